@@ -1,0 +1,1 @@
+//! Invariants, watched from outside the model

@@ -1,0 +1,2 @@
+//! The `tidegate` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Window-synchronous execution of nodes that meet only through links

@@ -1,0 +1,1 @@
+//! Graphs of switches and hosts: generators, files, routing, failures

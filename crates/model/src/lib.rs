@@ -1,0 +1,1 @@
+//! Links, switches and hosts on the engine

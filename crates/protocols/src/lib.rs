@@ -1,0 +1,1 @@
+//! The mechanisms: plain state machines without clock or sockets

@@ -1,0 +1,1 @@
+//! Time series, flows and summaries on disk

@@ -1,0 +1,1 @@
+//! A scenario file, lowered once into a validated plan

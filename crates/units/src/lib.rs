@@ -1,0 +1,10 @@
+//! The quantities that everything else is measured in: [`Time`] in picoseconds, [`Rate`] in bits per
+//! second, [`Bytes`]; how people write them ("1.5us", "100Gbps", "64KiB"); and the pinned random
+//! streams ([`random::Stream`]). No float ever holds a time or a byte count.
+
+mod parse;
+mod quantity;
+pub mod random;
+
+pub use parse::{ParseQuantityError, parse_percent};
+pub use quantity::{Bytes, Rate, Time, WIRE_OVERHEAD_BYTES};

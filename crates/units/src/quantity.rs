@@ -1,0 +1,261 @@
+//! Time, rate and size as integers.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
+
+/// Preamble and start delimiter (8 B) and minimum inter-frame gap (12 B) that every frame costs on a
+/// wire besides its own length (IEEE 802.3 clauses 4.4.2 and 35.2.3.2).
+pub const WIRE_OVERHEAD_BYTES: u64 = 20;
+
+/// An instant or a span, in picoseconds. A `u64` of picoseconds lasts 213 days.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
+pub struct Time(u64);
+
+impl Time {
+    /// The start of a simulation, and the empty span.
+    pub const ZERO: Time = Time(0);
+    /// Later than everything: "never".
+    pub const MAX: Time = Time(u64::MAX);
+
+    /// `ps` picoseconds.
+    pub const fn from_ps(ps: u64) -> Self {
+        Time(ps)
+    }
+    /// `ns` nanoseconds; at most 18,446,744,073,709,551 (213 days).
+    pub const fn from_ns(ns: u64) -> Self {
+        Time(ns * 1_000)
+    }
+    /// `us` microseconds.
+    pub const fn from_us(us: u64) -> Self {
+        Time(us * 1_000_000)
+    }
+    /// `ms` milliseconds.
+    pub const fn from_ms(ms: u64) -> Self {
+        Time(ms * 1_000_000_000)
+    }
+    /// `s` seconds.
+    pub const fn from_s(s: u64) -> Self {
+        Time(s * 1_000_000_000_000)
+    }
+    /// Picoseconds.
+    pub const fn as_ps(self) -> u64 {
+        self.0
+    }
+    /// Seconds, for display and statistics only: a float never flows back into simulated time.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 * 1e-12
+    }
+    /// The sum, or [`Time::MAX`] where it does not fit.
+    pub const fn saturating_add(self, other: Time) -> Time {
+        Time(self.0.saturating_add(other.0))
+    }
+    /// The difference, or zero where `other` is later.
+    pub const fn saturating_sub(self, other: Time) -> Time {
+        Time(self.0.saturating_sub(other.0))
+    }
+    /// `self * numerator / denominator`, rounded down, in 128-bit arithmetic.
+    ///
+    /// # Panics
+    /// If `denominator` is zero or the result exceeds 213 days.
+    pub fn scale(self, numerator: u64, denominator: u64) -> Time {
+        let wide = u128::from(self.0) * u128::from(numerator) / u128::from(denominator);
+        Time(u64::try_from(wide).expect("a time of at most 213 days"))
+    }
+}
+
+impl Add for Time {
+    type Output = Time;
+    #[inline]
+    fn add(self, other: Time) -> Time {
+        Time(self.0 + other.0)
+    }
+}
+impl Sub for Time {
+    type Output = Time;
+    #[inline]
+    fn sub(self, other: Time) -> Time {
+        Time(self.0 - other.0)
+    }
+}
+impl AddAssign for Time {
+    #[inline]
+    fn add_assign(&mut self, other: Time) {
+        self.0 += other.0;
+    }
+}
+impl SubAssign for Time {
+    #[inline]
+    fn sub_assign(&mut self, other: Time) {
+        self.0 -= other.0;
+    }
+}
+impl Mul<u64> for Time {
+    type Output = Time;
+    #[inline]
+    fn mul(self, factor: u64) -> Time {
+        Time(self.0 * factor)
+    }
+}
+impl Div<u64> for Time {
+    type Output = Time;
+    #[inline]
+    fn div(self, divisor: u64) -> Time {
+        Time(self.0 / divisor)
+    }
+}
+impl Div<Time> for Time {
+    type Output = u64;
+    #[inline]
+    fn div(self, divisor: Time) -> u64 {
+        self.0 / divisor.0
+    }
+}
+impl Rem<Time> for Time {
+    type Output = Time;
+    #[inline]
+    fn rem(self, divisor: Time) -> Time {
+        Time(self.0 % divisor.0)
+    }
+}
+impl Sum for Time {
+    fn sum<I: Iterator<Item = Time>>(items: I) -> Time {
+        items.fold(Time::ZERO, Add::add)
+    }
+}
+
+/// Bits per second. Never zero: a link or a flow without rate does not exist.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Rate(u64);
+
+/// Picoseconds of one bit at 1 bit/s, times 8: the numerator of a byte's serialisation time.
+const BYTE_PS_BPS: u64 = 8_000_000_000_000;
+
+impl Rate {
+    /// The smallest rate, 1 bit/s.
+    pub const MIN: Rate = Rate(1);
+
+    /// `bps` bits per second; `None` for zero.
+    pub const fn from_bps(bps: u64) -> Option<Self> {
+        if bps == 0 { None } else { Some(Rate(bps)) }
+    }
+    /// `gbps` gigabits per second.
+    ///
+    /// # Panics
+    /// If `gbps` is zero.
+    pub const fn from_gbps(gbps: u64) -> Self {
+        assert!(gbps > 0, "a rate is positive");
+        Rate(gbps * 1_000_000_000)
+    }
+    /// `mbps` megabits per second.
+    ///
+    /// # Panics
+    /// If `mbps` is zero.
+    pub const fn from_mbps(mbps: u64) -> Self {
+        assert!(mbps > 0, "a rate is positive");
+        Rate(mbps * 1_000_000)
+    }
+    /// Bits per second.
+    pub const fn as_bps(self) -> u64 {
+        self.0
+    }
+    /// How long `bytes` occupy a wire of this rate, rounded up to a picosecond (exact for every rate
+    /// that divides 8 Tbps: 1, 10, 25, 40, 100, 200, 400, 800 Gbps). Callers add
+    /// [`WIRE_OVERHEAD_BYTES`] for a frame. Exact for any `u64`.
+    #[inline]
+    pub fn serialise(self, bytes: u64) -> Time {
+        // 2^21 bytes * 8e12 still fits 64 bits; a frame always does.
+        if bytes < 1 << 21 {
+            Time((bytes * BYTE_PS_BPS).div_ceil(self.0))
+        } else {
+            let wide = (u128::from(bytes) * u128::from(BYTE_PS_BPS)).div_ceil(u128::from(self.0));
+            Time(u64::try_from(wide).unwrap_or(u64::MAX))
+        }
+    }
+    /// How many whole bytes pass in `span`.
+    pub fn bytes_in(self, span: Time) -> u64 {
+        let wide = u128::from(span.0) * u128::from(self.0) / u128::from(BYTE_PS_BPS);
+        u64::try_from(wide).unwrap_or(u64::MAX)
+    }
+    /// `self * numerator / denominator`, rounded down, at least 1 bit/s.
+    ///
+    /// # Panics
+    /// If `denominator` is zero.
+    pub fn scale(self, numerator: u64, denominator: u64) -> Rate {
+        let wide = u128::from(self.0) * u128::from(numerator) / u128::from(denominator);
+        Rate(u64::try_from(wide).unwrap_or(u64::MAX).max(1))
+    }
+}
+
+/// A size in bytes, where a scenario or a table says so; hot counters are plain integers whose name
+/// ends in `_bytes`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
+pub struct Bytes(pub u64);
+
+impl Bytes {
+    /// The number of bytes.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// Writes `value` (in units of the first scale) with the largest unit that keeps the number exact to
+/// three decimals.
+fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, scales: &[(u64, &str)]) -> fmt::Result {
+    let &(size, name) = scales.iter().rev().find(|(size, _)| value >= *size).unwrap_or(&scales[0]);
+    let (whole, rest) = (value / size, value % size);
+    if rest == 0 {
+        return write!(f, "{whole}{name}");
+    }
+    let digits = size.ilog10() as usize;
+    let fraction = format!("{rest:0digits$}");
+    let shown = f.precision().unwrap_or(digits).min(digits);
+    let fraction = fraction[..shown].trim_end_matches('0');
+    if fraction.is_empty() { write!(f, "{whole}{name}") } else { write!(f, "{whole}.{fraction}{name}") }
+}
+
+/// Exact unless a precision is given: `1.5us`; `{:.1}` cuts after that many decimals.
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Time::MAX {
+            return f.write_str("never");
+        }
+        const SCALES: [(u64, &str); 5] =
+            [(1, "ps"), (1_000, "ns"), (1_000_000, "us"), (1_000_000_000, "ms"), (1_000_000_000_000, "s")];
+        write_scaled(f, self.0, &SCALES)
+    }
+}
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+/// Exact unless a precision is given: `100Gbps`, `1.5Mbps`.
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SCALES: [(u64, &str); 5] =
+            [(1, "bps"), (1_000, "Kbps"), (1_000_000, "Mbps"), (1_000_000_000, "Gbps"), (1_000_000_000_000, "Tbps")];
+        write_scaled(f, self.0, &SCALES)
+    }
+}
+impl fmt::Debug for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+/// Decimal units (KB = 1000 B), exact unless a precision is given.
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SCALES: [(u64, &str); 5] =
+            [(1, "B"), (1_000, "KB"), (1_000_000, "MB"), (1_000_000_000, "GB"), (1_000_000_000_000, "TB")];
+        write_scaled(f, self.0, &SCALES)
+    }
+}
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,1 @@
+//! Frames as bytes: parse and emit
