@@ -1,1 +1,11 @@
-//! The mechanisms: plain state machines without clock or sockets
+//! The mechanisms of lossless Ethernet as plain state machines: no clock, no sockets, no random source
+//! that they were not handed. A simulator drives them in simulated time; a driver on a real network
+//! could drive the very same code.
+//!
+//! Each mechanism is a folder or file of its own; [`endpoint`] holds the contracts by which hosts drive
+//! transports, [`frame`] what travels, [`describe`] how a mechanism tells its parameters, their defaults
+//! and their sources.
+
+pub mod describe;
+pub mod endpoint;
+pub mod frame;

@@ -1,0 +1,110 @@
+//! The contracts between a host and the two ends of a flow.
+//!
+//! A host owns clocks, timers, the wire and the frames; a [`Sender`] or [`Receiver`] owns what its
+//! transport must remember. The contract fits a rate (`Offer::At`), a window (`Offer::Blocked` until an
+//! acknowledgement), a probe train (segments of [`Kind::Data`] with stamps taken at departure) and a
+//! receiver-driven pull (blocked until a pull arrives) alike.
+
+use crate::frame::{Frame, Kind};
+use units::Time;
+use units::random::Stream;
+
+/// What a host hands to a state machine with every call.
+pub struct Ctx<'a> {
+    /// The host's local time.
+    pub now: Time,
+    /// The host's random stream.
+    pub random: &'a mut Stream,
+    /// Frames to send back to the other end, in order.
+    pub replies: &'a mut Vec<Reply>,
+}
+
+/// A control frame from one end of a flow to the other: acknowledgement, notification, pull.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// What it is.
+    pub kind: Kind,
+    /// See [`Frame::seq`].
+    pub seq: u64,
+    /// See [`Frame::stamp`].
+    pub stamp: Time,
+    /// See [`Frame::aux`].
+    pub aux: u64,
+    /// See [`crate::frame::flags`].
+    pub flags: u8,
+    /// Frame length, at least 64.
+    pub size_bytes: u16,
+}
+
+/// A piece of the flow that a sender puts on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Offset of its first byte in the flow.
+    pub seq: u64,
+    /// Payload bytes.
+    pub payload_bytes: u16,
+    /// Frame length from destination address to FCS, at least 64.
+    pub size_bytes: u16,
+    /// See [`crate::frame::flags`].
+    pub flags: u8,
+    /// When the payload came into being: a datagram source that waits for the wire stamps the moment
+    /// the packet was due, everybody else `ctx.now`.
+    pub stamp: Time,
+}
+
+/// A sender's answer to "the wire is free".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// Send this now; the sender regards it as sent.
+    Send(Segment),
+    /// Nothing before this instant (later than now), whatever else happens; ask then, or after any call.
+    At(Time),
+    /// Nothing until a frame or a timer arrives.
+    Blocked,
+    /// Nothing ever again: every byte is sent and, where the transport promises it, acknowledged.
+    Done,
+}
+
+/// What a sender has to tell about its flow when it is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderStatistics {
+    /// Payload bytes sent more than once.
+    pub retransmitted_bytes: u64,
+    /// Retransmission timers that fired.
+    pub timeouts: u32,
+    /// When the receiver had every byte, as the last acknowledgement told; `None` where nobody does.
+    pub delivered: Option<Time>,
+}
+
+/// The sending end of one flow.
+pub trait Sender {
+    /// An acknowledgement or notification for this flow arrived.
+    fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame);
+    /// The time of [`Sender::next_timer`] has come. Late and spurious calls are harmless.
+    fn on_timer(&mut self, ctx: &mut Ctx<'_>);
+    /// When this sender wants [`Sender::on_timer`]; [`Time::MAX`] for never.
+    fn next_timer(&self) -> Time;
+    /// The wire is free and the class not paused: what next?
+    fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer;
+    /// For the flow's record.
+    fn statistics(&self) -> SenderStatistics;
+}
+
+/// What became of one data frame at its receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Receipt {
+    /// Payload bytes that had not arrived before.
+    pub new_bytes: u32,
+    /// Whether with this frame every byte of the flow has arrived; true for one frame of a flow only.
+    pub completed: bool,
+}
+
+/// The receiving end of one flow.
+pub trait Receiver {
+    /// A data frame of this flow arrived.
+    fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt;
+    /// The time of [`Receiver::next_timer`] has come. Late and spurious calls are harmless.
+    fn on_timer(&mut self, ctx: &mut Ctx<'_>);
+    /// When this receiver wants [`Receiver::on_timer`]; [`Time::MAX`] for never.
+    fn next_timer(&self) -> Time;
+}
