@@ -1,0 +1,125 @@
+//! Flow arrivals that are drawn while the run goes on: memory independent of its length.
+
+use crate::random::{component, exponential};
+use crate::{Mean, PlanError, Sizes};
+use std::sync::Arc;
+use units::random::{Stream, purpose};
+use units::{Rate, Time};
+
+/// A Poisson process of flows at one host: exponential gaps, destinations uniform among the others, sizes from
+/// a distribution (the convention of HPCC's generator). Sources of one entry share their lists.
+#[derive(Clone, Debug)]
+pub struct Arrivals {
+    /// The sending host.
+    pub src: u32,
+    /// Priority class of the flows, 0 to 7.
+    pub class: u8,
+    /// Index of the `[[traffic]]` entry.
+    pub traffic: u8,
+    /// Destination port of the flows.
+    pub dst_port: u16,
+    destinations: Arc<[u32]>,
+    /// Where `src` stands among the destinations.
+    own_position: Option<u32>,
+    sizes: Sizes,
+    mean_gap: Time,
+    last: Time,
+    stop: Time,
+    left: u64,
+    stream: Stream,
+}
+
+/// A flow that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When it starts; never before the previous one.
+    pub at: Time,
+    /// The receiving host.
+    pub dst: u32,
+    /// At least 1.
+    pub size_bytes: u64,
+}
+
+/// Parameters shared by the sources of one entry.
+pub(crate) struct Shared<'a> {
+    pub entry: &'a crate::Entry,
+    pub destinations: &'a Arc<[u32]>,
+    pub sizes: &'a Sizes,
+    pub mean_gap: Time,
+    pub stop: Time,
+    pub count: u64,
+}
+
+impl Arrivals {
+    /// The source at `src`.
+    pub(crate) fn new(shared: &Shared<'_>, src: u32, own_position: Option<u32>) -> Self {
+        let entry = shared.entry;
+        let component = component(entry.traffic, src);
+        Arrivals {
+            src,
+            class: entry.class,
+            traffic: entry.traffic,
+            dst_port: entry.dst_port,
+            destinations: shared.destinations.clone(),
+            own_position,
+            sizes: shared.sizes.clone(),
+            mean_gap: shared.mean_gap,
+            last: entry.start,
+            stop: shared.stop,
+            left: shared.count,
+            stream: Stream::new(entry.seed, component, purpose("flow arrivals")),
+        }
+    }
+
+    /// The next flow, or `None` for good once the stop time or the count is reached. Flows that would start at
+    /// or after the stop time do not exist.
+    #[allow(clippy::should_implement_trait, reason = "an `Iterator` would promise adaptors that clone the stream")]
+    pub fn next(&mut self) -> Option<Arrival> {
+        if self.left == 0 {
+            return None;
+        }
+        let at = self.last.saturating_add(exponential(&mut self.stream, self.mean_gap));
+        if at >= self.stop {
+            self.left = 0;
+            return None;
+        }
+        self.last = at;
+        self.left -= u64::from(self.left != u64::MAX);
+        let others = self.destinations.len() as u64 - u64::from(self.own_position.is_some());
+        let mut at_list = self.stream.below(others);
+        if self.own_position.is_some_and(|own| at_list >= u64::from(own)) {
+            at_list += 1;
+        }
+        let dst = self.destinations[at_list as usize];
+        Some(Arrival { at, dst, size_bytes: self.sizes.draw(&mut self.stream) })
+    }
+
+    /// Mean gap between two flows of this host.
+    pub fn mean_gap(&self) -> Time {
+        self.mean_gap
+    }
+
+    pub(crate) fn check(&self, hosts: u32) -> Result<(), PlanError> {
+        let bad = |why: String| Err(PlanError::BadArrivals { src: self.src, why });
+        match self.destinations.iter().chain([&self.src]).find(|host| **host >= hosts) {
+            Some(host) => bad(format!("there is no host {host}: use 0 to {}", hosts.saturating_sub(1))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The mean gap at which flows of this mean size load a link of this rate: mean size * 8 / (rate * load),
+/// counting payload only (HPCC's convention), to a picosecond. `load` is a share of the rate, 1e-9 or more.
+pub fn mean_gap(mean: Mean, rate: Rate, load: f64) -> Option<Time> {
+    if !(1e-9..=1e6).contains(&load) {
+        return None;
+    }
+    // The load in units of 1e-9, the nearest that arithmetic in integers can hold.
+    let load = libm::round(load * 1e9) as u128;
+    let bits_ps = mean.numerator.checked_mul(8_000_000_000_000)?;
+    let per = mean.denominator.checked_mul(u128::from(rate.as_bps()))?;
+    // bits_ps / per picoseconds at load 1; split so that the factor 1e9 cannot overflow.
+    let (whole, rest) = (bits_ps / per, bits_ps % per);
+    let scaled = whole.checked_mul(1_000_000_000)? + (rest as f64 / per as f64 * 1e9) as u128;
+    u64::try_from(scaled.checked_add(load / 2)? / load).ok().map(|ps| Time::from_ps(ps.max(1)))
+}

@@ -1,0 +1,156 @@
+//! What can be wrong with a plan or with the parameters of a generator.
+
+use thiserror::Error;
+
+/// Why a [`Plan`](crate::Plan) cannot run. Flows are named by their index in the plan.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PlanError {
+    /// A host index that the fabric does not have.
+    #[error("flow {flow} names host {host}, but there are {hosts} hosts: use 0 to {}", hosts.saturating_sub(1))]
+    HostOutOfRange {
+        /// The flow.
+        flow: u32,
+        /// The host it names.
+        host: u32,
+        /// How many hosts there are.
+        hosts: u32,
+    },
+    /// A flow from a host to itself crosses no link.
+    #[error("flow {flow} goes from host {host} to itself: source and destination must differ")]
+    ToItself {
+        /// The flow.
+        flow: u32,
+        /// The host at both ends.
+        host: u32,
+    },
+    /// A flow without a byte never completes.
+    #[error("flow {flow} has no bytes: a size is at least 1")]
+    ZeroSize {
+        /// The flow.
+        flow: u32,
+    },
+    /// A datagram source that cannot send: no frame length, no mean duration, or no frame in a burst.
+    #[error("flow {flow}: {why}")]
+    BadSource {
+        /// The flow.
+        flow: u32,
+        /// What is wrong and what would be right.
+        why: &'static str,
+    },
+    /// A notification to a flow that is not in the plan.
+    #[error("flow {flow} notifies flow {target}, but there are {flows} flows")]
+    UnknownTarget {
+        /// The flow that notifies.
+        flow: u32,
+        /// The flow it would notify.
+        target: u32,
+        /// How many flows there are.
+        flows: u32,
+    },
+    /// A notification to a flow that starts at a fixed time.
+    #[error("flow {flow} notifies flow {target}, which starts at a fixed time and waits for nothing")]
+    NotWaiting {
+        /// The flow that notifies.
+        flow: u32,
+        /// The flow it would notify.
+        target: u32,
+    },
+    /// A flow that waits for more notifications than can be sent to it, or for none at all.
+    #[error("flow {flow} waits for {waits_for} notifications, but {sent} flows notify it")]
+    WrongCount {
+        /// The flow.
+        flow: u32,
+        /// What it waits for.
+        waits_for: u32,
+        /// How many would arrive.
+        sent: u32,
+    },
+    /// A flow that waits for the end of one that has no end.
+    #[error("flow {flow} waits for flow {endless}, which never ends")]
+    WaitsForEndless {
+        /// The flow that waits.
+        flow: u32,
+        /// The flow without end.
+        endless: u32,
+    },
+    /// Flows that wait for each other: each entry waits for the next, the last for the first.
+    #[error("{}", say_cycle(cycle))]
+    Cycle {
+        /// The flows of the cycle, each once.
+        cycle: Vec<u32>,
+    },
+    /// An arrival process that names a host that the fabric does not have, or only its own.
+    #[error("arrivals at host {src}: {why}")]
+    BadArrivals {
+        /// The host where flows would arrive.
+        src: u32,
+        /// What is wrong and what would be right.
+        why: String,
+    },
+}
+
+fn say_cycle(cycle: &[u32]) -> String {
+    let Some(first) = cycle.first() else { return "flows wait for each other".into() };
+    if cycle.len() == 1 {
+        return format!("flow {first} waits for itself and can never start");
+    }
+    // A cycle through a thousand flows is no more readable in full.
+    const SHOWN: usize = 8;
+    let mut text = format!("flow {first} waits for");
+    for flow in cycle.iter().skip(1).take(SHOWN) {
+        text += &format!(" flow {flow}, which waits for");
+    }
+    if cycle.len() > SHOWN + 1 {
+        text += &format!(" ({} more), ending at", cycle.len() - 1 - SHOWN);
+    }
+    text + &format!(" flow {first}: none of them can ever start")
+}
+
+/// Why a generator cannot produce what its parameters ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TrafficError {
+    /// Fewer hosts than the pattern needs.
+    #[error("{what} needs at least {needed} hosts, but there are {hosts}")]
+    TooFewHosts {
+        /// The pattern.
+        what: &'static str,
+        /// How many hosts it needs.
+        needed: u64,
+        /// How many there are.
+        hosts: u64,
+    },
+    /// A host appears twice where each may appear once.
+    #[error("{what}: host {host} appears twice")]
+    HostTwice {
+        /// The pattern.
+        what: &'static str,
+        /// The host.
+        host: u32,
+    },
+    /// A parameter outside of its range.
+    #[error("{key}: {why}")]
+    BadParameter {
+        /// The parameter, as a scenario names it.
+        key: &'static str,
+        /// What is wrong and what would be right.
+        why: String,
+    },
+    /// More flows or notifications than a plan holds.
+    #[error("{what} makes {count} {kind}, more than the {limit} a plan holds: use arrivals, or fewer hosts")]
+    TooMany {
+        /// The pattern.
+        what: &'static str,
+        /// How many it would make.
+        count: u128,
+        /// Flows or notifications.
+        kind: &'static str,
+        /// The limit.
+        limit: u64,
+    },
+}
+
+impl TrafficError {
+    pub(crate) fn parameter(key: &'static str, why: impl Into<String>) -> Self {
+        TrafficError::BadParameter { key, why: why.into() }
+    }
+}

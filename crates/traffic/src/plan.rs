@@ -1,0 +1,259 @@
+//! The plan: flows, who starts whom, and flow arrivals yet to be drawn.
+
+use crate::{Arrivals, DatagramSource, PlanError, TrafficError};
+use units::Time;
+
+/// The size of a flow that never ends.
+pub const ENDLESS: u64 = u64::MAX;
+
+/// Everything that will be sent in a run.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Flows by index; the index is the flow's identity in notifications and results.
+    pub flows: Vec<Flow>,
+    /// Which flows an event of a flow helps to start.
+    pub notifications: Notifications,
+    /// Flow sources that are drawn while the run goes on, at most one per host and traffic entry, ordered by
+    /// (traffic entry, position of the host in the entry's list).
+    pub arrivals: Vec<Arrivals>,
+}
+
+/// One transfer between two hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// The sending host, a dense index.
+    pub src: u32,
+    /// The receiving host, never `src`.
+    pub dst: u32,
+    /// What the transport delivers, or the total of the frame lengths of a datagram source (rounded up to
+    /// whole frames); at least 1; [`ENDLESS`] for a flow without end.
+    pub size_bytes: u64,
+    /// When it starts.
+    pub start: Start,
+    /// Priority class (PFC priority, priority group), 0 to 7.
+    pub class: u8,
+    /// Index of the `[[traffic]]` entry that made it.
+    pub traffic: u8,
+    /// Destination port, an ECMP field and a label (HPCC: 100, 200 for incast).
+    pub dst_port: u16,
+    /// A path of the fabric chosen in the plan; `None` leaves it to routing.
+    pub path: Option<u32>,
+    /// What sends.
+    pub load: Load,
+}
+
+/// When a flow starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At a fixed time.
+    At(Time),
+    /// After others.
+    After {
+        /// How many notifications must arrive; [`PlanBuilder::notify`] counts them.
+        waits_for: u32,
+        /// Think time after the last of them.
+        delay: Time,
+    },
+}
+
+/// Which event of a flow notifies another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum When {
+    /// The sender is done: the last byte is acknowledged or, for datagrams, sent. Happens at `src`.
+    Sent,
+    /// The last byte is at the receiver. Happens at `dst`.
+    Delivered,
+}
+
+/// What a flow sends through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// The host's transport sends `size_bytes`.
+    Transport,
+    /// Frames at times of their own, without a transport. Boxed: plans with a million flows have none of these.
+    Datagrams(Box<DatagramSource>),
+}
+
+/// That an event of a flow counts towards the start of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notification {
+    /// The event.
+    pub when: When,
+    /// The flow that waits.
+    pub target: u32,
+}
+
+/// Notifications by flow, in compressed rows. A plan without any holds nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notifications {
+    /// Where the row of each flow starts, and the end of the last; empty without notifications.
+    offsets: Vec<u32>,
+    entries: Vec<Notification>,
+}
+
+impl Notifications {
+    /// Whom events of `flow` notify, in the order in which they were added.
+    pub fn of(&self, flow: u32) -> &[Notification] {
+        let at = flow as usize;
+        match self.offsets.get(at..at + 2) {
+            Some(&[start, end]) => &self.entries[start as usize..end as usize],
+            _ => &[],
+        }
+    }
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+    /// Whether no flow waits for another.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Sorts edges (flow, notification) into rows; stable. Edges of flows at or beyond `flows` are impossible.
+    fn new(flows: usize, edges: &[(u32, Notification)]) -> Self {
+        if edges.is_empty() {
+            return Notifications::default();
+        }
+        let mut offsets = vec![0u32; flows + 1];
+        for (flow, _) in edges {
+            offsets[*flow as usize + 1] += 1;
+        }
+        for at in 1..offsets.len() {
+            offsets[at] += offsets[at - 1];
+        }
+        let mut next = offsets.clone();
+        let mut entries = vec![Notification { when: When::Sent, target: 0 }; edges.len()];
+        for (flow, notification) in edges {
+            let at = &mut next[*flow as usize];
+            entries[*at as usize] = *notification;
+            *at += 1;
+        }
+        Notifications { offsets, entries }
+    }
+}
+
+/// Collects what generators make.
+#[derive(Clone, Debug, Default)]
+pub struct PlanBuilder {
+    flows: Vec<Flow>,
+    edges: Vec<(u32, Notification)>,
+    arrivals: Vec<Arrivals>,
+}
+
+impl PlanBuilder {
+    /// The most flows of a plan (all-to-all among 8192 hosts).
+    pub const MAX_FLOWS: u64 = 1 << 26;
+    /// The most notifications of a plan.
+    pub const MAX_NOTIFICATIONS: u64 = 1 << 28;
+
+    /// Nothing to send yet.
+    pub fn new() -> Self {
+        PlanBuilder::default()
+    }
+
+    /// Makes room for what `what` is about to add. Generators call it before they allocate anything.
+    ///
+    /// # Errors
+    /// [`TrafficError::TooMany`] if the plan would not hold it.
+    pub fn reserve(&mut self, what: &'static str, flows: u128, notifications: u128) -> Result<(), TrafficError> {
+        let check = |have: usize, more: u128, kind, limit: u64| {
+            let count = have as u128 + more;
+            if count > u128::from(limit) { Err(TrafficError::TooMany { what, count, kind, limit }) } else { Ok(()) }
+        };
+        check(self.flows.len(), flows, "flows", Self::MAX_FLOWS)?;
+        check(self.edges.len(), notifications, "notifications", Self::MAX_NOTIFICATIONS)?;
+        self.flows.reserve(flows as usize);
+        self.edges.reserve(notifications as usize);
+        Ok(())
+    }
+
+    /// Adds a flow and says its index.
+    ///
+    /// # Panics
+    /// Beyond `u32::MAX` flows; [`PlanBuilder::reserve`] refuses long before.
+    pub fn flow(&mut self, flow: Flow) -> u32 {
+        let index = u32::try_from(self.flows.len()).expect("fewer than 2^32 flows");
+        self.flows.push(flow);
+        index
+    }
+
+    /// Lets the event `when` of flow `from` count towards the start of flow `target`, which then waits for one
+    /// notification more. A target that does not wait, or does not exist, is refused by
+    /// [`PlanBuilder::build`].
+    ///
+    /// # Panics
+    /// If `from` was not added yet.
+    pub fn notify(&mut self, from: u32, when: When, target: u32) {
+        assert!((from as usize) < self.flows.len(), "flow {from} was not added yet");
+        if let Some(Flow { start: Start::After { waits_for, .. }, .. }) = self.flows.get_mut(target as usize) {
+            *waits_for += 1;
+        }
+        self.edges.push((from, Notification { when, target }));
+    }
+
+    /// Adds a source of flows that are drawn during the run.
+    pub fn arrivals(&mut self, arrivals: Arrivals) {
+        self.arrivals.push(arrivals);
+    }
+
+    /// How many flows were added.
+    pub fn len(&self) -> usize {
+        self.flows.len()
+    }
+    /// Whether nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.flows.is_empty() && self.arrivals.is_empty()
+    }
+
+    /// The plan, validated for a fabric with this many hosts.
+    ///
+    /// # Errors
+    /// As [`Plan::validate`].
+    pub fn build(self, hosts: u32) -> Result<Plan, PlanError> {
+        let notifications = Notifications::new(self.flows.len(), &self.edges);
+        let plan = Plan { flows: self.flows, notifications, arrivals: self.arrivals };
+        plan.validate(hosts)?;
+        Ok(plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_million_flows_are_cheap() {
+        assert!(size_of::<Flow>() <= 56, "{}", size_of::<Flow>());
+        assert_eq!(size_of::<Notification>(), 8);
+        assert_eq!(size_of::<Start>(), 16);
+        assert_eq!(size_of::<Load>(), 8);
+    }
+
+    #[test]
+    fn rows_keep_the_order_in_which_they_were_added() {
+        let note = |when, target| Notification { when, target };
+        let edges = [
+            (2, note(When::Sent, 1)),
+            (0, note(When::Delivered, 2)),
+            (2, note(When::Delivered, 0)),
+            (0, note(When::Sent, 1)),
+        ];
+        let rows = Notifications::new(4, &edges);
+        assert_eq!(rows.of(0), [edges[1].1, edges[3].1]);
+        assert_eq!(rows.of(1), []);
+        assert_eq!(rows.of(2), [edges[0].1, edges[2].1]);
+        assert_eq!(rows.of(3), []);
+        assert_eq!(rows.of(4), [], "beyond the last flow");
+        assert_eq!(rows.of(u32::MAX), []);
+        assert_eq!(Notifications::default().of(0), []);
+        assert_eq!(rows.len(), 4);
+    }
+
+    #[test]
+    fn a_plan_that_cannot_be_held_is_refused_before_it_is_allocated() {
+        let mut builder = PlanBuilder::new();
+        let error = builder.reserve("all-to-all", 1 << 40, 0).unwrap_err();
+        assert!(error.to_string().contains("all-to-all makes 1099511627776 flows"), "{error}");
+        assert!(builder.reserve("barrier", 1, u128::MAX / 2).is_err());
+    }
+}

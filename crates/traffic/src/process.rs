@@ -1,0 +1,248 @@
+//! Sources of frames without a transport, and the times at which their frames leave.
+
+use crate::ENDLESS;
+use crate::random::exponential;
+use units::random::{Stream, purpose};
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+
+/// Frames at times of their own: no acknowledgement, no reaction to anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatagramSource {
+    /// When frames leave.
+    pub process: Process,
+    /// Length of each frame from the destination address to the check sequence, 64 to 65,535 bytes.
+    pub frame_bytes: u16,
+    /// No frame starts at or after this instant of the simulation; `None` for no limit but the flow's size.
+    pub stop: Option<Time>,
+}
+
+/// When the frames of a source leave. Rates are wire rates: a frame counts its length and
+/// [`WIRE_OVERHEAD_BYTES`], so that a source at the rate of a link saturates it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Process {
+    /// Equal gaps; the first frame at the start of the flow.
+    Constant {
+        /// Wire rate.
+        rate: Rate,
+    },
+    /// Independent exponential gaps, the first before the first frame.
+    Poisson {
+        /// Mean wire rate.
+        rate: Rate,
+    },
+    /// Equal gaps during exponential on-times, nothing during exponential off-times; starts with an on-time.
+    /// What is left of a gap at the end of an on-time is waited in the next, so that the mean rate is
+    /// exactly `rate * mean_on / (mean_on + mean_off)`.
+    OnOff {
+        /// Wire rate while on.
+        rate: Rate,
+        /// Mean on-time, at least the time of one frame at `rate`.
+        mean_on: Time,
+        /// Mean off-time.
+        mean_off: Time,
+    },
+    /// Equal bursts: frames a fixed gap apart, then a pause after the last frame of a burst (the generator of
+    /// INET that PABO uses: 10 us, n + 1 frames, 0.2 s).
+    Bursts {
+        /// From frame to frame within a burst.
+        frame_gap: Time,
+        /// At least 1.
+        frames_per_burst: u32,
+        /// From the last frame of a burst to the first of the next.
+        pause: Time,
+    },
+}
+
+impl DatagramSource {
+    /// What is wrong with the source, if anything.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        if self.frame_bytes < 64 {
+            return Err("an Ethernet frame has at least 64 bytes: raise frame_bytes");
+        }
+        match self.process {
+            Process::OnOff { rate, mean_on, .. } if mean_on < rate.serialise(self.wire_bytes()) => {
+                Err("the mean on-time is shorter than one frame at the given rate: lengthen it")
+            }
+            Process::Bursts { frames_per_burst: 0, .. } => Err("a burst has at least 1 frame"),
+            Process::Bursts { frame_gap: Time::ZERO, pause: Time::ZERO, .. } => {
+                Err("bursts without gap and pause never let time pass: give frame_gap or pause")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What a frame costs on the wire.
+    pub const fn wire_bytes(&self) -> u64 {
+        self.frame_bytes as u64 + WIRE_OVERHEAD_BYTES
+    }
+}
+
+/// The times at which the frames of one flow leave: an iterator that never goes backwards.
+#[derive(Clone, Debug)]
+pub struct Departures {
+    source: DatagramSource,
+    frames_left: u64,
+    next: Time,
+    stream: Stream,
+    /// Fraction of a picosecond owed to the gaps so far, in units of 1/rate.
+    remainder: u64,
+    /// On-time left in this on-period.
+    on_left: Time,
+    frames_in_burst: u32,
+}
+
+impl Departures {
+    /// The frames of the flow with index `flow` and this `size_bytes` (whole frames, rounded up;
+    /// [`ENDLESS`] for no end), which starts at `start`, in the run with this `seed`.
+    pub fn new(source: DatagramSource, size_bytes: u64, start: Time, seed: u64, flow: u32) -> Self {
+        let mut stream = Stream::new(seed, u64::from(flow), purpose("datagram departures"));
+        let frames_left =
+            if size_bytes == ENDLESS { u64::MAX } else { size_bytes.div_ceil(u64::from(source.frame_bytes.max(1))) };
+        let (mut next, mut on_left) = (start, Time::ZERO);
+        match source.process {
+            Process::Poisson { rate } => {
+                let mean = rate.serialise(source.wire_bytes());
+                next = next.saturating_add(exponential(&mut stream, mean));
+            }
+            Process::OnOff { mean_on, .. } => on_left = exponential(&mut stream, mean_on),
+            Process::Constant { .. } | Process::Bursts { .. } => {}
+        }
+        Departures { source, frames_left, next, stream, remainder: 0, on_left, frames_in_burst: 0 }
+    }
+
+    /// The gap of a constant rate; whole picoseconds, exact in the long run.
+    fn constant_gap(&mut self, rate: Rate) -> Time {
+        const BYTE_PS_BPS: u128 = 8_000_000_000_000;
+        let owed = u128::from(self.source.wire_bytes()) * BYTE_PS_BPS + u128::from(self.remainder);
+        let rate = u128::from(rate.as_bps());
+        self.remainder = (owed % rate) as u64;
+        Time::from_ps(u64::try_from(owed / rate).unwrap_or(u64::MAX))
+    }
+
+    fn gap(&mut self) -> Time {
+        match self.source.process {
+            Process::Constant { rate } => self.constant_gap(rate),
+            Process::Poisson { rate } => exponential(&mut self.stream, rate.serialise(self.source.wire_bytes())),
+            Process::OnOff { rate, mean_on, mean_off } => {
+                let mut on_needed = self.constant_gap(rate);
+                let mut passed = Time::ZERO;
+                // Ends: a mean on-time is at least one gap (checked), so one or two periods are the rule.
+                while self.on_left <= on_needed {
+                    on_needed = on_needed.saturating_sub(self.on_left);
+                    let off = exponential(&mut self.stream, mean_off);
+                    passed = passed.saturating_add(self.on_left).saturating_add(off);
+                    self.on_left = exponential(&mut self.stream, mean_on);
+                    if passed == Time::MAX {
+                        return passed;
+                    }
+                }
+                self.on_left = self.on_left - on_needed;
+                passed.saturating_add(on_needed)
+            }
+            Process::Bursts { frame_gap, frames_per_burst, pause } => {
+                self.frames_in_burst += 1;
+                if self.frames_in_burst < frames_per_burst {
+                    frame_gap
+                } else {
+                    self.frames_in_burst = 0;
+                    pause
+                }
+            }
+        }
+    }
+}
+
+impl Iterator for Departures {
+    type Item = Time;
+    fn next(&mut self) -> Option<Time> {
+        let at = self.next;
+        if self.frames_left == 0 || at == Time::MAX || self.source.stop.is_some_and(|stop| at >= stop) {
+            return None;
+        }
+        if self.frames_left != u64::MAX {
+            self.frames_left -= 1;
+        }
+        let gap = self.gap();
+        self.next = at.saturating_add(gap);
+        Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn departures(process: Process, frame_bytes: u16, stop: Time) -> Vec<Time> {
+        let source = DatagramSource { process, frame_bytes, stop: Some(stop) };
+        source.check().unwrap();
+        Departures::new(source, ENDLESS, Time::ZERO, 1, 0).collect()
+    }
+
+    #[test]
+    fn a_constant_source_at_the_link_rate_saturates_it() {
+        let frames = departures(Process::Constant { rate: Rate::from_gbps(1) }, 1518, Time::from_ms(10));
+        assert_eq!(frames[1], Time::from_ns(12_304), "1518 + 20 bytes at 1 Gbps");
+        assert_eq!(frames.len() as u64, Time::from_ms(10).as_ps().div_ceil(12_304_000));
+        // 84 bytes at 3 Gbps last 224 ns exactly, 85 do not: no rounding may add up.
+        let frames = departures(Process::Constant { rate: Rate::from_gbps(3) }, 65, Time::from_ms(1));
+        assert_eq!(frames[3_000], Time::from_ns(680_000));
+        assert_eq!(frames[1], Time::from_ps(226_666));
+    }
+
+    #[test]
+    fn poisson_and_on_off_offer_their_mean() {
+        let rate = Rate::from_gbps(10);
+        let second = Time::from_s(1);
+        let gap = rate.serialise(1538);
+        let full = second.as_ps() as f64 / gap.as_ps() as f64;
+        let frames = departures(Process::Poisson { rate }, 1518, second).len() as f64;
+        // 813 thousand frames: the standard deviation of a Poisson count is 0.11 %.
+        assert!((frames / full - 1.0).abs() < 0.005, "{}", frames / full);
+        let on_off = Process::OnOff { rate, mean_on: Time::from_us(20), mean_off: Time::from_us(60) };
+        let frames = departures(on_off, 1518, second);
+        // 12,500 cycles: the share of on-time has a standard error near 1 %.
+        assert!((frames.len() as f64 / full - 0.25).abs() < 0.01, "{}", frames.len() as f64 / full);
+        // Never faster than the rate (a picosecond of rounding apart).
+        assert!(frames.windows(2).all(|pair| pair[1] - pair[0] + Time::from_ps(1) >= gap));
+    }
+
+    /// PABO's generator in one second: five bursts for each of the paper's three sizes, n + 1 frames each.
+    #[test]
+    fn bursts_start_where_pabo_needs_them() {
+        for n in [500u32, 1500, 2500] {
+            let bursts =
+                Process::Bursts { frame_gap: Time::from_us(10), frames_per_burst: n + 1, pause: Time::from_ms(200) };
+            let frames = departures(bursts, 1518, Time::from_s(1));
+            assert_eq!(frames.len() as u32, 5 * (n + 1));
+            let period = Time::from_ms(200) + Time::from_us(10) * u64::from(n);
+            assert!((0..5).all(|k| frames[k * (n as usize + 1)] == period * k as u64));
+        }
+    }
+
+    #[test]
+    fn a_size_ends_it_too_and_huge_times_do_not_overflow() {
+        let process = Process::Constant { rate: Rate::from_gbps(1) };
+        let source = DatagramSource { process, frame_bytes: 100, stop: None };
+        assert_eq!(Departures::new(source, 1001, Time::ZERO, 1, 0).count(), 11);
+        let slow = DatagramSource { process: Process::Constant { rate: Rate::MIN }, ..source };
+        // 120 bytes at 1 bit/s: 960 s a frame; 213.5 days hold 19,216 of them.
+        assert_eq!(Departures::new(slow, ENDLESS, Time::ZERO, 1, 0).count(), 19_216);
+        let pause = Process::Bursts { frame_gap: Time::MAX, frames_per_burst: 2, pause: Time::MAX };
+        let once = DatagramSource { process: pause, ..source };
+        assert_eq!(Departures::new(once, ENDLESS, Time::from_s(1), 1, 0).count(), 1);
+    }
+
+    #[test]
+    fn sources_that_cannot_send_are_refused() {
+        let source = |process, frame_bytes| DatagramSource { process, frame_bytes, stop: None }.check();
+        let rate = Rate::from_gbps(1);
+        assert!(source(Process::Poisson { rate }, 63).is_err());
+        let on_off = Process::OnOff { rate, mean_on: Time::from_us(1), mean_off: Time::ZERO };
+        assert!(source(on_off, 1518).unwrap_err().contains("on-time"));
+        assert!(source(on_off, 64).is_ok());
+        let bursts = |frame_gap, frames_per_burst| Process::Bursts { frame_gap, frames_per_burst, pause: Time::ZERO };
+        assert!(source(bursts(Time::from_us(1), 0), 64).is_err());
+        assert!(source(bursts(Time::ZERO, 2), 64).is_err());
+        assert!(source(bursts(Time::from_us(1), 2), 64).is_ok());
+    }
+}

@@ -1,0 +1,162 @@
+//! Flow sizes: fixed, uniform, or from an empirical cumulative distribution; means in exact arithmetic.
+
+use crate::TrafficError;
+use std::sync::Arc;
+use units::random::Stream;
+
+/// How sizes are drawn. Every draw is at least 1 byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sizes {
+    /// Always this many bytes.
+    Fixed(u64),
+    /// Uniform between both, inclusive.
+    Uniform {
+        /// The smallest, at least 1.
+        min_bytes: u64,
+        /// The largest, at least the smallest.
+        max_bytes: u64,
+    },
+    /// From a distribution; shared, since every host holds one.
+    Empirical(Arc<Cdf>),
+}
+
+/// A cumulative distribution, linear between its points.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cdf {
+    points: Vec<CdfPoint>,
+}
+
+/// A point of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CdfPoint {
+    /// A size.
+    pub bytes: u64,
+    /// The share of flows of at most this size, in units of 1 / [`Cdf::WHOLE`].
+    pub share: u64,
+}
+
+/// A mean as a fraction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mean {
+    /// Bytes.
+    pub numerator: u128,
+    /// Never zero.
+    pub denominator: u128,
+}
+
+impl Mean {
+    /// For display and statistics.
+    pub fn as_f64(self) -> f64 {
+        self.numerator as f64 / self.denominator as f64
+    }
+}
+
+impl Sizes {
+    /// One size.
+    pub fn draw(&self, stream: &mut Stream) -> u64 {
+        match self {
+            Sizes::Fixed(bytes) => *bytes,
+            Sizes::Uniform { min_bytes, max_bytes } => match (max_bytes.saturating_sub(*min_bytes)).checked_add(1) {
+                Some(span) => min_bytes + stream.below(span),
+                None => stream.next_u64(),
+            },
+            Sizes::Empirical(cdf) => cdf.at(stream.below(Cdf::WHOLE)),
+        }
+    }
+
+    /// Whether every draw is a size.
+    pub(crate) fn check(&self) -> Result<(), TrafficError> {
+        match self {
+            Sizes::Fixed(0) => Err(TrafficError::parameter("size", "a flow has at least 1 byte")),
+            Sizes::Uniform { min_bytes: 0, .. } => Err(TrafficError::parameter("size", "a flow has at least 1 byte")),
+            Sizes::Uniform { min_bytes, max_bytes } if max_bytes < min_bytes => {
+                let why = format!("the largest size {max_bytes} is below the smallest {min_bytes}");
+                Err(TrafficError::parameter("size", why))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The exact mean; for a distribution that of its linear pieces.
+    pub fn mean(&self) -> Mean {
+        match self {
+            Sizes::Fixed(bytes) => Mean { numerator: u128::from(*bytes), denominator: 1 },
+            Sizes::Uniform { min_bytes, max_bytes } => {
+                Mean { numerator: u128::from(*min_bytes) + u128::from(*max_bytes), denominator: 2 }
+            }
+            Sizes::Empirical(cdf) => cdf.mean(),
+        }
+    }
+}
+
+impl Cdf {
+    /// The share of all flows: shares have twelve decimals.
+    pub const WHOLE: u64 = 1_000_000_000_000;
+    /// The largest size, 1 PiB: means and interpolation then fit 128 bits.
+    pub const MAX_BYTES: u64 = 1 << 50;
+
+    /// The distribution through these points.
+    ///
+    /// # Errors
+    /// The index of the first point that does not fit, and why: sizes and shares never decrease, the first
+    /// share is 0, the last [`Cdf::WHOLE`], the largest size 1 byte to [`Cdf::MAX_BYTES`].
+    pub fn new(points: Vec<CdfPoint>) -> Result<Cdf, (usize, &'static str)> {
+        let (Some(first), Some(last)) = (points.first(), points.last()) else {
+            return Err((0, "a distribution has at least two points"));
+        };
+        if first.share != 0 {
+            return Err((0, "the first point must have the share 0"));
+        }
+        for (at, pair) in points.windows(2).enumerate() {
+            if pair[1].bytes < pair[0].bytes {
+                return Err((at + 1, "sizes must not decrease"));
+            }
+            if pair[1].share < pair[0].share {
+                return Err((at + 1, "shares must not decrease"));
+            }
+        }
+        if last.share != Cdf::WHOLE {
+            return Err((points.len() - 1, "the last point must have the share 100 % (or 1)"));
+        }
+        if !(1..=Cdf::MAX_BYTES).contains(&last.bytes) {
+            return Err((points.len() - 1, "the largest size must be 1 byte to 1 PiB"));
+        }
+        Ok(Cdf { points })
+    }
+
+    /// Its points.
+    pub fn points(&self) -> &[CdfPoint] {
+        &self.points
+    }
+
+    /// The size at the middle of the `share`-th of [`Cdf::WHOLE`] equal slices, rounded to a byte, at least 1.
+    ///
+    /// # Panics
+    /// If `share` is not below [`Cdf::WHOLE`].
+    pub fn at(&self, share: u64) -> u64 {
+        assert!(share < Cdf::WHOLE, "a share below the whole");
+        let upper = self.points.partition_point(|point| point.share <= share);
+        let (from, to) = (self.points[upper - 1], self.points[upper]);
+        let span = u128::from(to.bytes - from.bytes);
+        let (passed, whole) = (u128::from(share - from.share), u128::from(to.share - from.share));
+        let rise = (span * (2 * passed + 1) + whole) / (2 * whole);
+        (from.bytes + rise as u64).max(1)
+    }
+
+    /// The share of flows of at most `bytes`, in units of 1 / [`Cdf::WHOLE`], rounded down.
+    pub fn share_at_most(&self, bytes: u64) -> u64 {
+        let upper = self.points.partition_point(|point| point.bytes <= bytes);
+        let Some(from) = upper.checked_sub(1).map(|at| self.points[at]) else { return 0 };
+        let Some(to) = self.points.get(upper) else { return Cdf::WHOLE };
+        let rise = u128::from(to.share - from.share) * u128::from(bytes - from.bytes);
+        from.share + (rise / u128::from(to.bytes - from.bytes)) as u64
+    }
+
+    /// The exact mean of the linear pieces.
+    pub fn mean(&self) -> Mean {
+        let piece =
+            |pair: &[CdfPoint]| u128::from(pair[0].bytes + pair[1].bytes) * u128::from(pair[1].share - pair[0].share);
+        // At most 2^51 bytes times shares that sum up to 10^12: no overflow.
+        Mean { numerator: self.points.windows(2).map(piece).sum(), denominator: 2 * u128::from(Cdf::WHOLE) }
+    }
+}
