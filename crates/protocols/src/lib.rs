@@ -6,6 +6,16 @@
 //! transports, [`frame`] what travels, [`describe`] how a mechanism tells its parameters, their defaults
 //! and their sources.
 
+pub mod datagram;
+pub mod dcqcn;
+pub mod dctcp;
 pub mod describe;
 pub mod endpoint;
 pub mod frame;
+pub mod rate_recovery;
+pub mod roce;
+mod settings;
+pub mod tcp;
+pub mod transport;
+
+pub use settings::ParameterError;

@@ -1,0 +1,426 @@
+//! Datagrams: frames at a given spacing that nobody acknowledges, the load of PABO's hop-by-hop study and
+//! of queueing oracles.
+
+use crate::describe::{Family, Mechanism, Parameter};
+use crate::endpoint::{Ctx, Offer, Receipt, Receiver, Segment, Sender, SenderStatistics};
+use crate::frame::{Frame, MIN_FRAME_BYTES, flags};
+use crate::settings::{self, ParameterError, require};
+use crate::transport::FlowStart;
+use std::sync::Arc;
+use units::random::Stream;
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+
+/// How frames follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// At equal distances.
+    Constant,
+    /// With exponential gaps of the same mean.
+    Poisson,
+    /// At equal distances during exponential on periods, nothing during exponential off periods; every
+    /// on period begins with a frame.
+    OnOff,
+}
+
+/// The parameters of [`MECHANISM`], which says what each is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatagramParameters {
+    /// Frame length from destination address to FCS.
+    pub frame_bytes: u16,
+    /// What of it is no payload.
+    pub header_bytes: u16,
+    /// How frames follow each other.
+    pub arrival: Arrival,
+    /// Time from one frame's start to the next; `None`: from `rate`.
+    pub gap: Option<Time>,
+    /// Load on the wire, preamble and gap included; `None`: the line's rate.
+    pub rate: Option<Rate>,
+    /// Mean of an on period.
+    pub mean_on: Time,
+    /// Mean of an off period.
+    pub mean_off: Time,
+    /// Whether frames carry the ECT codepoint.
+    pub ecn: bool,
+}
+
+impl Default for DatagramParameters {
+    fn default() -> Self {
+        DatagramParameters {
+            frame_bytes: 1518,
+            header_bytes: 46,
+            arrival: Arrival::Constant,
+            gap: None,
+            rate: None,
+            mean_on: Time::from_us(100),
+            mean_off: Time::from_us(100),
+            ecn: false,
+        }
+    }
+}
+
+/// Datagrams as users meet them.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "datagram",
+    family: Family::Transport,
+    title: "unacknowledged frames at a given spacing",
+    source: "RFC 768; PABO, sec. IV (EtherTrafGen)",
+    parameters: &[
+        Parameter {
+            key: "frame",
+            default: "1518B",
+            meaning: "length of a frame from destination address to FCS, 64 B to 65535 B; a flow's last frame may be shorter",
+            source: "IEEE 802.3, 3.2.7; PABO, sec. V",
+        },
+        Parameter {
+            key: "header",
+            default: "46B",
+            meaning: "bytes of a frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8",
+            source: "IEEE 802.3, 3.1.1; RFC 791; RFC 768",
+        },
+        Parameter {
+            key: "arrival",
+            default: "constant",
+            meaning: "constant: equal gaps; poisson: exponential gaps; on_off: equal gaps during exponential on periods",
+            source: "usual source models",
+        },
+        Parameter {
+            key: "gap",
+            default: "from_rate",
+            meaning: "(mean) time from one frame's start to the next; from_rate: what `rate` makes of the frame's length",
+            source: "PABO, sec. V: 10us",
+        },
+        Parameter {
+            key: "rate",
+            default: "line",
+            meaning: "(mean) load on the wire with preamble and gap (20 B a frame); line: the port's rate; during on periods for on_off",
+            source: "IEEE 802.3, 4.4.2",
+        },
+        Parameter {
+            key: "mean_on",
+            default: "100us",
+            meaning: "mean of an on period, on_off only",
+            source: "choice of this project",
+        },
+        Parameter {
+            key: "mean_off",
+            default: "100us",
+            meaning: "mean of an off period, on_off only",
+            source: "choice of this project",
+        },
+        Parameter {
+            key: "ecn",
+            default: "false",
+            meaning: "whether frames say that they take part in ECN",
+            source: "RFC 3168, 5",
+        },
+    ],
+};
+
+impl DatagramParameters {
+    /// Sets the parameter `key` from a scenario's text.
+    ///
+    /// # Errors
+    /// If there is no such parameter or the text is none of its values.
+    pub fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
+        match key {
+            "frame" => self.frame_bytes = settings::frame_bytes(key, text)?,
+            "header" => self.header_bytes = settings::frame_bytes(key, text)?,
+            "arrival" => {
+                let words =
+                    [("constant", Arrival::Constant), ("poisson", Arrival::Poisson), ("on_off", Arrival::OnOff)];
+                self.arrival = settings::word(key, text, &words)?;
+            }
+            "gap" => self.gap = settings::time_or(key, text, "from_rate")?,
+            "rate" => self.rate = settings::rate_or(key, text, "line")?,
+            "mean_on" => self.mean_on = settings::time(key, text)?,
+            "mean_off" => self.mean_off = settings::time(key, text)?,
+            "ecn" => self.ecn = settings::switch(key, text)?,
+            _ => return Err(settings::unknown(&MECHANISM, key)),
+        }
+        Ok(())
+    }
+
+    /// Whether the values go together.
+    ///
+    /// # Errors
+    /// If a frame would hold no payload or be no frame, or frames would follow without any gap.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        require(self.frame_bytes >= MIN_FRAME_BYTES, "frame", "an Ethernet frame has at least 64B")?;
+        require(self.header_bytes < self.frame_bytes, "header", "leave at least one byte of payload in `frame`")?;
+        require(self.gap != Some(Time::ZERO), "gap", "frames follow at least 1ps apart")
+    }
+
+    /// Payload of a full frame, at least one byte.
+    fn payload_bytes(&self) -> u16 {
+        self.frame_bytes.saturating_sub(self.header_bytes).max(1)
+    }
+}
+
+/// The sending end of one flow of datagrams.
+#[derive(Clone, Debug)]
+pub struct DatagramSender {
+    parameters: Arc<DatagramParameters>,
+    /// Bytes left to send; `u64::MAX` never ends.
+    left_bytes: u64,
+    sent_bytes: u64,
+    /// When the next frame comes into being.
+    due: Time,
+    /// The rate frames come at, where it is not a gap.
+    bps: u64,
+    /// Parts of a picosecond, in 1/bps, by which `due` lags behind its exact value.
+    remainder: u64,
+    /// End of the current on period.
+    on_end: Time,
+    stop: Time,
+}
+
+/// An exponential time with the given mean, by inversion.
+fn exponential(random: &mut Stream, mean_ps: f64) -> Time {
+    // A conversion from float to integer saturates, so no mean can overflow it.
+    Time::from_ps((-libm::log(1.0 - random.unit()) * mean_ps) as u64)
+}
+
+impl DatagramSender {
+    /// The sender of `flow`.
+    pub fn new(parameters: &Arc<DatagramParameters>, flow: &FlowStart) -> Self {
+        DatagramSender {
+            parameters: Arc::clone(parameters),
+            left_bytes: flow.size_bytes.max(1),
+            sent_bytes: 0,
+            // Random sources draw their first frame when they are first asked.
+            due: if parameters.arrival == Arrival::Constant { flow.start } else { Time::MAX },
+            bps: parameters.rate.unwrap_or(flow.line_rate).as_bps(),
+            remainder: 0,
+            on_end: flow.start,
+            stop: flow.stop,
+        }
+    }
+
+    /// The first frame of a random source.
+    fn begin(&mut self, random: &mut Stream) {
+        let start = self.on_end;
+        match self.parameters.arrival {
+            Arrival::Constant => {}
+            Arrival::Poisson => self.due = start.saturating_add(self.draw_gap(random)),
+            Arrival::OnOff => {
+                self.due = start;
+                self.on_end = start.saturating_add(self.draw(random, self.parameters.mean_on));
+            }
+        }
+    }
+
+    fn draw(&self, random: &mut Stream, mean: Time) -> Time {
+        exponential(random, mean.as_ps() as f64)
+    }
+
+    fn draw_gap(&self, random: &mut Stream) -> Time {
+        let wire = u64::from(self.parameters.frame_bytes) + WIRE_OVERHEAD_BYTES;
+        let mean_ps = match self.parameters.gap {
+            Some(gap) => gap.as_ps() as f64,
+            None => wire as f64 * 8e12 / self.bps as f64,
+        };
+        exponential(random, mean_ps)
+    }
+
+    /// The gap after a frame of `wire` bytes; what is cut off now is added to a later one, so that the
+    /// mean over many frames is exact even where a byte is no whole number of picoseconds.
+    fn constant_gap(&mut self, wire: u64) -> Time {
+        if let Some(gap) = self.parameters.gap {
+            return gap;
+        }
+        let exact = wire * 8_000_000_000_000;
+        let mut gap = exact / self.bps;
+        let part = exact % self.bps;
+        if part >= self.bps - self.remainder {
+            self.remainder = part - (self.bps - self.remainder);
+            gap += 1;
+        } else {
+            self.remainder += part;
+        }
+        Time::from_ps(gap)
+    }
+
+    /// Plans the frame after one of `size_bytes`.
+    fn advance(&mut self, random: &mut Stream, size_bytes: u16) {
+        let wire = u64::from(size_bytes) + WIRE_OVERHEAD_BYTES;
+        let gap = match self.parameters.arrival {
+            Arrival::Poisson => self.draw_gap(random),
+            Arrival::Constant | Arrival::OnOff => self.constant_gap(wire),
+        };
+        self.due = self.due.saturating_add(gap);
+        if self.parameters.arrival == Arrival::OnOff && self.due >= self.on_end {
+            let off = self.draw(random, self.parameters.mean_off);
+            self.due = self.due.max(self.on_end.saturating_add(off));
+            self.on_end = self.due.saturating_add(self.draw(random, self.parameters.mean_on));
+        }
+    }
+}
+
+impl Sender for DatagramSender {
+    fn on_frame(&mut self, _ctx: &mut Ctx<'_>, _frame: &Frame) {}
+    fn on_timer(&mut self, _ctx: &mut Ctx<'_>) {}
+    fn next_timer(&self) -> Time {
+        Time::MAX
+    }
+
+    #[inline]
+    fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
+        if self.due == Time::MAX && self.sent_bytes == 0 {
+            self.begin(ctx.random);
+        }
+        if self.left_bytes == 0 || self.due >= self.stop {
+            return Offer::Done;
+        }
+        if ctx.now < self.due {
+            return Offer::At(self.due);
+        }
+        let parameters = &*self.parameters;
+        let payload_bytes = self.left_bytes.min(u64::from(parameters.payload_bytes())) as u16;
+        let size_bytes = payload_bytes.saturating_add(parameters.header_bytes).max(MIN_FRAME_BYTES);
+        let mut flags = if parameters.ecn { flags::ECT } else { 0 };
+        let seq = self.sent_bytes;
+        if self.left_bytes != u64::MAX {
+            self.left_bytes -= u64::from(payload_bytes);
+            if self.left_bytes == 0 {
+                flags |= flags::LAST;
+            }
+        }
+        self.sent_bytes += u64::from(payload_bytes);
+        let stamp = self.due;
+        self.advance(ctx.random, size_bytes);
+        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp })
+    }
+
+    fn statistics(&self) -> SenderStatistics {
+        SenderStatistics::default()
+    }
+}
+
+/// The receiving end of one flow of datagrams: counts, answers nothing, and believes the network that no
+/// frame arrives twice.
+#[derive(Clone, Debug, Default)]
+pub struct DatagramReceiver {
+    received_bytes: u64,
+    /// The flow's size, once the last frame told it.
+    size_bytes: Option<u64>,
+    completed: bool,
+}
+
+impl Receiver for DatagramReceiver {
+    #[inline]
+    fn on_frame(&mut self, _ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
+        self.received_bytes += u64::from(frame.payload_bytes);
+        if frame.has(flags::LAST) {
+            self.size_bytes = Some(frame.seq.saturating_add(u64::from(frame.payload_bytes)));
+        }
+        // Frames that overtook the last one count when they arrive; with a lost one it never completes.
+        let whole = !self.completed && self.size_bytes.is_some_and(|size| self.received_bytes >= size);
+        self.completed |= whole;
+        Receipt { new_bytes: u32::from(frame.payload_bytes), completed: whole }
+    }
+    fn on_timer(&mut self, _ctx: &mut Ctx<'_>) {}
+    fn next_timer(&self) -> Time {
+        Time::MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(size_bytes: u64) -> FlowStart {
+        FlowStart { size_bytes, start: Time::from_us(5), stop: Time::MAX, line_rate: Rate::from_gbps(1) }
+    }
+
+    /// Every stamp of a flow whose wire is always free.
+    fn stamps(parameters: DatagramParameters, flow: &FlowStart, most: usize) -> Vec<Time> {
+        let mut random = Stream::new(1, 2, 3);
+        let mut sender = DatagramSender::new(&Arc::new(parameters), flow);
+        let (mut now, mut stamps) = (flow.start, Vec::new());
+        while stamps.len() < most {
+            let mut replies = Vec::new();
+            match sender.poll(&mut Ctx { now, random: &mut random, replies: &mut replies }) {
+                Offer::Send(segment) => stamps.push(segment.stamp),
+                Offer::At(at) => {
+                    assert!(at > now);
+                    now = at;
+                }
+                Offer::Blocked => unreachable!("a datagram source waits for nobody"),
+                Offer::Done => break,
+            }
+        }
+        stamps
+    }
+
+    #[test]
+    fn pabo_bursts_are_one_frame_each_10_us() {
+        let parameters = DatagramParameters { gap: Some(Time::from_us(10)), ..DatagramParameters::default() };
+        let burst = stamps(parameters, &flow(501 * 1472), 10_000);
+        assert_eq!(burst.len(), 501);
+        assert_eq!(burst[500], Time::from_us(5 + 5000));
+    }
+
+    #[test]
+    fn the_mean_of_a_constant_rate_is_exact_where_a_gap_is_no_whole_picosecond() {
+        let rate = Rate::from_bps(3_333_333_333).unwrap();
+        let parameters = DatagramParameters { rate: Some(rate), ..DatagramParameters::default() };
+        let stamps = stamps(parameters, &flow(u64::MAX), 100_001);
+        let exact = u128::from(1538u64) * 100_000 * 8_000_000_000_000 / 3_333_333_333;
+        assert_eq!(u128::from((stamps[100_000] - stamps[0]).as_ps()), exact);
+        // At the line's rate the gap is a frame with its overhead.
+        let line = self::stamps(DatagramParameters::default(), &flow(u64::MAX), 2);
+        assert_eq!(line[1] - line[0], Time::from_ns(12_304));
+    }
+
+    #[test]
+    fn poisson_gaps_have_the_mean_and_variance_of_an_exponential() {
+        let gap = Some(Time::from_us(10));
+        let parameters = DatagramParameters { gap, arrival: Arrival::Poisson, ..DatagramParameters::default() };
+        let stamps = stamps(parameters, &flow(u64::MAX), 200_001);
+        let gaps: Vec<f64> = stamps.windows(2).map(|pair| (pair[1] - pair[0]).as_ps() as f64 * 1e-7).collect();
+        let n = gaps.len() as f64;
+        let mean = gaps.iter().sum::<f64>() / n;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / n;
+        assert!((mean - 1.0).abs() < 0.01, "{mean}");
+        assert!((variance - 1.0).abs() < 0.03, "{variance}");
+    }
+
+    #[test]
+    fn on_off_sends_at_its_rate_for_its_share_of_the_time() {
+        let parameters = DatagramParameters {
+            arrival: Arrival::OnOff,
+            mean_on: Time::from_ms(1),
+            mean_off: Time::from_ms(3),
+            ..DatagramParameters::default()
+        };
+        let count = 200_000;
+        let stamps = stamps(parameters, &flow(u64::MAX), count);
+        let load = count as f64 * 12.304e-6 / (stamps[count - 1] - stamps[0]).as_secs_f64();
+        // A period's frames are a whole number: the mean on period grows by half a gap.
+        assert!((load - 0.25).abs() < 0.01, "{load}");
+    }
+
+    #[test]
+    fn a_late_wire_does_not_move_the_stamps_and_stop_ends_them() {
+        let parameters = Arc::new(DatagramParameters { gap: Some(Time::from_us(1)), ..DatagramParameters::default() });
+        let mut sender = DatagramSender::new(&parameters, &FlowStart { stop: Time::from_us(8), ..flow(u64::MAX) });
+        let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
+        let mut ctx = Ctx { now: Time::from_ms(1), random: &mut random, replies: &mut replies };
+        for due in 5..8 {
+            let Offer::Send(segment) = sender.poll(&mut ctx) else { panic!("three frames were due") };
+            assert_eq!(segment.stamp, Time::from_us(due));
+        }
+        assert_eq!(sender.poll(&mut ctx), Offer::Done);
+    }
+
+    #[test]
+    fn a_finite_flow_completes_in_any_order() {
+        let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
+        let mut ctx = Ctx { now: Time::ZERO, random: &mut random, replies: &mut replies };
+        let mut receiver = DatagramReceiver::default();
+        let last = Frame { seq: 100, payload_bytes: 50, flags: flags::LAST, ..Frame::default() };
+        let first = Frame { seq: 0, payload_bytes: 100, ..Frame::default() };
+        assert!(!receiver.on_frame(&mut ctx, &last).completed);
+        assert!(receiver.on_frame(&mut ctx, &first).completed);
+    }
+}

@@ -1,0 +1,310 @@
+//! DCQCN (Zhu et al., SIGCOMM 2015): a RoCE sender's rate falls with each congestion notification by half of
+//! `alpha`, an estimate of how often they come, and recovers as in QCN ([`crate::rate_recovery`]).
+//!
+//! There are no timer events: the estimate's decay and the stages of recovery are played back when the rate
+//! is asked for.
+
+use crate::describe::{Family, Mechanism, Parameter};
+use crate::rate_recovery::{RateRecovery, RecoveryParameters};
+use crate::roce::control::RateController;
+use crate::settings::{self, ParameterError, require};
+use units::{Rate, Time};
+
+/// The parameters of DCQCN beside those of its transport; [`MECHANISM`] says what each is for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DcqcnParameters {
+    /// Weight of a new sample in alpha (g).
+    pub gain: f64,
+    /// Alpha before the first notification.
+    pub initial_alpha: f64,
+    /// Without a notification for this long, alpha decays once (K).
+    pub alpha_timer: Time,
+    /// Notifications that follow a cut sooner than this do nothing.
+    pub decrease_interval: Time,
+    /// Least distance of a receiver's notifications for one flow (N).
+    pub cnp_interval: Time,
+    /// Length of a notification frame.
+    pub cnp_bytes: u16,
+    /// Whether each cut moves the target to the rate before it.
+    pub clamp_target: bool,
+    /// The way back.
+    pub recovery: RecoveryParameters,
+}
+
+impl Default for DcqcnParameters {
+    fn default() -> Self {
+        DcqcnParameters {
+            gain: 0.003_906_25,
+            initial_alpha: 1.0,
+            alpha_timer: Time::from_us(55),
+            decrease_interval: Time::from_us(4),
+            cnp_interval: Time::from_us(50),
+            cnp_bytes: 78,
+            clamp_target: true,
+            recovery: RecoveryParameters {
+                byte_counter_bytes: 10_000_000,
+                timer: Time::from_us(55),
+                stages: 5,
+                additive_increase: Rate::from_mbps(40),
+                hyper_increase: Rate::from_mbps(400),
+                hyper_by_stage: false,
+                half_after_recovery: false,
+                min_rate: Rate::from_mbps(100),
+            },
+        }
+    }
+}
+
+/// DCQCN as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "dcqcn",
+    family: Family::Transport,
+    title: "RoCE whose rate follows ECN marks",
+    source: "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
+    parameters: &{
+        use crate::roce::parameters::*;
+        [
+            PAYLOAD,
+            HEADER,
+            ACK_BYTES,
+            ACK_EVERY,
+            WINDOW,
+            RATE,
+            TIMEOUT,
+            NAK_INTERVAL,
+            Parameter { default: "true", ..ECN },
+            Parameter {
+                key: "gain",
+                default: "0.00390625",
+                meaning: "weight g of a new sample in alpha, 0 to 1",
+                source: "DCQCN, sec. 5.2 and table 14: 1/256",
+            },
+            Parameter {
+                key: "initial_alpha",
+                default: "1",
+                meaning: "alpha before the first notification, 0 to 1: with 1 the first cut halves the rate",
+                source: "DCQCN, sec. 3.1",
+            },
+            Parameter {
+                key: "alpha_timer",
+                default: "55us",
+                meaning: "time K without a notification after which alpha decays by 1 - g, again and again",
+                source: "DCQCN, sec. 3.1 and table 14; HPCC's ns-3 fork: AlphaResumInterval",
+            },
+            Parameter {
+                key: "decrease_interval",
+                default: "4us",
+                meaning: "a notification sooner than this after a cut does nothing; 0us: each one cuts",
+                source: "HPCC's ns-3 fork: RateDecreaseInterval; the paper's receivers never come so close",
+            },
+            Parameter {
+                key: "cnp_interval",
+                default: "50us",
+                meaning: "least time N between a receiver's notifications for one flow",
+                source: "DCQCN, sec. 3.1 and table 14",
+            },
+            Parameter {
+                key: "cnp",
+                default: "78B",
+                meaning: "length of a notification: Ethernet with FCS 18, IPv4 20, UDP 8, BTH 12, reserved 16, ICRC 4",
+                source: "InfiniBand specification, annex A17.9.3",
+            },
+            Parameter {
+                key: "clamp_target",
+                default: "true",
+                meaning: "whether every cut sets the target to the rate before it; false: not while no stage has passed since the last",
+                source: "DCQCN, eq. 1 (true); HPCC's ns-3 fork: ClampTargetRate (false)",
+            },
+            Parameter {
+                key: "byte_counter",
+                default: "10MB",
+                meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter; 0B switches it off",
+                source: "DCQCN, table 14 (B)",
+            },
+            Parameter {
+                key: "increase_timer",
+                default: "55us",
+                meaning: "length of a stage of the timer; 0us switches it off",
+                source: "DCQCN, table 14 (T); HPCC's ns-3 fork: RPTimer 300us in its configuration, 1500us in code",
+            },
+            Parameter {
+                key: "recovery_stages",
+                default: "5",
+                meaning: "stages F of fast recovery",
+                source: "DCQCN, sec. 3.1; IEEE 802.1Qau (rpgThreshold)",
+            },
+            Parameter {
+                key: "additive_increase",
+                default: "40Mbps",
+                meaning: "step R_AI of the target after fast recovery",
+                source: "DCQCN, table 14",
+            },
+            Parameter {
+                key: "hyper_increase",
+                default: "400Mbps",
+                meaning: "step R_HAI of the target when both counters are past fast recovery",
+                source: "the paper gives none; ten times R_AI, the ratio of IEEE 802.1Qau",
+            },
+            Parameter {
+                key: "min_rate",
+                default: "100Mbps",
+                meaning: "the rate never falls below this",
+                source: "HPCC's ns-3 fork: MinRate",
+            },
+        ]
+    },
+};
+
+impl DcqcnParameters {
+    /// Sets the parameter `key` from a scenario's text.
+    pub(crate) fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
+        match key {
+            "gain" => self.gain = settings::share(key, text)?,
+            "initial_alpha" => self.initial_alpha = settings::share(key, text)?,
+            "alpha_timer" => self.alpha_timer = settings::time(key, text)?,
+            "decrease_interval" => self.decrease_interval = settings::time(key, text)?,
+            "cnp_interval" => self.cnp_interval = settings::time(key, text)?,
+            "cnp" => self.cnp_bytes = settings::frame_bytes(key, text)?,
+            "clamp_target" => self.clamp_target = settings::switch(key, text)?,
+            "byte_counter" => self.recovery.byte_counter_bytes = settings::bytes(key, text)?,
+            "increase_timer" => self.recovery.timer = settings::time(key, text)?,
+            "recovery_stages" => self.recovery.stages = settings::count(key, text)?,
+            "additive_increase" => self.recovery.additive_increase = settings::rate(key, text)?,
+            "hyper_increase" => self.recovery.hyper_increase = settings::rate(key, text)?,
+            "min_rate" => self.recovery.min_rate = settings::rate(key, text)?,
+            _ => return Err(settings::unknown(&MECHANISM, key)),
+        }
+        Ok(())
+    }
+
+    /// Whether the values go together.
+    pub(crate) fn check(&self) -> Result<(), ParameterError> {
+        require((0.0..=1.0).contains(&self.gain), "gain", "a weight from 0 to 1")?;
+        require((0.0..=1.0).contains(&self.initial_alpha), "initial_alpha", "a share from 0 to 1")?;
+        require(self.alpha_timer > Time::ZERO, "alpha_timer", "alpha decays after a time, at least 1ps")?;
+        let climbs = self.recovery.timer > Time::ZERO || self.recovery.byte_counter_bytes > 0;
+        require(climbs, "increase_timer", "without timer and byte counter a rate never recovers")
+    }
+}
+
+/// The reaction point of one flow.
+#[derive(Clone, Debug)]
+pub struct Dcqcn {
+    recovery: RateRecovery,
+    /// The estimate as the last cut left it.
+    alpha: f64,
+    /// When that was.
+    cut_at: Time,
+}
+
+/// `base` to the power of `exponent` by squaring: multiplications only, the same on every machine.
+fn power(mut base: f64, mut exponent: u64) -> f64 {
+    let mut result = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    result
+}
+
+impl Dcqcn {
+    /// A flow on a line of this rate, at which it starts: the first notification brings the limiter.
+    pub fn new(parameters: &DcqcnParameters, line: Rate) -> Self {
+        Dcqcn { recovery: RateRecovery::new(line), alpha: parameters.initial_alpha, cut_at: Time::MAX }
+    }
+
+    /// Alpha now: what the last notification left, decayed once per whole `alpha_timer` since (DCQCN,
+    /// eq. 2).
+    fn alpha(&self, parameters: &DcqcnParameters, now: Time) -> f64 {
+        let periods = now.saturating_sub(self.cut_at).as_ps() / parameters.alpha_timer.as_ps().max(1);
+        self.alpha * power(1.0 - parameters.gain, periods)
+    }
+}
+
+impl RateController for Dcqcn {
+    type Parameters = DcqcnParameters;
+
+    #[inline]
+    fn rate(&mut self, parameters: &DcqcnParameters, now: Time) -> Rate {
+        self.recovery.advance(&parameters.recovery, now);
+        self.recovery.current()
+    }
+
+    #[inline]
+    fn next_change(&self) -> Time {
+        self.recovery.next_change()
+    }
+
+    #[inline]
+    fn on_sent(&mut self, parameters: &DcqcnParameters, now: Time, bytes: u64) {
+        self.recovery.advance(&parameters.recovery, now);
+        self.recovery.on_sent(&parameters.recovery, bytes);
+    }
+
+    fn on_cnp(&mut self, parameters: &DcqcnParameters, now: Time) {
+        if self.cut_at != Time::MAX && now.saturating_sub(self.cut_at) < parameters.decrease_interval {
+            return;
+        }
+        self.recovery.advance(&parameters.recovery, now);
+        let alpha = self.alpha(parameters, now);
+        // DCQCN, eq. 1: the cut is by the old alpha, the new one is for the next.
+        self.recovery.cut(&parameters.recovery, now, 1.0 - alpha / 2.0, !parameters.clamp_target);
+        self.alpha = (1.0 - parameters.gain) * alpha + parameters.gain;
+        self.cut_at = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notification_cuts_by_half_of_alpha() {
+        let p = DcqcnParameters { initial_alpha: 0.5, ..DcqcnParameters::default() };
+        let mut flow = Dcqcn::new(&p, Rate::from_gbps(40));
+        flow.on_cnp(&p, Time::from_us(1));
+        assert_eq!(flow.rate(&p, Time::from_us(1)), Rate::from_gbps(30));
+        // Another one inside the decrease interval is the same event.
+        flow.on_cnp(&p, Time::from_us(4));
+        assert_eq!(flow.rate(&p, Time::from_us(4)), Rate::from_gbps(30));
+        flow.on_cnp(&p, Time::from_us(5));
+        let alpha: f64 = 0.5 * 255.0 / 256.0 + 1.0 / 256.0;
+        assert_eq!(flow.rate(&p, Time::from_us(5)).as_bps(), (30e9 * (1.0 - alpha / 2.0)) as u64);
+    }
+
+    #[test]
+    fn alpha_decays_once_per_period_without_notification() {
+        let p = DcqcnParameters::default();
+        let mut flow = Dcqcn::new(&p, Rate::from_gbps(40));
+        flow.on_cnp(&p, Time::ZERO);
+        let g = 1.0 / 256.0;
+        let mut alpha = 1.0;
+        for period in 0..1000 {
+            let now = Time::from_us(55 * period + 54);
+            assert!((flow.alpha(&p, now) - alpha).abs() < 1e-12);
+            alpha *= 1.0 - g;
+        }
+        assert_eq!(flow.next_change(), Time::from_us(55));
+    }
+
+    /// With a notification every N < K, alpha's fixed point is 1; with the ECN silent it goes to 0: cuts of a
+    /// flow long without marks are small.
+    #[test]
+    fn a_rare_notification_costs_little() {
+        let p = DcqcnParameters::default();
+        let mut flow = Dcqcn::new(&p, Rate::from_gbps(40));
+        flow.on_cnp(&p, Time::ZERO);
+        let late = Time::from_ms(100);
+        flow.on_cnp(&p, late);
+        let rate = flow.rate(&p, late).as_bps();
+        assert!(rate > 39_900_000_000 && rate < 40_000_000_000, "{rate}");
+        for i in 1..3000 {
+            flow.on_cnp(&p, late + Time::from_us(50 * i));
+        }
+        assert!(flow.alpha > 0.999);
+        assert_eq!(flow.rate(&p, late + Time::from_us(50 * 2999)), p.recovery.min_rate);
+    }
+}

@@ -1,0 +1,1 @@
+//! DCTCP (RFC 8257): what it adds to [`crate::tcp`].

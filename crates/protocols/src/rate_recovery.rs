@@ -1,0 +1,222 @@
+//! How QCN and its heirs win back a rate after a cut (IEEE 802.1Qau, 30.2; Zhu et al., DCQCN, SIGCOMM 2015,
+//! sec. 3.1): a byte counter and a timer each count stages. Until one of them has passed `stages`, the rate
+//! goes halfway back to the target (fast recovery); then the target rises by a small step (additive
+//! increase), and when both have passed, by a large one (hyper increase).
+//!
+//! Nothing here needs an event: [`RateRecovery::advance`] plays back the timer stages that elapsed since the
+//! last call, and at full rate there are none.
+
+use units::{Rate, Time};
+
+/// What the three phases are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecoveryParameters {
+    /// Bytes sent in one stage of the byte counter; 0 switches it off.
+    pub byte_counter_bytes: u64,
+    /// Length of one stage of the timer; zero switches it off.
+    pub timer: Time,
+    /// Stages of fast recovery.
+    pub stages: u32,
+    /// Step of the target in additive increase.
+    pub additive_increase: Rate,
+    /// Step of the target in hyper increase.
+    pub hyper_increase: Rate,
+    /// 802.1Qau: hyper increase grows with each stage, `i * hyper_increase` in its stage i.
+    pub hyper_by_stage: bool,
+    /// 802.1Qau: after fast recovery both counters run with half their length.
+    pub half_after_recovery: bool,
+    /// The rate never falls below this.
+    pub min_rate: Rate,
+}
+
+/// One flow's rate and the way back to its line rate.
+#[derive(Clone, Debug)]
+pub struct RateRecovery {
+    current: Rate,
+    target: Rate,
+    line: Rate,
+    /// Bytes into the current stage.
+    bytes: u64,
+    /// When the current stage of the timer ends; never, at full rate.
+    stage_end: Time,
+    byte_stage: u32,
+    timer_stage: u32,
+}
+
+impl RateRecovery {
+    /// A flow that starts at `line`, without a limiter.
+    pub fn new(line: Rate) -> Self {
+        Self { current: line, target: line, line, bytes: 0, stage_end: Time::MAX, byte_stage: 0, timer_stage: 0 }
+    }
+
+    /// The rate now.
+    #[inline]
+    pub fn current(&self) -> Rate {
+        self.current
+    }
+
+    /// The rate that recovery aims at.
+    pub fn target(&self) -> Rate {
+        self.target
+    }
+
+    /// When time alone will change the rate next; [`Time::MAX`] at full rate.
+    #[inline]
+    pub fn next_change(&self) -> Time {
+        self.stage_end
+    }
+
+    /// Cuts the rate to `factor` (0 to 1) of itself and starts fast recovery towards the old rate; with
+    /// `keep_target`, a cut before the first stage has passed leaves the target where the last one put it.
+    /// Call [`RateRecovery::advance`] before.
+    pub fn cut(&mut self, parameters: &RecoveryParameters, now: Time, factor: f64, keep_target: bool) {
+        if !(keep_target && self.byte_stage == 0 && self.timer_stage == 0) {
+            self.target = self.current;
+        }
+        // One correctly rounded multiplication: the same on every machine.
+        let cut = (self.current.as_bps() as f64 * factor.clamp(0.0, 1.0)) as u64;
+        let floor = parameters.min_rate.min(self.line);
+        self.current = Rate::from_bps(cut).unwrap_or(Rate::MIN).clamp(floor, self.line);
+        (self.bytes, self.byte_stage, self.timer_stage) = (0, 0, 0);
+        self.stage_end = Time::MAX;
+        if self.current < self.line && parameters.timer > Time::ZERO {
+            self.stage_end = now.saturating_add(parameters.timer);
+        }
+    }
+
+    /// Plays back the stages of the timer up to `now`.
+    #[inline]
+    pub fn advance(&mut self, parameters: &RecoveryParameters, now: Time) {
+        while self.stage_end <= now && self.stage_end != Time::MAX {
+            self.timer_stage = self.timer_stage.saturating_add(1);
+            let end = self.stage_end;
+            self.increase(parameters);
+            if self.stage_end != Time::MAX {
+                let halved = parameters.half_after_recovery && self.timer_stage >= parameters.stages;
+                let length = if halved { (parameters.timer / 2).max(Time::from_ps(1)) } else { parameters.timer };
+                self.stage_end = end.saturating_add(length);
+            }
+        }
+    }
+
+    /// `bytes` more were sent. Call [`RateRecovery::advance`] before.
+    #[inline]
+    pub fn on_sent(&mut self, parameters: &RecoveryParameters, bytes: u64) {
+        // At full rate no stage matters: the next cut sets them all to zero.
+        if self.current == self.line || parameters.byte_counter_bytes == 0 {
+            return;
+        }
+        self.bytes += bytes;
+        let halved = parameters.half_after_recovery && self.byte_stage >= parameters.stages;
+        let length = if halved { (parameters.byte_counter_bytes / 2).max(1) } else { parameters.byte_counter_bytes };
+        if self.bytes >= length {
+            self.bytes -= length;
+            self.byte_stage = self.byte_stage.saturating_add(1);
+            self.increase(parameters);
+        }
+    }
+
+    /// One step up, in the phase that the stages tell (DCQCN, fig. 7).
+    fn increase(&mut self, parameters: &RecoveryParameters) {
+        let (least, most) = (self.byte_stage.min(self.timer_stage), self.byte_stage.max(self.timer_stage));
+        let step = if most < parameters.stages {
+            0
+        } else if least > parameters.stages {
+            let stage = if parameters.hyper_by_stage { u64::from(least - parameters.stages) } else { 1 };
+            parameters.hyper_increase.as_bps().saturating_mul(stage)
+        } else {
+            parameters.additive_increase.as_bps()
+        };
+        let target = self.target.as_bps().saturating_add(step).min(self.line.as_bps());
+        // Rounded up, so that the rate arrives at its target instead of creeping towards it for ever.
+        let current = self.current.as_bps() + (target - self.current.as_bps().min(target)).div_ceil(2);
+        self.target = Rate::from_bps(target).unwrap_or(Rate::MIN);
+        self.current = Rate::from_bps(current).unwrap_or(Rate::MIN).min(self.line);
+        if self.current == self.line {
+            // Full rate: the limiter is released, and with it the timer.
+            self.stage_end = Time::MAX;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GBPS: u64 = 1_000_000_000;
+
+    fn parameters() -> RecoveryParameters {
+        RecoveryParameters {
+            byte_counter_bytes: 10_000_000,
+            timer: Time::from_us(55),
+            stages: 5,
+            additive_increase: Rate::from_mbps(40),
+            hyper_increase: Rate::from_mbps(400),
+            hyper_by_stage: false,
+            half_after_recovery: false,
+            min_rate: Rate::from_mbps(100),
+        }
+    }
+
+    #[test]
+    fn fast_recovery_halves_the_distance_and_then_steps_additively() {
+        let p = parameters();
+        let mut flow = RateRecovery::new(Rate::from_gbps(40));
+        flow.cut(&p, Time::ZERO, 0.5, false);
+        // A second cut leaves room above the target, so that all three phases can be seen.
+        flow.cut(&p, Time::ZERO, 0.5, false);
+        let mut seen = Vec::new();
+        for stage in 1..=7 {
+            assert_eq!(flow.next_change(), Time::from_us(55 * stage));
+            flow.advance(&p, Time::from_us(55 * stage));
+            seen.push(flow.current().as_bps());
+        }
+        // Target 20 G, from 10 G: four stages of recovery, then the target at 20.04, 20.08, 20.12 G.
+        let golden =
+            [15 * GBPS, 17_500_000_000, 18_750_000_000, 19_375_000_000, 19_707_500_000, 19_893_750_000, 20_006_875_000];
+        assert_eq!(seen, golden);
+        assert_eq!(flow.target().as_bps(), 20_120_000_000);
+    }
+
+    #[test]
+    fn hyper_increase_needs_both_counters_and_late_calls_change_nothing() {
+        let p = parameters();
+        let mut prompt = RateRecovery::new(Rate::from_gbps(100));
+        (0..3).for_each(|_| prompt.cut(&p, Time::ZERO, 0.5, false));
+        let mut late = prompt.clone();
+        for stage in 1..=10 {
+            prompt.advance(&p, Time::from_us(55 * stage));
+        }
+        late.advance(&p, Time::from_us(559));
+        assert_eq!(prompt.current(), late.current());
+        assert_eq!(prompt.target().as_bps(), 25 * GBPS + 6 * 40_000_000);
+        for _ in 0..6 {
+            prompt.on_sent(&p, 10_000_000);
+        }
+        // Byte stages 1 to 5 are additive still (min = 5 is not past 5), the sixth is hyper.
+        assert_eq!(prompt.target().as_bps(), 25 * GBPS + 11 * 40_000_000 + 400_000_000);
+    }
+
+    #[test]
+    fn qcn_runs_its_second_half_at_double_speed_and_grows_by_stage() {
+        let p = RecoveryParameters { hyper_by_stage: true, half_after_recovery: true, ..parameters() };
+        let mut flow = RateRecovery::new(Rate::from_gbps(100));
+        (0..3).for_each(|_| flow.cut(&p, Time::ZERO, 0.5, false));
+        flow.advance(&p, Time::from_us(5 * 55));
+        assert_eq!(flow.next_change(), Time::from_us(5 * 55) + Time::from_ns(27_500));
+        (0..9).for_each(|_| flow.on_sent(&p, 5_000_000));
+        (0..5).for_each(|_| flow.on_sent(&p, 5_000_000));
+        flow.advance(&p, Time::from_us(7 * 55));
+        assert!(flow.target() > Rate::from_gbps(25));
+    }
+
+    #[test]
+    fn full_rate_is_reached_and_costs_nothing() {
+        let p = parameters();
+        let mut flow = RateRecovery::new(Rate::from_gbps(40));
+        flow.cut(&p, Time::ZERO, 0.0, false);
+        assert_eq!(flow.current(), p.min_rate);
+        flow.advance(&p, Time::from_s(1));
+        assert_eq!((flow.current(), flow.next_change()), (Rate::from_gbps(40), Time::MAX));
+    }
+}

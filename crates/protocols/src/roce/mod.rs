@@ -1,0 +1,11 @@
+//! RoCEv2 reliable connections: packets at a set rate, go-back-N when one is missing (InfiniBand
+//! specification, 9.7; the model follows the ns-3 fork of HPCC). What sets the rate is a [`control`].
+
+pub mod control;
+pub(crate) mod parameters;
+mod receiver;
+mod sender;
+
+pub use parameters::{MECHANISM, RoceParameters};
+pub use receiver::RoceReceiver;
+pub use sender::RoceSender;

@@ -1,0 +1,122 @@
+//! The responder: accepts packets in order only, acknowledges them, asks for a missing one, and tells of
+//! marks.
+
+use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
+use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
+use crate::roce::RoceParameters;
+use crate::roce::control::ControlParameters;
+use std::sync::Arc;
+use units::Time;
+
+/// The receiving end of one RoCE flow.
+#[derive(Clone, Debug)]
+pub struct RoceReceiver {
+    parameters: Arc<RoceParameters>,
+    /// The next byte expected.
+    expected: u64,
+    /// When the packet at `expected` may be asked for again; zero while nobody asked.
+    next_nak: Time,
+    /// When the next notification may leave.
+    next_cnp: Time,
+    /// When the last byte arrived.
+    completed: Option<Time>,
+    /// Packets since the last acknowledgement.
+    unacknowledged: u32,
+    /// Whether one of them was marked.
+    marked: bool,
+}
+
+impl RoceReceiver {
+    /// The receiver of one flow.
+    pub fn new(parameters: &Arc<RoceParameters>) -> Self {
+        RoceReceiver {
+            parameters: Arc::clone(parameters),
+            expected: 0,
+            next_nak: Time::ZERO,
+            next_cnp: Time::ZERO,
+            completed: None,
+            unacknowledged: 0,
+            marked: false,
+        }
+    }
+
+    /// Answers `frame` with the next byte expected; `kind_flags` may make it a negative acknowledgement.
+    fn reply(&mut self, ctx: &mut Ctx<'_>, frame: &Frame, kind_flags: u8) {
+        let mut flags = kind_flags;
+        if self.marked {
+            flags |= flags::ECE;
+        }
+        if self.completed.is_some() {
+            flags |= flags::COMPLETE;
+        }
+        ctx.replies.push(Reply {
+            kind: Kind::Ack,
+            seq: self.expected,
+            stamp: frame.stamp,
+            aux: self.completed.unwrap_or(ctx.now).as_ps(),
+            flags,
+            size_bytes: self.parameters.ack_frame_bytes(),
+        });
+        self.unacknowledged = 0;
+        self.marked = false;
+    }
+
+    /// A marked frame arrived: at most one notification per flow and interval (DCQCN, sec. 3.1).
+    fn notify(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
+        self.marked = true;
+        let ControlParameters::Dcqcn(parameters) = &self.parameters.control else { return };
+        if ctx.now < self.next_cnp {
+            return;
+        }
+        self.next_cnp = ctx.now.saturating_add(parameters.cnp_interval);
+        ctx.replies.push(Reply {
+            kind: Kind::Cnp,
+            seq: self.expected,
+            stamp: frame.stamp,
+            aux: ctx.now.as_ps(),
+            flags: 0,
+            size_bytes: parameters.cnp_bytes.max(MIN_FRAME_BYTES),
+        });
+    }
+}
+
+impl Receiver for RoceReceiver {
+    #[inline]
+    fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
+        if frame.has(flags::CE) {
+            self.notify(ctx, frame);
+        }
+        if frame.seq > self.expected {
+            // InfiniBand, 9.7.5.2.8: a packet is missing. Packets behind it are dropped, and it is asked for
+            // once until it comes or the interval has passed.
+            if ctx.now >= self.next_nak {
+                self.next_nak = ctx.now.saturating_add(self.parameters.nak_interval).max(Time::from_ps(1));
+                self.reply(ctx, frame, flags::NAK);
+            }
+            return Receipt::default();
+        }
+        let mut receipt = Receipt::default();
+        if frame.seq == self.expected && self.completed.is_none() {
+            self.expected += u64::from(frame.payload_bytes);
+            self.next_nak = Time::ZERO;
+            receipt.new_bytes = u32::from(frame.payload_bytes);
+            if frame.has(flags::LAST) {
+                self.completed = Some(ctx.now);
+                receipt.completed = true;
+            }
+        }
+        // Duplicates are acknowledged like new packets (InfiniBand, 9.7.5.1.4): the acknowledgement for
+        // them may have been lost.
+        self.unacknowledged += 1;
+        if self.unacknowledged >= self.parameters.effective_ack_every() || frame.has(flags::LAST) {
+            self.reply(ctx, frame, 0);
+        }
+        receipt
+    }
+
+    fn on_timer(&mut self, _ctx: &mut Ctx<'_>) {}
+
+    fn next_timer(&self) -> Time {
+        Time::MAX
+    }
+}

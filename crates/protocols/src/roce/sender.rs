@@ -1,0 +1,180 @@
+//! The requester: paces packets, goes back to what is missing.
+
+use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
+use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
+use crate::roce::RoceParameters;
+use crate::roce::control::{RateControl, RateController};
+use crate::transport::FlowStart;
+use std::sync::Arc;
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+
+/// The sending end of one RoCE flow.
+#[derive(Clone, Debug)]
+pub struct RoceSender {
+    parameters: Arc<RoceParameters>,
+    size_bytes: u64,
+    /// Everything below is acknowledged.
+    acknowledged: u64,
+    /// The next byte to send.
+    next: u64,
+    /// Everything from here on has never been sent.
+    fresh: u64,
+    /// When the last packet started, and what it costs on the wire: together with the rate they give
+    /// `ready`.
+    last_start: Time,
+    last_wire_bytes: u32,
+    timeouts: u32,
+    /// When the next packet may start, at `paced_at`.
+    ready: Time,
+    paced_at: Rate,
+    control: RateControl,
+    /// When the flow will have made no progress for the timeout.
+    deadline: Time,
+    /// What the host was told as the next timer. It follows `deadline` only when it fires: acknowledgements
+    /// come every few nanoseconds, and none of them shall move a timer.
+    armed: Time,
+    retransmitted_bytes: u64,
+    delivered: Time,
+}
+
+impl RoceSender {
+    /// The sender of `flow`.
+    pub fn new(parameters: &Arc<RoceParameters>, flow: &FlowStart) -> Self {
+        let limit = parameters.rate.unwrap_or(flow.line_rate).min(flow.line_rate);
+        RoceSender {
+            parameters: Arc::clone(parameters),
+            size_bytes: flow.size_bytes.max(1),
+            acknowledged: 0,
+            next: 0,
+            fresh: 0,
+            last_start: flow.start,
+            last_wire_bytes: 0,
+            timeouts: 0,
+            ready: flow.start,
+            paced_at: limit,
+            control: RateControl::new(&parameters.control, limit),
+            deadline: Time::MAX,
+            armed: Time::MAX,
+            retransmitted_bytes: 0,
+            delivered: Time::MAX,
+        }
+    }
+
+    /// The rate at `now`, preamble and gap included.
+    pub fn rate(&mut self, now: Time) -> Rate {
+        self.control.rate(&self.parameters.control, now)
+    }
+
+    /// Progress at `now`: the timeout starts anew, or rests when nothing is on its way.
+    fn restart_timeout(&mut self, now: Time) {
+        self.deadline = match self.parameters.timeout {
+            Some(timeout) if self.fresh > self.acknowledged => now.saturating_add(timeout),
+            _ => Time::MAX,
+        };
+        self.armed = self.armed.min(self.deadline);
+    }
+
+    /// Sends everything unacknowledged again.
+    fn go_back(&mut self) {
+        self.next = self.acknowledged;
+    }
+}
+
+impl Sender for RoceSender {
+    #[inline]
+    fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
+        match frame.kind {
+            Kind::Ack => {}
+            Kind::Cnp => return self.control.on_cnp(&self.parameters.control, ctx.now),
+            _ => return,
+        }
+        let rtt = ctx.now.saturating_sub(frame.stamp);
+        self.control.on_ack(&self.parameters.control, ctx.now, rtt, frame.has(flags::ECE));
+        // Nobody has received what was never sent; an older acknowledgement has been overtaken.
+        if frame.seq > self.fresh || frame.seq < self.acknowledged {
+            return;
+        }
+        if frame.seq > self.acknowledged {
+            self.acknowledged = frame.seq;
+            self.next = self.next.max(self.acknowledged);
+            self.restart_timeout(ctx.now);
+        }
+        if frame.has(flags::COMPLETE) && self.delivered == Time::MAX {
+            self.delivered = Time::from_ps(frame.aux);
+        }
+        if frame.has(flags::NAK) {
+            self.go_back();
+            self.restart_timeout(ctx.now);
+        }
+    }
+
+    fn on_timer(&mut self, ctx: &mut Ctx<'_>) {
+        if ctx.now < self.armed {
+            return;
+        }
+        if ctx.now >= self.deadline {
+            self.timeouts += 1;
+            self.go_back();
+            self.restart_timeout(ctx.now);
+        }
+        self.armed = self.deadline;
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.armed
+    }
+
+    #[inline]
+    fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
+        if self.acknowledged >= self.size_bytes {
+            return Offer::Done;
+        }
+        let parameters = &*self.parameters;
+        let window_bytes = parameters.window_bytes.unwrap_or(u64::MAX);
+        if self.next >= self.size_bytes || self.next - self.acknowledged >= window_bytes {
+            return Offer::Blocked;
+        }
+        let rate = self.control.rate(&parameters.control, ctx.now);
+        if rate != self.paced_at {
+            // The distance to the last packet follows the rate as it is now, not as it was then.
+            self.ready = self.last_start.saturating_add(rate.serialise(u64::from(self.last_wire_bytes)));
+            self.paced_at = rate;
+        }
+        if ctx.now < self.ready {
+            // A rate that is about to rise may bring the packet forward.
+            return Offer::At(self.ready.min(self.control.next_change()));
+        }
+        let payload_bytes = (self.size_bytes - self.next).min(u64::from(parameters.payload_bytes)) as u16;
+        let size_bytes = payload_bytes.saturating_add(parameters.header_bytes).max(MIN_FRAME_BYTES);
+        let seq = self.next;
+        let end = seq + u64::from(payload_bytes);
+        let mut flags = if parameters.ecn { flags::ECT } else { 0 };
+        if end == self.size_bytes {
+            flags |= flags::LAST;
+        }
+        if seq < self.fresh {
+            flags |= flags::RETRANSMISSION;
+            self.retransmitted_bytes += end.min(self.fresh) - seq;
+        }
+        self.next = end;
+        self.fresh = self.fresh.max(end);
+        let wire_bytes = u64::from(size_bytes) + WIRE_OVERHEAD_BYTES;
+        self.last_start = ctx.now;
+        self.last_wire_bytes = wire_bytes as u32;
+        self.ready = ctx.now.saturating_add(rate.serialise(wire_bytes));
+        self.control.on_sent(&parameters.control, ctx.now, u64::from(size_bytes));
+        if self.deadline == Time::MAX {
+            self.restart_timeout(ctx.now);
+        }
+        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp: ctx.now })
+    }
+
+    fn statistics(&self) -> SenderStatistics {
+        SenderStatistics {
+            retransmitted_bytes: self.retransmitted_bytes,
+            timeouts: self.timeouts,
+            delivered: (self.delivered != Time::MAX).then_some(self.delivered),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! How the text of a scenario becomes a parameter: one place for what a wrong value is told.
+
+use units::{Bytes, Rate, Time, parse_percent};
+
+/// Why a parameter is refused; says which one and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParameterError {
+    /// The mechanism has no such parameter.
+    #[error("`{kind}` has no parameter `{key}`: it takes {known}")]
+    Unknown {
+        /// The mechanism.
+        kind: &'static str,
+        /// What was written.
+        key: String,
+        /// What could have been.
+        known: String,
+    },
+    /// The text is no value of this parameter.
+    #[error("`{key} = {value}`: {wanted}")]
+    Value {
+        /// The parameter.
+        key: String,
+        /// What was written.
+        value: String,
+        /// What would be right.
+        wanted: String,
+    },
+    /// Values that are fine alone do not go together, or one is out of its range.
+    #[error("`{key}`: {wanted}")]
+    Range {
+        /// The parameter.
+        key: &'static str,
+        /// What would be right.
+        wanted: String,
+    },
+    /// No transport of this name.
+    #[error("there is no transport `{kind}`: it is one of {known}")]
+    Transport {
+        /// What was written.
+        kind: String,
+        /// What could have been.
+        known: String,
+    },
+}
+
+/// Builds a [`ParameterError::Value`].
+fn wrong(key: &str, value: &str, wanted: impl ToString) -> ParameterError {
+    ParameterError::Value { key: key.to_owned(), value: value.to_owned(), wanted: wanted.to_string() }
+}
+
+/// Builds a [`ParameterError::Range`] unless `holds`.
+pub(crate) fn require(holds: bool, key: &'static str, wanted: impl ToString) -> Result<(), ParameterError> {
+    if holds { Ok(()) } else { Err(ParameterError::Range { key, wanted: wanted.to_string() }) }
+}
+
+pub(crate) fn time(key: &str, text: &str) -> Result<Time, ParameterError> {
+    text.parse().map_err(|error| wrong(key, text, error))
+}
+
+/// A time, or `word` for `None`.
+pub(crate) fn time_or(key: &str, text: &str, word: &str) -> Result<Option<Time>, ParameterError> {
+    if text == word { Ok(None) } else { time(key, text).map(Some) }
+}
+
+pub(crate) fn rate(key: &str, text: &str) -> Result<Rate, ParameterError> {
+    text.parse().map_err(|error| wrong(key, text, error))
+}
+
+/// A rate, or `word` for `None`.
+pub(crate) fn rate_or(key: &str, text: &str, word: &str) -> Result<Option<Rate>, ParameterError> {
+    if text == word { Ok(None) } else { rate(key, text).map(Some) }
+}
+
+pub(crate) fn bytes(key: &str, text: &str) -> Result<u64, ParameterError> {
+    text.parse().map(Bytes::get).map_err(|error| wrong(key, text, error))
+}
+
+/// A size, or `word` for `None`.
+pub(crate) fn bytes_or(key: &str, text: &str, word: &str) -> Result<Option<u64>, ParameterError> {
+    if text == word { Ok(None) } else { bytes(key, text).map(Some) }
+}
+
+/// A size that fits the length of a frame.
+pub(crate) fn frame_bytes(key: &str, text: &str) -> Result<u16, ParameterError> {
+    u16::try_from(bytes(key, text)?).map_err(|_| wrong(key, text, "a frame holds at most 65535 bytes"))
+}
+
+pub(crate) fn count(key: &str, text: &str) -> Result<u32, ParameterError> {
+    text.parse().map_err(|_| wrong(key, text, "a whole number from 0 to 4294967295"))
+}
+
+pub(crate) fn share(key: &str, text: &str) -> Result<f64, ParameterError> {
+    let value = parse_percent(text).map_err(|error| wrong(key, text, error))?;
+    if value <= 1.0 { Ok(value) } else { Err(wrong(key, text, "a share from 0 to 1")) }
+}
+
+pub(crate) fn switch(key: &str, text: &str) -> Result<bool, ParameterError> {
+    text.parse().map_err(|_| wrong(key, text, "write true or false"))
+}
+
+/// One of a list of words.
+pub(crate) fn word<T: Copy>(key: &str, text: &str, words: &[(&str, T)]) -> Result<T, ParameterError> {
+    let known = || words.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let found = words.iter().find(|(name, _)| *name == text);
+    found.map(|(_, value)| *value).ok_or_else(|| wrong(key, text, format!("write one of {}", known())))
+}
+
+/// The error for a key that `mechanism` does not have.
+pub(crate) fn unknown(mechanism: &crate::describe::Mechanism, key: &str) -> ParameterError {
+    let known = mechanism.parameters.iter().map(|parameter| parameter.key).collect::<Vec<_>>().join(", ");
+    ParameterError::Unknown { kind: mechanism.kind, key: key.to_owned(), known }
+}

@@ -1,0 +1,196 @@
+//! Every transport behind one enum: a host holds these states by value and dispatches by `match`.
+
+use crate::datagram::{self, DatagramParameters, DatagramReceiver, DatagramSender};
+use crate::dcqcn;
+use crate::describe::Mechanism;
+use crate::endpoint::{Ctx, Offer, Receipt, Receiver, Sender, SenderStatistics};
+use crate::frame::Frame;
+use crate::roce::{self, RoceParameters, RoceReceiver, RoceSender};
+use crate::settings::ParameterError;
+use std::sync::Arc;
+use units::{Rate, Time};
+
+/// What a host knows when a flow starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowStart {
+    /// Payload bytes; `u64::MAX` for a flow without end. Zero counts as one byte, so that there is a last
+    /// frame to deliver.
+    pub size_bytes: u64,
+    /// When the first byte may leave, in the host's local time.
+    pub start: Time,
+    /// Datagrams only: frames due at or after this instant are not made; [`Time::MAX`] for never.
+    pub stop: Time,
+    /// Rate of the port that it leaves by.
+    pub line_rate: Rate,
+}
+
+/// A transport with its parameters, shared by all its flows.
+#[derive(Clone, Debug)]
+pub enum TransportParameters {
+    /// See [`datagram`].
+    Datagram(Arc<DatagramParameters>),
+    /// See [`roce`]; DCQCN is one of its rate controls.
+    Roce(Arc<RoceParameters>),
+}
+
+/// Every transport by its name in a scenario.
+pub const MECHANISMS: [&Mechanism; 3] = [&datagram::MECHANISM, &roce::MECHANISM, &dcqcn::MECHANISM];
+
+impl TransportParameters {
+    /// Datagrams.
+    ///
+    /// # Errors
+    /// If the values do not go together.
+    pub fn datagram(parameters: DatagramParameters) -> Result<Self, ParameterError> {
+        parameters.check()?;
+        Ok(TransportParameters::Datagram(Arc::new(parameters)))
+    }
+
+    /// RoCE with any of its rate controls.
+    ///
+    /// # Errors
+    /// If the values do not go together.
+    pub fn roce(parameters: RoceParameters) -> Result<Self, ParameterError> {
+        parameters.check()?;
+        Ok(TransportParameters::Roce(Arc::new(parameters)))
+    }
+
+    /// The transport that a scenario calls `kind`, with `settings` (key and text) over its defaults.
+    ///
+    /// # Errors
+    /// If there is no such transport or parameter, or a value is wrong.
+    pub fn build<'a>(
+        kind: &str,
+        settings: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, ParameterError> {
+        match kind {
+            "datagram" => {
+                let mut parameters = DatagramParameters::default();
+                settings.into_iter().try_for_each(|(key, text)| parameters.set(key, text))?;
+                Self::datagram(parameters)
+            }
+            "roce" | "dcqcn" => {
+                let mut parameters = if kind == "roce" { RoceParameters::default() } else { RoceParameters::dcqcn() };
+                settings.into_iter().try_for_each(|(key, text)| parameters.set(key, text))?;
+                Self::roce(parameters)
+            }
+            _ => Err(ParameterError::Transport {
+                kind: kind.to_owned(),
+                known: MECHANISMS.map(|mechanism| mechanism.kind).join(", "),
+            }),
+        }
+    }
+
+    /// The sending end of `flow`.
+    pub fn sender(&self, flow: &FlowStart) -> SenderState {
+        match self {
+            TransportParameters::Datagram(parameters) => SenderState::Datagram(DatagramSender::new(parameters, flow)),
+            TransportParameters::Roce(parameters) => SenderState::Roce(RoceSender::new(parameters, flow)),
+        }
+    }
+
+    /// The receiving end of a flow; its size is told by [`crate::frame::flags::LAST`].
+    pub fn receiver(&self) -> ReceiverState {
+        match self {
+            TransportParameters::Datagram(_) => ReceiverState::Datagram(DatagramReceiver::default()),
+            TransportParameters::Roce(parameters) => ReceiverState::Roce(RoceReceiver::new(parameters)),
+        }
+    }
+
+    /// What of a data frame is no payload, FCS included.
+    pub fn header_bytes(&self) -> u16 {
+        match self {
+            TransportParameters::Datagram(parameters) => parameters.header_bytes,
+            TransportParameters::Roce(parameters) => parameters.header_bytes,
+        }
+    }
+}
+
+/// The sending end of one flow, of whatever transport.
+#[derive(Clone, Debug)]
+pub enum SenderState {
+    /// See [`datagram`].
+    Datagram(DatagramSender),
+    /// See [`roce`].
+    Roce(RoceSender),
+}
+
+/// The receiving end of one flow, of whatever transport.
+#[derive(Clone, Debug)]
+pub enum ReceiverState {
+    /// See [`datagram`].
+    Datagram(DatagramReceiver),
+    /// See [`roce`].
+    Roce(RoceReceiver),
+}
+
+/// Calls a method of whichever state it is.
+macro_rules! dispatch {
+    ($kind:ident, $self:expr, $state:ident => $call:expr) => {
+        match $self {
+            $kind::Datagram($state) => $call,
+            $kind::Roce($state) => $call,
+        }
+    };
+}
+
+impl Sender for SenderState {
+    #[inline]
+    fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
+        dispatch!(SenderState, self, state => state.on_frame(ctx, frame))
+    }
+    #[inline]
+    fn on_timer(&mut self, ctx: &mut Ctx<'_>) {
+        dispatch!(SenderState, self, state => state.on_timer(ctx))
+    }
+    #[inline]
+    fn next_timer(&self) -> Time {
+        dispatch!(SenderState, self, state => state.next_timer())
+    }
+    #[inline]
+    fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
+        dispatch!(SenderState, self, state => state.poll(ctx))
+    }
+    fn statistics(&self) -> SenderStatistics {
+        dispatch!(SenderState, self, state => state.statistics())
+    }
+}
+
+impl Receiver for ReceiverState {
+    #[inline]
+    fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
+        dispatch!(ReceiverState, self, state => state.on_frame(ctx, frame))
+    }
+    #[inline]
+    fn on_timer(&mut self, ctx: &mut Ctx<'_>) {
+        dispatch!(ReceiverState, self, state => state.on_timer(ctx))
+    }
+    #[inline]
+    fn next_timer(&self) -> Time {
+        dispatch!(ReceiverState, self, state => state.next_timer())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A host with a million flows pays for these: no more than three and one and a half cache lines.
+    #[test]
+    fn states_stay_small() {
+        assert!(size_of::<DatagramSender>() <= 64, "{}", size_of::<DatagramSender>());
+        assert!(size_of::<RoceSender>() <= 184, "{}", size_of::<RoceSender>());
+        assert!(size_of::<SenderState>() <= 192, "{}", size_of::<SenderState>());
+        assert!(size_of::<ReceiverState>() <= 96, "{}", size_of::<ReceiverState>());
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_what_would_be_right() {
+        let error = |kind, key, text| TransportParameters::build(kind, [(key, text)]).unwrap_err().to_string();
+        assert!(error("tpc", "", "").contains("datagram, "));
+        assert!(error("roce", "paylod", "1KB").contains("payload"));
+        assert!(error("roce", "payload", "70000B").contains("65535"));
+        assert!(error("datagram", "frame", "60B").contains("64B"));
+        assert!(error("dcqcn", "min_rate", "0Gbps").contains("positive"));
+    }
+}
