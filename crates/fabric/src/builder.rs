@@ -1,0 +1,167 @@
+//! Building a [`Fabric`] node by node and link by link.
+
+use crate::graph::NO_HOST;
+use crate::{End, Fabric, FabricError, Link, LinkId, LinkSpec, Node, NodeId, NodeKind, PortPeer};
+
+/// The most nodes and links of one fabric: sixteen times a 65,536-host fat-tree, so that a wrong number
+/// in a file or scenario is an error and not an exhausted machine.
+pub(crate) const MAX_ELEMENTS: u64 = 1 << 22;
+
+/// Collects nodes and links. The ports of a node number from 0 in the order of [`connect`](Self::connect).
+#[derive(Clone, Debug)]
+pub struct FabricBuilder {
+    kind: String,
+    nodes: Vec<Node>,
+    links: Vec<Link>,
+    degrees: Vec<u32>,
+    /// The first mistake: reported by `build`, so that construction reads without `?` on every line.
+    mistake: Option<FabricError>,
+}
+
+impl FabricBuilder {
+    /// An empty fabric of this kind ("fat-tree", "file" ...).
+    pub fn new(kind: impl Into<String>) -> Self {
+        FabricBuilder { kind: kind.into(), nodes: Vec::new(), links: Vec::new(), degrees: Vec::new(), mistake: None }
+    }
+
+    /// A host; its host index is the number of hosts added before it.
+    pub fn add_host(&mut self, name: impl Into<String>) -> NodeId {
+        self.add(Node { name: name.into(), kind: NodeKind::Host, tier: 0, relay: false })
+    }
+
+    /// A host that also forwards the traffic of others (BCube server).
+    pub fn add_relay_host(&mut self, name: impl Into<String>) -> NodeId {
+        self.add(Node { name: name.into(), kind: NodeKind::Host, tier: 0, relay: true })
+    }
+
+    /// A switch at a height: 1 edge, 2 aggregation, 3 core.
+    pub fn add_switch(&mut self, name: impl Into<String>, tier: u8) -> NodeId {
+        self.add(Node { name: name.into(), kind: NodeKind::Switch, tier, relay: false })
+    }
+
+    /// Any node.
+    pub fn add(&mut self, node: Node) -> NodeId {
+        let id = NodeId(self.nodes.len() as u32);
+        if self.nodes.len() as u64 >= MAX_ELEMENTS {
+            self.fail(FabricError::TooLarge { what: "nodes", limit: MAX_ELEMENTS });
+            return id;
+        }
+        self.nodes.push(node);
+        self.degrees.push(0);
+        id
+    }
+
+    /// A link between the next free ports of two nodes. Mistakes (a node of another fabric, more than
+    /// 65,535 ports) are reported by [`build`](Self::build).
+    pub fn connect(&mut self, a: NodeId, b: NodeId, spec: LinkSpec) -> LinkId {
+        let id = LinkId(self.links.len() as u32);
+        if self.links.len() as u64 >= 2 * MAX_ELEMENTS {
+            self.fail(FabricError::TooLarge { what: "links", limit: 2 * MAX_ELEMENTS });
+            return id;
+        }
+        let a = self.plug(a, id);
+        let b = self.plug(b, id);
+        if let (Some(a), Some(b)) = (a, b) {
+            let LinkSpec { rate, delay, loss, bit_error_rate } = spec;
+            self.links.push(Link { a, b, rate, delay, loss, bit_error_rate });
+        }
+        id
+    }
+
+    fn plug(&mut self, node: NodeId, link: LinkId) -> Option<End> {
+        let Some(degree) = self.degrees.get_mut(node.index()) else {
+            self.fail(FabricError::UnknownNode { node: node.0, link: link.0 });
+            return None;
+        };
+        let Ok(port) = u16::try_from(*degree) else {
+            let name = self.nodes[node.index()].name.clone();
+            self.fail(FabricError::TooManyPorts { node: name });
+            return None;
+        };
+        *degree += 1;
+        Some(End { node, port })
+    }
+
+    fn fail(&mut self, mistake: FabricError) {
+        self.mistake.get_or_insert(mistake);
+    }
+
+    /// Gives every switch the height "links to the nearest host", for files that carry no tiers.
+    pub(crate) fn infer_tiers(&mut self) {
+        let mut peers: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
+        for link in &self.links {
+            peers[link.a.node.index()].push(link.b.node.0);
+            peers[link.b.node.index()].push(link.a.node.0);
+        }
+        let mut reached: Vec<bool> = self.nodes.iter().map(|node| node.kind == NodeKind::Host).collect();
+        let mut frontier: Vec<u32> = (0..self.nodes.len() as u32).filter(|&n| reached[n as usize]).collect();
+        let mut tier = 0u8;
+        while !frontier.is_empty() {
+            tier = tier.saturating_add(1);
+            let mut next = Vec::new();
+            for &peer in frontier.iter().flat_map(|&node| &peers[node as usize]) {
+                if !reached[peer as usize] {
+                    reached[peer as usize] = true;
+                    self.nodes[peer as usize].tier = tier;
+                    next.push(peer);
+                }
+            }
+            frontier = next;
+        }
+    }
+
+    /// The number of links of a node so far.
+    pub(crate) fn degree(&self, node: NodeId) -> u32 {
+        self.degrees[node.index()]
+    }
+
+    /// Turns a node into a host.
+    pub(crate) fn make_host(&mut self, node: NodeId) {
+        let node = &mut self.nodes[node.index()];
+        (node.kind, node.tier) = (NodeKind::Host, 0);
+    }
+
+    /// The fabric.
+    ///
+    /// # Errors
+    /// If a name stands twice, a link named a node that does not exist, a node has more than 65,535
+    /// ports, or the fabric is larger than 4,194,304 nodes or 8,388,608 links. Whether the fabric makes
+    /// sense as a network is [`Fabric::check`]'s question.
+    pub fn build(self) -> Result<Fabric, FabricError> {
+        if let Some(mistake) = self.mistake {
+            return Err(mistake);
+        }
+        let mut port_base = Vec::with_capacity(self.nodes.len() + 1);
+        let mut total = 0;
+        for degree in &self.degrees {
+            port_base.push(total);
+            total += degree;
+        }
+        port_base.push(total);
+        let vacant = PortPeer { link: LinkId(0), peer: NodeId(0), peer_port: 0 };
+        let mut ports = vec![vacant; total as usize];
+        for (index, link) in self.links.iter().enumerate() {
+            let id = LinkId(index as u32);
+            for (here, there) in [(link.a, link.b), (link.b, link.a)] {
+                let at = port_base[here.node.index()] as usize + usize::from(here.port);
+                ports[at] = PortPeer { link: id, peer: there.node, peer_port: there.port };
+            }
+        }
+        let mut hosts = Vec::new();
+        let mut host_index = vec![NO_HOST; self.nodes.len()];
+        for (index, node) in self.nodes.iter().enumerate() {
+            if node.kind == NodeKind::Host {
+                host_index[index] = hosts.len() as u32;
+                hosts.push(NodeId(index as u32));
+            }
+        }
+        let mut by_name: Vec<NodeId> = (0..self.nodes.len() as u32).map(NodeId).collect();
+        let name = |node: &NodeId| self.nodes[node.index()].name.as_str();
+        by_name.sort_unstable_by(|a, b| name(a).cmp(name(b)));
+        if let Some(twice) = by_name.windows(2).find(|pair| name(&pair[0]) == name(&pair[1])) {
+            return Err(FabricError::DuplicateName { name: name(&twice[0]).to_owned() });
+        }
+        let FabricBuilder { kind, nodes, links, .. } = self;
+        Ok(Fabric { kind, nodes, links, hosts, host_index, port_base, ports, by_name })
+    }
+}

@@ -1,0 +1,35 @@
+//! BCube: servers with several ports that forward for each other.
+
+use super::{affordable, within};
+use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, NodeId};
+
+/// BCube(n, k) (Guo et al., SIGCOMM 2009): n^(k+1) servers with k+1 ports and k+1 levels of n^k switches with n
+/// ports; no two switches and no two servers are linked, so servers relay. A server's number in base n
+/// has k+1 digits; its port l goes to the switch of level l that all servers share whose numbers differ
+/// only in digit l, and there it sits on the port of that digit. Servers are `H1`.., the switches of level l
+/// `S<l>-1`.., all on tier 1.
+///
+/// # Errors
+/// If n is outside 2..=1024, k outside 0..=15, or the fabric too large.
+pub fn bcube(n: u32, k: u32, link: LinkSpec) -> Result<Fabric, FabricError> {
+    within("bcube", "n", n, 2..=1024)?;
+    within("bcube", "k", k, 0..=15)?;
+    let digits = vec![u64::from(n); k as usize + 1];
+    affordable("nodes", &digits)?;
+    affordable("links", &[digits.iter().product(), u64::from(k) + 1])?;
+    let servers = n.pow(k + 1);
+    let mut builder = FabricBuilder::new("bcube");
+    let hosts: Vec<NodeId> = (1..=servers).map(|number| builder.add_relay_host(format!("H{number}"))).collect();
+    for level in 0..=k {
+        let switches: Vec<NodeId> =
+            (1..=n.pow(k)).map(|number| builder.add_switch(format!("S{level}-{number}"), 1)).collect();
+        let below = n.pow(level);
+        for (server, &host) in hosts.iter().enumerate() {
+            // The number without its digit `level`.
+            let server = server as u32;
+            let index = server / (below * n) * below + server % below;
+            builder.connect(host, switches[index as usize], link);
+        }
+    }
+    builder.build()
+}

@@ -1,0 +1,87 @@
+//! Fat-trees of identical switches, and F10's variant.
+
+use super::{TierLinks, add_hosts, add_switches, within};
+use crate::{Fabric, FabricBuilder, FabricError, NodeId};
+
+/// The fat-tree of k-port switches (Al-Fares et al., 2008): k pods of k/2 edge and k/2 aggregation
+/// switches, k²/4 cores, k³/4 hosts. `k` is even, 2..=64.
+///
+/// Names and ports continue PABO's Fig. 10 (k = 4) to every k: pod p (from 0) has edges `S(kp+1)`.. and
+/// aggregation switches after them, cores are `C1`.., hosts `H1`.. run along the edges. An edge has its
+/// hosts on ports 0..k/2 and aggregation switch a on port k/2 + a; aggregation switch a has edge e on
+/// port e and core `C(a*k/2 + c + 1)` on port k/2 + c; a core has pod p on port p.
+///
+/// # Errors
+/// If `k` is odd or outside 2..=64.
+pub fn fat_tree(k: u32, links: TierLinks) -> Result<Fabric, FabricError> {
+    fat_tree_oversubscribed(k, k / 2, links)
+}
+
+/// A [`fat_tree`] with `hosts_per_edge` hosts on each edge switch instead of k/2: more make it
+/// oversubscribed by `hosts_per_edge / (k/2)` (with equal link rates).
+///
+/// # Errors
+/// If `k` is odd or outside 2..=64, or `hosts_per_edge` outside 1..=512.
+pub fn fat_tree_oversubscribed(k: u32, hosts_per_edge: u32, links: TierLinks) -> Result<Fabric, FabricError> {
+    build("fat-tree", k, hosts_per_edge, links, |half, _, agg, c| agg * half + c)
+}
+
+/// F10's AB fat-tree (Liu et al., NSDI 2013): as [`fat_tree`], but the pods alternate between two ways of
+/// wiring the k/2 x k/2 cores: in even pods (A) aggregation switch a reaches row a, in odd pods (B) column
+/// a. After a failure below one core, another core reaches the pod through a different aggregation switch.
+///
+/// # Errors
+/// If `k` is odd or outside 2..=64.
+pub fn f10(k: u32, links: TierLinks) -> Result<Fabric, FabricError> {
+    let core = |half, pod: u32, agg, c| if pod.is_multiple_of(2) { agg * half + c } else { c * half + agg };
+    build("f10", k, k / 2, links, core)
+}
+
+fn build(
+    generator: &'static str,
+    k: u32,
+    hosts_per_edge: u32,
+    links: TierLinks,
+    core_of: impl Fn(u32, u32, u32, u32) -> u32,
+) -> Result<Fabric, FabricError> {
+    if !k.is_multiple_of(2) || !(2..=64).contains(&k) {
+        let expected = "it must be even, between 2 and 64".to_owned();
+        return Err(FabricError::Parameter { generator, parameter: "k", value: k.into(), expected });
+    }
+    within(generator, "hosts_per_edge", hosts_per_edge, 1..=512)?;
+    let half = k / 2;
+    let mut builder = FabricBuilder::new(generator);
+    let hosts = add_hosts(&mut builder, k * half * hosts_per_edge);
+    let pods: Vec<(Vec<NodeId>, Vec<NodeId>)> = (0..k)
+        .map(|pod| {
+            let edges = add_switches(&mut builder, "S", k * pod + 1, half, 1);
+            (edges, add_switches(&mut builder, "S", k * pod + half + 1, half, 2))
+        })
+        .collect();
+    let cores = add_switches(&mut builder, "C", 1, half * half, 3);
+    // Hosts before uplinks, edges before cores: this order numbers the ports.
+    let mut waiting = hosts.iter();
+    for (edges, _) in &pods {
+        for &edge in edges {
+            for &host in waiting.by_ref().take(hosts_per_edge as usize) {
+                builder.connect(host, edge, links.host);
+            }
+        }
+    }
+    for (edges, aggs) in &pods {
+        for &edge in edges {
+            for &agg in aggs {
+                builder.connect(edge, agg, links.edge);
+            }
+        }
+    }
+    for (pod, (_, aggs)) in pods.iter().enumerate() {
+        for (a, &agg) in aggs.iter().enumerate() {
+            for c in 0..half {
+                let core = cores[core_of(half, pod as u32, a as u32, c) as usize];
+                builder.connect(agg, core, links.core);
+            }
+        }
+    }
+    builder.build()
+}

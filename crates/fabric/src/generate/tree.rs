@@ -1,0 +1,74 @@
+//! Trees and stars of switches.
+
+use super::{TierLinks, add_hosts, add_switches, affordable, within};
+use crate::{Fabric, FabricBuilder, FabricError, NodeId};
+
+/// A tree: `arity[0]` switches below the root, `arity[1]` below each of those, and so on; `hosts_per_leaf`
+/// hosts on each lowest switch and `root_hosts` on the root. Switches are named `S1`.. from the lowest
+/// level to the root, hosts `H1`.. along the leaves, those of the root last. Ports: hosts and lower
+/// switches first, then upwards; the root's own hosts last. `links.edge` joins the two lowest levels of
+/// switches, `links.core` all higher ones.
+///
+/// PABO's Fig. 4 is `tree(&[3, 1], 1, 1, ..)`: H1-S1-S4-S7, H2-S2-S5-S7, H3-S3-S6-S7, S7-H4.
+///
+/// # Errors
+/// If a level has no switch, there are more than 8 levels, fewer than 2 hosts, or too many nodes.
+pub fn tree(arity: &[u32], hosts_per_leaf: u32, root_hosts: u32, links: TierLinks) -> Result<Fabric, FabricError> {
+    build("tree", arity, hosts_per_leaf, root_hosts, links)
+}
+
+/// A hub with `arms` switches around it, each with `hosts_per_arm` hosts, and `hub_hosts` on the hub: a
+/// [`tree`] of one level. Arms are `S1`.., the hub is the last switch; arm links are `links.edge`.
+///
+/// # Errors
+/// If there is no arm, fewer than 2 hosts, or too many nodes.
+pub fn star(arms: u32, hosts_per_arm: u32, hub_hosts: u32, links: TierLinks) -> Result<Fabric, FabricError> {
+    build("star", &[arms], hosts_per_arm, hub_hosts, links)
+}
+
+fn build(
+    generator: &'static str,
+    arity: &[u32],
+    hosts_per_leaf: u32,
+    root_hosts: u32,
+    links: TierLinks,
+) -> Result<Fabric, FabricError> {
+    within(generator, "levels", arity.len() as u32, 1..=8)?;
+    let mut leaves = 1u64;
+    for &children in arity {
+        within(generator, "arity", children, 1..=60_000)?;
+        affordable("nodes", &[leaves, children.into()])?;
+        leaves *= u64::from(children);
+    }
+    within(generator, "root_hosts", root_hosts, 0..=5_000)?;
+    within(generator, "hosts_per_leaf", hosts_per_leaf, 0..=60_000)?;
+    affordable("nodes", &[leaves, hosts_per_leaf.into()])?;
+    let leaf_hosts = leaves as u32 * hosts_per_leaf;
+    within(generator, "hosts", leaf_hosts + root_hosts, 2..=u32::MAX)?;
+
+    let mut builder = FabricBuilder::new(generator);
+    let hosts = add_hosts(&mut builder, leaf_hosts + root_hosts);
+    // Levels of switches from the leaves to the root.
+    let mut levels: Vec<Vec<NodeId>> = Vec::new();
+    let mut first = 1;
+    for level in (0..=arity.len()).rev() {
+        let count: u32 = arity[..level].iter().product();
+        let tier = (arity.len() - level + 1) as u8;
+        levels.push(add_switches(&mut builder, "S", first, count, tier));
+        first += count;
+    }
+    for (index, &host) in hosts[..leaf_hosts as usize].iter().enumerate() {
+        builder.connect(host, levels[0][index / hosts_per_leaf as usize], links.host);
+    }
+    for (height, pair) in levels.windows(2).enumerate() {
+        let children = pair[0].len() / pair[1].len();
+        for (index, &lower) in pair[0].iter().enumerate() {
+            builder.connect(lower, pair[1][index / children], if height == 0 { links.edge } else { links.core });
+        }
+    }
+    let root = levels[arity.len()][0];
+    for &host in &hosts[leaf_hosts as usize..] {
+        builder.connect(host, root, links.host);
+    }
+    builder.build()
+}

@@ -1,0 +1,238 @@
+//! The graph: nodes, links and ports in dense arrays.
+
+use serde::Serialize;
+use units::{Rate, Time};
+
+/// A host or switch of one [`Fabric`]: its index in [`Fabric::nodes`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(transparent)]
+#[repr(transparent)]
+pub struct NodeId(pub u32);
+
+/// A link of one [`Fabric`]: its index in [`Fabric::links`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(transparent)]
+#[repr(transparent)]
+pub struct LinkId(pub u32);
+
+/// A port of one node, counted from 0 in the order in which its links were connected.
+pub type PortIndex = u16;
+
+impl NodeId {
+    /// The index into [`Fabric::nodes`].
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+impl LinkId {
+    /// The index into [`Fabric::links`].
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a node is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeKind {
+    /// A source and sink of traffic.
+    Host,
+    /// Forwards frames.
+    Switch,
+}
+
+/// A host or a switch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Node {
+    /// Unique within the fabric.
+    pub name: String,
+    /// Host or switch.
+    pub kind: NodeKind,
+    /// Height: 0 for a host, 1 for an edge (ToR) switch, 2 for aggregation, 3 for core.
+    pub tier: u8,
+    /// A host that forwards the traffic of others, as a BCube server does; always false for a switch.
+    pub relay: bool,
+}
+
+impl Node {
+    /// Whether frames may pass through: a switch, or a host that relays.
+    #[inline]
+    pub fn forwards(&self) -> bool {
+        self.relay || self.kind == NodeKind::Switch
+    }
+}
+
+/// Where a link ends.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct End {
+    /// The node.
+    pub node: NodeId,
+    /// The port of that node.
+    pub port: PortIndex,
+}
+
+/// What a link is made of; the same in both directions.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LinkSpec {
+    /// Rate of each direction.
+    pub rate: Rate,
+    /// Propagation delay, above zero.
+    pub delay: Time,
+    /// Probability 0..=1 that a frame is lost, whatever its length.
+    pub loss: f64,
+    /// Probability 0..=1 that a bit is flipped, which costs the frame it is in.
+    pub bit_error_rate: f64,
+}
+
+impl LinkSpec {
+    /// A link that loses nothing.
+    pub const fn new(rate: Rate, delay: Time) -> Self {
+        LinkSpec { rate, delay, loss: 0.0, bit_error_rate: 0.0 }
+    }
+}
+
+/// A full-duplex link between two ports.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Link {
+    /// The end that was named first.
+    pub a: End,
+    /// The other end.
+    pub b: End,
+    /// Rate of each direction.
+    pub rate: Rate,
+    /// Propagation delay, above zero.
+    pub delay: Time,
+    /// Probability 0..=1 that a frame is lost.
+    pub loss: f64,
+    /// Probability 0..=1 that a bit is flipped.
+    pub bit_error_rate: f64,
+}
+
+impl Link {
+    /// The properties without the ends.
+    pub fn spec(&self) -> LinkSpec {
+        LinkSpec { rate: self.rate, delay: self.delay, loss: self.loss, bit_error_rate: self.bit_error_rate }
+    }
+}
+
+/// What a port is connected to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PortPeer {
+    /// The link in this port.
+    pub link: LinkId,
+    /// The node at the other end.
+    pub peer: NodeId,
+    /// The port at the other end.
+    pub peer_port: PortIndex,
+}
+
+/// "No host", in the dense index.
+pub(crate) const NO_HOST: u32 = u32::MAX;
+
+/// Hosts and switches with the links between them. Made by [`crate::FabricBuilder`], a generator or a
+/// file; its shape never changes afterwards.
+#[derive(Clone, Debug)]
+pub struct Fabric {
+    pub(crate) kind: String,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) hosts: Vec<NodeId>,
+    /// Dense host index per node, or [`NO_HOST`].
+    pub(crate) host_index: Vec<u32>,
+    /// Ports of node n: `ports[port_base[n]..port_base[n + 1]]`.
+    pub(crate) port_base: Vec<u32>,
+    pub(crate) ports: Vec<PortPeer>,
+    /// All nodes sorted by name: 4 bytes a node where a hash map would take 40.
+    pub(crate) by_name: Vec<NodeId>,
+}
+
+impl Fabric {
+    /// What it is: "fat-tree", "file" ...
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+    /// All nodes, by [`NodeId`].
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+    /// All links, by [`LinkId`].
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+    /// One node.
+    #[inline]
+    pub fn node(&self, node: NodeId) -> &Node {
+        &self.nodes[node.index()]
+    }
+    /// One link.
+    #[inline]
+    pub fn link(&self, link: LinkId) -> &Link {
+        &self.links[link.index()]
+    }
+    /// The name of a node.
+    pub fn name(&self, node: NodeId) -> &str {
+        &self.nodes[node.index()].name
+    }
+    /// All node ids in order.
+    pub fn node_ids(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+    /// All switches, in order of creation.
+    pub fn switches(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.node_ids().filter(|&node| self.node(node).kind == NodeKind::Switch)
+    }
+    /// The ports of a node, by [`PortIndex`].
+    #[inline]
+    pub fn ports(&self, node: NodeId) -> &[PortPeer] {
+        let (from, to) = (self.port_base[node.index()], self.port_base[node.index() + 1]);
+        &self.ports[from as usize..to as usize]
+    }
+    /// The number of this port among all ports of the fabric: ports of node 0 first.
+    #[inline]
+    pub fn port_number(&self, node: NodeId, port: PortIndex) -> usize {
+        self.port_base[node.index()] as usize + usize::from(port)
+    }
+    /// The number of ports of all nodes: twice the number of links.
+    pub fn port_count(&self) -> usize {
+        self.ports.len()
+    }
+    /// The hosts in order of creation: the position is the host index.
+    pub fn hosts(&self) -> &[NodeId] {
+        &self.hosts
+    }
+    /// The dense index of a host, `None` for a switch.
+    #[inline]
+    pub fn host_index(&self, node: NodeId) -> Option<u32> {
+        let index = self.host_index[node.index()];
+        (index != NO_HOST).then_some(index)
+    }
+    /// The node of the host with this dense index.
+    ///
+    /// # Panics
+    /// If there are not so many hosts.
+    #[inline]
+    pub fn host_node(&self, host: u32) -> NodeId {
+        self.hosts[host as usize]
+    }
+    /// The node with this name.
+    pub fn find(&self, name: &str) -> Option<NodeId> {
+        let at = self.by_name.binary_search_by(|&node| self.name(node).cmp(name)).ok()?;
+        Some(self.by_name[at])
+    }
+    /// The first link (by port of `a`) between two nodes.
+    pub fn link_between(&self, a: NodeId, b: NodeId) -> Option<LinkId> {
+        self.ports(a).iter().find(|port| port.peer == b).map(|port| port.link)
+    }
+    /// The lowest port of `from` that leads to `to`.
+    pub fn port_towards(&self, from: NodeId, to: NodeId) -> Option<PortIndex> {
+        self.ports(from).iter().position(|port| port.peer == to).map(|port| port as PortIndex)
+    }
+    /// Gives a link other properties; its ends stay. [`Fabric::check`] judges the values.
+    pub fn set_link(&mut self, link: LinkId, spec: LinkSpec) {
+        let link = &mut self.links[link.index()];
+        (link.rate, link.delay, link.loss, link.bit_error_rate) =
+            (spec.rate, spec.delay, spec.loss, spec.bit_error_rate);
+    }
+}

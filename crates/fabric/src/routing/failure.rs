@@ -1,0 +1,94 @@
+//! Links that fail, and the way around them.
+
+use super::{Forwarding, UNREACHABLE};
+use crate::{Fabric, LinkId, NodeId, PortIndex};
+use units::Time;
+
+/// A link that is out for a while.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// Which link.
+    pub link: LinkId,
+    /// When it fails; frames on it are lost.
+    pub down_at: Time,
+    /// When it works again; `None`: never.
+    pub up_at: Option<Time>,
+}
+
+/// A set of ports of one node.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct PortSet {
+    words: Vec<u64>,
+}
+
+impl PortSet {
+    /// No port.
+    pub fn new() -> PortSet {
+        PortSet::default()
+    }
+    /// Adds a port.
+    pub fn insert(&mut self, port: PortIndex) {
+        let word = usize::from(port / 64);
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        self.words[word] |= 1 << (port % 64);
+    }
+    /// Takes a port out.
+    pub fn remove(&mut self, port: PortIndex) {
+        if let Some(word) = self.words.get_mut(usize::from(port / 64)) {
+            *word &= !(1 << (port % 64));
+        }
+    }
+    /// Whether a port is in the set.
+    #[inline]
+    pub fn contains(&self, port: PortIndex) -> bool {
+        self.words.get(usize::from(port / 64)).is_some_and(|word| word >> (port % 64) & 1 == 1)
+    }
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+}
+
+impl FromIterator<PortIndex> for PortSet {
+    fn from_iter<I: IntoIterator<Item = PortIndex>>(ports: I) -> PortSet {
+        let mut set = PortSet::new();
+        ports.into_iter().for_each(|port| set.insert(port));
+        set
+    }
+}
+
+impl Forwarding {
+    /// Local rerouting: where `node` may send a frame for `host` when the ports of its group are dead.
+    /// The live ports whose neighbour forwards and was, in the healthy fabric, nearest to the
+    /// destination: only those of minimal distance, ascending. Never a host that does not relay, unless
+    /// it is the destination. Empty if nothing is left, also at the switch of a host whose only link is
+    /// dead. The caller keeps the answer per (node, row): it changes only with `dead_ports`.
+    pub fn fallback(&self, fabric: &Fabric, node: NodeId, host: u32, dead_ports: &PortSet) -> Vec<PortIndex> {
+        let row = self.distances().rows().attach[host as usize];
+        let target = self.distances().rows().target[row as usize];
+        if target == node {
+            let port = self.distances().rows().local_port[host as usize];
+            let delivers = self.distances().rows().row_switch[row as usize] == node.0;
+            return if delivers && !dead_ports.contains(port) { vec![port] } else { Vec::new() };
+        }
+        let mut nearest = UNREACHABLE;
+        let mut ports = Vec::new();
+        for (port, peer) in fabric.ports(node).iter().enumerate() {
+            let port = port as PortIndex;
+            if dead_ports.contains(port) || !(fabric.node(peer.peer).forwards() || peer.peer == target) {
+                continue;
+            }
+            let links = self.distance(peer.peer, host).unwrap_or(UNREACHABLE);
+            if links < nearest {
+                nearest = links;
+                ports.clear();
+            }
+            if links == nearest && links != UNREACHABLE {
+                ports.push(port);
+            }
+        }
+        ports
+    }
+}

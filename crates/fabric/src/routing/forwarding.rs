@@ -1,0 +1,284 @@
+//! The compiled tables that a simulation reads for every frame.
+
+use super::distances::Distances;
+use super::net::{Dead, NONE, Net, Rows};
+use super::table::{Table, TableBuilder};
+use super::up_down::Order;
+use super::{RoutingError, shortest, two_level, up_down};
+use crate::{Fabric, LinkId, NodeId, PortIndex};
+
+/// How routes are computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// All shortest paths; a switch chooses among equal ports (ECMP).
+    ShortestPath,
+    /// Fat-tree tables by prefix downwards and host suffix upwards: one path per pair of hosts.
+    TwoLevel,
+    /// Valley-free: after the first step down a frame never goes up again.
+    UpDown {
+        /// The root of a breadth-first tree that defines "up"; `None`: the tiers of the fabric, or if
+        /// all switches have the same, a tree from the first switch.
+        root: Option<NodeId>,
+    },
+}
+
+/// The second table of up-down routing.
+#[derive(Clone, Debug)]
+pub(crate) struct Descending {
+    pub table: Table,
+    /// Per port of the fabric ([`Fabric::port_number`]): it faces a higher node.
+    pub upward: Vec<bool>,
+}
+
+/// Next hops for every node and destination of one fabric. See the [module](super) for the layout.
+#[derive(Clone, Debug)]
+pub struct Forwarding {
+    mode: Mode,
+    pub(crate) rows: Rows,
+    table: Table,
+    descending: Option<Descending>,
+    distances: Distances,
+    port_base: Vec<u32>,
+}
+
+impl Forwarding {
+    /// Compiles the routes of a healthy fabric.
+    ///
+    /// # Errors
+    /// [`RoutingError::Unreachable`] with the first pair of hosts without a route,
+    /// [`RoutingError::NotTwoLevel`] or [`RoutingError::BadRoot`] if the mode does not fit the fabric,
+    /// [`RoutingError::TooLarge`] beyond half a billion table entries.
+    pub fn build(fabric: &Fabric, mode: Mode) -> Result<Forwarding, RoutingError> {
+        let forwarding = Self::without(fabric, mode, &[])?;
+        forwarding.verify(fabric)?;
+        Ok(forwarding)
+    }
+
+    /// The same mode on the fabric without some links: what a routing protocol converges to after they
+    /// fail. Destinations that are cut off get empty groups; [`verify`](Self::verify) names them.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build), except for unreachable hosts.
+    pub fn recompute_without(&self, fabric: &Fabric, links: &[LinkId]) -> Result<Forwarding, RoutingError> {
+        Self::without(fabric, self.mode, links)
+    }
+
+    fn without(fabric: &Fabric, mode: Mode, links: &[LinkId]) -> Result<Forwarding, RoutingError> {
+        let dead = Dead::new(fabric, links);
+        let net = Net::new(fabric, &dead);
+        let shared = Rows::aggregated(fabric, &dead);
+        let (rows, table, descending, distances) = match mode {
+            Mode::ShortestPath => {
+                let (table, distances) = shortest::build(&net, &shared)?;
+                (shared, table, None, distances)
+            }
+            Mode::TwoLevel => {
+                let (table, rows, distances) = two_level::build(fabric, &net, &shared)?;
+                (rows, table, None, distances)
+            }
+            Mode::UpDown { root } => {
+                let order = Order::new(fabric, &net, root)?;
+                let (table, descending, distances) = up_down::build(fabric, &net, &shared, &order)?;
+                (shared, table, Some(descending), distances)
+            }
+        };
+        let port_base = fabric.port_base.clone();
+        Ok(Forwarding { mode, rows, table, descending, distances, port_base })
+    }
+
+    /// How these routes were computed.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+    /// The row of a destination host.
+    #[inline]
+    pub fn row(&self, host: u32) -> u32 {
+        self.rows.attach[host as usize]
+    }
+    /// How many rows there are.
+    pub fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+    /// The switch that delivers a row by the host's own port; `None` where the table names the last
+    /// port too.
+    #[inline]
+    pub fn row_switch(&self, row: u32) -> Option<NodeId> {
+        let switch = self.rows.row_switch[row as usize];
+        (switch != NONE).then_some(NodeId(switch))
+    }
+    /// The port by which the row's switch delivers to a host.
+    #[inline]
+    pub fn local_port(&self, host: u32) -> PortIndex {
+        self.rows.local_port[host as usize]
+    }
+    /// The ports towards a row at a node that does not deliver it, ascending; empty without a route. A
+    /// host with a single link always answers port 0.
+    #[inline]
+    pub fn ports(&self, node: NodeId, row: u32) -> &[PortIndex] {
+        self.table.ports(node, row)
+    }
+    /// The ports by which a frame for `host` may leave `node`, whatever its ingress port: local delivery
+    /// or [`ports`](Self::ports). In up-down mode this is for frames that did not come from above.
+    #[inline]
+    pub fn lookup(&self, node: NodeId, host: u32) -> &[PortIndex] {
+        let row = self.rows.attach[host as usize];
+        if self.rows.row_switch[row as usize] == node.0 {
+            std::slice::from_ref(&self.rows.local_port[host as usize])
+        } else {
+            self.table.ports(node, row)
+        }
+    }
+    /// As [`lookup`](Self::lookup), for a frame that arrived by port `ingress`: in up-down mode a frame
+    /// from above gets only ports that lead down.
+    #[inline]
+    pub fn lookup_from(&self, node: NodeId, host: u32, ingress: PortIndex) -> &[PortIndex] {
+        if let Some(descending) = &self.descending
+            && descending.upward[self.port_base[node.index()] as usize + usize::from(ingress)]
+        {
+            let row = self.rows.attach[host as usize];
+            if self.rows.row_switch[row as usize] != node.0 {
+                return descending.table.ports(node, row);
+            }
+        }
+        self.lookup(node, host)
+    }
+    /// Links from a node to the edge of a destination when these routes were computed: to the host's
+    /// switch, or to the host itself if it has several links. [`super::UNREACHABLE`] without a path, `None` for a
+    /// host with a single link.
+    #[inline]
+    pub fn distance(&self, node: NodeId, host: u32) -> Option<u16> {
+        self.distances.get(node, host)
+    }
+    pub(crate) fn distances(&self) -> &Distances {
+        &self.distances
+    }
+    /// Bytes held by the tables.
+    pub fn memory_bytes(&self) -> usize {
+        let descending = self.descending.as_ref().map_or(0, |d| d.table.memory_bytes() + d.upward.len());
+        self.table.memory_bytes()
+            + descending
+            + self.distances.memory_bytes()
+            + self.rows.attach.len() * 6
+            + self.rows.target.len() * 8
+            + self.port_base.len() * 4
+    }
+
+    /// Whether every host can reach every other.
+    ///
+    /// # Errors
+    /// [`RoutingError::Unreachable`] with the first pair that has no route.
+    pub fn verify(&self, fabric: &Fabric) -> Result<(), RoutingError> {
+        let mut sources: Vec<(u32, NodeId)> = Vec::new();
+        for (host, &node) in fabric.hosts().iter().enumerate() {
+            let start = match fabric.ports(node) {
+                [only] if fabric.node(only.peer).forwards() && !fabric.node(node).relay => only.peer,
+                _ => node,
+            };
+            if sources.last().is_none_or(|&(_, last)| last != start) {
+                sources.push((host as u32, start));
+            }
+        }
+        let reached = self.rows_reached(fabric);
+        for (destination, &row) in self.rows.attach.iter().enumerate() {
+            let fail = |from: u32| RoutingError::Unreachable {
+                from: fabric.name(fabric.host_node(from)).to_owned(),
+                to: fabric.name(fabric.host_node(destination as u32)).to_owned(),
+            };
+            let first_of_row = destination == 0 || self.rows.attach[destination - 1] != row;
+            if !first_of_row {
+                continue;
+            }
+            for &(from, start) in &sources {
+                let arrives = from == destination as u32
+                    || match self.mode {
+                        Mode::TwoLevel => reached(start, destination as u32),
+                        _ => !self.lookup(start, destination as u32).is_empty() && self.attached(fabric, row),
+                    };
+                if !arrives {
+                    return Err(fail(from));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A row whose target is a single-homed host exists only because that host's link is out.
+    fn attached(&self, fabric: &Fabric, row: u32) -> bool {
+        let target = self.rows.target[row as usize];
+        self.rows.row_switch[row as usize] != NONE
+            || fabric.ports(target).len() > 1
+            || fabric.node(target).relay
+            || fabric.ports(target).iter().any(|port| !fabric.node(port.peer).forwards())
+    }
+
+    /// Follows the single port of two-level tables: they may send up into a part that cannot go down.
+    fn rows_reached<'a>(&'a self, fabric: &'a Fabric) -> impl Fn(NodeId, u32) -> bool + 'a {
+        move |start, host| {
+            let mut at = start;
+            // Up and down again: no more steps than tiers twice.
+            for _ in 0..512 {
+                if at == fabric.host_node(host) {
+                    return true;
+                }
+                let Some(&port) = self.lookup(at, host).first() else { return false };
+                at = fabric.ports(at)[usize::from(port)].peer;
+            }
+            false
+        }
+    }
+
+    /// Gives one destination other next hops at one node, for routes that no mode computes (a
+    /// misconfigured switch that sends a flow in a circle). Other hosts keep theirs: rows shared by
+    /// several hosts are split first, so every host then has its own. Frames from above follow it too.
+    ///
+    /// # Errors
+    /// [`RoutingError::NoSuchPort`]; [`RoutingError::TooLarge`] if the split table would be.
+    pub fn set_ports(
+        &mut self,
+        fabric: &Fabric,
+        node: NodeId,
+        host: u32,
+        ports: &[PortIndex],
+    ) -> Result<(), RoutingError> {
+        let count = fabric.ports(node).len();
+        if let Some(&port) = ports.iter().find(|&&port| usize::from(port) >= count) {
+            return Err(RoutingError::NoSuchPort { node: fabric.name(node).to_owned(), port, ports: count });
+        }
+        let mut ports = ports.to_vec();
+        ports.sort_unstable();
+        ports.dedup();
+        let split = |from: &dyn Fn(NodeId, u32) -> Vec<u16>| -> Result<Table, RoutingError> {
+            let net = Net::new(fabric, &Dead::new(fabric, &[]));
+            let mut table = TableBuilder::new(net.len(), fabric.hosts().len())?;
+            for (slot, &at) in net.routers.iter().enumerate() {
+                for row in 0..fabric.hosts().len() as u32 {
+                    let entry = if (at, row) == (node, host) { ports.clone() } else { from(at, row) };
+                    table.set(slot as u32, row as usize, &entry)?;
+                }
+            }
+            Ok(table.finish(&net))
+        };
+        let primary = split(&|at, row| self.lookup(at, row).to_vec())?;
+        let descending = match &self.descending {
+            None => None,
+            Some(old) => {
+                let table = split(&|at, host| {
+                    let row = self.rows.attach[host as usize];
+                    if self.rows.row_switch[row as usize] == at.0 {
+                        self.lookup(at, host).to_vec()
+                    } else {
+                        old.table.ports(at, row).to_vec()
+                    }
+                })?;
+                Some(Descending { table, upward: old.upward.clone() })
+            }
+        };
+        self.table = primary;
+        self.descending = descending;
+        let hosts = fabric.hosts().len();
+        self.rows.attach = (0..hosts as u32).collect();
+        self.rows.row_switch = vec![NONE; hosts];
+        self.rows.target = fabric.hosts().to_vec();
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! Choosing among equal paths by hash.
+
+use crate::NodeId;
+
+/// A bijective 32-bit mixer in which every input bit flips every output bit with probability near 1/2
+/// (the two-multiply construction of Wellons' hash prospector).
+#[inline]
+pub const fn mix32(mut x: u32) -> u32 {
+    x ^= x >> 16;
+    x = x.wrapping_mul(0x7feb_352d);
+    x ^= x >> 15;
+    x = x.wrapping_mul(0x846c_a68b);
+    x ^ (x >> 16)
+}
+
+/// Which of `n` members of a group a frame takes: uniform over 0..n for uniform `entropy`, without a
+/// division. 0 if `n` is 0 or 1. `salt` differs per node ([`node_salt`]): with one hash everywhere,
+/// the switches of the next tier would each see only flows that made the same choice.
+#[inline]
+pub const fn select(entropy: u32, salt: u32, n: usize) -> usize {
+    ((mix32(entropy ^ salt) as u64 * n as u64) >> 32) as usize
+}
+
+/// The salt of a node.
+#[inline]
+pub const fn node_salt(node: NodeId) -> u32 {
+    mix32(node.0.wrapping_add(0x9e37_79b9))
+}
+
+/// The entropy of a flow: what a switch would compute from addresses and ports. The same for every
+/// frame of the flow; differs between the two directions.
+#[inline]
+pub const fn flow_hash(src_host: u32, dst_host: u32, flow: u32) -> u32 {
+    mix32(mix32(mix32(src_host.wrapping_add(0x85eb_ca6b)) ^ dst_host).wrapping_add(flow))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selection_is_uniform_and_independent_between_nodes() {
+        const FLOWS: u32 = 64_000;
+        let mut joint = [[0u32; 8]; 8];
+        for flow in 0..FLOWS {
+            let entropy = flow_hash(flow % 97, flow % 89, flow);
+            joint[select(entropy, node_salt(NodeId(3)), 8)][select(entropy, node_salt(NodeId(4)), 8)] += 1;
+        }
+        // 64 cells of 1000: chi-square with 63 degrees of freedom stays below 103.4 in 99.9 %.
+        let chi: f64 = joint.iter().flatten().map(|&count| (f64::from(count) - 1000.0).powi(2) / 1000.0).sum();
+        assert!(chi < 103.4, "{chi}: {joint:?}");
+    }
+
+    #[test]
+    fn selection_stays_in_range() {
+        assert_eq!(select(0xffff_ffff, 0, 0), 0);
+        for entropy in (0..=u32::MAX).step_by(65_537) {
+            assert_eq!(select(entropy, 7, 1), 0);
+            assert!(select(entropy, 7, 5) < 5);
+        }
+        assert_ne!(flow_hash(1, 2, 0), flow_hash(2, 1, 0));
+    }
+}

@@ -1,0 +1,136 @@
+//! The part of a fabric that routing looks at: nodes with a choice of port, and rows of destinations.
+
+use crate::{Fabric, LinkId, NodeId};
+
+/// "Not a router" and "no such switch".
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// One live link of a router to another router.
+#[derive(Clone, Copy)]
+pub(crate) struct Edge {
+    /// The other router's slot.
+    pub peer: u32,
+    /// The port here.
+    pub port: u16,
+}
+
+/// Routers (every node with a routing decision) with the links among them. A host with a single link
+/// to a switch decides nothing and is left out, which makes a search over a fat-tree a tenth as long.
+pub(crate) struct Net {
+    pub routers: Vec<NodeId>,
+    /// Slot per node, or [`NONE`].
+    pub slot: Vec<u32>,
+    base: Vec<u32>,
+    edges: Vec<Edge>,
+    /// Per slot: whether frames may pass through.
+    pub forwards: Vec<bool>,
+}
+
+/// Which links are out, as a lookup table; empty when none is.
+pub(crate) struct Dead(Vec<bool>);
+
+impl Dead {
+    pub fn new(fabric: &Fabric, links: &[LinkId]) -> Dead {
+        if links.is_empty() {
+            return Dead(Vec::new());
+        }
+        let mut out = vec![false; fabric.links().len()];
+        links.iter().for_each(|link| out[link.index()] = true);
+        Dead(out)
+    }
+    pub fn contains(&self, link: LinkId) -> bool {
+        self.0.get(link.index()).copied().unwrap_or(false)
+    }
+}
+
+/// Whether a host hangs on one switch (or relay), so that this switch can stand for it.
+fn hangs_on(fabric: &Fabric, host: NodeId) -> Option<(NodeId, u16, LinkId)> {
+    match fabric.ports(host) {
+        [only] if fabric.node(only.peer).forwards() && !fabric.node(host).relay => {
+            Some((only.peer, only.peer_port, only.link))
+        }
+        _ => None,
+    }
+}
+
+impl Net {
+    pub fn new(fabric: &Fabric, dead: &Dead) -> Net {
+        let mut routers = Vec::new();
+        let mut slot = vec![NONE; fabric.nodes().len()];
+        for node in fabric.node_ids() {
+            if fabric.node(node).forwards() || hangs_on(fabric, node).is_none() {
+                slot[node.index()] = routers.len() as u32;
+                routers.push(node);
+            }
+        }
+        let mut base = vec![0];
+        let mut edges = Vec::new();
+        for &node in &routers {
+            for (port, peer) in fabric.ports(node).iter().enumerate() {
+                if slot[peer.peer.index()] != NONE && !dead.contains(peer.link) {
+                    edges.push(Edge { peer: slot[peer.peer.index()], port: port as u16 });
+                }
+            }
+            base.push(edges.len() as u32);
+        }
+        let forwards = routers.iter().map(|&node| fabric.node(node).forwards()).collect();
+        Net { routers, slot, base, edges, forwards }
+    }
+
+    pub fn len(&self) -> usize {
+        self.routers.len()
+    }
+    /// The live links of a slot, by ascending port.
+    #[inline]
+    pub fn edges(&self, slot: u32) -> &[Edge] {
+        &self.edges[self.base[slot as usize] as usize..self.base[slot as usize + 1] as usize]
+    }
+}
+
+/// Destinations: each host has a row; hosts on the same switch may share one.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows {
+    /// Row per host index.
+    pub attach: Vec<u32>,
+    /// Per row: the switch that delivers it to local ports, or [`NONE`] if the table names the last port too.
+    pub row_switch: Vec<u32>,
+    /// Per row: where its routes end, a switch or a host by itself.
+    pub target: Vec<NodeId>,
+    /// Per host: the port of its switch, meaningful where `row_switch` is a switch.
+    pub local_port: Vec<u16>,
+}
+
+impl Rows {
+    /// One row per switch with single-homed hosts, one row per other host. A host whose only link is
+    /// out gets a row that nothing reaches.
+    pub fn aggregated(fabric: &Fabric, dead: &Dead) -> Rows {
+        let mut rows = Rows { attach: vec![], row_switch: vec![], target: vec![], local_port: vec![] };
+        let mut row_of_switch = vec![NONE; fabric.nodes().len()];
+        for &host in fabric.hosts() {
+            let next_row = rows.target.len() as u32;
+            match hangs_on(fabric, host).filter(|(_, _, link)| !dead.contains(*link)) {
+                Some((switch, port, _)) => {
+                    let row = &mut row_of_switch[switch.index()];
+                    if *row == NONE {
+                        *row = next_row;
+                        rows.row_switch.push(switch.0);
+                        rows.target.push(switch);
+                    }
+                    rows.attach.push(*row);
+                    rows.local_port.push(port);
+                }
+                None => {
+                    rows.attach.push(next_row);
+                    rows.local_port.push(0);
+                    rows.row_switch.push(NONE);
+                    rows.target.push(host);
+                }
+            }
+        }
+        rows
+    }
+
+    pub fn len(&self) -> usize {
+        self.target.len()
+    }
+}

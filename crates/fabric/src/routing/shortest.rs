@@ -1,0 +1,34 @@
+//! Shortest paths: all ports that lead one link nearer, in ascending order (ECMP).
+
+use super::RoutingError;
+use super::distances::{Distances, Search, UNREACHABLE};
+use super::net::{Net, Rows};
+use super::table::{Table, TableBuilder};
+
+pub(crate) fn build(net: &Net, rows: &Rows) -> Result<(Table, Distances), RoutingError> {
+    let mut table = TableBuilder::new(net.len(), rows.len())?;
+    let mut distances = Distances::new(net, rows.clone());
+    let mut search = Search::new(net);
+    let mut ports = Vec::new();
+    for (row, target) in rows.target.iter().enumerate() {
+        let target = net.slot[target.index()];
+        search.run(net, target, |_, _| true);
+        distances.store(row, &search);
+        for slot in 0..net.len() as u32 {
+            let links = search.links[slot as usize];
+            if links == UNREACHABLE || slot == target {
+                continue;
+            }
+            ports.clear();
+            ports.extend(
+                net.edges(slot)
+                    .iter()
+                    .filter(|edge| search.links[edge.peer as usize] == links - 1)
+                    .filter(|edge| edge.peer == target || net.forwards[edge.peer as usize])
+                    .map(|edge| edge.port),
+            );
+            table.set(slot, row, &ports)?;
+        }
+    }
+    Ok((table.finish(net), distances))
+}

@@ -1,0 +1,140 @@
+//! Up-down (valley-free) routing: a frame that came from above only goes down, so that no cycle of
+//! waiting buffers can form. Works on any connected fabric: by tier where tiers are given, else by levels
+//! of a breadth-first tree (Autonet's up*/down*; equal heights are ordered by node number).
+
+use super::distances::{Distances, Search, UNREACHABLE};
+use super::net::{NONE, Net, Rows};
+use super::table::{Table, TableBuilder};
+use super::{RoutingError, forwarding::Descending};
+use crate::{Fabric, NodeId, NodeKind};
+
+/// A strict order of routers: every live link has an upper and a lower end.
+pub(crate) struct Order {
+    key: Vec<u64>,
+    /// Slots from the top down.
+    pub from_top: Vec<u32>,
+}
+
+impl Order {
+    /// By tier, if the switches have several tiers (or there is one switch) and no host relays; else, or
+    /// if a root is given, by distance from the root (default: the first switch).
+    pub fn new(fabric: &Fabric, net: &Net, root: Option<NodeId>) -> Result<Order, RoutingError> {
+        let mut tiers: Vec<u8> = fabric.switches().map(|switch| fabric.node(switch).tier).collect();
+        let switches = tiers.len();
+        tiers.sort_unstable();
+        tiers.dedup();
+        let tiered = !fabric.has_relays() && (tiers.len() > 1 || switches == 1);
+        let heights: Vec<u64> = if root.is_none() && tiered {
+            net.routers.iter().map(|&node| u64::from(fabric.node(node).tier)).collect()
+        } else {
+            tree_heights(fabric, net, root)?
+        };
+        Ok(Order::of(&heights))
+    }
+
+    /// By tier, whatever they are.
+    pub fn by_tier(fabric: &Fabric, net: &Net) -> Order {
+        Order::of(&net.routers.iter().map(|&node| u64::from(fabric.node(node).tier)).collect::<Vec<_>>())
+    }
+
+    fn of(heights: &[u64]) -> Order {
+        let key: Vec<u64> =
+            heights.iter().enumerate().map(|(slot, height)| height << 32 | u64::from(NONE - slot as u32)).collect();
+        let mut from_top: Vec<u32> = (0..key.len() as u32).collect();
+        from_top.sort_unstable_by_key(|&slot| std::cmp::Reverse(key[slot as usize]));
+        Order { key, from_top }
+    }
+
+    /// Whether `a` is above `b`.
+    #[inline]
+    pub fn above(&self, a: u32, b: u32) -> bool {
+        self.key[a as usize] > self.key[b as usize]
+    }
+}
+
+fn tree_heights(fabric: &Fabric, net: &Net, root: Option<NodeId>) -> Result<Vec<u64>, RoutingError> {
+    if let Some(node) = root.filter(|&node| !fabric.node(node).forwards()) {
+        return Err(RoutingError::BadRoot { node: fabric.name(node).to_owned() });
+    }
+    let mut search = Search::new(net);
+    let mut heights = vec![0; net.len()];
+    // Each component gets its own tree, so that a fabric cut by failures still routes inside the parts.
+    let first_switch = (0..net.len() as u32).find(|&s| fabric.node(net.routers[s as usize]).kind == NodeKind::Switch);
+    let root = root.map(|node| net.slot[node.index()]).or(first_switch);
+    for start in root.into_iter().chain(0..net.len() as u32) {
+        if heights[start as usize] != 0 || !net.forwards[start as usize] {
+            continue;
+        }
+        search.run(net, start, |_, _| true);
+        for (slot, &links) in search.links.iter().enumerate() {
+            if links != UNREACHABLE && net.forwards[slot] {
+                heights[slot] = 1 + u64::from(UNREACHABLE - links);
+            }
+        }
+    }
+    Ok(heights)
+}
+
+/// Shortest way down to a target per slot.
+pub(crate) fn search_down(search: &mut Search, net: &Net, order: &Order, target: u32) {
+    search.run(net, target, |from, to| order.above(to, from));
+}
+
+pub(crate) fn build(
+    fabric: &Fabric,
+    net: &Net,
+    rows: &Rows,
+    order: &Order,
+) -> Result<(Table, Descending, Distances), RoutingError> {
+    let mut climbing = TableBuilder::new(net.len(), rows.len())?;
+    let mut descending = TableBuilder::new(net.len(), rows.len())?;
+    let mut distances = Distances::new(net, rows.clone());
+    let (mut down, mut healthy) = (Search::new(net), Search::new(net));
+    let mut any = vec![UNREACHABLE; net.len()];
+    let mut ports = Vec::new();
+    for (row, target) in rows.target.iter().enumerate() {
+        let target = net.slot[target.index()];
+        healthy.run(net, target, |_, _| true);
+        distances.store(row, &healthy);
+        search_down(&mut down, net, order, target);
+        for &slot in &order.from_top {
+            let usable = |peer: u32| peer == target || net.forwards[peer as usize];
+            let step = |peer: u32| {
+                let links = if order.above(peer, slot) { any[peer as usize] } else { down.links[peer as usize] };
+                if usable(peer) { links.saturating_add(1) } else { UNREACHABLE }
+            };
+            let edges = net.edges(slot);
+            let best = edges.iter().map(|edge| step(edge.peer)).min().unwrap_or(UNREACHABLE);
+            ports.clear();
+            ports.extend(edges.iter().filter(|edge| step(edge.peer) == best).map(|edge| edge.port));
+            any[slot as usize] = if slot == target { 0 } else { best };
+            if slot == target || best == UNREACHABLE {
+                continue;
+            }
+            climbing.set(slot, row, &ports)?;
+            let links = down.links[slot as usize];
+            ports.clear();
+            ports.extend(
+                edges
+                    .iter()
+                    .filter(|e| links != UNREACHABLE && usable(e.peer) && !order.above(e.peer, slot))
+                    .filter(|edge| down.links[edge.peer as usize].saturating_add(1) == links)
+                    .map(|edge| edge.port),
+            );
+            descending.set(slot, row, &ports)?;
+        }
+    }
+    let descending = Descending { table: descending.finish(net), upward: upward_ports(fabric, net, order) };
+    Ok((climbing.finish(net), descending, distances))
+}
+
+/// Per port of the fabric: whether it faces a higher router.
+fn upward_ports(fabric: &Fabric, net: &Net, order: &Order) -> Vec<bool> {
+    let mut upward = vec![false; fabric.port_count()];
+    for (slot, &node) in net.routers.iter().enumerate() {
+        for edge in net.edges(slot as u32) {
+            upward[fabric.port_number(node, edge.port)] = order.above(edge.peer, slot as u32);
+        }
+    }
+    upward
+}

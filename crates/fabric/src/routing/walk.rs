@@ -1,0 +1,67 @@
+//! Following the tables from host to host.
+
+use super::{Forwarding, RoutingError, node_salt, select};
+use crate::{Fabric, LinkId, NodeId, PortIndex};
+use units::{Rate, Time};
+
+/// One step of a path: a node and the port by which it is left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hop {
+    /// The node.
+    pub node: NodeId,
+    /// Its egress port.
+    pub port: PortIndex,
+}
+
+impl Forwarding {
+    /// The path of a frame with this entropy from host `src` to host `dst` (host indices): every node it
+    /// leaves, the source first, with the port that [`select`] chooses by [`node_salt`]. Empty if they
+    /// are the same.
+    ///
+    /// # Errors
+    /// [`RoutingError::Unreachable`] where a group is empty, [`RoutingError::Loop`] where the tables (after
+    /// [`set_ports`](Forwarding::set_ports)) lead in a circle.
+    pub fn path(&self, fabric: &Fabric, src: u32, dst: u32, entropy: u32) -> Result<Vec<Hop>, RoutingError> {
+        let (start, end) = (fabric.host_node(src), fabric.host_node(dst));
+        let names = || (fabric.name(start).to_owned(), fabric.name(end).to_owned());
+        let mut hops = Vec::new();
+        let mut at = start;
+        let mut ingress = None;
+        while at != end {
+            let group = match ingress {
+                None => self.lookup(at, dst),
+                Some(port) => self.lookup_from(at, dst, port),
+            };
+            if group.is_empty() || (ingress.is_some() && !fabric.node(at).forwards()) {
+                let (from, to) = names();
+                return Err(RoutingError::Unreachable { from, to });
+            }
+            // Each node and phase (climbing, descending) is passed at most once.
+            if hops.len() > 2 * fabric.nodes().len() {
+                let (from, to) = names();
+                return Err(RoutingError::Loop { from, to, hops: hops.len(), at: fabric.name(at).to_owned() });
+            }
+            let port = group[select(entropy, node_salt(at), group.len())];
+            hops.push(Hop { node: at, port });
+            let peer = fabric.ports(at)[usize::from(port)];
+            (at, ingress) = (peer.peer, Some(peer.peer_port));
+        }
+        Ok(hops)
+    }
+
+    /// The links of [`path`](Self::path), in order.
+    ///
+    /// # Errors
+    /// As [`path`](Self::path).
+    pub fn lone_path(&self, fabric: &Fabric, src: u32, dst: u32, entropy: u32) -> Result<Vec<LinkId>, RoutingError> {
+        let hops = self.path(fabric, src, dst, entropy)?;
+        Ok(hops.iter().map(|hop| fabric.ports(hop.node)[usize::from(hop.port)].link).collect())
+    }
+}
+
+impl Fabric {
+    /// Rate and delay of each link of a path, for [`crate::lone_flow_time`].
+    pub fn link_costs(&self, path: &[LinkId]) -> Vec<(Rate, Time)> {
+        path.iter().map(|&link| (self.link(link).rate, self.link(link).delay)).collect()
+    }
+}
