@@ -1,1 +1,66 @@
-//! Frames as bytes: parse and emit
+//! Frames as bytes: parse and emit.
+//!
+//! Each protocol is one file with a plain description of its header (a *repr*): `parse` turns bytes into
+//! the repr and what follows it, `emit` appends the bytes of a repr to a `Vec`. [`Packet`] puts the
+//! layers together into whole frames, from the destination address to the frame check sequence:
+//!
+//! ```text
+//! Ethernet [- 802.1Q] -+- MAC control: PAUSE | PFC
+//!                      +- IPv4 -+- UDP -+- RoCEv2: data | acknowledge | CNP
+//!                      |        |       +- anything else
+//!                      |        +- TCP
+//!                      |        +- anything else
+//!                      +- anything else
+//! ```
+//!
+//! ```
+//! use wire::{Content, MacAddress, MacControl, Packet, Pause};
+//!
+//! let packet = Packet {
+//!     destination: MacAddress::MAC_CONTROL,
+//!     source: MacAddress::new([2, 0, 0, 0, 0, 1]),
+//!     vlan: None,
+//!     content: Content::MacControl(MacControl::Pause(Pause { quanta: 0xFFFF })),
+//! };
+//! let mut frame = Vec::new();
+//! packet.emit(&mut frame)?;
+//! assert_eq!(frame.len(), 64);
+//! assert_eq!(Packet::parse(&frame)?, packet);
+//! # Ok::<(), wire::Error>(())
+//! ```
+//!
+//! No input makes a parser panic: what is wrong comes back as an [`Error`] that names the field and the
+//! byte where it stands. Parsers accept what a standard tells a receiver to ignore (reserved bits, IPv4
+//! and TCP options); emitters write what it tells a sender to write.
+
+mod bits;
+mod error;
+mod reader;
+
+pub mod checksum;
+pub mod crc;
+pub mod ethernet;
+pub mod ipv4;
+pub mod mac_control;
+pub mod packet;
+pub mod pause;
+pub mod pfc;
+pub mod roce;
+pub mod tcp;
+pub mod udp;
+pub mod vlan;
+
+pub use error::Error;
+pub use ethernet::{EtherType, Ethernet, MacAddress};
+pub use ipv4::{Dscp, Ecn, Ipv4, Protocol};
+pub use mac_control::MacControl;
+pub use packet::{Content, Packet, Transport};
+pub use pause::Pause;
+pub use pfc::Pfc;
+pub use roce::{Aeth, Bth, Cnp, Roce};
+pub use tcp::{Tcp, TcpFlags};
+pub use udp::Udp;
+pub use vlan::VlanTag;
+
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,71 @@
+//! The Internet checksum (RFC 1071) and the IPv4 pseudo header that TCP and UDP include in theirs.
+
+use crate::ipv4::Protocol;
+use std::net::Ipv4Addr;
+
+/// The checksum of the concatenated `parts`: the complement of the one's complement sum of their 16-bit
+/// words. Every part but the last must have an even length, so that words do not straddle parts.
+pub fn internet(parts: &[&[u8]]) -> u16 {
+    !ones_sum(parts)
+}
+
+/// Whether `parts`, the checksum itself among them, are undamaged.
+pub(crate) fn holds(parts: &[&[u8]]) -> bool {
+    ones_sum(parts) == 0xFFFF
+}
+
+fn ones_sum(parts: &[&[u8]]) -> u16 {
+    let mut sum = 0u64;
+    for part in parts {
+        let mut words = part.chunks_exact(2);
+        sum += words.by_ref().map(|word| u64::from(u16::from_be_bytes([word[0], word[1]]))).sum::<u64>();
+        if let [last] = words.remainder() {
+            sum += u64::from(*last) << 8;
+        }
+    }
+    while sum > 0xFFFF {
+        sum = (sum & 0xFFFF) + (sum >> 16);
+    }
+    sum as u16
+}
+
+/// What TCP and UDP check besides their own bytes (RFC 9293 section 3.1, RFC 768).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PseudoHeader {
+    /// The IPv4 source.
+    pub source: Ipv4Addr,
+    /// The IPv4 destination.
+    pub destination: Ipv4Addr,
+}
+
+impl PseudoHeader {
+    /// The twelve bytes in front of a `protocol` segment of `length_bytes` with its header.
+    pub(crate) fn to_bytes(self, protocol: Protocol, length_bytes: u16) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        bytes[..4].copy_from_slice(&self.source.octets());
+        bytes[4..8].copy_from_slice(&self.destination.octets());
+        bytes[9] = protocol.0;
+        bytes[10..].copy_from_slice(&length_bytes.to_be_bytes());
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numerical example of RFC 1071 section 3: the words sum to 0xddf2.
+    #[test]
+    fn rfc_1071_example() {
+        let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
+        assert_eq!(internet(&[&bytes]), !0xddf2);
+        assert_eq!(internet(&[&bytes[..4], &bytes[4..]]), !0xddf2);
+        assert!(holds(&[&bytes, &(!0xddf2u16).to_be_bytes()]));
+    }
+
+    #[test]
+    fn an_odd_byte_is_padded_with_zero() {
+        assert_eq!(internet(&[&[0x12]]), !0x1200);
+        assert_eq!(internet(&[&[]]), 0xFFFF);
+    }
+}

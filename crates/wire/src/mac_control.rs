@@ -1,0 +1,92 @@
+//! MAC control frames (IEEE 802.3 clause 31): an opcode says which of them follows.
+
+use crate::Error;
+use crate::pause::Pause;
+use crate::pfc::Pfc;
+use crate::reader::Reader;
+use std::fmt;
+use units::{Rate, Time};
+
+/// Bits of one pause quantum (802.3 annex 31B.2).
+pub const QUANTUM_BITS: u64 = 512;
+
+/// How long `quanta` last on a link of this rate: 512 bit times each.
+pub fn pause_duration(quanta: u16, rate: Rate) -> Time {
+    rate.serialise(u64::from(quanta) * (QUANTUM_BITS / 8))
+}
+
+/// What follows the EtherType 0x8808.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MacControl {
+    /// Stop the whole port (annex 31B).
+    Pause(Pause),
+    /// Stop single priorities (annex 31D, 802.1Q clause 36).
+    Pfc(Pfc),
+}
+
+impl MacControl {
+    /// Reads opcode and parameters; returns them and the padding that follows.
+    ///
+    /// # Errors
+    /// If the bytes end early or the opcode is neither PAUSE nor PFC.
+    pub fn parse(bytes: &[u8]) -> Result<(MacControl, &[u8]), Error> {
+        let opcode = Reader::new(bytes).u16("MAC control opcode")?;
+        match opcode {
+            Pause::OPCODE => Pause::parse(bytes).map(|(pause, rest)| (MacControl::Pause(pause), rest)),
+            Pfc::OPCODE => Pfc::parse(bytes).map(|(pfc, rest)| (MacControl::Pfc(pfc), rest)),
+            _ => Err(Error::Value {
+                field: "MAC control opcode",
+                offset_bytes: 0,
+                found: opcode.into(),
+                expected: "0x0001 (PAUSE) or 0x0101 (PFC)",
+            }),
+        }
+    }
+
+    /// Appends opcode and parameters; [`crate::ethernet::finish_frame`] pads.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        match self {
+            MacControl::Pause(pause) => pause.emit(out),
+            MacControl::Pfc(pfc) => pfc.emit(out),
+        }
+    }
+}
+
+impl fmt::Display for MacControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MacControl::Pause(pause) => pause.fmt(f),
+            MacControl::Pfc(pfc) => pfc.fmt(f),
+        }
+    }
+}
+
+/// Reads the opcode and requires it to be `expected`.
+pub(crate) fn read_opcode(reader: &mut Reader<'_>, opcode: u16, expected: &'static str) -> Result<(), Error> {
+    let found = reader.u16("MAC control opcode")?;
+    if found == opcode { Ok(()) } else { Err(reader.unexpected("MAC control opcode", 2, found, expected)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::hex;
+
+    #[test]
+    fn the_opcode_decides() {
+        let (pause, _) = MacControl::parse(&hex("0001 0064")).unwrap();
+        assert_eq!(pause, MacControl::Pause(Pause { quanta: 100 }));
+        let (pfc, _) = MacControl::parse(&hex("0101 0000 0000000000000000 0000000000000000")).unwrap();
+        assert_eq!(pfc, MacControl::Pfc(Pfc::default()));
+        let error = MacControl::parse(&hex("0002 0064")).unwrap_err();
+        assert_eq!(error.to_string(), "byte 0: MAC control opcode is 0x2, expected 0x0001 (PAUSE) or 0x0101 (PFC)");
+    }
+
+    /// 65535 quanta of 512 bits at 100 Gbps: 33,553,920 bits, 335.5392 us.
+    #[test]
+    fn the_longest_pause() {
+        assert_eq!(pause_duration(0xFFFF, Rate::from_gbps(100)), Time::from_ps(335_539_200));
+        assert_eq!(pause_duration(1, Rate::from_gbps(1)), Time::from_ns(512));
+        assert_eq!(pause_duration(0, Rate::from_gbps(1)), Time::ZERO);
+    }
+}

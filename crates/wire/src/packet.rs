@@ -1,0 +1,292 @@
+//! Whole frames: every layer from the destination address to the frame check sequence.
+
+use crate::ethernet::{self, EtherType, Ethernet, MacAddress};
+use crate::ipv4::{Ipv4, Protocol};
+use crate::mac_control::MacControl;
+use crate::roce::{self, Roce};
+use crate::tcp::Tcp;
+use crate::udp::Udp;
+use crate::vlan::VlanTag;
+use crate::{Error, reader::Reader};
+use std::fmt;
+
+/// One frame, its payload borrowed from the bytes it was parsed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet<'a> {
+    /// Where to.
+    pub destination: MacAddress,
+    /// Where from.
+    pub source: MacAddress,
+    /// The outermost VLAN tag; further tags count as [`Content::Other`].
+    pub vlan: Option<VlanTag>,
+    /// What the frame carries.
+    pub content: Content<'a>,
+}
+
+/// What a frame carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content<'a> {
+    /// PAUSE or PFC.
+    MacControl(MacControl),
+    /// An IPv4 packet.
+    Ipv4 {
+        /// Its header.
+        header: Ipv4,
+        /// What the packet carries.
+        transport: Transport<'a>,
+    },
+    /// Anything else.
+    Other {
+        /// What it is.
+        ethertype: EtherType,
+        /// Everything up to the frame check sequence, with padding, whose length only that protocol knows.
+        payload: &'a [u8],
+    },
+}
+
+/// What an IPv4 packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport<'a> {
+    /// A UDP datagram to a port other than that of RoCEv2.
+    Udp {
+        /// Its header.
+        header: Udp,
+        /// Its content.
+        payload: &'a [u8],
+    },
+    /// A UDP datagram to the port of RoCEv2.
+    Roce {
+        /// The UDP header.
+        udp: Udp,
+        /// Its content.
+        roce: Roce<'a>,
+    },
+    /// A TCP segment.
+    Tcp {
+        /// Its header.
+        header: Tcp,
+        /// Its content.
+        payload: &'a [u8],
+    },
+    /// Another protocol, or a fragment of a packet.
+    Other(&'a [u8]),
+}
+
+impl<'a> Packet<'a> {
+    /// Reads a frame as it is on the wire: at least 64 bytes, the frame check sequence at the end.
+    ///
+    /// # Errors
+    /// If the frame is short or damaged, or as [`Packet::parse_without_fcs`].
+    pub fn parse(frame: &'a [u8]) -> Result<Packet<'a>, Error> {
+        Packet::parse_without_fcs(ethernet::check_fcs(frame)?)
+    }
+
+    /// Reads a frame as captures hold it: of any length, without frame check sequence.
+    ///
+    /// # Errors
+    /// The first field that is cut off, impossible, or contradicts its checksum.
+    pub fn parse_without_fcs(frame: &'a [u8]) -> Result<Packet<'a>, Error> {
+        let (Ethernet { destination, source, mut ethertype }, mut rest) = Ethernet::parse(frame)?;
+        let mut vlan = None;
+        if ethertype == EtherType::VLAN {
+            let (tag, inner, after) = VlanTag::parse(rest).map_err(|error| error.shifted(Ethernet::HEADER_BYTES))?;
+            (vlan, ethertype, rest) = (Some(tag), inner, after);
+        }
+        // Nothing has been cut off the end so far.
+        let offset_bytes = frame.len() - rest.len();
+        let content = Content::parse(ethertype, rest).map_err(|error| error.shifted(offset_bytes))?;
+        Ok(Packet { destination, source, vlan, content })
+    }
+
+    /// Appends the frame with padding and frame check sequence.
+    ///
+    /// # Errors
+    /// If a payload is too long or two layers contradict each other, so that [`Packet::parse`] would not
+    /// give the same packet; nothing is appended then.
+    pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let start = out.len();
+        self.emit_unfinished(out).inspect_err(|_| out.truncate(start))?;
+        ethernet::finish_frame(out, start);
+        Ok(())
+    }
+
+    fn emit_unfinished(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let content_type = self.content.ethertype();
+        let ethertype = if self.vlan.is_some() { EtherType::VLAN } else { content_type };
+        Ethernet { destination: self.destination, source: self.source, ethertype }.emit(out);
+        if let Some(tag) = &self.vlan {
+            tag.emit(content_type, out);
+        }
+        match &self.content {
+            Content::MacControl(control) => control.emit(out),
+            Content::Ipv4 { header, transport } => transport.emit(header, out)?,
+            Content::Other { ethertype, payload } => {
+                let known = matches!(*ethertype, EtherType::IPV4 | EtherType::MAC_CONTROL);
+                if known || *ethertype < EtherType::MIN || (*ethertype == EtherType::VLAN && self.vlan.is_none()) {
+                    return Err(Error::Inconsistent {
+                        field: "EtherType",
+                        found: ethertype.0.into(),
+                        expected: "0x0600 or more and not one of a protocol with a repr of its own",
+                    });
+                }
+                out.extend_from_slice(payload);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Content<'a> {
+    fn parse(ethertype: EtherType, bytes: &'a [u8]) -> Result<Content<'a>, Error> {
+        match ethertype {
+            EtherType::MAC_CONTROL => MacControl::parse(bytes).map(|(control, _)| Content::MacControl(control)),
+            EtherType::IPV4 => {
+                let (header, payload) = Ipv4::parse(bytes)?;
+                let header_bytes = usize::from(bytes[0] & 0xF) * 4;
+                let transport = Transport::parse(&header, &bytes[..header_bytes], payload)
+                    .map_err(|error| error.shifted(header_bytes))?;
+                Ok(Content::Ipv4 { header, transport })
+            }
+            _ => Ok(Content::Other { ethertype, payload: bytes }),
+        }
+    }
+
+    fn ethertype(&self) -> EtherType {
+        match self {
+            Content::MacControl(_) => EtherType::MAC_CONTROL,
+            Content::Ipv4 { .. } => EtherType::IPV4,
+            Content::Other { ethertype, .. } => *ethertype,
+        }
+    }
+}
+
+impl<'a> Transport<'a> {
+    /// Reads what `header`, of which `header_bytes` are the bytes, announces.
+    fn parse(header: &Ipv4, header_bytes: &[u8], bytes: &'a [u8]) -> Result<Transport<'a>, Error> {
+        if header.is_fragment() {
+            return Ok(Transport::Other(bytes));
+        }
+        match header.protocol {
+            Protocol::TCP => {
+                let (header, payload) = Tcp::parse(bytes, header.pseudo_header())?;
+                Ok(Transport::Tcp { header, payload })
+            }
+            Protocol::UDP => {
+                let (udp, payload) = Udp::parse(bytes, header.pseudo_header())?;
+                if udp.destination_port != roce::UDP_PORT {
+                    return Ok(Transport::Udp { header: udp, payload });
+                }
+                let udp_header = Reader::new(bytes).octets("UDP header")?;
+                let transport =
+                    check_icrc(header_bytes, udp_header, payload).map_err(|error| error.shifted(Udp::HEADER_BYTES))?;
+                let roce = Roce::parse(transport).map_err(|error| error.shifted(Udp::HEADER_BYTES))?;
+                Ok(Transport::Roce { udp, roce })
+            }
+            _ => Ok(Transport::Other(bytes)),
+        }
+    }
+
+    /// Appends the IPv4 header and this.
+    fn emit(&self, header: &Ipv4, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.check(header)?;
+        let pseudo_header = header.pseudo_header();
+        match self {
+            Transport::Udp { header: udp, payload } => {
+                header.emit(Udp::HEADER_BYTES + payload.len(), out)?;
+                udp.emit(pseudo_header, payload, out)
+            }
+            Transport::Roce { udp, roce } => {
+                let mut datagram = Vec::new();
+                roce.emit(&mut datagram)?;
+                let payload_bytes = datagram.len() + roce::ICRC_BYTES;
+                let header_bytes = header.to_bytes(Udp::HEADER_BYTES + payload_bytes)?;
+                // The UDP checksum covers the ICRC, and the ICRC does not look at the UDP checksum.
+                let udp_header = udp.to_bytes_unchecked(payload_bytes)?;
+                let icrc = roce::icrc(&header_bytes, udp_header, &datagram);
+                datagram.extend_from_slice(&icrc.to_le_bytes());
+                out.extend_from_slice(&header_bytes);
+                udp.emit(pseudo_header, &datagram, out)
+            }
+            Transport::Tcp { header: tcp, payload } => {
+                header.emit(tcp.header_bytes() + payload.len(), out)?;
+                tcp.emit(pseudo_header, payload, out)
+            }
+            Transport::Other(payload) => {
+                header.emit(payload.len(), out)?;
+                out.extend_from_slice(payload);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether `header` announces this.
+    fn check(&self, header: &Ipv4) -> Result<(), Error> {
+        let wrong_protocol =
+            |expected| Err(Error::Inconsistent { field: "IPv4 protocol", found: header.protocol.0.into(), expected });
+        let wrong_port = |udp: &Udp, expected| {
+            Err(Error::Inconsistent { field: "UDP destination port", found: udp.destination_port.into(), expected })
+        };
+        let known = matches!(header.protocol, Protocol::TCP | Protocol::UDP);
+        match self {
+            Transport::Other(_) if known && !header.is_fragment() => {
+                wrong_protocol("neither TCP nor UDP for an unparsed payload")
+            }
+            Transport::Other(_) => Ok(()),
+            _ if header.is_fragment() => Err(Error::Inconsistent {
+                field: "IPv4 fragment offset",
+                found: header.fragment_offset.get().into(),
+                expected: "an unfragmented packet ahead of a transport header",
+            }),
+            Transport::Tcp { .. } if header.protocol != Protocol::TCP => wrong_protocol("6 ahead of a TCP header"),
+            Transport::Tcp { .. } => Ok(()),
+            _ if header.protocol != Protocol::UDP => wrong_protocol("17 ahead of a UDP header"),
+            Transport::Udp { header: udp, .. } if udp.destination_port == roce::UDP_PORT => {
+                wrong_port(udp, "not 4791, the port of RoCEv2")
+            }
+            Transport::Roce { udp, .. } if udp.destination_port != roce::UDP_PORT => {
+                wrong_port(udp, "4791, the port of RoCEv2")
+            }
+            Transport::Udp { .. } | Transport::Roce { .. } => Ok(()),
+        }
+    }
+}
+
+/// Checks the ICRC at the end of a RoCEv2 datagram; returns the datagram without it.
+fn check_icrc<'a>(ipv4_header: &[u8], udp_header: [u8; 8], datagram: &'a [u8]) -> Result<&'a [u8], Error> {
+    let mut reader = Reader::new(datagram);
+    let covered_bytes = datagram.len().saturating_sub(roce::ICRC_BYTES);
+    let covered = reader.take("RoCE transport header", covered_bytes)?;
+    let found = u32::from_le_bytes(reader.octets("ICRC")?);
+    let computed = roce::icrc(ipv4_header, udp_header, covered);
+    if found == computed {
+        Ok(covered)
+    } else {
+        Err(Error::Checksum { field: "ICRC", offset_bytes: covered_bytes, found, computed })
+    }
+}
+
+/// One line: `02:00:00:00:00:01 > 02:00:00:00:00:02 vlan 5 pcp 3 10.0.0.1 > 10.0.0.2 CE RoCEv2 CNP qp 7`
+impl fmt::Display for Packet<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} > {} ", self.source, self.destination)?;
+        if let Some(tag) = &self.vlan {
+            write!(f, "{tag} ")?;
+        }
+        match &self.content {
+            Content::MacControl(control) => control.fmt(f),
+            Content::Ipv4 { header, transport } => {
+                write!(f, "{header} ")?;
+                match transport {
+                    Transport::Udp { header, payload } => write!(f, "{header}, {} B", payload.len()),
+                    Transport::Roce { roce, .. } => roce.fmt(f),
+                    Transport::Tcp { header, payload } => write!(f, "{header}, {} B", payload.len()),
+                    Transport::Other(payload) => write!(f, "protocol {}, {} B", header.protocol.0, payload.len()),
+                }
+            }
+            Content::Other { ethertype, payload } => write!(f, "EtherType {ethertype}, {} B", payload.len()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

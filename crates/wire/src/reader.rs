@@ -1,0 +1,92 @@
+//! A cursor over bytes whose every read can fail and says what it wanted and where.
+
+use crate::Error;
+
+/// Reads fields in network byte order from the front of a slice.
+pub(crate) struct Reader<'a> {
+    bytes: &'a [u8],
+    offset_bytes: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Reader { bytes, offset_bytes: 0 }
+    }
+
+    /// The next `count` bytes.
+    pub(crate) fn take(&mut self, field: &'static str, count: usize) -> Result<&'a [u8], Error> {
+        let rest = self.rest();
+        let Some(taken) = rest.get(..count) else {
+            return Err(Error::Truncated {
+                field,
+                offset_bytes: self.offset_bytes,
+                needed_bytes: count,
+                available_bytes: rest.len(),
+            });
+        };
+        self.offset_bytes += count;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], Error> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.take(field, N)?);
+        Ok(array)
+    }
+
+    pub(crate) fn octets<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], Error> {
+        self.array(field)
+    }
+    pub(crate) fn u8(&mut self, field: &'static str) -> Result<u8, Error> {
+        self.array(field).map(u8::from_be_bytes)
+    }
+    pub(crate) fn u16(&mut self, field: &'static str) -> Result<u16, Error> {
+        self.array(field).map(u16::from_be_bytes)
+    }
+    pub(crate) fn u24(&mut self, field: &'static str) -> Result<u32, Error> {
+        let [a, b, c] = self.array(field)?;
+        Ok(u32::from_be_bytes([0, a, b, c]))
+    }
+    pub(crate) fn u32(&mut self, field: &'static str) -> Result<u32, Error> {
+        self.array(field).map(u32::from_be_bytes)
+    }
+
+    /// What has not been read.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.offset_bytes..]
+    }
+
+    /// The error that the field of `width_bytes` just read holds `found`.
+    pub(crate) fn unexpected(
+        &self,
+        field: &'static str,
+        width_bytes: usize,
+        found: impl Into<u64>,
+        expected: &'static str,
+    ) -> Error {
+        Error::Value { field, offset_bytes: self.offset_bytes - width_bytes, found: found.into(), expected }
+    }
+}
+
+/// Appends the low 24 bits of `value` in network byte order.
+pub(crate) fn put_u24(out: &mut Vec<u8>, value: u32) {
+    out.extend_from_slice(&value.to_be_bytes()[1..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_in_network_order_and_says_where_it_ends() {
+        let mut reader = Reader::new(&[1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(reader.u8("a"), Ok(1));
+        assert_eq!(reader.u16("b"), Ok(0x0203));
+        assert_eq!(reader.u24("c"), Ok(0x0004_0506));
+        let error = reader.u32("d").unwrap_err();
+        assert_eq!(error, Error::Truncated { field: "d", offset_bytes: 6, needed_bytes: 4, available_bytes: 1 });
+        assert_eq!(error.shifted(14).to_string(), "byte 20: d needs 4 bytes, but only 1 are left");
+        // A failed read consumes nothing.
+        assert_eq!(reader.rest(), [7]);
+    }
+}

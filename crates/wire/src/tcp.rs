@@ -1,0 +1,320 @@
+//! TCP (RFC 9293) with the ECN flags (RFC 3168; NS: RFC 3540) and the maximum segment size option.
+
+use crate::Error;
+use crate::checksum::{self, PseudoHeader};
+use crate::ipv4::{Ipv4, Protocol};
+use crate::reader::Reader;
+use std::fmt;
+use std::ops::BitOr;
+
+/// The nine control bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TcpFlags(u16);
+
+impl TcpFlags {
+    /// The sender has finished.
+    pub const FIN: TcpFlags = TcpFlags(0x001);
+    /// Opens a connection.
+    pub const SYN: TcpFlags = TcpFlags(0x002);
+    /// Aborts the connection.
+    pub const RST: TcpFlags = TcpFlags(0x004);
+    /// Deliver at once.
+    pub const PSH: TcpFlags = TcpFlags(0x008);
+    /// The acknowledgement number counts.
+    pub const ACK: TcpFlags = TcpFlags(0x010);
+    /// The urgent pointer counts.
+    pub const URG: TcpFlags = TcpFlags(0x020);
+    /// Echoes a congestion mark to the sender.
+    pub const ECE: TcpFlags = TcpFlags(0x040);
+    /// The sender has reduced its congestion window.
+    pub const CWR: TcpFlags = TcpFlags(0x080);
+    /// ECN nonce sum (historic).
+    pub const NS: TcpFlags = TcpFlags(0x100);
+
+    const NAMES: [(TcpFlags, &str); 9] = [
+        (Self::SYN, "SYN"),
+        (Self::FIN, "FIN"),
+        (Self::RST, "RST"),
+        (Self::PSH, "PSH"),
+        (Self::ACK, "ACK"),
+        (Self::URG, "URG"),
+        (Self::ECE, "ECE"),
+        (Self::CWR, "CWR"),
+        (Self::NS, "NS"),
+    ];
+
+    /// The low nine bits of `bits`, FIN lowest.
+    pub const fn from_bits(bits: u16) -> TcpFlags {
+        TcpFlags(bits & 0x1FF)
+    }
+    /// The bits, FIN lowest.
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+    /// Whether every flag of `other` is set.
+    pub const fn contains(self, other: TcpFlags) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for TcpFlags {
+    type Output = TcpFlags;
+    fn bitor(self, other: TcpFlags) -> TcpFlags {
+        TcpFlags(self.0 | other.0)
+    }
+}
+
+/// `SYN,ACK`; `none` without any.
+impl fmt::Display for TcpFlags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0 {
+            return f.write_str("none");
+        }
+        let set = Self::NAMES.iter().filter(|(flag, _)| self.contains(*flag));
+        for (index, (_, name)) in set.enumerate() {
+            write!(f, "{}{name}", if index == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+/// The header. Of the options only the maximum segment size is kept; others are skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tcp {
+    /// Where from.
+    pub source_port: u16,
+    /// Where to.
+    pub destination_port: u16,
+    /// Number of the first payload byte (of the SYN itself on a SYN).
+    pub sequence: u32,
+    /// The next byte expected from the other side.
+    pub acknowledgement: u32,
+    /// Control bits.
+    pub flags: TcpFlags,
+    /// Bytes the sender is ready to receive, before window scaling.
+    pub window: u16,
+    /// Urgent pointer.
+    pub urgent: u16,
+    /// Maximum segment size option, in bytes without headers.
+    pub max_segment_bytes: Option<u16>,
+}
+
+/// End of the option list, padding between options, maximum segment size (RFC 9293 section 3.2).
+const OPTION_END: u8 = 0;
+const OPTION_NOP: u8 = 1;
+const OPTION_MSS: u8 = 2;
+const OPTION_MSS_BYTES: u8 = 4;
+
+impl Tcp {
+    /// Length of the header without options.
+    pub const HEADER_BYTES: usize = 20;
+
+    /// Length of the header that [`Tcp::emit`] writes.
+    pub const fn header_bytes(&self) -> usize {
+        Self::HEADER_BYTES + if self.max_segment_bytes.is_some() { OPTION_MSS_BYTES as usize } else { 0 }
+    }
+
+    /// Reads the header of the segment `bytes`, its options and its checksum; returns the payload.
+    ///
+    /// # Errors
+    /// If the bytes end early, the header or an option has an impossible length, or the segment was
+    /// damaged.
+    pub fn parse(bytes: &[u8], pseudo_header: PseudoHeader) -> Result<(Tcp, &[u8]), Error> {
+        let mut reader = Reader::new(bytes);
+        let source_port = reader.u16("TCP source port")?;
+        let destination_port = reader.u16("TCP destination port")?;
+        let sequence = reader.u32("TCP sequence number")?;
+        let acknowledgement = reader.u32("TCP acknowledgement number")?;
+        let offset_and_flags = reader.u16("TCP data offset")?;
+        let header_bytes = usize::from(offset_and_flags >> 12) * 4;
+        if header_bytes < Self::HEADER_BYTES {
+            return Err(reader.unexpected("TCP data offset", 2, offset_and_flags >> 12, "5 or more words"));
+        }
+        let window = reader.u16("TCP window")?;
+        let found = reader.u16("TCP checksum")?;
+        let urgent = reader.u16("TCP urgent pointer")?;
+        let options = reader.take("TCP options", header_bytes - Self::HEADER_BYTES)?;
+        let too_long =
+            |_| Error::TooLong { field: "TCP segment", found_bytes: bytes.len(), limit_bytes: Ipv4::MAX_PAYLOAD_BYTES };
+        let length_bytes = u16::try_from(bytes.len()).map_err(too_long)?;
+        let pseudo = pseudo_header.to_bytes(Protocol::TCP, length_bytes);
+        if !checksum::holds(&[&pseudo, bytes]) {
+            return Err(Error::Checksum {
+                field: "TCP checksum",
+                offset_bytes: 16,
+                found: found.into(),
+                computed: checksum::internet(&[&pseudo, &bytes[..16], &bytes[18..]]).into(),
+            });
+        }
+        let header = Tcp {
+            source_port,
+            destination_port,
+            sequence,
+            acknowledgement,
+            flags: TcpFlags::from_bits(offset_and_flags),
+            window,
+            urgent,
+            max_segment_bytes: parse_options(options).map_err(|error| error.shifted(Self::HEADER_BYTES))?,
+        };
+        Ok((header, reader.rest()))
+    }
+
+    /// Appends header and payload.
+    ///
+    /// # Errors
+    /// If they do not fit into one IPv4 packet; nothing is appended then.
+    pub fn emit(&self, pseudo_header: PseudoHeader, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        let limit_bytes = Ipv4::MAX_PAYLOAD_BYTES - self.header_bytes();
+        if payload.len() > limit_bytes {
+            return Err(Error::TooLong { field: "TCP payload", found_bytes: payload.len(), limit_bytes });
+        }
+        let start = out.len();
+        let offset_and_flags = ((self.header_bytes() / 4) as u16) << 12 | self.flags.0;
+        out.extend_from_slice(&self.source_port.to_be_bytes());
+        out.extend_from_slice(&self.destination_port.to_be_bytes());
+        out.extend_from_slice(&self.sequence.to_be_bytes());
+        out.extend_from_slice(&self.acknowledgement.to_be_bytes());
+        out.extend_from_slice(&offset_and_flags.to_be_bytes());
+        out.extend_from_slice(&self.window.to_be_bytes());
+        out.extend_from_slice(&[0, 0]);
+        out.extend_from_slice(&self.urgent.to_be_bytes());
+        if let Some(max_segment_bytes) = self.max_segment_bytes {
+            out.extend_from_slice(&[OPTION_MSS, OPTION_MSS_BYTES]);
+            out.extend_from_slice(&max_segment_bytes.to_be_bytes());
+        }
+        out.extend_from_slice(payload);
+        let pseudo = pseudo_header.to_bytes(Protocol::TCP, (out.len() - start) as u16);
+        let sum = checksum::internet(&[&pseudo, &out[start..]]);
+        out[start + 16..start + 18].copy_from_slice(&sum.to_be_bytes());
+        Ok(())
+    }
+}
+
+/// The maximum segment size among the options, if it is there; the last one counts.
+fn parse_options(options: &[u8]) -> Result<Option<u16>, Error> {
+    let mut reader = Reader::new(options);
+    let mut max_segment_bytes = None;
+    while !reader.rest().is_empty() {
+        match reader.u8("TCP option")? {
+            OPTION_END => break,
+            OPTION_NOP => {}
+            kind => {
+                let length_bytes = reader.u8("TCP option length")?;
+                if kind == OPTION_MSS {
+                    if length_bytes != OPTION_MSS_BYTES {
+                        return Err(reader.unexpected("TCP maximum segment size length", 1, length_bytes, "4"));
+                    }
+                    max_segment_bytes = Some(reader.u16("TCP maximum segment size")?);
+                } else {
+                    let Some(data_bytes) = length_bytes.checked_sub(2) else {
+                        return Err(reader.unexpected("TCP option length", 1, length_bytes, "2 or more"));
+                    };
+                    reader.take("TCP option", data_bytes.into())?;
+                }
+            }
+        }
+    }
+    Ok(max_segment_bytes)
+}
+
+/// `TCP 1024 > 80 SYN seq 1 ack 0 win 65535 mss 1460`
+impl fmt::Display for Tcp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TCP {} > {} {} seq {}", self.source_port, self.destination_port, self.flags, self.sequence)?;
+        if self.flags.contains(TcpFlags::ACK) {
+            write!(f, " ack {}", self.acknowledgement)?;
+        }
+        write!(f, " win {}", self.window)?;
+        if let Some(max_segment_bytes) = self.max_segment_bytes {
+            write!(f, " mss {max_segment_bytes}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::testing::{assert_detects_bit_flips, assert_refuses_prefixes, hex};
+    use proptest::prelude::*;
+    use std::net::Ipv4Addr;
+
+    const PSEUDO: PseudoHeader =
+        PseudoHeader { source: Ipv4Addr::new(10, 0, 0, 1), destination: Ipv4Addr::new(10, 0, 0, 2) };
+
+    /// By hand: pseudo header 0a00+0001+0a00+0002+0006+0018 and segment 0400+0050+0001+6002+ffff+0204+05b4
+    /// sum to 0x1802b (0x802c folded), and 0x7fd3 is the complement.
+    #[test]
+    fn checksum_by_hand() {
+        let words: [u32; 13] =
+            [0x0a00, 0x0001, 0x0a00, 0x0002, 0x0006, 0x0018, 0x0400, 0x0050, 0x0001, 0x6002, 0xffff, 0x0204, 0x05b4];
+        let sum: u32 = words.iter().sum();
+        assert_eq!(sum, 0x1_802b);
+        let bytes = hex("0400 0050 00000001 00000000 6002 ffff 7fd3 0000 020405b4");
+        let header = Tcp {
+            source_port: 1024,
+            destination_port: 80,
+            sequence: 1,
+            acknowledgement: 0,
+            flags: TcpFlags::SYN,
+            window: 0xFFFF,
+            urgent: 0,
+            max_segment_bytes: Some(1460),
+        };
+        assert_eq!(Tcp::parse(&bytes, PSEUDO), Ok((header, &[][..])));
+        assert_eq!(header.to_string(), "TCP 1024 > 80 SYN seq 1 win 65535 mss 1460");
+        let mut emitted = Vec::new();
+        header.emit(PSEUDO, &[], &mut emitted).unwrap();
+        assert_eq!(emitted, bytes);
+        assert_refuses_prefixes(&bytes, |bytes| Tcp::parse(bytes, PSEUDO));
+        assert_detects_bit_flips(&bytes, |bytes| Tcp::parse(bytes, PSEUDO).map(|_| ()));
+    }
+
+    #[test]
+    fn flags_stand_where_the_standards_put_them() {
+        let all = TcpFlags::from_bits(0xFFFF);
+        assert_eq!(all.to_string(), "SYN,FIN,RST,PSH,ACK,URG,ECE,CWR,NS");
+        assert_eq!((TcpFlags::ECE | TcpFlags::CWR).bits(), 0xC0);
+        assert!(!TcpFlags::SYN.contains(TcpFlags::SYN | TcpFlags::ACK));
+        assert_eq!(TcpFlags::default().to_string(), "none");
+    }
+
+    #[test]
+    fn options_are_skipped_and_bad_lengths_named() {
+        // Window scale, no-operation, maximum segment size, end, and garbage after the end.
+        assert_eq!(parse_options(&hex("030307 01 020405b4 00 0300")), Ok(Some(1460)));
+        assert_eq!(parse_options(&[]), Ok(None));
+        let zero = parse_options(&hex("01 0800")).unwrap_err();
+        assert_eq!(zero.to_string(), "byte 2: TCP option length is 0x0, expected 2 or more");
+        assert!(matches!(parse_options(&hex("08 0a 00")), Err(Error::Truncated { offset_bytes: 2, .. })));
+        assert!(matches!(parse_options(&hex("02 03 05")), Err(Error::Value { found: 3, .. })));
+    }
+
+    #[test]
+    fn a_short_data_offset_is_named() {
+        let error = Tcp::parse(&hex("0400 0050 00000001 00000000 4002 ffff 0000 0000"), PSEUDO).unwrap_err();
+        assert!(matches!(error, Error::Value { field: "TCP data offset", offset_bytes: 12, found: 4, .. }), "{error}");
+    }
+
+    prop_compose! {
+        pub(crate) fn any_header()(
+            (source_port, destination_port, window, urgent) in any::<(u16, u16, u16, u16)>(),
+            (sequence, acknowledgement, flags) in any::<(u32, u32, u16)>(),
+            max_segment_bytes in any::<Option<u16>>(),
+        ) -> Tcp {
+            let flags = TcpFlags::from_bits(flags);
+            Tcp { source_port, destination_port, sequence, acknowledgement, flags, window, urgent, max_segment_bytes }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip(header in any_header(), addresses: (u32, u32), payload: Vec<u8>) {
+            let pseudo = PseudoHeader { source: addresses.0.into(), destination: addresses.1.into() };
+            let mut bytes = Vec::new();
+            header.emit(pseudo, &payload, &mut bytes).unwrap();
+            prop_assert_eq!(bytes.len(), header.header_bytes() + payload.len());
+            prop_assert_eq!(Tcp::parse(&bytes, pseudo), Ok((header, &payload[..])));
+        }
+    }
+}
