@@ -1,0 +1,127 @@
+//! What can go wrong between a result and the disk.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::table::Kind;
+
+/// Why results could not be written or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The machine refused to write: full disk, missing permission, a file where a folder should be.
+    #[error("cannot {action} {}: {source}", .path.display())]
+    Unwritable {
+        /// What was attempted, as a verb: "create", "rename".
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// The machine refused to read.
+    #[error("cannot read {}: {source}", .path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// The target exists and holds something that Tidegate did not write.
+    #[error(
+        "{} exists and is not a Tidegate result (a folder with a summary.json that holds a results_hash); \
+         name a new or an empty folder", .path.display()
+    )]
+    Occupied {
+        /// The folder or file in the way.
+        path: PathBuf,
+    },
+    /// Another process is writing the same result right now.
+    #[error("another process is writing {}; wait for it or name another folder", .path.display())]
+    Busy {
+        /// The result folder both want.
+        path: PathBuf,
+    },
+    /// A path that cannot be a result folder: it ends in `..`, or is a root.
+    #[error("{} cannot be a result folder: name a folder, for example results/run1", .path.display())]
+    BadTarget {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The Parquet library rejected a table: a damaged file, or a type this crate does not write.
+    #[error("table {}: {what}", .path.display())]
+    Table {
+        /// The table's file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A row does not have one value for each column.
+    #[error("a row of {found} values for the {expected} columns of {}", .path.display())]
+    RowLength {
+        /// The table's file.
+        path: PathBuf,
+        /// Columns of the table.
+        expected: usize,
+        /// Values of the row.
+        found: usize,
+    },
+    /// A value's kind is not its column's, or it is null where the column is not optional.
+    #[error("column {column} holds {expected:?} values, not {found}")]
+    ColumnKind {
+        /// The column's name.
+        column: String,
+        /// What the column holds.
+        expected: Kind,
+        /// What the row brought, or the reader asked for.
+        found: &'static str,
+    },
+    /// A table lacks a column that was asked for.
+    #[error("no column {column}; the table has {present}")]
+    NoColumn {
+        /// The name asked for.
+        column: String,
+        /// The names there are.
+        present: String,
+    },
+    /// A text file breaks its format.
+    #[error("{}line {line}: {what}", .path.as_ref().map(|path| format!("{}, ", path.display())).unwrap_or_default())]
+    Line {
+        /// The file, where the text came from one.
+        path: Option<PathBuf>,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong and what would be right.
+        what: String,
+    },
+    /// A host number that the HPCC `fct.txt` cannot hold: it has 16 bits for it.
+    #[error("host {host} does not fit the HPCC fct.txt (65,536 hosts); write the conweave format")]
+    HostNumber {
+        /// The host's number.
+        host: u32,
+    },
+    /// A JSON file that is not what it should be.
+    #[error("{}: {source}", .path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// Where it breaks.
+        source: serde_json::Error,
+    },
+}
+
+impl RecordError {
+    /// True where the machine failed (disk, permission), false where the input or the target named is
+    /// wrong.
+    pub fn is_machine_failure(&self) -> bool {
+        matches!(self, RecordError::Unwritable { .. } | RecordError::Unreadable { .. })
+    }
+
+    pub(crate) fn unwritable(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RecordError {
+        move |source| RecordError::Unwritable { action, path: path.to_owned(), source }
+    }
+
+    pub(crate) fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> RecordError {
+        move |source| RecordError::Unreadable { path: path.to_owned(), source }
+    }
+}

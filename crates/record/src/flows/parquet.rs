@@ -1,0 +1,165 @@
+//! `flows.parquet`: one row a flow.
+
+use std::path::Path;
+
+use super::FlowRecord;
+use crate::RecordError;
+use crate::table::{Column, Kind, Table, TableWriter, read_table};
+
+/// The columns of `flows.parquet`, in order. A flow that did not complete has no `delivered_ps`,
+/// `fct_ps` and `slowdown`.
+pub fn flow_columns() -> Vec<Column> {
+    let required = |name: &str| Column::new(name, Kind::U64);
+    let optional = |name: &str| Column::new(name, Kind::U64).optional();
+    vec![
+        required("flow"),
+        required("traffic"),
+        required("src_host"),
+        required("dst_host"),
+        required("src_port"),
+        required("dst_port"),
+        required("class"),
+        required("size_bytes"),
+        required("start_ps"),
+        optional("delivered_ps"),
+        optional("acked_ps"),
+        optional("fct_ps"),
+        required("alone_ps"),
+        Column::new("slowdown", Kind::F64).optional(),
+        required("retransmitted_bytes"),
+        required("timeouts"),
+        required("fct_txt_standalone_ns"),
+    ]
+}
+
+/// Streams flows into a Parquet table.
+pub struct FlowTable {
+    table: TableWriter,
+}
+
+impl FlowTable {
+    /// Starts the table at `path`.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn create(path: &Path) -> Result<Self, RecordError> {
+        Ok(FlowTable { table: TableWriter::create(path, &flow_columns())? })
+    }
+
+    /// Appends a flow.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn push(&mut self, flow: &FlowRecord) -> Result<(), RecordError> {
+        self.table.push(&[
+            flow.flow.into(),
+            flow.traffic.into(),
+            flow.src_host.into(),
+            flow.dst_host.into(),
+            flow.src_port.into(),
+            flow.dst_port.into(),
+            flow.class.into(),
+            flow.size_bytes.into(),
+            flow.start_ps.into(),
+            flow.delivered_ps.into(),
+            flow.acked_ps.into(),
+            flow.fct_ps().into(),
+            flow.alone_ps.into(),
+            flow.slowdown().into(),
+            flow.retransmitted_bytes.into(),
+            flow.timeouts.into(),
+            flow.fct_txt_standalone_ns.into(),
+        ])
+    }
+
+    /// Makes the file appear.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn close(self) -> Result<(), RecordError> {
+        self.table.close()
+    }
+}
+
+/// Reads a `flows.parquet` back.
+///
+/// # Errors
+/// [`RecordError::Unreadable`], [`RecordError::Table`], [`RecordError::NoColumn`] and
+/// [`RecordError::ColumnKind`] where it is not one.
+pub fn read_flows(path: &Path) -> Result<Vec<FlowRecord>, RecordError> {
+    let table = read_table(path)?;
+    let wide = |name: &str, row: usize| -> Result<u64, RecordError> { required(&table, path, name, row) };
+    let small = |name: &str, row: usize| -> Result<u32, RecordError> {
+        u32::try_from(wide(name, row)?).map_err(|_| out_of_range(path, name, row))
+    };
+    let port = |name: &str, row: usize| -> Result<u16, RecordError> {
+        u16::try_from(wide(name, row)?).map_err(|_| out_of_range(path, name, row))
+    };
+    let (delivered, acked) = (table.u64s("delivered_ps")?, table.u64s("acked_ps")?);
+    (0..table.rows)
+        .map(|row| {
+            Ok(FlowRecord {
+                flow: wide("flow", row)?,
+                traffic: small("traffic", row)?,
+                src_host: small("src_host", row)?,
+                dst_host: small("dst_host", row)?,
+                src_port: port("src_port", row)?,
+                dst_port: port("dst_port", row)?,
+                class: u8::try_from(wide("class", row)?).map_err(|_| out_of_range(path, "class", row))?,
+                size_bytes: wide("size_bytes", row)?,
+                start_ps: wide("start_ps", row)?,
+                delivered_ps: delivered[row],
+                acked_ps: acked[row],
+                retransmitted_bytes: wide("retransmitted_bytes", row)?,
+                timeouts: small("timeouts", row)?,
+                alone_ps: wide("alone_ps", row)?,
+                fct_txt_standalone_ns: wide("fct_txt_standalone_ns", row)?,
+            })
+        })
+        .collect()
+}
+
+fn required(table: &Table, path: &Path, name: &str, row: usize) -> Result<u64, RecordError> {
+    table.u64s(name)?[row].ok_or_else(|| RecordError::Table {
+        path: path.to_owned(),
+        what: format!("row {row} has no {name}; every flow has one"),
+    })
+}
+
+fn out_of_range(path: &Path, name: &str, row: usize) -> RecordError {
+    RecordError::Table { path: path.to_owned(), what: format!("row {row}: {name} is out of range") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::any_flow;
+    use super::*;
+    use crate::file::tests::Scratch;
+    use crate::table::Column;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn flows_come_back(flows in prop::collection::vec(any_flow(), 0..40)) {
+            let scratch = Scratch::new("flows");
+            let path = scratch.0.join("flows.parquet");
+            let mut table = FlowTable::create(&path).unwrap();
+            flows.iter().for_each(|flow| table.push(flow).unwrap());
+            table.close().unwrap();
+            prop_assert_eq!(read_flows(&path).unwrap(), flows.clone());
+            let table = read_table(&path).unwrap();
+            let slowdowns: Vec<_> = flows.iter().map(FlowRecord::slowdown).collect();
+            prop_assert_eq!(table.f64s("slowdown").unwrap(), slowdowns);
+        }
+    }
+
+    #[test]
+    fn another_table_is_refused() {
+        let scratch = Scratch::new("flows-other");
+        let path = scratch.0.join("queues.parquet");
+        TableWriter::create(&path, &[Column::new("time_ps", Kind::U64)]).unwrap().close().unwrap();
+        let error = read_flows(&path).unwrap_err();
+        assert_eq!(error.to_string(), "no column delivered_ps; the table has time_ps");
+    }
+}

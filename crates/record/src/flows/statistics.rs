@@ -1,0 +1,181 @@
+//! Completion times and slowdowns of all flows, gathered one by one.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{FlowRecord, SizeBin, SlowdownSamples, SlowdownTable};
+use crate::histogram::Histogram;
+use crate::summary::Distribution;
+
+/// `flows` of `summary.json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowSummary {
+    /// Flows started.
+    pub started: u64,
+    /// Of these, flows whose last byte was delivered.
+    pub completed: u64,
+    /// Completion times, start to last byte delivered, in ns; null if none completed.
+    pub fct_ns: Option<Distribution>,
+    /// Completion time over time alone; null if none completed or no time alone is known.
+    pub slowdown: Option<SlowdownSummary>,
+    /// The same by entry of the scenario's traffic.
+    pub by_traffic: Vec<TrafficSummary>,
+}
+
+/// Slowdowns of all completed flows: max(1, completion time / time alone).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SlowdownSummary {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Greatest.
+    pub max: f64,
+    /// 20 bins of equal count in order of size.
+    pub by_size: Vec<SizeBin>,
+    /// Bins with bounds 1, 3, 10, 30 ... KB.
+    pub by_decade: Vec<SizeBin>,
+}
+
+impl From<SlowdownTable> for SlowdownSummary {
+    fn from(table: SlowdownTable) -> Self {
+        let SlowdownTable { all, max, by_size, by_decade } = table;
+        SlowdownSummary { mean: all.mean, p50: all.p50, p95: all.p95, p99: all.p99, max, by_size, by_decade }
+    }
+}
+
+/// Flows of one entry of the scenario's traffic.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrafficSummary {
+    /// The entry, counted from 0.
+    pub traffic: u32,
+    /// Flows started.
+    pub started: u64,
+    /// Flows completed.
+    pub completed: u64,
+    /// Payload of the completed flows, in bytes.
+    pub completed_bytes: u64,
+    /// Completion times, in ns.
+    pub fct_ns: Option<Distribution>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Gathered {
+    started: u64,
+    completed_bytes: u64,
+    fct_ps: Histogram,
+}
+
+/// Gathers flows one by one: 12 bytes a completed flow, and histograms.
+#[derive(Clone, Debug, Default)]
+pub struct FlowStatistics {
+    by_traffic: BTreeMap<u32, Gathered>,
+    slowdowns: SlowdownSamples,
+    faster_than_alone: u64,
+}
+
+impl FlowStatistics {
+    /// No flows.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a flow that started, complete or not. Which flows count (the measured window) is the
+    /// caller's choice.
+    pub fn push(&mut self, flow: &FlowRecord) {
+        let gathered = self.by_traffic.entry(flow.traffic).or_default();
+        gathered.started += 1;
+        let Some(fct_ps) = flow.fct_ps() else {
+            return;
+        };
+        gathered.completed_bytes = gathered.completed_bytes.saturating_add(flow.size_bytes);
+        gathered.fct_ps.record(fct_ps);
+        if let Some(slowdown) = flow.slowdown() {
+            self.slowdowns.push(flow.size_bytes, slowdown);
+            self.faster_than_alone += u64::from(fct_ps < flow.alone_ps);
+        }
+    }
+
+    /// Flows that took less than their time alone: anything but 0 means that the baseline or the
+    /// simulator is wrong, since the slowdown itself is cut at 1.
+    pub fn faster_than_alone(&self) -> u64 {
+        self.faster_than_alone
+    }
+
+    /// Completion times of all flows, in ps.
+    pub fn fct_ps(&self) -> Histogram {
+        let mut all = Histogram::new();
+        self.by_traffic.values().for_each(|gathered| all.merge(&gathered.fct_ps));
+        all
+    }
+
+    /// Slowdown by size; `None` if no flow has one.
+    pub fn slowdown_table(&self) -> Option<SlowdownTable> {
+        self.slowdowns.table()
+    }
+
+    /// The part of `summary.json`.
+    pub fn summary(&self) -> FlowSummary {
+        let fct_ps = self.fct_ps();
+        let traffic = |(&traffic, gathered): (&u32, &Gathered)| TrafficSummary {
+            traffic,
+            started: gathered.started,
+            completed: gathered.fct_ps.count(),
+            completed_bytes: gathered.completed_bytes,
+            fct_ns: Distribution::from_ps(&gathered.fct_ps),
+        };
+        FlowSummary {
+            started: self.by_traffic.values().map(|gathered| gathered.started).sum(),
+            completed: fct_ps.count(),
+            fct_ns: Distribution::from_ps(&fct_ps),
+            slowdown: self.slowdown_table().map(SlowdownSummary::from),
+            by_traffic: self.by_traffic.iter().map(traffic).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(traffic: u32, fct_ps: Option<u64>, alone_ps: u64) -> FlowRecord {
+        let delivered_ps = fct_ps.map(|fct| 1_000 + fct);
+        FlowRecord { traffic, size_bytes: 500, start_ps: 1_000, delivered_ps, alone_ps, ..FlowRecord::default() }
+    }
+
+    #[test]
+    fn counts_by_traffic_and_over_all() {
+        let mut statistics = FlowStatistics::new();
+        let flows = [
+            flow(1, Some(200_000), 100_000),
+            flow(0, Some(100_000), 100_000),
+            flow(1, None, 100_000),
+            flow(1, Some(90_000), 100_000),
+            flow(1, Some(400_000), 0),
+        ];
+        flows.iter().for_each(|flow| statistics.push(flow));
+        let summary = statistics.summary();
+        assert_eq!((summary.started, summary.completed), (5, 4));
+        let fct = summary.fct_ns.unwrap();
+        assert_eq!((fct.count, fct.mean, fct.min, fct.max), (4, 197.5, 90.0, 400.0));
+        let slowdown = summary.slowdown.unwrap();
+        assert_eq!((slowdown.p50, slowdown.max, slowdown.by_size.len()), (1.0, 2.0, 3));
+        assert_eq!(statistics.faster_than_alone(), 1);
+        let incast = &summary.by_traffic[1];
+        assert_eq!((incast.traffic, incast.started, incast.completed, incast.completed_bytes), (1, 4, 3, 1_500));
+    }
+
+    #[test]
+    fn without_completed_flows_there_are_no_numbers() {
+        let mut statistics = FlowStatistics::new();
+        statistics.push(&flow(0, None, 5));
+        let summary = statistics.summary();
+        assert_eq!((summary.started, summary.completed, summary.fct_ns), (1, 0, None));
+        assert_eq!(summary.slowdown, None);
+    }
+}

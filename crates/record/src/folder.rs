@@ -1,0 +1,347 @@
+//! A result folder that appears whole or not at all.
+//!
+//! A run writes into `<target>.partial` and renames it at the end, so whoever sees the target sees a
+//! complete result, and a killed run never passes for a finished one. Nothing is synced to the
+//! platter: the promise is about processes that die, not about power.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use crate::RecordError;
+use crate::file::{WholeFile, sibling, write_whole};
+use crate::results_hash::results_hash;
+use crate::summary::{Summary, Timing};
+
+/// Marks a folder as the unfinished work of this crate, so that a leftover may be removed; its lock
+/// tells a killed writer from a living one.
+const MARKER: &str = ".tidegate-partial";
+/// The file that makes a folder a result.
+pub const SUMMARY_FILE: &str = "summary.json";
+/// What depends on the machine; the only file outside the results hash.
+pub const TIMING_FILE: &str = "timing.json";
+
+/// A result in the making. Dropped before [`ResultFolder::commit`], it leaves no trace and an earlier
+/// result at the target untouched.
+#[derive(Debug)]
+pub struct ResultFolder {
+    target: PathBuf,
+    partial: PathBuf,
+    // Held open for its lock; `None` once the folder is no longer ours to remove.
+    marker: Option<File>,
+}
+
+impl ResultFolder {
+    /// Starts a result that will stand at `target`; missing parents are created. A target that is an
+    /// earlier result will be replaced at the commit; what a killed run left is cleared away.
+    ///
+    /// # Errors
+    /// [`RecordError::Occupied`] if something else stands there, [`RecordError::Busy`] if another
+    /// process writes the same target, [`RecordError::BadTarget`], [`RecordError::Unwritable`].
+    pub fn create(target: &Path) -> Result<Self, RecordError> {
+        // Components drop a trailing slash, which would otherwise put the sibling inside the target.
+        let target: PathBuf = target.components().collect();
+        if !matches!(target.components().next_back(), Some(Component::Normal(_))) {
+            return Err(RecordError::BadTarget { path: target });
+        }
+        if let Some(parent) = target.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            fs::create_dir_all(parent).map_err(RecordError::unwritable("create", parent))?;
+        }
+        let partial = sibling(&target, ".partial");
+        let marker = claim(&target, &partial)?;
+        let folder = ResultFolder { target, partial, marker: Some(marker) };
+        folder.restore_interrupted_replacement()?;
+        folder.check_target()?;
+        Ok(folder)
+    }
+
+    /// Where to write: the temporary folder, which becomes the target.
+    pub fn path(&self) -> &Path {
+        &self.partial
+    }
+
+    /// Where the result will stand.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// Starts the file `name` of the result.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn file(&self, name: &str) -> Result<WholeFile, RecordError> {
+        WholeFile::create(&self.partial.join(name))
+    }
+
+    /// Writes the file `name` of the result.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), RecordError> {
+        write_whole(&self.partial.join(name), bytes)
+    }
+
+    /// Writes `summary.json` with the hash of all results, which is also set in `summary`, and
+    /// `timing.json`, then commits. Every other file must be closed by now.
+    ///
+    /// # Errors
+    /// Those of [`ResultFolder::commit`] and [`results_hash`].
+    pub fn finish(self, summary: &mut Summary, timing: &Timing) -> Result<(), RecordError> {
+        summary.results_hash.clear();
+        self.write(SUMMARY_FILE, summary.to_json().as_bytes())?;
+        summary.results_hash = results_hash(&self.partial)?;
+        self.write(SUMMARY_FILE, summary.to_json().as_bytes())?;
+        self.write(TIMING_FILE, timing.to_json().as_bytes())?;
+        self.commit()
+    }
+
+    /// Renames the folder to its target, replacing an earlier result.
+    ///
+    /// # Errors
+    /// [`RecordError::Occupied`] if something else has come to stand at the target,
+    /// [`RecordError::Unwritable`]; the target is then as it was, and the finished result stays at
+    /// [`ResultFolder::path`]: hours of work are not thrown away for a name.
+    pub fn commit(mut self) -> Result<(), RecordError> {
+        let marker = self.partial.join(MARKER);
+        fs::remove_file(&marker).map_err(RecordError::unwritable("remove", &marker))?;
+        let _lock = self.marker.take();
+        self.check_target()?;
+        let replaced = sibling(&self.target, ".replaced");
+        let replaces = self.target.exists();
+        if replaces {
+            fs::rename(&self.target, &replaced).map_err(RecordError::unwritable("replace", &self.target))?;
+        }
+        if let Err(source) = fs::rename(&self.partial, &self.target) {
+            if replaces {
+                let _ = fs::rename(&replaced, &self.target);
+            }
+            return Err(RecordError::Unwritable { action: "create", path: self.target.clone(), source });
+        }
+        if replaces {
+            fs::remove_dir_all(&replaced).map_err(RecordError::unwritable("remove", &replaced))?;
+        }
+        Ok(())
+    }
+
+    /// An earlier commit killed between its two renames leaves the old result beside an empty place:
+    /// put it back. Killed after them, it leaves rubbish.
+    fn restore_interrupted_replacement(&self) -> Result<(), RecordError> {
+        let replaced = sibling(&self.target, ".replaced");
+        if !replaced.exists() {
+            return Ok(());
+        }
+        if !is_replaceable(&replaced)? {
+            return Err(RecordError::Occupied { path: replaced });
+        }
+        if self.target.exists() {
+            fs::remove_dir_all(&replaced).map_err(RecordError::unwritable("remove", &replaced))
+        } else {
+            fs::rename(&replaced, &self.target).map_err(RecordError::unwritable("restore", &self.target))
+        }
+    }
+
+    fn check_target(&self) -> Result<(), RecordError> {
+        match self.target.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(RecordError::unreadable(&self.target)(error)),
+            Ok(_) if is_replaceable(&self.target)? => Ok(()),
+            Ok(_) => Err(RecordError::Occupied { path: self.target.clone() }),
+        }
+    }
+}
+
+impl Drop for ResultFolder {
+    fn drop(&mut self) {
+        // The lock goes last, so that nobody else's work is in the folder when it is removed.
+        if let Some(_lock) = self.marker.take() {
+            // Best effort: what is left over, the next run at this target clears away.
+            let _ = fs::remove_dir_all(&self.partial);
+        }
+    }
+}
+
+/// Makes `partial` an empty folder that this process has locked.
+fn claim(target: &Path, partial: &Path) -> Result<File, RecordError> {
+    let marker_path = partial.join(MARKER);
+    match fs::create_dir(partial) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            if !marker_path.exists() && !is_empty_folder(partial)? {
+                return Err(RecordError::Occupied { path: partial.to_owned() });
+            }
+        }
+        Err(error) => return Err(RecordError::unwritable("create", partial)(error)),
+    }
+    let marker = File::create(&marker_path).map_err(RecordError::unwritable("create", &marker_path))?;
+    match marker.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(RecordError::Busy { path: target.to_owned() }),
+        // A file system without locks: then the promise about two writers is the user's to keep.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
+        Err(TryLockError::Error(error)) => return Err(RecordError::unwritable("lock", &marker_path)(error)),
+    }
+    // Its owner may have committed between our two calls; then the lock is on a file that is gone.
+    if !marker_path.exists() {
+        return Err(RecordError::Busy { path: target.to_owned() });
+    }
+    for entry in fs::read_dir(partial).map_err(RecordError::unreadable(partial))? {
+        let entry = entry.map_err(RecordError::unreadable(partial))?;
+        let path = entry.path();
+        if path == marker_path {
+            continue;
+        }
+        let is_folder = entry.file_type().map_err(RecordError::unreadable(&path))?.is_dir();
+        let removed = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        removed.map_err(RecordError::unwritable("remove", &path))?;
+    }
+    Ok(marker)
+}
+
+fn is_empty_folder(path: &Path) -> Result<bool, RecordError> {
+    if !path.is_dir() {
+        return Ok(false);
+    }
+    Ok(fs::read_dir(path).map_err(RecordError::unreadable(path))?.next().is_none())
+}
+
+/// True for an empty folder and for an earlier result: nothing of anybody else's is lost with it.
+fn is_replaceable(path: &Path) -> Result<bool, RecordError> {
+    let kind = path.symlink_metadata().map_err(RecordError::unreadable(path))?;
+    Ok(kind.is_dir() && (is_empty_folder(path)? || is_result(path)))
+}
+
+/// True if `folder` is a Tidegate result: it contains a `summary.json` with a `results_hash`. The name
+/// alone is too common to let a folder be deleted for it.
+pub fn is_result(folder: &Path) -> bool {
+    let mut text = String::new();
+    let read = File::open(folder.join(SUMMARY_FILE)).and_then(|mut file| file.read_to_string(&mut text));
+    read.is_ok() && text.contains("\"results_hash\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::tests::Scratch;
+
+    const SUMMARY: &[u8] = b"{ \"results_hash\": \"\" }";
+
+    fn finished(target: &Path, content: &[u8]) {
+        let folder = ResultFolder::create(target).unwrap();
+        folder.write(SUMMARY_FILE, SUMMARY).unwrap();
+        folder.write("flows.txt", content).unwrap();
+        folder.commit().unwrap();
+    }
+
+    #[test]
+    fn a_result_appears_at_the_commit_and_replaces_an_earlier_one_whole() {
+        let scratch = Scratch::new("folder");
+        let target = scratch.0.join("deep/run");
+        let folder = ResultFolder::create(&target).unwrap();
+        folder.write(SUMMARY_FILE, SUMMARY).unwrap();
+        folder.write("only-in-first.txt", b"1").unwrap();
+        assert!(!target.exists());
+        folder.commit().unwrap();
+        assert!(is_result(&target) && target.join("only-in-first.txt").exists());
+
+        finished(&target, b"second");
+        let mut names: Vec<_> = fs::read_dir(&target).unwrap().map(|e| e.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["flows.txt", "summary.json"]);
+        let siblings: Vec<_> =
+            fs::read_dir(target.parent().unwrap()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(siblings, ["run"]);
+    }
+
+    #[test]
+    fn a_dropped_folder_leaves_nothing_and_keeps_the_old_result() {
+        let scratch = Scratch::new("folder-drop");
+        let target = scratch.0.join("run/");
+        drop(ResultFolder::create(&target).unwrap());
+        assert!(scratch.names().is_empty());
+        finished(&target, b"first");
+        let folder = ResultFolder::create(&target).unwrap();
+        let mut file = folder.file("flows.txt").unwrap();
+        file.print(format_args!("half")).unwrap();
+        drop(folder);
+        assert_eq!(scratch.names(), ["run"]);
+        assert_eq!(fs::read(target.join("flows.txt")).unwrap(), b"first");
+    }
+
+    #[test]
+    fn a_killed_writer_leaves_nothing_at_the_target_and_the_next_one_clears_up() {
+        let scratch = Scratch::new("folder-killed");
+        let target = scratch.0.join("run");
+        // What a kill leaves: the temporary folder with its marker, its lock gone with the process.
+        let partial = scratch.0.join("run.partial");
+        fs::create_dir_all(partial.join("series")).unwrap();
+        fs::write(partial.join(MARKER), b"").unwrap();
+        fs::write(partial.join("series/queues.parquet"), b"PAR1 half").unwrap();
+        fs::write(partial.join(SUMMARY_FILE), SUMMARY).unwrap();
+        assert!(!target.exists());
+        let folder = ResultFolder::create(&target).unwrap();
+        folder.write("a", b"a").unwrap();
+        folder.commit().unwrap();
+        let names: Vec<_> = fs::read_dir(&target).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(names, ["a"]);
+    }
+
+    #[test]
+    fn a_commit_killed_between_its_renames_gives_the_old_result_back() {
+        let scratch = Scratch::new("folder-between");
+        let target = scratch.0.join("run");
+        finished(&target, b"first");
+        fs::rename(&target, scratch.0.join("run.replaced")).unwrap();
+        drop(ResultFolder::create(&target).unwrap());
+        assert_eq!(scratch.names(), ["run"]);
+        assert_eq!(fs::read(target.join("flows.txt")).unwrap(), b"first");
+    }
+
+    #[test]
+    fn what_is_not_ours_is_never_touched() {
+        let scratch = Scratch::new("folder-occupied");
+        let target = scratch.0.join("thesis");
+        fs::create_dir(&target).unwrap();
+        drop(ResultFolder::create(&target).unwrap()); // empty: fine
+        fs::write(target.join(SUMMARY_FILE), b"{\"chapters\": 7}").unwrap();
+        let error = ResultFolder::create(&target).unwrap_err();
+        assert!(matches!(error, RecordError::Occupied { .. }), "{error}");
+        assert!(!error.is_machine_failure());
+        assert_eq!(scratch.names(), ["thesis"]);
+
+        fs::create_dir(scratch.0.join("run.partial")).unwrap();
+        fs::write(scratch.0.join("run.partial/mine.txt"), b"mine").unwrap();
+        let error = ResultFolder::create(&scratch.0.join("run")).unwrap_err();
+        assert!(matches!(error, RecordError::Occupied { .. }), "{error}");
+        assert_eq!(fs::read(scratch.0.join("run.partial/mine.txt")).unwrap(), b"mine");
+
+        fs::write(scratch.0.join("plain"), b"").unwrap();
+        assert!(matches!(ResultFolder::create(&scratch.0.join("plain")), Err(RecordError::Occupied { .. })));
+        assert!(matches!(ResultFolder::create(Path::new("..")), Err(RecordError::BadTarget { .. })));
+    }
+
+    #[test]
+    fn two_writers_of_one_target_are_told_apart() {
+        let scratch = Scratch::new("folder-busy");
+        let target = scratch.0.join("run");
+        let first = ResultFolder::create(&target).unwrap();
+        first.write("a", b"a").unwrap();
+        assert!(matches!(ResultFolder::create(&target), Err(RecordError::Busy { .. })));
+        fs::create_dir(&target).unwrap();
+        fs::write(target.join("theirs.txt"), b"came meanwhile").unwrap();
+        assert!(matches!(first.commit(), Err(RecordError::Occupied { .. })));
+        assert_eq!(fs::read(scratch.0.join("run.partial/a")).unwrap(), b"a", "the finished work stays");
+        fs::remove_dir_all(&target).unwrap();
+        fs::remove_dir_all(scratch.0.join("run.partial")).unwrap();
+
+        let first = ResultFolder::create(&target).unwrap();
+        first.write("a", b"a").unwrap();
+        first.commit().unwrap();
+        assert_eq!(fs::read(target.join("a")).unwrap(), b"a");
+    }
+
+    #[test]
+    fn an_unwritable_place_is_the_machine_s_fault() {
+        let error = ResultFolder::create(Path::new("/dev/null/run")).unwrap_err();
+        assert!(error.is_machine_failure(), "{error}");
+    }
+}

@@ -1,0 +1,239 @@
+//! A mergeable histogram of integers with a bounded relative error.
+
+/// Each power of two is divided into 2^7 = 128 equal parts.
+const SUB_BUCKET_BITS: u32 = 7;
+/// Values below this have a bucket of their own and are exact.
+const EXACT: u64 = 1 << (SUB_BUCKET_BITS + 1);
+const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
+
+/// Log-linear histogram of `u64` values (delays and completion times in ps, sizes in bytes): exact
+/// below 256; above, a bucket spans less than 1/128 of its value, and a quantile, the middle of its
+/// bucket, is off by less than 0.4 %. Count, sum, least and greatest are exact.
+///
+/// At most 7424 buckets (58 KiB); buckets above the greatest value take no memory. Merging adds
+/// integers, so the order of merges does not matter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Histogram {
+    counts: Vec<u64>,
+    count: u64,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+/// One bucket that holds something: the values `low..=high`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// Least value of the bucket.
+    pub low: u64,
+    /// Greatest value of the bucket.
+    pub high: u64,
+    /// How many values it holds.
+    pub count: u64,
+}
+
+#[inline]
+fn index_of(value: u64) -> usize {
+    // With 1 in the exact range's place, small values get shift 0 and are their own index.
+    let shift = (value | (EXACT - 1)).ilog2() - SUB_BUCKET_BITS;
+    (u64::from(shift) * SUB_BUCKETS + (value >> shift)) as usize
+}
+
+fn bounds_of(index: usize) -> (u64, u64) {
+    let index = index as u64;
+    if index < EXACT {
+        return (index, index);
+    }
+    let shift = index / SUB_BUCKETS - 1;
+    let low = (index - shift * SUB_BUCKETS) << shift;
+    (low, low + ((1 << shift) - 1))
+}
+
+impl Histogram {
+    /// An empty histogram.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts one value.
+    #[inline]
+    pub fn record(&mut self, value: u64) {
+        self.record_many(value, 1);
+    }
+
+    /// Counts `value` `times` times: a queue length that held for so long.
+    #[inline]
+    pub fn record_many(&mut self, value: u64, times: u64) {
+        if times == 0 {
+            return;
+        }
+        let index = index_of(value);
+        if index >= self.counts.len() {
+            self.grow(index);
+        }
+        self.counts[index] += times;
+        self.min = if self.count == 0 { value } else { self.min.min(value) };
+        self.max = self.max.max(value);
+        self.count += times;
+        self.sum += u128::from(value) * u128::from(times);
+    }
+
+    #[cold]
+    fn grow(&mut self, index: usize) {
+        self.counts.resize(index + 1, 0);
+    }
+
+    /// Adds all values of `other`.
+    pub fn merge(&mut self, other: &Histogram) {
+        if other.count == 0 {
+            return;
+        }
+        if other.counts.len() > self.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            *mine += theirs;
+        }
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.max = self.max.max(other.max);
+        self.count += other.count;
+        self.sum += other.sum;
+    }
+
+    /// How many values.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+    /// Their sum, exact.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+    /// The least value, exact.
+    pub fn min(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.min)
+    }
+    /// The greatest value, exact.
+    pub fn max(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max)
+    }
+    /// The mean: the exact sum, divided once.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// The value of rank ceil(q * count) (nearest rank), from the middle of its bucket; the least for
+    /// `q` = 0 and the greatest for 1. `q` is taken to nine decimals and into 0..=1; `None` if empty.
+    pub fn quantile(&self, q: f64) -> Option<u64> {
+        if self.count == 0 {
+            return None;
+        }
+        let rank = rank(q, self.count);
+        // Rank 1 and the last are known exactly.
+        if rank == 1 {
+            return Some(self.min);
+        }
+        if rank == self.count {
+            return Some(self.max);
+        }
+        let mut below = 0;
+        let index = self.counts.iter().position(|&count| {
+            below += count;
+            below >= rank
+        })?;
+        let (low, high) = bounds_of(index);
+        Some((low + (high - low) / 2).clamp(self.min, self.max))
+    }
+
+    /// The buckets that hold something, in ascending order: for a distribution curve.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
+        self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(index, &count)| {
+            let (low, high) = bounds_of(index);
+            Bucket { low, high, count }
+        })
+    }
+}
+
+/// The nearest rank, 1..=count, of a quantile. In integers, since 0.07 * 100 is not 7 in floats.
+pub(crate) fn rank(q: f64, count: u64) -> u64 {
+    const BILLION: u128 = 1_000_000_000;
+    let billionths = (q.clamp(0.0, 1.0) * BILLION as f64).round() as u128;
+    let rank = (billionths * u128::from(count)).div_ceil(BILLION) as u64;
+    rank.clamp(1, count.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn buckets_tile_the_whole_range_without_gap() {
+        let last = index_of(u64::MAX);
+        assert_eq!(last, 7423);
+        let mut next = 0u128;
+        for index in 0..=last {
+            let (low, high) = bounds_of(index);
+            assert_eq!(u128::from(low), next, "bucket {index}");
+            assert_eq!((index_of(low), index_of(high)), (index, index));
+            assert!(u128::from(high - low) * 128 <= u128::from(low), "bucket {index} is too wide");
+            next = u128::from(high) + 1;
+        }
+        assert_eq!(next, 1 << 64);
+    }
+
+    #[test]
+    fn small_values_are_exact() {
+        let mut histogram = Histogram::new();
+        (1..=100).for_each(|value| histogram.record(value));
+        let at = |q| histogram.quantile(q).unwrap();
+        assert_eq!((at(0.0), at(0.07), at(0.5), at(0.95), at(0.99), at(1.0)), (1, 7, 50, 95, 99, 100));
+        assert_eq!(histogram.mean(), Some(50.5));
+        assert_eq!(histogram.buckets().count(), 100);
+    }
+
+    #[test]
+    fn empty_has_no_quantiles() {
+        let mut empty = Histogram::new();
+        empty.record_many(7, 0);
+        assert_eq!((empty.quantile(0.5), empty.mean(), empty.min(), empty.max()), (None, None, None, None));
+        empty.merge(&Histogram::new());
+        assert_eq!(empty, Histogram::default());
+    }
+
+    fn spread() -> impl Strategy<Value = Vec<u64>> {
+        // Uniform in the exponent, so that every power of two is met.
+        prop::collection::vec((any::<u64>(), 0u32..64).prop_map(|(value, shift)| value >> shift), 1..300)
+    }
+
+    proptest! {
+        #[test]
+        fn quantiles_are_near_those_of_the_sorted_values(mut values in spread(), q in 0.0f64..=1.0) {
+            let mut histogram = Histogram::new();
+            values.iter().for_each(|&value| histogram.record(value));
+            values.sort_unstable();
+            let exact = values[rank(q, values.len() as u64) as usize - 1];
+            let ours = histogram.quantile(q).unwrap();
+            prop_assert!(u128::from(ours.abs_diff(exact)) * 256 <= u128::from(exact), "{} for {}", ours, exact);
+            prop_assert_eq!(histogram.count(), values.len() as u64);
+            prop_assert_eq!(histogram.sum(), values.iter().map(|&value| u128::from(value)).sum::<u128>());
+            prop_assert_eq!(histogram.min(), values.first().copied());
+            prop_assert_eq!(histogram.max(), values.last().copied());
+            prop_assert_eq!(histogram.buckets().map(|bucket| bucket.count).sum::<u64>(), values.len() as u64);
+        }
+
+        #[test]
+        fn merging_is_recording_all(values in spread(), cut in 0usize..300) {
+            let cut = cut.min(values.len());
+            let of = |values: &[u64]| {
+                let mut histogram = Histogram::new();
+                values.iter().for_each(|&value| histogram.record(value));
+                histogram
+            };
+            let (mut forth, mut back) = (of(&values[..cut]), of(&values[cut..]));
+            forth.merge(&of(&values[cut..]));
+            back.merge(&of(&values[..cut]));
+            prop_assert_eq!(&forth, &of(&values));
+            prop_assert_eq!(&back, &of(&values));
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! `pfc.txt` as the HPCC fork of ns-3 writes it: one pause or resume a line, logged where it is
+//! received.
+
+use std::path::Path;
+
+use units::Time;
+
+use crate::RecordError;
+use crate::file::WholeFile;
+
+/// What stands at a node that received a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Written 0.
+    Host,
+    /// Written 1.
+    Switch,
+}
+
+/// Streams a `pfc.txt`: `<time ns> <node> <0 host | 1 switch> <port> <1 pause | 0 resume>`.
+pub struct PfcWriter {
+    file: WholeFile,
+}
+
+impl PfcWriter {
+    /// Starts the file at `path`.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn create(path: &Path) -> Result<Self, RecordError> {
+        Ok(PfcWriter { file: WholeFile::create(path)? })
+    }
+
+    /// Appends a pause (`paused`) or a resume that `node` received at `port`. The format counts ports
+    /// from 1 and rounds times down to ns; it has no place for the priority.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn push(&mut self, time: Time, node: u32, kind: NodeKind, port: u32, paused: bool) -> Result<(), RecordError> {
+        let time_ns = time.as_ps() / 1000;
+        let kind = match kind {
+            NodeKind::Host => 0,
+            NodeKind::Switch => 1,
+        };
+        self.file.print(format_args!("{time_ns} {node} {kind} {port} {}\n", u8::from(paused)))
+    }
+
+    /// Makes the file appear.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn close(self) -> Result<(), RecordError> {
+        self.file.commit()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::tests::Scratch;
+
+    #[test]
+    fn known_lines() {
+        let scratch = Scratch::new("pfc");
+        let path = scratch.0.join("pfc.txt");
+        let mut writer = PfcWriter::create(&path).unwrap();
+        writer.push(Time::from_ps(2_000_000_001_999), 320, NodeKind::Switch, 1, true).unwrap();
+        writer.push(Time::from_us(2_000_010), 5, NodeKind::Host, 1, false).unwrap();
+        writer.close().unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "2000000001 320 1 1 1\n2000010000 5 0 1 0\n");
+    }
+}

@@ -1,0 +1,198 @@
+//! Time series, streamed to Parquet: queues, links and the progress of traffic. Nodes, ports, classes,
+//! traffic entries and flows are numbers.
+
+use std::path::Path;
+
+use units::Time;
+
+use crate::RecordError;
+use crate::histogram::Histogram;
+use crate::table::{Column, Kind, TableWriter};
+
+fn number(name: &str) -> Column {
+    Column::new(name, Kind::U64)
+}
+
+/// Queue lengths over time: `time_ps, node, port, class, queue_bytes, paused`.
+pub struct QueueSeries(TableWriter);
+
+impl QueueSeries {
+    /// Starts the series at `path`, by custom `queues.parquet`.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn create(path: &Path) -> Result<Self, RecordError> {
+        let mut columns = ["time_ps", "node", "port", "class", "queue_bytes"].map(number).to_vec();
+        columns.push(Column::new("paused", Kind::Bool));
+        TableWriter::create(path, &columns).map(QueueSeries)
+    }
+
+    /// Appends the length of one queue and whether it is paused.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn push(
+        &mut self,
+        time: Time,
+        node: u32,
+        port: u32,
+        class: u8,
+        queue_bytes: u64,
+        paused: bool,
+    ) -> Result<(), RecordError> {
+        let row = [time.as_ps().into(), node.into(), port.into(), class.into(), queue_bytes.into(), paused.into()];
+        self.0.push(&row)
+    }
+
+    /// Makes the file appear.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn close(self) -> Result<(), RecordError> {
+        self.0.close()
+    }
+}
+
+/// Link loads over time: `time_ps, node, port, tx_bytes, utilisation`.
+pub struct LinkSeries(TableWriter);
+
+impl LinkSeries {
+    /// Starts the series at `path`, by custom `links.parquet`.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn create(path: &Path) -> Result<Self, RecordError> {
+        let mut columns = ["time_ps", "node", "port", "tx_bytes"].map(number).to_vec();
+        columns.push(Column::new("utilisation", Kind::F64));
+        TableWriter::create(path, &columns).map(LinkSeries)
+    }
+
+    /// Appends what `port` sent since the sample before: bytes, and the share of the time it was sending
+    /// (0..=1, preamble and gap included).
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn push(
+        &mut self,
+        time: Time,
+        node: u32,
+        port: u32,
+        tx_bytes: u64,
+        utilisation: f64,
+    ) -> Result<(), RecordError> {
+        self.0.push(&[time.as_ps().into(), node.into(), port.into(), tx_bytes.into(), utilisation.into()])
+    }
+
+    /// Makes the file appear.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn close(self) -> Result<(), RecordError> {
+        self.0.close()
+    }
+}
+
+/// Payload delivered over time, by traffic entry or by flow: `time_ps, traffic, flow,
+/// delivered_bytes`.
+pub struct ThroughputSeries(TableWriter);
+
+impl ThroughputSeries {
+    /// Starts the series at `path`, by custom `throughput.parquet`.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn create(path: &Path) -> Result<Self, RecordError> {
+        let columns = [number("time_ps"), number("traffic"), number("flow").optional(), number("delivered_bytes")];
+        TableWriter::create(path, &columns).map(ThroughputSeries)
+    }
+
+    /// Appends the payload that reached its receivers since the sample before, of one flow or, with
+    /// `None`, of all flows of the traffic entry.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn push(
+        &mut self,
+        time: Time,
+        traffic: u32,
+        flow: Option<u64>,
+        delivered_bytes: u64,
+    ) -> Result<(), RecordError> {
+        self.0.push(&[time.as_ps().into(), traffic.into(), flow.into(), delivered_bytes.into()])
+    }
+
+    /// Makes the file appear.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn close(self) -> Result<(), RecordError> {
+        self.0.close()
+    }
+}
+
+/// Writes histograms of ps as the table `name, low_ps, high_ps, count`, a row for each bucket that
+/// holds something: the whole distribution of a delay, for a curve.
+///
+/// # Errors
+/// [`RecordError::Unwritable`].
+pub fn write_histograms(path: &Path, histograms: &[(&str, &Histogram)]) -> Result<(), RecordError> {
+    let columns = [Column::new("name", Kind::Text), number("low_ps"), number("high_ps"), number("count")];
+    let mut table = TableWriter::create(path, &columns)?;
+    for (name, histogram) in histograms {
+        for bucket in histogram.buckets() {
+            table.push(&[(*name).into(), bucket.low.into(), bucket.high.into(), bucket.count.into()])?;
+        }
+    }
+    table.close()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::tests::Scratch;
+    use crate::table::{Value, read_table};
+
+    fn names(path: &Path) -> Vec<String> {
+        read_table(path).unwrap().columns.into_iter().map(|column| column.name).collect()
+    }
+
+    #[test]
+    fn each_series_has_its_columns_and_rows() {
+        let scratch = Scratch::new("series");
+        let at = |name: &str| scratch.0.join(name);
+        let mut queues = QueueSeries::create(&at("queues.parquet")).unwrap();
+        queues.push(Time::from_us(1), 3, 2, 1, 4096, true).unwrap();
+        queues.close().unwrap();
+        assert_eq!(names(&at("queues.parquet")), ["time_ps", "node", "port", "class", "queue_bytes", "paused"]);
+        let table = read_table(&at("queues.parquet")).unwrap();
+        let numbers = [1_000_000, 3, 2, 1, 4096].map(Value::U64);
+        assert_eq!(table.row(0), [&numbers[..], &[Value::Bool(true)]].concat());
+
+        let mut links = LinkSeries::create(&at("links.parquet")).unwrap();
+        links.push(Time::from_us(1), 3, 2, 12_500, 0.25).unwrap();
+        links.close().unwrap();
+        assert_eq!(names(&at("links.parquet")), ["time_ps", "node", "port", "tx_bytes", "utilisation"]);
+        assert_eq!(read_table(&at("links.parquet")).unwrap().f64s("utilisation").unwrap(), [Some(0.25)]);
+
+        let mut throughput = ThroughputSeries::create(&at("throughput.parquet")).unwrap();
+        throughput.push(Time::from_us(1), 0, None, 10).unwrap();
+        throughput.push(Time::from_us(1), 0, Some(7), 5).unwrap();
+        throughput.close().unwrap();
+        assert_eq!(names(&at("throughput.parquet")), ["time_ps", "traffic", "flow", "delivered_bytes"]);
+        assert_eq!(read_table(&at("throughput.parquet")).unwrap().u64s("flow").unwrap(), [None, Some(7)]);
+    }
+
+    #[test]
+    fn a_histogram_is_a_row_a_bucket() {
+        let scratch = Scratch::new("series-histogram");
+        let path = scratch.0.join("delays.parquet");
+        let mut histogram = Histogram::new();
+        [5u64, 5, 1 << 20].iter().for_each(|&ps| histogram.record(ps));
+        write_histograms(&path, &[("delay", &histogram), ("wait", &Histogram::new())]).unwrap();
+        let table = read_table(&path).unwrap();
+        assert_eq!(table.rows, 2);
+        assert_eq!(table.row(0), [Value::Text("delay"), Value::U64(5), Value::U64(5), Value::U64(2)]);
+        let width = (1 << 13) - 1;
+        assert_eq!(table.row(1)[1..], [1 << 20, (1 << 20) + width, 1].map(Value::U64));
+    }
+}

@@ -1,0 +1,421 @@
+//! `summary.json` and `timing.json`: what a run says about itself.
+//!
+//! Keys stand in the order of the fields here, maps are sorted, and floats print as the shortest text
+//! that reads back as the same number: the same run gives the same bytes. Whatever depends on the
+//! machine is in [`Timing`] alone.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::RecordError;
+use crate::flows::FlowSummary;
+use crate::histogram::Histogram;
+
+/// All of `summary.json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// What was run.
+    pub scenario: ScenarioIdentity,
+    /// True if the run was interrupted: everything then holds up to `simulated_ps`.
+    pub partial: bool,
+    /// What the measured statistics cover; accounts of packets and bytes cover the whole run.
+    pub window: Window,
+    /// Simulated time, in ps.
+    pub simulated_ps: u64,
+    /// Events executed.
+    pub events: u64,
+    /// Packets forwarded over one link, summed over links.
+    pub packet_hops: u64,
+    /// Where every packet went.
+    pub packets: PacketAccount,
+    /// What happened to packets on the way.
+    pub happened: Happened,
+    /// Where the bytes went.
+    pub bytes: ByteAccount,
+    /// Flows, their completion times and slowdowns.
+    pub flows: FlowSummary,
+    /// Delay of packets from the sending to the receiving host, in ns; null if none was delivered.
+    pub delay_ns: Option<Distribution>,
+    /// Time a packet waits in one queue, in ns; null if none waited to be measured.
+    pub queue_wait_ns: Option<Distribution>,
+    /// Pauses, over all ports and classes.
+    pub pauses: PauseSummary,
+    /// How loaded the links were.
+    pub links: LinkSummary,
+    /// The deadlock found, or null.
+    pub deadlock: Option<Deadlock>,
+    /// What was checked.
+    pub checks: Vec<Check>,
+    /// What the reader should know before trusting the numbers.
+    pub warnings: Vec<String>,
+    /// SHA-256 over all results, see [`crate::results_hash::results_hash`]; set by
+    /// [`crate::folder::ResultFolder::finish`].
+    pub results_hash: String,
+}
+
+/// What was run: equal identities give equal results.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScenarioIdentity {
+    /// The scenario's name.
+    pub name: String,
+    /// Hash of the scenario as lowered, in hex.
+    pub hash: String,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Version of Tidegate.
+    pub version: String,
+}
+
+/// The span that is measured, from the end of the warm-up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    /// Start, in ps.
+    pub start_ps: u64,
+    /// End, in ps.
+    pub end_ps: u64,
+}
+
+/// The closed account of packets: `injected + created_in_network = delivered_whole +
+/// delivered_trimmed + returned_to_source + consumed + dropped + in_flight`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PacketAccount {
+    /// Sent by hosts.
+    pub injected: u64,
+    /// Made by switches: notifications, copies.
+    pub created_in_network: u64,
+    /// Reached their host whole.
+    pub delivered_whole: u64,
+    /// Reached their host as a header.
+    pub delivered_trimmed: u64,
+    /// Came back to their sender.
+    pub returned_to_source: u64,
+    /// Ended in a switch on purpose: notifications that were acted upon.
+    pub consumed: u64,
+    /// Lost, by cause.
+    pub dropped: BTreeMap<String, u64>,
+    /// Still on the way at the end.
+    pub in_flight: u64,
+    /// Whether both sides are equal; set by [`PacketAccount::close`].
+    pub closed: bool,
+}
+
+impl PacketAccount {
+    /// Compares both sides and sets `closed`.
+    pub fn close(&mut self) -> bool {
+        let sum = |counts: &[u64]| counts.iter().map(|&count| u128::from(count)).sum::<u128>();
+        let came = sum(&[self.injected, self.created_in_network]);
+        let kept = [self.delivered_whole, self.delivered_trimmed, self.returned_to_source, self.consumed];
+        let went =
+            sum(&kept) + u128::from(self.in_flight) + self.dropped.values().map(|&n| u128::from(n)).sum::<u128>();
+        self.closed = came == went;
+        self.closed
+    }
+
+    /// Packets lost, over all causes.
+    pub fn dropped_total(&self) -> u64 {
+        self.dropped.values().fold(0, |sum, &count| sum.saturating_add(count))
+    }
+}
+
+/// Counts of what happened on the way; one packet may count several times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Happened {
+    /// Packets sent back one hop (PABO).
+    pub bounces: u64,
+    /// Congestion marks set.
+    pub marks: u64,
+    /// Payloads cut.
+    pub trims: u64,
+    /// Packets sent out of another port than their route's (DIBS).
+    pub detours: u64,
+    /// Packets sent again by hosts.
+    pub retransmissions: u64,
+}
+
+/// Bytes of frames, without preamble and gap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ByteAccount {
+    /// Sent by hosts.
+    pub injected: u64,
+    /// Reached their host.
+    pub delivered: u64,
+    /// Lost.
+    pub dropped: u64,
+    /// Sent again by hosts; part of `injected`.
+    pub retransmitted: u64,
+}
+
+/// A distribution in ns, measured in whole ps. Mean, least and greatest are exact; the quantiles come
+/// from a [`Histogram`] and are within 0.4 %.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Number of values.
+    pub count: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Least.
+    pub min: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// Greatest.
+    pub max: f64,
+}
+
+impl Distribution {
+    /// The distribution in ns of a histogram of ps; `None` if it is empty.
+    pub fn from_ps(histogram: &Histogram) -> Option<Self> {
+        let ns = |ps: u64| ps as f64 / 1000.0;
+        let at = |q: f64| histogram.quantile(q).map(ns);
+        Some(Distribution {
+            count: histogram.count(),
+            mean: histogram.mean()? / 1000.0,
+            min: ns(histogram.min()?),
+            p50: at(0.5)?,
+            p95: at(0.95)?,
+            p99: at(0.99)?,
+            p999: at(0.999)?,
+            max: ns(histogram.max()?),
+        })
+    }
+}
+
+/// Pauses over all ports and classes: PAUSE, PFC, or a transport's own hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PauseSummary {
+    /// Times a port or class was stopped.
+    pub count: u64,
+    /// Times one was released, by a resume or an expiry.
+    pub resumes: u64,
+    /// Time stopped, summed over ports and classes, in ps.
+    pub total_ps: u64,
+    /// The longest single stop, in ps.
+    pub max_ps: u64,
+}
+
+/// Loads of links in the window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LinkSummary {
+    /// Mean utilisation over all directions of all links, 0..=1.
+    pub mean_utilisation: f64,
+    /// The busiest directions, busiest first.
+    pub busiest: Vec<PortLoad>,
+    /// The ports with the longest queues, longest first.
+    pub longest_queues: Vec<PortLoad>,
+}
+
+/// One direction of a link, named by the port that sends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PortLoad {
+    /// The sending node's name.
+    pub node: String,
+    /// Its port.
+    pub port: u32,
+    /// The node at the other end.
+    pub peer: String,
+    /// Bytes sent in the window.
+    pub tx_bytes: u64,
+    /// Share of the window in which the link was sending, 0..=1, preamble and gap included.
+    pub utilisation: f64,
+    /// Greatest length of the port's queues together, in bytes.
+    pub max_queue_bytes: u64,
+    /// Time the port or a class of it was paused, in ps.
+    pub paused_ps: u64,
+}
+
+/// Queues that wait for each other for ever.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deadlock {
+    /// When the cycle closed, in ps.
+    pub closed_ps: u64,
+    /// The queues of the cycle: each waits for the next, the last for the first.
+    pub cycle: Vec<DeadlockEdge>,
+}
+
+/// One paused queue of a deadlock.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeadlockEdge {
+    /// The node whose queue is paused.
+    pub node: String,
+    /// The port of the queue.
+    pub port: u32,
+    /// Its class.
+    pub class: u8,
+    /// The node that pauses it.
+    pub peer: String,
+}
+
+/// One check and how it came out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// What must hold.
+    pub name: String,
+    /// Whether it held.
+    pub pass: bool,
+    /// Numbers and places.
+    pub detail: String,
+}
+
+impl Summary {
+    /// The text of `summary.json`.
+    pub fn to_json(&self) -> String {
+        pretty(self)
+    }
+
+    /// Whether every check held.
+    pub fn passes(&self) -> bool {
+        self.checks.iter().all(|check| check.pass)
+    }
+
+    /// Reads a `summary.json`.
+    ///
+    /// # Errors
+    /// [`RecordError::Unreadable`], [`RecordError::Json`] with the line.
+    pub fn read(path: &Path) -> Result<Self, RecordError> {
+        let text = std::fs::read_to_string(path).map_err(RecordError::unreadable(path))?;
+        serde_json::from_str(&text).map_err(|source| RecordError::Json { path: path.to_owned(), source })
+    }
+}
+
+/// All of `timing.json`: what depends on the machine, apart from the reproducible files.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Seconds on the clock on the wall.
+    pub wall_s: f64,
+    /// Seconds of all threads on their cores.
+    pub cpu_s: f64,
+    /// Greatest resident memory, in bytes; null where the system does not say.
+    pub max_rss_bytes: Option<u64>,
+    /// Threads used.
+    pub threads: u32,
+    /// The machine's name.
+    pub host: String,
+    /// Packets forwarded over a link per CPU second; null for a run too short to tell.
+    pub packet_hops_per_cpu_s: Option<f64>,
+    /// Events executed per CPU second; null for a run too short to tell.
+    pub events_per_cpu_s: Option<f64>,
+}
+
+impl Timing {
+    /// Sets the two rates from the counts of a run.
+    pub fn with_rates(mut self, packet_hops: u64, events: u64) -> Self {
+        let rate = |count: u64| (self.cpu_s > 0.0).then(|| count as f64 / self.cpu_s);
+        (self.packet_hops_per_cpu_s, self.events_per_cpu_s) = (rate(packet_hops), rate(events));
+        self
+    }
+
+    /// The text of `timing.json`.
+    pub fn to_json(&self) -> String {
+        pretty(self)
+    }
+}
+
+fn pretty<T: Serialize>(value: &T) -> String {
+    // Only a map with keys that are not text, or a failing writer, can fail: neither is here.
+    let mut text = serde_json::to_string_pretty(value).expect("plain structs always serialise");
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::tests::Scratch;
+    use crate::folder::ResultFolder;
+    use crate::results_hash::results_hash;
+
+    fn keys(value: &serde_json::Value, path: &str) -> Vec<String> {
+        let object = value.pointer(path).and_then(|value| value.as_object()).unwrap();
+        object.keys().cloned().collect()
+    }
+
+    #[test]
+    fn holds_every_key_that_readers_rely_on() {
+        let value: serde_json::Value = serde_json::from_str(&Summary::default().to_json()).unwrap();
+        let expect = |path: &str, names: &[&str]| {
+            let found = keys(&value, path);
+            for name in names {
+                assert!(found.iter().any(|key| key == name), "{path}/{name} is missing from {found:?}");
+            }
+        };
+        expect("/scenario", &["name", "hash", "seed", "version"]);
+        expect("", &["partial", "window", "simulated_ps", "events", "packet_hops", "delay_ns", "queue_wait_ns"]);
+        expect("", &["pauses", "links", "deadlock", "checks", "warnings", "results_hash", "bytes", "flows"]);
+        expect("/packets", &["injected", "created_in_network", "delivered_whole", "delivered_trimmed"]);
+        expect("/packets", &["returned_to_source", "consumed", "dropped", "in_flight", "closed"]);
+        expect("/happened", &["bounces", "marks", "trims", "detours", "retransmissions"]);
+        expect("/flows", &["started", "completed", "fct_ns", "slowdown"]);
+        expect("/pauses", &["count", "resumes", "total_ps", "max_ps"]);
+        assert!(value["deadlock"].is_null());
+    }
+
+    #[test]
+    fn survives_a_round_trip_and_prints_keys_in_order() {
+        let mut histogram = Histogram::new();
+        [1_500u64, 2_000, 100_000].iter().for_each(|&ps| histogram.record(ps));
+        let mut summary = Summary { delay_ns: Distribution::from_ps(&histogram), ..Summary::default() };
+        summary.packets.dropped.insert("tail".into(), 2);
+        summary.packets.dropped.insert("link_failed".into(), 1);
+        summary.deadlock = Some(Deadlock {
+            closed_ps: 5,
+            cycle: vec![DeadlockEdge { node: "leaf1".into(), port: 2, class: 3, peer: "spine1".into() }],
+        });
+        let text = summary.to_json();
+        assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
+        let at = |key: &str| text.find(key).unwrap_or_else(|| panic!("{key} is missing"));
+        assert!(at("\"scenario\"") < at("\"partial\"") && at("\"packets\"") < at("\"happened\""));
+        assert!(at("\"link_failed\"") < at("\"tail\""));
+        assert!(at("\"results_hash\"") > at("\"warnings\""));
+        let delay = summary.delay_ns.unwrap();
+        assert_eq!((delay.min, delay.max, delay.mean), (1.5, 100.0, 34.5));
+    }
+
+    #[test]
+    fn an_account_closes_only_when_both_sides_agree() {
+        let mut packets = PacketAccount { injected: 10, created_in_network: 2, ..PacketAccount::default() };
+        packets.delivered_whole = 5;
+        packets.delivered_trimmed = 1;
+        packets.returned_to_source = 1;
+        packets.consumed = 2;
+        packets.in_flight = 1;
+        packets.dropped.insert("tail".into(), 1);
+        assert!(!packets.close() && !packets.closed);
+        packets.dropped.insert("link_failed".into(), 1);
+        assert!(packets.close() && packets.closed);
+        assert_eq!(packets.dropped_total(), 2);
+    }
+
+    #[test]
+    fn a_finished_folder_verifies_against_its_own_hash() {
+        let scratch = Scratch::new("finish");
+        let run = |name: &str, wall_s: f64| {
+            let target = scratch.0.join(name);
+            let folder = ResultFolder::create(&target).unwrap();
+            folder.write("flows.txt", b"flows").unwrap();
+            let mut summary = Summary { events: 7, ..Summary::default() };
+            let timing = Timing { wall_s, cpu_s: 2.0, ..Timing::default() }.with_rates(8, 7);
+            assert_eq!(timing.packet_hops_per_cpu_s, Some(4.0));
+            folder.finish(&mut summary, &timing).unwrap();
+            assert_eq!(results_hash(&target).unwrap(), summary.results_hash);
+            assert_eq!(Summary::read(&target.join("summary.json")).unwrap(), summary);
+            summary.results_hash
+        };
+        assert_eq!(run("a", 1.0), run("b", 2.0), "timing does not count");
+    }
+
+    #[test]
+    fn a_broken_summary_names_file_and_line() {
+        let scratch = Scratch::new("summary-broken");
+        let path = scratch.0.join("summary.json");
+        std::fs::write(&path, "{\n  \"scenario\": 3\n}").unwrap();
+        let error = Summary::read(&path).unwrap_err().to_string();
+        assert!(error.contains("summary.json: ") && error.contains("line 2"), "{error}");
+    }
+}

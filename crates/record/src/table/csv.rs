@@ -1,0 +1,61 @@
+//! The same table as CSV (RFC 4180, with bare line feeds).
+
+use std::path::Path;
+
+use super::{TableReader, Value};
+use crate::RecordError;
+use crate::file::WholeFile;
+
+/// Writes the Parquet table at `parquet` as CSV at `csv`, one row group in memory: a header, then a
+/// line a row. A missing value is an empty field; a float is the shortest text that reads back as it.
+///
+/// # Errors
+/// Those of [`TableReader`] and [`RecordError::Unwritable`].
+pub fn write_csv(parquet: &Path, csv: &Path) -> Result<(), RecordError> {
+    let mut reader = TableReader::open(parquet)?;
+    let mut file = WholeFile::create(csv)?;
+    let mut line = String::new();
+    for (index, column) in reader.columns().iter().enumerate() {
+        separate(&mut line, index);
+        push_text(&mut line, &column.name);
+    }
+    file.print(format_args!("{line}\n"))?;
+    while let Some(group) = reader.next_group()? {
+        for row in 0..group.rows {
+            line.clear();
+            for (index, data) in group.data.iter().enumerate() {
+                separate(&mut line, index);
+                push_value(&mut line, data.value(row));
+            }
+            file.print(format_args!("{line}\n"))?;
+        }
+    }
+    file.commit()
+}
+
+fn separate(line: &mut String, index: usize) {
+    if index > 0 {
+        line.push(',');
+    }
+}
+
+fn push_value(line: &mut String, value: Value<'_>) {
+    match value {
+        Value::U64(value) => line.push_str(&value.to_string()),
+        Value::I64(value) => line.push_str(&value.to_string()),
+        Value::F64(value) => line.push_str(&value.to_string()),
+        Value::Bool(value) => line.push_str(if value { "true" } else { "false" }),
+        Value::Text(value) => push_text(line, value),
+        Value::Null => {}
+    }
+}
+
+fn push_text(line: &mut String, text: &str) {
+    // An empty text is quoted to tell it from a missing one.
+    if !text.is_empty() && !text.contains([',', '"', '\n', '\r']) {
+        return line.push_str(text);
+    }
+    line.push('"');
+    line.push_str(&text.replace('"', "\"\""));
+    line.push('"');
+}

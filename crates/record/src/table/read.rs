@@ -1,0 +1,283 @@
+//! Reading tables back: for comparisons and reports.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use parquet::basic::{LogicalType, Type as Physical};
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
+
+use super::{Column, Kind, Value};
+use crate::RecordError;
+
+/// The values of one column, `None` where a row has none.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// Of a [`Kind::U64`] column.
+    U64(Vec<Option<u64>>),
+    /// Of a [`Kind::I64`] column.
+    I64(Vec<Option<i64>>),
+    /// Of a [`Kind::F64`] column.
+    F64(Vec<Option<f64>>),
+    /// Of a [`Kind::Text`] column.
+    Text(Vec<Option<String>>),
+    /// Of a [`Kind::Bool`] column.
+    Bool(Vec<Option<bool>>),
+}
+
+impl Data {
+    fn empty(kind: Kind) -> Data {
+        match kind {
+            Kind::U64 => Data::U64(Vec::new()),
+            Kind::I64 => Data::I64(Vec::new()),
+            Kind::F64 => Data::F64(Vec::new()),
+            Kind::Text => Data::Text(Vec::new()),
+            Kind::Bool => Data::Bool(Vec::new()),
+        }
+    }
+
+    /// The value of a row, [`Value::Null`] where there is none.
+    pub fn value(&self, row: usize) -> Value<'_> {
+        match self {
+            Data::U64(values) => values.get(row).copied().flatten().into(),
+            Data::I64(values) => values.get(row).copied().flatten().into(),
+            Data::F64(values) => values.get(row).copied().flatten().into(),
+            Data::Text(values) => values.get(row).and_then(|value| value.as_deref()).into(),
+            Data::Bool(values) => values.get(row).copied().flatten().into(),
+        }
+    }
+
+    fn append(&mut self, other: Data) {
+        match (self, other) {
+            (Data::U64(all), Data::U64(more)) => all.extend(more),
+            (Data::I64(all), Data::I64(more)) => all.extend(more),
+            (Data::F64(all), Data::F64(more)) => all.extend(more),
+            (Data::Text(all), Data::Text(more)) => all.extend(more),
+            (Data::Bool(all), Data::Bool(more)) => all.extend(more),
+            // The kinds of a column are one in all row groups: both come from the one schema.
+            _ => {}
+        }
+    }
+
+    fn kind_name(&self) -> &'static str {
+        match self {
+            Data::U64(_) => "U64",
+            Data::I64(_) => "I64",
+            Data::F64(_) => "F64",
+            Data::Text(_) => "Text",
+            Data::Bool(_) => "Bool",
+        }
+    }
+}
+
+/// Some or all rows of a table, by column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The columns in their order.
+    pub columns: Vec<Column>,
+    /// Their values, in the same order.
+    pub data: Vec<Data>,
+    /// Number of rows.
+    pub rows: usize,
+}
+
+impl Table {
+    /// The column named `name`.
+    ///
+    /// # Errors
+    /// [`RecordError::NoColumn`].
+    pub fn column(&self, name: &str) -> Result<&Data, RecordError> {
+        let at = self.columns.iter().position(|column| column.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+            RecordError::NoColumn { column: name.to_owned(), present: names.join(", ") }
+        })?;
+        Ok(&self.data[at])
+    }
+
+    /// The values of a [`Kind::U64`] column.
+    ///
+    /// # Errors
+    /// [`RecordError::NoColumn`], [`RecordError::ColumnKind`].
+    pub fn u64s(&self, name: &str) -> Result<&[Option<u64>], RecordError> {
+        match self.column(name)? {
+            Data::U64(values) => Ok(values),
+            other => Err(not(name, Kind::U64, other)),
+        }
+    }
+
+    /// The values of a [`Kind::F64`] column.
+    ///
+    /// # Errors
+    /// [`RecordError::NoColumn`], [`RecordError::ColumnKind`].
+    pub fn f64s(&self, name: &str) -> Result<&[Option<f64>], RecordError> {
+        match self.column(name)? {
+            Data::F64(values) => Ok(values),
+            other => Err(not(name, Kind::F64, other)),
+        }
+    }
+
+    /// The values of a row in the order of the columns.
+    pub fn row(&self, row: usize) -> Vec<Value<'_>> {
+        self.data.iter().map(|data| data.value(row)).collect()
+    }
+}
+
+fn not(name: &str, expected: Kind, found: &Data) -> RecordError {
+    RecordError::ColumnKind { column: name.to_owned(), expected, found: found.kind_name() }
+}
+
+/// Reads a table one row group at a time, so that a long series need not fit in memory.
+pub struct TableReader {
+    path: PathBuf,
+    reader: SerializedFileReader<File>,
+    columns: Vec<Column>,
+    next_group: usize,
+}
+
+impl TableReader {
+    /// Opens a table that [`TableWriter`](super::TableWriter) wrote.
+    ///
+    /// # Errors
+    /// [`RecordError::Unreadable`]; [`RecordError::Table`] for a damaged file or foreign columns.
+    pub fn open(path: &Path) -> Result<Self, RecordError> {
+        let file = File::open(path).map_err(RecordError::unreadable(path))?;
+        let reader = SerializedFileReader::new(file).map_err(|error| table_error(path, error))?;
+        let schema = reader.metadata().file_metadata().schema_descr_ptr();
+        let columns = schema
+            .columns()
+            .iter()
+            .map(|descriptor| column_of(descriptor).map_err(|what| RecordError::Table { path: path.to_owned(), what }))
+            .collect::<Result<_, _>>()?;
+        Ok(TableReader { path: path.to_owned(), reader, columns, next_group: 0 })
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The rows of the next row group; `None` after the last.
+    ///
+    /// # Errors
+    /// [`RecordError::Table`] for a damaged file.
+    pub fn next_group(&mut self) -> Result<Option<Table>, RecordError> {
+        if self.next_group >= self.reader.num_row_groups() {
+            return Ok(None);
+        }
+        let table = self.read_group(self.next_group).map_err(|error| table_error(&self.path, error))?;
+        self.next_group += 1;
+        Ok(Some(table))
+    }
+
+    fn read_group(&self, index: usize) -> Result<Table, ParquetError> {
+        let group = self.reader.get_row_group(index)?;
+        let rows = usize::try_from(group.metadata().num_rows())
+            .map_err(|_| ParquetError::General("a negative number of rows".to_owned()))?;
+        let mut data = Vec::with_capacity(self.columns.len());
+        for (index, column) in self.columns.iter().enumerate() {
+            let (values, count) = read_column(group.get_column_reader(index)?, rows, column)?;
+            if count != rows {
+                let what = format!("column {} has {count} values for {rows} rows", column.name);
+                return Err(ParquetError::General(what));
+            }
+            data.push(values);
+        }
+        Ok(Table { columns: self.columns.clone(), data, rows })
+    }
+}
+
+/// Reads a whole table into memory.
+///
+/// # Errors
+/// Those of [`TableReader::open`] and [`TableReader::next_group`].
+pub fn read_table(path: &Path) -> Result<Table, RecordError> {
+    let mut reader = TableReader::open(path)?;
+    let columns = reader.columns().to_vec();
+    let data = columns.iter().map(|column| Data::empty(column.kind)).collect();
+    let mut table = Table { columns, data, rows: 0 };
+    while let Some(group) = reader.next_group()? {
+        table.rows += group.rows;
+        for (all, more) in table.data.iter_mut().zip(group.data) {
+            all.append(more);
+        }
+    }
+    Ok(table)
+}
+
+fn column_of(descriptor: &ColumnDescriptor) -> Result<Column, String> {
+    let name = descriptor.path().string();
+    if descriptor.max_rep_level() > 0 || descriptor.max_def_level() > 1 {
+        return Err(format!("column {name} is nested; expected a flat table"));
+    }
+    let unsigned = LogicalType::integer(64, false);
+    let kind = match descriptor.physical_type() {
+        Physical::INT64 if descriptor.logical_type_ref() == Some(&unsigned) => Kind::U64,
+        Physical::INT64 => Kind::I64,
+        Physical::DOUBLE => Kind::F64,
+        Physical::BYTE_ARRAY => Kind::Text,
+        Physical::BOOLEAN => Kind::Bool,
+        other => return Err(format!("column {name} is of type {other}, which no table of Tidegate has")),
+    };
+    Ok(Column { name, kind, optional: descriptor.max_def_level() == 1 })
+}
+
+fn read_column(reader: ColumnReader, rows: usize, column: &Column) -> Result<(Data, usize), ParquetError> {
+    // Reads all values of the chunk with their levels, then spreads them over the rows.
+    macro_rules! spread {
+        ($reader:expr, $convert:expr) => {{
+            let mut reader = $reader;
+            let (mut values, mut levels) = (Vec::new(), Vec::new());
+            let mut count = 0;
+            while count < rows {
+                let (records, _, _) =
+                    reader.read_records(rows - count, column.optional.then_some(&mut levels), None, &mut values)?;
+                if records == 0 {
+                    break;
+                }
+                count += records;
+            }
+            let mut values = values.into_iter();
+            let spread = (0..count)
+                .map(|row| {
+                    if !column.optional || levels[row] == 1 {
+                        values.next().map($convert).transpose()
+                    } else {
+                        Ok(None)
+                    }
+                })
+                .collect::<Result<Vec<_>, ParquetError>>()?;
+            (spread, count)
+        }};
+    }
+    let text = |bytes: ByteArray| bytes.as_utf8().map(str::to_owned);
+    Ok(match (reader, column.kind) {
+        (ColumnReader::Int64ColumnReader(reader), Kind::U64) => {
+            let (values, count) = spread!(reader, |value: i64| Ok(value as u64));
+            (Data::U64(values), count)
+        }
+        (ColumnReader::Int64ColumnReader(reader), _) => {
+            let (values, count) = spread!(reader, Ok);
+            (Data::I64(values), count)
+        }
+        (ColumnReader::DoubleColumnReader(reader), _) => {
+            let (values, count) = spread!(reader, Ok);
+            (Data::F64(values), count)
+        }
+        (ColumnReader::ByteArrayColumnReader(reader), _) => {
+            let (values, count) = spread!(reader, text);
+            (Data::Text(values), count)
+        }
+        (ColumnReader::BoolColumnReader(reader), _) => {
+            let (values, count) = spread!(reader, Ok);
+            (Data::Bool(values), count)
+        }
+        _ => return Err(ParquetError::General(format!("column {} is of a foreign type", column.name))),
+    })
+}
+
+fn table_error(path: &Path, error: ParquetError) -> RecordError {
+    RecordError::Table { path: path.to_owned(), what: error.to_string() }
+}

@@ -1,0 +1,157 @@
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::RecordError;
+use crate::file::tests::Scratch;
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::new("start_ps", Kind::U64),
+        Column::new("offset_ps", Kind::I64),
+        Column::new("slowdown", Kind::F64).optional(),
+        Column::new("name", Kind::Text).optional(),
+        Column::new("paused", Kind::Bool),
+        Column::new("acked_ps", Kind::U64).optional(),
+    ]
+}
+
+type Row = (u64, i64, Option<f64>, Option<String>, bool, Option<u64>);
+
+fn values(row: &Row) -> [Value<'_>; 6] {
+    let (start, offset, slowdown, name, paused, acked) = row;
+    [(*start).into(), (*offset).into(), (*slowdown).into(), name.as_deref().into(), (*paused).into(), (*acked).into()]
+}
+
+fn write(path: &Path, rows: &[Row], rows_per_group: usize) {
+    let mut writer = TableWriter::with_rows_per_group(path, &columns(), rows_per_group).unwrap();
+    for row in rows {
+        writer.push(&values(row)).unwrap();
+        assert!(writer.buffered_rows() < rows_per_group);
+    }
+    writer.close().unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn every_row_comes_back(
+        rows in prop::collection::vec(
+            (any::<u64>(), any::<i64>(), prop::option::of(-1e300..1e300), prop::option::of(".{0,8}"), any::<bool>(),
+             prop::option::of(any::<u64>())), 0..60),
+        rows_per_group in 1usize..20,
+    ) {
+        let scratch = Scratch::new("table");
+        let (first, second) = (scratch.0.join("a.parquet"), scratch.0.join("b.parquet"));
+        write(&first, &rows, rows_per_group);
+        write(&second, &rows, rows_per_group);
+        prop_assert_eq!(fs::read(&first).unwrap(), fs::read(&second).unwrap(), "same rows, same bytes");
+
+        let table = read_table(&first).unwrap();
+        prop_assert_eq!(&table.columns, &columns());
+        prop_assert_eq!(table.rows, rows.len());
+        for (index, row) in rows.iter().enumerate() {
+            prop_assert_eq!(table.row(index), values(row));
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error_and_never_a_panic(at in 0usize..2000, byte in any::<u8>(), cut in any::<bool>()) {
+        let scratch = Scratch::new("table-damaged");
+        let path = scratch.0.join("a.parquet");
+        let rows: Vec<Row> = (0..50).map(|i| (i, 1, Some(0.5), Some(format!("n{i}")), i % 2 == 0, None)).collect();
+        write(&path, &rows, 16);
+        let mut bytes = fs::read(&path).unwrap();
+        let at = at % bytes.len();
+        if cut { bytes.truncate(at) } else { bytes[at] = byte }
+        fs::write(&path, bytes).unwrap();
+        let _ = read_table(&path);
+    }
+}
+
+#[test]
+fn memory_is_bounded_by_a_row_group() {
+    let scratch = Scratch::new("table-groups");
+    let path = scratch.0.join("a.parquet");
+    let mut writer = TableWriter::with_rows_per_group(&path, &[Column::new("time_ps", Kind::U64)], 100).unwrap();
+    for time in 0..1050u64 {
+        writer.push(&[time.into()]).unwrap();
+        assert!(writer.buffered_rows() < 100);
+    }
+    assert_eq!((writer.rows(), writer.buffered_rows()), (1050, 50));
+    writer.close().unwrap();
+    let mut reader = TableReader::open(&path).unwrap();
+    let mut groups = Vec::new();
+    while let Some(group) = reader.next_group().unwrap() {
+        groups.push(group.rows);
+    }
+    assert_eq!(groups, [vec![100; 10], vec![50]].concat());
+    assert_eq!(read_table(&path).unwrap().u64s("time_ps").unwrap()[1049], Some(1049));
+}
+
+#[test]
+fn a_writer_that_is_not_closed_leaves_nothing() {
+    let scratch = Scratch::new("table-drop");
+    let path = scratch.0.join("a.parquet");
+    let mut writer = TableWriter::with_rows_per_group(&path, &columns(), 1).unwrap();
+    writer.push(&values(&(1, 2, None, None, true, None))).unwrap();
+    assert!(!path.exists());
+    drop(writer);
+    assert!(scratch.names().is_empty());
+}
+
+#[test]
+fn a_row_that_does_not_fit_is_refused_whole() {
+    let scratch = Scratch::new("table-kind");
+    let path = scratch.0.join("a.parquet");
+    let columns = [Column::new("a", Kind::U64), Column::new("b", Kind::F64)];
+    let mut writer = TableWriter::create(&path, &columns).unwrap();
+    let error = writer.push(&[1u64.into(), 1u64.into()]).unwrap_err();
+    assert_eq!(error.to_string(), "column b holds F64 values, not U64");
+    let error = writer.push(&[Value::Null, 1.0.into()]).unwrap_err();
+    assert_eq!(error.to_string(), "column a holds U64 values, not Null");
+    assert!(matches!(writer.push(&[1u64.into()]), Err(RecordError::RowLength { expected: 2, found: 1, .. })));
+    writer.push(&[7u64.into(), 0.5.into()]).unwrap();
+    writer.close().unwrap();
+    let table = read_table(&path).unwrap();
+    assert_eq!(table.rows, 1);
+    assert_eq!(table.row(0), [Value::U64(7), Value::F64(0.5)]);
+    assert!(matches!(table.f64s("a"), Err(RecordError::ColumnKind { .. })));
+    assert_eq!(table.u64s("c").unwrap_err().to_string(), "no column c; the table has a, b");
+
+    let twice = [Column::new("a", Kind::U64), Column::new("a", Kind::U64)];
+    assert!(matches!(TableWriter::create(&path, &twice), Err(RecordError::Table { .. })));
+}
+
+#[test]
+fn what_is_not_a_table_says_which_file() {
+    let scratch = Scratch::new("table-not");
+    let path = scratch.0.join("a.parquet");
+    assert!(matches!(read_table(&path), Err(RecordError::Unreadable { .. })));
+    fs::write(&path, b"time,queue\n").unwrap();
+    let error = read_table(&path).unwrap_err();
+    assert!(matches!(&error, RecordError::Table { path: at, .. } if *at == path), "{error}");
+}
+
+#[test]
+fn csv_quotes_what_needs_it() {
+    let scratch = Scratch::new("csv");
+    let (parquet, csv) = (scratch.0.join("a.parquet"), scratch.0.join("a.csv"));
+    let rows: Vec<Row> = vec![
+        (u64::MAX, -1, Some(0.1), Some("plain".into()), true, None),
+        (0, i64::MIN, None, Some("a,\"b\"".into()), false, Some(5)),
+        (0, 0, Some(1e21), Some(String::new()), false, None),
+        (0, 0, Some(1.0), None, false, None),
+    ];
+    write(&parquet, &rows, 3);
+    write_csv(&parquet, &csv).unwrap();
+    let text = fs::read_to_string(&csv).unwrap();
+    let expected = "start_ps,offset_ps,slowdown,name,paused,acked_ps\n\
+        18446744073709551615,-1,0.1,plain,true,\n\
+        0,-9223372036854775808,,\"a,\"\"b\"\"\",false,5\n\
+        0,0,1000000000000000000000,\"\",false,\n\
+        0,0,1,,false,\n";
+    assert_eq!(text, expected);
+}

@@ -1,0 +1,254 @@
+//! Writing a table row by row, with one row group in memory.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::Type;
+
+use super::{Column, Kind, Value};
+use crate::RecordError;
+use crate::file::WholeFile;
+
+/// Rows of a row group, and so of what a writer holds in memory: about a megabyte a column.
+pub const ROWS_PER_GROUP: usize = 1 << 17;
+
+/// The rows of one column since the last row group.
+enum Values {
+    Int(Vec<i64>),
+    Float(Vec<f64>),
+    Text(Vec<ByteArray>),
+    Bool(Vec<bool>),
+}
+
+struct Buffer {
+    values: Values,
+    // 1 for a value, 0 for none; empty where the column is not optional.
+    levels: Vec<i16>,
+}
+
+/// Writes a Parquet table that appears at its path, whole, when it is closed; dropped before, it
+/// leaves nothing.
+pub struct TableWriter {
+    path: PathBuf,
+    columns: Vec<Column>,
+    buffers: Vec<Buffer>,
+    buffered_rows: usize,
+    rows: u64,
+    rows_per_group: usize,
+    writer: SerializedFileWriter<WholeFile>,
+}
+
+impl TableWriter {
+    /// Starts a table at `path` with row groups of [`ROWS_PER_GROUP`].
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`], [`RecordError::Table`] if the columns make no schema.
+    pub fn create(path: &Path, columns: &[Column]) -> Result<Self, RecordError> {
+        Self::with_rows_per_group(path, columns, ROWS_PER_GROUP)
+    }
+
+    /// Starts a table with row groups of `rows_per_group` rows (at least one).
+    ///
+    /// # Errors
+    /// Those of [`TableWriter::create`].
+    pub fn with_rows_per_group(path: &Path, columns: &[Column], rows_per_group: usize) -> Result<Self, RecordError> {
+        let rejected = |error: ParquetError| table_error(path, error);
+        let mut fields = Vec::with_capacity(columns.len());
+        for (index, column) in columns.iter().enumerate() {
+            if columns[..index].iter().any(|other| other.name == column.name) {
+                let what = format!("two columns are named {}; names must differ", column.name);
+                return Err(RecordError::Table { path: path.to_owned(), what });
+            }
+            let (physical, logical) = match column.kind {
+                Kind::U64 => (Physical::INT64, Some(LogicalType::integer(64, false))),
+                Kind::I64 => (Physical::INT64, None),
+                Kind::F64 => (Physical::DOUBLE, None),
+                Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+                Kind::Bool => (Physical::BOOLEAN, None),
+            };
+            let repetition = if column.optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+            let field = Type::primitive_type_builder(&column.name, physical)
+                .with_repetition(repetition)
+                .with_logical_type(logical)
+                .build()
+                .map_err(rejected)?;
+            fields.push(Arc::new(field));
+        }
+        let schema = Type::group_type_builder("row").with_fields(fields).build().map_err(rejected)?;
+        let file = WholeFile::create(path)?;
+        let writer =
+            SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties(columns))).map_err(rejected)?;
+        let buffers = columns.iter().map(|column| Buffer::new(column.kind)).collect();
+        Ok(TableWriter {
+            path: path.to_owned(),
+            columns: columns.to_vec(),
+            buffers,
+            buffered_rows: 0,
+            rows: 0,
+            rows_per_group: rows_per_group.max(1),
+            writer,
+        })
+    }
+
+    /// Appends a row, one value for each column in their order.
+    ///
+    /// # Errors
+    /// [`RecordError::RowLength`] and [`RecordError::ColumnKind`] leave the table as it was;
+    /// [`RecordError::Table`] and [`RecordError::Unwritable`] when a full row group cannot be written.
+    pub fn push(&mut self, row: &[Value<'_>]) -> Result<(), RecordError> {
+        if row.len() != self.columns.len() {
+            let (expected, found) = (self.columns.len(), row.len());
+            return Err(RecordError::RowLength { path: self.path.clone(), expected, found });
+        }
+        // All are checked before any is kept: a refused row must not leave columns of unequal length.
+        for (column, value) in self.columns.iter().zip(row) {
+            check(column, value)?;
+        }
+        for ((column, buffer), value) in self.columns.iter().zip(&mut self.buffers).zip(row) {
+            buffer.push(column.optional, value);
+        }
+        self.buffered_rows += 1;
+        self.rows += 1;
+        if self.buffered_rows == self.rows_per_group { self.flush_group() } else { Ok(()) }
+    }
+
+    /// Rows pushed so far.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Rows that are in memory and not yet written: fewer than a row group.
+    pub fn buffered_rows(&self) -> usize {
+        self.buffered_rows
+    }
+
+    /// Writes what is left and makes the file appear.
+    ///
+    /// # Errors
+    /// [`RecordError::Table`], [`RecordError::Unwritable`]; no file appears then.
+    pub fn close(mut self) -> Result<(), RecordError> {
+        self.flush_group()?;
+        let file = self.writer.into_inner().map_err(|error| write_error(&self.path, error))?;
+        file.commit()
+    }
+
+    fn flush_group(&mut self) -> Result<(), RecordError> {
+        if self.buffered_rows == 0 {
+            return Ok(());
+        }
+        let written = write_group(&mut self.writer, &mut self.buffers);
+        self.buffered_rows = 0;
+        written.map_err(|error| write_error(&self.path, error))
+    }
+}
+
+fn properties(columns: &[Column]) -> WriterProperties {
+    let mut builder = WriterProperties::builder()
+        .set_created_by("tidegate".to_owned())
+        .set_writer_version(WriterVersion::PARQUET_1_0)
+        .set_compression(Compression::SNAPPY)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true);
+    for column in columns {
+        // Times and identifiers rise slowly: their differences take a few bits where a dictionary of
+        // distinct values would take eight bytes each.
+        let rises = column.kind == Kind::U64 && (column.name.ends_with("_ps") || column.name == "flow");
+        if rises {
+            builder = builder
+                .set_column_dictionary_enabled(column.name.as_str().into(), false)
+                .set_column_encoding(column.name.as_str().into(), Encoding::DELTA_BINARY_PACKED);
+        }
+    }
+    builder.build()
+}
+
+fn check(column: &Column, value: &Value<'_>) -> Result<(), RecordError> {
+    let fits = match value {
+        Value::U64(_) => column.kind == Kind::U64,
+        Value::I64(_) => column.kind == Kind::I64,
+        Value::F64(_) => column.kind == Kind::F64,
+        Value::Text(_) => column.kind == Kind::Text,
+        Value::Bool(_) => column.kind == Kind::Bool,
+        Value::Null => column.optional,
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(RecordError::ColumnKind { column: column.name.clone(), expected: column.kind, found: value.kind_name() })
+}
+
+impl Buffer {
+    fn new(kind: Kind) -> Self {
+        let values = match kind {
+            Kind::U64 | Kind::I64 => Values::Int(Vec::new()),
+            Kind::F64 => Values::Float(Vec::new()),
+            Kind::Text => Values::Text(Vec::new()),
+            Kind::Bool => Values::Bool(Vec::new()),
+        };
+        Buffer { values, levels: Vec::new() }
+    }
+
+    /// Appends a value that was checked against the column.
+    fn push(&mut self, optional: bool, value: &Value<'_>) {
+        if optional {
+            self.levels.push(i16::from(*value != Value::Null));
+        }
+        match (&mut self.values, *value) {
+            // Parquet stores an unsigned number as the signed one of the same bits.
+            (Values::Int(values), Value::U64(value)) => values.push(value as i64),
+            (Values::Int(values), Value::I64(value)) => values.push(value),
+            (Values::Float(values), Value::F64(value)) => values.push(value),
+            (Values::Text(values), Value::Text(value)) => values.push(ByteArray::from(value)),
+            (Values::Bool(values), Value::Bool(value)) => values.push(value),
+            _ => {}
+        }
+    }
+}
+
+fn write_group(writer: &mut SerializedFileWriter<WholeFile>, buffers: &mut [Buffer]) -> Result<(), ParquetError> {
+    let mut group = writer.next_row_group()?;
+    for Buffer { values, levels } in buffers {
+        let Some(column) = group.next_column()? else {
+            break;
+        };
+        match values {
+            Values::Int(values) => write_column::<Int64Type>(column, values, levels)?,
+            Values::Float(values) => write_column::<DoubleType>(column, values, levels)?,
+            Values::Text(values) => write_column::<ByteArrayType>(column, values, levels)?,
+            Values::Bool(values) => write_column::<BoolType>(column, values, levels)?,
+        }
+    }
+    group.close().map(|_| ())
+}
+
+fn write_column<T: DataType>(
+    mut column: SerializedColumnWriter<'_>,
+    values: &mut Vec<T::T>,
+    levels: &mut Vec<i16>,
+) -> Result<(), ParquetError> {
+    let definition = (!levels.is_empty()).then_some(levels.as_slice());
+    column.typed::<T>().write_batch(values, definition, None)?;
+    values.clear();
+    levels.clear();
+    column.close()
+}
+
+fn table_error(path: &Path, error: ParquetError) -> RecordError {
+    RecordError::Table { path: path.to_owned(), what: error.to_string() }
+}
+
+/// While writing, what the library calls external is the disk's failure.
+fn write_error(path: &Path, error: ParquetError) -> RecordError {
+    match error {
+        ParquetError::External(source) => match source.downcast::<std::io::Error>() {
+            Ok(source) => RecordError::Unwritable { action: "write", path: path.to_owned(), source: *source },
+            Err(other) => RecordError::Table { path: path.to_owned(), what: other.to_string() },
+        },
+        other => table_error(path, other),
+    }
+}
