@@ -98,7 +98,7 @@ fn parse(text: &str, kind: &Kind) -> Result<u64, ParseQuantityError> {
         };
         let numerator: u128 = fraction.parse().map_err(|_| too_large())?;
         let scaled = numerator * u128::from(scale);
-        if scaled % digits != 0 {
+        if !scaled.is_multiple_of(digits) {
             let base = kind.units[0].0;
             return fail(format!("`{text}` is finer than the smallest step of {}, 1 {base}", kind.name));
         }

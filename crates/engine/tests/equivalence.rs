@@ -1,0 +1,242 @@
+//! The engine against the simplest thing that could be right: one global queue ordered by
+//! (time, node, rotated port). Random networks of nodes that forward, split and delay tokens must log
+//! the same events, whatever the number of threads and wherever runs are cut.
+
+use engine::{Engine, EngineError, Message, Node, Window, WireSpec};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use units::Time;
+use units::random::{Stream, split_mix};
+
+#[derive(Clone, Copy, Default, Debug)]
+struct Token {
+    at: Time,
+    value: u64,
+    life: u32,
+}
+
+impl Message for Token {
+    fn at(&self) -> Time {
+        self.at
+    }
+}
+
+/// Folds what it sees into a signature, and answers tokens by tokens at once or by a timer.
+#[derive(Clone)]
+struct Relay {
+    wires: Vec<WireSpec>,
+    /// When the last message on each wire arrives: a wire is first-in first-out.
+    last: Vec<Time>,
+    ports: u16,
+    rotation: u16,
+    signature: u64,
+    events: u64,
+    timers: BinaryHeap<Reverse<(Time, u64, u32)>>,
+}
+
+impl Relay {
+    fn note(&mut self, at: Time, what: u64) {
+        let mut state = self.signature ^ at.as_ps().rotate_left(17) ^ what;
+        self.signature = split_mix(&mut state);
+        self.events += 1;
+    }
+
+    /// What a token leads to: at most one message and one timer, decided by its value alone.
+    fn answer(&mut self, now: Time, value: u64, life: u32) -> Option<(u16, Token)> {
+        if life == 0 || self.wires.is_empty() {
+            return None;
+        }
+        let mut state = value;
+        let draw = split_mix(&mut state);
+        if draw % 3 == 0 {
+            self.timers.push(Reverse((now + Time::from_ps(draw % 5_000), draw, life - 1)));
+        }
+        let port = (draw >> 8) as usize % self.wires.len();
+        // Round departures to a coarse grid, so that ties are frequent.
+        let extra = Time::from_ps((draw >> 40) % 4 * 500);
+        self.last[port] = self.last[port].max(now + self.wires[port].lookahead + extra);
+        Some((port as u16, Token { at: self.last[port], value: draw, life: life - 1 }))
+    }
+
+    fn next_timer(&self) -> Time {
+        self.timers.peek().map_or(Time::MAX, |Reverse((at, ..))| *at)
+    }
+}
+
+impl Node for Relay {
+    type Message = Token;
+    fn run(&mut self, window: &mut Window<'_, Token>) -> Time {
+        loop {
+            let (arrival, timer) = (window.next_arrival(), self.next_timer());
+            if arrival.min(timer) >= window.end() {
+                return timer;
+            }
+            if arrival <= timer {
+                window.rotate_ties(self.rotation, self.ports.max(1));
+                self.rotation = (self.rotation + 1) % self.ports.max(1);
+                while window.next_arrival() == arrival {
+                    let (port, token) = window.take();
+                    self.note(arrival, token.value ^ u64::from(port));
+                    if let Some((port, token)) = self.answer(arrival, token.value, token.life) {
+                        window.send(port, token);
+                    }
+                }
+            } else if let Some(Reverse((at, value, life))) = self.timers.pop() {
+                self.note(at, value);
+                if let Some((port, token)) = self.answer(at, value, life) {
+                    window.send(port, token);
+                }
+            }
+        }
+    }
+}
+
+struct Network {
+    relays: Vec<Relay>,
+    wires: Vec<Vec<WireSpec>>,
+}
+
+fn network(seed: u64) -> Network {
+    let mut stream = Stream::new(seed, 0, 0);
+    let nodes = 2 + stream.below(12) as usize;
+    let mut wires = vec![Vec::new(); nodes];
+    let mut ports = vec![0u16; nodes];
+    // From lively short wires to long ones, all multiples of 500 ps for ties.
+    for _ in 0..nodes * 3 {
+        let (from, to) = (stream.below(nodes as u64) as usize, stream.below(nodes as u64) as usize);
+        if from != to {
+            let scale = 1 << stream.below(12);
+            let lookahead = Time::from_ps(500 * (1 + stream.below(scale)));
+            wires[from].push(WireSpec { node: to as u32, port: ports[to], lookahead });
+            ports[to] += 1;
+        }
+    }
+    let relays = (0..nodes)
+        .map(|n| Relay {
+            wires: wires[n].clone(),
+            last: vec![Time::ZERO; wires[n].len()],
+            ports: ports[n],
+            rotation: 0,
+            signature: n as u64,
+            events: 0,
+            timers: (0..stream.below(4))
+                .map(|_| Reverse((Time::from_ps(500 * stream.below(40)), stream.next_u64(), 16)))
+                .collect(),
+        })
+        .collect();
+    Network { relays, wires }
+}
+
+type Log = Vec<(u64, u64)>;
+
+fn log<'a>(relays: impl Iterator<Item = &'a Relay>) -> Log {
+    relays.map(|r| (r.signature, r.events)).collect()
+}
+
+/// One event at a time from a global queue.
+fn reference(mut network: Network, stop: Time) -> Log {
+    let mut in_flight: Vec<(Time, u32, u16, u64, Token)> = Vec::new();
+    let mut order = 0;
+    loop {
+        let arrival = in_flight.iter().map(|m| m.0).min().unwrap_or(Time::MAX);
+        let timer = network.relays.iter().map(Relay::next_timer).min().unwrap_or(Time::MAX);
+        let now = arrival.min(timer);
+        if now >= stop {
+            return log(network.relays.iter());
+        }
+        for node in 0..network.relays.len() {
+            let mut sent = Vec::new();
+            let relay = &mut network.relays[node];
+            let ports = relay.ports.max(1);
+            let mut here: Vec<_> = in_flight.iter().filter(|m| m.0 == now && m.1 == node as u32).copied().collect();
+            in_flight.retain(|m| !(m.0 == now && m.1 == node as u32));
+            if !here.is_empty() {
+                here.sort_by_key(|m| ((m.2 + relay.rotation) % ports, m.3));
+                relay.rotation = (relay.rotation + 1) % ports;
+            }
+            for (at, _, port, _, token) in here {
+                relay.note(at, token.value ^ u64::from(port));
+                sent.extend(relay.answer(at, token.value, token.life));
+            }
+            while relay.next_timer() == now {
+                let Some(Reverse((at, value, life))) = relay.timers.pop() else { break };
+                relay.note(at, value);
+                sent.extend(relay.answer(at, value, life));
+            }
+            for (port, token) in sent {
+                let wire = network.wires[node][port as usize];
+                in_flight.push((token.at, wire.node, wire.port, order, token));
+                order += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_what_a_global_queue_gives() {
+    let stop = Time::from_us(40);
+    let mut busy = 0;
+    for seed in 0..40 {
+        let expected = reference(network(seed), stop);
+        busy += expected.iter().filter(|entry| entry.1 > 10).count();
+        for threads in [1, 2, 3, 5] {
+            let Network { relays, wires } = network(seed);
+            let mut engine = Engine::new(relays, &wires, threads).unwrap();
+            // Cut the run at odd places: results must not notice.
+            let mut cuts = Stream::new(seed, threads as u64, 1);
+            while engine.now() < stop {
+                let step = Time::from_ps(1 + cuts.below(9_000_000));
+                engine.run_until((engine.now() + step).min(stop));
+            }
+            assert_eq!(log(engine.nodes()), expected, "seed {seed}, {threads} threads");
+        }
+    }
+    assert!(busy > 60, "the networks must be lively to prove anything: {busy}");
+}
+
+#[test]
+fn statistics_do_not_depend_on_threads() {
+    let run = |threads| {
+        let Network { relays, wires } = network(11);
+        let mut engine = Engine::new(relays, &wires, threads).unwrap();
+        engine.run_until(Time::from_us(30));
+        (engine.statistics(), engine.next_event())
+    };
+    assert_eq!(run(1), run(2));
+    assert_eq!(run(1), run(4));
+}
+
+#[test]
+fn impossible_wires_are_refused() {
+    let relay = || Relay {
+        wires: Vec::new(),
+        last: Vec::new(),
+        ports: 1,
+        rotation: 0,
+        signature: 0,
+        events: 0,
+        timers: BinaryHeap::new(),
+    };
+    let build = |wires: Vec<Vec<WireSpec>>| Engine::new(vec![relay(), relay()], &wires, 1).err();
+    let wire = |node, lookahead| WireSpec { node, port: 0, lookahead: Time::from_ps(lookahead) };
+    assert!(matches!(build(vec![vec![wire(7, 1)], vec![]]), Some(EngineError::NoSuchNode { end: 7, .. })));
+    assert!(matches!(build(vec![vec![wire(1, 0)], vec![]]), Some(EngineError::NoDelay { .. })));
+    assert!(matches!(build(vec![vec![wire(1, 1), wire(1, 1)], vec![]]), Some(EngineError::SharedPort { .. })));
+}
+
+#[test]
+fn a_panic_in_one_thread_ends_them_all() {
+    #[derive(Clone)]
+    struct Fragile(bool);
+    impl Node for Fragile {
+        type Message = Token;
+        fn run(&mut self, window: &mut Window<'_, Token>) -> Time {
+            assert!(!self.0 || window.end() < Time::from_ns(50), "broken on purpose");
+            window.end().saturating_add(Time::from_ns(1))
+        }
+    }
+    let wires = |to| vec![WireSpec { node: to, port: 0, lookahead: Time::from_ns(1) }];
+    let mut engine = Engine::new(vec![Fragile(false), Fragile(true)], &[wires(1), wires(0)], 2).unwrap();
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| engine.run_until(Time::from_us(1))));
+    assert!(outcome.is_err());
+}
