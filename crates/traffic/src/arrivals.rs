@@ -118,8 +118,8 @@ pub fn mean_gap(mean: Mean, rate: Rate, load: f64) -> Option<Time> {
     let load = libm::round(load * 1e9) as u128;
     let bits_ps = mean.numerator.checked_mul(8_000_000_000_000)?;
     let per = mean.denominator.checked_mul(u128::from(rate.as_bps()))?;
-    // bits_ps / per picoseconds at load 1; split so that the factor 1e9 cannot overflow.
+    // bits_ps / per picoseconds at load 1; split so that the factor 1e9 cannot overflow early.
     let (whole, rest) = (bits_ps / per, bits_ps % per);
-    let scaled = whole.checked_mul(1_000_000_000)? + (rest as f64 / per as f64 * 1e9) as u128;
+    let scaled = whole.checked_mul(1_000_000_000)?.checked_add(rest.checked_mul(1_000_000_000)? / per)?;
     u64::try_from(scaled.checked_add(load / 2)? / load).ok().map(|ps| Time::from_ps(ps.max(1)))
 }

@@ -16,19 +16,34 @@
 //! ```
 
 mod arrivals;
+mod cdf_file;
+mod collective;
+mod decimal;
 mod entry;
 mod error;
+mod flow_file;
+mod lines;
 mod pairs;
 mod plan;
+mod poisson;
 mod process;
 mod random;
+mod request_reply;
 mod sizes;
+#[cfg(test)]
+mod testing;
 mod validate;
 
 pub use arrivals::{Arrival, Arrivals, mean_gap};
+pub use cdf_file::{BUILT_IN, BuiltIn};
+pub use collective::{AllToAll, RingAllReduce, all_to_all, ring_all_reduce};
 pub use entry::Entry;
 pub use error::{PlanError, TrafficError};
+pub use flow_file::{FlowColumns, FlowFile, FlowFileOptions, FlowWarning, read_flow_file, replay, write_flow_file};
+pub use lines::{FileError, Problem};
 pub use pairs::{Pairs, Pattern, Workload, pairs};
 pub use plan::{ENDLESS, Flow, Load, Notification, Notifications, Plan, PlanBuilder, Start, When};
+pub use poisson::{Intensity, Poisson, poisson};
 pub use process::{DatagramSource, Departures, Process};
+pub use request_reply::{RequestReply, Rounds, Servers, request_reply};
 pub use sizes::{Cdf, CdfPoint, Mean, Sizes};

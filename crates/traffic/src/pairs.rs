@@ -191,3 +191,113 @@ fn derangement(stream: &mut Stream, len: usize) -> Vec<u32> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Plan, Process, Start};
+    use proptest::prelude::*;
+    use units::{Rate, Time};
+
+    fn plan(pattern: Pattern, hosts: &[u32], seed: u64) -> Result<Plan, TrafficError> {
+        let mut builder = PlanBuilder::new();
+        let parameters = Pairs { pattern, workload: Workload::Bulk(Sizes::Fixed(1000)) };
+        pairs(&parameters, hosts, &Entry::new(seed, 0), &mut builder)?;
+        Ok(builder.build(1000).expect("a valid plan"))
+    }
+    fn ends(plan: &Plan) -> Vec<(u32, u32)> {
+        plan.flows.iter().map(|flow| (flow.src, flow.dst)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_permutation_leaves_nobody_alone(count in 2u32..60, seed in 0u64..) {
+            let hosts: Vec<u32> = (0..count).map(|at| at * 7 + 3).collect();
+            let ends = ends(&plan(Pattern::Permutation, &hosts, seed).unwrap());
+            prop_assert!(ends.iter().all(|(src, dst)| src != dst));
+            prop_assert!(ends.iter().map(|(src, _)| *src).eq(hosts.iter().copied()));
+            let mut receivers: Vec<u32> = ends.iter().map(|(_, dst)| *dst).collect();
+            receivers.sort_unstable();
+            prop_assert_eq!(receivers, hosts);
+        }
+
+        #[test]
+        fn an_incast_has_its_fan_in(count in 2u32..60, fan_in in 1u32..60, seed in 0u64.., chosen in prop::bool::ANY) {
+            prop_assume!(fan_in < count);
+            let hosts: Vec<u32> = (0..count).collect();
+            let receiver = chosen.then_some(count / 2);
+            let ends = ends(&plan(Pattern::Incast { fan_in, receiver }, &hosts, seed).unwrap());
+            let mut senders: Vec<u32> = ends.iter().map(|(src, _)| *src).collect();
+            senders.sort_unstable();
+            senders.dedup();
+            prop_assert_eq!(senders.len() as u32, fan_in);
+            prop_assert!(ends.iter().all(|(_, dst)| *dst == receiver.unwrap_or(ends[0].1)));
+        }
+
+        #[test]
+        fn every_pattern_makes_a_valid_plan_or_says_why(count in 0u32..20, parameter in 0u32..40, seed in 0u64..) {
+            let hosts: Vec<u32> = (0..count).collect();
+            let incast = Pattern::Incast { fan_in: parameter, receiver: None };
+            let others = [Pattern::Random { pairs: parameter }, Pattern::Stride { stride: parameter }];
+            for pattern in [Pattern::Permutation, Pattern::AllToAll, incast].into_iter().chain(others) {
+                let expected = pattern.count(hosts.len());
+                if let Ok(plan) = plan(pattern, &hosts, seed) {
+                    prop_assert_eq!(plan.flows.len() as u128, expected);
+                }
+            }
+        }
+    }
+
+    /// Nine derangements of four, all as likely: chi-square with 8 degrees of freedom, 26.1 at 0.1 %.
+    #[test]
+    fn derangements_are_uniform() {
+        let mut counts = std::collections::BTreeMap::new();
+        for seed in 0..9000 {
+            let ends = ends(&plan(Pattern::Permutation, &[0, 1, 2, 3], seed).unwrap());
+            *counts.entry(ends).or_insert(0u32) += 1;
+        }
+        assert_eq!(counts.len(), 9);
+        let chi: f64 = counts.values().map(|&count| (f64::from(count) - 1000.0).powi(2) / 1000.0).sum();
+        assert!(chi < 26.1, "{chi}");
+    }
+
+    #[test]
+    fn all_to_all_stride_and_list() {
+        let all = ends(&plan(Pattern::AllToAll, &[5, 6, 7], 1).unwrap());
+        assert_eq!(all, [(5, 6), (6, 7), (7, 5), (5, 7), (6, 5), (7, 6)]);
+        assert_eq!(ends(&plan(Pattern::Stride { stride: 4 }, &[5, 6, 7], 1).unwrap()), [(5, 6), (6, 7), (7, 5)]);
+        assert_eq!(ends(&plan(Pattern::List(vec![(9, 2), (2, 9)]), &[], 1).unwrap()), [(9, 2), (2, 9)]);
+        // A receiver that is none of the sending hosts.
+        let outside = Pattern::Incast { fan_in: 2, receiver: Some(9) };
+        assert!(ends(&plan(outside, &[5, 6, 7], 1).unwrap()).iter().all(|(_, dst)| *dst == 9));
+    }
+
+    #[test]
+    fn jitter_and_datagrams() {
+        let rate = Rate::from_gbps(1);
+        let source = DatagramSource { process: Process::Poisson { rate }, frame_bytes: 1518, stop: None };
+        let workload = Workload::Datagrams { source, size_bytes: Some(3036) };
+        let mut builder = PlanBuilder::new();
+        let parameters = Pairs { pattern: Pattern::Permutation, workload };
+        let entry = Entry { start: Time::from_ms(1), jitter: Time::from_us(5), ..Entry::new(1, 4) };
+        let hosts: Vec<u32> = (0..100).collect();
+        pairs(&parameters, &hosts, &entry, &mut builder).unwrap();
+        let plan = builder.build(100).unwrap();
+        let starts: Vec<Start> = plan.flows.iter().map(|flow| flow.start).collect();
+        let within = Time::from_ms(1)..=Time::from_ms(1) + Time::from_us(5);
+        assert!(starts.iter().all(|start| matches!(start, Start::At(at) if within.contains(at))));
+        assert_ne!(starts[0], starts[1]);
+        assert!(plan.flows.iter().all(|flow| flow.load == Load::Datagrams(Box::new(source)) && flow.traffic == 4));
+    }
+
+    #[test]
+    fn refuses_what_cannot_be_made() {
+        let fails = |pattern, hosts: &[u32]| plan(pattern, hosts, 1).unwrap_err().to_string();
+        assert!(fails(Pattern::Permutation, &[1]).contains("permutation needs at least 2 hosts, but there are 1"));
+        assert!(fails(Pattern::AllToAll, &[1, 2, 1]).contains("host 1 appears twice"));
+        assert!(fails(Pattern::Incast { fan_in: 3, receiver: None }, &[1, 2, 3]).contains("at least 4 hosts"));
+        assert!(fails(Pattern::Incast { fan_in: 0, receiver: None }, &[1, 2]).contains("fan_in"));
+        assert!(fails(Pattern::Stride { stride: 4 }, &[1, 2]).contains("a multiple of the 2 hosts"));
+        assert!(fails(Pattern::Random { pairs: u32::MAX }, &[1, 2]).contains("more than the"));
+    }
+}

@@ -110,7 +110,7 @@ impl Notifications {
     }
 
     /// Sorts edges (flow, notification) into rows; stable. Edges of flows at or beyond `flows` are impossible.
-    fn new(flows: usize, edges: &[(u32, Notification)]) -> Self {
+    pub(crate) fn new(flows: usize, edges: &[(u32, Notification)]) -> Self {
         if edges.is_empty() {
             return Notifications::default();
         }

@@ -129,3 +129,95 @@ fn check_flow(index: u32, flow: &Flow, hosts: u32) -> Result<(), PlanError> {
         Load::Datagrams(source) => source.check().map_err(|why| PlanError::BadSource { flow: index, why }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DatagramSource, Entry, PlanBuilder, Process, When};
+    use proptest::prelude::*;
+    use units::{Rate, Time};
+
+    const WAIT: Start = Start::After { waits_for: 0, delay: Time::ZERO };
+    const NOW: Start = Start::At(Time::ZERO);
+
+    /// A plan of flows 0 -> 1 with these starts and (from, target) notifications, among 2 hosts.
+    fn build(starts: &[Start], edges: &[(u32, u32)], change: impl Fn(&mut Flow)) -> Result<Plan, String> {
+        let (entry, mut builder) = (Entry::new(1, 0), PlanBuilder::new());
+        for start in starts {
+            let mut flow = entry.flow(0, 1, 10, *start);
+            change(&mut flow);
+            builder.flow(flow);
+        }
+        edges.iter().for_each(|&(from, target)| builder.notify(from, When::Sent, target));
+        builder.build(2).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn each_error_names_the_flow_and_what_would_be_right() {
+        let flow = |change: fn(&mut Flow)| build(&[NOW], &[], change).unwrap_err();
+        assert_eq!(flow(|flow| flow.dst = 2), "flow 0 names host 2, but there are 2 hosts: use 0 to 1");
+        assert!(flow(|flow| flow.dst = 0).contains("flow 0 goes from host 0 to itself"));
+        assert!(flow(|flow| flow.size_bytes = 0).contains("flow 0 has no bytes"));
+        assert!(flow(|flow| flow.class = 8).contains("a class is 0 to 7"));
+        let starts = |starts: &[Start], edges: &[(u32, u32)]| build(starts, edges, |_| {}).unwrap_err();
+        assert_eq!(starts(&[NOW], &[(0, 5)]), "flow 0 notifies flow 5, but there are 1 flows");
+        assert!(starts(&[NOW, NOW], &[(0, 1)]).contains("which starts at a fixed time"));
+        assert_eq!(starts(&[WAIT], &[]), "flow 0 waits for 0 notifications, but 0 flows notify it");
+        let two = Start::After { waits_for: 1, delay: Time::ZERO };
+        assert_eq!(starts(&[NOW, two], &[(0, 1)]), "flow 1 waits for 2 notifications, but 1 flows notify it");
+        assert_eq!(starts(&[WAIT], &[(0, 0)]), "flow 0 waits for itself and can never start");
+        let cycle = starts(&[NOW, WAIT, WAIT, WAIT], &[(0, 1), (1, 2), (2, 3), (3, 2)]);
+        assert_eq!(cycle, "flow 2 waits for flow 3, which waits for flow 2: none of them can ever start");
+        // Reported where it is, although flow 1 comes first and is not part of it.
+        let behind = starts(&[NOW, WAIT, WAIT, WAIT], &[(2, 3), (3, 2), (3, 1)]);
+        assert!(behind.contains("waits for flow 2") && !behind.contains("flow 1"), "{behind}");
+    }
+
+    #[test]
+    fn an_endless_flow_notifies_nobody() {
+        let endless = |flow: &mut Flow| flow.size_bytes = ENDLESS;
+        let error = build(&[NOW, WAIT], &[(0, 1)], endless).unwrap_err();
+        assert_eq!(error, "flow 1 waits for flow 0, which never ends");
+        let until = |stop| {
+            move |flow: &mut Flow| {
+                let process = Process::Constant { rate: Rate::from_gbps(1) };
+                flow.size_bytes = ENDLESS;
+                flow.load = Load::Datagrams(Box::new(DatagramSource { process, frame_bytes: 64, stop }));
+            }
+        };
+        assert!(build(&[NOW, WAIT], &[(0, 1)], until(None)).is_err());
+        assert!(build(&[NOW, WAIT], &[(0, 1)], until(Some(Time::from_ms(1)))).is_ok());
+    }
+
+    #[test]
+    fn the_first_of_several_may_be_enough() {
+        let edges = [(0, 2), (2, 1), (1, 2)];
+        let cycle = build(&[NOW, WAIT, WAIT], &edges, |_| {}).unwrap_err();
+        assert!(cycle.contains("flow 1 waits for flow 2, which waits for flow 1"), "{cycle}");
+        // The same, but flow 2 needs one notification of its two: flow 0 starts it, and it starts flow 1.
+        let mut plan = build(&[NOW, WAIT, WAIT], &edges[..2], |_| {}).unwrap();
+        let note = |when, target| crate::Notification { when, target };
+        let rows = [(0, note(When::Sent, 2)), (2, note(When::Sent, 1)), (1, note(When::Sent, 2))];
+        plan.notifications = crate::Notifications::new(3, &rows);
+        assert_eq!(plan.validate(2), Ok(()));
+    }
+
+    proptest! {
+        /// Notifications that only point forward can always start; one backwards edge along a chain never.
+        #[test]
+        fn forward_plans_run_and_closed_chains_do_not(
+            edges in prop::collection::vec((0u32..30, 1u32..30), 0..80),
+            back in (0u32..15, 1u32..15),
+        ) {
+            let forward: Vec<(u32, u32)> =
+                edges.iter().map(|&(from, step)| (from, (from + step).min(30))).chain((1..31).map(|to| (0, to))).collect();
+            let starts: Vec<Start> = std::iter::once(NOW).chain(std::iter::repeat_n(WAIT, 30)).collect();
+            let plan = build(&starts, &forward, |_| {}).unwrap();
+            prop_assert!(crate::testing::finish_times(&plan, |_| Time::from_us(1)).len() == 31);
+            let (low, high) = (1 + back.0, 1 + back.0 + back.1);
+            let closed: Vec<_> = forward.into_iter().chain([(low, high), (high, low)]).collect();
+            let error = build(&starts, &closed, |_| {}).unwrap_err();
+            prop_assert!(error.contains("can ever start"), "{}", error);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Text files of whitespace-separated columns, read line by line; errors name the file and the line.
+
+use std::io::{BufRead, Read};
+use thiserror::Error;
+
+/// Longer lines are no data; reading them whole would let a file without line ends fill the memory.
+const MAX_LINE_BYTES: u64 = 4096;
+
+/// Why a file could not be read.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// A line that is not what the format wants.
+    #[error("{file}:{line}: {problem}")]
+    Line {
+        /// Name of the file as given.
+        file: String,
+        /// Line, from 1.
+        line: u64,
+        /// What is wrong and what would be right.
+        problem: Problem,
+    },
+    /// The file could not be read at all.
+    #[error("{file}: {source}")]
+    Read {
+        /// Name of the file as given.
+        file: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Problem {
+    /// Not text.
+    #[error("not UTF-8 text")]
+    NotText,
+    /// A line that no writer of the format makes.
+    #[error("longer than {MAX_LINE_BYTES} bytes")]
+    TooLong,
+    /// The wrong number of columns.
+    #[error("{found} columns: expected {expected}")]
+    Columns {
+        /// What there is.
+        found: usize,
+        /// What the format has.
+        expected: &'static str,
+    },
+    /// A column that is no number, or one that does not fit.
+    #[error("`{text}` is not {expected}")]
+    NotNumber {
+        /// The column, cut after 40 characters.
+        text: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A host that does not exist.
+    #[error("host {id} does not exist: there are {hosts} hosts, 0 to {}", hosts.saturating_sub(1))]
+    HostOutOfRange {
+        /// The id.
+        id: u64,
+        /// How many hosts there are.
+        hosts: u32,
+    },
+    /// A flow to its own source.
+    #[error("host {0} sends to itself: source and destination must differ")]
+    ToItself(u32),
+    /// A flow before the instant that is to become 0.
+    #[error("the flow starts before the time origin {0}: use an earlier origin, or none")]
+    BeforeOrigin(units::Time),
+    /// Fewer flows than the first line promises.
+    #[error("the file ends after {found} flows, but its first line promises {promised}")]
+    Truncated {
+        /// What the first line says.
+        promised: u64,
+        /// What there is.
+        found: u64,
+    },
+    /// More flows than a plan holds.
+    #[error("{promised} flows are more than the {limit} a plan holds")]
+    TooMany {
+        /// What the first line says.
+        promised: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// A file without a line of data.
+    #[error("the file is empty: expected {0}")]
+    Empty(&'static str),
+    /// A distribution that is none.
+    #[error("{0}")]
+    Distribution(&'static str),
+}
+
+/// The lines of a file that hold data: blank ones and comments (`#`) are skipped.
+pub(crate) struct Lines<'a, R> {
+    reader: R,
+    file: &'a str,
+    number: u64,
+    buffer: Vec<u8>,
+}
+
+impl<'a, R: BufRead> Lines<'a, R> {
+    pub(crate) fn new(reader: R, file: &'a str) -> Self {
+        Lines { reader, file, number: 0, buffer: Vec::new() }
+    }
+
+    /// The columns of the next line with data, or `None` at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Vec<&str>>, FileError> {
+        loop {
+            self.buffer.clear();
+            let read = (&mut self.reader).take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut self.buffer);
+            let read = read.map_err(|source| FileError::Read { file: self.file.into(), source })?;
+            if read == 0 {
+                return Ok(None);
+            }
+            self.number += 1;
+            if read as u64 > MAX_LINE_BYTES {
+                return Err(self.error(Problem::TooLong));
+            }
+            let Ok(text) = std::str::from_utf8(&self.buffer) else { return Err(self.error(Problem::NotText)) };
+            let text = text.split('#').next().unwrap_or_default();
+            if !text.trim().is_empty() {
+                break;
+            }
+        }
+        // Again, since a borrow of the buffer cannot leave the loop.
+        let text = std::str::from_utf8(&self.buffer).unwrap_or_default();
+        Ok(Some(text.split('#').next().unwrap_or_default().split_whitespace().collect()))
+    }
+
+    /// Line number of the last line read, from 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// An error at the last line read.
+    pub(crate) fn error(&self, problem: Problem) -> FileError {
+        self.error_at(self.number.max(1), problem)
+    }
+
+    /// An error at a line read before.
+    pub(crate) fn error_at(&self, line: u64, problem: Problem) -> FileError {
+        FileError::Line { file: self.file.into(), line, problem }
+    }
+}
+
+pub(crate) fn not_number(text: &str, expected: &'static str) -> Problem {
+    Problem::NotNumber { text: text.chars().take(40).collect(), expected }
+}
