@@ -1,1 +1,155 @@
-//! DCTCP (RFC 8257): what it adds to [`crate::tcp`].
+//! DCTCP (RFC 8257; Alizadeh et al., SIGCOMM 2010): what it adds to [`crate::tcp`]. The receiver echoes marks
+//! exactly, the sender estimates the share of marked bytes and cuts its window by half of that.
+
+use crate::describe::{Family, Mechanism, Parameter};
+use crate::settings::{self, ParameterError};
+
+/// The parameters of DCTCP beside those of TCP; [`MECHANISM`] says what each is for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DctcpParameters {
+    /// Weight of a window's share of marked bytes in alpha (g).
+    pub gain: f64,
+    /// Alpha before the first window.
+    pub initial_alpha: f64,
+}
+
+impl Default for DctcpParameters {
+    fn default() -> Self {
+        DctcpParameters { gain: 0.0625, initial_alpha: 1.0 }
+    }
+}
+
+/// DCTCP as users meet it: the parameters of [`crate::tcp::MECHANISM`] hold for it too.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "dctcp",
+    family: Family::Transport,
+    title: "TCP whose window follows the share of marked bytes",
+    source: "RFC 8257; Alizadeh et al., SIGCOMM 2010",
+    parameters: &{
+        use crate::tcp::parameters::*;
+        [
+            MSS,
+            HEADER,
+            ACK_BYTES,
+            INITIAL_WINDOW,
+            INITIAL_SSTHRESH,
+            ADVERTISED_WINDOW,
+            CONGESTION_CONTROL,
+            RETRANSMISSIONS,
+            FAST_RETRANSMIT,
+            DUPACK_THRESHOLD,
+            INITIAL_RTO,
+            Parameter { default: "10ms", source: "Alizadeh et al., sec. 4: RTO_min 10 ms", ..MIN_RTO },
+            MAX_RTO,
+            RTO,
+            CLOCK_GRANULARITY,
+            DELAYED_ACK,
+            DELAYED_ACK_TIMEOUT,
+            Parameter {
+                key: "gain",
+                default: "0.0625",
+                meaning: "weight g of the latest window in alpha, 0 to 1",
+                source: "RFC 8257, 4.2: 1/16",
+            },
+            Parameter {
+                key: "initial_alpha",
+                default: "1",
+                meaning: "alpha before the first window, 0 to 1: with 1 the first mark halves the window",
+                source: "RFC 8257, 3.3",
+            },
+        ]
+    },
+};
+
+impl DctcpParameters {
+    /// Sets the parameter `key` from a scenario's text.
+    pub(crate) fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
+        match key {
+            "gain" => self.gain = settings::share(key, text)?,
+            "initial_alpha" => self.initial_alpha = settings::share(key, text)?,
+            _ => return Err(settings::unknown(&MECHANISM, key)),
+        }
+        Ok(())
+    }
+}
+
+/// DCTCP.CE of a receiver (RFC 8257, 3.2).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CeEcho {
+    ce: bool,
+}
+
+impl CeEcho {
+    /// Takes the mark of a segment; whether it differs from the one before.
+    pub(crate) fn changes(&mut self, marked: bool) -> bool {
+        std::mem::replace(&mut self.ce, marked) != marked
+    }
+}
+
+/// A sender's estimate of the share of marked bytes (RFC 8257, 3.3).
+#[derive(Clone, Debug)]
+pub(crate) struct Alpha {
+    alpha: f64,
+    acknowledged_bytes: u64,
+    marked_bytes: u64,
+    /// DCTCP.WindowEnd.
+    window_end: u64,
+}
+
+impl Alpha {
+    pub(crate) fn new(parameters: &DctcpParameters) -> Self {
+        Alpha { alpha: parameters.initial_alpha, acknowledged_bytes: 0, marked_bytes: 0, window_end: 0 }
+    }
+
+    /// `bytes` up to `acknowledged` are newly acknowledged, with or without ECN-Echo; `next` is the next
+    /// byte to send.
+    pub(crate) fn on_ack(&mut self, gain: f64, bytes: u64, echo: bool, acknowledged: u64, next: u64) {
+        // RFC 8257, 3.3, steps 1 to 3.
+        self.acknowledged_bytes += bytes;
+        if echo {
+            self.marked_bytes += bytes;
+        }
+        if acknowledged <= self.window_end {
+            return;
+        }
+        // Steps 4 to 8. Each operation is correctly rounded: the same on every machine.
+        let share = self.marked_bytes as f64 / self.acknowledged_bytes.max(1) as f64;
+        self.alpha = self.alpha * (1.0 - gain) + gain * share;
+        self.window_end = next;
+        (self.acknowledged_bytes, self.marked_bytes) = (0, 0);
+    }
+
+    /// RFC 8257, 3.3, step 9: the window after a mark.
+    pub(crate) fn cut(&self, cwnd_bytes: u64) -> u64 {
+        (cwnd_bytes as f64 * (1.0 - self.alpha / 2.0)) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alpha_converges_to_a_constant_share_of_marks() {
+        let mut alpha = Alpha::new(&DctcpParameters::default());
+        let mut at = 0;
+        for i in 0..4000u64 {
+            at += 1000;
+            // Ten segments a window, three of them marked.
+            alpha.on_ack(0.0625, 1000, i % 10 < 3, at, at + 9000);
+        }
+        assert!((alpha.alpha - 0.3).abs() < 1e-9, "{}", alpha.alpha);
+        assert!(alpha.cut(1_000_000).abs_diff(850_000) <= 1);
+    }
+
+    #[test]
+    fn without_marks_alpha_decays_by_the_gain_each_window() {
+        let mut alpha = Alpha::new(&DctcpParameters::default());
+        let mut expected = 1.0;
+        for window in 1..50 {
+            alpha.on_ack(0.0625, 1000, false, window * 1000, window * 1000);
+            expected *= 1.0 - 0.0625;
+            assert_eq!(alpha.alpha, expected);
+        }
+    }
+}

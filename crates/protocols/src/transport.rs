@@ -2,11 +2,13 @@
 
 use crate::datagram::{self, DatagramParameters, DatagramReceiver, DatagramSender};
 use crate::dcqcn;
+use crate::dctcp;
 use crate::describe::Mechanism;
 use crate::endpoint::{Ctx, Offer, Receipt, Receiver, Sender, SenderStatistics};
 use crate::frame::Frame;
 use crate::roce::{self, RoceParameters, RoceReceiver, RoceSender};
 use crate::settings::ParameterError;
+use crate::tcp::{self, TcpParameters, TcpReceiver, TcpSender};
 use std::sync::Arc;
 use units::{Rate, Time};
 
@@ -25,16 +27,19 @@ pub struct FlowStart {
 }
 
 /// A transport with its parameters, shared by all its flows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum TransportParameters {
     /// See [`datagram`].
     Datagram(Arc<DatagramParameters>),
+    /// See [`tcp`]; DCTCP is one of its answers to marks.
+    Tcp(Arc<TcpParameters>),
     /// See [`roce`]; DCQCN is one of its rate controls.
     Roce(Arc<RoceParameters>),
 }
 
 /// Every transport by its name in a scenario.
-pub const MECHANISMS: [&Mechanism; 3] = [&datagram::MECHANISM, &roce::MECHANISM, &dcqcn::MECHANISM];
+pub const MECHANISMS: [&Mechanism; 5] =
+    [&datagram::MECHANISM, &tcp::MECHANISM, &dctcp::MECHANISM, &roce::MECHANISM, &dcqcn::MECHANISM];
 
 impl TransportParameters {
     /// Datagrams.
@@ -44,6 +49,15 @@ impl TransportParameters {
     pub fn datagram(parameters: DatagramParameters) -> Result<Self, ParameterError> {
         parameters.check()?;
         Ok(TransportParameters::Datagram(Arc::new(parameters)))
+    }
+
+    /// TCP with any answer to loss and marks.
+    ///
+    /// # Errors
+    /// If the values do not go together.
+    pub fn tcp(parameters: TcpParameters) -> Result<Self, ParameterError> {
+        parameters.check()?;
+        Ok(TransportParameters::Tcp(Arc::new(parameters)))
     }
 
     /// RoCE with any of its rate controls.
@@ -69,6 +83,11 @@ impl TransportParameters {
                 settings.into_iter().try_for_each(|(key, text)| parameters.set(key, text))?;
                 Self::datagram(parameters)
             }
+            "tcp" | "dctcp" => {
+                let mut parameters = if kind == "tcp" { TcpParameters::default() } else { TcpParameters::dctcp() };
+                settings.into_iter().try_for_each(|(key, text)| parameters.set(key, text))?;
+                Self::tcp(parameters)
+            }
             "roce" | "dcqcn" => {
                 let mut parameters = if kind == "roce" { RoceParameters::default() } else { RoceParameters::dcqcn() };
                 settings.into_iter().try_for_each(|(key, text)| parameters.set(key, text))?;
@@ -85,6 +104,7 @@ impl TransportParameters {
     pub fn sender(&self, flow: &FlowStart) -> SenderState {
         match self {
             TransportParameters::Datagram(parameters) => SenderState::Datagram(DatagramSender::new(parameters, flow)),
+            TransportParameters::Tcp(parameters) => SenderState::Tcp(Box::new(TcpSender::new(parameters, flow))),
             TransportParameters::Roce(parameters) => SenderState::Roce(RoceSender::new(parameters, flow)),
         }
     }
@@ -93,6 +113,7 @@ impl TransportParameters {
     pub fn receiver(&self) -> ReceiverState {
         match self {
             TransportParameters::Datagram(_) => ReceiverState::Datagram(DatagramReceiver::default()),
+            TransportParameters::Tcp(parameters) => ReceiverState::Tcp(Box::new(TcpReceiver::new(parameters))),
             TransportParameters::Roce(parameters) => ReceiverState::Roce(RoceReceiver::new(parameters)),
         }
     }
@@ -101,6 +122,7 @@ impl TransportParameters {
     pub fn header_bytes(&self) -> u16 {
         match self {
             TransportParameters::Datagram(parameters) => parameters.header_bytes,
+            TransportParameters::Tcp(parameters) => parameters.header_bytes,
             TransportParameters::Roce(parameters) => parameters.header_bytes,
         }
     }
@@ -111,6 +133,8 @@ impl TransportParameters {
 pub enum SenderState {
     /// See [`datagram`].
     Datagram(DatagramSender),
+    /// See [`tcp`]; boxed, since it is several times the size of the others.
+    Tcp(Box<TcpSender>),
     /// See [`roce`].
     Roce(RoceSender),
 }
@@ -120,6 +144,8 @@ pub enum SenderState {
 pub enum ReceiverState {
     /// See [`datagram`].
     Datagram(DatagramReceiver),
+    /// See [`tcp`].
+    Tcp(Box<TcpReceiver>),
     /// See [`roce`].
     Roce(RoceReceiver),
 }
@@ -129,6 +155,7 @@ macro_rules! dispatch {
     ($kind:ident, $self:expr, $state:ident => $call:expr) => {
         match $self {
             $kind::Datagram($state) => $call,
+            $kind::Tcp($state) => $call,
             $kind::Roce($state) => $call,
         }
     };
@@ -182,6 +209,19 @@ mod tests {
         assert!(size_of::<RoceSender>() <= 184, "{}", size_of::<RoceSender>());
         assert!(size_of::<SenderState>() <= 192, "{}", size_of::<SenderState>());
         assert!(size_of::<ReceiverState>() <= 96, "{}", size_of::<ReceiverState>());
+    }
+
+    /// What the tables promise is what the structs do, and every key of a table is one that can be set.
+    #[test]
+    fn defaults_are_those_of_the_tables() {
+        for mechanism in MECHANISMS {
+            let table = || mechanism.parameters.iter().map(|parameter| (parameter.key, parameter.default));
+            let plain = TransportParameters::build(mechanism.kind, []).unwrap();
+            let told = TransportParameters::build(mechanism.kind, table()).unwrap();
+            assert_eq!(plain, told, "{}", mechanism.kind);
+            let keys: std::collections::BTreeSet<_> = table().map(|(key, _)| key).collect();
+            assert_eq!(keys.len(), mechanism.parameters.len(), "{} names a key twice", mechanism.kind);
+        }
     }
 
     #[test]

@@ -1,1 +1,21 @@
-//! TCP Reno and NewReno (RFC 5681, 6582, 6298) with ECN (RFC 3168).
+//! TCP as RFC 5681 (congestion control), 6582 (NewReno), 6298 (retransmission timer) and 3168 (ECN) have it,
+//! between hosts that never wait for an application: a flow's bytes are there when it starts.
+//!
+//! Not modelled, since no paper here needs it: connection set-up and tear-down, selective
+//! acknowledgements, limited transmit, window scaling (the window is a number of bytes), sequence numbers
+//! that wrap (they are 64-bit offsets in the flow). DCTCP is an arm of [`Ecn`], see [`crate::dctcp`].
+
+pub(crate) mod parameters;
+mod ranges;
+mod receiver;
+mod sender;
+mod timeout;
+mod window;
+
+pub use parameters::{CongestionControl, Ecn, InitialWindow, MECHANISM, TcpParameters};
+pub use receiver::TcpReceiver;
+pub use sender::TcpSender;
+
+/// Congestion Window Reduced (RFC 3168, 6.1): on a data frame, the bit that on an acknowledgement is
+/// ECN-Echo.
+pub const CWR: u8 = crate::frame::flags::ECE;

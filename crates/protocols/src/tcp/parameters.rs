@@ -1,0 +1,342 @@
+//! The parameters of TCP, each described once for TCP and DCTCP.
+
+use crate::dctcp::{self, DctcpParameters};
+use crate::describe::{Family, Mechanism, Parameter};
+use crate::frame::MIN_FRAME_BYTES;
+use crate::settings::{self, ParameterError, require};
+use units::Time;
+
+/// What the window does about loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CongestionControl {
+    /// RFC 5681: the first new acknowledgement ends fast recovery.
+    Reno,
+    /// RFC 6582: fast recovery lasts until everything sent before the loss is acknowledged.
+    NewReno,
+    /// No reaction to loss or marks: slow start up to the advertised window.
+    Fixed,
+}
+
+/// Where slow start begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialWindow {
+    /// Two to four segments (RFC 5681, 3.1).
+    Rfc5681,
+    /// Ten segments, at most 14600 bytes or two segments (RFC 6928, 2).
+    Rfc6928,
+    /// This many bytes, at least one segment.
+    Bytes(u64),
+}
+
+impl InitialWindow {
+    /// In bytes, for segments of `mss` bytes.
+    pub fn bytes(self, mss: u64) -> u64 {
+        match self {
+            // RFC 5681, 3.1: the three cases of IW.
+            InitialWindow::Rfc5681 if mss > 2190 => 2 * mss,
+            InitialWindow::Rfc5681 if mss > 1095 => 3 * mss,
+            InitialWindow::Rfc5681 => 4 * mss,
+            // RFC 6928, equation 1.
+            InitialWindow::Rfc6928 => (10 * mss).min((2 * mss).max(14_600)),
+            InitialWindow::Bytes(bytes) => bytes.max(mss),
+        }
+    }
+}
+
+/// How marks are echoed and obeyed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ecn {
+    /// Not at all.
+    Off,
+    /// RFC 3168: one mark a round trip counts as a loss.
+    Classic,
+    /// RFC 8257: the share of marked bytes counts.
+    Dctcp(DctcpParameters),
+}
+
+/// The parameters of [`MECHANISM`], which says what each is for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpParameters {
+    /// Payload of a full segment (SMSS).
+    pub mss_bytes: u16,
+    /// What of a data frame is no payload.
+    pub header_bytes: u16,
+    /// Length of an acknowledgement, before the least of Ethernet.
+    pub ack_bytes: u16,
+    /// Where slow start begins.
+    pub initial_window: InitialWindow,
+    /// Where slow start ends; `None`: at the first loss.
+    pub initial_ssthresh_bytes: Option<u64>,
+    /// The receiver's window.
+    pub advertised_window_bytes: u64,
+    /// What the window does about loss.
+    pub congestion_control: CongestionControl,
+    /// Whether anything is ever sent again.
+    pub retransmissions: bool,
+    /// Whether duplicate acknowledgements cause retransmission.
+    pub fast_retransmit: bool,
+    /// How many do.
+    pub dupack_threshold: u32,
+    /// RTO before the first sample.
+    pub initial_rto: Time,
+    /// The least RTO.
+    pub min_rto: Time,
+    /// The largest RTO, backed off.
+    pub max_rto: Time,
+    /// This RTO always, never backed off.
+    pub fixed_rto: Option<Time>,
+    /// Granularity G of the clock.
+    pub clock_granularity: Time,
+    /// Whether the receiver acknowledges every second segment only.
+    pub delayed_ack: bool,
+    /// How long an acknowledgement waits for a second segment.
+    pub delayed_ack_timeout: Time,
+    /// How marks are echoed and obeyed.
+    pub ecn: Ecn,
+}
+
+impl Default for TcpParameters {
+    fn default() -> Self {
+        TcpParameters {
+            mss_bytes: 1460,
+            header_bytes: 58,
+            ack_bytes: 58,
+            initial_window: InitialWindow::Rfc6928,
+            initial_ssthresh_bytes: None,
+            advertised_window_bytes: 1 << 20,
+            congestion_control: CongestionControl::NewReno,
+            retransmissions: true,
+            fast_retransmit: true,
+            dupack_threshold: 3,
+            initial_rto: Time::from_s(1),
+            min_rto: Time::from_s(1),
+            max_rto: Time::from_s(60),
+            fixed_rto: None,
+            clock_granularity: Time::from_us(1),
+            delayed_ack: true,
+            delayed_ack_timeout: Time::from_ms(40),
+            ecn: Ecn::Off,
+        }
+    }
+}
+
+pub(crate) const MSS: Parameter = Parameter {
+    key: "mss",
+    default: "1460B",
+    meaning: "payload of a full segment, at least 1 B",
+    source: "RFC 9293, 3.7.1: what an Ethernet frame leaves after IPv4 and TCP; PABO's study: 536 B",
+};
+pub(crate) const HEADER: Parameter = Parameter {
+    key: "header",
+    default: "58B",
+    meaning: "bytes of a data frame that are no payload: Ethernet with FCS 18, IPv4 20, TCP 20",
+    source: "IEEE 802.3, 3.1.1; RFC 791; RFC 9293",
+};
+pub(crate) const ACK_BYTES: Parameter = Parameter {
+    key: "ack",
+    default: "58B",
+    meaning: "length of an acknowledgement; at least 64 B on the wire",
+    source: "a header without payload",
+};
+pub(crate) const INITIAL_WINDOW: Parameter = Parameter {
+    key: "initial_window",
+    default: "rfc6928",
+    meaning: "where slow start begins: rfc6928 (10 segments), rfc5681 (2 to 4 segments) or a size",
+    source: "RFC 6928, 2; RFC 5681, 3.1",
+};
+pub(crate) const INITIAL_SSTHRESH: Parameter = Parameter {
+    key: "initial_ssthresh",
+    default: "infinite",
+    meaning: "where slow start ends; infinite: at the first loss or mark, or at the advertised window",
+    source: "RFC 5681, 3.1: arbitrarily high",
+};
+pub(crate) const ADVERTISED_WINDOW: Parameter = Parameter {
+    key: "advertised_window",
+    default: "1MiB",
+    meaning: "the receiver's window, at least one segment; it never shrinks",
+    source: "choice of this project; PABO's study: 45535 B",
+};
+pub(crate) const CONGESTION_CONTROL: Parameter = Parameter {
+    key: "congestion_control",
+    default: "newreno",
+    meaning: "reno, newreno, or none: slow start up to the advertised window, whatever is lost or marked",
+    source: "RFC 5681, 3.2; RFC 6582; PABO, sec. IV",
+};
+pub(crate) const RETRANSMISSIONS: Parameter = Parameter {
+    key: "retransmissions",
+    default: "true",
+    meaning: "false: nothing is ever sent again and no window falls for a loss",
+    source: "PABO, sec. VI",
+};
+pub(crate) const FAST_RETRANSMIT: Parameter = Parameter {
+    key: "fast_retransmit",
+    default: "true",
+    meaning: "whether duplicate acknowledgements cause a retransmission; false: only the timer does",
+    source: "RFC 5681, 3.2",
+};
+pub(crate) const DUPACK_THRESHOLD: Parameter = Parameter {
+    key: "dupack_threshold",
+    default: "3",
+    meaning: "how many duplicate acknowledgements tell a loss, at least 1",
+    source: "RFC 5681, 3.2",
+};
+pub(crate) const INITIAL_RTO: Parameter = Parameter {
+    key: "initial_rto",
+    default: "1s",
+    meaning: "retransmission timeout before the first round trip is measured",
+    source: "RFC 6298, 2.1",
+};
+pub(crate) const MIN_RTO: Parameter =
+    Parameter { key: "min_rto", default: "1s", meaning: "the least retransmission timeout", source: "RFC 6298, 2.4" };
+pub(crate) const MAX_RTO: Parameter = Parameter {
+    key: "max_rto",
+    default: "60s",
+    meaning: "the largest retransmission timeout, backed off; at least min_rto",
+    source: "RFC 6298, 2.5",
+};
+pub(crate) const RTO: Parameter = Parameter {
+    key: "rto",
+    default: "measured",
+    meaning: "a time: this retransmission timeout always, without back-off; measured: from round trips",
+    source: "RFC 6298, 2; PABO, sec. IV: 240 s",
+};
+pub(crate) const CLOCK_GRANULARITY: Parameter = Parameter {
+    key: "clock_granularity",
+    default: "1us",
+    meaning: "least margin G between the smoothed round trip and the timeout",
+    source: "RFC 6298, 2 (G), here of a NIC's clock",
+};
+pub(crate) const DELAYED_ACK: Parameter = Parameter {
+    key: "delayed_ack",
+    default: "true",
+    meaning: "whether every second segment in order is acknowledged; false: every one",
+    source: "RFC 5681, 4.2",
+};
+pub(crate) const DELAYED_ACK_TIMEOUT: Parameter = Parameter {
+    key: "delayed_ack_timeout",
+    default: "40ms",
+    meaning: "how long an acknowledgement waits for a second segment, at most 500ms",
+    source: "RFC 5681, 4.2 (500 ms at most; 200 ms is usual); Linux: 40 ms",
+};
+const ECN: Parameter = Parameter {
+    key: "ecn",
+    default: "false",
+    meaning: "whether marks are echoed until told, and count as a loss once a round trip",
+    source: "RFC 3168, 6.1",
+};
+
+/// TCP as users meet it.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "tcp",
+    family: Family::Transport,
+    title: "TCP Reno and NewReno",
+    source: "RFC 5681, RFC 6582, RFC 6298, RFC 3168",
+    parameters: &[
+        MSS,
+        HEADER,
+        ACK_BYTES,
+        INITIAL_WINDOW,
+        INITIAL_SSTHRESH,
+        ADVERTISED_WINDOW,
+        CONGESTION_CONTROL,
+        RETRANSMISSIONS,
+        FAST_RETRANSMIT,
+        DUPACK_THRESHOLD,
+        INITIAL_RTO,
+        MIN_RTO,
+        MAX_RTO,
+        RTO,
+        CLOCK_GRANULARITY,
+        DELAYED_ACK,
+        DELAYED_ACK_TIMEOUT,
+        ECN,
+    ],
+};
+
+impl TcpParameters {
+    /// The defaults of DCTCP.
+    pub fn dctcp() -> Self {
+        TcpParameters {
+            min_rto: Time::from_ms(10),
+            ecn: Ecn::Dctcp(DctcpParameters::default()),
+            ..TcpParameters::default()
+        }
+    }
+
+    /// Sets the parameter `key` from a scenario's text.
+    ///
+    /// # Errors
+    /// If there is no such parameter or the text is none of its values.
+    pub fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
+        match key {
+            "mss" => self.mss_bytes = settings::frame_bytes(key, text)?,
+            "header" => self.header_bytes = settings::frame_bytes(key, text)?,
+            "ack" => self.ack_bytes = settings::frame_bytes(key, text)?,
+            "initial_window" => {
+                self.initial_window = match text {
+                    "rfc5681" => InitialWindow::Rfc5681,
+                    "rfc6928" => InitialWindow::Rfc6928,
+                    _ => InitialWindow::Bytes(settings::bytes(key, text)?),
+                }
+            }
+            "initial_ssthresh" => self.initial_ssthresh_bytes = settings::bytes_or(key, text, "infinite")?,
+            "advertised_window" => self.advertised_window_bytes = settings::bytes(key, text)?,
+            "congestion_control" => {
+                let words = [
+                    ("reno", CongestionControl::Reno),
+                    ("newreno", CongestionControl::NewReno),
+                    ("none", CongestionControl::Fixed),
+                ];
+                self.congestion_control = settings::word(key, text, &words)?;
+            }
+            "retransmissions" => self.retransmissions = settings::switch(key, text)?,
+            "fast_retransmit" => self.fast_retransmit = settings::switch(key, text)?,
+            "dupack_threshold" => self.dupack_threshold = settings::count(key, text)?,
+            "initial_rto" => self.initial_rto = settings::time(key, text)?,
+            "min_rto" => self.min_rto = settings::time(key, text)?,
+            "max_rto" => self.max_rto = settings::time(key, text)?,
+            "rto" => self.fixed_rto = settings::time_or(key, text, "measured")?,
+            "clock_granularity" => self.clock_granularity = settings::time(key, text)?,
+            "delayed_ack" => self.delayed_ack = settings::switch(key, text)?,
+            "delayed_ack_timeout" => self.delayed_ack_timeout = settings::time(key, text)?,
+            _ => match &mut self.ecn {
+                Ecn::Dctcp(parameters) => parameters.set(key, text)?,
+                ecn if key == "ecn" => *ecn = if settings::switch(key, text)? { Ecn::Classic } else { Ecn::Off },
+                _ => return Err(settings::unknown(&MECHANISM, key)),
+            },
+        }
+        Ok(())
+    }
+
+    /// Whether the values go together.
+    ///
+    /// # Errors
+    /// If segments would be empty or too long for a frame, the window holds none, or a timer cannot work.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        require(self.mss_bytes > 0, "mss", "a segment carries at least 1B")?;
+        let fits = self.mss_bytes.checked_add(self.header_bytes).is_some();
+        require(fits, "mss", "payload and header fit a frame of 65535B")?;
+        let window = self.advertised_window_bytes >= u64::from(self.mss_bytes);
+        require(window, "advertised_window", "at least one segment (`mss`)")?;
+        require(self.dupack_threshold > 0, "dupack_threshold", "at least 1")?;
+        require(self.initial_rto > Time::ZERO, "initial_rto", "longer than a round trip")?;
+        require(self.min_rto > Time::ZERO, "min_rto", "longer than a round trip")?;
+        require(self.max_rto >= self.min_rto, "max_rto", "at least `min_rto`")?;
+        require(self.fixed_rto != Some(Time::ZERO), "rto", "longer than a round trip, or \"measured\"")?;
+        let prompt = self.delayed_ack_timeout <= Time::from_ms(500);
+        require(prompt, "delayed_ack_timeout", "at most 500ms (RFC 5681, 4.2)")
+    }
+
+    /// Frame length of an acknowledgement.
+    pub(crate) fn ack_frame_bytes(&self) -> u16 {
+        self.ack_bytes.max(MIN_FRAME_BYTES)
+    }
+
+    /// The table that describes these parameters.
+    pub fn mechanism(&self) -> &'static Mechanism {
+        match self.ecn {
+            Ecn::Dctcp(_) => &dctcp::MECHANISM,
+            Ecn::Off | Ecn::Classic => &MECHANISM,
+        }
+    }
+}

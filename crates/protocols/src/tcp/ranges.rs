@@ -1,0 +1,102 @@
+//! What has arrived out of order.
+
+/// How many separate ranges a receiver remembers. A reordered window rarely has more than a handful; a
+/// segment that would need one more is dropped and comes again.
+const MOST_RANGES: usize = 1024;
+
+/// The received part of a flow: everything below `expected`, and sorted, disjoint, non-adjacent ranges above.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ranges {
+    expected: u64,
+    above: Vec<(u64, u64)>,
+}
+
+impl Ranges {
+    /// The first byte that is missing.
+    #[inline]
+    pub(crate) fn expected(&self) -> u64 {
+        self.expected
+    }
+
+    /// Whether something above the first missing byte has arrived.
+    #[inline]
+    pub(crate) fn has_gap(&self) -> bool {
+        !self.above.is_empty()
+    }
+
+    /// The bytes from `start` to before `end` arrived; returns how many of them are new.
+    #[inline]
+    pub(crate) fn insert(&mut self, start: u64, end: u64) -> u64 {
+        let start = start.max(self.expected);
+        if end <= start {
+            return 0;
+        }
+        if self.above.is_empty() && start == self.expected {
+            self.expected = end;
+            return end - start;
+        }
+        self.insert_slow(start, end)
+    }
+
+    fn insert_slow(&mut self, mut start: u64, mut end: u64) -> u64 {
+        // Ranges from `first` to before `last` touch or overlap the new one and become part of it.
+        let first = self.above.partition_point(|&(_, range_end)| range_end < start);
+        let last = self.above.partition_point(|&(range_start, _)| range_start <= end);
+        let mut new = end - start;
+        for &(range_start, range_end) in &self.above[first..last] {
+            new -= range_end.min(end).saturating_sub(range_start.max(start));
+        }
+        if first < last {
+            start = start.min(self.above[first].0);
+            end = end.max(self.above[last - 1].1);
+        }
+        if start <= self.expected {
+            self.expected = end;
+            self.above.drain(first..last);
+        } else if first < last {
+            self.above[first] = (start, end);
+            self.above.drain(first + 1..last);
+        } else if self.above.len() < MOST_RANGES {
+            self.above.insert(first, (start, end));
+        } else {
+            new = 0;
+        }
+        new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    /// Against a bitmap: random pieces, overlapping, repeated, out of order.
+    #[test]
+    fn every_byte_is_new_once() {
+        let mut random = Stream::new(5, 0, 0);
+        for _ in 0..200 {
+            let (mut ranges, mut map) = (Ranges::default(), [false; 512]);
+            for _ in 0..100 {
+                let start = random.below(512);
+                let end = (start + random.below(40)).min(512);
+                let new = (start..end).filter(|&i| !std::mem::replace(&mut map[i as usize], true)).count();
+                assert_eq!(ranges.insert(start, end), new as u64);
+                let expected = map.iter().position(|here| !here).unwrap_or(512) as u64;
+                assert_eq!(ranges.expected(), expected);
+                assert_eq!(ranges.has_gap(), map[expected as usize..].contains(&true));
+                assert!(ranges.above.windows(2).all(|pair| pair[0].1 < pair[1].0));
+            }
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut ranges = Ranges::default();
+        for i in 1..3000 {
+            let new = ranges.insert(i * 10, i * 10 + 5);
+            assert_eq!(new, if i <= MOST_RANGES as u64 { 5 } else { 0 });
+        }
+        assert_eq!(ranges.insert(0, 100_000), 100_000 - 5 * MOST_RANGES as u64);
+        assert_eq!((ranges.expected(), ranges.has_gap()), (100_000, false));
+    }
+}

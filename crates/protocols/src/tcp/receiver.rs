@@ -1,0 +1,195 @@
+//! The receiving end: puts segments in order and decides when to acknowledge.
+
+use crate::dctcp::CeEcho;
+use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
+use crate::frame::{Frame, Kind, flags};
+use crate::tcp::ranges::Ranges;
+use crate::tcp::{CWR, Ecn, TcpParameters};
+use std::sync::Arc;
+use units::Time;
+
+/// The receiving end of one TCP flow.
+#[derive(Clone, Debug)]
+pub struct TcpReceiver {
+    parameters: Arc<TcpParameters>,
+    ranges: Ranges,
+    /// The flow's size, once its last segment told it.
+    size_bytes: u64,
+    completed: Option<Time>,
+    /// Segments in order that no acknowledgement has covered.
+    pending: u32,
+    /// The stamp of the latest segment.
+    stamp: Time,
+    /// Whether acknowledgements carry ECN-Echo (RFC 3168, 6.1.3).
+    echo: bool,
+    /// The same for DCTCP.
+    ce: CeEcho,
+    /// When a pending acknowledgement must leave.
+    deadline: Time,
+    /// What the host was told; follows `deadline` only when it fires.
+    armed: Time,
+}
+
+impl TcpReceiver {
+    /// The receiver of one flow.
+    pub fn new(parameters: &Arc<TcpParameters>) -> Self {
+        TcpReceiver {
+            parameters: Arc::clone(parameters),
+            ranges: Ranges::default(),
+            size_bytes: u64::MAX,
+            completed: None,
+            pending: 0,
+            stamp: Time::ZERO,
+            echo: false,
+            ce: CeEcho::default(),
+            deadline: Time::MAX,
+            armed: Time::MAX,
+        }
+    }
+
+    fn acknowledge(&mut self, ctx: &mut Ctx<'_>) {
+        let mut flags = if self.echo { flags::ECE } else { 0 };
+        if self.completed.is_some() {
+            flags |= flags::COMPLETE;
+        }
+        ctx.replies.push(Reply {
+            kind: Kind::Ack,
+            seq: self.ranges.expected(),
+            stamp: self.stamp,
+            aux: self.completed.unwrap_or(ctx.now).as_ps(),
+            flags,
+            size_bytes: self.parameters.ack_frame_bytes(),
+        });
+        self.pending = 0;
+        self.deadline = Time::MAX;
+    }
+
+    /// What acknowledgements say about marks, from this frame on.
+    fn echo_marks(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
+        let marked = frame.has(flags::CE);
+        match self.parameters.ecn {
+            Ecn::Off => {}
+            Ecn::Classic => {
+                // RFC 3168, 6.1.3: echo until the sender says that it has reduced its window; a mark on
+                // that very segment starts anew.
+                if frame.has(CWR) {
+                    self.echo = false;
+                }
+                self.echo |= marked;
+            }
+            Ecn::Dctcp(_) => {
+                // RFC 8257, 3.2: when the mark changes, what is pending is acknowledged at once with the
+                // old state, so that the sender can tell how many bytes were marked.
+                if self.ce.changes(marked) && self.pending > 0 {
+                    self.acknowledge(ctx);
+                }
+                self.echo = marked;
+            }
+        }
+    }
+}
+
+impl Receiver for TcpReceiver {
+    fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
+        self.echo_marks(ctx, frame);
+        self.stamp = frame.stamp;
+        let had_gap = self.ranges.has_gap();
+        let end = frame.seq.saturating_add(u64::from(frame.payload_bytes));
+        let expected = self.ranges.expected();
+        let new_bytes = self.ranges.insert(frame.seq, end) as u32;
+        if frame.has(flags::LAST) {
+            self.size_bytes = end;
+        }
+        let whole = self.completed.is_none() && self.ranges.expected() >= self.size_bytes;
+        if whole {
+            self.completed = Some(ctx.now);
+        }
+        self.pending += 1;
+        // RFC 5681, 4.2: at once for a segment out of order, for one that fills (part of) a gap, and for
+        // every second one. Also for a duplicate, whose acknowledgement may have been lost, and for the
+        // last one, as a FIN or PSH would make it.
+        let out_of_order = frame.seq > expected || new_bytes == 0;
+        let at_once = out_of_order || had_gap || frame.has(flags::LAST) || self.completed.is_some();
+        if at_once || !self.parameters.delayed_ack || self.pending >= 2 {
+            self.acknowledge(ctx);
+        } else {
+            self.deadline = ctx.now.saturating_add(self.parameters.delayed_ack_timeout);
+            self.armed = self.armed.min(self.deadline);
+        }
+        Receipt { new_bytes, completed: whole }
+    }
+
+    fn on_timer(&mut self, ctx: &mut Ctx<'_>) {
+        if ctx.now < self.armed {
+            return;
+        }
+        if ctx.now >= self.deadline {
+            self.acknowledge(ctx);
+        }
+        self.armed = self.deadline;
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.armed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    const MSS: u64 = 1000;
+
+    /// Feeds segments by number (marked with `!`), one each microsecond, and lists the acknowledgements as
+    /// segment numbers (`e` for ECN-Echo).
+    fn answers(parameters: TcpParameters, segments: &[&str]) -> Vec<String> {
+        let mut receiver = TcpReceiver::new(&Arc::new(parameters));
+        let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
+        for (i, text) in segments.iter().enumerate() {
+            let now = Time::from_us(i as u64);
+            let number: u64 = text.trim_end_matches(['!', 'c']).parse().unwrap();
+            let mut flags = if text.contains('!') { flags::CE } else { 0 };
+            flags |= if text.contains('c') { CWR } else { 0 };
+            let frame =
+                Frame { seq: number * MSS, payload_bytes: MSS as u16, flags, kind: Kind::Data, ..Frame::default() };
+            receiver.on_frame(&mut Ctx { now, random: &mut random, replies: &mut replies }, &frame);
+        }
+        let now = Time::from_s(1);
+        receiver.on_timer(&mut Ctx { now, random: &mut random, replies: &mut replies });
+        assert_eq!(receiver.next_timer(), Time::MAX);
+        let text =
+            |reply: &Reply| format!("{}{}", reply.seq / MSS, if reply.flags & flags::ECE != 0 { "e" } else { "" });
+        replies.iter().map(text).collect()
+    }
+
+    #[test]
+    fn every_second_segment_is_acknowledged_and_the_timer_covers_the_rest() {
+        let tcp = TcpParameters::default();
+        assert_eq!(answers(tcp.clone(), &["0", "1", "2", "3", "4"]), ["2", "4", "5"]);
+        let every = TcpParameters { delayed_ack: false, ..tcp };
+        assert_eq!(answers(every, &["0", "1", "2"]), ["1", "2", "3"]);
+    }
+
+    #[test]
+    fn disorder_is_answered_at_once() {
+        let tcp = TcpParameters::default();
+        // 1 is late: duplicates for 2 and 3, at once for 1 and for the repeated 0.
+        assert_eq!(answers(tcp, &["0", "2", "3", "1", "0", "4"]), ["1", "1", "4", "4", "5"]);
+    }
+
+    #[test]
+    fn classic_ecn_echoes_until_told() {
+        let tcp = TcpParameters { ecn: Ecn::Classic, delayed_ack: false, ..TcpParameters::default() };
+        assert_eq!(answers(tcp, &["0", "1!", "2", "3c", "4", "5!c", "6"]), ["1", "2e", "3e", "4", "5", "6e", "7e"]);
+    }
+
+    /// RFC 8257, 3.2: runs of marked and unmarked segments are told apart although every second segment is
+    /// acknowledged.
+    #[test]
+    fn dctcp_echoes_each_run_of_marks() {
+        let answers = answers(TcpParameters::dctcp(), &["0", "1", "2", "3!", "4!", "5!", "6", "7"]);
+        assert_eq!(answers, ["2", "3", "5e", "6e", "8"]);
+    }
+}

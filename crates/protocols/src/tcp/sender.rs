@@ -1,0 +1,255 @@
+//! The sending end: segments, timers and what acknowledgements mean.
+
+use crate::dctcp::Alpha;
+use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
+use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
+use crate::tcp::timeout::Timeout;
+use crate::tcp::window::{Verdict, Window};
+use crate::tcp::{CWR, Ecn, TcpParameters};
+use crate::transport::FlowStart;
+use std::sync::Arc;
+use units::Time;
+
+/// The sending end of one TCP flow.
+#[derive(Clone, Debug)]
+pub struct TcpSender {
+    parameters: Arc<TcpParameters>,
+    window: Window,
+    timeout: Timeout,
+    /// DCTCP's estimate.
+    alpha: Option<Alpha>,
+    start: Time,
+    size_bytes: u64,
+    /// Everything below is acknowledged (SND.UNA).
+    acknowledged: u64,
+    /// The next byte to send (SND.NXT): after a timeout, one that was sent before.
+    next: u64,
+    /// Everything from here on has never been sent.
+    fresh: u64,
+    /// The first unacknowledged segment is to be sent again at once.
+    retransmit: bool,
+    /// The next new segment carries CWR.
+    announce_reduction: bool,
+    /// The segment whose round trip is being measured: its end, and when it left.
+    timed: Option<(u64, Time)>,
+    /// When the retransmission timer fires.
+    deadline: Time,
+    /// What the host was told; it follows a later `deadline` only when it fires, so that an acknowledgement
+    /// moves no timer.
+    armed: Time,
+    retransmitted_bytes: u64,
+    timeouts: u32,
+    delivered: Option<Time>,
+}
+
+impl TcpSender {
+    /// The sender of `flow`.
+    pub fn new(parameters: &Arc<TcpParameters>, flow: &FlowStart) -> Self {
+        let alpha = match &parameters.ecn {
+            Ecn::Dctcp(dctcp) => Some(Alpha::new(dctcp)),
+            Ecn::Off | Ecn::Classic => None,
+        };
+        TcpSender {
+            parameters: Arc::clone(parameters),
+            window: Window::new(parameters),
+            timeout: Timeout::new(),
+            alpha,
+            start: flow.start,
+            size_bytes: flow.size_bytes.max(1),
+            acknowledged: 0,
+            next: 0,
+            fresh: 0,
+            retransmit: false,
+            announce_reduction: false,
+            timed: None,
+            deadline: Time::MAX,
+            armed: Time::MAX,
+            retransmitted_bytes: 0,
+            timeouts: 0,
+            delivered: None,
+        }
+    }
+
+    /// The congestion window in bytes.
+    pub fn congestion_window_bytes(&self) -> u64 {
+        self.window.cwnd
+    }
+
+    /// RFC 5681, 2: what is sent and not acknowledged.
+    fn flight(&self) -> u64 {
+        self.fresh - self.acknowledged
+    }
+
+    fn restart_timer(&mut self, now: Time) {
+        self.deadline = if self.parameters.retransmissions && self.flight() > 0 {
+            // RFC 6298, 5.1 and 5.3.
+            now.saturating_add(self.timeout.rto(&self.parameters))
+        } else {
+            // RFC 6298, 5.2.
+            Time::MAX
+        };
+        self.armed = self.armed.min(self.deadline);
+    }
+
+    fn obey(&mut self, verdict: Verdict, now: Time) {
+        if verdict.retransmit && self.parameters.retransmissions {
+            self.retransmit = true;
+        }
+        if !verdict.keep_timer {
+            self.restart_timer(now);
+        }
+    }
+
+    fn on_new_ack(&mut self, now: Time, acknowledged: u64, echo: bool) {
+        let acked = acknowledged - self.acknowledged;
+        self.acknowledged = acknowledged;
+        self.next = self.next.max(acknowledged);
+        self.retransmit = false;
+        if let Some((_, left)) = self.timed.filter(|&(end, _)| acknowledged >= end) {
+            self.timed = None;
+            self.timeout.sample(now.saturating_sub(left));
+        }
+        if let (Some(alpha), Ecn::Dctcp(dctcp)) = (&mut self.alpha, &self.parameters.ecn) {
+            alpha.on_ack(dctcp.gain, acked, echo, acknowledged, self.next);
+        }
+        let flight = self.flight();
+        let verdict = self.window.on_new_ack(acked, acknowledged, flight, !echo);
+        if echo {
+            self.on_echo();
+        }
+        self.obey(verdict, now);
+    }
+
+    /// An acknowledgement echoed a mark.
+    fn on_echo(&mut self) {
+        if !self.window.may_reduce(self.acknowledged) {
+            return;
+        }
+        let cwnd = match (&self.parameters.ecn, &self.alpha) {
+            (Ecn::Dctcp(_), Some(alpha)) => alpha.cut(self.window.cwnd),
+            // RFC 3168, 6.1.2: as for a loss.
+            (Ecn::Classic, _) => self.window.cwnd / 2,
+            _ => return,
+        };
+        self.window.reduce(cwnd, self.fresh);
+        self.announce_reduction = matches!(self.parameters.ecn, Ecn::Classic);
+    }
+
+    /// The segment from `seq`, `payload_bytes` long.
+    fn segment(&mut self, now: Time, seq: u64, payload_bytes: u16) -> Segment {
+        let end = seq + u64::from(payload_bytes);
+        let again = seq < self.fresh;
+        let mut flags = 0;
+        if end == self.size_bytes {
+            flags |= flags::LAST;
+        }
+        if again {
+            flags |= flags::RETRANSMISSION;
+            self.retransmitted_bytes += end.min(self.fresh) - seq;
+            // RFC 6298, 3 (Karn's algorithm): no sample from what may be either of two segments.
+            self.timed = None;
+        } else if self.timed.is_none() {
+            self.timed = Some((end, now));
+        }
+        match self.parameters.ecn {
+            Ecn::Off => {}
+            // RFC 3168, 6.1.5: retransmitted segments are not ECN-capable; 6.1.2: the first new one after a
+            // reduction says so.
+            Ecn::Classic if again => {}
+            Ecn::Classic => {
+                flags |= flags::ECT;
+                if std::mem::take(&mut self.announce_reduction) {
+                    flags |= CWR;
+                }
+            }
+            // RFC 8257, 3.5: every segment, lest a queue that marks early drops the retransmission.
+            Ecn::Dctcp(_) => flags |= flags::ECT,
+        }
+        self.fresh = self.fresh.max(end);
+        self.next = self.next.max(end);
+        if self.deadline == Time::MAX {
+            self.restart_timer(now);
+        }
+        let size_bytes = payload_bytes.saturating_add(self.parameters.header_bytes).max(MIN_FRAME_BYTES);
+        Segment { seq, payload_bytes, size_bytes, flags, stamp: now }
+    }
+}
+
+impl Sender for TcpSender {
+    fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
+        // RFC 9293, 3.10.7.4: an acknowledgement of what was never sent is ignored.
+        if frame.kind != Kind::Ack || frame.seq > self.fresh {
+            return;
+        }
+        if frame.has(flags::COMPLETE) && self.delivered.is_none() {
+            self.delivered = Some(Time::from_ps(frame.aux));
+        }
+        let echo = frame.has(flags::ECE) && self.parameters.ecn != Ecn::Off;
+        if frame.seq > self.acknowledged {
+            self.on_new_ack(ctx.now, frame.seq, echo);
+        } else if frame.seq == self.acknowledged && self.flight() > 0 {
+            // RFC 5681, 2: a duplicate.
+            if echo {
+                self.on_echo();
+            }
+            let verdict = self.window.on_duplicate_ack(frame.seq, self.flight(), self.fresh);
+            if verdict.retransmit {
+                self.obey(verdict, ctx.now);
+            }
+        }
+    }
+
+    fn on_timer(&mut self, ctx: &mut Ctx<'_>) {
+        if ctx.now < self.armed {
+            return;
+        }
+        if ctx.now >= self.deadline {
+            self.timeouts += 1;
+            self.window.on_timeout(self.flight(), self.fresh);
+            // RFC 6298, 5.4 to 5.6; everything behind the first segment follows as the window opens.
+            self.timeout.back_off();
+            self.next = self.acknowledged;
+            self.retransmit = false;
+            self.timed = None;
+            self.restart_timer(ctx.now);
+        }
+        self.armed = self.deadline;
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.armed
+    }
+
+    fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
+        if self.acknowledged >= self.size_bytes {
+            return Offer::Done;
+        }
+        if ctx.now < self.start {
+            return Offer::At(self.start);
+        }
+        let mss = u64::from(self.parameters.mss_bytes.max(1));
+        if std::mem::take(&mut self.retransmit) {
+            let payload_bytes = (self.fresh - self.acknowledged).min(mss) as u16;
+            return Offer::Send(self.segment(ctx.now, self.acknowledged, payload_bytes));
+        }
+        let payload_bytes = (self.size_bytes - self.next).min(mss);
+        if payload_bytes == 0 {
+            return Offer::Blocked;
+        }
+        // Whole segments only, except the last (RFC 9293, 3.8.6.2.1: silly window syndrome).
+        let window = self.window.cwnd.min(self.parameters.advertised_window_bytes).max(payload_bytes);
+        if self.next - self.acknowledged + payload_bytes > window {
+            return Offer::Blocked;
+        }
+        Offer::Send(self.segment(ctx.now, self.next, payload_bytes as u16))
+    }
+
+    fn statistics(&self) -> SenderStatistics {
+        SenderStatistics {
+            retransmitted_bytes: self.retransmitted_bytes,
+            timeouts: self.timeouts,
+            delivered: self.delivered,
+        }
+    }
+}

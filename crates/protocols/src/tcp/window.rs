@@ -1,0 +1,288 @@
+//! The congestion window (RFC 5681, RFC 6582): pure arithmetic, no clock and no segments.
+
+use crate::tcp::{CongestionControl, TcpParameters};
+
+/// What an acknowledgement asks the sender to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// Send the first unacknowledged segment again, whatever the window says.
+    pub(crate) retransmit: bool,
+    /// Leave the retransmission timer alone (RFC 6582, 3.2: only the first partial acknowledgement of a
+    /// recovery restarts it).
+    pub(crate) keep_timer: bool,
+}
+
+/// The window of one flow, in bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    pub(crate) cwnd: u64,
+    pub(crate) ssthresh: u64,
+    mss: u64,
+    /// No growth from here on: the receiver allows no more.
+    limit: u64,
+    /// Bytes acknowledged since congestion avoidance last grew.
+    counted: u64,
+    duplicates: u32,
+    threshold: u32,
+    control: CongestionControl,
+    fast_retransmit: bool,
+    /// Whether fast recovery is on, and whether it has seen a partial acknowledgement.
+    recovering: bool,
+    partial: bool,
+    /// Whether the last thing was a timeout: the next one is a repetition.
+    timed_out: bool,
+    /// The end of what was sent before the last loss or reduction ("recover" of RFC 6582, plus one).
+    recover: u64,
+    /// The same for reductions by marks.
+    reduced: u64,
+}
+
+impl Window {
+    pub(crate) fn new(parameters: &TcpParameters) -> Self {
+        let mss = u64::from(parameters.mss_bytes.max(1));
+        Window {
+            cwnd: parameters.initial_window.bytes(mss),
+            ssthresh: parameters.initial_ssthresh_bytes.unwrap_or(u64::MAX),
+            mss,
+            limit: parameters.advertised_window_bytes.max(mss),
+            counted: 0,
+            duplicates: 0,
+            threshold: parameters.dupack_threshold.max(1),
+            control: parameters.congestion_control,
+            fast_retransmit: parameters.fast_retransmit && parameters.retransmissions,
+            recovering: false,
+            partial: false,
+            timed_out: false,
+            recover: 0,
+            reduced: 0,
+        }
+    }
+
+    /// RFC 5681, equation 4.
+    fn half(&self, flight: u64) -> u64 {
+        (flight / 2).max(2 * self.mss)
+    }
+
+    /// `acked` bytes up to `acknowledged` are newly acknowledged, `flight` are still out; `grow` unless the
+    /// acknowledgement echoes a mark.
+    pub(crate) fn on_new_ack(&mut self, acked: u64, acknowledged: u64, flight: u64, grow: bool) -> Verdict {
+        self.duplicates = 0;
+        self.timed_out = false;
+        if !self.recovering {
+            if grow {
+                self.grow(acked);
+            }
+            return Verdict::default();
+        }
+        if self.control == CongestionControl::NewReno && acknowledged < self.recover {
+            // RFC 6582, 3.2, step 3, partial acknowledgement: the next hole, and the window deflates by what
+            // left the network.
+            let verdict = Verdict { retransmit: true, keep_timer: self.partial };
+            self.partial = true;
+            self.cwnd = self.cwnd.saturating_sub(acked);
+            if acked >= self.mss {
+                self.cwnd += self.mss;
+            }
+            self.cwnd = self.cwnd.max(self.mss);
+            return verdict;
+        }
+        self.recovering = false;
+        self.counted = 0;
+        self.cwnd = match self.control {
+            // RFC 6582, 3.2, step 3, full acknowledgement, first way: no burst when little is in flight.
+            CongestionControl::NewReno => self.ssthresh.min(flight.max(self.mss) + self.mss),
+            // RFC 5681, 3.2, step 6.
+            CongestionControl::Reno | CongestionControl::Fixed => self.ssthresh,
+        };
+        Verdict::default()
+    }
+
+    /// RFC 5681, 3.1.
+    fn grow(&mut self, acked: u64) {
+        // A window that the receiver does not let it use would only delay the reaction to a loss.
+        if self.cwnd >= self.limit {
+            return;
+        }
+        if self.cwnd < self.ssthresh {
+            // Equation 2.
+            self.cwnd += acked.min(self.mss);
+            return;
+        }
+        // The recommended way: one segment for each window of bytes acknowledged.
+        self.counted += acked;
+        if self.counted >= self.cwnd {
+            self.counted -= self.cwnd;
+            self.cwnd += self.mss;
+        }
+    }
+
+    /// A duplicate acknowledgement of `acknowledged` with `flight` bytes out, up to `sent`.
+    pub(crate) fn on_duplicate_ack(&mut self, acknowledged: u64, flight: u64, sent: u64) -> Verdict {
+        if !self.fast_retransmit {
+            return Verdict::default();
+        }
+        if self.recovering {
+            // RFC 5681, 3.2, step 4. More than the receiver's window has no use.
+            if self.cwnd < self.ssthresh.max(self.limit) {
+                self.cwnd += self.mss;
+            }
+            return Verdict::default();
+        }
+        self.duplicates = self.duplicates.saturating_add(1);
+        // RFC 6582, 3.2, step 2: duplicates of what was sent before the last loss tell of no new one.
+        let old_news = self.control == CongestionControl::NewReno && acknowledged < self.recover;
+        if self.duplicates != self.threshold || old_news {
+            return Verdict::default();
+        }
+        self.recover = sent;
+        if self.control != CongestionControl::Fixed {
+            // RFC 5681, 3.2, steps 2 and 3.
+            self.ssthresh = self.half(flight);
+            self.cwnd = self.ssthresh + u64::from(self.threshold) * self.mss;
+            (self.recovering, self.partial) = (true, false);
+            self.reduced = sent;
+        }
+        Verdict { retransmit: true, keep_timer: false }
+    }
+
+    /// The retransmission timer fired with `flight` bytes out, up to `sent`.
+    pub(crate) fn on_timeout(&mut self, flight: u64, sent: u64) {
+        self.duplicates = 0;
+        self.recovering = false;
+        self.counted = 0;
+        // RFC 6582, 4 (timeouts).
+        self.recover = sent;
+        self.reduced = sent;
+        if self.control == CongestionControl::Fixed {
+            return;
+        }
+        // RFC 5681, 3.1: a repeated timeout of the same segment holds ssthresh.
+        if !self.timed_out {
+            self.ssthresh = self.half(flight);
+        }
+        self.timed_out = true;
+        // The loss window.
+        self.cwnd = self.mss;
+    }
+
+    /// Whether a mark echoed with `acknowledged` may reduce the window: once for what was sent before the
+    /// last reduction (RFC 3168, 6.1.2; RFC 8257, 3.3), and not during fast recovery.
+    pub(crate) fn may_reduce(&self, acknowledged: u64) -> bool {
+        self.control != CongestionControl::Fixed && !self.recovering && acknowledged >= self.reduced
+    }
+
+    /// Reduces the window for marks to `cwnd`, two segments at least; `sent` bytes have been sent.
+    pub(crate) fn reduce(&mut self, cwnd: u64, sent: u64) {
+        self.cwnd = cwnd.max(2 * self.mss);
+        self.ssthresh = self.cwnd;
+        self.counted = 0;
+        self.reduced = sent;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::InitialWindow;
+
+    const MSS: u64 = 1000;
+
+    fn window(control: CongestionControl, ssthresh: Option<u64>) -> Window {
+        Window::new(&TcpParameters {
+            mss_bytes: MSS as u16,
+            initial_window: InitialWindow::Bytes(MSS),
+            initial_ssthresh_bytes: ssthresh,
+            congestion_control: control,
+            ..TcpParameters::default()
+        })
+    }
+
+    #[test]
+    fn slow_start_doubles_and_congestion_avoidance_adds_one_segment_a_round() {
+        let mut w = window(CongestionControl::Reno, Some(16 * MSS));
+        for round in 0..4 {
+            assert_eq!(w.cwnd, MSS << round);
+            (0..w.cwnd / MSS).for_each(|_| _ = w.on_new_ack(MSS, 0, 0, true));
+        }
+        for round in 0..20 {
+            assert_eq!(w.cwnd, (16 + round) * MSS);
+            (0..w.cwnd / MSS).for_each(|_| _ = w.on_new_ack(MSS, 0, 0, true));
+        }
+        // Acknowledgements of two segments: the same in congestion avoidance.
+        w.cwnd = 20 * MSS;
+        w.counted = 0;
+        (0..10).for_each(|_| _ = w.on_new_ack(2 * MSS, 0, 0, true));
+        assert_eq!(w.cwnd, 21 * MSS);
+    }
+
+    #[test]
+    fn initial_windows_of_the_standards() {
+        let table = [(536, 2144, 5360), (1460, 4380, 14_600), (2190, 6570, 14_600), (8960, 17_920, 17_920)];
+        for (mss, rfc5681, rfc6928) in table {
+            assert_eq!(InitialWindow::Rfc5681.bytes(mss), rfc5681);
+            assert_eq!(InitialWindow::Rfc6928.bytes(mss), rfc6928);
+        }
+    }
+
+    #[test]
+    fn reno_recovers_on_the_first_new_acknowledgement() {
+        let mut w = window(CongestionControl::Reno, None);
+        w.cwnd = 20 * MSS;
+        let flight = 20 * MSS;
+        assert!(!w.on_duplicate_ack(0, flight, flight).retransmit);
+        assert!(!w.on_duplicate_ack(0, flight, flight).retransmit);
+        assert!(w.on_duplicate_ack(0, flight, flight).retransmit);
+        assert_eq!((w.ssthresh, w.cwnd), (10 * MSS, 13 * MSS));
+        (0..5).for_each(|_| assert!(!w.on_duplicate_ack(0, flight, flight).retransmit));
+        assert_eq!(w.cwnd, 18 * MSS);
+        assert_eq!(w.on_new_ack(5 * MSS, 5 * MSS, 15 * MSS, true), Verdict::default());
+        assert_eq!(w.cwnd, 10 * MSS);
+    }
+
+    #[test]
+    fn newreno_repairs_a_hole_per_partial_acknowledgement() {
+        let mut w = window(CongestionControl::NewReno, None);
+        w.cwnd = 20 * MSS;
+        let sent = 20 * MSS;
+        (0..3).for_each(|_| _ = w.on_duplicate_ack(0, sent, sent));
+        assert_eq!(w.cwnd, 13 * MSS);
+        let first = w.on_new_ack(4 * MSS, 4 * MSS, 16 * MSS, true);
+        assert_eq!(first, Verdict { retransmit: true, keep_timer: false });
+        assert_eq!(w.cwnd, 10 * MSS);
+        let second = w.on_new_ack(MSS, 5 * MSS, 15 * MSS, true);
+        assert_eq!(second, Verdict { retransmit: true, keep_timer: true });
+        assert_eq!(w.cwnd, 10 * MSS);
+        assert_eq!(w.on_new_ack(15 * MSS, sent, 6 * MSS, true), Verdict::default());
+        assert_eq!(w.cwnd, 7 * MSS);
+        // Duplicates from before the loss start no second recovery.
+        w.recover = 30 * MSS;
+        (0..5).for_each(|_| assert!(!w.on_duplicate_ack(sent, 6 * MSS, 30 * MSS).retransmit));
+    }
+
+    #[test]
+    fn timeouts_halve_once_and_restart_from_one_segment() {
+        let mut w = window(CongestionControl::NewReno, None);
+        w.cwnd = 40 * MSS;
+        w.on_timeout(40 * MSS, 40 * MSS);
+        assert_eq!((w.ssthresh, w.cwnd), (20 * MSS, MSS));
+        w.on_timeout(MSS, 40 * MSS);
+        assert_eq!((w.ssthresh, w.cwnd), (20 * MSS, MSS));
+        w.on_new_ack(MSS, MSS, 0, true);
+        w.on_timeout(2 * MSS, 40 * MSS);
+        assert_eq!(w.ssthresh, 2 * MSS);
+    }
+
+    #[test]
+    fn a_fixed_window_only_grows() {
+        let mut w = window(CongestionControl::Fixed, None);
+        for i in 0..2000 {
+            w.on_new_ack(MSS, i * MSS, 0, true);
+            assert!(!w.may_reduce(i * MSS));
+        }
+        let full = w.cwnd;
+        assert!(((1 << 20)..(1 << 20) + MSS).contains(&full));
+        w.on_timeout(full, full);
+        (0..5).for_each(|_| _ = w.on_duplicate_ack(0, full, full));
+        assert_eq!(w.cwnd, full);
+    }
+}
