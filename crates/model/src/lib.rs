@@ -1,1 +1,3 @@
-//! Links, switches and hosts on the engine
+//! Links, switches and hosts: drives the mechanisms of `protocols` on the engine.
+
+pub mod parameters;

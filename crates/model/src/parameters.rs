@@ -1,0 +1,251 @@
+//! What a simulation is made of, after a scenario has been read and checked.
+
+use fabric::Fabric;
+use fabric::routing::{Failure, Forwarding, PathTable};
+use protocols::transport::TransportParameters;
+use units::{Rate, Time};
+
+/// Traffic classes (802.1Q priorities).
+pub const CLASSES: usize = 8;
+
+/// A limit that is fixed or follows what is left of the shared buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threshold {
+    /// This many bytes.
+    Static {
+        /// Bytes.
+        bytes: u64,
+    },
+    /// `alpha` times the free part of the shared buffer (Choudhury and Hahne, 1998).
+    Dynamic {
+        /// Numerator and denominator of alpha, both positive.
+        alpha: (u32, u32),
+    },
+}
+
+/// How much a switch can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    /// One buffer for all ports; `egress` limits each lossy egress queue.
+    Shared {
+        /// Bytes in all, headroom included.
+        bytes: u64,
+        /// The most that a lossy queue may hold.
+        egress: Threshold,
+    },
+    /// Every egress queue has room of its own.
+    PerQueue {
+        /// The most that a queue may hold.
+        limit: QueueLimit,
+    },
+}
+
+/// A queue's room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// In bytes of frames.
+    Bytes(u64),
+    /// In frames.
+    Packets(u32),
+}
+
+/// When a switch stops its neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowControl {
+    /// Never.
+    None,
+    /// 802.3x: the whole port.
+    Pause(PauseParameters),
+    /// 802.1Qbb: the classes of `classes`.
+    Pfc(PauseParameters),
+}
+
+impl FlowControl {
+    /// The parameters, whichever kind it is.
+    pub fn pause(&self) -> Option<&PauseParameters> {
+        match self {
+            FlowControl::None => None,
+            FlowControl::Pause(parameters) | FlowControl::Pfc(parameters) => Some(parameters),
+        }
+    }
+
+    /// The classes that must not lose frames, a bit each.
+    pub fn lossless(&self) -> u8 {
+        match self {
+            FlowControl::None => 0,
+            FlowControl::Pause(_) => 0xff,
+            FlowControl::Pfc(parameters) => parameters.classes,
+        }
+    }
+}
+
+/// PAUSE and PFC have the same clockwork.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseParameters {
+    /// The lossless classes, a bit each; all for 802.3x.
+    pub classes: u8,
+    /// An ingress account above this sends XOFF.
+    pub xoff: Threshold,
+    /// An ingress account this much below XOFF, or empty, sends XON.
+    pub xon_offset_bytes: u64,
+    /// Room of each lossless account beyond XOFF, for what is still on its way; `None` computes it per
+    /// port (see [`headroom_bytes`]).
+    pub headroom_bytes: Option<u64>,
+    /// How long a pause lasts unless renewed, in units of 512 bit times of the link, 1 to 65535.
+    pub quanta: u16,
+    /// From the arrival of a pause to its effect, in bit times of the link (802.1Qbb annex O allows 3840
+    /// to 10GBASE-R and 614.4 ns in general).
+    pub reaction_bit_times: u64,
+}
+
+/// Bytes that may still arrive at an ingress port after it decided to send XOFF over a link of `rate` and
+/// one-way `delay`: a frame of its own that it has just begun to send holds the pause frame back, the
+/// pause frame travels, the sender finishes the frame that it has begun and reacts, and what it sent
+/// travels back. A frame leaves the account when its transmission *starts*, so one more frame may
+/// already be counted (802.1Qbb annex O; DESIGN section 2).
+pub fn headroom_bytes(rate: Rate, delay: Time, mtu_bytes: u64, reaction_bit_times: u64) -> u64 {
+    let overhead = units::WIRE_OVERHEAD_BYTES;
+    let round_trip = rate.bytes_in(delay * 2) + 1;
+    let pause = u64::from(protocols::frame::MIN_FRAME_BYTES) + overhead;
+    round_trip + pause + reaction_bit_times.div_ceil(8) + 3 * (mtu_bytes + overhead)
+}
+
+/// What becomes of a frame that finds no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overload {
+    /// It is lost.
+    Drop,
+}
+
+/// How a switch marks frames.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Marking {
+    /// Not at all.
+    None,
+    /// Congestion experienced, by the length of the egress queue that the frame enters: never up to
+    /// `k_min_bytes`, always above `k_max_bytes`, between them with a probability that rises linearly to
+    /// `p_max` (RED without averaging, as DCQCN uses it). Equal thresholds make DCTCP's step.
+    Ecn {
+        /// Where marking begins.
+        k_min_bytes: u64,
+        /// Where every frame is marked, at least `k_min_bytes`.
+        k_max_bytes: u64,
+        /// The probability just below `k_max_bytes`, 0 to 1.
+        p_max: f64,
+    },
+}
+
+/// Which class a port serves next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduler {
+    /// The highest class that may send.
+    Strict,
+    /// `weights[class]` frames a round, each at least 1.
+    Wrr {
+        /// Frames a round.
+        weights: [u16; CLASSES],
+    },
+    /// Deficit round robin (Shreedhar and Varghese, 1996).
+    Drr {
+        /// Bytes a round, each at least 1.
+        quantum_bytes: [u32; CLASSES],
+    },
+}
+
+/// One kind of switch; all switches of a fabric are alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SwitchParameters {
+    /// Its memory.
+    pub buffer: Buffer,
+    /// When it stops its neighbours.
+    pub flow_control: FlowControl,
+    /// What it does without room.
+    pub overload: Overload,
+    /// How it marks.
+    pub marking: Marking,
+    /// How a port chooses among classes; hosts use the same.
+    pub scheduler: Scheduler,
+}
+
+/// How the two ends of the fabric behave.
+#[derive(Clone, Debug)]
+pub struct HostParameters {
+    /// What carries flows.
+    pub transport: TransportParameters,
+    /// The class of acknowledgements and notifications; `None` uses the class of the data.
+    pub reply_class: Option<u8>,
+    /// Whether hosts stop when a PAUSE or PFC frame tells them to.
+    pub obeys_pause: bool,
+    /// TTL of new frames, 1 to 255.
+    pub ttl: u8,
+    /// The largest frame that any transport or datagram source of the run makes, for headroom.
+    pub mtu_bytes: u16,
+}
+
+/// How a switch chooses among equal-cost ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// By the flow's hash: every frame of a flow takes the same path.
+    FlowHash,
+    /// Every frame for itself.
+    PerPacket,
+}
+
+/// What a switch does when every port towards a destination is down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reroute {
+    /// It drops the frame.
+    None,
+    /// It sends it to the live neighbours nearest to the destination in the healthy fabric.
+    Local,
+}
+
+/// Everything about one run.
+#[derive(Debug)]
+pub struct Setup {
+    /// Hosts, switches, links.
+    pub fabric: Fabric,
+    /// Its routes.
+    pub forwarding: Forwarding,
+    /// Explicit paths that flows may name.
+    pub paths: PathTable,
+    /// How equal-cost ports are chosen.
+    pub spread: Spread,
+    /// Links that fail.
+    pub failures: Vec<Failure>,
+    /// What happens next to a failed link.
+    pub reroute: Reroute,
+    /// The switches.
+    pub switch: SwitchParameters,
+    /// The hosts.
+    pub host: HostParameters,
+    /// Who sends what.
+    pub traffic: traffic::Plan,
+    /// Delay of a notification from one host to another; `None` for the least link delay.
+    pub notification_delay: Option<Time>,
+    /// When the run ends.
+    pub duration: Time,
+    /// What happens before this does not count in statistics.
+    pub warm_up: Time,
+    /// The run's seed.
+    pub seed: u64,
+    /// Threads, at least 1.
+    pub threads: usize,
+    /// How often a deadlock is looked for; `None` for never.
+    pub deadlock_every: Option<Time>,
+    /// What else to watch and write down.
+    pub record: RecordParameters,
+}
+
+/// What a run writes down beside its summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordParameters {
+    /// Queue lengths, this often.
+    pub queues_every: Option<Time>,
+    /// Bytes sent per link, this often.
+    pub links_every: Option<Time>,
+    /// Bytes delivered per traffic entry, this often.
+    pub throughput_every: Option<Time>,
+    /// Every pause and resume that is received.
+    pub pauses: bool,
+}
