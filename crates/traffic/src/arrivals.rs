@@ -19,6 +19,8 @@ pub struct Arrivals {
     /// Destination port of the flows.
     pub dst_port: u16,
     destinations: Arc<[u32]>,
+    /// Known from the start, so that checking every host's source does not walk the list each time.
+    largest_destination: u32,
     /// Where `src` stands among the destinations.
     own_position: Option<u32>,
     sizes: Sizes,
@@ -44,6 +46,7 @@ pub struct Arrival {
 pub(crate) struct Shared<'a> {
     pub entry: &'a crate::Entry,
     pub destinations: &'a Arc<[u32]>,
+    pub largest_destination: u32,
     pub sizes: &'a Sizes,
     pub mean_gap: Time,
     pub stop: Time,
@@ -61,6 +64,7 @@ impl Arrivals {
             traffic: entry.traffic,
             dst_port: entry.dst_port,
             destinations: shared.destinations.clone(),
+            largest_destination: shared.largest_destination,
             own_position,
             sizes: shared.sizes.clone(),
             mean_gap: shared.mean_gap,
@@ -100,11 +104,15 @@ impl Arrivals {
     }
 
     pub(crate) fn check(&self, hosts: u32) -> Result<(), PlanError> {
-        let bad = |why: String| Err(PlanError::BadArrivals { src: self.src, why });
-        match self.destinations.iter().chain([&self.src]).find(|host| **host >= hosts) {
-            Some(host) => bad(format!("there is no host {host}: use 0 to {}", hosts.saturating_sub(1))),
-            None => Ok(()),
+        let host = self.src.max(self.largest_destination);
+        if host >= hosts {
+            let why = format!("there is no host {host}: use 0 to {}", hosts.saturating_sub(1));
+            return Err(PlanError::BadArrivals { src: self.src, why });
         }
+        if self.class > 7 {
+            return Err(PlanError::BadArrivals { src: self.src, why: "a class is 0 to 7".into() });
+        }
+        Ok(())
     }
 }
 

@@ -29,7 +29,9 @@ pub(crate) fn parse(text: &str, decimals: i32) -> Option<(u64, bool)> {
         (true, power) => (value.checked_mul(power?)?, true),
         // Smaller than any unit, by far.
         (false, None) => (0, false),
-        (false, Some(power)) => (value / power + u128::from(value % power >= power - power / 2), value % power == 0),
+        (false, Some(power)) => {
+            (value / power + u128::from(value % power >= power - power / 2), value.is_multiple_of(power))
+        }
     };
     Some((u64::try_from(value).ok()?, exact))
 }

@@ -175,10 +175,9 @@ fn parse_flow(texts: &[&str], before: Option<FlowColumns>, options: &FlowFileOpt
         FlowColumns::Six => number(texts[3], "a port, 0 to 65535")?,
         FlowColumns::Five => options.default_dst_port,
     };
-    let size_text = size;
     let size_bytes = number(size, "a size in bytes")?;
     if size_bytes == 0 || size_bytes == ENDLESS {
-        return Err(not_number(size_text, "a size of at least 1 byte"));
+        return Err(not_number(size, "a size of at least 1 byte"));
     }
     let (ps, exact) =
         decimal::parse(start, 12).ok_or_else(|| not_number(start, "a start in seconds, below 213 days"))?;

@@ -63,7 +63,15 @@ pub fn poisson(
     positions.sort_unstable();
     let stop = parameters.stop.unwrap_or(Time::MAX);
     let count = parameters.flows_per_host.unwrap_or(u64::MAX);
-    let shared = Shared { entry, destinations: &destinations, sizes: &parameters.sizes, mean_gap, stop, count };
+    let shared = Shared {
+        entry,
+        destinations: &destinations,
+        largest_destination: positions.last().map_or(0, |(host, _)| *host),
+        sizes: &parameters.sizes,
+        mean_gap,
+        stop,
+        count,
+    };
     for &src in hosts {
         let own = positions.binary_search_by_key(&src, |(host, _)| *host).ok().map(|at| positions[at].1);
         if own.is_some() && destinations.len() < 2 {
@@ -78,7 +86,7 @@ pub fn poisson(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BuiltIn, Mean, Plan};
+    use crate::{Arrival, BuiltIn, Mean, Plan};
 
     fn plan(parameters: &Poisson, hosts: u32) -> Plan {
         let (list, mut builder) = ((0..hosts).collect::<Vec<_>>(), PlanBuilder::new());
@@ -150,6 +158,46 @@ mod tests {
         assert_eq!(draw(&[2]).len(), 50);
         assert_ne!(draw(&[2]), draw(&[1]));
         assert!(draw(&[6]).iter().all(|arrival| [5, 7].contains(&arrival.dst)));
+    }
+
+    /// What was drawn when this was written: a change of any draw changes everybody's results.
+    #[test]
+    fn known_answers() {
+        let parameters = Poisson {
+            intensity: Intensity::Load { rate: Rate::from_gbps(100), load: 0.5 },
+            sizes: Sizes::Empirical(BuiltIn::named("web-search").unwrap().cdf()),
+            destinations: None,
+            stop: None,
+            flows_per_host: None,
+        };
+        let mut arrivals = plan(&parameters, 16).arrivals.remove(3);
+        let drawn: Vec<_> = std::iter::from_fn(|| arrivals.next()).take(3).collect();
+        let arrival = |ps, dst, size_bytes| Arrival { at: Time::from_ps(ps), dst, size_bytes };
+        assert_eq!(
+            drawn,
+            [arrival(691_457_030, 8, 214_209), arrival(1_541_778_917, 12, 424_393), arrival(1_771_081_942, 9, 32_448),]
+        );
+    }
+
+    #[test]
+    fn sources_are_small_and_checked_against_the_fabric() {
+        assert!(size_of::<Arrivals>() <= 128, "{}", size_of::<Arrivals>());
+        let parameters = Poisson {
+            intensity: Intensity::MeanGap(Time::from_us(10)),
+            sizes: Sizes::Fixed(1),
+            destinations: Some(vec![9, 2]),
+            stop: None,
+            flows_per_host: None,
+        };
+        let build = |hosts, class| {
+            let mut builder = PlanBuilder::new();
+            let entry = Entry { class, ..Entry::new(1, 0) };
+            poisson(&parameters, &[0, 1], &entry, &mut builder).unwrap();
+            builder.build(hosts).map(|_| ()).map_err(|error| error.to_string())
+        };
+        assert_eq!(build(10, 7), Ok(()));
+        assert_eq!(build(9, 7), Err("arrivals at host 0: there is no host 9: use 0 to 8".into()));
+        assert!(build(10, 8).unwrap_err().contains("0 to 7"));
     }
 
     #[test]

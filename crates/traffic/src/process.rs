@@ -53,11 +53,23 @@ pub enum Process {
     },
 }
 
+impl Process {
+    fn rate(&self) -> Option<Rate> {
+        match *self {
+            Process::Constant { rate } | Process::Poisson { rate } | Process::OnOff { rate, .. } => Some(rate),
+            Process::Bursts { .. } => None,
+        }
+    }
+}
+
 impl DatagramSource {
     /// What is wrong with the source, if anything.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         if self.frame_bytes < 64 {
             return Err("an Ethernet frame has at least 64 bytes: raise frame_bytes");
+        }
+        if self.process.rate().is_some_and(|rate| rate.as_bps() > 1_000_000_000_000_000) {
+            return Err("frames at more than 1 Pbps would follow each other within a picosecond: lower the rate");
         }
         match self.process {
             Process::OnOff { rate, mean_on, .. } if mean_on < rate.serialise(self.wire_bytes()) => {
@@ -136,7 +148,7 @@ impl Departures {
                         return passed;
                     }
                 }
-                self.on_left = self.on_left - on_needed;
+                self.on_left -= on_needed;
                 passed.saturating_add(on_needed)
             }
             Process::Bursts { frame_gap, frames_per_burst, pause } => {
@@ -237,6 +249,7 @@ mod tests {
         let source = |process, frame_bytes| DatagramSource { process, frame_bytes, stop: None }.check();
         let rate = Rate::from_gbps(1);
         assert!(source(Process::Poisson { rate }, 63).is_err());
+        assert!(source(Process::Constant { rate: Rate::from_gbps(1_000_001) }, 64).unwrap_err().contains("1 Pbps"));
         let on_off = Process::OnOff { rate, mean_on: Time::from_us(1), mean_off: Time::ZERO };
         assert!(source(on_off, 1518).unwrap_err().contains("on-time"));
         assert!(source(on_off, 64).is_ok());

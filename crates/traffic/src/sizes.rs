@@ -67,6 +67,9 @@ impl Sizes {
     /// Whether every draw is a size.
     pub(crate) fn check(&self) -> Result<(), TrafficError> {
         match self {
+            Sizes::Fixed(crate::ENDLESS) | Sizes::Uniform { max_bytes: crate::ENDLESS, .. } => Err(
+                TrafficError::parameter("size", "this large it would mean a flow without end: ask for that instead"),
+            ),
             Sizes::Fixed(0) => Err(TrafficError::parameter("size", "a flow has at least 1 byte")),
             Sizes::Uniform { min_bytes: 0, .. } => Err(TrafficError::parameter("size", "a flow has at least 1 byte")),
             Sizes::Uniform { min_bytes, max_bytes } if max_bytes < min_bytes => {
@@ -158,5 +161,65 @@ impl Cdf {
             |pair: &[CdfPoint]| u128::from(pair[0].bytes + pair[1].bytes) * u128::from(pair[1].share - pair[0].share);
         // At most 2^51 bytes times shares that sum up to 10^12: no overflow.
         Mean { numerator: self.points.windows(2).map(piece).sum(), denominator: 2 * u128::from(Cdf::WHOLE) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn fixed_and_uniform() {
+        let mut stream = Stream::new(5, 0, 0);
+        let uniform = Sizes::Uniform { min_bytes: 3, max_bytes: 12 };
+        let mut counts = [0u32; 10];
+        for _ in 0..50_000 {
+            counts[uniform.draw(&mut stream) as usize - 3] += 1;
+        }
+        // Chi-square with 9 degrees of freedom: 27.9 is the 0.1 % quantile.
+        let chi: f64 = counts.iter().map(|&count| (f64::from(count) - 5000.0).powi(2) / 5000.0).sum();
+        assert!(chi < 27.9, "{counts:?}");
+        assert_eq!(uniform.mean(), Mean { numerator: 15, denominator: 2 });
+        assert_eq!(Sizes::Fixed(7).draw(&mut stream), 7);
+        assert_eq!(Sizes::Fixed(7).mean().as_f64(), 7.0);
+    }
+
+    #[test]
+    fn sizes_that_are_none_are_refused() {
+        let fails = |sizes: Sizes| sizes.check().unwrap_err().to_string();
+        assert!(fails(Sizes::Fixed(0)).contains("at least 1 byte"));
+        assert!(fails(Sizes::Uniform { min_bytes: 0, max_bytes: 9 }).contains("at least 1 byte"));
+        assert!(fails(Sizes::Uniform { min_bytes: 10, max_bytes: 9 }).contains("below the smallest 10"));
+        assert!(fails(Sizes::Fixed(u64::MAX)).contains("without end"));
+        assert!(Sizes::Uniform { min_bytes: 9, max_bytes: 9 }.check().is_ok());
+    }
+
+    proptest! {
+        /// The inverse is monotone, inside of its piece, and undone by the distribution to a byte.
+        #[test]
+        fn the_inverse_inverts(
+            mut bytes in prop::collection::vec(1u64..1 << 40, 2..8),
+            mut shares in prop::collection::vec(0u64..=Cdf::WHOLE, 8),
+            mut asked in prop::collection::vec(0u64..Cdf::WHOLE, 1..20),
+        ) {
+            bytes.sort_unstable();
+            shares.truncate(bytes.len());
+            shares.sort_unstable();
+            shares[0] = 0;
+            shares[bytes.len() - 1] = Cdf::WHOLE;
+            let points: Vec<CdfPoint> =
+                bytes.iter().zip(&shares).map(|(&bytes, &share)| CdfPoint { bytes, share }).collect();
+            let cdf = Cdf::new(points).unwrap();
+            asked.sort_unstable();
+            let sizes: Vec<u64> = asked.iter().map(|share| cdf.at(*share)).collect();
+            prop_assert!(sizes.is_sorted());
+            for (share, size) in asked.iter().zip(sizes) {
+                prop_assert!(cdf.share_at_most(size + 1) >= *share);
+                prop_assert!(size == bytes[0] || cdf.share_at_most(size - 1) <= *share);
+            }
+            let mean = cdf.mean().as_f64();
+            prop_assert!(mean >= bytes[0] as f64 * 0.999999 && mean <= bytes[bytes.len() - 1] as f64 * 1.000001);
+        }
     }
 }

@@ -203,6 +203,45 @@ mod tests {
     }
 
     proptest! {
+        /// Whatever generators share a plan, in whatever order: it is valid and every flow starts and ends.
+        #[test]
+        fn mixed_plans_run(
+            kinds in prop::collection::vec((0usize..5, 2u32..12, 1u32..6), 1..8),
+            seed in 0u64..,
+            shift in 0u32..50,
+        ) {
+            let mut builder = PlanBuilder::new();
+            for (traffic, (kind, count, parameter)) in kinds.into_iter().enumerate() {
+                let hosts: Vec<u32> = (shift..shift + count).collect();
+                let entry = Entry { jitter: Time::from_us(1), ..Entry::new(seed, traffic as u8) };
+                let (delay, b) = (Time::from_ns(u64::from(parameter)), &mut builder);
+                match kind {
+                    0 => {
+                        let workload = crate::Workload::Bulk(crate::Sizes::Fixed(100));
+                        crate::pairs(&crate::Pairs { pattern: crate::Pattern::Permutation, workload }, &hosts, &entry, b)
+                    }
+                    1 => crate::ring_all_reduce(
+                        &crate::RingAllReduce { total_bytes: 1000, step_delay: delay }, &hosts, &entry, b),
+                    2 => crate::all_to_all(
+                        &crate::AllToAll { pair_bytes: 7, window: parameter, round_delay: delay }, &hosts, &entry, b),
+                    _ => crate::request_reply(
+                        &crate::RequestReply {
+                            client: shift,
+                            servers: crate::Servers::Random(count - 1),
+                            request_bytes: 200,
+                            reply_bytes: 1000,
+                            requests: parameter,
+                            think: delay,
+                            service: delay,
+                            rounds: if kind == 3 { crate::Rounds::Barrier } else { crate::Rounds::Independent },
+                        }, &hosts, &entry, b),
+                }.unwrap();
+            }
+            let plan = builder.build(shift + 12).unwrap();
+            let finished = crate::testing::finish_times(&plan, |flow| Time::from_ns(flow.size_bytes));
+            prop_assert_eq!(finished.len(), plan.flows.len());
+        }
+
         /// Notifications that only point forward can always start; one backwards edge along a chain never.
         #[test]
         fn forward_plans_run_and_closed_chains_do_not(
