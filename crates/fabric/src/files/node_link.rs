@@ -1,0 +1,239 @@
+//! NetworkX node-link JSON.
+//!
+//! ```json
+//! {"nodes": [{"id": "leaf1", "kind": "switch", "tier": 1}, {"id": "h1"}],
+//!  "links": [{"source": "h1", "target": "leaf1", "rate": "100Gbps", "delay": "500ns"}]}
+//! ```
+//!
+//! `links` may be called `edges`; an id may be a text or a number. Ports number in the order of the links in the
+//! file. Optional per node: `name` (else the id), `kind`, `type` or `role`, `tier`, `relay`; per link: `rate`,
+//! `delay`, `loss`, `bit_error_rate`. What is a host, in this order:
+//!
+//! 1. `kind` (or `type`, `role`): `host`, `server`, `endpoint` or `nic` is a host, anything else a switch;
+//! 2. without it, a name like `h7`, `host-3`, `server1`, `srv2`: such a word, then digits, and one link;
+//! 3. if that finds no host at all, every node with one link is one;
+//! 4. if there is still none, each switch gets [`NodeLinkOptions::hosts_per_switch`] hosts.
+//!
+//! Without `tier`, the height of every switch is its distance to the nearest host.
+
+use super::{FileError, ports_follow_links};
+use crate::{Fabric, FabricBuilder, LinkSpec, Node, NodeId, NodeKind};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::str::FromStr;
+
+/// What a plain graph does not say.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct NodeLinkOptions {
+    /// Properties of links that do not state them.
+    pub link: LinkSpec,
+    /// Hosts to put on each switch if the file has none; 0 makes that an error.
+    pub hosts_per_switch: u16,
+}
+
+fn fail<T>(place: impl Into<String>, message: impl Into<String>) -> Result<T, FileError> {
+    Err(FileError::Element { place: place.into(), message: message.into() })
+}
+
+fn list<'a>(graph: &'a Map<String, Value>, names: &[&str]) -> Result<(String, &'a Vec<Value>), FileError> {
+    for &name in names {
+        match graph.get(name) {
+            Some(Value::Array(items)) => return Ok((name.to_owned(), items)),
+            Some(_) => return fail(name, "must be an array"),
+            None => {}
+        }
+    }
+    fail("top level", format!("`{}` is missing: expected `nodes` and `links` (or `edges`)", names[0]))
+}
+
+/// An id or name: a text as it is, a number as it is written.
+fn identity(value: Option<&Value>) -> Option<String> {
+    match value? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn kind_of(node: &Map<String, Value>) -> Option<NodeKind> {
+    let text = ["kind", "type", "role"].iter().find_map(|&key| node.get(key)?.as_str())?;
+    let host = ["host", "server", "endpoint", "nic"].iter().any(|word| text.eq_ignore_ascii_case(word));
+    Some(if host { NodeKind::Host } else { NodeKind::Switch })
+}
+
+fn named_like_a_host(name: &str) -> bool {
+    let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let word = letters.trim_end_matches(['-', '_', '.']);
+    letters.len() < name.len() && ["h", "host", "server", "srv"].iter().any(|host| word.eq_ignore_ascii_case(host))
+}
+
+/// Reads a graph.
+///
+/// # Errors
+/// [`FileError::Element`] with the place of a syntax error or the element (`links[3].rate`) that is wrong;
+/// [`FileError::Fabric`] if it is no network.
+pub fn read_node_link(content: &str, options: &NodeLinkOptions) -> Result<Fabric, FileError> {
+    let graph: Value = serde_json::from_str(content.trim_start_matches('\u{feff}')).map_err(|error| {
+        let place = format!("line {}, column {}", error.line(), error.column());
+        FileError::Element { place, message: format!("not valid JSON: {error}") }
+    })?;
+    let Value::Object(graph) = &graph else {
+        return fail("top level", "must be an object with `nodes` and `links` (or `edges`)");
+    };
+    let (_, nodes) = list(graph, &["nodes"])?;
+    let (links_name, links) = list(graph, &["links", "edges"])?;
+    let mut builder = FabricBuilder::new("file");
+    let mut by_id: HashMap<String, NodeId> = HashMap::new();
+    let mut kinds = Vec::with_capacity(nodes.len());
+    let mut tiers_given = true;
+    for (index, value) in nodes.iter().enumerate() {
+        let place = format!("nodes[{index}]");
+        let Value::Object(node) = value else { return fail(place, "must be an object with an `id`") };
+        let Some(id) = identity(node.get("id")) else {
+            return fail(place, "has no `id`: a text or a number that links refer to");
+        };
+        let name = identity(node.get("name")).unwrap_or_else(|| id.clone());
+        let kind = kind_of(node);
+        let tier = match node.get("tier") {
+            None => None,
+            Some(value) => Some(value.as_u64().and_then(|tier| u8::try_from(tier).ok()).ok_or_else(|| {
+                FileError::Element { place: format!("{place}.tier"), message: "must be 0..255".to_owned() }
+            })?),
+        };
+        let relay = node.get("relay").and_then(Value::as_bool).unwrap_or(false) && kind == Some(NodeKind::Host);
+        let is_host = kind == Some(NodeKind::Host);
+        tiers_given &= is_host || tier.is_some();
+        let tier = if is_host { 0 } else { tier.unwrap_or(1) };
+        let added = builder.add(Node { name, kind: kind.unwrap_or(NodeKind::Switch), tier, relay });
+        if by_id.insert(id.clone(), added).is_some() {
+            return fail(place, format!("the id `{id}` stands twice"));
+        }
+        kinds.push(kind);
+    }
+    for (index, value) in links.iter().enumerate() {
+        let place = format!("{links_name}[{index}]");
+        let Value::Object(link) = value else {
+            return fail(place, "must be an object with `source` and `target`");
+        };
+        let end = |key: &str| match identity(link.get(key)) {
+            None => fail(&place, format!("has no `{key}`: the id of a node")),
+            Some(id) => match by_id.get(&id) {
+                Some(&node) => Ok(node),
+                None => fail(format!("{place}.{key}"), format!("`{id}` is not the id of a node")),
+            },
+        };
+        builder.connect(end("source")?, end("target")?, link_spec(&place, link, options.link)?);
+    }
+    choose_hosts(&mut builder, nodes, &kinds, options)?;
+    if !tiers_given {
+        builder.infer_tiers();
+    }
+    let fabric = builder.build()?;
+    fabric.check()?;
+    Ok(fabric)
+}
+
+/// Rules 2 to 4 of the module's documentation.
+fn choose_hosts(
+    builder: &mut FabricBuilder,
+    nodes: &[Value],
+    kinds: &[Option<NodeKind>],
+    options: &NodeLinkOptions,
+) -> Result<(), FileError> {
+    let ids = || (0..nodes.len() as u32).map(NodeId);
+    let open: Vec<NodeId> = ids().filter(|&n| kinds[n.index()].is_none() && builder.degree(n) == 1).collect();
+    let name = |node: NodeId| {
+        let value = &nodes[node.index()];
+        identity(value.get("name")).or_else(|| identity(value.get("id"))).unwrap_or_default()
+    };
+    let by_name: Vec<NodeId> = open.iter().copied().filter(|&node| named_like_a_host(&name(node))).collect();
+    let has_hosts = !by_name.is_empty() || kinds.contains(&Some(NodeKind::Host));
+    let chosen = if has_hosts { by_name } else { open };
+    chosen.iter().for_each(|&node| builder.make_host(node));
+    if has_hosts || !chosen.is_empty() {
+        return Ok(());
+    }
+    if options.hosts_per_switch == 0 {
+        return fail("nodes", "none is a host: give some `\"kind\": \"host\"`, or ask for hosts on each switch");
+    }
+    let switches: Vec<NodeId> = ids().collect();
+    for switch in switches {
+        for number in 1..=options.hosts_per_switch {
+            let host = builder.add_host(format!("{}-h{number}", name(switch)));
+            builder.connect(host, switch, options.link);
+        }
+    }
+    Ok(())
+}
+
+fn link_spec(place: &str, link: &Map<String, Value>, mut spec: LinkSpec) -> Result<LinkSpec, FileError> {
+    fn quantity<T: FromStr<Err: Display>>(place: &str, key: &str, value: &Value) -> Result<T, FileError> {
+        match value.as_str() {
+            None => fail(format!("{place}.{key}"), "must be a text with a unit, like \"100Gbps\" or \"500ns\""),
+            Some(text) => text.parse().or_else(|error: T::Err| fail(format!("{place}.{key}"), error.to_string())),
+        }
+    }
+    if let Some(value) = link.get("rate") {
+        spec.rate = quantity(place, "rate", value)?;
+    }
+    if let Some(value) = link.get("delay") {
+        spec.delay = quantity(place, "delay", value)?;
+    }
+    for (key, field) in [("loss", &mut spec.loss), ("bit_error_rate", &mut spec.bit_error_rate)] {
+        if let Some(value) = link.get(key) {
+            match value.as_f64().filter(|value| (0.0..=1.0).contains(value)) {
+                Some(value) => *field = value,
+                None => return fail(format!("{place}.{key}"), "must be a number between 0 and 1"),
+            }
+        }
+    }
+    Ok(spec)
+}
+
+/// Writes a graph with all attributes, one node or link a line: [`read_node_link`] gives the same fabric
+/// back, ports included.
+pub fn write_node_link(fabric: &Fabric) -> String {
+    debug_assert!(ports_follow_links(fabric));
+    let parallel = fabric.node_ids().any(|node| {
+        let mut peers: Vec<NodeId> = fabric.ports(node).iter().map(|port| port.peer).collect();
+        peers.sort_unstable();
+        peers.windows(2).any(|pair| pair[0] == pair[1])
+    });
+    let nodes = fabric.nodes().iter().map(|node| {
+        let mut value = json!({ "id": node.name, "kind": node.kind, "tier": node.tier });
+        if node.relay {
+            value["relay"] = true.into();
+        }
+        value.to_string()
+    });
+    let mut seen: HashMap<(NodeId, NodeId), u32> = HashMap::new();
+    let links: Vec<String> = (fabric.links().iter())
+        .map(|link| {
+            let (a, b) = (link.a.node, link.b.node);
+            let mut value = json!({
+                "source": fabric.name(a), "target": fabric.name(b),
+                "rate": link.rate.to_string(), "delay": link.delay.to_string(),
+            });
+            for (key, number) in [("loss", link.loss), ("bit_error_rate", link.bit_error_rate)] {
+                if number != 0.0 {
+                    value[key] = number.into();
+                }
+            }
+            if parallel {
+                // NetworkX tells parallel edges apart by key.
+                let count = seen.entry((a.min(b), a.max(b))).or_insert(0);
+                value["key"] = (*count).into();
+                *count += 1;
+            }
+            value.to_string()
+        })
+        .collect();
+    let nodes: Vec<String> = nodes.collect();
+    format!(
+        "{{\"directed\": false, \"multigraph\": {parallel}, \"graph\": {},\n\"nodes\": [\n{}\n],\n\"links\": [\n{}\n]}}\n",
+        json!({ "kind": fabric.kind() }),
+        nodes.join(",\n"),
+        links.join(",\n")
+    )
+}
