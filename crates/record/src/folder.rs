@@ -11,7 +11,8 @@ use std::path::{Component, Path, PathBuf};
 use crate::RecordError;
 use crate::file::{WholeFile, sibling, write_whole};
 use crate::results_hash::results_hash;
-use crate::summary::{Summary, Timing};
+use crate::summary::Summary;
+use crate::timing::Timing;
 
 /// Marks a folder as the unfinished work of this crate, so that a leftover may be removed; its lock
 /// tells a killed writer from a living one.
@@ -283,6 +284,37 @@ mod tests {
         folder.commit().unwrap();
         let names: Vec<_> = fs::read_dir(&target).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(names, ["a"]);
+    }
+
+    const VICTIM: &str = "TIDEGATE_RECORD_TEST_VICTIM";
+
+    /// Not a test of its own: the process that the next test runs and that dies while writing.
+    #[test]
+    fn victim() {
+        let Some(target) = std::env::var_os(VICTIM) else {
+            return;
+        };
+        let folder = ResultFolder::create(Path::new(&target)).unwrap();
+        folder.write(SUMMARY_FILE, SUMMARY).unwrap();
+        let mut file = folder.file("flows.txt").unwrap();
+        file.print(format_args!("half a li")).unwrap();
+        std::process::abort();
+    }
+
+    #[test]
+    fn a_process_that_dies_leaves_the_earlier_result_as_it_was() {
+        let scratch = Scratch::new("folder-dies");
+        let target = scratch.0.join("run");
+        finished(&target, b"first");
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        let output = command.args(["--exact", "folder::tests::victim"]).env(VICTIM, &target).output().unwrap();
+        assert!(!output.status.success());
+        assert_eq!(scratch.names(), ["run", "run.partial"], "it died while writing");
+        assert_eq!(fs::read(target.join("flows.txt")).unwrap(), b"first");
+        // The lock died with its process: the next writer is not told that somebody is at work.
+        finished(&target, b"second");
+        assert_eq!(scratch.names(), ["run"]);
+        assert_eq!(fs::read(target.join("flows.txt")).unwrap(), b"second");
     }
 
     #[test]

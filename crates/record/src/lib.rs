@@ -15,5 +15,6 @@ pub mod results_hash;
 pub mod series;
 pub mod summary;
 pub mod table;
+pub mod timing;
 
 pub use error::RecordError;

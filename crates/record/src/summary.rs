@@ -1,8 +1,8 @@
-//! `summary.json` and `timing.json`: what a run says about itself.
+//! `summary.json`: what a run says about itself.
 //!
 //! Keys stand in the order of the fields here, maps are sorted, and floats print as the shortest text
 //! that reads back as the same number: the same run gives the same bytes. Whatever depends on the
-//! machine is in [`Timing`] alone.
+//! machine is in [`crate::timing`] alone.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -284,40 +284,7 @@ impl Summary {
     }
 }
 
-/// All of `timing.json`: what depends on the machine, apart from the reproducible files.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Timing {
-    /// Seconds on the clock on the wall.
-    pub wall_s: f64,
-    /// Seconds of all threads on their cores.
-    pub cpu_s: f64,
-    /// Greatest resident memory, in bytes; null where the system does not say.
-    pub max_rss_bytes: Option<u64>,
-    /// Threads used.
-    pub threads: u32,
-    /// The machine's name.
-    pub host: String,
-    /// Packets forwarded over a link per CPU second; null for a run too short to tell.
-    pub packet_hops_per_cpu_s: Option<f64>,
-    /// Events executed per CPU second; null for a run too short to tell.
-    pub events_per_cpu_s: Option<f64>,
-}
-
-impl Timing {
-    /// Sets the two rates from the counts of a run.
-    pub fn with_rates(mut self, packet_hops: u64, events: u64) -> Self {
-        let rate = |count: u64| (self.cpu_s > 0.0).then(|| count as f64 / self.cpu_s);
-        (self.packet_hops_per_cpu_s, self.events_per_cpu_s) = (rate(packet_hops), rate(events));
-        self
-    }
-
-    /// The text of `timing.json`.
-    pub fn to_json(&self) -> String {
-        pretty(self)
-    }
-}
-
-fn pretty<T: Serialize>(value: &T) -> String {
+pub(crate) fn pretty<T: Serialize>(value: &T) -> String {
     // Only a map with keys that are not text, or a failing writer, can fail: neither is here.
     let mut text = serde_json::to_string_pretty(value).expect("plain structs always serialise");
     text.push('\n');
@@ -330,6 +297,7 @@ mod tests {
     use crate::file::tests::Scratch;
     use crate::folder::ResultFolder;
     use crate::results_hash::results_hash;
+    use crate::timing::Timing;
 
     fn keys(value: &serde_json::Value, path: &str) -> Vec<String> {
         let object = value.pointer(path).and_then(|value| value.as_object()).unwrap();
@@ -400,8 +368,7 @@ mod tests {
             let folder = ResultFolder::create(&target).unwrap();
             folder.write("flows.txt", b"flows").unwrap();
             let mut summary = Summary { events: 7, ..Summary::default() };
-            let timing = Timing { wall_s, cpu_s: 2.0, ..Timing::default() }.with_rates(8, 7);
-            assert_eq!(timing.packet_hops_per_cpu_s, Some(4.0));
+            let timing = Timing { wall_s, ..Timing::default() };
             folder.finish(&mut summary, &timing).unwrap();
             assert_eq!(results_hash(&target).unwrap(), summary.results_hash);
             assert_eq!(Summary::read(&target.join("summary.json")).unwrap(), summary);

@@ -70,7 +70,7 @@ impl SlowdownSamples {
         Self::default()
     }
 
-    /// Adds a completed flow; the slowdown is kept to seven digits.
+    /// Adds a completed flow; the slowdown (below 1 counts as 1) is kept to seven digits.
     pub fn push(&mut self, size_bytes: u64, slowdown: f64) {
         // At least 1 by definition; a NaN would come from a caller's 0/0 and counts as 1.
         let slowdown_bits = (slowdown.max(1.0) as f32).to_bits();
@@ -88,13 +88,14 @@ impl SlowdownSamples {
         self.samples.is_empty()
     }
 
-    /// The table; `None` without flows. The order in which flows were added does not matter.
-    pub fn table(&self) -> Option<SlowdownTable> {
-        let mut sorted = self.samples.clone();
-        sorted.sort_unstable();
+    /// The table; `None` without flows. The order in which flows were added does not matter. Sorts in
+    /// place, since a copy of millions of samples would double the memory.
+    pub fn table(&mut self) -> Option<SlowdownTable> {
+        self.samples.sort_unstable();
+        let sorted = self.samples.as_slice();
         let (first, last) = (sorted.first()?.size_bytes(), sorted.last()?.size_bytes());
         let mut scratch = Vec::with_capacity(sorted.len());
-        let all = bin(&sorted, first, last, &mut scratch);
+        let all = bin(sorted, first, last, &mut scratch);
         let max = scratch.last().map_or(1.0, |&bits| round(f64::from(f32::from_bits(bits))));
 
         let bins = EQUAL_BINS.min(sorted.len());
@@ -107,7 +108,7 @@ impl SlowdownSamples {
             .collect();
 
         let mut by_decade = Vec::new();
-        let (mut rest, mut from) = (sorted.as_slice(), 0);
+        let (mut rest, mut from) = (sorted, 0);
         for to in decade_bounds() {
             let (samples, after) = rest.split_at(rest.partition_point(|sample| sample.size_bytes() <= to));
             if !samples.is_empty() {

@@ -115,12 +115,13 @@ impl FlowStatistics {
     }
 
     /// Slowdown by size; `None` if no flow has one.
-    pub fn slowdown_table(&self) -> Option<SlowdownTable> {
+    pub fn slowdown_table(&mut self) -> Option<SlowdownTable> {
         self.slowdowns.table()
     }
 
     /// The part of `summary.json`.
-    pub fn summary(&self) -> FlowSummary {
+    pub fn summary(&mut self) -> FlowSummary {
+        let slowdown = self.slowdown_table().map(SlowdownSummary::from);
         let fct_ps = self.fct_ps();
         let traffic = |(&traffic, gathered): (&u32, &Gathered)| TrafficSummary {
             traffic,
@@ -133,7 +134,7 @@ impl FlowStatistics {
             started: self.by_traffic.values().map(|gathered| gathered.started).sum(),
             completed: fct_ps.count(),
             fct_ns: Distribution::from_ps(&fct_ps),
-            slowdown: self.slowdown_table().map(SlowdownSummary::from),
+            slowdown,
             by_traffic: self.by_traffic.iter().map(traffic).collect(),
         }
     }

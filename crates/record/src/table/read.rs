@@ -1,6 +1,7 @@
 //! Reading tables back: for comparisons and reports.
 
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use parquet::basic::{LogicalType, Type as Physical};
@@ -144,7 +145,7 @@ impl TableReader {
     /// [`RecordError::Unreadable`]; [`RecordError::Table`] for a damaged file or foreign columns.
     pub fn open(path: &Path) -> Result<Self, RecordError> {
         let file = File::open(path).map_err(RecordError::unreadable(path))?;
-        let reader = SerializedFileReader::new(file).map_err(|error| table_error(path, error))?;
+        let reader = guarded(|| SerializedFileReader::new(file)).map_err(|error| table_error(path, error))?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let columns = schema
             .columns()
@@ -167,7 +168,7 @@ impl TableReader {
         if self.next_group >= self.reader.num_row_groups() {
             return Ok(None);
         }
-        let table = self.read_group(self.next_group).map_err(|error| table_error(&self.path, error))?;
+        let table = guarded(|| self.read_group(self.next_group)).map_err(|error| table_error(&self.path, error))?;
         self.next_group += 1;
         Ok(Some(table))
     }
@@ -205,6 +206,14 @@ pub fn read_table(path: &Path) -> Result<Table, RecordError> {
         }
     }
     Ok(table)
+}
+
+/// Turns a panic of the Parquet library into an error: on some damaged files (a negative column
+/// length, a missing dictionary page) version 60 panics instead of refusing them.
+fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    // What was half read is dropped with the closure, and a reader that failed is not used further.
+    catch_unwind(AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err(ParquetError::General("the file is damaged".to_owned())))
 }
 
 fn column_of(descriptor: &ColumnDescriptor) -> Result<Column, String> {

@@ -136,6 +136,26 @@ fn what_is_not_a_table_says_which_file() {
 }
 
 #[test]
+fn a_missing_dictionary_page_is_an_error() {
+    // The dictionary page of the only column is turned into a data page: the library panics here.
+    let scratch = Scratch::new("table-dictionary");
+    let path = scratch.0.join("a.parquet");
+    let mut writer = TableWriter::create(&path, &[Column::new("port", Kind::U64)]).unwrap();
+    (0..50u64).for_each(|row| writer.push(&[(row % 3).into()]).unwrap());
+    writer.close().unwrap();
+    let good = fs::read(&path).unwrap();
+    // The page header follows the magic: field 1 (the page type), zigzag 2 = 4.
+    assert_eq!(good[..6], *b"PAR1\x15\x04");
+    for page_type in 0..=255 {
+        let mut bytes = good.clone();
+        bytes[5] = page_type;
+        fs::write(&path, bytes).unwrap();
+        let result = read_table(&path);
+        assert_eq!(result.is_ok(), page_type == 4, "page type {page_type}");
+    }
+}
+
+#[test]
 fn csv_quotes_what_needs_it() {
     let scratch = Scratch::new("csv");
     let (parquet, csv) = (scratch.0.join("a.parquet"), scratch.0.join("a.csv"));
