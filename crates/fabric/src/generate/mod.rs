@@ -71,3 +71,6 @@ fn add_hosts(builder: &mut FabricBuilder, count: u32) -> Vec<NodeId> {
 fn add_switches(builder: &mut FabricBuilder, prefix: &str, first: u32, count: u32, tier: u8) -> Vec<NodeId> {
     (first..first + count).map(|number| builder.add_switch(format!("{prefix}{number}"), tier)).collect()
 }
+
+#[cfg(test)]
+mod tests;

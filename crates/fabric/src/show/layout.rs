@@ -1,0 +1,172 @@
+//! Where nodes stand in a drawing, and what stands for what when there are too many.
+
+use super::summary::{grouped, tier_name};
+use crate::{Fabric, NodeId, NodeKind};
+use std::collections::BTreeMap;
+
+/// The most shapes of a drawing in which one can still follow a link.
+const MAX_SHAPES: usize = 400;
+/// Room of a switch and of a host, in units of the drawing.
+const SWITCH_WIDTH: usize = 72;
+const HOST_WIDTH: usize = 34;
+const ROW_HEIGHT: usize = 130;
+const MARGIN: usize = 50;
+
+/// A node, or several that are drawn as one.
+pub(super) struct Shape {
+    pub label: String,
+    pub kind: NodeKind,
+    pub tier: u8,
+    /// How many nodes it stands for.
+    pub nodes: usize,
+    pub x: i64,
+    pub y: i64,
+}
+
+/// A line between two shapes.
+pub(super) struct Line {
+    pub a: usize,
+    pub b: usize,
+    pub links: usize,
+}
+
+pub(super) struct Layout {
+    pub width: i64,
+    pub height: i64,
+    pub shapes: Vec<Shape>,
+    pub lines: Vec<Line>,
+    /// What is drawn as one, if anything.
+    pub note: Option<String>,
+}
+
+/// The only switch of a host that hangs on one.
+fn only_switch(fabric: &Fabric, node: NodeId) -> Option<NodeId> {
+    match fabric.ports(node) {
+        [only] if fabric.node(node).kind == NodeKind::Host && fabric.node(only.peer).forwards() => Some(only.peer),
+        _ => None,
+    }
+}
+
+impl Layout {
+    pub fn new(fabric: &Fabric) -> Layout {
+        let hanging = fabric.hosts().iter().filter(|&&host| only_switch(fabric, host).is_some()).count();
+        let without_hosts = fabric.nodes().len() - hanging;
+        let mut layout = Layout { width: 0, height: 0, shapes: Vec::new(), lines: Vec::new(), note: None };
+        // The key of a node: nodes with equal keys become one shape.
+        let shape_of = if fabric.nodes().len() <= MAX_SHAPES {
+            layout.group(fabric, |node| (0, node.0))
+        } else if without_hosts * 2 <= MAX_SHAPES {
+            layout.note = Some(format!("the {} hosts are drawn as one circle a switch", grouped(hanging)));
+            layout.group(fabric, |node| only_switch(fabric, node).map_or((0, node.0), |switch| (1, switch.0)))
+        } else {
+            let nodes = grouped(fabric.nodes().len());
+            layout.note = Some(format!("{nodes} nodes are too many to draw: each tier is drawn as one shape"));
+            layout.group(fabric, |node| {
+                (u32::from(fabric.node(node).kind == NodeKind::Switch), fabric.node(node).tier.into())
+            })
+        };
+        let mut lines: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        for link in fabric.links() {
+            let (a, b) = (shape_of[link.a.node.index()], shape_of[link.b.node.index()]);
+            *lines.entry((a.min(b), a.max(b))).or_default() += 1;
+        }
+        layout.lines = lines.into_iter().map(|((a, b), links)| Line { a, b, links }).collect();
+        if layout.is_flat() {
+            layout.place_on_circle()
+        } else {
+            layout.place_in_rows()
+        }
+        layout
+    }
+
+    fn group(&mut self, fabric: &Fabric, key: impl Fn(NodeId) -> (u32, u32)) -> Vec<usize> {
+        let mut by_key: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+        let mut shape_of = Vec::with_capacity(fabric.nodes().len());
+        for id in fabric.node_ids() {
+            let node = fabric.node(id);
+            let shape = *by_key.entry(key(id)).or_insert_with(|| {
+                let label = node.name.clone();
+                self.shapes.push(Shape { label, kind: node.kind, tier: node.tier, nodes: 0, x: 0, y: 0 });
+                self.shapes.len() - 1
+            });
+            self.shapes[shape].nodes += 1;
+            shape_of.push(shape);
+        }
+        for shape in self.shapes.iter_mut().filter(|shape| shape.nodes > 1) {
+            let what = tier_name(shape.tier, shape.kind);
+            shape.label = format!("{} {what}", grouped(shape.nodes));
+        }
+        shape_of
+    }
+
+    /// No height to draw by: several switches, all on one tier, linked with each other.
+    fn is_flat(&self) -> bool {
+        let switch = |shape: usize| self.shapes[shape].kind == NodeKind::Switch;
+        let mut tiers = self.shapes.iter().filter(|shape| shape.kind == NodeKind::Switch).map(|shape| shape.tier);
+        let first = tiers.next();
+        tiers.all(|tier| Some(tier) == first) && self.lines.iter().any(|l| l.a != l.b && switch(l.a) && switch(l.b))
+    }
+
+    /// Hosts at the bottom, each tier above the last.
+    fn place_in_rows(&mut self) {
+        let mut rows: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
+        for (index, shape) in self.shapes.iter().enumerate() {
+            rows.entry(shape.tier).or_default().push(index);
+        }
+        let room = |shape: &Shape| match shape.kind {
+            NodeKind::Host if shape.nodes == 1 => HOST_WIDTH,
+            _ => SWITCH_WIDTH,
+        };
+        let widest = rows.values().map(|row| row.iter().map(|&s| room(&self.shapes[s])).sum::<usize>()).max();
+        let width = widest.unwrap_or(0).max(4 * SWITCH_WIDTH);
+        let height = rows.len().saturating_sub(1) * ROW_HEIGHT;
+        for (level, row) in rows.values().enumerate() {
+            for (position, &shape) in row.iter().enumerate() {
+                // The middle of its share of the width.
+                self.shapes[shape].x = (MARGIN + (2 * position + 1) * width / (2 * row.len())) as i64;
+                self.shapes[shape].y = (MARGIN + height - level * ROW_HEIGHT) as i64;
+            }
+        }
+        self.width = (width + 2 * MARGIN) as i64;
+        self.height = (height + 2 * MARGIN) as i64;
+    }
+
+    /// Switches on a circle, hosts outside next to their switch.
+    fn place_on_circle(&mut self) {
+        let switches: Vec<usize> =
+            (0..self.shapes.len()).filter(|&s| self.shapes[s].kind == NodeKind::Switch).collect();
+        let mut outside: BTreeMap<usize, Vec<usize>> = switches.iter().map(|&switch| (switch, Vec::new())).collect();
+        let mut placed = vec![false; self.shapes.len()];
+        for line in &self.lines {
+            for (host, switch) in [(line.a, line.b), (line.b, line.a)] {
+                let is_host = self.shapes[host].kind == NodeKind::Host;
+                if let Some(hosts) = outside.get_mut(&switch).filter(|_| is_host && !placed[host]) {
+                    hosts.push(host);
+                    placed[host] = true;
+                }
+            }
+        }
+        let most = outside.values().map(Vec::len).max().unwrap_or(0).max(1);
+        let around = |count: usize, room: usize| (count * room) as f64 / std::f64::consts::TAU;
+        let inner = around(switches.len(), SWITCH_WIDTH).max(110.0);
+        let outer = around(switches.len() * most, HOST_WIDTH).max(inner + 80.0);
+        let centre = outer + MARGIN as f64;
+        let at = |radius: f64, turn: f64| {
+            // From the top, clockwise.
+            let angle = turn * std::f64::consts::TAU;
+            let (x, y) = (centre + radius * libm::sin(angle), centre - radius * libm::cos(angle));
+            (libm::round(x) as i64, libm::round(y) as i64)
+        };
+        let count = switches.len() as f64;
+        for (index, (switch, hosts)) in outside.iter().enumerate() {
+            let middle = index as f64 / count;
+            (self.shapes[*switch].x, self.shapes[*switch].y) = at(inner, middle);
+            for (number, &host) in hosts.iter().enumerate() {
+                let step = (2 * number + 1) as f64 / (2 * hosts.len()) as f64 - 0.5;
+                (self.shapes[host].x, self.shapes[host].y) = at(outer, middle + 0.9 * step / count);
+            }
+        }
+        self.width = libm::ceil(2.0 * centre) as i64;
+        self.height = self.width;
+    }
+}

@@ -1,0 +1,170 @@
+//! A fabric as an SVG picture.
+
+use super::layout::Layout;
+use crate::{Fabric, NodeKind};
+use std::fmt::Write as _;
+
+const STYLE: &str = "\
+.fabric{background:#fff;font-family:system-ui,sans-serif;font-size:11px}\
+.fabric line{stroke:#8a94a3;stroke-opacity:.6}\
+.fabric rect{fill:#dbe7fb;stroke:#2f5fae}\
+.fabric circle{fill:#e8f3e6;stroke:#3d7f34}\
+.fabric text{fill:#1b1f26;text-anchor:middle}\
+@media(prefers-color-scheme:dark){\
+.fabric{background:#14171c}\
+.fabric line{stroke:#77818f}\
+.fabric rect{fill:#1e3358;stroke:#7fa8ea}\
+.fabric circle{fill:#1f3a1b;stroke:#86c57c}\
+.fabric text{fill:#e6e9ee}}";
+
+/// Text for XML: markup escaped, characters that XML 1.0 forbids replaced.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\t' | '\n' | '\r' => out.push(' '),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// At most this many characters of a name fit a shape; the tooltip has all of it.
+fn short(label: &str) -> String {
+    if label.chars().count() <= 14 { label.to_owned() } else { label.chars().take(13).chain(['…']).collect() }
+}
+
+/// Draws a fabric: in rows by tier, or where all switches stand on one tier, on a circle. Up to 400 nodes
+/// stand for themselves; beyond, hosts are drawn as one circle a switch, and where that is still too much,
+/// each tier as one shape; the picture says which. Follows the reader's light or dark colours.
+pub fn svg(fabric: &Fabric) -> String {
+    let layout = Layout::new(fabric);
+    let hosts = fabric.hosts().len();
+    let title = format!("{}: {hosts} hosts, {} switches", fabric.kind(), fabric.nodes().len() - hosts);
+    let (width, height) = (layout.width, layout.height + if layout.note.is_some() { 24 } else { 0 });
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"fabric\" role=\"img\" viewBox=\"0 0 {width} {height}\">\n\
+         <title>{}</title>\n<style>{STYLE}</style>\n",
+        escaped(&title)
+    );
+    // Writing to a String cannot fail.
+    for line in layout.lines.iter().filter(|line| line.a != line.b) {
+        let (a, b) = (&layout.shapes[line.a], &layout.shapes[line.b]);
+        let bold = if line.links > 1 { " stroke-width=\"2.5\"" } else { "" };
+        let links = if line.links > 1 { format!("{} links: ", line.links) } else { String::new() };
+        let tip = escaped(&format!("{links}{} - {}", a.label, b.label));
+        let (x1, y1, x2, y2) = (a.x, a.y, b.x, b.y);
+        let _ =
+            writeln!(out, "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"{bold}><title>{tip}</title></line>");
+    }
+    for (index, shape) in layout.shapes.iter().enumerate() {
+        let (x, y, tip) = (shape.x, shape.y, escaped(&shape.label));
+        let inside = layout.lines.iter().find(|line| line.a == index && line.b == index);
+        let tip = inside.map_or(tip.clone(), |line| format!("{tip}, {} links among them", line.links));
+        let label = escaped(&short(&shape.label));
+        let _ = match (shape.kind, shape.nodes) {
+            (NodeKind::Host, 1) => writeln!(
+                out,
+                "<g><title>{tip}</title><circle cx=\"{x}\" cy=\"{y}\" r=\"8\"/><text x=\"{x}\" y=\"{}\">{label}</text></g>",
+                y + 21
+            ),
+            (NodeKind::Host, _) => writeln!(
+                out,
+                "<g><title>{tip}</title><circle cx=\"{x}\" cy=\"{y}\" r=\"14\"/><text x=\"{x}\" y=\"{}\">{label}</text></g>",
+                y + 27
+            ),
+            (NodeKind::Switch, nodes) => {
+                let wide = if nodes > 1 { 60 } else { 24 + 3 * (label.chars().count() as i64 - 3).max(0) };
+                writeln!(
+                    out,
+                    "<g><title>{tip}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"24\" rx=\"4\"/>\
+                     <text x=\"{x}\" y=\"{}\">{label}</text></g>",
+                    x - wide,
+                    y - 12,
+                    2 * wide,
+                    y + 4
+                )
+            }
+        };
+    }
+    if let Some(note) = &layout.note {
+        let (x, y) = (width / 2, height - 8);
+        let _ = writeln!(out, "<text x=\"{x}\" y=\"{y}\">{}</text>", escaped(note));
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::*;
+    use crate::{FabricBuilder, LinkSpec};
+    use units::{Rate, Time};
+
+    const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
+    const LINKS: TierLinks = TierLinks::uniform(LINK);
+
+    fn count(text: &str, what: &str) -> usize {
+        text.matches(what).count()
+    }
+
+    #[test]
+    fn every_node_and_link_of_a_small_fabric_is_drawn() {
+        for fabric in [
+            single_switch(2, LINK).unwrap(),
+            fat_tree(4, LINKS).unwrap(),
+            ring(5, 3, LINK, LINK).unwrap(),
+            jellyfish(20, 4, 2, 1, LINK, LINK).unwrap(),
+            bcube(4, 1, LINK).unwrap(),
+        ] {
+            let text = svg(&fabric);
+            assert_eq!(count(&text, "<circle "), fabric.hosts().len());
+            assert_eq!(count(&text, "<rect "), fabric.switches().count());
+            assert_eq!(count(&text, "<line "), fabric.links().len());
+        }
+    }
+
+    #[test]
+    fn shapes_stand_apart_and_inside() {
+        for fabric in [clos(2, 2, 2, 2, 4, LINKS).unwrap(), ring(7, 4, LINK, LINK).unwrap(), bcube(4, 2, LINK).unwrap()]
+        {
+            let layout = Layout::new(&fabric);
+            for (index, a) in layout.shapes.iter().enumerate() {
+                assert!((0..=layout.width).contains(&a.x) && (0..=layout.height).contains(&a.y));
+                for b in &layout.shapes[..index] {
+                    assert!((a.x - b.x).abs() + (a.y - b.y).abs() >= 20, "{} on {}", a.label, b.label);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn large_fabrics_say_what_is_drawn_as_one() {
+        let text = svg(&fat_tree(12, LINKS).unwrap());
+        assert!(text.contains("the 432 hosts are drawn as one circle a switch"));
+        assert_eq!((count(&text, "<circle "), count(&text, "<rect ")), (72, 180));
+        let text = svg(&fat_tree(24, LINKS).unwrap());
+        assert!(text.contains("each tier is drawn as one shape") && text.contains("3,456 hosts"));
+        assert_eq!((count(&text, "<circle "), count(&text, "<rect "), count(&text, "<line ")), (1, 3, 3));
+        let text = svg(&jellyfish(500, 4, 1, 1, LINK, LINK).unwrap());
+        assert!(text.contains("500 edge, 1000 links among them"));
+    }
+
+    #[test]
+    fn names_are_escaped() {
+        let mut builder = FabricBuilder::new("<kind>");
+        let (host, switch) = (builder.add_host("</svg><script>&\"'\u{1}"), builder.add_switch("s", 1));
+        builder.connect(host, switch, LINK);
+        let text = svg(&builder.build().unwrap());
+        assert_eq!(count(&text, "</svg>"), 1);
+        assert!(!text.contains("<script>") && !text.contains('\u{1}') && !text.contains("<kind>"));
+        assert!(text.contains("&lt;/svg&gt;&lt;script&gt;&amp;&quot;&#39;\u{fffd}"));
+    }
+}
