@@ -184,6 +184,11 @@ mod tests {
         // CRC-32 of 60 zero bytes, least significant byte first.
         assert_eq!(out[63..], crc32(&[0; 60]).to_le_bytes());
         assert_eq!(check_fcs(&out[3..]), Ok(&[0u8; 60][..]));
+        // One byte short of the minimum is a fragment of a frame, even with the right sequence.
+        let mut runt = vec![0; 59];
+        runt.extend_from_slice(&crc32(&[0; 59]).to_le_bytes());
+        let error = check_fcs(&runt).unwrap_err().to_string();
+        assert_eq!(error, "byte 0: Ethernet frame needs 64 bytes, but only 63 are left");
         let mut long = vec![7; 100];
         finish_frame(&mut long, 0);
         assert_eq!(long.len(), 104);

@@ -21,7 +21,7 @@ pub use icrc::icrc;
 use crate::Error;
 use std::fmt;
 
-/// The UDP destination port of RoCEv2 (annex A17.3.1).
+/// The UDP destination port of RoCEv2 (annex A17).
 pub const UDP_PORT: u16 = 4791;
 /// Bytes of the invariant CRC at the end.
 pub const ICRC_BYTES: usize = 4;

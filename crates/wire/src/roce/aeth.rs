@@ -1,4 +1,4 @@
-//! The acknowledge extended transport header (InfiniBand volume 1, clause 9.3.3 and 9.7.5).
+//! The acknowledge extended transport header (InfiniBand volume 1, clause 9.3.5).
 
 use crate::Error;
 use crate::bits::bit_field;
@@ -14,7 +14,7 @@ bit_field! {
     SyndromeValue: u8, 5 bits
 }
 
-/// What the responder says (volume 1, table 43).
+/// What the responder says: the kind in the upper three bits, a value in the lower five.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syndrome {
     /// Everything up to the sequence number has arrived; the value encodes the credits, 31 that credits

@@ -54,8 +54,7 @@ impl Opcode {
     pub const CONGESTION_NOTIFICATION: Opcode = Opcode(0x81);
 
     /// Whether an [`Aeth`](super::Aeth) follows: acknowledgements and the first, last and only responses
-    /// to RDMA READ and to atomics, of the reliable connection and the reliable datagram service
-    /// (volume 1, table 38).
+    /// to RDMA READ and to atomics, of the reliable connection and the reliable datagram service.
     pub const fn has_aeth(self) -> bool {
         let reliable = matches!(self.0 >> 5, 0b000 | 0b010);
         reliable && matches!(self.0 & 0x1F, 0x0D | 0x0F | 0x10 | 0x11 | 0x12)

@@ -1,4 +1,4 @@
-//! The invariant CRC (InfiniBand volume 1, clause 7.8.1; annex A17.3.3 for IPv4): a CRC-32 from the IPv4
+//! The invariant CRC (InfiniBand volume 1, clause 7.8.1; annex A17 for IPv4): a CRC-32 from the IPv4
 //! header to the end of the padding that a router need not compute anew, because every field that may
 //! change on the way counts as all ones.
 
@@ -44,10 +44,10 @@ mod tests {
         icrc(&packet[..20], packet[20..28].try_into().unwrap(), &packet[28..]).to_le_bytes()
     }
 
-    /// Two packets of which the ICRC is known from the hardware that sent them: a CNP of a ConnectX-4 Lx,
-    /// and an unreliable SEND with two bytes of padding (both are in the RoCE tests of scapy 2.5).
+    /// Two packets with known ICRC, from the values that scapy's tests of RoCE list: a CNP captured from a
+    /// ConnectX-4 Lx, and an unreliable SEND with two bytes of padding and a UDP checksum.
     #[test]
-    fn packets_of_real_adapters() {
+    fn known_packets() {
         let cnp = hex("45c2 003c 718c 4000 4011 9161 0a001101 0a001201 0000 12b7 0028 0000
              81 00 ffff 40 000118 00 000000 00000000000000000000000000000000");
         assert_eq!(of_packet(&cnp), [0x82, 0xFD, 0x00, 0x2A]);
