@@ -19,3 +19,8 @@ pub mod tcp;
 pub mod transport;
 
 pub use settings::ParameterError;
+
+#[cfg(test)]
+mod pipe;
+#[cfg(test)]
+mod pipe_tests;

@@ -1,0 +1,298 @@
+//! A test bench: one flow between two endpoints over a bottleneck with loss, duplication, reordering and
+//! marks. It watches the contract of [`crate::endpoint`] while it runs.
+
+use crate::endpoint::{Ctx, Offer, Receiver, Reply, Sender, SenderStatistics};
+use crate::frame::{Frame, Kind, flags};
+use crate::transport::{FlowStart, ReceiverState, SenderState, TransportParameters};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use units::random::Stream;
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+
+/// What lies between the two endpoints.
+#[derive(Clone, Debug)]
+pub(crate) struct Pipe {
+    /// The sender's port.
+    pub(crate) line: Rate,
+    /// The link behind it, with a queue before it.
+    pub(crate) bottleneck: Rate,
+    /// What that queue holds.
+    pub(crate) buffer_bytes: u64,
+    /// Frames that find more than this there are marked.
+    pub(crate) mark_above_bytes: u64,
+    /// One way, each way.
+    pub(crate) delay: Time,
+    /// Up to this much more, at random.
+    pub(crate) jitter: Time,
+    /// Share of data frames lost, of every frame the other way lost, of frames duplicated, of frames marked.
+    pub(crate) loss: f64,
+    pub(crate) reply_loss: f64,
+    pub(crate) duplication: f64,
+    pub(crate) marks: f64,
+    /// Every so many new data frames, one is lost.
+    pub(crate) lose_every: Option<u64>,
+    /// Stale and impossible frames, and timer calls nobody asked for.
+    pub(crate) nonsense: f64,
+    /// When all of this ends.
+    pub(crate) heals_at: Time,
+    /// Stops here.
+    pub(crate) until: Time,
+    pub(crate) seed: u64,
+}
+
+impl Default for Pipe {
+    fn default() -> Self {
+        Pipe {
+            line: Rate::from_gbps(10),
+            bottleneck: Rate::from_gbps(10),
+            buffer_bytes: u64::MAX,
+            mark_above_bytes: u64::MAX,
+            delay: Time::from_us(10),
+            jitter: Time::ZERO,
+            loss: 0.0,
+            reply_loss: 0.0,
+            duplication: 0.0,
+            marks: 0.0,
+            lose_every: None,
+            nonsense: 0.0,
+            heals_at: Time::MAX,
+            until: Time::from_s(10),
+            seed: 1,
+        }
+    }
+}
+
+/// What came out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) delivered_bytes: u64,
+    pub(crate) completions: u32,
+    pub(crate) completed_at: Option<Time>,
+    pub(crate) done: bool,
+    pub(crate) sent: u64,
+    pub(crate) lost: u64,
+    pub(crate) replies: u64,
+    pub(crate) cnps: u64,
+    pub(crate) marked: u64,
+    pub(crate) timer_calls: u64,
+    pub(crate) most_queued_bytes: u64,
+    pub(crate) ended: Time,
+    pub(crate) statistics: SenderStatistics,
+}
+
+/// What travels: towards the receiver or back.
+type Event = Reverse<(Time, u64, bool)>;
+
+struct Run<'a> {
+    pipe: &'a Pipe,
+    random: Stream,
+    endpoint_random: Stream,
+    events: BinaryHeap<Event>,
+    frames: Vec<Frame>,
+    bottleneck_free: Time,
+    new_frames: u64,
+    /// The most that the receiver has acknowledged.
+    expected: u64,
+    outcome: Outcome,
+}
+
+impl Run<'_> {
+    fn chance(&mut self, now: Time, share: f64) -> bool {
+        share > 0.0 && now < self.pipe.heals_at && self.random.unit() < share
+    }
+
+    fn post(&mut self, at: Time, forwards: bool, frame: Frame) {
+        let jitter = self.pipe.jitter.as_ps();
+        let late = if jitter > 0 && at < self.pipe.heals_at { self.random.below(jitter) } else { 0 };
+        self.frames.push(frame);
+        let number = self.frames.len() as u64 - 1;
+        self.events.push(Reverse((at.saturating_add(Time::from_ps(late)), number, forwards)));
+    }
+
+    /// A data frame whose last bit leaves the sender at `left`.
+    fn forward(&mut self, left: Time, mut frame: Frame) {
+        self.outcome.sent += 1;
+        let fresh = !frame.has(flags::RETRANSMISSION);
+        self.new_frames += u64::from(fresh);
+        let periodic = self.pipe.lose_every.is_some_and(|every| fresh && self.new_frames.is_multiple_of(every));
+        let at = left + self.pipe.delay / 2;
+        let queued = self.pipe.bottleneck.bytes_in(self.bottleneck_free.saturating_sub(at));
+        self.outcome.most_queued_bytes = self.outcome.most_queued_bytes.max(queued);
+        if periodic || queued > self.pipe.buffer_bytes || self.chance(left, self.pipe.loss) {
+            self.outcome.lost += 1;
+            return;
+        }
+        if frame.has(flags::ECT) && (queued > self.pipe.mark_above_bytes || self.chance(left, self.pipe.marks)) {
+            frame.flags |= flags::CE;
+            self.outcome.marked += 1;
+        }
+        let wire = u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES;
+        self.bottleneck_free = self.bottleneck_free.max(at) + self.pipe.bottleneck.serialise(wire);
+        let arrival = self.bottleneck_free + self.pipe.delay / 2;
+        self.post(arrival, true, frame);
+        if self.chance(left, self.pipe.duplication) {
+            self.post(arrival, true, frame);
+        }
+    }
+
+    /// Frames of a receiver.
+    fn backward(&mut self, now: Time, replies: &mut Vec<Reply>) {
+        for reply in replies.drain(..) {
+            assert!(reply.size_bytes >= 64);
+            self.outcome.replies += u64::from(reply.kind == Kind::Ack);
+            self.expected = self.expected.max(reply.seq);
+            self.outcome.cnps += u64::from(reply.kind == Kind::Cnp);
+            if self.chance(now, self.pipe.reply_loss) {
+                continue;
+            }
+            let frame = Frame {
+                kind: reply.kind,
+                seq: reply.seq,
+                stamp: reply.stamp,
+                aux: reply.aux,
+                flags: reply.flags,
+                size_bytes: reply.size_bytes,
+                ..Frame::default()
+            };
+            self.post(now + self.pipe.delay, false, frame);
+            if self.chance(now, self.pipe.duplication) {
+                self.post(now + self.pipe.delay, false, frame);
+            }
+        }
+    }
+
+    /// A frame that never was, or was long ago: stale acknowledgements, notifications, the impossible.
+    fn nonsense(&mut self, now: Time) -> Frame {
+        let kind = [Kind::Ack, Kind::Ack, Kind::Cnp, Kind::Data, Kind::Trigger][self.random.below(5) as usize];
+        let seq = match self.random.below(3) {
+            0 => u64::MAX - self.random.below(5),
+            1 => 0,
+            _ => self.random.below(self.expected + 1),
+        };
+        let flags = self.random.next_u32() as u8 & (flags::ECE | flags::NAK);
+        Frame { kind, seq, flags, stamp: Time::from_ps(self.random.below(2 * now.as_ps() + 1)), ..Frame::default() }
+    }
+}
+
+impl Pipe {
+    /// Runs one flow until it is done or the time is over; `watch` sees the sender after every step.
+    pub(crate) fn run(
+        &self,
+        transport: &TransportParameters,
+        size_bytes: u64,
+        mut watch: impl FnMut(Time, &mut SenderState),
+    ) -> Outcome {
+        let flow = FlowStart { size_bytes, start: Time::from_us(1), stop: Time::MAX, line_rate: self.line };
+        let (mut sender, mut receiver) = (transport.sender(&flow), transport.receiver());
+        let mut run = Run {
+            pipe: self,
+            random: Stream::new(self.seed, 0, 1),
+            endpoint_random: Stream::new(self.seed, 0, 2),
+            events: BinaryHeap::new(),
+            frames: Vec::new(),
+            bottleneck_free: Time::ZERO,
+            new_frames: 0,
+            expected: 0,
+            outcome: Outcome::default(),
+        };
+        let mut replies = Vec::new();
+        let (mut now, mut wire_free, mut wake) = (Time::ZERO, Time::ZERO, Time::ZERO);
+        loop {
+            let next = run.events.peek().map_or(Time::MAX, |Reverse(event)| event.0);
+            let timers = sender.next_timer().min(receiver.next_timer());
+            now = next.min(timers).min(wake).max(now);
+            if now >= self.until {
+                break;
+            }
+            let nonsense = run.chance(now, self.nonsense).then(|| run.nonsense(now));
+            let mut ctx = Ctx { now, random: &mut run.endpoint_random, replies: &mut replies };
+            if let Some(frame) = nonsense {
+                sender.on_frame(&mut ctx, &frame);
+                sender.on_timer(&mut ctx);
+                receiver.on_timer(&mut ctx);
+            }
+            run_due(&mut run, now, &mut sender, &mut receiver, &mut replies);
+            wake = Time::MAX;
+            if now < wire_free {
+                wake = wire_free;
+            } else {
+                let mut ctx = Ctx { now, random: &mut run.endpoint_random, replies: &mut replies };
+                match sender.poll(&mut ctx) {
+                    Offer::Send(segment) => {
+                        assert!(!run.outcome.done, "done is for ever");
+                        assert!(segment.payload_bytes > 0 && segment.size_bytes >= 64);
+                        assert!(segment.stamp <= now);
+                        let wire = u64::from(segment.size_bytes) + WIRE_OVERHEAD_BYTES;
+                        wire_free = now + self.line.serialise(wire);
+                        wake = wire_free;
+                        let frame = Frame {
+                            seq: segment.seq,
+                            payload_bytes: segment.payload_bytes,
+                            size_bytes: segment.size_bytes,
+                            flags: segment.flags,
+                            stamp: segment.stamp,
+                            ..Frame::default()
+                        };
+                        run.forward(wire_free, frame);
+                    }
+                    Offer::At(at) => {
+                        assert!(at > now, "an offer is for later");
+                        wake = at;
+                    }
+                    Offer::Blocked => {}
+                    Offer::Done => run.outcome.done = true,
+                }
+            }
+            watch(now, &mut sender);
+            if run.outcome.done && run.events.is_empty() {
+                break;
+            }
+            let idle = run.events.is_empty() && wake == Time::MAX;
+            if idle && sender.next_timer().min(receiver.next_timer()) == Time::MAX {
+                break;
+            }
+        }
+        run.outcome.ended = now;
+        run.outcome.statistics = sender.statistics();
+        run.outcome
+    }
+}
+
+/// Everything that is due at `now`: frames, then timers.
+fn run_due(
+    run: &mut Run<'_>,
+    now: Time,
+    sender: &mut SenderState,
+    receiver: &mut ReceiverState,
+    replies: &mut Vec<Reply>,
+) {
+    while let Some(&Reverse((_, number, forwards))) = run.events.peek().filter(|Reverse(event)| event.0 <= now) {
+        run.events.pop();
+        let frame = run.frames[number as usize];
+        let mut ctx = Ctx { now, random: &mut run.endpoint_random, replies };
+        if forwards {
+            let receipt = receiver.on_frame(&mut ctx, &frame);
+            run.outcome.delivered_bytes += u64::from(receipt.new_bytes);
+            if receipt.completed {
+                run.outcome.completions += 1;
+                run.outcome.completed_at = Some(now);
+            }
+        } else {
+            sender.on_frame(&mut ctx, &frame);
+            assert!(ctx.replies.is_empty());
+        }
+        run.backward(now, replies);
+    }
+    let mut ctx = Ctx { now, random: &mut run.endpoint_random, replies };
+    if sender.next_timer() <= now {
+        run.outcome.timer_calls += 1;
+        sender.on_timer(&mut ctx);
+        assert!(sender.next_timer() > now, "a timer that fired is in the future");
+    }
+    if receiver.next_timer() <= now {
+        run.outcome.timer_calls += 1;
+        receiver.on_timer(&mut ctx);
+        assert!(receiver.next_timer() > now, "a timer that fired is in the future");
+    }
+    run.backward(now, replies);
+}

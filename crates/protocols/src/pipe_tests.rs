@@ -1,0 +1,297 @@
+//! Both ends of every transport together: throughput against closed forms, and survival of anything.
+
+use crate::pipe::Pipe;
+use crate::roce::RoceParameters;
+use crate::tcp::{CongestionControl, Ecn, InitialWindow, TcpParameters};
+use crate::transport::{SenderState, TransportParameters};
+use units::{Rate, Time};
+
+fn build(kind: &str, settings: &[(&str, &str)]) -> TransportParameters {
+    TransportParameters::build(kind, settings.iter().copied()).unwrap()
+}
+
+/// 1.22 / sqrt(p) segments a round trip (Mathis et al., 1997), for one loss in every 1/p segments.
+#[test]
+fn reno_and_newreno_reach_the_mathis_throughput() {
+    for (control, every) in [("reno", 400), ("reno", 1000), ("newreno", 1000), ("newreno", 2500)] {
+        let settings =
+            [("congestion_control", control), ("delayed_ack", "false"), ("min_rto", "10ms"), ("initial_rto", "10ms")];
+        let pipe = Pipe {
+            delay: Time::from_ms(1),
+            lose_every: Some(every),
+            until: Time::from_s(40),
+            line: Rate::from_gbps(100),
+            bottleneck: Rate::from_gbps(100),
+            ..Pipe::default()
+        };
+        let outcome = pipe.run(&build("tcp", &settings), u64::MAX, |_, _| {});
+        let rounds = 40.0 / 2.0e-3;
+        let segments = outcome.delivered_bytes as f64 / 1460.0 / rounds;
+        let mathis = 1.22 * (every as f64).sqrt();
+        assert!((segments / mathis - 1.0).abs() < 0.15, "{control} 1/{every}: {segments} for {mathis}");
+        assert_eq!(outcome.statistics.timeouts, 0, "single losses are repaired without a timeout");
+    }
+}
+
+/// Random losses: the same law with a somewhat larger constant, and timeouts where a window is lost.
+#[test]
+fn reno_under_random_loss_stays_near_the_law() {
+    let settings = [("congestion_control", "newreno"), ("delayed_ack", "false"), ("min_rto", "10ms")];
+    let pipe = Pipe { delay: Time::from_ms(1), loss: 1e-3, until: Time::from_s(100), ..Pipe::default() };
+    let outcome = pipe.run(&build("tcp", &settings), u64::MAX, |_, _| {});
+    let segments = outcome.delivered_bytes as f64 / 1460.0 / (100.0 / 2.0e-3);
+    let mathis = 1.22 / 1e-3f64.sqrt();
+    assert!((segments / mathis - 1.0).abs() < 0.15, "{segments} for {mathis}");
+}
+
+/// PABO's flows: 84 segments of 536 B fill the window of 45535 B, reached by slow start alone.
+#[test]
+fn a_fixed_window_carries_one_window_a_round_trip() {
+    let settings = [
+        ("congestion_control", "none"),
+        ("mss", "536B"),
+        ("advertised_window", "45535B"),
+        ("initial_window", "536B"),
+        ("fast_retransmit", "false"),
+        ("rto", "240s"),
+        ("delayed_ack", "false"),
+    ];
+    let pipe = Pipe { delay: Time::from_ms(5), until: Time::from_s(1), ..Pipe::default() };
+    let mut in_flight = 0;
+    let outcome = pipe.run(&build("tcp", &settings), u64::MAX, |_, sender| {
+        let SenderState::Tcp(sender) = sender else { unreachable!() };
+        in_flight = in_flight.max(sender.congestion_window_bytes());
+    });
+    // 1 + 2 + ... + 64 in the first seven of the hundred rounds (a round is a little longer than 10 ms).
+    let segments = outcome.delivered_bytes / 536;
+    assert!((84 * 90..=84 * 99).contains(&segments), "{segments}");
+    assert!(in_flight >= 45_535 && in_flight < 45_535 + 536);
+    assert_eq!(outcome.statistics.timeouts, 0);
+}
+
+#[test]
+fn slow_start_doubles_every_round_trip() {
+    let mut parameters = TcpParameters { delayed_ack: false, ..TcpParameters::default() };
+    parameters.initial_window = InitialWindow::Bytes(1460);
+    let transport = TransportParameters::tcp(parameters).unwrap();
+    let pipe = Pipe { delay: Time::from_ms(50), until: Time::from_ms(850), ..Pipe::default() };
+    let mut windows = Vec::new();
+    pipe.run(&transport, u64::MAX, |now, sender| {
+        let SenderState::Tcp(sender) = sender else { unreachable!() };
+        let round = (now.as_ps() / 100_000_000_000) as usize;
+        windows.resize(round + 1, 0);
+        windows[round] = sender.congestion_window_bytes() / 1460;
+    });
+    assert_eq!(windows, [1, 2, 4, 8, 16, 32, 64, 128, 256]);
+}
+
+/// Without a single loss, whatever the windows: no retransmission, every byte once, and with delayed
+/// acknowledgements half as many of them.
+#[test]
+fn delayed_acknowledgements_are_half_as_many() {
+    let pipe = Pipe::default();
+    let every = pipe.run(&build("tcp", &[("delayed_ack", "false")]), 1460 * 1000, |_, _| {});
+    let second = pipe.run(&build("tcp", &[]), 1460 * 1000, |_, _| {});
+    assert_eq!((every.replies, second.replies), (1000, 500));
+    for outcome in [every, second] {
+        assert_eq!((outcome.delivered_bytes, outcome.completions, outcome.sent), (1_460_000, 1, 1000));
+        assert_eq!(outcome.statistics.delivered, outcome.completed_at);
+    }
+}
+
+/// Three losses in one window: NewReno repairs one a round trip, Reno falls back on the timer.
+#[test]
+fn newreno_survives_what_makes_reno_time_out() {
+    let run = |control| {
+        let settings =
+            [("congestion_control", control), ("delayed_ack", "false"), ("initial_window", "14600B"), ("mss", "1000B")];
+        // 14 segments leave, 4, 8 and 12 are lost; afterwards nothing is.
+        let pipe = Pipe { lose_every: Some(4), ..Pipe::default() };
+        pipe.run(&build("tcp", &settings), 14_000, |_, _| {})
+    };
+    let (reno, newreno) = (run("reno"), run("newreno"));
+    assert_eq!((reno.delivered_bytes, newreno.delivered_bytes), (14_000, 14_000));
+    assert_eq!(newreno.statistics.timeouts, 0);
+    assert!(reno.statistics.timeouts > 0);
+    assert_eq!(newreno.statistics.retransmitted_bytes, 3000);
+}
+
+/// With nothing coming back, the timer fires at 1, 3, 7, 15, 31, 63 s and then once a minute, and the same
+/// segment goes out each time.
+#[test]
+fn the_retransmission_timer_backs_off() {
+    let pipe = Pipe { reply_loss: 1.0, until: Time::from_s(70), ..Pipe::default() };
+    let outcome = pipe.run(&build("tcp", &[]), 1000, |_, _| {});
+    assert_eq!((outcome.statistics.timeouts, outcome.sent), (6, 7));
+}
+
+#[test]
+fn without_retransmissions_nothing_is_sent_twice() {
+    let pipe = Pipe { loss: 0.1, until: Time::from_s(5), ..Pipe::default() };
+    let outcome = pipe.run(&build("tcp", &[("retransmissions", "false")]), 1_000_000, |_, _| {});
+    assert!(outcome.lost > 0);
+    assert_eq!((outcome.statistics.retransmitted_bytes, outcome.completions), (0, 0));
+}
+
+/// A bottleneck that marks above K keeps a DCTCP flow's queue near K, the link full and nothing lost;
+/// halving per mark (classic ECN) works too, but needs a deeper queue for the same.
+#[test]
+fn dctcp_keeps_the_queue_short_and_the_link_full() {
+    // 10 Gbps and 40 us: 50 kB in flight; K = 30 kB is above the 1/7 of RFC 8257.
+    let pipe = Pipe {
+        line: Rate::from_gbps(40),
+        delay: Time::from_us(20),
+        mark_above_bytes: 30_000,
+        until: Time::from_ms(200),
+        ..Pipe::default()
+    };
+    let run = |kind, ecn: &[(&str, &str)]| pipe.run(&build(kind, ecn), u64::MAX, |_, _| {});
+    let dctcp = run("dctcp", &[("initial_ssthresh", "60KB")]);
+    let full = 10e9 / 8.0 * 0.2 * 1460.0 / 1538.0;
+    assert!(dctcp.delivered_bytes as f64 > 0.97 * full, "{} of {full}", dctcp.delivered_bytes);
+    assert!(dctcp.most_queued_bytes < 70_000, "{}", dctcp.most_queued_bytes);
+    assert_eq!(dctcp.lost, 0);
+    assert!(dctcp.marked > 0);
+    let classic = run("tcp", &[("ecn", "true"), ("initial_ssthresh", "60KB")]);
+    assert!(classic.delivered_bytes as f64 > 0.7 * full);
+    assert!(classic.delivered_bytes < dctcp.delivered_bytes);
+}
+
+/// One DCQCN flow of 40 Gbps into 10: notifications bring it down, and it uses what there is.
+#[test]
+fn dcqcn_settles_at_the_bottleneck() {
+    let pipe = Pipe {
+        line: Rate::from_gbps(40),
+        delay: Time::from_us(5),
+        mark_above_bytes: 100_000,
+        until: Time::from_ms(50),
+        ..Pipe::default()
+    };
+    let mut slowest = Rate::from_gbps(40);
+    let outcome = pipe.run(&build("dcqcn", &[]), u64::MAX, |now, sender| {
+        let SenderState::Roce(sender) = sender else { unreachable!() };
+        slowest = slowest.min(sender.rate(now));
+    });
+    assert!(outcome.cnps > 3 && outcome.cnps <= 50_000 / 50, "{}", outcome.cnps);
+    assert!(slowest < Rate::from_gbps(10), "{slowest}");
+    let full = 10e9 / 8.0 * 0.05 * 1000.0 / 1082.0;
+    assert!(outcome.delivered_bytes as f64 > 0.8 * full, "{} of {full}", outcome.delivered_bytes);
+    assert!(outcome.most_queued_bytes < 3_000_000, "{}", outcome.most_queued_bytes);
+    assert_eq!(outcome.statistics.retransmitted_bytes, 0);
+}
+
+/// A RoCE flow at a fixed rate is exactly that fast, and at line rate the wire never rests.
+#[test]
+fn roce_paces_on_the_wire() {
+    let exact = |settings: &[(&str, &str)], wire_ps: u64| {
+        let outcome = Pipe::default().run(&build("roce", settings), 1_000_000, |_, _| {});
+        let completed = outcome.completed_at.unwrap();
+        // The start, 999 gaps, the last frame through two links of 10 Gbps, and the delay.
+        let expected = Time::from_us(1) + Time::from_ps(999 * wire_ps + 2 * 865_600) + Time::from_us(10);
+        assert_eq!(completed, expected);
+        assert_eq!((outcome.completions, outcome.sent), (1, 1000));
+    };
+    exact(&[], 865_600);
+    exact(&[("rate", "1Gbps")], 8_656_000);
+    // Counters of coalesced acknowledgements: one per 16 packets and the last.
+    let outcome = Pipe::default().run(&build("roce", &[("ack_every", "16")]), 1_000_000, |_, _| {});
+    assert_eq!(outcome.replies, 1000 / 16 + 1);
+    // A window of ten packets over a round trip of 20 us: 10 kB each 22 us or so.
+    let windowed = build("roce", &[("window", "10KB"), ("ack_every", "16")]);
+    let outcome = Pipe::default().run(&windowed, 1_000_000, |_, _| {});
+    let seconds = outcome.completed_at.unwrap().as_secs_f64();
+    assert!((1.9e-3..3.6e-3).contains(&seconds), "{seconds}");
+    assert_eq!(outcome.statistics.timeouts, 0);
+}
+
+/// One loss costs one negative acknowledgement and what was under way, no timeout.
+#[test]
+fn go_back_n_repairs_a_loss_in_a_round_trip() {
+    let pipe = Pipe { lose_every: Some(600), ..Pipe::default() };
+    let outcome = pipe.run(&build("roce", &[]), 1_000_000, |_, _| {});
+    assert_eq!((outcome.completions, outcome.delivered_bytes, outcome.lost), (1, 1_000_000, 1));
+    assert_eq!(outcome.statistics.timeouts, 0);
+    let again = outcome.statistics.retransmitted_bytes;
+    assert!((20_000..30_000).contains(&again), "{again}");
+    // The last packet lost: only the timer can tell.
+    let pipe = Pipe { lose_every: Some(1000), ..Pipe::default() };
+    let outcome = pipe.run(&build("roce", &[]), 1_000_000, |_, _| {});
+    assert_eq!((outcome.completions, outcome.statistics.timeouts), (1, 1));
+    assert_eq!(outcome.statistics.retransmitted_bytes, 1000);
+}
+
+/// One timer call per timeout at most, however many acknowledgements come.
+#[test]
+fn acknowledgements_move_no_timer() {
+    for kind in ["roce", "tcp", "dctcp", "dcqcn"] {
+        let outcome = Pipe::default().run(&build(kind, &[]), 50_000_000, |_, _| {});
+        assert_eq!(outcome.completions, 1);
+        assert!(outcome.timer_calls <= 6, "{kind}: {} calls in {}", outcome.timer_calls, outcome.ended);
+    }
+}
+
+fn zoo() -> Vec<TransportParameters> {
+    let quick = [("min_rto", "1ms"), ("initial_rto", "1ms"), ("max_rto", "5ms"), ("delayed_ack_timeout", "200us")];
+    let with = |kind: &str, more: &[(&str, &str)]| {
+        build(kind, &quick.iter().chain(more).copied().collect::<Vec<(&str, &str)>>())
+    };
+    let mut odd = TcpParameters { congestion_control: CongestionControl::NewReno, ..TcpParameters::default() };
+    odd.ecn = Ecn::Classic;
+    odd.mss_bytes = 1;
+    odd.advertised_window_bytes = 7;
+    odd.min_rto = Time::from_us(100);
+    odd.initial_rto = Time::from_us(100);
+    odd.max_rto = Time::from_ms(1);
+    let roce = RoceParameters { payload_bytes: 1, timeout: Some(Time::from_us(200)), ..RoceParameters::default() };
+    vec![
+        with("tcp", &[]),
+        with("tcp", &[("congestion_control", "reno"), ("ecn", "true")]),
+        with("tcp", &[("congestion_control", "none"), ("delayed_ack", "false")]),
+        with("tcp", &[("fast_retransmit", "false"), ("rto", "1ms")]),
+        with("dctcp", &[]),
+        with("dctcp", &[("mss", "100B"), ("congestion_control", "reno")]),
+        build("roce", &[("timeout", "1ms"), ("nak_interval", "50us")]),
+        build("roce", &[("timeout", "1ms"), ("window", "20KB"), ("ack_every", "100")]),
+        build("dcqcn", &[("timeout", "1ms"), ("nak_interval", "0us"), ("min_rate", "1Mbps")]),
+        build("dcqcn", &[("timeout", "500us"), ("clamp_target", "false"), ("increase_timer", "1us")]),
+        TransportParameters::tcp(odd).unwrap(),
+        TransportParameters::roce(roce).unwrap(),
+    ]
+}
+
+/// The random operation stream: loss, duplication, reordering, marks, stale and impossible frames, timers
+/// that nobody asked for. Nothing panics, windows and rates stay in their ranges, every byte is delivered
+/// once, and when the network heals the flow completes.
+#[test]
+fn anything_may_happen_and_every_byte_arrives_once() {
+    for seed in 0..20 {
+        for (number, transport) in zoo().iter().enumerate() {
+            let chaos = |step: u64| ((seed * 7 + step * 3) % 10) as f64 / 10.0;
+            let pipe = Pipe {
+                loss: chaos(1) * 0.3,
+                reply_loss: chaos(2) * 0.4,
+                duplication: chaos(3) * 0.3,
+                marks: chaos(4) * 0.5,
+                jitter: Time::from_us((seed % 4) * 15),
+                nonsense: chaos(5) * 0.2,
+                heals_at: Time::from_ms(20),
+                until: Time::from_s(5),
+                buffer_bytes: 60_000,
+                line: Rate::from_gbps(20),
+                seed,
+                ..Pipe::default()
+            };
+            let size = [1, 1459, 10_001, 500_000][(seed % 4) as usize].min(if number >= 10 { 3000 } else { u64::MAX });
+            let outcome = pipe.run(transport, size, |now, sender| match sender {
+                SenderState::Tcp(tcp) => assert!(tcp.congestion_window_bytes() >= 1),
+                SenderState::Roce(roce) => assert!(roce.rate(now) <= Rate::from_gbps(20)),
+                SenderState::Datagram(_) => {}
+            });
+            let context = format!("seed {seed}, transport {number}: {outcome:?}");
+            assert_eq!(outcome.completions, 1, "{context}");
+            assert_eq!(outcome.delivered_bytes, size, "{context}");
+            assert!(outcome.done, "{context}");
+            assert_eq!(outcome.statistics.delivered, outcome.completed_at, "{context}");
+        }
+    }
+}
