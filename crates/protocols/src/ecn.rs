@@ -1,0 +1,88 @@
+//! ECN marking by instantaneous queue length: the step of DCTCP and the RED-like ramp of DCQCN.
+
+use crate::describe::{Family, Mechanism, Parameter};
+use units::random::Stream;
+
+/// ECN marking as users meet it.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "ecn",
+    family: Family::Marking,
+    title: "congestion experienced, by the length of the egress queue",
+    source: "RFC 3168; DCTCP (SIGCOMM 2010); DCQCN (SIGCOMM 2015)",
+    parameters: &[
+        Parameter {
+            key: "k_min",
+            default: "",
+            meaning: "no frame that finds up to this many bytes in its queue is marked",
+            source: "required: depends on rate and round trip",
+        },
+        Parameter {
+            key: "k_max",
+            default: "k_min",
+            meaning: "every frame that finds more than this is marked; equal to k_min it is DCTCP's step",
+            source: "DCTCP, section 3.1; DCQCN, figure 5",
+        },
+        Parameter {
+            key: "p_max",
+            default: "1",
+            meaning: "marking probability just below k_max, 0 to 1, rising linearly from 0 at k_min",
+            source: "DCQCN, figure 5",
+        },
+    ],
+};
+
+/// Thresholds, with the probability as a 64-bit fraction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marker {
+    k_min_bytes: u64,
+    k_max_bytes: u64,
+    p_max: u64,
+}
+
+impl Marker {
+    /// Marks never up to `k_min_bytes`, always above `k_max_bytes` (at least `k_min_bytes`), and between
+    /// them with a probability that rises linearly to `p_max` (0 to 1).
+    pub fn new(k_min_bytes: u64, k_max_bytes: u64, p_max: f64) -> Marker {
+        // 2^64 as a float saturates to the largest fraction.
+        let p_max = (p_max.clamp(0.0, 1.0) * 18_446_744_073_709_551_616.0) as u64;
+        Marker { k_min_bytes, k_max_bytes: k_max_bytes.max(k_min_bytes), p_max }
+    }
+
+    /// Whether a frame that finds `queue_bytes` in its queue is marked.
+    #[inline]
+    pub fn marks(&self, queue_bytes: u64, random: &mut Stream) -> bool {
+        if queue_bytes <= self.k_min_bytes {
+            return false;
+        }
+        queue_bytes > self.k_max_bytes || self.draws(queue_bytes, random)
+    }
+
+    fn draws(&self, queue_bytes: u64, random: &mut Stream) -> bool {
+        let above = u128::from(queue_bytes - self.k_min_bytes);
+        let range = u128::from(self.k_max_bytes - self.k_min_bytes).max(1);
+        let threshold = u128::from(self.p_max) * above / range;
+        u128::from(random.next_u64()) < threshold
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(marker: &Marker, queue_bytes: u64) -> f64 {
+        let mut stream = Stream::new(1, 2, 3);
+        (0..100_000).filter(|_| marker.marks(queue_bytes, &mut stream)).count() as f64 / 1e5
+    }
+
+    #[test]
+    fn the_ramp_is_linear_and_the_step_sharp() {
+        let ramp = Marker::new(100, 400, 0.2);
+        assert_eq!(share(&ramp, 100), 0.0);
+        assert!((share(&ramp, 250) - 0.1).abs() < 0.005);
+        assert!((share(&ramp, 400) - 0.2).abs() < 0.005);
+        assert_eq!(share(&ramp, 401), 1.0);
+        let step = Marker::new(300, 300, 1.0);
+        assert_eq!(share(&step, 300), 0.0);
+        assert_eq!(share(&step, 301), 1.0);
+    }
+}

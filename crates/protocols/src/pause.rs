@@ -1,0 +1,307 @@
+//! The clockwork that 802.3x PAUSE and 802.1Qbb PFC share: who is told to stop, and who stops.
+//!
+//! ```text
+//!  ingress account > XOFF  --- pause(quanta) ---->  PauseState: blocked from (heard + reaction)
+//!          |  renewed at half the quanta            until the quanta expire ...
+//!  account <= XON          --- pause(0) --------->  ... or the resume takes effect
+//! ```
+//!
+//! PAUSE is PFC with one account per port and all classes stopped together.
+
+use crate::describe::{Family, Mechanism, Parameter};
+use units::{Rate, Time};
+
+/// 802.1Qbb PFC as users meet it.
+pub const PFC: Mechanism = Mechanism {
+    kind: "pfc",
+    family: Family::FlowControl,
+    title: "priority flow control: a class of a link stops",
+    source: "IEEE 802.1Q-2018 clause 36 (802.1Qbb)",
+    parameters: &[
+        Parameter {
+            key: "priorities",
+            default: "",
+            meaning: "the lossless classes, a list of 0 to 7",
+            source: "required: which traffic must not be lost is the operator's choice",
+        },
+        XOFF,
+        XON,
+        HEADROOM,
+        QUANTA,
+        REACTION,
+    ],
+};
+
+/// 802.3x PAUSE as users meet it.
+pub const PAUSE: Mechanism = Mechanism {
+    kind: "pause",
+    family: Family::FlowControl,
+    title: "link flow control: a whole link stops",
+    source: "IEEE 802.3-2018 annex 31B (802.3x)",
+    parameters: &[XOFF, XON, HEADROOM, QUANTA, REACTION],
+};
+
+const XOFF: Parameter = Parameter {
+    key: "xoff",
+    default: "auto",
+    meaning: "an ingress account above this sends XOFF: bytes, or a share (alpha) of the free shared buffer; \
+              auto is alpha = 1/8",
+    source: "alpha: the HPCC ns-3 fork's default shift of 3",
+};
+const XON: Parameter = Parameter {
+    key: "xon",
+    default: "3KB",
+    meaning: "how far below XOFF an account must fall to send XON",
+    source: "the HPCC ns-3 fork",
+};
+const HEADROOM: Parameter = Parameter {
+    key: "headroom",
+    default: "auto",
+    meaning: "room per lossless account for what arrives after XOFF; auto is 2 x delay x rate + reaction + 3 MTU \
+              + the pause frame",
+    source: "802.1Qbb annex O; DESIGN: a frame leaves the account when its transmission starts",
+};
+const QUANTA: Parameter = Parameter {
+    key: "quanta",
+    default: "65535",
+    meaning: "length of a pause in units of 512 bit times, 1 to 65535; renewed at half time",
+    source: "IEEE 802.3 annex 31B.2",
+};
+const REACTION: Parameter = Parameter {
+    key: "reaction",
+    default: "3840",
+    meaning: "bit times from hearing a pause to obeying it",
+    source: "TARGETS bg/fig1.4; of the order that 802.3 annex 31B.3.7 and 802.1Qbb annex O allow",
+};
+
+/// How long `quanta` units of 512 bit times last on a link of `rate`.
+pub fn quanta_time(quanta: u16, rate: Rate) -> Time {
+    rate.serialise(u64::from(quanta) * 64)
+}
+
+/// What one ingress account, a (port, class) or for 802.3x a port, remembers. Bytes leave when a frame's
+/// transmission starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IngressAccount {
+    /// Bytes that wait in the switch.
+    pub bytes: u64,
+    /// How many of them count against the account's headroom instead of the shared buffer.
+    pub headroom_bytes: u64,
+    /// Whether the neighbour has been told to stop.
+    pub paused: bool,
+}
+
+impl IngressAccount {
+    /// After bytes came: whether XOFF must be sent now.
+    #[inline]
+    pub fn must_pause(&mut self, xoff_bytes: u64) -> bool {
+        let now = !self.paused && self.bytes > xoff_bytes;
+        self.paused |= now;
+        now
+    }
+
+    /// After bytes left: whether XON must be sent now. An empty account always resumes, so that a
+    /// threshold that shrank to nothing cannot block for ever.
+    #[inline]
+    pub fn may_resume(&mut self, xon_bytes: u64) -> bool {
+        let now = self.paused && (self.bytes <= xon_bytes || self.bytes == 0);
+        self.paused &= !now;
+        now
+    }
+}
+
+/// A pause or resume that was heard and has not taken effect yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Heard {
+    effect: Time,
+    classes: u8,
+    /// Zero resumes.
+    span: Time,
+}
+
+/// What an egress port that obeys remembers: from when to when each class is stopped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PauseState {
+    /// Classes with a stop in force.
+    stopped: u8,
+    /// In order of effect; a handful at most, those of one reaction time.
+    pending: Vec<Heard>,
+    from: [Time; 8],
+    until: [Time; 8],
+    /// Time spent stopped, ended stops only.
+    ended: [Time; 8],
+    /// The longest stop that has ended.
+    longest: Time,
+    /// Stops that ended because their time ran out.
+    expiries: u64,
+}
+
+impl PauseState {
+    /// A pause (`span` positive) or resume (`span` zero) for the `classes` whose bits are set is heard at
+    /// `now`; it takes effect `reaction` later, which is the same for every call.
+    pub fn hear(&mut self, now: Time, classes: u8, span: Time, reaction: Time) {
+        self.settle(now);
+        self.pending.push(Heard { effect: now + reaction, classes, span });
+    }
+
+    /// The classes that may not start a frame at `now`, a bit each.
+    #[inline]
+    pub fn blocked(&mut self, now: Time) -> u8 {
+        if self.stopped != 0 || !self.pending.is_empty() {
+            self.settle(now);
+        }
+        self.stopped
+    }
+
+    /// Brings into effect what was heard early enough, and ends the stops whose time is over.
+    fn settle(&mut self, now: Time) {
+        while let Some(&Heard { effect, classes, span }) = self.pending.first().filter(|heard| heard.effect <= now) {
+            self.pending.remove(0);
+            self.expire(effect);
+            for class in (0..8).filter(|class| classes & 1 << class != 0) {
+                let running = self.stopped & 1 << class != 0;
+                if span == Time::ZERO {
+                    if running {
+                        self.end(class, effect);
+                    }
+                } else {
+                    if !running {
+                        self.from[class] = effect;
+                    }
+                    self.stopped |= 1 << class;
+                    self.until[class] = effect.saturating_add(span);
+                }
+            }
+        }
+        self.expire(now);
+    }
+
+    fn expire(&mut self, now: Time) {
+        for class in 0..8 {
+            if self.stopped & 1 << class != 0 && self.until[class] <= now {
+                self.expiries += 1;
+                self.end(class, self.until[class]);
+            }
+        }
+    }
+
+    fn end(&mut self, class: usize, at: Time) {
+        self.stopped &= !(1 << class);
+        let lasted = at - self.from[class];
+        self.ended[class] += lasted;
+        self.longest = self.longest.max(lasted);
+    }
+
+    /// When to ask again whether one of the `classes` that are blocked at `now` may send, if nothing more
+    /// is heard.
+    pub fn ask_again_at(&self, classes: u8) -> Time {
+        let expiry = (0..8).filter(|&c| self.stopped & classes & 1 << c != 0).map(|c| self.until[c]).min();
+        let change = self.pending.iter().filter(|heard| heard.classes & classes != 0).map(|heard| heard.effect).min();
+        expiry.unwrap_or(Time::MAX).min(change.unwrap_or(Time::MAX))
+    }
+
+    /// Since when `class` is stopped, as of the last call with a time; `None` if it may send.
+    pub fn stopped_since(&self, class: u8) -> Option<Time> {
+        (self.stopped & 1 << class != 0).then_some(self.from[class as usize])
+    }
+
+    /// Time that `class` has spent stopped up to `now`.
+    pub fn stopped_time(&self, now: Time, class: u8) -> Time {
+        let running = self
+            .stopped_since(class)
+            .map_or(Time::ZERO, |from| self.until[class as usize].min(now).saturating_sub(from));
+        self.ended[class as usize] + running
+    }
+
+    /// The longest stop of any class up to `now`.
+    pub fn longest_stop(&self, now: Time) -> Time {
+        let running = (0..8).filter_map(|class| {
+            self.stopped_since(class).map(|from| self.until[class as usize].min(now).saturating_sub(from))
+        });
+        running.fold(self.longest, Time::max)
+    }
+
+    /// How many stops ended because their time ran out.
+    pub fn expiries(&self) -> u64 {
+        self.expiries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    const REACTION_NS: u64 = 38;
+
+    fn hear(state: &mut PauseState, now_ns: u64, classes: u8, span_ns: u64) {
+        state.hear(Time::from_ns(now_ns), classes, Time::from_ns(span_ns), Time::from_ns(REACTION_NS));
+    }
+
+    #[test]
+    fn a_pause_takes_effect_after_the_reaction_time_and_expires() {
+        let mut state = PauseState::default();
+        hear(&mut state, 100, 0b1000, 1000);
+        assert_eq!(state.blocked(Time::from_ns(137)), 0);
+        assert_eq!(state.blocked(Time::from_ns(138)), 0b1000);
+        assert_eq!(state.ask_again_at(0xff), Time::from_ns(1138));
+        assert_eq!(state.stopped_since(3), Some(Time::from_ns(138)));
+        assert_eq!(state.blocked(Time::from_ns(1137)), 0b1000);
+        assert_eq!(state.blocked(Time::from_ns(1138)), 0);
+        assert_eq!(state.stopped_time(Time::from_ns(2000), 3), Time::from_us(1));
+        assert_eq!((state.longest_stop(Time::from_ns(2000)), state.expiries()), (Time::from_us(1), 1));
+    }
+
+    #[test]
+    fn a_renewal_extends_and_a_resume_ends() {
+        let mut state = PauseState::default();
+        hear(&mut state, 0, 0b11, 1000);
+        hear(&mut state, 500, 0b01, 1000);
+        hear(&mut state, 600, 0b10, 0);
+        assert_eq!(state.blocked(Time::from_ns(637)), 0b11);
+        assert_eq!(state.blocked(Time::from_ns(638)), 0b01);
+        assert_eq!(state.blocked(Time::from_ns(1537)), 0b01);
+        assert_eq!(state.blocked(Time::from_ns(1538)), 0);
+        // A resume before the pause took effect cancels it.
+        hear(&mut state, 2000, 0b1, 1000);
+        hear(&mut state, 2010, 0b1, 0);
+        assert_eq!(state.blocked(Time::from_ns(2048)), 0);
+    }
+
+    /// Against a model that lists, per class, every effective interval, nanosecond by nanosecond.
+    #[test]
+    fn agrees_with_a_list_of_commands() {
+        for seed in 0..200 {
+            let mut stream = Stream::new(seed, 0, 0);
+            let mut state = PauseState::default();
+            // (effective at, end) in order of hearing: the latest command in effect decides.
+            let mut commands: Vec<(u64, u64)> = Vec::new();
+            let mut next_command = stream.below(50);
+            for now in 0..3_000u64 {
+                if now == next_command {
+                    let span = if stream.below(2) == 0 { 0 } else { 1 + stream.below(300) };
+                    hear(&mut state, now, 1, span);
+                    commands.push((now + REACTION_NS, now + REACTION_NS + span));
+                    next_command = now + 1 + stream.below(200);
+                }
+                let decided = commands.iter().rev().find(|c| c.0 <= now);
+                let expected = u8::from(decided.is_some_and(|c| now < c.1));
+                assert_eq!(state.blocked(Time::from_ns(now)), expected, "seed {seed} at {now}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_account_pauses_once_and_resumes_once() {
+        let mut account = IngressAccount { bytes: 10, ..IngressAccount::default() };
+        assert!(!account.must_pause(10));
+        account.bytes = 11;
+        assert!(account.must_pause(10));
+        assert!(!account.must_pause(10));
+        account.bytes = 8;
+        assert!(!account.may_resume(7));
+        account.bytes = 7;
+        assert!(account.may_resume(7));
+        assert!(!account.may_resume(7));
+    }
+}

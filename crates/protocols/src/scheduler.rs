@@ -1,0 +1,123 @@
+//! Which class a port serves next: strict priority, weighted round robin, deficit round robin.
+
+/// One port's turn among eight classes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// The highest class first (IEEE 802.1Q clause 8.6.8.1).
+    Strict,
+    /// Round robin with a credit per class: frames (WRR) or bytes (DRR). A class may overdraw its credit
+    /// by one frame and pays for it in the next round, so that no frame's length must be known before it
+    /// is chosen (surplus round robin; deficit round robin of Shreedhar and Varghese, 1996, otherwise).
+    Rounds {
+        /// Credit that each class gains a round, at least 1.
+        gain: [u32; 8],
+        /// What each class has left.
+        credit: [i64; 8],
+        /// The class whose turn it is.
+        current: u8,
+        /// Whether a frame costs its bytes, or one.
+        bytes: bool,
+    },
+}
+
+impl Turn {
+    /// Weighted round robin: `weights[class]` frames a round, each at least 1.
+    pub fn wrr(weights: [u16; 8]) -> Turn {
+        Turn::Rounds { gain: weights.map(|w| u32::from(w.max(1))), credit: [0; 8], current: 0, bytes: false }
+    }
+
+    /// Deficit round robin: `quantum_bytes[class]` a round, each at least 1.
+    pub fn drr(quantum_bytes: [u32; 8]) -> Turn {
+        Turn::Rounds { gain: quantum_bytes.map(|q| q.max(1)), credit: [0; 8], current: 0, bytes: true }
+    }
+
+    /// The class to serve among those with a bit in `ready`; `None` if there is none.
+    #[inline]
+    pub fn pick(&mut self, ready: u8) -> Option<u8> {
+        if ready == 0 {
+            return None;
+        }
+        match self {
+            Turn::Strict => Some(ready.ilog2() as u8),
+            Turn::Rounds { gain, credit, current, .. } => Some(rounds(ready, gain, credit, current)),
+        }
+    }
+
+    /// A frame of `class` with `bytes` on the wire was sent.
+    #[inline]
+    pub fn charge(&mut self, class: u8, frame_bytes: u64) {
+        if let Turn::Rounds { credit, bytes, .. } = self {
+            credit[class as usize] -= if *bytes { frame_bytes as i64 } else { 1 };
+        }
+    }
+}
+
+fn rounds(ready: u8, gain: &[u32; 8], credit: &mut [i64; 8], current: &mut u8) -> u8 {
+    if ready & (1 << *current) != 0 && credit[*current as usize] > 0 {
+        return *current;
+    }
+    // Bounded: each full round adds at least 1 to every ready class, and a debt is at most one frame.
+    loop {
+        *current = (*current + 1) % 8;
+        let class = *current as usize;
+        if ready & (1 << class) == 0 {
+            // A class without frames keeps a debt, but saves nothing up.
+            credit[class] = credit[class].min(0);
+            continue;
+        }
+        credit[class] = credit[class].min(0) + i64::from(gain[class]);
+        if credit[class] > 0 {
+            return *current;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    /// Bytes and frames per class after `frames` frames from classes that always have some.
+    fn serve(turn: &mut Turn, ready: u8, frames: u32) -> ([u64; 8], [u64; 8]) {
+        let mut stream = Stream::new(5, 0, 0);
+        let (mut bytes, mut count) = ([0; 8], [0; 8]);
+        for _ in 0..frames {
+            let class = turn.pick(ready).unwrap();
+            let size = 64 + stream.below(1455) + u64::from(class) * 10;
+            turn.charge(class, size);
+            bytes[class as usize] += size;
+            count[class as usize] += 1;
+        }
+        (bytes, count)
+    }
+
+    #[test]
+    fn strict_serves_the_highest() {
+        assert_eq!(Turn::Strict.pick(0b0010_0110), Some(5));
+        assert_eq!(Turn::Strict.pick(0), None);
+    }
+
+    #[test]
+    fn wrr_divides_frames_by_weight() {
+        let mut turn = Turn::wrr([1, 2, 3, 1, 1, 1, 1, 4]);
+        let (_, count) = serve(&mut turn, 0b1000_0111, 10_000);
+        assert_eq!([count[0], count[1], count[2], count[7]], [1000, 2000, 3000, 4000]);
+    }
+
+    #[test]
+    fn drr_divides_bytes_by_quantum() {
+        let mut turn = Turn::drr([1500, 3000, 100, 1500, 1500, 1500, 1500, 1500]);
+        let (bytes, _) = serve(&mut turn, 0b0000_0111, 300_000);
+        let share = |class: usize| bytes[class] as f64 / bytes[0] as f64;
+        assert!((share(1) - 2.0).abs() < 0.01, "{bytes:?}");
+        assert!((share(2) - 100.0 / 1500.0).abs() < 0.002, "{bytes:?}");
+    }
+
+    #[test]
+    fn an_idle_class_saves_nothing_up() {
+        let mut turn = Turn::wrr([1; 8]);
+        serve(&mut turn, 0b01, 1000);
+        let (_, count) = serve(&mut turn, 0b11, 100);
+        assert_eq!([count[0], count[1]], [50, 50]);
+    }
+}
