@@ -19,7 +19,7 @@ pub struct DcqcnParameters {
     pub initial_alpha: f64,
     /// Without a notification for this long, alpha decays once (K).
     pub alpha_timer: Time,
-    /// Notifications that follow a cut sooner than this do nothing.
+    /// Notifications that follow a cut sooner than this do not cut.
     pub decrease_interval: Time,
     /// Least distance of a receiver's notifications for one flow (N).
     pub cnp_interval: Time,
@@ -77,7 +77,7 @@ pub const MECHANISM: Mechanism = Mechanism {
                 key: "gain",
                 default: "0.00390625",
                 meaning: "weight g of a new sample in alpha, 0 to 1",
-                source: "DCQCN, sec. 5.2 and table 14: 1/256",
+                source: "DCQCN, sec. 5.2 and the parameters of its testbed: 1/256",
             },
             Parameter {
                 key: "initial_alpha",
@@ -89,25 +89,25 @@ pub const MECHANISM: Mechanism = Mechanism {
                 key: "alpha_timer",
                 default: "55us",
                 meaning: "time K without a notification after which alpha decays by 1 - g, again and again",
-                source: "DCQCN, sec. 3.1 and table 14; HPCC's ns-3 fork: AlphaResumInterval",
+                source: "DCQCN, sec. 3.1 and the parameters of its testbed; HPCC's ns-3 fork: AlphaResumInterval (1us in run.py)",
             },
             Parameter {
                 key: "decrease_interval",
                 default: "4us",
-                meaning: "a notification sooner than this after a cut does nothing; 0us: each one cuts",
+                meaning: "a notification sooner than this after a cut only keeps alpha from decaying; 0us: each one cuts",
                 source: "HPCC's ns-3 fork: RateDecreaseInterval; the paper's receivers never come so close",
             },
             Parameter {
                 key: "cnp_interval",
                 default: "50us",
                 meaning: "least time N between a receiver's notifications for one flow",
-                source: "DCQCN, sec. 3.1 and table 14",
+                source: "DCQCN, sec. 3.1 and the parameters of its testbed",
             },
             Parameter {
                 key: "cnp",
                 default: "78B",
                 meaning: "length of a notification: Ethernet with FCS 18, IPv4 20, UDP 8, BTH 12, reserved 16, ICRC 4",
-                source: "InfiniBand specification, annex A17.9.3",
+                source: "InfiniBand specification, annex A17.9",
             },
             Parameter {
                 key: "clamp_target",
@@ -119,13 +119,13 @@ pub const MECHANISM: Mechanism = Mechanism {
                 key: "byte_counter",
                 default: "10MB",
                 meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter; 0B switches it off",
-                source: "DCQCN, table 14 (B)",
+                source: "DCQCN, parameters of its testbed (B)",
             },
             Parameter {
                 key: "increase_timer",
                 default: "55us",
                 meaning: "length of a stage of the timer; 0us switches it off",
-                source: "DCQCN, table 14 (T); HPCC's ns-3 fork: RPTimer 300us in its configuration, 1500us in code",
+                source: "DCQCN, parameters of its testbed (T); HPCC's ns-3 fork: RPTimer (300us in run.py, 1500us in code)",
             },
             Parameter {
                 key: "recovery_stages",
@@ -137,19 +137,19 @@ pub const MECHANISM: Mechanism = Mechanism {
                 key: "additive_increase",
                 default: "40Mbps",
                 meaning: "step R_AI of the target after fast recovery",
-                source: "DCQCN, table 14",
+                source: "DCQCN, parameters of its testbed; HPCC's ns-3 fork: 5 Mbps per 25 Gbps of line rate in run.py",
             },
             Parameter {
                 key: "hyper_increase",
                 default: "400Mbps",
                 meaning: "step R_HAI of the target when both counters are past fast recovery",
-                source: "the paper gives none; ten times R_AI, the ratio of IEEE 802.1Qau",
+                source: "the paper gives none; ten times R_AI, the ratio in HPCC's run.py and in QCN",
             },
             Parameter {
                 key: "min_rate",
                 default: "100Mbps",
                 meaning: "the rate never falls below this",
-                source: "HPCC's ns-3 fork: MinRate",
+                source: "HPCC's ns-3 fork: MinRate (1 Gbps in run.py)",
             },
         ]
     },
@@ -191,9 +191,10 @@ impl DcqcnParameters {
 #[derive(Clone, Debug)]
 pub struct Dcqcn {
     recovery: RateRecovery,
-    /// The estimate as the last cut left it.
+    /// The estimate as the last notification left it, and when that was.
     alpha: f64,
-    /// When that was.
+    alpha_at: Time,
+    /// When the last cut was.
     cut_at: Time,
 }
 
@@ -213,13 +214,18 @@ fn power(mut base: f64, mut exponent: u64) -> f64 {
 impl Dcqcn {
     /// A flow on a line of this rate, at which it starts: the first notification brings the limiter.
     pub fn new(parameters: &DcqcnParameters, line: Rate) -> Self {
-        Dcqcn { recovery: RateRecovery::new(line), alpha: parameters.initial_alpha, cut_at: Time::MAX }
+        Dcqcn {
+            recovery: RateRecovery::new(line),
+            alpha: parameters.initial_alpha,
+            alpha_at: Time::MAX,
+            cut_at: Time::MAX,
+        }
     }
 
     /// Alpha now: what the last notification left, decayed once per whole `alpha_timer` since (DCQCN,
     /// eq. 2).
     fn alpha(&self, parameters: &DcqcnParameters, now: Time) -> f64 {
-        let periods = now.saturating_sub(self.cut_at).as_ps() / parameters.alpha_timer.as_ps().max(1);
+        let periods = now.saturating_sub(self.alpha_at).as_ps() / parameters.alpha_timer.as_ps().max(1);
         self.alpha * power(1.0 - parameters.gain, periods)
     }
 }
@@ -245,11 +251,13 @@ impl RateController for Dcqcn {
     }
 
     fn on_cnp(&mut self, parameters: &DcqcnParameters, now: Time) {
-        if self.cut_at != Time::MAX && now.saturating_sub(self.cut_at) < parameters.decrease_interval {
-            return;
-        }
         self.recovery.advance(&parameters.recovery, now);
         let alpha = self.alpha(parameters, now);
+        self.alpha_at = now;
+        if self.cut_at != Time::MAX && now.saturating_sub(self.cut_at) < parameters.decrease_interval {
+            self.alpha = alpha;
+            return;
+        }
         // DCQCN, eq. 1: the cut is by the old alpha, the new one is for the next.
         self.recovery.cut(&parameters.recovery, now, 1.0 - alpha / 2.0, !parameters.clamp_target);
         self.alpha = (1.0 - parameters.gain) * alpha + parameters.gain;

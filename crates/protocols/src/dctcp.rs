@@ -49,7 +49,7 @@ pub const MECHANISM: Mechanism = Mechanism {
                 key: "gain",
                 default: "0.0625",
                 meaning: "weight g of the latest window in alpha, 0 to 1",
-                source: "RFC 8257, 4.2: 1/16",
+                source: "RFC 8257, 3.3; Alizadeh et al.: 1/16",
             },
             Parameter {
                 key: "initial_alpha",

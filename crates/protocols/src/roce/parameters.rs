@@ -23,13 +23,13 @@ pub(crate) const ACK_BYTES: Parameter = Parameter {
     key: "ack",
     default: "66B",
     meaning: "length of an acknowledgement: a header with the 4 bytes of an AETH; at least 64 B on the wire",
-    source: "InfiniBand specification, 9.3.3 and annex A17",
+    source: "InfiniBand specification, 9.3 and annex A17",
 };
 pub(crate) const ACK_EVERY: Parameter = Parameter {
     key: "ack_every",
     default: "1",
     meaning: "packets per acknowledgement, at least 1; the flow's last is always acknowledged, and a window never waits for more than half of its packets",
-    source: "InfiniBand specification, 9.7.5.1.2 (coalescing); HPCC's ns-3 fork: L2AckInterval",
+    source: "InfiniBand specification, 9.7.5 (coalesced acknowledgements); HPCC's ns-3 fork: L2AckInterval",
 };
 pub(crate) const WINDOW: Parameter = Parameter {
     key: "window",

@@ -20,8 +20,9 @@ pub struct RoceReceiver {
     next_cnp: Time,
     /// When the last byte arrived.
     completed: Option<Time>,
-    /// Packets since the last acknowledgement.
+    /// Packets since the last acknowledgement, and how many bring the next.
     unacknowledged: u32,
+    ack_every: u32,
     /// Whether one of them was marked.
     marked: bool,
 }
@@ -36,6 +37,7 @@ impl RoceReceiver {
             next_cnp: Time::ZERO,
             completed: None,
             unacknowledged: 0,
+            ack_every: parameters.effective_ack_every(),
             marked: false,
         }
     }
@@ -87,7 +89,7 @@ impl Receiver for RoceReceiver {
             self.notify(ctx, frame);
         }
         if frame.seq > self.expected {
-            // InfiniBand, 9.7.5.2.8: a packet is missing. Packets behind it are dropped, and it is asked for
+            // InfiniBand, 9.7.5: a packet is missing. Packets behind it are dropped, and it is asked for
             // once until it comes or the interval has passed.
             if ctx.now >= self.next_nak {
                 self.next_nak = ctx.now.saturating_add(self.parameters.nak_interval).max(Time::from_ps(1));
@@ -105,10 +107,10 @@ impl Receiver for RoceReceiver {
                 receipt.completed = true;
             }
         }
-        // Duplicates are acknowledged like new packets (InfiniBand, 9.7.5.1.4): the acknowledgement for
+        // Duplicates are acknowledged like new packets (InfiniBand, 9.7.5): the acknowledgement for
         // them may have been lost.
         self.unacknowledged += 1;
-        if self.unacknowledged >= self.parameters.effective_ack_every() || frame.has(flags::LAST) {
+        if self.unacknowledged >= self.ack_every || frame.has(flags::LAST) {
             self.reply(ctx, frame, 0);
         }
         receipt

@@ -162,7 +162,7 @@ impl TcpSender {
                     flags |= CWR;
                 }
             }
-            // RFC 8257, 3.5: every segment, lest a queue that marks early drops the retransmission.
+            // Every segment of DCTCP, lest a queue that marks early drops the retransmission.
             Ecn::Dctcp(_) => flags |= flags::ECT,
         }
         self.fresh = self.fresh.max(end);
