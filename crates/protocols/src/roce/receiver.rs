@@ -122,3 +122,54 @@ impl Receiver for RoceReceiver {
         Time::MAX
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::roce::control::ControlParameters;
+    use units::random::Stream;
+
+    /// Feeds (microsecond, packet, flags) and lists the answers as (kind, packet expected, flags).
+    fn answers(parameters: RoceParameters, packets: &[(u64, u64, u8)]) -> Vec<(Kind, u64, u8)> {
+        let mut receiver = RoceReceiver::new(&Arc::new(parameters));
+        let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
+        for &(us, packet, flags) in packets {
+            let frame = Frame { seq: packet * 1000, payload_bytes: 1000, flags, ..Frame::default() };
+            let mut ctx = Ctx { now: Time::from_us(us), random: &mut random, replies: &mut replies };
+            receiver.on_frame(&mut ctx, &frame);
+        }
+        replies.iter().map(|reply| (reply.kind, reply.seq / 1000, reply.flags)).collect()
+    }
+
+    #[test]
+    fn a_gap_is_asked_for_once_until_progress_or_the_interval() {
+        let packets =
+            [(0, 0, 0), (1, 2, 0), (2, 3, 0), (499, 4, 0), (501, 5, 0), (502, 1, 0), (503, 3, 0), (504, 4, 0)];
+        let expected = [(1, 0), (1, flags::NAK), (1, flags::NAK), (2, 0), (2, flags::NAK)];
+        let expected = expected.map(|(packet, flags)| (Kind::Ack, packet, flags));
+        assert_eq!(answers(RoceParameters::default(), &packets), expected);
+    }
+
+    #[test]
+    fn notifications_keep_their_distance_and_marks_are_echoed() {
+        let marked = |us, packet| (us, packet, flags::CE);
+        let packets = [marked(0, 0), marked(10, 1), marked(49, 2), (50, 3, 0), marked(51, 4), marked(100, 5)];
+        let count = |parameters| {
+            let answers = answers(parameters, &packets);
+            let echoed = answers.iter().filter(|answer| answer.2 & flags::ECE != 0).count();
+            (answers.iter().filter(|answer| answer.0 == Kind::Cnp).count(), echoed)
+        };
+        assert_eq!(count(RoceParameters::dcqcn()), (2, 5));
+        assert_eq!(count(RoceParameters { control: ControlParameters::Fixed, ..RoceParameters::dcqcn() }), (0, 5));
+        // Coalesced: one acknowledgement for all six carries the echo.
+        assert_eq!(count(RoceParameters { ack_every: 6, ..RoceParameters::dcqcn() }), (2, 1));
+    }
+
+    #[test]
+    fn a_lost_last_acknowledgement_is_repeated_with_the_time_of_completion() {
+        let parameters = RoceParameters { ack_every: 100, ..RoceParameters::default() };
+        let packets = [(0, 0, 0), (1, 1, flags::LAST), (70, 0, 0), (71, 1, flags::LAST)];
+        let done = (Kind::Ack, 2, flags::COMPLETE);
+        assert_eq!(answers(parameters, &packets), [done, done]);
+    }
+}

@@ -1,0 +1,152 @@
+//! The parameters of datagrams.
+
+use crate::describe::{Family, Mechanism, Parameter};
+use crate::frame::MIN_FRAME_BYTES;
+use crate::settings::{self, ParameterError, require};
+use units::{Rate, Time};
+
+/// How frames follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// At equal distances.
+    Constant,
+    /// With exponential gaps of the same mean.
+    Poisson,
+    /// At equal distances during exponential on periods, nothing during exponential off periods; every
+    /// on period begins with a frame.
+    OnOff,
+}
+
+/// The parameters of [`MECHANISM`], which says what each is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatagramParameters {
+    /// Frame length from destination address to FCS.
+    pub frame_bytes: u16,
+    /// What of it is no payload.
+    pub header_bytes: u16,
+    /// How frames follow each other.
+    pub arrival: Arrival,
+    /// Time from one frame's start to the next; `None`: from `rate`.
+    pub gap: Option<Time>,
+    /// Load on the wire, preamble and gap included; `None`: the line's rate.
+    pub rate: Option<Rate>,
+    /// Mean of an on period.
+    pub mean_on: Time,
+    /// Mean of an off period.
+    pub mean_off: Time,
+    /// Whether frames carry the ECT codepoint.
+    pub ecn: bool,
+}
+
+impl Default for DatagramParameters {
+    fn default() -> Self {
+        DatagramParameters {
+            frame_bytes: 1518,
+            header_bytes: 46,
+            arrival: Arrival::Constant,
+            gap: None,
+            rate: None,
+            mean_on: Time::from_us(100),
+            mean_off: Time::from_us(100),
+            ecn: false,
+        }
+    }
+}
+
+/// Datagrams as users meet them.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "datagram",
+    family: Family::Transport,
+    title: "unacknowledged frames at a given spacing",
+    source: "RFC 768; PABO, sec. IV (EtherTrafGen)",
+    parameters: &[
+        Parameter {
+            key: "frame",
+            default: "1518B",
+            meaning: "length of a frame from destination address to FCS, 64 B to 65535 B; a flow's last frame may be shorter",
+            source: "IEEE 802.3, 3.2.7; PABO, sec. V",
+        },
+        Parameter {
+            key: "header",
+            default: "46B",
+            meaning: "bytes of a frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8",
+            source: "IEEE 802.3, 3.1.1; RFC 791; RFC 768",
+        },
+        Parameter {
+            key: "arrival",
+            default: "constant",
+            meaning: "constant: equal gaps; poisson: exponential gaps; on_off: equal gaps during exponential on periods",
+            source: "usual source models",
+        },
+        Parameter {
+            key: "gap",
+            default: "from_rate",
+            meaning: "(mean) time from one frame's start to the next; from_rate: what `rate` makes of the frame's length",
+            source: "PABO, sec. V: 10us",
+        },
+        Parameter {
+            key: "rate",
+            default: "line",
+            meaning: "(mean) load on the wire with preamble and gap (20 B a frame); line: the port's rate; during on periods for on_off",
+            source: "IEEE 802.3, 4.4.2",
+        },
+        Parameter {
+            key: "mean_on",
+            default: "100us",
+            meaning: "mean of an on period, on_off only",
+            source: "choice of this project",
+        },
+        Parameter {
+            key: "mean_off",
+            default: "100us",
+            meaning: "mean of an off period, on_off only",
+            source: "choice of this project",
+        },
+        Parameter {
+            key: "ecn",
+            default: "false",
+            meaning: "whether frames say that they take part in ECN",
+            source: "RFC 3168, 5",
+        },
+    ],
+};
+
+impl DatagramParameters {
+    /// Sets the parameter `key` from a scenario's text.
+    ///
+    /// # Errors
+    /// If there is no such parameter or the text is none of its values.
+    pub fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
+        match key {
+            "frame" => self.frame_bytes = settings::frame_bytes(key, text)?,
+            "header" => self.header_bytes = settings::frame_bytes(key, text)?,
+            "arrival" => {
+                let words =
+                    [("constant", Arrival::Constant), ("poisson", Arrival::Poisson), ("on_off", Arrival::OnOff)];
+                self.arrival = settings::word(key, text, &words)?;
+            }
+            "gap" => self.gap = settings::time_or(key, text, "from_rate")?,
+            "rate" => self.rate = settings::rate_or(key, text, "line")?,
+            "mean_on" => self.mean_on = settings::time(key, text)?,
+            "mean_off" => self.mean_off = settings::time(key, text)?,
+            "ecn" => self.ecn = settings::switch(key, text)?,
+            _ => return Err(settings::unknown(&MECHANISM, key)),
+        }
+        Ok(())
+    }
+
+    /// Whether the values go together.
+    ///
+    /// # Errors
+    /// If a frame would hold no payload or be no frame, or frames would follow without any gap.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        require(self.frame_bytes >= MIN_FRAME_BYTES, "frame", "an Ethernet frame has at least 64B")?;
+        require(self.header_bytes < self.frame_bytes, "header", "leave at least one byte of payload in `frame`")?;
+        require(self.gap != Some(Time::ZERO), "gap", "frames follow at least 1ps apart")
+    }
+
+    /// Payload of a full frame, at least one byte.
+    pub(crate) fn payload_bytes(&self) -> u16 {
+        self.frame_bytes.saturating_sub(self.header_bytes).max(1)
+    }
+}
