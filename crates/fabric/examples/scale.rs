@@ -4,11 +4,11 @@
 //! cargo run --release -p tidegate-fabric --example scale [k]
 //! ```
 
+use fabric::generate::{TierLinks, fat_tree};
+use fabric::routing::{Forwarding, Mode};
+use fabric::{LinkSpec, NodeKind};
 use std::error::Error;
 use std::time::Instant;
-use tidegate_fabric::generate::{TierLinks, fat_tree};
-use tidegate_fabric::routing::{Forwarding, Mode};
-use tidegate_fabric::{LinkSpec, NodeKind};
 use units::{Rate, Time};
 
 /// A line of /proc/self/status in MB; `None` where there is no such file.

@@ -61,7 +61,7 @@ impl FromIterator<PortIndex> for PortSet {
 
 impl Forwarding {
     /// Local rerouting: where `node` may send a frame for `host` when the ports of its group are dead.
-    /// The live ports whose neighbour forwards and was, in the healthy fabric, nearest to the
+    /// The live ports whose neighbour forwards and was, when these routes were computed, nearest to the
     /// destination: only those of minimal distance, ascending. Never a host that does not relay, unless
     /// it is the destination. Empty if nothing is left, also at the switch of a host whose only link is
     /// dead. The caller keeps the answer per (node, row): it changes only with `dead_ports`.

@@ -163,7 +163,8 @@ impl Forwarding {
             + self.port_base.len() * 4
     }
 
-    /// Whether every host can reach every other.
+    /// Whether every host has a route to every other. Routes made by a [`Mode`] never loop; ones changed
+    /// by [`set_ports`](Self::set_ports) may, which [`path`](Self::path) finds.
     ///
     /// # Errors
     /// [`RoutingError::Unreachable`] with the first pair that has no route.
@@ -192,7 +193,7 @@ impl Forwarding {
                 let arrives = from == destination as u32
                     || match self.mode {
                         Mode::TwoLevel => reached(start, destination as u32),
-                        _ => !self.lookup(start, destination as u32).is_empty() && self.attached(fabric, row),
+                        _ => !self.lookup(start, destination as u32).is_empty(),
                     };
                 if !arrives {
                     return Err(fail(from));
@@ -200,15 +201,6 @@ impl Forwarding {
             }
         }
         Ok(())
-    }
-
-    /// A row whose target is a single-homed host exists only because that host's link is out.
-    fn attached(&self, fabric: &Fabric, row: u32) -> bool {
-        let target = self.rows.target[row as usize];
-        self.rows.row_switch[row as usize] != NONE
-            || fabric.ports(target).len() > 1
-            || fabric.node(target).relay
-            || fabric.ports(target).iter().any(|port| !fabric.node(port.peer).forwards())
     }
 
     /// Follows the single port of two-level tables: they may send up into a part that cannot go down.
@@ -229,7 +221,8 @@ impl Forwarding {
 
     /// Gives one destination other next hops at one node, for routes that no mode computes (a
     /// misconfigured switch that sends a flow in a circle). Other hosts keep theirs: rows shared by
-    /// several hosts are split first, so every host then has its own. Frames from above follow it too.
+    /// several hosts are split first, so every host then has its own. Frames from above follow it too. A
+    /// host with a single link keeps using that.
     ///
     /// # Errors
     /// [`RoutingError::NoSuchPort`]; [`RoutingError::TooLarge`] if the split table would be.

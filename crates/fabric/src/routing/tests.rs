@@ -125,7 +125,11 @@ fn brute_valley_free(fabric: &Fabric, src: u32, dst: u32, above: &dyn Fn(NodeId,
             }
             for port in fabric.ports(node) {
                 let up = above(port.peer, node);
-                if !(falling && up) && !std::mem::replace(&mut seen[port.peer.index()][usize::from(!up)], true) {
+                if falling && up {
+                    continue;
+                }
+                let phase = usize::from(!up);
+                if !std::mem::replace(&mut seen[port.peer.index()][phase], true) {
                     next.push((port.peer, !up));
                 }
             }
@@ -291,6 +295,7 @@ fn explicit_paths_and_overrides() {
         assert!(matches!(forwarding.path(&fabric, 0, 14, 1), Err(RoutingError::Loop { .. })));
         let after: Vec<_> = fabric.switches().map(|s| forwarding.lookup(s, 15).to_vec()).collect();
         assert_eq!(before, after, "H16 keeps its routes");
+        forwarding.verify(&fabric).unwrap();
         let error = forwarding.set_ports(&fabric, t1, 14, &[6]).unwrap_err();
         assert!(error.to_string().contains("`T1` has no port 6: it has 6"), "{error}");
     }
@@ -334,4 +339,57 @@ fn bcube_servers_relay_and_have_a_path_per_differing_digit() {
     assert_eq!(forwarding.lookup(fabric.host_node(0), 3 * 16 + 2 * 4 + 1), [0, 1, 2]);
     assert_eq!(forwarding.lookup(fabric.host_node(0), 1), [0]);
     assert_eq!(forwarding.path(&fabric, 0, 57, 4).unwrap().len(), 6);
+}
+
+#[test]
+fn port_sets_hold_what_was_put_in() {
+    let mut stream = Stream::new(5, 0, 0);
+    let (mut set, mut model) = (PortSet::new(), std::collections::BTreeSet::new());
+    for _ in 0..5_000 {
+        let port = stream.below(300) as u16;
+        if stream.below(3) > 0 {
+            set.insert(port);
+            model.insert(port);
+        } else {
+            set.remove(port);
+            model.remove(&port);
+        }
+        let asked = stream.below(400) as u16;
+        assert_eq!(set.contains(asked), model.contains(&asked));
+    }
+    model.iter().for_each(|&port| set.remove(port));
+    assert!(set.is_empty() && !set.contains(u16::MAX));
+}
+
+/// A line longer than one byte can count.
+#[test]
+fn distances_beyond_255_links() {
+    let fabric = line(700, 1, LINK, LINK).unwrap();
+    let forwarding = Forwarding::build(&fabric, Mode::ShortestPath).unwrap();
+    assert_eq!(forwarding.distance(fabric.find("S1").unwrap(), 699), Some(699));
+    assert_eq!(forwarding.path(&fabric, 0, 699, 0).unwrap().len(), 701);
+}
+
+/// Hosts that are linked with each other and nothing else, and hosts with two links.
+#[test]
+fn hosts_without_a_switch_of_their_own() {
+    let mut builder = FabricBuilder::new("pair");
+    let (a, b) = (builder.add_host("a"), builder.add_host("b"));
+    builder.connect(a, b, LINK);
+    let pair = builder.build().unwrap();
+    let forwarding = Forwarding::build(&pair, Mode::ShortestPath).unwrap();
+    assert_eq!(forwarding.path(&pair, 0, 1, 0).unwrap(), [Hop { node: a, port: 0 }]);
+    assert!(forwarding.path(&pair, 1, 1, 0).unwrap().is_empty());
+
+    // Two ports to two switches that know each other only through this host, which does not relay.
+    let mut builder = FabricBuilder::new("cut");
+    let (a, b, middle) = (builder.add_host("a"), builder.add_host("b"), builder.add_host("middle"));
+    let (s, t) = (builder.add_switch("s", 1), builder.add_switch("t", 1));
+    for (x, y) in [(a, s), (b, t), (middle, s), (middle, t)] {
+        builder.connect(x, y, LINK);
+    }
+    let fabric = builder.build().unwrap();
+    fabric.check().unwrap();
+    let error = Forwarding::build(&fabric, Mode::ShortestPath).unwrap_err().to_string();
+    assert_eq!(error, "no route leads from host `b` to host `a`");
 }
