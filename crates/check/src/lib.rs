@@ -1,1 +1,34 @@
-//! Invariants, watched from outside the model
+//! What must hold in every run, watched from outside the model. The model feeds this crate plain
+//! numbers; the crate sees nothing of the model, so a fault in the one does not hide in the other.
+//!
+//! | check | what must hold |
+//! |---|---|
+//! | [`conservation`] | every frame that came into being ended in exactly one way or is still on its way |
+//! | [`lossless`] | a lossless class lost no frame for want of room |
+//! | [`order`] | a flow that is promised order gets it |
+//! | [`buffer`] | nothing held more than it may |
+//! | [`pauses`] | every pause was answered by a resume or an expiry, or still holds |
+//! | [`little`] | queue length integrated over time equals the sum of the waits, to the picosecond |
+//! | [`deadlock`] | no set of paused queues that hold each other for ever |
+//!
+//! Every check ends in a [`Verdict`]. What is called once a frame ([`PacketLedger`], [`OrderWatch`],
+//! [`QueueArea`], [`HighWater::raise`]) is a few integer operations, without hashing or allocation.
+
+pub mod buffer;
+pub mod conservation;
+pub mod deadlock;
+pub mod little;
+pub mod lossless;
+pub mod order;
+pub mod pauses;
+mod place;
+mod verdict;
+
+pub use buffer::HighWater;
+pub use conservation::{Cause, PacketLedger, Tally};
+pub use deadlock::{Account, Deadlock, PausedQueue, deadlock};
+pub use little::QueueArea;
+pub use order::{OrderLog, OrderViolation, OrderWatch};
+pub use pauses::PauseLedger;
+pub use place::{AccountId, Place, QueueId};
+pub use verdict::Verdict;

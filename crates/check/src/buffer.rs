@@ -1,0 +1,131 @@
+//! Nothing holds more than it may: buffers, queues and accounts, by their high-water marks.
+
+use std::fmt;
+
+use crate::place::Place;
+use crate::verdict::Verdict;
+
+/// What a limit counts: queues are limited in either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes of frames.
+    Bytes,
+    /// Frames.
+    Frames,
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Unit::Bytes => "bytes",
+            Unit::Frames => "frames",
+        })
+    }
+}
+
+/// The most that something held in the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HighWater(u64);
+
+impl HighWater {
+    /// Notes that it holds `level` now.
+    #[inline]
+    pub fn raise(&mut self, level: u64) {
+        self.0 = self.0.max(level);
+    }
+
+    /// The most it ever held.
+    #[inline]
+    pub fn peak(self) -> u64 {
+        self.0
+    }
+}
+
+/// A high-water mark beside its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// What held it.
+    pub place: Place,
+    /// The most it held, in `unit`.
+    pub peak: u64,
+    /// The most it may hold, in `unit`; reaching it is allowed.
+    pub limit: u64,
+    /// What `peak` and `limit` count.
+    pub unit: Unit,
+}
+
+/// The check "buffer": no mark is above its limit. The marks may come in any order; a failure names
+/// the lowest place of those that exceed theirs most.
+pub fn verdict(marks: impl IntoIterator<Item = Mark>) -> Verdict {
+    let (mut places, mut over) = (0u64, 0u64);
+    let mut worst: Option<Mark> = None;
+    for mark in marks {
+        places += 1;
+        if mark.peak <= mark.limit {
+            continue;
+        }
+        over += 1;
+        let rank = |mark: &Mark| (u64::MAX - (mark.peak - mark.limit), mark.place, mark.unit as u8, mark.limit);
+        if worst.as_ref().is_none_or(|known| rank(&mark) < rank(known)) {
+            worst = Some(mark);
+        }
+    }
+    let detail = match worst {
+        None => format!("{places} buffers and queues within their limits"),
+        Some(Mark { place, peak, limit, unit }) => {
+            format!("{over} of {places} over their limit, the worst {place}: {peak} of at most {limit} {unit}")
+        }
+    };
+    Verdict::new("buffer", over == 0, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use units::random::{Stream, purpose};
+
+    use super::*;
+    use crate::place::QueueId;
+
+    fn queue(port: u16) -> Place {
+        Place::Queue(QueueId { node: 3, port, class: 0 })
+    }
+
+    /// Queues that respect their limit pass; letting a single one go a single byte over it fails.
+    #[test]
+    fn one_byte_over_one_limit_is_noticed() {
+        let mut random = Stream::new(1, 0, purpose("buffer"));
+        for _ in 0..300 {
+            let mut marks: Vec<Mark> = (0..1 + random.below(20) as u16)
+                .map(|port| {
+                    let limit = random.below(10_000);
+                    let mut high = HighWater::default();
+                    (0..20).for_each(|_| high.raise(random.below(limit + 1)));
+                    Mark { place: queue(port), peak: high.peak(), limit, unit: Unit::Bytes }
+                })
+                .collect();
+            assert!(verdict(marks.iter().copied()).pass);
+            let port = random.below(marks.len() as u64) as usize;
+            let mut high = HighWater(marks[port].peak);
+            high.raise(marks[port].limit + 1);
+            high.raise(0);
+            marks[port].peak = high.peak();
+            let before = verdict(marks.iter().copied());
+            assert!(!before.pass);
+            assert!(before.detail.contains(&queue(port as u16).to_string()), "{before}");
+            random.shuffle(&mut marks);
+            assert_eq!(verdict(marks), before);
+        }
+    }
+
+    #[test]
+    fn the_worst_is_named_with_its_unit() {
+        let mark = |place, peak, limit, unit| Mark { place, peak, limit, unit };
+        let marks = [
+            mark(queue(1), 501, 500, Unit::Frames),
+            mark(Place::Buffer { node: 7 }, 1_000_007, 1_000_000, Unit::Bytes),
+            mark(queue(2), 500, 500, Unit::Frames),
+        ];
+        let expected = "2 of 3 over their limit, the worst node 7 buffer: 1000007 of at most 1000000 bytes";
+        assert_eq!(verdict(marks).detail, expected);
+    }
+}

@@ -1,0 +1,328 @@
+//! The closed account of frames and bytes.
+//!
+//! ```text
+//! injected + created_in_network = delivered_whole + delivered_trimmed + returned_to_source
+//!                               + consumed + dropped (by cause) + in_flight
+//! ```
+//!
+//! In frames as it stands; in bytes the payload that was cut from trimmed frames stands on the right as
+//! well. What is in flight must be *counted* at the end, in queues, on links and in hosts: computed as
+//! a difference it would make the account close always.
+
+use std::fmt;
+use std::ops::AddAssign;
+
+use crate::verdict::Verdict;
+
+/// Why a frame was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Cause {
+    /// No room in a lossy queue or the shared buffer: tail drop.
+    NoRoom,
+    /// No room for a frame of a lossless class: an error of the run, see [`crate::lossless`].
+    LosslessNoRoom,
+    /// No room for what trimming left of a frame.
+    HeaderNoRoom,
+    /// The link was down, or failed with the frame on it.
+    LinkDown,
+    /// The link's configured loss.
+    LinkLoss,
+    /// A bit error: the frame check sequence was wrong.
+    BitError,
+    /// The hop limit was reached.
+    TtlExpired,
+    /// No port leads to the destination.
+    NoRoute,
+    /// No room in the host.
+    HostBuffer,
+}
+
+impl Cause {
+    /// How many causes there are.
+    pub const COUNT: usize = Cause::ALL.len();
+
+    /// All causes, in the order of their indices.
+    pub const ALL: [Cause; 9] = [
+        Cause::NoRoom,
+        Cause::LosslessNoRoom,
+        Cause::HeaderNoRoom,
+        Cause::LinkDown,
+        Cause::LinkLoss,
+        Cause::BitError,
+        Cause::TtlExpired,
+        Cause::NoRoute,
+        Cause::HostBuffer,
+    ];
+
+    /// The cause's place in arrays, below [`Cause::COUNT`].
+    #[inline]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The name in results. Stable: results of different versions are compared by it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Cause::NoRoom => "queue full",
+            Cause::LosslessNoRoom => "lossless queue full",
+            Cause::HeaderNoRoom => "header queue full",
+            Cause::LinkDown => "link down",
+            Cause::LinkLoss => "link loss",
+            Cause::BitError => "bit error",
+            Cause::TtlExpired => "ttl expired",
+            Cause::NoRoute => "no route",
+            Cause::HostBuffer => "host buffer full",
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How many frames, and how many bytes they had (without preamble and gap).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Frames.
+    pub frames: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Tally {
+    /// Counts one frame of `bytes`.
+    #[inline]
+    pub fn count(&mut self, bytes: u64) {
+        self.frames += 1;
+        self.bytes += bytes;
+    }
+}
+
+impl AddAssign for Tally {
+    #[inline]
+    fn add_assign(&mut self, other: Tally) {
+        self.frames += other.frames;
+        self.bytes += other.bytes;
+    }
+}
+
+/// What came into being and what became of it. One for each node or thread; [`PacketLedger::merge`]
+/// makes the network's, in any order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PacketLedger {
+    /// Sent by hosts, retransmissions included.
+    pub injected: Tally,
+    /// Made by switches: notifications, copies.
+    pub created_in_network: Tally,
+    /// Reached their host whole.
+    pub delivered_whole: Tally,
+    /// Reached their host as a header; the bytes are those that arrived.
+    pub delivered_trimmed: Tally,
+    /// Came back to their sender.
+    pub returned_to_source: Tally,
+    /// Ended in a switch on purpose: notifications that were acted upon.
+    pub consumed: Tally,
+    /// Lost, by [`Cause::index`].
+    pub dropped: [Tally; Cause::COUNT],
+    /// Trimmed frames and the bytes cut from them. A frame is trimmed at most once.
+    pub cut: Tally,
+    /// Still on the way, counted where they are at the end.
+    pub in_flight: Tally,
+}
+
+impl PacketLedger {
+    /// Counts a frame of `bytes` as lost by `cause`.
+    #[inline]
+    pub fn drop_frame(&mut self, cause: Cause, bytes: u64) {
+        self.dropped[cause.index()].count(bytes);
+    }
+
+    /// What was lost by `cause`.
+    pub fn dropped_by(&self, cause: Cause) -> Tally {
+        self.dropped[cause.index()]
+    }
+
+    /// What was lost by any cause.
+    pub fn dropped_total(&self) -> Tally {
+        let mut total = Tally::default();
+        for &dropped in &self.dropped {
+            total += dropped;
+        }
+        total
+    }
+
+    /// Adds the counts of another part of the network.
+    pub fn merge(&mut self, other: &PacketLedger) {
+        self.injected += other.injected;
+        self.created_in_network += other.created_in_network;
+        self.delivered_whole += other.delivered_whole;
+        self.delivered_trimmed += other.delivered_trimmed;
+        self.returned_to_source += other.returned_to_source;
+        self.consumed += other.consumed;
+        for (dropped, other) in self.dropped.iter_mut().zip(other.dropped) {
+            *dropped += other;
+        }
+        self.cut += other.cut;
+        self.in_flight += other.in_flight;
+    }
+
+    /// The check "conservation": both sides of the account agree in frames and in bytes, and no more
+    /// frames arrived as headers than were trimmed.
+    pub fn verdict(&self) -> Verdict {
+        let came = [self.injected, self.created_in_network];
+        let kept = [self.delivered_whole, self.delivered_trimmed, self.returned_to_source, self.consumed];
+        let ended = [kept.as_slice(), &self.dropped, &[self.in_flight]].concat();
+        // In 128 bits, so that corrupt counts cannot overflow into agreement.
+        let sum = |tallies: &[Tally], part: fn(&Tally) -> u64| -> u128 {
+            tallies.iter().map(|tally| u128::from(part(tally))).sum()
+        };
+        let frames = (sum(&came, |tally| tally.frames), sum(&ended, |tally| tally.frames));
+        let bytes = (sum(&came, |tally| tally.bytes), sum(&ended, |tally| tally.bytes) + u128::from(self.cut.bytes));
+
+        let mut faults = Vec::new();
+        for (unit, (came, ended)) in [("frames", frames), ("bytes", bytes)] {
+            match came.checked_sub(ended) {
+                Some(0) => {}
+                Some(missing) => faults.push(format!("{missing} {unit} vanished ({came} came, {ended} ended)")),
+                None => faults.push(format!("{} {unit} too many ended ({came} came, {ended} ended)", ended - came)),
+            }
+        }
+        if self.delivered_trimmed.frames > self.cut.frames {
+            let (headers, cut) = (self.delivered_trimmed.frames, self.cut.frames);
+            faults.push(format!("{headers} frames arrived as headers, but only {cut} were trimmed"));
+        }
+        let detail = if faults.is_empty() {
+            format!("{} frames, {} bytes accounted for", frames.0, bytes.0)
+        } else {
+            faults.join("; ")
+        };
+        Verdict::new("conservation", faults.is_empty(), detail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::random::{Stream, purpose};
+
+    use super::*;
+
+    /// A frame comes and ends in a random way, at a random node.
+    fn random_life(random: &mut Stream, nodes: &mut [PacketLedger]) {
+        let count = nodes.len() as u64;
+        let at = |random: &mut Stream| random.below(count) as usize;
+        let mut bytes = 128 + random.below(9_000);
+        let origin = at(random);
+        if random.below(10) == 0 {
+            nodes[origin].created_in_network.count(bytes);
+        } else {
+            nodes[origin].injected.count(bytes);
+        }
+        let trimmed = random.below(4) == 0;
+        if trimmed {
+            nodes[at(random)].cut.count(bytes - 64);
+            bytes = 64;
+        }
+        let end = &mut nodes[at(random)];
+        match random.below(6) {
+            0 | 1 if trimmed => end.delivered_trimmed.count(bytes),
+            0 | 1 => end.delivered_whole.count(bytes),
+            2 => end.returned_to_source.count(bytes),
+            3 => end.consumed.count(bytes),
+            4 => end.drop_frame(Cause::ALL[random.below(Cause::COUNT as u64) as usize], bytes),
+            _ => end.in_flight.count(bytes),
+        }
+    }
+
+    fn random_ledger(random: &mut Stream) -> PacketLedger {
+        let mut nodes = vec![PacketLedger::default(); 1 + random.below(5) as usize];
+        for _ in 0..random.below(400) {
+            random_life(random, &mut nodes);
+        }
+        random.shuffle(&mut nodes);
+        let mut whole = PacketLedger::default();
+        nodes.iter().for_each(|node| whole.merge(node));
+        whole
+    }
+
+    /// All counts of frames and bytes on either side.
+    fn tallies(ledger: &mut PacketLedger) -> Vec<&mut Tally> {
+        let mut all = vec![
+            &mut ledger.injected,
+            &mut ledger.created_in_network,
+            &mut ledger.delivered_whole,
+            &mut ledger.delivered_trimmed,
+            &mut ledger.returned_to_source,
+            &mut ledger.consumed,
+            &mut ledger.in_flight,
+        ];
+        all.extend(&mut ledger.dropped);
+        all
+    }
+
+    #[test]
+    fn an_honest_account_closes_and_a_corrupt_one_does_not() {
+        let mut random = Stream::new(1, 0, purpose("conservation"));
+        for _ in 0..200 {
+            let honest = random_ledger(&mut random);
+            assert!(honest.verdict().pass, "{}", honest.verdict());
+            let places = 7 + Cause::COUNT;
+            for place in 0..places {
+                for corruption in 0..4 {
+                    let mut corrupt = honest.clone();
+                    let tally = &mut tallies(&mut corrupt)[place];
+                    match corruption {
+                        0 => tally.count(1 + random.below(9_000)),
+                        1 => tally.bytes += 1,
+                        2 => tally.frames += 1,
+                        _ if tally.frames > 0 => tally.frames -= 1,
+                        _ => continue,
+                    }
+                    assert!(!corrupt.verdict().pass, "place {place}, corruption {corruption}: {corrupt:?}");
+                }
+            }
+            let mut uncut = honest.clone();
+            uncut.cut.bytes += 1;
+            assert!(!uncut.verdict().pass);
+        }
+    }
+
+    #[test]
+    fn a_header_that_nobody_trimmed_is_noticed() {
+        let mut ledger = PacketLedger::default();
+        ledger.injected.count(64);
+        ledger.delivered_trimmed.count(64);
+        let verdict = ledger.verdict();
+        assert!(!verdict.pass);
+        assert_eq!(verdict.detail, "1 frames arrived as headers, but only 0 were trimmed");
+    }
+
+    #[test]
+    fn counts_at_the_limit_do_not_wrap_into_agreement() {
+        let half = Tally { frames: 1 << 63, bytes: 1 << 63 };
+        let ledger = PacketLedger { injected: half, created_in_network: half, ..PacketLedger::default() };
+        assert!(!ledger.verdict().pass);
+    }
+
+    #[test]
+    fn causes_have_their_own_index_and_name() {
+        let mut names: Vec<&str> = Cause::ALL.iter().map(|cause| cause.name()).collect();
+        for (index, cause) in Cause::ALL.iter().enumerate() {
+            assert_eq!(cause.index(), index);
+        }
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Cause::COUNT);
+    }
+
+    #[test]
+    fn a_cause_is_counted_under_its_own_name() {
+        let mut ledger = PacketLedger::default();
+        ledger.drop_frame(Cause::BitError, 100);
+        ledger.drop_frame(Cause::NoRoute, 50);
+        assert_eq!(ledger.dropped_by(Cause::BitError), Tally { frames: 1, bytes: 100 });
+        assert_eq!(ledger.dropped_total(), Tally { frames: 2, bytes: 150 });
+    }
+}

@@ -1,0 +1,288 @@
+//! Who waits for whom, in dense numbers: queues and accounts are numbered in the order of their ids, so
+//! that the smaller number is the smaller id and results cannot depend on the order of the input.
+
+use units::Time;
+
+use super::{Account, Hold, PausedQueue};
+use crate::place::{AccountId, QueueId};
+
+/// `queue` may not send before `account` has resumed.
+struct Pause {
+    queue: u32,
+    account: u32,
+    since: Time,
+    queue_bytes: u64,
+}
+
+/// `bytes` of `account` wait in `queue`.
+struct Wait {
+    account: u32,
+    queue: u32,
+    bytes: u64,
+}
+
+/// Indices of items, grouped by one of their fields; in item order within a group.
+struct Groups {
+    starts: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Groups {
+    fn new<T>(groups: usize, items: &[T], group_of: impl Fn(&T) -> u32) -> Self {
+        let mut starts = vec![0u32; groups + 1];
+        for item in items {
+            starts[group_of(item) as usize + 1] += 1;
+        }
+        for group in 0..groups {
+            starts[group + 1] += starts[group];
+        }
+        let mut next = starts.clone();
+        let mut order = vec![0u32; items.len()];
+        for (index, item) in items.iter().enumerate() {
+            let slot = &mut next[group_of(item) as usize];
+            order[*slot as usize] = index as u32;
+            *slot += 1;
+        }
+        Groups { starts, items: order }
+    }
+
+    fn of(&self, group: u32) -> impl Iterator<Item = usize> + '_ {
+        let range = self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize;
+        self.items[range].iter().map(|&index| index as usize)
+    }
+}
+
+/// Paused non-empty queues and the accounts that pause them.
+pub(super) struct Graph {
+    queues: Vec<QueueId>,
+    accounts: Vec<AccountId>,
+    xon_bytes: Vec<u64>,
+    pauses: Vec<Pause>,
+    waits: Vec<Wait>,
+    pauses_of_queue: Groups,
+    pauses_by_account: Groups,
+    waits_of_account: Groups,
+    waits_in_queue: Groups,
+}
+
+/// The greatest set of queues that hold each other for ever.
+pub(super) struct Stuck {
+    /// By account: whether it can fall to its XON level.
+    resumes: Vec<bool>,
+    /// By queue: how many accounts that never resume pause it.
+    held_by: Vec<u32>,
+}
+
+impl Stuck {
+    /// How many queues are stuck.
+    pub(super) fn queues(&self) -> usize {
+        self.held_by.iter().filter(|&&accounts| accounts > 0).count()
+    }
+}
+
+fn number_of<T: Ord>(sorted: &[T], item: &T) -> Option<u32> {
+    sorted.binary_search(item).ok().map(|index| index as u32)
+}
+
+fn sorted_set<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut items: Vec<T> = items.collect();
+    items.sort_unstable();
+    items.dedup();
+    items
+}
+
+impl Graph {
+    pub(super) fn new(paused: &[PausedQueue], listed: &[Account]) -> Self {
+        let holding = || paused.iter().filter(|paused| paused.bytes > 0);
+        let queues = sorted_set(holding().map(|paused| paused.queue));
+        let accounts = sorted_set(holding().map(|paused| paused.paused_by));
+
+        let mut pauses: Vec<Pause> = holding()
+            .filter_map(|paused| {
+                let queue = number_of(&queues, &paused.queue)?;
+                let account = number_of(&accounts, &paused.paused_by)?;
+                Some(Pause { queue, account, since: paused.paused_since, queue_bytes: paused.bytes })
+            })
+            .collect();
+        pauses.sort_unstable_by_key(|pause| (pause.queue, pause.account, pause.since, pause.queue_bytes));
+        pauses.dedup_by_key(|pause| (pause.queue, pause.account));
+
+        let mut xon_bytes = vec![0; accounts.len()];
+        let mut waits = Vec::new();
+        for account in listed {
+            // An account that pauses no non-empty queue holds nobody up.
+            let Some(number) = number_of(&accounts, &account.id) else { continue };
+            xon_bytes[number as usize] = account.xon_bytes.max(xon_bytes[number as usize]);
+            waits.extend(account.waiting.iter().filter(|(_, bytes)| *bytes > 0).filter_map(|(queue, bytes)| {
+                let queue = number_of(&queues, queue)?;
+                Some(Wait { account: number, queue, bytes: *bytes })
+            }));
+        }
+        waits.sort_unstable_by_key(|wait| (wait.account, wait.queue, wait.bytes));
+
+        Graph {
+            pauses_of_queue: Groups::new(queues.len(), &pauses, |pause| pause.queue),
+            pauses_by_account: Groups::new(accounts.len(), &pauses, |pause| pause.account),
+            waits_of_account: Groups::new(accounts.len(), &waits, |wait| wait.account),
+            waits_in_queue: Groups::new(queues.len(), &waits, |wait| wait.queue),
+            queues,
+            accounts,
+            xon_bytes,
+            pauses,
+            waits,
+        }
+    }
+
+    /// Takes everything as stuck and releases what is not, until nothing changes.
+    pub(super) fn stuck(&self) -> Stuck {
+        let mut held_by = vec![0u32; self.queues.len()];
+        for pause in &self.pauses {
+            held_by[pause.queue as usize] += 1;
+        }
+        // In 128 bits, so that no input overflows the sums.
+        let mut kept_bytes = vec![0u128; self.accounts.len()];
+        for wait in &self.waits {
+            kept_bytes[wait.account as usize] += u128::from(wait.bytes);
+        }
+        let can_resume = |account: usize, kept: u128| kept <= u128::from(self.xon_bytes[account]);
+        let mut resumes: Vec<bool> =
+            kept_bytes.iter().enumerate().map(|(account, &kept)| can_resume(account, kept)).collect();
+        let mut work: Vec<u32> = (0..self.accounts.len() as u32).filter(|&account| resumes[account as usize]).collect();
+
+        while let Some(account) = work.pop() {
+            for pause in self.pauses_by_account.of(account) {
+                let queue = self.pauses[pause].queue;
+                held_by[queue as usize] -= 1;
+                if held_by[queue as usize] > 0 {
+                    continue;
+                }
+                for wait in self.waits_in_queue.of(queue) {
+                    let Wait { account, bytes, .. } = self.waits[wait];
+                    let waiting = account as usize;
+                    kept_bytes[waiting] -= u128::from(bytes);
+                    if !resumes[waiting] && can_resume(waiting, kept_bytes[waiting]) {
+                        resumes[waiting] = true;
+                        work.push(account);
+                    }
+                }
+            }
+        }
+        Stuck { resumes, held_by }
+    }
+
+    /// The shortest cycle among the stuck queues, from its smallest queue on; of several the first in
+    /// the order of their queues. `None` only if nothing is stuck.
+    pub(super) fn shortest_cycle(&self, stuck: &Stuck) -> Option<Vec<Hold>> {
+        let mut search = Search::new(self, stuck);
+        let mut shortest: Option<Vec<Hold>> = None;
+        for start in (0..self.queues.len() as u32).filter(|&queue| stuck.held_by[queue as usize] > 0) {
+            let limit = shortest.as_ref().map_or(usize::MAX, Vec::len);
+            if let Some(length) = search.cycle_length(start, limit) {
+                shortest = Some(search.walk(start, length));
+            }
+        }
+        shortest
+    }
+}
+
+/// Breadth-first searches against the direction of the holds. Marks carry the number of their search,
+/// so that nothing is cleared between searches.
+struct Search<'a> {
+    graph: &'a Graph,
+    stuck: &'a Stuck,
+    /// By queue: the search that reached it last, and in how many steps it leads to the start.
+    queue_steps: Vec<(u32, usize)>,
+    /// By account: the search that reached it last.
+    account_seen: Vec<u32>,
+    frontier: Vec<u32>,
+}
+
+/// No search: searches are numbered by their start, and there are fewer queues than this.
+const NEVER: u32 = u32::MAX;
+
+impl<'a> Search<'a> {
+    fn new(graph: &'a Graph, stuck: &'a Stuck) -> Self {
+        Search {
+            graph,
+            stuck,
+            queue_steps: vec![(NEVER, 0); graph.queues.len()],
+            account_seen: vec![NEVER; graph.accounts.len()],
+            frontier: Vec::new(),
+        }
+    }
+
+    /// The length of the shortest cycle of which `start` is the smallest queue, if it is below `limit`.
+    fn cycle_length(&mut self, start: u32, limit: usize) -> Option<usize> {
+        let graph = self.graph;
+        self.frontier.clear();
+        self.frontier.push(start);
+        self.queue_steps[start as usize] = (start, 0);
+        let mut next = 0;
+        while let Some(&queue) = self.frontier.get(next) {
+            next += 1;
+            let steps = self.queue_steps[queue as usize].1 + 1;
+            if steps >= limit {
+                return None;
+            }
+            for wait in graph.waits_in_queue.of(queue) {
+                let account = graph.waits[wait].account;
+                if self.stuck.resumes[account as usize] || self.account_seen[account as usize] == start {
+                    continue;
+                }
+                self.account_seen[account as usize] = start;
+                for pause in graph.pauses_by_account.of(account) {
+                    let upstream = graph.pauses[pause].queue;
+                    if upstream == start {
+                        return Some(steps);
+                    }
+                    if upstream > start && self.queue_steps[upstream as usize].0 != start {
+                        self.queue_steps[upstream as usize] = (start, steps);
+                        self.frontier.push(upstream);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// The first of the cycles that the search just found, in the order of their queues: every step
+    /// goes to the smallest queue that still closes the cycle in the steps that remain.
+    fn walk(&self, start: u32, length: usize) -> Vec<Hold> {
+        let graph = self.graph;
+        let mut cycle = Vec::with_capacity(length);
+        let mut queue = start;
+        for remaining in (0..length).rev() {
+            let closes = |next: u32| self.queue_steps[next as usize] == (start, remaining);
+            let step = graph
+                .pauses_of_queue
+                .of(queue)
+                .filter(|&pause| !self.stuck.resumes[graph.pauses[pause].account as usize])
+                .flat_map(|pause| {
+                    let waits = graph.waits_of_account.of(graph.pauses[pause].account);
+                    waits.map(move |wait| (graph.waits[wait].queue, pause))
+                })
+                .filter(|&(next, _)| closes(next))
+                .min();
+            // The search passed this way, so there is a step; without one the cycle would end early.
+            let Some((next, pause)) = step else { break };
+            cycle.push(self.hold(pause, next));
+            queue = next;
+        }
+        cycle
+    }
+
+    fn hold(&self, pause: usize, next: u32) -> Hold {
+        let graph = self.graph;
+        let Pause { queue, account, since, queue_bytes } = graph.pauses[pause];
+        let held = graph.waits_of_account.of(account).map(|wait| &graph.waits[wait]);
+        Hold {
+            queue: graph.queues[queue as usize],
+            paused_by: graph.accounts[account as usize],
+            paused_since: since,
+            bytes: queue_bytes,
+            held_in_next_bytes: held
+                .filter(|wait| wait.queue == next)
+                .fold(0, |sum, wait| sum.saturating_add(wait.bytes)),
+        }
+    }
+}

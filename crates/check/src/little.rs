@@ -1,0 +1,231 @@
+//! Little's law as an identity: over any span, the integral of a queue's length equals the sum of the
+//! times that frames spent in it, those that left and those still inside. Exact in integers, in frames
+//! times picoseconds; a frame that is lost, doubled or stamped wrongly inside the queue breaks it.
+//!
+//! ```text
+//! integral of length dt  =  sum over departed (departure - arrival)  +  sum over inside (now - arrival)
+//! ```
+
+use units::Time;
+
+use crate::place::QueueId;
+use crate::verdict::Verdict;
+
+/// The watch over one queue. The left side of the identity is fed by the queue's length, the right
+/// side by the frames' own stamps, so that the two are independent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueArea {
+    since: Time,
+    last_change: Time,
+    /// 128 bits: a million frames for an hour do not fit in 64.
+    area_frame_ps: u128,
+    departed_wait_ps: u128,
+    /// Whether an event came before its predecessor, or a frame left before it came.
+    time_ran_back: bool,
+}
+
+impl QueueArea {
+    /// Begins to watch at `since`; frames that are inside already count from then on.
+    pub fn starting(since: Time) -> Self {
+        QueueArea { since, last_change: since, area_frame_ps: 0, departed_wait_ps: 0, time_ran_back: false }
+    }
+
+    /// The queue's length changes at `now`; it was `len_before` frames since the previous change.
+    #[inline]
+    pub fn on_change(&mut self, now: Time, len_before: u64) {
+        self.time_ran_back |= now < self.last_change;
+        let span_ps = now.saturating_sub(self.last_change).as_ps();
+        self.area_frame_ps += u128::from(span_ps) * u128::from(len_before);
+        self.last_change = now;
+    }
+
+    /// A frame that came at `arrived` leaves at `now`. Call [`QueueArea::on_change`] as well.
+    #[inline]
+    pub fn on_departure(&mut self, arrived: Time, now: Time) {
+        self.time_ran_back |= now < arrived;
+        self.departed_wait_ps += u128::from(self.wait_ps(arrived, now));
+    }
+
+    /// The part of arrived..now that falls into the watch.
+    #[inline]
+    fn wait_ps(&self, arrived: Time, now: Time) -> u64 {
+        now.saturating_sub(arrived.max(self.since)).as_ps()
+    }
+
+    /// The integral of the length up to the last change, in frames times picoseconds.
+    pub fn area_frame_ps(&self) -> u128 {
+        self.area_frame_ps
+    }
+
+    /// The fault at `now`, if the identity does not hold: `inside` are the times at which the frames
+    /// came that are still in the queue.
+    fn fault(&self, now: Time, len: u64, inside: impl IntoIterator<Item = Time>) -> Option<String> {
+        let mut end = *self;
+        end.on_change(now, len);
+        let mut frames = 0u64;
+        for arrived in inside {
+            end.on_departure(arrived, now);
+            frames += 1;
+        }
+        if frames != len {
+            return Some(format!("{len} frames long, but {frames} frames inside"));
+        }
+        if end.time_ran_back {
+            return Some("time ran backwards".to_owned());
+        }
+        let (area, waits) = (end.area_frame_ps, end.departed_wait_ps);
+        (area != waits).then(|| format!("length over time is {area} frame ps, the waits are {waits} ps"))
+    }
+}
+
+/// The check "little's law" over many queues, each with its length at `now` and the arrival times of
+/// the frames inside. A failure names the lowest queue; the order does not matter.
+pub fn verdict<'a, I>(now: Time, queues: impl IntoIterator<Item = (QueueId, &'a QueueArea, u64, I)>) -> Verdict
+where
+    I: IntoIterator<Item = Time>,
+{
+    let (mut watched, mut faults) = (0u64, 0u64);
+    let mut first: Option<(QueueId, String)> = None;
+    for (id, area, len, inside) in queues {
+        watched += 1;
+        if let Some(fault) = area.fault(now, len, inside) {
+            faults += 1;
+            let found = (id, fault);
+            if first.as_ref().is_none_or(|known| found < *known) {
+                first = Some(found);
+            }
+        }
+    }
+    let detail = match first {
+        None => format!("holds to the picosecond in {watched} queues"),
+        Some((id, fault)) => format!("{faults} of {watched} queues disagree, first {id}: {fault}"),
+    };
+    Verdict::new("little's law", faults == 0, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use units::random::{Stream, purpose};
+
+    use super::*;
+
+    const ID: QueueId = QueueId { node: 1, port: 2, class: 3 };
+
+    /// A fault to build into the queue, once.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Fault {
+        None,
+        /// A departure is not reported as a change of length.
+        MissedChange,
+        /// A frame leaves without its wait being counted.
+        MissedDeparture,
+        /// A frame's arrival is stamped one picosecond late.
+        WrongStamp,
+        /// The length is one too high for a while.
+        WrongLength,
+        /// A frame vanishes from the queue, and its length with it.
+        Vanished,
+    }
+
+    /// A random queue from time 0; watched from `since` on, with a `fault` after that.
+    fn run(random: &mut Stream, since: Time, fault: Fault) -> (Verdict, bool) {
+        let mut queue: VecDeque<Time> = VecDeque::new();
+        let mut area: Option<QueueArea> = None;
+        let mut now = Time::ZERO;
+        let mut done = fault == Fault::None;
+        for _ in 0..300 {
+            now += Time::from_ps(1 + random.below(1_000));
+            if now >= since && area.is_none() {
+                area = Some(QueueArea::starting(now));
+                continue;
+            }
+            let inject = area.is_some() && !done && queue.len() > 2 && random.below(20) == 0;
+            let arrives = random.below(2) == 0 || (queue.len() < 3 && !inject);
+            let mut len = queue.len() as u64;
+            let mut reported = true;
+            let mut stamp = now;
+            let mut counted = true;
+            if inject {
+                match fault {
+                    Fault::MissedChange => reported = false,
+                    Fault::WrongLength => len += 1,
+                    Fault::MissedDeparture if !arrives => counted = false,
+                    Fault::WrongStamp if arrives => stamp += Time::from_ps(1),
+                    Fault::Vanished => {
+                        queue.pop_front();
+                    }
+                    _ => continue,
+                }
+                done = true;
+            }
+            if let (Some(area), true) = (&mut area, reported) {
+                area.on_change(now, len);
+            }
+            if arrives {
+                queue.push_back(stamp);
+            } else if let Some(arrived) = queue.pop_front()
+                && counted
+                && let Some(area) = &mut area
+            {
+                area.on_departure(arrived, now);
+            }
+        }
+        now += Time::from_ns(5);
+        let area = area.unwrap();
+        (verdict(now, [(ID, &area, queue.len() as u64, queue.iter().copied())]), done)
+    }
+
+    #[test]
+    fn holds_exactly_and_breaks_with_any_fault() {
+        let mut random = Stream::new(1, 0, purpose("little"));
+        let faults =
+            [Fault::MissedChange, Fault::MissedDeparture, Fault::WrongStamp, Fault::WrongLength, Fault::Vanished];
+        let mut injected = [0; 5];
+        for round in 0..300 {
+            // From the start, and from a moment at which frames are inside already.
+            let since = Time::from_ns([0, 30][round % 2]);
+            let (honest, _) = run(&mut random, since, Fault::None);
+            assert!(honest.pass, "{honest}");
+            for (index, fault) in faults.into_iter().enumerate() {
+                let (found, done) = run(&mut random, since, fault);
+                assert_eq!(found.pass, !done, "fault {index}: {found}");
+                injected[index] += usize::from(done);
+            }
+        }
+        assert!(injected.iter().all(|&count| count > 200), "{injected:?}");
+    }
+
+    /// Two frames: one stays 0..30 ns, the other 10..; at 50 ns the area is 30 + 40 frame ns.
+    #[test]
+    fn a_sum_by_hand() {
+        let at = Time::from_ns;
+        let mut area = QueueArea::starting(Time::ZERO);
+        area.on_change(at(0), 0);
+        area.on_change(at(10), 1);
+        area.on_change(at(30), 2);
+        area.on_departure(at(0), at(30));
+        assert_eq!(area.area_frame_ps(), 50_000);
+        assert!(verdict(at(50), [(ID, &area, 1, [at(10)])]).pass);
+        assert!(!verdict(at(50), [(ID, &area, 1, [at(11)])]).pass);
+        assert!(!verdict(at(50), [(ID, &area, 2, [at(10)])]).pass);
+    }
+
+    #[test]
+    fn time_that_runs_backwards_is_a_fault_and_not_a_panic() {
+        let mut area = QueueArea::starting(Time::from_ns(5));
+        area.on_change(Time::from_ns(4), 0);
+        assert!(!verdict(Time::from_ns(9), [(ID, &area, 0, [])]).pass);
+        let mut area = QueueArea::starting(Time::ZERO);
+        area.on_departure(Time::from_ns(2), Time::from_ns(1));
+        assert!(!verdict(Time::from_ns(9), [(ID, &area, 0, [])]).pass);
+    }
+
+    #[test]
+    fn the_longest_and_fullest_run_fits() {
+        let mut area = QueueArea::starting(Time::ZERO);
+        area.on_change(Time::MAX, u64::MAX);
+        assert_eq!(area.area_frame_ps(), u128::from(u64::MAX) * u128::from(u64::MAX));
+    }
+}

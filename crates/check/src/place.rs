@@ -1,0 +1,62 @@
+//! Where in a network a number was taken.
+
+use std::fmt;
+
+/// An egress queue: what waits at `node` to leave through `port` in `class`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct QueueId {
+    /// Switch or host.
+    pub node: u32,
+    /// Egress port of the node.
+    pub port: u16,
+    /// Traffic class (priority) of the queue.
+    pub class: u8,
+}
+
+/// An ingress account: what `node` holds of the frames that came in through `port` in `class`,
+/// whatever queue they wait in. PAUSE and PFC are decided by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AccountId {
+    /// Switch or host.
+    pub node: u32,
+    /// Ingress port of the node.
+    pub port: u16,
+    /// Traffic class (priority) by the arriving tag.
+    pub class: u8,
+}
+
+/// Something that holds frames and has a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// The shared buffer of a node.
+    Buffer {
+        /// Switch or host.
+        node: u32,
+    },
+    /// One egress queue.
+    Queue(QueueId),
+    /// One ingress account.
+    Account(AccountId),
+}
+
+impl fmt::Display for QueueId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node {} egress port {} class {}", self.node, self.port, self.class)
+    }
+}
+
+impl fmt::Display for AccountId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node {} ingress port {} class {}", self.node, self.port, self.class)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Buffer { node } => write!(f, "node {node} buffer"),
+            Place::Queue(queue) => queue.fmt(f),
+            Place::Account(account) => account.fmt(f),
+        }
+    }
+}
