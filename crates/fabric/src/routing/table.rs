@@ -94,15 +94,26 @@ impl TableBuilder {
 
     /// Sets the ports (ascending) of one entry.
     pub fn set(&mut self, slot: u32, row: usize, ports: &[u16]) -> Result<(), RoutingError> {
-        let last = self.last[slot as usize];
-        let group = if self.list(self.groups[slot as usize][usize::from(last)]) == ports {
-            last
-        } else {
-            self.intern(slot, ports)?
-        };
-        self.last[slot as usize] = group;
-        self.next[slot as usize * self.rows + row] = group;
+        let group = self.group(slot, ports)?;
+        self.put(slot, row, group);
         Ok(())
+    }
+
+    /// The number of a group of ports at a slot, for [`put`](Self::put).
+    pub fn group(&mut self, slot: u32, ports: &[u16]) -> Result<u16, RoutingError> {
+        let last = self.last[slot as usize];
+        if self.list(self.groups[slot as usize][usize::from(last)]) == ports {
+            return Ok(last);
+        }
+        let group = self.intern(slot, ports)?;
+        self.last[slot as usize] = group;
+        Ok(group)
+    }
+
+    /// Sets the group of one entry.
+    #[inline]
+    pub fn put(&mut self, slot: u32, row: usize, group: u16) {
+        self.next[slot as usize * self.rows + row] = group;
     }
 
     fn intern(&mut self, slot: u32, ports: &[u16]) -> Result<u16, RoutingError> {

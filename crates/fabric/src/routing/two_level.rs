@@ -15,10 +15,34 @@ use super::up_down::{Order, search_down};
 use super::{RoutingError, shortest};
 use crate::{Fabric, NodeId};
 
-/// Upward ports and position of each switch.
+/// How one switch sends upwards.
 struct Climb {
-    upward: Vec<Vec<u16>>,
-    position: Vec<u32>,
+    /// The group of each upward port by itself, by ascending port; the empty group where there is none.
+    groups: Vec<u16>,
+    position: usize,
+}
+
+impl Climb {
+    fn new(
+        fabric: &Fabric,
+        net: &Net,
+        order: &Order,
+        slot: u32,
+        table: &mut TableBuilder,
+    ) -> Result<Climb, RoutingError> {
+        let mut groups = Vec::new();
+        for edge in net.edges(slot).iter().filter(|edge| order.above(edge.peer, slot)) {
+            groups.push(table.group(slot, &[edge.port])?);
+        }
+        if groups.is_empty() {
+            groups.push(table.group(slot, &[])?);
+        }
+        Ok(Climb { groups, position: position(fabric, net.routers[slot as usize]) })
+    }
+
+    fn group(&self, suffix: usize) -> u16 {
+        self.groups[(suffix + self.position) % self.groups.len()]
+    }
 }
 
 /// The distinct nodes on the ports of `node` that `wanted` accepts, by node number.
@@ -32,7 +56,7 @@ fn neighbours(fabric: &Fabric, node: NodeId, wanted: impl Fn(u8) -> bool) -> Vec
 
 /// Where `node` stands among its siblings: edge switches under their first upper neighbour, others over
 /// their first lower neighbour. Uses all links, healthy or not, so that a failure renumbers nobody.
-fn position(fabric: &Fabric, node: NodeId) -> u32 {
+fn position(fabric: &Fabric, node: NodeId) -> usize {
     let tier = fabric.node(node).tier;
     let siblings = if tier == 1 {
         let above = neighbours(fabric, node, |other| other > tier);
@@ -41,7 +65,7 @@ fn position(fabric: &Fabric, node: NodeId) -> u32 {
         let below = neighbours(fabric, node, |other| other < tier);
         below.first().map(|&lower| neighbours(fabric, lower, |other| other == tier))
     };
-    siblings.and_then(|siblings| siblings.iter().position(|&sibling| sibling == node)).unwrap_or(0) as u32
+    siblings.and_then(|siblings| siblings.iter().position(|&sibling| sibling == node)).unwrap_or(0)
 }
 
 /// Rows: one per host, delivered by the table down to the last port.
@@ -71,51 +95,53 @@ pub(crate) fn build(fabric: &Fabric, net: &Net, shared: &Rows) -> Result<(Table,
         return reason(format!("`{a}` and `{b}` are linked but stand on the same tier"));
     }
     let order = Order::by_tier(fabric, net);
-    let climb = Climb {
-        upward: (0..net.len() as u32)
-            .map(|slot| net.edges(slot).iter().filter(|e| order.above(e.peer, slot)).map(|e| e.port).collect())
-            .collect(),
-        position: net.routers.iter().map(|&node| position(fabric, node)).collect(),
-    };
     let (_, distances) = shortest::build(net, shared)?;
     let rows = host_rows(fabric);
     let mut table = TableBuilder::new(net.len(), rows.len())?;
-    let mut down = Search::new(net);
-    let mut ports = Vec::new();
+    let climbs = (0..net.len() as u32)
+        .map(|slot| Climb::new(fabric, net, &order, slot, &mut table))
+        .collect::<Result<Vec<Climb>, RoutingError>>()?;
     let mut hosts_of_row: Vec<Vec<u32>> = vec![Vec::new(); shared.len()];
     for (host, &row) in shared.attach.iter().enumerate() {
         hosts_of_row[row as usize].push(host as u32);
     }
-    for (row, target) in shared.target.iter().enumerate() {
-        let target_slot = net.slot[target.index()];
-        if target_slot == NONE {
+    let mut down = Search::new(net);
+    for (row, &edge) in shared.target.iter().enumerate() {
+        let target = net.slot[edge.index()];
+        if target == NONE {
             continue; // Its only link is out.
         }
-        search_down(&mut down, net, &order, target_slot);
-        // Position under the edge switch counts all its hosts, also those whose link is out.
-        let all: Vec<NodeId> =
-            fabric.ports(*target).iter().map(|p| p.peer).filter(|&p| fabric.host_index(p).is_some()).collect();
-        for &host in &hosts_of_row[row] {
-            let node = fabric.host_node(host);
-            let suffix = all.iter().position(|&other| other == node).unwrap_or(0) as u32;
-            for slot in 0..net.len() as u32 {
-                let links = down.links[slot as usize];
-                ports.clear();
-                if slot == target_slot {
-                    ports.push(shared.local_port[host as usize]);
-                } else if links != UNREACHABLE {
-                    ports.extend(
-                        net.edges(slot)
-                            .iter()
-                            .filter(|e| !order.above(e.peer, slot) && down.links[e.peer as usize] == links - 1)
-                            .map(|e| e.port),
-                    );
-                } else if let upward @ [_, ..] = climb.upward[slot as usize].as_slice() {
-                    ports.push(upward[(suffix + climb.position[slot as usize]) as usize % upward.len()]);
+        search_down(&mut down, net, &order, target);
+        let below: Vec<(u32, usize)> =
+            hosts_of_row[row].iter().map(|&host| (host, suffix(fabric, edge, host))).collect();
+        // Switches outside, hosts inside: neighbouring hosts stand side by side in memory.
+        for (slot, climb) in climbs.iter().enumerate() {
+            let slot = slot as u32;
+            if slot == target {
+                for &(host, _) in &below {
+                    table.set(slot, host as usize, &[shared.local_port[host as usize]])?;
                 }
-                table.set(slot, host as usize, &ports)?;
+            } else if down.links[slot as usize] != UNREACHABLE {
+                let group = table.group(slot, &ports_down(net, &order, &down, slot))?;
+                below.iter().for_each(|&(host, _)| table.put(slot, host as usize, group));
+            } else {
+                below.iter().for_each(|&(host, suffix)| table.put(slot, host as usize, climb.group(suffix)));
             }
         }
     }
     Ok((table.finish(net), rows, distances))
+}
+
+/// Where a host stands among all hosts of its edge switch, also those whose link is out.
+fn suffix(fabric: &Fabric, edge: NodeId, host: u32) -> usize {
+    let hosts = fabric.ports(edge).iter().filter_map(|port| fabric.host_index(port.peer));
+    hosts.take_while(|&other| other != host).count()
+}
+
+/// The ports of a slot that lead down towards the target of a finished search.
+fn ports_down(net: &Net, order: &Order, down: &Search, slot: u32) -> Vec<u16> {
+    let nearer = down.links[slot as usize] - 1;
+    let edges = net.edges(slot).iter();
+    let lower = edges.filter(|e| !order.above(e.peer, slot) && down.links[e.peer as usize] == nearer);
+    lower.map(|edge| edge.port).collect()
 }

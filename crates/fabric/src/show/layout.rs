@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 
 /// The most shapes of a drawing in which one can still follow a link.
 const MAX_SHAPES: usize = 400;
-/// Room of a switch and of a host, in units of the drawing.
-const SWITCH_WIDTH: usize = 72;
-const HOST_WIDTH: usize = 34;
+/// The least width of a drawing.
+const MIN_WIDTH: usize = 288;
+/// Space between two switches.
+const GAP: usize = 24;
 const ROW_HEIGHT: usize = 130;
 const MARGIN: usize = 50;
 
@@ -21,6 +22,33 @@ pub(super) struct Shape {
     pub nodes: usize,
     pub x: i64,
     pub y: i64,
+}
+
+/// At most this many characters of a name are drawn; the tooltip has all of it.
+const MAX_LABEL: usize = 14;
+
+impl Shape {
+    /// The label as drawn.
+    pub fn short_label(&self) -> String {
+        if self.label.chars().count() <= MAX_LABEL {
+            self.label.clone()
+        } else {
+            self.label.chars().take(MAX_LABEL - 1).chain(['…']).collect()
+        }
+    }
+
+    /// Half the width that the shape and its label take, at 7 units a character.
+    pub fn half_width(&self) -> usize {
+        let text = self.label.chars().count().min(MAX_LABEL) * 7 / 2;
+        match self.kind {
+            NodeKind::Host => (text + 2).max(17),
+            NodeKind::Switch => (text + 6).max(24),
+        }
+    }
+
+    fn room(&self) -> usize {
+        2 * self.half_width() + if self.kind == NodeKind::Switch { GAP } else { 0 }
+    }
 }
 
 /// A line between two shapes.
@@ -113,12 +141,9 @@ impl Layout {
         for (index, shape) in self.shapes.iter().enumerate() {
             rows.entry(shape.tier).or_default().push(index);
         }
-        let room = |shape: &Shape| match shape.kind {
-            NodeKind::Host if shape.nodes == 1 => HOST_WIDTH,
-            _ => SWITCH_WIDTH,
-        };
-        let widest = rows.values().map(|row| row.iter().map(|&s| room(&self.shapes[s])).sum::<usize>()).max();
-        let width = widest.unwrap_or(0).max(4 * SWITCH_WIDTH);
+        let widest =
+            |row: &Vec<usize>| row.iter().map(|&shape| self.shapes[shape].room()).max().unwrap_or(0) * row.len();
+        let width = rows.values().map(widest).max().unwrap_or(0).max(MIN_WIDTH);
         let height = rows.len().saturating_sub(1) * ROW_HEIGHT;
         for (level, row) in rows.values().enumerate() {
             for (position, &shape) in row.iter().enumerate() {
@@ -148,8 +173,9 @@ impl Layout {
         }
         let most = outside.values().map(Vec::len).max().unwrap_or(0).max(1);
         let around = |count: usize, room: usize| (count * room) as f64 / std::f64::consts::TAU;
-        let inner = around(switches.len(), SWITCH_WIDTH).max(110.0);
-        let outer = around(switches.len() * most, HOST_WIDTH).max(inner + 80.0);
+        let room = |kind: NodeKind| self.shapes.iter().filter(|s| s.kind == kind).map(Shape::room).max().unwrap_or(0);
+        let inner = around(switches.len(), room(NodeKind::Switch)).max(110.0);
+        let outer = around(switches.len() * most, room(NodeKind::Host)).max(inner + 80.0);
         let centre = outer + MARGIN as f64;
         let at = |radius: f64, turn: f64| {
             // From the top, clockwise.

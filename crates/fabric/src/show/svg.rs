@@ -35,11 +35,6 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// At most this many characters of a name fit a shape; the tooltip has all of it.
-fn short(label: &str) -> String {
-    if label.chars().count() <= 14 { label.to_owned() } else { label.chars().take(13).chain(['…']).collect() }
-}
-
 /// Draws a fabric: in rows by tier, or where all switches stand on one tier, on a circle. Up to 400 nodes
 /// stand for themselves; beyond, hosts are drawn as one circle a switch, and where that is still too much,
 /// each tier as one shape; the picture says which. Follows the reader's light or dark colours.
@@ -67,7 +62,7 @@ pub fn svg(fabric: &Fabric) -> String {
         let (x, y, tip) = (shape.x, shape.y, escaped(&shape.label));
         let inside = layout.lines.iter().find(|line| line.a == index && line.b == index);
         let tip = inside.map_or(tip.clone(), |line| format!("{tip}, {} links among them", line.links));
-        let label = escaped(&short(&shape.label));
+        let label = escaped(&shape.short_label());
         let _ = match (shape.kind, shape.nodes) {
             (NodeKind::Host, 1) => writeln!(
                 out,
@@ -79,8 +74,8 @@ pub fn svg(fabric: &Fabric) -> String {
                 "<g><title>{tip}</title><circle cx=\"{x}\" cy=\"{y}\" r=\"14\"/><text x=\"{x}\" y=\"{}\">{label}</text></g>",
                 y + 27
             ),
-            (NodeKind::Switch, nodes) => {
-                let wide = if nodes > 1 { 60 } else { 24 + 3 * (label.chars().count() as i64 - 3).max(0) };
+            (NodeKind::Switch, _) => {
+                let wide = shape.half_width() as i64;
                 writeln!(
                     out,
                     "<g><title>{tip}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"24\" rx=\"4\"/>\
@@ -142,6 +137,23 @@ mod tests {
                     assert!((a.x - b.x).abs() + (a.y - b.y).abs() >= 20, "{} on {}", a.label, b.label);
                 }
             }
+        }
+    }
+
+    /// Labels on one height do not run into each other.
+    #[test]
+    fn long_names_get_room() {
+        let mut builder = FabricBuilder::new("named");
+        let switch = builder.add_switch("a-rather-long-switch-name", 1);
+        for number in 0..12 {
+            let host = builder.add_host(format!("server-rack-{number:02}"));
+            builder.connect(host, switch, LINK);
+        }
+        let layout = Layout::new(&builder.build().unwrap());
+        let (switch, hosts) = layout.shapes.split_first().unwrap();
+        assert_eq!(switch.short_label(), "a-rather-long…");
+        for pair in hosts.windows(2) {
+            assert!((pair[1].x - pair[0].x) as usize >= pair[0].half_width() + pair[1].half_width());
         }
     }
 
