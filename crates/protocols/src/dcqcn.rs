@@ -298,6 +298,21 @@ mod tests {
         assert_eq!(flow.next_change(), Time::from_us(55));
     }
 
+    #[test]
+    fn notifications_that_do_not_cut_restart_the_decay() {
+        let p = DcqcnParameters { alpha_timer: Time::from_us(2), ..DcqcnParameters::default() };
+        let mut flow = Dcqcn::new(&p, Rate::from_gbps(40));
+        flow.on_cnp(&p, Time::ZERO);
+        let decay = 1.0 - 1.0 / 256.0;
+        // One period has passed at 2 us, none at 3 us, none more at 4.9 us, one at 5 us.
+        flow.on_cnp(&p, Time::from_us(2));
+        assert_eq!(flow.alpha(&p, Time::from_us(2)), decay);
+        flow.on_cnp(&p, Time::from_us(3));
+        assert_eq!(flow.alpha(&p, Time::from_ns(4900)), decay);
+        assert_eq!(flow.alpha(&p, Time::from_us(5)), decay * decay);
+        assert_eq!(flow.rate(&p, Time::from_us(5)), Rate::from_gbps(20));
+    }
+
     /// With a notification every N < K, alpha's fixed point is 1; with the ECN silent it goes to 0: cuts of a
     /// flow long without marks are small.
     #[test]

@@ -198,6 +198,38 @@ mod tests {
     }
 
     #[test]
+    fn a_cut_starts_over() {
+        let p = parameters();
+        let mut flow = RateRecovery::new(Rate::from_gbps(40));
+        (0..2).for_each(|_| flow.cut(&p, Time::ZERO, 0.5, false));
+        flow.on_sent(&p, 9_999_999);
+        flow.advance(&p, Time::from_us(6 * 55));
+        flow.cut(&p, Time::from_us(6 * 55), 0.5, false);
+        let target = flow.target();
+        flow.on_sent(&p, 1);
+        flow.advance(&p, Time::from_us(10 * 55));
+        assert_eq!(flow.target(), target, "four stages of fast recovery leave the target alone");
+        flow.advance(&p, Time::from_us(11 * 55));
+        assert_eq!(flow.target().as_bps(), target.as_bps() + 40_000_000);
+    }
+
+    #[test]
+    fn a_kept_target_moves_only_after_a_stage() {
+        let p = parameters();
+        let targets = |keep: bool| {
+            let mut flow = RateRecovery::new(Rate::from_gbps(40));
+            flow.cut(&p, Time::ZERO, 0.5, keep);
+            flow.cut(&p, Time::from_us(50), 0.5, keep);
+            let early = flow.target();
+            flow.advance(&p, Time::from_us(105));
+            flow.cut(&p, Time::from_us(105), 0.5, keep);
+            [early, flow.target()].map(|rate| rate.as_bps() / GBPS)
+        };
+        // From 10 G, one stage leads to 25 G with the old target and to 15 G with a new one.
+        assert_eq!((targets(true), targets(false)), ([40, 25], [20, 15]));
+    }
+
+    #[test]
     fn qcn_runs_its_second_half_at_double_speed_and_grows_by_stage() {
         let p = RecoveryParameters { hyper_by_stage: true, half_after_recovery: true, ..parameters() };
         let mut flow = RateRecovery::new(Rate::from_gbps(100));

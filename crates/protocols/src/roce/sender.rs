@@ -178,3 +178,72 @@ impl Sender for RoceSender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    fn flow() -> FlowStart {
+        FlowStart { size_bytes: u64::MAX, start: Time::ZERO, stop: Time::MAX, line_rate: Rate::from_gbps(10) }
+    }
+
+    fn ask(sender: &mut RoceSender, now: Time) -> Offer {
+        let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
+        sender.poll(&mut Ctx { now, random: &mut random, replies: &mut replies })
+    }
+
+    fn tell(sender: &mut RoceSender, now: Time, kind: Kind, packet: u64, flags: u8) {
+        let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
+        let frame = Frame { kind, seq: packet * 1000, flags, ..Frame::default() };
+        sender.on_frame(&mut Ctx { now, random: &mut random, replies: &mut replies }, &frame);
+    }
+
+    #[test]
+    fn a_negative_acknowledgement_goes_back_and_an_overtaken_one_does_not() {
+        let mut sender = RoceSender::new(&Arc::new(RoceParameters::default()), &flow());
+        for packet in 0..10 {
+            assert!(matches!(ask(&mut sender, Time::from_us(packet)), Offer::Send(s) if s.seq == packet * 1000));
+        }
+        let now = Time::from_us(20);
+        tell(&mut sender, now, Kind::Ack, 6, 0);
+        tell(&mut sender, now, Kind::Ack, 4, flags::NAK);
+        assert!(matches!(ask(&mut sender, now), Offer::Send(s) if s.seq == 10_000 && s.flags == 0));
+        tell(&mut sender, now, Kind::Ack, 7, flags::NAK);
+        let Offer::Send(again) = ask(&mut sender, Time::from_us(21)) else { panic!("packet 7 is missing") };
+        assert_eq!((again.seq, again.flags), (7000, flags::RETRANSMISSION));
+        assert_eq!(sender.statistics().retransmitted_bytes, 1000);
+    }
+
+    /// A packet that waits at a low rate leaves earlier when the rate rises meanwhile.
+    #[test]
+    fn pacing_follows_a_rising_rate() {
+        let mut parameters = RoceParameters::dcqcn();
+        parameters.set("min_rate", "10Mbps").unwrap();
+        parameters.set("decrease_interval", "0us").unwrap();
+        let mut sender = RoceSender::new(&Arc::new(parameters), &flow());
+        (0..20).for_each(|_| tell(&mut sender, Time::ZERO, Kind::Cnp, 0, 0));
+        assert_eq!(sender.rate(Time::ZERO), Rate::from_mbps(10));
+        assert!(matches!(ask(&mut sender, Time::ZERO), Offer::Send(_)));
+        // 1082 bytes at 10 Mbps last 865.6 us; the rate rises each 55 us.
+        let mut now = Time::ZERO;
+        let mut waits = 0;
+        while let Offer::At(at) = ask(&mut sender, now) {
+            assert!(at - now <= Time::from_us(55));
+            (now, waits) = (at, waits + 1);
+        }
+        assert!(waits > 5 && now < Time::from_us(500), "{waits} {now}");
+    }
+
+    #[test]
+    fn an_idle_flow_has_no_timer() {
+        let mut sender = RoceSender::new(&Arc::new(RoceParameters::dcqcn()), &flow());
+        assert!(matches!(ask(&mut sender, Time::ZERO), Offer::Send(_)));
+        tell(&mut sender, Time::from_us(1), Kind::Cnp, 0, 0);
+        tell(&mut sender, Time::from_us(1), Kind::Ack, 1, 0);
+        let armed = sender.next_timer();
+        let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
+        sender.on_timer(&mut Ctx { now: armed, random: &mut random, replies: &mut replies });
+        assert_eq!((sender.next_timer(), sender.statistics().timeouts), (Time::MAX, 0));
+    }
+}

@@ -253,3 +253,119 @@ impl Sender for TcpSender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Rate;
+    use units::random::Stream;
+
+    /// A sender with 1000-byte segments that has sent its first window at time zero.
+    struct Bench {
+        sender: TcpSender,
+        random: Stream,
+        replies: Vec<crate::endpoint::Reply>,
+    }
+
+    impl Bench {
+        fn new(parameters: TcpParameters) -> Self {
+            let parameters = TcpParameters { mss_bytes: 1000, min_rto: Time::from_ms(1), ..parameters };
+            let flow =
+                FlowStart { size_bytes: u64::MAX, start: Time::ZERO, stop: Time::MAX, line_rate: Rate::from_gbps(10) };
+            let sender = TcpSender::new(&Arc::new(parameters), &flow);
+            let mut bench = Bench { sender, random: Stream::new(1, 1, 1), replies: Vec::new() };
+            bench.send(0);
+            bench
+        }
+
+        /// Sends what may be sent: the segments' numbers.
+        fn send(&mut self, ms: u64) -> Vec<(u64, u8)> {
+            let mut sent = Vec::new();
+            let mut ctx = Ctx { now: Time::from_ms(ms), random: &mut self.random, replies: &mut self.replies };
+            while let Offer::Send(segment) = self.sender.poll(&mut ctx) {
+                sent.push((segment.seq / 1000, segment.flags));
+            }
+            sent
+        }
+
+        fn ack(&mut self, ms: u64, packet: u64, flags: u8) {
+            let frame = Frame { kind: Kind::Ack, seq: packet * 1000, flags, ..Frame::default() };
+            let mut ctx = Ctx { now: Time::from_ms(ms), random: &mut self.random, replies: &mut self.replies };
+            self.sender.on_frame(&mut ctx, &frame);
+        }
+
+        fn timer(&mut self, ms: u64) {
+            let mut ctx = Ctx { now: Time::from_ms(ms), random: &mut self.random, replies: &mut self.replies };
+            self.sender.on_timer(&mut ctx);
+        }
+    }
+
+    /// RFC 6298, 3: neither a fast retransmission nor a timeout yields a sample.
+    #[test]
+    fn karn() {
+        let mut fast = Bench::new(TcpParameters::default());
+        (0..3).for_each(|_| fast.ack(10, 0, 0));
+        assert_eq!(fast.send(10)[0], (0, flags::RETRANSMISSION));
+        fast.ack(20, 10, 0);
+        fast.send(20);
+        assert_eq!(fast.sender.deadline, Time::from_ms(1020), "still the initial timeout");
+
+        let mut late = Bench::new(TcpParameters::default());
+        late.timer(1000);
+        assert_eq!(late.send(1000), [(0, flags::RETRANSMISSION)]);
+        assert_eq!(late.sender.deadline, Time::from_ms(3000));
+        late.ack(1001, 1, 0);
+        assert_eq!(late.sender.deadline, Time::from_ms(3001), "the back-off stays without a sample");
+        // The window has grown to two segments; those are the old 1 and 2. Everything old acknowledged, new
+        // segments leave and are timed: 5 ms of round trip make 15 ms of timeout.
+        late.ack(1002, 10, 0);
+        late.send(1002);
+        late.ack(1007, 11, 0);
+        assert_eq!(late.sender.deadline, Time::from_ms(1007 + 15));
+    }
+
+    #[test]
+    fn an_earlier_deadline_moves_the_timer_and_a_later_one_waits() {
+        let mut bench = Bench::new(TcpParameters::default());
+        assert_eq!(bench.sender.next_timer(), Time::from_s(1));
+        bench.ack(10, 1, 0);
+        assert_eq!(bench.sender.next_timer(), Time::from_ms(40));
+        bench.ack(20, 2, 0);
+        assert_eq!(bench.sender.next_timer(), Time::from_ms(40));
+        bench.timer(40);
+        assert_eq!(bench.sender.next_timer(), Time::from_ms(50));
+        assert_eq!(bench.sender.statistics().timeouts, 0);
+        bench.timer(50);
+        assert_eq!(bench.sender.statistics().timeouts, 1);
+    }
+
+    /// RFC 3168, 6.1.2: one reduction a window however many echoes, announced once; retransmissions are not
+    /// ECN-capable.
+    #[test]
+    fn classic_ecn_halves_once_a_window() {
+        let mut bench = Bench::new(TcpParameters { ecn: Ecn::Classic, ..TcpParameters::default() });
+        for packet in 1..=6 {
+            bench.ack(10, packet, flags::ECE);
+        }
+        assert_eq!(bench.sender.congestion_window_bytes(), 5000);
+        let sent = bench.send(10);
+        assert_eq!(sent, [(10, flags::ECT | CWR)]);
+        for packet in 7..=10 {
+            bench.ack(11, packet, flags::ECE);
+        }
+        assert_eq!(bench.sender.congestion_window_bytes(), 2500);
+        (0..3).for_each(|_| bench.ack(12, 10, 0));
+        assert_eq!(bench.send(12)[0], (10, flags::RETRANSMISSION));
+    }
+
+    /// The same marks cost a DCTCP flow less, once alpha has fallen.
+    #[test]
+    fn dctcp_cuts_by_half_of_alpha() {
+        let mut parameters = TcpParameters::dctcp();
+        parameters.ecn = Ecn::Dctcp(crate::dctcp::DctcpParameters { gain: 0.5, initial_alpha: 0.4 });
+        let mut bench = Bench::new(parameters);
+        // The first acknowledgement ends DCTCP's first window: alpha = 0.4 / 2 + 1 / 2 = 0.7.
+        bench.ack(10, 1, flags::ECE);
+        assert_eq!(bench.sender.congestion_window_bytes(), 6500);
+    }
+}

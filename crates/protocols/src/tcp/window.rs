@@ -272,6 +272,18 @@ mod tests {
         assert_eq!(w.ssthresh, 2 * MSS);
     }
 
+    /// RFC 6582, 4: duplicates caused by what a timeout sent again tell of no loss.
+    #[test]
+    fn newreno_ignores_duplicates_from_before_a_timeout() {
+        for (control, retransmits) in [(CongestionControl::NewReno, false), (CongestionControl::Reno, true)] {
+            let mut w = window(control, None);
+            w.on_timeout(30 * MSS, 30 * MSS);
+            w.on_new_ack(MSS, MSS, 29 * MSS, true);
+            let verdicts = [(); 3].map(|()| w.on_duplicate_ack(MSS, 29 * MSS, 30 * MSS).retransmit);
+            assert_eq!(verdicts, [false, false, retransmits]);
+        }
+    }
+
     #[test]
     fn a_fixed_window_only_grows() {
         let mut w = window(CongestionControl::Fixed, None);
