@@ -9,7 +9,7 @@
 //! | [`buffer`] | nothing held more than it may |
 //! | [`pauses`] | every pause was answered by a resume or an expiry, or still holds |
 //! | [`little`] | queue length integrated over time equals the sum of the waits, to the picosecond |
-//! | [`deadlock`] | no set of paused queues that hold each other for ever |
+//! | [`mod@deadlock`] | no set of paused queues that hold each other for ever |
 //!
 //! Every check ends in a [`Verdict`]. What is called once a frame ([`PacketLedger`], [`OrderWatch`],
 //! [`QueueArea`], [`HighWater::raise`]) is a few integer operations, without hashing or allocation.

@@ -65,18 +65,54 @@ pub(super) struct Graph {
     waits_in_queue: Groups,
 }
 
-/// The greatest set of queues that hold each other for ever.
+/// What is left of a graph after releasing what does not stand still.
+#[derive(Clone)]
 pub(super) struct Stuck {
-    /// By account: whether it can fall to its XON level.
+    /// By account: whether it was released.
     resumes: Vec<bool>,
-    /// By queue: how many accounts that never resume pause it.
+    /// By account: the bytes that it keeps in queues that are left. In 128 bits, so that no input
+    /// overflows the sums.
+    kept_bytes: Vec<u128>,
+    /// By queue: how many accounts that are left pause it; 0 for a queue that was released.
     held_by: Vec<u32>,
 }
 
 impl Stuck {
-    /// How many queues are stuck.
+    /// How many queues are left.
     pub(super) fn queues(&self) -> usize {
         self.held_by.iter().filter(|&&accounts| accounts > 0).count()
+    }
+
+    fn holds(&self, queue: u32) -> bool {
+        self.held_by[queue as usize] > 0
+    }
+
+    /// Takes `queue` out, and adds to `work` the accounts that then keep no more than their `floor`.
+    fn release(&mut self, graph: &Graph, queue: u32, floor: impl Fn(usize) -> u64, work: &mut Vec<u32>) {
+        self.held_by[queue as usize] = 0;
+        for wait in graph.waits_in_queue.of(queue) {
+            let Wait { account, bytes, .. } = graph.waits[wait];
+            let waiting = account as usize;
+            self.kept_bytes[waiting] -= u128::from(bytes);
+            if !self.resumes[waiting] && self.kept_bytes[waiting] <= u128::from(floor(waiting)) {
+                self.resumes[waiting] = true;
+                work.push(account);
+            }
+        }
+    }
+
+    /// Lets the accounts in `work` resume, and all that resume after them.
+    fn settle(&mut self, graph: &Graph, floor: impl Fn(usize) -> u64, mut work: Vec<u32>) {
+        while let Some(account) = work.pop() {
+            for pause in graph.pauses_by_account.of(account) {
+                let queue = graph.pauses[pause].queue;
+                match self.held_by[queue as usize] {
+                    0 => {}
+                    1 => self.release(graph, queue, &floor, &mut work),
+                    holders => self.held_by[queue as usize] = holders - 1,
+                }
+            }
+        }
     }
 }
 
@@ -133,53 +169,44 @@ impl Graph {
         }
     }
 
-    /// Takes everything as stuck and releases what is not, until nothing changes.
+    /// Takes everything as stuck and releases what is not, until nothing changes: what is left is the
+    /// greatest set of queues that hold each other for ever.
     pub(super) fn stuck(&self) -> Stuck {
-        let mut held_by = vec![0u32; self.queues.len()];
+        let mut held_by = vec![0; self.queues.len()];
         for pause in &self.pauses {
             held_by[pause.queue as usize] += 1;
         }
-        // In 128 bits, so that no input overflows the sums.
-        let mut kept_bytes = vec![0u128; self.accounts.len()];
+        let mut kept_bytes = vec![0; self.accounts.len()];
         for wait in &self.waits {
             kept_bytes[wait.account as usize] += u128::from(wait.bytes);
         }
-        let can_resume = |account: usize, kept: u128| kept <= u128::from(self.xon_bytes[account]);
-        let mut resumes: Vec<bool> =
-            kept_bytes.iter().enumerate().map(|(account, &kept)| can_resume(account, kept)).collect();
-        let mut work: Vec<u32> = (0..self.accounts.len() as u32).filter(|&account| resumes[account as usize]).collect();
-
-        while let Some(account) = work.pop() {
-            for pause in self.pauses_by_account.of(account) {
-                let queue = self.pauses[pause].queue;
-                held_by[queue as usize] -= 1;
-                if held_by[queue as usize] > 0 {
-                    continue;
-                }
-                for wait in self.waits_in_queue.of(queue) {
-                    let Wait { account, bytes, .. } = self.waits[wait];
-                    let waiting = account as usize;
-                    kept_bytes[waiting] -= u128::from(bytes);
-                    if !resumes[waiting] && can_resume(waiting, kept_bytes[waiting]) {
-                        resumes[waiting] = true;
-                        work.push(account);
-                    }
-                }
-            }
-        }
-        Stuck { resumes, held_by }
+        let resumes: Vec<bool> =
+            kept_bytes.iter().zip(&self.xon_bytes).map(|(&kept, &xon)| kept <= u128::from(xon)).collect();
+        let work = (0..self.accounts.len() as u32).filter(|&account| resumes[account as usize]).collect();
+        let mut stuck = Stuck { resumes, kept_bytes, held_by };
+        stuck.settle(self, |account| self.xon_bytes[account], work);
+        stuck
     }
 
     /// The shortest cycle among the stuck queues, from its smallest queue on; of several the first in
     /// the order of their queues. `None` only if nothing is stuck.
     pub(super) fn shortest_cycle(&self, stuck: &Stuck) -> Option<Vec<Hold>> {
-        let mut search = Search::new(self, stuck);
+        let mut left = stuck.clone();
+        let mut search = Search::new(self);
         let mut shortest: Option<Vec<Hold>> = None;
-        for start in (0..self.queues.len() as u32).filter(|&queue| stuck.held_by[queue as usize] > 0) {
-            let limit = shortest.as_ref().map_or(usize::MAX, Vec::len);
-            if let Some(length) = search.cycle_length(start, limit) {
-                shortest = Some(search.walk(start, length));
+        for start in 0..self.queues.len() as u32 {
+            if !left.holds(start) {
+                continue;
             }
+            let limit = shortest.as_ref().map_or(usize::MAX, Vec::len);
+            if let Some(length) = search.cycle_length(&left, start, limit) {
+                shortest = Some(search.walk(&left, start, length));
+            }
+            // No other cycle through `start` is needed, nor what leads only there (a floor of zero:
+            // a queue is in a cycle as long as one byte leads on). A large ring is done after one search.
+            let mut work = Vec::new();
+            left.release(self, start, |_| 0, &mut work);
+            left.settle(self, |_| 0, work);
         }
         shortest
     }
@@ -189,7 +216,6 @@ impl Graph {
 /// so that nothing is cleared between searches.
 struct Search<'a> {
     graph: &'a Graph,
-    stuck: &'a Stuck,
     /// By queue: the search that reached it last, and in how many steps it leads to the start.
     queue_steps: Vec<(u32, usize)>,
     /// By account: the search that reached it last.
@@ -201,18 +227,17 @@ struct Search<'a> {
 const NEVER: u32 = u32::MAX;
 
 impl<'a> Search<'a> {
-    fn new(graph: &'a Graph, stuck: &'a Stuck) -> Self {
+    fn new(graph: &'a Graph) -> Self {
         Search {
             graph,
-            stuck,
             queue_steps: vec![(NEVER, 0); graph.queues.len()],
             account_seen: vec![NEVER; graph.accounts.len()],
             frontier: Vec::new(),
         }
     }
 
-    /// The length of the shortest cycle of which `start` is the smallest queue, if it is below `limit`.
-    fn cycle_length(&mut self, start: u32, limit: usize) -> Option<usize> {
+    /// The length of the shortest cycle through `start` among what is `left`, if it is below `limit`.
+    fn cycle_length(&mut self, left: &Stuck, start: u32, limit: usize) -> Option<usize> {
         let graph = self.graph;
         self.frontier.clear();
         self.frontier.push(start);
@@ -226,7 +251,7 @@ impl<'a> Search<'a> {
             }
             for wait in graph.waits_in_queue.of(queue) {
                 let account = graph.waits[wait].account;
-                if self.stuck.resumes[account as usize] || self.account_seen[account as usize] == start {
+                if left.resumes[account as usize] || self.account_seen[account as usize] == start {
                     continue;
                 }
                 self.account_seen[account as usize] = start;
@@ -235,7 +260,7 @@ impl<'a> Search<'a> {
                     if upstream == start {
                         return Some(steps);
                     }
-                    if upstream > start && self.queue_steps[upstream as usize].0 != start {
+                    if left.holds(upstream) && self.queue_steps[upstream as usize].0 != start {
                         self.queue_steps[upstream as usize] = (start, steps);
                         self.frontier.push(upstream);
                     }
@@ -247,7 +272,7 @@ impl<'a> Search<'a> {
 
     /// The first of the cycles that the search just found, in the order of their queues: every step
     /// goes to the smallest queue that still closes the cycle in the steps that remain.
-    fn walk(&self, start: u32, length: usize) -> Vec<Hold> {
+    fn walk(&self, left: &Stuck, start: u32, length: usize) -> Vec<Hold> {
         let graph = self.graph;
         let mut cycle = Vec::with_capacity(length);
         let mut queue = start;
@@ -256,7 +281,7 @@ impl<'a> Search<'a> {
             let step = graph
                 .pauses_of_queue
                 .of(queue)
-                .filter(|&pause| !self.stuck.resumes[graph.pauses[pause].account as usize])
+                .filter(|&pause| !left.resumes[graph.pauses[pause].account as usize])
                 .flat_map(|pause| {
                     let waits = graph.waits_of_account.of(graph.pauses[pause].account);
                     waits.map(move |wait| (graph.waits[wait].queue, pause))

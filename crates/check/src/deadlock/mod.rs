@@ -87,8 +87,8 @@ pub struct Deadlock {
 /// is listed twice, its bytes add up and its higher `xon_bytes` counts; if a pause is, its earliest
 /// start counts.
 ///
-/// Sorting apart, the stuck set costs one look at each pause and each entry of an account; only when
-/// there is one, the shortest cycle costs at most that again for each stuck queue.
+/// Sorting apart, finding the stuck set costs one look at each pause and each entry of an account. Only
+/// when something is stuck, a search for the shortest cycle follows, at most one from each stuck queue.
 pub fn deadlock(queues: &[PausedQueue], accounts: &[Account]) -> Option<Deadlock> {
     // A queue that is paused nowhere cannot deadlock: the usual case, without any allocation.
     if queues.iter().all(|paused| paused.bytes == 0) {

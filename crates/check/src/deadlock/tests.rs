@@ -92,15 +92,36 @@ fn huge_counts_do_not_overflow() {
     assert_eq!(found.cycle[3].held_in_next_bytes, u64::MAX);
 }
 
-/// A long chain of accounts that resume one after the other, and the same closed to a ring.
+/// What is listed twice counts as documented, in either order.
+#[test]
+fn the_higher_xon_level_the_sum_of_the_bytes_and_the_earliest_start_count() {
+    let (mut queues, mut accounts) = ring();
+    queues.push(paused(4, 1, 50));
+    accounts[0] = holding(1, 3_000, 2_000);
+    for (more, stuck) in [(holding(1, 3_500, 1_501), true), (holding(1, 3_500, 1_500), false)] {
+        let mut listed = accounts.clone();
+        listed.push(more);
+        let found = deadlock(&queues, &listed);
+        assert_eq!(found.as_ref().map(|found| found.closed), stuck.then_some(Time::from_ns(300)));
+        listed.reverse();
+        queues.reverse();
+        assert_eq!(deadlock(&queues, &listed), found);
+    }
+}
+
+/// A long chain of accounts that resume one after the other, and the same closed to a ring, numbered
+/// with the flow and against it: linear in its length, or this would take minutes.
 #[test]
 fn a_chain_of_fifty_thousand_releases_in_one_pass() {
     let nodes = 50_000;
-    let mut queues: Vec<_> = (1..nodes).map(|n| paused(n, n + 1, 1)).collect();
     let accounts: Vec<_> = (1..=nodes).map(|n| holding(n, 0, 1)).collect();
-    assert_eq!(deadlock(&queues, &accounts), None);
-    queues.push(paused(nodes, 1, 2));
-    assert_eq!(deadlock(&queues, &accounts).unwrap().cycle.len(), nodes as usize);
+    let mut rising: Vec<_> = (1..nodes).map(|n| paused(n, n + 1, 1)).collect();
+    let mut falling: Vec<_> = (1..nodes).map(|n| paused(n + 1, n, 1)).collect();
+    for (chain, last) in [(&mut rising, paused(nodes, 1, 2)), (&mut falling, paused(1, nodes, 2))] {
+        assert_eq!(deadlock(chain, &accounts), None);
+        chain.push(last);
+        assert_eq!(deadlock(chain, &accounts).unwrap().cycle.len(), nodes as usize);
+    }
 }
 
 /// Few nodes, ports and small numbers, so that cycles, ties and exact XON levels are frequent. Every
