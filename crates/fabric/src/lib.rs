@@ -8,6 +8,25 @@
 //!
 //! Nodes, links and ports are small integers. A host is also known by its dense *host index*
 //! (0..hosts, in order of creation): that is how frames name their source and destination.
+//!
+//! ```
+//! use fabric::generate::{TierLinks, fat_tree};
+//! use fabric::routing::{Forwarding, Mode};
+//! use fabric::{LinkSpec, lone_flow_time};
+//! use units::{Rate, Time};
+//!
+//! let link = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
+//! let fabric = fat_tree(4, TierLinks::uniform(link))?;
+//! let routes = Forwarding::build(&fabric, Mode::ShortestPath)?;
+//! let edge = fabric.find("S1").expect("the first edge switch");
+//! assert_eq!(routes.lookup(edge, 15), [2, 3]); // two ways up to host index 15
+//! let path = routes.lone_path(&fabric, 0, 15, 7)?;
+//! assert_eq!(path.len(), 6);
+//! // One frame of 1500 B that costs 1538 B on each of six wires.
+//! let time = lone_flow_time(&fabric.link_costs(&path), 0, 0, 1538);
+//! assert_eq!(time, (Rate::from_gbps(100).serialise(1538) + Time::from_ns(500)) * 6);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod builder;
 mod check;

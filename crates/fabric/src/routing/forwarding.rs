@@ -220,12 +220,12 @@ impl Forwarding {
     }
 
     /// Gives one destination other next hops at one node, for routes that no mode computes (a
-    /// misconfigured switch that sends a flow in a circle). Other hosts keep theirs: rows shared by
-    /// several hosts are split first, so every host then has its own. Frames from above follow it too. A
-    /// host with a single link keeps using that.
+    /// misconfigured switch that sends a flow in a circle). Other hosts keep theirs: a host that shares a
+    /// row gets one of its own. Frames from above follow the new ports too. A host with a single link
+    /// keeps using that. Copies the tables: for set-up, not for the hot path.
     ///
     /// # Errors
-    /// [`RoutingError::NoSuchPort`]; [`RoutingError::TooLarge`] if the split table would be.
+    /// [`RoutingError::NoSuchPort`]; [`RoutingError::TooLarge`] if the table has no room for a row.
     pub fn set_ports(
         &mut self,
         fabric: &Fabric,
@@ -240,38 +240,39 @@ impl Forwarding {
         let mut ports = ports.to_vec();
         ports.sort_unstable();
         ports.dedup();
-        let split = |from: &dyn Fn(NodeId, u32) -> Vec<u16>| -> Result<Table, RoutingError> {
-            let net = Net::new(fabric, &Dead::new(fabric, &[]));
-            let mut table = TableBuilder::new(net.len(), fabric.hosts().len())?;
+        let row = self.rows.attach[host as usize];
+        // Only rows that a switch delivers are shared.
+        let own = self.rows.row_switch[row as usize] == NONE;
+        let new_row = if own { row } else { self.rows.len() as u32 };
+        let net = Net::new(fabric, &Dead::new(fabric, &[]));
+        let with_row = |old: &Table| -> Result<Table, RoutingError> {
+            let mut table = TableBuilder::new(net.len(), self.rows.len() + usize::from(!own))?;
             for (slot, &at) in net.routers.iter().enumerate() {
-                for row in 0..fabric.hosts().len() as u32 {
-                    let entry = if (at, row) == (node, host) { ports.clone() } else { from(at, row) };
-                    table.set(slot as u32, row as usize, &entry)?;
+                for other in 0..self.rows.len() as u32 {
+                    table.set(slot as u32, other as usize, old.ports(at, other))?;
                 }
+                let entry = if at == node {
+                    &ports
+                } else if self.rows.row_switch[row as usize] == at.0 {
+                    self.lookup(at, host)
+                } else {
+                    old.ports(at, row)
+                };
+                table.set(slot as u32, new_row as usize, entry)?;
             }
             Ok(table.finish(&net))
         };
-        let primary = split(&|at, row| self.lookup(at, row).to_vec())?;
-        let descending = match &self.descending {
-            None => None,
-            Some(old) => {
-                let table = split(&|at, host| {
-                    let row = self.rows.attach[host as usize];
-                    if self.rows.row_switch[row as usize] == at.0 {
-                        self.lookup(at, host).to_vec()
-                    } else {
-                        old.table.ports(at, row).to_vec()
-                    }
-                })?;
-                Some(Descending { table, upward: old.upward.clone() })
-            }
-        };
-        self.table = primary;
-        self.descending = descending;
-        let hosts = fabric.hosts().len();
-        self.rows.attach = (0..hosts as u32).collect();
-        self.rows.row_switch = vec![NONE; hosts];
-        self.rows.target = fabric.hosts().to_vec();
+        let table = with_row(&self.table)?;
+        if let Some(descending) = &self.descending {
+            let below = with_row(&descending.table)?;
+            self.descending = Some(Descending { table: below, upward: descending.upward.clone() });
+        }
+        self.table = table;
+        if !own {
+            self.rows.attach[host as usize] = new_row;
+            self.rows.row_switch.push(NONE);
+            self.rows.target.push(fabric.host_node(host));
+        }
         Ok(())
     }
 }

@@ -296,6 +296,7 @@ fn explicit_paths_and_overrides() {
         let after: Vec<_> = fabric.switches().map(|s| forwarding.lookup(s, 15).to_vec()).collect();
         assert_eq!(before, after, "H16 keeps its routes");
         forwarding.verify(&fabric).unwrap();
+        assert_eq!(forwarding.row_count(), 5, "four ToRs and H15 by itself");
         let error = forwarding.set_ports(&fabric, t1, 14, &[6]).unwrap_err();
         assert!(error.to_string().contains("`T1` has no port 6: it has 6"), "{error}");
     }

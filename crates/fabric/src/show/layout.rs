@@ -10,6 +10,7 @@ const MAX_SHAPES: usize = 400;
 const MIN_WIDTH: usize = 288;
 /// Space between two switches.
 const GAP: usize = 24;
+/// The least distance of two rows; wide drawings have higher ones, or their lines would lie flat.
 const ROW_HEIGHT: usize = 130;
 const MARGIN: usize = 50;
 
@@ -144,12 +145,13 @@ impl Layout {
         let widest =
             |row: &Vec<usize>| row.iter().map(|&shape| self.shapes[shape].room()).max().unwrap_or(0) * row.len();
         let width = rows.values().map(widest).max().unwrap_or(0).max(MIN_WIDTH);
-        let height = rows.len().saturating_sub(1) * ROW_HEIGHT;
+        let row_height = ROW_HEIGHT.max(width / 12);
+        let height = rows.len().saturating_sub(1) * row_height;
         for (level, row) in rows.values().enumerate() {
             for (position, &shape) in row.iter().enumerate() {
                 // The middle of its share of the width.
                 self.shapes[shape].x = (MARGIN + (2 * position + 1) * width / (2 * row.len())) as i64;
-                self.shapes[shape].y = (MARGIN + height - level * ROW_HEIGHT) as i64;
+                self.shapes[shape].y = (MARGIN + height - level * row_height) as i64;
             }
         }
         self.width = (width + 2 * MARGIN) as i64;
