@@ -54,6 +54,10 @@ fn header(line: usize, text: &str) -> Result<Header, FileError> {
         }),
     };
     let header = Header { nodes: count("nodes")?, switches: count("switches")?, links: count("links")? };
+    if let Some(word) = words.next() {
+        // ns-3 would take it for a switch id.
+        return fail(line, format!("`{}` is one item more than `<nodes> <switches> <links>`", shown(word)));
+    }
     if header.switches > header.nodes {
         return fail(line, format!("{} switches among {} nodes: there cannot be more", header.switches, header.nodes));
     }

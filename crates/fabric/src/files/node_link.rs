@@ -7,7 +7,7 @@
 //!
 //! `links` may be called `edges`; an id may be a text or a number. Ports number in the order of the links in the
 //! file. Optional per node: `name` (else the id), `kind`, `type` or `role`, `tier`, `relay`; per link: `rate`,
-//! `delay`, `loss`, `bit_error_rate`. What is a host, in this order:
+//! `delay`, `loss`, `bit_error_rate`. A directed graph is refused. What is a host, in this order:
 //!
 //! 1. `kind` (or `type`, `role`): `host`, `server`, `endpoint` or `nic` is a host, anything else a switch;
 //! 2. without it, a name like `h7`, `host-3`, `server1`, `srv2`: such a word, then digits, and one link;
@@ -81,6 +81,9 @@ pub fn read_node_link(content: &str, options: &NodeLinkOptions) -> Result<Fabric
     let Value::Object(graph) = &graph else {
         return fail("top level", "must be an object with `nodes` and `links` (or `edges`)");
     };
+    if graph.get("directed").and_then(Value::as_bool) == Some(true) {
+        return fail("directed", "must be false: a link here carries both directions (networkx: `to_undirected()`)");
+    }
     let (_, nodes) = list(graph, &["nodes"])?;
     let (links_name, links) = list(graph, &["links", "edges"])?;
     let mut builder = FabricBuilder::new("file");
@@ -101,7 +104,11 @@ pub fn read_node_link(content: &str, options: &NodeLinkOptions) -> Result<Fabric
                 FileError::Element { place: format!("{place}.tier"), message: "must be 0..255".to_owned() }
             })?),
         };
-        let relay = node.get("relay").and_then(Value::as_bool).unwrap_or(false) && kind == Some(NodeKind::Host);
+        let relay = match node.get("relay") {
+            None | Some(Value::Bool(false)) => false,
+            Some(Value::Bool(true)) if kind == Some(NodeKind::Host) => true,
+            Some(_) => return fail(format!("{place}.relay"), "must be true or false, and true only at a host"),
+        };
         let is_host = kind == Some(NodeKind::Host);
         tiers_given &= is_host || tier.is_some();
         let tier = if is_host { 0 } else { tier.unwrap_or(1) };

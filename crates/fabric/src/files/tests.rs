@@ -124,6 +124,7 @@ fn hpcc_errors_name_the_line() {
     let error = |from: &str, to: &str| read_hpcc(&SAMPLE.replacen(from, to, 1)).unwrap_err().to_string();
     for (from, to, expected) in [
         ("4 1 3\n", "4 1\n", "line 1: the number of links is missing"),
+        ("4 1 3", "4 1 3 3", "line 1: `3` is one item more"),
         ("4 1 3", "4 x 3", "line 1: `x` is not a number of switches"),
         ("4 1 3", "4 5 3", "line 1: 5 switches among 4 nodes"),
         ("4 1 3", "4000000000 1 1", "line 1: 1 links cannot connect 4000000000 nodes"),
@@ -182,6 +183,8 @@ fn node_link_errors_name_the_element() {
     let good = r#"{"nodes":[{"id":"h1"},{"id":"s"}],"links":[{"source":"h1","target":"s","rate":"1Gbps","delay":"1us","loss":0}]}"#;
     read_node_link(good, &OPTIONS).unwrap();
     for (from, to, expected) in [
+        ("{\"nodes\":", "{\"directed\":true,\"nodes\":", "directed: must be false"),
+        ("{\"id\":\"s\"}", "{\"id\":\"s\",\"relay\":true}", "nodes[1].relay: must be"),
         ("\"nodes\":", "\"nods\":", "top level: `nodes` is missing"),
         ("\"links\"", "\"likns\"", "top level: `links` is missing"),
         ("{\"id\":\"s\"}", "{}", "nodes[1]: has no `id`"),

@@ -128,12 +128,18 @@ impl Layout {
         shape_of
     }
 
-    /// No height to draw by: several switches, all on one tier, linked with each other.
+    /// No height to draw by: several switches, all on one tier, linked with each other, and not just each
+    /// with the next.
     fn is_flat(&self) -> bool {
-        let switch = |shape: usize| self.shapes[shape].kind == NodeKind::Switch;
-        let mut tiers = self.shapes.iter().filter(|shape| shape.kind == NodeKind::Switch).map(|shape| shape.tier);
-        let first = tiers.next();
-        tiers.all(|tier| Some(tier) == first) && self.lines.iter().any(|l| l.a != l.b && switch(l.a) && switch(l.b))
+        let switches: Vec<usize> =
+            (0..self.shapes.len()).filter(|&shape| self.shapes[shape].kind == NodeKind::Switch).collect();
+        let level = switches.windows(2).all(|pair| self.shapes[pair[0]].tier == self.shapes[pair[1]].tier);
+        let rank = |shape: usize| switches.binary_search(&shape).ok();
+        let jumps = |line: &Line| match (rank(line.a), rank(line.b)) {
+            (Some(a), Some(b)) => a.abs_diff(b) > 1,
+            _ => false,
+        };
+        level && self.lines.iter().any(jumps)
     }
 
     /// Hosts at the bottom, each tier above the last.

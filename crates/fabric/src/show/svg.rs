@@ -140,6 +140,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn rows_for_lines_and_circles_for_rings() {
+        let heights = |fabric: &Fabric| {
+            let layout = Layout::new(fabric);
+            layout.shapes.iter().map(|shape| shape.y).collect::<std::collections::BTreeSet<_>>().len()
+        };
+        assert_eq!(heights(&dumbbell(3, 3, LINK, LINK).unwrap()), 2);
+        assert_eq!(heights(&line(6, 2, LINK, LINK).unwrap()), 2);
+        assert_eq!(heights(&fat_tree(4, LINKS).unwrap()), 4);
+        assert!(heights(&ring(6, 2, LINK, LINK).unwrap()) > 5);
+    }
+
     /// Labels on one height do not run into each other.
     #[test]
     fn long_names_get_room() {
