@@ -1,4 +1,43 @@
 //! Every transport behind one enum: a host holds these states by value and dispatches by `match`.
+//!
+//! ```text
+//!  sender.poll ──Segment──▶ wire ──Frame──▶ receiver.on_frame
+//!  sender.on_frame ◀──Frame── wire ◀──Reply──┘ (ctx.replies)
+//! ```
+//!
+//! ```
+//! use protocols::endpoint::{Ctx, Offer, Receiver, Sender};
+//! use protocols::frame::Frame;
+//! use protocols::transport::{FlowStart, TransportParameters};
+//! use units::{Rate, Time, random::Stream};
+//!
+//! let transport = TransportParameters::build("dcqcn", [("payload", "4096B")])?;
+//! let line_rate = Rate::from_gbps(100);
+//! let flow = FlowStart { size_bytes: 10_000, start: Time::ZERO, stop: Time::MAX, line_rate };
+//! let (mut sender, mut receiver) = (transport.sender(&flow), transport.receiver());
+//! let (mut random, mut replies) = (Stream::new(1, 0, 0), Vec::new());
+//! let mut now = Time::ZERO;
+//! while now < Time::from_ms(1) {
+//!     let mut ctx = Ctx { now, random: &mut random, replies: &mut replies };
+//!     match sender.poll(&mut ctx) {
+//!         Offer::Send(segment) => {
+//!             let (seq, payload_bytes) = (segment.seq, segment.payload_bytes);
+//!             let frame = Frame { seq, payload_bytes, flags: segment.flags, ..Frame::default() };
+//!             receiver.on_frame(&mut ctx, &frame);
+//!             for reply in replies.drain(..) {
+//!                 let frame = Frame { kind: reply.kind, seq: reply.seq, flags: reply.flags, ..Frame::default() };
+//!                 sender.on_frame(&mut Ctx { now, random: &mut random, replies: &mut Vec::new() }, &frame);
+//!             }
+//!         }
+//!         Offer::At(later) => now = later,
+//!         Offer::Blocked => now = sender.next_timer(),
+//!         Offer::Done => break,
+//!     }
+//! }
+//! // Three frames, two of them paced 4178 bytes of wire apart.
+//! assert_eq!(now, line_rate.serialise(4178) * 2);
+//! # Ok::<(), protocols::ParameterError>(())
+//! ```
 
 use crate::datagram::{self, DatagramParameters, DatagramReceiver, DatagramSender};
 use crate::dcqcn;
