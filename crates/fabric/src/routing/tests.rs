@@ -394,3 +394,50 @@ fn hosts_without_a_switch_of_their_own() {
     let error = Forwarding::build(&fabric, Mode::ShortestPath).unwrap_err().to_string();
     assert_eq!(error, "no route leads from host `b` to host `a`");
 }
+
+/// Frames of many entropies use all 16 shortest paths between two pods of a k = 8 fat-tree alike.
+#[test]
+fn paths_spread_over_all_equal_ones() {
+    let fabric = fat_tree(8, LINKS).unwrap();
+    let forwarding = Forwarding::build(&fabric, Mode::ShortestPath).unwrap();
+    let mut uses = std::collections::BTreeMap::new();
+    for flow in 0..16_000 {
+        let path = forwarding.path(&fabric, 0, 127, flow_hash(0, 127, flow)).unwrap();
+        *uses.entry(path[3].node).or_insert(0u32) += 1;
+    }
+    // Chi-square with 15 degrees of freedom stays below 37.7 in 99.9 %.
+    let chi: f64 = uses.values().map(|&count| (f64::from(count) - 1000.0).powi(2) / 1000.0).sum();
+    assert!(uses.len() == 16 && chi < 37.7, "{chi}: {uses:?}");
+}
+
+#[test]
+fn fallbacks_are_the_nearest_live_neighbours_on_random_graphs() {
+    let mut stream = Stream::new(13, 0, 0);
+    for _ in 0..200 {
+        let fabric = random_fabric(&mut stream);
+        let forwarding = Forwarding::build(&fabric, Mode::ShortestPath).unwrap();
+        for (host, &target) in fabric.hosts().iter().enumerate() {
+            let links = brute_distances(&fabric, target);
+            for node in fabric.switches() {
+                let ports = fabric.ports(node);
+                let dead: PortSet = (0..ports.len() as u16).filter(|_| stream.below(2) == 0).collect();
+                let found = forwarding.fallback(&fabric, node, host as u32, &dead);
+                // At the switch of a host with one link there is only that link.
+                let hangs_here = fabric.ports(target).len() == 1
+                    && !fabric.node(target).relay
+                    && fabric.ports(target)[0].peer == node;
+                let usable = |port: &u16| {
+                    let peer = ports[usize::from(*port)].peer;
+                    let leads =
+                        if hangs_here { peer == target } else { peer == target || fabric.node(peer).forwards() };
+                    leads && !dead.contains(*port)
+                };
+                let distance = |port: &u16| links[ports[usize::from(*port)].peer.index()];
+                let live: Vec<u16> = (0..ports.len() as u16).filter(usable).collect();
+                let nearest = live.iter().map(distance).min();
+                let expected: Vec<u16> = live.into_iter().filter(|port| Some(distance(port)) == nearest).collect();
+                assert_eq!(found, expected, "{} to {}", fabric.name(node), fabric.name(target));
+            }
+        }
+    }
+}
