@@ -44,7 +44,7 @@ pub fn line(switches: u32, hosts_each: u32, host: LinkSpec, between: LinkSpec) -
     row("line", switches, hosts_each, host, between)
 }
 
-/// As [`line`], closed between the last switch and the first: the smallest fabric with a cycle of waiting
+/// As [`line()`], closed between the last switch and the first: the smallest fabric with a cycle of waiting
 /// buffers. At least 3 switches.
 ///
 /// # Errors

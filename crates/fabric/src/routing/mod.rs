@@ -1,6 +1,6 @@
 //! Which port a frame leaves by.
 //!
-//! [`Forwarding`] is compiled once from a [`Fabric`] and then only read, several times per frame:
+//! [`Forwarding`] is compiled once from a [`Fabric`](crate::Fabric) and then only read, several times per frame:
 //!
 //! ```text
 //!   destination host ── attach ──> row ── row_switch == this node? ── yes ──> the host's own port
