@@ -1,3 +1,26 @@
 //! Links, switches and hosts: drives the mechanisms of `protocols` on the engine.
+//!
+//! ```text
+//! Setup --Simulation::new--> nodes on the engine --run--> Watcher: flows, samples, pauses, progress
+//!                                                 \-----> Outcome: account, checks, statistics
+//! ```
 
+mod account;
+mod baseline;
+mod build;
+mod deadlock;
+mod due;
+mod host;
+mod link;
+mod network;
+mod node;
+mod outcome;
 pub mod parameters;
+mod queue;
+mod simulation;
+mod switch;
+
+pub use account::Ledger;
+pub use build::ModelError;
+pub use host::FlowEnd;
+pub use simulation::{QueueSample, Simulation, Unwatched, Watcher};

@@ -132,6 +132,8 @@ pub struct PauseState {
     ended: [Time; 8],
     /// The longest stop that has ended.
     longest: Time,
+    begun: u64,
+    resumed: u64,
     /// Stops that ended because their time ran out.
     expiries: u64,
 }
@@ -162,10 +164,12 @@ impl PauseState {
                 let running = self.stopped & 1 << class != 0;
                 if span == Time::ZERO {
                     if running {
+                        self.resumed += 1;
                         self.end(class, effect);
                     }
                 } else {
                     if !running {
+                        self.begun += 1;
                         self.from[class] = effect;
                     }
                     self.stopped |= 1 << class;
@@ -205,6 +209,29 @@ impl PauseState {
         (self.stopped & 1 << class != 0).then_some(self.from[class as usize])
     }
 
+    /// Since when `class` is stopped at `now`; `None` if it may send.
+    pub fn stopped_since_at(&self, now: Time, class: u8) -> Option<Time> {
+        if self.stopped == 0 && self.pending.is_empty() {
+            return None;
+        }
+        let mut then = self.clone();
+        then.settle(now);
+        then.stopped_since(class)
+    }
+
+    /// Time that all classes together have spent stopped up to `now`.
+    pub fn total_stopped(&self, now: Time) -> Time {
+        (0..8).map(|class| self.stopped_time(now, class)).sum()
+    }
+
+    /// How many stops there were, how many a resume ended, how many their time, and how many are in force
+    /// at `now`.
+    pub fn counts(&self, now: Time) -> (u64, u64, u64, u64) {
+        let mut then = self.clone();
+        then.settle(now);
+        (then.begun, then.resumed, then.expiries, u64::from(then.stopped.count_ones()))
+    }
+
     /// Time that `class` has spent stopped up to `now`.
     pub fn stopped_time(&self, now: Time, class: u8) -> Time {
         let running = self
@@ -219,11 +246,6 @@ impl PauseState {
             self.stopped_since(class).map(|from| self.until[class as usize].min(now).saturating_sub(from))
         });
         running.fold(self.longest, Time::max)
-    }
-
-    /// How many stops ended because their time ran out.
-    pub fn expiries(&self) -> u64 {
-        self.expiries
     }
 }
 
@@ -249,7 +271,10 @@ mod tests {
         assert_eq!(state.blocked(Time::from_ns(1137)), 0b1000);
         assert_eq!(state.blocked(Time::from_ns(1138)), 0);
         assert_eq!(state.stopped_time(Time::from_ns(2000), 3), Time::from_us(1));
-        assert_eq!((state.longest_stop(Time::from_ns(2000)), state.expiries()), (Time::from_us(1), 1));
+        assert_eq!(
+            (state.longest_stop(Time::from_ns(2000)), state.counts(Time::from_ns(2000))),
+            (Time::from_us(1), (1, 0, 1, 0))
+        );
     }
 
     #[test]

@@ -1,0 +1,66 @@
+//! What every node counts, always: the raw material of the packet account and the checks.
+
+use check::conservation::{Cause, PacketLedger};
+use check::order::OrderLog;
+use check::pauses::PauseLedger;
+use protocols::frame::Frame;
+use units::Time;
+
+/// One node's counters since the start of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// Frames that crossed a link to this node, control frames included.
+    pub hops: u64,
+    /// What became of data, acknowledgements and notifications. MAC control frames live for one link and
+    /// are counted apart.
+    pub packets: PacketLedger,
+    /// Frames out of order in flows that are promised order.
+    pub order: OrderLog,
+    /// Pauses that ports obeyed; filled in when the run is summed up.
+    pub pauses: PauseLedger,
+    /// Frames marked with congestion experienced.
+    pub marks: u64,
+    /// Data frames sent that had been sent before, and their payload.
+    pub retransmissions: u64,
+    /// See `retransmissions`.
+    pub retransmitted_bytes: u64,
+    /// MAC control frames sent.
+    pub control_sent: u64,
+    /// MAC control frames that arrived.
+    pub control_heard: u64,
+    /// MAC control frames lost with their link.
+    pub control_lost: u64,
+    /// XOFF decisions (renewals not counted).
+    pub pauses_sent: u64,
+    /// XON decisions.
+    pub resumes_sent: u64,
+    /// The first frame that a lossless class lost: when, at which node and ingress port, of which class.
+    pub first_lossless_drop: Option<(Time, u32, u16, u8)>,
+}
+
+impl Ledger {
+    /// Counts a lost frame.
+    pub fn lose(&mut self, node: u32, frame: &Frame, cause: Cause) {
+        self.packets.drop_frame(cause, u64::from(frame.size_bytes));
+        if cause == Cause::LosslessNoRoom && self.first_lossless_drop.is_none() {
+            self.first_lossless_drop = Some((frame.at, node, frame.in_port, frame.in_class));
+        }
+    }
+
+    /// Adds another node's counters; the earlier lossless drop stays.
+    pub fn merge(&mut self, other: &Ledger) {
+        self.hops += other.hops;
+        self.packets.merge(&other.packets);
+        self.order.merge(&other.order);
+        self.pauses.merge(&other.pauses);
+        self.marks += other.marks;
+        self.retransmissions += other.retransmissions;
+        self.retransmitted_bytes += other.retransmitted_bytes;
+        self.control_sent += other.control_sent;
+        self.control_heard += other.control_heard;
+        self.control_lost += other.control_lost;
+        self.pauses_sent += other.pauses_sent;
+        self.resumes_sent += other.resumes_sent;
+        self.first_lossless_drop = self.first_lossless_drop.into_iter().chain(other.first_lossless_drop).min();
+    }
+}

@@ -1,0 +1,131 @@
+//! What a flow's completion is measured against: the same flow alone on its path.
+
+use crate::host::FlowEnd;
+use crate::network::Network;
+use fabric::lone_flow_time;
+use fabric::routing::{PathId, flow_hash};
+use protocols::transport::TransportParameters;
+use record::flows::FlowRecord;
+use rustc_hash::FxHashMap;
+use traffic::Load;
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+
+/// Links of a path: rate and delay.
+type Costs = Vec<(Rate, Time)>;
+
+/// Computes baselines; equal ones once.
+#[derive(Debug, Default)]
+pub(crate) struct Baseline {
+    /// By full frames, wire bytes of a full and of the last frame, and path: the few kinds of path that a
+    /// regular fabric has, found by their costs.
+    paths: Vec<Costs>,
+    kinds: FxHashMap<(u32, u32), u32>,
+}
+
+impl Baseline {
+    pub fn record(&mut self, network: &Network, end: &FlowEnd, number: u64) -> FlowRecord {
+        let planned = if end.is_drawn() { None } else { network.traffic.flows.get(end.flow as usize) };
+        let path = planned.and_then(|flow| flow.path);
+        let costs = match path {
+            Some(path) => {
+                let links = network.paths.links(&network.fabric, network.fabric.host_node(end.src), PathId(path));
+                network.fabric.link_costs(&links)
+            }
+            None => self.shortest(network, end),
+        };
+        let frames = Frames::of(network, planned.map(|flow| &flow.load), end.size_bytes);
+        let alone = if costs.is_empty() {
+            Time::ZERO
+        } else {
+            lone_flow_time(&costs, frames.full, frames.full_wire_bytes, frames.last_wire_bytes)
+        };
+        FlowRecord {
+            flow: number,
+            traffic: u32::from(end.traffic),
+            src_host: end.src,
+            dst_host: end.dst,
+            src_port: 10_000,
+            dst_port: end.dst_port,
+            class: end.class,
+            size_bytes: end.size_bytes,
+            start_ps: end.start.as_ps(),
+            delivered_ps: end.delivered.map(Time::as_ps),
+            acked_ps: end.acked.map(Time::as_ps),
+            retransmitted_bytes: end.retransmitted_bytes,
+            timeouts: end.timeouts,
+            alone_ps: alone.as_ps(),
+            fct_txt_standalone_ns: standalone_ns(&costs, end.size_bytes, &frames),
+        }
+    }
+
+    /// The costs of a shortest path; all shortest paths of a pair cost the same in a regular fabric, and
+    /// where they do not, that of the flow's hash is taken.
+    fn shortest(&mut self, network: &Network, end: &FlowEnd) -> Costs {
+        let entropy = flow_hash(end.src, end.dst, end.flow);
+        let key = (network.forwarding.row(end.src), network.forwarding.row(end.dst));
+        let regular = network.fabric.ports(network.fabric.host_node(end.src)).len() == 1;
+        if let Some(&kind) = self.kinds.get(&key).filter(|_| regular) {
+            return self.paths[kind as usize].clone();
+        }
+        let links = network.forwarding.lone_path(&network.fabric, end.src, end.dst, entropy).unwrap_or_default();
+        let costs = network.fabric.link_costs(&links);
+        // Memory stays bounded: a regular fabric has a handful of kinds.
+        if regular && self.kinds.len() < 1 << 20 {
+            let known = self.paths.iter().position(|path| *path == costs);
+            let kind = known.unwrap_or_else(|| {
+                self.paths.push(costs.clone());
+                self.paths.len() - 1
+            });
+            self.kinds.insert(key, kind as u32);
+        }
+        costs
+    }
+}
+
+/// The frames of a flow without losses.
+struct Frames {
+    full: u64,
+    full_wire_bytes: u64,
+    last_wire_bytes: u64,
+    header_bytes: u64,
+}
+
+impl Frames {
+    fn of(network: &Network, load: Option<&Load>, size_bytes: u64) -> Frames {
+        let (payload, header, padded) = match load {
+            Some(Load::Datagrams(source)) => (u64::from(source.frame_bytes.max(64)) - 46, 46, true),
+            _ => {
+                let transport = &network.host.transport;
+                let header = u64::from(transport.header_bytes());
+                let (payload, padded) = match transport {
+                    TransportParameters::Datagram(parameters) => {
+                        (u64::from(parameters.frame_bytes).saturating_sub(header), false)
+                    }
+                    TransportParameters::Tcp(parameters) => (u64::from(parameters.mss_bytes), false),
+                    TransportParameters::Roce(parameters) => (u64::from(parameters.payload_bytes), false),
+                };
+                (payload, header, padded)
+            }
+        };
+        let payload = payload.max(1);
+        let wire = |payload: u64| (payload + header).max(64) + WIRE_OVERHEAD_BYTES;
+        let (full, last) = (size_bytes / payload, size_bytes % payload);
+        let last_wire_bytes = match last {
+            0 => 0,
+            _ if padded => wire(payload),
+            last => wire(last),
+        };
+        Frames { full, full_wire_bytes: wire(payload), last_wire_bytes, header_bytes: header }
+    }
+}
+
+/// The standalone time of `fct.txt`: base round trip (both ways' delays, and one full frame's
+/// serialisation per link) plus all bytes at the bottleneck's rate.
+fn standalone_ns(costs: &[(Rate, Time)], size_bytes: u64, frames: &Frames) -> u64 {
+    let Some(bottleneck) = costs.iter().map(|link| link.0).min() else { return 0 };
+    let delays: Time = costs.iter().map(|link| link.1 * 2).sum();
+    let serialisation: Time = costs.iter().map(|link| link.0.serialise(frames.full_wire_bytes)).sum();
+    let count = frames.full + u64::from(frames.last_wire_bytes > 0);
+    let total = size_bytes.saturating_add(count.saturating_mul(frames.header_bytes));
+    (delays + serialisation).saturating_add(bottleneck.serialise(total)).as_ps() / 1000
+}

@@ -1,0 +1,221 @@
+//! From a [`Setup`] to nodes on the engine.
+
+use crate::host::{Host, Starts};
+use crate::link::Attachment;
+use crate::network::Network;
+use crate::node::Machine;
+use crate::parameters::{Buffer, CLASSES, FlowControl, Setup, Spread};
+use crate::switch::Switch;
+use engine::WireSpec;
+use fabric::{Fabric, NodeId, NodeKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use traffic::{Start, When};
+use units::{Bytes, Time};
+
+/// Why a setup cannot be simulated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ModelError {
+    /// Lossless accounts need more room than the switch has.
+    #[error(
+        "switch {switch} has a buffer of {buffer}, but the headroom of its lossless accounts alone takes {headroom}: \
+         give it more, use fewer lossless classes or shorter links, or set the headroom yourself"
+    )]
+    BufferBelowHeadroom {
+        /// The switch.
+        switch: String,
+        /// Its buffer.
+        buffer: Bytes,
+        /// Headroom of all accounts.
+        headroom: Bytes,
+    },
+    /// Nodes and links do not make a network.
+    #[error(transparent)]
+    Engine(#[from] engine::EngineError),
+}
+
+/// Nodes, their wires, and where each node of the fabric stands among them.
+pub(crate) struct Built {
+    pub network: Arc<Network>,
+    pub machines: Vec<Machine>,
+    pub wires: Vec<Vec<WireSpec>>,
+    /// Engine index by node.
+    pub position: Vec<u32>,
+}
+
+pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
+    let Setup { fabric, forwarding, paths, spread, failures, reroute, switch, host, mut traffic, .. } = setup;
+    let mut in_use = [false; CLASSES];
+    for flow in &traffic.flows {
+        in_use[usize::from(flow.class) % CLASSES] = true;
+    }
+    for arrivals in &traffic.arrivals {
+        in_use[usize::from(arrivals.class) % CLASSES] = true;
+    }
+    if let Some(class) = host.reply_class {
+        in_use[usize::from(class) % CLASSES] = true;
+    }
+    let classes: Vec<u8> = (0..CLASSES as u8).filter(|&class| in_use[usize::from(class)]).collect();
+    let classes = if classes.is_empty() { vec![0] } else { classes };
+    let mut class_slot = [0; CLASSES];
+    for (slot, &class) in classes.iter().enumerate() {
+        class_slot[usize::from(class)] = slot as u8;
+    }
+    let least_delay = fabric.links().iter().map(|link| link.delay).min().unwrap_or(Time::from_us(1));
+    let planned = traffic.flows.iter().map(|flow| flow.traffic);
+    let entries = planned.chain(traffic.arrivals.iter().map(|arrivals| arrivals.traffic)).max();
+    let arrivals = std::mem::take(&mut traffic.arrivals);
+    let network = Arc::new(Network {
+        in_order: spread == Spread::FlowHash && failures.is_empty(),
+        notification_delay: setup.notification_delay.unwrap_or(least_delay).max(Time::from_ps(1)),
+        record_pauses: setup.record.pauses,
+        traffic_entries: entries.map_or(0, usize::from) + 1,
+        seed: setup.seed,
+        fabric,
+        forwarding,
+        paths,
+        spread,
+        reroute,
+        switch,
+        host,
+        traffic,
+        class_slot,
+        classes,
+    });
+    check_buffers(&network)?;
+
+    let fabric = &network.fabric;
+    let order = by_neighbourhood(fabric);
+    let mut position = vec![0u32; order.len()];
+    for (index, node) in order.iter().enumerate() {
+        position[node.index()] = index as u32;
+    }
+    let mut changes: BTreeMap<NodeId, Vec<(Time, u16, bool)>> = BTreeMap::new();
+    for failure in &failures {
+        let link = fabric.link(failure.link);
+        for end in [link.a, link.b] {
+            let changes = changes.entry(end.node).or_default();
+            changes.push((failure.down_at, end.port, true));
+            changes.extend(failure.up_at.map(|up| (up, end.port, false)));
+        }
+    }
+
+    let mut wires: Vec<Vec<WireSpec>> = order
+        .iter()
+        .map(|&node| {
+            let ports = fabric.ports(node).iter();
+            ports
+                .map(|peer| WireSpec {
+                    node: position[peer.peer.index()],
+                    port: peer.peer_port,
+                    lookahead: Attachment::new(fabric.link(peer.link), false).lookahead(),
+                })
+                .collect()
+        })
+        .collect();
+    let mut starts = plan_starts(&network, arrivals);
+    let mut ingress: Vec<u16> = fabric.hosts().iter().map(|&node| fabric.ports(node).len() as u16).collect();
+    for (from, to) in notification_pairs(&network) {
+        let (sender, receiver) = (fabric.host_node(from), fabric.host_node(to));
+        let wires = &mut wires[position[sender.index()] as usize];
+        starts[from as usize].notify.push((to, wires.len() as u16));
+        let port = &mut ingress[to as usize];
+        wires.push(WireSpec { node: position[receiver.index()], port: *port, lookahead: network.notification_delay });
+        *port += 1;
+    }
+
+    let mut starts: Vec<Option<Starts>> = starts.into_iter().map(Some).collect();
+    let machines = order
+        .iter()
+        .map(|&node| {
+            let changes = changes.remove(&node).unwrap_or_default();
+            match fabric.host_index(node) {
+                Some(index) if fabric.node(node).kind == NodeKind::Host => {
+                    let starts = starts[index as usize].take().unwrap_or_default();
+                    let mut host = Host::new(node, &network, starts, ingress[index as usize]);
+                    for (at, port, fails) in changes {
+                        host.schedule_change(at, port, fails);
+                    }
+                    Machine::Host(Box::new(host))
+                }
+                _ => Machine::Switch(Box::new(Switch::new(node, &network, changes))),
+            }
+        })
+        .collect();
+    Ok(Built { network, machines, wires, position })
+}
+
+fn check_buffers(network: &Network) -> Result<(), ModelError> {
+    let Buffer::Shared { bytes, .. } = network.switch.buffer else { return Ok(()) };
+    let fabric = &network.fabric;
+    let slots = if matches!(network.switch.flow_control, FlowControl::Pause(_)) { 1 } else { network.classes.len() };
+    for switch in fabric.switches() {
+        let links = fabric.ports(switch).iter().map(|peer| Attachment::new(fabric.link(peer.link), false));
+        let headroom: u64 = links.map(|link| (0..slots).map(|slot| network.headroom(&link, slot)).sum::<u64>()).sum();
+        if headroom >= bytes {
+            let switch = fabric.name(switch).to_owned();
+            return Err(ModelError::BufferBelowHeadroom { switch, buffer: Bytes(bytes), headroom: Bytes(headroom) });
+        }
+    }
+    Ok(())
+}
+
+/// Planned starts, drawn arrivals and waits, by host.
+fn plan_starts(network: &Network, arrivals: Vec<traffic::Arrivals>) -> Vec<Starts> {
+    let mut starts: Vec<Starts> = network.fabric.hosts().iter().map(|_| Starts::default()).collect();
+    for (number, flow) in network.traffic.flows.iter().enumerate() {
+        let starts = &mut starts[flow.src as usize];
+        match flow.start {
+            Start::At(at) => starts.planned.push((at, number as u32)),
+            Start::After { waits_for: 0, delay } => starts.planned.push((delay, number as u32)),
+            Start::After { waits_for, .. } => {
+                starts.waits.insert(number as u32, waits_for);
+            }
+        }
+    }
+    for starts in &mut starts {
+        starts.planned.sort_unstable();
+    }
+    for source in arrivals {
+        starts[source.src as usize].arrivals.push((source, None));
+    }
+    starts
+}
+
+/// Which host must tell which other that one of its flows may start.
+fn notification_pairs(network: &Network) -> BTreeSet<(u32, u32)> {
+    let flows = &network.traffic.flows;
+    let mut pairs = BTreeSet::new();
+    for (number, flow) in flows.iter().enumerate() {
+        for notification in network.traffic.notifications.of(number as u32) {
+            let from = if notification.when == When::Sent { flow.src } else { flow.dst };
+            let to = flows[notification.target as usize].src;
+            if from != to {
+                pairs.insert((from, to));
+            }
+        }
+    }
+    pairs
+}
+
+/// All nodes, neighbours near each other: threads then share few links. A node stands at the mean place
+/// of its neighbours one tier below.
+fn by_neighbourhood(fabric: &Fabric) -> Vec<NodeId> {
+    let mut place = vec![0.0f64; fabric.nodes().len()];
+    let mut nodes: Vec<NodeId> = fabric.node_ids().collect();
+    nodes.sort_by_key(|&node| (fabric.node(node).tier, node));
+    // Hosts first, as they are numbered; then tier by tier.
+    for (index, &node) in nodes.iter().enumerate() {
+        let tier = fabric.node(node).tier;
+        let below: Vec<f64> = fabric
+            .ports(node)
+            .iter()
+            .filter(|port| fabric.node(port.peer).tier < tier)
+            .map(|port| place[port.peer.index()])
+            .collect();
+        place[node.index()] =
+            if below.is_empty() { index as f64 } else { below.iter().sum::<f64>() / below.len() as f64 };
+    }
+    nodes.sort_by(|&a, &b| place[a.index()].total_cmp(&place[b.index()]).then(a.cmp(&b)));
+    nodes
+}

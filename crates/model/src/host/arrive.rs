@@ -1,0 +1,269 @@
+//! What a host does with a frame.
+
+use super::flows::{FlowEnd, Incoming, Outlet, Stance, with_ctx};
+use super::{Event, Host};
+use crate::node::OnWire;
+use crate::parameters::Spread;
+use crate::switch::PauseEvent;
+use check::conservation::Cause;
+use check::order::OrderWatch;
+use engine::Window;
+use fabric::routing::{flow_hash, select};
+use protocols::endpoint::{Ctx, Receiver, Reply, Sender};
+use protocols::frame::{Frame, Kind, flags};
+use protocols::pause::quanta_time;
+use protocols::transport::{ReceiverState, TransportParameters};
+use traffic::{Load, When};
+use units::Time;
+
+/// How long a receiver remembers a flow that is complete, to know late copies for what they are.
+const LINGER: Time = Time::from_ms(100);
+
+impl Host {
+    #[inline]
+    pub(super) fn arrive(&mut self, in_port: u16, frame: Frame, window: &mut Window<'_, OnWire>) {
+        let now = frame.at;
+        if frame.kind == Kind::Trigger {
+            return self.notified(now, frame.flow);
+        }
+        self.ledger.hops += 1;
+        let port = &self.ports[usize::from(in_port)];
+        if port.link.fragile
+            && let Some(cause) = port.link.verdict(&frame, &mut self.random)
+        {
+            if frame.is_mac_control() {
+                self.ledger.control_lost += 1;
+            } else {
+                self.ledger.lose(self.node.0, &frame, cause);
+            }
+            return;
+        }
+        match frame.kind {
+            Kind::Pause | Kind::Pfc => self.on_pause(in_port, &frame),
+            _ if frame.dst != self.index => self.relay(frame, in_port, window),
+            Kind::Data => self.on_data(in_port, &frame, window),
+            _ => self.on_reply(&frame, window),
+        }
+    }
+
+    fn on_pause(&mut self, in_port: u16, frame: &Frame) {
+        self.ledger.control_heard += 1;
+        if !self.network.host.obeys_pause {
+            return;
+        }
+        let Some(parameters) = self.network.switch.flow_control.pause() else { return };
+        let now = frame.at;
+        let port = &mut self.ports[usize::from(in_port)];
+        let classes = if frame.kind == Kind::Pfc { frame.entropy as u8 } else { 0xff };
+        let span = quanta_time(frame.aux as u16, port.link.rate);
+        let reaction = port.link.rate.serialise(parameters.reaction_bit_times.div_ceil(8));
+        port.pause.hear(now, classes, span, reaction);
+        if self.network.record_pauses {
+            self.pause_events.push(PauseEvent { at: now, port: in_port, classes, pause: span > Time::ZERO });
+        }
+        let look = (now + reaction).max(port.busy_until);
+        if look < self.due.at(in_port) {
+            self.due.set(in_port, look);
+        }
+    }
+
+    /// A host with several links carries frames of others on (BCube).
+    fn relay(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
+        if frame.ttl == 0 {
+            return self.ledger.lose(self.node.0, &frame, Cause::TtlExpired);
+        }
+        frame.ttl -= 1;
+        frame.hops = frame.hops.saturating_add(1);
+        match self.network.route(self.node, self.salt, &frame, in_port) {
+            Some(port) if self.network.fabric.node(self.node).relay => {
+                self.queue_frame(frame.at, port, frame);
+                self.serve(frame.at, port, window);
+            }
+            _ => self.ledger.lose(self.node.0, &frame, Cause::NoRoute),
+        }
+    }
+
+    fn on_data(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        let now = frame.at;
+        self.ledger.packets.delivered_whole.count(u64::from(frame.size_bytes));
+        self.delay.record((now.saturating_sub(frame.stamp)).as_ps());
+        let slot = match self.by_source.get(&(frame.src, frame.flow)) {
+            Some(&slot) => slot,
+            None => self.open_incoming(now, frame),
+        };
+        let incoming = &mut self.incoming[slot as usize];
+        incoming.port = in_port;
+        if self.network.in_order
+            && let Some(violation) = incoming.order.observe(frame.seq, frame.has(flags::RETRANSMISSION))
+        {
+            self.ledger.order.note(now, u64::from(frame.flow), violation);
+        }
+        let receiver = &mut incoming.receiver;
+        let receipt = with_ctx!(self, now, |ctx| receiver.on_frame(ctx, frame));
+        self.goodput_bytes[usize::from(frame.traffic)] += u64::from(receipt.new_bytes);
+        self.update_receiver_timer(slot);
+        if !self.replies.is_empty() {
+            self.send_replies(now, slot, window);
+        }
+        if receipt.completed {
+            self.complete(now, slot, frame, window);
+        }
+    }
+
+    /// The first frame of a flow that this host sees.
+    fn open_incoming(&mut self, now: Time, frame: &Frame) -> u32 {
+        while self.retired.front().is_some_and(|&(until, _)| until <= now) {
+            if let Some((_, slot)) = self.retired.pop_front() {
+                let old = &mut self.incoming[slot as usize];
+                old.active = false;
+                self.by_source.remove(&(old.src, old.flow));
+                self.free_incoming.push(slot);
+            }
+        }
+        let incoming = Incoming {
+            receiver: self.receiver_for(frame.flow),
+            src: frame.src,
+            flow: frame.flow,
+            class: frame.class,
+            traffic: frame.traffic,
+            port: frame.in_port,
+            order: OrderWatch::default(),
+            timer: Time::MAX,
+            active: true,
+        };
+        let slot = match self.free_incoming.pop() {
+            Some(slot) => {
+                self.incoming[slot as usize] = incoming;
+                slot
+            }
+            None => {
+                self.incoming.push(incoming);
+                self.incoming.len() as u32 - 1
+            }
+        };
+        self.by_source.insert((frame.src, frame.flow), slot);
+        slot
+    }
+
+    fn receiver_for(&self, flow: u32) -> ReceiverState {
+        match self.network.traffic.flows.get(flow as usize).map(|flow| &flow.load) {
+            Some(Load::Datagrams(_)) => TransportParameters::Datagram(Default::default()).receiver(),
+            _ => self.network.host.transport.receiver(),
+        }
+    }
+
+    /// Every byte of the flow has arrived.
+    fn complete(&mut self, now: Time, slot: u32, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        self.retired.push_back((now + LINGER, slot));
+        let datagrams = match self.network.traffic.flows.get(frame.flow as usize) {
+            Some(flow) => matches!(flow.load, Load::Datagrams(_)),
+            None => false,
+        };
+        let silent = datagrams || matches!(self.network.host.transport, TransportParameters::Datagram(_));
+        if silent {
+            self.flows_completed += 1;
+            self.ends.push(FlowEnd {
+                flow: frame.flow,
+                src: frame.src,
+                dst: self.index,
+                traffic: frame.traffic,
+                class: frame.class,
+                dst_port: self.network.traffic.flows.get(frame.flow as usize).map_or(0, |flow| flow.dst_port),
+                size_bytes: frame.seq + u64::from(frame.payload_bytes),
+                start: Time::from_ps(frame.aux),
+                delivered: Some(now),
+                acked: None,
+                retransmitted_bytes: 0,
+                timeouts: 0,
+            });
+        }
+        self.notify(now, frame.flow, When::Delivered, window);
+    }
+
+    fn update_receiver_timer(&mut self, slot: u32) {
+        let incoming = &mut self.incoming[slot as usize];
+        let at = incoming.receiver.next_timer();
+        if at < incoming.timer {
+            incoming.timer = at;
+            self.schedule(at, Event::Receiver(slot));
+        }
+    }
+
+    pub(super) fn on_receiver_timer(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+        let incoming = &mut self.incoming[slot as usize];
+        if !incoming.active || incoming.timer != now {
+            return;
+        }
+        incoming.timer = Time::MAX;
+        if incoming.receiver.next_timer() <= now {
+            let receiver = &mut incoming.receiver;
+            with_ctx!(self, now, |ctx| receiver.on_timer(ctx));
+            if !self.replies.is_empty() {
+                self.send_replies(now, slot, window);
+            }
+        }
+        self.update_receiver_timer(slot);
+    }
+
+    fn send_replies(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+        let incoming = &self.incoming[slot as usize];
+        let (port, dst, flow, traffic) = (incoming.port, incoming.src, incoming.flow, incoming.traffic);
+        let class = self.network.host.reply_class.unwrap_or(incoming.class);
+        let mut replies = std::mem::take(&mut self.replies);
+        for Reply { kind, seq, stamp, aux, flags, size_bytes } in replies.drain(..) {
+            let mut entropy = flow_hash(self.index, dst, flow);
+            if self.network.spread == Spread::PerPacket {
+                entropy = entropy.wrapping_add(self.random.next_u32());
+            }
+            let frame = Frame {
+                stamp,
+                seq,
+                aux,
+                flow,
+                src: self.index,
+                dst,
+                entropy,
+                size_bytes,
+                kind,
+                class,
+                in_class: class,
+                flags,
+                ttl: self.network.host.ttl,
+                traffic,
+                ..Frame::default()
+            };
+            self.ledger.packets.injected.count(u64::from(size_bytes));
+            let port = if self.ports.len() == 1 { 0 } else { self.reply_port(port, dst, entropy) };
+            self.queue_frame(now, port, frame);
+        }
+        self.replies = replies;
+        if self.ports.len() == 1 {
+            self.serve(now, 0, window);
+        } else {
+            for port in 0..self.ports.len() as u16 {
+                self.serve(now, port, window);
+            }
+        }
+    }
+
+    /// Replies of a host with several ports leave by a port of the route back.
+    fn reply_port(&self, arrived: u16, dst: u32, entropy: u32) -> u16 {
+        let choice = self.network.forwarding.lookup(self.node, dst);
+        choice.get(select(entropy, self.salt, choice.len())).copied().unwrap_or(arrived)
+    }
+
+    /// An acknowledgement or notification for one of this host's flows.
+    fn on_reply(&mut self, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        let now = frame.at;
+        self.ledger.packets.consumed.count(u64::from(frame.size_bytes));
+        let Some(&slot) = self.by_flow.get(&frame.flow) else { return };
+        let flow = &mut self.outgoing[slot as usize];
+        let Outlet::Transport(sender) = &mut flow.outlet else { return };
+        with_ctx!(self, now, |ctx| sender.on_frame(ctx, frame));
+        if frame.has(flags::COMPLETE) {
+            self.outgoing[slot as usize].stance = Stance::Idle;
+            return self.finish(now, slot, window);
+        }
+        self.after_sender(now, slot, window);
+    }
+}

@@ -1,0 +1,210 @@
+//! A host: flows, their two ends, and the ports by which they reach the fabric.
+//!
+//! ```text
+//!  start (planned, drawn, or notified) -> Outgoing --ready--> port: class whose turn it is -> wire
+//!                                            ^  paced, blocked or done as its sender offers
+//!  data arrives -> Incoming -> replies queue of the port, ahead of data of the same class
+//!  acknowledgement or notification arrives -> Outgoing
+//! ```
+
+mod arrive;
+mod flows;
+mod nic;
+mod starts;
+
+pub use flows::FlowEnd;
+pub(crate) use starts::Starts;
+
+use crate::account::Ledger;
+use crate::due::Due;
+use crate::network::Network;
+use crate::node::OnWire;
+use crate::switch::PauseEvent;
+use engine::Window;
+use fabric::NodeId;
+use flows::{Incoming, Outgoing};
+use nic::Port;
+use protocols::endpoint::Reply;
+use protocols::frame::Frame;
+use record::histogram::Histogram;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+use units::Time;
+use units::random::{Stream, purpose};
+
+/// What a host's agenda holds beside departures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// A planned flow starts.
+    Start(u32),
+    /// The next flow of a source of arrivals starts.
+    Arrival(u32),
+    /// A sender's timer: slot and generation.
+    Sender(u32, u32),
+    /// A receiver's timer: slot.
+    Receiver(u32),
+    /// A link fails or comes back: port, and whether it fails.
+    Change(u16, bool),
+}
+
+/// One host of the fabric.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) node: NodeId,
+    /// Its host index.
+    index: u32,
+    network: Arc<Network>,
+    salt: u32,
+    pub(crate) ports: Vec<Port>,
+    due: Due,
+    agenda: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    /// Orders events of one instant by their creation.
+    created: u64,
+    outgoing: Vec<Outgoing>,
+    free: Vec<u32>,
+    /// Slot of each own flow that is under way.
+    by_flow: FxHashMap<u32, u32>,
+    incoming: Vec<Incoming>,
+    /// Slot of each flow that arrives, by source and flow.
+    by_source: FxHashMap<(u32, u32), u32>,
+    /// Receivers whose flow is complete, and when they are forgotten.
+    retired: std::collections::VecDeque<(Time, u32)>,
+    free_incoming: Vec<u32>,
+    starts: Starts,
+    rotation: u16,
+    all_ports: u16,
+    random: Stream,
+    replies: Vec<Reply>,
+    pub(crate) ledger: Ledger,
+    pub(crate) pause_events: Vec<PauseEvent>,
+    /// Flows that ended here since they were last collected.
+    pub(crate) ends: Vec<FlowEnd>,
+    pub(crate) flows_started: u64,
+    pub(crate) flows_completed: u64,
+    /// Payload that arrived for the first time, by traffic entry, since the start.
+    pub(crate) goodput_bytes: Vec<u64>,
+    /// One-way delay of data frames in ps, from their making to their arrival, since the last reset.
+    pub(crate) delay: Histogram,
+}
+
+impl Host {
+    /// A host with `ingress_ports` links and notification wires into it.
+    pub fn new(node: NodeId, network: &Arc<Network>, starts: Starts, ingress_ports: u16) -> Self {
+        let index = network.fabric.host_index(node).expect("a host");
+        let ports: Vec<Port> = network.fabric.ports(node).iter().map(|peer| Port::new(network, peer)).collect();
+        let mut host = Host {
+            node,
+            index,
+            salt: network.salt(node),
+            due: Due::new(ports.len()),
+            ports,
+            agenda: BinaryHeap::new(),
+            created: 0,
+            outgoing: Vec::new(),
+            free: Vec::new(),
+            by_flow: FxHashMap::default(),
+            incoming: Vec::new(),
+            by_source: FxHashMap::default(),
+            retired: std::collections::VecDeque::new(),
+            free_incoming: Vec::new(),
+            starts,
+            rotation: 0,
+            all_ports: ingress_ports.max(1),
+            random: Stream::new(network.seed, u64::from(node.0), purpose("host")),
+            replies: Vec::new(),
+            ledger: Ledger::default(),
+            pause_events: Vec::new(),
+            ends: Vec::new(),
+            flows_started: 0,
+            flows_completed: 0,
+            goodput_bytes: vec![0; network.traffic_entries],
+            delay: Histogram::new(),
+            network: Arc::clone(network),
+        };
+        host.schedule_first_starts();
+        host
+    }
+
+    /// Lets port `port` fail or come back at `at`.
+    pub fn schedule_change(&mut self, at: Time, port: u16, fails: bool) {
+        self.ports[usize::from(port)].link.fragile = true;
+        self.schedule(at, Event::Change(port, fails));
+    }
+
+    fn schedule(&mut self, at: Time, event: Event) {
+        if at < Time::MAX {
+            self.agenda.push(Reverse((at, self.created, event)));
+            self.created += 1;
+        }
+    }
+
+    #[inline]
+    fn next_event(&self) -> Time {
+        self.agenda.peek().map_or(Time::MAX, |Reverse((at, ..))| *at)
+    }
+
+    /// Departures, then arrivals, then timers, at each instant before the window's end.
+    pub fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
+        loop {
+            let (due, port) = self.due.next();
+            let arrival = window.next_arrival();
+            let event = self.next_event();
+            if due.min(arrival).min(event) >= window.end() {
+                return due.min(event);
+            }
+            if due <= arrival && due <= event {
+                self.due.set(port, Time::MAX);
+                self.serve(due, port, window);
+            } else if arrival <= event {
+                window.rotate_ties(self.rotation, self.all_ports);
+                self.rotation = if self.rotation + 1 >= self.all_ports { 0 } else { self.rotation + 1 };
+                while window.next_arrival() == arrival {
+                    let (port, OnWire(frame)) = window.take();
+                    self.arrive(port, frame, window);
+                }
+            } else if let Some(Reverse((now, _, event))) = self.agenda.pop() {
+                self.on_event(now, event, window);
+            }
+        }
+    }
+
+    fn on_event(&mut self, now: Time, event: Event, window: &mut Window<'_, OnWire>) {
+        match event {
+            Event::Start(flow) => self.start_planned(now, flow, window),
+            Event::Arrival(source) => self.start_arrival(now, source, window),
+            Event::Sender(slot, generation) => self.on_sender_timer(now, slot, generation, window),
+            Event::Receiver(slot) => self.on_receiver_timer(now, slot, window),
+            Event::Change(port, fails) => self.change(now, port, fails),
+        }
+    }
+
+    fn change(&mut self, now: Time, port: u16, fails: bool) {
+        let link = &mut self.ports[usize::from(port)].link;
+        if fails {
+            link.fail(now);
+        } else {
+            link.repair();
+            self.due.set(port, now);
+        }
+    }
+
+    /// Frames that wait in this host: replies, and what it relays.
+    pub fn waiting_frames(&self) -> impl Iterator<Item = &Frame> {
+        self.ports.iter().flat_map(Port::waiting_frames)
+    }
+
+    /// Flows that have started here and not ended: with their start and what is known of them.
+    pub fn unfinished(&self) -> impl Iterator<Item = FlowEnd> + '_ {
+        self.outgoing.iter().filter(|flow| flow.active).map(|flow| flow.end(self.index))
+    }
+
+    /// Forgets what was measured before now.
+    pub fn reset(&mut self) {
+        self.delay = Histogram::new();
+        for port in &mut self.ports {
+            (port.sent_frames, port.sent_bytes) = (0, 0);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! A host's port: whose frame goes next.
+
+use super::Host;
+use super::flows::Stance;
+use crate::link::Attachment;
+use crate::network::Network;
+use crate::node::OnWire;
+use crate::parameters::Scheduler;
+use crate::parameters::Spread;
+use engine::{Ring, Window};
+use fabric::PortPeer;
+use protocols::endpoint::Offer;
+use protocols::frame::{Frame, Kind, flags};
+use protocols::pause::PauseState;
+use protocols::scheduler::Turn;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use units::{Time, WIRE_OVERHEAD_BYTES};
+
+/// One port with the flows that leave by it.
+#[derive(Debug)]
+pub(crate) struct Port {
+    pub busy_until: Time,
+    pub link: Attachment,
+    pub pause: PauseState,
+    pub turn: Turn,
+    /// Frames that are made already: replies, and what this host relays. By slot of the class.
+    frames: Vec<Ring<Frame>>,
+    /// Flows that may have something to send, as (slot, generation), by slot of the class, in
+    /// round-robin order.
+    ready: Vec<Ring<(u32, u32)>>,
+    /// Classes with a frame or a ready flow.
+    waiting: u8,
+    /// Flows that wait for their next instant: time, slot, generation.
+    paced: BinaryHeap<Reverse<(Time, u32, u32)>>,
+    pub sent_frames: u64,
+    pub sent_bytes: u64,
+}
+
+impl Port {
+    pub fn new(network: &Network, peer: &PortPeer) -> Self {
+        let turn = match network.switch.scheduler {
+            Scheduler::Strict => Turn::Strict,
+            Scheduler::Wrr { weights } => Turn::wrr(weights),
+            Scheduler::Drr { quantum_bytes } => Turn::drr(quantum_bytes),
+        };
+        let slots = network.classes.len();
+        Port {
+            busy_until: Time::ZERO,
+            link: Attachment::new(network.fabric.link(peer.link), false),
+            pause: PauseState::default(),
+            turn,
+            frames: vec![Ring::new(); slots],
+            ready: vec![Ring::new(); slots],
+            waiting: 0,
+            paced: BinaryHeap::new(),
+            sent_frames: 0,
+            sent_bytes: 0,
+        }
+    }
+
+    pub fn waiting_frames(&self) -> impl Iterator<Item = &Frame> {
+        self.frames.iter().flat_map(|ring| ring.iter())
+    }
+}
+
+impl Host {
+    fn slot_of(&self, class: u8) -> usize {
+        usize::from(self.network.class_slot[usize::from(class)])
+    }
+
+    /// The flow in `slot` gets a turn again.
+    pub(super) fn enter_round(&mut self, slot: u32) {
+        let flow = &mut self.outgoing[slot as usize];
+        flow.stance = Stance::Ready;
+        let (class, port, generation) = (flow.class, flow.port, flow.generation);
+        let class_slot = self.slot_of(class);
+        let port = &mut self.ports[usize::from(port)];
+        port.ready[class_slot].push((slot, generation));
+        port.waiting |= 1 << class;
+    }
+
+    /// Queues a frame that is made already.
+    pub(super) fn queue_frame(&mut self, now: Time, port: u16, mut frame: Frame) {
+        frame.at = now;
+        let class_slot = self.slot_of(frame.class);
+        let port = &mut self.ports[usize::from(port)];
+        port.frames[class_slot].push(frame);
+        port.waiting |= 1 << frame.class;
+    }
+
+    /// If the wire is free, puts the next frame on it; then notes when to look again.
+    pub(super) fn serve(&mut self, now: Time, port_index: u16, window: &mut Window<'_, OnWire>) {
+        let index = usize::from(port_index);
+        if self.ports[index].busy_until > now {
+            let free = self.ports[index].busy_until;
+            if self.due.at(port_index) > free {
+                self.due.set(port_index, free);
+            }
+            return;
+        }
+        if self.ports[index].link.down {
+            return; // its repair looks again
+        }
+        self.release_paced(now, index);
+        let mut again = Time::MAX;
+        loop {
+            let port = &mut self.ports[index];
+            let ready = port.waiting & !port.pause.blocked(now);
+            let Some(class) = port.turn.pick(ready) else {
+                if port.waiting != 0 {
+                    again = port.pause.ask_again_at(port.waiting);
+                }
+                break;
+            };
+            if self.send_one(now, port_index, class, window) {
+                let port = &self.ports[index];
+                if port.waiting != 0 {
+                    again = port.busy_until;
+                }
+                break;
+            }
+        }
+        let port = &self.ports[index];
+        if let Some(Reverse((at, ..))) = port.paced.peek() {
+            again = again.min((*at).max(port.busy_until));
+        }
+        self.due.set(port_index, again);
+    }
+
+    fn release_paced(&mut self, now: Time, index: usize) {
+        while let Some(&Reverse((at, slot, generation))) = self.ports[index].paced.peek() {
+            if at > now {
+                break;
+            }
+            self.ports[index].paced.pop();
+            let flow = &self.outgoing[slot as usize];
+            if flow.active && flow.generation == generation && flow.stance == Stance::Paced {
+                self.enter_round(slot);
+            }
+        }
+    }
+
+    /// Sends one frame of `class`; false if the flow whose turn it was had nothing to send.
+    fn send_one(&mut self, now: Time, port_index: u16, class: u8, window: &mut Window<'_, OnWire>) -> bool {
+        let class_slot = self.slot_of(class);
+        let port = &mut self.ports[usize::from(port_index)];
+        let clear = |port: &mut Port| {
+            if port.frames[class_slot].is_empty() && port.ready[class_slot].is_empty() {
+                port.waiting &= !(1 << class);
+            }
+        };
+        if let Some(frame) = port.frames[class_slot].pop() {
+            clear(port);
+            self.transmit(now, port_index, frame, window);
+            return true;
+        }
+        let Some((slot, generation)) = port.ready[class_slot].pop() else {
+            clear(port);
+            return false;
+        };
+        clear(port);
+        let flow = &self.outgoing[slot as usize];
+        if !flow.active || flow.generation != generation {
+            return false; // the flow ended while it waited for its turn
+        }
+        match self.poll(now, slot) {
+            Offer::Send(segment) => {
+                self.update_sender_timer(slot);
+                self.enter_round(slot);
+                let flow = &mut self.outgoing[slot as usize];
+                let path = if flow.path { flags::EXPLICIT_PATH } else { 0 };
+                let entropy = flow.entropy;
+                if self.network.spread == Spread::PerPacket && path == 0 {
+                    // A Weyl sequence: every frame another number; the switches mix it.
+                    flow.entropy = entropy.wrapping_add(0x9e37_79b9);
+                }
+                let frame = Frame {
+                    at: now,
+                    stamp: segment.stamp,
+                    seq: segment.seq,
+                    aux: flow.start.as_ps(),
+                    flow: flow.flow,
+                    src: self.index,
+                    dst: flow.dst,
+                    entropy,
+                    size_bytes: segment.size_bytes,
+                    payload_bytes: segment.payload_bytes,
+                    kind: Kind::Data,
+                    class: flow.class,
+                    in_class: flow.class,
+                    flags: segment.flags | path,
+                    ttl: self.network.host.ttl,
+                    traffic: flow.traffic,
+                    ..Frame::default()
+                };
+                self.ledger.packets.injected.count(u64::from(frame.size_bytes));
+                if frame.has(flags::RETRANSMISSION) {
+                    self.ledger.retransmissions += 1;
+                    self.ledger.retransmitted_bytes += u64::from(frame.payload_bytes);
+                }
+                self.transmit(now, port_index, frame, window);
+                true
+            }
+            Offer::At(at) => {
+                let flow = &mut self.outgoing[slot as usize];
+                flow.stance = Stance::Paced;
+                let entry = (at.max(now + Time::from_ps(1)), slot, flow.generation);
+                self.ports[usize::from(port_index)].paced.push(Reverse(entry));
+                self.update_sender_timer(slot);
+                false
+            }
+            Offer::Blocked => {
+                self.outgoing[slot as usize].stance = Stance::Idle;
+                self.update_sender_timer(slot);
+                false
+            }
+            Offer::Done => {
+                self.finish(now, slot, window);
+                false
+            }
+        }
+    }
+
+    fn transmit(&mut self, now: Time, port_index: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
+        let port = &mut self.ports[usize::from(port_index)];
+        port.turn.charge(frame.class, u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES);
+        port.busy_until = now + port.link.serialise(frame.size_bytes);
+        port.sent_frames += 1;
+        port.sent_bytes += u64::from(frame.size_bytes);
+        frame.at = port.busy_until + port.link.delay;
+        window.send(port_index, OnWire(frame));
+    }
+}

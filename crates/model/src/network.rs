@@ -1,0 +1,89 @@
+//! What all nodes of a run share and never change: routes, traffic, parameters.
+
+use crate::parameters::{CLASSES, FlowControl, HostParameters, Reroute, Spread, SwitchParameters, headroom_bytes};
+use fabric::routing::{Forwarding, PathTable, node_salt, select};
+use fabric::{Fabric, NodeId, PortIndex};
+use protocols::frame::{Frame, flags};
+use units::Time;
+
+/// The parts of a [`crate::parameters::Setup`] that every node looks up.
+#[derive(Debug)]
+pub(crate) struct Network {
+    pub fabric: Fabric,
+    pub forwarding: Forwarding,
+    pub paths: PathTable,
+    pub spread: Spread,
+    pub reroute: Reroute,
+    pub switch: SwitchParameters,
+    pub host: HostParameters,
+    /// Planned flows and who waits for whom; drawn flows are with their hosts.
+    pub traffic: traffic::Plan,
+    /// How many traffic entries there are.
+    pub traffic_entries: usize,
+    pub seed: u64,
+    /// Position among the classes in use, by class.
+    pub class_slot: [u8; CLASSES],
+    /// The classes in use, ascending.
+    pub classes: Vec<u8>,
+    /// Delay of a notification between hosts.
+    pub notification_delay: Time,
+    /// Whether a flow's frames cannot overtake each other.
+    pub in_order: bool,
+    /// Whether pauses are written down.
+    pub record_pauses: bool,
+}
+
+impl Network {
+    /// The candidate egress ports for `frame` at `node`, by ascending port.
+    #[inline]
+    pub fn candidates(&self, node: NodeId, frame: &Frame, in_port: PortIndex) -> &[PortIndex] {
+        self.forwarding.lookup_from(node, frame.dst, in_port)
+    }
+
+    /// The port by which `frame` leaves `node`; `None` without a route.
+    #[inline]
+    pub fn route(&self, node: NodeId, salt: u32, frame: &Frame, in_port: PortIndex) -> Option<PortIndex> {
+        if frame.flags & flags::EXPLICIT_PATH != 0 {
+            return self.explicit(node, salt, frame, in_port);
+        }
+        match self.candidates(node, frame, in_port) {
+            [] => None,
+            &[only] => Some(only),
+            ports => Some(ports[select(frame.entropy, salt, ports.len())]),
+        }
+    }
+
+    #[cold]
+    fn explicit(&self, node: NodeId, salt: u32, frame: &Frame, in_port: PortIndex) -> Option<PortIndex> {
+        let path = fabric::routing::PathId(frame.entropy);
+        // Hop 0 is the host's own port. A frame beyond its path's end goes on by the ordinary tables.
+        match self.paths.port(path, u32::from(frame.hops)) {
+            Some(port) => Some(port),
+            None => {
+                let frame = Frame { flags: frame.flags & !flags::EXPLICIT_PATH, ..*frame };
+                self.route(node, salt, &frame, in_port)
+            }
+        }
+    }
+
+    /// The salt of a node's choices.
+    pub fn salt(&self, node: NodeId) -> u32 {
+        node_salt(node)
+    }
+}
+
+impl Network {
+    /// The headroom of the account in `slot` of a port on `link`: zero for lossy classes.
+    pub fn headroom(&self, link: &crate::link::Attachment, slot: usize) -> u64 {
+        match self.switch.flow_control {
+            FlowControl::None => 0,
+            FlowControl::Pfc(parameters) if parameters.classes & (1 << self.classes[slot]) == 0 => 0,
+            FlowControl::Pause(parameters) | FlowControl::Pfc(parameters) => {
+                parameters.headroom_bytes.unwrap_or_else(|| {
+                    let mtu = u64::from(self.host.mtu_bytes);
+                    headroom_bytes(link.rate, link.delay, mtu, parameters.reaction_bit_times)
+                })
+            }
+        }
+    }
+}

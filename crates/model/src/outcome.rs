@@ -1,0 +1,283 @@
+//! What a run has shown: the closed account, the checks, the statistics.
+
+use crate::account::Ledger;
+use crate::node::Machine;
+use crate::parameters::{Buffer, QueueLimit, Threshold};
+use crate::simulation::{Simulation, Watcher};
+use check::Verdict;
+use check::buffer::{Mark, Unit};
+use check::conservation::Cause;
+use check::pauses::PauseLedger;
+use check::{Place, QueueId};
+use protocols::pause::PauseState;
+use record::histogram::Histogram;
+use record::summary::{
+    ByteAccount, Check, Deadlock, DeadlockEdge, Distribution, Happened, LinkSummary, PacketAccount, PauseSummary,
+    PortLoad, Summary, Window,
+};
+use units::Time;
+
+/// How many ports a summary names in each list.
+const LISTED_PORTS: usize = 10;
+
+impl Simulation {
+    /// Sums up the run at its present time. Flows that have not ended are handed to `watcher` and count
+    /// as started. `expect_deadlock` turns the deadlock check around. The identity of the scenario is for
+    /// the caller to fill in.
+    pub fn finish(&mut self, watcher: &mut dyn Watcher, expect_deadlock: bool) -> Summary {
+        let now = self.now();
+        let mut started = 0;
+        let mut unfinished = Vec::new();
+        for host in self.hosts() {
+            started += host.flows_started;
+            unfinished.extend(host.unfinished());
+        }
+        for end in &unfinished {
+            self.flow_ended(end, watcher);
+        }
+        let ledger = self.ledger(now);
+        let mut flows = self.flows.summary();
+        if self.warm_up == Time::ZERO {
+            flows.started = started;
+        }
+        let mut delay = Histogram::new();
+        for host in self.hosts() {
+            delay.merge(&host.delay);
+        }
+        let packets = &ledger.packets;
+        let mut account = PacketAccount {
+            injected: packets.injected.frames,
+            created_in_network: packets.created_in_network.frames,
+            delivered_whole: packets.delivered_whole.frames,
+            delivered_trimmed: packets.delivered_trimmed.frames,
+            returned_to_source: packets.returned_to_source.frames,
+            consumed: packets.consumed.frames,
+            dropped: dropped(&ledger),
+            in_flight: packets.in_flight.frames,
+            closed: false,
+        };
+        account.close();
+        let checks = self.checks(&ledger, now, expect_deadlock);
+        Summary {
+            partial: now < self.duration,
+            window: Window { start_ps: self.warm_up.min(now).as_ps(), end_ps: now.as_ps() },
+            simulated_ps: now.as_ps(),
+            events: ledger.hops,
+            packet_hops: ledger.hops,
+            packets: account,
+            happened: Happened { marks: ledger.marks, retransmissions: ledger.retransmissions, ..Happened::default() },
+            bytes: ByteAccount {
+                injected: packets.injected.bytes,
+                delivered: packets.delivered_whole.bytes,
+                dropped: packets.dropped_total().bytes,
+                retransmitted: ledger.retransmitted_bytes,
+            },
+            flows,
+            delay_ns: Distribution::from_ps(&delay),
+            pauses: self.pauses(&ledger, now),
+            links: self.links(now),
+            deadlock: self.deadlock_report(),
+            warnings: self.warnings(&ledger),
+            checks: checks
+                .into_iter()
+                .map(|verdict| Check { name: verdict.name, pass: verdict.pass, detail: verdict.detail })
+                .collect(),
+            ..Summary::default()
+        }
+    }
+
+    /// The counters of all nodes, with what is still under way.
+    pub fn ledger(&self, now: Time) -> Ledger {
+        let mut total = Ledger::default();
+        for index in 0..self.engine.len() {
+            let machine = self.engine.node(index);
+            total.merge(machine.ledger());
+            for wire in self.engine.in_flight(index) {
+                if !wire.0.is_mac_control() && wire.0.kind != protocols::frame::Kind::Trigger {
+                    total.packets.in_flight.count(u64::from(wire.0.size_bytes));
+                }
+            }
+            let ports: Vec<&PauseState> = match machine {
+                Machine::Switch(switch) => {
+                    for queue in &switch.queues {
+                        total.packets.in_flight.frames += queue.len() as u64;
+                        total.packets.in_flight.bytes += queue.bytes;
+                    }
+                    switch.ports.iter().map(|port| &port.pause).collect()
+                }
+                Machine::Host(host) => {
+                    for frame in host.waiting_frames() {
+                        total.packets.in_flight.count(u64::from(frame.size_bytes));
+                    }
+                    host.ports.iter().map(|port| &port.pause).collect()
+                }
+            };
+            for pause in ports {
+                let (pauses, resumes, expiries, still_paused) = pause.counts(now);
+                total.pauses.merge(&PauseLedger { pauses, resumes, expiries, still_paused });
+            }
+        }
+        total
+    }
+
+    fn checks(&self, ledger: &Ledger, now: Time, expect_deadlock: bool) -> Vec<Verdict> {
+        let mut checks = vec![ledger.packets.verdict()];
+        if self.network.switch.flow_control.lossless() != 0 {
+            let mut verdict = check::lossless::verdict(&ledger.packets);
+            if let Some((at, node, port, class)) = ledger.first_lossless_drop {
+                let name = self.network.fabric.name(fabric::NodeId(node));
+                verdict.detail =
+                    format!("{}; first at {at} at {name}, ingress port {port}, class {class}", verdict.detail);
+            }
+            checks.push(verdict);
+            checks.push(ledger.pauses.verdict());
+        }
+        if self.network.in_order {
+            checks.push(ledger.order.verdict());
+        }
+        checks.push(check::buffer::verdict(self.marks()));
+        checks.push(check::little::verdict(now, self.areas()));
+        if self.network.switch.flow_control.lossless() != 0 {
+            checks.push(check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock));
+        }
+        checks
+    }
+
+    fn marks(&self) -> Vec<Mark> {
+        let mut marks = Vec::new();
+        for switch in self.switches() {
+            if let Buffer::Shared { bytes, .. } = self.network.switch.buffer {
+                let place = Place::Buffer { node: switch.node.0 };
+                marks.push(Mark { place, peak: switch.buffer_max, limit: bytes, unit: Unit::Bytes });
+            }
+            let limit = match self.network.switch.buffer {
+                Buffer::PerQueue { limit: QueueLimit::Bytes(bytes) } => bytes,
+                Buffer::Shared { egress: Threshold::Static { bytes }, .. }
+                    if self.network.switch.flow_control.lossless() == 0 =>
+                {
+                    bytes
+                }
+                _ => continue,
+            };
+            for (port, _) in switch.ports.iter().enumerate() {
+                for (slot, &class) in self.network.classes.iter().enumerate() {
+                    let id = QueueId { node: switch.node.0, port: port as u16, class };
+                    let peak = switch.queue(port, slot).max_bytes;
+                    marks.push(Mark { place: Place::Queue(id), peak, limit, unit: Unit::Bytes });
+                }
+            }
+        }
+        marks
+    }
+
+    fn areas(
+        &self,
+    ) -> impl Iterator<Item = (QueueId, &check::little::QueueArea, u64, impl Iterator<Item = Time> + '_)> {
+        let slots = self.network.classes.len();
+        self.switches().flat_map(move |switch| {
+            switch.queues.iter().enumerate().map(move |(index, queue)| {
+                let class = self.network.classes[index % slots];
+                let id = QueueId { node: switch.node.0, port: (index / slots) as u16, class };
+                (id, &queue.area, queue.len() as u64, queue.frames().map(|frame| frame.at))
+            })
+        })
+    }
+
+    fn pauses(&self, ledger: &Ledger, now: Time) -> PauseSummary {
+        let mut total = Time::ZERO;
+        let mut longest = Time::ZERO;
+        let mut add = |pause: &PauseState| {
+            total += pause.total_stopped(now);
+            longest = longest.max(pause.longest_stop(now));
+        };
+        for switch in self.switches() {
+            switch.ports.iter().for_each(|port| add(&port.pause));
+        }
+        for host in self.hosts() {
+            host.ports.iter().for_each(|port| add(&port.pause));
+        }
+        PauseSummary {
+            count: ledger.pauses_sent,
+            resumes: ledger.resumes_sent,
+            total_ps: total.as_ps(),
+            max_ps: longest.as_ps(),
+        }
+    }
+
+    fn links(&self, now: Time) -> LinkSummary {
+        let fabric = &self.network.fabric;
+        let span = now.saturating_sub(self.warm_up);
+        let mut loads = Vec::new();
+        let mut total = 0.0;
+        for node in fabric.node_ids() {
+            for (port, peer) in fabric.ports(node).iter().enumerate() {
+                let (frames, bytes, queue, paused) = match self.machine(node) {
+                    Machine::Switch(switch) => {
+                        let state = &switch.ports[port];
+                        let slots = 0..self.network.classes.len();
+                        let longest = slots.map(|slot| switch.queue(port, slot).max_bytes).max().unwrap_or(0);
+                        (state.sent_frames, state.sent_bytes, longest, state.pause.total_stopped(now))
+                    }
+                    Machine::Host(host) => {
+                        let state = &host.ports[port];
+                        (state.sent_frames, state.sent_bytes, 0, state.pause.total_stopped(now))
+                    }
+                };
+                let capacity = fabric.link(peer.link).rate.bytes_in(span).max(1);
+                let utilisation = (bytes + frames * units::WIRE_OVERHEAD_BYTES) as f64 / capacity as f64;
+                total += utilisation;
+                loads.push((node, port, peer.peer, bytes, utilisation, queue, paused));
+            }
+        }
+        let mean_utilisation = if loads.is_empty() { 0.0 } else { total / loads.len() as f64 };
+        let describe =
+            |&(node, port, peer, tx_bytes, utilisation, queue, paused): &(_, usize, _, _, _, _, Time)| PortLoad {
+                node: fabric.name(node).to_owned(),
+                port: port as u32,
+                peer: fabric.name(peer).to_owned(),
+                tx_bytes,
+                utilisation,
+                max_queue_bytes: queue,
+                paused_ps: paused.as_ps(),
+            };
+        loads.sort_by(|a, b| b.4.total_cmp(&a.4).then((a.0, a.1).cmp(&(b.0, b.1))));
+        let busiest = loads.iter().take(LISTED_PORTS).filter(|load| load.3 > 0).map(describe).collect();
+        loads.sort_by(|a, b| b.5.cmp(&a.5).then((a.0, a.1).cmp(&(b.0, b.1))));
+        let longest_queues = loads.iter().take(LISTED_PORTS).filter(|load| load.5 > 0).map(describe).collect();
+        LinkSummary { mean_utilisation, busiest, longest_queues }
+    }
+
+    fn deadlock_report(&self) -> Option<Deadlock> {
+        let found = self.deadlock.as_ref()?;
+        let name = |node: u32| self.network.fabric.name(fabric::NodeId(node)).to_owned();
+        let edge = |hold: &check::deadlock::Hold| DeadlockEdge {
+            node: name(hold.queue.node),
+            port: u32::from(hold.queue.port),
+            class: hold.queue.class,
+            peer: name(hold.paused_by.node),
+        };
+        Some(Deadlock { closed_ps: found.closed.as_ps(), cycle: found.cycle.iter().map(edge).collect() })
+    }
+
+    fn warnings(&self, ledger: &Ledger) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let faster = self.flows.faster_than_alone();
+        if faster > 0 {
+            warnings.push(format!("{faster} flows were faster than alone on their path: their baseline is wrong"));
+        }
+        let lossy =
+            ledger.packets.dropped_by(Cause::LinkLoss).frames + ledger.packets.dropped_by(Cause::BitError).frames;
+        if lossy > 0 && self.network.switch.flow_control.lossless() != 0 {
+            warnings.push(format!("links lost {lossy} frames: flow control cannot prevent that"));
+        }
+        warnings
+    }
+}
+
+fn dropped(ledger: &Ledger) -> std::collections::BTreeMap<String, u64> {
+    Cause::ALL
+        .iter()
+        .map(|&cause| (cause.name().to_owned(), ledger.packets.dropped_by(cause).frames))
+        .filter(|(_, count)| *count > 0)
+        .collect()
+}

@@ -1,0 +1,267 @@
+//! One run: advances the engine from tick to tick, and looks at all nodes where a global view is needed.
+
+use crate::baseline::Baseline;
+use crate::build::{Built, ModelError, build};
+use crate::deadlock;
+use crate::host::{FlowEnd, Host};
+use crate::network::Network;
+use crate::node::Machine;
+use crate::parameters::{RecordParameters, Setup};
+use crate::switch::Switch;
+use check::deadlock::Deadlock;
+use engine::Engine;
+use fabric::NodeId;
+use record::flows::{FlowRecord, FlowStatistics};
+use std::sync::Arc;
+use units::Time;
+
+/// One look at a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueSample {
+    /// When.
+    pub at: Time,
+    /// The switch.
+    pub node: NodeId,
+    /// Its egress port.
+    pub port: u16,
+    /// The class.
+    pub class: u8,
+    /// Bytes that wait.
+    pub bytes: u64,
+    /// Whether the class is stopped at this port.
+    pub paused: bool,
+}
+
+/// Who wants to see a run while it goes on. Everything arrives in an order that depends on the setup
+/// alone.
+pub trait Watcher {
+    /// A flow has ended, or is unfinished at the end of the run (`delivered_ps` is `None` then).
+    fn flow(&mut self, _flow: &FlowRecord) {}
+    /// A look at a queue that holds something or is paused.
+    fn queue(&mut self, _sample: QueueSample) {}
+    /// `bytes` left `node` by `port` since the last look, which is `span` ago; `share` of the link's rate.
+    fn link(&mut self, _at: Time, _node: NodeId, _port: u16, _bytes: u64, _share: f64) {}
+    /// `bytes` of payload arrived for `traffic` since the last look.
+    fn throughput(&mut self, _at: Time, _traffic: u8, _bytes: u64) {}
+    /// A node heard a pause or resume.
+    fn pause(&mut self, _at: Time, _node: NodeId, _port: u16, _classes: u8, _pause: bool) {}
+    /// The run has reached `now` after `hops` packet-hops; false stops it.
+    fn progress(&mut self, _now: Time, _hops: u64) -> bool {
+        true
+    }
+}
+
+/// Watches nothing.
+pub struct Unwatched;
+impl Watcher for Unwatched {}
+
+/// A network that runs.
+pub struct Simulation {
+    pub(crate) engine: Engine<Machine>,
+    pub(crate) network: Arc<Network>,
+    pub(crate) position: Vec<u32>,
+    pub(crate) duration: Time,
+    pub(crate) warm_up: Time,
+    record: RecordParameters,
+    deadlock_every: Option<Time>,
+    pub(crate) deadlock: Option<Deadlock>,
+    pub(crate) flows: FlowStatistics,
+    baseline: Baseline,
+    /// Bytes sent per port and payload per traffic entry at the last look.
+    sent_before: Vec<u64>,
+    goodput_before: Vec<u64>,
+    pub(crate) flow_count: u64,
+}
+
+impl Simulation {
+    /// The network of `setup` at time zero.
+    ///
+    /// # Errors
+    /// If a switch's buffer is smaller than its headroom, or the links make no network.
+    pub fn new(setup: Setup) -> Result<Self, ModelError> {
+        let (duration, warm_up, record) = (setup.duration, setup.warm_up, setup.record);
+        let (deadlock_every, threads) = (setup.deadlock_every, setup.threads);
+        let Built { network, machines, wires, position } = build(setup)?;
+        let engine = Engine::new(machines, &wires, threads)?;
+        let (ports, entries) = (network.fabric.port_count(), network.traffic_entries);
+        Ok(Simulation {
+            engine,
+            network,
+            position,
+            duration,
+            warm_up,
+            record,
+            deadlock_every,
+            deadlock: None,
+            flows: FlowStatistics::default(),
+            baseline: Baseline::default(),
+            sent_before: vec![0; ports],
+            goodput_before: vec![0; entries],
+            flow_count: 0,
+        })
+    }
+
+    /// Runs to the end, or until the watcher stops it. Returns whether it reached the end.
+    pub fn run(&mut self, watcher: &mut dyn Watcher) -> bool {
+        // Often enough for a live display and bounded memory; part of the results' order, so it
+        // depends on the scenario alone.
+        let collect = (self.duration / 1000).max(Time::from_us(20));
+        loop {
+            let now = self.engine.now();
+            if now >= self.duration {
+                return true;
+            }
+            let periods = [
+                Some(collect),
+                self.deadlock_every,
+                self.record.queues_every,
+                self.record.links_every,
+                self.record.throughput_every,
+            ];
+            let next = |period: Time| now + period - now % period;
+            let mut stop = periods.iter().flatten().map(|&period| next(period)).min().unwrap_or(self.duration);
+            if now < self.warm_up {
+                stop = stop.min(self.warm_up);
+            }
+            let stop = stop.min(self.duration);
+            self.engine.run_until(stop);
+            let due = |period: Option<Time>| period.is_some_and(|period| (stop % period) == Time::ZERO);
+            if stop == self.warm_up {
+                self.reset(stop);
+            }
+            if due(self.deadlock_every) && self.deadlock.is_none() {
+                self.deadlock = deadlock::find(self, stop);
+            }
+            if due(self.record.queues_every) {
+                self.sample_queues(stop, watcher);
+            }
+            if let Some(period) = self.record.links_every.filter(|&period| due(Some(period))) {
+                self.sample_links(stop, period, watcher);
+            }
+            if due(self.record.throughput_every) {
+                self.sample_throughput(stop, watcher);
+            }
+            if due(Some(collect)) || stop == self.duration {
+                self.collect(watcher);
+                if !watcher.progress(stop, self.hops()) {
+                    return stop >= self.duration;
+                }
+            }
+        }
+    }
+
+    /// Every event before this instant has happened.
+    pub fn now(&self) -> Time {
+        self.engine.now()
+    }
+
+    /// Frames that crossed a link so far.
+    pub fn hops(&self) -> u64 {
+        self.engine.nodes().map(|machine| machine.ledger().hops).sum()
+    }
+
+    pub(crate) fn machine(&self, node: NodeId) -> &Machine {
+        self.engine.node(self.position[node.index()] as usize)
+    }
+
+    pub(crate) fn switches(&self) -> impl Iterator<Item = &Switch> {
+        self.network.fabric.node_ids().filter_map(|node| match self.machine(node) {
+            Machine::Switch(switch) => Some(&**switch),
+            Machine::Host(_) => None,
+        })
+    }
+
+    pub(crate) fn hosts(&self) -> impl Iterator<Item = &Host> {
+        self.network.fabric.node_ids().filter_map(|node| match self.machine(node) {
+            Machine::Host(host) => Some(&**host),
+            Machine::Switch(_) => None,
+        })
+    }
+
+    fn reset(&mut self, now: Time) {
+        for index in 0..self.engine.len() {
+            match self.engine.node_mut(index) {
+                Machine::Switch(switch) => switch.reset(now),
+                Machine::Host(host) => host.reset(),
+            }
+        }
+    }
+
+    /// Takes what ended in the hosts, in order of host and time.
+    fn collect(&mut self, watcher: &mut dyn Watcher) {
+        for node in self.network.fabric.node_ids() {
+            let index = self.position[node.index()] as usize;
+            let (ends, pauses) = match self.engine.node(index) {
+                Machine::Host(host) if host.ends.is_empty() && host.pause_events.is_empty() => continue,
+                Machine::Switch(switch) if switch.pause_events.is_empty() => continue,
+                _ => match self.engine.node_mut(index) {
+                    Machine::Host(host) => (std::mem::take(&mut host.ends), std::mem::take(&mut host.pause_events)),
+                    Machine::Switch(switch) => (Vec::new(), std::mem::take(&mut switch.pause_events)),
+                },
+            };
+            for end in ends {
+                self.flow_ended(&end, watcher);
+            }
+            for event in pauses {
+                watcher.pause(event.at, node, event.port, event.classes, event.pause);
+            }
+        }
+    }
+
+    pub(crate) fn flow_ended(&mut self, end: &FlowEnd, watcher: &mut dyn Watcher) {
+        let record = self.baseline.record(&self.network, end, self.flow_count);
+        self.flow_count += 1;
+        if end.start >= self.warm_up {
+            self.flows.push(&record);
+        }
+        watcher.flow(&record);
+    }
+
+    fn sample_queues(&self, at: Time, watcher: &mut dyn Watcher) {
+        for switch in self.switches() {
+            for (port, state) in switch.ports.iter().enumerate() {
+                for (slot, &class) in self.network.classes.iter().enumerate() {
+                    let bytes = switch.queue(port, slot).bytes;
+                    let paused = state.pause.stopped_since_at(at, class).is_some();
+                    if bytes > 0 || paused {
+                        watcher.queue(QueueSample { at, node: switch.node, port: port as u16, class, bytes, paused });
+                    }
+                }
+            }
+        }
+    }
+
+    fn sample_links(&mut self, at: Time, span: Time, watcher: &mut dyn Watcher) {
+        let network = Arc::clone(&self.network);
+        for node in network.fabric.node_ids() {
+            for (port, peer) in network.fabric.ports(node).iter().enumerate() {
+                let (frames, bytes) = match self.machine(node) {
+                    Machine::Switch(switch) => (switch.ports[port].sent_frames, switch.ports[port].sent_bytes),
+                    Machine::Host(host) => (host.ports[port].sent_frames, host.ports[port].sent_bytes),
+                };
+                let wire = bytes + frames * units::WIRE_OVERHEAD_BYTES;
+                let before = &mut self.sent_before[network.fabric.port_number(node, port as u16)];
+                // A reset in between starts from zero.
+                let sent = wire.checked_sub(*before).unwrap_or(wire);
+                *before = wire;
+                if sent > 0 {
+                    let capacity = network.fabric.link(peer.link).rate.bytes_in(span).max(1);
+                    watcher.link(at, node, port as u16, sent, sent as f64 / capacity as f64);
+                }
+            }
+        }
+    }
+
+    fn sample_throughput(&mut self, at: Time, watcher: &mut dyn Watcher) {
+        let mut total = vec![0; self.network.traffic_entries];
+        for host in self.hosts() {
+            for (total, bytes) in total.iter_mut().zip(&host.goodput_bytes) {
+                *total += bytes;
+            }
+        }
+        for (entry, (&total, before)) in total.iter().zip(&mut self.goodput_before).enumerate() {
+            watcher.throughput(at, entry as u8, total - *before);
+            *before = total;
+        }
+    }
+}

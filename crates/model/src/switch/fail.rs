@@ -1,0 +1,72 @@
+//! Links that fail and come back.
+
+use super::Switch;
+use crate::node::OnWire;
+use crate::parameters::Reroute;
+use check::conservation::Cause;
+use engine::Window;
+use fabric::routing::select;
+use protocols::frame::Frame;
+use units::Time;
+
+impl Switch {
+    /// The next failure or repair of one of this switch's links takes place.
+    pub(super) fn change(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
+        let Some((_, port_index, fails)) = self.changes.pop() else { return };
+        let port = &mut self.ports[usize::from(port_index)];
+        self.detours.clear();
+        if !fails {
+            port.link.repair();
+            self.dead.remove(port_index);
+            return;
+        }
+        port.link.fail(now);
+        self.dead.insert(port_index);
+        // What waits for the dead link is lost with it; whoever was paused by that may go on.
+        while port.control.pop().is_some() {
+            self.ledger.control_lost += 1;
+        }
+        port.waiting = 0;
+        for slot in 0..self.slots {
+            let index = usize::from(port_index) * self.slots + slot;
+            while let Some(frame) = self.queues[index].pop(now) {
+                self.release(&frame);
+                self.lose(&frame, Cause::LinkDown);
+                self.resume_if_possible(now, &frame, window);
+            }
+        }
+        self.due.set(port_index, Time::MAX);
+    }
+
+    /// The egress port of `frame` while some ports are dead: the live ones of its route, else, with local
+    /// rerouting, the live neighbours nearest to its destination.
+    #[cold]
+    pub(super) fn route_around(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
+        let network = &*self.network;
+        let regular = network.route(self.node, self.salt, frame, in_port)?;
+        if !self.dead.contains(regular) {
+            return Some(regular);
+        }
+        let live: Vec<u16> = network
+            .candidates(self.node, frame, in_port)
+            .iter()
+            .copied()
+            .filter(|&port| !self.dead.contains(port))
+            .collect();
+        if !live.is_empty() {
+            return Some(live[select(frame.entropy, self.salt, live.len())]);
+        }
+        if network.reroute == Reroute::None {
+            return None;
+        }
+        let dead = &self.dead;
+        let ports = self
+            .detours
+            .entry(frame.dst)
+            .or_insert_with(|| network.forwarding.fallback(&network.fabric, self.node, frame.dst, dead));
+        // Back where it came from only if there is no other way.
+        let onward: Vec<u16> = ports.iter().copied().filter(|&port| port != in_port).collect();
+        let choice = if onward.is_empty() { ports.as_slice() } else { &onward };
+        if choice.is_empty() { None } else { Some(choice[select(frame.entropy, self.salt, choice.len())]) }
+    }
+}

@@ -1,0 +1,250 @@
+//! A switch: combined input and output queued, one shared buffer.
+//!
+//! ```text
+//!  arrive: MAC control? -> TTL -> route -> idle port: onto the wire at once
+//!                                   |
+//!                                 admit (shared buffer, ingress account, XOFF) -> mark -> egress queue
+//!  depart: control frame first, else the class whose turn it is among those not paused
+//!          -> leaves queue, buffer and account as its transmission starts (XON) -> wire
+//! ```
+
+mod admit;
+mod arrive;
+mod depart;
+mod fail;
+mod pause;
+
+use crate::account::Ledger;
+use crate::due::Due;
+use crate::link::Attachment;
+use crate::network::Network;
+use crate::node::OnWire;
+use crate::parameters::{Buffer, FlowControl, Marking, Scheduler};
+use crate::queue::Queue;
+use engine::{Ring, Window};
+use fabric::NodeId;
+use fabric::routing::PortSet;
+use protocols::ecn::Marker;
+use protocols::frame::Frame;
+use protocols::pause::{IngressAccount, PauseState};
+use protocols::scheduler::Turn;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use units::Time;
+use units::random::{Stream, purpose};
+
+pub(crate) use pause::PauseEvent;
+
+/// An egress port, and what its link brings.
+#[derive(Clone, Debug)]
+pub(crate) struct Port {
+    /// The wire is occupied until then.
+    pub busy_until: Time,
+    pub link: Attachment,
+    /// Classes, by slot, whose queue holds something.
+    pub waiting: u8,
+    pub pause: PauseState,
+    pub turn: Turn,
+    /// MAC control frames of our own, ahead of everything.
+    pub control: Ring<Frame>,
+    pub sent_frames: u64,
+    pub sent_bytes: u64,
+}
+
+/// One switch of the fabric.
+#[derive(Debug)]
+pub(crate) struct Switch {
+    pub(crate) node: NodeId,
+    network: Arc<Network>,
+    salt: u32,
+    pub(crate) ports: Vec<Port>,
+    /// By port, then slot of the class.
+    pub(crate) queues: Vec<Queue>,
+    /// By ingress port, then slot of the class (one slot for 802.3x).
+    pub(crate) accounts: Vec<IngressAccount>,
+    /// Room of each account beyond XOFF.
+    headroom: Vec<u64>,
+    slots: usize,
+    account_slots: usize,
+    /// When ports that have something to send next become free.
+    due: Due,
+    /// Accounts that are paused and when each pause must be renewed.
+    renewals: Vec<(Time, u32)>,
+    marker: Option<Marker>,
+    /// Shared buffer without headroom, and what of it is used.
+    pub(crate) shared_bytes: u64,
+    pub(crate) shared_used: u64,
+    pub(crate) buffer_used: u64,
+    pub(crate) buffer_max: u64,
+    rotation: u16,
+    random: Stream,
+    /// Coming failures and repairs: time, port, whether it fails; the earliest last.
+    changes: Vec<(Time, u16, bool)>,
+    dead: PortSet,
+    /// Where frames go whose every regular port is dead, by destination host.
+    detours: BTreeMap<u32, Vec<u16>>,
+    pub(crate) ledger: Ledger,
+    pub(crate) pause_events: Vec<PauseEvent>,
+}
+
+impl Switch {
+    pub fn new(node: NodeId, network: &Arc<Network>, changes: Vec<(Time, u16, bool)>) -> Self {
+        let parameters = &network.switch;
+        let fabric = &network.fabric;
+        let slots = network.classes.len();
+        let account_slots = if matches!(parameters.flow_control, FlowControl::Pause(_)) { 1 } else { slots };
+        let turn = match parameters.scheduler {
+            Scheduler::Strict => Turn::Strict,
+            Scheduler::Wrr { weights } => Turn::wrr(weights),
+            Scheduler::Drr { quantum_bytes } => Turn::drr(quantum_bytes),
+        };
+        let ports: Vec<Port> = fabric
+            .ports(node)
+            .iter()
+            .enumerate()
+            .map(|(port, peer)| Port {
+                busy_until: Time::ZERO,
+                link: Attachment::new(fabric.link(peer.link), changes.iter().any(|change| change.1 as usize == port)),
+                waiting: 0,
+                pause: PauseState::default(),
+                turn: turn.clone(),
+                control: Ring::new(),
+                sent_frames: 0,
+                sent_bytes: 0,
+            })
+            .collect();
+        let mut headroom = vec![0; ports.len() * account_slots];
+        for (port, state) in ports.iter().enumerate() {
+            for slot in 0..account_slots {
+                headroom[port * account_slots + slot] = network.headroom(&state.link, slot);
+            }
+        }
+        let shared_bytes = match parameters.buffer {
+            Buffer::Shared { bytes, .. } => bytes.saturating_sub(headroom.iter().sum()),
+            Buffer::PerQueue { .. } => u64::MAX,
+        };
+        let marker = match parameters.marking {
+            Marking::None => None,
+            Marking::Ecn { k_min_bytes, k_max_bytes, p_max } => Some(Marker::new(k_min_bytes, k_max_bytes, p_max)),
+        };
+        let mut changes = changes;
+        changes.sort_unstable_by(|a, b| b.cmp(a));
+        Switch {
+            node,
+            salt: network.salt(node),
+            queues: vec![Queue::new(); ports.len() * slots],
+            accounts: vec![IngressAccount::default(); ports.len() * account_slots],
+            headroom,
+            slots,
+            account_slots,
+            due: Due::new(ports.len()),
+            renewals: Vec::new(),
+            marker,
+            shared_bytes,
+            shared_used: 0,
+            buffer_used: 0,
+            buffer_max: 0,
+            rotation: 0,
+            random: Stream::new(network.seed, u64::from(node.0), purpose("switch")),
+            changes,
+            dead: PortSet::new(),
+            detours: BTreeMap::new(),
+            ledger: Ledger::default(),
+            pause_events: Vec::new(),
+            ports,
+            network: Arc::clone(network),
+        }
+    }
+
+    /// Departures, then arrivals, then timers, at each instant before the window's end.
+    pub fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
+        let ports = self.ports.len() as u16;
+        loop {
+            let (due, port) = self.due.next();
+            let arrival = window.next_arrival();
+            if due <= arrival {
+                let timer = self.next_timer();
+                if due.min(timer) >= window.end() {
+                    return due.min(timer);
+                }
+                if due <= timer {
+                    self.depart(due, port, window);
+                } else {
+                    self.on_timer(timer, window);
+                }
+                continue;
+            }
+            if self.has_timers() && self.next_timer() < arrival {
+                self.on_timer(self.next_timer(), window);
+                continue;
+            }
+            window.rotate_ties(self.rotation, ports);
+            self.rotation = if self.rotation + 1 == ports { 0 } else { self.rotation + 1 };
+            loop {
+                let (port, OnWire(frame)) = window.take();
+                self.arrive(port, frame, window);
+                if window.next_arrival() != arrival {
+                    break;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn has_timers(&self) -> bool {
+        !self.renewals.is_empty() || !self.changes.is_empty()
+    }
+
+    fn next_timer(&self) -> Time {
+        let renewal = self.renewals.iter().map(|renewal| renewal.0).min().unwrap_or(Time::MAX);
+        renewal.min(self.changes.last().map_or(Time::MAX, |change| change.0))
+    }
+
+    #[cold]
+    fn on_timer(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
+        while self.changes.last().is_some_and(|change| change.0 == now) {
+            self.change(now, window);
+        }
+        self.renew(now, window);
+    }
+
+    #[inline]
+    fn queue_index(&self, port: u16, class: u8) -> usize {
+        usize::from(port) * self.slots + usize::from(self.network.class_slot[usize::from(class)])
+    }
+
+    #[inline]
+    fn account_index(&self, port: u16, class: u8) -> usize {
+        let slot = if self.account_slots == 1 { 0 } else { usize::from(self.network.class_slot[usize::from(class)]) };
+        usize::from(port) * self.account_slots + slot
+    }
+
+    /// The queue of `class` at `port`.
+    pub fn queue(&self, port: usize, slot: usize) -> &Queue {
+        &self.queues[port * self.slots + slot]
+    }
+
+    /// Frames that wait in queues, control frames included.
+    pub fn waiting_frames(&self) -> u64 {
+        let queued: usize = self.queues.iter().map(Queue::len).sum();
+        let control: usize = self.ports.iter().map(|port| port.control.len()).sum();
+        (queued + control) as u64
+    }
+
+    /// Bytes that wait in queues, control frames included.
+    pub fn waiting_bytes(&self) -> u64 {
+        let control = self.ports.iter().flat_map(|port| port.control.iter()).map(|frame| u64::from(frame.size_bytes));
+        self.queues.iter().map(|queue| queue.bytes).sum::<u64>() + control.sum::<u64>()
+    }
+
+    /// Forgets what was measured before `now`.
+    pub fn reset(&mut self, now: Time) {
+        for queue in &mut self.queues {
+            queue.reset(now);
+        }
+        for port in &mut self.ports {
+            (port.sent_frames, port.sent_bytes) = (0, 0);
+        }
+        self.buffer_max = self.buffer_used;
+    }
+}

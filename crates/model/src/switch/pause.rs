@@ -1,0 +1,115 @@
+//! Flow control as a switch lives it: its accounts tell neighbours to stop, and its ports obey.
+
+use super::Switch;
+use crate::node::OnWire;
+use crate::parameters::{FlowControl, PauseParameters};
+use engine::Window;
+use protocols::frame::{Frame, Kind};
+use protocols::pause::quanta_time;
+use units::Time;
+
+/// A pause or resume that a node heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseEvent {
+    /// When.
+    pub at: Time,
+    /// By which of its ports.
+    pub port: u16,
+    /// The classes, a bit each.
+    pub classes: u8,
+    /// Whether it must stop.
+    pub pause: bool,
+}
+
+impl Switch {
+    /// After `frame` was queued: its account may have to stop the neighbour.
+    #[inline]
+    pub(super) fn pause_if_needed(&mut self, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        let Some(parameters) = self.network.switch.flow_control.pause() else { return };
+        if parameters.classes & (1 << frame.in_class) == 0 {
+            return;
+        }
+        let xoff = self.xoff_bytes();
+        let index = self.account_of(frame);
+        if self.accounts[index].must_pause(xoff) {
+            let parameters = *parameters;
+            self.ledger.pauses_sent += 1;
+            self.send_pause(frame.at, index, &parameters, window);
+        }
+    }
+
+    /// After `frame` left the buffer: its account may let the neighbour go on.
+    #[inline]
+    pub(super) fn resume_if_possible(&mut self, now: Time, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        let index = self.account_of(frame);
+        if !self.accounts[index].paused {
+            return;
+        }
+        let Some(parameters) = self.network.switch.flow_control.pause().copied() else { return };
+        let xon = self.xoff_bytes().saturating_sub(parameters.xon_offset_bytes);
+        if self.accounts[index].may_resume(xon) {
+            self.renewals.retain(|renewal| renewal.1 as usize != index);
+            self.ledger.resumes_sent += 1;
+            let (port, control) = self.control_frame(index, 0);
+            self.send_control(now, port, control, window);
+        }
+    }
+
+    /// Below this an account that is paused resumes.
+    pub(crate) fn xon_bytes(&self) -> u64 {
+        let offset = self.network.switch.flow_control.pause().map_or(0, |pause| pause.xon_offset_bytes);
+        self.xoff_bytes().saturating_sub(offset)
+    }
+
+    fn control_frame(&self, account: usize, quanta: u16) -> (u16, Frame) {
+        let port = (account / self.account_slots) as u16;
+        match self.network.switch.flow_control {
+            FlowControl::Pfc(_) => {
+                let class = self.network.classes[account % self.account_slots];
+                (port, Frame::pfc(1 << class, quanta))
+            }
+            _ => (port, Frame::pause(quanta)),
+        }
+    }
+
+    fn send_pause(&mut self, now: Time, account: usize, parameters: &PauseParameters, window: &mut Window<'_, OnWire>) {
+        let (port, control) = self.control_frame(account, parameters.quanta);
+        // Renewed at half time: a pause frame that waits behind one frame still comes in time.
+        let half = quanta_time(parameters.quanta, self.ports[usize::from(port)].link.rate) / 2;
+        self.renewals.push((now + half.max(Time::from_ps(1)), account as u32));
+        self.send_control(now, port, control, window);
+    }
+
+    /// Renews the pauses that are at half time.
+    pub(super) fn renew(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
+        let Some(parameters) = self.network.switch.flow_control.pause().copied() else { return };
+        // Each renewed pause comes back at the end, later than now.
+        while let Some(index) = self.renewals.iter().position(|renewal| renewal.0 <= now) {
+            let (_, account) = self.renewals.remove(index);
+            self.send_pause(now, account as usize, &parameters, window);
+        }
+    }
+
+    /// A neighbour wants this switch to stop, or lets it go on.
+    pub(super) fn on_pause(&mut self, in_port: u16, frame: &Frame, _window: &mut Window<'_, OnWire>) {
+        self.ledger.control_heard += 1;
+        let now = frame.at;
+        let Some(parameters) = self.network.switch.flow_control.pause() else { return };
+        let port = &mut self.ports[usize::from(in_port)];
+        let classes = if frame.kind == Kind::Pfc { frame.entropy as u8 } else { 0xff };
+        let span = quanta_time(frame.aux as u16, port.link.rate);
+        let reaction = port.link.rate.serialise(parameters.reaction_bit_times.div_ceil(8));
+        port.pause.hear(now, classes, span, reaction);
+        if self.network.record_pauses {
+            self.pause_events.push(PauseEvent { at: now, port: in_port, classes, pause: span > Time::ZERO });
+        }
+        // Whoever waits for this port looks again when the call takes effect, or as soon as the wire is
+        // free; looking in vain is harmless.
+        if port.waiting != 0 {
+            let look = (now + reaction).max(port.busy_until);
+            if look < self.due.at(in_port) {
+                self.due.set(in_port, look);
+            }
+        }
+    }
+}
