@@ -1,1 +1,47 @@
-//! A scenario file, lowered once into a validated plan
+//! A scenario file, lowered once into a validated plan.
+//!
+//! ```text
+//!   text + overrides ── Document ── Section ──> Scenario ── lower() ──> Lowered { setup, hash, explain, .. }
+//!     (TOML, spans)     (values)    (keys::*)   (each value               (fabric, routes, flows:
+//!                                               right by itself)           everything right together)
+//! ```
+//!
+//! Everything unknown is an error with its place, every mistake of a file is told at once, and every value that
+//! was not written is in [`Lowered::explain`] with its source.
+//!
+//! ```
+//! let text = r#"
+//! duration = "1ms"
+//! [fabric]
+//! kind = "fat-tree"
+//! k = 4
+//! link = { rate = "100Gbps", delay = "500ns" }
+//! [[traffic]]
+//! kind = "incast"
+//! fan_in = 8
+//! size = "1MB"
+//! "#;
+//! let scenario = scenario::Scenario::parse(text, "incast.toml", "".as_ref(), &[], None)?;
+//! let lowered = scenario.lower()?;
+//! assert_eq!(lowered.setup.traffic.flows.len(), 8);
+//! # Ok::<(), scenario::ScenarioErrors>(())
+//! ```
+
+mod document;
+mod error;
+mod fabric_part;
+mod files;
+pub mod keys;
+mod lower;
+mod run_part;
+mod scenario;
+mod section;
+mod suggest;
+mod switch_part;
+mod traffic_lower;
+mod traffic_part;
+
+pub use error::{Explained, Origin, ScenarioError, ScenarioErrors, Warning};
+pub use files::Load;
+pub use lower::Lowered;
+pub use scenario::Scenario;

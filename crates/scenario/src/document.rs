@@ -1,0 +1,263 @@
+//! The text of a scenario as a tree of values, each with its place; command-line overrides merged in.
+
+use crate::error::ScenarioError;
+use crate::suggest;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// More syntax errors than this help nobody.
+const MAX_SYNTAX_ERRORS: usize = 20;
+
+/// Where something was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Bytes of the file.
+    File(Range<usize>),
+    /// This override.
+    Override(usize),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Text(String),
+    Integer(String),
+    Float(String),
+    Boolean(bool),
+    Date,
+    Array(Vec<Item>),
+    Table(Table),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    pub value: Value,
+    pub place: Place,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub key: String,
+    pub key_place: Place,
+    pub item: Item,
+}
+
+/// In the order of the file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    pub entries: Vec<Entry>,
+}
+
+impl Table {
+    pub fn get(&self, key: &str) -> Option<&Item> {
+        self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.item)
+    }
+}
+
+impl Value {
+    /// What it is, for errors.
+    pub fn what(&self) -> &'static str {
+        match self {
+            Value::Text(_) => "a text",
+            Value::Integer(_) => "a whole number",
+            Value::Float(_) => "a number",
+            Value::Boolean(_) => "true or false",
+            Value::Date => "a date",
+            Value::Array(_) => "a list",
+            Value::Table(_) => "a table",
+        }
+    }
+
+    /// A single value as it could be given to a parser of texts.
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Value::Text(text) | Value::Integer(text) | Value::Float(text) => Some(text.clone()),
+            Value::Boolean(flag) => Some(flag.to_string()),
+            Value::Date | Value::Array(_) | Value::Table(_) => None,
+        }
+    }
+
+    /// A value that is written without quotes where it is no text: a default, or one of the command line.
+    pub fn bare(text: &str) -> Value {
+        match text {
+            "true" | "false" => Value::Boolean(text == "true"),
+            _ if text.parse::<i128>().is_ok() => Value::Integer(text.to_owned()),
+            _ if text.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<f64>().is_ok() => {
+                Value::Float(text.to_owned())
+            }
+            _ => Value::Text(text.to_owned()),
+        }
+    }
+}
+
+/// A scenario as it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    /// What errors call it.
+    pub name: String,
+    pub text: String,
+    pub root: Table,
+    /// As given: `key.path=value`.
+    pub overrides: Vec<String>,
+}
+
+fn convert(value: Spanned<DeValue<'_>>, override_index: Option<usize>) -> Item {
+    let place = override_index.map_or(Place::File(value.span()), Place::Override);
+    let value = match value.into_inner() {
+        DeValue::String(text) => Value::Text(text.into_owned()),
+        DeValue::Integer(number) => {
+            let decimal = i128::from_str_radix(number.as_str(), number.radix());
+            Value::Integer(decimal.map_or_else(|_| number.to_string(), |number| number.to_string()))
+        }
+        DeValue::Float(number) => Value::Float(number.as_str().to_owned()),
+        DeValue::Boolean(flag) => Value::Boolean(flag),
+        DeValue::Datetime(_) => Value::Date,
+        DeValue::Array(items) => Value::Array(items.into_iter().map(|item| convert(item, override_index)).collect()),
+        DeValue::Table(table) => Value::Table(convert_table(table, override_index)),
+    };
+    Item { value, place }
+}
+
+fn convert_table(table: DeTable<'_>, override_index: Option<usize>) -> Table {
+    let mut entries: Vec<(usize, Entry)> = table
+        .into_iter()
+        .map(|(key, item)| {
+            let start = key.span().start;
+            let key_place = override_index.map_or(Place::File(key.span()), Place::Override);
+            (start, Entry { key: key.into_inner().into_owned(), key_place, item: convert(item, override_index) })
+        })
+        .collect();
+    entries.sort_by_key(|(start, _)| *start);
+    Table { entries: entries.into_iter().map(|(_, entry)| entry).collect() }
+}
+
+impl Document {
+    /// Reads TOML and applies overrides in their order.
+    ///
+    /// # Errors
+    /// What is no TOML, and overrides that lead nowhere.
+    pub fn parse(text: &str, name: &str, overrides: &[(String, String)]) -> Result<Document, Vec<ScenarioError>> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let (root, syntax) = DeTable::parse_recoverable(text);
+        let shown = overrides.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let mut document =
+            Document { name: name.to_owned(), text: text.to_owned(), root: Table::default(), overrides: shown };
+        if !syntax.is_empty() {
+            let error = |error: &toml::de::Error| {
+                let place = Place::File(error.span().unwrap_or(0..0));
+                let message = format!("not valid TOML: {}", error.message());
+                document.error(&place, "", message, None)
+            };
+            return Err(syntax.iter().take(MAX_SYNTAX_ERRORS).map(error).collect());
+        }
+        document.root = convert_table(root.into_inner(), None);
+        let mut errors = Vec::new();
+        for (index, (path, value)) in overrides.iter().enumerate() {
+            if let Err((message, help)) = document.set(index, path, value) {
+                errors.push(document.error(&Place::Override(index), path, message, help));
+            }
+        }
+        if errors.is_empty() { Ok(document) } else { Err(errors) }
+    }
+
+    fn set(&mut self, index: usize, path: &str, text: &str) -> Result<(), (String, Option<String>)> {
+        let place = Place::Override(index);
+        let item = match DeValue::parse(text) {
+            Ok(value) => convert(value, Some(index)),
+            Err(_) => Item { value: Value::Text(text.to_owned()), place: place.clone() },
+        };
+        let segments: Vec<&str> = path.split('.').map(str::trim).collect();
+        if segments.iter().any(|segment| segment.is_empty()) {
+            return Err((format!("`{path}` is no key"), Some("write it like traffic.0.load".to_owned())));
+        }
+        let (&last, before) = segments.split_last().unwrap_or((&"", &[]));
+        let mut table = &mut self.root;
+        let mut segments = before.iter();
+        while let Some(&segment) = segments.next() {
+            let at = table.entries.iter().position(|entry| entry.key == segment).unwrap_or_else(|| {
+                let item = Item { value: Value::Table(Table::default()), place: place.clone() };
+                table.entries.push(Entry { key: segment.to_owned(), key_place: place.clone(), item });
+                table.entries.len() - 1
+            });
+            let mut value = &mut table.entries[at].item.value;
+            if let Value::Array(items) = value {
+                let (count, which) = (items.len(), segments.next().copied().unwrap_or(last));
+                let found = which.parse::<usize>().ok().and_then(|at| items.get_mut(at));
+                let Some(found) = found else {
+                    let help = match count {
+                        0 => "it is empty".to_owned(),
+                        _ => format!("write a number from 0 to {}: {segment}.0.{last}", count - 1),
+                    };
+                    return Err((format!("`{segment}` has no entry `{which}`"), Some(help)));
+                };
+                value = &mut found.value;
+            }
+            // `flow_control = "pfc"` is short for `flow_control = { kind = "pfc" }`.
+            if let Value::Text(kind) = value {
+                let item = Item { value: Value::Text(std::mem::take(kind)), place: place.clone() };
+                let entry = Entry { key: "kind".to_owned(), key_place: place.clone(), item };
+                *value = Value::Table(Table { entries: vec![entry] });
+            }
+            table = match value {
+                Value::Table(inner) => inner,
+                other => return Err((format!("`{segment}` is {}, it has no key `{last}`", other.what()), None)),
+            };
+        }
+        match table.entries.iter_mut().find(|entry| entry.key == last) {
+            Some(entry) => entry.item = item,
+            None => table.entries.push(Entry { key: last.to_owned(), key_place: place, item }),
+        }
+        Ok(())
+    }
+
+    /// The value at `traffic.0.load`, or what of the way there exists.
+    pub fn locate(&self, path: &str) -> Place {
+        let mut place = Place::File(0..0);
+        let mut table = Some(&self.root);
+        let mut segments = path.split('.').filter(|segment| !segment.is_empty());
+        while let (Some(segment), Some(inside)) = (segments.next(), table) {
+            let Some(mut item) = inside.get(segment) else { break };
+            if let Value::Array(items) = &item.value
+                && let Some(found) = segments.next().and_then(|at| items.get(at.parse::<usize>().ok()?))
+            {
+                item = found;
+            }
+            place = item.place.clone();
+            table = match &item.value {
+                Value::Table(inner) => Some(inner),
+                _ => None,
+            };
+        }
+        place
+    }
+
+    /// Line and column of a byte, both from 1.
+    pub fn position(&self, byte: usize) -> (u64, u64) {
+        let mut byte = byte.min(self.text.len());
+        while !self.text.is_char_boundary(byte) {
+            byte -= 1;
+        }
+        let before = &self.text[..byte];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        (before.matches('\n').count() as u64 + 1, before[line_start..].chars().count() as u64 + 1)
+    }
+
+    pub fn error(&self, place: &Place, key: &str, message: String, help: Option<String>) -> ScenarioError {
+        let key = key.to_owned();
+        match place {
+            Place::File(span) => {
+                let (line, column) = self.position(span.start);
+                ScenarioError { path: self.name.clone(), line, column, span: span.clone(), key, message, help }
+            }
+            Place::Override(index) => {
+                let path = format!("--set {}", self.overrides.get(*index).map_or("", String::as_str));
+                ScenarioError { path, line: 0, column: 0, span: 0..0, key, message, help }
+            }
+        }
+    }
+}
+
+/// The message and help for a word that is none of `known`.
+pub(crate) fn unknown_word(word: &str, what: &str, known: &[&str]) -> (String, Option<String>) {
+    (format!("`{word}` is no {what}"), suggest::help(word, known.iter().copied()))
+}

@@ -1,0 +1,94 @@
+//! Keys of `[fabric]`.
+
+use super::*;
+
+const F: &str = "fabric";
+const L: &str = "fabric.link";
+const T: &str = "fabric.link.tier";
+const RATE: Of = Of("a rate", "\"100Gbps\"");
+const TIERS: Of = Of("a table", "{ rate = \"100Gbps\", delay = \"500ns\" }");
+const ALL_BUT_FILE: &[&str] = &[
+    "fat-tree",
+    "f10",
+    "leaf-spine",
+    "clos",
+    "dumbbell",
+    "tree",
+    "star",
+    "jellyfish",
+    "bcube",
+    "single-switch",
+    "line",
+    "ring",
+];
+
+pub(super) const KEYS: &[Key] = &[
+    key(F, "kind", &[], Of("a kind of fabric", "\"fat-tree\"")).means(
+        "fat-tree, f10, leaf-spine, clos, dumbbell, tree, star, jellyfish, bcube, single-switch, line, ring or file",
+    ),
+    key(F, "k", &["fat-tree", "f10"], COUNT).means("ports of a switch: even, 2 to 64; k*k*k/4 hosts"),
+    key(F, "hosts_per_edge", &["fat-tree"], COUNT)
+        .absent("k/2: not oversubscribed", "Al-Fares et al., 2008")
+        .means("hosts on each edge switch, 1 to 512"),
+    key(F, "leaves", &["leaf-spine"], COUNT).means("leaf switches, L1 .."),
+    key(F, "spines", &["leaf-spine", "clos"], COUNT).means("spine switches, S1 .."),
+    key(F, "hosts_per_leaf", &["leaf-spine", "tree"], COUNT).means("hosts on each leaf or lowest switch"),
+    key(F, "links_per_pair", &["leaf-spine"], COUNT).value("1", OURS).means("parallel links from a leaf to a spine"),
+    key(F, "pods", &["clos"], COUNT).means("pods"),
+    key(F, "tors_per_pod", &["clos"], COUNT).means("ToR switches of a pod, T1 .. in all"),
+    key(F, "leaves_per_pod", &["clos"], COUNT).means("leaf switches of a pod, L1 .. in all"),
+    key(F, "hosts_per_tor", &["clos"], COUNT).means("hosts on each ToR"),
+    key(F, "left", &["dumbbell"], COUNT).means("hosts on S1: H1 .."),
+    key(F, "right", &["dumbbell"], COUNT).means("hosts on S2, after those on S1"),
+    key(F, "arity", &["tree"], Of("a list of numbers", "[3, 1]"))
+        .means("switches below the root, below each of those, and so on; 1 to 8 levels"),
+    key(F, "root_hosts", &["tree"], COUNT).value("0", OURS).means("hosts on the root, after all others"),
+    key(F, "arms", &["star"], COUNT).means("switches around the hub, S1 ..; the hub is the last"),
+    key(F, "hosts_per_arm", &["star"], COUNT).means("hosts on each arm"),
+    key(F, "hub_hosts", &["star"], COUNT).value("0", OURS).means("hosts on the hub, after all others"),
+    key(F, "switches", &["jellyfish", "line", "ring"], COUNT).means("switches, S1 .."),
+    key(F, "degree", &["jellyfish"], COUNT).means("links from each switch to others"),
+    key(F, "hosts_per_switch", &["jellyfish", "line", "ring"], COUNT).means("hosts on each switch"),
+    key(F, "hosts_per_switch", &["file"], COUNT)
+        .value("0", OURS)
+        .means("hosts to put on each switch of a node-link file without any host"),
+    key(F, "seed", &["jellyfish"], COUNT)
+        .value("1", "choice of this project: the same graph for every seed of the run")
+        .means("seed of the random graph"),
+    key(F, "n", &["bcube"], COUNT).means("ports of a switch, 2 to 1024"),
+    key(F, "levels", &["bcube"], COUNT).means("levels above the first: k of BCube(n, k), 0 to 15"),
+    key(F, "hosts", &["single-switch"], COUNT).means("hosts, 2 to 65535"),
+    key(F, "file", &["file"], Of("a file", "\"topology.txt\""))
+        .means("the topology, relative to the scenario's folder"),
+    key(F, "format", &["file"], Of("auto, hpcc or node-link", "\"hpcc\""))
+        .value("auto", "told by the content")
+        .means("what is in the file"),
+    key(F, "link", ALL_BUT_FILE, TIERS).means(
+        "every link's rate, delay, loss and bit error rate; tables host, edge and core say what differs on a tier",
+    ),
+    key(F, "link", &["file"], TIERS)
+        .absent("every link states its own", OURS)
+        .means("properties of links for which a node-link file states none"),
+    key(L, "rate", &[], RATE).absent("each tier states its own", OURS).means("rate of each direction, up to 1000Tbps"),
+    key(L, "delay", &[], TIME).absent("each tier states its own", OURS).means("propagation delay, above 0, up to 10s"),
+    key(L, "loss", &[], SHARE).value("0", "a perfect cable").means("probability that a frame is lost"),
+    key(L, "bit_error_rate", &[], SHARE)
+        .value("0", "a perfect cable")
+        .means("probability that a bit is flipped, which costs the frame"),
+    key(L, "host", ALL_BUT_FILE, TIERS).absent("as fabric.link", OURS).means("links between hosts and switches"),
+    key(
+        L,
+        "edge",
+        &["fat-tree", "f10", "leaf-spine", "clos", "dumbbell", "tree", "star", "jellyfish", "line", "ring"],
+        TIERS,
+    )
+    .absent("as fabric.link", OURS)
+    .means("links between edge switches and the tier above, or between switches where there is one tier"),
+    key(L, "core", &["fat-tree", "f10", "clos", "tree"], TIERS)
+        .absent("as fabric.link", OURS)
+        .means("links between switches above that"),
+    key(T, "rate", &[], RATE).absent("as fabric.link", OURS).means("rate on this tier"),
+    key(T, "delay", &[], TIME).absent("as fabric.link", OURS).means("delay on this tier"),
+    key(T, "loss", &[], SHARE).absent("as fabric.link", OURS).means("loss on this tier"),
+    key(T, "bit_error_rate", &[], SHARE).absent("as fabric.link", OURS).means("bit error rate on this tier"),
+];

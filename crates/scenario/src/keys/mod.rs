@@ -1,0 +1,134 @@
+//! Every key of a scenario, once: readers take their defaults from here, `--explain`, the documentation and
+//! templates their words, and errors what would have been right.
+
+mod fabric;
+mod switch;
+mod top;
+mod traffic;
+
+use protocols::describe::Mechanism;
+use protocols::transport::MECHANISMS;
+
+/// What stands for a key that is not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Default {
+    /// Nothing: the key must be written.
+    Required,
+    /// This value, as a scenario would write it (texts without their quotes).
+    Value(&'static str),
+    /// No value; the text says what happens then.
+    Absent(&'static str),
+}
+
+/// One key of a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The table that it stands in: `""` for the top, `"fabric"`, `"switch.flow_control"`.
+    pub section: &'static str,
+    /// Its name in that table.
+    pub name: &'static str,
+    /// The variants (mostly `kind`s) of the table that have it; empty for all.
+    pub variants: &'static [&'static str],
+    /// What a value is, in words: "a time", "a whole number", "text".
+    pub value: &'static str,
+    /// What it is when it is not written.
+    pub default: Default,
+    /// A value as TOML writes it.
+    pub example: &'static str,
+    /// What it is for, with its range.
+    pub meaning: &'static str,
+    /// Where meaning and default come from.
+    pub source: &'static str,
+}
+
+impl Key {
+    /// `section.name`.
+    pub fn path(&self) -> String {
+        if self.section.is_empty() { self.name.to_owned() } else { format!("{}.{}", self.section, self.name) }
+    }
+
+    /// Whether a table of these variants has it.
+    pub(crate) fn fits(&self, tags: &[&str]) -> bool {
+        self.variants.is_empty() || self.variants.iter().any(|variant| tags.contains(variant))
+    }
+}
+
+/// A kind of value: how it is called, and an example as TOML writes it.
+#[derive(Clone, Copy)]
+struct Of(&'static str, &'static str);
+
+const TIME: Of = Of("a time", "\"10us\"");
+const SIZE: Of = Of("a size", "\"64KB\"");
+const COUNT: Of = Of("a whole number", "4");
+const SHARE: Of = Of("a share", "0.5");
+const FLAG: Of = Of("true or false", "true");
+const TEXT: Of = Of("text", "\"name\"");
+const HOSTS: Of = Of("a list of hosts", "[\"H1\", 1, \"2-3\"]");
+const HOST: Of = Of("a host", "\"H1\"");
+const EVERY: Of = Of("a table with `every`, or false", "{ every = \"10us\" }");
+
+const fn key(section: &'static str, name: &'static str, variants: &'static [&'static str], of: Of) -> Key {
+    Key {
+        section,
+        name,
+        variants,
+        value: of.0,
+        default: Default::Required,
+        example: of.1,
+        meaning: "",
+        source: "required",
+    }
+}
+
+impl Key {
+    const fn value(mut self, value: &'static str, source: &'static str) -> Key {
+        (self.default, self.source) = (Default::Value(value), source);
+        self
+    }
+    const fn absent(mut self, what: &'static str, source: &'static str) -> Key {
+        (self.default, self.source) = (Default::Absent(what), source);
+        self
+    }
+    const fn means(mut self, meaning: &'static str) -> Key {
+        self.meaning = meaning;
+        self
+    }
+}
+
+/// A default that this project chose, without a paper or a standard.
+const OURS: &str = "choice of this project";
+
+/// Every key, section by section, but for the parameters of transports: see [`transport`].
+pub fn keys() -> impl Iterator<Item = &'static Key> {
+    top::KEYS.iter().chain(fabric::KEYS).chain(switch::KEYS).chain(traffic::KEYS)
+}
+
+/// The transport of this name; its parameters stand in `host.transport` beside `kind`.
+pub fn transport(kind: &str) -> Option<&'static Mechanism> {
+    MECHANISMS.into_iter().find(|mechanism| mechanism.kind == kind)
+}
+
+/// The key of this name in a table of these variants.
+pub(crate) fn find(section: &str, name: &str, tags: &[&str]) -> Option<&'static Key> {
+    keys().find(|key| key.section == section && key.name == name && key.fits(tags))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_told_once_and_fully() {
+        let all: Vec<&Key> = keys().collect();
+        for (at, key) in all.iter().enumerate() {
+            assert!(!key.meaning.is_empty() && !key.source.is_empty(), "{}", key.path());
+            for other in &all[at + 1..] {
+                let same = (key.section, key.name) == (other.section, other.name);
+                let clash = key.variants.is_empty()
+                    || other.variants.is_empty()
+                    || key.variants.iter().any(|variant| other.variants.contains(variant));
+                assert!(!(same && clash), "{} stands twice", key.path());
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Keys of `[switch]`.
+
+use super::*;
+
+const S: &str = "switch";
+const FC: &str = "switch.flow_control";
+const STOP: &[&str] = &["pause", "pfc"];
+const MECHANISM: Of = Of("a table with `kind`", "{}");
+
+pub(super) const KEYS: &[Key] = &[
+    key(S, "buffer", &["shared"], SIZE)
+        .value("16MB", "choice of this project: what single-chip switches of 3.2 Tbps hold")
+        .means("one buffer for all ports, headroom included"),
+    key(S, "egress", &["shared"], Of("a size, or a share of the free buffer", "\"1/8\""))
+        .value("1", "Choudhury and Hahne, 1998")
+        .means("the most that an egress queue of a lossy class may hold: bytes, or alpha such as \"1/8\" times what is free"),
+    key(S, "queue", &["per queue"], Of("a size or a number of packets", "\"500 packets\""))
+        .absent("one shared buffer", OURS)
+        .means("room of each egress queue, instead of a shared buffer"),
+    key(S, "flow_control", &[], MECHANISM).value("none", OURS).means("when a switch stops its neighbours"),
+    key(S, "overload", &[], MECHANISM).value("drop", OURS).means("what becomes of a frame that finds no room"),
+    key(S, "marking", &[], MECHANISM).value("none", OURS).means("how frames are marked"),
+    key(S, "scheduler", &[], MECHANISM)
+        .value("strict", "IEEE 802.1Q-2022, 8.6.8.1")
+        .means("which class a port serves next; hosts use the same"),
+    key(FC, "kind", &[], TEXT).value("none", OURS).means("none, pause (802.3x: the whole port) or pfc (802.1Qbb: per class)"),
+    key(FC, "priorities", &["pfc"], Of("a list of classes", "[3]")).means("the lossless classes, 0 to 7"),
+    key(FC, "xoff", STOP, Of("auto, a size, or a share of the free buffer", "\"100KB\""))
+        .value("auto", "auto is alpha 1/8, the shift by 3 of HPCC's ns-3 fork")
+        .means("an ingress account above this stops the neighbour: bytes, or alpha times the free buffer"),
+    key(FC, "xon", STOP, SIZE)
+        .value("3KB", "HPCC's ns-3 fork")
+        .means("how far below XOFF an account must fall to resume"),
+    key(FC, "headroom", STOP, Of("auto or a size", "\"50KB\""))
+        .value("auto", "802.1Qbb, annex O, with one more frame: one leaves its account when its transmission starts")
+        .means("room of each lossless account beyond XOFF; auto computes it from rate, delay, MTU and reaction"),
+    key(FC, "quanta", STOP, COUNT)
+        .value("65535", "IEEE 802.3, annex 31B: the longest pause")
+        .means("how long a pause lasts unless renewed, in 512 bit times, 1 to 65535"),
+    key(FC, "reaction", STOP, COUNT)
+        .value("3840", "the order that 802.3 annex 31B.3.7 and 802.1Qbb annex O allow")
+        .means("bit times from the arrival of a pause to its effect, up to 100000000"),
+    key("switch.overload", "kind", &[], TEXT).value("drop", OURS).means("drop"),
+    key("switch.marking", "kind", &[], TEXT).value("none", OURS).means("none or ecn"),
+    key("switch.marking", "k_min", &["ecn"], SIZE)
+        .means("a frame that finds up to this many bytes in its queue is not marked"),
+    key("switch.marking", "k_max", &["ecn"], SIZE)
+        .absent("k_min: a step", "DCTCP (SIGCOMM 2010), 3.1")
+        .means("a frame that finds more than this is marked; at least k_min"),
+    key("switch.marking", "p_max", &["ecn"], SHARE)
+        .value("1", "DCQCN (SIGCOMM 2015), figure 5")
+        .means("probability just below k_max, rising linearly from 0 at k_min"),
+    key("switch.scheduler", "kind", &[], TEXT).value("strict", OURS).means("strict (highest class first), wrr or drr"),
+    key("switch.scheduler", "weights", &["wrr"], Of("eight numbers, or a table of class and number", "[1, 1, 1, 4, 1, 1, 1, 1]"))
+        .means("frames of each class 0 to 7 a round, at least 1; a table names some classes and leaves 1 to the others"),
+    key("switch.scheduler", "quanta", &["drr"], Of("eight sizes, or a table of class and size", "{ 3 = \"6KB\" }"))
+        .means("bytes of each class 0 to 7 a round (Shreedhar and Varghese, 1996); a table leaves 1518B to the others"),
+];

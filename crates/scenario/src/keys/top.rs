@@ -1,0 +1,70 @@
+//! Keys outside the fabric, its switches and its traffic.
+
+use super::*;
+
+pub(super) const KEYS: &[Key] = &[
+    key("", "name", &[], TEXT).absent("the file's name", OURS).means("what results call this scenario"),
+    key("", "description", &[], TEXT).absent("none", OURS).means("what it is for, in a sentence"),
+    key("", "duration", &[], TIME).means("when the run ends, in simulated time, up to 20 days"),
+    key("", "seed", &[], COUNT).value("1", OURS).means("seed of every random stream; --seed goes before it"),
+    key("", "threads", &[], COUNT).value("1", OURS).means("threads, 1 to 1024; results are the same for any number"),
+    key("", "fabric", &[], Of("a table", "{}")).means("hosts, switches and links"),
+    key("", "routing", &[], Of("a table", "{}")).absent("its defaults", OURS).means("how frames find their way"),
+    key("", "path", &[], Of("tables", "[]")).absent("none", OURS).means("paths that traffic may name"),
+    key("", "fail", &[], Of("tables", "[]")).absent("none", OURS).means("links that fail"),
+    key("", "switch", &[], Of("a table", "{}")).absent("its defaults", OURS).means("what switches do"),
+    key("", "host", &[], Of("a table", "{}")).absent("its defaults", OURS).means("what hosts do"),
+    key("", "traffic", &[], Of("tables", "[]")).means("who sends what to whom, an entry each"),
+    key("", "measure", &[], Of("a table", "{}")).absent("its defaults", OURS).means("what counts in statistics"),
+    key("", "record", &[], Of("a table", "{}"))
+        .absent("its defaults", OURS)
+        .means("what is written beside the summary"),
+    key("", "check", &[], Of("a table", "{}")).absent("its defaults", OURS).means("what is watched during the run"),
+    key("routing", "mode", &[], Of("shortest, two-level, up-down or explicit", "\"shortest\""))
+        .value("shortest", "RFC 2992: equal-cost paths of fewest links")
+        .means(
+            "shortest: all shortest paths; two-level: fat-tree tables by prefix and suffix (Al-Fares et al., 2008); \
+                up-down: never up again after the first step down; explicit: every flow names a path, and only replies \
+                take shortest ones",
+        ),
+    key("routing", "root", &[], Of("a switch", "\"C1\""))
+        .absent("the fabric's tiers, or the first switch", OURS)
+        .means("up-down only: the root that defines what is up"),
+    key("routing", "spread", &[], Of("flow or packet", "\"packet\""))
+        .value("flow", "RFC 2992, hash threshold")
+        .means("how equal ports are chosen: by the flow's hash, or anew for every frame"),
+    key("routing", "reroute", &[], Of("none or local", "\"local\""))
+        .value("none", OURS)
+        .means("what a switch does when every port towards a destination is down: drop, or try live neighbours"),
+    key("path", "name", &[], TEXT).means("what traffic calls it"),
+    key("path", "nodes", &[], Of("a list of nodes", "[\"H1\", \"S1\", \"H2\"]"))
+        .means("its nodes in order, from the sending host to the receiving one"),
+    key("fail", "link", &[], Of("two nodes", "[\"S1\", \"C1\"]")).means("the ends of the link"),
+    key("fail", "at", &[], TIME).value("0s", OURS).means("when it fails; frames on it are lost"),
+    key("fail", "until", &[], TIME).absent("for ever", OURS).means("when it works again"),
+    key("host", "transport", &[], Of("a table with `kind`", "{ kind = \"roce\" }"))
+        .value("roce", "RoCEv2 at line rate: what lossless Ethernet carries unless told otherwise")
+        .means("what carries flows; `tidegate mechanisms` lists the parameters of each kind"),
+    key("host", "reply_class", &[], COUNT)
+        .absent("the class of the data", "HPCC's ns-3 fork sends ACKs in the class of the data unless told otherwise")
+        .means("class of acknowledgements and notifications, 0 to 7"),
+    key("host", "obeys_pause", &[], FLAG)
+        .value("true", "IEEE 802.1Qbb")
+        .means("whether hosts stop when they are paused"),
+    key("host", "ttl", &[], COUNT).value("64", "RFC 1700").means("time to live of new frames, 1 to 255"),
+    key("host", "notification_delay", &[], TIME)
+        .absent("the least link delay", "choice of this project: what no frame can undercut")
+        .means("how long one host's event takes to start a flow at another, above zero"),
+    key("host.transport", "kind", &[], TEXT).value("roce", "as host.transport").means("the transport"),
+    key("measure", "warm_up", &[], TIME).value("0s", OURS).means("what happens before does not count in statistics"),
+    key("measure", "end", &[], TIME).absent("the run's end", OURS).means("flows that start from here on do not count"),
+    key("record", "queues", &[], EVERY).value("false", OURS).means("queue lengths of every port"),
+    key("record", "links", &[], EVERY).value("false", OURS).means("bytes sent over every link"),
+    key("record", "throughput", &[], EVERY).value("false", OURS).means("bytes delivered per traffic entry"),
+    key("record", "pauses", &[], FLAG).value("false", OURS).means("every pause and resume, where it is received"),
+    key("record", "flows", &[], FLAG).value("true", OURS).means("a row for every flow, and fct.txt"),
+    key("check", "deadlock", &[], EVERY).value("10us", OURS).means("how often a deadlock is looked for; false: never"),
+    key("check", "expect", &[], Of("deadlock", "\"deadlock\""))
+        .absent("no deadlock", OURS)
+        .means("deadlock: the run fails unless there is one"),
+];

@@ -1,0 +1,124 @@
+//! Keys of `[[traffic]]`. Besides its kind, an entry of pairs has the variant `transfer` or that of its `process`.
+
+use super::*;
+
+const T: &str = "traffic";
+/// Everything but the replay of a file, which says these things itself.
+const MADE: &[&str] = &[
+    "incast",
+    "permutation",
+    "all-to-all",
+    "random",
+    "stride",
+    "pairs",
+    "poisson",
+    "request-reply",
+    "ring-all-reduce",
+    "all-to-all-rounds",
+];
+const PAIRS: &[&str] = &["incast", "permutation", "all-to-all", "random", "stride", "pairs"];
+const FRAMES: &[&str] = &["constant frames", "poisson frames", "on-off frames", "bursts of frames"];
+const RATED: &[&str] = &["constant frames", "poisson frames", "on-off frames"];
+const SIZES: Of = Of("a distribution", "\"web-search\"");
+
+pub(super) const KEYS: &[Key] = &[
+    key(T, "kind", &[], Of("a kind of traffic", "\"incast\"")).means(
+        "incast, permutation, all-to-all, random, stride, pairs, poisson, request-reply, ring-all-reduce, \
+         all-to-all-rounds or replay",
+    ),
+    key(T, "label", &[], TEXT).absent("its kind", OURS).means("what results call this entry"),
+    key(T, "class", MADE, COUNT)
+        .value("3", "the priority group of HPCC's flows")
+        .means("priority class of its frames, 0 to 7"),
+    key(T, "start", MADE, TIME).value("0s", OURS).means("when it begins"),
+    key(T, "jitter", MADE, TIME).value("0s", OURS).means("each first flow starts up to this much later, uniformly"),
+    key(T, "dst_port", &[], COUNT)
+        .value("100", "HPCC's flows")
+        .means("destination port: part of the flow's hash, and a label; for a replay, where the file has none"),
+    key(T, "hosts", MADE, HOSTS)
+        .absent("all hosts", OURS)
+        .means("who takes part: names, numbers from 0, or \"first-last\" ranges of numbers"),
+    key(T, "fan_in", &["incast"], COUNT).means("how many send, drawn at random"),
+    key(T, "receiver", &["incast"], HOST).absent("drawn at random", OURS).means("who receives"),
+    key(T, "count", &["random"], COUNT).means("how many pairs are drawn; one may come twice"),
+    key(T, "stride", &["stride"], COUNT).means("host i sends to host i + stride, modulo their number"),
+    key(T, "pairs", &["pairs"], Of("a list of [source, destination]", "[[\"H1\", \"H2\"]]"))
+        .absent("the ends of `paths`", OURS)
+        .means("who sends to whom"),
+    key(T, "paths", &["pairs"], Of("a list of paths", "[\"clockwise\"]"))
+        .absent("as routed", OURS)
+        .means("names of [[path]] entries; one for each pair, or without `pairs` a pair for each"),
+    key(T, "path", PAIRS, TEXT)
+        .absent("as routed", OURS)
+        .means("name of a [[path]] that every flow takes: it must lead from its source to its destination"),
+    key(T, "process", PAIRS, Of("constant, poisson, on-off or bursts", "\"poisson\""))
+        .absent("the transport sends", OURS)
+        .means("sends frames at times of their own, without a transport"),
+    key(T, "size", &["transfer"], Of("a size, or endless", "\"1MB\""))
+        .absent("as `sizes`", OURS)
+        .means("what each flow transfers; one of size and sizes"),
+    key(T, "sizes", &["transfer"], SIZES).absent("as `size`", OURS).means(
+        "a size, web-search, data-mining, facebook-hadoop, ali-storage, { file = \"...\" } (HPCC or conweave \
+                distribution) or { uniform = [\"1KB\", \"1MB\"] }",
+    ),
+    key(T, "sizes", &["poisson"], SIZES).means(
+        "a size, web-search, data-mining, facebook-hadoop, ali-storage, { file = \"...\" } (HPCC or conweave \
+         distribution) or { uniform = [\"1KB\", \"1MB\"] }",
+    ),
+    key(T, "size", FRAMES, SIZE)
+        .absent("no limit", OURS)
+        .means("total length of the frames of each pair; rounded up to whole frames"),
+    key(T, "frame", FRAMES, SIZE)
+        .value("1518B", "IEEE 802.3, 3.2.7: the longest untagged frame")
+        .means("length of a frame from destination address to FCS, 64B to 65535B"),
+    key(T, "load", RATED, SHARE).absent("as `rate`", OURS).means(
+        "rate as a share of the sending host's link, with preamble and gap; on-off: while on; one of load and rate",
+    ),
+    key(T, "rate", RATED, Of("a rate", "\"10Gbps\""))
+        .absent("as `load`", OURS)
+        .means("rate on the wire, with preamble and gap; on-off: while on"),
+    key(T, "mean_on", &["on-off frames"], TIME).means("mean of the exponential on-times, at least a frame's time"),
+    key(T, "mean_off", &["on-off frames"], TIME).means("mean of the exponential off-times"),
+    key(T, "frame_gap", &["bursts of frames"], TIME).means("from frame to frame within a burst"),
+    key(T, "frames_per_burst", &["bursts of frames"], COUNT).means("frames of a burst, at least 1"),
+    key(T, "pause", &["bursts of frames"], TIME).means("from the last frame of a burst to the first of the next"),
+    key(T, "stop", FRAMES, TIME).absent("the run's end", OURS).means("no frame is made from here on"),
+    key(T, "load", &["poisson"], SHARE).absent("as `mean_gap`", OURS).means(
+        "payload as a share of the host's link: mean gap = mean size * 8 / (rate * load); one of load and mean_gap",
+    ),
+    key(T, "mean_gap", &["poisson"], TIME).absent("as `load`", OURS).means("mean time between two flows of a host"),
+    key(T, "destinations", &["poisson"], HOSTS).absent("as `hosts`", OURS).means("who receives, uniformly"),
+    key(T, "stop", &["poisson"], TIME).absent("the run's end", OURS).means("no flow starts from here on"),
+    key(T, "flows_per_host", &["poisson"], COUNT)
+        .absent("no limit", OURS)
+        .means("how many flows a host starts at most"),
+    key(T, "client", &["request-reply"], HOST).means("who asks"),
+    key(T, "servers", &["request-reply"], Of("a list of hosts, or how many", "4"))
+        .means("who answers; a number draws as many of the hosts at random"),
+    key(T, "request_size", &["request-reply"], SIZE).value("200B", "PABO, sec. V").means("size of a request"),
+    key(T, "reply_size", &["request-reply"], SIZE).means("size of a reply"),
+    key(T, "requests", &["request-reply"], COUNT)
+        .value("1", OURS)
+        .means("requests to each server, one after the other"),
+    key(T, "think", &["request-reply"], TIME).value("0s", OURS).means("from a reply to the next request"),
+    key(T, "service", &["request-reply"], TIME).value("0s", OURS).means("from a request to its reply"),
+    key(T, "rounds", &["request-reply"], Of("independent or barrier", "\"barrier\""))
+        .value("independent", "PABO, sec. V: connections do not wait for each other")
+        .means("whether the next request waits for the reply of its own server, or of all"),
+    key(T, "size", &["ring-all-reduce"], SIZE).means("what each host holds and all reduce"),
+    key(T, "step_delay", &["ring-all-reduce"], TIME)
+        .value("0s", OURS)
+        .means("from the arrival of a chunk at a host to its next send"),
+    key(T, "size", &["all-to-all-rounds"], SIZE).means("from each host to each other"),
+    key(T, "window", &["all-to-all-rounds"], COUNT)
+        .value("1", OURS)
+        .means("rounds that a host has under way at a time"),
+    key(T, "round_delay", &["all-to-all-rounds"], TIME)
+        .value("0s", OURS)
+        .means("from the end of one send of a host to the send that it makes way for"),
+    key(T, "file", &["replay"], Of("a file", "\"flow.txt\""))
+        .means("flows of the HPCC or conweave simulators, relative to the scenario's folder"),
+    key(T, "time_origin", &["replay"], TIME)
+        .value("0s", "the times of the file")
+        .means("the instant of the file that becomes 0; the simulators start traffic at 2s"),
+];

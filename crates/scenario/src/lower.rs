@@ -1,0 +1,385 @@
+//! From a checked scenario to everything that a run needs.
+
+use crate::error::{Explained, ScenarioErrors, Warning};
+use crate::files::Files;
+use crate::run_part::{NamedFailure, RoutingMode};
+use crate::scenario::{Parts, Scenario};
+use crate::section::Context;
+use crate::traffic_lower::{self, Ground, host_rate, near_node};
+use crate::traffic_part::{LoadPlan, TrafficPlan, What};
+use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
+use fabric::{Fabric, NodeKind};
+use model::parameters::{
+    Buffer, FlowControl, HostParameters, Marking, PauseParameters, Reroute, Setup, headroom_bytes,
+};
+use protocols::roce::control::ControlParameters;
+use protocols::transport::TransportParameters;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use traffic::{ENDLESS, Load, Plan};
+use units::{Bytes, Rate, Time};
+
+/// A scenario that can run.
+#[derive(Debug)]
+pub struct Lowered {
+    /// Everything about the run.
+    pub setup: Setup,
+    /// What results call it.
+    pub name: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// SHA-256 of everything that results depend on but the seed: all keys with their defaults and the
+    /// contents of files. Names, descriptions and the number of threads do not count.
+    pub hash: String,
+    /// Every value with its origin.
+    pub explain: Vec<Explained>,
+    /// What follows from them: the largest frame, headroom.
+    pub derived: Vec<(String, String)>,
+    /// What should be known.
+    pub warnings: Vec<Warning>,
+    /// The fabric in a line.
+    pub fabric_text: String,
+    /// A line per traffic entry.
+    pub traffic_text: Vec<String>,
+    /// What results call each traffic entry, by index; unique.
+    pub traffic_names: Vec<String>,
+    /// What counts in statistics: from the first instant to before the second.
+    pub window: (Time, Time),
+    /// Whether a row is written for every flow.
+    pub record_flows: bool,
+    /// Whether the run fails unless it deadlocks.
+    pub expect_deadlock: bool,
+}
+
+/// The largest frame that flows of these entries make: data, acknowledgements, notifications.
+fn mtu_bytes(transport: &TransportParameters, entries: &[TrafficPlan]) -> u16 {
+    let of_transport = match transport {
+        TransportParameters::Datagram(parameters) => parameters.frame_bytes,
+        TransportParameters::Tcp(parameters) => {
+            parameters.mss_bytes.saturating_add(parameters.header_bytes).max(parameters.ack_bytes)
+        }
+        TransportParameters::Roce(parameters) => {
+            let data = parameters.payload_bytes.saturating_add(parameters.header_bytes).max(parameters.ack_bytes);
+            match &parameters.control {
+                ControlParameters::Dcqcn(dcqcn) => data.max(dcqcn.cnp_bytes),
+                ControlParameters::Fixed => data,
+            }
+        }
+    };
+    let frames = |entry: &TrafficPlan| match &entry.what {
+        What::Pairs { load: LoadPlan::Frames { frame_bytes, .. }, .. } => Some(*frame_bytes),
+        _ => None,
+    };
+    // Where every entry makes its own frames, the transport makes none.
+    let own: Vec<Option<u16>> = entries.iter().map(frames).collect();
+    let largest = own.iter().flatten().copied().max().unwrap_or(0);
+    let largest = if own.iter().all(Option::is_some) && !own.is_empty() { largest } else { largest.max(of_transport) };
+    largest.max(protocols::frame::MIN_FRAME_BYTES)
+}
+
+/// Headroom of each port, and whether the buffer holds it.
+fn check_headroom(
+    context: &Context<'_>,
+    fabric: &Fabric,
+    buffer: &Buffer,
+    control: &FlowControl,
+    mtu_bytes: u16,
+    derived: &mut Vec<(String, String)>,
+) {
+    let Some(pause) = control.pause() else { return };
+    let accounts = match control {
+        FlowControl::Pfc(parameters) => u64::from(parameters.classes.count_ones()),
+        _ => 1,
+    };
+    let PauseParameters { reaction_bit_times, headroom_bytes: given, .. } = *pause;
+    let needed = |link: &fabric::Link| headroom_bytes(link.rate, link.delay, mtu_bytes.into(), reaction_bit_times);
+    let largest = fabric.links().iter().map(needed).max().unwrap_or(0);
+    derived.push(("headroom of the longest link".to_owned(), Bytes(largest).to_string()));
+    if let Some(given) = given
+        && given < largest
+    {
+        let message =
+            format!("{} is less than the {} that a link needs: frames may be lost", Bytes(given), Bytes(largest));
+        context.warn("switch.flow_control.headroom", message);
+    }
+    let Buffer::Shared { bytes, .. } = *buffer else { return };
+    let total = |switch| {
+        let ports = fabric.ports(switch).iter();
+        let port = |port: &fabric::PortPeer| given.unwrap_or_else(|| needed(fabric.link(port.link)));
+        (ports.map(port).fold(0, u64::saturating_add).saturating_mul(accounts), switch)
+    };
+    // The first of the neediest.
+    let neediest = fabric.switches().map(total).reduce(|most, next| if next.0 > most.0 { next } else { most });
+    if let Some((headroom, switch)) = neediest {
+        derived.push((format!("headroom of all ports of {}", fabric.name(switch)), Bytes(headroom).to_string()));
+        if headroom >= bytes {
+            let ports = fabric.ports(switch).len();
+            let message = format!(
+                "the buffer of {} is smaller than its headroom: switch `{}` needs {} for {ports} ports and {accounts} lossless {}",
+                Bytes(bytes),
+                fabric.name(switch),
+                Bytes(headroom),
+                if accounts == 1 { "account each" } else { "classes each" },
+            );
+            let help =
+                format!("write switch.buffer = \"{}\" or more", Bytes(headroom.saturating_add(headroom / 4 + 1)));
+            context.fail("switch.buffer", message, Some(help));
+        }
+    }
+}
+
+fn forwarding(context: &Context<'_>, fabric: &Fabric, parts: &Parts) -> Option<Forwarding> {
+    let mode = match parts.routing.mode {
+        RoutingMode::Shortest | RoutingMode::Explicit => Mode::ShortestPath,
+        RoutingMode::TwoLevel => Mode::TwoLevel,
+        RoutingMode::UpDown => match &parts.routing.root {
+            None => Mode::UpDown { root: None },
+            Some(name) => match fabric.find(name) {
+                Some(node) => Mode::UpDown { root: Some(node) },
+                None => {
+                    context.fail("routing.root", format!("the fabric has no node `{name}`"), near_node(fabric, name));
+                    return None;
+                }
+            },
+        },
+    };
+    match Forwarding::build(fabric, mode) {
+        Ok(forwarding) => Some(forwarding),
+        Err(error) => {
+            let key = match error {
+                RoutingError::BadRoot { .. } => "routing.root",
+                RoutingError::Unreachable { .. } | RoutingError::TooLarge { .. } => "fabric",
+                _ => "routing.mode",
+            };
+            context.fail(key, error.to_string(), None);
+            None
+        }
+    }
+}
+
+fn failures(context: &Context<'_>, fabric: &Fabric, named: &[NamedFailure]) -> Option<Vec<Failure>> {
+    let found = named.iter().enumerate().map(|(at, failure)| {
+        let key = format!("fail.{at}.link");
+        let ends = failure.ends.each_ref().map(|name| {
+            let node = fabric.find(name);
+            if node.is_none() {
+                context.fail(&key, format!("the fabric has no node `{name}`"), near_node(fabric, name));
+            }
+            node
+        });
+        let (a, b) = (ends[0]?, ends[1]?);
+        let Some(link) = fabric.link_between(a, b) else {
+            let names: Vec<&str> = fabric.ports(a).iter().take(16).map(|port| fabric.name(port.peer)).collect();
+            let help = format!("`{}` is linked to {}", fabric.name(a), names.join(", "));
+            context.fail(&key, format!("no link joins `{}` and `{}`", fabric.name(a), fabric.name(b)), Some(help));
+            return None;
+        };
+        Some(Failure { link, down_at: failure.at, up_at: failure.until })
+    });
+    let found: Vec<Option<Failure>> = found.collect();
+    found.into_iter().collect()
+}
+
+/// Links that never work must leave every host reachable.
+fn check_reachable(context: &Context<'_>, fabric: &Fabric, forwarding: &Forwarding, failures: &[Failure]) {
+    let dead = failures.iter().filter(|failure| failure.down_at == Time::ZERO && failure.up_at.is_none());
+    let dead: Vec<_> = dead.map(|failure| failure.link).collect();
+    if dead.is_empty() {
+        return;
+    }
+    let result = forwarding.recompute_without(fabric, &dead).and_then(|routes| routes.verify(fabric));
+    if let Err(error @ RoutingError::Unreachable { .. }) = result {
+        let help = "fail it later, bring it back with `until`, or keep another way".to_owned();
+        context.fail("fail", format!("with the links that never work, {error}"), Some(help));
+    }
+}
+
+fn plural(count: usize, one: &str) -> String {
+    let many = if let Some(stem) = one.strip_suffix("ch") { format!("{stem}ches") } else { format!("{one}s") };
+    format!("{count} {}", if count == 1 { one } else { &many })
+}
+
+fn fabric_text(fabric: &Fabric) -> String {
+    let switches = fabric.nodes().iter().filter(|node| node.kind == NodeKind::Switch).count();
+    let mut rates: BTreeMap<Rate, usize> = BTreeMap::new();
+    for link in fabric.links() {
+        *rates.entry(link.rate).or_default() += 1;
+    }
+    let links = rates.iter().rev().map(|(rate, count)| format!("{} of {rate}", plural(*count, "link")));
+    let links: Vec<String> = links.collect();
+    let hosts = plural(fabric.hosts().len(), "host");
+    format!("{}: {hosts}, {}, {}", fabric.kind(), plural(switches, "switch"), links.join(", "))
+}
+
+/// A line per entry: how many flows, how much.
+fn traffic_text(names: &[String], plan: &Plan) -> Vec<String> {
+    let mut totals = vec![(0usize, 0u128, false, 0usize); names.len()];
+    for flow in &plan.flows {
+        let total = &mut totals[usize::from(flow.traffic)];
+        total.0 += 1;
+        if flow.size_bytes == ENDLESS { total.2 = true } else { total.1 += u128::from(flow.size_bytes) }
+    }
+    for arrivals in &plan.arrivals {
+        totals[usize::from(arrivals.traffic)].3 += 1;
+    }
+    let line = |(name, (flows, bytes, endless, sources)): (&String, &(usize, u128, bool, usize))| {
+        let mut text = format!("{name}:");
+        if *flows > 0 || *sources == 0 {
+            let _ = write!(text, " {}", plural(*flows, "flow"));
+            let bytes = Bytes(u64::try_from(*bytes).unwrap_or(u64::MAX));
+            if bytes.get() > 0 {
+                let _ = write!(text, ", {bytes:.1}");
+            }
+            if *endless {
+                text.push_str(", without end");
+            }
+        }
+        if *sources > 0 {
+            let _ = write!(text, " flows arriving at {}", plural(*sources, "host"));
+        }
+        text
+    };
+    names.iter().zip(&totals).map(line).collect()
+}
+
+/// Labels, made unique by a number.
+fn unique_names(entries: &[TrafficPlan]) -> Vec<String> {
+    let count = |label: &str| entries.iter().filter(|entry| entry.label == label).count();
+    let name = |(at, entry): (usize, &TrafficPlan)| {
+        if count(&entry.label) > 1 { format!("{} {at}", entry.label) } else { entry.label.clone() }
+    };
+    entries.iter().enumerate().map(name).collect()
+}
+
+fn check_classes(context: &Context<'_>, plan: &Plan, lossless: u8) {
+    if lossless == 0 {
+        return;
+    }
+    let of_flows = plan.flows.iter().map(|flow| flow.class);
+    let used =
+        of_flows.chain(plan.arrivals.iter().map(|arrivals| arrivals.class)).fold(0u8, |used, class| used | 1 << class);
+    if used & lossless == 0 {
+        let message = "no traffic uses a lossless class: frames of every class may be lost";
+        context.warn("switch.flow_control.priorities", message);
+    }
+}
+
+impl Scenario {
+    /// Builds fabric, routes and traffic.
+    ///
+    /// # Errors
+    /// Everything that does not fit together: names that the fabric does not have, hosts out of range, a
+    /// buffer smaller than its headroom, files that are none.
+    pub fn lower(&self) -> Result<Lowered, ScenarioErrors> {
+        let files = Files {
+            directory: self.directory.clone(),
+            load: self.load.as_ref(),
+            digests: std::cell::RefCell::default(),
+        };
+        let context = Context::new(&self.document);
+        let lowered = self.lower_parts(&context, &files);
+        let (errors, _, warnings) = context.finish();
+        match lowered {
+            Some(mut lowered) if errors.is_empty() => {
+                lowered.warnings = warnings;
+                lowered.hash = self.hash(&files.digests.borrow());
+                Ok(lowered)
+            }
+            _ if errors.is_empty() => {
+                // A part gave up without a word, which is a mistake of ours that must not look like success.
+                let message = "this scenario cannot be lowered".to_owned();
+                Err(ScenarioErrors { errors: vec![self.document.error(&self.document.locate(""), "", message, None)] })
+            }
+            _ => Err(ScenarioErrors { errors }),
+        }
+    }
+
+    fn lower_parts(&self, context: &Context<'_>, files: &Files<'_>) -> Option<Lowered> {
+        let parts = &self.parts;
+        let fabric = parts.fabric.build(context, |file| files.load(context, file, "fabric.file"));
+        let fabric = match fabric {
+            Some(fabric) => fabric,
+            None => return None,
+        };
+        let mtu = mtu_bytes(&parts.host.transport, &parts.traffic);
+        let mut derived = vec![("largest frame".to_owned(), Bytes(mtu.into()).to_string())];
+        let control = &parts.switch.flow_control;
+        check_headroom(context, &fabric, &parts.switch.buffer, control, mtu, &mut derived);
+        let forwarding = forwarding(context, &fabric, parts);
+        let paths = traffic_lower::paths(context, &fabric, &parts.paths);
+        let failures = failures(context, &fabric, &parts.failures);
+        if let (Some(forwarding), Some(failures)) = (&forwarding, &failures) {
+            check_reachable(context, &fabric, forwarding, failures);
+            if !failures.is_empty() && parts.routing.reroute == Reroute::None {
+                let message = "links fail and nothing reroutes: a switch without another equal port drops";
+                context.warn("routing.reroute", message);
+            }
+        }
+        let (table, known) = paths?;
+        let rates = (0..fabric.hosts().len() as u32).map(|host| host_rate(&fabric, host));
+        let slowest = rates.clone().min().unwrap_or(Rate::MIN);
+        let ground = Ground {
+            context,
+            fabric: &fabric,
+            paths: &known,
+            files,
+            seed: parts.seed,
+            duration: parts.top.duration,
+            host_rates: (slowest, rates.max().unwrap_or(Rate::MIN)),
+        };
+        let plan = ground.lower(&parts.traffic)?;
+        if parts.routing.mode == RoutingMode::Explicit {
+            let pathless = plan.flows.iter().find(|flow| flow.path.is_none()).map(|flow| flow.traffic);
+            if let Some(traffic) = pathless.or(plan.arrivals.first().map(|arrivals| arrivals.traffic)) {
+                let help = "write path or paths, or another routing.mode".to_owned();
+                context.fail(&format!("traffic.{traffic}"), "explicit routing needs a path for every flow", Some(help));
+            }
+        }
+        check_classes(context, &plan, control.lossless());
+        let sends = plan.flows.iter().any(|flow| flow.load == Load::Transport) || !plan.arrivals.is_empty();
+        if sends && matches!(parts.host.transport_kind, "dcqcn" | "dctcp") && parts.switch.marking == Marking::None {
+            let message = format!("{} reacts to marks, but no switch marks", parts.host.transport_kind);
+            context.warn("switch.marking", message);
+        }
+        let traffic_names = unique_names(&parts.traffic);
+        let host = HostParameters {
+            transport: parts.host.transport.clone(),
+            reply_class: parts.host.reply_class,
+            obeys_pause: parts.host.obeys_pause,
+            ttl: parts.host.ttl,
+            mtu_bytes: mtu,
+        };
+        Some(Lowered {
+            name: self.name(),
+            description: parts.top.description.clone(),
+            hash: String::new(),
+            explain: self.explained.clone(),
+            derived,
+            warnings: Vec::new(),
+            fabric_text: fabric_text(&fabric),
+            traffic_text: traffic_text(&traffic_names, &plan),
+            traffic_names,
+            window: (parts.watch.warm_up, parts.watch.measure_end.unwrap_or(parts.top.duration)),
+            record_flows: parts.watch.record_flows,
+            expect_deadlock: parts.watch.expect_deadlock,
+            setup: Setup {
+                forwarding: forwarding?,
+                paths: table,
+                spread: parts.routing.spread,
+                failures: failures?,
+                reroute: parts.routing.reroute,
+                switch: parts.switch,
+                host,
+                traffic: plan,
+                notification_delay: parts.host.notification_delay,
+                duration: parts.top.duration,
+                warm_up: parts.watch.warm_up,
+                seed: parts.seed,
+                threads: parts.top.threads,
+                deadlock_every: parts.watch.deadlock_every,
+                record: parts.watch.record,
+                fabric,
+            },
+        })
+    }
+}

@@ -1,0 +1,264 @@
+//! The top of a scenario, `[routing]`, `[[path]]`, `[[fail]]`, `[host]`, `[measure]`, `[record]` and `[check]`.
+
+use crate::document::Value;
+use crate::error::Origin;
+use crate::keys;
+use crate::section::{Section, list, positive, show, text};
+use crate::suggest;
+use model::parameters::{RecordParameters, Reroute, Spread};
+use protocols::ParameterError;
+use protocols::transport::{MECHANISMS, TransportParameters};
+use units::Time;
+
+/// Longer runs would bring sums of times near their limit of 213 days.
+const MAX_DURATION: Time = Time::from_s(20 * 86_400);
+
+/// Keys that stand at the top.
+#[derive(Clone, Debug)]
+pub(crate) struct Top {
+    pub name: Option<String>,
+    pub description: Option<String>,
+    pub duration: Time,
+    pub seed: u64,
+    pub threads: usize,
+}
+
+pub(crate) fn top(root: &Section<'_, '_>) -> Option<Top> {
+    let (name, description) = (root.text("name"), root.text("description"));
+    let duration = root.read("duration", |value| {
+        let (time, text) = positive(value)?;
+        if time > MAX_DURATION {
+            return Err((format!("`{text}` is too long for a run"), Some("at most 20 days: 1728000s".to_owned())));
+        }
+        Ok((time, text))
+    });
+    let (seed, threads) = (root.whole("seed", 0..=u64::MAX), root.whole("threads", 1..=1024));
+    Some(Top { name, description, duration: duration?, seed: seed?, threads: threads? as usize })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RoutingMode {
+    Shortest,
+    TwoLevel,
+    UpDown,
+    Explicit,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Routing {
+    pub mode: RoutingMode,
+    pub root: Option<String>,
+    pub spread: Spread,
+    pub reroute: Reroute,
+}
+
+pub(crate) fn routing(root: &Section<'_, '_>) -> Option<Routing> {
+    let section = root.table("routing", "routing", false);
+    let mode = section.word("mode", "routing", &["shortest", "two-level", "up-down", "explicit"]);
+    let up_root = section.text("root");
+    let spread = section.word("spread", "way to spread", &["flow", "packet"]);
+    let reroute = section.word("reroute", "way to reroute", &["none", "local"]);
+    section.finish();
+    let mode = match mode? {
+        "shortest" => RoutingMode::Shortest,
+        "two-level" => RoutingMode::TwoLevel,
+        "up-down" => RoutingMode::UpDown,
+        _ => RoutingMode::Explicit,
+    };
+    if up_root.is_some() && mode != RoutingMode::UpDown {
+        section.fail("root", "only up-down routing has a root", Some("write mode = \"up-down\"".to_owned()));
+    }
+    let spread = if spread? == "flow" { Spread::FlowHash } else { Spread::PerPacket };
+    let reroute = if reroute? == "none" { Reroute::None } else { Reroute::Local };
+    Some(Routing { mode, root: up_root, spread, reroute })
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct NamedPath {
+    pub name: String,
+    pub nodes: Vec<String>,
+}
+
+fn names(value: &Value, example: &str) -> crate::section::Read<Vec<String>> {
+    let names = list(value, example)?.iter().map(|item| text(&item.value, "the name of a node"));
+    let names = names.collect::<Result<Vec<String>, _>>()?;
+    Ok((names.clone(), names.join(" ")))
+}
+
+pub(crate) fn paths(root: &Section<'_, '_>) -> Vec<NamedPath> {
+    let mut paths: Vec<NamedPath> = Vec::new();
+    for section in root.tables("path", "path") {
+        let (name, nodes) =
+            (section.text("name"), section.read("nodes", |value| names(value, "[\"H1\", \"S1\", \"H2\"]")));
+        section.finish();
+        let (Some(name), Some(nodes)) = (name, nodes) else { continue };
+        if paths.iter().any(|path| path.name == name) {
+            section.fail("name", format!("two paths are called `{name}`"), Some("names must differ".to_owned()));
+        }
+        paths.push(NamedPath { name, nodes });
+    }
+    paths
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct NamedFailure {
+    pub ends: [String; 2],
+    pub at: Time,
+    pub until: Option<Time>,
+}
+
+pub(crate) fn failures(root: &Section<'_, '_>) -> Vec<NamedFailure> {
+    let mut failures = Vec::new();
+    for section in root.tables("fail", "fail") {
+        let ends = section.read("link", |value| {
+            let (names, text) = names(value, "[\"S1\", \"C1\"]")?;
+            match <[String; 2]>::try_from(names) {
+                Ok(ends) => Ok((ends, text)),
+                Err(_) => Err(("a link has two ends".to_owned(), Some("write link = [\"S1\", \"C1\"]".to_owned()))),
+            }
+        });
+        let (at, until) = (section.time("at"), section.time("until"));
+        section.finish();
+        if let (Some(at), Some(until)) = (at, until)
+            && until <= at
+        {
+            let message = format!("the link works again at {until}, which is not after it fails at {at}");
+            section.fail("until", message, Some("leave `until` out if it fails for ever".to_owned()));
+        }
+        if let (Some(ends), Some(at)) = (ends, at) {
+            failures.push(NamedFailure { ends, at, until });
+        }
+    }
+    failures
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct HostPart {
+    pub transport: TransportParameters,
+    /// Its name in scenarios.
+    pub transport_kind: &'static str,
+    pub reply_class: Option<u8>,
+    pub obeys_pause: bool,
+    pub ttl: u8,
+    pub notification_delay: Option<Time>,
+}
+
+pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
+    let section = root.table("host", "host", false);
+    let transport = transport(&section);
+    let (reply_class, obeys_pause) = (section.class("reply_class"), section.flag("obeys_pause"));
+    let ttl = section.whole("ttl", 1..=255);
+    let notification_delay = section.read("notification_delay", positive);
+    section.finish();
+    let (transport_kind, transport) = transport?;
+    let (obeys_pause, ttl) = (obeys_pause?, ttl? as u8);
+    Some(HostPart { transport, transport_kind, reply_class, obeys_pause, ttl, notification_delay })
+}
+
+/// Parameters come from the tables of the mechanisms, each with its default and source.
+fn transport(section: &Section<'_, '_>) -> Option<(&'static str, TransportParameters)> {
+    let table = section.table("transport", "host.transport", true);
+    let kind = table.kind("transport", &MECHANISMS.map(|mechanism| mechanism.kind));
+    let Some(mechanism) = kind.and_then(keys::transport) else {
+        return None;
+    };
+    let mut settings: Vec<(&str, String)> = Vec::new();
+    let mut wrong = false;
+    for (key, item, place) in table.entries().filter(|(key, ..)| *key != "kind") {
+        let full = table.key(key);
+        let known = || mechanism.parameters.iter().map(|parameter| parameter.key);
+        let mut fail = |place, message: String, help| {
+            wrong = true;
+            table.context.fail_at(place, &full, message, help);
+        };
+        if !known().any(|known| known == key) {
+            fail(place, format!("`{}` has no parameter `{key}`", mechanism.kind), suggest::help(key, known()));
+            continue;
+        }
+        let Some(value) = item.value.text() else {
+            fail(&item.place, format!("`{key}` cannot be {}", show(&item.value)), None);
+            continue;
+        };
+        match TransportParameters::build(mechanism.kind, [(key, value.as_str())]) {
+            // Values that do not fit the defaults may fit each other: judged together below.
+            Ok(_) | Err(ParameterError::Range { .. }) => {
+                table.context.explain(full, value.clone(), table.context.origin(&item.place));
+                settings.push((key, value));
+            }
+            Err(ParameterError::Value { value, wanted, .. }) => {
+                // Some of these repeat the value, others only say what would be right.
+                let message = if wanted.contains('`') { wanted } else { format!("`{value}`: {wanted}") };
+                fail(&item.place, message, None);
+            }
+            Err(error) => fail(&item.place, error.to_string(), None),
+        }
+    }
+    for parameter in mechanism.parameters {
+        if !table.has(parameter.key) {
+            let origin = Origin::Default { source: parameter.source };
+            table.context.explain(table.key(parameter.key), parameter.default.to_owned(), origin);
+        }
+    }
+    if wrong {
+        return None;
+    }
+    match TransportParameters::build(mechanism.kind, settings.iter().map(|(key, value)| (*key, value.as_str()))) {
+        Ok(parameters) => Some((mechanism.kind, parameters)),
+        Err(ParameterError::Range { key, wanted }) => {
+            table.fail(key, format!("`{key}` does not work"), Some(wanted));
+            None
+        }
+        Err(error) => {
+            section.fail("transport", error.to_string(), None);
+            None
+        }
+    }
+}
+
+/// `[measure]`, `[record]` and `[check]`.
+#[derive(Clone, Debug)]
+pub(crate) struct Watch {
+    pub warm_up: Time,
+    pub measure_end: Option<Time>,
+    pub record: RecordParameters,
+    pub record_flows: bool,
+    pub deadlock_every: Option<Time>,
+    pub expect_deadlock: bool,
+}
+
+pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Watch> {
+    let measure = root.table("measure", "measure", false);
+    let (warm_up, measure_end) = (measure.time("warm_up"), measure.time("end"));
+    measure.finish();
+    if let (Some(warm_up), Some(duration)) = (warm_up, duration) {
+        let end = measure_end.unwrap_or(duration);
+        if warm_up >= duration {
+            let message = format!("the warm-up of {warm_up} leaves nothing of the {duration} to measure");
+            measure.fail("warm_up", message, Some("warm_up must be shorter than `duration`".to_owned()));
+        } else if end <= warm_up || end > duration {
+            let message = format!("measuring ends at {end}, outside of the run after its warm-up");
+            measure.fail("end", message, Some(format!("write a time above {warm_up}, up to {duration}")));
+        }
+    }
+    let record = root.table("record", "record", false);
+    let (queues_every, links_every) = (record.every("queues"), record.every("links"));
+    let throughput_every = record.every("throughput");
+    let (pauses, record_flows) = (record.flag("pauses"), record.flag("flows"));
+    record.finish();
+    let check = root.table("check", "check", false);
+    let deadlock_every = check.every("deadlock");
+    let expect = check.word("expect", "outcome", &["deadlock"]);
+    check.finish();
+    if expect.is_some() && deadlock_every.is_none() {
+        let help = "write check.deadlock = { every = \"10us\" }".to_owned();
+        check.fail("expect", "a deadlock is expected, but none is looked for", Some(help));
+    }
+    Some(Watch {
+        warm_up: warm_up?,
+        measure_end,
+        record: RecordParameters { queues_every, links_every, throughput_every, pauses: pauses? },
+        record_flows: record_flows?,
+        deadlock_every,
+        expect_deadlock: expect.is_some(),
+    })
+}

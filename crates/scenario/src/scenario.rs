@@ -1,0 +1,175 @@
+//! A scenario that was read: every key is known and every value makes sense by itself.
+
+use crate::document::Document;
+use crate::error::{Explained, Origin, ScenarioErrors};
+use crate::fabric_part::FabricPlan;
+use crate::files::{self, Load, hex};
+use crate::run_part::{self, HostPart, NamedFailure, NamedPath, Routing, Top, Watch};
+use crate::section::Context;
+use crate::traffic_part::{self, TrafficPlan};
+use crate::{ScenarioError, switch_part};
+use model::parameters::SwitchParameters;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What a scenario says, part by part.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
+    pub top: Top,
+    pub seed: u64,
+    pub fabric: FabricPlan,
+    pub routing: Routing,
+    pub paths: Vec<NamedPath>,
+    pub failures: Vec<NamedFailure>,
+    pub switch: SwitchParameters,
+    pub host: HostPart,
+    pub traffic: Vec<TrafficPlan>,
+    pub watch: Watch,
+}
+
+/// A scenario that was read; [`Scenario::lower`] builds what runs.
+pub struct Scenario {
+    pub(crate) document: Document,
+    /// Names of files are relative to this.
+    pub(crate) directory: PathBuf,
+    pub(crate) load: Box<Load>,
+    pub(crate) parts: Parts,
+    pub(crate) explained: Vec<Explained>,
+}
+
+impl fmt::Debug for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scenario").field("name", &self.name()).field("parts", &self.parts).finish_non_exhaustive()
+    }
+}
+
+/// Keys that results do not depend on, and the seed, which stands beside the hash.
+const NOT_HASHED: [&str; 5] = ["name", "description", "seed", "threads", "fabric.file"];
+
+impl Scenario {
+    /// Reads a scenario's file; names in it are relative to its folder. `overrides` are (`key.path`, value as
+    /// TOML or bare text), applied in order; `seed` goes before the scenario's.
+    ///
+    /// # Errors
+    /// A file that cannot be read, and everything that is wrong with it.
+    pub fn read(path: &Path, overrides: &[(String, String)], seed: Option<u64>) -> Result<Scenario, ScenarioErrors> {
+        let name = path.display().to_string();
+        let whole = |message: String| {
+            let (path, key) = (name.clone(), String::new());
+            let error = ScenarioError { path, line: 0, column: 0, span: 0..0, key, message, help: None };
+            ScenarioErrors { errors: vec![error] }
+        };
+        let content = files::from_disk(path).map_err(|error| whole(format!("cannot read the scenario: {error}")))?;
+        let text = String::from_utf8(content).map_err(|_| whole("not UTF-8 text".to_owned()))?;
+        let directory = path.parent().unwrap_or(Path::new(""));
+        Self::parse(&text, &name, directory, overrides, seed)
+    }
+
+    /// As [`Scenario::read`], from a text that errors call `name` and whose files stand in `directory`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn parse(
+        text: &str,
+        name: &str,
+        directory: &Path,
+        overrides: &[(String, String)],
+        seed: Option<u64>,
+    ) -> Result<Scenario, ScenarioErrors> {
+        Self::parse_with(text, name, directory, overrides, seed, Box::new(files::from_disk))
+    }
+
+    /// As [`Scenario::parse`], reading files by `load`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn parse_with(
+        text: &str,
+        name: &str,
+        directory: &Path,
+        overrides: &[(String, String)],
+        seed: Option<u64>,
+        load: Box<Load>,
+    ) -> Result<Scenario, ScenarioErrors> {
+        let document = Document::parse(text, name, overrides).map_err(|errors| ScenarioErrors { errors })?;
+        let context = Context::new(&document);
+        let parts = read_parts(&context, seed);
+        let (errors, mut explained, _) = context.finish();
+        if let (Some(seed), Some(entry)) = (seed, explained.iter_mut().find(|entry| entry.key == "seed")) {
+            (entry.value, entry.origin) = (seed.to_string(), Origin::Override);
+        }
+        match parts {
+            Some(parts) if errors.is_empty() => {
+                Ok(Scenario { directory: directory.to_owned(), load, parts, explained, document })
+            }
+            _ if errors.is_empty() => {
+                // A part gave up without a word, which is a mistake of ours that must not look like success.
+                let message = "this scenario cannot be read".to_owned();
+                Err(ScenarioErrors { errors: vec![document.error(&document.locate(""), "", message, None)] })
+            }
+            _ => Err(ScenarioErrors { errors }),
+        }
+    }
+
+    /// What results call it: its `name`, or that of its file.
+    pub fn name(&self) -> String {
+        let file = || Path::new(&self.document.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        self.parts.top.name.clone().or_else(file).unwrap_or_else(|| "scenario".to_owned())
+    }
+
+    /// The text that was read, for drawing errors.
+    pub fn text(&self) -> &str {
+        &self.document.text
+    }
+
+    /// Every value with its origin.
+    pub fn explain(&self) -> &[Explained] {
+        &self.explained
+    }
+
+    /// See [`crate::Lowered::hash`].
+    pub(crate) fn hash(&self, digests: &[(String, String)]) -> String {
+        let mut lines: Vec<String> = self
+            .explained
+            .iter()
+            .filter(|entry| !NOT_HASHED.contains(&entry.key.as_str()) && !is_replay_file(&entry.key))
+            .map(|entry| format!("{}={:?}\n", entry.key, entry.value))
+            .chain(digests.iter().map(|(key, digest)| format!("{key} contains {digest}\n")))
+            .collect();
+        // Where a key stands in its file does not matter.
+        lines.sort_unstable();
+        hex(&Sha256::digest(lines.concat()))
+    }
+}
+
+/// The content of such a file counts, not its name.
+fn is_replay_file(key: &str) -> bool {
+    key.starts_with("traffic.") && key.ends_with(".file")
+}
+
+/// Every part is read, so that every mistake is told, before the first that failed decides.
+fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
+    let root = context.root();
+    let top = run_part::top(&root);
+    let fabric = FabricPlan::read(&root);
+    let routing = run_part::routing(&root);
+    let (paths, failures) = (run_part::paths(&root), run_part::failures(&root));
+    let (switch, host) = (switch_part::read(&root), run_part::host(&root));
+    let traffic = traffic_part::read(&root);
+    let watch = run_part::watch(&root, top.as_ref().map(|top| top.duration));
+    root.finish();
+    let top = top?;
+    Some(Parts {
+        seed: seed.unwrap_or(top.seed),
+        top,
+        fabric: fabric?,
+        routing: routing?,
+        paths,
+        failures,
+        switch: switch?,
+        host: host?,
+        traffic: traffic.into_iter().collect::<Option<Vec<_>>>()?,
+        watch: watch?,
+    })
+}

@@ -1,0 +1,420 @@
+//! Reading one table of a scenario: each key once, with its default from the table of keys; what was not asked
+//! for is unknown.
+
+use crate::document::{Document, Item, Place, Table, Value, unknown_word};
+use crate::error::{Explained, Origin, ScenarioError, Warning};
+use crate::keys::{self, Default};
+use crate::suggest;
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::str::FromStr;
+use units::{Bytes, Rate, Time, parse_percent};
+
+/// What is wrong with a value, and what would help.
+pub(crate) type Wrong = (String, Option<String>);
+
+/// A value and how it is written canonically.
+pub(crate) type Read<T> = Result<(T, String), Wrong>;
+
+/// What reading and lowering collect.
+pub(crate) struct Context<'d> {
+    pub document: &'d Document,
+    errors: RefCell<Vec<ScenarioError>>,
+    explained: RefCell<Vec<Explained>>,
+    warnings: RefCell<Vec<Warning>>,
+}
+
+static EMPTY: Table = Table { entries: Vec::new() };
+
+impl<'d> Context<'d> {
+    pub fn new(document: &'d Document) -> Self {
+        let (errors, explained, warnings) = <_>::default();
+        Context { document, errors, explained, warnings }
+    }
+
+    /// Reports a mistake at the value of `key` (as `--set` names it), or the nearest table that exists.
+    pub fn fail(&self, key: &str, message: impl Into<String>, help: Option<String>) {
+        self.fail_at(&self.document.locate(key), key, message, help);
+    }
+
+    pub fn fail_at(&self, place: &Place, key: &str, message: impl Into<String>, help: Option<String>) {
+        self.push(self.document.error(place, key, message.into(), help));
+    }
+
+    pub fn push(&self, error: ScenarioError) {
+        self.errors.borrow_mut().push(error);
+    }
+
+    pub fn warn(&self, key: &str, message: impl Into<String>) {
+        self.warnings.borrow_mut().push(Warning { key: key.to_owned(), message: message.into() });
+    }
+
+    pub fn explain(&self, key: String, value: String, origin: Origin) {
+        self.explained.borrow_mut().push(Explained { key, value, origin });
+    }
+
+    pub fn origin(&self, place: &Place) -> Origin {
+        match place {
+            Place::File(span) => Origin::File { line: self.document.position(span.start).0 },
+            Place::Override(_) => Origin::Override,
+        }
+    }
+
+    /// Errors in the order of the file, then those of overrides and of other files.
+    pub fn finish(self) -> (Vec<ScenarioError>, Vec<Explained>, Vec<Warning>) {
+        let mut errors = self.errors.into_inner();
+        errors.sort_by_key(|error| (error.path != self.document.name, error.span.start));
+        errors.dedup();
+        (errors, self.explained.into_inner(), self.warnings.into_inner())
+    }
+
+    pub fn root(&self) -> Section<'_, 'd> {
+        Section::new(self, "", String::new(), &self.document.root)
+    }
+}
+
+/// One table.
+pub(crate) struct Section<'c, 'd> {
+    pub context: &'c Context<'d>,
+    schema: &'static str,
+    /// As `--set` names it: `traffic.0`.
+    pub name: String,
+    table: &'d Table,
+    /// A text in place of the table: its `kind`.
+    short: Option<&'d Item>,
+    /// Which variant of the table this is; keys that it has not are unknown.
+    tags: RefCell<Vec<&'static str>>,
+    /// A wrong `kind` would make every other key unknown.
+    undecided: RefCell<bool>,
+    asked: RefCell<Vec<&'static str>>,
+}
+
+impl<'c, 'd> Section<'c, 'd> {
+    fn new(context: &'c Context<'d>, schema: &'static str, name: String, table: &'d Table) -> Self {
+        let (tags, undecided, asked) = (RefCell::new(Vec::new()), RefCell::new(false), RefCell::new(Vec::new()));
+        Section { context, schema, name, table, short: None, tags, undecided, asked }
+    }
+
+    /// The full name of a key.
+    pub fn key(&self, key: &str) -> String {
+        if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
+    }
+
+    /// Reports a mistake at a key.
+    pub fn fail(&self, key: &str, message: impl Into<String>, help: Option<String>) {
+        self.context.fail(&self.key(key), message, help);
+    }
+
+    /// From here on the table is of this variant too.
+    pub fn tag(&self, tag: &'static str) {
+        self.tags.borrow_mut().push(tag);
+    }
+
+    /// It cannot be told which keys this table has: those of every variant pass.
+    pub fn undecide(&self) {
+        *self.undecided.borrow_mut() = true;
+    }
+
+    pub fn has(&self, key: &str) -> bool {
+        self.table.get(key).is_some()
+    }
+
+    /// The table at `key`, or an empty one. With `short` a text may stand for the table's `kind`.
+    pub fn table(&self, key: &'static str, schema: &'static str, short: bool) -> Section<'c, 'd> {
+        self.asked.borrow_mut().push(key);
+        let section = |table| Section::new(self.context, schema, self.key(key), table);
+        match self.table.get(key) {
+            None => section(&EMPTY),
+            Some(Item { value: Value::Table(table), .. }) => section(table),
+            Some(item @ Item { value: Value::Text(_), .. }) if short => {
+                Section { short: Some(item), ..section(&EMPTY) }
+            }
+            Some(Item { value, .. }) => {
+                let help =
+                    if key == "link" { "write { rate = \"100Gbps\", delay = \"500ns\" }" } else { "write { ... }" };
+                self.fail(key, format!("`{key}` is {}, not a table", value.what()), Some(help.to_owned()));
+                let empty = section(&EMPTY);
+                *empty.undecided.borrow_mut() = true;
+                empty
+            }
+        }
+    }
+
+    /// The tables of `[[key]]`.
+    pub fn tables(&self, key: &'static str, schema: &'static str) -> Vec<Section<'c, 'd>> {
+        self.asked.borrow_mut().push(key);
+        let Some(item) = self.table.get(key) else { return Vec::new() };
+        let Value::Array(items) = &item.value else {
+            let message = format!("`{key}` is {}, not a list of tables", item.value.what());
+            self.fail(key, message, Some(format!("write [[{key}]]")));
+            return Vec::new();
+        };
+        let mut sections = Vec::new();
+        for (at, item) in items.iter().enumerate() {
+            let name = format!("{}.{at}", self.key(key));
+            match &item.value {
+                Value::Table(table) => sections.push(Section::new(self.context, schema, name, table)),
+                other => {
+                    let message = format!("an entry of `{key}` is {}, not a table", other.what());
+                    self.context.fail(&name, message, Some(format!("write [[{key}]]")));
+                }
+            }
+        }
+        sections
+    }
+
+    /// The value of `key`, or its default; `None` if it is absent or was wrong (and reported).
+    pub fn read<T>(&self, key: &'static str, parse: impl Fn(&Value) -> Read<T>) -> Option<T> {
+        self.asked.borrow_mut().push(key);
+        let description = keys::find(self.schema, key, &self.tags.borrow());
+        debug_assert!(description.is_some(), "`{}` `{key}` stands in no table of keys", self.schema);
+        let description = description?;
+        let written = if key == "kind" { self.short.or(self.table.get(key)) } else { self.table.get(key) };
+        let (value, origin) = match (written, description.default) {
+            (Some(item), _) => match parse(&item.value) {
+                Ok((value, text)) => (Some((value, text)), self.context.origin(&item.place)),
+                Err((message, help)) => {
+                    self.context.fail_at(&item.place, &self.key(key), message, help);
+                    return None;
+                }
+            },
+            (None, Default::Required) => {
+                if !*self.undecided.borrow() {
+                    let message = if self.name.is_empty() {
+                        format!("`{key}` is missing")
+                    } else {
+                        format!("`{}` needs `{key}`", self.name)
+                    };
+                    let help = format!("{}: write {key} = {}", description.meaning, description.example);
+                    self.context.fail(&self.name, message, Some(help));
+                }
+                return None;
+            }
+            (None, Default::Value(text)) => {
+                let parsed = parse(&Value::bare(text)).ok();
+                debug_assert!(parsed.is_some(), "the default of `{}` `{key}` does not parse", self.schema);
+                (parsed, Origin::Default { source: description.source })
+            }
+            (None, Default::Absent(what)) => {
+                let origin = Origin::Default { source: description.source };
+                self.context.explain(self.key(key), what.to_owned(), origin);
+                return None;
+            }
+        };
+        let (value, text) = value?;
+        self.context.explain(self.key(key), text, origin);
+        Some(value)
+    }
+
+    /// `kind`, and which keys the table therefore has.
+    pub fn kind(&self, what: &str, kinds: &[&'static str]) -> Option<&'static str> {
+        let kind = self.word("kind", what, kinds);
+        match kind {
+            Some(kind) => self.tag(kind),
+            None => *self.undecided.borrow_mut() = true,
+        }
+        kind
+    }
+
+    pub fn word(&self, key: &'static str, what: &str, words: &[&'static str]) -> Option<&'static str> {
+        self.read(key, |value| {
+            let text = text(value, what)?;
+            let found = words.iter().find(|word| **word == text);
+            found.map(|word| (*word, text.clone())).ok_or_else(|| unknown_word(&text, what, words))
+        })
+    }
+
+    pub fn quantity<T: FromStr<Err: Display> + Display>(&self, key: &'static str, what: &str) -> Option<T> {
+        self.read(key, |value| quantity(value, what))
+    }
+
+    pub fn time(&self, key: &'static str) -> Option<Time> {
+        self.quantity(key, "a time")
+    }
+
+    pub fn size(&self, key: &'static str) -> Option<u64> {
+        self.quantity::<Bytes>(key, "a size").map(Bytes::get)
+    }
+
+    /// Up to 1 Pbps: beyond, bytes would follow each other within a picosecond.
+    pub fn rate(&self, key: &'static str) -> Option<Rate> {
+        self.read(key, |value| {
+            let (rate, text) = quantity::<Rate>(value, "a rate")?;
+            if rate.as_bps() > 1_000_000_000_000_000 {
+                return Err((format!("`{text}` is more than 1000Tbps"), Some("write a rate like \"100Gbps\"".into())));
+            }
+            Ok((rate, text))
+        })
+    }
+
+    pub fn whole(&self, key: &'static str, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
+        self.read(key, |value| whole(value, range.clone()))
+    }
+
+    pub fn count(&self, key: &'static str) -> Option<u32> {
+        self.whole(key, 0..=u64::from(u32::MAX)).map(|count| count as u32)
+    }
+
+    pub fn class(&self, key: &'static str) -> Option<u8> {
+        self.whole(key, 0..=7).map(|class| class as u8)
+    }
+
+    pub fn flag(&self, key: &'static str) -> Option<bool> {
+        self.read(key, |value| match value {
+            Value::Boolean(flag) => Ok((*flag, flag.to_string())),
+            other => Err((format!("{} is neither true nor false", show(other)), Some("write true or false".into()))),
+        })
+    }
+
+    /// A probability, 0 to 1.
+    pub fn probability(&self, key: &'static str) -> Option<f64> {
+        self.read(key, |value| share(value, 1.0))
+    }
+
+    pub fn text(&self, key: &'static str) -> Option<String> {
+        self.read(key, |value| text(value, "a text").map(|text| (text.clone(), text)))
+    }
+
+    /// `false`, or a table with `every`.
+    pub fn every(&self, key: &'static str) -> Option<Time> {
+        self.read(key, |value| match value {
+            Value::Boolean(false) => Ok((None, "false".to_owned())),
+            Value::Text(_) => positive(value).map(|(time, text)| (Some(time), text)),
+            Value::Table(Table { entries }) => match &entries[..] {
+                [entry] if entry.key == "every" => positive(&entry.item.value).map(|(time, text)| (Some(time), text)),
+                _ => {
+                    let other = entries.iter().find(|entry| entry.key != "every");
+                    let message = match other {
+                        Some(entry) => format!("`{key}` has no key `{}`", entry.key),
+                        None => format!("`{key}` needs `every`"),
+                    };
+                    Err((message, Some("write { every = \"10us\" }".to_owned())))
+                }
+            },
+            other => Err((
+                format!("{} does not say how often", show(other)),
+                Some("write { every = \"10us\" }, or false".to_owned()),
+            )),
+        })
+        .flatten()
+    }
+
+    /// Reports keys that the table does not have.
+    pub fn finish(&self) {
+        let (asked, tags) = (self.asked.borrow(), self.tags.borrow());
+        debug_assert!(
+            *self.undecided.borrow()
+                || keys::keys().all(|key| key.section != self.schema
+                    || !key.fits(&tags)
+                    || asked.iter().any(|asked| *asked == key.name)),
+            "a key of `{}` {tags:?} is in the table but nobody reads it: {:?}",
+            self.schema,
+            keys::keys().find(|key| key.section == self.schema
+                && key.fits(&tags)
+                && !asked.iter().any(|asked| *asked == key.name)),
+        );
+        let all: Vec<_> = keys::keys().filter(|key| key.section == self.schema).collect();
+        for entry in &self.table.entries {
+            let name = entry.key.as_str();
+            let elsewhere: Vec<&str> =
+                all.iter().filter(|key| key.name == name).flat_map(|key| key.variants.iter().copied()).collect();
+            if asked.iter().any(|asked| *asked == name)
+                || (*self.undecided.borrow() && all.iter().any(|key| key.name == name))
+            {
+                continue;
+            }
+            let table = if self.name.is_empty() { "a scenario".to_owned() } else { format!("`{}`", self.name) };
+            let (message, help) = if elsewhere.is_empty() {
+                let mut known: Vec<&str> =
+                    if *self.undecided.borrow() { all.iter().map(|key| key.name).collect() } else { asked.to_vec() };
+                known.sort_unstable();
+                known.dedup();
+                (format!("unknown key `{name}` in {table}"), suggest::help(name, known))
+            } else {
+                let what = tags.join(", ");
+                (
+                    format!("{table} is of kind {what} and has no key `{name}`"),
+                    Some(format!("`{name}` belongs to {}", elsewhere.join(", "))),
+                )
+            };
+            self.context.fail_at(&entry.key_place, &self.key(name), message, help);
+        }
+    }
+
+    /// Entries that are read elsewhere: parameters of transports.
+    pub fn entries(&self) -> impl Iterator<Item = (&'d str, &'d Item, &'d Place)> + use<'d> {
+        self.table.entries.iter().map(|entry| (entry.key.as_str(), &entry.item, &entry.key_place))
+    }
+}
+
+/// A value as an error repeats it, cut.
+pub(crate) fn show(value: &Value) -> String {
+    match value.text() {
+        Some(text) if text.chars().count() <= 40 => format!("`{text}`"),
+        Some(text) => format!("`{}...`", text.chars().take(40).collect::<String>()),
+        None => value.what().to_owned(),
+    }
+}
+
+pub(crate) fn text(value: &Value, what: &str) -> Result<String, Wrong> {
+    match value {
+        Value::Text(text) => Ok(text.clone()),
+        other => Err((format!("{} is not {what}", show(other)), Some("write it in quotes".to_owned()))),
+    }
+}
+
+pub(crate) fn quantity<T: FromStr<Err: Display> + Display>(value: &Value, what: &str) -> Read<T> {
+    let Some(text) = value.text() else { return Err((format!("{} is not {what}", value.what()), None)) };
+    match text.parse::<T>() {
+        Ok(value) => {
+            let canonical = value.to_string();
+            Ok((value, canonical))
+        }
+        Err(error) => Err((error.to_string(), None)),
+    }
+}
+
+pub(crate) fn positive(value: &Value) -> Read<Time> {
+    let (time, text) = quantity::<Time>(value, "a time")?;
+    if time == Time::ZERO {
+        return Err((format!("`{text}` must be above zero"), Some("write a time like \"10us\"".to_owned())));
+    }
+    Ok((time, text))
+}
+
+pub(crate) fn whole(value: &Value, range: std::ops::RangeInclusive<u64>) -> Read<u64> {
+    let right = if *range.end() == u64::MAX {
+        format!("write a whole number from {}", range.start())
+    } else {
+        format!("write a whole number from {} to {}", range.start(), range.end())
+    };
+    match value {
+        Value::Integer(text) => match text.parse::<u64>() {
+            Ok(number) if range.contains(&number) => Ok((number, number.to_string())),
+            _ => Err((format!("`{text}` is out of range"), Some(right))),
+        },
+        Value::Text(text) if text.parse::<u64>().is_ok() => {
+            Err((format!("\"{text}\" is a text, not a whole number"), Some(format!("write {text} without quotes"))))
+        }
+        other => Err((format!("{} is not a whole number", show(other)), Some(right))),
+    }
+}
+
+/// From 0 to `most`, as a number or a percentage.
+pub(crate) fn share(value: &Value, most: f64) -> Read<f64> {
+    let right = || Some(format!("write a number from 0 to {most}, like 0.8 or \"80%\""));
+    let Some(text) = value.text() else { return Err((format!("{} is not a share", value.what()), right())) };
+    match parse_percent(&text) {
+        Ok(share) if share <= most => Ok((share, share.to_string())),
+        Ok(_) => Err((format!("`{text}` is more than {most}"), right())),
+        Err(error) => Err((error.to_string(), right())),
+    }
+}
+
+/// The items of a list.
+pub(crate) fn list<'v>(value: &'v Value, example: &str) -> Result<&'v [Item], Wrong> {
+    match value {
+        Value::Array(items) => Ok(items),
+        other => Err((format!("{} is not a list", show(other)), Some(format!("write it like {example}")))),
+    }
+}

@@ -1,0 +1,237 @@
+//! `[switch]`: buffers, flow control, marking, scheduling.
+
+use crate::document::Value;
+use crate::section::{Read, Section, list, quantity, show, whole};
+use model::parameters::{
+    Buffer, CLASSES, FlowControl, Marking, Overload, PauseParameters, QueueLimit, Scheduler, SwitchParameters,
+    Threshold,
+};
+use units::Bytes;
+
+/// The alpha of `xoff = "auto"`.
+const AUTO_XOFF: Threshold = Threshold::Dynamic { alpha: (1, 8) };
+/// What a deficit round robin gives a class that a table does not name: a full frame.
+const DRR_QUANTUM_BYTES: u32 = 1518;
+
+pub(crate) fn read(root: &Section<'_, '_>) -> Option<SwitchParameters> {
+    let section = root.table("switch", "switch", false);
+    let buffer = buffer(&section);
+    let flow_control = flow_control(&section, !section.has("queue"));
+    let overload = {
+        let table = section.table("overload", "switch.overload", true);
+        let kind = table.kind("overload action", &["drop"]);
+        table.finish();
+        kind.map(|_| Overload::Drop)
+    };
+    let (marking, scheduler) = (marking(&section), scheduler(&section));
+    section.finish();
+    Some(SwitchParameters {
+        buffer: buffer?,
+        flow_control: flow_control?,
+        overload: overload?,
+        marking: marking?,
+        scheduler: scheduler?,
+    })
+}
+
+fn buffer(section: &Section<'_, '_>) -> Option<Buffer> {
+    if section.has("queue") {
+        section.tag("per queue");
+        let limit = section.read("queue", |value| {
+            let Some(text) = value.text() else {
+                return Err((format!("{} is no room for a queue", value.what()), None));
+            };
+            let packets = text.strip_suffix("packets").or(text.strip_suffix("packet")).map(str::trim);
+            match packets.map(str::parse::<u32>) {
+                Some(Ok(count)) if count > 0 => Ok((QueueLimit::Packets(count), format!("{count} packets"))),
+                Some(_) => Err((format!("`{text}` is no number of packets"), Some("write \"500 packets\"".to_owned()))),
+                None => match quantity::<Bytes>(value, "a size") {
+                    Ok((Bytes(0), _)) | Err(_) => {
+                        let help = "write \"500 packets\" or \"1MB\"".to_owned();
+                        Err((format!("`{text}` is no room for a queue"), Some(help)))
+                    }
+                    Ok((bytes, text)) => Ok((QueueLimit::Bytes(bytes.get()), text)),
+                },
+            }
+        });
+        return Some(Buffer::PerQueue { limit: limit? });
+    }
+    section.tag("shared");
+    let bytes = section.size("buffer");
+    let egress = section.read("egress", threshold);
+    if bytes == Some(0) {
+        section.fail("buffer", "a switch without buffer forwards nothing", Some("write \"16MB\"".to_owned()));
+        return None;
+    }
+    Some(Buffer::Shared { bytes: bytes?, egress: egress? })
+}
+
+/// `"1/8"`, `0.125` or `1` is alpha; `"1MB"` is fixed.
+fn threshold(value: &Value) -> Read<Threshold> {
+    let right = || Some("write a size like \"100KB\", or a share of the free buffer like \"1/8\"".to_owned());
+    let Some(text) = value.text() else { return Err((format!("{} is no threshold", value.what()), right())) };
+    let numeric = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '/' | ' '));
+    if !numeric {
+        let (bytes, text) = quantity::<Bytes>(value, "a size").map_err(|(message, _)| (message, right()))?;
+        return Ok((Threshold::Static { bytes: bytes.get() }, text));
+    }
+    match alpha(&text) {
+        Some((numerator, denominator)) if numerator > 0 && denominator > 0 => {
+            let divisor = greatest_common_divisor(numerator, denominator);
+            let alpha = (numerator / divisor, denominator / divisor);
+            let text = if alpha.1 == 1 { alpha.0.to_string() } else { format!("{}/{}", alpha.0, alpha.1) };
+            Ok((Threshold::Dynamic { alpha }, text))
+        }
+        _ => Err((format!("`{text}` is no share of the free buffer"), right())),
+    }
+}
+
+/// A fraction or a decimal, exactly.
+fn alpha(text: &str) -> Option<(u32, u32)> {
+    if let Some((numerator, denominator)) = text.split_once('/') {
+        return Some((numerator.trim().parse().ok()?, denominator.trim().parse().ok()?));
+    }
+    let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+    let fraction = fraction.trim_end_matches('0');
+    let denominator = 10u32.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    Some((format!("{whole}{fraction}").parse().ok()?, denominator))
+}
+
+fn greatest_common_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+fn flow_control(section: &Section<'_, '_>, shared: bool) -> Option<FlowControl> {
+    let table = section.table("flow_control", "switch.flow_control", true);
+    let kind = table.kind("flow control", &["none", "pause", "pfc"]);
+    let parameters = match kind {
+        Some("pause") => pause(&table, Some(0xff), shared),
+        Some("pfc") => {
+            let classes = table.read("priorities", |value| {
+                let items = list(value, "[3]")?;
+                let mut classes = 0u8;
+                for item in items {
+                    classes |= 1 << whole(&item.value, 0..=7)?.0;
+                }
+                if classes == 0 {
+                    return Err((
+                        "the list of lossless classes is empty".into(),
+                        Some("write priorities = [3]".into()),
+                    ));
+                }
+                let shown: Vec<u8> = (0..8).filter(|class| classes >> class & 1 == 1).collect();
+                Ok((classes, format!("{shown:?}")))
+            });
+            pause(&table, classes, shared)
+        }
+        _ => None,
+    };
+    table.finish();
+    match kind? {
+        "pause" => Some(FlowControl::Pause(parameters?)),
+        "pfc" => Some(FlowControl::Pfc(parameters?)),
+        _ => Some(FlowControl::None),
+    }
+}
+
+fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<PauseParameters> {
+    let xoff = table.read("xoff", |value| match value.text().as_deref() {
+        Some("auto") => Ok((AUTO_XOFF, "auto: 1/8".to_owned())),
+        _ => threshold(value),
+    });
+    if !shared && matches!(xoff, Some(Threshold::Dynamic { .. })) {
+        let message = "without a shared buffer XOFF cannot follow what is free of it";
+        table.fail("xoff", message, Some("write a size: xoff = \"100KB\", less than `switch.queue`".to_owned()));
+    }
+    let xon = table.size("xon");
+    let headroom = table.read("headroom", |value| match value.text().as_deref() {
+        Some("auto") => Ok((None, "auto".to_owned())),
+        _ => quantity::<Bytes>(value, "a size").map(|(bytes, text)| (Some(bytes.get()), text)),
+    });
+    let quanta = table.whole("quanta", 1..=65_535);
+    let reaction = table.whole("reaction", 0..=100_000_000);
+    Some(PauseParameters {
+        classes: classes?,
+        xoff: xoff?,
+        xon_offset_bytes: xon?,
+        headroom_bytes: headroom?,
+        quanta: quanta? as u16,
+        reaction_bit_times: reaction?,
+    })
+}
+
+fn marking(section: &Section<'_, '_>) -> Option<Marking> {
+    let table = section.table("marking", "switch.marking", true);
+    let kind = table.kind("marking", &["none", "ecn"]);
+    let mut ecn = None;
+    if kind == Some("ecn") {
+        let (k_min, k_max, p_max) = (table.size("k_min"), table.size("k_max"), table.probability("p_max"));
+        let k_max = if table.has("k_max") { k_max } else { k_min };
+        if let (Some(low), Some(high)) = (k_min, k_max)
+            && high < low
+        {
+            let message = format!("`k_max` = {} is below `k_min` = {}", Bytes(high), Bytes(low));
+            table.fail("k_max", message, Some("marking begins at k_min and is certain above k_max".to_owned()));
+        }
+        ecn = k_min.zip(k_max).zip(p_max);
+    }
+    table.finish();
+    match kind? {
+        "none" => Some(Marking::None),
+        _ => ecn.map(|((k_min_bytes, k_max_bytes), p_max)| Marking::Ecn { k_min_bytes, k_max_bytes, p_max }),
+    }
+}
+
+fn scheduler(section: &Section<'_, '_>) -> Option<Scheduler> {
+    let table = section.table("scheduler", "switch.scheduler", true);
+    let kind = table.kind("scheduler", &["strict", "wrr", "drr"]);
+    let scheduler = match kind {
+        Some("strict") => Some(Scheduler::Strict),
+        Some("wrr") => {
+            let weight = |value: &Value| whole(value, 1..=65_535).map(|(weight, _)| weight as u16);
+            table.read("weights", |value| per_class(value, 1, weight)).map(|weights| Scheduler::Wrr { weights })
+        }
+        Some("drr") => {
+            let quantum = |value: &Value| match quantity::<Bytes>(value, "a size")? {
+                (Bytes(bytes @ 1..=0xffff_ffff), _) => Ok(bytes as u32),
+                (_, text) => Err((format!("`{text}` is out of range"), Some("from 1B to 4GB".to_owned()))),
+            };
+            table
+                .read("quanta", |value| per_class(value, DRR_QUANTUM_BYTES, quantum))
+                .map(|quantum_bytes| Scheduler::Drr { quantum_bytes })
+        }
+        _ => None,
+    };
+    table.finish();
+    scheduler
+}
+
+/// Eight values, or a table of class and value.
+fn per_class<T: Copy + std::fmt::Debug>(
+    value: &Value,
+    rest: T,
+    parse: impl Fn(&Value) -> Result<T, crate::section::Wrong>,
+) -> Read<[T; CLASSES]> {
+    let mut all = [rest; CLASSES];
+    match value {
+        Value::Array(items) if items.len() == CLASSES => {
+            for (slot, item) in all.iter_mut().zip(items) {
+                *slot = parse(&item.value)?;
+            }
+        }
+        Value::Table(table) => {
+            for entry in &table.entries {
+                let class = entry.key.parse::<usize>().ok().and_then(|class| all.get_mut(class));
+                let Some(slot) = class else {
+                    return Err((format!("`{}` is not a class", entry.key), Some("classes are 0 to 7".to_owned())));
+                };
+                *slot = parse(&entry.item.value)?;
+            }
+        }
+        other => {
+            let help = "write eight values, class 0 first, or a table like { 3 = ... }".to_owned();
+            return Err((format!("{} does not say what each class gets", show(other)), Some(help)));
+        }
+    }
+    Ok((all, format!("{all:?}")))
+}

@@ -1,0 +1,486 @@
+//! From entries to flows: names become hosts, shares of a link become rates.
+
+use crate::error::ScenarioError;
+use crate::fabric_part::HostName;
+use crate::files::Files;
+use crate::section::Context;
+use crate::suggest;
+use crate::traffic_part::{
+    LoadPlan, Often, PatternPlan, ProcessPlan, RatePlan, ServersPlan, SizesPlan, TrafficPlan, What,
+};
+use fabric::routing::PathTable;
+use fabric::{Fabric, NodeId};
+use std::io::Cursor;
+use traffic::{
+    AllToAll, BuiltIn, Cdf, DatagramSource, Entry, FileError, FlowFileOptions, Intensity, Load, Pairs, Pattern, Plan,
+    PlanBuilder, Poisson, Process, RequestReply, RingAllReduce, Servers, Sizes, Start, TrafficError, Workload,
+};
+use units::{Rate, Time};
+
+/// A path that traffic may name.
+pub(crate) struct KnownPath {
+    pub name: String,
+    pub from: NodeId,
+    pub to: NodeId,
+}
+
+/// What entries are lowered against.
+pub(crate) struct Ground<'a, 'd> {
+    pub context: &'a Context<'d>,
+    pub fabric: &'a Fabric,
+    /// By [`fabric::routing::PathId`].
+    pub paths: &'a [KnownPath],
+    pub files: &'a Files<'a>,
+    pub seed: u64,
+    pub duration: Time,
+    /// Of the slowest and the fastest host.
+    pub host_rates: (Rate, Rate),
+}
+
+/// What an entry's flows get once they exist.
+#[derive(Default)]
+struct After {
+    /// Paths of its flows in order, or one for all.
+    paths: Vec<u32>,
+    one_path: bool,
+    /// A share of the host's link.
+    share: Option<f64>,
+}
+
+/// The rate of the link by which a host sends (its first, where it has several).
+pub(crate) fn host_rate(fabric: &Fabric, host: u32) -> Rate {
+    let port = fabric.ports(fabric.host_node(host)).first();
+    port.map_or(Rate::MIN, |port| fabric.link(port.link).rate)
+}
+
+/// A share of a rate in integers: shares have nine decimals.
+fn share_of(rate: Rate, share: f64) -> Rate {
+    let parts = libm_round(share * 1e9);
+    let bps = u128::from(rate.as_bps()) * parts / 1_000_000_000;
+    Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX)).unwrap_or(Rate::MIN)
+}
+
+/// To the nearest whole number; `value` is positive and below 2^50.
+fn libm_round(value: f64) -> u128 {
+    (value + 0.5) as u128
+}
+
+impl Ground<'_, '_> {
+    fn host(&self, host: &HostName, key: &str) -> Option<u32> {
+        let hosts = self.fabric.hosts().len() as u64;
+        let message = match host {
+            HostName::Number(number) if *number < hosts => return Some(*number as u32),
+            HostName::Number(number) => {
+                let help = format!("there are {hosts} hosts, 0 to {}", hosts.saturating_sub(1));
+                self.context.fail(key, format!("host {number} does not exist"), Some(help));
+                return None;
+            }
+            HostName::Range(..) => format!("`{host}` is not one host"),
+            HostName::Name(name) => match self.fabric.find(name).map(|node| self.fabric.host_index(node)) {
+                Some(Some(index)) => return Some(index),
+                Some(None) => format!("`{name}` is a switch, not a host"),
+                None => format!("the fabric has no host `{name}`"),
+            },
+        };
+        let known = self.fabric.hosts().iter().take(10_000).map(|&node| self.fabric.name(node));
+        let near = suggest::nearest(&host.to_string(), known).map(|near| format!("did you mean `{near}`?"));
+        let names = || {
+            let first = self.fabric.name(self.fabric.host_node(0));
+            let last = self.fabric.name(self.fabric.host_node(hosts as u32 - 1));
+            Some(format!("hosts are `{first}` to `{last}`, or 0 to {}", hosts - 1))
+        };
+        self.context.fail(key, message, near.or_else(names));
+        None
+    }
+
+    fn hosts(&self, names: &[HostName], key: &str) -> Option<Vec<u32>> {
+        let mut hosts = Vec::new();
+        let mut right = true;
+        for (at, name) in names.iter().enumerate() {
+            let key = format!("{key}.{at}");
+            match name {
+                HostName::Range(from, to) => {
+                    let count = self.fabric.hosts().len() as u64;
+                    if from > to || *to >= count {
+                        let help = format!("there are {count} hosts, 0 to {}", count.saturating_sub(1));
+                        self.context.fail(&key, format!("`{name}` is no range of hosts"), Some(help));
+                        right = false;
+                    } else {
+                        hosts.extend(*from as u32..=*to as u32);
+                    }
+                }
+                one => match self.host(one, &key) {
+                    Some(host) => hosts.push(host),
+                    None => right = false,
+                },
+            }
+        }
+        right.then_some(hosts)
+    }
+
+    /// All hosts, or those of the entry.
+    fn entry_hosts(&self, plan: &TrafficPlan, key: &str) -> Option<Vec<u32>> {
+        match &plan.hosts {
+            None => Some((0..self.fabric.hosts().len() as u32).collect()),
+            Some(names) => self.hosts(names, &format!("{key}.hosts")),
+        }
+    }
+
+    fn sizes(&self, sizes: &SizesPlan, key: &str) -> Option<Sizes> {
+        Some(match sizes {
+            SizesPlan::Fixed(bytes) => Sizes::Fixed(*bytes),
+            SizesPlan::Uniform(min_bytes, max_bytes) => Sizes::Uniform { min_bytes: *min_bytes, max_bytes: *max_bytes },
+            SizesPlan::BuiltIn(name) => Sizes::Empirical(BuiltIn::named(name)?.cdf()),
+            SizesPlan::File(file) => {
+                let key = format!("{key}.sizes");
+                let content = self.files.load(self.context, file, &key)?;
+                match Cdf::read(Cursor::new(content), &self.files.shown(file)) {
+                    Ok(cdf) => Sizes::Empirical(cdf.into()),
+                    Err(error) => {
+                        self.file_error(error, &key);
+                        return None;
+                    }
+                }
+            }
+        })
+    }
+
+    fn file_error(&self, error: FileError, key: &str) {
+        let (path, line, message) = match error {
+            FileError::Line { file, line, problem } => (file, line, problem.to_string()),
+            FileError::Read { file, source } => (file, 0, source.to_string()),
+        };
+        let key = key.to_owned();
+        self.context.push(ScenarioError { path, line, column: 0, span: 0..0, key, message, help: None });
+    }
+
+    fn traffic_error(&self, error: TrafficError, key: &str, fallback: &str) {
+        let (key, message) = match error {
+            TrafficError::BadParameter { key: parameter, why } => {
+                let parameter = if parameter == "source" { "process" } else { parameter };
+                (format!("{key}.{parameter}"), format!("{parameter}: {why}"))
+            }
+            other => (format!("{key}.{fallback}"), other.to_string()),
+        };
+        self.context.fail(&key, message, None);
+    }
+
+    fn path(&self, name: &str, key: &str) -> Option<u32> {
+        let found = self.paths.iter().position(|path| path.name == name);
+        if found.is_none() {
+            let help = suggest::help(name, self.paths.iter().map(|path| path.name.as_str()));
+            let help = help.or_else(|| Some("write [[path]] with name and nodes".to_owned()));
+            self.context.fail(key, format!("there is no path `{name}`"), help);
+        }
+        found.map(|at| at as u32)
+    }
+
+    fn process(&self, process: &ProcessPlan, after: &mut After) -> Process {
+        let mut rate = |plan: &RatePlan| match plan {
+            RatePlan::Rate(rate) => *rate,
+            RatePlan::Share(share) => {
+                after.share = Some(*share);
+                // Judged at the slowest link, where a frame takes longest; each flow gets its own below.
+                share_of(self.host_rates.0, *share)
+            }
+        };
+        match process {
+            ProcessPlan::Constant(plan) => Process::Constant { rate: rate(plan) },
+            ProcessPlan::Poisson(plan) => Process::Poisson { rate: rate(plan) },
+            ProcessPlan::OnOff { rate: plan, mean_on, mean_off } => {
+                Process::OnOff { rate: rate(plan), mean_on: *mean_on, mean_off: *mean_off }
+            }
+            ProcessPlan::Bursts { frame_gap, frames_per_burst, pause } => {
+                Process::Bursts { frame_gap: *frame_gap, frames_per_burst: *frames_per_burst, pause: *pause }
+            }
+        }
+    }
+
+    fn pattern(&self, pattern: &PatternPlan, key: &str, after: &mut After) -> Option<Pattern> {
+        Some(match pattern {
+            PatternPlan::Incast { fan_in, receiver } => {
+                let receiver = match receiver {
+                    None => None,
+                    Some(name) => Some(self.host(name, &format!("{key}.receiver"))?),
+                };
+                Pattern::Incast { fan_in: *fan_in, receiver }
+            }
+            PatternPlan::Permutation => Pattern::Permutation,
+            PatternPlan::AllToAll => Pattern::AllToAll,
+            PatternPlan::Random { pairs } => Pattern::Random { pairs: *pairs },
+            PatternPlan::Stride { stride } => Pattern::Stride { stride: *stride },
+            PatternPlan::Pairs { pairs, paths } => {
+                let paths = paths.iter().flatten().enumerate();
+                let found: Vec<_> = paths.map(|(at, name)| self.path(name, &format!("{key}.paths.{at}"))).collect();
+                after.paths.extend(found.into_iter().collect::<Option<Vec<u32>>>()?);
+                match pairs {
+                    None => {
+                        let list = after.paths.iter().map(|path| self.ends(*path, key));
+                        Pattern::List(list.collect::<Option<Vec<_>>>()?)
+                    }
+                    Some(pairs) => {
+                        let ends = pairs.iter().enumerate().map(|(at, (from, to))| {
+                            let (src, dst) = (
+                                self.host(from, &format!("{key}.pairs.{at}")),
+                                self.host(to, &format!("{key}.pairs.{at}")),
+                            );
+                            if src.is_some() && src == dst {
+                                let message = format!("host `{from}` would send to itself");
+                                self.context.fail(&format!("{key}.pairs.{at}"), message, None);
+                                return None;
+                            }
+                            src.zip(dst)
+                        });
+                        let ends: Vec<Option<(u32, u32)>> = ends.collect();
+                        Pattern::List(ends.into_iter().collect::<Option<Vec<_>>>()?)
+                    }
+                }
+            }
+        })
+    }
+
+    /// The hosts at both ends of a path.
+    fn ends(&self, path: u32, key: &str) -> Option<(u32, u32)> {
+        let path = &self.paths[path as usize];
+        let ends = self.fabric.host_index(path.from).zip(self.fabric.host_index(path.to));
+        if ends.is_none_or(|(from, to)| from == to) {
+            let message = format!("path `{}` does not lead from one host to another", path.name);
+            self.context.fail(&format!("{key}.paths"), message, None);
+            return None;
+        }
+        ends
+    }
+
+    fn entry(&self, at: usize, plan: &TrafficPlan, builder: &mut PlanBuilder) -> Option<After> {
+        let key = format!("traffic.{at}");
+        if plan.start >= self.duration && plan.start > Time::ZERO {
+            let message = format!("traffic begins at {}, but the run ends at {}", plan.start, self.duration);
+            self.context.fail(&format!("{key}.start"), message, None);
+            return None;
+        }
+        let hosts = self.entry_hosts(plan, &key)?;
+        let mut after = After::default();
+        let entry = Entry {
+            seed: self.seed,
+            traffic: at as u8,
+            class: plan.class,
+            dst_port: plan.dst_port,
+            start: plan.start,
+            jitter: plan.jitter,
+        };
+        let (made, fallback) = match &plan.what {
+            What::Pairs { pattern, path, load } => {
+                if let Some(name) = path {
+                    after.paths.push(self.path(name, &format!("{key}.path"))?);
+                    after.one_path = true;
+                }
+                let fallback = match pattern {
+                    PatternPlan::Incast { .. } => "fan_in",
+                    PatternPlan::Random { .. } => "count",
+                    _ => "hosts",
+                };
+                let pattern = self.pattern(pattern, &key, &mut after)?;
+                let workload = match load {
+                    LoadPlan::Transfer(sizes) => Workload::Bulk(self.sizes(sizes, &key)?),
+                    LoadPlan::Endless => Workload::Endless,
+                    LoadPlan::Frames { process, frame_bytes, size_bytes, stop } => {
+                        let process = self.process(process, &mut after);
+                        let source = DatagramSource { process, frame_bytes: *frame_bytes, stop: *stop };
+                        Workload::Datagrams { source, size_bytes: *size_bytes }
+                    }
+                };
+                (traffic::pairs(&Pairs { pattern, workload }, &hosts, &entry, builder), fallback)
+            }
+            What::Poisson { how, sizes, destinations, stop, flows } => {
+                let destinations = match destinations {
+                    None => hosts.clone(),
+                    Some(names) => self.hosts(names, &format!("{key}.destinations"))?,
+                };
+                let sizes = self.sizes(sizes, &key)?;
+                let mut made = if hosts.is_empty() {
+                    Err(TrafficError::TooFewHosts { what: "Poisson traffic", needed: 1, hosts: 0 })
+                } else {
+                    Ok(())
+                };
+                // Hosts with links of the same rate share their lists; their order stays.
+                for group in hosts.chunk_by(|a, b| host_rate(self.fabric, *a) == host_rate(self.fabric, *b)) {
+                    let rate = host_rate(self.fabric, group[0]);
+                    let intensity = match how {
+                        Often::Load(load) => Intensity::Load { rate, load: *load },
+                        Often::MeanGap(gap) => Intensity::MeanGap(*gap),
+                    };
+                    let (sizes, destinations) = (sizes.clone(), Some(destinations.clone()));
+                    let poisson = Poisson { intensity, sizes, destinations, stop: *stop, flows_per_host: *flows };
+                    made = made.and_then(|()| traffic::poisson(&poisson, group, &entry, builder));
+                }
+                (made, "hosts")
+            }
+            What::RequestReply { client, servers, request_bytes, reply_bytes, requests, think, service, rounds } => {
+                let client = self.host(client, &format!("{key}.client"));
+                let servers = match servers {
+                    ServersPlan::Random(count) => Some(Servers::Random(*count)),
+                    ServersPlan::List(names) => self.hosts(names, &format!("{key}.servers")).map(Servers::List),
+                };
+                let request_reply = RequestReply {
+                    client: client?,
+                    servers: servers?,
+                    request_bytes: *request_bytes,
+                    reply_bytes: *reply_bytes,
+                    requests: *requests,
+                    think: *think,
+                    service: *service,
+                    rounds: *rounds,
+                };
+                (traffic::request_reply(&request_reply, &hosts, &entry, builder), "servers")
+            }
+            What::RingAllReduce { total_bytes, step_delay } => {
+                let ring = RingAllReduce { total_bytes: *total_bytes, step_delay: *step_delay };
+                (traffic::ring_all_reduce(&ring, &hosts, &entry, builder), "hosts")
+            }
+            What::AllToAllRounds { pair_bytes, window, round_delay } => {
+                let rounds = AllToAll { pair_bytes: *pair_bytes, window: *window, round_delay: *round_delay };
+                (traffic::all_to_all(&rounds, &hosts, &entry, builder), "hosts")
+            }
+            What::Replay { file, time_origin } => {
+                return self.replay(at, plan, file, *time_origin, builder);
+            }
+        };
+        match made {
+            Ok(()) => Some(after),
+            Err(error) => {
+                self.traffic_error(error, &key, fallback);
+                None
+            }
+        }
+    }
+
+    fn replay(
+        &self,
+        at: usize,
+        plan: &TrafficPlan,
+        file: &str,
+        time_origin: Time,
+        builder: &mut PlanBuilder,
+    ) -> Option<After> {
+        let key = format!("traffic.{at}.file");
+        let content = self.files.load(self.context, file, &key)?;
+        let options = FlowFileOptions {
+            hosts: self.fabric.hosts().len() as u32,
+            time_origin,
+            traffic: at as u8,
+            default_dst_port: plan.dst_port,
+        };
+        let shown = self.files.shown(file);
+        let flows = match traffic::read_flow_file(Cursor::new(content), &shown, &options) {
+            Ok(flows) => flows,
+            Err(error) => {
+                self.file_error(error, &key);
+                return None;
+            }
+        };
+        flows.warnings.iter().for_each(|warning| self.context.warn(&key, format!("{shown}: {warning}")));
+        if let Some(Start::At(first)) = flows.flows.first().map(|flow| flow.start)
+            && first >= self.duration
+        {
+            let message = format!("the first flow starts at {first}, but the run ends at {}", self.duration);
+            let help = format!("write time_origin = \"{}\" to make that instant 0", first + time_origin);
+            self.context.fail(&key, message, Some(help));
+            return None;
+        }
+        match traffic::replay(flows, builder) {
+            Ok(()) => Some(After::default()),
+            Err(error) => {
+                self.traffic_error(error, &format!("traffic.{at}"), "file");
+                None
+            }
+        }
+    }
+
+    /// All entries; `None` if any was wrong.
+    pub fn lower(&self, plans: &[TrafficPlan]) -> Option<Plan> {
+        let mut builder = PlanBuilder::new();
+        let afters = plans.iter().enumerate().map(|(at, plan)| self.entry(at, plan, &mut builder));
+        let afters: Vec<Option<After>> = afters.collect();
+        let afters = afters.into_iter().collect::<Option<Vec<After>>>()?;
+        let mut plan = match builder.build(self.fabric.hosts().len() as u32) {
+            Ok(plan) => plan,
+            Err(error) => {
+                self.context.fail("traffic", error.to_string(), None);
+                return None;
+            }
+        };
+        for (at, after) in afters.iter().enumerate() {
+            if after.share.is_some_and(|share| share_of(self.host_rates.1, share).as_bps() > 1_000_000_000_000_000) {
+                self.context.fail(&format!("traffic.{at}.load"), "frames at more than 1000Tbps", None);
+                return None;
+            }
+        }
+        let mut counts = vec![0usize; afters.len()];
+        let mut right = true;
+        for flow in &mut plan.flows {
+            let at = usize::from(flow.traffic);
+            let (after, count) = (&afters[at], counts[at]);
+            counts[at] += 1;
+            let path = if after.one_path { after.paths.first() } else { after.paths.get(count) };
+            if let Some(&path) = path {
+                let known = &self.paths[path as usize];
+                let ends = (self.fabric.host_node(flow.src), self.fabric.host_node(flow.dst));
+                if (known.from, known.to) != ends && right {
+                    let (from, to) = (self.fabric.name(ends.0), self.fabric.name(ends.1));
+                    let (start, end) = (self.fabric.name(known.from), self.fabric.name(known.to));
+                    let message = format!(
+                        "path `{}` leads from `{start}` to `{end}`, the flow from `{from}` to `{to}`",
+                        known.name
+                    );
+                    let key = if after.one_path { "path" } else { "paths" };
+                    self.context.fail(&format!("traffic.{at}.{key}"), message, None);
+                    right = false;
+                }
+                flow.path = Some(path);
+            }
+            if let (Some(share), Load::Datagrams(source)) = (after.share, &mut flow.load) {
+                let own = share_of(host_rate(self.fabric, flow.src), share);
+                match &mut source.process {
+                    Process::Constant { rate } | Process::Poisson { rate } | Process::OnOff { rate, .. } => *rate = own,
+                    Process::Bursts { .. } => {}
+                }
+            }
+        }
+        right.then_some(plan)
+    }
+}
+
+/// Compiles named paths; mistakes name the path and the node.
+pub(crate) fn paths(
+    context: &Context<'_>,
+    fabric: &Fabric,
+    named: &[crate::run_part::NamedPath],
+) -> Option<(PathTable, Vec<KnownPath>)> {
+    let (mut table, mut known) = (PathTable::new(), Vec::new());
+    let mut right = true;
+    for (at, path) in named.iter().enumerate() {
+        let key = format!("path.{at}.nodes");
+        match table.push_names(fabric, &path.nodes) {
+            Ok(_) => {
+                let end = |name: Option<&String>| name.and_then(|name| fabric.find(name));
+                let (from, to) = end(path.nodes.first()).zip(end(path.nodes.last()))?;
+                known.push(KnownPath { name: path.name.clone(), from, to });
+            }
+            Err(error) => {
+                let help = match &error {
+                    fabric::routing::RoutingError::UnknownName { name, .. } => near_node(fabric, name),
+                    _ => None,
+                };
+                context.fail(&key, format!("path `{}`: {error}", path.name), help);
+                right = false;
+            }
+        }
+    }
+    right.then_some((table, known))
+}
+
+/// A node whose name is like this.
+pub(crate) fn near_node(fabric: &Fabric, name: &str) -> Option<String> {
+    let known = fabric.nodes().iter().take(10_000).map(|node| node.name.as_str());
+    suggest::nearest(name, known).map(|near| format!("did you mean `{near}`?"))
+}

@@ -1,0 +1,430 @@
+//! `[[traffic]]` as it is written; [`crate::traffic_lower`] turns it into flows.
+
+use crate::document::{Item, Value};
+use crate::fabric_part::HostName;
+use crate::section::{Read, Section, Wrong, list, positive, quantity, share, show, text, whole};
+use traffic::{BuiltIn, Rounds};
+use units::{Bytes, Rate, Time};
+
+/// As many entries as a flow's index of its entry can count.
+const MAX_ENTRIES: usize = 256;
+
+/// One entry.
+#[derive(Clone, Debug)]
+pub(crate) struct TrafficPlan {
+    pub label: String,
+    pub class: u8,
+    pub dst_port: u16,
+    pub start: Time,
+    pub jitter: Time,
+    pub hosts: Option<Vec<HostName>>,
+    pub what: What,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum What {
+    Pairs {
+        pattern: PatternPlan,
+        path: Option<String>,
+        load: LoadPlan,
+    },
+    Poisson {
+        how: Often,
+        sizes: SizesPlan,
+        destinations: Option<Vec<HostName>>,
+        stop: Option<Time>,
+        flows: Option<u64>,
+    },
+    RequestReply {
+        client: HostName,
+        servers: ServersPlan,
+        request_bytes: u64,
+        reply_bytes: u64,
+        requests: u32,
+        think: Time,
+        service: Time,
+        rounds: Rounds,
+    },
+    RingAllReduce {
+        total_bytes: u64,
+        step_delay: Time,
+    },
+    AllToAllRounds {
+        pair_bytes: u64,
+        window: u32,
+        round_delay: Time,
+    },
+    Replay {
+        file: String,
+        time_origin: Time,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum PatternPlan {
+    Incast { fan_in: u32, receiver: Option<HostName> },
+    Permutation,
+    AllToAll,
+    Random { pairs: u32 },
+    Stride { stride: u32 },
+    Pairs { pairs: Option<Vec<(HostName, HostName)>>, paths: Option<Vec<String>> },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum LoadPlan {
+    Transfer(SizesPlan),
+    Endless,
+    Frames { process: ProcessPlan, frame_bytes: u16, size_bytes: Option<u64>, stop: Option<Time> },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ProcessPlan {
+    Constant(RatePlan),
+    Poisson(RatePlan),
+    OnOff { rate: RatePlan, mean_on: Time, mean_off: Time },
+    Bursts { frame_gap: Time, frames_per_burst: u32, pause: Time },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RatePlan {
+    Rate(Rate),
+    /// Of the sending host's link.
+    Share(f64),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Often {
+    Load(f64),
+    MeanGap(Time),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum SizesPlan {
+    Fixed(u64),
+    Uniform(u64, u64),
+    BuiltIn(&'static str),
+    File(String),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum ServersPlan {
+    List(Vec<HostName>),
+    Random(u32),
+}
+
+const KINDS: [&str; 11] = [
+    "incast",
+    "permutation",
+    "all-to-all",
+    "random",
+    "stride",
+    "pairs",
+    "poisson",
+    "request-reply",
+    "ring-all-reduce",
+    "all-to-all-rounds",
+    "replay",
+];
+
+/// Every entry; `None` for one that was wrong.
+pub(crate) fn read(root: &Section<'_, '_>) -> Vec<Option<TrafficPlan>> {
+    let sections = root.tables("traffic", "traffic");
+    if !root.has("traffic") {
+        let help = "write [[traffic]] with kind = \"permutation\" and size = \"1MB\"".to_owned();
+        root.context.fail("", "there is no [[traffic]]: nothing would be sent", Some(help));
+    }
+    if let Some(section) = sections.get(MAX_ENTRIES) {
+        section.fail("", format!("more than {MAX_ENTRIES} traffic entries"), None);
+        return Vec::new();
+    }
+    sections.iter().map(entry).collect()
+}
+
+fn entry(section: &Section<'_, '_>) -> Option<TrafficPlan> {
+    let kind = section.kind("kind of traffic", &KINDS);
+    let plan = kind.and_then(|kind| known_entry(section, kind));
+    section.finish();
+    plan
+}
+
+fn known_entry(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficPlan> {
+    let label = section.text("label");
+    let dst_port = section.whole("dst_port", 0..=65_535);
+    let replay = kind == "replay";
+    let (mut class, mut start, mut jitter, mut hosts) = (Some(3), Some(Time::ZERO), Some(Time::ZERO), None);
+    if !replay {
+        (class, start, jitter) = (section.class("class"), section.time("start"), section.time("jitter"));
+        hosts = section.read("hosts", hosts_list);
+    }
+    let what = match kind {
+        "poisson" => poisson(section),
+        "request-reply" => request_reply(section),
+        "ring-all-reduce" => {
+            let (total, delay) = (section.size("size"), section.time("step_delay"));
+            total.zip(delay).map(|(total_bytes, step_delay)| What::RingAllReduce { total_bytes, step_delay })
+        }
+        "all-to-all-rounds" => {
+            let (size, window, delay) = (section.size("size"), section.count("window"), section.time("round_delay"));
+            size.zip(window).zip(delay).map(|((pair_bytes, window), round_delay)| What::AllToAllRounds {
+                pair_bytes,
+                window,
+                round_delay,
+            })
+        }
+        "replay" => {
+            let (file, origin) = (section.text("file"), section.time("time_origin"));
+            file.zip(origin).map(|(file, time_origin)| What::Replay { file, time_origin })
+        }
+        _ => pairs(section, kind),
+    };
+    Some(TrafficPlan {
+        label: label.unwrap_or_else(|| kind.to_owned()),
+        class: class?,
+        dst_port: dst_port? as u16,
+        start: start?,
+        jitter: jitter?,
+        hosts,
+        what: what?,
+    })
+}
+
+fn hosts_list(value: &Value) -> Read<Vec<HostName>> {
+    let hosts = list(value, "[\"H1\", \"H2\"]")?.iter().map(|item| HostName::parse(&item.value));
+    let hosts = hosts.collect::<Result<Vec<_>, _>>()?;
+    let text = hosts.iter().map(HostName::to_string).collect::<Vec<_>>().join(" ");
+    Ok((hosts, text))
+}
+
+fn host(value: &Value) -> Read<HostName> {
+    let host = HostName::parse(value)?;
+    let text = host.to_string();
+    match host {
+        HostName::Range(..) => Err((format!("`{text}` is not one host"), None)),
+        host => Ok((host, text)),
+    }
+}
+
+fn pairs(section: &Section<'_, '_>, kind: &'static str) -> Option<What> {
+    let pattern = match kind {
+        "incast" => {
+            let (fan_in, receiver) = (section.whole("fan_in", 1..=u64::from(u32::MAX)), section.read("receiver", host));
+            fan_in.map(|fan_in| PatternPlan::Incast { fan_in: fan_in as u32, receiver })
+        }
+        "permutation" => Some(PatternPlan::Permutation),
+        "all-to-all" => Some(PatternPlan::AllToAll),
+        "random" => section.count("count").map(|pairs| PatternPlan::Random { pairs }),
+        "stride" => section.count("stride").map(|stride| PatternPlan::Stride { stride }),
+        _ => listed(section),
+    };
+    let path = section.text("path");
+    if path.is_some() && section.has("paths") {
+        section.fail("path", "`path` and `paths` exclude each other", None);
+    }
+    let load = load(section);
+    Some(What::Pairs { pattern: pattern?, path, load: load? })
+}
+
+fn listed(section: &Section<'_, '_>) -> Option<PatternPlan> {
+    let pairs = section.read("pairs", |value| {
+        let pair = |item: &Item| match &list(&item.value, "[[\"H1\", \"H2\"]]")?[..] {
+            [from, to] => Ok((host(&from.value)?.0, host(&to.value)?.0)),
+            _ => Err(("a pair has a source and a destination".to_owned(), Some("write [[\"H1\", \"H2\"]]".to_owned()))),
+        };
+        let pairs = list(value, "[[\"H1\", \"H2\"]]")?.iter().map(pair).collect::<Result<Vec<_>, Wrong>>()?;
+        let text = pairs.iter().map(|(from, to)| format!("{from}>{to}")).collect::<Vec<_>>().join(" ");
+        Ok((pairs, text))
+    });
+    let paths = section.read("paths", |value| {
+        let names = list(value, "[\"a\", \"b\"]")?.iter().map(|item| text(&item.value, "the name of a path"));
+        let names = names.collect::<Result<Vec<String>, _>>()?;
+        Ok((names.clone(), names.join(" ")))
+    });
+    // What was written and wrong has been told.
+    if !section.has("pairs") && !section.has("paths") && !section.has("path") {
+        let help = "write pairs = [[\"H1\", \"H2\"]], or paths = [...] with names of [[path]] entries".to_owned();
+        section.fail("", format!("`{}` needs `pairs` or `paths`", section.name), Some(help));
+        return None;
+    }
+    if (section.has("pairs") && pairs.is_none()) || (section.has("paths") && paths.is_none()) {
+        return None;
+    }
+    if let (Some(pairs), Some(paths)) = (&pairs, &paths)
+        && pairs.len() != paths.len()
+    {
+        section.fail("paths", format!("{} paths for {} pairs", paths.len(), pairs.len()), Some("one each".to_owned()));
+        return None;
+    }
+    Some(PatternPlan::Pairs { pairs, paths })
+}
+
+fn load(section: &Section<'_, '_>) -> Option<LoadPlan> {
+    let process = section.word("process", "process", &["constant", "poisson", "on-off", "bursts"]);
+    if process.is_none() && section.has("process") {
+        // Whose keys the entry has is not known: the transfer's would only add confusion.
+        section.undecide();
+        return None;
+    }
+    let Some(process) = process else {
+        section.tag("transfer");
+        let size = section.read("size", |value| match value.text().as_deref() {
+            Some("endless") => Ok((None, "endless".to_owned())),
+            _ => quantity::<Bytes>(value, "a size").map(|(bytes, text)| (Some(bytes.get()), text)),
+        });
+        let sizes = section.read("sizes", sizes);
+        return match (size, sizes) {
+            (Some(_), Some(_)) => {
+                section.fail("sizes", "`size` and `sizes` exclude each other", None);
+                None
+            }
+            (Some(None), None) => Some(LoadPlan::Endless),
+            (Some(Some(bytes)), None) => Some(LoadPlan::Transfer(SizesPlan::Fixed(bytes))),
+            (None, Some(sizes)) => Some(LoadPlan::Transfer(sizes)),
+            (None, None) => {
+                if !section.has("size") && !section.has("sizes") {
+                    let help = "write size = \"1MB\", sizes = \"web-search\", or process = \"poisson\" for frames without \
+                                a transport";
+                    section.fail(
+                        "",
+                        format!("`{}` does not say how much to send", section.name),
+                        Some(help.to_owned()),
+                    );
+                }
+                None
+            }
+        };
+    };
+    section.tag(match process {
+        "constant" => "constant frames",
+        "poisson" => "poisson frames",
+        "on-off" => "on-off frames",
+        _ => "bursts of frames",
+    });
+    let frame_bytes = section.read("frame", |value| {
+        let (Bytes(bytes), text) = quantity::<Bytes>(value, "a size")?;
+        match u16::try_from(bytes) {
+            Ok(frame) if frame >= protocols::frame::MIN_FRAME_BYTES => Ok((frame, text)),
+            _ => Err((format!("`{text}` is no length of a frame"), Some("write 64B to 65535B".to_owned()))),
+        }
+    });
+    let (size_bytes, stop) = (section.size("size"), section.time("stop"));
+    let rate = if process == "bursts" { None } else { rate_plan(section) };
+    let process = match process {
+        "constant" => rate.map(ProcessPlan::Constant),
+        "poisson" => rate.map(ProcessPlan::Poisson),
+        "on-off" => {
+            let (on, off) = (section.read("mean_on", positive), section.time("mean_off"));
+            rate.zip(on).zip(off).map(|((rate, mean_on), mean_off)| ProcessPlan::OnOff { rate, mean_on, mean_off })
+        }
+        _ => {
+            let (gap, pause) = (section.time("frame_gap"), section.time("pause"));
+            let frames = section.whole("frames_per_burst", 1..=u64::from(u32::MAX));
+            gap.zip(pause).zip(frames).map(|((frame_gap, pause), frames)| ProcessPlan::Bursts {
+                frame_gap,
+                frames_per_burst: frames as u32,
+                pause,
+            })
+        }
+    };
+    Some(LoadPlan::Frames { process: process?, frame_bytes: frame_bytes?, size_bytes, stop })
+}
+
+fn rate_plan(section: &Section<'_, '_>) -> Option<RatePlan> {
+    let load = section.read("load", |value| {
+        let (load, text) = share(value, 1000.0)?;
+        if load < 1e-9 {
+            return Err((format!("`{text}` sends nothing"), Some("write a share like 0.8".to_owned())));
+        }
+        Ok((load, text))
+    });
+    let rate = section.rate("rate");
+    one_of(section, [("load", load.map(RatePlan::Share)), ("rate", rate.map(RatePlan::Rate))])
+}
+
+/// Exactly one of two keys.
+fn one_of<T>(section: &Section<'_, '_>, keys: [(&'static str, Option<T>); 2]) -> Option<T> {
+    let [(first, a), (second, b)] = keys;
+    match (section.has(first), section.has(second)) {
+        (true, true) => {
+            section.fail(second, format!("`{first}` and `{second}` exclude each other"), None);
+            None
+        }
+        (false, false) => {
+            section.fail("", format!("`{}` needs `{first}` or `{second}`", section.name), None);
+            None
+        }
+        _ => a.or(b),
+    }
+}
+
+fn sizes(value: &Value) -> Read<SizesPlan> {
+    let help = || {
+        let known = traffic::BUILT_IN.map(|built_in| built_in.name).join(", ");
+        Some(format!("write {known}, a size, {{ file = \"...\" }} or {{ uniform = [\"1KB\", \"1MB\"] }}"))
+    };
+    let size = |value: &Value| quantity::<Bytes>(value, "a size").map(|(bytes, _)| bytes.get());
+    match value {
+        Value::Text(name) => match BuiltIn::named(name) {
+            Some(built_in) => Ok((SizesPlan::BuiltIn(built_in.name), name.clone())),
+            None if name.starts_with(|c: char| c.is_ascii_digit()) => {
+                let bytes = size(value)?;
+                Ok((SizesPlan::Fixed(bytes), Bytes(bytes).to_string()))
+            }
+            None => {
+                let known = traffic::BUILT_IN.map(|built_in| built_in.name);
+                let near = crate::suggest::nearest(name, known).map(|near| format!("did you mean `{near}`?"));
+                Err((format!("`{name}` is no distribution of sizes"), near.or_else(help)))
+            }
+        },
+        Value::Table(table) => match &table.entries[..] {
+            [entry] if entry.key == "file" => {
+                let file = text(&entry.item.value, "the name of a file")?;
+                Ok((SizesPlan::File(file.clone()), file))
+            }
+            [entry] if entry.key == "uniform" => match &list(&entry.item.value, "[\"1KB\", \"1MB\"]")?[..] {
+                [least, most] => {
+                    let (least, most) = (size(&least.value)?, size(&most.value)?);
+                    Ok((SizesPlan::Uniform(least, most), format!("{} to {}", Bytes(least), Bytes(most))))
+                }
+                _ => Err(("uniform sizes have a least and a largest".to_owned(), help())),
+            },
+            _ => Err(("a table of sizes has one key: file or uniform".to_owned(), help())),
+        },
+        other => Err((format!("{} is no distribution of sizes", show(other)), help())),
+    }
+}
+
+fn poisson(section: &Section<'_, '_>) -> Option<What> {
+    let load = section.read("load", |value| share(value, 1000.0));
+    let gap = section.read("mean_gap", positive);
+    let how = one_of(section, [("load", load.map(Often::Load)), ("mean_gap", gap.map(Often::MeanGap))]);
+    let (sizes, destinations) = (section.read("sizes", sizes), section.read("destinations", hosts_list));
+    let (stop, flows) = (section.time("stop"), section.whole("flows_per_host", 1..=u64::MAX));
+    if section.has("destinations") && destinations.is_none() {
+        return None;
+    }
+    Some(What::Poisson { how: how?, sizes: sizes?, destinations, stop, flows })
+}
+
+fn request_reply(section: &Section<'_, '_>) -> Option<What> {
+    let client = section.read("client", host);
+    let servers = section.read("servers", |value| match value {
+        Value::Integer(_) => {
+            whole(value, 1..=u64::from(u32::MAX)).map(|(count, text)| (ServersPlan::Random(count as u32), text))
+        }
+        _ => hosts_list(value).map(|(hosts, text)| (ServersPlan::List(hosts), text)),
+    });
+    let (request, reply) = (section.size("request_size"), section.size("reply_size"));
+    let requests = section.whole("requests", 1..=u64::from(u32::MAX));
+    let (think, service) = (section.time("think"), section.time("service"));
+    let rounds = section.word("rounds", "kind of rounds", &["independent", "barrier"]);
+    Some(What::RequestReply {
+        client: client?,
+        servers: servers?,
+        request_bytes: request?,
+        reply_bytes: reply?,
+        requests: requests? as u32,
+        think: think?,
+        service: service?,
+        rounds: if rounds? == "barrier" { Rounds::Barrier } else { Rounds::Independent },
+    })
+}

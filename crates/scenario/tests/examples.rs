@@ -1,0 +1,64 @@
+//! Every example lowers, and says what its comment says.
+
+use scenario::{Lowered, Scenario};
+use std::path::{Path, PathBuf};
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+fn scenarios(folder: &Path, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            scenarios(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
+            found.push(path);
+        }
+    }
+}
+
+fn lower(path: &Path) -> Lowered {
+    let scenario = Scenario::read(path, &[], None).unwrap_or_else(|errors| panic!("{errors}"));
+    scenario.lower().unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+#[test]
+fn every_example_lowers_without_warnings() {
+    let mut found = Vec::new();
+    scenarios(&examples(), &mut found);
+    assert!(found.len() >= 7, "{found:?}");
+    let mut hashes = std::collections::BTreeSet::new();
+    for path in &found {
+        let lowered = lower(path);
+        assert!(lowered.warnings.is_empty(), "{}: {:?}", path.display(), lowered.warnings);
+        assert!(hashes.insert(lowered.hash.clone()), "{} has the hash of another", path.display());
+        assert_eq!(lowered.hash.len(), 64);
+    }
+}
+
+#[test]
+fn incast_is_what_it_says() {
+    let lowered = lower(&examples().join("incast-pfc.toml"));
+    assert_eq!(lowered.fabric_text, "fat-tree: 128 hosts, 80 switches, 384 links of 100Gbps");
+    assert_eq!(lowered.traffic_text, ["incast: 32 flows, 32MB"]);
+    assert_eq!(lowered.setup.host.mtu_bytes, 1062);
+    assert_eq!(lowered.setup.switch.flow_control.lossless(), 1 << 3);
+}
+
+#[test]
+fn the_ring_sends_along_its_paths() {
+    let lowered = lower(&examples().join("deadlock-ring.toml"));
+    assert!(lowered.expect_deadlock);
+    let paths: Vec<_> = lowered.setup.traffic.flows.iter().map(|flow| (flow.src, flow.dst, flow.path)).collect();
+    assert_eq!(paths, [(0, 2, Some(0)), (1, 3, Some(1)), (2, 0, Some(2)), (3, 1, Some(3))]);
+}
+
+#[test]
+fn the_replay_starts_at_its_origin() {
+    let lowered = lower(&examples().join("replay/scenario.toml"));
+    let first = lowered.setup.traffic.flows[0].start;
+    assert!(matches!(first, traffic::Start::At(at) if at < units::Time::from_us(50)), "{first:?}");
+    assert_eq!(lowered.setup.traffic.flows.iter().filter(|flow| flow.dst_port == 200).count(), 7);
+}
