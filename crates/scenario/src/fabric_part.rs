@@ -1,8 +1,10 @@
 //! `[fabric]`: read, then built.
 
 use crate::document::Value;
+use crate::files::Files;
 use crate::section::{Context, Section, list, show, whole};
-use fabric::files::{self, Format, NodeLinkOptions};
+use fabric::files as formats;
+use fabric::files::{Format, NodeLinkOptions};
 use fabric::generate::{self, TierLinks};
 use fabric::{Fabric, FabricError, LinkSpec};
 use units::{Rate, Time};
@@ -142,8 +144,8 @@ impl FabricPlan {
         })
     }
 
-    /// The fabric, checked; mistakes go to the context. `load` reads a file beside the scenario.
-    pub fn build(&self, context: &Context<'_>, load: impl FnOnce(&str) -> Option<Vec<u8>>) -> Option<Fabric> {
+    /// The fabric, checked; mistakes go to the context.
+    pub fn build(&self, context: &Context<'_>, files: &Files<'_>) -> Option<Fabric> {
         let built = match self {
             FabricPlan::FatTree { k, hosts_per_edge: None, links } => generate::fat_tree(*k, *links),
             FabricPlan::FatTree { k, hosts_per_edge: Some(hosts), links } => {
@@ -175,8 +177,8 @@ impl FabricPlan {
                 generate::ring(*switches, *hosts, links.host, links.edge)
             }
             FabricPlan::File { file, format, link, hosts_per_switch } => {
-                let content = load(file)?;
-                return read_file(context, file, &content, *format, *link, *hosts_per_switch);
+                let content = files.load(context, file, "fabric.file")?;
+                return read_file(context, &files.shown(file), &content, *format, *link, *hosts_per_switch);
             }
         };
         match built.and_then(|fabric| fabric.check().map(|()| fabric)) {
@@ -219,9 +221,9 @@ fn read_file(
     let unstated = LinkSpec::new(Rate::MIN, Time::ZERO);
     let options = NodeLinkOptions { link: link.unwrap_or(unstated), hosts_per_switch };
     let read = match format {
-        None => files::read(file, content, &options),
-        Some(Format::Hpcc) => files::read_hpcc(content),
-        Some(Format::NodeLink) => files::read_node_link(content, &options),
+        None => formats::read(file, content, &options),
+        Some(Format::Hpcc) => formats::read_hpcc(content),
+        Some(Format::NodeLink) => formats::read_node_link(content, &options),
     };
     match read {
         Ok(fabric) => {
@@ -242,11 +244,11 @@ fn read_file(
             }
             Some(fabric)
         }
-        Err(files::FileError::Line { line, message }) => {
+        Err(formats::FileError::Line { line, message }) => {
             in_file(line as u64, message);
             None
         }
-        Err(error @ files::FileError::Fabric(FabricError::ZeroDelay { .. })) if link.is_none() => {
+        Err(error @ formats::FileError::Fabric(FabricError::ZeroDelay { .. })) if link.is_none() => {
             let help = "write fabric.link = { rate = \"100Gbps\", delay = \"500ns\" }".to_owned();
             context.fail("fabric.file", format!("{file}: {error}"), Some(help));
             None

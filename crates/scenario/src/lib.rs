@@ -31,6 +31,7 @@ mod document;
 mod error;
 mod fabric_part;
 mod files;
+pub mod fuzz;
 pub mod keys;
 mod lower;
 mod run_part;

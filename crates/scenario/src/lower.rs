@@ -114,12 +114,16 @@ fn check_headroom(
         derived.push((format!("headroom of all ports of {}", fabric.name(switch)), Bytes(headroom).to_string()));
         if headroom >= bytes {
             let ports = fabric.ports(switch).len();
+            let classes = match control {
+                FlowControl::Pfc(_) if accounts > 1 => format!("{accounts} lossless classes"),
+                FlowControl::Pfc(_) => "1 lossless class".to_owned(),
+                _ => "802.3x pauses".to_owned(),
+            };
             let message = format!(
-                "the buffer of {} is smaller than its headroom: switch `{}` needs {} for {ports} ports and {accounts} lossless {}",
+                "the buffer of {} is smaller than its headroom: switch `{}` needs {} for {ports} ports and {classes}",
                 Bytes(bytes),
                 fabric.name(switch),
                 Bytes(headroom),
-                if accounts == 1 { "account each" } else { "classes each" },
             );
             let help =
                 format!("write switch.buffer = \"{}\" or more", Bytes(headroom.saturating_add(headroom / 4 + 1)));
@@ -296,11 +300,7 @@ impl Scenario {
 
     fn lower_parts(&self, context: &Context<'_>, files: &Files<'_>) -> Option<Lowered> {
         let parts = &self.parts;
-        let fabric = parts.fabric.build(context, |file| files.load(context, file, "fabric.file"));
-        let fabric = match fabric {
-            Some(fabric) => fabric,
-            None => return None,
-        };
+        let fabric = parts.fabric.build(context, files)?;
         let mtu = mtu_bytes(&parts.host.transport, &parts.traffic);
         let mut derived = vec![("largest frame".to_owned(), Bytes(mtu.into()).to_string())];
         let control = &parts.switch.flow_control;

@@ -159,9 +159,7 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
 fn transport(section: &Section<'_, '_>) -> Option<(&'static str, TransportParameters)> {
     let table = section.table("transport", "host.transport", true);
     let kind = table.kind("transport", &MECHANISMS.map(|mechanism| mechanism.kind));
-    let Some(mechanism) = kind.and_then(keys::transport) else {
-        return None;
-    };
+    let mechanism = kind.and_then(keys::transport)?;
     let mut settings: Vec<(&str, String)> = Vec::new();
     let mut wrong = false;
     for (key, item, place) in table.entries().filter(|(key, ..)| *key != "kind") {

@@ -304,23 +304,17 @@ impl<'c, 'd> Section<'c, 'd> {
         let (asked, tags) = (self.asked.borrow(), self.tags.borrow());
         debug_assert!(
             *self.undecided.borrow()
-                || keys::keys().all(|key| key.section != self.schema
-                    || !key.fits(&tags)
-                    || asked.iter().any(|asked| *asked == key.name)),
+                || keys::keys().all(|key| key.section != self.schema || !key.fits(&tags) || asked.contains(&key.name)),
             "a key of `{}` {tags:?} is in the table but nobody reads it: {:?}",
             self.schema,
-            keys::keys().find(|key| key.section == self.schema
-                && key.fits(&tags)
-                && !asked.iter().any(|asked| *asked == key.name)),
+            keys::keys().find(|key| key.section == self.schema && key.fits(&tags) && !asked.contains(&key.name)),
         );
         let all: Vec<_> = keys::keys().filter(|key| key.section == self.schema).collect();
         for entry in &self.table.entries {
             let name = entry.key.as_str();
             let elsewhere: Vec<&str> =
                 all.iter().filter(|key| key.name == name).flat_map(|key| key.variants.iter().copied()).collect();
-            if asked.iter().any(|asked| *asked == name)
-                || (*self.undecided.borrow() && all.iter().any(|key| key.name == name))
-            {
+            if asked.contains(&name) || (*self.undecided.borrow() && all.iter().any(|key| key.name == name)) {
                 continue;
             }
             let table = if self.name.is_empty() { "a scenario".to_owned() } else { format!("`{}`", self.name) };

@@ -36,7 +36,8 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         .filter(|candidate| candidate.len() <= 40)
         .map(|candidate| (distance(&plain(word), &plain(candidate)), candidate))
         .min_by_key(|(distance, _)| *distance)?;
-    (least <= (word.chars().count().max(3)) / 3).then_some(found)
+    let letters = word.chars().count();
+    (least <= (letters / 3).max(1) && least < letters).then_some(found)
 }
 
 /// The help for a word that is none of `known`.

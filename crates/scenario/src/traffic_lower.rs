@@ -55,13 +55,13 @@ pub(crate) fn host_rate(fabric: &Fabric, host: u32) -> Rate {
 
 /// A share of a rate in integers: shares have nine decimals.
 fn share_of(rate: Rate, share: f64) -> Rate {
-    let parts = libm_round(share * 1e9);
+    let parts = nearest(share * 1e9);
     let bps = u128::from(rate.as_bps()) * parts / 1_000_000_000;
     Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX)).unwrap_or(Rate::MIN)
 }
 
 /// To the nearest whole number; `value` is positive and below 2^50.
-fn libm_round(value: f64) -> u128 {
+fn nearest(value: f64) -> u128 {
     (value + 0.5) as u128
 }
 

@@ -226,7 +226,7 @@ fn pairs(section: &Section<'_, '_>, kind: &'static str) -> Option<What> {
 
 fn listed(section: &Section<'_, '_>) -> Option<PatternPlan> {
     let pairs = section.read("pairs", |value| {
-        let pair = |item: &Item| match &list(&item.value, "[[\"H1\", \"H2\"]]")?[..] {
+        let pair = |item: &Item| match list(&item.value, "[[\"H1\", \"H2\"]]")? {
             [from, to] => Ok((host(&from.value)?.0, host(&to.value)?.0)),
             _ => Err(("a pair has a source and a destination".to_owned(), Some("write [[\"H1\", \"H2\"]]".to_owned()))),
         };
@@ -380,7 +380,7 @@ fn sizes(value: &Value) -> Read<SizesPlan> {
                 let file = text(&entry.item.value, "the name of a file")?;
                 Ok((SizesPlan::File(file.clone()), file))
             }
-            [entry] if entry.key == "uniform" => match &list(&entry.item.value, "[\"1KB\", \"1MB\"]")?[..] {
+            [entry] if entry.key == "uniform" => match list(&entry.item.value, "[\"1KB\", \"1MB\"]")? {
                 [least, most] => {
                     let (least, most) = (size(&least.value)?, size(&most.value)?);
                     Ok((SizesPlan::Uniform(least, most), format!("{} to {}", Bytes(least), Bytes(most))))

@@ -1,0 +1,300 @@
+//! Bad input of every kind: what, where, and what would be right. Whole messages, since people read them whole.
+
+use scenario::Scenario;
+use std::io;
+use std::path::Path;
+
+const GOOD: &str = r#"name = "test"
+duration = "1ms"
+
+[fabric]
+kind = "fat-tree"
+k = 4
+link = { rate = "100Gbps", delay = "500ns" }
+
+[switch]
+buffer = "16MB"
+flow_control = { kind = "pfc", priorities = [3] }
+
+[[traffic]]
+kind = "incast"
+fan_in = 8
+size = "1MB"
+
+[measure]
+warm_up = "100us"
+"#;
+
+fn files(path: &Path) -> io::Result<Vec<u8>> {
+    match path.to_str() {
+        Some("dir/short.txt") => Ok(b"4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n".to_vec()),
+        Some("dir/apart.txt") => Ok(b"6 2 5\n4 5\n0 4 100Gbps 1us 0\n1 4 100Gbps 1us 0\n0 1 1Gbps 1us 0\n2 5 100Gbps 1us 0\n3 5 1Gbps 1us 0\n".to_vec()),
+        Some("dir/still.txt") => Ok(b"3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 0ns 0\n".to_vec()),
+        Some("dir/plain.json") => Ok(br#"{"nodes":[{"id":"h1"},{"id":"h2"},{"id":"s"}],"links":[{"source":"h1","target":"s"},{"source":"h2","target":"s"}]}"#.to_vec()),
+        Some("dir/cut-flow.txt") => Ok(b"3\n0 1 3 100 5000 2.0\n1 2 3 100 5000 2.1\n".to_vec()),
+        Some("dir/far-flow.txt") => Ok(b"1\n0 99 3 100 5000 2.0\n".to_vec()),
+        Some("dir/late-flow.txt") => Ok(b"1\n0 1 3 100 5000 2.0\n".to_vec()),
+        Some("dir/sizes.txt") => Ok(b"0 0\n1000 50\n500 100\n".to_vec()),
+        _ => Err(io::Error::new(io::ErrorKind::NotFound, "no such file")),
+    }
+}
+
+fn lower(text: &str, overrides: &[(&str, &str)]) -> Result<scenario::Lowered, String> {
+    let overrides: Vec<(String, String)> =
+        overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    Scenario::parse_with(text, "dir/test.toml", "dir".as_ref(), &overrides, None, Box::new(files))
+        .and_then(|scenario| scenario.lower())
+        .map_err(|errors| errors.to_string())
+}
+
+/// The message for `GOOD` with one text replaced.
+fn wrong(from: &str, to: &str) -> String {
+    assert_eq!(GOOD.matches(from).count(), 1, "{from}");
+    lower(&GOOD.replace(from, to), &[]).expect_err("must be refused")
+}
+
+fn set(key: &str, value: &str) -> String {
+    lower(GOOD, &[(key, value)]).expect_err("must be refused")
+}
+
+#[test]
+fn the_scenario_itself_is_good() {
+    let lowered = lower(GOOD, &[]).unwrap();
+    assert_eq!(lowered.traffic_text, ["incast: 8 flows, 8MB"]);
+    assert!(lowered.warnings.is_empty());
+}
+
+#[test]
+fn a_misspelt_key() {
+    assert_eq!(
+        wrong("fan_in", "fan_inn"),
+        "dir/test.toml:13:1: `traffic.0` needs `fan_in`\n  help: how many send, drawn at random: write fan_in = 4\n\
+         dir/test.toml:15:1: unknown key `fan_inn` in `traffic.0`\n  help: did you mean `fan_in`?"
+    );
+    assert_eq!(
+        wrong("[measure]", "[mesaure]"),
+        "dir/test.toml:18:2: unknown key `mesaure` in a scenario\n  help: did you mean `measure`?"
+    );
+    assert_eq!(
+        wrong("k = 4", "k = 4\nleaves = 3"),
+        "dir/test.toml:7:1: `fabric` is of kind fat-tree and has no key `leaves`\n  help: `leaves` belongs to leaf-spine"
+    );
+    assert_eq!(
+        wrong("\"fat-tree\"", "\"fat_tree\""),
+        "dir/test.toml:5:8: `fat_tree` is no kind of fabric\n  help: did you mean `fat-tree`?"
+    );
+}
+
+#[test]
+fn a_wrong_unit_and_a_negative_rate() {
+    assert_eq!(
+        wrong("\"500ns\"", "\"500nm\""),
+        "dir/test.toml:7:36: `nm` is not a unit of a time: use one of ps, ns, us, ms, s"
+    );
+    assert_eq!(
+        wrong("\"100Gbps\"", "\"-100Gbps\""),
+        "dir/test.toml:7:17: `-100Gbps` is negative: a rate is zero or more, like \"100Gbps\""
+    );
+    assert_eq!(
+        wrong("\"1MB\"", "1000000"),
+        "dir/test.toml:16:8: `1000000` has no unit: write a size like \"64KiB\" (one of B, KB, kB, MB, GB, TB, KiB, MiB, GiB, TiB)"
+    );
+}
+
+#[test]
+fn two_mistakes_are_told_at_once() {
+    let text = GOOD.replace("\"500ns\"", "\"0ns\"").replace("priorities = [3]", "priorities = [8]");
+    assert_eq!(
+        lower(&text, &[]).unwrap_err(),
+        "dir/test.toml:7:36: every link needs a delay above zero\n  help: 1ns is a cable of 20 cm\n\
+         dir/test.toml:11:45: `8` is out of range\n  help: write a whole number from 0 to 7"
+    );
+}
+
+#[test]
+fn a_missing_key() {
+    assert_eq!(
+        wrong("duration = \"1ms\"\n", ""),
+        "dir/test.toml:1:1: `duration` is missing\n  help: when the run ends, in simulated time, up to 20 days: write duration = \"10us\""
+    );
+    assert_eq!(
+        wrong("link = { rate = \"100Gbps\", delay = \"500ns\" }\n", ""),
+        "dir/test.toml:4:1: `fabric` needs `link`\n  help: write link = { rate = \"100Gbps\", delay = \"500ns\" }"
+    );
+    assert_eq!(
+        wrong("size = \"1MB\"\n", ""),
+        "dir/test.toml:13:1: `traffic.0` does not say how much to send\n  help: write size = \"1MB\", sizes = \"web-search\", or process = \"poisson\" for frames without a transport"
+    );
+}
+
+#[test]
+fn hosts_that_do_not_exist() {
+    assert_eq!(
+        set("traffic.0.receiver", "16"),
+        "--set traffic.0.receiver=16: host 16 does not exist\n  help: there are 16 hosts, 0 to 15"
+    );
+    assert_eq!(
+        wrong("fan_in = 8", "fan_in = 8\nreceiver = \"H99\""),
+        "dir/test.toml:16:12: the fabric has no host `H99`\n  help: did you mean `H9`?"
+    );
+    assert_eq!(
+        wrong("fan_in = 8", "fan_in = 2\nhosts = [\"H1\", \"S1\", 2]"),
+        "dir/test.toml:16:16: `S1` is a switch, not a host\n  help: did you mean `H1`?"
+    );
+    assert_eq!(
+        wrong("fan_in = 8", "fan_in = 16"),
+        "dir/test.toml:15:10: incast needs at least 17 hosts, but there are 16"
+    );
+}
+
+#[test]
+fn an_unreachable_host() {
+    let text = format!("{GOOD}\n[[fail]]\nlink = [\"H1\", \"S1\"]\n");
+    assert_eq!(
+        lower(&text, &[]).unwrap_err(),
+        "dir/test.toml:21:1: with the links that never work, no route leads from host `H3` to host `H1`\n  help: fail it later, bring it back with `until`, or keep another way"
+    );
+    let text = format!("{GOOD}\n[[fail]]\nlink = [\"S1\", \"C1\"]\n");
+    assert_eq!(
+        lower(&text, &[]).unwrap_err(),
+        "dir/test.toml:22:8: no link joins `S1` and `C1`\n  help: `S1` is linked to H1, H2, S3, S4"
+    );
+}
+
+/// With the fabric of a file.
+fn file(name: &str) -> String {
+    let fabric = format!("[fabric]\nkind = \"file\"\nfile = \"{name}\"\n");
+    let from = GOOD.find("[fabric]").unwrap();
+    let to = GOOD.find("\n[switch]").unwrap();
+    lower(&format!("{}{fabric}{}", &GOOD[..from], &GOOD[to..]), &[]).expect_err("must be refused")
+}
+
+#[test]
+fn fabrics_from_files() {
+    assert_eq!(file("short.txt"), "dir/short.txt:4: the file ends after 2 of 3 links");
+    assert_eq!(
+        file("apart.txt"),
+        "dir/apart.txt: the file describes no usable fabric: the fabric is not connected: no path leads from `h0` to `h2`"
+    );
+    assert_eq!(file("still.txt"), "dir/still.txt:4: the delay `0ns` must be above zero, like 1000ns");
+    assert!(file("plain.json").contains("help: write fabric.link = { rate"), "{}", file("plain.json"));
+    assert_eq!(
+        file("none.txt"),
+        "dir/test.toml:6:8: cannot read `dir/none.txt`: no such file\n  help: names are relative to the scenario's folder"
+    );
+}
+
+fn flows(name: &str) -> String {
+    let traffic = format!("kind = \"replay\"\nfile = \"{name}\"\n");
+    wrong("kind = \"incast\"\nfan_in = 8\nsize = \"1MB\"\n", &traffic)
+}
+
+#[test]
+fn flows_and_sizes_from_files() {
+    assert_eq!(flows("cut-flow.txt"), "dir/cut-flow.txt:3: the file ends after 2 flows, but its first line promises 3");
+    assert_eq!(flows("far-flow.txt"), "dir/far-flow.txt:2: host 99 does not exist: there are 16 hosts, 0 to 15");
+    assert_eq!(
+        flows("late-flow.txt"),
+        "dir/test.toml:15:8: the first flow starts at 2s, but the run ends at 1ms\n  help: write time_origin = \"2s\" to make that instant 0"
+    );
+    assert_eq!(wrong("size = \"1MB\"", "sizes = { file = \"sizes.txt\" }"), "dir/sizes.txt:3: sizes must not decrease");
+    assert_eq!(
+        wrong("size = \"1MB\"", "sizes = \"websearch\""),
+        "dir/test.toml:16:9: `websearch` is no distribution of sizes\n  help: did you mean `web-search`?"
+    );
+}
+
+#[test]
+fn a_buffer_smaller_than_its_headroom() {
+    // 4 ports, each 12500 B of round trip + 1, 84 B of pause, 480 B of reaction, 3 frames of 1082 B.
+    assert_eq!(
+        wrong("\"16MB\"", "\"60KB\""),
+        "dir/test.toml:10:10: the buffer of 60KB is smaller than its headroom: switch `S1` needs 65.244KB for 4 ports and 1 lossless class\n  help: write switch.buffer = \"81.556KB\" or more"
+    );
+}
+
+#[test]
+fn times_that_leave_nothing() {
+    assert_eq!(
+        wrong("\"100us\"", "\"1ms\""),
+        "dir/test.toml:19:11: the warm-up of 1ms leaves nothing of the 1ms to measure\n  help: warm_up must be shorter than `duration`"
+    );
+    assert_eq!(
+        wrong("size = \"1MB\"", "size = \"1MB\"\nstart = \"2ms\""),
+        "dir/test.toml:17:9: traffic begins at 2ms, but the run ends at 1ms"
+    );
+}
+
+#[test]
+fn classes() {
+    assert_eq!(
+        wrong("size = \"1MB\"", "size = \"1MB\"\nclass = 8"),
+        "dir/test.toml:17:9: `8` is out of range\n  help: write a whole number from 0 to 7"
+    );
+    let lowered = lower(&GOOD.replace("size = \"1MB\"", "size = \"1MB\"\nclass = 2"), &[]).unwrap();
+    assert_eq!(
+        lowered.warnings[0].to_string(),
+        "switch.flow_control.priorities: no traffic uses a lossless class: frames of every class may be lost"
+    );
+}
+
+#[test]
+fn transports() {
+    assert_eq!(
+        set("host.transport", "tpc"),
+        "--set host.transport=tpc: `tpc` is no transport\n  help: did you mean `tcp`?"
+    );
+    let text = format!("{GOOD}\n[host]\ntransport = {{ kind = \"roce\", paylod = \"1KB\", rate = \"10\" }}\n");
+    assert_eq!(
+        lower(&text, &[]).unwrap_err(),
+        "dir/test.toml:22:30: `roce` has no parameter `paylod`\n  help: did you mean `payload`?\n\
+         dir/test.toml:22:53: `10` has no unit: write a rate like \"100Gbps\" (one of bps, Kbps, kbps, Mbps, Gbps, Tbps)"
+    );
+}
+
+#[test]
+fn paths_that_lead_elsewhere() {
+    let paths = "\n[[path]]\nname = \"a\"\nnodes = [\"H1\", \"S1\", \"H2\"]\n";
+    let pairs = |more: &str| {
+        let text = GOOD.replace("kind = \"incast\"\nfan_in = 8\n", &format!("kind = \"pairs\"\n{more}\n"));
+        lower(&format!("{text}{paths}"), &[])
+    };
+    assert!(pairs("paths = [\"a\"]").is_ok());
+    assert_eq!(
+        pairs("pairs = [[\"H1\", \"H3\"]]\npath = \"a\"").unwrap_err(),
+        "dir/test.toml:16:8: path `a` leads from `H1` to `H2`, the flow from `H1` to `H3`"
+    );
+    assert_eq!(
+        pairs("paths = [\"b\"]").unwrap_err(),
+        "dir/test.toml:15:10: there is no path `b`\n  help: it is one of a"
+    );
+}
+
+#[test]
+fn overrides() {
+    let lowered =
+        lower(GOOD, &[("traffic.0.size", "2MB"), ("switch.flow_control", "none"), ("fabric.k", "6")]).unwrap();
+    assert_eq!(lowered.traffic_text, ["incast: 8 flows, 16MB"]);
+    assert_eq!(lowered.fabric_text, "fat-tree: 54 hosts, 45 switches, 162 links of 100Gbps");
+    assert_eq!(lowered.setup.switch.flow_control, model::parameters::FlowControl::None);
+    assert_eq!(
+        set("switch.bufer", "1MB"),
+        "--set switch.bufer=1MB: unknown key `bufer` in `switch`\n  help: did you mean `buffer`?"
+    );
+    assert_eq!(
+        set("traffic.3.size", "1MB"),
+        "--set traffic.3.size=1MB: `traffic` has no entry `3`\n  help: write a number from 0 to 0: traffic.0.size"
+    );
+    assert_eq!(
+        set("fabric.k", "5"),
+        "--set fabric.k=5: `k` = 5 does not work\n  help: it must be even, between 2 and 64"
+    );
+}
+
+#[test]
+fn what_is_no_toml() {
+    let error = wrong("k = 4", "k = ");
+    assert!(error.starts_with("dir/test.toml:6:"), "{error}");
+    assert!(error.contains("not valid TOML"), "{error}");
+    assert!(wrong("k = 4", "k = 4\nk = 6").contains("duplicate"), "{}", wrong("k = 4", "k = 4\nk = 6"));
+}
