@@ -84,11 +84,13 @@ fn check_headroom(
     buffer: &Buffer,
     control: &FlowControl,
     mtu_bytes: u16,
+    used: u8,
     derived: &mut Vec<(String, String)>,
 ) {
     let Some(pause) = control.pause() else { return };
+    // A switch keeps accounts for the lossless classes that are in use, or for whole ports.
     let accounts = match control {
-        FlowControl::Pfc(parameters) => u64::from(parameters.classes.count_ones()),
+        FlowControl::Pfc(parameters) => u64::from((parameters.classes & used).count_ones()),
         _ => 1,
     };
     let PauseParameters { reaction_bit_times, headroom_bytes: given, .. } = *pause;
@@ -255,17 +257,10 @@ fn unique_names(entries: &[TrafficPlan]) -> Vec<String> {
     entries.iter().enumerate().map(name).collect()
 }
 
-fn check_classes(context: &Context<'_>, plan: &Plan, lossless: u8) {
-    if lossless == 0 {
-        return;
-    }
+/// The classes of flows, a bit each.
+fn classes_in_use(plan: &Plan) -> u8 {
     let of_flows = plan.flows.iter().map(|flow| flow.class);
-    let used =
-        of_flows.chain(plan.arrivals.iter().map(|arrivals| arrivals.class)).fold(0u8, |used, class| used | 1 << class);
-    if used & lossless == 0 {
-        let message = "no traffic uses a lossless class: frames of every class may be lost";
-        context.warn("switch.flow_control.priorities", message);
-    }
+    of_flows.chain(plan.arrivals.iter().map(|arrivals| arrivals.class)).fold(0, |used, class| used | 1 << class)
 }
 
 impl Scenario {
@@ -304,7 +299,6 @@ impl Scenario {
         let mtu = mtu_bytes(&parts.host.transport, &parts.traffic);
         let mut derived = vec![("largest frame".to_owned(), Bytes(mtu.into()).to_string())];
         let control = &parts.switch.flow_control;
-        check_headroom(context, &fabric, &parts.switch.buffer, control, mtu, &mut derived);
         let forwarding = forwarding(context, &fabric, parts);
         let paths = traffic_lower::paths(context, &fabric, &parts.paths);
         let failures = failures(context, &fabric, &parts.failures);
@@ -327,7 +321,13 @@ impl Scenario {
             duration: parts.top.duration,
             host_rates: (slowest, rates.max().unwrap_or(Rate::MIN)),
         };
-        let plan = ground.lower(&parts.traffic)?;
+        let plan = ground.lower(&parts.traffic);
+        // Without a plan, what the entries say: other mistakes should not hide a buffer that is too small.
+        let entries = || parts.traffic.iter().fold(0, |used, entry| used | 1 << entry.class);
+        let used = plan.as_ref().map_or_else(entries, classes_in_use);
+        let used = used | parts.host.reply_class.map_or(0, |class| 1 << class);
+        check_headroom(context, &fabric, &parts.switch.buffer, control, mtu, used, &mut derived);
+        let plan = plan?;
         if parts.routing.mode == RoutingMode::Explicit {
             let pathless = plan.flows.iter().find(|flow| flow.path.is_none()).map(|flow| flow.traffic);
             if let Some(traffic) = pathless.or(plan.arrivals.first().map(|arrivals| arrivals.traffic)) {
@@ -335,7 +335,10 @@ impl Scenario {
                 context.fail(&format!("traffic.{traffic}"), "explicit routing needs a path for every flow", Some(help));
             }
         }
-        check_classes(context, &plan, control.lossless());
+        if control.lossless() != 0 && control.lossless() & classes_in_use(&plan) == 0 {
+            let message = "no traffic uses a lossless class: frames of every class may be lost";
+            context.warn("switch.flow_control.priorities", message);
+        }
         let sends = plan.flows.iter().any(|flow| flow.load == Load::Transport) || !plan.arrivals.is_empty();
         if sends && matches!(parts.host.transport_kind, "dcqcn" | "dctcp") && parts.switch.marking == Marking::None {
             let message = format!("{} reacts to marks, but no switch marks", parts.host.transport_kind);

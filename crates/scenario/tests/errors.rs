@@ -211,6 +211,13 @@ fn a_buffer_smaller_than_its_headroom() {
         wrong("\"16MB\"", "\"60KB\""),
         "dir/test.toml:10:10: the buffer of 60KB is smaller than its headroom: switch `S1` needs 65.244KB for 4 ports and 1 lossless class\n  help: write switch.buffer = \"81.556KB\" or more"
     );
+    // Another mistake does not hide it, and lossless classes that nobody uses take nothing.
+    let text = GOOD.replace("\"16MB\"", "\"60KB\"").replace("fan_in = 8", "fan_in = 80");
+    assert_eq!(lower(&text, &[]).unwrap_err().matches("dir/test.toml").count(), 2);
+    assert!(lower(&GOOD.replace("\"16MB\"", "\"70KB\"").replace("[3]", "[3, 4]"), &[]).is_ok());
+    assert!(
+        lower(&GOOD.replace("\"16MB\"", "\"70KB\"").replace("[3]", "[3, 4]"), &[("host.reply_class", "4")]).is_err()
+    );
 }
 
 #[test]
