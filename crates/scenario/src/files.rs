@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// How a file is read.
-pub type Load = dyn Fn(&Path) -> io::Result<Vec<u8>>;
+pub type Load = dyn Fn(&Path) -> io::Result<Vec<u8>> + Send + Sync;
 
 /// Larger files would not fit the memory of most machines twice.
 const MAX_BYTES: u64 = 1 << 32;

@@ -173,3 +173,16 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
         watch: watch?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A comparison lowers one scenario's variants on several threads.
+    #[test]
+    fn scenarios_cross_threads() {
+        fn check<T: Send + Sync>() {}
+        check::<Scenario>();
+        check::<crate::Lowered>();
+    }
+}
