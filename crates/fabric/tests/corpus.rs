@@ -1,0 +1,18 @@
+//! What fuzzing found worth keeping, through the same checks.
+
+#[path = "../../../fuzz/checks/fabric_hpcc.rs"]
+mod fabric_hpcc;
+#[path = "../../../fuzz/checks/fabric_node_link.rs"]
+mod fabric_node_link;
+#[path = "../../../fuzz/checks/replay.rs"]
+mod replay;
+
+#[test]
+fn fabric_hpcc_corpus() {
+    replay::replay("fabric_hpcc", fabric_hpcc::check);
+}
+
+#[test]
+fn fabric_node_link_corpus() {
+    replay::replay("fabric_node_link", fabric_node_link::check);
+}

@@ -1,0 +1,81 @@
+//! Every mechanism has a page that says what it is, how to use it, its parameters, where it comes from and what
+//! shows that it is right. `UPDATE_DOCS=1 cargo test -p tidegate-protocols --test pages` rewrites the tables of
+//! parameters.
+
+use protocols::describe::Mechanism;
+use protocols::{ecn, pause, transport};
+use std::path::{Path, PathBuf};
+
+const BEGIN: &str = "<!-- parameters: begin (generated, see crates/protocols/tests/pages.rs) -->\n";
+const END: &str = "<!-- parameters: end -->\n";
+/// Pages of what has no table of parameters here: `model` decides them.
+const OTHERS: [&str; 5] = ["drop", "strict", "wrr", "drr", "shared-buffer"];
+const SECTIONS: [&str; 5] = ["## Description", "## Usage", "## Parameters", "## References", "## Validation"];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/mechanisms")
+}
+
+fn mechanisms() -> Vec<&'static Mechanism> {
+    let mut all = vec![&pause::PFC, &pause::PAUSE, &ecn::MECHANISM];
+    all.extend(transport::MECHANISMS);
+    all
+}
+
+fn page(kind: &str) -> (PathBuf, String) {
+    let path = folder().join(format!("{kind}.md"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("`{kind}` has no page: {error}"));
+    (path, text)
+}
+
+fn table(mechanism: &Mechanism) -> String {
+    let mut text = String::from("\n| key | default | meaning | source |\n|---|---|---|---|\n");
+    for parameter in mechanism.parameters {
+        let default =
+            if parameter.default.is_empty() { "required".to_owned() } else { format!("`{}`", parameter.default) };
+        let line = format!("| `{}` | {default} | {} | {} |", parameter.key, parameter.meaning, parameter.source);
+        text.push_str(&line.split_whitespace().collect::<Vec<_>>().join(" "));
+        text.push('\n');
+    }
+    text.push('\n');
+    text
+}
+
+#[test]
+fn every_mechanism_has_a_page_with_its_parameters() {
+    for mechanism in mechanisms() {
+        let (path, page) = page(mechanism.kind);
+        let (before, rest) = page.split_once(BEGIN).unwrap_or_else(|| panic!("{}: no begin mark", path.display()));
+        let (_, after) = rest.split_once(END).unwrap_or_else(|| panic!("{}: no end mark", path.display()));
+        let current = format!("{before}{BEGIN}{}{END}{after}", table(mechanism));
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, &current).expect("a writable page");
+        } else {
+            assert!(page == current, "{}: run this test with UPDATE_DOCS=1", path.display());
+        }
+        assert!(page.contains(mechanism.family.key()), "{} does not say its scenario key", path.display());
+    }
+}
+
+#[test]
+fn every_page_has_the_five_parts() {
+    for kind in mechanisms().into_iter().map(|mechanism| mechanism.kind).chain(OTHERS) {
+        let (path, page) = page(kind);
+        assert!(page.starts_with("# "), "{}: no title", path.display());
+        let mut from = 0;
+        for section in SECTIONS {
+            let at = page[from..].find(&format!("\n{section}\n"));
+            from += at.unwrap_or_else(|| panic!("{}: `{section}` is missing or out of order", path.display()));
+        }
+    }
+}
+
+#[test]
+fn no_page_is_left_behind() {
+    let known: Vec<&str> = mechanisms().into_iter().map(|mechanism| mechanism.kind).chain(OTHERS).collect();
+    for entry in std::fs::read_dir(folder()).expect("docs/mechanisms") {
+        let path = entry.expect("an entry").path();
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+        assert!(stem == "index" || known.contains(&stem.as_str()), "{}: no such mechanism", path.display());
+    }
+}

@@ -1,0 +1,130 @@
+//! The documentation says what the code does: the table of keys in `docs/scenario.md` is the one of the code, and
+//! every scenario in `docs` lowers. `UPDATE_DOCS=1 cargo test -p tidegate-scenario --test reference` rewrites the
+//! table.
+
+use scenario::Scenario;
+use scenario::keys::{self, Default, Key};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+const BEGIN: &str = "<!-- keys: begin (generated, see crates/scenario/tests/reference.rs) -->\n";
+const END: &str = "<!-- keys: end -->\n";
+/// How each table is written in a scenario.
+const SECTIONS: [(&str, &str); 18] = [
+    ("", "Top level"),
+    ("fabric", "`[fabric]`"),
+    ("fabric.link", "`[fabric.link]`"),
+    ("fabric.link.tier", "`[fabric.link.host]`, `[fabric.link.edge]`, `[fabric.link.core]`"),
+    ("routing", "`[routing]`"),
+    ("path", "`[[path]]`"),
+    ("fail", "`[[fail]]`"),
+    ("switch", "`[switch]`"),
+    ("switch.flow_control", "`[switch.flow_control]`"),
+    ("switch.overload", "`[switch.overload]`"),
+    ("switch.marking", "`[switch.marking]`"),
+    ("switch.scheduler", "`[switch.scheduler]`"),
+    ("host", "`[host]`"),
+    ("host.transport", "`[host.transport]`"),
+    ("traffic", "`[[traffic]]`"),
+    ("measure", "`[measure]`"),
+    ("record", "`[record]`"),
+    ("check", "`[check]`"),
+];
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+fn row(key: &Key) -> String {
+    let only = if key.variants.is_empty() { String::new() } else { format!("<br>{}", key.variants.join(", ")) };
+    let default = match key.default {
+        Default::Required => "required".to_owned(),
+        Default::Value(value) => format!("`{value}`"),
+        Default::Absent(what) => format!("none: {what}"),
+    };
+    let source = if key.source == "required" { "" } else { key.source };
+    let cells = [format!("`{}`{only}", key.name), format!("{}, `{}`", key.value, key.example), default];
+    let line = format!("| {} | {} | {source} |", cells.join(" | "), key.meaning);
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn tables() -> String {
+    let mut text = String::new();
+    let mut told = 0;
+    for (section, title) in SECTIONS {
+        let rows: Vec<String> = keys::keys().filter(|key| key.section == section).map(row).collect();
+        assert!(!rows.is_empty(), "no key in {section}");
+        told += rows.len();
+        let _ = write!(text, "\n### {title}\n\n| key | value | default | meaning | source of the default |\n");
+        text.push_str("|---|---|---|---|---|\n");
+        text.push_str(&rows.join("\n"));
+        text.push('\n');
+    }
+    assert_eq!(told, keys::keys().count(), "a section is missing in this test");
+    text.push('\n');
+    text
+}
+
+#[test]
+fn the_table_of_keys_is_current() {
+    let path = docs().join("scenario.md");
+    let page = std::fs::read_to_string(&path).expect("docs/scenario.md");
+    let (before, rest) = page.split_once(BEGIN).expect("the begin mark");
+    let (_, after) = rest.split_once(END).expect("the end mark");
+    let current = format!("{before}{BEGIN}{}{END}{after}", tables());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &current).expect("a writable page");
+    }
+    assert!(page == current || std::env::var_os("UPDATE_DOCS").is_some(), "run this test with UPDATE_DOCS=1");
+}
+
+/// What a snippet leaves out.
+fn completed(snippet: &str) -> String {
+    let has = |table: &str| snippet.lines().any(|line| line.trim_start().starts_with(table));
+    let mut text = String::new();
+    if !has("duration") {
+        text.push_str("duration = \"1ms\"\n");
+    }
+    text.push_str(snippet);
+    if !has("[fabric]") {
+        text.push_str("\n[fabric]\nkind = \"fat-tree\"\nk = 4\nlink = { rate = \"100Gbps\", delay = \"500ns\" }\n");
+    }
+    if !has("[[traffic]]") {
+        text.push_str("\n[[traffic]]\nkind = \"permutation\"\nsize = \"100KB\"\n");
+    }
+    text
+}
+
+fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a readable folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            pages(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_scenario_in_the_documentation_lowers() {
+    let mut found = Vec::new();
+    pages(&docs(), &mut found);
+    found.sort();
+    let mut tried = 0;
+    for page in found {
+        let text = std::fs::read_to_string(&page).expect("a readable page");
+        for (number, part) in text.split("```toml\n").skip(1).enumerate() {
+            let snippet = part.split("```").next().unwrap_or_default();
+            // A snippet that names files is tried where they are.
+            let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/replay");
+            let place = format!("{} snippet {}", page.display(), number + 1);
+            let scenario = Scenario::parse(&completed(snippet), "snippet.toml", &beside, &[], None);
+            let scenario = scenario.unwrap_or_else(|errors| panic!("{place}:\n{errors}"));
+            let lowered = scenario.lower().unwrap_or_else(|errors| panic!("{place}:\n{errors}"));
+            assert!(lowered.warnings.is_empty(), "{place}: {:?}", lowered.warnings);
+            tried += 1;
+        }
+    }
+    assert!(tried >= 12, "{tried}");
+}

@@ -1,0 +1,9 @@
+//! Scenarios: any text is refused with a reason and a place, or lowers to a network with traffic.
+
+/// Fails on a text that breaks the promise. A first line `#! key = value` is an override, as `--set` gives it.
+pub fn check(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let first = text.lines().next().and_then(|line| line.strip_prefix("#!"));
+    let over = first.and_then(|line| line.split_once('=')).map(|(key, value)| (key.trim(), value.trim()));
+    scenario::fuzz::read_any(text, over);
+}
