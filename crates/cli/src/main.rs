@@ -1,13 +1,25 @@
 //! The `tidegate` command: arguments in, a readable answer or files out.
 
+mod arguments;
+mod commands;
+mod execute;
 mod exit;
+mod failure;
+mod interrupt;
+mod output;
+mod progress;
+mod recorder;
+mod render;
 mod reproduce;
 
 use clap::{Parser, Subcommand};
+use exit::Exit;
+use failure::Failure;
 use std::process::ExitCode;
 
 #[derive(Debug, Parser)]
 #[command(name = "tidegate", version, about = "A laboratory for Ethernet that must not lose packets")]
+#[command(propagate_version = true, max_term_width = 110)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -15,12 +27,18 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(commands::run::RunArgs),
     Reproduce(reproduce::ReproduceArgs),
 }
 
 fn main() -> ExitCode {
-    match Cli::parse().command {
-        Command::Reproduce(args) => reproduce::command(&args),
-    }
+    let done = match Cli::parse().command {
+        Command::Run(args) => commands::run::command(&args),
+        Command::Reproduce(args) => Ok(reproduce::command(&args)),
+    };
+    done.unwrap_or_else(|failure: Failure| -> Exit {
+        failure.report();
+        failure.exit()
+    })
     .into()
 }

@@ -1,0 +1,3 @@
+//! One file a command: from arguments to an exit.
+
+pub mod run;

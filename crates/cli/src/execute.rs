@@ -1,0 +1,140 @@
+//! One simulation, from what was lowered to its summary; whoever wants to see it watches.
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::progress::RunProgress;
+use fabric::NodeId;
+use model::parameters::Setup;
+use model::{QueueSample, Simulation, Watcher};
+use record::flows::FlowRecord;
+use record::summary::{ScenarioIdentity, Summary};
+use record::timing::Timing;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use std::time::Instant;
+use units::Time;
+
+/// What a run leaves: facts, and what they cost this machine.
+pub struct Finished {
+    /// The same on every machine.
+    pub summary: Summary,
+    /// This machine's.
+    pub timing: Timing,
+}
+
+/// Who a run is, as its summary will say.
+pub fn identity(name: &str, hash: &str, seed: u64) -> ScenarioIdentity {
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    ScenarioIdentity { name: name.to_owned(), hash: hash.to_owned(), seed, version }
+}
+
+/// Runs `setup` to its end or until the watcher or an interrupt stops it. `path` names the scenario in
+/// errors.
+///
+/// # Errors
+/// [`Failure::Model`] if the setup makes no network.
+pub fn simulate(
+    setup: Setup,
+    expect_deadlock: bool,
+    identity: ScenarioIdentity,
+    path: &Path,
+    watcher: &mut dyn Watcher,
+) -> Result<Finished, Failure> {
+    let threads = u32::try_from(setup.threads).unwrap_or(u32::MAX);
+    let started = Instant::now();
+    let built = Simulation::new(setup);
+    let mut simulation = built.map_err(|error| Failure::Model { path: path.to_owned(), error })?;
+    // Reading and building are not what the speed of the engine is about.
+    let before = Timing::measure(started.elapsed(), threads);
+    simulation.run(watcher);
+    let mut timing = Timing::measure(started.elapsed(), threads);
+    let mut summary = simulation.finish(watcher, expect_deadlock);
+    summary.scenario = identity;
+    let whole = timing.cpu_s;
+    timing.cpu_s = whole.zip(before.cpu_s).map(|(after, before)| after - before);
+    timing = timing.with_rates(summary.packet_hops, summary.events);
+    timing.cpu_s = whole;
+    Ok(Finished { summary, timing })
+}
+
+/// The hash of a summary without files: what [`record::results_hash`] gives for a folder that holds nothing
+/// else.
+pub fn summary_hash(summary: &Summary) -> String {
+    let mut bare = summary.clone();
+    bare.results_hash.clear();
+    let (name, text) = (record::folder::SUMMARY_FILE, bare.to_json());
+    let mut hasher = Sha256::new();
+    for part in [name.as_bytes(), text.as_bytes()] {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Stops a run when somebody wants an end, and shows how far it is.
+pub struct Live(pub RunProgress);
+
+impl Watcher for Live {
+    fn progress(&mut self, now: Time, hops: u64) -> bool {
+        self.0.update(now, hops);
+        !interrupt::interrupted()
+    }
+}
+
+/// Several watchers of one run; it goes on while all want it to.
+pub struct All<'a>(pub Vec<&'a mut dyn Watcher>);
+
+impl Watcher for All<'_> {
+    fn flow(&mut self, flow: &FlowRecord) {
+        self.0.iter_mut().for_each(|watcher| watcher.flow(flow));
+    }
+    fn queue(&mut self, sample: QueueSample) {
+        self.0.iter_mut().for_each(|watcher| watcher.queue(sample));
+    }
+    fn link(&mut self, at: Time, node: NodeId, port: u16, bytes: u64, share: f64) {
+        self.0.iter_mut().for_each(|watcher| watcher.link(at, node, port, bytes, share));
+    }
+    fn throughput(&mut self, at: Time, traffic: u8, bytes: u64) {
+        self.0.iter_mut().for_each(|watcher| watcher.throughput(at, traffic, bytes));
+    }
+    fn pause(&mut self, at: Time, node: NodeId, port: u16, classes: u8, pause: bool) {
+        self.0.iter_mut().for_each(|watcher| watcher.pause(at, node, port, classes, pause));
+    }
+    fn progress(&mut self, now: Time, hops: u64) -> bool {
+        // Every one is told, also behind one that wants an end.
+        self.0.iter_mut().fold(true, |on, watcher| watcher.progress(now, hops) && on)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_without_files_is_that_of_a_folder_with_a_summary_alone() {
+        let folder = std::env::temp_dir().join(format!("tidegate-summary-hash-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut summary = Summary { events: 7, ..Summary::default() };
+        summary.scenario = identity("a \"quoted\" name", "00", 3);
+        summary.results_hash = summary_hash(&summary);
+        std::fs::write(folder.join("summary.json"), summary.to_json()).unwrap();
+        let of_folder = record::results_hash::results_hash(&folder).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(summary.results_hash, of_folder);
+    }
+
+    #[test]
+    fn one_watcher_that_wants_an_end_is_enough_and_all_hear_of_it() {
+        struct Counts(u32, bool);
+        impl Watcher for Counts {
+            fn progress(&mut self, _: Time, _: u64) -> bool {
+                self.0 += 1;
+                self.1
+            }
+        }
+        let (mut first, mut second) = (Counts(0, false), Counts(0, true));
+        assert!(!All(vec![&mut first, &mut second]).progress(Time::ZERO, 0));
+        assert!(All(vec![&mut second]).progress(Time::ZERO, 0));
+        assert_eq!((first.0, second.0), (1, 2));
+    }
+}

@@ -1,0 +1,206 @@
+//! Why a command could not do its work, and how that is drawn.
+
+use crate::exit::Exit;
+use crate::output;
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use record::RecordError;
+use scenario::{ScenarioError, ScenarioErrors};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Everything that stops a command.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The scenario is wrong.
+    #[error("{errors}")]
+    Scenario {
+        /// What is wrong.
+        errors: ScenarioErrors,
+        /// The file, for drawing; errors of other files have no snippet.
+        path: PathBuf,
+    },
+    /// An argument or a file is wrong.
+    #[error("{message}")]
+    Input {
+        /// What, with its place.
+        message: String,
+        /// What would be right.
+        help: Option<String>,
+    },
+    /// The network cannot be built.
+    #[error("{path}: {error}", path = path.display())]
+    Model {
+        /// The scenario.
+        path: PathBuf,
+        /// Why.
+        error: model::ModelError,
+    },
+    /// The folder for results does not do.
+    #[error("--out {target}: {error}", target = target.display())]
+    Target {
+        /// As it was named.
+        target: PathBuf,
+        /// Why.
+        error: RecordError,
+    },
+    /// Results could not be written while the command ran.
+    #[error("{0}")]
+    Record(#[from] RecordError),
+    /// Standard output could not be written.
+    #[error("cannot write to standard output: {0}")]
+    Output(std::io::Error),
+}
+
+impl Failure {
+    /// A wrong argument or file.
+    pub fn input(message: impl Into<String>, help: impl Into<String>) -> Failure {
+        Failure::Input { message: message.into(), help: Some(help.into()) }
+    }
+
+    /// A file that could not be read.
+    pub fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+        Failure::Input { message: format!("{}: cannot read it: {error}", path.display()), help: None }
+    }
+
+    /// The exit code.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Failure::Scenario { .. } | Failure::Input { .. } | Failure::Model { .. } | Failure::Target { .. } => {
+                Exit::BadInput
+            }
+            Failure::Record(error) if !error.is_machine_failure() => Exit::BadInput,
+            Failure::Record(_) | Failure::Output(_) => Exit::Machine,
+        }
+    }
+
+    /// Writes it to standard error: with a snippet of the source for a person, in lines of
+    /// `file:line:column: message` for a program.
+    pub fn report(&self) {
+        if output::errors_are_watched() {
+            self.draw().iter().for_each(|drawn| output::note(drawn));
+        } else {
+            output::note(&self.plain());
+        }
+    }
+
+    fn plain(&self) -> String {
+        match self {
+            Failure::Input { message, help: Some(help) } => format!("error: {message}\n  help: {help}"),
+            other => format!("error: {other}"),
+        }
+    }
+
+    fn draw(&self) -> Vec<String> {
+        let drawings = match self {
+            Failure::Scenario { errors, path } => {
+                let name = path.display().to_string();
+                let text = std::fs::read_to_string(path).unwrap_or_default();
+                // Spans count from behind a byte order mark.
+                let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
+                errors.errors.iter().map(|error| Drawing::of(error, &name, &text)).collect()
+            }
+            Failure::Input { message, help } => vec![Drawing::plain(message.clone(), help.clone())],
+            other => vec![Drawing::plain(other.to_string(), None)],
+        };
+        let theme =
+            if output::errors_take_colour() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        let handler = GraphicalReportHandler::new_themed(theme);
+        let draw = |drawing: &Drawing| {
+            let mut text = String::new();
+            match handler.render_report(&mut text, drawing) {
+                Ok(()) => text.trim_end().to_owned(),
+                Err(fmt::Error) => drawing.message.clone(),
+            }
+        };
+        drawings.iter().map(draw).collect()
+    }
+}
+
+/// One error as miette draws it.
+#[derive(Debug)]
+struct Drawing {
+    message: String,
+    help: Option<String>,
+    source: Option<(NamedSource<String>, LabeledSpan)>,
+}
+
+impl Drawing {
+    fn plain(message: String, help: Option<String>) -> Drawing {
+        Drawing { message, help, source: None }
+    }
+
+    fn of(error: &ScenarioError, name: &str, text: &str) -> Drawing {
+        let place = match error.line {
+            0 => error.path.clone(),
+            line => format!("{}:{line}", error.path),
+        };
+        // An empty span is the whole file: nothing to point at.
+        if error.path != name || error.span.is_empty() || error.span.end > text.len() {
+            return Drawing::plain(format!("{place}: {}", error.message), error.help.clone());
+        }
+        let label = LabeledSpan::new_with_span((!error.key.is_empty()).then(|| error.key.clone()), error.span.clone());
+        let source = NamedSource::new(name, text.to_owned()).with_language("toml");
+        Drawing { message: error.message.clone(), help: error.help.clone(), source: Some((source, label)) }
+    }
+}
+
+impl fmt::Display for Drawing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Drawing {}
+
+impl Diagnostic for Drawing {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.source.as_ref().map(|(source, _)| source as &dyn SourceCode)
+    }
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let (_, label) = self.source.as_ref()?;
+        Some(Box::new(std::iter::once(label.clone())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(path: &str, span: std::ops::Range<usize>) -> ScenarioError {
+        let (key, help) = ("fabric.k".to_owned(), Some("write an even number".to_owned()));
+        ScenarioError { path: path.to_owned(), line: 2, column: 5, span, key, message: "7 is odd".to_owned(), help }
+    }
+
+    fn drawn(drawing: &Drawing) -> String {
+        let mut text = String::new();
+        GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
+            .render_report(&mut text, drawing)
+            .unwrap();
+        text
+    }
+
+    #[test]
+    fn an_error_in_the_scenario_is_drawn_with_its_line_and_one_elsewhere_without() {
+        let text = "[fabric]\nk = 7\n";
+        let here = drawn(&Drawing::of(&error("a.toml", 13..14), "a.toml", text));
+        assert!(here.contains("a.toml:2:5") && here.contains("k = 7") && here.contains("fabric.k"), "{here}");
+        assert!(here.contains("help: write an even number"), "{here}");
+        let there = drawn(&Drawing::of(&error("topology.txt", 0..0), "a.toml", text));
+        assert!(there.contains("topology.txt:2: 7 is odd") && !there.contains("k = 7"), "{there}");
+        // A file that changed under our feet must not panic.
+        drawn(&Drawing::of(&error("a.toml", 900..901), "a.toml", text));
+    }
+
+    #[test]
+    fn exit_codes_tell_input_from_machine() {
+        let source = || std::io::Error::other("no space left");
+        let unwritable = || RecordError::Unwritable { action: "write", path: "x".into(), source: source() };
+        assert_eq!(Failure::Record(unwritable()).exit(), Exit::Machine);
+        assert_eq!(Failure::Target { target: "x".into(), error: unwritable() }.exit(), Exit::BadInput);
+        assert_eq!(Failure::Record(RecordError::HostNumber { host: 70_000 }).exit(), Exit::BadInput);
+        assert_eq!(Failure::Output(source()).exit(), Exit::Machine);
+    }
+}

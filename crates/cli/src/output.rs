@@ -1,0 +1,74 @@
+//! Writing to the terminal: plain text into pipes, some weight and colour for eyes.
+
+use crate::failure::Failure;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
+
+/// Writes `text` to standard output. Whoever closed the pipe has seen enough: that is no failure.
+///
+/// # Errors
+/// [`Failure::Output`] where the machine refuses, as for a full disk.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Output(error)),
+        _ => Ok(()),
+    }
+}
+
+/// A sentence for the user beside the result, on standard error.
+pub fn note(text: &str) {
+    // Standard error is the last place to report to.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// <https://no-color.org>: any value that is not empty.
+fn colours_unwanted() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// Whether standard error is watched by a person.
+pub fn errors_are_watched() -> bool {
+    std::io::stderr().is_terminal()
+}
+
+/// Whether standard error takes colours.
+pub fn errors_take_colour() -> bool {
+    errors_are_watched() && !colours_unwanted()
+}
+
+fn output_takes_colour() -> bool {
+    static COLOUR: OnceLock<bool> = OnceLock::new();
+    *COLOUR.get_or_init(|| std::io::stdout().is_terminal() && !colours_unwanted())
+}
+
+/// How a piece of text stands out.
+#[derive(Clone, Copy, Debug)]
+pub enum Style {
+    /// A heading.
+    Strong,
+    /// Beside the point.
+    Faint,
+    /// As it should be.
+    Good,
+    /// Worth a look.
+    Caution,
+    /// Wrong.
+    Bad,
+}
+
+/// `text` in `style` where standard output takes colours, else as it is.
+pub fn styled(text: &str, style: Style) -> String {
+    if !output_takes_colour() {
+        return text.to_owned();
+    }
+    let code = match style {
+        Style::Strong => "1",
+        Style::Faint => "2",
+        Style::Good => "32",
+        Style::Caution => "33",
+        Style::Bad => "1;31",
+    };
+    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+}

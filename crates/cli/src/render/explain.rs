@@ -1,0 +1,52 @@
+//! Every value in force, with where it comes from.
+
+use super::table::{Layout, table};
+use scenario::{Explained, Lowered, Origin};
+use serde_json::{Value, json};
+
+/// Where a value comes from, in words.
+fn origin(explained: &Explained) -> String {
+    match &explained.origin {
+        Origin::File { line } => format!("line {line}"),
+        Origin::Default { source } => format!("default: {source}"),
+        Origin::Override => "command line".to_owned(),
+    }
+}
+
+/// The number of threads changes no result and would make the file of a run differ.
+fn matters(explained: &&Explained) -> bool {
+    explained.key != "threads"
+}
+
+/// All values as `explain.txt` and `--explain` show them, then what follows from them.
+pub fn text(lowered: &Lowered) -> String {
+    let values = lowered.explain.iter().filter(matters);
+    let rows: Vec<Vec<String>> =
+        values.map(|value| vec![value.key.clone(), value.value.clone(), origin(value)]).collect();
+    let mut text = table(&["key", "value", "from"], &rows, 3, Layout::Fixed, 0);
+    if !lowered.derived.is_empty() {
+        text.push('\n');
+        let rows: Vec<Vec<String>> =
+            lowered.derived.iter().map(|(what, value)| vec![what.clone(), value.clone()]).collect();
+        text.push_str(&table(&["what follows", "value"], &rows, 2, Layout::Fixed, 0));
+    }
+    text
+}
+
+/// The same as one JSON object.
+pub fn json(lowered: &Lowered) -> Value {
+    let value = |value: &Explained| {
+        let (from, line, source) = match &value.origin {
+            Origin::File { line } => ("file", Some(*line), None),
+            Origin::Default { source } => ("default", None, Some(*source)),
+            Origin::Override => ("command line", None, None),
+        };
+        json!({ "key": value.key, "value": value.value, "from": from, "line": line, "source": source })
+    };
+    let derived = |(what, value): &(String, String)| json!({ "what": what, "value": value });
+    json!({
+        "scenario": { "name": lowered.name, "hash": lowered.hash, "seed": lowered.setup.seed },
+        "values": lowered.explain.iter().filter(matters).map(value).collect::<Vec<_>>(),
+        "derived": lowered.derived.iter().map(derived).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,6 @@
+//! Results as a person reads them.
+
+pub mod explain;
+pub mod numbers;
+pub mod summary;
+pub mod table;

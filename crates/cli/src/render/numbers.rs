@@ -1,0 +1,78 @@
+//! Numbers as a person reads them.
+
+use units::{Bytes, Time};
+
+/// 1234567 as `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 flow`, `2 flows`, `1,000 flows`.
+pub fn counted(number: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// A span in ns, to two decimals of its unit.
+pub fn span(ns: f64) -> String {
+    format!("{:.2}", rounded(ns))
+}
+
+/// Three significant digits are lost soonest in the unit: round before the unit cuts.
+fn rounded(ns: f64) -> Time {
+    let ps = (ns * 1000.0).round().max(0.0) as u64;
+    let unit = [1_000_000_000_000, 1_000_000_000, 1_000_000, 1_000].into_iter().find(|&unit| ps >= unit);
+    // Two decimals of the unit.
+    let step = unit.unwrap_or(100) / 100;
+    Time::from_ps((ps.saturating_add(step / 2)) / step * step)
+}
+
+/// A span in ps.
+pub fn span_ps(ps: u64) -> String {
+    span(ps as f64 / 1000.0)
+}
+
+/// Bytes, to two decimals of their unit.
+pub fn size(bytes: u64) -> String {
+    format!("{:.2}", Bytes(bytes))
+}
+
+/// A share, 0 to 1, in percent.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// A rate in bit/s to two decimals.
+pub fn rate(bits_per_second: f64) -> String {
+    let units = [(1e12, "Tbps"), (1e9, "Gbps"), (1e6, "Mbps"), (1e3, "Kbps")];
+    match units.into_iter().find(|(unit, _)| bits_per_second >= *unit) {
+        Some((unit, name)) => format!("{:.2} {name}", bits_per_second / unit),
+        None => format!("{bits_per_second:.0} bps"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([counted(1, "flow"), counted(0, "flow")], ["1 flow", "0 flows"]);
+        assert_eq!([0.5, 1.0, 999.999, 1234.5678, 2_000_000.0].map(span), ["500ps", "1ns", "1us", "1.23us", "2ms"]);
+        assert_eq!(
+            [size(999), size(1_500), size(32_000_000)],
+            ["999B", "1.50KB", "32MB"].map(|s| s.replace("1.50", "1.5"))
+        );
+        assert_eq!([percent(0.9987), percent(0.0)], ["99.9 %", "0.0 %"]);
+        assert_eq!([rate(0.0), rate(1.5e9), rate(99.0e12)], ["0 bps", "1.50 Gbps", "99.00 Tbps"]);
+        assert_eq!(span(f64::NAN), "0ps");
+    }
+}

@@ -1,0 +1,251 @@
+//! A run's summary for a person.
+
+use super::numbers::{counted, grouped, percent, size, span, span_ps};
+use super::table::{Layout, table};
+use crate::output::{Style, styled};
+use record::flows::SizeBin;
+use record::summary::{Distribution, PortLoad, Summary};
+use record::timing::Timing;
+use std::fmt::Write as _;
+
+/// How far text stands from the margin.
+const INDENT: usize = 14;
+/// More ports than this are in `summary.json`.
+const PORTS: usize = 5;
+
+/// What a summary does not know about its run.
+pub struct About<'a> {
+    /// What it is for.
+    pub description: Option<&'a str>,
+    /// The fabric in a line.
+    pub fabric: &'a str,
+    /// A line per traffic entry.
+    pub traffic: &'a [String],
+    /// The command that gives the same result again.
+    pub command: &'a str,
+    /// Where files are, if there are any.
+    pub folder: Option<String>,
+}
+
+/// The summary as text, line after line.
+pub fn text(summary: &Summary, timing: &Timing, about: &About<'_>) -> String {
+    let mut page = Page::default();
+    page.head(summary, about);
+    page.packets(summary);
+    page.flows(summary);
+    page.pauses(summary);
+    page.links(summary);
+    page.deadlock(summary);
+    page.checks(summary);
+    page.foot(summary, timing, about);
+    page.0
+}
+
+/// Lines with a label before the first of each part.
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn line(&mut self, label: &str, text: &str) {
+        let label = format!("{label:<INDENT$}");
+        let line = format!("{}{text}", styled(&label, Style::Strong));
+        self.0.push_str(line.trim_end());
+        self.0.push('\n');
+    }
+
+    fn gap(&mut self) {
+        self.0.push('\n');
+    }
+
+    fn table(&mut self, header: &[&str], rows: &[Vec<String>], left: usize) {
+        self.0.push_str(&table(header, rows, left, Layout::Fixed, INDENT));
+    }
+
+    fn head(&mut self, summary: &Summary, about: &About<'_>) {
+        let identity = &summary.scenario;
+        let hash = identity.hash.get(..12).unwrap_or(&identity.hash);
+        let who = format!("scenario {hash}, seed {}, tidegate {}", identity.seed, identity.version);
+        let _ = writeln!(self.0, "{}  {}", styled(&identity.name, Style::Strong), styled(&who, Style::Faint));
+        if let Some(description) = about.description {
+            self.line("", description);
+        }
+        self.line("fabric", about.fabric);
+        for (at, traffic) in about.traffic.iter().enumerate() {
+            self.line(if at == 0 { "traffic" } else { "" }, traffic);
+        }
+        let window = &summary.window;
+        let measured = match window.start_ps {
+            0 => String::new(),
+            start => format!(", measured from {} to {}", span_ps(start), span_ps(window.end_ps)),
+        };
+        let hops = grouped(summary.packet_hops);
+        self.line("simulated", &format!("{}{measured}; {hops} packet-hops", span_ps(summary.simulated_ps)));
+        if summary.partial {
+            let text = "PARTIAL: the run was stopped; everything holds up to the simulated time";
+            self.line("", &styled(text, Style::Caution));
+        }
+        self.gap();
+    }
+
+    fn packets(&mut self, summary: &Summary) {
+        let packets = &summary.packets;
+        let mut parts = vec![
+            (packets.delivered_whole, "delivered"),
+            (packets.delivered_trimmed, "delivered as headers"),
+            (packets.returned_to_source, "returned"),
+            (packets.consumed, "consumed"),
+            (packets.dropped_total(), "dropped"),
+            (packets.in_flight, "in flight"),
+        ];
+        parts.retain(|(count, what)| *count > 0 || matches!(*what, "delivered" | "dropped"));
+        let ended: Vec<String> = parts.iter().map(|(count, what)| format!("{} {what}", grouped(*count))).collect();
+        let made = match packets.created_in_network {
+            0 => String::new(),
+            count => format!(" + {} made in the network", grouped(count)),
+        };
+        let sign = if packets.closed { "=" } else { "does not equal" };
+        self.line("packets", &format!("{} sent{made} {sign} {}", grouped(packets.injected), ended.join(" + ")));
+        if packets.dropped_total() > 0 {
+            let causes = packets.dropped.iter().map(|(cause, count)| format!("{cause} {}", grouped(*count)));
+            let causes: Vec<String> = causes.collect();
+            self.line("drops", &styled(&causes.join(", "), Style::Caution));
+        }
+        let bytes = &summary.bytes;
+        self.line("bytes", &format!("{} sent, {} delivered", size(bytes.injected), size(bytes.delivered)));
+        let happened = &summary.happened;
+        let counts = [
+            (happened.marks, "marked"),
+            (happened.retransmissions, "sent again"),
+            (happened.bounces, "bounced"),
+            (happened.trims, "trimmed"),
+            (happened.detours, "detoured"),
+        ];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let counts: Vec<String> = counts.map(|(count, what)| format!("{} {what}", grouped(*count))).collect();
+        if !counts.is_empty() {
+            self.line("on the way", &counts.join(", "));
+        }
+        if let Some(delay) = &summary.delay_ns {
+            self.line("delay", &distribution(delay));
+        }
+        self.gap();
+    }
+
+    fn flows(&mut self, summary: &Summary) {
+        let flows = &summary.flows;
+        self.line("flows", &format!("{} of {} completed", grouped(flows.completed), counted(flows.started, "flow")));
+        if let Some(fct) = &flows.fct_ns {
+            self.line("completion", &distribution(fct));
+        }
+        if let Some(slowdown) = &flows.slowdown {
+            let number = |value: f64| format!("{value:.2}");
+            let row = |name: String, bin: &SizeBin| {
+                vec![name, grouped(bin.count), number(bin.mean), number(bin.p50), number(bin.p95), number(bin.p99)]
+            };
+            let mut rows: Vec<Vec<String>> =
+                slowdown.by_decade.iter().map(|bin| row(bound(bin.to_bytes), bin)).collect();
+            if rows.len() != 1 {
+                let count = slowdown.by_decade.iter().map(|bin| bin.count).sum();
+                let record::flows::SlowdownSummary { mean, p50, p95, p99, .. } = *slowdown;
+                let all = SizeBin { from_bytes: 0, to_bytes: 0, count, mean, p50, p95, p99 };
+                rows.push(row("all".to_owned(), &all));
+            }
+            self.line("slowdown", "completion time over that of the flow alone on its path");
+            self.table(&["size up to", "flows", "mean", "p50", "p95", "p99"], &rows, 0);
+        }
+        self.gap();
+    }
+
+    fn pauses(&mut self, summary: &Summary) {
+        let pauses = &summary.pauses;
+        if pauses.count == 0 && !summary.checks.iter().any(|check| check.name == "pauses") {
+            return;
+        }
+        let text = match pauses.count {
+            0 => "none".to_owned(),
+            count => format!(
+                "{}, {}; stopped for {} over all ports and classes, {} at most",
+                counted(count, "pause"),
+                counted(pauses.resumes, "resume"),
+                span_ps(pauses.total_ps),
+                span_ps(pauses.max_ps)
+            ),
+        };
+        self.line("pauses", &text);
+    }
+
+    fn links(&mut self, summary: &Summary) {
+        let links = &summary.links;
+        self.line("links", &format!("{} busy on average", percent(links.mean_utilisation)));
+        let row = |load: &PortLoad| {
+            let port = format!("{} port {} to {}", load.node, load.port, load.peer);
+            let paused = if load.paused_ps > 0 { span_ps(load.paused_ps) } else { "-".to_owned() };
+            vec![port, percent(load.utilisation), size(load.tx_bytes), size(load.max_queue_bytes), paused]
+        };
+        let mut ports = |title: &str, loads: &[PortLoad]| {
+            if !loads.is_empty() {
+                let rows: Vec<Vec<String>> = loads.iter().take(PORTS).map(row).collect();
+                self.table(&[title, "busy", "sent", "longest queue", "paused"], &rows, 1);
+            }
+        };
+        ports("busiest", &links.busiest);
+        ports("longest queues", &links.longest_queues);
+        self.gap();
+    }
+
+    fn deadlock(&mut self, summary: &Summary) {
+        let Some(deadlock) = &summary.deadlock else { return };
+        let expected = summary.checks.iter().find(|check| check.name == "deadlock").is_some_and(|check| check.pass);
+        let style = if expected { Style::Caution } else { Style::Bad };
+        self.line("deadlock", &styled(&format!("closed at {}", span_ps(deadlock.closed_ps)), style));
+        for (at, edge) in deadlock.cycle.iter().enumerate() {
+            let next = deadlock.cycle.get(at + 1).or(deadlock.cycle.first());
+            let waits = next.map_or(String::new(), |next| format!(", which waits at its port {}", next.port));
+            let (node, port, class, peer) = (&edge.node, edge.port, edge.class, &edge.peer);
+            self.line("", &format!("{node} port {port} class {class} is paused by {peer}{waits}"));
+        }
+        self.gap();
+    }
+
+    fn checks(&mut self, summary: &Summary) {
+        let rows = summary.checks.iter().map(|check| {
+            let mark = if check.pass { styled("ok  ", Style::Good) } else { styled("FAIL", Style::Bad) };
+            format!("{mark}  {:<13} {}", check.name, check.detail)
+        });
+        for (at, row) in rows.enumerate() {
+            self.line(if at == 0 { "checks" } else { "" }, &row);
+        }
+        for (at, warning) in summary.warnings.iter().enumerate() {
+            self.line(if at == 0 { "warnings" } else { "" }, &styled(warning, Style::Caution));
+        }
+        self.gap();
+    }
+
+    fn foot(&mut self, summary: &Summary, timing: &Timing, about: &About<'_>) {
+        let of = if about.folder.is_some() { "all files" } else { "the summary; --out writes files" };
+        self.line("results", &format!("sha256 {} of {of}", summary.results_hash));
+        let mut speed = match timing.packet_hops_per_cpu_s {
+            Some(rate) => format!("{:.1} M packet-hops per CPU second; ", rate / 1e6),
+            None => String::new(),
+        };
+        let _ = write!(speed, "{:.2} s on {}", timing.wall_s, counted(timing.threads.into(), "thread"));
+        if let Some(memory) = timing.max_rss_bytes {
+            let _ = write!(speed, ", {} of memory", size(memory));
+        }
+        self.line("speed", &speed);
+        if let Some(folder) = &about.folder {
+            self.line("files", folder);
+        }
+        self.line("again", about.command);
+    }
+}
+
+fn distribution(values: &Distribution) -> String {
+    let Distribution { mean, p50, p99, p999, max, .. } = *values;
+    let [mean, p50, p99, p999, max] = [mean, p50, p99, p999, max].map(span);
+    format!("mean {mean}, p50 {p50}, p99 {p99}, p99.9 {p999}, max {max}")
+}
+
+fn bound(bytes: u64) -> String {
+    if bytes == u64::MAX { "any".to_owned() } else { size(bytes) }
+}
