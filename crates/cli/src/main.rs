@@ -4,6 +4,7 @@ mod arguments;
 mod commands;
 mod execute;
 mod exit;
+mod fabric_source;
 mod failure;
 mod interrupt;
 mod output;
@@ -12,7 +13,7 @@ mod recorder;
 mod render;
 mod reproduce;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use exit::Exit;
 use failure::Failure;
 use std::process::ExitCode;
@@ -28,12 +29,20 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(commands::run::RunArgs),
+    Fabric(commands::fabric::FabricArgs),
+    Mechanisms(commands::mechanisms::MechanismsArgs),
     Reproduce(reproduce::ReproduceArgs),
+    Completions(commands::shell::CompletionsArgs),
+    Man(commands::shell::ManArgs),
 }
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => commands::run::command(&args),
+        Command::Fabric(args) => commands::fabric::command(&args),
+        Command::Mechanisms(args) => commands::mechanisms::command(&args),
+        Command::Completions(args) => commands::shell::completions(&args, Cli::command()),
+        Command::Man(args) => commands::shell::man(&args, Cli::command()),
         Command::Reproduce(args) => Ok(reproduce::command(&args)),
     };
     done.unwrap_or_else(|failure: Failure| -> Exit {

@@ -1,3 +1,6 @@
 //! One file a command: from arguments to an exit.
 
+pub mod fabric;
+pub mod mechanisms;
 pub mod run;
+pub mod shell;

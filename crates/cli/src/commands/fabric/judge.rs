@@ -1,0 +1,205 @@
+//! What `tidegate fabric check` finds. Every reader has already refused what is no network at all: links
+//! without delay, hosts without links, parts that do not hang together.
+
+use crate::output::{Style, styled};
+use crate::render::numbers::{counted, grouped};
+use fabric::routing::{Forwarding, Mode};
+use fabric::{Fabric, NodeKind};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use units::{Rate, Time};
+
+/// A longer cable than between any two buildings of a site.
+const LONG: Time = Time::from_us(100);
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// As it should be.
+    Good,
+    /// Worth knowing.
+    Hint,
+    /// No network that works.
+    Wrong,
+}
+
+/// One sentence about a fabric.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// How much it matters.
+    pub weight: Weight,
+    /// The sentence.
+    pub text: String,
+}
+
+impl Finding {
+    /// A word of four letters.
+    pub fn mark(&self) -> String {
+        match self.weight {
+            Weight::Good => styled("ok  ", Style::Good),
+            Weight::Hint => styled("hint", Style::Caution),
+            Weight::Wrong => styled("FAIL", Style::Bad),
+        }
+    }
+}
+
+/// All findings.
+pub struct Verdict {
+    /// In the order of the questions.
+    pub findings: Vec<Finding>,
+}
+
+impl Verdict {
+    /// Whether traffic can be sent.
+    pub fn usable(&self) -> bool {
+        self.findings.iter().all(|finding| finding.weight != Weight::Wrong)
+    }
+
+    /// As a JSON object.
+    pub fn json(&self, source: &str) -> Value {
+        let finding = |finding: &Finding| {
+            let weight = match finding.weight {
+                Weight::Good => "ok",
+                Weight::Hint => "hint",
+                Weight::Wrong => "fail",
+            };
+            json!({ "result": weight, "text": finding.text })
+        };
+        json!({
+            "source": source, "usable": self.usable(),
+            "findings": self.findings.iter().map(finding).collect::<Vec<_>>(),
+        })
+    }
+
+    fn add(&mut self, weight: Weight, text: impl Into<String>) {
+        self.findings.push(Finding { weight, text: text.into() });
+    }
+}
+
+/// Looks at everything.
+pub fn judge(fabric: &Fabric) -> Verdict {
+    let mut verdict = Verdict { findings: Vec::new() };
+    match fabric.check() {
+        Ok(()) => verdict.add(Weight::Good, "connected; every host has a link, every link a delay"),
+        Err(error) => verdict.add(Weight::Wrong, error.to_string()),
+    }
+    routing(fabric, &mut verdict);
+    links(fabric, &mut verdict);
+    nodes(fabric, &mut verdict);
+    verdict
+}
+
+fn routing(fabric: &Fabric, verdict: &mut Verdict) {
+    let built = |mode| Forwarding::build(fabric, mode).and_then(|routes| routes.verify(fabric).map(|()| routes));
+    match built(Mode::ShortestPath) {
+        Ok(routes) => {
+            let size = units::Bytes(routes.memory_bytes() as u64);
+            verdict
+                .add(Weight::Good, format!("shortest paths lead from every host to every other ({size:.1} of tables)"));
+        }
+        Err(error) => verdict.add(Weight::Wrong, format!("shortest paths: {error}")),
+    }
+    match built(Mode::UpDown { root: None }) {
+        Ok(_) => verdict.add(Weight::Good, "up-down routing reaches every host too: no cycle of pauses can close"),
+        Err(error) => verdict.add(Weight::Hint, format!("up-down routing does not: {error}")),
+    }
+    match built(Mode::TwoLevel) {
+        Ok(_) => verdict.add(Weight::Good, "two-level tables reach every host too"),
+        // The usual answer: hardly worth a line for what is no fat-tree.
+        Err(_) if !matches!(fabric.kind(), "fat-tree" | "f10") => {}
+        Err(error) => verdict.add(Weight::Hint, error.to_string()),
+    }
+}
+
+fn links(fabric: &Fabric, verdict: &mut Verdict) {
+    let mut between: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for link in fabric.links() {
+        let (a, b) = (link.a.node.0, link.b.node.0);
+        *between.entry((a.min(b), a.max(b))).or_default() += 1;
+    }
+    let mut parallel = between.iter().filter(|(_, count)| **count > 1);
+    if let Some(((a, b), count)) = parallel.next() {
+        let (a, b) = (fabric.name(fabric::NodeId(*a)), fabric.name(fabric::NodeId(*b)));
+        let more = parallel.count() as u64;
+        let others = if more > 0 { format!(", and {} more", counted(more, "pair")) } else { String::new() };
+        verdict.add(
+            Weight::Hint,
+            format!("`{a}` and `{b}` are joined by {count} links{others}: meant, or written twice?"),
+        );
+    }
+    let lossy = fabric.links().iter().filter(|link| link.loss > 0.0 || link.bit_error_rate > 0.0).count() as u64;
+    if lossy > 0 {
+        verdict
+            .add(Weight::Hint, format!("{} may lose frames: flow control cannot prevent that", counted(lossy, "link")));
+    }
+    if let Some(link) = fabric.links().iter().find(|link| link.delay > LONG) {
+        let (a, b, delay) = (fabric.name(link.a.node), fabric.name(link.b.node), link.delay);
+        let km = delay.as_secs_f64() * 2e5;
+        verdict
+            .add(Weight::Hint, format!("`{a}` to `{b}` takes {delay}, as {km:.0} km of fibre: headroom grows with it"));
+    }
+}
+
+fn nodes(fabric: &Fabric, verdict: &mut Verdict) {
+    let mut rates: BTreeMap<Rate, u64> = BTreeMap::new();
+    for &host in fabric.hosts() {
+        for port in fabric.ports(host) {
+            *rates.entry(fabric.link(port.link).rate).or_default() += 1;
+        }
+    }
+    if rates.len() > 1 {
+        let rates: Vec<String> = rates.iter().map(|(rate, count)| format!("{} at {rate}", grouped(*count))).collect();
+        verdict.add(Weight::Hint, format!("links of hosts differ: {}", rates.join(", ")));
+    }
+    let many = fabric.hosts().iter().filter(|&&host| fabric.ports(host).len() > 1 && !fabric.node(host).relay).count();
+    if many > 0 {
+        verdict.add(Weight::Hint, format!("{} have several links but do not forward", counted(many as u64, "host")));
+    }
+    let dead = |node: &fabric::NodeId| fabric.node(*node).kind == NodeKind::Switch && fabric.ports(*node).len() == 1;
+    if let Some(end) = fabric.node_ids().find(dead) {
+        let name = fabric.name(end);
+        verdict.add(Weight::Hint, format!("switch `{name}` has one link: nothing ever passes it. Is it a host?"));
+    }
+    for tier in fabric::show::summary(fabric).tiers {
+        if let Some(ratio) = tier.oversubscription.filter(|&ratio| ratio > 1.0) {
+            verdict.add(Weight::Hint, format!("tier {} is oversubscribed {ratio:.2} to 1", tier.tier));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabric::{FabricBuilder, LinkSpec};
+
+    fn texts(fabric: &Fabric) -> String {
+        judge(fabric).findings.iter().map(|finding| format!("{:?} {}\n", finding.weight, finding.text)).collect()
+    }
+
+    #[test]
+    fn what_is_odd_is_told_and_what_is_not_is_not() {
+        let spec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
+        let plain = fabric::generate::fat_tree(4, fabric::generate::TierLinks::uniform(spec)).unwrap();
+        assert!(!texts(&plain).contains("Hint"), "{}", texts(&plain));
+
+        let mut builder = FabricBuilder::new("test");
+        let (a, b) = (builder.add_host("a"), builder.add_host("b"));
+        let (s, t) = (builder.add_switch("s", 1), builder.add_switch("t", 1));
+        builder.connect(a, s, spec);
+        builder.connect(b, s, LinkSpec { rate: Rate::from_gbps(25), loss: 0.01, ..spec });
+        builder.connect(b, s, LinkSpec { delay: Time::from_ms(1), ..spec });
+        builder.connect(s, t, spec);
+        let text = texts(&builder.build().unwrap());
+        for expected in [
+            "`b` and `s` are joined by 2 links: meant",
+            "1 link may lose frames",
+            "takes 1ms, as 200 km of fibre",
+            "links of hosts differ: 1 at 25Gbps, 2 at 100Gbps",
+            "1 host have several links",
+            "switch `t` has one link",
+        ] {
+            assert!(text.contains(expected), "{expected} is missing in:\n{text}");
+        }
+        assert!(judge(&plain).usable());
+    }
+}

@@ -1,0 +1,141 @@
+//! `tidegate mechanisms`: what there is to choose from.
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{self, Style, styled};
+use crate::render::table::{Layout, table};
+use protocols::describe::{Mechanism, Parameter};
+use protocols::{ecn, pause, transport};
+use scenario::keys::{self, Default, Key};
+use serde_json::{Value, json};
+
+/// List the mechanisms, or all about one: parameters, defaults, sources.
+#[derive(Debug, clap::Args)]
+pub struct MechanismsArgs {
+    /// All about this one.
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// Print one JSON value on standard output, and nothing else there.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Every mechanism, in the order in which a frame meets them.
+pub fn all() -> impl Iterator<Item = &'static Mechanism> {
+    [&pause::PAUSE, &pause::PFC, &ecn::MECHANISM].into_iter().chain(transport::MECHANISMS)
+}
+
+/// The page of a mechanism.
+pub fn page(mechanism: &Mechanism) -> String {
+    format!("docs/mechanisms/{}.md", mechanism.kind)
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A name that is none.
+pub fn command(args: &MechanismsArgs) -> Result<Exit, Failure> {
+    let text = match &args.name {
+        None if args.json => format!("{:#}\n", all().map(json).collect::<Value>()),
+        None => overview(),
+        Some(name) => {
+            let mechanism = all().find(|mechanism| mechanism.kind == name).ok_or_else(|| {
+                let known: Vec<&str> = all().map(|mechanism| mechanism.kind).collect();
+                Failure::input(format!("no mechanism is called `{name}`"), format!("one of {}", known.join(", ")))
+            })?;
+            if args.json { format!("{:#}\n", json(mechanism)) } else { details(mechanism) }
+        }
+    };
+    output::print(&text).map(|()| Exit::Done)
+}
+
+fn overview() -> String {
+    let row = |mechanism: &Mechanism| {
+        let (key, title, source) = (mechanism.family.key(), mechanism.title, mechanism.source);
+        vec![mechanism.kind.to_owned(), key.to_owned(), title.to_owned(), source.to_owned()]
+    };
+    let rows: Vec<Vec<String>> = all().map(row).collect();
+    let mut text = table(&["name", "decides", "what it is", "source"], &rows, 4, Layout::Wrapping, 0);
+    text.push_str("\ntidegate mechanisms NAME prints every parameter; docs/mechanisms/NAME.md says how it works.\n");
+    text
+}
+
+/// What a scenario says of it, where the scenario knows it under other words than the mechanism itself:
+/// its defaults are those in force.
+fn scenario_key(mechanism: &Mechanism, parameter: &Parameter) -> Option<&'static Key> {
+    let in_table = |key: &&Key| key.section == mechanism.family.key() && key.name == parameter.key;
+    keys::keys().filter(in_table).find(|key| key.variants.is_empty() || key.variants.contains(&mechanism.kind))
+}
+
+/// The default in force, in words.
+fn default(mechanism: &Mechanism, parameter: &Parameter) -> String {
+    match scenario_key(mechanism, parameter).map(|key| key.default) {
+        Some(Default::Required) => "required".to_owned(),
+        Some(Default::Value(value) | Default::Absent(value)) => value.to_owned(),
+        None if parameter.default.is_empty() => "required".to_owned(),
+        None => parameter.default.to_owned(),
+    }
+}
+
+fn details(mechanism: &Mechanism) -> String {
+    let mut text = format!("{}  {}\n", styled(mechanism.kind, Style::Strong), mechanism.title);
+    text.push_str(&format!("  key     {} = {{ kind = \"{}\" }}\n", mechanism.family.key(), mechanism.kind));
+    text.push_str(&format!("  source  {}\n  page    {}\n", mechanism.source, page(mechanism)));
+    if mechanism.parameters.is_empty() {
+        text.push_str("\nIt has no parameters.\n");
+        return text;
+    }
+    let row = |parameter: &Parameter| {
+        let (meaning, source) = (parameter.meaning.to_owned(), parameter.source.to_owned());
+        vec![parameter.key.to_owned(), default(mechanism, parameter), meaning, source]
+    };
+    let rows: Vec<Vec<String>> = mechanism.parameters.iter().map(row).collect();
+    text.push('\n');
+    text.push_str(&table(&["parameter", "default", "meaning", "source"], &rows, 4, Layout::Wrapping, 0));
+    text
+}
+
+fn json(mechanism: &'static Mechanism) -> Value {
+    let parameter = |parameter: &Parameter| {
+        json!({
+            "key": parameter.key, "default": default(mechanism, parameter), "meaning": parameter.meaning,
+            "source": parameter.source,
+        })
+    };
+    json!({
+        "name": mechanism.kind, "decides": mechanism.family.key(), "title": mechanism.title,
+        "source": mechanism.source, "page": page(mechanism),
+        "parameters": mechanism.parameters.iter().map(parameter).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_every_one_has_details() {
+        let mut names: Vec<&str> = all().map(|mechanism| mechanism.kind).collect();
+        assert!(names.len() >= 8);
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all().count());
+        for mechanism in all() {
+            let text = details(mechanism);
+            assert!(text.contains(mechanism.family.key()) && text.contains(&page(mechanism)), "{text}");
+            mechanism.parameters.iter().for_each(|parameter| assert!(text.contains(parameter.key), "{text}"));
+        }
+    }
+
+    #[test]
+    fn where_scenario_and_mechanism_both_state_a_default_they_agree() {
+        for mechanism in all() {
+            for parameter in mechanism.parameters {
+                let Some(key) = scenario_key(mechanism, parameter) else { continue };
+                if let (Default::Value(value), false) = (key.default, parameter.default.is_empty()) {
+                    assert_eq!(value, parameter.default, "{} of {}", parameter.key, mechanism.kind);
+                }
+            }
+        }
+    }
+}

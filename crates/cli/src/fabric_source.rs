@@ -1,0 +1,274 @@
+//! A fabric from the command line: a file of the field, a scenario, or a formula with its numbers.
+
+use crate::arguments::{self, Override};
+use crate::failure::Failure;
+use clap::{Arg, ArgMatches, Command};
+use fabric::files::{self, FileError, Format, NodeLinkOptions};
+use fabric::{Fabric, FabricError, LinkSpec};
+use scenario::{Scenario, ScenarioErrors, keys};
+use std::collections::BTreeMap;
+use std::path::Path;
+use units::{Rate, Time};
+
+/// Flags for the keys of `[fabric]`, by the name that a scenario uses, dashes for underscores. The table of
+/// keys writes their help.
+#[derive(Clone, Debug, Default)]
+pub struct FabricFlags {
+    /// Value by key: `k`, `link.rate`, `link.host.delay`.
+    values: BTreeMap<String, String>,
+}
+
+/// What all links have in common, or those of one tier.
+const LINK_KEYS: [&str; 4] = ["rate", "delay", "loss", "bit_error_rate"];
+const TIERS: [&str; 3] = ["host", "edge", "core"];
+
+/// Flag, key, help.
+fn flags() -> Vec<(String, String, String)> {
+    let mut found: Vec<(String, String, String)> = Vec::new();
+    let of_kinds = keys::keys().filter(|key| key.section == "fabric");
+    for key in of_kinds.filter(|key| !["kind", "file", "format", "link"].contains(&key.name)) {
+        let help = format!("{} ({})", key.meaning, key.variants.join(", "));
+        match found.iter_mut().find(|(_, name, _)| name == key.name) {
+            Some((.., known)) => *known = format!("{known}; {help}"),
+            None => found.push((key.name.replace('_', "-"), key.name.to_owned(), help)),
+        }
+    }
+    let of_links = |name: &str| keys::keys().find(|key| key.section == "fabric.link" && key.name == name);
+    let meaning = |name: &str| of_links(name).map_or("", |key| key.meaning);
+    for name in LINK_KEYS {
+        let help = format!("Of every link: {}", meaning(name));
+        found.push((name.replace('_', "-"), format!("link.{name}"), help));
+    }
+    for tier in TIERS {
+        for name in ["rate", "delay"] {
+            let help = format!("{} of: {}", if name == "rate" { "Rate" } else { "Delay" }, meaning(tier));
+            found.push((format!("{tier}-{name}"), format!("link.{tier}.{name}"), help));
+        }
+    }
+    found
+}
+
+impl clap::FromArgMatches for FabricFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let value = |(_, key, _): (String, String, String)| {
+            matches.get_one::<String>(&key).map(|value| (key.clone(), value.clone()))
+        };
+        Ok(FabricFlags { values: flags().into_iter().filter_map(value).collect() })
+    }
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl clap::Args for FabricFlags {
+    fn augment_args(command: Command) -> Command {
+        let arg = |(flag, key, help): (String, String, String)| {
+            Arg::new(key).long(flag).help(help).value_name("VALUE").help_heading("The fabric's numbers")
+        };
+        flags().into_iter().fold(command, |command, flag| command.arg(arg(flag)))
+    }
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+/// The kinds that a formula makes: those of a scenario but `file`.
+pub fn kinds() -> Vec<&'static str> {
+    let link = keys::keys().find(|key| key.section == "fabric" && key.name == "link");
+    link.map_or(Vec::new(), |key| key.variants.to_vec())
+}
+
+/// Which of the field's formats a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum FormatName {
+    /// topology.txt of the HPCC and conweave ns-3 forks
+    Hpcc,
+    /// NetworkX node-link JSON
+    NodeLink,
+}
+
+impl FormatName {
+    /// By the file's name: JSON is node-link.
+    pub fn of_name(path: &Path) -> FormatName {
+        let json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+        if json { FormatName::NodeLink } else { FormatName::Hpcc }
+    }
+
+    /// How it is called on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            FormatName::Hpcc => "hpcc",
+            FormatName::NodeLink => "node-link",
+        }
+    }
+}
+
+/// A fabric and how it came.
+pub struct Found {
+    /// It.
+    pub fabric: Fabric,
+    /// Of a file.
+    pub format: Option<FormatName>,
+}
+
+/// The fabric of a topology file, a scenario (`.toml`) or a kind with its numbers.
+///
+/// # Errors
+/// Whatever is wrong with the file, or the numbers.
+pub fn find(source: &str, flags: &FabricFlags, format: Option<FormatName>) -> Result<Found, Failure> {
+    let path = Path::new(source);
+    if kinds().contains(&source) {
+        return generate(source, flags).map(|fabric| Found { fabric, format: None });
+    }
+    if path.extension().is_some_and(|extension| extension == "toml") {
+        let sets: Vec<Override> = flags
+            .values
+            .iter()
+            .map(|(key, value)| Override { key: format!("fabric.{key}"), value: value.clone() })
+            .collect();
+        let scenario = arguments::read(path, &sets, None)?;
+        return arguments::lower(&scenario, path).map(|lowered| Found { fabric: lowered.setup.fabric, format: None });
+    }
+    if !path.exists() && !source.contains(['/', '.']) {
+        let help = format!("name a topology file, a scenario, or one of {}", kinds().join(", "));
+        return Err(Failure::input(format!("`{source}` is no file and no kind of fabric"), help));
+    }
+    read_file(path, flags, format)
+}
+
+/// A fabric by formula.
+///
+/// # Errors
+/// Numbers that are missing, not this kind's, or out of range.
+pub fn generate(kind: &str, flags: &FabricFlags) -> Result<Fabric, Failure> {
+    if !kinds().contains(&kind) {
+        let help = format!("one of {}", kinds().join(", "));
+        return Err(Failure::input(format!("`{kind}` is no kind of fabric"), help));
+    }
+    // What it takes to be a scenario; what is said of the fabric stands in the overrides.
+    let text =
+        "duration = \"1ps\"\nswitch = { queue = \"1 packets\" }\n[[traffic]]\nkind = \"permutation\"\nsize = \"1B\"\n";
+    let mut overrides = vec![("fabric.kind".to_owned(), kind.to_owned())];
+    overrides.extend(flags.values.iter().map(|(key, value)| (format!("fabric.{key}"), value.clone())));
+    let found = Scenario::parse(text, "fabric", Path::new(""), &overrides, None).and_then(|scenario| scenario.lower());
+    found.map(|lowered| lowered.setup.fabric).map_err(|errors| in_flags(kind, &errors))
+}
+
+/// The errors of overrides in the words of the flags that they came from.
+fn in_flags(kind: &str, errors: &ScenarioErrors) -> Failure {
+    let flag_of = |key: &str| {
+        let key = key.strip_prefix("fabric.")?;
+        flags().into_iter().find(|(_, name, _)| name == key).map(|(flag, ..)| flag)
+    };
+    let mut messages = Vec::new();
+    let mut help = None;
+    let mut no_link = false;
+    for error in &errors.errors {
+        // One sentence for all that is missing of the links.
+        if error.message.contains("needs `link`") || error.message.contains(" have no ") {
+            no_link = true;
+            continue;
+        }
+        let missing = error.message.split('`').nth(3).filter(|_| error.message.contains("needs"));
+        let place = flag_of(&error.key).or_else(|| flag_of(&format!("{}.{}", error.key, missing.unwrap_or(""))));
+        messages.push(match place {
+            Some(flag) if missing.is_none() => format!("--{flag}: {}", error.message),
+            Some(flag) => format!("a {kind} needs --{flag}"),
+            None => error.message.clone(),
+        });
+        if missing.is_none() {
+            help = help.or_else(|| error.help.clone());
+        }
+    }
+    if no_link {
+        messages.push(format!("a {kind} needs --rate and --delay of its links"));
+        help = help.or_else(|| {
+            Some("write --rate 100Gbps --delay 500ns, or those of a tier, like --host-rate 25Gbps".to_owned())
+        });
+    }
+    messages.dedup();
+    Failure::Input { message: messages.join("\nerror: "), help }
+}
+
+/// Reads a topology file.
+///
+/// # Errors
+/// What is wrong with it, with its line.
+pub fn read_file(path: &Path, flags: &FabricFlags, format: Option<FormatName>) -> Result<Found, Failure> {
+    let name = path.display().to_string();
+    let of_files = ["link.rate", "link.delay", "link.loss", "link.bit_error_rate", "hosts_per_switch"];
+    if let Some(key) = flags.values.keys().find(|key| !of_files.contains(&key.as_str())) {
+        let flag = key.replace('_', "-").replace("link.", "");
+        return Err(Failure::input(
+            format!("--{flag} does not apply to a file"),
+            "leave it out, or name a kind of fabric",
+        ));
+    }
+    let bytes = std::fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+    let content = String::from_utf8(bytes)
+        .map_err(|_| Failure::Input { message: format!("{name}: not UTF-8 text"), help: None })?;
+    let wrong = |error: FileError| file_failure(&name, &content, &error);
+    let format = match (format, files::detect(&name, &content)) {
+        (Some(format), _) => format,
+        (None, Some(Format::Hpcc)) => FormatName::Hpcc,
+        (None, Some(Format::NodeLink)) => FormatName::NodeLink,
+        (None, None) => return Err(wrong(FileError::UnknownFormat { path: name.clone() })),
+    };
+    let fabric = match format {
+        FormatName::Hpcc => files::read_hpcc(&content),
+        FormatName::NodeLink => files::read_node_link(&content, &options(flags)?),
+    };
+    fabric.map(|fabric| Found { fabric, format: Some(format) }).map_err(wrong)
+}
+
+/// What a node-link file may leave open. Without a delay of its own a link is then refused.
+fn options(flags: &FabricFlags) -> Result<NodeLinkOptions, Failure> {
+    fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
+        flags: &FabricFlags,
+        key: &str,
+        default: T,
+    ) -> Result<T, Failure> {
+        let Some(text) = flags.values.get(key) else { return Ok(default) };
+        let flag = key.replace("link.", "").replace('_', "-");
+        text.parse().map_err(|error| Failure::Input { message: format!("--{flag}: {error}"), help: None })
+    }
+    let mut link = LinkSpec::new(parsed(flags, "link.rate", Rate::MIN)?, parsed(flags, "link.delay", Time::ZERO)?);
+    link.loss = parsed(flags, "link.loss", 0.0)?;
+    link.bit_error_rate = parsed(flags, "link.bit_error_rate", 0.0)?;
+    Ok(NodeLinkOptions { link, hosts_per_switch: parsed(flags, "hosts_per_switch", 0)? })
+}
+
+/// The error with the file's name and, where there is one, the line.
+fn file_failure(name: &str, content: &str, error: &FileError) -> Failure {
+    let link_line = |link: u32| {
+        // Links follow two lines of an HPCC file, each on a line of its own.
+        let hpcc = files::detect(name, content) == Some(Format::Hpcc);
+        let mut lines = content.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        lines.nth(link as usize + 2).filter(|_| hpcc).map(|(line, _)| line + 1)
+    };
+    let (line, message) = match error {
+        FileError::Line { line, message } => (Some(*line), message.clone()),
+        FileError::Fabric(
+            inner @ (FabricError::ZeroDelay { link, .. }
+            | FabricError::SelfLoop { link, .. }
+            | FabricError::NotAProbability { link, .. }
+            | FabricError::UnknownNode { link, .. }),
+        ) => (link_line(*link), inner.to_string()),
+        FileError::UnknownFormat { .. } => (None, "no topology file".to_owned()),
+        other => (None, other.to_string()),
+    };
+    let place = line.map_or(name.to_owned(), |line| format!("{name}:{line}"));
+    let help = match error {
+        FileError::Fabric(FabricError::ZeroDelay { .. }) => {
+            "write the delay in the file, or pass --rate and --delay for links that state none"
+        }
+        FileError::Fabric(FabricError::Disconnected { .. }) => "add the missing link, or leave the node out",
+        FileError::UnknownFormat { .. } => {
+            "an HPCC topology begins with `<nodes> <switches> <links>`, a NetworkX node-link file is a JSON object with \
+             `nodes` and `links`"
+        }
+        _ => return Failure::Input { message: format!("{place}: {message}"), help: None },
+    };
+    Failure::input(format!("{place}: {message}"), help)
+}
