@@ -15,35 +15,39 @@ use crate::verdict::Verdict;
 /// side by the frames' own stamps, so that the two are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueArea {
+    /// [`Time::MAX`] once an event came before its predecessor, or a frame left before it came.
     since: Time,
     last_change: Time,
-    /// 128 bits: a million frames for an hour do not fit in 64.
-    area_frame_ps: u128,
-    departed_wait_ps: u128,
-    /// Whether an event came before its predecessor, or a frame left before it came.
-    time_ran_back: bool,
+    /// Both sums wrap around: they are compared, and agree modulo 2^64 if they agree. One of them in
+    /// frames and seconds overflows after 18 million.
+    area_frame_ps: u64,
+    departed_wait_ps: u64,
 }
 
 impl QueueArea {
     /// Begins to watch at `since`; frames that are inside already count from then on.
     pub fn starting(since: Time) -> Self {
-        QueueArea { since, last_change: since, area_frame_ps: 0, departed_wait_ps: 0, time_ran_back: false }
+        QueueArea { since, last_change: since, area_frame_ps: 0, departed_wait_ps: 0 }
     }
 
     /// The queue's length changes at `now`; it was `len_before` frames since the previous change.
     #[inline]
     pub fn on_change(&mut self, now: Time, len_before: u64) {
-        self.time_ran_back |= now < self.last_change;
+        if now < self.last_change {
+            self.since = Time::MAX;
+        }
         let span_ps = now.saturating_sub(self.last_change).as_ps();
-        self.area_frame_ps += u128::from(span_ps) * u128::from(len_before);
+        self.area_frame_ps = self.area_frame_ps.wrapping_add(span_ps.wrapping_mul(len_before));
         self.last_change = now;
     }
 
     /// A frame that came at `arrived` leaves at `now`. Call [`QueueArea::on_change`] as well.
     #[inline]
     pub fn on_departure(&mut self, arrived: Time, now: Time) {
-        self.time_ran_back |= now < arrived;
-        self.departed_wait_ps += u128::from(self.wait_ps(arrived, now));
+        if now < arrived {
+            self.since = Time::MAX;
+        }
+        self.departed_wait_ps = self.departed_wait_ps.wrapping_add(self.wait_ps(arrived, now));
     }
 
     /// The part of arrived..now that falls into the watch.
@@ -52,8 +56,8 @@ impl QueueArea {
         now.saturating_sub(arrived.max(self.since)).as_ps()
     }
 
-    /// The integral of the length up to the last change, in frames times picoseconds.
-    pub fn area_frame_ps(&self) -> u128 {
+    /// The integral of the length up to the last change, in frames times picoseconds, modulo 2^64.
+    pub fn area_frame_ps(&self) -> u64 {
         self.area_frame_ps
     }
 
@@ -70,7 +74,7 @@ impl QueueArea {
         if frames != len {
             return Some(format!("{len} frames long, but {frames} frames inside"));
         }
-        if end.time_ran_back {
+        if end.since == Time::MAX {
             return Some("time ran backwards".to_owned());
         }
         let (area, waits) = (end.area_frame_ps, end.departed_wait_ps);
@@ -226,6 +230,6 @@ mod tests {
     fn the_longest_and_fullest_run_fits() {
         let mut area = QueueArea::starting(Time::ZERO);
         area.on_change(Time::MAX, u64::MAX);
-        assert_eq!(area.area_frame_ps(), u128::from(u64::MAX) * u128::from(u64::MAX));
+        assert_eq!(area.area_frame_ps(), u64::MAX.wrapping_mul(u64::MAX));
     }
 }

@@ -13,6 +13,9 @@ use units::Time;
 /// No window is longer than this, so that a time within it fits 48 bits.
 const LONGEST_WINDOW: Time = Time::from_s(100);
 
+/// How many turns ahead a node's state is asked for: one per level of indirection.
+const APPROACH: usize = 3;
+
 /// A wire from one node's egress port to another's ingress port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireSpec {
@@ -145,7 +148,8 @@ impl<N: Node> Engine<N> {
                 first_ring: first_rings[index],
                 wires: (first_wire, shard_wires[shard].len() as u32),
                 pooled: true,
-                waiting: Vec::new(),
+                ports: ingress_ports[index] as u16,
+                waiting: 0,
             });
             shard_nodes[shard].push(node);
         }
@@ -217,7 +221,8 @@ impl<N: Node> Engine<N> {
         let (shard, slot) = self.places[index];
         let mail = &self.shards[shard as usize].mail;
         let slot = &mail.slots[slot as usize];
-        slot.waiting.iter().flat_map(|&port| mail.rings[slot.first_ring as usize + port as usize].iter())
+        let first = slot.first_ring as usize;
+        slot.waiting_ports().flat_map(move |port| mail.rings[first + port].iter())
     }
 
     /// When the earliest event of any node comes; [`Time::MAX`] if nothing will ever happen again.
@@ -280,7 +285,7 @@ impl<N: Node> Engine<N> {
                         let mut horizon = shard.horizon();
                         for (to, parcels) in shard.mail.outgoing.iter_mut().enumerate() {
                             for parcel in parcels.iter() {
-                                let lookahead = lookaheads[firsts[to] + parcel.slot as usize];
+                                let lookahead = lookaheads[firsts[to] + parcel.wire.slot as usize];
                                 horizon = horizon.min(parcel.message.at().saturating_add(lookahead));
                             }
                             if !parcels.is_empty() {
@@ -375,9 +380,17 @@ impl<N: Node> Shard<N> {
             }
             false
         });
+        // In order of memory, which the processor then fetches ahead.
+        self.ready.sort_unstable();
         self.statistics.windows += 1;
         self.statistics.runs += self.ready.len() as u64;
-        for &index in &self.ready {
+        for (turn, &index) in self.ready.iter().enumerate() {
+            for turns in 1..=APPROACH {
+                if let Some(&soon) = self.ready.get(turn + turns) {
+                    self.mail.approach(soon as usize, turns);
+                    self.nodes[soon as usize].approach(turns);
+                }
+            }
             let index = index as usize;
             let slot = &mut self.mail.slots[index];
             // The node's events start no earlier than this: a base for short keys.
@@ -429,7 +442,7 @@ impl<M: Message> Exchange<M> {
         for from in 0..self.count {
             let cell = &self.parcels[parity][from * self.count + to].0;
             for parcel in cell.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-                mail.deliver(parcel.ring, parcel.slot, parcel.port, parcel.message);
+                mail.deliver(parcel.wire, |slot| *slot = parcel.message);
             }
         }
     }

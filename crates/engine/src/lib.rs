@@ -19,10 +19,12 @@ mod agenda;
 mod barrier;
 mod execution;
 mod mail;
+mod prefetch;
 mod ring;
 
 pub use execution::{Engine, EngineError, Statistics, WireSpec};
 pub use mail::Window;
+pub use prefetch::prefetch;
 pub use ring::Ring;
 
 use units::Time;
@@ -42,4 +44,10 @@ pub trait Node: Send {
     /// and returns the time of its next own event ([`Time::MAX`] for none), which is at or after the end.
     /// All arrivals before the end must be taken.
     fn run(&mut self, window: &mut Window<'_, Self::Message>) -> Time;
+
+    /// Will run `turns` (3, 2 or 1) nodes from now: a good moment to [`prefetch`], first the node itself,
+    /// then what it points at, then what that points at.
+    fn approach(&self, turns: usize) {
+        let _ = turns;
+    }
 }

@@ -1,6 +1,7 @@
 //! Mailboxes, and what a node sees of them while it runs.
 
 use crate::Message;
+use crate::prefetch::prefetch;
 use crate::ring::Ring;
 use units::Time;
 
@@ -27,18 +28,35 @@ pub(crate) struct Slot {
     /// Its wires in the shard.
     pub(crate) wires: (u32, u32),
     pub(crate) pooled: bool,
-    /// Ingress ports whose ring holds something.
-    pub(crate) waiting: Vec<u16>,
+    /// How many ingress ports it has.
+    pub(crate) ports: u16,
+    /// Ingress ports whose ring holds something: bit b stands for ports b, b + 64, ...
+    pub(crate) waiting: u64,
+}
+
+impl Slot {
+    /// Ingress ports whose ring may hold something.
+    #[inline]
+    pub(crate) fn waiting_ports(&self) -> impl Iterator<Item = usize> + use<> {
+        let (mut left, ports) = (self.waiting, usize::from(self.ports));
+        std::iter::from_fn(move || {
+            let bit = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            (bit < 64).then_some(bit)
+        })
+        .flat_map(move |bit| (bit..ports).step_by(64))
+    }
 }
 
 /// A message for a node of another shard.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parcel<M> {
-    pub(crate) ring: u32,
-    pub(crate) slot: u32,
-    pub(crate) port: u16,
+    pub(crate) wire: Wire,
     pub(crate) message: M,
 }
+
+/// Behind all arrivals: no arrival is so late in its window.
+const LAST_KEY: u64 = u64::MAX;
 
 /// All mailboxes of one shard, and which of its nodes are near their next event.
 #[derive(Debug)]
@@ -50,7 +68,8 @@ pub(crate) struct Mail<M> {
     pub(crate) pool: Vec<u32>,
     /// Parcels for other shards, by shard.
     pub(crate) outgoing: Vec<Vec<Parcel<M>>>,
-    /// The arrivals of the node that runs: (time since the window's start) << 16 | port, ascending.
+    /// The arrivals of the node that runs: (time since the window's start) << 16 | port, ascending, then
+    /// [`LAST_KEY`].
     keys: Vec<u64>,
 }
 
@@ -60,57 +79,90 @@ impl<M: Message> Mail<M> {
         Mail { shard, slots, rings, pool: Vec::new(), outgoing, keys: Vec::new() }
     }
 
-    /// Puts `message` into the mailbox of a node of this shard.
+    /// Puts a message into the mailbox of a node of this shard; `write` makes it out of whatever stood in
+    /// the slot.
     #[inline]
-    pub(crate) fn deliver(&mut self, ring: u32, slot_index: u32, port: u16, message: M) {
+    pub(crate) fn deliver(&mut self, wire: Wire, write: impl FnOnce(&mut M)) {
+        let message = self.rings[wire.ring as usize].push_slot();
+        write(message);
         let at = message.at();
-        let slot = &mut self.slots[slot_index as usize];
-        let ring = &mut self.rings[ring as usize];
-        if ring.is_empty() {
-            slot.waiting.push(port);
-        }
-        ring.push(message);
+        self.expect(wire, at);
+    }
+
+    /// Moves the oldest message of one ring to a node of this shard; false if the ring is its own.
+    #[inline]
+    fn relay(&mut self, from: usize, wire: Wire, change: impl FnOnce(&mut M)) {
+        let to = wire.ring as usize;
+        let Ok([source, target]) = self.rings.get_disjoint_mut([from, to]) else { return };
+        let Some(front) = source.front() else { return };
+        let message = target.push_slot();
+        *message = *front;
+        change(message);
+        let at = message.at();
+        source.drop_front();
+        self.expect(wire, at);
+    }
+
+    /// Notes that the node at the end of `wire` receives something at `at`.
+    #[inline]
+    fn expect(&mut self, wire: Wire, at: Time) {
+        let slot = &mut self.slots[wire.slot as usize];
+        slot.waiting |= 1 << (wire.port & 63);
         if at < slot.next {
             slot.next = at;
             if !slot.pooled {
                 slot.pooled = true;
                 slot.agenda = Time::MAX;
-                self.pool.push(slot_index);
+                self.pool.push(wire.slot);
             }
+        }
+    }
+
+    /// Node `index` runs soon: asks for its ring headers, or one turn before it runs for the messages.
+    #[inline]
+    pub(crate) fn approach(&self, index: usize, turns: usize) {
+        let slot = &self.slots[index];
+        let first = slot.first_ring as usize;
+        if turns == 1 {
+            for port in slot.waiting_ports() {
+                self.rings[first + port].prefetch(8);
+            }
+        } else {
+            prefetch(&self.rings[first..first + usize::from(slot.ports)]);
         }
     }
 
     /// Lists what node `index` receives before `end`.
     pub(crate) fn gather(&mut self, index: usize, base: Time, end: Time) {
         self.keys.clear();
-        let slot = &mut self.slots[index];
-        for &port in &slot.waiting {
-            for message in self.rings[slot.first_ring as usize + port as usize].iter() {
+        let slot = &self.slots[index];
+        for port in slot.waiting_ports() {
+            for message in self.rings[slot.first_ring as usize + port].iter() {
                 let at = message.at();
                 if at >= end {
                     break;
                 }
                 debug_assert!(at >= base, "a message from the past: {at:?} before {base:?}");
-                self.keys.push((at.as_ps() - base.as_ps()) << 16 | u64::from(port));
+                self.keys.push((at.as_ps() - base.as_ps()) << 16 | port as u64);
             }
         }
         if self.keys.len() > 1 {
             self.keys.sort_unstable();
         }
+        self.keys.push(LAST_KEY);
     }
 
     /// Forgets the empty rings of node `index` and returns the earliest arrival that is left.
     pub(crate) fn settle(&mut self, index: usize) -> Time {
-        let slot = &mut self.slots[index];
-        let mut earliest = Time::MAX;
-        let (rings, first) = (&self.rings, slot.first_ring as usize);
-        slot.waiting.retain(|&port| match rings[first + port as usize].front() {
-            Some(message) => {
+        let slot = &self.slots[index];
+        let (mut earliest, mut waiting) = (Time::MAX, 0);
+        for port in slot.waiting_ports() {
+            if let Some(message) = self.rings[slot.first_ring as usize + port].front() {
                 earliest = earliest.min(message.at());
-                true
+                waiting |= 1 << (port & 63);
             }
-            None => false,
-        });
+        }
+        self.slots[index].waiting = waiting;
         earliest
     }
 }
@@ -123,11 +175,20 @@ pub struct Window<'a, M> {
     base: Time,
     end: Time,
     cursor: usize,
+    /// When the arrival at the cursor comes.
+    next: Time,
 }
 
 impl<'a, M: Message> Window<'a, M> {
     pub(crate) fn new(mail: &'a mut Mail<M>, wires: &'a [Wire], first_ring: usize, base: Time, end: Time) -> Self {
-        Window { mail, wires, first_ring, base, end, cursor: 0 }
+        let mut window = Window { mail, wires, first_ring, base, end, cursor: 0, next: Time::MAX };
+        window.next = window.time_of(window.mail.keys[0]);
+        window
+    }
+
+    #[inline]
+    fn time_of(&self, key: u64) -> Time {
+        if key == LAST_KEY { Time::MAX } else { Time::from_ps(self.base.as_ps() + (key >> 16)) }
     }
 
     /// The first instant that does not belong to the window.
@@ -139,25 +200,46 @@ impl<'a, M: Message> Window<'a, M> {
     /// When the next arrival comes; [`Time::MAX`] when the window holds no more.
     #[inline]
     pub fn next_arrival(&self) -> Time {
-        match self.mail.keys.get(self.cursor) {
-            Some(key) => Time::from_ps(self.base.as_ps() + (key >> 16)),
-            None => Time::MAX,
-        }
+        self.next
     }
 
     /// Call at the first arrival of an instant: from here on its simultaneous arrivals come in order of
     /// (ingress port + `rotation`) mod `ports`. `rotation` is below `ports`.
     #[inline]
     pub fn rotate_ties(&mut self, rotation: u16, ports: u16) {
-        let keys = &mut self.mail.keys[self.cursor..];
-        if keys.len() < 2 || keys[0] >> 16 != keys[1] >> 16 {
-            return;
+        let keys = &self.mail.keys[self.cursor..];
+        if let [first, second, ..] = keys
+            && (first ^ second) >> 16 == 0
+        {
+            self.rotate(rotation, ports);
         }
+    }
+
+    fn rotate(&mut self, rotation: u16, ports: u16) {
+        let keys = &mut self.mail.keys[self.cursor..];
         let instant = keys[0] >> 16;
         let ties = keys.iter().take_while(|&&key| key >> 16 == instant).count();
         let first = u64::from(if rotation == 0 { 0 } else { ports - rotation });
         let pivot = keys[..ties].partition_point(|&key| key & 0xffff < first);
         keys[..ties].rotate_left(pivot % ties);
+    }
+
+    /// The next arrival and its ingress port, where it lies.
+    ///
+    /// # Panics
+    /// If the window holds no more.
+    #[inline]
+    pub fn front(&self) -> (u16, &M) {
+        let port = self.mail.keys[self.cursor] as u16;
+        (port, self.mail.rings[self.first_ring + port as usize].front().expect("a key for every message"))
+    }
+
+    #[inline]
+    fn advance(&mut self) -> usize {
+        let port = self.mail.keys[self.cursor] as u16;
+        self.cursor += 1;
+        self.next = self.time_of(self.mail.keys[self.cursor]);
+        self.first_ring + port as usize
     }
 
     /// Takes the next arrival and its ingress port.
@@ -166,27 +248,57 @@ impl<'a, M: Message> Window<'a, M> {
     /// If the window holds no more.
     #[inline]
     pub fn take(&mut self) -> (u16, M) {
-        let port = self.mail.keys[self.cursor] as u16;
-        self.cursor += 1;
-        let message = self.mail.rings[self.first_ring + port as usize].pop().expect("a key for every message");
+        let (port, &message) = self.front();
+        self.discard();
         (port, message)
+    }
+
+    /// Forgets the next arrival: whoever needed it has copied it from [`Window::front`].
+    #[inline]
+    pub fn discard(&mut self) {
+        let ring = self.advance();
+        self.mail.rings[ring].drop_front();
+    }
+
+    /// Sends the next arrival on over the wire of egress `port`, as `change` leaves it; see
+    /// [`Window::send`].
+    #[inline]
+    pub fn relay(&mut self, port: u16, change: impl FnOnce(&mut M)) {
+        let wire = self.wires[port as usize];
+        if wire.shard == self.mail.shard {
+            let ring = self.advance();
+            self.mail.relay(ring, wire, change);
+        } else {
+            let (_, &message) = self.front();
+            self.discard();
+            self.export(wire, |slot| {
+                *slot = message;
+                change(slot);
+            });
+        }
     }
 
     /// Sends `message` over the wire of egress `port`; it must arrive at or after the window's end, which
     /// the wire's lookahead guarantees for anything sent now.
     #[inline]
     pub fn send(&mut self, port: u16, message: M) {
-        debug_assert!(message.at() >= self.end, "{:?} undercuts the lookahead of port {port}", message.at());
+        self.send_with(port, |slot| *slot = message);
+    }
+
+    /// As [`Window::send`], with a message that `write` makes in its place on the wire.
+    #[inline]
+    pub fn send_with(&mut self, port: u16, write: impl FnOnce(&mut M)) {
         let wire = self.wires[port as usize];
-        if wire.shard == self.mail.shard {
-            self.mail.deliver(wire.ring, wire.slot, wire.port, message);
-        } else {
-            let parcel = Parcel { ring: wire.ring, slot: wire.slot, port: wire.port, message };
-            self.mail.outgoing[wire.shard as usize].push(parcel);
-        }
+        if wire.shard == self.mail.shard { self.mail.deliver(wire, write) } else { self.export(wire, write) }
+    }
+
+    fn export(&mut self, wire: Wire, write: impl FnOnce(&mut M)) {
+        let mut parcel = Parcel { wire, message: M::default() };
+        write(&mut parcel.message);
+        self.mail.outgoing[wire.shard as usize].push(parcel);
     }
 
     pub(crate) fn taken_all(&self) -> bool {
-        self.cursor == self.mail.keys.len()
+        self.mail.keys[self.cursor] == LAST_KEY
     }
 }

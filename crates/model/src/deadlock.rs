@@ -23,14 +23,15 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
             }
             for (slot, &class) in network.classes.iter().enumerate() {
                 let queue = switch.queue(port, slot);
-                let Some(paused_since) = state.pause.stopped_since_at(now, class) else { continue };
+                let pause = &switch.details[port].pause;
+                let Some(paused_since) = pause.stopped_since_at(now, class) else { continue };
                 if queue.is_empty() {
                     continue;
                 }
                 let id = QueueId { node: switch.node.0, port: port as u16, class };
                 let peer = fabric.ports(switch.node)[port];
                 let paused_by = account(peer.peer.0, peer.peer_port, class);
-                queues.push(PausedQueue { queue: id, paused_by, paused_since, bytes: queue.bytes });
+                queues.push(PausedQueue { queue: id, paused_by, paused_since, bytes: u64::from(queue.bytes) });
                 for frame in queue.frames() {
                     let holder = account(switch.node.0, frame.in_port, frame.in_class);
                     *waiting.entry(holder).or_default().entry(id).or_default() += u64::from(frame.size_bytes);
@@ -45,7 +46,8 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
         .into_iter()
         .filter_map(|(id, waiting)| match simulation.machine(fabric::NodeId(id.node)) {
             Machine::Switch(switch) => {
-                Some(Account { id, xon_bytes: switch.xon_bytes(), waiting: waiting.into_iter().collect() })
+                let xon_bytes = switch.resumes_at_bytes(id.port, id.class);
+                Some(Account { id, xon_bytes, waiting: waiting.into_iter().collect() })
             }
             Machine::Host(_) => None,
         })

@@ -20,6 +20,12 @@ impl Due {
         Due { times: vec![Time::MAX; groups * GROUP], groups: vec![Time::MAX; groups], next: Time::MAX, port: 0 }
     }
 
+    /// Asks the processor for the times.
+    pub fn approach(&self) {
+        engine::prefetch(self.times.as_slice());
+        engine::prefetch(self.groups.as_slice());
+    }
+
     /// The earliest time and its port, the lowest port at ties.
     #[inline]
     pub fn next(&self) -> (Time, u16) {
@@ -32,23 +38,40 @@ impl Due {
         self.times[port as usize]
     }
 
+    /// Sets the time of `port` to one that is no later than it was.
+    #[inline]
+    pub fn lower(&mut self, port: u16, at: Time) {
+        let index = port as usize;
+        self.times[index] = at;
+        let group = &mut self.groups[index / GROUP];
+        *group = (*group).min(at);
+        if at < self.next || (at == self.next && port < self.port) {
+            (self.next, self.port) = (at, port);
+        }
+    }
+
     /// Sets the time of `port`.
     #[inline]
     pub fn set(&mut self, port: u16, at: Time) {
         let index = port as usize;
+        let before = self.times[index];
+        if at <= before {
+            return self.lower(port, at);
+        }
         self.times[index] = at;
         let group = index / GROUP;
-        let least = |times: &[Time]| times.iter().copied().fold(Time::MAX, Time::min);
-        let members = &self.times[group * GROUP..group * GROUP + GROUP];
-        self.groups[group] = least(members);
-        if at < self.next || (at == self.next && port < self.port) {
-            (self.next, self.port) = (at, port);
-        } else if port == self.port {
+        if self.groups[group] == before {
+            let mut least = Time::MAX;
+            for &time in &self.times[group * GROUP..group * GROUP + GROUP] {
+                least = least.min(time);
+            }
+            self.groups[group] = least;
+        }
+        if port == self.port {
             self.rescan();
         }
     }
 
-    #[inline]
     fn rescan(&mut self) {
         let (mut best, mut group) = (self.groups[0], 0);
         for (index, &time) in self.groups.iter().enumerate().skip(1) {
@@ -57,7 +80,10 @@ impl Due {
             }
         }
         let first = group * GROUP;
-        let offset = self.times[first..first + GROUP].iter().position(|&time| time == best).unwrap_or(0);
+        let mut offset = 0;
+        for (index, &time) in self.times[first..first + GROUP].iter().enumerate().rev() {
+            offset = if time == best { index } else { offset };
+        }
         (self.next, self.port) = (best, (first + offset) as u16);
     }
 }

@@ -17,6 +17,7 @@ mod node;
 mod outcome;
 pub mod parameters;
 mod queue;
+mod routes;
 mod simulation;
 mod switch;
 

@@ -45,6 +45,11 @@ impl Attachment {
         if self.ps_per_byte != 0 { Time::from_ps(bytes * self.ps_per_byte) } else { self.rate.serialise(bytes) }
     }
 
+    /// Picoseconds a byte, or 0 where they are no whole number.
+    pub fn per_byte_ps(&self) -> u64 {
+        self.ps_per_byte
+    }
+
     /// No frame sent at `t` arrives before `t` plus this.
     pub fn lookahead(&self) -> Time {
         self.delay + self.serialise(protocols::frame::MIN_FRAME_BYTES)

@@ -43,4 +43,13 @@ impl Node for Machine {
             Machine::Host(host) => host.run(window),
         }
     }
+
+    fn approach(&self, turns: usize) {
+        match (self, turns) {
+            (Machine::Switch(switch), 3) => engine::prefetch(&**switch),
+            (Machine::Switch(switch), turns) => switch.approach(turns),
+            (Machine::Host(host), 3) => engine::prefetch(&**host),
+            (Machine::Host(host), turns) => host.approach(turns),
+        }
+    }
 }

@@ -101,9 +101,9 @@ impl Simulation {
                 Machine::Switch(switch) => {
                     for queue in &switch.queues {
                         total.packets.in_flight.frames += queue.len() as u64;
-                        total.packets.in_flight.bytes += queue.bytes;
+                        total.packets.in_flight.bytes += u64::from(queue.bytes);
                     }
-                    switch.ports.iter().map(|port| &port.pause).collect()
+                    switch.details.iter().map(|detail| &detail.pause).collect()
                 }
                 Machine::Host(host) => {
                     for frame in host.waiting_frames() {
@@ -162,7 +162,7 @@ impl Simulation {
             for (port, _) in switch.ports.iter().enumerate() {
                 for (slot, &class) in self.network.classes.iter().enumerate() {
                     let id = QueueId { node: switch.node.0, port: port as u16, class };
-                    let peak = switch.queue(port, slot).max_bytes;
+                    let peak = u64::from(switch.queue(port, slot).max_bytes);
                     marks.push(Mark { place: Place::Queue(id), peak, limit, unit: Unit::Bytes });
                 }
             }
@@ -191,7 +191,7 @@ impl Simulation {
             longest = longest.max(pause.longest_stop(now));
         };
         for switch in self.switches() {
-            switch.ports.iter().for_each(|port| add(&port.pause));
+            switch.details.iter().for_each(|detail| add(&detail.pause));
         }
         for host in self.hosts() {
             host.ports.iter().for_each(|port| add(&port.pause));
@@ -215,8 +215,9 @@ impl Simulation {
                     Machine::Switch(switch) => {
                         let state = &switch.ports[port];
                         let slots = 0..self.network.classes.len();
-                        let longest = slots.map(|slot| switch.queue(port, slot).max_bytes).max().unwrap_or(0);
-                        (state.sent_frames, state.sent_bytes, longest, state.pause.total_stopped(now))
+                        let longest =
+                            slots.map(|slot| u64::from(switch.queue(port, slot).max_bytes)).max().unwrap_or(0);
+                        (state.sent_frames, state.sent_bytes, longest, switch.details[port].pause.total_stopped(now))
                     }
                     Machine::Host(host) => {
                         let state = &host.ports[port];

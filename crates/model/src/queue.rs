@@ -7,11 +7,12 @@ use units::Time;
 
 /// First in, first out; watches its own length.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct Queue {
     frames: Ring<Frame>,
-    pub bytes: u64,
+    pub bytes: u32,
     /// The most bytes that waited since the last reset.
-    pub max_bytes: u64,
+    pub max_bytes: u32,
     /// Length over time since the last reset, and the waits that make it up.
     pub area: QueueArea,
 }
@@ -31,23 +32,38 @@ impl Queue {
         self.frames.is_empty()
     }
 
-    /// Adds a frame that arrived at `frame.at`.
+    /// Adds a copy of `frame`, which arrived at `frame.at`, as `change` leaves it.
     #[inline]
-    pub fn push(&mut self, frame: Frame) {
+    pub fn push(&mut self, frame: &Frame, change: impl FnOnce(&mut Frame)) {
         self.area.on_change(frame.at, self.frames.len() as u64);
-        self.bytes += u64::from(frame.size_bytes);
+        self.bytes += u32::from(frame.size_bytes);
         self.max_bytes = self.max_bytes.max(self.bytes);
-        self.frames.push(frame);
+        let slot = self.frames.push_slot();
+        *slot = *frame;
+        change(slot);
+    }
+
+    /// The oldest frame.
+    #[inline]
+    pub fn front(&self) -> Option<&Frame> {
+        self.frames.front()
     }
 
     /// Removes the oldest frame; its wait ends `now`.
     #[inline]
-    pub fn pop(&mut self, now: Time) -> Option<Frame> {
-        let frame = self.frames.pop()?;
-        self.area.on_change(now, self.frames.len() as u64 + 1);
-        self.area.on_departure(frame.at, now);
-        self.bytes -= u64::from(frame.size_bytes);
-        Some(frame)
+    pub fn drop_front(&mut self, now: Time) {
+        if let Some(frame) = self.frames.front() {
+            let (at, size_bytes) = (frame.at, frame.size_bytes);
+            self.area.on_change(now, self.frames.len() as u64);
+            self.area.on_departure(at, now);
+            self.bytes -= u32::from(size_bytes);
+            self.frames.drop_front();
+        }
+    }
+
+    /// Asks the processor for the frames that leave next.
+    pub fn approach(&self) {
+        self.frames.prefetch(4);
     }
 
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
@@ -59,11 +75,14 @@ impl Queue {
         self.max_bytes = self.bytes;
         self.area = QueueArea::starting(now);
     }
+}
 
-    /// Sum of the waits since the last reset up to `now`, in ps, of frames that left and that are inside.
-    pub fn wait_ps(&self, now: Time) -> u128 {
-        let mut area = self.area;
-        area.on_change(now, self.frames.len() as u64);
-        area.area_frame_ps()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_is_one_cache_line() {
+        assert_eq!(size_of::<Queue>(), 64);
     }
 }

@@ -219,9 +219,9 @@ impl Simulation {
 
     fn sample_queues(&self, at: Time, watcher: &mut dyn Watcher) {
         for switch in self.switches() {
-            for (port, state) in switch.ports.iter().enumerate() {
+            for (port, state) in switch.details.iter().enumerate() {
                 for (slot, &class) in self.network.classes.iter().enumerate() {
-                    let bytes = switch.queue(port, slot).bytes;
+                    let bytes = u64::from(switch.queue(port, slot).bytes);
                     let paused = state.pause.stopped_since_at(at, class).is_some();
                     if bytes > 0 || paused {
                         watcher.queue(QueueSample { at, node: switch.node, port: port as u16, class, bytes, paused });

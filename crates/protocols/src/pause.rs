@@ -83,10 +83,10 @@ pub fn quanta_time(quanta: u16, rate: Rate) -> Time {
 /// transmission starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IngressAccount {
-    /// Bytes that wait in the switch.
-    pub bytes: u64,
+    /// Bytes that wait in the switch; no switch has 4 GiB of buffer.
+    pub bytes: u32,
     /// How many of them count against the account's headroom instead of the shared buffer.
-    pub headroom_bytes: u64,
+    pub headroom_bytes: u32,
     /// Whether the neighbour has been told to stop.
     pub paused: bool,
 }
@@ -95,16 +95,18 @@ impl IngressAccount {
     /// After bytes came: whether XOFF must be sent now.
     #[inline]
     pub fn must_pause(&mut self, xoff_bytes: u64) -> bool {
-        let now = !self.paused && self.bytes > xoff_bytes;
+        let now = !self.paused && u64::from(self.bytes) > xoff_bytes;
         self.paused |= now;
         now
     }
 
-    /// After bytes left: whether XON must be sent now. An empty account always resumes, so that a
-    /// threshold that shrank to nothing cannot block for ever.
+    /// After bytes left: whether XON must be sent now. Not while some of them occupy headroom: a dynamic
+    /// threshold may rise past them, and the next pause needs the whole headroom. An empty account always
+    /// resumes, so that a threshold that shrank to nothing cannot block for ever.
     #[inline]
     pub fn may_resume(&mut self, xon_bytes: u64) -> bool {
-        let now = self.paused && (self.bytes <= xon_bytes || self.bytes == 0);
+        let drained = u64::from(self.bytes) <= xon_bytes && self.headroom_bytes == 0;
+        let now = self.paused && (drained || self.bytes == 0);
         self.paused &= !now;
         now
     }
@@ -153,6 +155,12 @@ impl PauseState {
             self.settle(now);
         }
         self.stopped
+    }
+
+    /// Whether no stop is in force or on its way into effect, as of the last call with a time.
+    #[inline]
+    pub fn is_clear(&self) -> bool {
+        self.stopped == 0 && self.pending.is_empty()
     }
 
     /// Brings into effect what was heard early enough, and ends the stops whose time is over.

@@ -145,6 +145,16 @@ impl Host {
         self.agenda.peek().map_or(Time::MAX, |Reverse((at, ..))| *at)
     }
 
+    /// Asks the processor for what the next run will touch.
+    pub fn approach(&self, turns: usize) {
+        if turns == 2 {
+            engine::prefetch(self.ports.as_slice());
+            self.due.approach();
+            engine::prefetch(&self.outgoing[..self.outgoing.len().min(2)]);
+            engine::prefetch(&self.incoming[..self.incoming.len().min(2)]);
+        }
+    }
+
     /// Departures, then arrivals, then timers, at each instant before the window's end.
     pub fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         loop {

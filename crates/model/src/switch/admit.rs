@@ -2,14 +2,41 @@
 
 use super::Switch;
 use crate::parameters::{Buffer, QueueLimit, Threshold};
-use protocols::frame::Frame;
 
-/// A threshold in bytes while `free` bytes of the shared buffer are unused.
-#[inline]
-pub(super) fn threshold_bytes(threshold: Threshold, free: u64) -> u64 {
-    match threshold {
-        Threshold::Static { bytes } => bytes,
-        Threshold::Dynamic { alpha: (numerator, denominator) } => free * u64::from(numerator) / u64::from(denominator),
+/// A [`Threshold`] made ready for use with every frame: `(free * factor) >> shift`, but no more than
+/// `most`; a division only where alpha's denominator is no power of two.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limit {
+    factor: u64,
+    divisor: u64,
+    shift: u32,
+    /// A static threshold, whatever is free.
+    fixed: Option<u64>,
+}
+
+impl Limit {
+    /// No limit.
+    pub const NONE: Limit = Limit { factor: 1, divisor: 1, shift: 0, fixed: Some(u64::MAX) };
+
+    pub fn new(threshold: Threshold) -> Limit {
+        match threshold {
+            Threshold::Static { bytes } => Limit { fixed: Some(bytes), ..Limit::NONE },
+            Threshold::Dynamic { alpha: (numerator, denominator) } => {
+                let divisor = u64::from(denominator);
+                let shift = if divisor.is_power_of_two() { divisor.ilog2() } else { u32::MAX };
+                Limit { factor: u64::from(numerator), divisor, shift, fixed: None }
+            }
+        }
+    }
+
+    /// The threshold in bytes while `free` bytes of the shared buffer are unused.
+    #[inline]
+    pub fn bytes(&self, free: u64) -> u64 {
+        match self.fixed {
+            Some(bytes) => bytes,
+            None if self.shift < 64 => (free * self.factor) >> self.shift,
+            None => free * self.factor / self.divisor,
+        }
     }
 }
 
@@ -19,44 +46,34 @@ impl Switch {
         self.shared_bytes - self.shared_used
     }
 
-    /// The account that holds `frame`.
-    #[inline]
-    pub(super) fn account_of(&self, frame: &Frame) -> usize {
-        self.account_index(frame.in_port, frame.in_class)
-    }
-
     /// Above this an account sends XOFF.
     #[inline]
     pub(super) fn xoff_bytes(&self) -> u64 {
-        match self.network.switch.flow_control.pause() {
-            Some(pause) => threshold_bytes(pause.xoff, self.free_bytes()),
-            None => u64::MAX,
-        }
+        self.xoff_limit.bytes(self.free_bytes())
     }
 
-    /// Takes room for a frame that goes into the queue at `egress`; false if there is none.
+    /// Takes room for a frame from `in_port` that goes into the queue at `egress`; false if there is none.
     #[inline]
-    pub(super) fn admit(&mut self, egress: u16, frame: &Frame) -> bool {
-        let bytes = u64::from(frame.size_bytes);
-        let index = self.account_of(frame);
-        let queue = self.queue_index(egress, frame.class);
+    pub(super) fn admit(&mut self, egress: u16, in_port: u16, class: u8, size_bytes: u16) -> bool {
+        let bytes = u64::from(size_bytes);
+        let index = self.account_index(in_port, class);
+        let queue = self.queue_index(egress, class);
         match self.network.switch.buffer {
-            Buffer::Shared { egress: threshold, .. } => {
+            Buffer::Shared { .. } => {
                 let free = self.free_bytes();
-                let lossless = self.network.switch.flow_control.lossless() & (1 << frame.in_class) != 0;
-                if lossless {
+                if self.lossless & (1 << class) != 0 {
                     // What exceeds XOFF, or the pool, is headroom's business.
-                    if self.accounts[index].bytes + bytes > self.xoff_bytes() || bytes > free {
+                    if u64::from(self.accounts[index].bytes) + bytes > self.xoff_bytes() || bytes > free {
                         let account = &mut self.accounts[index];
-                        if account.headroom_bytes + bytes > self.headroom[index] {
+                        if u64::from(account.headroom_bytes) + bytes > self.headroom[index] {
                             return false;
                         }
-                        account.headroom_bytes += bytes;
+                        account.headroom_bytes += bytes as u32;
                     } else {
                         self.shared_used += bytes;
                     }
                 } else {
-                    if bytes > free || self.queues[queue].bytes + bytes > threshold_bytes(threshold, free) {
+                    if bytes > free || u64::from(self.queues[queue].bytes) + bytes > self.egress_limit.bytes(free) {
                         return false;
                     }
                     self.shared_used += bytes;
@@ -65,7 +82,7 @@ impl Switch {
             Buffer::PerQueue { limit } => {
                 let queue = &self.queues[queue];
                 let fits = match limit {
-                    QueueLimit::Bytes(most) => queue.bytes + bytes <= most,
+                    QueueLimit::Bytes(most) => u64::from(queue.bytes) + bytes <= most,
                     QueueLimit::Packets(most) => queue.len() < most as usize,
                 };
                 if !fits {
@@ -73,7 +90,9 @@ impl Switch {
                 }
             }
         }
-        self.accounts[index].bytes += bytes;
+        if self.lossless != 0 {
+            self.accounts[index].bytes += bytes as u32;
+        }
         self.buffer_used += bytes;
         self.buffer_max = self.buffer_max.max(self.buffer_used);
         true
@@ -81,16 +100,20 @@ impl Switch {
 
     /// Gives back the room of a frame whose transmission starts, headroom first.
     #[inline]
-    pub(super) fn release(&mut self, frame: &Frame) {
-        let bytes = u64::from(frame.size_bytes);
-        let index = self.account_of(frame);
-        let account = &mut self.accounts[index];
-        account.bytes -= bytes;
-        self.buffer_used -= bytes;
-        if matches!(self.network.switch.buffer, Buffer::Shared { .. }) {
+    pub(super) fn release(&mut self, in_port: u16, in_class: u8, size_bytes: u16) {
+        let bytes = u32::from(size_bytes);
+        let mut shared = bytes;
+        if self.lossless != 0 {
+            let index = self.account_index(in_port, in_class);
+            let account = &mut self.accounts[index];
+            account.bytes -= bytes;
             let headroom = account.headroom_bytes.min(bytes);
             account.headroom_bytes -= headroom;
-            self.shared_used -= bytes - headroom;
+            shared -= headroom;
+        }
+        self.buffer_used -= u64::from(bytes);
+        if self.shared_bytes != u64::MAX {
+            self.shared_used -= u64::from(shared);
         }
     }
 }

@@ -1,98 +1,175 @@
 //! What happens to a frame whose last bit has come.
+//!
+//! A frame is read where it lies on its wire, copied once to where it goes, and changed only there:
+//! between a change and a copy the processor would wait for its own stores.
 
-use super::Switch;
+use super::{Switch, alert};
 use crate::node::OnWire;
 use check::conservation::Cause;
 use engine::Window;
-use protocols::frame::{Frame, flags};
+use protocols::frame::{Frame, Kind, flags};
 use units::Time;
 
 impl Switch {
+    /// Handles the next arrival of the window.
     #[inline]
-    pub(super) fn arrive(&mut self, in_port: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
+    pub(super) fn arrive(&mut self, window: &mut Window<'_, OnWire>) {
         self.ledger.hops += 1;
-        let port = &self.ports[usize::from(in_port)];
-        if port.link.fragile
-            && let Some(cause) = port.link.verdict(&frame, &mut self.random)
-        {
-            return self.lose(&frame, cause);
+        let (in_port, OnWire(frame)) = window.front();
+        let special = self.ports[usize::from(in_port)].alert & alert::FRAGILE != 0
+            || matches!(frame.kind, Kind::Pause | Kind::Pfc)
+            || frame.ttl == 0;
+        if special && self.divert(window) {
+            return;
         }
-        if frame.is_mac_control() {
-            return self.on_pause(in_port, &frame, window);
-        }
-        if frame.ttl == 0 {
-            return self.lose(&frame, Cause::TtlExpired);
-        }
-        frame.ttl -= 1;
-        frame.hops = frame.hops.saturating_add(1);
-        frame.in_port = in_port;
-        frame.in_class = frame.class;
-        let network = &*self.network;
-        let route = if self.dead.is_empty() {
-            network.route(self.node, self.salt, &frame, in_port)
-        } else {
-            self.route_around(&frame, in_port)
-        };
-        match route {
-            Some(port) => self.forward(port, frame, window),
-            None => self.lose(&frame, Cause::NoRoute),
+        let (in_port, OnWire(frame)) = window.front();
+        match self.route(frame, in_port) {
+            Some(egress) => self.forward(egress, window),
+            None => self.lose_next(Cause::NoRoute, window),
         }
     }
 
-    /// Sends `frame` on by `egress`: at once where the wire is free and nothing may go before it, else
-    /// through the queue.
+    /// Frames that go no further: lost on the link, meant for this switch, or too old. False for all
+    /// others.
+    #[cold]
+    fn divert(&mut self, window: &mut Window<'_, OnWire>) -> bool {
+        let (in_port, &OnWire(frame)) = window.front();
+        if self.ports[usize::from(in_port)].alert & alert::FRAGILE != 0
+            && let Some(cause) = self.details[usize::from(in_port)].link.verdict(&frame, &mut self.random)
+        {
+            self.lose_next(cause, window);
+        } else if frame.is_mac_control() {
+            window.discard();
+            self.on_pause(in_port, &frame);
+        } else if frame.ttl == 0 {
+            self.lose_next(Cause::TtlExpired, window);
+        } else {
+            return false;
+        }
+        true
+    }
+
     #[inline]
-    pub(super) fn forward(&mut self, egress: u16, frame: Frame, window: &mut Window<'_, OnWire>) {
-        let now = frame.at;
-        let port = &mut self.ports[usize::from(egress)];
-        let bit = 1u8 << frame.class;
-        if port.busy_until <= now && self.due.at(egress) > now {
-            let blocked = port.pause.blocked(now);
-            if port.waiting & !blocked == 0 && blocked & bit == 0 && port.control.is_empty() {
-                return self.transmit(now, egress, frame, window);
+    fn route(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
+        if self.dead.is_empty() && frame.flags & flags::EXPLICIT_PATH == 0 {
+            let port = self.routes.port(&self.network, frame.dst, frame.entropy, self.salt);
+            if port.is_some() {
+                return port;
             }
         }
-        if self.admit(egress, &frame) {
-            self.enqueue(egress, frame);
-            self.pause_if_needed(&frame, window);
+        self.route_slowly(frame, in_port)
+    }
+
+    #[cold]
+    fn route_slowly(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
+        // Explicit paths count the switch that the frame is at.
+        let frame = Frame { hops: frame.hops.saturating_add(1), ..*frame };
+        if self.dead.is_empty() {
+            self.network.route(self.node, self.salt, &frame, in_port)
         } else {
-            let lossless = self.network.switch.flow_control.lossless() & (1 << frame.in_class) != 0;
-            self.lose(&frame, if lossless { Cause::LosslessNoRoom } else { Cause::NoRoom });
+            self.route_around(&frame, in_port)
+        }
+    }
+
+    /// Sends the next arrival on by `egress`: at once where the wire is free and nothing may go before it,
+    /// else through the queue.
+    #[inline]
+    fn forward(&mut self, egress: u16, window: &mut Window<'_, OnWire>) {
+        let (in_port, OnWire(frame)) = window.front();
+        let now = frame.at;
+        let port = &self.ports[usize::from(egress)];
+        if port.busy_until <= now {
+            let at_once = if port.alert & (alert::PAUSE | alert::CONTROL) == 0 {
+                port.waiting == 0
+            } else {
+                self.may_overtake(now, egress, frame.class)
+            };
+            if at_once {
+                let at = self.occupy(now, egress, frame.size_bytes);
+                return window.relay(egress, |OnWire(frame)| {
+                    frame.at = at;
+                    frame.ttl -= 1;
+                    frame.hops = frame.hops.saturating_add(1);
+                });
+            }
+        }
+        let (class, size_bytes) = (frame.class, frame.size_bytes);
+        if self.admit(egress, in_port, class, size_bytes) {
+            self.enqueue(egress, in_port, frame);
+            window.discard();
+            if self.lossless & (1 << class) != 0 {
+                self.pause_if_needed(now, in_port, class, window);
+            }
+        } else {
+            let lossless = self.lossless & (1 << class) != 0;
+            self.lose_next(if lossless { Cause::LosslessNoRoom } else { Cause::NoRoom }, window);
         }
     }
 
     #[inline]
-    fn enqueue(&mut self, egress: u16, mut frame: Frame) {
-        let index = self.queue_index(egress, frame.class);
+    fn enqueue(&mut self, egress: u16, in_port: u16, frame: &Frame) {
+        let (now, class) = (frame.at, frame.class);
+        let index = self.queue_index(egress, class);
         let queue = &mut self.queues[index];
-        if let Some(marker) = &self.marker
-            && frame.flags & (flags::ECT | flags::CE) == flags::ECT
-            && marker.marks(queue.bytes, &mut self.random)
-        {
-            frame.flags |= flags::CE;
-            self.ledger.marks += 1;
-        }
-        queue.push(frame);
+        let mark = match &self.marker {
+            Some(marker) if frame.flags & (flags::ECT | flags::CE) == flags::ECT => {
+                marker.marks(u64::from(queue.bytes), &mut self.random)
+            }
+            _ => false,
+        };
+        self.ledger.marks += u64::from(mark);
+        queue.push(frame, |slot| {
+            slot.in_port = in_port;
+            slot.in_class = class;
+            slot.ttl -= 1;
+            slot.hops = slot.hops.saturating_add(1);
+            slot.flags |= if mark { flags::CE } else { 0 };
+        });
         let port = &mut self.ports[usize::from(egress)];
-        port.waiting |= 1 << frame.class;
+        port.waiting |= 1 << class;
         if self.due.at(egress) == Time::MAX {
             // An idle port is blocked for this class, else the frame would be on the wire.
-            let at = if port.busy_until > frame.at {
+            let at = if port.busy_until > now {
                 port.busy_until
             } else {
-                port.pause.ask_again_at(1 << frame.class).max(frame.at)
+                self.details[usize::from(egress)].pause.ask_again_at(1 << class).max(now)
             };
-            self.due.set(egress, at);
+            self.due.lower(egress, at);
         }
     }
 
-    /// The frame is gone; the ledger says why.
-    pub(super) fn lose(&mut self, frame: &Frame, cause: Cause) {
-        // MAC control frames are not part of the account of packets.
+    /// Whether a frame of `class` may go at once although some class is stopped: whatever waits must be.
+    #[cold]
+    fn may_overtake(&mut self, now: Time, egress: u16, class: u8) -> bool {
+        let blocked = self.blocked(now, egress);
+        let port = &self.ports[usize::from(egress)];
+        port.alert & alert::CONTROL == 0 && port.waiting & !blocked == 0 && blocked & (1 << class) == 0
+    }
+
+    /// The classes that may not leave by `egress` now.
+    #[inline]
+    pub(super) fn blocked(&mut self, now: Time, egress: u16) -> u8 {
+        let port = &mut self.ports[usize::from(egress)];
+        if port.alert & alert::PAUSE == 0 {
+            return 0;
+        }
+        let pause = &mut self.details[usize::from(egress)].pause;
+        let blocked = pause.blocked(now);
+        if pause.is_clear() {
+            port.alert &= !alert::PAUSE;
+        }
+        blocked
+    }
+
+    /// The next arrival is gone; the ledger says why.
+    #[cold]
+    fn lose_next(&mut self, cause: Cause, window: &mut Window<'_, OnWire>) {
+        let (in_port, OnWire(mut frame)) = window.take();
         if frame.is_mac_control() {
             self.ledger.control_lost += 1;
         } else {
-            self.ledger.lose(self.node.0, frame, cause);
+            (frame.in_port, frame.in_class) = (in_port, frame.class);
+            self.ledger.lose(self.node.0, &frame, cause);
         }
     }
 }

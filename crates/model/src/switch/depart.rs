@@ -1,6 +1,6 @@
 //! What leaves a port, and when.
 
-use super::Switch;
+use super::{Switch, alert};
 use crate::node::OnWire;
 use engine::Window;
 use protocols::frame::Frame;
@@ -9,41 +9,86 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 impl Switch {
     /// The port may be free and something may wait: control frames first, then the class whose turn it is.
     pub(super) fn depart(&mut self, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
-        let port = &mut self.ports[usize::from(egress)];
-        debug_assert!(port.busy_until <= now);
-        if let Some(mut control) = port.control.pop() {
-            control.at = now;
-            self.transmit(now, egress, control, window);
+        debug_assert!(self.ports[usize::from(egress)].busy_until <= now);
+        if self.ports[usize::from(egress)].alert & alert::CONTROL != 0 {
+            self.depart_control(now, egress, window);
         } else {
-            let ready = port.waiting & !port.pause.blocked(now);
-            let Some(class) = port.turn.pick(ready) else {
-                let at = if port.waiting == 0 { Time::MAX } else { port.pause.ask_again_at(port.waiting) };
-                return self.due.set(egress, at);
-            };
-            let index = self.queue_index(egress, class);
-            let frame = self.queues[index].pop(now).expect("a waiting class has a frame");
-            let port = &mut self.ports[usize::from(egress)];
-            port.turn.charge(class, u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES);
-            if self.queues[index].is_empty() {
-                port.waiting &= !(1 << class);
+            let ready = self.ports[usize::from(egress)].waiting & !self.blocked(now, egress);
+            if ready == 0 {
+                return self.sleep(egress);
             }
-            self.release(&frame);
-            self.transmit(now, egress, frame, window);
-            self.resume_if_possible(now, &frame, window);
+            let class = if self.strict { ready.ilog2() as u8 } else { self.take_turn(egress, ready) };
+            let index = self.queue_index(egress, class);
+            let Some(frame) = self.queues[index].front() else { return self.sleep(egress) };
+            let (in_port, in_class, size_bytes) = (frame.in_port, frame.in_class, frame.size_bytes);
+            let at = self.occupy(now, egress, size_bytes);
+            let queue = &mut self.queues[index];
+            if let Some(frame) = queue.front() {
+                window.send_with(egress, |slot| {
+                    *slot = OnWire(*frame);
+                    slot.0.at = at;
+                });
+            }
+            queue.drop_front(now);
+            if queue.is_empty() {
+                self.ports[usize::from(egress)].waiting &= !(1 << class);
+            }
+            if !self.strict {
+                let bytes = u64::from(size_bytes) + WIRE_OVERHEAD_BYTES;
+                self.details[usize::from(egress)].turn.charge(class, bytes);
+            }
+            self.release(in_port, in_class, size_bytes);
+            if !self.renewals.is_empty() {
+                self.resume_if_possible(now, in_port, in_class, window);
+            }
         }
         let port = &self.ports[usize::from(egress)];
-        let more = port.waiting != 0 || !port.control.is_empty();
+        let more = port.waiting != 0 || port.alert & alert::CONTROL != 0;
         self.due.set(egress, if more { port.busy_until } else { Time::MAX });
     }
 
-    /// Puts a frame on the free wire of `egress`.
+    #[cold]
+    fn depart_control(&mut self, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
+        let control = &mut self.details[usize::from(egress)].control;
+        let frame = control.pop();
+        if control.is_empty() {
+            self.ports[usize::from(egress)].alert &= !alert::CONTROL;
+        }
+        if let Some(frame) = frame {
+            self.transmit(now, egress, frame, window);
+        }
+    }
+
+    /// Nothing may leave by `egress` now: look again when a pause ends.
+    #[cold]
+    fn sleep(&mut self, egress: u16) {
+        let waiting = self.ports[usize::from(egress)].waiting;
+        let pause = &self.details[usize::from(egress)].pause;
+        self.due.set(egress, if waiting == 0 { Time::MAX } else { pause.ask_again_at(waiting) });
+    }
+
+    #[cold]
+    fn take_turn(&mut self, egress: u16, ready: u8) -> u8 {
+        self.details[usize::from(egress)].turn.pick(ready).unwrap_or(0)
+    }
+
+    /// Occupies the free wire of `egress` with a frame; returns when it will have arrived.
     #[inline]
-    pub(super) fn transmit(&mut self, now: Time, egress: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
+    pub(super) fn occupy(&mut self, now: Time, egress: u16, size_bytes: u16) -> Time {
         let port = &mut self.ports[usize::from(egress)];
-        port.busy_until = now + port.link.serialise(frame.size_bytes);
+        let serialisation = if port.per_byte_ps != 0 {
+            Time::from_ps((u64::from(size_bytes) + WIRE_OVERHEAD_BYTES) * port.per_byte_ps)
+        } else {
+            self.details[usize::from(egress)].link.serialise(size_bytes)
+        };
+        port.busy_until = now + serialisation;
         port.sent_frames += 1;
-        port.sent_bytes += u64::from(frame.size_bytes);
-        frame.at = port.busy_until + port.link.delay;
+        port.sent_bytes += u64::from(size_bytes);
+        port.busy_until + port.delay
+    }
+
+    fn transmit(&mut self, now: Time, egress: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
+        frame.at = self.occupy(now, egress, frame.size_bytes);
         window.send(egress, OnWire(frame));
     }
 
@@ -51,18 +96,20 @@ impl Switch {
     pub(super) fn send_control(&mut self, now: Time, egress: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
         self.ledger.control_sent += 1;
         let port = &mut self.ports[usize::from(egress)];
-        if port.link.down {
+        let detail = &mut self.details[usize::from(egress)];
+        if detail.link.down {
             self.ledger.control_lost += 1;
-        } else if port.busy_until <= now && port.control.is_empty() {
+        } else if port.busy_until <= now && detail.control.is_empty() {
             self.transmit(now, egress, frame, window);
-            let port = &self.ports[usize::from(egress)];
-            if self.due.at(egress) < port.busy_until {
+            let free = self.ports[usize::from(egress)].busy_until;
+            if self.due.at(egress) < free {
                 // Something was about to go at this very instant: it now waits for the control frame.
-                self.due.set(egress, port.busy_until);
+                self.due.set(egress, free);
             }
         } else {
             frame.at = now;
-            port.control.push(frame);
+            detail.control.push(frame);
+            port.alert |= alert::CONTROL;
             let free = port.busy_until.max(now);
             if self.due.at(egress) > free {
                 self.due.set(egress, free);

@@ -1,6 +1,6 @@
 //! Links that fail and come back.
 
-use super::Switch;
+use super::{Switch, alert};
 use crate::node::OnWire;
 use crate::parameters::Reroute;
 use check::conservation::Cause;
@@ -13,26 +13,29 @@ impl Switch {
     /// The next failure or repair of one of this switch's links takes place.
     pub(super) fn change(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         let Some((_, port_index, fails)) = self.changes.pop() else { return };
-        let port = &mut self.ports[usize::from(port_index)];
+        let detail = &mut self.details[usize::from(port_index)];
         self.detours.clear();
         if !fails {
-            port.link.repair();
+            detail.link.repair();
             self.dead.remove(port_index);
             return;
         }
-        port.link.fail(now);
+        detail.link.fail(now);
         self.dead.insert(port_index);
         // What waits for the dead link is lost with it; whoever was paused by that may go on.
-        while port.control.pop().is_some() {
+        while detail.control.pop().is_some() {
             self.ledger.control_lost += 1;
         }
+        let port = &mut self.ports[usize::from(port_index)];
         port.waiting = 0;
+        port.alert &= !alert::CONTROL;
         for slot in 0..self.slots {
             let index = usize::from(port_index) * self.slots + slot;
-            while let Some(frame) = self.queues[index].pop(now) {
-                self.release(&frame);
-                self.lose(&frame, Cause::LinkDown);
-                self.resume_if_possible(now, &frame, window);
+            while let Some(&frame) = self.queues[index].front() {
+                self.queues[index].drop_front(now);
+                self.release(frame.in_port, frame.in_class, frame.size_bytes);
+                self.ledger.lose(self.node.0, &frame, Cause::LinkDown);
+                self.resume_if_possible(now, frame.in_port, frame.in_class, window);
             }
         }
         self.due.set(port_index, Time::MAX);

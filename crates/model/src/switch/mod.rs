@@ -21,6 +21,8 @@ use crate::network::Network;
 use crate::node::OnWire;
 use crate::parameters::{Buffer, FlowControl, Marking, Scheduler};
 use crate::queue::Queue;
+use crate::routes::Routes;
+use admit::Limit;
 use engine::{Ring, Window};
 use fabric::NodeId;
 use fabric::routing::PortSet;
@@ -35,20 +37,41 @@ use units::random::{Stream, purpose};
 
 pub(crate) use pause::PauseEvent;
 
-/// An egress port, and what its link brings.
-#[derive(Clone, Debug)]
+/// What every frame through an egress port touches: one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct Port {
     /// The wire is occupied until then.
     pub busy_until: Time,
-    pub link: Attachment,
-    /// Classes, by slot, whose queue holds something.
-    pub waiting: u8,
-    pub pause: PauseState,
-    pub turn: Turn,
-    /// MAC control frames of our own, ahead of everything.
-    pub control: Ring<Frame>,
+    /// Picoseconds a byte, or 0 where only the [`Attachment`] knows exactly.
+    per_byte_ps: u64,
+    delay: Time,
     pub sent_frames: u64,
     pub sent_bytes: u64,
+    /// Classes whose queue holds something.
+    pub waiting: u8,
+    /// Why the detail must be looked at: see [`alert`].
+    pub alert: u8,
+}
+
+/// Bits of [`Port::alert`].
+pub(crate) mod alert {
+    /// A pause is in force or on its way into effect.
+    pub const PAUSE: u8 = 1;
+    /// MAC control frames wait.
+    pub const CONTROL: u8 = 2;
+    /// The link can lose frames.
+    pub const FRAGILE: u8 = 4;
+}
+
+/// What only some frames through a port touch.
+#[derive(Clone, Debug)]
+pub(crate) struct Detail {
+    pub link: Attachment,
+    pub pause: PauseState,
+    turn: Turn,
+    /// MAC control frames of our own, ahead of everything.
+    control: Ring<Frame>,
 }
 
 /// One switch of the fabric.
@@ -58,6 +81,14 @@ pub(crate) struct Switch {
     network: Arc<Network>,
     salt: u32,
     pub(crate) ports: Vec<Port>,
+    pub(crate) details: Vec<Detail>,
+    routes: Routes,
+    /// Whether ports serve the highest class first.
+    strict: bool,
+    /// Lossless classes, a bit each.
+    lossless: u8,
+    egress_limit: Limit,
+    xoff_limit: Limit,
     /// By port, then slot of the class.
     pub(crate) queues: Vec<Queue>,
     /// By ingress port, then slot of the class (one slot for 802.3x).
@@ -98,25 +129,33 @@ impl Switch {
             Scheduler::Wrr { weights } => Turn::wrr(weights),
             Scheduler::Drr { quantum_bytes } => Turn::drr(quantum_bytes),
         };
-        let ports: Vec<Port> = fabric
+        let details: Vec<Detail> = fabric
             .ports(node)
             .iter()
             .enumerate()
-            .map(|(port, peer)| Port {
-                busy_until: Time::ZERO,
+            .map(|(port, peer)| Detail {
                 link: Attachment::new(fabric.link(peer.link), changes.iter().any(|change| change.1 as usize == port)),
-                waiting: 0,
                 pause: PauseState::default(),
                 turn: turn.clone(),
                 control: Ring::new(),
+            })
+            .collect();
+        let ports: Vec<Port> = details
+            .iter()
+            .map(|detail| Port {
+                busy_until: Time::ZERO,
+                per_byte_ps: detail.link.per_byte_ps(),
+                delay: detail.link.delay,
                 sent_frames: 0,
                 sent_bytes: 0,
+                waiting: 0,
+                alert: if detail.link.fragile { alert::FRAGILE } else { 0 },
             })
             .collect();
         let mut headroom = vec![0; ports.len() * account_slots];
-        for (port, state) in ports.iter().enumerate() {
+        for (port, detail) in details.iter().enumerate() {
             for slot in 0..account_slots {
-                headroom[port * account_slots + slot] = network.headroom(&state.link, slot);
+                headroom[port * account_slots + slot] = network.headroom(&detail.link, slot);
             }
         }
         let shared_bytes = match parameters.buffer {
@@ -127,6 +166,11 @@ impl Switch {
             Marking::None => None,
             Marking::Ecn { k_min_bytes, k_max_bytes, p_max } => Some(Marker::new(k_min_bytes, k_max_bytes, p_max)),
         };
+        let egress_limit = match parameters.buffer {
+            Buffer::Shared { egress, .. } => Limit::new(egress),
+            Buffer::PerQueue { .. } => Limit::NONE,
+        };
+        let xoff_limit = parameters.flow_control.pause().map_or(Limit::NONE, |pause| Limit::new(pause.xoff));
         let mut changes = changes;
         changes.sort_unstable_by(|a, b| b.cmp(a));
         Switch {
@@ -152,7 +196,31 @@ impl Switch {
             ledger: Ledger::default(),
             pause_events: Vec::new(),
             ports,
+            details,
+            routes: Routes::new(network, node),
+            strict: parameters.scheduler == Scheduler::Strict,
+            lossless: parameters.flow_control.lossless(),
+            egress_limit,
+            xoff_limit,
             network: Arc::clone(network),
+        }
+    }
+
+    /// Asks the processor for what the next run will touch.
+    pub fn approach(&self, turns: usize) {
+        if turns == 2 {
+            engine::prefetch(self.ports.as_slice());
+            engine::prefetch(self.queues.as_slice());
+            self.due.approach();
+            if self.lossless != 0 {
+                engine::prefetch(self.accounts.as_slice());
+            }
+        } else {
+            for (port, state) in self.ports.iter().enumerate() {
+                if state.waiting != 0 {
+                    self.queues[port * self.slots..(port + 1) * self.slots].iter().for_each(Queue::approach);
+                }
+            }
         }
     }
 
@@ -163,7 +231,7 @@ impl Switch {
             let (due, port) = self.due.next();
             let arrival = window.next_arrival();
             if due <= arrival {
-                let timer = self.next_timer();
+                let timer = if self.has_timers() { self.next_timer() } else { Time::MAX };
                 if due.min(timer) >= window.end() {
                     return due.min(timer);
                 }
@@ -181,8 +249,7 @@ impl Switch {
             window.rotate_ties(self.rotation, ports);
             self.rotation = if self.rotation + 1 == ports { 0 } else { self.rotation + 1 };
             loop {
-                let (port, OnWire(frame)) = window.take();
-                self.arrive(port, frame, window);
+                self.arrive(window);
                 if window.next_arrival() != arrival {
                     break;
                 }
@@ -222,19 +289,6 @@ impl Switch {
     /// The queue of `class` at `port`.
     pub fn queue(&self, port: usize, slot: usize) -> &Queue {
         &self.queues[port * self.slots + slot]
-    }
-
-    /// Frames that wait in queues, control frames included.
-    pub fn waiting_frames(&self) -> u64 {
-        let queued: usize = self.queues.iter().map(Queue::len).sum();
-        let control: usize = self.ports.iter().map(|port| port.control.len()).sum();
-        (queued + control) as u64
-    }
-
-    /// Bytes that wait in queues, control frames included.
-    pub fn waiting_bytes(&self) -> u64 {
-        let control = self.ports.iter().flat_map(|port| port.control.iter()).map(|frame| u64::from(frame.size_bytes));
-        self.queues.iter().map(|queue| queue.bytes).sum::<u64>() + control.sum::<u64>()
     }
 
     /// Forgets what was measured before `now`.

@@ -1,6 +1,6 @@
 //! Flow control as a switch lives it: its accounts tell neighbours to stop, and its ports obey.
 
-use super::Switch;
+use super::{Switch, alert};
 use crate::node::OnWire;
 use crate::parameters::{FlowControl, PauseParameters};
 use engine::Window;
@@ -22,31 +22,28 @@ pub struct PauseEvent {
 }
 
 impl Switch {
-    /// After `frame` was queued: its account may have to stop the neighbour.
+    /// After a frame was queued: its account may have to stop the neighbour.
     #[inline]
-    pub(super) fn pause_if_needed(&mut self, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        let Some(parameters) = self.network.switch.flow_control.pause() else { return };
-        if parameters.classes & (1 << frame.in_class) == 0 {
-            return;
-        }
+    pub(super) fn pause_if_needed(&mut self, now: Time, in_port: u16, class: u8, window: &mut Window<'_, OnWire>) {
         let xoff = self.xoff_bytes();
-        let index = self.account_of(frame);
+        let index = self.account_index(in_port, class);
         if self.accounts[index].must_pause(xoff) {
-            let parameters = *parameters;
+            let Some(parameters) = self.network.switch.flow_control.pause().copied() else { return };
             self.ledger.pauses_sent += 1;
-            self.send_pause(frame.at, index, &parameters, window);
+            self.send_pause(now, index, &parameters, window);
         }
     }
 
-    /// After `frame` left the buffer: its account may let the neighbour go on.
-    #[inline]
-    pub(super) fn resume_if_possible(&mut self, now: Time, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        let index = self.account_of(frame);
-        if !self.accounts[index].paused {
-            return;
-        }
-        let Some(parameters) = self.network.switch.flow_control.pause().copied() else { return };
-        let xon = self.xoff_bytes().saturating_sub(parameters.xon_offset_bytes);
+    /// After a frame left the buffer: its account may let the neighbour go on.
+    pub(super) fn resume_if_possible(
+        &mut self,
+        now: Time,
+        in_port: u16,
+        in_class: u8,
+        window: &mut Window<'_, OnWire>,
+    ) {
+        let index = self.account_index(in_port, in_class);
+        let xon = self.xon_bytes();
         if self.accounts[index].may_resume(xon) {
             self.renewals.retain(|renewal| renewal.1 as usize != index);
             self.ledger.resumes_sent += 1;
@@ -55,8 +52,15 @@ impl Switch {
         }
     }
 
+    /// The bytes at or below which the account of (`port`, `class`) resumes: no byte may occupy headroom, and
+    /// those leave first.
+    pub(crate) fn resumes_at_bytes(&self, port: u16, class: u8) -> u64 {
+        let account = self.accounts[self.account_index(port, class)];
+        self.xon_bytes().min(u64::from(account.bytes - account.headroom_bytes))
+    }
+
     /// Below this an account that is paused resumes.
-    pub(crate) fn xon_bytes(&self) -> u64 {
+    fn xon_bytes(&self) -> u64 {
         let offset = self.network.switch.flow_control.pause().map_or(0, |pause| pause.xon_offset_bytes);
         self.xoff_bytes().saturating_sub(offset)
     }
@@ -75,7 +79,7 @@ impl Switch {
     fn send_pause(&mut self, now: Time, account: usize, parameters: &PauseParameters, window: &mut Window<'_, OnWire>) {
         let (port, control) = self.control_frame(account, parameters.quanta);
         // Renewed at half time: a pause frame that waits behind one frame still comes in time.
-        let half = quanta_time(parameters.quanta, self.ports[usize::from(port)].link.rate) / 2;
+        let half = quanta_time(parameters.quanta, self.details[usize::from(port)].link.rate) / 2;
         self.renewals.push((now + half.max(Time::from_ps(1)), account as u32));
         self.send_control(now, port, control, window);
     }
@@ -91,15 +95,17 @@ impl Switch {
     }
 
     /// A neighbour wants this switch to stop, or lets it go on.
-    pub(super) fn on_pause(&mut self, in_port: u16, frame: &Frame, _window: &mut Window<'_, OnWire>) {
+    pub(super) fn on_pause(&mut self, in_port: u16, frame: &Frame) {
         self.ledger.control_heard += 1;
         let now = frame.at;
         let Some(parameters) = self.network.switch.flow_control.pause() else { return };
-        let port = &mut self.ports[usize::from(in_port)];
+        let detail = &mut self.details[usize::from(in_port)];
         let classes = if frame.kind == Kind::Pfc { frame.entropy as u8 } else { 0xff };
-        let span = quanta_time(frame.aux as u16, port.link.rate);
-        let reaction = port.link.rate.serialise(parameters.reaction_bit_times.div_ceil(8));
-        port.pause.hear(now, classes, span, reaction);
+        let span = quanta_time(frame.aux as u16, detail.link.rate);
+        let reaction = detail.link.rate.serialise(parameters.reaction_bit_times.div_ceil(8));
+        detail.pause.hear(now, classes, span, reaction);
+        let port = &mut self.ports[usize::from(in_port)];
+        port.alert |= alert::PAUSE;
         if self.network.record_pauses {
             self.pause_events.push(PauseEvent { at: now, port: in_port, classes, pause: span > Time::ZERO });
         }

@@ -1,0 +1,161 @@
+//! What the tests build on: a setup with plain defaults, and everything that a run can tell.
+
+use fabric::routing::{Forwarding, Mode, PathTable};
+use fabric::{Fabric, LinkSpec};
+use model::parameters::*;
+use model::{Simulation, Watcher};
+use protocols::transport::TransportParameters;
+use record::flows::FlowRecord;
+use record::summary::Summary;
+use traffic::{DatagramSource, Flow, Load, PlanBuilder, Process, Start};
+use units::{Rate, Time};
+
+/// A link.
+pub fn link(gbps: u64, delay_ns: u64) -> LinkSpec {
+    LinkSpec::new(Rate::from_gbps(gbps), Time::from_ns(delay_ns))
+}
+
+/// A flow of the host's transport.
+pub fn flow(src: u32, dst: u32, size_bytes: u64) -> Flow {
+    Flow {
+        src,
+        dst,
+        size_bytes,
+        start: Start::At(Time::ZERO),
+        class: 3,
+        traffic: 0,
+        dst_port: 100,
+        path: None,
+        load: Load::Transport,
+    }
+}
+
+/// Frames of a process of their own; the entry of traffic is that of the source.
+pub fn datagrams(src: u32, dst: u32, process: Process, frame_bytes: u16, size_bytes: u64) -> Flow {
+    let source = DatagramSource { process, frame_bytes, stop: None };
+    Flow { traffic: src as u8, load: Load::Datagrams(Box::new(source)), ..flow(src, dst, size_bytes) }
+}
+
+/// The plan of these flows.
+pub fn plan(hosts: u32, flows: impl IntoIterator<Item = Flow>) -> traffic::Plan {
+    let mut builder = PlanBuilder::new();
+    for flow in flows {
+        builder.flow(flow);
+    }
+    builder.build(hosts).unwrap()
+}
+
+/// A transport by name with these parameters.
+pub fn transport(kind: &str, settings: &[(&str, &str)]) -> TransportParameters {
+    TransportParameters::build(kind, settings.iter().copied()).unwrap()
+}
+
+/// PFC for class 3 with a fixed threshold.
+pub fn pause(xoff_bytes: u64) -> PauseParameters {
+    PauseParameters {
+        classes: 1 << 3,
+        xoff: Threshold::Static { bytes: xoff_bytes },
+        xon_offset_bytes: 3000,
+        headroom_bytes: None,
+        quanta: 65535,
+        reaction_bit_times: 3840,
+    }
+}
+
+/// Shortest paths, a large buffer, no flow control, RoCE at line rate, one millisecond.
+pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
+    Setup {
+        forwarding: Forwarding::build(&fabric, Mode::ShortestPath).unwrap(),
+        fabric,
+        paths: PathTable::new(),
+        spread: Spread::FlowHash,
+        failures: Vec::new(),
+        reroute: Reroute::None,
+        switch: SwitchParameters {
+            buffer: Buffer::Shared { bytes: 64_000_000, egress: Threshold::Static { bytes: 64_000_000 } },
+            flow_control: FlowControl::None,
+            overload: Overload::Drop,
+            marking: Marking::None,
+            scheduler: Scheduler::Strict,
+        },
+        host: HostParameters {
+            transport: transport("roce", &[]),
+            reply_class: Some(6),
+            obeys_pause: true,
+            ttl: 64,
+            mtu_bytes: 1518,
+        },
+        traffic,
+        notification_delay: None,
+        duration: Time::from_ms(1),
+        warm_up: Time::ZERO,
+        seed: 1,
+        threads: 1,
+        deadlock_every: Some(Time::from_us(10)),
+        record: RecordParameters::default(),
+    }
+}
+
+/// Everything that a run told.
+#[derive(Debug, Default)]
+pub struct Told {
+    pub summary: Summary,
+    pub flows: Vec<FlowRecord>,
+    /// When, who heard it, by which port, for which classes, whether to stop.
+    pub pauses: Vec<(Time, u32, u16, u8, bool)>,
+    /// Payload bytes by traffic entry.
+    pub goodput: Vec<u64>,
+    /// (time, node, port, class, bytes) of queues.
+    pub queues: Vec<(Time, u32, u16, u8, u64)>,
+}
+
+impl Watcher for Told {
+    fn flow(&mut self, flow: &FlowRecord) {
+        self.flows.push(flow.clone());
+    }
+    fn pause(&mut self, at: Time, node: fabric::NodeId, port: u16, classes: u8, pause: bool) {
+        self.pauses.push((at, node.0, port, classes, pause));
+    }
+    fn throughput(&mut self, _at: Time, traffic: u8, bytes: u64) {
+        let entry = usize::from(traffic);
+        if self.goodput.len() <= entry {
+            self.goodput.resize(entry + 1, 0);
+        }
+        self.goodput[entry] += bytes;
+    }
+    fn queue(&mut self, sample: model::QueueSample) {
+        self.queues.push((sample.at, sample.node.0, sample.port, sample.class, sample.bytes));
+    }
+}
+
+impl Told {
+    /// The check of this name.
+    pub fn passes(&self, name: &str) -> bool {
+        let check = self.summary.checks.iter().find(|check| check.name == name);
+        check.unwrap_or_else(|| panic!("no check {name} in {:?}", self.summary.checks)).pass
+    }
+
+    /// Frames dropped for this cause.
+    pub fn dropped(&self, cause: &str) -> u64 {
+        self.summary.packets.dropped.get(cause).copied().unwrap_or(0)
+    }
+
+    /// Fails unless every check of the run holds.
+    pub fn all_hold(&self) -> &Self {
+        assert!(self.summary.passes(), "{:#?}", self.summary.checks);
+        assert!(self.summary.packets.closed);
+        assert!(self.summary.warnings.is_empty(), "{:?}", self.summary.warnings);
+        self
+    }
+}
+
+/// Runs to the end.
+pub fn run(setup: Setup) -> Told {
+    let mut told = Told::default();
+    let mut simulation = Simulation::new(setup).unwrap();
+    assert!(simulation.run(&mut told));
+    let mut late = Told::default();
+    told.summary = simulation.finish(&mut late, false);
+    told.flows.append(&mut late.flows);
+    told
+}

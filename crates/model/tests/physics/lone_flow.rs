@@ -1,0 +1,132 @@
+//! The completion time of a flow that has the network to itself, over 1 to 6 links, to the picosecond:
+//! against the closed form and against a recurrence frame by frame that knows nothing of it.
+
+use crate::bench::*;
+use fabric::{Fabric, FabricBuilder, LinkSpec};
+use traffic::Process;
+use units::random::Stream;
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+
+/// `H1 - S1 - .. - H2` over these links.
+fn chain(links: &[LinkSpec]) -> Fabric {
+    let mut builder = FabricBuilder::new("chain");
+    let mut at = builder.add_host("H1");
+    for (index, &spec) in links.iter().enumerate() {
+        let last = index + 1 == links.len();
+        let next = if last { builder.add_host("H2") } else { builder.add_switch(format!("S{}", index + 1), 1) };
+        builder.connect(at, next, spec);
+        at = next;
+    }
+    builder.build().unwrap()
+}
+
+/// When the last of these frames (bytes on the wire) has arrived, frame by frame and link by link.
+fn recurrence(path: &[LinkSpec], frames: &[u64]) -> Time {
+    let mut free = vec![Time::ZERO; path.len()];
+    let mut done = Time::ZERO;
+    for &bytes in frames {
+        let mut arrival = Time::ZERO;
+        for (free, link) in free.iter_mut().zip(path) {
+            *free = arrival.max(*free) + link.rate.serialise(bytes);
+            arrival = *free + link.delay;
+        }
+        done = arrival;
+    }
+    done
+}
+
+/// Links of rates that do and do not divide 8 Tbps.
+fn random_path(hops: usize, stream: &mut Stream) -> Vec<LinkSpec> {
+    const GBPS: [u64; 8] = [1, 3, 7, 10, 25, 40, 100, 400];
+    (0..hops)
+        .map(|_| {
+            let rate = Rate::from_gbps(GBPS[stream.below(8) as usize]);
+            LinkSpec::new(rate, Time::from_ps(1 + stream.below(3_000_000)))
+        })
+        .collect()
+}
+
+/// The completion time of one flow, and the baseline that its record states.
+fn completion(
+    path: &[LinkSpec],
+    transport: protocols::transport::TransportParameters,
+    flow: traffic::Flow,
+) -> [Time; 2] {
+    let mut setup = setup(chain(path), plan(2, [flow]));
+    setup.host.transport = transport;
+    setup.host.mtu_bytes = 9200;
+    setup.duration = Time::from_ms(20);
+    let told = run(setup);
+    told.all_hold();
+    let record = &told.flows[0];
+    [Time::from_ps(record.fct_ps().expect("it completes")), Time::from_ps(record.alone_ps)]
+}
+
+#[test]
+fn roce_at_line_rate_is_exact_over_1_to_6_hops() {
+    let mut stream = Stream::new(1, 0, 0);
+    for hops in 1..=6 {
+        for _ in 0..12 {
+            let mut path = random_path(hops, &mut stream);
+            // A sender at line rate keeps a slower path's queue growing: that is part of the test.
+            if hops > 3 {
+                path[0].rate = Rate::from_gbps(400);
+            }
+            let payload = 64 + stream.below(4_000);
+            let size = 1 + stream.below(payload * 40);
+            let text = format!("{payload}B");
+            let roce = transport("roce", &[("payload", &text), ("timeout", "1s")]);
+            let header = u64::from(roce.header_bytes());
+            let wire = |payload: u64| (payload + header).max(64) + WIRE_OVERHEAD_BYTES;
+            let mut frames = vec![wire(payload); (size / payload) as usize];
+            frames.extend((size % payload > 0).then(|| wire(size % payload)));
+            let [measured, stated] = completion(&path, roce, flow(0, 1, size));
+            assert_eq!(measured, recurrence(&path, &frames), "{size} bytes as {payload} over {path:?}");
+            assert_eq!(measured, stated, "{size} bytes as {payload} over {path:?}");
+        }
+    }
+}
+
+#[test]
+fn datagrams_are_exact_over_1_to_6_hops() {
+    let mut stream = Stream::new(2, 0, 0);
+    for hops in 1..=6 {
+        for _ in 0..12 {
+            let path = random_path(hops, &mut stream);
+            let frame_bytes = 64 + stream.below(9_000) as u16;
+            let count = 1 + stream.below(60);
+            let process = Process::Constant { rate: path[0].rate };
+            let size = count * u64::from(frame_bytes);
+            let sent = datagrams(0, 1, process, frame_bytes, size);
+            let frames = vec![u64::from(frame_bytes) + WIRE_OVERHEAD_BYTES; count as usize];
+            let [measured, stated] = completion(&path, transport("roce", &[]), sent);
+            assert_eq!(measured, recurrence(&path, &frames), "{count} of {frame_bytes} over {path:?}");
+            assert_eq!(measured, stated, "{count} of {frame_bytes} over {path:?}");
+        }
+    }
+}
+
+#[test]
+fn the_datagram_transport_is_exact_too() {
+    let path = [link(10, 700), link(3, 1), link(40, 12_345)];
+    let datagram = transport("datagram", &[("frame", "1000B")]);
+    let payload = 1000 - u64::from(datagram.header_bytes());
+    let size = 17 * payload + 100;
+    let mut frames = vec![1020; 17];
+    frames.push(100 + u64::from(datagram.header_bytes()) + WIRE_OVERHEAD_BYTES);
+    let [measured, stated] = completion(&path, datagram, flow(0, 1, size));
+    assert_eq!(measured, recurrence(&path, &frames));
+    assert_eq!(measured, stated);
+}
+
+/// The negative control: the sum is not exact by construction, a foreign frame in the way shows.
+#[test]
+fn another_flow_on_the_path_shows() {
+    let path = [link(10, 700), link(10, 300)];
+    let alone = completion(&path, transport("roce", &[]), flow(0, 1, 100_000))[0];
+    let mut setup = setup(chain(&path), plan(2, [flow(0, 1, 100_000), flow(0, 1, 1)]));
+    setup.duration = Time::from_ms(20);
+    let told = run(setup);
+    let both = told.flows.iter().find(|flow| flow.size_bytes == 100_000).unwrap();
+    assert_eq!(Time::from_ps(both.fct_ps().unwrap()), alone + Rate::from_gbps(10).serialise(64 + 20));
+}

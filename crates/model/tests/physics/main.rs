@@ -1,0 +1,12 @@
+//! The simulator against physics: closed forms, independent recurrences and identities that it must meet
+//! before it may disagree with anybody.
+
+mod bench;
+mod chains;
+mod conservation;
+mod deadlock;
+mod failures;
+mod lone_flow;
+mod lossless;
+mod queueing;
+mod sharing;

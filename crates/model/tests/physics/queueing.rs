@@ -1,0 +1,132 @@
+//! One server, deterministic service: waiting times, lengths and Little's law.
+
+use crate::bench::*;
+use check::little::QueueArea;
+use fabric::{Fabric, FabricBuilder};
+use model::Simulation;
+use model::parameters::*;
+use traffic::{ENDLESS, Process};
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+
+const FRAME: u16 = 1230;
+/// 1250 bytes on the wire of a 10 Gbps port.
+const SERVICE: Time = Time::from_us(1);
+
+/// `sources` hosts on 100 Gbps links, and a sink behind 10 Gbps.
+fn funnel(sources: u32) -> Fabric {
+    let mut builder = FabricBuilder::new("funnel");
+    let switch = builder.add_switch("S1", 1);
+    for number in 0..=sources {
+        let host = builder.add_host(format!("H{}", number + 1));
+        builder.connect(host, switch, link(if number < sources { 100 } else { 10 }, 500));
+    }
+    builder.build().unwrap()
+}
+
+/// Poisson arrivals that load the sink's port by `load`, from `sources` hosts.
+fn poisson(sources: u32, load: f64, seed: u64) -> Setup {
+    let rate = Rate::from_gbps(10).scale((load * 1000.0) as u64, 1000 * u64::from(sources));
+    let flows = (0..sources).map(|src| {
+        let flow = datagrams(src, sources, Process::Poisson { rate }, FRAME, ENDLESS);
+        traffic::Flow { traffic: 0, ..flow }
+    });
+    let mut setup = setup(funnel(sources), plan(sources + 1, flows));
+    setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(1_000_000) };
+    setup.seed = seed;
+    setup.deadlock_every = None;
+    setup
+}
+
+/// What a frame takes without waiting.
+fn fixed() -> Time {
+    let wire = u64::from(FRAME) + WIRE_OVERHEAD_BYTES;
+    Rate::from_gbps(100).serialise(wire) + Rate::from_gbps(10).serialise(wire) + Time::from_us(1)
+}
+
+/// Mean wait in units of the service time over `frames` frames after a warm-up.
+fn mean_wait(sources: u32, load: f64, frames: u64, seed: u64) -> f64 {
+    let mut setup = poisson(sources, load, seed);
+    let span = SERVICE.scale(frames * 1000, (load * 1000.0) as u64);
+    setup.warm_up = Time::from_ms(2);
+    setup.duration = setup.warm_up + span;
+    let told = run(setup);
+    told.all_hold();
+    let delay = told.summary.delay_ns.expect("frames arrived");
+    (delay.mean * 1000.0 - fixed().as_ps() as f64) / SERVICE.as_ps() as f64
+}
+
+/// Mean and half the width of a 99.9 % confidence interval (Student, 9 degrees of freedom) of ten runs.
+fn interval(mut one: impl FnMut(u64) -> f64) -> (f64, f64) {
+    let values: Vec<f64> = (1..=10).map(&mut one).collect();
+    let mean = values.iter().sum::<f64>() / 10.0;
+    let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / 9.0;
+    (mean, 4.781 * (variance / 10.0).sqrt())
+}
+
+/// Pollaczek and Khinchine: a deterministic server's mean wait is `load / (2 (1 - load))` services. From
+/// one source exactly, since a fast deterministic server ahead of a slow one adds its service time and
+/// nothing else; from several but for waits of less than 0.1 % at their own links.
+#[test]
+fn mean_waits_are_those_of_m_d_1() {
+    for (sources, load, frames) in [(1, 0.5, 20_000), (4, 0.5, 20_000), (1, 0.8, 40_000), (4, 0.95, 100_000)] {
+        let expected = load / (2.0 * (1.0 - load));
+        let (mean, half) = interval(|seed| mean_wait(sources, load, frames, seed));
+        assert!((mean - expected).abs() < half, "{sources} sources, {load}: {mean} +- {half}, expected {expected}");
+        assert!(half < 0.12 * expected, "{sources} sources, {load}: the interval {half} is too wide to tell");
+        // The interval tells: a queue with exponential service would wait twice as long.
+        assert!((mean - 2.0 * expected).abs() > half);
+    }
+}
+
+/// The mean length of the queue, looked at from outside every microsecond, is arrival rate times mean wait.
+#[test]
+fn looks_at_the_queue_agree_with_the_waits_of_frames() {
+    let mut setup = poisson(4, 0.8, 3);
+    setup.duration = Time::from_ms(40);
+    setup.record.queues_every = Some(Time::from_ns(999));
+    let looks = setup.duration / Time::from_ns(999);
+    let told = run(setup);
+    told.all_hold();
+    let delay = told.summary.delay_ns.unwrap();
+    let wait = delay.mean - fixed().as_ps() as f64 / 1000.0;
+    let in_queue: u64 = told.queues.iter().map(|look| look.4 / u64::from(FRAME)).sum();
+    let length = in_queue as f64 / looks as f64;
+    let expected = delay.count as f64 * wait / 40e6;
+    assert!((length / expected - 1.0).abs() < 0.02, "looked at {length}, waits say {expected}");
+    assert!((length / (expected * 0.8) - 1.0).abs() > 0.1, "a rate a fifth too small would show");
+}
+
+/// The check of every run, and what it says when the books are cooked: the same trajectory of a queue,
+/// fed to the same watch, once honestly and once with a frame's arrival moved by a picosecond.
+#[test]
+fn little_holds_in_every_queue_and_fails_when_corrupted() {
+    let mut setup = poisson(4, 0.95, 5);
+    setup.duration = Time::from_ms(5);
+    let mut simulation = Simulation::new(setup).unwrap();
+    simulation.run(&mut Told::default());
+    let summary = simulation.finish(&mut Told::default(), false);
+    let check = summary.checks.iter().find(|check| check.name == "little's law").unwrap();
+    assert!(check.pass && check.detail.contains("5 queues"), "{check:?}");
+
+    let id = check::QueueId { node: 0, port: 0, class: 3 };
+    for late_by in [0, 1] {
+        // Frames come every half service time and leave one service time after each other.
+        let mut area = QueueArea::starting(Time::ZERO);
+        let arrival = |n: u64| SERVICE / 2 * n;
+        let departure = |n: u64| SERVICE * n;
+        let mut length = 0;
+        for n in 0..200u64 {
+            area.on_change(arrival(n), length);
+            length += 1;
+            if n % 2 == 0 {
+                area.on_change(arrival(n), length);
+                length -= 1;
+                let stamp = arrival(n / 2) + Time::from_ps(if n == 100 { late_by } else { 0 });
+                area.on_departure(stamp, departure(n / 2));
+            }
+        }
+        let inside: Vec<Time> = (100..200).map(arrival).collect();
+        let verdict = check::little::verdict(arrival(250), [(id, &area, length, inside)]);
+        assert_eq!(verdict.pass, late_by == 0, "{}", verdict.detail);
+    }
+}

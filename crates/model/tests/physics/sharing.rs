@@ -1,0 +1,147 @@
+//! Who gets how much of a link: max-min shares, ties, and the three schedulers.
+
+use crate::bench::*;
+use fabric::generate::{dumbbell, single_switch};
+use model::parameters::*;
+use traffic::{ENDLESS, Flow, Process};
+use units::{Rate, Time};
+
+/// Each source's share of what all got.
+fn shares(told: &Told) -> Vec<f64> {
+    let total: u64 = told.goodput.iter().sum();
+    told.goodput.iter().map(|&bytes| bytes as f64 / total as f64).collect()
+}
+
+fn assert_shares(told: &Told, expected: &[f64], tolerance: f64) {
+    let got = shares(told);
+    assert_eq!(got.len(), expected.len());
+    for (share, want) in got.iter().zip(expected) {
+        assert!((share - want).abs() < tolerance, "{got:?}, expected {expected:?}");
+    }
+}
+
+/// `count` senders into the last host of one switch, each with its own traffic entry.
+fn incast(count: u32, mut flow_of: impl FnMut(u32) -> Flow) -> Setup {
+    let fabric = single_switch(count + 1, link(10, 500)).unwrap();
+    let flows: Vec<Flow> = (0..count).map(|src| Flow { traffic: src as u8, ..flow_of(src) }).collect();
+    let mut setup = setup(fabric, plan(count + 1, flows));
+    setup.record.throughput_every = Some(Time::from_us(10));
+    setup
+}
+
+/// Frames that arrive in the same picosecond find a full queue in turns: no port is starved.
+#[test]
+fn synchronised_constant_datagrams_share_equally_under_drop_tail() {
+    let rate = Rate::from_gbps(10);
+    let mut setup = incast(4, |src| datagrams(src, 4, Process::Constant { rate }, 1000, ENDLESS));
+    setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(50) };
+    setup.duration = Time::from_ms(5);
+    let told = run(setup);
+    assert_shares(told.all_hold(), &[0.25; 4], 0.002);
+    assert!(told.dropped("queue full") > 10_000);
+}
+
+#[test]
+fn roce_flows_get_max_min_shares_under_pfc() {
+    for count in [2, 3, 5, 8] {
+        let mut setup = incast(count, |src| flow(src, count, ENDLESS));
+        setup.switch.flow_control = FlowControl::Pfc(pause(50_000));
+        setup.duration = Time::from_ms(4);
+        let told = run(setup);
+        assert_shares(told.all_hold(), &vec![1.0 / f64::from(count); count as usize], 0.01);
+        assert!(told.summary.pauses.count > 0);
+        let goodput = told.goodput.iter().sum::<u64>() as f64 * 8.0 / 4e-3;
+        // 1000 of 1082 bytes are payload; the first frame needs two microseconds.
+        let most = 10e9 * 1000.0 / 1082.0;
+        assert!(goodput < most && goodput > 0.999 * most * (1.0 - 3e-3 / 4.0), "{goodput} of {most}");
+    }
+}
+
+/// One source wants less than its share: it gets all it wants, the others divide the rest.
+#[test]
+fn a_modest_flow_gets_what_it_asks_for() {
+    let modest = Process::Constant { rate: Rate::from_gbps(1) };
+    let greedy = Process::Constant { rate: Rate::from_gbps(10) };
+    let mut setup = incast(4, |src| datagrams(src, 4, if src == 0 { modest } else { greedy }, 1000, ENDLESS));
+    setup.switch.flow_control = FlowControl::Pfc(pause(50_000));
+    setup.duration = Time::from_ms(5);
+    let told = run(setup);
+    assert_shares(told.all_hold(), &[0.1, 0.3, 0.3, 0.3], 0.01);
+}
+
+/// The same round trip, so the same share in the long run; a queue of one bandwidth-delay product.
+#[test]
+fn tcp_flows_share_a_bottleneck() {
+    let fabric =
+        dumbbell(4, 4, link(10, 1000), fabric::LinkSpec::new(Rate::from_mbps(100), Time::from_us(500))).unwrap();
+    let flows = (0..4).map(|n| Flow { traffic: n as u8, ..flow(n, 4 + n, ENDLESS) });
+    let mut setup = setup(fabric, plan(8, flows));
+    setup.host.transport = transport("tcp", &[("min_rto", "10ms"), ("initial_ssthresh", "20KB")]);
+    setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(30) };
+    setup.duration = Time::from_s(10);
+    setup.record.throughput_every = Some(Time::from_ms(100));
+    let told = run(setup);
+    told.all_hold();
+    let shares = shares(&told);
+    let jain = 1.0 / (4.0 * shares.iter().map(|share| share * share).sum::<f64>());
+    assert!(jain > 0.97, "Jain's index {jain}: {shares:?}");
+    let goodput = told.goodput.iter().sum::<u64>() as f64 * 8.0 / 10.0;
+    let most = 1e8 * 1460.0 / 1538.0;
+    assert!(goodput > 0.95 * most && goodput <= most, "{goodput} of {most}");
+}
+
+/// Three classes that each want the whole port; returns their shares.
+fn classes(scheduler: Scheduler, frames: [u16; 3]) -> Told {
+    let rate = Rate::from_gbps(10);
+    let mut setup = incast(3, |src| Flow {
+        class: 1 + src as u8,
+        ..datagrams(src, 3, Process::Constant { rate }, frames[src as usize], ENDLESS)
+    });
+    setup.switch.scheduler = scheduler;
+    setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Bytes(100_000) };
+    setup.duration = Time::from_ms(5);
+    run(setup)
+}
+
+#[test]
+fn strict_priority_starves_the_lower_classes() {
+    let told = classes(Scheduler::Strict, [1000; 3]);
+    // Class 3 goes first; the others get what is left before its first frame: nothing but a frame or two.
+    assert_shares(told.all_hold(), &[0.0, 0.0, 1.0], 0.001);
+}
+
+#[test]
+fn wrr_divides_frames_and_drr_divides_bytes() {
+    let told = classes(Scheduler::Wrr { weights: [1, 1, 2, 5, 1, 1, 1, 1] }, [1000; 3]);
+    assert_shares(told.all_hold(), &[0.125, 0.25, 0.625], 0.005);
+    // Small frames: WRR gives a class its frames, not its bytes.
+    let told = classes(Scheduler::Wrr { weights: [1; 8] }, [246, 546, 1046]);
+    assert_shares(told.all_hold(), &[200.0 / 1700.0, 500.0 / 1700.0, 1000.0 / 1700.0], 0.005);
+    // DRR counts what the wire carries: 46 bytes of header and 20 of overhead beside the payload.
+    let quantum_bytes = [1500, 1500, 3000, 4500, 1500, 1500, 1500, 1500];
+    let told = classes(Scheduler::Drr { quantum_bytes }, [246, 546, 1046]);
+    let wire = [266.0, 566.0, 1066.0];
+    let payload = [200.0, 500.0, 1000.0];
+    let goodput: Vec<f64> = (0..3).map(|n| f64::from(n + 1) / 6.0 * payload[n as usize] / wire[n as usize]).collect();
+    let total: f64 = goodput.iter().sum();
+    assert_shares(told.all_hold(), &goodput.iter().map(|part| part / total).collect::<Vec<_>>(), 0.01);
+}
+
+/// An idle class leaves its share to the others.
+#[test]
+fn schedulers_conserve_work() {
+    for scheduler in [
+        Scheduler::Strict,
+        Scheduler::Wrr { weights: [1, 9, 9, 1, 1, 1, 1, 1] },
+        Scheduler::Drr { quantum_bytes: [9000; CLASSES] },
+    ] {
+        let rate = Rate::from_gbps(10);
+        let mut setup = incast(2, |src| datagrams(src, 2, Process::Constant { rate }, 1000, ENDLESS));
+        setup.switch.scheduler = scheduler;
+        setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Bytes(100_000) };
+        let told = run(setup);
+        let frames = told.summary.packets.delivered_whole;
+        // 816 ns a frame on the wire; the first arrives after 2632 ns.
+        assert_eq!(frames, (1_000_000 - 2_632) / 816 + 1);
+    }
+}
