@@ -85,12 +85,9 @@ impl Switch {
                 self.may_overtake(now, egress, frame.class)
             };
             if at_once {
+                let (ttl, hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
                 let at = self.occupy(now, egress, frame.size_bytes);
-                return window.relay(egress, |OnWire(frame)| {
-                    frame.at = at;
-                    frame.ttl -= 1;
-                    frame.hops = frame.hops.saturating_add(1);
-                });
+                return window.relay(egress, |OnWire(frame)| (frame.at, frame.ttl, frame.hops) = (at, ttl, hops));
             }
         }
         let (class, size_bytes) = (frame.class, frame.size_bytes);
@@ -118,12 +115,11 @@ impl Switch {
             _ => false,
         };
         self.ledger.marks += u64::from(mark);
+        let (ttl, hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
+        let flags = frame.flags | if mark { flags::CE } else { 0 };
         queue.push(frame, |slot| {
-            slot.in_port = in_port;
-            slot.in_class = class;
-            slot.ttl -= 1;
-            slot.hops = slot.hops.saturating_add(1);
-            slot.flags |= if mark { flags::CE } else { 0 };
+            (slot.in_port, slot.in_class) = (in_port, class);
+            (slot.ttl, slot.hops, slot.flags) = (ttl, hops, flags);
         });
         let port = &mut self.ports[usize::from(egress)];
         port.waiting |= 1 << class;
