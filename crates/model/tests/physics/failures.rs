@@ -1,1 +1,173 @@
-//! x
+//! Links that fail, lose and damage; loops; marks.
+
+use crate::bench::*;
+use fabric::generate::{TierLinks, dumbbell, leaf_spine, line};
+use fabric::routing::Failure;
+use fabric::{Fabric, FabricBuilder, LinkSpec};
+use model::parameters::*;
+use traffic::{ENDLESS, Process};
+use units::{Rate, Time};
+
+/// Four standard deviations of a binomial count.
+fn four_sigma(trials: u64, p: f64) -> f64 {
+    4.0 * (trials as f64 * p * (1.0 - p)).sqrt()
+}
+
+/// Frames of 1000 bytes leave every 816 ns; 20 us of cable hold 24.5 of them.
+#[test]
+fn a_failure_loses_exactly_the_frames_on_the_link_and_those_that_follow() {
+    let long = LinkSpec::new(Rate::from_gbps(10), Time::from_us(20));
+    let fabric = line(2, 1, link(10, 500), long).unwrap();
+    let (s1, s2) = (fabric.find("S1").unwrap(), fabric.find("S2").unwrap());
+    let failure = fabric.link_between(s1, s2).unwrap();
+    let process = Process::Constant { rate: Rate::from_gbps(10) };
+    let mut setup = setup(fabric, plan(2, [datagrams(0, 1, process, 1000, ENDLESS)]));
+    let (down_at, up_at) = (Time::from_us(300), Time::from_us(500));
+    setup.failures = vec![Failure { link: failure, down_at, up_at: Some(up_at) }];
+    let end = setup.duration;
+    let told = run(setup);
+    told.all_hold();
+    // Frame n reaches S1 at 1316 + 816 n ns, is sent on at once, arrives 20,816 ns later.
+    let (gap, first) = (816_000, 1_316_000);
+    let starts_before = |t: Time| (t.as_ps() - first).div_ceil(gap);
+    let arrived_before = |t: Time| (t.as_ps() - first - 20_816_000).div_ceil(gap);
+    let on_the_wire = starts_before(down_at) - arrived_before(down_at);
+    let while_down = starts_before(up_at) - starts_before(down_at);
+    assert_eq!(told.dropped("link down") + told.dropped("no route"), on_the_wire + while_down);
+    assert_eq!(told.dropped("no route"), while_down);
+    let to_host = Time::from_ns(816 + 500);
+    let delivered = arrived_before(end - to_host) - on_the_wire - while_down;
+    assert_eq!(told.summary.packets.delivered_whole, delivered);
+}
+
+#[test]
+fn local_rerouting_saves_what_comes_after_the_failure() {
+    let build = || leaf_spine(3, 2, 1, 1, TierLinks::uniform(link(10, 1000))).unwrap();
+    let process = Process::Constant { rate: Rate::from_gbps(4) };
+    let run_with = |reroute, failing: &[(&str, &str)]| {
+        let fabric = build();
+        let failures = failing.iter().map(|(a, b)| {
+            let link = fabric.link_between(fabric.find(a).unwrap(), fabric.find(b).unwrap()).unwrap();
+            Failure { link, down_at: Time::from_us(300), up_at: None }
+        });
+        let failures = failures.collect();
+        let mut setup = setup(fabric, plan(3, [datagrams(0, 1, process, 1000, ENDLESS)]));
+        setup.spread = Spread::PerPacket;
+        setup.reroute = reroute;
+        setup.failures = failures;
+        let told = run(setup);
+        told.all_hold();
+        told
+    };
+    // The spine that has lost its way down sends by the third leaf; without rerouting half of what comes is lost.
+    let down = [("S1", "L2")];
+    let (with, without) = (run_with(Reroute::Local, &down), run_with(Reroute::None, &down));
+    assert!(with.summary.packets.dropped_total() <= 2, "{:?}", with.summary.packets);
+    let after = (700_000.0 / 2040.0) / 2.0;
+    assert!((without.summary.packets.dropped_total() as f64 - after).abs() < 0.25 * after);
+    // The leaf itself has another way up: equal-cost routes need no rerouting.
+    let up = run_with(Reroute::None, &[("S1", "L1")]);
+    assert!(up.summary.packets.dropped_total() <= 2, "{:?}", up.summary.packets);
+}
+
+/// S1 sends back to H1's switch what S2 sends to S1: a frame with 9 lives makes 9 hops between them.
+#[test]
+fn the_hop_limit_ends_a_loop() {
+    let fabric = line(3, 1, link(10, 500), link(10, 500)).unwrap();
+    let (s1, s2) = (fabric.find("S1").unwrap(), fabric.find("S2").unwrap());
+    let back = fabric.port_towards(s2, s1).unwrap();
+    let frames = 10;
+    let process = Process::Constant { rate: Rate::from_mbps(100) };
+    let mut setup = setup(fabric, plan(3, [datagrams(0, 2, process, 1000, frames * 1000)]));
+    setup.forwarding.set_ports(&setup.fabric, s2, 2, &[back]).unwrap();
+    setup.host.ttl = 9;
+    let told = run(setup);
+    told.all_hold();
+    assert_eq!(told.dropped("ttl expired"), frames);
+    // Nine switches forward it, the tenth finds no life left.
+    assert_eq!(told.summary.packet_hops, frames * 10);
+}
+
+fn lossy_link(loss: f64, bit_error_rate: f64) -> Fabric {
+    let mut builder = FabricBuilder::new("lossy");
+    let (h1, h2, s1) = (builder.add_host("H1"), builder.add_host("H2"), builder.add_switch("S1", 1));
+    builder.connect(h1, s1, LinkSpec { loss, bit_error_rate, ..link(100, 500) });
+    builder.connect(s1, h2, link(100, 500));
+    builder.build().unwrap()
+}
+
+#[test]
+fn loss_and_bit_errors_strike_at_their_rates() {
+    let process = Process::Constant { rate: Rate::from_gbps(100) };
+    let frames = 100_000;
+    for (loss, bits, cause) in [(0.02, 0.0, "link loss"), (0.0, 1e-5, "bit error"), (1e-3, 0.0, "link loss")] {
+        let flow = datagrams(0, 1, process, 500, frames * 500);
+        let mut setup = setup(lossy_link(loss, bits), plan(2, [flow]));
+        setup.duration = Time::from_ms(5);
+        let told = run(setup);
+        told.all_hold();
+        let p = if bits > 0.0 { 1.0 - (1.0f64 - bits).powi(500 * 8) } else { loss };
+        let lost = told.dropped(cause);
+        assert_eq!(told.summary.packets.dropped_total(), lost);
+        assert!((lost as f64 - frames as f64 * p).abs() < four_sigma(frames, p), "{lost} of {frames} at {p}");
+        assert_eq!(told.summary.packets.delivered_whole, frames - lost);
+    }
+}
+
+/// Go-back-N and TCP bring everything across a lossy link in the end.
+#[test]
+fn reliable_transports_recover_from_loss() {
+    for (kind, settings) in [
+        ("roce", vec![("timeout", "100us"), ("nak_interval", "1us")]),
+        ("tcp", vec![("min_rto", "1ms"), ("initial_rto", "1ms")]),
+        ("dcqcn", vec![("timeout", "100us")]),
+    ] {
+        let mut setup = setup(lossy_link(0.01, 0.0), plan(2, [flow(0, 1, 2_000_000)]));
+        setup.host.transport = transport(kind, &settings);
+        setup.duration = Time::from_ms(2000);
+        let told = run(setup);
+        told.all_hold();
+        let record = &told.flows[0];
+        assert!(record.acked_ps.is_some(), "{kind}: {record:?}");
+        assert!(record.retransmitted_bytes > 0);
+        assert_eq!(told.summary.packets.in_flight, 0);
+    }
+}
+
+/// Frames of 1250 bytes on the wire come to a 10 Gbps port every 100 ns: the queue that each meets is known.
+fn marks(frames: u64, k_min_bytes: u64, k_max_bytes: u64, p_max: f64) -> u64 {
+    let fast = link(100, 500);
+    let fabric = dumbbell(1, 1, fast, link(10, 500)).unwrap();
+    let datagram = transport("datagram", &[("frame", "1230B"), ("ecn", "true")]);
+    let payload = 1230 - u64::from(datagram.header_bytes());
+    let mut setup = setup(fabric, plan(2, [flow(0, 1, frames * payload)]));
+    setup.host.transport = datagram;
+    setup.switch.marking = Marking::Ecn { k_min_bytes, k_max_bytes, p_max };
+    setup.duration = Time::from_us(1 + 2 * frames);
+    let told = run(setup);
+    told.all_hold();
+    assert_eq!(told.summary.packets.delivered_whole, frames);
+    told.summary.happened.marks
+}
+
+/// Frames waiting when frame `n` comes: it has `n` before it, of which the first left at once and one more every
+/// ten frames; a departure at the same instant comes first.
+fn met(n: u64) -> u64 {
+    n - (n.div_ceil(10)).max(u64::from(n > 0)) - u64::from(n > 0 && n.is_multiple_of(10))
+}
+
+#[test]
+fn marks_are_those_of_the_queue_that_a_frame_meets() {
+    let frames = 2_000;
+    for threshold in [0, 10 * 1230, 100 * 1230, 100 * 1230 + 1, 1_000_000_000] {
+        let expected = (0..frames).filter(|&n| met(n) * 1230 > threshold).count() as u64;
+        assert_eq!(marks(frames, threshold, threshold, 1.0), expected, "step at {threshold}");
+    }
+    // The ramp of RED from 0 to far above: the mean of a sum of coins of different weights.
+    let k_max = 4_000 * 1230;
+    let p = |n: u64| 0.5 * met(n) as f64 / 4_000.0;
+    let expected: f64 = (0..frames).map(p).sum();
+    let variance: f64 = (0..frames).map(|n| p(n) * (1.0 - p(n))).sum();
+    let marked = marks(frames, 0, k_max, 0.5) as f64;
+    assert!((marked - expected).abs() < 4.0 * variance.sqrt(), "{marked}, expected {expected}");
+}

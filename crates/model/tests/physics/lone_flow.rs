@@ -79,7 +79,7 @@ fn roce_at_line_rate_is_exact_over_1_to_6_hops() {
             let header = u64::from(roce.header_bytes());
             let wire = |payload: u64| (payload + header).max(64) + WIRE_OVERHEAD_BYTES;
             let mut frames = vec![wire(payload); (size / payload) as usize];
-            frames.extend((size % payload > 0).then(|| wire(size % payload)));
+            frames.extend((!size.is_multiple_of(payload)).then(|| wire(size % payload)));
             let [measured, stated] = completion(&path, roce, flow(0, 1, size));
             assert_eq!(measured, recurrence(&path, &frames), "{size} bytes as {payload} over {path:?}");
             assert_eq!(measured, stated, "{size} bytes as {payload} over {path:?}");

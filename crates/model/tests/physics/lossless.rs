@@ -1,1 +1,142 @@
-//! x
+//! PAUSE and PFC: to the picosecond where it can be told, and without loss at the computed headroom.
+
+use crate::bench::*;
+use fabric::generate::single_switch;
+use fabric::{Fabric, FabricBuilder, LinkSpec};
+use model::parameters::*;
+use traffic::{ENDLESS, Flow, Process, Start};
+use units::{Rate, Time};
+
+/// `H1` and `H2` send to `H3`; `H2` with strict priority and the whole port, so that nothing of `H1` drains.
+/// `H3` sends to `H1` from `reverse` on, so that pause frames find the wire occupied.
+fn blocked(spec: LinkSpec, frame: u16, reverse: Time) -> Setup {
+    let rate = spec.rate;
+    let constant = |src, dst, class| Flow {
+        class,
+        start: Start::At(if src == 2 { reverse } else { Time::ZERO }),
+        ..datagrams(src, dst, Process::Constant { rate }, frame, ENDLESS)
+    };
+    let flows = [constant(0, 2, 3), constant(1, 2, 7), constant(2, 0, 5)];
+    let mut setup = setup(single_switch(3, spec).unwrap(), plan(3, flows));
+    setup.host.mtu_bytes = frame;
+    setup.switch.flow_control = FlowControl::Pfc(pause(20_000));
+    setup.duration = rate.serialise(200_000) + spec.delay * 5;
+    setup
+}
+
+const CASES: [(u64, u64, u16); 7] = [
+    (1, 500, 1518),
+    (10, 50, 1518),
+    (10, 5_000, 9_000),
+    (40, 1_000, 512),
+    (100, 1, 9_000),
+    (100, 500, 1518),
+    (400, 2_000, 4_096),
+];
+
+/// Loss with this headroom, in the worst of several phases of the frame that holds the pause back.
+fn loses(gbps: u64, delay_ns: u64, frame: u16, headroom: Option<u64>) -> bool {
+    let spec = link(gbps, delay_ns);
+    let phase = spec.rate.serialise(u64::from(frame) + 20) / 5;
+    (0..5).any(|step| {
+        let mut setup = blocked(spec, frame, phase * step);
+        setup.switch.flow_control = FlowControl::Pfc(PauseParameters { headroom_bytes: headroom, ..pause(20_000) });
+        let told = run(setup);
+        assert!(told.passes("conservation"));
+        assert!(told.summary.pauses.count > 0, "the account must fill");
+        assert_eq!(told.dropped("lossless queue full") > 0, !told.passes("lossless"));
+        !told.passes("lossless")
+    })
+}
+
+#[test]
+fn the_computed_headroom_loses_nothing_and_little_less_loses() {
+    for (gbps, delay_ns, frame) in CASES {
+        let computed = headroom_bytes(Rate::from_gbps(gbps), Time::from_ns(delay_ns), frame.into(), 3840);
+        assert!(!loses(gbps, delay_ns, frame, None), "{gbps} Gbps, {delay_ns} ns, {frame} B at {computed} bytes");
+        // What is stored lacks the 20 bytes that every frame costs on the wire.
+        let stored = computed * u64::from(frame) / (u64::from(frame) + 20);
+        let less = stored - 2 * u64::from(frame);
+        assert!(loses(gbps, delay_ns, frame, Some(less)), "{gbps} Gbps, {delay_ns} ns, {frame} B at {less} bytes");
+    }
+}
+
+/// 802.3x stops the port, not a class, and is as lossless.
+#[test]
+fn pause_frames_keep_a_whole_port_lossless() {
+    for (gbps, delay_ns, frame) in CASES {
+        let spec = link(gbps, delay_ns);
+        let rate = spec.rate;
+        let flows = (0..4u32)
+            .map(|src| Flow { class: src as u8, ..datagrams(src, 4, Process::Constant { rate }, frame, ENDLESS) });
+        let with = |flow_control| {
+            let mut setup = setup(single_switch(5, spec).unwrap(), plan(5, flows.clone()));
+            setup.host.mtu_bytes = frame;
+            setup.switch.flow_control = flow_control;
+            setup.switch.buffer = Buffer::Shared { bytes: 6_000_000, egress: Threshold::Static { bytes: 100_000 } };
+            setup.duration = rate.serialise(1_000_000) + spec.delay * 5;
+            run(setup)
+        };
+        let told = with(FlowControl::Pause(PauseParameters { classes: 0xff, ..pause(20_000) }));
+        told.all_hold();
+        assert!(told.summary.pauses.count > 0);
+        let told = with(FlowControl::None);
+        assert!(told.dropped("queue full") > 0, "without it frames are lost: {gbps} Gbps");
+    }
+}
+
+/// `H1` on 100 Gbps, `H2` on 10 Gbps, 500 ns each.
+fn step_down() -> Fabric {
+    let mut builder = FabricBuilder::new("step down");
+    let (h1, h2, s1) = (builder.add_host("H1"), builder.add_host("H2"), builder.add_switch("S1", 1));
+    builder.connect(h1, s1, link(100, 500));
+    builder.connect(h2, s1, link(10, 500));
+    builder.build().unwrap()
+}
+
+/// Frames of 1250 bytes on the wire come every 100 ns and leave every microsecond: the eleventh waiting frame,
+/// at 1.8 us, is the first above ten frames. The pause takes 6.72 + 500 ns to `H1` and 38.4 ns to work there, so
+/// the frame begun at 2.3 us is the last; 3 of these 24 have left by the time it comes, at 2.9 us. Down to seven
+/// frames, 1000 * 16 ns after the first departure, the switch lets it go on.
+#[test]
+fn xoff_and_xon_come_when_they_must() {
+    let process = Process::Constant { rate: Rate::from_gbps(100) };
+    let mut setup = setup(step_down(), plan(2, [datagrams(0, 1, process, 1230, ENDLESS)]));
+    setup.switch.flow_control = FlowControl::Pfc(pause(10 * 1230));
+    setup.record.pauses = true;
+    setup.duration = Time::from_us(20);
+    let told = run(setup);
+    told.all_hold();
+    let heard: Vec<(u64, u8, bool)> = told.pauses.iter().map(|pause| (pause.0.as_ps(), pause.3, pause.4)).collect();
+    assert_eq!(heard[..2], [(2_306_720, 1 << 3, true), (17_106_720, 1 << 3, false)]);
+    assert_eq!(told.summary.links.longest_queues[0].max_queue_bytes, 21 * 1230);
+}
+
+/// A switch that falls silent stops a neighbour for no longer than it asked: with the shortest quanta and frames
+/// in the way, pauses run out before they are renewed, the sender goes on, and the headroom does not suffice.
+#[test]
+fn pauses_expire_and_expiry_lets_the_sender_go_on() {
+    let with = |quanta| {
+        let mut setup = blocked(link(10, 100), 1518, Time::ZERO);
+        setup.switch.flow_control = FlowControl::Pfc(PauseParameters { quanta, ..pause(20_000) });
+        run(setup)
+    };
+    let told = with(65_535);
+    assert!(told.passes("lossless") && told.passes("pauses"), "{:?}", told.summary.checks);
+    let told = with(8);
+    assert!(!told.passes("lossless"), "4096 bit times of pause behind frames of 12,304 bit times");
+    assert!(told.passes("pauses"), "{:?}", told.summary.checks);
+}
+
+/// A host that does not listen, and a class that is not protected, both lose.
+#[test]
+fn without_obedience_or_in_another_class_frames_are_lost() {
+    let mut setup = blocked(link(10, 100), 1518, Time::ZERO);
+    setup.host.obeys_pause = false;
+    assert!(!run(setup).passes("lossless"));
+    let mut setup = blocked(link(10, 100), 1518, Time::ZERO);
+    setup.switch.flow_control = FlowControl::Pfc(PauseParameters { classes: 1 << 2, ..pause(20_000) });
+    setup.switch.buffer = Buffer::Shared { bytes: 6_000_000, egress: Threshold::Static { bytes: 20_000 } };
+    let told = run(setup);
+    assert!(told.passes("lossless") && told.dropped("queue full") > 0);
+}

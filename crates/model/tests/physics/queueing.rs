@@ -106,7 +106,7 @@ fn little_holds_in_every_queue_and_fails_when_corrupted() {
     simulation.run(&mut Told::default());
     let summary = simulation.finish(&mut Told::default(), false);
     let check = summary.checks.iter().find(|check| check.name == "little's law").unwrap();
-    assert!(check.pass && check.detail.contains("5 queues"), "{check:?}");
+    assert!(check.pass && check.detail.contains("10 queues"), "{check:?}");
 
     let id = check::QueueId { node: 0, port: 0, class: 3 };
     for late_by in [0, 1] {
