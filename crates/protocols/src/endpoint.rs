@@ -50,6 +50,9 @@ pub struct Segment {
     /// When the payload came into being: a datagram source that waits for the wire stamps the moment
     /// the packet was due, everybody else `ctx.now`.
     pub stamp: Time,
+    /// The sender has nothing more before this instant, as with [`Offer::At`]; [`Time::ZERO`] if it must be
+    /// asked. Spares a paced sender a question per packet.
+    pub next: Time,
 }
 
 /// A sender's answer to "the wire is free".

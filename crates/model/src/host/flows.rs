@@ -53,7 +53,9 @@ impl SourceState {
         let seq = self.seq;
         self.seq += u64::from(payload_bytes);
         let last = if self.next.is_none() { flags::LAST } else { 0 };
-        Offer::Send(Segment { seq, payload_bytes, size_bytes: self.source.frame_bytes, flags: last, stamp: due })
+        let next = self.next.unwrap_or(Time::ZERO);
+        let size_bytes = self.source.frame_bytes;
+        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags: last, stamp: due, next })
     }
 }
 

@@ -150,9 +150,18 @@ impl Host {
                 port.waiting &= !(1 << class);
             }
         };
-        if let Some(frame) = port.frames[class_slot].pop() {
+        if let Some(frame) = port.frames[class_slot].front() {
+            let size_bytes = frame.size_bytes;
+            let at = self.occupy(now, port_index, class, size_bytes);
+            let port = &mut self.ports[usize::from(port_index)];
+            if let Some(frame) = port.frames[class_slot].front() {
+                window.send_with(port_index, |slot| {
+                    slot.0 = *frame;
+                    slot.0.at = at;
+                });
+            }
+            port.frames[class_slot].drop_front();
             clear(port);
-            self.transmit(now, port_index, frame, window);
             return true;
         }
         let Some((slot, generation)) = port.ready[class_slot].pop() else {
@@ -166,8 +175,6 @@ impl Host {
         }
         match self.poll(now, slot) {
             Offer::Send(segment) => {
-                self.update_sender_timer(slot);
-                self.enter_round(slot);
                 let flow = &mut self.outgoing[slot as usize];
                 let path = if flow.path { flags::EXPLICIT_PATH } else { 0 };
                 let entropy = flow.entropy;
@@ -175,38 +182,45 @@ impl Host {
                     // A Weyl sequence: every frame another number; the switches mix it.
                     flow.entropy = entropy.wrapping_add(0x9e37_79b9);
                 }
-                let frame = Frame {
-                    at: now,
-                    stamp: segment.stamp,
-                    seq: segment.seq,
-                    aux: flow.start.as_ps(),
-                    flow: flow.flow,
-                    src: self.index,
-                    dst: flow.dst,
-                    entropy,
-                    size_bytes: segment.size_bytes,
-                    payload_bytes: segment.payload_bytes,
-                    kind: Kind::Data,
-                    class: flow.class,
-                    in_class: flow.class,
-                    flags: segment.flags | path,
-                    ttl: self.network.host.ttl,
-                    traffic: flow.traffic,
-                    ..Frame::default()
-                };
-                self.ledger.packets.injected.count(u64::from(frame.size_bytes));
-                if frame.has(flags::RETRANSMISSION) {
+                let (flow_number, dst, class, traffic) = (flow.flow, flow.dst, flow.class, flow.traffic);
+                let (start, ttl, src) = (flow.start.as_ps(), self.network.host.ttl, self.index);
+                let at = self.occupy(now, port_index, class, segment.size_bytes);
+                window.send_with(port_index, |frame| {
+                    frame.0 = Frame {
+                        at,
+                        stamp: segment.stamp,
+                        seq: segment.seq,
+                        aux: start,
+                        flow: flow_number,
+                        src,
+                        dst,
+                        entropy,
+                        size_bytes: segment.size_bytes,
+                        payload_bytes: segment.payload_bytes,
+                        kind: Kind::Data,
+                        class,
+                        in_class: class,
+                        flags: segment.flags | path,
+                        ttl,
+                        traffic,
+                        ..Frame::default()
+                    };
+                });
+                self.ledger.packets.injected.count(u64::from(segment.size_bytes));
+                if segment.flags & flags::RETRANSMISSION != 0 {
                     self.ledger.retransmissions += 1;
-                    self.ledger.retransmitted_bytes += u64::from(frame.payload_bytes);
+                    self.ledger.retransmitted_bytes += u64::from(segment.payload_bytes);
                 }
-                self.transmit(now, port_index, frame, window);
+                self.update_sender_timer(slot);
+                if segment.next > self.ports[usize::from(port_index)].busy_until {
+                    self.pace(slot, segment.next);
+                } else {
+                    self.enter_round(slot);
+                }
                 true
             }
             Offer::At(at) => {
-                let flow = &mut self.outgoing[slot as usize];
-                flow.stance = Stance::Paced;
-                let entry = (at.max(now + Time::from_ps(1)), slot, flow.generation);
-                self.ports[usize::from(port_index)].paced.push(Reverse(entry));
+                self.pace(slot, at.max(now + Time::from_ps(1)));
                 self.update_sender_timer(slot);
                 false
             }
@@ -222,13 +236,22 @@ impl Host {
         }
     }
 
-    fn transmit(&mut self, now: Time, port_index: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
+    /// The flow in `slot` waits until `at`.
+    fn pace(&mut self, slot: u32, at: Time) {
+        let flow = &mut self.outgoing[slot as usize];
+        flow.stance = Stance::Paced;
+        let (port, generation) = (usize::from(flow.port), flow.generation);
+        self.ports[port].paced.push(Reverse((at, slot, generation)));
+    }
+
+    /// Occupies the free wire of a port with a frame; returns when it will have arrived.
+    #[inline]
+    fn occupy(&mut self, now: Time, port_index: u16, class: u8, size_bytes: u16) -> Time {
         let port = &mut self.ports[usize::from(port_index)];
-        port.turn.charge(frame.class, u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES);
-        port.busy_until = now + port.link.serialise(frame.size_bytes);
+        port.turn.charge(class, u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
+        port.busy_until = now + port.link.serialise(size_bytes);
         port.sent_frames += 1;
-        port.sent_bytes += u64::from(frame.size_bytes);
-        frame.at = port.busy_until + port.link.delay;
-        window.send(port_index, OnWire(frame));
+        port.sent_bytes += u64::from(size_bytes);
+        port.busy_until + port.link.delay
     }
 }

@@ -144,7 +144,7 @@ impl Sender for DatagramSender {
         self.sent_bytes += u64::from(payload_bytes);
         let stamp = self.due;
         self.advance(ctx.random, size_bytes);
-        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp })
+        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp, next: Time::ZERO })
     }
 
     fn statistics(&self) -> SenderStatistics {

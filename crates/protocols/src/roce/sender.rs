@@ -167,7 +167,8 @@ impl Sender for RoceSender {
         if self.deadline == Time::MAX {
             self.restart_timeout(ctx.now);
         }
-        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp: ctx.now })
+        let next = self.ready.min(self.control.next_change());
+        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp: ctx.now, next })
     }
 
     fn statistics(&self) -> SenderStatistics {

@@ -171,7 +171,7 @@ impl TcpSender {
             self.restart_timer(now);
         }
         let size_bytes = payload_bytes.saturating_add(self.parameters.header_bytes).max(MIN_FRAME_BYTES);
-        Segment { seq, payload_bytes, size_bytes, flags, stamp: now }
+        Segment { seq, payload_bytes, size_bytes, flags, stamp: now, next: Time::ZERO }
     }
 }
 
