@@ -106,6 +106,24 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// What is measured must be what is meant, like the examples.
+#[test]
+fn every_measured_scenario_lowers() {
+    let folder = docs().join("../benches");
+    let mut tried = 0;
+    for entry in std::fs::read_dir(&folder).expect("benches") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let scenario = Scenario::read(&path, &[], None).unwrap_or_else(|errors| panic!("{errors}"));
+        let lowered = scenario.lower().unwrap_or_else(|errors| panic!("{errors}"));
+        assert!(lowered.warnings.is_empty(), "{}: {:?}", path.display(), lowered.warnings);
+        tried += 1;
+    }
+    assert!(tried >= 3, "{tried}");
+}
+
 #[test]
 fn every_scenario_in_the_documentation_lowers() {
     let mut found = Vec::new();
@@ -127,4 +145,40 @@ fn every_scenario_in_the_documentation_lowers() {
         }
     }
     assert!(tried >= 12, "{tried}");
+}
+
+/// Where a Markdown heading can be linked to.
+fn anchors(text: &str) -> Vec<String> {
+    let heading = |line: &str| -> String {
+        let kept = line.trim_start_matches('#').trim().to_lowercase();
+        kept.chars().filter(|&c| c.is_alphanumeric() || "_- ".contains(c)).collect::<String>().replace(' ', "-")
+    };
+    text.lines().filter(|line| line.starts_with('#')).map(heading).collect()
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let root = docs().join("..");
+    let mut found = vec![root.join("fuzz/README.md")];
+    found.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| root.join(name)));
+    pages(&docs(), &mut found);
+    for page in found {
+        let text = std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.starts_with("http") {
+                continue;
+            }
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if path.is_empty() {
+                page.clone()
+            } else {
+                page.parent().expect("a file stands in a folder").join(path)
+            };
+            assert!(target.exists(), "{}: {link} leads nowhere", page.display());
+            if !anchor.is_empty() {
+                let there = std::fs::read_to_string(&target).expect("a page");
+                assert!(anchors(&there).iter().any(|known| known == anchor), "{}: no {link}", page.display());
+            }
+        }
+    }
 }
