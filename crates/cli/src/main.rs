@@ -12,6 +12,7 @@ mod progress;
 mod recorder;
 mod render;
 mod reproduce;
+mod result;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use exit::Exit;
@@ -29,6 +30,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(commands::run::RunArgs),
+    Compare(commands::compare::CompareArgs),
     Fabric(commands::fabric::FabricArgs),
     Mechanisms(commands::mechanisms::MechanismsArgs),
     Reproduce(reproduce::ReproduceArgs),
@@ -39,6 +41,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => commands::run::command(&args),
+        Command::Compare(args) => commands::compare::command(&args),
         Command::Fabric(args) => commands::fabric::command(&args),
         Command::Mechanisms(args) => commands::mechanisms::command(&args),
         Command::Completions(args) => commands::shell::completions(&args, Cli::command()),

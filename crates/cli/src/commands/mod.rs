@@ -1,5 +1,6 @@
 //! One file a command: from arguments to an exit.
 
+pub mod compare;
 pub mod fabric;
 pub mod mechanisms;
 pub mod run;

@@ -100,7 +100,8 @@ fn routing(fabric: &Fabric, verdict: &mut Verdict) {
         Err(error) => verdict.add(Weight::Wrong, format!("shortest paths: {error}")),
     }
     match built(Mode::UpDown { root: None }) {
-        Ok(_) => verdict.add(Weight::Good, "up-down routing reaches every host too: no cycle of pauses can close"),
+        Ok(_) => verdict
+            .add(Weight::Good, "up-down routing, under which no cycle of pauses can close, reaches every host too"),
         Err(error) => verdict.add(Weight::Hint, format!("up-down routing does not: {error}")),
     }
     match built(Mode::TwoLevel) {

@@ -1,0 +1,139 @@
+//! What is compared: the cross product of all varied keys.
+
+use crate::arguments::Override;
+
+/// One key and the values that it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vary {
+    /// As in a scenario.
+    pub key: String,
+    /// At least one.
+    pub values: Vec<String>,
+}
+
+/// Parses `key.path=a,b,c`. A comma inside quotes, brackets or braces belongs to its value.
+///
+/// # Errors
+/// A sentence for clap.
+pub fn parse_vary(text: &str) -> Result<Vary, String> {
+    let wrong = || "write a key and values, like switch.flow_control=none,pfc or fabric.k=4,8".to_owned();
+    let (key, values) = text.split_once('=').ok_or_else(wrong)?;
+    let values = split(values);
+    if key.trim().is_empty() || values.iter().any(String::is_empty) {
+        return Err(wrong());
+    }
+    if let Some(twice) = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value)) {
+        return Err(format!("the value {} stands twice", twice.1));
+    }
+    Ok(Vary { key: key.trim().to_owned(), values })
+}
+
+fn split(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let (mut depth, mut quote) = (0u32, None);
+    for c in text.chars() {
+        match (c, quote) {
+            ('"' | '\'', None) => quote = Some(c),
+            (c, Some(open)) if c == open => quote = None,
+            ('[' | '{', None) => depth += 1,
+            (']' | '}', None) => depth = depth.saturating_sub(1),
+            (',', None) if depth == 0 => {
+                parts.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(part) = parts.last_mut() {
+            part.push(c);
+        }
+    }
+    parts.iter().map(|part| part.trim().to_owned()).collect()
+}
+
+/// One run of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// A value for each varied key, in their order.
+    pub values: Vec<String>,
+    /// Instead of the scenario's seed.
+    pub seed: Option<u64>,
+}
+
+impl Variant {
+    /// What it changes in the scenario, after what all runs change.
+    pub fn overrides(&self, common: &[Override], varied: &[Vary]) -> Vec<Override> {
+        let own = varied.iter().zip(&self.values);
+        let own = own.map(|(vary, value)| Override { key: vary.key.clone(), value: value.clone() });
+        common.iter().cloned().chain(own).collect()
+    }
+
+    /// A name for its folder: `02_k=8_seed=1`, its place among all first, so that it is unique.
+    pub fn folder(&self, at: usize, varied: &[Vary]) -> String {
+        let mut name = format!("{:02}", at + 1);
+        let own = varied.iter().zip(&self.values).map(|(vary, value)| {
+            let key = vary.key.rsplit('.').next().unwrap_or(&vary.key).to_owned();
+            (key, value.clone())
+        });
+        for (key, value) in own.chain(self.seed.map(|seed| ("seed".to_owned(), seed.to_string()))) {
+            let safe = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+            let value: String = value.chars().map(safe).take(40).collect();
+            let value = value.trim_matches('-');
+            let key: String = key.chars().map(safe).take(40).collect();
+            name.push_str(&format!("_{key}={value}"));
+        }
+        name
+    }
+}
+
+/// All combinations; the last key changes fastest, the seed faster still.
+pub fn variants(varied: &[Vary], seeds: &[u64]) -> Vec<Variant> {
+    let mut found = vec![Vec::new()];
+    for vary in varied {
+        let with = |values: &Vec<String>| {
+            vary.values
+                .iter()
+                .map(|value| [values.as_slice(), std::slice::from_ref(value)].concat())
+                .collect::<Vec<_>>()
+        };
+        found = found.iter().flat_map(with).collect();
+    }
+    let seeds: Vec<Option<u64>> = if seeds.is_empty() { vec![None] } else { seeds.iter().copied().map(Some).collect() };
+    let with = |values: Vec<String>| {
+        seeds.iter().map(move |&seed| Variant { values: values.clone(), seed }).collect::<Vec<_>>()
+    };
+    found.into_iter().flat_map(with).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_split_at_commas_of_their_own_level() {
+        let vary = parse_vary("fabric.link={ rate = \"1Gbps\", delay = '1us' }, [1, 2],\"a,b\" ,x").unwrap();
+        assert_eq!(vary.key, "fabric.link");
+        assert_eq!(vary.values, ["{ rate = \"1Gbps\", delay = '1us' }", "[1, 2]", "\"a,b\"", "x"]);
+        for wrong in ["k", "=1", "k=", "k=1,,2"] {
+            assert!(parse_vary(wrong).unwrap_err().contains("fabric.k=4,8"), "{wrong}");
+        }
+        assert!(parse_vary("k=1,2,1").unwrap_err().contains("twice"));
+    }
+
+    #[test]
+    fn the_cross_product_is_whole_and_its_folders_are_unique() {
+        let varied = [parse_vary("fabric.k=4,8").unwrap(), parse_vary("a.kind=x y,x/y,x-y").unwrap()];
+        let all = variants(&varied, &[1, 2]);
+        assert_eq!(all.len(), 12);
+        assert_eq!((all[0].values.as_slice(), all[0].seed), (["4".to_owned(), "x y".to_owned()].as_slice(), Some(1)));
+        assert_eq!(all[1].seed, Some(2));
+        let mut folders: Vec<String> =
+            all.iter().enumerate().map(|(at, variant)| variant.folder(at, &varied)).collect();
+        assert_eq!(folders[3], "04_k=4_kind=x-y_seed=2");
+        folders.dedup();
+        assert_eq!(folders.len(), 12);
+        assert_eq!(variants(&varied[..1], &[]).len(), 2);
+        let common = [Override { key: "fabric.k".into(), value: "16".into() }];
+        let overrides = all[0].overrides(&common, &varied);
+        assert_eq!(overrides.iter().map(|set| set.value.as_str()).collect::<Vec<_>>(), ["16", "4", "x y"]);
+    }
+}
