@@ -1,6 +1,6 @@
 //! `tidegate compare`: the same workload under each value, side by side.
 
-use crate::arguments::{self, ScenarioArgs};
+use crate::arguments::{self, ScenarioArgs, quoted};
 use crate::commands::run;
 use crate::execute::{All, Finished, Live};
 use crate::exit::Exit;
@@ -64,11 +64,12 @@ pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
         let known: Vec<String> = metrics::all().into_iter().map(|metric| metric.name).collect();
         Failure::input(format!("no metric is called `{name}`"), format!("one of {}", known.join(", ")))
     })?;
-    if let Some((at, twice)) =
-        args.vary.iter().enumerate().find(|(at, vary)| args.vary[..*at].iter().any(|v| v.key == vary.key))
-    {
-        let help = format!("write all its values in one: --vary {}={},...", twice.key, args.vary[at].values.join(","));
-        return Err(Failure::input(format!("`{}` is varied twice", twice.key), help));
+    for (at, vary) in args.vary.iter().enumerate() {
+        if let Some(first) = args.vary[..at].iter().find(|first| first.key == vary.key) {
+            let all = [first.values.as_slice(), &vary.values].concat().join(",");
+            let help = format!("write all its values in one: --vary {}", quoted(&format!("{}={all}", vary.key)));
+            return Err(Failure::input(format!("`{}` is varied twice", vary.key), help));
+        }
     }
     let count = args.vary.iter().try_fold(args.seed.len().max(1), |count, vary| count.checked_mul(vary.values.len()));
     if count.is_none_or(|count| count > MAX_RUNS) {

@@ -5,6 +5,7 @@ use model::Watcher;
 use record::flows::FlowRecord;
 use record::histogram::Histogram;
 use record::summary::{Distribution, Summary};
+use serde_json::Value;
 use units::Time;
 
 /// Upper bounds of the groups of flow sizes, in bytes, and what they are called.
@@ -37,7 +38,7 @@ impl Watch {
 
     /// Mean payload rate in bit/s.
     fn goodput(&self) -> Option<f64> {
-        (self.seen > Time::ZERO).then(|| self.payload_bytes as f64 * 8.0 / self.seen.as_secs_f64())
+        (self.seen > Time::ZERO).then(|| self.payload_bytes as f64 * 8e12 / self.seen.as_ps() as f64)
     }
 }
 
@@ -141,6 +142,14 @@ impl Metric {
             What::Goodput => watch.goodput(),
             What::MeanOf(at) => group(at).map(|values| values.mean),
             What::P99Of(at) => group(at).map(|values| values.p99),
+        }
+    }
+
+    /// Its value in JSON: whole where it counts.
+    pub fn json(&self, summary: &Summary, watch: &Watch) -> Value {
+        match (self.value(summary, watch), self.unit) {
+            (Some(value), Unit::Count | Unit::Size) => (value as u64).into(),
+            (value, _) => value.into(),
         }
     }
 

@@ -106,7 +106,7 @@ pub fn json(scenario: &str, varied: &[Vary], rows: &[Row], metrics: &[Metric]) -
     let run = |row: &Row| {
         let set: Map<String, Value> =
             varied.iter().zip(&row.variant.values).map(|(vary, value)| (vary.key.clone(), json!(value))).collect();
-        let number = |metric: &Metric| (metric.column(), json!(metric.value(&row.summary, &row.watch)));
+        let number = |metric: &Metric| (metric.column(), metric.json(&row.summary, &row.watch));
         json!({
             "set": set, "seed": row.summary.scenario.seed, "partial": row.summary.partial, "pass": row.summary.passes(),
             "metrics": metrics.iter().map(number).collect::<Map<String, Value>>(),

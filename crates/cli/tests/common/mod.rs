@@ -1,0 +1,115 @@
+//! What the tests of the command share.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The command under test, away from terminals and their settings.
+pub fn tidegate() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
+    command.env_remove("NO_COLOR").env("RUST_BACKTRACE", "0");
+    command
+}
+
+/// What came of it.
+pub struct Ran {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Ran {
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+/// Runs with these arguments, here.
+pub fn run(arguments: &[&str]) -> Ran {
+    tidegate().args(arguments).output().expect("it starts").into()
+}
+
+/// A scenario that comes with the project.
+pub fn example(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+/// A folder of one test, removed at its end.
+pub struct Scratch(pub PathBuf);
+
+impl Scratch {
+    pub fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("tidegate-cli-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("a temporary folder");
+        Scratch(path)
+    }
+
+    pub fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("UTF-8").to_owned()
+    }
+
+    /// Writes a file and gives its path.
+    pub fn file(&self, name: &str, content: &str) -> String {
+        std::fs::write(self.0.join(name), content).expect("a file");
+        self.path(name)
+    }
+
+    /// Names in a folder of it, sorted.
+    pub fn names(&self, folder: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.join(folder)).expect("a folder");
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// Every file of a result but `timing.json`, by name.
+    pub fn result(&self, folder: &str) -> Vec<(String, Vec<u8>)> {
+        let names = self.names(folder).into_iter().filter(|name| name != "timing.json");
+        names.map(|name| (name.clone(), std::fs::read(self.0.join(folder).join(&name)).expect("a file"))).collect()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Small and quick, with everything recorded: flows cross, queue, are marked and paused.
+pub const SMALL: &str = r#"name = "small"
+duration = "200us"
+
+[fabric]
+kind = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+link = { rate = "100Gbps", delay = "1us" }
+
+[switch]
+buffer = "4MB"
+flow_control = { kind = "pfc", priorities = [3], xoff = "50KB" }
+marking = { kind = "ecn", k_min = "10KB", k_max = "40KB", p_max = 0.5 }
+
+[host]
+transport = { kind = "dcqcn" }
+
+[[traffic]]
+kind = "incast"
+fan_in = 7
+receiver = "H1"
+size = "100KB"
+
+[measure]
+warm_up = "0s"
+
+[record]
+queues = { every = "1us" }
+links = { every = "10us" }
+throughput = { every = "10us" }
+pauses = true
+"#;

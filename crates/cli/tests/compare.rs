@@ -1,0 +1,83 @@
+//! `tidegate compare` from outside.
+
+mod common;
+
+use common::{SMALL, Scratch, run};
+use serde_json::Value;
+
+#[test]
+fn a_table_with_a_column_for_each_run() {
+    let scratch = Scratch::new("columns");
+    let scenario = scratch.file("small.toml", SMALL);
+    let vary = ["--vary", "traffic.0.fan_in=2,7", "--vary", "switch.marking=none,{ kind = \"ecn\", k_min = \"10KB\" }"];
+    let ran = run(&[&["compare", scenario.as_str()], vary.as_slice()].concat());
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
+    let row = |name: &str| -> Vec<String> {
+        let line =
+            ran.out.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}:\n{}", ran.out));
+        line[name.len()..].split_whitespace().map(str::to_owned).collect()
+    };
+    assert_eq!(row("traffic.0.fan_in"), ["2", "2", "7", "7"]);
+    assert_eq!(row("flows completed"), ["2", "2", "7", "7"]);
+    assert_eq!(row("checks"), ["ok"; 4]);
+    let marked = row("marked");
+    assert!(marked[0] == "0" && marked[1] != "0" && marked[2] == "0" && marked[3] != "0", "{marked:?}");
+    // Sizes are all alike: no line for a group of them.
+    assert!(!ran.out.contains("100KB"), "{}", ran.out);
+    assert_eq!(scratch.names(""), ["small.toml"]);
+}
+
+#[test]
+fn many_runs_are_rows_and_their_files_are_those_of_single_runs() {
+    let scratch = Scratch::new("rows");
+    let scenario = scratch.file("small.toml", SMALL);
+    let out = scratch.path("out");
+    let arguments = ["compare", &scenario, "--vary", "traffic.0.fan_in=2,4,6", "--seed", "1,2", "--out", &out];
+    let ran = run(&[arguments.as_slice(), &["--metric", "goodput,drops", "--jobs", "2"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.out.lines().count(), 7, "{}", ran.out);
+    let header: Vec<&str> = ran.out.lines().next().unwrap().split_whitespace().collect();
+    assert_eq!(header, ["traffic.0.fan_in", "seed", "goodput", "drops", "checks"]);
+    // 2 x 100 KB and 6 x 100 KB in 200 us.
+    assert!(ran.out.contains("8.00 Gbps") && ran.out.contains("24.00 Gbps"), "{}", ran.out);
+    let folders = scratch.names("out");
+    assert_eq!((folders.len(), folders[2].as_str()), (7, "03_fan_in=4_seed=1"));
+
+    let single = scratch.path("single");
+    let set = ["--set", "traffic.0.fan_in=4", "--seed", "1"];
+    assert_eq!(run(&[&["run", &scenario, "--quiet", "--out", &single], set.as_slice()].concat()).code, Some(0));
+    assert!(scratch.result("single") == scratch.result("out/03_fan_in=4_seed=1"));
+
+    let csv = std::fs::read_to_string(scratch.0.join("out/compare.csv")).unwrap();
+    let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!((lines.len(), lines[0][0], lines[0][1]), (7, "traffic.0.fan_in", "seed"));
+    assert!(lines.iter().all(|line| line.len() == lines[0].len()));
+    let column = lines[0].iter().position(|name| *name == "completed").unwrap();
+    assert_eq!(lines[1..].iter().map(|line| line[column]).collect::<Vec<_>>(), ["2", "2", "4", "4", "6", "6"]);
+    assert!(lines[0].contains(&"fct_mean_ns") && lines[0].contains(&"goodput_bps"));
+}
+
+#[test]
+fn json_is_one_object_and_does_not_depend_on_the_jobs() {
+    let scratch = Scratch::new("json");
+    let scenario = scratch.file("small.toml", SMALL);
+    let with = |jobs: &str| run(&["compare", &scenario, "--vary", "traffic.0.fan_in=2,3,4", "--json", "--jobs", jobs]);
+    let (one, three) = (with("1"), with("3"));
+    assert_eq!((one.code, one.err.as_str()), (Some(0), ""));
+    assert_eq!(one.out, three.out);
+    let value: Value = serde_json::from_str(&one.out).unwrap();
+    let runs = value["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 3);
+    assert_eq!(runs[1]["set"]["traffic.0.fan_in"], "3");
+    assert_eq!((&runs[1]["metrics"]["completed"], &runs[1]["pass"]), (&Value::from(3), &Value::Bool(true)));
+}
+
+#[test]
+fn one_failed_check_fails_the_comparison_and_is_named() {
+    let scratch = Scratch::new("fails");
+    let scenario = scratch.file("small.toml", SMALL);
+    let ran = run(&["compare", &scenario, "--vary", "switch.flow_control.headroom=1KB,auto"]);
+    assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
+    let last = ran.out.lines().last().unwrap();
+    assert!(last.contains("FAIL: lossless") && last.ends_with("ok"), "{}", ran.out);
+}

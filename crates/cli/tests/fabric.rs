@@ -1,0 +1,121 @@
+//! `tidegate fabric`, `mechanisms`, `completions` and `man` from outside.
+
+mod common;
+
+use common::{Scratch, example, run};
+use serde_json::Value;
+
+const FAT_TREE: [&str; 6] = ["--k", "4", "--rate", "100Gbps", "--delay", "500ns"];
+
+#[test]
+fn built_shown_converted_and_checked_it_is_the_same_fabric() {
+    let scratch = Scratch::new("round");
+    let (text, graph, again) = (scratch.path("fat.txt"), scratch.path("fat.json"), scratch.path("again.txt"));
+    let built = run(&[["fabric", "build", "fat-tree"].as_slice(), &FAT_TREE, &["--out", &text]].concat());
+    assert_eq!((built.code, built.out.as_str()), (Some(0), ""));
+    assert!(built.err.contains("16 hosts, 20 switches, 48 links"), "{}", built.err);
+    let content = std::fs::read_to_string(&text).unwrap();
+    assert!(content.starts_with("36 20 48\n"));
+    let printed = run(&[["fabric", "build", "fat-tree"].as_slice(), &FAT_TREE].concat());
+    assert_eq!(printed.out, content);
+
+    for (from, to) in [(&text, &graph), (&graph, &again)] {
+        let ran = run(&["fabric", "convert", from, to]);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""), "{}", ran.err);
+    }
+    assert_eq!(std::fs::read_to_string(&again).unwrap(), content);
+    assert!(std::fs::read_to_string(&graph).unwrap().starts_with('{'));
+
+    for source in [&text, &graph] {
+        let shown = run(&["fabric", "show", source, "--json"]);
+        let facts: Value = serde_json::from_str(&shown.out).unwrap();
+        assert_eq!((&facts["hosts"], &facts["diameter_links"]), (&Value::from(16), &Value::from(6)));
+        let checked = run(&["fabric", "check", source]);
+        assert_eq!(checked.code, Some(0));
+        assert!(
+            checked.out.contains("ok    shortest paths lead from every host") && !checked.out.contains("hint"),
+            "{}",
+            checked.out
+        );
+    }
+}
+
+#[test]
+fn what_a_format_cannot_say_is_said() {
+    let scratch = Scratch::new("lost");
+    let graph = scratch.path("tree.json");
+    let tree = ["fabric", "build", "tree", "--arity", "[2]", "--hosts-per-leaf", "2", "--root-hosts", "1"];
+    let links = ["--delay", "1us", "--host-rate", "10Gbps", "--edge-rate", "40Gbps", "--core-rate", "40Gbps"];
+    assert_eq!(run(&[tree.as_slice(), &links, &["--out", &graph]].concat()).code, Some(0));
+    let ran = run(&["fabric", "convert", &graph, &scratch.path("tree.txt")]);
+    assert_eq!(ran.code, Some(0));
+    assert!(ran.err.contains("lost: 8 names (`H1` becomes `h0`)"), "{}", ran.err);
+
+    let bcube = ["fabric", "build", "bcube", "--n", "2", "--levels", "1", "--rate", "1Gbps", "--delay", "1us"];
+    let ran = run(&[bcube.as_slice(), &["--out", &scratch.path("bcube.txt")]].concat());
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("forwards for others") && ran.err.contains("--format node-link"), "{}", ran.err);
+    assert!(!scratch.names("").contains(&"bcube.txt".to_owned()));
+}
+
+#[test]
+fn show_draws_and_takes_a_scenario_or_a_kind() {
+    let scratch = Scratch::new("show");
+    let svg = scratch.path("fat.svg");
+    let ran = run(&[["fabric", "show", "fat-tree"].as_slice(), &FAT_TREE, &["--svg", &svg]].concat());
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert!(ran.out.starts_with("fat-tree: 16 hosts, 20 switches, 48 links"), "{}", ran.out);
+    let drawing = std::fs::read_to_string(&svg).unwrap();
+    assert!(drawing.starts_with("<svg") && drawing.trim_end().ends_with("</svg>"));
+    let ran = run(&["fabric", "show", &example("incast-pfc.toml")]);
+    assert!(ran.out.starts_with("fat-tree: 128 hosts"), "{}", ran.out);
+    let ran = run(&["fabric", "show", &example("replay/topology.txt")]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+}
+
+#[test]
+fn a_plain_graph_takes_its_links_and_hosts_from_the_command_line() {
+    let scratch = Scratch::new("plain");
+    let graph =
+        scratch.file("plain.json", r#"{"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1}]}"#);
+    let bare = run(&["fabric", "check", &graph]);
+    assert_eq!(bare.code, Some(2));
+    assert!(bare.err.contains("plain.json") && bare.err.contains("--rate and --delay"), "{}", bare.err);
+    let ran = run(&["fabric", "show", &graph, "--rate", "10Gbps", "--delay", "1us"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("10Gbps") && ran.out.contains("1us"), "{}", ran.out);
+    let ran = run(&["fabric", "show", &graph, "--k", "4"]);
+    assert!(ran.code == Some(2) && ran.err.contains("--k does not apply to a file"), "{}", ran.err);
+}
+
+#[test]
+fn mechanisms_are_listed_and_explained() {
+    let list = run(&["mechanisms"]);
+    for name in ["pause", "pfc", "ecn", "datagram", "tcp", "dctcp", "roce", "dcqcn"] {
+        assert!(list.out.lines().any(|line| line.split_whitespace().next() == Some(name)), "{name}:\n{}", list.out);
+        let one = run(&["mechanisms", name]);
+        assert!(one.code == Some(0) && one.out.contains(&format!("docs/mechanisms/{name}.md")), "{}", one.out);
+    }
+    let pfc: Value = serde_json::from_str(&run(&["mechanisms", "pfc", "--json"]).out).unwrap();
+    assert_eq!(pfc["decides"], "switch.flow_control");
+    assert!(pfc["parameters"].as_array().unwrap().iter().any(|parameter| parameter["key"] == "xoff"));
+    let all: Value = serde_json::from_str(&run(&["mechanisms", "--json"]).out).unwrap();
+    assert_eq!(all.as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn completions_and_manual_pages_know_every_command() {
+    let script = run(&["completions", "bash"]);
+    let page = run(&["man"]);
+    for command in ["run", "compare", "fabric", "mechanisms", "reproduce"] {
+        assert!(script.out.contains(&format!("tidegate__subcmd__{command}")) || script.out.contains(command));
+        assert!(page.out.contains(command), "{command}");
+    }
+    let scratch = Scratch::new("man");
+    assert_eq!(run(&["man", &scratch.path("man1")]).code, Some(0));
+    let pages = scratch.names("man1");
+    assert!(
+        pages.contains(&"tidegate-run.1".to_owned()) && pages.contains(&"tidegate-fabric-build.1".to_owned()),
+        "{pages:?}"
+    );
+}

@@ -1,0 +1,233 @@
+//! `tidegate run` from outside: what it prints, what it leaves, how it ends.
+
+mod common;
+
+use common::{SMALL, Scratch, example, run, tidegate};
+use serde_json::Value;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("one JSON value, not {error}:\n{text}"))
+}
+
+#[test]
+fn a_result_holds_every_file_and_nothing_half_written() {
+    let scratch = Scratch::new("files");
+    let scenario = scratch.file("small.toml", SMALL);
+    let ran = run(&["run", &scenario, "--out", &scratch.path("out/deep")]);
+    assert_eq!(ran.code, Some(0), "{}\n{}", ran.out, ran.err);
+    assert_eq!(ran.err, "");
+    let expected = [
+        "explain.txt",
+        "fct.txt",
+        "flows.parquet",
+        "links.parquet",
+        "pfc.txt",
+        "queues.parquet",
+        "scenario.toml",
+        "summary.json",
+        "throughput.parquet",
+        "timing.json",
+    ];
+    assert_eq!(scratch.names("out/deep"), expected);
+    assert_eq!(scratch.names("out"), ["deep"]);
+    let read = |name: &str| std::fs::read_to_string(scratch.0.join("out/deep").join(name)).unwrap();
+    assert_eq!(read("scenario.toml"), SMALL);
+    assert_eq!(read("fct.txt").lines().count(), 7);
+    assert!(read("pfc.txt").lines().all(|line| line.split(' ').count() == 5) && read("pfc.txt").lines().count() > 0);
+    assert!(read("explain.txt").contains("switch.flow_control.xoff"));
+
+    let summary = json(&read("summary.json"));
+    let hash = summary["results_hash"].as_str().unwrap();
+    let folder = scratch.0.join("out/deep");
+    assert_eq!(record::results_hash::results_hash(&folder).unwrap(), hash);
+    assert_eq!(summary["scenario"]["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!((&summary["partial"], &summary["flows"]["completed"]), (&Value::Bool(false), &Value::from(7)));
+    for part in
+        ["fabric ", "traffic ", "simulated ", "packets ", "bytes ", "completion ", "slowdown ", "pauses ", "checks "]
+    {
+        assert!(ran.out.lines().any(|line| line.starts_with(part)), "{part}is missing in\n{}", ran.out);
+    }
+    assert!(ran.out.contains(hash) && ran.out.contains("packet-hops") && ran.out.contains("--seed 1"), "{}", ran.out);
+    assert!(!ran.out.contains('\u{1b}'), "no colours in a pipe");
+    let timing = json(&read("timing.json"));
+    assert!(timing["wall_s"].as_f64().unwrap() > 0.0 && timing["threads"] == 1);
+}
+
+#[test]
+fn the_same_scenario_and_seed_give_the_same_bytes_on_any_number_of_threads() {
+    let scratch = Scratch::new("threads");
+    let scenario = scratch.file("small.toml", SMALL);
+    let web_search = example("web-search-dcqcn.toml");
+    for (name, scenario, set) in [("small", &scenario, "seed=7"), ("web", &web_search, "duration=1500us")] {
+        let result = |folder: &str, threads: &str, set: &str| {
+            let folder = format!("{name}-{folder}");
+            let mut arguments = vec!["run", scenario, "--quiet", "--threads", threads, "--set", set];
+            if name == "web" {
+                arguments.extend(["--set", "measure.end=1400us", "--set", "traffic.0.stop=1200us"]);
+                arguments.extend(["--set", "traffic.1.start=500us"]);
+            }
+            let out = scratch.path(&folder);
+            let ran = run(&[arguments.as_slice(), &["--out", &out]].concat());
+            assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
+            scratch.result(&folder)
+        };
+        let first = result("1", "1", set);
+        assert!(first.iter().any(|(name, bytes)| name == "flows.parquet" && bytes.len() > 500));
+        for (folder, threads) in [("again", "1"), ("2", "2"), ("3", "3")] {
+            let other = result(folder, threads, set);
+            for ((name, bytes), (other_name, other_bytes)) in first.iter().zip(&other) {
+                assert_eq!(name, other_name);
+                assert!(bytes == other_bytes, "{name} differs on {threads} threads");
+            }
+            assert_eq!(first.len(), other.len());
+        }
+    }
+}
+
+#[test]
+fn another_seed_gives_another_result() {
+    let scenario = example("web-search-dcqcn.toml");
+    let hash = |seed: &str| {
+        let ran = run(&["run", &scenario, "--json", "--seed", seed]);
+        json(&ran.out)["results_hash"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(hash("1"), hash("1"));
+    assert_ne!(hash("1"), hash("2"));
+}
+
+#[test]
+fn json_is_one_object_and_nothing_else() {
+    let scratch = Scratch::new("json");
+    let scenario = scratch.file("small.toml", SMALL);
+    let ran = run(&["run", &scenario, "--json"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let summary = json(&ran.out);
+    for key in ["scenario", "packets", "bytes", "flows", "pauses", "deadlock", "checks", "happened", "simulated_ps"] {
+        assert!(summary.get(key).is_some(), "{key}");
+    }
+    assert_eq!(scratch.names(""), ["small.toml"], "without --out nothing is written");
+}
+
+#[test]
+fn explain_prints_values_and_runs_nothing() {
+    let scratch = Scratch::new("explain");
+    let scenario = scratch.file("small.toml", SMALL);
+    let out = scratch.path("out");
+    let ran = run(&["run", &scenario, "--explain", "--set", "fabric.leaves=3", "--out", &out]);
+    assert_eq!(ran.code, Some(0));
+    let line = |key: &str| ran.out.lines().find(|line| line.split_whitespace().next() == Some(key)).unwrap_or("");
+    assert!(line("fabric.leaves").contains("command line"), "{}", ran.out);
+    assert!(line("switch.buffer").contains("line 12"), "{}", ran.out);
+    assert!(
+        line("switch.flow_control.quanta").contains("65535") && line("switch.flow_control.quanta").contains("default")
+    );
+    assert!(!std::path::Path::new(&out).exists());
+    let ran = run(&["run", &scenario, "--explain", "--json"]);
+    assert!(json(&ran.out)["values"].as_array().unwrap().len() > 20);
+}
+
+#[test]
+fn an_earlier_result_is_replaced_and_anything_else_is_not() {
+    let scratch = Scratch::new("replace");
+    let scenario = scratch.file("small.toml", SMALL);
+    let out = scratch.path("out");
+    for seed in ["1", "2"] {
+        assert_eq!(run(&["run", &scenario, "-q", "--seed", seed, "--out", &out]).code, Some(0));
+    }
+    let summary = std::fs::read_to_string(scratch.0.join("out/summary.json")).unwrap();
+    assert_eq!(json(&summary)["scenario"]["seed"], 2);
+    std::fs::create_dir(scratch.0.join("mine")).unwrap();
+    let mine = scratch.file("mine/thesis.txt", "years");
+    let ran = run(&["run", &scenario, "--out", &scratch.path("mine")]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+    assert!(ran.err.contains("mine exists and is not a Tidegate result"), "{}", ran.err);
+    assert_eq!(std::fs::read_to_string(mine).unwrap(), "years");
+}
+
+#[test]
+fn a_failed_check_is_exit_code_1_and_says_which() {
+    let scratch = Scratch::new("check");
+    // Headroom far below what the link needs: the lossless class loses frames.
+    let scenario = scratch.file("small.toml", &SMALL.replace("xoff = \"50KB\"", "xoff = \"50KB\", headroom = \"1KB\""));
+    let out = scratch.path("out");
+    let ran = run(&["run", &scenario, "--out", &out]);
+    assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("FAIL  lossless"), "{}", ran.out);
+    assert!(ran.out.contains("frames may be lost"), "the warning is shown:\n{}", ran.out);
+    let summary = json(&std::fs::read_to_string(scratch.0.join("out/summary.json")).unwrap());
+    assert!(summary["checks"].as_array().unwrap().iter().any(|check| check["pass"] == false));
+}
+
+#[test]
+fn interrupted_it_leaves_a_valid_partial_result_and_exits_130() {
+    let scratch = Scratch::new("interrupt");
+    let scenario = scratch.file("small.toml", &SMALL.replace("200us", "20s"));
+    // Far more than the test waits for, and not much on disk.
+    let busy = ["--set", "traffic.0.size=100GB", "--set", "record.queues=false", "--set", "record.links=false"];
+    let quick = ["--set", "record.throughput=false", "--set", "record.pauses=false", "--set", "duration=100ms"];
+    let out = scratch.path("out");
+    let mut child = tidegate()
+        .args(["run", &scenario, "--out", &out])
+        .args(busy)
+        .args(quick)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Once its folder is there it listens within moments.
+    let started = Instant::now();
+    while !scratch.0.join("out.partial").exists() && started.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(child.try_wait().unwrap().is_none(), "it is still running");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let ran: common::Ran = child.wait_with_output().unwrap().into();
+    assert_eq!(ran.code, Some(130), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("PARTIAL"), "{}", ran.out);
+    assert_eq!(scratch.names(""), ["out", "small.toml"]);
+    let summary = json(&std::fs::read_to_string(scratch.0.join("out/summary.json")).unwrap());
+    assert_eq!(summary["partial"], true);
+    let simulated = summary["simulated_ps"].as_u64().unwrap();
+    assert!(simulated > 0 && simulated < 100_000_000_000, "{simulated}");
+    assert_eq!(summary["packets"]["closed"], true);
+    let flows = record::flows::read_flows(&scratch.0.join("out/flows.parquet")).unwrap();
+    assert!(flows.len() == 7 && flows.iter().all(|flow| flow.delivered_ps.is_none()));
+}
+
+#[test]
+fn a_disk_that_fails_is_exit_code_3_and_leaves_nothing() {
+    let scratch = Scratch::new("disk");
+    // The queues of a longer run: more than the 16 KB that the shell then allows a file.
+    let text = SMALL.replace("queues = { every = \"1us\" }", "queues = { every = \"10ns\" }");
+    let scenario = scratch.file("small.toml", &text);
+    let script = "trap '' XFSZ; ulimit -f 32; exec \"$0\" \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_tidegate"), "run", &scenario, "--out", &scratch.path("out")]);
+    let ran: common::Ran = command.output().unwrap().into();
+    assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("cannot write") || ran.err.contains("parquet"), "{}", ran.err);
+    assert_eq!(scratch.names(""), ["small.toml"]);
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_failure() {
+    let mut child =
+        tidegate().args(["mechanisms", "tcp"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let ran: common::Ran = child.wait_with_output().unwrap().into();
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    if let Ok(mut full) = full {
+        if full.write_all(b"x").is_ok() {
+            return;
+        }
+        let output = tidegate().args(["mechanisms"]).stdout(full).output().unwrap();
+        let ran: common::Ran = output.into();
+        assert_eq!(ran.code, Some(3));
+        assert!(ran.err.contains("cannot write to standard output"), "{}", ran.err);
+    }
+}
