@@ -40,7 +40,7 @@ fn row(key: &Key) -> String {
     let default = match key.default {
         Default::Required => "required".to_owned(),
         Default::Value(value) => format!("`{value}`"),
-        Default::Absent(what) => format!("none: {what}"),
+        Default::Absent(what) => what.to_owned(),
     };
     let source = if key.source == "required" { "" } else { key.source };
     let cells = [format!("`{}`{only}", key.name), format!("{}, `{}`", key.value, key.example), default];
