@@ -102,7 +102,11 @@ impl Watcher for All<'_> {
     }
     fn progress(&mut self, now: Time, hops: u64) -> bool {
         // Every one is told, also behind one that wants an end.
-        self.0.iter_mut().fold(true, |on, watcher| watcher.progress(now, hops) && on)
+        let mut on = true;
+        for watcher in &mut self.0 {
+            on &= watcher.progress(now, hops);
+        }
+        on
     }
 }
 

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, Parser)]
 #[command(name = "tidegate", version, about = "A laboratory for Ethernet that must not lose packets")]
-#[command(propagate_version = true, max_term_width = 110)]
+#[command(after_help = "Start with: tidegate run examples/incast-pfc.toml")]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -31,7 +31,7 @@ const MAX_RUNS: usize = 1000;
 pub struct CompareArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
-    /// A key and its values; several keys are combined: `--vary switch.flow_control=none,pfc --vary fabric.k=4,8`.
+    /// A key and its values; several keys are combined: `--vary host.transport.kind=roce,dcqcn --vary fabric.k=4,8`.
     #[arg(long, value_name = "KEY=A,B,C", required = true, value_parser = parse_vary)]
     vary: Vec<Vary>,
     /// Seeds; every combination runs under each of them.

@@ -1,6 +1,6 @@
 //! A run's summary for a person.
 
-use super::numbers::{counted, grouped, percent, size, span, span_ps};
+use super::numbers::{counted, grouped, percent, rate, size, span, span_ps};
 use super::table::{Layout, table};
 use crate::output::{Style, styled};
 use record::flows::SizeBin;
@@ -111,7 +111,11 @@ impl Page {
             self.line("drops", &styled(&causes.join(", "), Style::Caution));
         }
         let bytes = &summary.bytes;
-        self.line("bytes", &format!("{} sent, {} delivered", size(bytes.injected), size(bytes.delivered)));
+        let mut text = format!("{} sent, {} delivered", size(bytes.injected), size(bytes.delivered));
+        if summary.simulated_ps > 0 {
+            let _ = write!(text, ", {}", rate(bytes.delivered as f64 * 8e12 / summary.simulated_ps as f64));
+        }
+        self.line("bytes", &text);
         let happened = &summary.happened;
         let counts = [
             (happened.marks, "marked"),
@@ -133,7 +137,11 @@ impl Page {
 
     fn flows(&mut self, summary: &Summary) {
         let flows = &summary.flows;
-        self.line("flows", &format!("{} of {} completed", grouped(flows.completed), counted(flows.started, "flow")));
+        let text = match flows.started {
+            0 => "none started in the measured window".to_owned(),
+            started => format!("{} of {} completed", grouped(flows.completed), counted(started, "flow")),
+        };
+        self.line("flows", &text);
         if let Some(fct) = &flows.fct_ns {
             self.line("completion", &distribution(fct));
         }
@@ -210,7 +218,12 @@ impl Page {
     fn checks(&mut self, summary: &Summary) {
         let rows = summary.checks.iter().map(|check| {
             let mark = if check.pass { styled("ok  ", Style::Good) } else { styled("FAIL", Style::Bad) };
-            format!("{mark}  {:<13} {}", check.name, check.detail)
+            // The cycle itself is told above, in names.
+            let detail = match (check.name.as_str(), &summary.deadlock) {
+                ("deadlock", Some(_)) => check.detail.split(';').next().unwrap_or_default(),
+                _ => &check.detail,
+            };
+            format!("{mark}  {:<13} {detail}", check.name)
         });
         for (at, row) in rows.enumerate() {
             self.line(if at == 0 { "checks" } else { "" }, &row);
