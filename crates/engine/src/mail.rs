@@ -203,25 +203,23 @@ impl<'a, M: Message> Window<'a, M> {
         self.next
     }
 
-    /// Call at the first arrival of an instant: from here on its simultaneous arrivals come in order of
-    /// (ingress port + `rotation`) mod `ports`. `rotation` is below `ports`.
+    /// Call at the first arrival of an instant: of its n simultaneous arrivals, in order of ingress port,
+    /// that with index `start` mod n comes first, and the others follow cyclically.
     #[inline]
-    pub fn rotate_ties(&mut self, rotation: u16, ports: u16) {
+    pub fn rotate_ties(&mut self, start: u32) {
         let keys = &self.mail.keys[self.cursor..];
         if let [first, second, ..] = keys
             && (first ^ second) >> 16 == 0
         {
-            self.rotate(rotation, ports);
+            self.rotate(start);
         }
     }
 
-    fn rotate(&mut self, rotation: u16, ports: u16) {
+    fn rotate(&mut self, start: u32) {
         let keys = &mut self.mail.keys[self.cursor..];
         let instant = keys[0] >> 16;
         let ties = keys.iter().take_while(|&&key| key >> 16 == instant).count();
-        let first = u64::from(if rotation == 0 { 0 } else { ports - rotation });
-        let pivot = keys[..ties].partition_point(|&key| key & 0xffff < first);
-        keys[..ties].rotate_left(pivot % ties);
+        keys[..ties].rotate_left(start as usize % ties);
     }
 
     /// The next arrival and its ingress port, where it lies.

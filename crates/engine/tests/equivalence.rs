@@ -27,8 +27,7 @@ struct Relay {
     wires: Vec<WireSpec>,
     /// When the last message on each wire arrives: a wire is first-in first-out.
     last: Vec<Time>,
-    ports: u16,
-    rotation: u16,
+    rotation: u32,
     signature: u64,
     events: u64,
     timers: BinaryHeap<Reverse<(Time, u64, u32)>>,
@@ -72,8 +71,8 @@ impl Node for Relay {
                 return timer;
             }
             if arrival <= timer {
-                window.rotate_ties(self.rotation, self.ports.max(1));
-                self.rotation = (self.rotation + 1) % self.ports.max(1);
+                window.rotate_ties(self.rotation);
+                self.rotation += 1;
                 while window.next_arrival() == arrival {
                     let (port, token) = window.take();
                     self.note(arrival, token.value ^ u64::from(port));
@@ -115,7 +114,6 @@ fn network(seed: u64) -> Network {
         .map(|n| Relay {
             wires: wires[n].clone(),
             last: vec![Time::ZERO; wires[n].len()],
-            ports: ports[n],
             rotation: 0,
             signature: n as u64,
             events: 0,
@@ -147,12 +145,20 @@ fn reference(mut network: Network, stop: Time) -> Log {
         for node in 0..network.relays.len() {
             let mut sent = Vec::new();
             let relay = &mut network.relays[node];
-            let ports = relay.ports.max(1);
             let mut here: Vec<_> = in_flight.iter().filter(|m| m.0 == now && m.1 == node as u32).copied().collect();
             in_flight.retain(|m| !(m.0 == now && m.1 == node as u32));
             if !here.is_empty() {
-                here.sort_by_key(|m| ((m.2 + relay.rotation) % ports, m.3));
-                relay.rotation = (relay.rotation + 1) % ports;
+                here.sort_by_key(|m| (m.2, m.3));
+                let ties = here.len();
+                // The turns rotate; a wire's own messages stay in order.
+                let mut turns: Vec<u16> = here.iter().map(|m| m.2).collect();
+                turns.rotate_left(relay.rotation as usize % ties);
+                let mut left = std::mem::take(&mut here);
+                for port in turns {
+                    let first = left.iter().position(|m| m.2 == port).unwrap();
+                    here.push(left.remove(first));
+                }
+                relay.rotation += 1;
             }
             for (at, _, port, _, token) in here {
                 relay.note(at, token.value ^ u64::from(port));
@@ -211,7 +217,6 @@ fn impossible_wires_are_refused() {
     let relay = || Relay {
         wires: Vec::new(),
         last: Vec::new(),
-        ports: 1,
         rotation: 0,
         signature: 0,
         events: 0,

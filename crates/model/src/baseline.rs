@@ -34,6 +34,9 @@ impl Baseline {
             None => self.shortest(network, end),
         };
         let frames = Frames::of(network, planned.map(|flow| &flow.load), end.size_bytes);
+        // A flow without end is never complete, and has no baseline.
+        let endless = end.size_bytes == traffic::ENDLESS;
+        let costs = if endless { Costs::new() } else { costs };
         let alone = if costs.is_empty() {
             Time::ZERO
         } else {

@@ -132,7 +132,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
             match fabric.host_index(node) {
                 Some(index) if fabric.node(node).kind == NodeKind::Host => {
                     let starts = starts[index as usize].take().unwrap_or_default();
-                    let mut host = Host::new(node, &network, starts, ingress[index as usize]);
+                    let mut host = Host::new(node, &network, starts);
                     for (at, port, fails) in changes {
                         host.schedule_change(at, port, fails);
                     }

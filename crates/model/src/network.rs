@@ -6,6 +6,20 @@ use fabric::{Fabric, NodeId, PortIndex};
 use protocols::frame::{Frame, flags};
 use units::Time;
 
+/// One of at least two `ports`, by `entropy`; not `in_port`: only a frame on a detour around a failed link
+/// would turn around on a regular route, and come back to that link for ever.
+#[inline]
+pub(crate) fn choose(entropy: u32, salt: u32, ports: &[PortIndex], in_port: PortIndex) -> PortIndex {
+    let port = ports[select(entropy, salt, ports.len())];
+    if port == in_port { choose_onward(entropy, salt, ports, in_port) } else { port }
+}
+
+#[cold]
+fn choose_onward(entropy: u32, salt: u32, ports: &[PortIndex], in_port: PortIndex) -> PortIndex {
+    let others = ports.len() - 1;
+    ports.iter().copied().filter(|&port| port != in_port).nth(select(entropy, salt, others)).unwrap_or(in_port)
+}
+
 /// The parts of a [`crate::parameters::Setup`] that every node looks up.
 #[derive(Debug)]
 pub(crate) struct Network {
@@ -49,7 +63,7 @@ impl Network {
         match self.candidates(node, frame, in_port) {
             [] => None,
             &[only] => Some(only),
-            ports => Some(ports[select(frame.entropy, salt, ports.len())]),
+            ports => Some(choose(frame.entropy, salt, ports, in_port)),
         }
     }
 

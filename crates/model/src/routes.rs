@@ -1,8 +1,9 @@
 //! One switch's routes, laid out for its hot path: one dense row of ports per destination.
 
-use crate::network::Network;
+use crate::network::{Network, choose};
 use fabric::NodeId;
-use fabric::routing::{Mode, select};
+use fabric::routing::Mode;
+use protocols::frame::Frame;
 
 /// The frame's destination hangs on this very switch.
 const LOCAL: u16 = u16::MAX;
@@ -55,19 +56,20 @@ impl Routes {
         routes
     }
 
-    /// The port for a frame to host `dst`, chosen by `entropy`; `None` if the shared tables must be asked
+    /// The port for a frame that came by `in_port`; `None` if the shared tables must be asked
     /// (no route included).
     #[inline]
-    pub fn port(&self, network: &Network, dst: u32, entropy: u32, salt: u32) -> Option<u16> {
-        let row = network.forwarding.row(dst);
+    pub fn port(&self, network: &Network, frame: &Frame, salt: u32, in_port: u16) -> Option<u16> {
+        let row = network.forwarding.row(frame.dst);
         let group = self.groups.get(row as usize)?;
         match group.count {
-            LOCAL => Some(network.forwarding.local_port(dst)),
+            LOCAL => Some(network.forwarding.local_port(frame.dst)),
             1 => self.ports.get(usize::from(group.start)).copied(),
             0 => None,
             count => {
-                let choice = usize::from(group.start) + select(entropy, salt, usize::from(count));
-                self.ports.get(choice).copied()
+                let start = usize::from(group.start);
+                let ports = self.ports.get(start..start + usize::from(count))?;
+                Some(choose(frame.entropy, salt, ports, in_port))
             }
         }
     }

@@ -22,6 +22,7 @@ use crate::node::OnWire;
 use crate::switch::PauseEvent;
 use engine::Window;
 use fabric::NodeId;
+use fabric::routing::mix32;
 use flows::{Incoming, Outgoing};
 use nic::Port;
 use protocols::endpoint::Reply;
@@ -73,8 +74,8 @@ pub(crate) struct Host {
     retired: std::collections::VecDeque<(Time, u32)>,
     free_incoming: Vec<u32>,
     starts: Starts,
-    rotation: u16,
-    all_ports: u16,
+    /// Instants with arrivals so far.
+    instants: u32,
     random: Stream,
     replies: Vec<Reply>,
     pub(crate) ledger: Ledger,
@@ -90,8 +91,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// A host with `ingress_ports` links and notification wires into it.
-    pub fn new(node: NodeId, network: &Arc<Network>, starts: Starts, ingress_ports: u16) -> Self {
+    pub fn new(node: NodeId, network: &Arc<Network>, starts: Starts) -> Self {
         let index = network.fabric.host_index(node).expect("a host");
         let ports: Vec<Port> = network.fabric.ports(node).iter().map(|peer| Port::new(network, peer)).collect();
         let mut host = Host {
@@ -110,8 +110,7 @@ impl Host {
             retired: std::collections::VecDeque::new(),
             free_incoming: Vec::new(),
             starts,
-            rotation: 0,
-            all_ports: ingress_ports.max(1),
+            instants: 0,
             random: Stream::new(network.seed, u64::from(node.0), purpose("host")),
             replies: Vec::new(),
             ledger: Ledger::default(),
@@ -168,8 +167,8 @@ impl Host {
                 self.due.set(port, Time::MAX);
                 self.serve(due, port, window);
             } else if arrival <= event {
-                window.rotate_ties(self.rotation, self.all_ports);
-                self.rotation = if self.rotation + 1 >= self.all_ports { 0 } else { self.rotation + 1 };
+                window.rotate_ties(mix32(self.instants));
+                self.instants = self.instants.wrapping_add(1);
                 while window.next_arrival() == arrival {
                     let (port, OnWire(frame)) = window.take();
                     self.arrive(port, frame, window);

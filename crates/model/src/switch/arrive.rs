@@ -52,7 +52,7 @@ impl Switch {
     #[inline]
     fn route(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
         if self.dead.is_empty() && frame.flags & flags::EXPLICIT_PATH == 0 {
-            let port = self.routes.port(&self.network, frame.dst, frame.entropy, self.salt);
+            let port = self.routes.port(&self.network, frame, self.salt, in_port);
             if port.is_some() {
                 return port;
             }

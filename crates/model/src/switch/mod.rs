@@ -25,7 +25,7 @@ use crate::routes::Routes;
 use admit::Limit;
 use engine::{Ring, Window};
 use fabric::NodeId;
-use fabric::routing::PortSet;
+use fabric::routing::{PortSet, mix32};
 use protocols::ecn::Marker;
 use protocols::frame::Frame;
 use protocols::pause::{IngressAccount, PauseState};
@@ -107,7 +107,8 @@ pub(crate) struct Switch {
     pub(crate) shared_used: u64,
     pub(crate) buffer_used: u64,
     pub(crate) buffer_max: u64,
-    rotation: u16,
+    /// Instants with arrivals so far.
+    instants: u32,
     random: Stream,
     /// Coming failures and repairs: time, port, whether it fails; the earliest last.
     changes: Vec<(Time, u16, bool)>,
@@ -188,7 +189,7 @@ impl Switch {
             shared_used: 0,
             buffer_used: 0,
             buffer_max: 0,
-            rotation: 0,
+            instants: 0,
             random: Stream::new(network.seed, u64::from(node.0), purpose("switch")),
             changes,
             dead: PortSet::new(),
@@ -226,7 +227,6 @@ impl Switch {
 
     /// Departures, then arrivals, then timers, at each instant before the window's end.
     pub fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
-        let ports = self.ports.len() as u16;
         loop {
             let (due, port) = self.due.next();
             let arrival = window.next_arrival();
@@ -246,8 +246,9 @@ impl Switch {
                 self.on_timer(self.next_timer(), window);
                 continue;
             }
-            window.rotate_ties(self.rotation, ports);
-            self.rotation = if self.rotation + 1 == ports { 0 } else { self.rotation + 1 };
+            // Mixed, so that no period of the traffic can favour a port.
+            window.rotate_ties(mix32(self.instants));
+            self.instants = self.instants.wrapping_add(1);
             loop {
                 self.arrive(window);
                 if window.next_arrival() != arrival {
