@@ -48,6 +48,10 @@ fn flags() -> Vec<(String, String, String)> {
     found
 }
 
+fn argument((flag, key, help): (String, String, String), heading: &'static str) -> Arg {
+    Arg::new(key).long(flag).help(help).value_name("VALUE").help_heading(heading)
+}
+
 impl clap::FromArgMatches for FabricFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let value = |(_, key, _): (String, String, String)| {
@@ -63,10 +67,38 @@ impl clap::FromArgMatches for FabricFlags {
 
 impl clap::Args for FabricFlags {
     fn augment_args(command: Command) -> Command {
-        let arg = |(flag, key, help): (String, String, String)| {
-            Arg::new(key).long(flag).help(help).value_name("VALUE").help_heading("The fabric's numbers")
-        };
-        flags().into_iter().fold(command, |command, flag| command.arg(arg(flag)))
+        let heading = "The fabric's numbers";
+        flags().into_iter().fold(command, |command, flag| command.arg(argument(flag, heading)))
+    }
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+/// The flags that say what a file leaves open.
+#[derive(Clone, Debug, Default)]
+pub struct FileFlags(pub FabricFlags);
+
+/// What a node-link file may leave open.
+const OF_FILES: [&str; 5] = ["link.rate", "link.delay", "link.loss", "link.bit_error_rate", "hosts_per_switch"];
+
+impl clap::FromArgMatches for FileFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let of_files = flags().into_iter().map(|(_, key, _)| key).filter(|key| OF_FILES.contains(&key.as_str()));
+        let value = |key: String| matches.get_one::<String>(&key).cloned().map(|value| (key, value));
+        Ok(FileFlags(FabricFlags { values: of_files.filter_map(value).collect() }))
+    }
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl clap::Args for FileFlags {
+    fn augment_args(command: Command) -> Command {
+        let heading = "What a node-link file leaves open";
+        let of_files = flags().into_iter().filter(|(_, key, _)| OF_FILES.contains(&key.as_str()));
+        of_files.fold(command, |command, flag| command.arg(argument(flag, heading)))
     }
     fn augment_args_for_update(command: Command) -> Command {
         Self::augment_args(command)
@@ -197,8 +229,7 @@ fn in_flags(kind: &str, errors: &ScenarioErrors) -> Failure {
 /// What is wrong with it, with its line.
 pub fn read_file(path: &Path, flags: &FabricFlags, format: Option<FormatName>) -> Result<Found, Failure> {
     let name = path.display().to_string();
-    let of_files = ["link.rate", "link.delay", "link.loss", "link.bit_error_rate", "hosts_per_switch"];
-    if let Some(key) = flags.values.keys().find(|key| !of_files.contains(&key.as_str())) {
+    if let Some(key) = flags.values.keys().find(|key| !OF_FILES.contains(&key.as_str())) {
         let flag = key.replace('_', "-").replace("link.", "");
         return Err(Failure::input(
             format!("--{flag} does not apply to a file"),

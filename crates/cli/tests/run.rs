@@ -231,3 +231,30 @@ fn a_reader_that_leaves_is_no_failure() {
         assert!(ran.err.contains("cannot write to standard output"), "{}", ran.err);
     }
 }
+
+#[test]
+fn completion_times_have_the_form_of_the_flow_file() {
+    let scratch = Scratch::new("forms");
+    scratch.file("topology.txt", "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n");
+    let scenario = "duration = \"100us\"\nfabric = { kind = \"file\", file = \"topology.txt\" }\n[[traffic]]\nkind = \"replay\"\nfile = \"flow.txt\"\n";
+    let scenario = scratch.file("replay.toml", scenario);
+    for (flows, form, first) in [
+        ("1\n0 2 3 100 1000 0\n", record::flows::FctFormat::Hpcc, "0b000001 0b000201 "),
+        ("1\n0 2 3 1000 0\n", record::flows::FctFormat::Conweave, "0 2 "),
+    ] {
+        scratch.file("flow.txt", flows);
+        let ran = run(&["run", &scenario, "-q", "--out", &scratch.path("out")]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let fct = std::fs::read_to_string(scratch.0.join("out/fct.txt")).unwrap();
+        assert!(fct.starts_with(first), "{fct}");
+        let lines = record::flows::read_fct(&fct, form).unwrap();
+        assert_eq!((lines.len(), lines[0].src_host, lines[0].dst_host, lines[0].size_bytes), (1, 0, 2, 1000));
+    }
+}
+
+#[test]
+fn a_file_that_begins_with_a_byte_order_mark_runs() {
+    let scratch = Scratch::new("bom");
+    let scenario = scratch.file("small.toml", &format!("\u{feff}{SMALL}"));
+    assert_eq!(run(&["run", &scenario, "-q"]).code, Some(0));
+}

@@ -1,7 +1,7 @@
 //! `tidegate fabric`: make, look at, translate and judge fabrics.
 
 use crate::exit::Exit;
-use crate::fabric_source::{self, FabricFlags, FormatName};
+use crate::fabric_source::{self, FabricFlags, FileFlags, FormatName};
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use crate::render::numbers::counted;
@@ -63,7 +63,7 @@ enum Action {
         #[arg(long)]
         to: Option<FormatName>,
         #[command(flatten)]
-        flags: FabricFlags,
+        flags: FileFlags,
         /// Say nothing.
         #[arg(long, short)]
         quiet: bool,
@@ -100,7 +100,7 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
             output::print(&text).map(|()| Exit::Done)
         }
         Action::Convert { input, output, from, to, flags, quiet } => {
-            convert(input, output, *from, to.unwrap_or(FormatName::of_name(output)), flags, *quiet)
+            convert(input, output, *from, to.unwrap_or(FormatName::of_name(output)), &flags.0, *quiet)
         }
         Action::Check { source, flags, json } => check(source, flags, *json),
     }
