@@ -121,7 +121,7 @@ fn every_measured_scenario_lowers() {
         assert!(lowered.warnings.is_empty(), "{}: {:?}", path.display(), lowered.warnings);
         tried += 1;
     }
-    assert!(tried >= 5, "{tried}");
+    assert!(tried >= 3, "{tried}");
 }
 
 #[test]
