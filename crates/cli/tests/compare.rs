@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{SMALL, Scratch, run};
+use common::{SMALL, Scratch, run, tidegate};
 use serde_json::Value;
+use std::process::Stdio;
 
 #[test]
 fn a_table_with_a_column_for_each_run() {
@@ -80,4 +81,29 @@ fn one_failed_check_fails_the_comparison_and_is_named() {
     assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
     let last = ran.out.lines().last().unwrap();
     assert!(last.contains("FAIL: lossless") && last.ends_with("ok"), "{}", ran.out);
+}
+
+#[test]
+fn interrupted_it_leaves_what_it_has_and_says_so() {
+    let scratch = Scratch::new("interrupt");
+    let scenario = scratch.file("endless.toml", &common::endless());
+    let mut command = tidegate();
+    command.args([
+        "compare",
+        &scenario,
+        "--vary",
+        "traffic.0.fan_in=2,3",
+        "--jobs",
+        "1",
+        "--out",
+        &scratch.path("out"),
+    ]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let ran = common::interrupt(child, &scratch.0.join("out/02_fan_in=3.partial"));
+    assert_eq!((ran.code, ran.err.as_str()), (Some(130), ""), "{}", ran.out);
+    assert!(ran.out.contains("(partial)"), "{}", ran.out);
+    assert_eq!(scratch.names("out"), ["01_fan_in=2", "compare.csv"], "what has not begun is not there");
+    let summary = std::fs::read_to_string(scratch.0.join("out/01_fan_in=2/summary.json")).unwrap();
+    let summary: Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!((&summary["partial"], &summary["packets"]["closed"]), (&Value::Bool(true), &Value::Bool(true)));
 }

@@ -77,8 +77,9 @@ pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
     }
     let variants = variants(&args.vary, &args.seed);
     let name = check(args, &variants)?;
-    let folders = folders(args, &variants)?;
+    // From here on there is something to leave behind.
     interrupt::listen();
+    let folders = folders(args, &variants)?;
     let (rows, stopped) = run_all(args, variants, folders)?;
     report(args, &name, &rows, &metrics)?;
     let worst = rows.iter().map(|row| run::exit(&row.summary)).max().unwrap_or(Exit::Done);

@@ -61,9 +61,10 @@ pub fn command(args: &RunArgs) -> Result<Exit, Failure> {
         let text = if args.json { format!("{:#}\n", explain::json(&lowered)) } else { explain::text(&lowered) };
         return output::print(&text).map(|()| Exit::Done);
     }
+    // From here on there is something to leave behind.
+    interrupt::listen();
     let folder = args.out.as_deref().map(result::folder).transpose()?;
     let about = Described::of(args, &lowered);
-    interrupt::listen();
     let mut live = Live(RunProgress::new(lowered.setup.duration, !args.quiet && output::errors_are_watched()));
     let origin = Origin { path, scenario: &scenario, set: &args.scenario.set };
     let finished = result::produce(&origin, lowered, folder, &mut live, Way::default());

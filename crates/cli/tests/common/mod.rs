@@ -2,7 +2,8 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
+use std::time::{Duration, Instant};
 
 /// The command under test, away from terminals and their settings.
 pub fn tidegate() -> Command {
@@ -77,6 +78,25 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// Interrupts `child` once `begun` is there and a moment has passed; what came of it.
+pub fn interrupt(mut child: Child, begun: &Path) -> Ran {
+    let started = Instant::now();
+    while !begun.exists() && started.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(child.try_wait().expect("a child").is_none(), "it is still running");
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+    child.wait_with_output().expect("its end").into()
+}
+
+/// [`SMALL`], but for hours, and with little on disk.
+pub fn endless() -> String {
+    let text = SMALL.replace("200us", "100ms").replace("100KB", "100GB");
+    text.split("[record]").next().unwrap_or_default().to_owned()
 }
 
 /// Small and quick, with everything recorded: flows cross, queue, are marked and paused.
