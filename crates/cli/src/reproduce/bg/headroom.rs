@@ -1,0 +1,116 @@
+//! Figure 1.4: how much headroom a cable needs.
+
+use crate::failure::Failure;
+use crate::render::table::{Layout, table};
+use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::registry::{Choice, HEADROOM};
+use crate::reproduce::trial::Trial;
+use model::parameters::headroom_bytes;
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+
+/// How fast a port reacts is bounded by the standard, not given.
+pub const CHOICES: &[Choice] =
+    &[Choice { source: &HEADROOM, key: "switch.flow_control.reaction", alternatives: &["0", "1000", "61440"] }];
+
+/// Of the frames of the scenario, from destination address to FCS.
+const FRAME: u64 = 1518;
+/// Five nanoseconds a metre.
+const METRES: [u64; 6] = [1, 10, 100, 300, 1_000, 10_000];
+/// Instants within a frame's time at which the frames begin that hold the pause back.
+const PHASES: u64 = 6;
+
+struct Cable<'a> {
+    trial: &'a Trial,
+    delay: Time,
+    rate: Rate,
+}
+
+impl Cable<'_> {
+    /// Lossless frames lost with this headroom, in the worst phase.
+    fn lost(&self, headroom: Option<u64>) -> Result<u64, Failure> {
+        let frame = self.rate.serialise(FRAME + WIRE_OVERHEAD_BYTES);
+        let mut worst = 0;
+        for phase in 0..PHASES {
+            // The account fills to XOFF and the pause's round trip passes, with time to spare.
+            let duration = self.rate.serialise(300_000) + self.delay * 4;
+            let mut changes = vec![
+                ("fabric.link.delay", format!("\"{}ns\"", self.delay.as_ps() / 1000)),
+                ("traffic.2.start", format!("\"{}ps\"", (frame * phase / PHASES).as_ps())),
+                ("duration", format!("\"{}ns\"", duration.as_ps() / 1000)),
+            ];
+            if let Some(bytes) = headroom {
+                changes.push(("switch.flow_control.headroom", format!("\"{bytes}B\"")));
+            }
+            worst = worst.max(self.trial.run(&HEADROOM, &changes)?.overflowed());
+        }
+        Ok(worst)
+    }
+
+    /// The least number of frames of headroom without loss: more never hurts, so bisection finds it.
+    fn least_frames(&self, mut enough: u64) -> Result<u64, Failure> {
+        let mut too_few = 0;
+        while enough - too_few > 1 {
+            let middle = (enough + too_few) / 2;
+            if self.lost(Some(middle * FRAME))? == 0 {
+                enough = middle;
+            } else {
+                too_few = middle;
+            }
+        }
+        Ok(enough)
+    }
+}
+
+/// Runs `bg/fig1.4`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn headroom(trial: &mut Trial) -> Result<(), Failure> {
+    let lengths = trial.shorten("cable lengths", METRES.len() as u64, 3) as usize;
+    let setup = trial.setup(&HEADROOM, &[])?;
+    let rate = setup.fabric.links()[0].rate;
+    let reaction = setup.switch.flow_control.pause().map_or(0, |pause| pause.reaction_bit_times);
+    let mtu = FRAME + WIRE_OVERHEAD_BYTES;
+    let mut rows = Vec::new();
+    let mut checks = Vec::new();
+    for &metres in METRES.iter().step_by(METRES.len() / lengths) {
+        let cable = Cable { trial, delay: Time::from_ns(5 * metres), rate };
+        let computed = headroom_bytes(rate, cable.delay, FRAME, reaction);
+        // The source's formula, in bytes of the wire: 2 C prop + C (pause + reaction) + 3 MTU.
+        let wire = |time: Time| time.as_ps() as f64 * rate.as_bps() as f64 / 8e12;
+        let formula = wire(cable.delay * 2) + (64.0 + 20.0) + reaction as f64 / 8.0 + 3.0 * mtu as f64;
+        let least = cable.least_frames(computed / FRAME + 8)?;
+        let (stored, on_wire) = (least * FRAME, least * mtu);
+        let loses = cable.lost(Some(stored - FRAME))?;
+        rows.push(vec![
+            format!("{metres} m"),
+            computed.to_string(),
+            stored.to_string(),
+            on_wire.to_string(),
+            loses.to_string(),
+        ]);
+        let note = "as bytes of the wire: each frame costs 20 bytes of time for which no buffer is needed";
+        let at = |what: &str| format!("{metres} m: {what}");
+        let exact = |name: String, unit, ours: u64, relation, paper: f64| {
+            Check::exact(name, unit, ours as f64, relation, paper)
+        };
+        let lost = cable.lost(None)?;
+        checks.push(exact(at("frames lost with the computed headroom"), "frames", lost, Relation::Equal, 0.0));
+        let name = at("the computed headroom is that of the formula");
+        checks.push(Check::new(name, "B", computed as f64, Relation::Equal, formula, 2.0));
+        let name = at("the smallest headroom without loss is at most the computed");
+        checks.push(Check::new(name, "B", on_wire as f64, Relation::AtMost, formula, 0.0).note(note));
+        let name = at("and within two frames of it");
+        checks
+            .push(Check::new(name, "B", on_wire as f64, Relation::AtLeast, formula - 2.0 * mtu as f64, 0.0).note(note));
+        let name = at("negative control: frames lost with one frame less than the smallest");
+        checks.push(exact(name, "frames", loses, Relation::Above, 0.0));
+        let two_less = cable.lost(Some(computed * FRAME / mtu - 2 * FRAME))?;
+        let name = at("negative control: frames lost with two frames less than computed");
+        checks.push(exact(name, "frames", two_less, Relation::Above, 0.0).note(note));
+    }
+    trial.show("  headroom in bytes: computed, the smallest without loss as stored and as on the wire, and frames lost with one less\n");
+    trial.show(&table(&["cable", "computed", "smallest", "on the wire", "lost"], &rows, 1, Layout::Fixed, 2));
+    checks.into_iter().for_each(|check| trial.check(check));
+    Ok(())
+}

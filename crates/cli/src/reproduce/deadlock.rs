@@ -1,0 +1,107 @@
+//! A ring of four that locks up under PFC, and what keeps it from doing so.
+
+use super::check::{Check, Relation};
+use super::registry::RING;
+use super::trial::{Told, Trial};
+use crate::failure::Failure;
+use crate::render::table::{Layout, table};
+use fabric::Fabric;
+use units::Time;
+use units::random::{Stream, purpose};
+
+/// Runs `deadlock/ring`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn ring(trial: &mut Trial) -> Result<(), Failure> {
+    let told = trial.run(&RING, &[])?;
+    let found = told.summary.deadlock.clone().unwrap_or_default();
+    let rows: Vec<Vec<String>> = found
+        .cycle
+        .iter()
+        .map(|edge| vec![edge.node.clone(), edge.port.to_string(), edge.class.to_string(), edge.peer.clone()])
+        .collect();
+    trial.show(&format!(
+        "  closed at {:.3} us: who waits at which port, in which class, for whom\n",
+        found.closed_ps as f64 / 1e6
+    ));
+    trial.show(&table(&["node", "port", "class", "waits for"], &rows, 1, Layout::Fixed, 2));
+    trial.check(Check::exact(
+        "queues of the cycle that is reported",
+        "queues",
+        found.cycle.len() as f64,
+        Relation::Equal,
+        4.0,
+    ));
+    let chained = (0..found.cycle.len())
+        .filter(|&at| found.cycle[at].peer == found.cycle[(at + 1) % found.cycle.len()].node)
+        .count();
+    trial.check(Check::exact("of them wait for the next of the cycle", "queues", chained as f64, Relation::Equal, 4.0));
+    let longer = trial.run(&RING, &[("duration", "\"4ms\"".to_owned())])?;
+    let moved = longer.summary.packets.delivered_whole - told.summary.packets.delivered_whole;
+    trial.check(Check::exact("frames delivered in the 2 ms after", "frames", moved as f64, Relation::Equal, 0.0));
+    let lost = told.overflowed() as f64;
+    trial.check(Check::exact("lossless frames lost", "frames", lost, Relation::Equal, 0.0));
+    // The link from S4 to S1 carries what H3 and H4 send.
+    let silent = [("traffic.2.size", "1000B".to_owned()), ("traffic.3.size", "1000B".to_owned())];
+    let without = trial.run(&RING, &silent)?;
+    let name = "negative control: deadlocks without the traffic of one link";
+    trial.check(Check::exact(name, "deadlocks", deadlocks(&without), Relation::Equal, 0.0));
+    let without = trial.run(&RING, &[("switch.flow_control", "\"none\"".to_owned())])?;
+    let name = "negative control: deadlocks without flow control";
+    trial.check(Check::exact(name, "deadlocks", deadlocks(&without), Relation::Equal, 0.0));
+    let name = "negative control: frames lost without flow control";
+    trial.check(Check::exact(name, "frames", without.overflowed() as f64, Relation::Above, 0.0));
+    bursts(trial)
+}
+
+fn deadlocks(told: &Told) -> f64 {
+    if told.summary.deadlock.is_some() { 1.0 } else { 0.0 }
+}
+
+/// Whether the four ports around the ring were all stopped at the same time.
+fn around(fabric: &Fabric, told: &Told) -> bool {
+    let ring: Vec<_> = (1..=4)
+        .filter_map(|number| {
+            let (node, next) = (fabric.find(&format!("S{number}"))?, fabric.find(&format!("S{}", number % 4 + 1))?);
+            Some((node, fabric.port_towards(node, next)?))
+        })
+        .collect();
+    let mut stopped = vec![false; ring.len()];
+    told.pauses.iter().any(|&(_, node, port, pause)| {
+        if let Some(at) = ring.iter().position(|&known| known == (node, port)) {
+            stopped[at] = pause;
+        }
+        stopped.iter().all(|&stopped| stopped)
+    })
+}
+
+/// Bursts of random sizes: some get stuck, some stop all around the ring and drain by themselves.
+fn bursts(trial: &mut Trial) -> Result<(), Failure> {
+    let runs = trial.shorten("runs with bursts", 300, 100);
+    let mut stream = Stream::new(11, 0, purpose("bursts"));
+    let (mut stuck, mut transient, mut wrong) = (0, 0, 0);
+    for _ in 0..runs {
+        let mut setup = trial.setup(&RING, &[("duration", "\"500us\"".to_owned())])?;
+        for flow in &mut setup.traffic.flows {
+            flow.size_bytes = 1000 * (240 + stream.below(80));
+            flow.start = traffic::Start::At(Time::from_ns(stream.below(4_000)));
+        }
+        let fabric = setup.fabric.clone();
+        let told = Told::of(setup, &RING)?;
+        let everything = told.summary.packets.in_flight == 0;
+        wrong += u64::from(told.summary.deadlock.is_none() != everything);
+        stuck += u64::from(!everything);
+        transient += u64::from(everything && around(&fabric, &told));
+    }
+    trial.show(&format!(
+        "  {runs} runs with bursts of random sizes: {stuck} got stuck, {transient} stopped all around and drained by themselves\n"
+    ));
+    let unit = "runs";
+    trial.check(Check::exact("bursts: runs that got stuck", unit, stuck as f64, Relation::Above, 0.0));
+    let name = "bursts: runs that stopped all around the ring and drained by themselves";
+    trial.check(Check::exact(name, unit, transient as f64, Relation::Above, 0.0));
+    let name = "bursts: runs whose report is wrong: stuck and not reported, or reported and not stuck";
+    trial.check(Check::exact(name, unit, wrong as f64, Relation::Equal, 0.0));
+    Ok(())
+}

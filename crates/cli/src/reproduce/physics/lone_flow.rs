@@ -1,0 +1,78 @@
+//! The completion time of a flow that has the network to itself.
+
+use crate::failure::Failure;
+use crate::render::table::{Layout, table};
+use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::registry::LONE_FLOW;
+use crate::reproduce::trial::{Told, Trial};
+use fabric::routing::{Forwarding, Mode};
+use fabric::{Fabric, FabricBuilder, LinkSpec};
+use units::{Rate, Time};
+
+/// Rate in Gbps and delay in ns of the links: of rates that do and do not divide 8 Tbps.
+const LINKS: [(u64, u64); 6] = [(100, 500), (40, 1_000), (3, 17), (25, 50_000), (7, 5), (400, 2_000)];
+
+fn chain(links: &[(u64, u64)]) -> Option<(Fabric, Forwarding)> {
+    let mut builder = FabricBuilder::new("chain");
+    let mut at = builder.add_host("H1");
+    for (index, &(gbps, delay_ns)) in links.iter().enumerate() {
+        let last = index + 1 == links.len();
+        let next = if last { builder.add_host("H2") } else { builder.add_switch(format!("S{}", index + 1), 1) };
+        builder.connect(at, next, LinkSpec::new(Rate::from_gbps(gbps), Time::from_ns(delay_ns)));
+        at = next;
+    }
+    let fabric = builder.build().ok()?;
+    let forwarding = Forwarding::build(&fabric, Mode::ShortestPath).ok()?;
+    Some((fabric, forwarding))
+}
+
+/// When the last of these frames has arrived: frame by frame and link by link.
+fn recurrence(links: &[(u64, u64)], frames: &[u64]) -> Time {
+    let mut free = vec![Time::ZERO; links.len()];
+    let mut done = Time::ZERO;
+    for &bytes in frames {
+        let mut arrival = Time::ZERO;
+        for (free, &(gbps, delay_ns)) in free.iter_mut().zip(links) {
+            *free = arrival.max(*free) + Rate::from_gbps(gbps).serialise(bytes);
+            arrival = *free + Time::from_ns(delay_ns);
+        }
+        done = arrival;
+    }
+    done
+}
+
+/// Runs `physics/lone-flow`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn lone_flow(trial: &mut Trial) -> Result<(), Failure> {
+    // 123 frames of 1000 + 62 bytes and one of 456 + 62, with 20 bytes of preamble and gap each.
+    let mut frames = vec![1082; 123];
+    frames.push(538);
+    let mut rows = Vec::new();
+    for hops in 1..=LINKS.len() {
+        let links = &LINKS[..hops];
+        let mut setup = trial.setup(&LONE_FLOW, &[])?;
+        if let Some((fabric, forwarding)) = chain(links) {
+            (setup.fabric, setup.forwarding) = (fabric, forwarding);
+        }
+        let told = Told::of(setup, &LONE_FLOW)?;
+        let measured = told.flows.first().and_then(|flow| flow.fct_ps()).map_or(f64::NAN, |ps| ps as f64);
+        let stated = told.flows.first().map_or(f64::NAN, |flow| flow.alone_ps as f64);
+        let expected = recurrence(links, &frames).as_ps() as f64;
+        rows.push(vec![hops.to_string(), format!("{measured:.0}"), format!("{expected:.0}")]);
+        let name = format!("{hops} hops: completion time");
+        trial.check(Check::exact(name, "ps", measured, Relation::Equal, expected));
+        let name = format!("{hops} hops: the baseline that slowdowns are measured against");
+        trial.check(Check::exact(name, "ps", stated, Relation::Equal, expected));
+    }
+    trial.show("  completion time of 123,456 bytes in ps, measured and by the recurrence\n");
+    trial.show(&table(&["hops", "measured", "expected"], &rows, 0, Layout::Fixed, 2));
+    // With another flow in the way it must not hold.
+    let told = trial.run(&LONE_FLOW, &[("traffic.0.pairs", "[[\"H1\", \"H2\"], [\"H1\", \"H2\"]]".to_owned())])?;
+    let slowest = told.flows.iter().filter_map(|flow| flow.fct_ps()).max().map_or(f64::NAN, |ps| ps as f64);
+    let alone = told.flows.first().map_or(f64::NAN, |flow| flow.alone_ps as f64);
+    let name = "negative control: with a second flow on the same link it takes longer";
+    trial.check(Check::exact(name, "ps", slowest, Relation::Above, alone));
+    Ok(())
+}

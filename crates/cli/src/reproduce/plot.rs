@@ -1,0 +1,44 @@
+//! Small plots of text.
+
+/// Width of the widest bar.
+const WIDTH: f64 = 40.0;
+
+/// A row per point: its label, and a bar and the value for each series; `most` fills the bar.
+///
+/// ```text
+///   load   lossless                lossy
+///    0.5   ############     4.62   ############     4.61
+/// ```
+pub fn bars(label: &str, series: &[&str], most: f64, rows: &[(String, Vec<f64>)]) -> String {
+    let width = (WIDTH / series.len() as f64).floor();
+    let mut text = format!("  {label:>10}");
+    for name in series {
+        text.push_str(&format!("   {name:<column$}", column = width as usize + 9));
+    }
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    for (label, values) in rows {
+        let mut line = format!("  {label:>10}");
+        for value in values {
+            let filled = (value / most * width).round().clamp(0.0, width) as usize;
+            let bar = "#".repeat(filled);
+            line.push_str(&format!("   {bar:<column$} {value:>8.3}", column = width as usize));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_as_long_as_their_values() {
+        let rows = [("1".to_owned(), vec![0.0, 10.0]), ("2".to_owned(), vec![5.0, 20.0])];
+        let text = bars("x", &["one", "two"], 10.0, &rows);
+        let lengths: Vec<usize> = text.lines().map(|line| line.matches('#').count()).collect();
+        assert_eq!(lengths, [0, 20, 30], "clamped at the widest: {text}");
+    }
+}

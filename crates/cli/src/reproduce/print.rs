@@ -1,0 +1,196 @@
+//! What `reproduce` prints: for people, and as the one JSON object.
+
+use super::check::Check;
+use super::registry::Experiment;
+use super::trial::Trial;
+use crate::output::{Style, styled};
+use crate::render::table::{Layout, table};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// An experiment that was run.
+#[derive(Debug)]
+pub struct Result {
+    /// Which.
+    pub experiment: &'static Experiment,
+    /// How long it took here.
+    pub seconds: f64,
+    /// What it found.
+    pub trial: Trial,
+    /// The same under alternatives to our choices: `key = value`, and what was found.
+    pub under: Vec<(String, Result)>,
+}
+
+impl Result {
+    /// Whether every check holds.
+    pub fn passes(&self) -> bool {
+        !self.trial.checks.is_empty() && self.trial.checks.iter().all(|check| check.pass)
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: &'static str,
+    experiments: Vec<Entry<'a>>,
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    id: &'a str,
+    title: &'a str,
+    source: &'a str,
+    seconds: f64,
+    pass: bool,
+    checks: &'a [Check],
+    /// Only with `--open-choices`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    open_choices: Vec<Alternative<'a>>,
+}
+
+#[derive(Serialize)]
+struct Alternative<'a> {
+    choice: &'a str,
+    pass: bool,
+    checks: &'a [Check],
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    id: &'a str,
+    title: &'a str,
+    source: &'a str,
+    seconds: u32,
+    quick_seconds: u32,
+}
+
+fn pretty(value: &impl Serialize) -> String {
+    // Only a map with keys that are not text could fail.
+    serde_json::to_string_pretty(value).expect("plain structs always serialise") + "\n"
+}
+
+/// The object of all results.
+pub fn json(results: &[Result]) -> String {
+    let alternative = |(choice, result): &'_ (String, Result)| -> (String, bool, Vec<Check>) {
+        (choice.clone(), result.passes(), result.trial.checks.clone())
+    };
+    let under: Vec<Vec<(String, bool, Vec<Check>)>> =
+        results.iter().map(|result| result.under.iter().map(alternative).collect()).collect();
+    let experiments = results.iter().zip(&under).map(|(result, under)| Entry {
+        id: result.experiment.id,
+        title: result.experiment.title,
+        source: result.experiment.source,
+        seconds: (result.seconds * 10.0).round() / 10.0,
+        pass: result.passes(),
+        checks: &result.trial.checks,
+        open_choices: under.iter().map(|(choice, pass, checks)| Alternative { choice, pass: *pass, checks }).collect(),
+    });
+    pretty(&Document { version: env!("CARGO_PKG_VERSION"), experiments: experiments.collect() })
+}
+
+/// What there is, as JSON.
+pub fn list_json(experiments: &[&Experiment]) -> String {
+    let listed = |experiment: &&Experiment| Listed {
+        id: experiment.id,
+        title: experiment.title,
+        source: experiment.source,
+        seconds: experiment.seconds,
+        quick_seconds: experiment.quick_seconds,
+    };
+    let listed: Vec<Listed> = experiments.iter().map(|experiment| listed(&{ *experiment })).collect();
+    pretty(&serde_json::json!({ "version": env!("CARGO_PKG_VERSION"), "experiments": listed }))
+}
+
+/// What there is, for people.
+pub fn list(experiments: &[&Experiment]) -> String {
+    let row = |experiment: &&Experiment| {
+        vec![
+            experiment.id.to_owned(),
+            experiment.title.to_owned(),
+            experiment.seconds.to_string(),
+            experiment.quick_seconds.to_string(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = experiments.iter().map(row).collect();
+    table(&["experiment", "what it shows", "seconds", "--quick"], &rows, 2, Layout::Fixed, 0)
+}
+
+/// Six digits, without what adds nothing.
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        return format!("{value:.0}");
+    }
+    let digits = (5 - value.abs().log10().floor() as i32).clamp(0, 9) as usize;
+    let text = format!("{value:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+fn checks_table(checks: &[Check]) -> String {
+    let row = |check: &Check| {
+        let relation = match check.tolerance {
+            0.0 => check.relation.sign().to_owned(),
+            tolerance => format!("{} (+-{})", check.relation.sign(), number(tolerance)),
+        };
+        let verdict = if check.pass { "ok" } else { "FAIL" };
+        vec![
+            verdict.to_owned(),
+            check.name.clone(),
+            number(check.ours),
+            relation,
+            number(check.paper),
+            check.unit.to_owned(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = checks.iter().map(row).collect();
+    table(&["", "check", "ours", "must be", "source", "unit"], &rows, 2, Layout::Fixed, 2)
+}
+
+/// One experiment for people.
+pub fn result(result: &Result) -> String {
+    let experiment = result.experiment;
+    let mut text = format!("{}  {}\n", styled(experiment.id, Style::Strong), experiment.title);
+    let _ = writeln!(text, "  {}", styled(experiment.source, Style::Faint));
+    for shortened in &result.trial.shortened {
+        let _ = writeln!(text, "  {}", styled(&format!("shortened: {shortened}"), Style::Caution));
+    }
+    if !result.trial.shown.is_empty() {
+        let _ = write!(text, "\n{}", result.trial.shown);
+    }
+    let _ = write!(text, "\n{}", checks_table(&result.trial.checks));
+    let mut notes: Vec<&str> = Vec::new();
+    for note in result.trial.checks.iter().filter_map(|check| check.note.as_deref()) {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    for note in notes {
+        let _ = writeln!(text, "  note: {note}");
+    }
+    for (choice, under) in &result.under {
+        let failed: Vec<&str> =
+            under.trial.checks.iter().filter(|check| !check.pass).map(|check| check.name.as_str()).collect();
+        let outcome =
+            if failed.is_empty() { "every check holds".to_owned() } else { format!("fails: {}", failed.join("; ")) };
+        let _ = writeln!(text, "  open choice, {choice}: {outcome}");
+    }
+    let verdict = if result.passes() { styled("holds", Style::Good) } else { styled("FAILS", Style::Bad) };
+    let _ = writeln!(text, "  {verdict} ({:.1} s)\n", result.seconds);
+    text
+}
+
+/// The last line.
+pub fn totals(results: &[Result]) -> String {
+    let checks = || results.iter().flat_map(|result| &result.trial.checks);
+    let held = checks().filter(|check| check.pass).count();
+    format!("{held} of {} checks of {} experiments hold\n", checks().count(), results.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let shown: Vec<String> = [0.0, 5.0, 37.9, 123_456_789.0, 0.000_012_345, 2.5e-3, 99.99994].map(number).to_vec();
+        assert_eq!(shown, ["0", "5", "37.9", "123456789", "0.000012345", "0.0025", "99.9999"]);
+    }
+}

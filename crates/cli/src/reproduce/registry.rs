@@ -1,0 +1,189 @@
+//! Every experiment, and every scenario that one of them runs.
+
+use super::trial::Trial;
+use super::{bg, deadlock, physics};
+use crate::failure::Failure;
+
+/// A scenario that is part of the program.
+#[derive(Debug)]
+pub struct Source {
+    /// Its file, as errors call it.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+/// What the source of an experiment leaves open, and what else it could be.
+#[derive(Debug)]
+pub struct Choice {
+    /// The scenario that states our choice.
+    pub source: &'static Source,
+    /// Its key there.
+    pub key: &'static str,
+    /// Other values.
+    pub alternatives: &'static [&'static str],
+}
+
+/// One experiment.
+#[derive(Debug)]
+pub struct Experiment {
+    /// `paper/experiment`.
+    pub id: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// Where it is from.
+    pub source: &'static str,
+    /// What it takes on one core of 2024, in s.
+    pub seconds: u32,
+    /// What it takes with `--quick`.
+    pub quick_seconds: u32,
+    /// What its source leaves open.
+    pub choices: &'static [Choice],
+    /// Runs it.
+    pub run: fn(&mut Trial) -> Result<(), Failure>,
+}
+
+macro_rules! scenarios {
+    ($($(#[$doc:meta])* $name:ident = $path:literal;)*) => {
+        $($(#[$doc])* pub static $name: Source = Source {
+            name: concat!("experiments/", $path),
+            text: include_str!(concat!("../../../../experiments/", $path)),
+        };)*
+        /// All of them.
+        #[cfg(test)]
+        pub static SCENARIOS: &[&Source] = &[$(&$name),*];
+    };
+}
+
+scenarios! {
+    /// Goodput over load.
+    GOODPUT = "bg/fig1.1-goodput.toml";
+    /// Reno over a link that loses one frame in a thousand.
+    RENO = "bg/fig1.1-reno.toml";
+    /// Congestion spreads, and blocks whom it does not concern.
+    SPREADING = "bg/fig1.2.toml";
+    /// One account fills while nothing drains.
+    HEADROOM = "bg/fig1.4.toml";
+    /// Poisson arrivals at a deterministic server.
+    MD1 = "physics/md1.toml";
+    /// One flow, two hosts.
+    LONE_FLOW = "physics/lone-flow.toml";
+    /// Flows into one host under PFC.
+    MAX_MIN = "physics/max-min.toml";
+    /// TCP flows over one bottleneck.
+    MAX_MIN_TCP = "physics/max-min-tcp.toml";
+    /// Four switches that wait for each other.
+    RING = "deadlock/ring.toml";
+}
+
+/// In the order in which they run.
+pub static EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        id: "bg/fig1.1",
+        title: "goodput over load, lossy and lossless; Reno at one loss in a thousand",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.1 (after Tanenbaum and Wetherall, 2011); Lakshman and Madhow, 1997",
+        seconds: 40,
+        quick_seconds: 8,
+        choices: bg::GOODPUT_CHOICES,
+        run: bg::goodput,
+    },
+    Experiment {
+        id: "bg/fig1.2",
+        title: "PFC spreads congestion from the congested port to every sender",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.2",
+        seconds: 2,
+        quick_seconds: 1,
+        choices: bg::SPREADING_CHOICES,
+        run: bg::spreading,
+    },
+    Experiment {
+        id: "bg/fig1.3",
+        title: "PFC blocks a flow whose own path is free",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.3",
+        seconds: 3,
+        quick_seconds: 1,
+        choices: bg::SPREADING_CHOICES,
+        run: bg::blocking,
+    },
+    Experiment {
+        id: "bg/fig1.4",
+        title: "PFC headroom over cable length: none lost with it, some with less",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.4; IEEE 802.1Qbb annex O",
+        seconds: 5,
+        quick_seconds: 2,
+        choices: bg::HEADROOM_CHOICES,
+        run: bg::headroom,
+    },
+    Experiment {
+        id: "physics/md1",
+        title: "mean wait of M/D/1 at loads 0.5, 0.8 and 0.95",
+        source: "Pollaczek and Khinchine",
+        seconds: 90,
+        quick_seconds: 6,
+        choices: &[],
+        run: physics::md1,
+    },
+    Experiment {
+        id: "physics/lone-flow",
+        title: "completion time of a lone flow over 1 to 6 hops, to the picosecond",
+        source: "serialisation, propagation, store and forward",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: &[],
+        run: physics::lone_flow,
+    },
+    Experiment {
+        id: "physics/max-min",
+        title: "max-min shares of a bottleneck",
+        source: "Bertsekas and Gallager, Data Networks, 6.5.2",
+        seconds: 8,
+        quick_seconds: 2,
+        choices: &[],
+        run: physics::max_min,
+    },
+    Experiment {
+        id: "physics/little",
+        title: "Little's law in every queue",
+        source: "Little, 1961",
+        seconds: 3,
+        quick_seconds: 1,
+        choices: &[],
+        run: physics::little,
+    },
+    Experiment {
+        id: "deadlock/ring",
+        title: "four switches in a ring lock up under PFC, and only then",
+        source: "Dally and Seitz, 1987: a cycle of waiting buffers",
+        seconds: 2,
+        quick_seconds: 1,
+        choices: &[],
+        run: deadlock::ring,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_choices_name_keys_of_their_scenarios() {
+        for (at, experiment) in EXPERIMENTS.iter().enumerate() {
+            assert!(experiment.id.split_once('/').is_some());
+            assert!(EXPERIMENTS[at + 1..].iter().all(|other| other.id != experiment.id));
+            assert!(experiment.quick_seconds <= experiment.seconds);
+            for choice in experiment.choices {
+                for value in choice.alternatives {
+                    let overrides = [(choice.key.to_owned(), (*value).to_owned())];
+                    let read = scenario::Scenario::parse(
+                        choice.source.text,
+                        choice.source.name,
+                        "".as_ref(),
+                        &overrides,
+                        None,
+                    );
+                    assert!(read.is_ok(), "{} = {value}: {}", choice.key, read.unwrap_err());
+                }
+            }
+        }
+    }
+}
