@@ -77,6 +77,8 @@ struct Shard<N: Node> {
     agenda: Agenda,
     /// Scratch: the nodes that run in this window.
     ready: Vec<u32>,
+    /// Nodes that ran since somebody asked.
+    active: Vec<u32>,
     statistics: Statistics,
 }
 
@@ -148,6 +150,7 @@ impl<N: Node> Engine<N> {
                 first_ring: first_rings[index],
                 wires: (first_wire, shard_wires[shard].len() as u32),
                 pooled: true,
+                active: false,
                 ports: ingress_ports[index] as u16,
                 waiting: 0,
             });
@@ -168,6 +171,7 @@ impl<N: Node> Engine<N> {
                     mail,
                     agenda: Agenda::default(),
                     ready: Vec::new(),
+                    active: Vec::new(),
                     statistics: Statistics::default(),
                 }
             })
@@ -214,6 +218,24 @@ impl<N: Node> Engine<N> {
     /// All nodes in order.
     pub fn nodes(&self) -> impl Iterator<Item = &N> {
         (0..self.len()).map(|index| self.node(index))
+    }
+
+    /// The nodes that ran since the last call, ascending: whoever watches a large network looks only at
+    /// them. The same for any number of threads.
+    pub fn take_active(&mut self) -> Vec<u32> {
+        let mut taken = Vec::new();
+        // A shard's nodes are contiguous: its first is the one in slot 0.
+        let mut first = 0;
+        for shard in &mut self.shards {
+            let start = taken.len();
+            for slot in shard.active.drain(..) {
+                shard.mail.slots[slot as usize].active = false;
+                taken.push(first + slot);
+            }
+            taken[start..].sort_unstable();
+            first += shard.nodes.len() as u32;
+        }
+        taken
     }
 
     /// The messages on the wires into node `index`: by ingress port, oldest first.
@@ -397,6 +419,10 @@ impl<N: Node> Shard<N> {
             let first = slot.next.min(end);
             let (wires, first_ring) = (slot.wires, slot.first_ring as usize);
             slot.next = Time::MAX;
+            if !slot.active {
+                slot.active = true;
+                self.active.push(index as u32);
+            }
             self.mail.gather(index, first, end);
             let wires = &self.wires[wires.0 as usize..wires.1 as usize];
             let mut window = Window::new(&mut self.mail, wires, first_ring, first, end);

@@ -28,6 +28,8 @@ pub(crate) struct Slot {
     /// Its wires in the shard.
     pub(crate) wires: (u32, u32),
     pub(crate) pooled: bool,
+    /// Whether it stands in its shard's list of active nodes.
+    pub(crate) active: bool,
     /// How many ingress ports it has.
     pub(crate) ports: u16,
     /// Ingress ports whose ring holds something: bit b stands for ports b, b + 64, ...

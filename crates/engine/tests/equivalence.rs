@@ -182,7 +182,7 @@ fn reference(mut network: Network, stop: Time) -> Log {
 fn any_number_of_threads_gives_what_a_global_queue_gives() {
     let stop = Time::from_us(40);
     let mut busy = 0;
-    for seed in 0..40 {
+    for seed in 0..12 {
         let expected = reference(network(seed), stop);
         busy += expected.iter().filter(|entry| entry.1 > 10).count();
         for threads in [1, 2, 3, 5] {
@@ -197,7 +197,7 @@ fn any_number_of_threads_gives_what_a_global_queue_gives() {
             assert_eq!(log(engine.nodes()), expected, "seed {seed}, {threads} threads");
         }
     }
-    assert!(busy > 60, "the networks must be lively to prove anything: {busy}");
+    assert!(busy > 20, "the networks must be lively to prove anything: {busy}");
 }
 
 #[test]

@@ -66,6 +66,7 @@ fn main() {
         notification_delay: None,
         duration,
         warm_up: Time::ZERO,
+        measure_end: duration,
         seed: 1,
         threads,
         deadlock_every: Some(Time::from_us(100)),

@@ -1,50 +1,47 @@
 //! What the deadlock detector is told: paused queues, and the accounts that pause them.
 
 use crate::node::Machine;
+use crate::parameters::FlowControl;
 use crate::simulation::Simulation;
+use crate::switch::alert;
 use check::deadlock::{Account, Deadlock, PausedQueue, deadlock};
 use check::{AccountId, QueueId};
-use std::collections::BTreeMap;
+use fabric::NodeId;
+use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
+
+/// A queue that is stopped and holds something.
+struct Stopped {
+    queue: QueueId,
+    paused_since: Time,
+    paused_by: AccountId,
+}
 
 /// Looks for a deadlock at `now`.
 pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
-    let network = &simulation.network;
-    let fabric = &network.fabric;
-    let mut queues = Vec::new();
-    // Bytes of each account in paused queues; only those can hold a deadlock together.
-    let mut waiting: BTreeMap<AccountId, BTreeMap<QueueId, u64>> = BTreeMap::new();
-    let by_port = matches!(network.switch.flow_control, crate::parameters::FlowControl::Pause(_));
-    let account = |node: u32, port: u16, class: u8| AccountId { node, port, class: if by_port { 0 } else { class } };
-    for switch in simulation.switches() {
-        for (port, state) in switch.ports.iter().enumerate() {
-            if state.waiting == 0 {
-                continue;
-            }
-            for (slot, &class) in network.classes.iter().enumerate() {
-                let queue = switch.queue(port, slot);
-                let pause = &switch.details[port].pause;
-                let Some(paused_since) = pause.stopped_since_at(now, class) else { continue };
-                if queue.is_empty() {
-                    continue;
-                }
-                let id = QueueId { node: switch.node.0, port: port as u16, class };
-                let peer = fabric.ports(switch.node)[port];
-                let paused_by = account(peer.peer.0, peer.peer_port, class);
-                queues.push(PausedQueue { queue: id, paused_by, paused_since, bytes: u64::from(queue.bytes) });
-                for frame in queue.frames() {
-                    let holder = account(switch.node.0, frame.in_port, frame.in_class);
-                    *waiting.entry(holder).or_default().entry(id).or_default() += u64::from(frame.size_bytes);
-                }
-            }
-        }
-    }
-    if queues.len() < 2 {
+    let mut stopped = stopped_queues(simulation, now);
+    keep_those_that_may_be_stuck(&mut stopped);
+    if stopped.is_empty() {
         return None;
+    }
+    let by_port = stops_whole_ports(simulation);
+    let mut queues = Vec::new();
+    // Bytes of each account in these queues: only they can hold a deadlock together.
+    let mut waiting: BTreeMap<AccountId, BTreeMap<QueueId, u64>> = BTreeMap::new();
+    for Stopped { queue: id, paused_since, paused_by } in stopped {
+        let Machine::Switch(switch) = simulation.machine(NodeId(id.node)) else { continue };
+        let slot = usize::from(simulation.network.class_slot[usize::from(id.class)]);
+        let queue = switch.queue(usize::from(id.port), slot);
+        queues.push(PausedQueue { queue: id, paused_by, paused_since, bytes: u64::from(queue.bytes) });
+        for frame in queue.frames() {
+            let class = if by_port { 0 } else { frame.in_class };
+            let holder = AccountId { node: id.node, port: frame.in_port, class };
+            *waiting.entry(holder).or_default().entry(id).or_default() += u64::from(frame.size_bytes);
+        }
     }
     let accounts: Vec<Account> = waiting
         .into_iter()
-        .filter_map(|(id, waiting)| match simulation.machine(fabric::NodeId(id.node)) {
+        .filter_map(|(id, waiting)| match simulation.machine(NodeId(id.node)) {
             Machine::Switch(switch) => {
                 let xon_bytes = switch.resumes_at_bytes(id.port, id.class);
                 Some(Account { id, xon_bytes, waiting: waiting.into_iter().collect() })
@@ -53,4 +50,47 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
         })
         .collect();
     deadlock(&queues, &accounts)
+}
+
+fn stops_whole_ports(simulation: &Simulation) -> bool {
+    matches!(simulation.network.switch.flow_control, FlowControl::Pause(_))
+}
+
+fn stopped_queues(simulation: &Simulation, now: Time) -> Vec<Stopped> {
+    let network = &simulation.network;
+    let by_port = stops_whole_ports(simulation);
+    let mut stopped = Vec::new();
+    for &index in &simulation.stopped {
+        let Machine::Switch(switch) = simulation.engine.node(index as usize) else { continue };
+        for (port, state) in switch.ports.iter().enumerate() {
+            if state.waiting == 0 || state.alert & alert::PAUSE == 0 {
+                continue;
+            }
+            for (slot, &class) in network.classes.iter().enumerate() {
+                let Some(paused_since) = switch.details[port].pause.stopped_since_at(now, class) else { continue };
+                if switch.queue(port, slot).is_empty() {
+                    continue;
+                }
+                let queue = QueueId { node: switch.node.0, port: port as u16, class };
+                let peer = network.fabric.ports(switch.node)[port];
+                let class = if by_port { 0 } else { class };
+                let paused_by = AccountId { node: peer.peer.0, port: peer.peer_port, class };
+                stopped.push(Stopped { queue, paused_since, paused_by });
+            }
+        }
+    }
+    stopped
+}
+
+/// Drops queues from which no cycle of switches can be reached along stopped queues. Congestion without a
+/// deadlock is a tree, of which nothing is left: the frames in its queues need not be looked at.
+fn keep_those_that_may_be_stuck(stopped: &mut Vec<Stopped>) {
+    loop {
+        let sources: BTreeSet<u32> = stopped.iter().map(|stopped| stopped.queue.node).collect();
+        let before = stopped.len();
+        stopped.retain(|stopped| sources.contains(&stopped.paused_by.node));
+        if stopped.len() == before {
+            return;
+        }
+    }
 }

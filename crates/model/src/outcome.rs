@@ -20,7 +20,24 @@ use units::Time;
 /// How many ports a summary names in each list.
 const LISTED_PORTS: usize = 10;
 
+/// What depends on the span that is measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    end: Time,
+    delay: Histogram,
+    links: LinkSummary,
+}
+
 impl Simulation {
+    /// Looks at what was measured since the warm-up.
+    pub(crate) fn measure(&self, now: Time) -> Measured {
+        let mut delay = Histogram::new();
+        for host in self.hosts() {
+            delay.merge(&host.delay);
+        }
+        Measured { end: now, delay, links: self.links(now) }
+    }
+
     /// Sums up the run at its present time. Flows that have not ended are handed to `watcher` and count
     /// as started. `expect_deadlock` turns the deadlock check around. The identity of the scenario is for
     /// the caller to fill in.
@@ -37,13 +54,10 @@ impl Simulation {
         }
         let ledger = self.ledger(now);
         let mut flows = self.flows.summary();
-        if self.warm_up == Time::ZERO {
+        if self.warm_up == Time::ZERO && self.measure_end == self.duration {
             flows.started = started;
         }
-        let mut delay = Histogram::new();
-        for host in self.hosts() {
-            delay.merge(&host.delay);
-        }
+        let Measured { end, delay, links } = self.measured.clone().unwrap_or_else(|| self.measure(now));
         let packets = &ledger.packets;
         let mut account = PacketAccount {
             injected: packets.injected.frames,
@@ -60,7 +74,7 @@ impl Simulation {
         let checks = self.checks(&ledger, now, expect_deadlock);
         Summary {
             partial: now < self.duration,
-            window: Window { start_ps: self.warm_up.min(now).as_ps(), end_ps: now.as_ps() },
+            window: Window { start_ps: self.warm_up.min(now).as_ps(), end_ps: end.as_ps() },
             simulated_ps: now.as_ps(),
             events: ledger.hops,
             packet_hops: ledger.hops,
@@ -75,7 +89,7 @@ impl Simulation {
             flows,
             delay_ns: Distribution::from_ps(&delay),
             pauses: self.pauses(&ledger, now),
-            links: self.links(now),
+            links,
             deadlock: self.deadlock_report(),
             warnings: self.warnings(&ledger),
             checks: checks

@@ -102,7 +102,7 @@ pub struct PauseParameters {
 /// one-way `delay`: a frame of its own that it has just begun to send holds the pause frame back, the
 /// pause frame travels, the sender finishes the frame that it has begun and reacts, and what it sent
 /// travels back. A frame leaves the account when its transmission *starts*, so one more frame may
-/// already be counted (802.1Qbb annex O; DESIGN section 2).
+/// already be counted (802.1Qbb annex O).
 pub fn headroom_bytes(rate: Rate, delay: Time, mtu_bytes: u64, reaction_bit_times: u64) -> u64 {
     let overhead = units::WIRE_OVERHEAD_BYTES;
     let round_trip = rate.bytes_in(delay * 2) + 1;
@@ -227,6 +227,8 @@ pub struct Setup {
     pub duration: Time,
     /// What happens before this does not count in statistics.
     pub warm_up: Time,
+    /// What happens from here on does not count either; at most `duration`.
+    pub measure_end: Time,
     /// The run's seed.
     pub seed: u64,
     /// Threads, at least 1.

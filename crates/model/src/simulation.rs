@@ -6,12 +6,14 @@ use crate::deadlock;
 use crate::host::{FlowEnd, Host};
 use crate::network::Network;
 use crate::node::Machine;
+use crate::outcome::Measured;
 use crate::parameters::{RecordParameters, Setup};
 use crate::switch::Switch;
 use check::deadlock::Deadlock;
 use engine::Engine;
 use fabric::NodeId;
 use record::flows::{FlowRecord, FlowStatistics};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use units::Time;
 
@@ -62,6 +64,9 @@ pub struct Simulation {
     pub(crate) position: Vec<u32>,
     pub(crate) duration: Time,
     pub(crate) warm_up: Time,
+    pub(crate) measure_end: Time,
+    /// What was measured when the measurement ended before the run.
+    pub(crate) measured: Option<Measured>,
     record: RecordParameters,
     deadlock_every: Option<Time>,
     pub(crate) deadlock: Option<Deadlock>,
@@ -70,6 +75,12 @@ pub struct Simulation {
     /// Bytes sent per port and payload per traffic entry at the last look.
     sent_before: Vec<u64>,
     goodput_before: Vec<u64>,
+    /// Hops counted at each node when it was last looked at, and their sum.
+    hops_before: Vec<u64>,
+    hops: u64,
+    /// Nodes that ran and were not looked at yet, and switches with a port that is stopped.
+    fresh: BTreeSet<u32>,
+    pub(crate) stopped: BTreeSet<u32>,
     pub(crate) flow_count: u64,
 }
 
@@ -80,16 +91,20 @@ impl Simulation {
     /// If a switch's buffer is smaller than its headroom, or the links make no network.
     pub fn new(setup: Setup) -> Result<Self, ModelError> {
         let (duration, warm_up, record) = (setup.duration, setup.warm_up, setup.record);
+        let measure_end = setup.measure_end.min(duration);
         let (deadlock_every, threads) = (setup.deadlock_every, setup.threads);
         let Built { network, machines, wires, position } = build(setup)?;
         let engine = Engine::new(machines, &wires, threads)?;
         let (ports, entries) = (network.fabric.port_count(), network.traffic_entries);
+        let nodes = engine.len();
         Ok(Simulation {
             engine,
             network,
             position,
             duration,
             warm_up,
+            measure_end,
+            measured: None,
             record,
             deadlock_every,
             deadlock: None,
@@ -97,6 +112,10 @@ impl Simulation {
             baseline: Baseline::default(),
             sent_before: vec![0; ports],
             goodput_before: vec![0; entries],
+            hops_before: vec![0; nodes],
+            hops: 0,
+            fresh: BTreeSet::new(),
+            stopped: BTreeSet::new(),
             flow_count: 0,
         })
     }
@@ -120,8 +139,8 @@ impl Simulation {
             ];
             let next = |period: Time| now + period - now % period;
             let mut stop = periods.iter().flatten().map(|&period| next(period)).min().unwrap_or(self.duration);
-            if now < self.warm_up {
-                stop = stop.min(self.warm_up);
+            for moment in [self.warm_up, self.measure_end] {
+                stop = if now < moment { stop.min(moment) } else { stop };
             }
             let stop = stop.min(self.duration);
             self.engine.run_until(stop);
@@ -129,7 +148,12 @@ impl Simulation {
             if stop == self.warm_up {
                 self.reset(stop);
             }
+            self.fresh.extend(self.engine.take_active());
+            if stop == self.measure_end && stop < self.duration {
+                self.measured = Some(self.measure(stop));
+            }
             if due(self.deadlock_every) && self.deadlock.is_none() {
+                self.note_stopped();
                 self.deadlock = deadlock::find(self, stop);
             }
             if due(self.record.queues_every) {
@@ -143,7 +167,7 @@ impl Simulation {
             }
             if due(Some(collect)) || stop == self.duration {
                 self.collect(watcher);
-                if !watcher.progress(stop, self.hops()) {
+                if !watcher.progress(stop, self.hops) {
                     return stop >= self.duration;
                 }
             }
@@ -153,11 +177,6 @@ impl Simulation {
     /// Every event before this instant has happened.
     pub fn now(&self) -> Time {
         self.engine.now()
-    }
-
-    /// Frames that crossed a link so far.
-    pub fn hops(&self) -> u64 {
-        self.engine.nodes().map(|machine| machine.ledger().hops).sum()
     }
 
     pub(crate) fn machine(&self, node: NodeId) -> &Machine {
@@ -187,17 +206,37 @@ impl Simulation {
         }
     }
 
-    /// Takes what ended in the hosts, in order of host and time.
+    /// Keeps the list of switches with a stopped port: a stop begins and ends where a node runs.
+    fn note_stopped(&mut self) {
+        for &index in &self.fresh {
+            if let Machine::Switch(switch) = self.engine.node(index as usize) {
+                if switch.has_stopped_port() {
+                    self.stopped.insert(index);
+                } else {
+                    self.stopped.remove(&index);
+                }
+            }
+        }
+    }
+
+    /// Takes what ended in the nodes that ran, in order of node and time.
     fn collect(&mut self, watcher: &mut dyn Watcher) {
-        for node in self.network.fabric.node_ids() {
-            let index = self.position[node.index()] as usize;
-            let (ends, pauses) = match self.engine.node(index) {
-                Machine::Host(host) if host.ends.is_empty() && host.pause_events.is_empty() => continue,
-                Machine::Switch(switch) if switch.pause_events.is_empty() => continue,
-                _ => match self.engine.node_mut(index) {
-                    Machine::Host(host) => (std::mem::take(&mut host.ends), std::mem::take(&mut host.pause_events)),
-                    Machine::Switch(switch) => (Vec::new(), std::mem::take(&mut switch.pause_events)),
-                },
+        self.note_stopped();
+        for index in std::mem::take(&mut self.fresh) {
+            let index = index as usize;
+            let machine = self.engine.node(index);
+            let hops = machine.ledger().hops;
+            self.hops += hops - std::mem::replace(&mut self.hops_before[index], hops);
+            let (node, news) = match machine {
+                Machine::Host(host) => (host.node, !host.ends.is_empty() || !host.pause_events.is_empty()),
+                Machine::Switch(switch) => (switch.node, !switch.pause_events.is_empty()),
+            };
+            if !news {
+                continue;
+            }
+            let (ends, pauses) = match self.engine.node_mut(index) {
+                Machine::Host(host) => (std::mem::take(&mut host.ends), std::mem::take(&mut host.pause_events)),
+                Machine::Switch(switch) => (Vec::new(), std::mem::take(&mut switch.pause_events)),
             };
             for end in ends {
                 self.flow_ended(&end, watcher);
@@ -211,7 +250,7 @@ impl Simulation {
     pub(crate) fn flow_ended(&mut self, end: &FlowEnd, watcher: &mut dyn Watcher) {
         let record = self.baseline.record(&self.network, end, self.flow_count);
         self.flow_count += 1;
-        if end.start >= self.warm_up {
+        if end.start >= self.warm_up && end.start < self.measure_end {
             self.flows.push(&record);
         }
         watcher.flow(&record);

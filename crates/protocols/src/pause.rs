@@ -59,7 +59,7 @@ const HEADROOM: Parameter = Parameter {
     default: "auto",
     meaning: "room per lossless account for what arrives after XOFF; auto is 2 x delay x rate + reaction + 3 MTU \
               + the pause frame",
-    source: "802.1Qbb annex O; DESIGN: a frame leaves the account when its transmission starts",
+    source: "802.1Qbb annex O; one MTU more, since a frame leaves the account when its transmission starts",
 };
 const QUANTA: Parameter = Parameter {
     key: "quanta",
@@ -71,7 +71,7 @@ const REACTION: Parameter = Parameter {
     key: "reaction",
     default: "3840",
     meaning: "bit times from hearing a pause to obeying it",
-    source: "TARGETS bg/fig1.4; of the order that 802.3 annex 31B.3.7 and 802.1Qbb annex O allow",
+    source: "choice of this project, of the order that 802.3 annex 31B.3.7 and 802.1Qbb annex O allow",
 };
 
 /// How long `quanta` units of 512 bit times last on a link of `rate`.

@@ -377,6 +377,7 @@ impl Scenario {
                 notification_delay: parts.host.notification_delay,
                 duration: parts.top.duration,
                 warm_up: parts.watch.warm_up,
+                measure_end: parts.watch.measure_end.unwrap_or(parts.top.duration),
                 seed: parts.seed,
                 threads: parts.top.threads,
                 deadlock_every: parts.watch.deadlock_every,

@@ -102,10 +102,11 @@ pub fn deadlock(queues: &[PausedQueue], accounts: &[Account]) -> Option<Deadlock
     Some(Deadlock { cycle, closed, set_size })
 }
 
-/// The check "deadlock": fails on a deadlock that was not `expected` (a scenario that shows one expects
-/// it).
+/// The check "deadlock": fails on a deadlock that was not `expected`, and on an expected one that did not
+/// come.
 pub fn verdict(found: Option<&Deadlock>, expected: bool) -> Verdict {
     match found {
+        None if expected => Verdict::new("deadlock", false, "none, but one was expected"),
         None => Verdict::new("deadlock", true, "none"),
         Some(deadlock) if expected => Verdict::new("deadlock", true, format!("expected: {deadlock}")),
         Some(deadlock) => Verdict::new("deadlock", false, deadlock.to_string()),

@@ -49,6 +49,7 @@ fn a_cycle_that_is_about_to_drain_is_not_a_deadlock() {
     accounts[2].waiting = vec![(queue(3), 2_000), (free, 50_000)];
     assert_eq!(deadlock(&queues, &accounts), None);
     assert!(verdict(None, false).pass);
+    assert!(!verdict(None, true).pass);
     // One byte more behind the paused queue, and the account stays above XON for ever.
     accounts[2].waiting[0].1 = 2_001;
     assert_eq!(deadlock(&queues, &accounts).unwrap().set_size, 4);

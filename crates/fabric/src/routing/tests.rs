@@ -284,7 +284,7 @@ fn explicit_paths_and_overrides() {
     assert!(error(&["T1", "H1", "T1"]).contains("host `H1`, does not forward"));
     assert!(error(&["T1"]).contains("at least two"));
 
-    // TARGETS fig 11: the way to H15 turns back at L1.
+    // Tagger, figure 11: the way to H15 turns back at L1.
     for mode in [Mode::ShortestPath, Mode::UpDown { root: None }] {
         let mut forwarding = Forwarding::build(&fabric, mode).unwrap();
         let before: Vec<_> = fabric.switches().map(|s| forwarding.lookup(s, 15).to_vec()).collect();

@@ -1,6 +1,6 @@
 //! Two-level tables: downwards by the destination's subnet (prefix), upwards by its position under its
 //! edge switch (suffix), so that each host is always reached over the same core (Al-Fares et al., 2008;
-//! PABO's fat-tree, Fig. 10; TARGETS 1.3).
+//! PABO's fat-tree, Fig. 10).
 //!
 //! With `i` the position of the destination among the hosts of its edge switch, `z` the position of a
 //! switch among its siblings (edges under the same aggregation switch; aggregation switches over the same

@@ -292,6 +292,11 @@ impl Switch {
         &self.queues[port * self.slots + slot]
     }
 
+    /// Whether a port is stopped or about to be.
+    pub fn has_stopped_port(&self) -> bool {
+        self.ports.iter().any(|port| port.alert & alert::PAUSE != 0)
+    }
+
     /// Forgets what was measured before `now`.
     pub fn reset(&mut self, now: Time) {
         for queue in &mut self.queues {

@@ -89,6 +89,7 @@ pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
         notification_delay: None,
         duration: Time::from_ms(1),
         warm_up: Time::ZERO,
+        measure_end: Time::MAX,
         seed: 1,
         threads: 1,
         deadlock_every: Some(Time::from_us(10)),
