@@ -5,12 +5,19 @@
 use protocols::describe::Mechanism;
 use protocols::{ecn, pause, transport};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const BEGIN: &str = "<!-- parameters: begin (generated, see crates/protocols/tests/pages.rs) -->\n";
 const END: &str = "<!-- parameters: end -->\n";
 /// Pages of what has no table of parameters here: `model` decides them.
 const OTHERS: [&str; 5] = ["drop", "strict", "wrr", "drr", "shared-buffer"];
 const SECTIONS: [&str; 5] = ["## Description", "## Usage", "## Parameters", "## References", "## Validation"];
+
+/// One test at a time: a page that is being rewritten must not be read.
+fn alone() -> MutexGuard<'static, ()> {
+    static PAGES: Mutex<()> = Mutex::new(());
+    PAGES.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/mechanisms")
@@ -43,6 +50,7 @@ fn table(mechanism: &Mechanism) -> String {
 
 #[test]
 fn every_mechanism_has_a_page_with_its_parameters() {
+    let _alone = alone();
     for mechanism in mechanisms() {
         let (path, page) = page(mechanism.kind);
         let (before, rest) = page.split_once(BEGIN).unwrap_or_else(|| panic!("{}: no begin mark", path.display()));
@@ -59,6 +67,7 @@ fn every_mechanism_has_a_page_with_its_parameters() {
 
 #[test]
 fn every_page_has_the_five_parts() {
+    let _alone = alone();
     for kind in mechanisms().into_iter().map(|mechanism| mechanism.kind).chain(OTHERS) {
         let (path, page) = page(kind);
         assert!(page.starts_with("# "), "{}: no title", path.display());
@@ -72,6 +81,7 @@ fn every_page_has_the_five_parts() {
 
 #[test]
 fn no_page_is_left_behind() {
+    let _alone = alone();
     let known: Vec<&str> = mechanisms().into_iter().map(|mechanism| mechanism.kind).chain(OTHERS).collect();
     for entry in std::fs::read_dir(folder()).expect("docs/mechanisms") {
         let path = entry.expect("an entry").path();
