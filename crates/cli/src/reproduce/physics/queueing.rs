@@ -7,7 +7,6 @@ use crate::reproduce::registry::MD1;
 use crate::reproduce::statistics::{Interval, interval};
 use crate::reproduce::trial::{Told, Trial, simulation};
 use model::Watcher;
-use record::histogram::Histogram;
 use units::{Rate, Time};
 
 /// Of a frame at the 10 Gbps port.
@@ -139,28 +138,5 @@ pub fn little(trial: &mut Trial) -> Result<(), Failure> {
         let off = (length - 0.9 * expected).abs();
         trial.check(Check::new(name, "frames", off, Relation::Above, 0.02 * expected, 0.0));
     }
-    corrupted(trial);
     Ok(())
-}
-
-/// The identity itself, on a queue whose books are cooked: waits as frames stamp them, one stamp a nanosecond off.
-fn corrupted(trial: &mut Trial) {
-    for (late_ns, relation, what) in [
-        (0u64, Relation::Equal, "honest books"),
-        (1, Relation::Above, "negative control: one stamp of 1000 a nanosecond late"),
-    ] {
-        let mut waits = Histogram::new();
-        let (mut area_ns, mut total_ns) = (0u64, 0u64);
-        // Two frames come every two microseconds and leave one after the other.
-        for frame in 0..1000u64 {
-            let (came, left) = (frame / 2 * 2000, frame * 1000);
-            let stamped = came + if frame == 501 { late_ns } else { 0 };
-            total_ns += left - stamped.min(left);
-            waits.record(left - came);
-            // The second of each pair is alone in the queue for a service time.
-            area_ns += if frame % 2 == 1 { 1000 } else { 0 };
-        }
-        let off = area_ns.abs_diff(total_ns) as f64;
-        trial.check(Check::exact(format!("{what}: difference"), "frame ns", off, relation, 0.0));
-    }
 }
