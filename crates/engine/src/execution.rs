@@ -13,6 +13,9 @@ use units::Time;
 /// No window is longer than this, so that a time within it fits 48 bits.
 const LONGEST_WINDOW: Time = Time::from_s(100);
 
+/// Up to this many nodes are looked at in every window.
+const SMALL_POOL: usize = 16;
+
 /// How many turns ahead a node's state is asked for: one per level of indirection.
 const APPROACH: usize = 3;
 
@@ -244,7 +247,7 @@ impl<N: Node> Engine<N> {
         let mail = &self.shards[shard as usize].mail;
         let slot = &mail.slots[slot as usize];
         let first = slot.first_ring as usize;
-        slot.waiting_ports().flat_map(move |port| mail.rings[first + port].iter())
+        slot.waiting_ports().into_iter().flat_map(move |port| mail.rings[first + port].iter())
     }
 
     /// When the earliest event of any node comes; [`Time::MAX`] if nothing will ever happen again.
@@ -382,8 +385,12 @@ impl<N: Node> Shard<N> {
     /// Runs every node of the pool that has an event in [base, end).
     fn window(&mut self, base: Time, end: Time) {
         // A node that is due within a few more windows stays in the pool: looking at it again is cheaper
-        // than a round through the agenda.
-        let near = end.saturating_add((end - base).min(LONGEST_WINDOW) * 4);
+        // than a round through the agenda. In a small pool all stay.
+        let near = if self.mail.pool.len() <= SMALL_POOL {
+            Time::MAX
+        } else {
+            end.saturating_add((end - base).min(LONGEST_WINDOW) * 4)
+        };
         self.ready.clear();
         let (slots, ready, agenda) = (&mut self.mail.slots, &mut self.ready, &mut self.agenda);
         self.mail.pool.retain(|&index| {
@@ -403,11 +410,13 @@ impl<N: Node> Shard<N> {
             false
         });
         // In order of memory, which the processor then fetches ahead.
-        self.ready.sort_unstable();
+        if self.ready.len() > 1 {
+            self.ready.sort_unstable();
+        }
         self.statistics.windows += 1;
         self.statistics.runs += self.ready.len() as u64;
         for (turn, &index) in self.ready.iter().enumerate() {
-            for turns in 1..=APPROACH {
+            for turns in 1..=APPROACH.min(self.ready.len() - 1 - turn) {
                 if let Some(&soon) = self.ready.get(turn + turns) {
                     self.mail.approach(soon as usize, turns);
                     self.nodes[soon as usize].approach(turns);

@@ -36,17 +36,26 @@ pub(crate) struct Slot {
     pub(crate) waiting: u64,
 }
 
+/// Calls `look` with every ingress port, of `ports`, that `waiting` stands for.
+#[inline]
+fn for_each_waiting(waiting: u64, ports: u16, mut look: impl FnMut(usize)) {
+    let mut left = waiting;
+    while left != 0 {
+        let mut port = left.trailing_zeros() as usize;
+        left &= left - 1;
+        while port < usize::from(ports) {
+            look(port);
+            port += 64;
+        }
+    }
+}
+
 impl Slot {
     /// Ingress ports whose ring may hold something.
-    #[inline]
-    pub(crate) fn waiting_ports(&self) -> impl Iterator<Item = usize> + use<> {
-        let (mut left, ports) = (self.waiting, usize::from(self.ports));
-        std::iter::from_fn(move || {
-            let bit = left.trailing_zeros() as usize;
-            left &= left.wrapping_sub(1);
-            (bit < 64).then_some(bit)
-        })
-        .flat_map(move |bit| (bit..ports).step_by(64))
+    pub(crate) fn waiting_ports(&self) -> Vec<usize> {
+        let mut waiting = Vec::new();
+        for_each_waiting(self.waiting, self.ports, |port| waiting.push(port));
+        waiting
     }
 }
 
@@ -126,9 +135,7 @@ impl<M: Message> Mail<M> {
         let slot = &self.slots[index];
         let first = slot.first_ring as usize;
         if turns == 1 {
-            for port in slot.waiting_ports() {
-                self.rings[first + port].prefetch(8);
-            }
+            for_each_waiting(slot.waiting, slot.ports, |port| self.rings[first + port].prefetch(8));
         } else {
             prefetch(&self.rings[first..first + usize::from(slot.ports)]);
         }
@@ -138,16 +145,17 @@ impl<M: Message> Mail<M> {
     pub(crate) fn gather(&mut self, index: usize, base: Time, end: Time) {
         self.keys.clear();
         let slot = &self.slots[index];
-        for port in slot.waiting_ports() {
-            for message in self.rings[slot.first_ring as usize + port].iter() {
+        let (rings, keys) = (&self.rings, &mut self.keys);
+        for_each_waiting(slot.waiting, slot.ports, |port| {
+            for message in rings[slot.first_ring as usize + port].iter() {
                 let at = message.at();
                 if at >= end {
                     break;
                 }
                 debug_assert!(at >= base, "a message from the past: {at:?} before {base:?}");
-                self.keys.push((at.as_ps() - base.as_ps()) << 16 | port as u64);
+                keys.push((at.as_ps() - base.as_ps()) << 16 | port as u64);
             }
-        }
+        });
         if self.keys.len() > 1 {
             self.keys.sort_unstable();
         }
@@ -158,12 +166,12 @@ impl<M: Message> Mail<M> {
     pub(crate) fn settle(&mut self, index: usize) -> Time {
         let slot = &self.slots[index];
         let (mut earliest, mut waiting) = (Time::MAX, 0);
-        for port in slot.waiting_ports() {
+        for_each_waiting(slot.waiting, slot.ports, |port| {
             if let Some(message) = self.rings[slot.first_ring as usize + port].front() {
                 earliest = earliest.min(message.at());
                 waiting |= 1 << (port & 63);
             }
-        }
+        });
         self.slots[index].waiting = waiting;
         earliest
     }

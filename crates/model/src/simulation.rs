@@ -79,7 +79,7 @@ pub struct Simulation {
     hops_before: Vec<u64>,
     hops: u64,
     /// Nodes that ran and were not looked at yet, and switches with a port that is stopped.
-    fresh: BTreeSet<u32>,
+    fresh: Vec<u32>,
     pub(crate) stopped: BTreeSet<u32>,
     pub(crate) flow_count: u64,
 }
@@ -114,7 +114,7 @@ impl Simulation {
             goodput_before: vec![0; entries],
             hops_before: vec![0; nodes],
             hops: 0,
-            fresh: BTreeSet::new(),
+            fresh: Vec::new(),
             stopped: BTreeSet::new(),
             flow_count: 0,
         })
@@ -148,12 +148,15 @@ impl Simulation {
             if stop == self.warm_up {
                 self.reset(stop);
             }
-            self.fresh.extend(self.engine.take_active());
+            let ran = self.engine.take_active();
+            if self.network.switch.flow_control.lossless() != 0 {
+                self.note_stopped(&ran);
+            }
+            self.fresh.extend(ran);
             if stop == self.measure_end && stop < self.duration {
                 self.measured = Some(self.measure(stop));
             }
             if due(self.deadlock_every) && self.deadlock.is_none() {
-                self.note_stopped();
                 self.deadlock = deadlock::find(self, stop);
             }
             if due(self.record.queues_every) {
@@ -207,8 +210,8 @@ impl Simulation {
     }
 
     /// Keeps the list of switches with a stopped port: a stop begins and ends where a node runs.
-    fn note_stopped(&mut self) {
-        for &index in &self.fresh {
+    fn note_stopped(&mut self, ran: &[u32]) {
+        for &index in ran {
             if let Machine::Switch(switch) = self.engine.node(index as usize) {
                 if switch.has_stopped_port() {
                     self.stopped.insert(index);
@@ -221,9 +224,10 @@ impl Simulation {
 
     /// Takes what ended in the nodes that ran, in order of node and time.
     fn collect(&mut self, watcher: &mut dyn Watcher) {
-        self.note_stopped();
-        for index in std::mem::take(&mut self.fresh) {
-            let index = index as usize;
+        self.fresh.sort_unstable();
+        self.fresh.dedup();
+        for position in 0..self.fresh.len() {
+            let index = self.fresh[position] as usize;
             let machine = self.engine.node(index);
             let hops = machine.ledger().hops;
             self.hops += hops - std::mem::replace(&mut self.hops_before[index], hops);
@@ -245,6 +249,7 @@ impl Simulation {
                 watcher.pause(event.at, node, event.port, event.classes, event.pause);
             }
         }
+        self.fresh.clear();
     }
 
     pub(crate) fn flow_ended(&mut self, end: &FlowEnd, watcher: &mut dyn Watcher) {
