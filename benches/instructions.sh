@@ -128,7 +128,7 @@ if $record; then
 fi
 if $failed; then
     recorded_with=$(sed -n 's/.*"compiler": "\(.*\)".*/\1/p' "$baseline" 2> /dev/null || true)
-    if [ "$recorded_with" != "$compiler" ]; then
+    if [ -n "$recorded_with" ] && [ "$recorded_with" != "$compiler" ]; then
         echo "the baseline is of \`$recorded_with\`, this is \`$compiler\`: record again if the compiler is to blame" >&2
     fi
     exit 1
