@@ -33,7 +33,7 @@ impl Simulation {
     pub(crate) fn measure(&self, now: Time) -> Measured {
         let mut delay = Histogram::new();
         for host in self.hosts() {
-            delay.merge(&host.delay);
+            host.delays.add_to(&mut delay);
         }
         Measured { end: now, delay, links: self.links(now) }
     }

@@ -56,6 +56,12 @@ impl Routes {
         routes
     }
 
+    /// Asks the processor for the table.
+    pub fn approach(&self) {
+        engine::prefetch(self.groups.as_slice());
+        engine::prefetch(self.ports.as_slice());
+    }
+
     /// The port for a frame that came by `in_port`; `None` if the shared tables must be asked
     /// (no route included).
     #[inline]

@@ -111,7 +111,11 @@ impl FromStr for Time {
     type Err = ParseQuantityError;
     /// A number with ps, ns, us, ms or s; `0` needs a unit too.
     fn from_str(text: &str) -> Result<Time, ParseQuantityError> {
-        parse(text, &TIME).map(Time::from_ps)
+        match parse(text, &TIME)? {
+            // `Time::MAX` means never, which nobody writes as a number.
+            u64::MAX => Err(ParseQuantityError { message: format!("`{text}` is too large for {}", TIME.name) }),
+            ps => Ok(Time::from_ps(ps)),
+        }
     }
 }
 impl FromStr for Rate {

@@ -86,7 +86,7 @@ impl Host {
     fn on_data(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
         self.ledger.packets.delivered_whole.count(u64::from(frame.size_bytes));
-        self.delay.record((now.saturating_sub(frame.stamp)).as_ps());
+        self.delays.record(now.saturating_sub(frame.stamp));
         let slot = match self.by_source.get(&(frame.src, frame.flow)) {
             Some(&slot) => slot,
             None => self.open_incoming(now, frame),

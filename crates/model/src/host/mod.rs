@@ -8,6 +8,7 @@
 //! ```
 
 mod arrive;
+mod delays;
 mod flows;
 mod nic;
 mod starts;
@@ -20,6 +21,7 @@ use crate::due::Due;
 use crate::network::Network;
 use crate::node::OnWire;
 use crate::switch::PauseEvent;
+use delays::Delays;
 use engine::Window;
 use fabric::NodeId;
 use fabric::routing::mix32;
@@ -27,7 +29,6 @@ use flows::{Incoming, Outgoing};
 use nic::Port;
 use protocols::endpoint::Reply;
 use protocols::frame::Frame;
-use record::histogram::Histogram;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -87,7 +88,7 @@ pub(crate) struct Host {
     /// Payload that arrived for the first time, by traffic entry, since the start.
     pub(crate) goodput_bytes: Vec<u64>,
     /// One-way delay of data frames in ps, from their making to their arrival, since the last reset.
-    pub(crate) delay: Histogram,
+    pub(crate) delays: Delays,
 }
 
 impl Host {
@@ -119,7 +120,7 @@ impl Host {
             flows_started: 0,
             flows_completed: 0,
             goodput_bytes: vec![0; network.traffic_entries],
-            delay: Histogram::new(),
+            delays: Delays::new(),
             network: Arc::clone(network),
         };
         host.schedule_first_starts();
@@ -211,7 +212,7 @@ impl Host {
 
     /// Forgets what was measured before now.
     pub fn reset(&mut self) {
-        self.delay = Histogram::new();
+        self.delays = Delays::new();
         for port in &mut self.ports {
             (port.sent_frames, port.sent_bytes) = (0, 0);
         }

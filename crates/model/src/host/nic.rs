@@ -248,6 +248,7 @@ impl Host {
     #[inline]
     fn occupy(&mut self, now: Time, port_index: u16, class: u8, size_bytes: u16) -> Time {
         let port = &mut self.ports[usize::from(port_index)];
+        debug_assert!(port.busy_until <= now, "two frames on one wire");
         port.turn.charge(class, u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
         port.busy_until = now + port.link.serialise(size_bytes);
         port.sent_frames += 1;

@@ -9,7 +9,11 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 impl Switch {
     /// The port may be free and something may wait: control frames first, then the class whose turn it is.
     pub(super) fn depart(&mut self, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
-        debug_assert!(self.ports[usize::from(egress)].busy_until <= now);
+        let free = self.ports[usize::from(egress)].busy_until;
+        if free > now {
+            // Due because a pause ended; meanwhile a frame of another class went ahead.
+            return self.due.set(egress, free);
+        }
         if self.ports[usize::from(egress)].alert & alert::CONTROL != 0 {
             self.depart_control(now, egress, window);
         } else {
@@ -76,6 +80,7 @@ impl Switch {
     #[inline]
     pub(super) fn occupy(&mut self, now: Time, egress: u16, size_bytes: u16) -> Time {
         let port = &mut self.ports[usize::from(egress)];
+        debug_assert!(port.busy_until <= now, "two frames on one wire");
         let serialisation = if port.per_byte_ps != 0 {
             Time::from_ps((u64::from(size_bytes) + WIRE_OVERHEAD_BYTES) * port.per_byte_ps)
         } else {

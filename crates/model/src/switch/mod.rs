@@ -213,6 +213,7 @@ impl Switch {
             engine::prefetch(self.ports.as_slice());
             engine::prefetch(self.queues.as_slice());
             self.due.approach();
+            self.routes.approach();
             if self.lossless != 0 {
                 engine::prefetch(self.accounts.as_slice());
             }

@@ -140,3 +140,33 @@ fn without_obedience_or_in_another_class_frames_are_lost() {
     let told = run(setup);
     assert!(told.passes("lossless") && told.dropped("queue full") > 0);
 }
+
+/// Class 3 is stopped again and again between two switches while class 4 goes on over the same link: a frame
+/// of class 4 may be on the wire when a pause of class 3 ends. The link must never carry more than its rate.
+#[test]
+fn a_class_that_goes_on_and_one_that_wakes_up_share_the_wire_in_turn() {
+    let mut builder = FabricBuilder::new("two switches");
+    let (left, right) = (builder.add_switch("S1", 1), builder.add_switch("S2", 1));
+    let hosts: Vec<_> = (1..=4).map(|n| builder.add_host(format!("H{n}"))).collect();
+    let slow = link(1, 500);
+    for (&host, (switch, spec)) in
+        hosts.iter().zip([(left, link(10, 500)), (left, link(10, 500)), (right, slow), (right, link(10, 500))])
+    {
+        builder.connect(host, switch, spec);
+    }
+    builder.connect(left, right, link(10, 500));
+    let fabric = builder.build().unwrap();
+    let constant = |src, dst, class, bytes, gbps| {
+        let rate = Rate::from_gbps(gbps);
+        Flow { class, ..datagrams(src, dst, Process::Constant { rate }, bytes, ENDLESS) }
+    };
+    let mut setup = setup(fabric, plan(4, [constant(0, 2, 3, 1518, 9), constant(1, 3, 4, 700, 5)]));
+    let pause = PauseParameters { classes: 0b11000, quanta: 40, xon_offset_bytes: 1_000, ..pause(6_000) };
+    setup.switch.flow_control = FlowControl::Pfc(pause);
+    setup.duration = Time::from_ms(5);
+    let told = run(setup);
+    told.all_hold();
+    assert!(told.summary.pauses.count > 30, "{:?}", told.summary.pauses);
+    let busiest = &told.summary.links.busiest[0];
+    assert!(busiest.utilisation <= 1.0 + 1e-4, "{busiest:?}");
+}
