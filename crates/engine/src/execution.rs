@@ -418,7 +418,8 @@ impl<N: Node> Shard<N> {
         for (turn, &index) in self.ready.iter().enumerate() {
             for turns in 1..=APPROACH.min(self.ready.len() - 1 - turn) {
                 if let Some(&soon) = self.ready.get(turn + turns) {
-                    self.mail.approach(soon as usize, turns);
+                    let (from, to) = self.mail.slots[soon as usize].wires;
+                    self.mail.approach(soon as usize, &self.wires[from as usize..to as usize], turns);
                     self.nodes[soon as usize].approach(turns);
                 }
             }

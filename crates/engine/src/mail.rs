@@ -129,15 +129,22 @@ impl<M: Message> Mail<M> {
         }
     }
 
-    /// Node `index` runs soon: asks for its ring headers, or one turn before it runs for the messages.
+    /// Node `index` runs soon: asks for its ring headers and those behind its `wires`, or one turn before it
+    /// runs for the messages.
     #[inline]
-    pub(crate) fn approach(&self, index: usize, turns: usize) {
+    pub(crate) fn approach(&self, index: usize, wires: &[Wire], turns: usize) {
         let slot = &self.slots[index];
         let first = slot.first_ring as usize;
-        if turns == 1 {
-            for_each_waiting(slot.waiting, slot.ports, |port| self.rings[first + port].prefetch(8));
-        } else {
-            prefetch(&self.rings[first..first + usize::from(slot.ports)]);
+        match turns {
+            1 => {
+                for_each_waiting(slot.waiting, slot.ports, |port| self.rings[first + port].prefetch(8));
+                for wire in wires.iter().filter(|wire| wire.shard == self.shard) {
+                    prefetch(&self.slots[wire.slot as usize]);
+                    prefetch(&self.rings[wire.ring as usize]);
+                }
+            }
+            2 => prefetch(&self.rings[first..first + usize::from(slot.ports)]),
+            _ => prefetch(wires),
         }
     }
 

@@ -119,6 +119,13 @@ impl FlowEnd {
 }
 
 impl Outgoing {
+    /// Asks the processor for what the flow points at.
+    pub fn approach(&self) {
+        if let Outlet::Source(source) = &self.outlet {
+            engine::prefetch(&**source);
+        }
+    }
+
     /// The flow's record, without what only its end tells.
     pub fn end(&self, src: u32) -> FlowEnd {
         let statistics = match &self.outlet {

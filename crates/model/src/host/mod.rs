@@ -152,6 +152,9 @@ impl Host {
             self.due.approach();
             engine::prefetch(&self.outgoing[..self.outgoing.len().min(2)]);
             engine::prefetch(&self.incoming[..self.incoming.len().min(2)]);
+        } else {
+            self.ports.iter().for_each(Port::approach);
+            self.outgoing.iter().take(2).for_each(Outgoing::approach);
         }
     }
 

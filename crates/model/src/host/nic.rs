@@ -59,6 +59,15 @@ impl Port {
         }
     }
 
+    /// Asks the processor for what the port will look at first.
+    pub fn approach(&self) {
+        engine::prefetch(&self.ready[..]);
+        engine::prefetch(&self.frames[..]);
+        if let Some(first) = self.paced.peek() {
+            engine::prefetch(first);
+        }
+    }
+
     pub fn waiting_frames(&self) -> impl Iterator<Item = &Frame> {
         self.frames.iter().flat_map(|ring| ring.iter())
     }
