@@ -47,7 +47,7 @@ impl Relay {
         }
         let mut state = value;
         let draw = split_mix(&mut state);
-        if draw % 3 == 0 {
+        if draw.is_multiple_of(3) {
             self.timers.push(Reverse((now + Time::from_ps(draw % 5_000), draw, life - 1)));
         }
         let port = (draw >> 8) as usize % self.wires.len();
