@@ -157,6 +157,16 @@ impl TransportParameters {
         }
     }
 
+    /// The longest time after which a sender that hears nothing repeats itself: its receiver must know the
+    /// flow for longer, or it would take a late copy for a new flow.
+    pub fn longest_silence(&self) -> Time {
+        match self {
+            TransportParameters::Datagram(_) => Time::ZERO,
+            TransportParameters::Tcp(parameters) => parameters.fixed_rto.unwrap_or(parameters.max_rto),
+            TransportParameters::Roce(parameters) => parameters.timeout.unwrap_or(Time::ZERO),
+        }
+    }
+
     /// What of a data frame is no payload, FCS included.
     pub fn header_bytes(&self) -> u16 {
         match self {

@@ -16,8 +16,9 @@ use protocols::transport::{ReceiverState, TransportParameters};
 use traffic::{Load, When};
 use units::Time;
 
-/// How long a receiver remembers a flow that is complete, to know late copies for what they are.
-const LINGER: Time = Time::from_ms(100);
+/// How long a receiver remembers a flow that is complete beyond its sender's longest silence: what a frame may
+/// spend in the network.
+const LINGER: Time = Time::from_ms(10);
 
 impl Host {
     #[inline]
@@ -154,7 +155,8 @@ impl Host {
 
     /// Every byte of the flow has arrived.
     fn complete(&mut self, now: Time, slot: u32, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        self.retired.push_back((now + LINGER, slot));
+        let silence = self.network.host.transport.longest_silence();
+        self.retired.push_back((now.saturating_add(silence * 2 + LINGER), slot));
         let datagrams = match self.network.traffic.flows.get(frame.flow as usize) {
             Some(flow) => matches!(flow.load, Load::Datagrams(_)),
             None => false,

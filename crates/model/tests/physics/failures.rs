@@ -5,7 +5,7 @@ use fabric::generate::{TierLinks, dumbbell, leaf_spine, line};
 use fabric::routing::Failure;
 use fabric::{Fabric, FabricBuilder, LinkSpec};
 use model::parameters::*;
-use traffic::{ENDLESS, Process};
+use traffic::{ENDLESS, Flow, Process, Start};
 use units::{Rate, Time};
 
 /// Four standard deviations of a binomial count.
@@ -170,4 +170,19 @@ fn marks_are_those_of_the_queue_that_a_frame_meets() {
     let variance: f64 = (0..frames).map(|n| p(n) * (1.0 - p(n))).sum();
     let marked = marks(frames, 0, k_max, 0.5) as f64;
     assert!((marked - expected).abs() < 4.0 * variance.sqrt(), "{marked}, expected {expected}");
+}
+
+/// The last acknowledgement of a flow may be lost like any other; its sender then repeats the last segment
+/// after a second or more, when the receiver has long seen other flows complete.
+#[test]
+fn a_flow_whose_last_acknowledgement_is_lost_completes_all_the_same() {
+    let spec = LinkSpec { loss: 0.1, ..link(1, 1_000) };
+    let flows = (0..100).map(|n| Flow { start: Start::At(Time::from_ms(200) * n), ..flow(0, 1, 4_000) });
+    let mut setup = setup(fabric::generate::single_switch(2, spec).unwrap(), plan(2, flows));
+    setup.host.transport = transport("tcp", &[]);
+    setup.duration = Time::from_s(300);
+    setup.deadlock_every = None;
+    let told = run(setup);
+    assert!(told.passes("conservation"));
+    assert_eq!(told.summary.flows.completed, 100, "{:?}", told.flows.iter().filter(|f| f.acked_ps.is_none()).count());
 }
