@@ -95,7 +95,7 @@ pub fn interrupt(mut child: Child, begun: &Path) -> Ran {
 
 /// [`SMALL`], but for hours, and with little on disk.
 pub fn endless() -> String {
-    let text = SMALL.replace("200us", "100ms").replace("100KB", "100GB");
+    let text = SMALL.replace("200us", "20s").replace("100KB", "100TB");
     text.split("[record]").next().unwrap_or_default().to_owned()
 }
 
