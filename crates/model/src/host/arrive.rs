@@ -10,7 +10,7 @@ use check::order::OrderWatch;
 use engine::Window;
 use fabric::routing::{flow_hash, select};
 use protocols::endpoint::{Ctx, Receiver, Reply, Sender};
-use protocols::frame::{Frame, Kind, flags};
+use protocols::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
 use protocols::pause::quanta_time;
 use protocols::transport::{ReceiverState, TransportParameters};
 use traffic::{Load, When};
@@ -19,6 +19,17 @@ use units::Time;
 /// How long a receiver remembers a flow that is complete beyond its sender's longest silence: what a frame may
 /// spend in the network.
 const LINGER: Time = Time::from_ms(10);
+
+/// Where replies go, and by which port.
+#[derive(Clone, Copy)]
+struct ReplyTo {
+    port: u16,
+    dst: u32,
+    flow: u32,
+    /// Of the data.
+    class: u8,
+    traffic: u8,
+}
 
 impl Host {
     #[inline]
@@ -90,7 +101,10 @@ impl Host {
         self.delays.record(now.saturating_sub(frame.stamp));
         let slot = match self.by_source.get(&(frame.src, frame.flow)) {
             Some(&slot) => slot,
-            None => self.open_incoming(now, frame),
+            None => match self.completed.get(&(frame.src, frame.flow)) {
+                Some(&completed) => return self.on_late_data(in_port, frame, completed, window),
+                None => self.open_incoming(frame),
+            },
         };
         let incoming = &mut self.incoming[slot as usize];
         incoming.port = in_port;
@@ -104,23 +118,44 @@ impl Host {
         self.goodput_bytes[usize::from(frame.traffic)] += u64::from(receipt.new_bytes);
         self.update_receiver_timer(slot);
         if !self.replies.is_empty() {
-            self.send_replies(now, slot, window);
+            self.send_replies(now, self.reply_to(slot), window);
         }
         if receipt.completed {
             self.complete(now, slot, frame, window);
         }
     }
 
-    /// The first frame of a flow that this host sees.
-    fn open_incoming(&mut self, now: Time, frame: &Frame) -> u32 {
-        while self.retired.front().is_some_and(|&(until, _)| until <= now) {
-            if let Some((_, slot)) = self.retired.pop_front() {
-                let old = &mut self.incoming[slot as usize];
-                old.active = false;
-                self.by_source.remove(&(old.src, old.flow));
-                self.free_incoming.push(slot);
-            }
+    /// A copy of data of a flow that is complete: its sender missed the last acknowledgement.
+    #[cold]
+    fn on_late_data(&mut self, in_port: u16, frame: &Frame, completed: Time, window: &mut Window<'_, OnWire>) {
+        if self.is_datagram(frame.flow) {
+            // Datagrams complete with their last frame; one that it overtook is still new.
+            self.goodput_bytes[usize::from(frame.traffic)] += u64::from(frame.payload_bytes);
+            return;
         }
+        self.replies.push(Reply {
+            kind: Kind::Ack,
+            seq: frame.seq + u64::from(frame.payload_bytes),
+            stamp: frame.stamp,
+            aux: completed.as_ps(),
+            flags: flags::COMPLETE,
+            size_bytes: MIN_FRAME_BYTES,
+        });
+        let to =
+            ReplyTo { port: in_port, dst: frame.src, flow: frame.flow, class: frame.class, traffic: frame.traffic };
+        self.send_replies(frame.at, to, window);
+    }
+
+    /// Whether nobody acknowledges `flow`.
+    fn is_datagram(&self, flow: u32) -> bool {
+        match self.network.traffic.flows.get(flow as usize) {
+            Some(flow) if matches!(flow.load, Load::Datagrams(_)) => true,
+            _ => matches!(self.network.host.transport, TransportParameters::Datagram(_)),
+        }
+    }
+
+    /// The first frame of a flow that this host sees.
+    fn open_incoming(&mut self, frame: &Frame) -> u32 {
         let incoming = Incoming {
             receiver: self.receiver_for(frame.flow),
             src: frame.src,
@@ -153,15 +188,21 @@ impl Host {
         }
     }
 
-    /// Every byte of the flow has arrived.
+    /// Every byte of the flow has arrived: what is left of it is that it was here, for as long as its sender
+    /// may repeat itself.
     fn complete(&mut self, now: Time, slot: u32, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        while self.retired.front().is_some_and(|&(until, ..)| until <= now) {
+            if let Some((_, src, flow)) = self.retired.pop_front() {
+                self.completed.remove(&(src, flow));
+            }
+        }
         let silence = self.network.host.transport.longest_silence();
-        self.retired.push_back((now.saturating_add(silence * 2 + LINGER), slot));
-        let datagrams = match self.network.traffic.flows.get(frame.flow as usize) {
-            Some(flow) => matches!(flow.load, Load::Datagrams(_)),
-            None => false,
-        };
-        let silent = datagrams || matches!(self.network.host.transport, TransportParameters::Datagram(_));
+        self.retired.push_back((now.saturating_add(silence * 2 + LINGER), frame.src, frame.flow));
+        self.completed.insert((frame.src, frame.flow), now);
+        self.by_source.remove(&(frame.src, frame.flow));
+        self.incoming[slot as usize].active = false;
+        self.free_incoming.push(slot);
+        let silent = self.is_datagram(frame.flow);
         if silent {
             self.flows_completed += 1;
             self.ends.push(FlowEnd {
@@ -201,16 +242,21 @@ impl Host {
             let receiver = &mut incoming.receiver;
             with_ctx!(self, now, |ctx| receiver.on_timer(ctx));
             if !self.replies.is_empty() {
-                self.send_replies(now, slot, window);
+                self.send_replies(now, self.reply_to(slot), window);
             }
         }
         self.update_receiver_timer(slot);
     }
 
-    fn send_replies(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+    fn reply_to(&self, slot: u32) -> ReplyTo {
         let incoming = &self.incoming[slot as usize];
-        let (port, dst, flow, traffic) = (incoming.port, incoming.src, incoming.flow, incoming.traffic);
-        let class = self.network.host.reply_class.unwrap_or(incoming.class);
+        let (port, dst, flow) = (incoming.port, incoming.src, incoming.flow);
+        ReplyTo { port, dst, flow, class: incoming.class, traffic: incoming.traffic }
+    }
+
+    fn send_replies(&mut self, now: Time, to: ReplyTo, window: &mut Window<'_, OnWire>) {
+        let ReplyTo { port, dst, flow, class, traffic } = to;
+        let class = self.network.host.reply_class.unwrap_or(class);
         let mut replies = std::mem::take(&mut self.replies);
         for Reply { kind, seq, stamp, aux, flags, size_bytes } in replies.drain(..) {
             let mut entropy = flow_hash(self.index, dst, flow);

@@ -31,7 +31,7 @@ use protocols::endpoint::Reply;
 use protocols::frame::Frame;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use units::Time;
 use units::random::{Stream, purpose};
@@ -71,8 +71,10 @@ pub(crate) struct Host {
     incoming: Vec<Incoming>,
     /// Slot of each flow that arrives, by source and flow.
     by_source: FxHashMap<(u32, u32), u32>,
-    /// Receivers whose flow is complete, and when they are forgotten.
-    retired: std::collections::VecDeque<(Time, u32)>,
+    /// Flows that are complete, by source and flow, and when they became so.
+    completed: FxHashMap<(u32, u32), Time>,
+    /// When each of them is forgotten: time, source, flow.
+    retired: VecDeque<(Time, u32, u32)>,
     free_incoming: Vec<u32>,
     starts: Starts,
     /// Instants with arrivals so far.
@@ -108,7 +110,8 @@ impl Host {
             by_flow: FxHashMap::default(),
             incoming: Vec::new(),
             by_source: FxHashMap::default(),
-            retired: std::collections::VecDeque::new(),
+            completed: FxHashMap::default(),
+            retired: VecDeque::new(),
             free_incoming: Vec::new(),
             starts,
             instants: 0,
