@@ -130,3 +130,24 @@ fn little_holds_in_every_queue_and_fails_when_corrupted() {
         assert_eq!(verdict.pass, late_by == 0, "{}", verdict.detail);
     }
 }
+
+/// What is measured is what happens between warm-up and end: of a constant stream over a millisecond, the middle
+/// half, to the frame.
+#[test]
+fn a_measurement_counts_what_happens_within_it() {
+    let rate = Rate::from_gbps(8);
+    let stream = datagrams(0, 1, Process::Constant { rate }, 980, traffic::ENDLESS);
+    let fabric = fabric::generate::single_switch(2, link(10, 500)).unwrap();
+    let mut setup = setup(fabric, plan(2, [stream]));
+    setup.warm_up = Time::from_us(250);
+    setup.measure_end = Time::from_us(750);
+    let told = run(setup);
+    told.all_hold();
+    let window = told.summary.window;
+    assert_eq!((window.start_ps, window.end_ps), (250_000_000, 750_000_000));
+    // A frame of 1000 bytes on the wire each microsecond.
+    assert_eq!(told.summary.delay_ns.unwrap().count, 500);
+    let busiest = &told.summary.links.busiest[0];
+    assert_eq!(busiest.tx_bytes, 500 * 980);
+    assert!((busiest.utilisation - 0.8).abs() < 1e-9, "{busiest:?}");
+}
