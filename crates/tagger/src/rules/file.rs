@@ -1,0 +1,425 @@
+//! The rule file: JSON, one rule a line, in an order that never changes.
+
+use super::{Class, GeneratedBy, LOSSY_TAG, MAX_TAG, Rule, RuleTable, SwitchRules, Tag};
+use crate::PortSet;
+use fabric::{Fabric, NodeId, PortIndex};
+use serde::Deserialize;
+use std::fmt::Write;
+
+const FORMAT: &str = "tidegate-tagger-rules";
+const VERSION: u32 = 1;
+
+/// Why a text is no rule file for this fabric.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RuleFileError {
+    /// Not JSON, or a key is missing, unknown or of the wrong type.
+    #[error("line {line}, column {column}: {message}")]
+    Syntax {
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1.
+        column: usize,
+        /// What the parser says.
+        message: String,
+    },
+    /// Another kind of file, or a version from the future.
+    #[error("this is `{found}` version {version}: expected `{FORMAT}` version {VERSION}")]
+    Format {
+        /// Its `format`.
+        found: String,
+        /// Its `version`.
+        version: u32,
+    },
+    /// Made for another fabric.
+    #[error(
+        "these rules are for another fabric: {theirs} with hash {their_hash}, but this one is {ours} with hash \
+         {our_hash}; generate rules for this fabric"
+    )]
+    OtherFabric {
+        /// Kind and size of the fabric that the file is for.
+        theirs: String,
+        /// Its hash.
+        their_hash: String,
+        /// Kind and size of the fabric at hand.
+        ours: String,
+        /// Its hash.
+        our_hash: String,
+    },
+    /// A switch that the fabric does not have.
+    #[error("switches[{index}]: the fabric has no node `{name}`")]
+    UnknownSwitch {
+        /// Position in `switches`, from 0.
+        index: usize,
+        /// The name.
+        name: String,
+    },
+    /// A host that does not forward has no rules.
+    #[error("switches[{index}]: `{name}` is a host that does not forward: rules belong to switches")]
+    NotAForwarder {
+        /// Position in `switches`, from 0.
+        index: usize,
+        /// The name.
+        name: String,
+    },
+    /// A switch that stands twice.
+    #[error("switches[{index}]: `{name}` stands twice: put all its rules into one place")]
+    SwitchTwice {
+        /// Position in `switches`, from 0.
+        index: usize,
+        /// The name.
+        name: String,
+    },
+    /// A port that the switch does not have.
+    #[error("switch `{switch}`, rules[{rule}].{side}: no port {port}: it has {ports}, counted from 0")]
+    UnknownPort {
+        /// The switch.
+        switch: String,
+        /// Position in its `rules`, from 0.
+        rule: usize,
+        /// "in" or "out".
+        side: &'static str,
+        /// The port.
+        port: u64,
+        /// How many it has.
+        ports: usize,
+    },
+    /// A rule without ingress or egress port.
+    #[error("switch `{switch}`, rules[{rule}].{side}: no port is named, so the rule can never match")]
+    NoPort {
+        /// The switch.
+        switch: String,
+        /// Position in its `rules`, from 0.
+        rule: usize,
+        /// "in" or "out".
+        side: &'static str,
+    },
+    /// A tag outside 1..=62, or one that `lossless_tags` does not have.
+    #[error("{place}: tag {tag} is out of range: {expected}")]
+    TagOutOfRange {
+        /// Which element.
+        place: String,
+        /// The tag.
+        tag: u64,
+        /// What would be right.
+        expected: String,
+    },
+    /// Two rules that match the same packet and give it different tags.
+    #[error(
+        "switch `{switch}`: rules[{first}] and rules[{second}] contradict each other: a packet with tag {tag} from \
+         port {in_port} to port {out_port} would get both {new_tag} and {other_tag}"
+    )]
+    Contradiction {
+        /// The switch.
+        switch: String,
+        /// Position of one rule, from 0.
+        first: usize,
+        /// Position of the other.
+        second: usize,
+        /// The tag that both match.
+        tag: Tag,
+        /// An ingress port that both match.
+        in_port: PortIndex,
+        /// An egress port that both match.
+        out_port: PortIndex,
+        /// What the one gives.
+        new_tag: Tag,
+        /// What the other gives.
+        other_tag: Tag,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFile {
+    format: String,
+    version: u32,
+    fabric: RawFabric,
+    generated_by: RawGeneratedBy,
+    lossless_tags: Vec<u64>,
+    lossy_tag: u64,
+    classes: Vec<RawClass>,
+    switches: Vec<RawSwitch>,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFabric {
+    kind: String,
+    switches: u64,
+    hosts: u64,
+    links: u64,
+    hash: String,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawGeneratedBy {
+    algorithm: String,
+    paths: String,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawClass {
+    name: String,
+    first_tag: u64,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSwitch {
+    name: String,
+    rules: Vec<RawRule>,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRule {
+    tag: u64,
+    #[serde(rename = "in")]
+    in_ports: Vec<u64>,
+    #[serde(rename = "out")]
+    out_ports: Vec<u64>,
+    new_tag: u64,
+}
+/// Only what tells another kind of file from a broken one.
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    version: u32,
+}
+
+/// A fabric's fingerprint: FNV-1a, 64 bits, over its links in order, each as
+/// `a_name:a_port-b_name:b_port` and a line feed, in 16 hexadecimal digits. Rules fit a fabric with the
+/// same names and ports, whatever its rates.
+pub fn fabric_hash(fabric: &Fabric) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut text = String::new();
+    for link in fabric.links() {
+        text.clear();
+        let (a, b) = (link.a, link.b);
+        // Writing into a String cannot fail.
+        let _ = writeln!(text, "{}:{}-{}:{}", fabric.name(a.node), a.port, fabric.name(b.node), b.port);
+        for byte in text.bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    format!("{hash:016x}")
+}
+
+fn forwarders(fabric: &Fabric) -> u64 {
+    fabric.switches().count() as u64
+}
+
+impl RuleTable {
+    /// Reads a rule file for this fabric.
+    ///
+    /// # Errors
+    /// [`RuleFileError`], with the element that is wrong: not a rule file, one for another fabric, unknown
+    /// switches or ports, tags out of range, rules that contradict each other.
+    pub fn read(fabric: &Fabric, text: &str) -> Result<RuleTable, RuleFileError> {
+        let text = text.trim_start_matches('\u{feff}');
+        let syntax = |error: serde_json::Error| {
+            let (line, column, message) = (error.line(), error.column(), error.to_string());
+            // The place is said once.
+            let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+            RuleFileError::Syntax { line, column, message }
+        };
+        let head: Head = serde_json::from_str(text).map_err(syntax)?;
+        if head.format != FORMAT || head.version != VERSION {
+            return Err(RuleFileError::Format { found: head.format, version: head.version });
+        }
+        let raw: RawFile = serde_json::from_str(text).map_err(syntax)?;
+        debug_assert_eq!((raw.format.as_str(), raw.version), (FORMAT, VERSION));
+        check_fabric(fabric, &raw.fabric)?;
+        let lossless_tags = lossless_tags(&raw)?;
+        let classes = (raw.classes.into_iter().enumerate())
+            .map(|(index, class)| {
+                let place = || format!("classes[{index}].first_tag");
+                Ok(Class { name: class.name, first_tag: known(class.first_tag, &lossless_tags, place)? })
+            })
+            .collect::<Result<_, RuleFileError>>()?;
+        let mut seen = vec![false; fabric.nodes().len()];
+        let mut switches = Vec::with_capacity(raw.switches.len());
+        for (index, switch) in raw.switches.into_iter().enumerate() {
+            let name = switch.name;
+            let Some(node) = fabric.find(&name) else { return Err(RuleFileError::UnknownSwitch { index, name }) };
+            if !fabric.node(node).forwards() {
+                return Err(RuleFileError::NotAForwarder { index, name });
+            }
+            if std::mem::replace(&mut seen[node.index()], true) {
+                return Err(RuleFileError::SwitchTwice { index, name });
+            }
+            let rules = read_rules(fabric, node, &switch.rules, &lossless_tags)?;
+            check_contradictions(&name, fabric.ports(node).len(), &rules)?;
+            switches.push(SwitchRules { node, rules });
+        }
+        let generated_by = GeneratedBy { algorithm: raw.generated_by.algorithm, paths: raw.generated_by.paths };
+        Ok(RuleTable::new(fabric, generated_by, lossless_tags, classes, switches))
+    }
+
+    /// The rule file: the same table gives the same bytes.
+    pub fn write(&self, fabric: &Fabric) -> String {
+        let quote = |text: &str| serde_json::Value::from(text).to_string();
+        let (switches, hosts, links) = (forwarders(fabric), fabric.hosts().len(), fabric.links().len());
+        let mut out = format!("{{ \"format\": \"{FORMAT}\", \"version\": {VERSION},\n");
+        // Writing into a String cannot fail.
+        let _ = write!(
+            out,
+            "  \"fabric\": {{ \"kind\": {}, \"switches\": {switches}, \"hosts\": {hosts}, \"links\": {links}, \"hash\": \
+             \"{}\" }},\n  \"generated_by\": {{ \"algorithm\": {}, \"paths\": {} }},\n  \"lossless_tags\": {:?}, \
+             \"lossy_tag\": {LOSSY_TAG},\n  \"classes\": [",
+            quote(fabric.kind()),
+            fabric_hash(fabric),
+            quote(&self.generated_by.algorithm),
+            quote(&self.generated_by.paths),
+            self.lossless_tags,
+        );
+        for (index, class) in self.classes.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            let _ = write!(out, "{comma} {{ \"name\": {}, \"first_tag\": {} }}", quote(&class.name), class.first_tag);
+        }
+        out.push_str(" ],\n  \"switches\": [");
+        for (index, switch) in self.switches.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            let _ = write!(out, "{comma}\n    {{ \"name\": {}, \"rules\": [", quote(fabric.name(switch.node)));
+            for (index, rule) in switch.rules.iter().enumerate() {
+                let comma = if index == 0 { "" } else { "," };
+                let _ = write!(
+                    out,
+                    "{comma}\n      {{ \"tag\": {}, \"in\": {}, \"out\": {}, \"new_tag\": {} }}",
+                    rule.tag,
+                    list(&rule.in_ports),
+                    list(&rule.out_ports),
+                    rule.new_tag
+                );
+            }
+            out.push_str(" ] }");
+        }
+        out.push_str(" ] }\n");
+        out
+    }
+}
+
+fn list(ports: &PortSet) -> String {
+    format!("{:?}", ports.iter().collect::<Vec<_>>())
+}
+
+fn check_fabric(fabric: &Fabric, raw: &RawFabric) -> Result<(), RuleFileError> {
+    let ours = (forwarders(fabric), fabric.hosts().len() as u64, fabric.links().len() as u64);
+    let our_hash = fabric_hash(fabric);
+    if raw.hash == our_hash && (raw.switches, raw.hosts, raw.links) == ours {
+        return Ok(());
+    }
+    let describe = |kind: &str, (switches, hosts, links): (u64, u64, u64)| {
+        format!("a {kind} of {switches} switches, {hosts} hosts and {links} links")
+    };
+    Err(RuleFileError::OtherFabric {
+        theirs: describe(&raw.kind, (raw.switches, raw.hosts, raw.links)),
+        their_hash: raw.hash.clone(),
+        ours: describe(fabric.kind(), ours),
+        our_hash,
+    })
+}
+
+fn lossless_tags(raw: &RawFile) -> Result<Vec<Tag>, RuleFileError> {
+    let wrong = |place: String, tag, expected: &str| {
+        Err(RuleFileError::TagOutOfRange { place, tag, expected: expected.to_owned() })
+    };
+    if raw.lossy_tag != u64::from(LOSSY_TAG) {
+        return wrong("lossy_tag".to_owned(), raw.lossy_tag, "the lossy tag is 0");
+    }
+    let mut tags: Vec<Tag> = Vec::with_capacity(raw.lossless_tags.len());
+    for (index, &tag) in raw.lossless_tags.iter().enumerate() {
+        let place = format!("lossless_tags[{index}]");
+        match Tag::try_from(tag) {
+            Ok(small) if (1..=MAX_TAG).contains(&small) => {
+                if tags.last().is_some_and(|&last| last >= small) {
+                    return wrong(place, tag, "tags must ascend");
+                }
+                tags.push(small);
+            }
+            _ => return wrong(place, tag, "a lossless tag is one of 1..62"),
+        }
+    }
+    Ok(tags)
+}
+
+fn known(tag: u64, lossless: &[Tag], place: impl Fn() -> String) -> Result<Tag, RuleFileError> {
+    match Tag::try_from(tag) {
+        Ok(small) if lossless.contains(&small) => Ok(small),
+        _ => {
+            let expected = format!("`lossless_tags` has {lossless:?}");
+            Err(RuleFileError::TagOutOfRange { place: place(), tag, expected })
+        }
+    }
+}
+
+fn read_rules(fabric: &Fabric, node: NodeId, raw: &[RawRule], lossless: &[Tag]) -> Result<Vec<Rule>, RuleFileError> {
+    let ports = fabric.ports(node).len();
+    let set = |rule: usize, side: &'static str, list: &[u64]| -> Result<PortSet, RuleFileError> {
+        let switch = || fabric.name(node).to_owned();
+        if list.is_empty() {
+            return Err(RuleFileError::NoPort { switch: switch(), rule, side });
+        }
+        match list.iter().find(|&&port| port >= ports as u64) {
+            Some(&port) => Err(RuleFileError::UnknownPort { switch: switch(), rule, side, port, ports }),
+            None => Ok(list.iter().map(|&port| port as PortIndex).collect()),
+        }
+    };
+    let read = |(index, rule): (usize, &RawRule)| {
+        let place = |key: &str| format!("switch `{}`, rules[{index}].{key}", fabric.name(node));
+        let new_tag = match rule.new_tag {
+            0 => LOSSY_TAG,
+            tag => known(tag, lossless, || place("new_tag"))?,
+        };
+        Ok(Rule {
+            tag: known(rule.tag, lossless, || place("tag"))?,
+            in_ports: set(index, "in", &rule.in_ports)?,
+            out_ports: set(index, "out", &rule.out_ports)?,
+            new_tag,
+        })
+    };
+    raw.iter().enumerate().map(read).collect()
+}
+
+/// Per tag, which rule claims each (in, out): a table of the switch's ports squared, so that a file of
+/// thousands of unmerged rules costs no more than one of a few sets.
+fn check_contradictions(switch: &str, ports: usize, rules: &[Rule]) -> Result<(), RuleFileError> {
+    const NOBODY: u32 = u32::MAX;
+    let mut order: Vec<usize> = (0..rules.len()).collect();
+    order.sort_by_key(|&index| rules[index].tag);
+    let contradiction = |first: usize, second: usize, in_port, out_port| {
+        let (first, second) = (first.min(second), first.max(second));
+        let (one, other) = (&rules[first], &rules[second]);
+        let (tag, new_tag, other_tag) = (one.tag, one.new_tag, other.new_tag);
+        let switch = switch.to_owned();
+        RuleFileError::Contradiction { switch, first, second, tag, in_port, out_port, new_tag, other_tag }
+    };
+    for group in order.chunk_by(|&a, &b| rules[a].tag == rules[b].tag) {
+        if group.len() * group.len() <= ports * ports || ports > 4096 {
+            for (position, &a) in group.iter().enumerate() {
+                let (one, rest) = (&rules[a], &group[position + 1..]);
+                for &b in rest.iter().filter(|&&b| rules[b].new_tag != one.new_tag) {
+                    let common = |x: &PortSet, y: &PortSet| x.iter().find(|&port| y.contains(port));
+                    let in_port = common(&one.in_ports, &rules[b].in_ports);
+                    let out_port = common(&one.out_ports, &rules[b].out_ports);
+                    if let (Some(in_port), Some(out_port)) = (in_port, out_port) {
+                        return Err(contradiction(a, b, in_port, out_port));
+                    }
+                }
+            }
+            continue;
+        }
+        let mut claimed = vec![NOBODY; ports * ports];
+        for &index in group {
+            for in_port in rules[index].in_ports.iter() {
+                for out_port in rules[index].out_ports.iter() {
+                    let claim = &mut claimed[usize::from(in_port) * ports + usize::from(out_port)];
+                    if *claim == NOBODY {
+                        *claim = index as u32;
+                    } else if rules[*claim as usize].new_tag != rules[index].new_tag {
+                        return Err(contradiction(*claim as usize, index, in_port, out_port));
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! Rules unfolded: one byte per (tag, ingress port, egress port) of every switch.
+
+use super::{RuleTable, Tag};
+use fabric::{Fabric, NodeId, PortIndex};
+
+/// A switch with more entries than this keeps its rules as sets: a star of thousands of ports would need
+/// gigabytes.
+const DENSE_LIMIT: usize = 1 << 24;
+
+/// A [`RuleTable`] for one look-up per packet, without hashing or searching.
+#[derive(Clone, Debug)]
+pub struct Lookup {
+    /// Per node: where its entries begin, or which sparse switch it is.
+    place: Vec<Place>,
+    /// [tag][in][out] of each node, 0 for "no rule".
+    entries: Vec<Tag>,
+    /// Row of each tag, `NO_ROW` for a tag without rules.
+    row: [u8; 256],
+    rows: usize,
+    sparse: Vec<Vec<super::Rule>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Nothing,
+    Dense { base: usize, ports: u32 },
+    Sparse(u32),
+}
+
+const NO_ROW: u8 = u8::MAX;
+
+impl Lookup {
+    /// Unfolds a table. Rules that give the lossy tag are as good as none.
+    pub fn new(fabric: &Fabric, table: &RuleTable) -> Lookup {
+        let mut row = [NO_ROW; 256];
+        let mut rows = 0;
+        for &tag in &table.lossless_tags {
+            if row[usize::from(tag)] == NO_ROW {
+                row[usize::from(tag)] = rows as u8;
+                rows += 1;
+            }
+        }
+        let mut lookup = Lookup {
+            place: vec![Place::Nothing; fabric.nodes().len()],
+            entries: Vec::new(),
+            row,
+            rows,
+            sparse: vec![],
+        };
+        for switch in table.switches() {
+            lookup.add(fabric, switch);
+        }
+        lookup
+    }
+
+    fn add(&mut self, fabric: &Fabric, switch: &super::SwitchRules) {
+        let ports = fabric.ports(switch.node).len();
+        let size = self.rows * ports * ports;
+        if size > DENSE_LIMIT {
+            self.place[switch.node.index()] = Place::Sparse(self.sparse.len() as u32);
+            self.sparse.push(switch.rules.clone());
+            return;
+        }
+        let base = self.entries.len();
+        self.place[switch.node.index()] = Place::Dense { base, ports: ports as u32 };
+        self.entries.resize(base + size, 0);
+        for rule in &switch.rules {
+            let row = self.row[usize::from(rule.tag)];
+            if row == NO_ROW {
+                continue;
+            }
+            for in_port in rule.in_ports.iter().map(usize::from) {
+                let line = base + (usize::from(row) * ports + in_port) * ports;
+                for out_port in rule.out_ports.iter().map(usize::from) {
+                    self.entries[line + out_port] = rule.new_tag;
+                }
+            }
+        }
+    }
+
+    /// The tag with which a packet leaves `switch` by `out_port` if it came by `in_port` with `tag`;
+    /// `None` if it becomes lossy.
+    #[inline]
+    pub fn new_tag(&self, switch: NodeId, tag: Tag, in_port: PortIndex, out_port: PortIndex) -> Option<Tag> {
+        let row = self.row[usize::from(tag)];
+        if row == NO_ROW {
+            return None;
+        }
+        let new_tag = match self.place[switch.index()] {
+            Place::Nothing => 0,
+            Place::Dense { base, ports } => {
+                let ports = ports as usize;
+                let (row, in_port, out_port) = (usize::from(row), usize::from(in_port), usize::from(out_port));
+                if in_port >= ports || out_port >= ports {
+                    return None;
+                }
+                self.entries[base + (row * ports + in_port) * ports + out_port]
+            }
+            Place::Sparse(at) => self.search(at, tag, in_port, out_port),
+        };
+        (new_tag != 0).then_some(new_tag)
+    }
+
+    #[cold]
+    fn search(&self, at: u32, tag: Tag, in_port: PortIndex, out_port: PortIndex) -> Tag {
+        let matches = |rule: &&super::Rule| {
+            rule.tag == tag && rule.in_ports.contains(in_port) && rule.out_ports.contains(out_port)
+        };
+        self.sparse[at as usize].iter().find(matches).map_or(0, |rule| rule.new_tag)
+    }
+}
