@@ -478,7 +478,7 @@ impl<M: Message> Exchange<M> {
         for from in 0..self.count {
             let cell = &self.parcels[parity][from * self.count + to].0;
             for parcel in cell.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-                mail.deliver(parcel.wire, |slot| *slot = parcel.message);
+                mail.deliver(parcel.wire, parcel.message);
             }
         }
     }

@@ -84,36 +84,13 @@ pub(crate) struct Mail<M> {
     keys: Vec<u64>,
 }
 
-impl<M: Message> Mail<M> {
-    pub(crate) fn new(shard: u16, slots: Vec<Slot>, rings: Vec<Ring<M>>, shards: usize) -> Self {
-        let outgoing = (0..shards).map(|_| Vec::new()).collect();
-        Mail { shard, slots, rings, pool: Vec::new(), outgoing, keys: Vec::new() }
-    }
+/// Which nodes have mail.
+struct Post<'a> {
+    slots: &'a mut [Slot],
+    pool: &'a mut Vec<u32>,
+}
 
-    /// Puts a message into the mailbox of a node of this shard; `write` makes it out of whatever stood in
-    /// the slot.
-    #[inline]
-    pub(crate) fn deliver(&mut self, wire: Wire, write: impl FnOnce(&mut M)) {
-        let message = self.rings[wire.ring as usize].push_slot();
-        write(message);
-        let at = message.at();
-        self.expect(wire, at);
-    }
-
-    /// Moves the oldest message of one ring to a node of this shard; false if the ring is its own.
-    #[inline]
-    fn relay(&mut self, from: usize, wire: Wire, change: impl FnOnce(&mut M)) {
-        let to = wire.ring as usize;
-        let Ok([source, target]) = self.rings.get_disjoint_mut([from, to]) else { return };
-        let Some(front) = source.front() else { return };
-        let message = target.push_slot();
-        *message = *front;
-        change(message);
-        let at = message.at();
-        source.drop_front();
-        self.expect(wire, at);
-    }
-
+impl Post<'_> {
     /// Notes that the node at the end of `wire` receives something at `at`.
     #[inline]
     fn expect(&mut self, wire: Wire, at: Time) {
@@ -127,6 +104,20 @@ impl<M: Message> Mail<M> {
                 self.pool.push(wire.slot);
             }
         }
+    }
+}
+
+impl<M: Message> Mail<M> {
+    pub(crate) fn new(shard: u16, slots: Vec<Slot>, rings: Vec<Ring<M>>, shards: usize) -> Self {
+        let outgoing = (0..shards).map(|_| Vec::new()).collect();
+        Mail { shard, slots, rings, pool: Vec::new(), outgoing, keys: Vec::new() }
+    }
+
+    /// Puts a message into the mailbox of a node of this shard.
+    #[inline]
+    pub(crate) fn deliver(&mut self, wire: Wire, message: M) {
+        self.rings[wire.ring as usize].push(message);
+        Post { slots: &mut self.slots, pool: &mut self.pool }.expect(wire, message.at());
     }
 
     /// Node `index` runs soon: asks for its ring headers and those behind its `wires`, or one turn before it
@@ -186,9 +177,15 @@ impl<M: Message> Mail<M> {
 
 /// One node's view of one window: its arrivals, and its wires.
 pub struct Window<'a, M> {
-    mail: &'a mut Mail<M>,
+    /// See [`Mail::keys`].
+    keys: &'a mut [u64],
+    /// All rings of the shard.
+    rings: &'a mut [Ring<M>],
+    post: Post<'a>,
+    outgoing: &'a mut [Vec<Parcel<M>>],
     wires: &'a [Wire],
     first_ring: usize,
+    shard: u16,
     base: Time,
     end: Time,
     cursor: usize,
@@ -198,8 +195,11 @@ pub struct Window<'a, M> {
 
 impl<'a, M: Message> Window<'a, M> {
     pub(crate) fn new(mail: &'a mut Mail<M>, wires: &'a [Wire], first_ring: usize, base: Time, end: Time) -> Self {
-        let mut window = Window { mail, wires, first_ring, base, end, cursor: 0, next: Time::MAX };
-        window.next = window.time_of(window.mail.keys[0]);
+        let Mail { shard, slots, rings, pool, outgoing, keys } = mail;
+        let post = Post { slots, pool };
+        let mut window =
+            Window { keys, rings, post, outgoing, wires, first_ring, shard: *shard, base, end, cursor: 0, next: base };
+        window.next = window.time_of(window.keys[0]);
         window
     }
 
@@ -224,8 +224,7 @@ impl<'a, M: Message> Window<'a, M> {
     /// that with index `start` mod n comes first, and the others follow cyclically.
     #[inline]
     pub fn rotate_ties(&mut self, start: u32) {
-        let keys = &self.mail.keys[self.cursor..];
-        if let [first, second, ..] = keys
+        if let [first, second, ..] = &self.keys[self.cursor..]
             && (first ^ second) >> 16 == 0
         {
             self.rotate(start);
@@ -233,28 +232,10 @@ impl<'a, M: Message> Window<'a, M> {
     }
 
     fn rotate(&mut self, start: u32) {
-        let keys = &mut self.mail.keys[self.cursor..];
+        let keys = &mut self.keys[self.cursor..];
         let instant = keys[0] >> 16;
         let ties = keys.iter().take_while(|&&key| key >> 16 == instant).count();
         keys[..ties].rotate_left(start as usize % ties);
-    }
-
-    /// The next arrival and its ingress port, where it lies.
-    ///
-    /// # Panics
-    /// If the window holds no more.
-    #[inline]
-    pub fn front(&self) -> (u16, &M) {
-        let port = self.mail.keys[self.cursor] as u16;
-        (port, self.mail.rings[self.first_ring + port as usize].front().expect("a key for every message"))
-    }
-
-    #[inline]
-    fn advance(&mut self) -> usize {
-        let port = self.mail.keys[self.cursor] as u16;
-        self.cursor += 1;
-        self.next = self.time_of(self.mail.keys[self.cursor]);
-        self.first_ring + port as usize
     }
 
     /// Takes the next arrival and its ingress port.
@@ -263,34 +244,13 @@ impl<'a, M: Message> Window<'a, M> {
     /// If the window holds no more.
     #[inline]
     pub fn take(&mut self) -> (u16, M) {
-        let (port, &message) = self.front();
-        self.discard();
+        let port = self.keys[self.cursor] as u16;
+        self.cursor += 1;
+        self.next = self.time_of(self.keys[self.cursor]);
+        let ring = &mut self.rings[self.first_ring + usize::from(port)];
+        let message = *ring.front().expect("a key for every message");
+        ring.drop_front();
         (port, message)
-    }
-
-    /// Forgets the next arrival: whoever needed it has copied it from [`Window::front`].
-    #[inline]
-    pub fn discard(&mut self) {
-        let ring = self.advance();
-        self.mail.rings[ring].drop_front();
-    }
-
-    /// Sends the next arrival on over the wire of egress `port`, as `change` leaves it; see
-    /// [`Window::send`].
-    #[inline]
-    pub fn relay(&mut self, port: u16, change: impl FnOnce(&mut M)) {
-        let wire = self.wires[port as usize];
-        if wire.shard == self.mail.shard {
-            let ring = self.advance();
-            self.mail.relay(ring, wire, change);
-        } else {
-            let (_, &message) = self.front();
-            self.discard();
-            self.export(wire, |slot| {
-                *slot = message;
-                change(slot);
-            });
-        }
     }
 
     /// Sends `message` over the wire of egress `port`; it must arrive at or after the window's end, which
@@ -300,20 +260,28 @@ impl<'a, M: Message> Window<'a, M> {
         self.send_with(port, |slot| *slot = message);
     }
 
-    /// As [`Window::send`], with a message that `write` makes in its place on the wire.
+    /// As [`Window::send`], with a message that `write` makes in its place on the wire, out of whatever
+    /// stood there.
     #[inline]
     pub fn send_with(&mut self, port: u16, write: impl FnOnce(&mut M)) {
-        let wire = self.wires[port as usize];
-        if wire.shard == self.mail.shard { self.mail.deliver(wire, write) } else { self.export(wire, write) }
+        let wire = self.wires[usize::from(port)];
+        if wire.shard == self.shard {
+            let message = self.rings[wire.ring as usize].push_slot();
+            write(message);
+            let at = message.at();
+            self.post.expect(wire, at);
+        } else {
+            self.export(wire, write);
+        }
     }
 
     fn export(&mut self, wire: Wire, write: impl FnOnce(&mut M)) {
         let mut parcel = Parcel { wire, message: M::default() };
         write(&mut parcel.message);
-        self.mail.outgoing[wire.shard as usize].push(parcel);
+        self.outgoing[usize::from(wire.shard)].push(parcel);
     }
 
     pub(crate) fn taken_all(&self) -> bool {
-        self.mail.keys[self.cursor] == LAST_KEY
+        self.keys[self.cursor] == LAST_KEY
     }
 }

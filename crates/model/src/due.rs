@@ -2,89 +2,80 @@
 
 use units::Time;
 
-const GROUP: usize = 8;
-
-/// A time per port and the least of them.
+/// A time per port and the least of them: a complete binary tree, each inner node the least of its two.
+///
+/// ```text
+///   tree:  [_, least, least of left half, least of right half, ... , time of port 0, time of port 1, ...]
+/// ```
+///
+/// A port's way up has as many steps as the number of ports has bits, whatever the times are: no step
+/// depends on a comparison that the processor would have to guess.
 #[derive(Clone, Debug)]
 pub(crate) struct Due {
-    times: Vec<Time>,
-    groups: Vec<Time>,
-    next: Time,
-    port: u16,
+    tree: Box<[Time]>,
 }
 
 impl Due {
     /// Never, for each of `ports` ports.
     pub fn new(ports: usize) -> Self {
-        let groups = ports.div_ceil(GROUP).max(1);
-        Due { times: vec![Time::MAX; groups * GROUP], groups: vec![Time::MAX; groups], next: Time::MAX, port: 0 }
+        Due { tree: vec![Time::MAX; 2 * ports.next_power_of_two().max(2)].into_boxed_slice() }
     }
 
     /// Asks the processor for the times.
     pub fn approach(&self) {
-        engine::prefetch(self.times.as_slice());
-        engine::prefetch(self.groups.as_slice());
+        engine::prefetch(&*self.tree);
     }
 
-    /// The earliest time and its port, the lowest port at ties.
     #[inline]
-    pub fn next(&self) -> (Time, u16) {
-        (self.next, self.port)
+    fn leaves(&self) -> usize {
+        self.tree.len() / 2
+    }
+
+    /// The earliest time.
+    #[inline]
+    pub fn earliest(&self) -> Time {
+        self.tree[1]
+    }
+
+    /// The port of the earliest time, the lowest one at ties.
+    #[inline]
+    pub fn port(&self) -> u16 {
+        let (least, leaves) = (self.tree[1], self.leaves());
+        let mut node = 1;
+        while node < leaves {
+            node = 2 * node + usize::from(self.tree[2 * node] != least);
+        }
+        (node - leaves) as u16
     }
 
     /// The time of `port`.
     #[inline]
     pub fn at(&self, port: u16) -> Time {
-        self.times[port as usize]
+        self.tree[self.leaves() + usize::from(port)]
     }
 
     /// Sets the time of `port` to one that is no later than it was.
     #[inline]
     pub fn lower(&mut self, port: u16, at: Time) {
-        let index = port as usize;
-        self.times[index] = at;
-        let group = &mut self.groups[index / GROUP];
-        *group = (*group).min(at);
-        if at < self.next || (at == self.next && port < self.port) {
-            (self.next, self.port) = (at, port);
+        let mut node = self.leaves() + usize::from(port);
+        self.tree[node] = at;
+        while node > 1 && self.tree[node / 2] > at {
+            node /= 2;
+            self.tree[node] = at;
         }
     }
 
     /// Sets the time of `port`.
     #[inline]
     pub fn set(&mut self, port: u16, at: Time) {
-        let index = port as usize;
-        let before = self.times[index];
-        if at <= before {
-            return self.lower(port, at);
+        let mut node = self.leaves() + usize::from(port);
+        self.tree[node] = at;
+        let mut least = at;
+        while node > 1 {
+            least = least.min(self.tree[node ^ 1]);
+            node /= 2;
+            self.tree[node] = least;
         }
-        self.times[index] = at;
-        let group = index / GROUP;
-        if self.groups[group] == before {
-            let mut least = Time::MAX;
-            for &time in &self.times[group * GROUP..group * GROUP + GROUP] {
-                least = least.min(time);
-            }
-            self.groups[group] = least;
-        }
-        if port == self.port {
-            self.rescan();
-        }
-    }
-
-    fn rescan(&mut self) {
-        let (mut best, mut group) = (self.groups[0], 0);
-        for (index, &time) in self.groups.iter().enumerate().skip(1) {
-            if time < best {
-                (best, group) = (time, index);
-            }
-        }
-        let first = group * GROUP;
-        let mut offset = 0;
-        for (index, &time) in self.times[first..first + GROUP].iter().enumerate().rev() {
-            offset = if time == best { index } else { offset };
-        }
-        (self.next, self.port) = (best, (first + offset) as u16);
     }
 }
 
@@ -102,12 +93,16 @@ mod tests {
             for _ in 0..20_000 {
                 let port = stream.below(ports as u64) as usize;
                 let at = if stream.below(3) == 0 { Time::MAX } else { Time::from_ps(stream.below(50)) };
+                if at <= times[port] && stream.below(2) == 0 {
+                    due.lower(port as u16, at)
+                } else {
+                    due.set(port as u16, at)
+                }
                 times[port] = at;
-                due.set(port as u16, at);
                 let expected = times.iter().copied().enumerate().min_by_key(|&(port, at)| (at, port)).unwrap();
-                assert_eq!(due.next().0, expected.1);
+                assert_eq!(due.earliest(), expected.1);
                 if expected.1 < Time::MAX {
-                    assert_eq!(usize::from(due.next().1), expected.0);
+                    assert_eq!(usize::from(due.port()), expected.0);
                 }
             }
         }

@@ -49,6 +49,15 @@ impl Queue {
         self.frames.front()
     }
 
+    /// Moves the oldest frame, if there is one, to `to`; its wait ends `now`.
+    #[inline]
+    pub fn take_front(&mut self, now: Time, to: &mut Frame) {
+        if let Some(frame) = self.frames.front() {
+            *to = *frame;
+            self.drop_front(now);
+        }
+    }
+
     /// Removes the oldest frame; its wait ends `now`.
     #[inline]
     pub fn drop_front(&mut self, now: Time) {

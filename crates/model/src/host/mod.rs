@@ -164,13 +164,14 @@ impl Host {
     /// Departures, then arrivals, then timers, at each instant before the window's end.
     pub fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         loop {
-            let (due, port) = self.due.next();
+            let due = self.due.earliest();
             let arrival = window.next_arrival();
             let event = self.next_event();
             if due.min(arrival).min(event) >= window.end() {
                 return due.min(event);
             }
             if due <= arrival && due <= event {
+                let port = self.due.port();
                 self.due.set(port, Time::MAX);
                 self.serve(due, port, window);
             } else if arrival <= event {

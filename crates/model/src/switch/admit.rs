@@ -1,7 +1,7 @@
 //! Who finds room: the shared buffer, its thresholds, and the headroom of lossless accounts.
 
 use super::Switch;
-use crate::parameters::{Buffer, QueueLimit, Threshold};
+use crate::parameters::{QueueLimit, Threshold};
 
 /// A [`Threshold`] made ready for use with every frame: `(free * factor) >> shift`, but no more than
 /// `most`; a division only where alpha's denominator is no power of two.
@@ -52,19 +52,19 @@ impl Switch {
         self.xoff_limit.bytes(self.free_bytes())
     }
 
-    /// Takes room for a frame from `in_port` that goes into the queue at `egress`; false if there is none.
+    /// Takes room in `queue`, an index, for a frame from `in_port`; false if there is none.
     #[inline]
-    pub(super) fn admit(&mut self, egress: u16, in_port: u16, class: u8, size_bytes: u16) -> bool {
+    pub(super) fn admit(&mut self, queue: usize, in_port: u16, class: u8, size_bytes: u16) -> bool {
         let bytes = u64::from(size_bytes);
-        let index = self.account_index(in_port, class);
-        let queue = self.queue_index(egress, class);
-        match self.network.switch.buffer {
-            Buffer::Shared { .. } => {
-                let free = self.free_bytes();
+        let queue = &self.queues[queue];
+        match self.queue_limit {
+            None => {
+                let free = self.shared_bytes - self.shared_used;
                 if self.lossless & (1 << class) != 0 {
+                    let index = self.account_index(in_port, class);
+                    let account = &mut self.accounts[index];
                     // What exceeds XOFF, or the pool, is headroom's business.
-                    if u64::from(self.accounts[index].bytes) + bytes > self.xoff_bytes() || bytes > free {
-                        let account = &mut self.accounts[index];
+                    if u64::from(account.bytes) + bytes > self.xoff_limit.bytes(free) || bytes > free {
                         if u64::from(account.headroom_bytes) + bytes > self.headroom[index] {
                             return false;
                         }
@@ -73,14 +73,13 @@ impl Switch {
                         self.shared_used += bytes;
                     }
                 } else {
-                    if bytes > free || u64::from(self.queues[queue].bytes) + bytes > self.egress_limit.bytes(free) {
+                    if bytes > free || u64::from(queue.bytes) + bytes > self.egress_limit.bytes(free) {
                         return false;
                     }
                     self.shared_used += bytes;
                 }
             }
-            Buffer::PerQueue { limit } => {
-                let queue = &self.queues[queue];
+            Some(limit) => {
                 let fits = match limit {
                     QueueLimit::Bytes(most) => u64::from(queue.bytes) + bytes <= most,
                     QueueLimit::Packets(most) => queue.len() < most as usize,
@@ -91,6 +90,7 @@ impl Switch {
             }
         }
         if self.lossless != 0 {
+            let index = self.account_index(in_port, class);
             self.accounts[index].bytes += bytes as u32;
         }
         self.buffer_used += bytes;

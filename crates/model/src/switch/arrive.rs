@@ -1,7 +1,7 @@
 //! What happens to a frame whose last bit has come.
 //!
-//! A frame is read where it lies on its wire, copied once to where it goes, and changed only there:
-//! between a change and a copy the processor would wait for its own stores.
+//! A frame is taken off its wire, copied to where it goes, and changed only there: between a change of a few
+//! bytes and a copy of the whole the processor would wait for its own stores.
 
 use super::{Switch, alert};
 use crate::node::OnWire;
@@ -15,34 +15,31 @@ impl Switch {
     #[inline]
     pub(super) fn arrive(&mut self, window: &mut Window<'_, OnWire>) {
         self.ledger.hops += 1;
-        let (in_port, OnWire(frame)) = window.front();
+        let (in_port, OnWire(frame)) = window.take();
         let special = self.ports[usize::from(in_port)].alert & alert::FRAGILE != 0
             || matches!(frame.kind, Kind::Pause | Kind::Pfc)
             || frame.ttl == 0;
-        if special && self.divert(window) {
+        if special && self.divert(in_port, &frame) {
             return;
         }
-        let (in_port, OnWire(frame)) = window.front();
-        match self.route(frame, in_port) {
-            Some(egress) => self.forward(egress, window),
-            None => self.lose_next(Cause::NoRoute, window),
+        match self.route(&frame, in_port) {
+            Some(egress) => self.forward(egress, in_port, &frame, window),
+            None => self.lose(in_port, &frame, Cause::NoRoute),
         }
     }
 
     /// Frames that go no further: lost on the link, meant for this switch, or too old. False for all
     /// others.
     #[cold]
-    fn divert(&mut self, window: &mut Window<'_, OnWire>) -> bool {
-        let (in_port, &OnWire(frame)) = window.front();
+    fn divert(&mut self, in_port: u16, frame: &Frame) -> bool {
         if self.ports[usize::from(in_port)].alert & alert::FRAGILE != 0
-            && let Some(cause) = self.details[usize::from(in_port)].link.verdict(&frame, &mut self.random)
+            && let Some(cause) = self.details[usize::from(in_port)].link.verdict(frame, &mut self.random)
         {
-            self.lose_next(cause, window);
+            self.lose(in_port, frame, cause);
         } else if frame.is_mac_control() {
-            window.discard();
-            self.on_pause(in_port, &frame);
+            self.on_pause(in_port, frame);
         } else if frame.ttl == 0 {
-            self.lose_next(Cause::TtlExpired, window);
+            self.lose(in_port, frame, Cause::TtlExpired);
         } else {
             return false;
         }
@@ -71,43 +68,42 @@ impl Switch {
         }
     }
 
-    /// Sends the next arrival on by `egress`: at once where the wire is free and nothing may go before it,
-    /// else through the queue.
+    /// Sends a frame on by `egress`: at once where the wire is free and nothing may go before it, else
+    /// through the queue.
     #[inline]
-    fn forward(&mut self, egress: u16, window: &mut Window<'_, OnWire>) {
-        let (in_port, OnWire(frame)) = window.front();
-        let now = frame.at;
+    fn forward(&mut self, egress: u16, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        let (now, class) = (frame.at, frame.class);
         let port = &self.ports[usize::from(egress)];
         if port.busy_until <= now {
             let at_once = if port.alert & (alert::PAUSE | alert::CONTROL) == 0 {
                 port.waiting == 0
             } else {
-                self.may_overtake(now, egress, frame.class)
+                self.may_overtake(now, egress, class)
             };
             if at_once {
-                let (ttl, hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
                 let at = self.occupy(now, egress, frame.size_bytes);
-                return window.relay(egress, |OnWire(frame)| (frame.at, frame.ttl, frame.hops) = (at, ttl, hops));
+                return window.send_with(egress, |OnWire(slot)| {
+                    *slot = *frame;
+                    (slot.at, slot.ttl, slot.hops) = (at, frame.ttl - 1, frame.hops.saturating_add(1));
+                });
             }
         }
-        let (class, size_bytes) = (frame.class, frame.size_bytes);
-        if self.admit(egress, in_port, class, size_bytes) {
-            self.enqueue(egress, in_port, frame);
-            window.discard();
-            if self.lossless & (1 << class) != 0 {
+        let queue = self.queue_index(egress, class);
+        let lossless = self.lossless & (1 << class) != 0;
+        if self.admit(queue, in_port, class, frame.size_bytes) {
+            self.enqueue(egress, queue, in_port, frame);
+            if lossless {
                 self.pause_if_needed(now, in_port, class, window);
             }
         } else {
-            let lossless = self.lossless & (1 << class) != 0;
-            self.lose_next(if lossless { Cause::LosslessNoRoom } else { Cause::NoRoom }, window);
+            self.lose(in_port, frame, if lossless { Cause::LosslessNoRoom } else { Cause::NoRoom });
         }
     }
 
     #[inline]
-    fn enqueue(&mut self, egress: u16, in_port: u16, frame: &Frame) {
+    fn enqueue(&mut self, egress: u16, queue: usize, in_port: u16, frame: &Frame) {
         let (now, class) = (frame.at, frame.class);
-        let index = self.queue_index(egress, class);
-        let queue = &mut self.queues[index];
+        let queue = &mut self.queues[queue];
         let mark = match &self.marker {
             Some(marker) if frame.flags & (flags::ECT | flags::CE) == flags::ECT => {
                 marker.marks(u64::from(queue.bytes), &mut self.random)
@@ -115,11 +111,10 @@ impl Switch {
             _ => false,
         };
         self.ledger.marks += u64::from(mark);
-        let (ttl, hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
-        let flags = frame.flags | if mark { flags::CE } else { 0 };
         queue.push(frame, |slot| {
             (slot.in_port, slot.in_class) = (in_port, class);
-            (slot.ttl, slot.hops, slot.flags) = (ttl, hops, flags);
+            (slot.ttl, slot.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
+            slot.flags = frame.flags | if mark { flags::CE } else { 0 };
         });
         let port = &mut self.ports[usize::from(egress)];
         port.waiting |= 1 << class;
@@ -157,14 +152,13 @@ impl Switch {
         blocked
     }
 
-    /// The next arrival is gone; the ledger says why.
+    /// A frame that came by `in_port` is gone; the ledger says why.
     #[cold]
-    fn lose_next(&mut self, cause: Cause, window: &mut Window<'_, OnWire>) {
-        let (in_port, OnWire(mut frame)) = window.take();
+    fn lose(&mut self, in_port: u16, frame: &Frame, cause: Cause) {
         if frame.is_mac_control() {
             self.ledger.control_lost += 1;
         } else {
-            (frame.in_port, frame.in_class) = (in_port, frame.class);
+            let frame = Frame { in_port, in_class: frame.class, ..*frame };
             self.ledger.lose(self.node.0, &frame, cause);
         }
     }

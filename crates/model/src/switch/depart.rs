@@ -9,15 +9,15 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 impl Switch {
     /// The port may be free and something may wait: control frames first, then the class whose turn it is.
     pub(super) fn depart(&mut self, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
-        let free = self.ports[usize::from(egress)].busy_until;
-        if free > now {
+        let port = &self.ports[usize::from(egress)];
+        if port.busy_until > now {
             // Due because a pause ended; meanwhile a frame of another class went ahead.
-            return self.due.set(egress, free);
+            return self.due.set(egress, port.busy_until);
         }
-        if self.ports[usize::from(egress)].alert & alert::CONTROL != 0 {
+        if port.alert & alert::CONTROL != 0 {
             self.depart_control(now, egress, window);
         } else {
-            let ready = self.ports[usize::from(egress)].waiting & !self.blocked(now, egress);
+            let ready = port.waiting & !self.blocked(now, egress);
             if ready == 0 {
                 return self.sleep(egress);
             }
@@ -27,14 +27,11 @@ impl Switch {
             let (in_port, in_class, size_bytes) = (frame.in_port, frame.in_class, frame.size_bytes);
             let at = self.occupy(now, egress, size_bytes);
             let queue = &mut self.queues[index];
-            if let Some(frame) = queue.front() {
-                window.send_with(egress, |slot| {
-                    *slot = OnWire(*frame);
-                    slot.0.at = at;
-                });
-            }
-            queue.drop_front(now);
-            if queue.is_empty() {
+            window.send_with(egress, |OnWire(slot)| {
+                queue.take_front(now, slot);
+                slot.at = at;
+            });
+            if self.queues[index].is_empty() {
                 self.ports[usize::from(egress)].waiting &= !(1 << class);
             }
             if !self.strict {

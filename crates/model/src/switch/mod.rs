@@ -19,7 +19,7 @@ use crate::due::Due;
 use crate::link::Attachment;
 use crate::network::Network;
 use crate::node::OnWire;
-use crate::parameters::{Buffer, FlowControl, Marking, Scheduler};
+use crate::parameters::{Buffer, FlowControl, Marking, QueueLimit, Scheduler};
 use crate::queue::Queue;
 use crate::routes::Routes;
 use admit::Limit;
@@ -87,6 +87,8 @@ pub(crate) struct Switch {
     strict: bool,
     /// Lossless classes, a bit each.
     lossless: u8,
+    /// The limit of each queue, where there is no shared buffer.
+    queue_limit: Option<QueueLimit>,
     egress_limit: Limit,
     xoff_limit: Limit,
     /// By port, then slot of the class.
@@ -95,6 +97,8 @@ pub(crate) struct Switch {
     pub(crate) accounts: Vec<IngressAccount>,
     /// Room of each account beyond XOFF.
     headroom: Vec<u64>,
+    /// The slot of each class.
+    class_slot: [u8; 8],
     slots: usize,
     account_slots: usize,
     /// When ports that have something to send next become free.
@@ -180,6 +184,7 @@ impl Switch {
             queues: vec![Queue::new(); ports.len() * slots],
             accounts: vec![IngressAccount::default(); ports.len() * account_slots],
             headroom,
+            class_slot: network.class_slot,
             slots,
             account_slots,
             due: Due::new(ports.len()),
@@ -201,6 +206,10 @@ impl Switch {
             routes: Routes::new(network, node),
             strict: parameters.scheduler == Scheduler::Strict,
             lossless: parameters.flow_control.lossless(),
+            queue_limit: match parameters.buffer {
+                Buffer::Shared { .. } => None,
+                Buffer::PerQueue { limit } => Some(limit),
+            },
             egress_limit,
             xoff_limit,
             network: Arc::clone(network),
@@ -229,7 +238,7 @@ impl Switch {
     /// Departures, then arrivals, then timers, at each instant before the window's end.
     pub fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         loop {
-            let (due, port) = self.due.next();
+            let due = self.due.earliest();
             let arrival = window.next_arrival();
             if due <= arrival {
                 let timer = if self.has_timers() { self.next_timer() } else { Time::MAX };
@@ -237,7 +246,7 @@ impl Switch {
                     return due.min(timer);
                 }
                 if due <= timer {
-                    self.depart(due, port, window);
+                    self.depart(due, self.due.port(), window);
                 } else {
                     self.on_timer(timer, window);
                 }
@@ -279,12 +288,12 @@ impl Switch {
 
     #[inline]
     fn queue_index(&self, port: u16, class: u8) -> usize {
-        usize::from(port) * self.slots + usize::from(self.network.class_slot[usize::from(class)])
+        usize::from(port) * self.slots + usize::from(self.class_slot[usize::from(class & 7)])
     }
 
     #[inline]
     fn account_index(&self, port: u16, class: u8) -> usize {
-        let slot = if self.account_slots == 1 { 0 } else { usize::from(self.network.class_slot[usize::from(class)]) };
+        let slot = if self.account_slots == 1 { 0 } else { usize::from(self.class_slot[usize::from(class & 7)]) };
         usize::from(port) * self.account_slots + slot
     }
 
