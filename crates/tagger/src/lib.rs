@@ -10,6 +10,7 @@
 //! A rule says: a packet with this tag that comes in by one of these ports and leaves by one of those
 //! gets that new tag. A packet that no rule matches becomes lossy: it may be dropped, and pauses nobody.
 
+pub mod export;
 mod port_set;
 pub mod rules;
 

@@ -1,0 +1,109 @@
+//! Arista EOS, as far as its public configuration guides document it; not loaded on hardware.
+//!
+//! A policy map of type quality-of-service chooses the traffic class by DSCP at each ingress port. From there on the
+//! guides know one map for the whole switch: traffic class to transmit queue, traffic class to DSCP (with `qos rewrite
+//! dscp`), and PFC priorities that are the traffic classes. So a switch fits if each arriving lossless tag has one
+//! result, whatever the ports: spines do, switches that turn packets back do not.
+
+use super::factorise::{Group, Misfit, groups};
+use super::marks::Marks;
+use super::view::SwitchView;
+use fabric::PortIndex;
+use std::fmt::Write;
+
+/// What a person must know before loading it.
+pub const WARNING: &str = "Written after the public EOS configuration guides; no switch was configured with it. Queue and \
+DSCP by traffic class are maps of the whole switch, and PFC priorities are traffic classes.";
+
+/// The configuration of a switch.
+///
+/// # Errors
+/// [`Misfit::ByPort`] if a tag's result depends on ports, [`Misfit::KeptQueue`] if kept traffic shares a queue.
+pub fn config(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
+    let groups = groups(view, marks);
+    let alone = |group: &Group| groups.iter().filter(|other| other.priority == group.priority).count() == 1;
+    let uniform = |group: &Group| group.row.iter().all(|&tag| tag.is_some() && tag == group.row[0]);
+    let scattered = groups.iter().filter(|group| !alone(group) || !uniform(group)).count();
+    if scattered > 0 {
+        return Err(Misfit::ByPort { switch: view.name().to_owned(), groups: scattered });
+    }
+    let mut queues = vec![marks.lossy().queue];
+    for kept in marks.kept() {
+        if queues.contains(&kept.queue) {
+            let (switch, dscp, queue) = (view.name().to_owned(), kept.dscp, kept.queue);
+            return Err(Misfit::KeptQueue { switch, dscp, queue });
+        }
+        queues.push(kept.queue);
+    }
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let mut line = |content: String| {
+        let _ = writeln!(text, "{content}");
+    };
+    line(format!("! Tagger rules of {}: {} rules, then lossy.", view.name(), view.rule_count()));
+    line(format!("! {WARNING}"));
+    line("qos rewrite dscp".to_owned());
+    let lossy = marks.lossy();
+    let class = |queue: u8, dscp: u8, to_queue: u8| {
+        [
+            format!("qos map traffic-class {queue} to tx-queue {to_queue}"),
+            format!("qos map traffic-class {queue} to dscp {dscp}"),
+        ]
+    };
+    class(lossy.queue, lossy.dscp, lossy.queue).into_iter().for_each(&mut line);
+    for kept in marks.kept() {
+        class(kept.queue, kept.dscp, kept.queue).into_iter().for_each(&mut line);
+    }
+    for group in &groups {
+        let tag = group.row[0];
+        class(group.priority, marks.dscp(tag), marks.queue(tag)).into_iter().for_each(&mut line);
+    }
+    line("!".to_owned());
+    for dscp in marks.lossless().iter().map(|mark| mark.dscp).chain(marks.kept().iter().map(|kept| kept.dscp)) {
+        line(format!("class-map type qos match-any tagger-dscp-{dscp}"));
+        line(format!("   match dscp {dscp}"));
+        line("!".to_owned());
+    }
+    let policies: Vec<Vec<(u8, u8)>> = view.port_numbers().map(|port| policy(&groups, marks, port)).collect();
+    let mut distinct: Vec<&Vec<(u8, u8)>> = Vec::new();
+    policies.iter().for_each(|policy| {
+        if !distinct.contains(&policy) {
+            distinct.push(policy)
+        }
+    });
+    for (number, policy) in distinct.iter().enumerate() {
+        line(format!("policy-map type quality-of-service tagger-in-{}", number + 1));
+        for (dscp, class) in policy.iter() {
+            line(format!("   class tagger-dscp-{dscp}"));
+            line(format!("      set traffic-class {class}"));
+        }
+        line("   class class-default".to_owned());
+        line(format!("      set traffic-class {}", lossy.queue));
+        line("!".to_owned());
+    }
+    for port in view.port_numbers() {
+        let at = distinct.iter().position(|policy| **policy == policies[usize::from(port)]).unwrap_or(0);
+        line(format!("interface {}", view.interface(port)));
+        line(format!("   service-policy type qos input tagger-in-{}", at + 1));
+        let lossless = view.lossless_priorities(marks, port);
+        if !lossless.is_empty() {
+            line("   priority-flow-control on".to_owned());
+        }
+        for priority in lossless {
+            line(format!("   priority-flow-control priority {priority} no-drop"));
+        }
+        line("!".to_owned());
+    }
+    Ok(text)
+}
+
+/// DSCP and traffic class at an ingress port.
+fn policy(groups: &[Group], marks: &Marks, port: PortIndex) -> Vec<(u8, u8)> {
+    let mut found = Vec::new();
+    for mark in marks.lossless() {
+        let accepted = groups.iter().find(|group| group.members.contains(&(mark.tag, port)));
+        found.push((mark.dscp, accepted.map_or(marks.lossy().queue, |group| group.priority)));
+    }
+    found.extend(marks.kept().iter().map(|kept| (kept.dscp, kept.queue)));
+    found
+}

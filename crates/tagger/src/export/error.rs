@@ -1,0 +1,93 @@
+//! What makes an export impossible before a single rule is looked at.
+
+/// Input that no configuration can be made of.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// A rule names a port that the switch does not have.
+    #[error("switch `{switch}`: a rule names port {port}, but its ports are 0 to {last}")]
+    UnknownPort {
+        /// The switch.
+        switch: String,
+        /// The port of the rule.
+        port: u32,
+        /// The highest port.
+        last: u32,
+    },
+    /// Two ports of a switch have one interface name.
+    #[error("switch `{switch}`: ports {first} and {second} are both called `{interface}`")]
+    InterfaceTwice {
+        /// The switch.
+        switch: String,
+        /// The name.
+        interface: String,
+        /// The lower port.
+        first: usize,
+        /// The higher port.
+        second: usize,
+    },
+    /// A name that would break out of the configuration that it stands in.
+    #[error("`{name}` cannot be an interface: use letters, digits and . _ / : - , at most {most} of them")]
+    InterfaceName {
+        /// The name.
+        name: String,
+        /// The longest name that goes.
+        most: usize,
+    },
+    /// A pattern for interface names that is none.
+    #[error(
+        "`{pattern}` is no pattern of interface names: write {{port}} in it, as in Ethernet{{port*4}} or swp{{port+1}}"
+    )]
+    InterfacePattern {
+        /// The pattern.
+        pattern: String,
+    },
+    /// A line of a file of interface names that is none.
+    #[error("line {line}: {what}")]
+    InterfaceLine {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A number that does not go, in what tags look like on the wire.
+    #[error("{what} {value} is out of range: 0 to {most}")]
+    OutOfRange {
+        /// "DSCP", "priority" ...
+        what: &'static str,
+        /// It.
+        value: u32,
+        /// The highest.
+        most: u32,
+    },
+    /// Two kinds of traffic would look the same.
+    #[error("{what} {value} stands for {first} and for {second}: each needs its own")]
+    Ambiguous {
+        /// "DSCP" or "priority".
+        what: &'static str,
+        /// It.
+        value: u8,
+        /// One.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// A lossless tag of the rules without a DSCP and a priority.
+    #[error("tag {tag} has no DSCP and priority, although the rules use it")]
+    NoMark {
+        /// The tag.
+        tag: crate::rules::Tag,
+    },
+    /// A mark for a tag that the rules do not know.
+    #[error("tag {tag} is marked, but the rules have no lossless tag {tag}")]
+    UnknownTag {
+        /// The tag.
+        tag: crate::rules::Tag,
+    },
+    /// More lossless tags than there are priorities beside the lossy one.
+    #[error("{tags} lossless tags need {tags} priorities beside the lossy one, and PFC has 8 in all")]
+    TooManyTags {
+        /// How many.
+        tags: usize,
+    },
+}

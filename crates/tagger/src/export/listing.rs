@@ -1,0 +1,43 @@
+//! Rules as text for people and spreadsheets.
+
+use super::view::SwitchView;
+use std::fmt::Write;
+
+/// The rules of a switch, one a line, the lossy default last, with the names of its interfaces.
+pub fn table(view: &SwitchView, lossy_tag: crate::rules::Tag) -> String {
+    let header = ["tag", "in", "out", "new tag"].map(str::to_owned);
+    let mut rows = vec![header];
+    for (tag, ingress, egress, new) in view.rules() {
+        let port = |port: u16| format!("{} ({})", view.interface(port), view.ports()[usize::from(port)].peer);
+        rows.push([tag.to_string(), port(ingress), port(egress), new.to_string()]);
+    }
+    rows.push(["any", "any", "any", &format!("{lossy_tag} (lossy)")].map(str::to_owned));
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths = [width(0), width(1), width(2)];
+    let mut text = format!("{}: {} rules\n", view.name(), view.rule_count());
+    for [tag, ingress, egress, new] in &rows {
+        let [first, second, third] = widths;
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {tag:<first$}  {ingress:<second$}  {egress:<third$}  {new}");
+    }
+    text
+}
+
+/// The columns of [`csv`].
+pub const CSV_HEADER: &str = "switch,tag,in_port,in_interface,out_port,out_interface,new_tag\n";
+
+/// The rules of a switch, one a line, without the header.
+pub fn csv(view: &SwitchView) -> String {
+    let mut text = String::new();
+    for (tag, ingress, egress, new) in view.rules() {
+        let (from, to) = (view.interface(ingress), view.interface(egress));
+        let name = quoted(view.name());
+        let _ = writeln!(text, "{name},{tag},{ingress},{from},{egress},{to},{new}");
+    }
+    text
+}
+
+/// A CSV field (RFC 4180).
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}

@@ -1,0 +1,214 @@
+//! What tags look like on the wire: a DSCP in the packet, a priority (802.1Qbb) and queue in the switch.
+
+use super::ExportError;
+use crate::rules::Tag;
+
+/// Priorities for tags in the order of tags. RoCE is commonly on 3; 7 and 0 are left to control traffic and
+/// the rest.
+const USUAL_PRIORITIES: [u8; 6] = [3, 4, 5, 6, 2, 1];
+const MOST_DSCP: u8 = 63;
+const MOST_PRIORITY: u8 = 7;
+/// Most ASICs have eight traffic classes; SONiC's model allows sixteen.
+const USUAL_CLASSES: u8 = 8;
+const MOST_CLASSES: u8 = 16;
+
+/// How a lossless tag is carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The tag.
+    pub tag: Tag,
+    /// The DSCP of packets with it, 0 to 63.
+    pub dscp: u8,
+    /// Its PFC priority, ingress priority group and egress queue, 0 to 7.
+    pub priority: u8,
+    /// The tag that a host sees instead: a NIC that knows only the DSCP it sends itself would take a higher
+    /// tag for lossy traffic. Tags end at hosts, so no dependency changes.
+    pub at_host: Option<Tag>,
+}
+
+/// Where packets go that are not lossless or are no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lossy {
+    /// The DSCP they get, 0 to 63.
+    pub dscp: u8,
+    /// Their queue and priority group, 0 to 7.
+    pub queue: u8,
+}
+
+/// Traffic without a tag that keeps its DSCP, such as routing protocols and congestion notifications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Its DSCP, 0 to 63.
+    pub dscp: u8,
+    /// Its queue, 0 to 7.
+    pub queue: u8,
+}
+
+/// How all traffic of a fabric is marked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marks {
+    lossless: Vec<Mark>,
+    lossy: Lossy,
+    kept: Vec<Kept>,
+    traffic_classes: u8,
+}
+
+impl Marks {
+    /// Checks that every kind of traffic can be told apart, and that every tag of `tags` has a mark.
+    ///
+    /// # Errors
+    /// The first number that is out of range, stands for two, or is missing.
+    pub fn new(
+        tags: &[Tag],
+        mut lossless: Vec<Mark>,
+        lossy: Lossy,
+        kept: Vec<Kept>,
+        traffic_classes: u8,
+    ) -> Result<Marks, ExportError> {
+        lossless.sort_by_key(|mark| mark.tag);
+        let within = |what, value: u8, most: u8| {
+            let (value, most) = (value.into(), most.into());
+            if value > most { Err(ExportError::OutOfRange { what, value, most }) } else { Ok(()) }
+        };
+        within("the number of traffic classes", traffic_classes, MOST_CLASSES)?;
+        let mut dscps: Vec<(u8, String)> = vec![(lossy.dscp, "lossy traffic".to_owned())];
+        let mut priorities: Vec<(u8, String)> = vec![(lossy.queue, "lossy traffic".to_owned())];
+        within("DSCP", lossy.dscp, MOST_DSCP)?;
+        within("queue", lossy.queue, MOST_PRIORITY)?;
+        for mark in &lossless {
+            within("DSCP", mark.dscp, MOST_DSCP)?;
+            within("priority", mark.priority, MOST_PRIORITY)?;
+            own("DSCP", &mut dscps, mark.dscp, format!("tag {}", mark.tag))?;
+            own("priority", &mut priorities, mark.priority, format!("tag {}", mark.tag))?;
+        }
+        for kept in &kept {
+            within("DSCP", kept.dscp, MOST_DSCP)?;
+            within("queue", kept.queue, MOST_PRIORITY)?;
+            own("DSCP", &mut dscps, kept.dscp, "kept traffic".to_owned())?;
+            // A queue of lossless traffic that also held other packets would drop them or be held up by them.
+            if let Some((_, first)) = priorities[1..].iter().find(|(priority, _)| *priority == kept.queue) {
+                let (first, second) = (first.clone(), format!("kept DSCP {}", kept.dscp));
+                return Err(ExportError::Ambiguous { what: "queue", value: kept.queue, first, second });
+            }
+        }
+        let marked = |tag: Tag| lossless.iter().any(|mark| mark.tag == tag);
+        if let Some(&tag) = tags.iter().find(|&&tag| !marked(tag)) {
+            return Err(ExportError::NoMark { tag });
+        }
+        let named = lossless.iter().flat_map(|mark| std::iter::once(mark.tag).chain(mark.at_host));
+        if let Some(tag) = named.into_iter().find(|tag| !tags.contains(tag)) {
+            return Err(ExportError::UnknownTag { tag });
+        }
+        Ok(Marks { lossless, lossy, kept, traffic_classes })
+    }
+
+    /// Tags in order on the priorities 3, 4, 5, 6, 2, 1, each with DSCP 8 * priority + 2 (26 for the first,
+    /// as is customary for RoCE), so that a NIC's usual "priority = DSCP / 8" agrees; lossy traffic has
+    /// DSCP 0 and queue 0; eight traffic classes.
+    ///
+    /// # Errors
+    /// [`ExportError::TooManyTags`] for more than six.
+    pub fn usual(tags: &[Tag]) -> Result<Marks, ExportError> {
+        let mark = |(&tag, priority): (&Tag, u8)| Mark { tag, dscp: 8 * priority + 2, priority, at_host: None };
+        if tags.len() > USUAL_PRIORITIES.len() {
+            return Err(ExportError::TooManyTags { tags: tags.len() });
+        }
+        let lossless = tags.iter().zip(USUAL_PRIORITIES).map(mark).collect();
+        Marks::new(tags, lossless, Lossy { dscp: 0, queue: 0 }, Vec::new(), USUAL_CLASSES)
+    }
+
+    /// Lossless tags, ascending.
+    pub fn lossless(&self) -> &[Mark] {
+        &self.lossless
+    }
+    /// Where the rest goes.
+    pub fn lossy(&self) -> Lossy {
+        self.lossy
+    }
+    /// Traffic without tags that keeps its DSCP.
+    pub fn kept(&self) -> &[Kept] {
+        &self.kept
+    }
+    /// Traffic classes of the ASIC.
+    pub fn traffic_classes(&self) -> u8 {
+        self.traffic_classes
+    }
+
+    /// The mark of a lossless tag.
+    ///
+    /// # Panics
+    /// For a tag that was not in `tags` of [`Marks::new`].
+    fn mark(&self, tag: Tag) -> Mark {
+        let at = self.lossless.binary_search_by_key(&tag, |mark| mark.tag).expect("a tag of the rules");
+        self.lossless[at]
+    }
+    /// The DSCP of a lossless tag, or of lossy traffic.
+    pub fn dscp(&self, tag: Option<Tag>) -> u8 {
+        tag.map_or(self.lossy.dscp, |tag| self.mark(tag).dscp)
+    }
+    /// The egress queue of a lossless tag, or of lossy traffic.
+    pub fn queue(&self, tag: Option<Tag>) -> u8 {
+        tag.map_or(self.lossy.queue, |tag| self.mark(tag).priority)
+    }
+    /// The PFC priority of a lossless tag.
+    pub fn priority(&self, tag: Tag) -> u8 {
+        self.mark(tag).priority
+    }
+    /// The tag that a host sees.
+    pub fn at_host(&self, tag: Tag) -> Tag {
+        self.mark(tag).at_host.unwrap_or(tag)
+    }
+    /// The tag that a DSCP stands for.
+    pub fn tag_of(&self, dscp: u8) -> Option<Tag> {
+        self.lossless.iter().find(|mark| mark.dscp == dscp).map(|mark| mark.tag)
+    }
+}
+
+/// Notes that `value` stands for `who`, who must be alone with it.
+fn own(what: &'static str, known: &mut Vec<(u8, String)>, value: u8, who: String) -> Result<(), ExportError> {
+    if let Some((_, first)) = known.iter().find(|(taken, _)| *taken == value) {
+        return Err(ExportError::Ambiguous { what, value, first: first.clone(), second: who });
+    }
+    known.push((value, who));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOSSY: Lossy = Lossy { dscp: 0, queue: 0 };
+
+    fn mark(tag: Tag, dscp: u8, priority: u8) -> Mark {
+        Mark { tag, dscp, priority, at_host: None }
+    }
+
+    fn refused(tags: &[Tag], marks: Vec<Mark>, kept: Vec<Kept>) -> String {
+        Marks::new(tags, marks, LOSSY, kept, 8).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_usual_marks_put_a_nic_on_the_right_priority() {
+        let marks = Marks::usual(&[1, 2]).unwrap();
+        assert_eq!((marks.dscp(Some(1)), marks.priority(1), marks.dscp(None)), (26, 3, 0));
+        assert!(marks.lossless().iter().all(|mark| mark.dscp / 8 == mark.priority));
+        assert_eq!((marks.tag_of(34), marks.tag_of(35)), (Some(2), None));
+        assert!(Marks::usual(&[1, 2, 3, 4, 5, 6]).is_ok());
+        assert_eq!(Marks::usual(&[1, 2, 3, 4, 5, 6, 7]), Err(ExportError::TooManyTags { tags: 7 }));
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_is_refused_by_name() {
+        assert!(refused(&[1, 2], vec![mark(1, 26, 3), mark(2, 26, 4)], vec![]).contains("DSCP 26 stands for tag 1"));
+        assert!(refused(&[1, 2], vec![mark(1, 26, 3), mark(2, 34, 3)], vec![]).contains("priority 3"));
+        assert!(refused(&[1], vec![mark(1, 0, 3)], vec![]).contains("lossy traffic"));
+        assert!(refused(&[1], vec![mark(1, 64, 3)], vec![]).contains("0 to 63"));
+        assert!(refused(&[1], vec![mark(1, 26, 8)], vec![]).contains("0 to 7"));
+        assert!(refused(&[1, 2], vec![mark(1, 26, 3)], vec![]).contains("tag 2 has no DSCP"));
+        assert!(refused(&[1], vec![mark(1, 26, 3), mark(9, 34, 4)], vec![]).contains("no lossless tag 9"));
+        let shared = Kept { dscp: 48, queue: 3 };
+        assert!(refused(&[1], vec![mark(1, 26, 3)], vec![shared]).contains("queue 3"));
+        let shared = Kept { dscp: 26, queue: 6 };
+        assert!(refused(&[1], vec![mark(1, 26, 3)], vec![shared]).contains("DSCP 26"));
+    }
+}

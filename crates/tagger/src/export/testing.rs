@@ -1,0 +1,164 @@
+//! Random switches, and interpreters that read configurations back: they know nothing of how those are made.
+
+use super::{Kept, Lossy, Mark, Marks, PortView, SwitchView};
+use crate::rules::Tag;
+use fabric::PortIndex;
+use proptest::prelude::*;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use units::Rate;
+
+/// What becomes of a packet: priority group at ingress, DSCP and queue at egress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Treatment {
+    /// Where it is counted; `None` where the configuration leaves that to another part of the switch.
+    pub priority_group: Option<u8>,
+    pub dscp: u8,
+    pub queue: Option<u8>,
+}
+
+pub fn port(interface: &str, to_host: bool) -> PortView {
+    PortView {
+        interface: interface.to_owned(),
+        peer: format!("peer of {interface}"),
+        peer_port: 0,
+        to_host,
+        rate: Rate::from_gbps(100),
+        headroom_bytes: 30_000,
+    }
+}
+
+/// A switch whose rules come from a few rows, so that some fit and some do not.
+pub fn switches() -> impl Strategy<Value = SwitchView> {
+    let tag = prop_oneof![Just(0u8), 1..=3u8];
+    (1..=6usize).prop_flat_map(move |ports| {
+        let rows = prop::collection::vec(prop::collection::vec(tag.clone(), ports), 1..=9);
+        let chosen = prop::collection::vec(0..9usize, 3 * ports);
+        let hosts = prop::collection::vec(any::<bool>(), ports);
+        (rows, chosen, hosts).prop_map(move |(rows, chosen, hosts)| {
+            let mut rules = Vec::new();
+            for tag in 1..=3u8 {
+                for ingress in 0..ports {
+                    let row = &rows[chosen[(usize::from(tag) - 1) * ports + ingress] % rows.len()];
+                    let lossless = row.iter().enumerate().filter(|&(_, &new)| new != 0);
+                    rules.extend(lossless.map(|(egress, &new)| (tag, ingress as u16, egress as u16, new)));
+                }
+            }
+            let ports = hosts.iter().enumerate().map(|(at, &host)| port(&format!("Ethernet{}", 4 * at), host));
+            SwitchView::new("S", ports.collect(), rules).expect("ports that exist")
+        })
+    })
+}
+
+/// Marks for the tags 1 to 3, with and without kept traffic and tags of their own at hosts.
+pub fn marks() -> impl Strategy<Value = Marks> {
+    (any::<bool>(), any::<bool>(), 4..=16u8).prop_map(|(keep, restore, classes)| {
+        let mark = |tag: Tag, dscp, priority| Mark { tag, dscp, priority, at_host: (restore && tag > 1).then_some(1) };
+        let kept = if keep { vec![Kept { dscp: 48, queue: 7 }, Kept { dscp: 46, queue: 5 }] } else { Vec::new() };
+        let lossless = vec![mark(1, 3, 3), mark(2, 4, 4), mark(3, 2, 2)];
+        Marks::new(&[1, 2, 3], lossless, Lossy { dscp: 8, queue: 0 }, kept, classes).expect("marks")
+    })
+}
+
+/// What the rules say of a packet with this DSCP.
+pub fn ruled(view: &SwitchView, marks: &Marks, dscp: u8, ingress: PortIndex, egress: PortIndex) -> Treatment {
+    let lossy = marks.lossy();
+    if let Some(mark) = marks.lossless().iter().find(|mark| mark.dscp == dscp) {
+        let accepted = view.rules().any(|(tag, from, ..)| (tag, from) == (mark.tag, ingress));
+        let group = if accepted { mark.priority } else { lossy.queue };
+        let new = view.rules().find(|&(tag, from, to, _)| (tag, from, to) == (mark.tag, ingress, egress));
+        let (dscp, queue) = match new {
+            None => (lossy.dscp, lossy.queue),
+            Some((.., new)) => {
+                let find = |tag| *marks.lossless().iter().find(|mark| mark.tag == tag).expect("a mark");
+                let seen = find(new).at_host.filter(|_| view.ports()[usize::from(egress)].to_host);
+                (find(seen.unwrap_or(new)).dscp, find(seen.unwrap_or(new)).priority)
+            }
+        };
+        return Treatment { priority_group: Some(group), dscp, queue: Some(queue) };
+    }
+    let kept = marks.kept().iter().find(|kept| kept.dscp == dscp);
+    let (dscp, queue) = kept.map_or((lossy.dscp, lossy.queue), |kept| (kept.dscp, kept.queue));
+    Treatment { priority_group: Some(lossy.queue), dscp, queue: Some(queue) }
+}
+
+fn number(value: &Value) -> u8 {
+    value.as_str().expect("a text, as SONiC has it").parse().expect("a number")
+}
+
+/// SONiC's pipeline over a fragment of `config_db.json`.
+pub fn sonic(config: &Value, dscp: u8, ingress: &str, egress: &str) -> Treatment {
+    let (from, to) = (&config["PORT_QOS_MAP"][ingress], &config["PORT_QOS_MAP"][egress]);
+    let look =
+        |table: &str, name: &Value, key: u8| number(&config[table][name.as_str().expect("a name")][key.to_string()]);
+    let class = look("DSCP_TO_TC_MAP", &from["dscp_to_tc_map"], dscp);
+    Treatment {
+        priority_group: Some(look("TC_TO_PRIORITY_GROUP_MAP", &from["tc_to_pg_map"], class)),
+        dscp: look("TC_TO_DSCP_MAP", &to["tc_to_dscp_map"], class),
+        queue: Some(look("TC_TO_QUEUE_MAP", &to["tc_to_queue_map"], class)),
+    }
+}
+
+/// A rewriting ACL: the highest priority that matches. Queues are not its business.
+pub fn acl(config: &Value, dscp: u8, ingress: &str, egress: &str) -> u8 {
+    let rules = config["ACL_RULE"].as_object().expect("rules");
+    let named = |list: &Value, port: &str| list.as_str().is_none_or(|list| list.split(',').any(|name| name == port));
+    let matching = rules.values().filter(|rule| {
+        number(&rule["DSCP"]) == dscp && named(&rule["IN_PORTS"], ingress) && named(&rule["OUT_PORTS"], egress)
+    });
+    let first = matching.max_by_key(|rule| rule["PRIORITY"].as_str().expect("text").parse::<u32>().expect("a number"));
+    first.map_or(dscp, |rule| number(&rule["DSCP_ACTION"]))
+}
+
+/// The part of nftables that is used, over its text.
+pub fn nftables(text: &str, dscp: u8, ingress: &str, egress: &str) -> (u8, Option<u8>) {
+    let mut chains: BTreeMap<&str, (u8, u8)> = BTreeMap::new();
+    let mut at = "";
+    let mut target = None;
+    for line in text.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix("chain ") {
+            at = name.trim_end_matches(" {");
+        } else if let Some(dscp) = line.strip_prefix("ip dscp set ") {
+            chains.entry(at).or_default().0 = dscp.parse().expect("a number");
+        } else if let Some(minor) = line.strip_prefix("meta priority set 1:") {
+            chains.entry(at).or_default().1 = u8::from_str_radix(minor, 16).expect("a number") - 1;
+        } else if let Some(chain) = line
+            .trim_start_matches("elements = { ")
+            .strip_prefix(&format!("\"{ingress}\" . \"{egress}\" . {dscp} : goto "))
+        {
+            target = Some(chain.trim_end_matches([',', ' ', '}']));
+        } else if let Some(rest) = line.strip_prefix("ip dscp { ") {
+            let (set, chain) = rest.split_once(" } goto ").expect("a set and a chain");
+            let lossless = set.split(", ").any(|one| one.parse() == Ok(dscp));
+            target = target.or(lossless.then_some(chain));
+        }
+    }
+    target.map_or((dscp, None), |chain| (chains[chain].0, Some(chains[chain].1)))
+}
+
+/// The part of EOS that is used: `None` where a packet meets no map.
+pub fn eos(text: &str, dscp: u8, ingress: &str) -> Treatment {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let after = |start: &str| {
+        let at = lines.iter().position(|line| *line == start).unwrap_or_else(|| panic!("{start}"));
+        lines[at + 1..].iter().take_while(|line| **line != "!").copied().collect::<Vec<_>>()
+    };
+    let interface = after(&format!("interface {ingress}"));
+    let policy =
+        interface.iter().find_map(|line| line.strip_prefix("service-policy type qos input ")).expect("a policy");
+    let policy = after(&format!("policy-map type quality-of-service {policy}"));
+    let matched = |class: &str| {
+        class == "class-default"
+            || after(&format!("class-map type qos match-any {class}")) == [format!("match dscp {dscp}")]
+    };
+    let first =
+        policy.chunks(2).find(|pair| matched(pair[0].strip_prefix("class ").expect("a class"))).expect("a default");
+    let class: u8 = first[1].strip_prefix("set traffic-class ").expect("a class").parse().expect("a number");
+    let map = |to: &str| {
+        let start = format!("qos map traffic-class {class} to {to} ");
+        let found: Vec<u8> = lines.iter().filter_map(|line| line.strip_prefix(&start)?.parse().ok()).collect();
+        assert_eq!(found.len(), 1, "one map to {to} for class {class}");
+        found[0]
+    };
+    Treatment { priority_group: Some(class), dscp: map("dscp"), queue: Some(map("tx-queue")) }
+}

@@ -1,0 +1,168 @@
+//! One switch as an exporter sees it.
+
+use super::marks::Marks;
+use super::{ExportError, Interfaces};
+use crate::rules::{LOSSY_TAG, Rule, RuleTable, Tag};
+use fabric::{Fabric, Link, NodeId, NodeKind, PortIndex};
+use std::collections::BTreeMap;
+use units::Rate;
+
+/// A port with its name on the switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortView {
+    /// As the switch calls it.
+    pub interface: String,
+    /// What is at the other end.
+    pub peer: String,
+    /// The port of the other end.
+    pub peer_port: PortIndex,
+    /// The other end is a host that forwards nothing: tags end there.
+    pub to_host: bool,
+    /// Of the link.
+    pub rate: Rate,
+    /// What a lossless priority of this port may still receive after its PAUSE.
+    pub headroom_bytes: u64,
+}
+
+/// A switch: its ports, and its rules T[(tag, ingress port), egress port] = new tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwitchView {
+    name: String,
+    ports: Vec<PortView>,
+    rules: BTreeMap<(Tag, PortIndex, PortIndex), Tag>,
+}
+
+impl SwitchView {
+    /// Ports by number, and rules as (tag, ingress port, egress port, new tag). What has no rule turns lossy.
+    ///
+    /// # Errors
+    /// [`ExportError::UnknownPort`], and [`ExportError::InterfaceTwice`] if two ports share a name.
+    pub fn new(
+        name: impl Into<String>,
+        ports: Vec<PortView>,
+        rules: impl IntoIterator<Item = (Tag, PortIndex, PortIndex, Tag)>,
+    ) -> Result<SwitchView, ExportError> {
+        let name = name.into();
+        let rules: BTreeMap<_, _> =
+            rules.into_iter().map(|(tag, ingress, egress, new)| ((tag, ingress, egress), new)).collect();
+        let named = rules.keys().flat_map(|&(_, ingress, egress)| [ingress, egress]);
+        if let Some(port) = named.max().filter(|&port| usize::from(port) >= ports.len()) {
+            let last = ports.len().saturating_sub(1) as u32;
+            return Err(ExportError::UnknownPort { switch: name, port: port.into(), last });
+        }
+        let mut known = BTreeMap::new();
+        for (second, port) in ports.iter().enumerate() {
+            if let Some(first) = known.insert(port.interface.as_str(), second) {
+                let interface = port.interface.clone();
+                return Err(ExportError::InterfaceTwice { switch: name, interface, first, second });
+            }
+        }
+        Ok(SwitchView { name, ports, rules })
+    }
+
+    /// A node of a fabric with its rules, named ports, and the headroom of a lossless priority on a link.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of(
+        fabric: &Fabric,
+        node: NodeId,
+        rules: &[Rule],
+        interfaces: &Interfaces,
+        headroom_bytes: impl Fn(&Link) -> u64,
+    ) -> Result<SwitchView, ExportError> {
+        let name = fabric.name(node);
+        let port = |(port, peer): (usize, &fabric::PortPeer)| {
+            let (link, other) = (fabric.link(peer.link), fabric.node(peer.peer));
+            PortView {
+                interface: interfaces.name(name, port as PortIndex),
+                peer: other.name.clone(),
+                peer_port: peer.peer_port,
+                to_host: !other.forwards(),
+                rate: link.rate,
+                headroom_bytes: headroom_bytes(link),
+            }
+        };
+        let ports = fabric.ports(node).iter().enumerate().map(port).collect();
+        let unfolded = rules.iter().filter(|rule| rule.new_tag != LOSSY_TAG).flat_map(|rule| {
+            let pairs =
+                rule.in_ports.iter().flat_map(|ingress| rule.out_ports.iter().map(move |egress| (ingress, egress)));
+            pairs.map(|(ingress, egress)| (rule.tag, ingress, egress, rule.new_tag))
+        });
+        SwitchView::new(name, ports, unfolded)
+    }
+
+    /// Every switch of a fabric and every host with rules, by name, one at a time: unfolded rules of a large
+    /// fabric would fill the memory.
+    pub fn all<'a>(
+        fabric: &'a Fabric,
+        table: &'a RuleTable,
+        interfaces: &'a Interfaces,
+        headroom_bytes: impl Fn(&Link) -> u64 + 'a,
+    ) -> impl Iterator<Item = Result<SwitchView, ExportError>> + 'a {
+        let mut nodes: BTreeMap<&str, (NodeId, &[Rule])> =
+            fabric.switches().map(|node| (fabric.name(node), (node, [].as_slice()))).collect();
+        let named = table
+            .switches()
+            .iter()
+            .filter(|switch| fabric.node(switch.node).kind == NodeKind::Switch || !switch.rules.is_empty());
+        nodes.extend(named.map(|switch| (fabric.name(switch.node), (switch.node, switch.rules.as_slice()))));
+        nodes.into_values().map(move |(node, rules)| Self::of(fabric, node, rules, interfaces, &headroom_bytes))
+    }
+
+    /// Its name in the fabric.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// Its ports by number.
+    pub fn ports(&self) -> &[PortView] {
+        &self.ports
+    }
+    /// The name of a port on the switch.
+    pub fn interface(&self, port: PortIndex) -> &str {
+        &self.ports[usize::from(port)].interface
+    }
+    /// All port numbers.
+    pub fn port_numbers(&self) -> std::ops::Range<PortIndex> {
+        0..self.ports.len() as PortIndex
+    }
+    /// Its rules as (tag, ingress port, egress port, new tag), in that order.
+    pub fn rules(&self) -> impl Iterator<Item = (Tag, PortIndex, PortIndex, Tag)> + '_ {
+        self.rules.iter().map(|(&(tag, ingress, egress), &new)| (tag, ingress, egress, new))
+    }
+    /// How many rules it has.
+    pub fn rule_count(&self) -> usize {
+        self.rules.len()
+    }
+    /// The tag that a packet leaves with; `None` if it turns lossy.
+    pub fn new_tag(&self, tag: Tag, ingress: PortIndex, egress: PortIndex) -> Option<Tag> {
+        self.rules.get(&(tag, ingress, egress)).copied()
+    }
+    /// As [`new_tag`](Self::new_tag), with the tag that [`Marks`] show to a host where the port leads to one.
+    pub fn shown_tag(&self, marks: &Marks, tag: Tag, ingress: PortIndex, egress: PortIndex) -> Option<Tag> {
+        let new = self.new_tag(tag, ingress, egress)?;
+        Some(if self.ports[usize::from(egress)].to_host { marks.at_host(new) } else { new })
+    }
+    /// Whether packets with this tag may arrive at this port and be lossless: there is a rule for them.
+    pub fn accepts(&self, tag: Tag, ingress: PortIndex) -> bool {
+        self.rules.range((tag, ingress, 0)..=(tag, ingress, PortIndex::MAX)).next().is_some()
+    }
+    /// The lossless priorities of a port: those of tags that arrive there, for which it sends PAUSE, and
+    /// of tags that leave there, for which it obeys PAUSE. Ascending.
+    pub fn lossless_priorities(&self, marks: &Marks, port: PortIndex) -> Vec<u8> {
+        let mut found: Vec<u8> = Vec::new();
+        for (tag, ingress, egress, _) in self.rules() {
+            if ingress == port {
+                found.push(marks.priority(tag));
+            }
+            if egress == port
+                && let Some(shown) = self.shown_tag(marks, tag, ingress, egress)
+            {
+                found.push(marks.priority(shown));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
