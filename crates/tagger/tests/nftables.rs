@@ -1,0 +1,253 @@
+//! Real packets through a router and a bridge of this machine's kernel that run the exported rules. Needs root,
+//! `ip`, `tc`, `nft` and `python3`; says what it misses and passes without.
+//!
+//! ```text
+//!   [host 0] ── p0 ┐
+//!   [host 1] ── p1 ┼ router or bridge, with nftables and HTB
+//!   [host 2] ── p2 ┘
+//! ```
+
+use fabric::PortIndex;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+
+use tagger::export::nftables::{Family, queues, ruleset};
+use tagger::export::{Marks, PortView, SwitchView};
+use tagger::rules::Tag;
+use units::Rate;
+
+const HOSTS: u16 = 3;
+const TAGS: [Tag; 3] = [1, 2, 3];
+/// A DSCP that stands for no tag.
+const UNTAGGED: u8 = 48;
+
+/// Prints "text tos" for every datagram until none comes for a while.
+const RECEIVER: &str = "
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
+s.bind(('', 7000))
+print('ready', flush=True)
+for _ in range(int(sys.argv[1])):
+    s.settimeout(5)
+    try:
+        data, more, _, _ = s.recvmsg(64, 64)
+    except TimeoutError:
+        break
+    print(data.decode(), more[0][2][0], flush=True)
+";
+/// Sends one datagram for every `address,dscp,text`.
+const SENDER: &str = "
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for one in sys.argv[1:]:
+    address, dscp, text = one.split(',')
+    s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, int(dscp) << 2)
+    s.sendto(text.encode(), (address, 7000))
+";
+
+/// An arbitrary table in which every tag becomes every tag somewhere, and lossy.
+fn new_tag(tag: Tag, ingress: PortIndex, egress: PortIndex) -> Option<Tag> {
+    let mixed = (u16::from(tag) * 7 + ingress * 3 + egress * 5) % 4;
+    (mixed != 0).then_some(mixed as Tag)
+}
+
+fn switch() -> SwitchView {
+    let port = |at: u16| PortView {
+        interface: format!("p{at}"),
+        peer: format!("host{at}"),
+        peer_port: 0,
+        to_host: true,
+        rate: Rate::from_gbps(1),
+        headroom_bytes: 0,
+    };
+    let all = TAGS.into_iter().flat_map(|tag| (0..HOSTS).flat_map(move |i| (0..HOSTS).map(move |e| (tag, i, e))));
+    let rules = all.filter_map(|(tag, i, e)| new_tag(tag, i, e).map(|new| (tag, i, e, new)));
+    SwitchView::new("box", (0..HOSTS).map(port).collect(), rules).unwrap()
+}
+
+/// Network namespaces of this test, removed at its end.
+struct Lab {
+    prefix: String,
+}
+
+impl Lab {
+    /// One for every host and one for the box between them, or what is missing.
+    fn new(kind: &str) -> Result<Lab, String> {
+        let user = Command::new("id").arg("-u").output().map_err(|error| format!("id: {error}"))?;
+        if user.stdout.trim_ascii() != b"0" {
+            return Err("not root".to_owned());
+        }
+        for program in [&["ip", "-V"][..], &["tc", "-V"], &["nft", "-v"], &["python3", "-V"]] {
+            let ran = Command::new(program[0]).arg(program[1]).output();
+            if !ran.is_ok_and(|output| output.status.success()) {
+                return Err(format!("no {}", program[0]));
+            }
+        }
+        let lab = Lab { prefix: format!("tg{}{kind}", std::process::id()) };
+        let names: Vec<String> = (0..HOSTS).map(|host| host.to_string()).chain(["box".to_owned()]).collect();
+        for name in names {
+            lab.try_here(&["ip", "netns", "add", &lab.name(&name)])
+                .map_err(|error| format!("no namespaces: {error}"))?;
+        }
+        Ok(lab)
+    }
+
+    fn name(&self, node: &str) -> String {
+        format!("{}{node}", self.prefix)
+    }
+
+    fn try_here(&self, command: &[&str]) -> Result<String, String> {
+        let output = Command::new(command[0]).args(&command[1..]).output().map_err(|error| error.to_string())?;
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() { Ok(String::from_utf8_lossy(&output.stdout).into_owned()) } else { Err(error) }
+    }
+
+    fn command(&self, node: &str, command: &[&str]) -> Command {
+        let mut inside = Command::new("ip");
+        inside.args(["netns", "exec", &self.name(node)]).args(command);
+        inside
+    }
+
+    fn run(&self, node: &str, command: &[&str]) -> String {
+        let output = self.command(node, command).output().expect("ip starts");
+        assert!(output.status.success(), "{command:?} in {node}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn feed(&self, node: &str, command: &[&str], text: &str) {
+        let mut child = self.command(node, command).stdin(Stdio::piped()).spawn().expect("ip starts");
+        child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("it reads");
+        assert!(child.wait().expect("an end").success(), "{command:?} refuses\n{text}");
+    }
+
+    /// Cables between `p0`.. of the box and `eth0` of the hosts, with addresses.
+    fn cable(&self, family: Family) {
+        let quiet =
+            "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6";
+        for node in (0..HOSTS).map(|host| host.to_string()).chain(["box".to_owned()]) {
+            // Where there is no IPv6 there is nothing to silence.
+            let _ = self.command(&node, &["sh", "-c", quiet]).output();
+        }
+        if family == Family::Bridge {
+            self.run("box", &["ip", "link", "add", "br0", "type", "bridge"]);
+            self.run("box", &["ip", "link", "set", "br0", "up"]);
+        }
+        for host in 0..HOSTS {
+            let (node, port) = (host.to_string(), format!("p{host}"));
+            let (inside, outside) = (self.name("box"), self.name(&node));
+            self.try_here(&[
+                "ip", "link", "add", &port, "netns", &inside, "type", "veth", "peer", "name", "eth0", "netns", &outside,
+            ])
+            .expect("a cable");
+            self.run("box", &["ip", "link", "set", &port, "up"]);
+            self.run(&node, &["ip", "link", "set", "eth0", "up"]);
+            self.run(
+                &node,
+                &["ip", "address", "add", &format!("{}/{}", address(family, host), prefix(family)), "dev", "eth0"],
+            );
+            if family == Family::Bridge {
+                self.run("box", &["ip", "link", "set", &port, "master", "br0"]);
+            } else {
+                self.run("box", &["ip", "address", "add", &format!("10.0.{host}.1/24"), "dev", &port]);
+                self.run(&node, &["ip", "route", "add", "default", "via", &format!("10.0.{host}.1")]);
+            }
+        }
+        if family == Family::Inet {
+            self.run("box", &["sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"]);
+        }
+    }
+
+    /// Packets that left `p<port>` by a queue.
+    fn sent(&self, port: u16, queue: u8) -> u64 {
+        let text = self.run("box", &["tc", "-s", "class", "show", "dev", &format!("p{port}")]);
+        let class = format!("class htb 1:{:x} ", queue + 1);
+        let after = text.split(&class).nth(1).unwrap_or_else(|| panic!("{class}: {text}"));
+        let counted = after.split("Sent ").nth(1).and_then(|sent| sent.split_whitespace().nth(2)).expect("a count");
+        counted.parse().expect("a number")
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        for node in (0..HOSTS).map(|host| host.to_string()).chain(["box".to_owned()]) {
+            let _ = self.try_here(&["ip", "netns", "del", &self.name(&node)]);
+        }
+    }
+}
+
+fn address(family: Family, host: u16) -> String {
+    if family == Family::Bridge { format!("10.0.0.{}", 2 + host) } else { format!("10.0.{host}.2") }
+}
+
+fn prefix(family: Family) -> u8 {
+    if family == Family::Bridge { 24 } else { 30 }
+}
+
+fn receive(lab: &Lab, host: u16, count: usize) -> (Child, BufReader<std::process::ChildStdout>) {
+    let mut command = lab.command(&host.to_string(), &["python3", "-c", RECEIVER, &count.to_string()]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("python3 starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut ready = String::new();
+    lines.read_line(&mut ready).expect("a line");
+    assert_eq!(ready, "ready\n");
+    (child, lines)
+}
+
+/// Every tag, and none, from every host to every other.
+fn packets_follow_the_rules(family: Family, kind: &str) {
+    let lab = match Lab::new(kind) {
+        Ok(lab) => lab,
+        Err(missing) => {
+            println!("skipped, no packets were sent: {missing}");
+            return;
+        }
+    };
+    lab.cable(family);
+    let (view, marks) = (switch(), Marks::usual(&TAGS).unwrap());
+    lab.feed("box", &["nft", "-f", "-"], &ruleset(&view, &marks, family));
+    // A second time, as for an update: the table is replaced, not doubled.
+    lab.feed("box", &["nft", "-f", "-"], &ruleset(&view, &marks, family));
+    lab.feed("box", &["tc", "-batch", "-"], &queues(&view, &marks));
+
+    let dscps: Vec<u8> = TAGS.iter().map(|&tag| marks.dscp(Some(tag))).chain([UNTAGGED]).collect();
+    for to in 0..HOSTS {
+        let from: Vec<u16> = (0..HOSTS).filter(|&from| from != to).collect();
+        let before: Vec<u64> = TAGS.iter().map(|&tag| lab.sent(to, marks.priority(tag))).collect();
+        let (mut child, lines) = receive(&lab, to, from.len() * dscps.len());
+        for &from in &from {
+            let one = |dscp: &u8| format!("{},{dscp},{from}:{dscp}", address(family, to));
+            let all: Vec<String> = dscps.iter().map(one).collect();
+            let mut command = vec!["python3", "-c", SENDER];
+            command.extend(all.iter().map(String::as_str));
+            lab.run(&from.to_string(), &command);
+        }
+        let mut got: Vec<String> = lines.lines().map(|line| line.expect("text")).collect();
+        child.wait().expect("an end");
+        got.sort();
+        let shown = |from: u16, dscp: u8| match marks.tag_of(dscp) {
+            Some(tag) => marks.dscp(new_tag(tag, from, to)),
+            None => dscp,
+        };
+        let line = |from: u16, dscp: &u8| format!("{from}:{dscp} {}", shown(from, *dscp) << 2);
+        let mut expected: Vec<String> =
+            from.iter().flat_map(|&from| dscps.iter().map(move |dscp| line(from, dscp))).collect();
+        expected.sort();
+        assert_eq!(got, expected, "to host {to}");
+        for (&tag, before) in TAGS.iter().zip(before) {
+            let becomes = |&from: &u16| TAGS.iter().filter(|&&old| new_tag(old, from, to) == Some(tag)).count() as u64;
+            let expected: u64 = from.iter().map(becomes).sum();
+            assert_eq!(lab.sent(to, marks.priority(tag)) - before, expected, "queue of tag {tag} at p{to}");
+        }
+    }
+}
+
+#[test]
+fn a_router_rewrites_and_queues_real_packets_by_the_rules() {
+    packets_follow_the_rules(Family::Inet, "r");
+}
+
+#[test]
+fn a_bridge_rewrites_and_queues_real_packets_by_the_rules() {
+    packets_follow_the_rules(Family::Bridge, "b");
+}
