@@ -1,0 +1,93 @@
+//! A cycle that a person can read: the shortest there is.
+
+use crate::graph::Graph;
+use std::collections::VecDeque;
+
+/// Edges that a search for the shortest cycle may look at: some seconds.
+const BUDGET: u64 = 300_000_000;
+
+/// A cycle and whether a shorter one was ruled out.
+#[derive(Debug)]
+pub(crate) struct Short {
+    /// Vertices in order; the last leads to the first.
+    pub vertices: Vec<u32>,
+    /// Whether no cycle is shorter.
+    pub shortest: bool,
+}
+
+/// Breadth-first searches that reuse their memory.
+struct Search {
+    /// Number of the search that saw a vertex last.
+    seen: Vec<u32>,
+    /// From where.
+    from: Vec<u32>,
+    queue: VecDeque<(u32, u32)>,
+    number: u32,
+    edges: u64,
+}
+
+impl Search {
+    /// The shortest cycle through `start` of fewer than `below` vertices.
+    fn run(&mut self, graph: &Graph, start: u32, below: u32) -> Option<Vec<u32>> {
+        self.number += 1;
+        self.queue.clear();
+        self.queue.push_back((start, 1));
+        while let Some((vertex, length)) = self.queue.pop_front() {
+            if length >= below {
+                return None;
+            }
+            let mut closed = false;
+            graph.successors(vertex, |next| {
+                self.edges += 1;
+                closed |= next == start;
+                if self.seen[next as usize] != self.number {
+                    self.seen[next as usize] = self.number;
+                    self.from[next as usize] = vertex;
+                    self.queue.push_back((next, length + 1));
+                }
+            });
+            if closed {
+                let mut cycle = vec![vertex];
+                while cycle[cycle.len() - 1] != start {
+                    cycle.push(self.from[cycle[cycle.len() - 1] as usize]);
+                }
+                cycle.reverse();
+                return Some(cycle);
+            }
+        }
+        None
+    }
+}
+
+/// The shortest cycle of a graph that has `known`; among the shortest the one with the lowest vertex, which
+/// stands first. On a fabric too large to try every vertex, as short a one as was found.
+pub(crate) fn shortest(graph: &Graph, known: Vec<u32>) -> Short {
+    let mut search =
+        Search { seen: vec![0; graph.len()], from: vec![0; graph.len()], queue: VecDeque::new(), number: 0, edges: 0 };
+    // A short bound first: it makes the searches from everywhere else cheap.
+    let mut best = known;
+    for start in best.clone() {
+        if let Some(cycle) = search.run(graph, start, best.len() as u32) {
+            best = cycle;
+        }
+    }
+    // One longer, so that a cycle as short with a lower vertex is found too, once.
+    let mut bound = best.len() as u32 + 1;
+    let mut shortest = true;
+    for start in 0..graph.len() as u32 {
+        if search.edges > BUDGET {
+            shortest = false;
+            break;
+        }
+        if !graph.is_used(start) {
+            continue;
+        }
+        if let Some(cycle) = search.run(graph, start, bound) {
+            bound = cycle.len() as u32;
+            best = cycle;
+        }
+    }
+    let lowest = (0..best.len()).min_by_key(|&at| best[at]).unwrap_or(0);
+    best.rotate_left(lowest);
+    Short { vertices: best, shortest }
+}

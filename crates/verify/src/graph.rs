@@ -1,0 +1,307 @@
+//! Which queue waits for which: a graph whose edges are kept as sets of ports.
+//!
+//! A vertex is a lossless ingress queue, named by the ingress port and a *slot* (the position of its tag among
+//! the lossless tags; always 0 where there is a single class). An edge says that frames of the one queue may
+//! have to enter the other next, so that the first cannot drain while the second is paused.
+//!
+//! The successors of a vertex are, per slot, a set of egress ports of its node: a few words of bits. What a search
+//! has seen is kept in the same shape, by the egress port upstream, so that a search takes time in proportion
+//! to vertices and words, not to edges: a fabric of 10,000 switches with 64 ports has 2 million vertices and up
+//! to 60 million edges.
+
+use fabric::{Fabric, NodeId};
+
+/// The ports of a fabric in the shape that the searches need.
+#[derive(Debug)]
+pub(crate) struct Ports {
+    /// Node of each port.
+    node: Vec<u32>,
+    /// Port number ([`Fabric::port_number`]) at the other end of each port's link.
+    peer: Vec<u32>,
+    /// Number of the first port of each node.
+    base: Vec<u32>,
+    /// Where the words of each node begin: `words[n + 1] - words[n]` of them.
+    words: Vec<u32>,
+    /// Per word: the ports behind which a node forwards.
+    onward: Vec<u64>,
+}
+
+impl Ports {
+    pub fn new(fabric: &Fabric) -> Ports {
+        let count = fabric.port_count();
+        let mut ports = Ports {
+            node: Vec::with_capacity(count),
+            peer: Vec::with_capacity(count),
+            base: vec![0],
+            words: vec![0],
+            onward: Vec::new(),
+        };
+        for node in fabric.node_ids() {
+            let here = fabric.ports(node);
+            let first = ports.onward.len();
+            ports.onward.resize(first + here.len().div_ceil(64), 0);
+            for (port, peer) in here.iter().enumerate() {
+                ports.node.push(node.0);
+                ports.peer.push(fabric.port_number(peer.peer, peer.peer_port) as u32);
+                if fabric.node(peer.peer).forwards() {
+                    ports.onward[first + port / 64] |= 1 << (port % 64);
+                }
+            }
+            ports.base.push(ports.node.len() as u32);
+            ports.words.push(ports.onward.len() as u32);
+        }
+        ports
+    }
+
+    /// How many ports there are.
+    pub fn len(&self) -> usize {
+        self.node.len()
+    }
+    /// The node of a port.
+    #[inline]
+    pub fn node(&self, port: u32) -> NodeId {
+        NodeId(self.node[port as usize])
+    }
+    /// The port at the other end.
+    #[inline]
+    pub fn peer(&self, port: u32) -> u32 {
+        self.peer[port as usize]
+    }
+    /// The first port of a node.
+    #[inline]
+    pub fn base(&self, node: NodeId) -> u32 {
+        self.base[node.index()]
+    }
+    /// How many words hold a set of ports of a node.
+    #[inline]
+    pub fn width(&self, node: NodeId) -> usize {
+        (self.words[node.index() + 1] - self.words[node.index()]) as usize
+    }
+    /// The ports of a node behind which somebody forwards.
+    #[inline]
+    fn onward(&self, node: NodeId) -> &[u64] {
+        &self.onward[self.words[node.index()] as usize..self.words[node.index() + 1] as usize]
+    }
+}
+
+/// The egress ports by which frames of one queue leave with one slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// The slot that they get.
+    pub slot: u16,
+    /// Where the words begin.
+    at: u32,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Graph {
+    pub ports: Ports,
+    pub slots: usize,
+    /// Entries of vertex v: `entries[starts[v]..starts[v + 1]]`.
+    starts: Vec<u32>,
+    entries: Vec<Entry>,
+    words: Vec<u64>,
+}
+
+/// What a search found.
+#[derive(Debug)]
+pub(crate) struct Walked {
+    /// The roots and what they lead to.
+    pub vertices: u64,
+    /// Edges that leave them.
+    pub edges: u64,
+    /// Vertices of a cycle in order, if there is one.
+    pub cycle: Option<Vec<u32>>,
+}
+
+impl Graph {
+    /// A graph without edges, to be filled in order of vertices by [`push`](Self::push) and [`close`](Self::close).
+    pub fn new(ports: Ports, slots: usize) -> Graph {
+        Graph { ports, slots, starts: vec![0], entries: Vec::new(), words: Vec::new() }
+    }
+
+    /// Gives the vertex that is being filled the egress ports of one slot.
+    pub fn push(&mut self, slot: u16, set: &[u64]) {
+        self.entries.push(Entry { slot, at: self.words.len() as u32 });
+        self.words.extend_from_slice(set);
+    }
+
+    /// The next vertex begins.
+    pub fn close(&mut self) {
+        self.starts.push(self.entries.len() as u32);
+    }
+
+    /// How many vertices there are.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The vertex of a port and a slot.
+    #[inline]
+    pub fn vertex(&self, port: u32, slot: u16) -> u32 {
+        port * self.slots as u32 + u32::from(slot)
+    }
+    /// The ingress port of a vertex.
+    #[inline]
+    pub fn port(&self, vertex: u32) -> u32 {
+        vertex / self.slots as u32
+    }
+    /// The slot of a vertex.
+    #[inline]
+    pub fn slot(&self, vertex: u32) -> u16 {
+        (vertex % self.slots as u32) as u16
+    }
+
+    /// The slot with which a frame of `vertex` leaves by the egress port `out` of its node, if it stays lossless.
+    pub fn onward_slot(&self, vertex: u32, out: u16) -> Option<u16> {
+        let has = |entry: &&Entry| self.words[entry.at as usize + usize::from(out / 64)] >> (out % 64) & 1 == 1;
+        self.entries(vertex).iter().find(has).map(|entry| entry.slot)
+    }
+
+    #[inline]
+    fn entries(&self, vertex: u32) -> &[Entry] {
+        &self.entries[self.starts[vertex as usize] as usize..self.starts[vertex as usize + 1] as usize]
+    }
+
+    /// Calls `each` with every successor.
+    pub fn successors(&self, vertex: u32, mut each: impl FnMut(u32)) {
+        let node = self.ports.node(self.port(vertex));
+        let (base, onward) = (self.ports.base(node), self.ports.onward(node));
+        for entry in self.entries(vertex) {
+            for (index, mask) in onward.iter().enumerate() {
+                let mut bits = self.words[entry.at as usize + index] & mask;
+                while bits != 0 {
+                    let out = base + index as u32 * 64 + bits.trailing_zeros();
+                    bits &= bits - 1;
+                    each(self.vertex(self.ports.peer(out), entry.slot));
+                }
+            }
+        }
+    }
+
+    /// Whether frames of a vertex may leave losslessly at all, be it to a host.
+    pub fn is_used(&self, vertex: u32) -> bool {
+        !self.entries(vertex).is_empty()
+    }
+
+    /// Depth-first search from `roots`: counts what it reaches and stops at the first cycle.
+    pub fn walk(&self, roots: impl Iterator<Item = u32>) -> Walked {
+        let mut seen = Marks::new(self);
+        let mut open = Marks::new(self);
+        let mut walked = Walked { vertices: 0, edges: 0, cycle: None };
+        let mut stack: Vec<u32> = Vec::new();
+        for root in roots {
+            if seen.contains(self, root) {
+                continue;
+            }
+            seen.set(self, root);
+            open.set(self, root);
+            stack.push(root);
+            walked.vertices += 1;
+            walked.edges += self.out_degree(root);
+            while let Some(&vertex) = stack.last() {
+                match self.step(vertex, &seen, &open) {
+                    Step::Closes(back) => {
+                        let from = stack.iter().position(|&at| at == back).unwrap_or(0);
+                        walked.cycle = Some(stack[from..].to_vec());
+                        return walked;
+                    }
+                    Step::To(next) => {
+                        seen.set(self, next);
+                        open.set(self, next);
+                        stack.push(next);
+                        walked.vertices += 1;
+                        walked.edges += self.out_degree(next);
+                    }
+                    Step::Done => {
+                        open.clear(self, vertex);
+                        stack.pop();
+                    }
+                }
+            }
+        }
+        walked
+    }
+
+    /// How many edges leave a vertex.
+    pub fn out_degree(&self, vertex: u32) -> u64 {
+        let onward = self.ports.onward(self.ports.node(self.port(vertex)));
+        let of = |entry: &Entry| -> u64 {
+            let words = &self.words[entry.at as usize..entry.at as usize + onward.len()];
+            words.iter().zip(onward).map(|(word, mask)| u64::from((word & mask).count_ones())).sum()
+        };
+        self.entries(vertex).iter().map(of).sum()
+    }
+
+    fn step(&self, vertex: u32, seen: &Marks, open: &Marks) -> Step {
+        let node = self.ports.node(self.port(vertex));
+        let (base, onward) = (self.ports.base(node), self.ports.onward(node));
+        let mut next = None;
+        for entry in self.entries(vertex) {
+            let (seen, open) = (seen.of(self, node, entry.slot), open.of(self, node, entry.slot));
+            for (index, mask) in onward.iter().enumerate() {
+                let bits = self.words[entry.at as usize + index] & mask;
+                let target = |bits: u64| {
+                    let out = base + index as u32 * 64 + bits.trailing_zeros();
+                    self.vertex(self.ports.peer(out), entry.slot)
+                };
+                if bits & open[index] != 0 {
+                    return Step::Closes(target(bits & open[index]));
+                }
+                if next.is_none() && bits & !seen[index] != 0 {
+                    next = Some(target(bits & !seen[index]));
+                }
+            }
+        }
+        next.map_or(Step::Done, Step::To)
+    }
+}
+
+enum Step {
+    /// An edge back to a vertex that is still open.
+    Closes(u32),
+    To(u32),
+    Done,
+}
+
+/// A set of vertices, each by its egress port upstream: so the successors of a vertex lie in one word, or few.
+struct Marks(Vec<u64>);
+
+impl Marks {
+    fn new(graph: &Graph) -> Marks {
+        Marks(vec![0; graph.ports.onward.len() * graph.slots])
+    }
+
+    fn start(graph: &Graph, node: NodeId, slot: u16) -> usize {
+        graph.ports.words[node.index()] as usize * graph.slots + usize::from(slot) * graph.ports.width(node)
+    }
+
+    /// The marked ports of a node and slot.
+    #[inline]
+    fn of(&self, graph: &Graph, node: NodeId, slot: u16) -> &[u64] {
+        let start = Self::start(graph, node, slot);
+        &self.0[start..start + graph.ports.width(node)]
+    }
+
+    #[inline]
+    fn place(graph: &Graph, vertex: u32) -> (usize, u64) {
+        let upstream = graph.ports.peer(graph.port(vertex));
+        let node = graph.ports.node(upstream);
+        let port = upstream - graph.ports.base(node);
+        (Self::start(graph, node, graph.slot(vertex)) + (port / 64) as usize, 1 << (port % 64))
+    }
+
+    fn contains(&self, graph: &Graph, vertex: u32) -> bool {
+        let (word, bit) = Self::place(graph, vertex);
+        self.0[word] & bit != 0
+    }
+    fn set(&mut self, graph: &Graph, vertex: u32) {
+        let (word, bit) = Self::place(graph, vertex);
+        self.0[word] |= bit;
+    }
+    fn clear(&mut self, graph: &Graph, vertex: u32) {
+        let (word, bit) = Self::place(graph, vertex);
+        self.0[word] &= !bit;
+    }
+}

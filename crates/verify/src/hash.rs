@@ -1,0 +1,43 @@
+//! Which fabric a rule file is for.
+
+use fabric::Fabric;
+
+const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// The number by which a rule file names its fabric: FNV-1a of 64 bits over one line a link, in order,
+/// `a:port-b:port` with the names of the nodes and the ports counted from 0. In 16 hexadecimal digits.
+pub fn fabric_hash(fabric: &Fabric) -> String {
+    let mut hash = OFFSET;
+    let mut add = |text: &str| text.bytes().for_each(|byte| hash = (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+    for link in fabric.links() {
+        add(fabric.name(link.a.node));
+        add(&format!(":{}-", link.a.port));
+        add(fabric.name(link.b.node));
+        add(&format!(":{}\n", link.b.port));
+    }
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabric::generate::line;
+    use fabric::{FabricBuilder, LinkSpec};
+    use units::{Rate, Time};
+
+    #[test]
+    fn the_hash_is_that_of_the_text_of_the_links() {
+        let spec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(1));
+        let mut builder = FabricBuilder::new("test");
+        let host = builder.add_host("H1");
+        // No link: the offset of FNV-1a itself.
+        assert_eq!(fabric_hash(&builder.clone().build().unwrap()), "cbf29ce484222325");
+        let switch = builder.add_switch("S1", 1);
+        builder.connect(host, switch, spec);
+        // printf 'H1:0-S1:0\n' through an independent FNV-1a.
+        assert_eq!(fabric_hash(&builder.build().unwrap()), "5b777d127ffa3ff5");
+        let (two, three) = (line(2, 1, spec, spec).unwrap(), line(3, 1, spec, spec).unwrap());
+        assert_ne!(fabric_hash(&two), fabric_hash(&three));
+    }
+}

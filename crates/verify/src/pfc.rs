@@ -1,0 +1,291 @@
+//! Without tags: can a fabric and its routing deadlock under PFC with one class?
+
+use crate::cycle::shortest;
+use crate::error::VerifyError;
+use crate::graph::{Graph, Ports};
+use crate::paths::{ListedPath, PathList};
+use crate::proof::host_ports;
+use crate::routes::{destinations, entries};
+use crate::verdict::TaggedLink;
+use fabric::routing::{Forwarding, UNREACHABLE};
+use fabric::{Fabric, LinkId, NodeId, PortIndex};
+use serde::Serialize;
+
+/// What frames may do in a fabric.
+#[derive(Clone, Copy, Debug)]
+pub enum Traffic<'a> {
+    /// They follow routing tables, from every host to every other.
+    Routes {
+        /// The tables.
+        routes: &'a Forwarding,
+        /// Links that carry nothing, which the tables may not know yet.
+        failed: &'a [LinkId],
+        /// How often on its way a frame may come to a switch whose ports towards its destination have all just
+        /// failed: it then takes those nearest the destination among the others, but not the one that it came by.
+        bounces: u8,
+    },
+    /// They follow the paths of a list, in the format of [`PathList`].
+    Paths(&'a [u8]),
+}
+
+/// That one queue waits for the next of a cycle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Dependency {
+    /// The link into the port whose queue waits for that of the next.
+    pub link: TaggedLink,
+    /// Where the frames go that come by this link and leave by the next, in order of the fabric.
+    pub destinations: Vec<String>,
+}
+
+/// Whether pauses can close a circle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PfcVerdict {
+    /// Whether they cannot.
+    pub deadlock_free: bool,
+    /// Ingress ports by which frames pass switches.
+    pub queues: u64,
+    /// Pairs of queues of which the first waits for the second.
+    pub dependencies: u64,
+    /// A shortest cycle, each queue waiting for the next and the last for the first; empty without one.
+    pub cycle: Vec<Dependency>,
+    /// Whether no cycle is shorter; false only on fabrics too large to try every start.
+    pub shortest: bool,
+}
+
+/// Looks for a circle of buffers that wait for each other when all lossless frames share one class. A queue waits
+/// for those that its frames go to next. Hosts take in whatever comes, so that nothing waits for them.
+///
+/// ```
+/// use fabric::generate::ring;
+/// use fabric::routing::{Forwarding, Mode};
+/// use fabric::LinkSpec;
+/// use units::{Rate, Time};
+/// use verify::{Traffic, check_pfc};
+///
+/// let link = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
+/// let fabric = ring(5, 1, link, link)?;
+/// let routes = Forwarding::build(&fabric, Mode::ShortestPath)?;
+/// let verdict = check_pfc(&fabric, Traffic::Routes { routes: &routes, failed: &[], bounces: 0 })?;
+/// assert_eq!(verdict.cycle.len(), 5); // once around
+/// assert_eq!(verdict.cycle[0].link.to_string(), "S2:1 -> S1:1");
+/// assert_eq!(verdict.cycle[0].destinations, ["H5"]); // by S2 -> S1 and on to S5 go only frames for the host there
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A fabric that is no network; what is wrong with the list of paths.
+pub fn check_pfc(fabric: &Fabric, traffic: Traffic<'_>) -> Result<PfcVerdict, VerifyError> {
+    fabric.check()?;
+    let mut waiting = Waiting::new(fabric);
+    each_turn(fabric, traffic, |ingress, egress, _| waiting.add(ingress, egress))?;
+    let graph = waiting.finish();
+    let used = || (0..graph.len() as u32).filter(|&vertex| graph.is_used(vertex));
+    let (queues, dependencies) = (used().count() as u64, used().map(|vertex| graph.out_degree(vertex)).sum());
+    let Some(known) = graph.walk(used()).cycle else {
+        return Ok(PfcVerdict { deadlock_free: true, queues, dependencies, cycle: Vec::new(), shortest: true });
+    };
+    let short = shortest(&graph, known);
+    // A vertex is a port here: there is one slot.
+    let ports = &short.vertices;
+    let next = |at: usize| ports[(at + 1) % ports.len()];
+    let mut towards: Vec<Vec<NodeId>> = vec![Vec::new(); ports.len()];
+    let mut position = vec![usize::MAX; graph.ports.len()];
+    ports.iter().enumerate().for_each(|(at, &port)| position[port as usize] = at);
+    each_turn(fabric, traffic, |ingress, egress, nodes| {
+        let at = position[ingress as usize];
+        if at != usize::MAX && graph.ports.peer(egress) == next(at) {
+            towards[at].extend_from_slice(nodes);
+        }
+    })?;
+    let dependency = |(&port, mut nodes): (&u32, Vec<NodeId>)| {
+        nodes.sort_unstable();
+        nodes.dedup();
+        let destinations = nodes.into_iter().map(|node| fabric.name(node).to_owned()).collect();
+        Dependency { link: TaggedLink::into_port(fabric, &graph, port, None), destinations }
+    };
+    let cycle = ports.iter().zip(towards).map(dependency).collect();
+    Ok(PfcVerdict { deadlock_free: false, queues, dependencies, cycle, shortest: short.shortest })
+}
+
+/// Egress ports by which the frames of each ingress port leave.
+struct Waiting {
+    ports: Ports,
+    /// Where the words of each ingress port begin; [`NOWHERE`]: no frame came.
+    place: Vec<u32>,
+    words: Vec<u64>,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+impl Waiting {
+    fn new(fabric: &Fabric) -> Waiting {
+        let ports = Ports::new(fabric);
+        Waiting { place: vec![NOWHERE; ports.len()], ports, words: Vec::new() }
+    }
+
+    /// Both are numbers of ports of one node.
+    fn add(&mut self, ingress: u32, egress: u32) {
+        let node = self.ports.node(ingress);
+        let place = &mut self.place[ingress as usize];
+        if *place == NOWHERE {
+            *place = self.words.len() as u32;
+            self.words.resize(self.words.len() + self.ports.width(node), 0);
+        }
+        let out = egress - self.ports.base(node);
+        self.words[(*place + out / 64) as usize] |= 1 << (out % 64);
+    }
+
+    fn finish(self) -> Graph {
+        let Waiting { ports, place, words } = self;
+        let widths: Vec<usize> = (0..ports.len() as u32).map(|port| ports.width(ports.node(port))).collect();
+        let mut graph = Graph::new(ports, 1);
+        for (place, width) in place.into_iter().zip(widths) {
+            if place != NOWHERE {
+                graph.push(0, &words[place as usize..place as usize + width]);
+            }
+            graph.close();
+        }
+        graph
+    }
+}
+
+/// Calls `each` with every ingress and egress port of a node that frames pass, and the hosts (or last nodes of
+/// paths) that they go to; several times where several groups of destinations share them.
+fn each_turn(
+    fabric: &Fabric,
+    traffic: Traffic<'_>,
+    mut each: impl FnMut(u32, u32, &[NodeId]),
+) -> Result<(), VerifyError> {
+    match traffic {
+        Traffic::Paths(list) => {
+            let mut list = PathList::new(fabric, list);
+            while let Some(ListedPath { hops, last, .. }) = list.next_path()? {
+                let number = |node, port| fabric.port_number(node, port) as u32;
+                let first = hops[0];
+                // The hosts of a switch that a path begins at.
+                for port in host_ports(fabric, first.node).filter(|_| fabric.host_index(first.node).is_none()) {
+                    each(number(first.node, port), number(first.node, first.port), &[last]);
+                }
+                for pair in hops.windows(2) {
+                    let ingress = fabric.ports(pair[0].node)[usize::from(pair[0].port)].peer_port;
+                    each(number(pair[1].node, ingress), number(pair[1].node, pair[1].port), &[last]);
+                }
+            }
+        }
+        Traffic::Routes { routes, failed, bounces } => {
+            let mut way = Way::new(fabric, routes, failed, bounces);
+            let mut alike: Vec<Vec<NodeId>> = vec![Vec::new(); routes.row_count()];
+            for (host, &node) in fabric.hosts().iter().enumerate() {
+                alike[routes.row(host as u32) as usize].push(node);
+            }
+            for host in destinations(fabric, routes) {
+                way.follow(host, &alike[routes.row(host) as usize], &mut each);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Following tables to one destination after the other.
+struct Way<'a> {
+    fabric: &'a Fabric,
+    routes: &'a Forwarding,
+    failed: Vec<bool>,
+    bounces: u32,
+    /// Per ingress port and bounces so far: the number of the destination that was followed last.
+    seen: Vec<u32>,
+    open: Vec<(u32, u32)>,
+    number: u32,
+    /// Number of the port to its node.
+    node: Vec<NodeId>,
+    detour: Vec<PortIndex>,
+}
+
+impl<'a> Way<'a> {
+    fn new(fabric: &'a Fabric, routes: &'a Forwarding, failed: &[LinkId], bounces: u8) -> Way<'a> {
+        let mut out = vec![false; fabric.links().len()];
+        failed.iter().for_each(|link| out[link.index()] = true);
+        let node = fabric.node_ids().flat_map(|node| std::iter::repeat_n(node, fabric.ports(node).len())).collect();
+        Way {
+            fabric,
+            routes,
+            failed: out,
+            bounces: bounces.into(),
+            seen: vec![0; fabric.port_count() * (usize::from(bounces) + 1)],
+            open: Vec::new(),
+            number: 0,
+            node,
+            detour: Vec::new(),
+        }
+    }
+
+    fn visit(&mut self, port: u32, bounced: u32) {
+        let at = port as usize * (self.bounces as usize + 1) + bounced as usize;
+        if std::mem::replace(&mut self.seen[at], self.number) != self.number {
+            self.open.push((port, bounced));
+        }
+    }
+
+    fn follow(&mut self, host: u32, alike: &[NodeId], each: &mut impl FnMut(u32, u32, &[NodeId])) {
+        let (fabric, routes) = (self.fabric, self.routes);
+        self.number += 1;
+        entries(fabric, routes, host, |entry| self.visit(entry, 0));
+        let target = fabric.host_node(host);
+        while let Some((port, bounced)) = self.open.pop() {
+            let node = self.node[port as usize];
+            if node == target {
+                continue;
+            }
+            let base = fabric.port_number(node, 0) as u32;
+            let ingress = (port - base) as PortIndex;
+            let group = routes.lookup_from(node, host, ingress);
+            for &out in group {
+                self.leave(node, port, out, bounced, alike, each);
+            }
+            let delivers = routes.row_switch(routes.row(host)) == Some(node);
+            if bounced < self.bounces && !delivers {
+                self.find_detour(node, ingress, host, group);
+                for index in 0..self.detour.len() {
+                    self.leave(node, port, self.detour[index], bounced + 1, alike, each);
+                }
+            }
+        }
+    }
+
+    fn leave(
+        &mut self,
+        node: NodeId,
+        ingress: u32,
+        out: PortIndex,
+        bounced: u32,
+        alike: &[NodeId],
+        each: &mut impl FnMut(u32, u32, &[NodeId]),
+    ) {
+        let peer = self.fabric.ports(node)[usize::from(out)];
+        each(ingress, self.fabric.port_number(node, out) as u32, alike);
+        if self.fabric.node(peer.peer).forwards() {
+            self.visit(self.fabric.port_number(peer.peer, peer.peer_port) as u32, bounced);
+        }
+    }
+
+    /// The ports nearest the destination when those of the group are out.
+    fn find_detour(&mut self, node: NodeId, ingress: PortIndex, host: u32, group: &[PortIndex]) {
+        self.detour.clear();
+        let mut nearest = UNREACHABLE;
+        for (port, peer) in self.fabric.ports(node).iter().enumerate() {
+            let port = port as PortIndex;
+            let usable = self.fabric.node(peer.peer).forwards() || peer.peer == self.fabric.host_node(host);
+            if !usable || self.failed[peer.link.index()] || port == ingress || group.contains(&port) {
+                continue;
+            }
+            let links = self.routes.distance(peer.peer, host).unwrap_or(UNREACHABLE);
+            if links < nearest {
+                nearest = links;
+                self.detour.clear();
+            }
+            if links == nearest && links != UNREACHABLE {
+                self.detour.push(port);
+            }
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! The proof: what rules allow, whatever the forwarding does.
+
+use crate::cycle::shortest;
+use crate::error::{PathFault, VerifyError};
+use crate::paths::{Hop, ListedPath, PathList};
+use crate::rules::RuleFile;
+use crate::table::Table;
+use crate::verdict::{Check, Counts, Cycle, DecreasingRule, LostPath, MAX_LOST, TaggedLink, Verdict, forwarders};
+use fabric::{Fabric, NodeId, NodeKind, PortIndex};
+use std::io::BufRead;
+
+/// Rules held against their fabric, then against the paths that must be lossless.
+///
+/// ```
+/// use fabric::generate::{TierLinks, leaf_spine};
+/// use fabric::LinkSpec;
+/// use units::{Rate, Time};
+/// use verify::{RuleFile, Verifier, fabric_hash};
+///
+/// let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)));
+/// let fabric = leaf_spine(2, 1, 1, 1, links)?; // H1 - L1 - S1 - L2 - H2; port 0 of a leaf is its host's
+/// let rules = format!(
+///     r#"{{ "format": "tidegate-tagger-rules", "version": 1, "fabric": {{ "hash": "{}" }},
+///          "lossless_tags": [1], "lossy_tag": 0, "classes": [ {{ "name": "all", "first_tag": 1 }} ],
+///          "switches": [
+///            {{ "name": "L1", "rules": [ {{ "tag": 1, "in": [0], "out": [1], "new_tag": 1 }} ] }},
+///            {{ "name": "S1", "rules": [ {{ "tag": 1, "in": [0], "out": [1], "new_tag": 1 }} ] }} ] }}"#,
+///     fabric_hash(&fabric)
+/// );
+/// let mut verifier = Verifier::new(&fabric, &RuleFile::parse(rules.as_bytes())?)?;
+/// verifier.expect_list("H1 L1 S1 L2 H2\n".as_bytes())?;
+/// let verdict = verifier.finish();
+/// assert!(!verdict.pass()); // it cannot deadlock, but L2 has no rule that takes the path to its end
+/// assert_eq!(verdict.cycle, None);
+/// assert_eq!(verdict.lost[0].reason, "`L2` has no rule that keeps tag 1 lossless from port 1 to port 0");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Verifier<'f> {
+    pub(crate) fabric: &'f Fabric,
+    pub(crate) table: Table,
+    /// Whether any path was expected.
+    pub(crate) expected: bool,
+    pub(crate) counts: Counts,
+    pub(crate) lost: Vec<LostPath>,
+    /// Queues behind the first switch that the current path was followed from.
+    followed: Vec<u32>,
+}
+
+impl<'f> Verifier<'f> {
+    /// Reads the rules.
+    ///
+    /// # Errors
+    /// Whatever in them is not of this fabric or contradicts itself: see [`VerifyError`].
+    pub fn new(fabric: &'f Fabric, rules: &RuleFile) -> Result<Verifier<'f>, VerifyError> {
+        let table = Table::new(fabric, rules)?;
+        let counts = Counts { switches: forwarders(fabric), rules: table.rules, ..Counts::default() };
+        Ok(Verifier { fabric, table, expected: false, counts, lost: Vec::new(), followed: Vec::new() })
+    }
+
+    /// Every path of a list must be lossless.
+    ///
+    /// # Errors
+    /// As [`PathList::next_path`]; [`PathFault::NoHost`] for a path between switches without hosts.
+    pub fn expect_list<R: BufRead>(&mut self, input: R) -> Result<(), VerifyError> {
+        let mut list = PathList::new(self.fabric, input);
+        while let Some(ListedPath { line, hops, last }) = list.next_path()? {
+            self.expect_path(Some(line), hops, last).map_err(|fault| VerifyError::Path { line, fault })?;
+        }
+        self.expected = true;
+        Ok(())
+    }
+
+    /// One path must be lossless for every class: `hops` from its first node on, and its last node. A path that
+    /// starts or ends at a switch stands for those from and to each of its hosts. `line` is for messages.
+    ///
+    /// # Errors
+    /// [`PathFault`] if ports and nodes are not those of a path, or a switch at an end has no host.
+    pub fn expect_path(&mut self, line: Option<u64>, hops: &[Hop], last: NodeId) -> Result<(), PathFault> {
+        self.expected = true;
+        self.counts.paths += 1;
+        check_hops(self.fabric, hops, last)?;
+        for class in 0..self.table.classes.len() {
+            if let Some(lost) = self.follow(hops, last, class)? {
+                self.counts.lost += 1;
+                if self.lost.len() < MAX_LOST {
+                    self.lost.push(self.describe(line, class, hops, last, lost));
+                }
+                // One way of losing it is enough.
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The slot that frames of a class start with.
+    pub(crate) fn first_slot(&self, class: usize) -> u16 {
+        let tag = self.table.classes[class].first_tag;
+        self.table.tags.binary_search(&tag).unwrap_or(0) as u16
+    }
+
+    /// Where a class loses the path, if it does.
+    fn follow(&mut self, hops: &[Hop], last: NodeId, class: usize) -> Result<Option<Lost>, PathFault> {
+        let (fabric, graph) = (self.fabric, &self.table.graph);
+        let first = self.first_slot(class);
+        let number = |node: NodeId, port: PortIndex| fabric.port_number(node, port) as u32;
+        let start = hops[0];
+        if fabric.node(start.node).kind == NodeKind::Host {
+            let entry = graph.ports.peer(number(start.node, start.port));
+            return follow_from(fabric, &self.table, &hops[1..], last, graph.vertex(entry, first), entry);
+        }
+        self.followed.clear();
+        let mut entries = host_ports(fabric, start.node).filter(|&port| port != start.port).peekable();
+        if entries.peek().is_none() {
+            return Err(PathFault::NoHost { switch: fabric.name(start.node).to_owned() });
+        }
+        for port in entries {
+            let entry = number(start.node, port);
+            let vertex = graph.vertex(entry, first);
+            let Some(slot) = graph.onward_slot(vertex, start.port) else {
+                return Ok(Some(Lost { entry, egress: number(start.node, start.port) }));
+            };
+            let next = graph.vertex(graph.ports.peer(number(start.node, start.port)), slot);
+            // Most hosts of a switch share one tag from there on.
+            if self.followed.contains(&next) {
+                continue;
+            }
+            self.followed.push(next);
+            let lost = follow_from(fabric, &self.table, &hops[1..], last, next, entry)?;
+            if lost.is_some() {
+                return Ok(lost);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The path up to where it is lost, with its tags.
+    fn describe(&self, line: Option<u64>, class: usize, hops: &[Hop], last: NodeId, lost: Lost) -> LostPath {
+        let graph = &self.table.graph;
+        let egresses: Vec<u32> = hops.iter().map(|hop| self.fabric.port_number(hop.node, hop.port) as u32).collect();
+        let mut vertex = graph.vertex(lost.entry, self.first_slot(class));
+        let mut vertices = vec![vertex];
+        for egress in egresses.into_iter().filter(|&egress| graph.ports.node(egress) != self.source(hops)) {
+            let out = (egress - graph.ports.base(graph.ports.node(egress))) as u16;
+            match graph.onward_slot(vertex, out) {
+                Some(slot) if egress != lost.egress => vertex = graph.vertex(graph.ports.peer(egress), slot),
+                _ => break,
+            }
+            vertices.push(vertex);
+        }
+        debug_assert!(vertices.len() <= hops.len() + 1 && last.index() < self.fabric.nodes().len());
+        self.lost_path(line, class, &vertices, lost.egress)
+    }
+
+    /// The host that a path starts at; a switch is no source itself.
+    fn source(&self, hops: &[Hop]) -> NodeId {
+        let node = hops[0].node;
+        if self.fabric.node(node).kind == NodeKind::Host { node } else { NodeId(u32::MAX) }
+    }
+
+    /// The message: the queues that were passed, and the egress port by which no rule leads.
+    pub(crate) fn lost_path(&self, line: Option<u64>, class: usize, vertices: &[u32], egress: u32) -> LostPath {
+        let (fabric, graph) = (self.fabric, &self.table.graph);
+        let tag = |vertex: u32| self.table.tags[usize::from(graph.slot(vertex))];
+        let mut links: Vec<TaggedLink> = vertices
+            .iter()
+            .map(|&vertex| TaggedLink::into_port(fabric, graph, graph.port(vertex), Some(tag(vertex))))
+            .collect();
+        let here = vertices[vertices.len() - 1];
+        let (ingress, node) = (graph.port(here), graph.ports.node(egress));
+        let local = |port: u32| port - graph.ports.base(node);
+        let reason = format!(
+            "`{}` has no rule that keeps tag {} lossless from port {} to port {}",
+            fabric.name(node),
+            tag(here),
+            local(ingress),
+            local(egress)
+        );
+        links.push(TaggedLink::into_port(fabric, graph, graph.ports.peer(egress), None));
+        LostPath { line, class: self.table.classes[class].name.clone(), links, reason }
+    }
+
+    /// Looks for cycles and gives the answer.
+    pub fn finish(mut self) -> Verdict {
+        let graph = &self.table.graph;
+        let tag = |slot: u16| Some(self.table.tags[usize::from(slot)]);
+        let cycle_of = |known| Cycle::new(self.fabric, graph, &shortest(graph, known), tag);
+        let all = graph.walk((0..graph.len() as u32).filter(|&vertex| graph.is_used(vertex)));
+        let entries = self.entries();
+        let reached = graph.walk(entries.iter().copied());
+        (self.counts.queues, self.counts.dependencies) = (all.vertices, all.edges);
+        (self.counts.reachable_queues, self.counts.reachable_dependencies) = (reached.vertices, reached.edges);
+        let cycle = all.cycle.map(cycle_of);
+        let reachable_cycle = reached.cycle.map(cycle_of);
+        let decrease = self.table.first_decrease.as_ref().map(|decrease| DecreasingRule {
+            switch: self.fabric.name(decrease.node).to_owned(),
+            rule: decrease.rule,
+            tag: decrease.tag,
+            ingress: decrease.ingress,
+            egress: decrease.egress,
+            new_tag: decrease.new_tag,
+            from_lossy: decrease.tag == self.table.lossy,
+        });
+        let mut checks = vec![
+            Check {
+                name: "tags-never-decrease",
+                pass: decrease.is_none(),
+                meaning: "no rule lowers a tag or makes a lossy frame lossless",
+            },
+            Check {
+                name: "no-cycle",
+                pass: cycle.is_none(),
+                meaning: "no queues wait for each other in a circle, whatever tags enter and however frames are forwarded",
+            },
+            Check {
+                name: "no-reachable-cycle",
+                pass: reachable_cycle.is_none(),
+                meaning: "nor do those that a frame can reach that enters with the first tag of its class",
+            },
+        ];
+        if self.expected {
+            checks.push(Check {
+                name: "expected-paths-lossless",
+                pass: self.counts.lost == 0,
+                meaning: "every expected path is lossless from source to destination, for every class",
+            });
+        }
+        Verdict { checks, counts: self.counts, decrease, cycle, reachable_cycle, lost: self.lost }
+    }
+
+    /// The queues that frames enter the fabric by.
+    fn entries(&self) -> Vec<u32> {
+        let graph = &self.table.graph;
+        let mut slots: Vec<u16> = (0..self.table.classes.len()).map(|class| self.first_slot(class)).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        let mut entries = Vec::new();
+        for node in self.fabric.node_ids().filter(|&node| self.fabric.node(node).forwards()) {
+            for port in host_ports(self.fabric, node) {
+                let port = self.fabric.port_number(node, port) as u32;
+                entries.extend(slots.iter().map(|&slot| graph.vertex(port, slot)));
+            }
+        }
+        entries
+    }
+}
+
+/// Where a path stops being lossless: the port by which it entered the fabric, and the egress port without rule.
+#[derive(Clone, Copy, Debug)]
+struct Lost {
+    entry: u32,
+    egress: u32,
+}
+
+/// The ports of a node that hosts are at.
+pub(crate) fn host_ports(fabric: &Fabric, node: NodeId) -> impl Iterator<Item = PortIndex> + '_ {
+    let ports = fabric.ports(node).iter().enumerate();
+    ports.filter(|(_, peer)| fabric.node(peer.peer).kind == NodeKind::Host).map(|(port, _)| port as PortIndex)
+}
+
+/// Follows a queue along `hops`, then to the hosts of the last node if that is a switch.
+fn follow_from(
+    fabric: &Fabric,
+    table: &Table,
+    hops: &[Hop],
+    last: NodeId,
+    mut vertex: u32,
+    entry: u32,
+) -> Result<Option<Lost>, PathFault> {
+    let graph = &table.graph;
+    for hop in hops {
+        let egress = fabric.port_number(hop.node, hop.port) as u32;
+        match graph.onward_slot(vertex, hop.port) {
+            Some(slot) => vertex = graph.vertex(graph.ports.peer(egress), slot),
+            None => return Ok(Some(Lost { entry, egress })),
+        }
+    }
+    if fabric.node(last).kind == NodeKind::Host {
+        return Ok(None);
+    }
+    let mut any = false;
+    for port in host_ports(fabric, last) {
+        any = true;
+        let egress = fabric.port_number(last, port) as u32;
+        // A host does not send to itself.
+        if egress != graph.port(vertex) && graph.onward_slot(vertex, port).is_none() {
+            return Ok(Some(Lost { entry, egress }));
+        }
+    }
+    if any { Ok(None) } else { Err(PathFault::NoHost { switch: fabric.name(last).to_owned() }) }
+}
+
+/// Whether each port leads to the next node.
+fn check_hops(fabric: &Fabric, hops: &[Hop], last: NodeId) -> Result<(), PathFault> {
+    let Some(first) = hops.first() else { return Err(PathFault::TooShort { nodes: 1 }) };
+    let mut at = first.node;
+    for hop in hops {
+        let name = |node| fabric.name(node).to_owned();
+        if hop.node != at {
+            return Err(PathFault::NoLink { from: name(at), to: name(hop.node) });
+        }
+        let ports = fabric.ports(at);
+        let Some(peer) = ports.get(usize::from(hop.port)) else {
+            return Err(PathFault::UnknownPort { node: name(at), port: hop.port.to_string(), ports: ports.len() });
+        };
+        at = peer.peer;
+    }
+    if at == last {
+        Ok(())
+    } else {
+        Err(PathFault::NoLink { from: fabric.name(at).to_owned(), to: fabric.name(last).to_owned() })
+    }
+}

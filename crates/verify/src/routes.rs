@@ -1,0 +1,123 @@
+//! Every way that routing tables allow must be lossless.
+
+use crate::proof::Verifier;
+use crate::verdict::MAX_LOST;
+use fabric::routing::Forwarding;
+use fabric::{Fabric, PortIndex};
+
+/// The first host of every group that the tables treat alike.
+pub(crate) fn destinations(fabric: &Fabric, routes: &Forwarding) -> Vec<u32> {
+    let mut of_row = vec![u32::MAX; routes.row_count()];
+    for host in (0..fabric.hosts().len() as u32).rev() {
+        of_row[routes.row(host) as usize] = host;
+    }
+    of_row.into_iter().filter(|&host| host != u32::MAX).collect()
+}
+
+/// Calls `each` with the ingress ports by which frames for `host` enter the fabric.
+pub(crate) fn entries(fabric: &Fabric, routes: &Forwarding, host: u32, mut each: impl FnMut(u32)) {
+    for (index, &source) in fabric.hosts().iter().enumerate() {
+        if index as u32 == host {
+            continue;
+        }
+        for &port in routes.lookup(source, host) {
+            let peer = fabric.ports(source)[usize::from(port)];
+            if fabric.node(peer.peer).forwards() {
+                each(fabric.port_number(peer.peer, peer.peer_port) as u32);
+            }
+        }
+    }
+}
+
+/// Queues that frames for one destination pass, each with the one before.
+struct Passed {
+    /// Number of the walk that came last.
+    seen: Vec<u32>,
+    from: Vec<u32>,
+    open: Vec<u32>,
+    walk: u32,
+}
+
+impl Passed {
+    fn visit(&mut self, vertex: u32, from: u32) {
+        if std::mem::replace(&mut self.seen[vertex as usize], self.walk) != self.walk {
+            self.from[vertex as usize] = from;
+            self.open.push(vertex);
+        }
+    }
+
+    fn chain(&self, vertex: u32) -> Vec<u32> {
+        let mut chain = vec![vertex];
+        while self.from[chain[chain.len() - 1] as usize] != u32::MAX {
+            chain.push(self.from[chain[chain.len() - 1] as usize]);
+        }
+        chain.reverse();
+        chain
+    }
+}
+
+impl Verifier<'_> {
+    /// Every way by which these tables lead from a host to another must be lossless for every class.
+    pub fn expect_routes(&mut self, routes: &Forwarding) {
+        self.expected = true;
+        let count = self.table.graph.len();
+        let mut passed = Passed { seen: vec![0; count], from: vec![0; count], open: Vec::new(), walk: 0 };
+        let representatives = destinations(self.fabric, routes);
+        let mut hosts_of_row: Vec<Vec<u32>> = vec![Vec::new(); routes.row_count()];
+        for host in 0..self.fabric.hosts().len() as u32 {
+            hosts_of_row[routes.row(host) as usize].push(host);
+        }
+        for class in 0..self.table.classes.len() {
+            for &host in &representatives {
+                passed.walk += 1;
+                self.follow_routes(routes, host, &hosts_of_row[routes.row(host) as usize], class, &mut passed);
+            }
+        }
+    }
+
+    fn follow_routes(&mut self, routes: &Forwarding, host: u32, alike: &[u32], class: usize, passed: &mut Passed) {
+        let (fabric, first) = (self.fabric, self.first_slot(class));
+        let row_switch = routes.row_switch(routes.row(host));
+        let graph = &self.table.graph;
+        for &other in alike {
+            entries(fabric, routes, other, |entry| passed.visit(graph.vertex(entry, first), u32::MAX));
+            // The others' sources differ only by the destination itself.
+            if row_switch.is_none() || other != host {
+                break;
+            }
+        }
+        while let Some(vertex) = passed.open.pop() {
+            let graph = &self.table.graph;
+            self.counts.routed_queues += 1;
+            let node = graph.ports.node(graph.port(vertex));
+            let ingress = (graph.port(vertex) - graph.ports.base(node)) as PortIndex;
+            let mut lost = Vec::new();
+            if row_switch == Some(node) {
+                let missing = alike.iter().map(|&host| routes.local_port(host));
+                // A host does not send to itself.
+                lost.extend(missing.filter(|&port| port != ingress && graph.onward_slot(vertex, port).is_none()));
+            } else if node != fabric.host_node(host) {
+                for &port in routes.lookup_from(node, host, ingress) {
+                    match graph.onward_slot(vertex, port) {
+                        None => lost.push(port),
+                        Some(slot) => {
+                            let peer = fabric.ports(node)[usize::from(port)];
+                            if fabric.node(peer.peer).forwards() {
+                                let port = fabric.port_number(peer.peer, peer.peer_port) as u32;
+                                passed.visit(graph.vertex(port, slot), vertex);
+                            }
+                        }
+                    }
+                }
+            }
+            for port in lost {
+                self.counts.lost += 1;
+                if self.lost.len() < MAX_LOST {
+                    let egress = fabric.port_number(node, port) as u32;
+                    let path = self.lost_path(None, class, &passed.chain(vertex), egress);
+                    self.lost.push(path);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Reading a rule file.
+
+use crate::error::VerifyError;
+use serde::Deserialize;
+
+/// The value of `format`.
+pub const FORMAT: &str = "tidegate-tagger-rules";
+/// The value of `version` that this reader knows.
+pub const VERSION: u32 = 1;
+
+/// A rule file as it is written: nothing of it is believed before it is held against a fabric.
+///
+/// Unknown keys are read over, except in a rule, where one could change its meaning.
+#[derive(Clone, Debug, Deserialize)]
+pub struct RuleFile {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// Which fabric it is for.
+    pub fabric: FabricHeader,
+    /// Tags with a lossless queue of their own.
+    pub lossless_tags: Vec<u16>,
+    /// The tag of whatever no rule matches.
+    pub lossy_tag: u16,
+    /// Applications and the tags that their frames start with.
+    pub classes: Vec<Class>,
+    /// Rules per switch.
+    pub switches: Vec<SwitchRules>,
+}
+
+/// What the rule file says of its fabric.
+#[derive(Clone, Debug, Deserialize)]
+pub struct FabricHeader {
+    /// The kind: "clos".
+    #[serde(default)]
+    pub kind: String,
+    /// Number of switches.
+    #[serde(default)]
+    pub switches: Option<u64>,
+    /// Number of hosts.
+    #[serde(default)]
+    pub hosts: Option<u64>,
+    /// Number of links.
+    #[serde(default)]
+    pub links: Option<u64>,
+    /// [`crate::fabric_hash`].
+    pub hash: String,
+}
+
+/// An application class.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Class {
+    /// Unique.
+    pub name: String,
+    /// The tag with which its frames enter the fabric.
+    pub first_tag: u16,
+}
+
+/// The rules of one switch, or of a host that forwards.
+#[derive(Clone, Debug, Deserialize)]
+pub struct SwitchRules {
+    /// As the fabric calls it.
+    pub name: String,
+    /// Its rules; two that match the same frame must agree.
+    pub rules: Vec<Rule>,
+}
+
+/// A frame with this tag from one of these ports to one of those gets that tag.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Arriving tag.
+    pub tag: u16,
+    /// Ingress ports, from 0.
+    #[serde(rename = "in")]
+    pub ingress: Vec<u16>,
+    /// Egress ports, from 0.
+    #[serde(rename = "out")]
+    pub egress: Vec<u16>,
+    /// The tag with which it leaves, and by which its egress queue is chosen.
+    pub new_tag: u16,
+}
+
+impl RuleFile {
+    /// Reads a file's bytes.
+    ///
+    /// # Errors
+    /// [`VerifyError::Json`] with the place; [`VerifyError::Format`] if it is JSON of another kind.
+    pub fn parse(bytes: &[u8]) -> Result<RuleFile, VerifyError> {
+        /// What tells the format, read first: its absence is a better message than that of any other key.
+        #[derive(Deserialize)]
+        struct Head {
+            #[serde(default)]
+            format: serde_json::Value,
+            #[serde(default)]
+            version: serde_json::Value,
+        }
+        let json = |error: serde_json::Error| {
+            let place = format!(" at line {} column {}", error.line(), error.column());
+            let message = error.to_string().trim_end_matches(&place).to_owned();
+            VerifyError::Json { line: error.line(), column: error.column(), message }
+        };
+        let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        let head: Head = serde_json::from_slice(bytes).map_err(json)?;
+        if head.format != FORMAT {
+            let found = head.format.to_string();
+            return Err(VerifyError::Format { key: "format", found, expected: "\"tidegate-tagger-rules\"" });
+        }
+        if head.version != VERSION {
+            return Err(VerifyError::Format { key: "version", found: head.version.to_string(), expected: "1" });
+        }
+        serde_json::from_slice(bytes).map_err(json)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = r#"{ "format": "tidegate-tagger-rules", "version": 1,
+  "fabric": { "kind": "clos", "switches": 2, "hosts": 2, "links": 3, "hash": "00" },
+  "generated_by": { "algorithm": "merge" },
+  "lossless_tags": [1, 2], "lossy_tag": 0,
+  "classes": [ { "name": "default", "first_tag": 1 } ],
+  "switches": [
+    { "name": "L1", "rules": [ { "tag": 1, "in": [1, 2], "out": [3], "new_tag": 2 } ] } ] }"#;
+
+    #[test]
+    fn a_rule_file_is_read() {
+        let file = RuleFile::parse(SMALL.as_bytes()).unwrap();
+        let rule = Rule { tag: 1, ingress: vec![1, 2], egress: vec![3], new_tag: 2 };
+        assert_eq!((file.switches[0].name.as_str(), &file.switches[0].rules), ("L1", &vec![rule]));
+        assert_eq!((file.fabric.links, file.lossy_tag, file.lossless_tags), (Some(3), 0, vec![1, 2]));
+        assert!(RuleFile::parse(format!("\u{feff}{SMALL}").as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn what_is_no_rule_file_says_where() {
+        let of = |text: &str| RuleFile::parse(text.as_bytes()).unwrap_err().to_string();
+        assert_eq!(of("{\n \"format\": }"), "line 2, column 12: expected value");
+        assert!(of("").starts_with("line 1, column 0: EOF"));
+        assert_eq!(of("{}"), "this is no rule file: `format` is null, expected \"tidegate-tagger-rules\"");
+        let newer = SMALL.replace("\"version\": 1", "\"version\": 2");
+        assert_eq!(of(&newer), "this is no rule file: `version` is 2, expected 1");
+        let port = of(&SMALL.replace("[3]", "[70000]"));
+        assert_eq!(port, "line 7, column 70: invalid value: integer `70000`, expected u16");
+        let key = of(&SMALL.replace("\"new_tag\": 2", "\"new_tag\": 2, \"vlan\": 7"));
+        assert!(key.starts_with("line 7, column 89: unknown field `vlan`"), "{key}");
+        let twice = of(&SMALL.replace("\"tag\": 1,", "\"tag\": 1, \"tag\": 1,"));
+        assert!(twice.contains("duplicate field `tag`"), "{twice}");
+        assert!(of(&SMALL.replace("\"lossy_tag\": 0,", "")).contains("missing field `lossy_tag`"));
+    }
+}

@@ -1,0 +1,293 @@
+//! Verdicts held against brute force: every walk that frames can take, one by one.
+
+mod common;
+
+use common::{LINK, Of, Transition, rules};
+use fabric::{Fabric, FabricBuilder, NodeId, NodeKind};
+use units::random::{Stream, purpose};
+use verify::{Rule, RuleFile, Verifier};
+
+/// A queue: node, ingress port, tag.
+type Queue = (NodeId, u16, u16);
+
+/// Up to four switches, some with hosts, joined at random: parallel links and a host that forwards included.
+fn random_fabric(stream: &mut Stream) -> Fabric {
+    let mut builder = FabricBuilder::new("random");
+    let switches: Vec<NodeId> =
+        (0..2 + stream.below(3)).map(|number| builder.add_switch(format!("S{number}"), 1)).collect();
+    for (index, &switch) in switches.iter().enumerate() {
+        if index == 0 || stream.below(2) == 0 {
+            let host = builder.add_host(format!("H{index}"));
+            builder.connect(host, switch, LINK);
+        }
+        if index > 0 {
+            builder.connect(switch, switches[stream.below(index as u64) as usize], LINK);
+        }
+    }
+    for _ in 0..stream.below(3) {
+        let (a, b) = (stream.below(switches.len() as u64) as usize, stream.below(switches.len() as u64) as usize);
+        if a != b {
+            builder.connect(switches[a], switches[b], LINK);
+        }
+    }
+    if stream.below(4) == 0 {
+        let relay = builder.add_relay_host("R");
+        builder.connect(relay, switches[0], LINK);
+        builder.connect(switches[1], relay, LINK);
+    }
+    builder.build().expect("a fabric")
+}
+
+/// Each transition of a frame at a node is allowed with a probability of `percent`.
+fn random_rules(fabric: &Fabric, tags: u16, percent: u64, stream: &mut Stream) -> RuleFile {
+    let mut table: Vec<(String, Vec<Transition>)> = Vec::new();
+    for node in fabric.node_ids().filter(|&node| fabric.node(node).forwards()) {
+        let count = fabric.ports(node).len() as u16;
+        let mut own = Vec::new();
+        for tag in 1..=tags {
+            for (ingress, egress) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
+                if stream.below(100) < percent {
+                    // Mostly upwards, sometimes lossy or lower.
+                    let new_tag = match stream.below(12) {
+                        0 => 0,
+                        1 => 1 + stream.below(tags.into()) as u16,
+                        _ => tag + stream.below(u64::from(tags - tag) + 1) as u16,
+                    };
+                    own.push((tag, ingress, egress, new_tag));
+                }
+            }
+        }
+        table.push((fabric.name(node).to_owned(), own));
+    }
+    let switches: Vec<Of> = table.iter().map(|(name, rules)| (name.as_str(), rules.as_slice())).collect();
+    let mut file = rules(fabric, tags, &switches);
+    for switch in &mut file.switches {
+        compress(&mut switch.rules, stream);
+    }
+    file
+}
+
+/// Half the time rules that differ by their egress port only become one.
+fn compress(rules: &mut Vec<Rule>, stream: &mut Stream) {
+    let mut merged: Vec<Rule> = Vec::new();
+    for rule in rules.drain(..) {
+        let alike = |r: &&mut Rule| (r.tag, r.new_tag, &r.ingress) == (rule.tag, rule.new_tag, &rule.ingress);
+        match merged.iter_mut().find(alike).filter(|_| stream.below(2) == 0) {
+            Some(other) => other.egress.extend(&rule.egress),
+            None => merged.push(rule),
+        }
+    }
+    stream.shuffle(&mut merged);
+    *rules = merged;
+}
+
+/// Where a frame can be next: rule by rule, port by port.
+fn next(fabric: &Fabric, file: &RuleFile, (node, ingress, tag): Queue) -> Vec<Queue> {
+    let name = fabric.name(node);
+    let own = file.switches.iter().filter(|switch| switch.name == name).flat_map(|switch| &switch.rules);
+    let matching = own.filter(|rule| rule.tag == tag && rule.ingress.contains(&ingress) && rule.new_tag != 0);
+    let mut found = Vec::new();
+    for (rule, &egress) in matching.flat_map(|rule| rule.egress.iter().map(move |egress| (rule, egress))) {
+        let peer = fabric.ports(node)[usize::from(egress)];
+        if fabric.node(peer.peer).forwards() {
+            found.push((peer.peer, peer.peer_port, rule.new_tag));
+        }
+    }
+    found
+}
+
+/// Whether some walk from here comes to a queue for the second time. Gives up after `budget` steps.
+fn comes_back(fabric: &Fabric, file: &RuleFile, walk: &mut Vec<Queue>, budget: &mut u64) -> Option<bool> {
+    for queue in next(fabric, file, walk[walk.len() - 1]) {
+        *budget = budget.checked_sub(1)?;
+        if walk.contains(&queue) {
+            return Some(true);
+        }
+        walk.push(queue);
+        let found = comes_back(fabric, file, walk, budget)?;
+        walk.pop();
+        if found {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+/// Whether walks from any of these queues come back.
+fn any_comes_back(fabric: &Fabric, file: &RuleFile, starts: &[Queue]) -> Option<bool> {
+    let mut budget = 200_000;
+    for &start in starts {
+        if comes_back(fabric, file, &mut vec![start], &mut budget)? {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+fn starts(fabric: &Fabric, tags: impl Fn(bool) -> Vec<u16>) -> Vec<Queue> {
+    let mut found = Vec::new();
+    for node in fabric.node_ids().filter(|&node| fabric.node(node).forwards()) {
+        for (port, peer) in fabric.ports(node).iter().enumerate() {
+            let from_host = fabric.node(peer.peer).kind == NodeKind::Host;
+            found.extend(tags(from_host).into_iter().map(|tag| (node, port as u16, tag)));
+        }
+    }
+    found
+}
+
+/// All loop-free paths between hosts, as names.
+fn simple_paths(fabric: &Fabric) -> Vec<Vec<(NodeId, u16)>> {
+    fn extend(fabric: &Fabric, path: &mut Vec<(NodeId, u16)>, at: NodeId, found: &mut Vec<Vec<(NodeId, u16)>>) {
+        for (port, peer) in fabric.ports(at).iter().enumerate() {
+            if peer.peer == at || path.iter().any(|(node, _)| *node == peer.peer) {
+                continue;
+            }
+            path.push((at, port as u16));
+            if fabric.node(peer.peer).kind == NodeKind::Host {
+                let mut whole = path.clone();
+                whole.push((peer.peer, 0));
+                found.push(whole);
+            }
+            if fabric.node(peer.peer).forwards() {
+                extend(fabric, path, peer.peer, found);
+            }
+            path.pop();
+        }
+    }
+    let mut found = Vec::new();
+    for &host in fabric.hosts() {
+        extend(fabric, &mut Vec::new(), host, &mut found);
+    }
+    found
+}
+
+/// Whether a frame on this path keeps a lossless tag to its end.
+fn stays_lossless(fabric: &Fabric, file: &RuleFile, path: &[(NodeId, u16)]) -> bool {
+    let mut tag = 1;
+    for pair in path.windows(2).take(path.len() - 2) {
+        let (node, egress) = pair[1];
+        let ingress = fabric.ports(pair[0].0)[usize::from(pair[0].1)].peer_port;
+        let own =
+            file.switches.iter().filter(|switch| switch.name == fabric.name(node)).flat_map(|switch| &switch.rules);
+        let rule = own.into_iter().find(|r| r.tag == tag && r.ingress.contains(&ingress) && r.egress.contains(&egress));
+        tag = rule.map_or(0, |rule| rule.new_tag);
+        if tag == 0 {
+            return false;
+        }
+    }
+    true
+}
+
+#[test]
+fn cycles_are_those_of_brute_force_over_all_walks() {
+    let (mut compared, mut unsafe_ones, mut only_unreachable) = (0, 0, 0);
+    for seed in 0..6_000 {
+        let mut stream = Stream::new(seed, 0, purpose("verify oracle"));
+        let fabric = random_fabric(&mut stream);
+        let tags = 1 + stream.below(3) as u16;
+        let percent = 5 + stream.below(45);
+        let file = random_rules(&fabric, tags, percent, &mut stream);
+        let verdict = Verifier::new(&fabric, &file).expect("rules of this fabric").finish();
+
+        let lowers =
+            file.switches.iter().flat_map(|s| &s.rules).any(|rule| rule.new_tag != 0 && rule.new_tag < rule.tag);
+        assert_eq!(verdict.decrease.is_some(), lowers, "seed {seed}");
+        let from_hosts = starts(&fabric, |host| if host { vec![1] } else { Vec::new() });
+        let from_everywhere = starts(&fabric, |_| (1..=tags).collect());
+        let (Some(reachable), Some(any)) =
+            (any_comes_back(&fabric, &file, &from_hosts), any_comes_back(&fabric, &file, &from_everywhere))
+        else {
+            continue;
+        };
+        assert_eq!(verdict.reachable_cycle.is_some(), reachable, "seed {seed}");
+        assert_eq!(verdict.cycle.is_some(), any, "seed {seed}");
+        compared += 1;
+        unsafe_ones += u32::from(any);
+        only_unreachable += u32::from(any && !reachable);
+        for cycle in [&verdict.cycle, &verdict.reachable_cycle].into_iter().flatten() {
+            // What is printed is a cycle: each queue leads to the next.
+            let queue = |at: usize| {
+                let link = &cycle.links[at % cycle.links.len()];
+                (fabric.find(&link.to).expect("a node"), link.to_port, link.tag.expect("a tag"))
+            };
+            for at in 0..cycle.links.len() {
+                assert!(next(&fabric, &file, queue(at)).contains(&queue(at + 1)), "seed {seed}: {cycle}");
+            }
+        }
+    }
+    // The generator makes both kinds, or the comparison says nothing.
+    assert!(compared > 5_500 && unsafe_ones > 1_000 && compared - unsafe_ones > 1_000, "{compared} {unsafe_ones}");
+    assert!(only_unreachable > 50, "{only_unreachable}");
+}
+
+#[test]
+fn expected_paths_are_lossless_as_brute_force_says() {
+    let (mut lossless, mut lossy) = (0, 0);
+    for seed in 0..1_000 {
+        let mut stream = Stream::new(seed, 1, purpose("verify oracle"));
+        let fabric = random_fabric(&mut stream);
+        let file = random_rules(&fabric, 2, 40 + stream.below(60), &mut stream);
+        let paths = simple_paths(&fabric);
+        let text = |path: &[(NodeId, u16)]| {
+            let last = path.len() - 1;
+            let inner = path[..last].iter().map(|(node, port)| format!("{}:{port} ", fabric.name(*node)));
+            inner.collect::<String>() + fabric.name(path[last].0) + "\n"
+        };
+        let list: String = paths.iter().map(|path| text(path)).collect();
+        let mut verifier = Verifier::new(&fabric, &file).expect("rules");
+        verifier.expect_list(list.as_bytes()).expect("paths");
+        let verdict = verifier.finish();
+        let expected: Vec<u64> = paths
+            .iter()
+            .enumerate()
+            .filter(|(_, path)| !stays_lossless(&fabric, &file, path))
+            .map(|(index, _)| index as u64 + 1)
+            .collect();
+        assert_eq!(
+            (verdict.counts.paths, verdict.counts.lost),
+            (paths.len() as u64, expected.len() as u64),
+            "seed {seed}"
+        );
+        let named: Vec<u64> = verdict.lost.iter().filter_map(|lost| lost.line).collect();
+        assert_eq!(named, expected[..expected.len().min(10)], "seed {seed}");
+        lossless += paths.len() - expected.len();
+        lossy += expected.len();
+    }
+    assert!(lossless > 1_000 && lossy > 1_000, "{lossless} {lossy}");
+}
+
+#[test]
+fn deleting_any_rule_that_a_path_uses_fails_and_names_the_path() {
+    for seed in 0..300 {
+        let mut stream = Stream::new(seed, 2, purpose("verify oracle"));
+        let fabric = random_fabric(&mut stream);
+        let file = random_rules(&fabric, 2, 70, &mut stream);
+        let paths: Vec<_> =
+            simple_paths(&fabric).into_iter().filter(|path| stays_lossless(&fabric, &file, path)).collect();
+        let Some(path) = paths.get(stream.below(paths.len().max(1) as u64) as usize) else { continue };
+        if path.len() < 3 {
+            continue;
+        }
+        let last = path.len() - 1;
+        let list: String = path[..last].iter().map(|(node, port)| format!("{}:{port} ", fabric.name(*node))).collect();
+        let list = list + fabric.name(path[last].0);
+        for index in 1..last {
+            let (node, egress) = path[index];
+            let mut cut = file.clone();
+            let ingress = fabric.ports(path[index - 1].0)[usize::from(path[index - 1].1)].peer_port;
+            for switch in cut.switches.iter_mut().filter(|switch| switch.name == fabric.name(node)) {
+                for rule in switch.rules.iter_mut().filter(|rule| rule.ingress == [ingress]) {
+                    rule.egress.retain(|&port| port != egress);
+                }
+                switch.rules.retain(|rule| !rule.egress.is_empty());
+            }
+            let mut verifier = Verifier::new(&fabric, &cut).expect("rules");
+            verifier.expect_list(list.as_bytes()).expect("a path");
+            let verdict = verifier.finish();
+            assert_eq!((verdict.counts.lost, verdict.lost[0].line), (1, Some(1)), "seed {seed}");
+            assert_eq!(verdict.lost[0].links.len(), index + 1, "up to where it is lost");
+            let reason = format!("`{}` has no rule that keeps tag", fabric.name(node));
+            assert!(verdict.lost[0].reason.starts_with(&reason), "{}", verdict.lost[0]);
+        }
+    }
+}
