@@ -48,6 +48,14 @@ pub enum RecordError {
         /// The path.
         path: PathBuf,
     },
+    /// A folder that is not the whole of a result.
+    #[error("{} is no whole result: {what}; remove it, or copy it again", .path.display())]
+    Damaged {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
     /// The Parquet library rejected a table: a damaged file, or a type this crate does not write.
     #[error("table {}: {what}", .path.display())]
     Table {

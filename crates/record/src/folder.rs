@@ -103,10 +103,18 @@ impl ResultFolder {
     /// [`RecordError::Unwritable`]; the target is then as it was, and the finished result stays at
     /// [`ResultFolder::path`]: hours of work are not thrown away for a name.
     pub fn commit(mut self) -> Result<(), RecordError> {
-        let marker = self.partial.join(MARKER);
-        fs::remove_file(&marker).map_err(RecordError::unwritable("remove", &marker))?;
+        // The marker moves with the folder and its lock is held until it is gone: killed anywhere in between,
+        // what is left is either known as ours or stands whole at the target.
         let _lock = self.marker.take();
-        self.check_target()?;
+        self.check_target().and_then(|()| self.rename()).inspect_err(|_| {
+            // Without its marker the finished work is safe from the next writer at this target.
+            let _ = fs::remove_file(self.partial.join(MARKER));
+        })?;
+        let marker = self.target.join(MARKER);
+        fs::remove_file(&marker).map_err(RecordError::unwritable("remove", &marker))
+    }
+
+    fn rename(&self) -> Result<(), RecordError> {
         let replaced = sibling(&self.target, ".replaced");
         let replaces = self.target.exists();
         if replaces {
@@ -119,7 +127,7 @@ impl ResultFolder {
             return Err(RecordError::Unwritable { action: "create", path: self.target.clone(), source });
         }
         if replaces {
-            fs::remove_dir_all(&replaced).map_err(RecordError::unwritable("remove", &replaced))?;
+            remove_folder(&replaced, SUMMARY_FILE)?;
         }
         Ok(())
     }
@@ -135,7 +143,7 @@ impl ResultFolder {
             return Err(RecordError::Occupied { path: replaced });
         }
         if self.target.exists() {
-            fs::remove_dir_all(&replaced).map_err(RecordError::unwritable("remove", &replaced))
+            remove_folder(&replaced, SUMMARY_FILE)
         } else {
             fs::rename(&replaced, &self.target).map_err(RecordError::unwritable("restore", &self.target))
         }
@@ -156,7 +164,7 @@ impl Drop for ResultFolder {
         // The lock goes last, so that nobody else's work is in the folder when it is removed.
         if let Some(_lock) = self.marker.take() {
             // Best effort: what is left over, the next run at this target clears away.
-            let _ = fs::remove_dir_all(&self.partial);
+            let _ = remove_folder(&self.partial, MARKER);
         }
     }
 }
@@ -185,17 +193,29 @@ fn claim(target: &Path, partial: &Path) -> Result<File, RecordError> {
     if !marker_path.exists() {
         return Err(RecordError::Busy { path: target.to_owned() });
     }
-    for entry in fs::read_dir(partial).map_err(RecordError::unreadable(partial))? {
-        let entry = entry.map_err(RecordError::unreadable(partial))?;
+    clear_folder(partial, MARKER)?;
+    Ok(marker)
+}
+
+/// Removes all that is in `folder` but the file `kept`.
+fn clear_folder(folder: &Path, kept: &str) -> Result<(), RecordError> {
+    for entry in fs::read_dir(folder).map_err(RecordError::unreadable(folder))? {
+        let entry = entry.map_err(RecordError::unreadable(folder))?;
         let path = entry.path();
-        if path == marker_path {
+        if entry.file_name() == kept {
             continue;
         }
         let is_folder = entry.file_type().map_err(RecordError::unreadable(&path))?.is_dir();
         let removed = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         removed.map_err(RecordError::unwritable("remove", &path))?;
     }
-    Ok(marker)
+    Ok(())
+}
+
+/// Removes `folder`, and `last` after all else: killed in between, what is left is still known as ours by it.
+fn remove_folder(folder: &Path, last: &str) -> Result<(), RecordError> {
+    clear_folder(folder, last)?;
+    fs::remove_dir_all(folder).map_err(RecordError::unwritable("remove", folder))
 }
 
 fn is_empty_folder(path: &Path) -> Result<bool, RecordError> {
@@ -217,6 +237,54 @@ pub fn is_result(folder: &Path) -> bool {
     let mut text = String::new();
     let read = File::open(folder.join(SUMMARY_FILE)).and_then(|mut file| file.read_to_string(&mut text));
     read.is_ok() && text.contains("\"results_hash\"")
+}
+
+/// The summary of the result at `folder`, once all its files have been held against its hash.
+///
+/// # Errors
+/// [`RecordError::Damaged`] where files are missing, cut or changed, as in a folder that was copied by
+/// halves; [`RecordError::Json`], [`RecordError::Unreadable`].
+pub fn read_verified(folder: &Path) -> Result<Summary, RecordError> {
+    let damaged = |what: String| RecordError::Damaged { path: folder.to_owned(), what };
+    let file = folder.join(SUMMARY_FILE);
+    if !file.is_file() {
+        return Err(damaged(format!("it has no {SUMMARY_FILE}")));
+    }
+    let summary = Summary::read(&file)?;
+    if results_hash(folder)? != summary.results_hash {
+        return Err(damaged(format!("its files do not add up to the results_hash of its {SUMMARY_FILE}")));
+    }
+    // A commit that was killed after its rename leaves its marker in a whole result.
+    let marker = folder.join(MARKER);
+    if let Ok(file) = File::open(&marker)
+        && file.try_lock().is_ok()
+    {
+        let _ = fs::remove_file(&marker);
+    }
+    Ok(summary)
+}
+
+/// Removes what killed writers left below `parent`: their temporary folders; and gives back results that
+/// they were replacing. What a living writer holds, and what is not ours, stays.
+///
+/// # Errors
+/// [`RecordError::Unreadable`]; [`RecordError::Unwritable`] where a leftover cannot be removed.
+pub fn clear_leftovers(parent: &Path) -> Result<(), RecordError> {
+    let mut targets = Vec::new();
+    for entry in fs::read_dir(parent).map_err(RecordError::unreadable(parent))? {
+        let name = entry.map_err(RecordError::unreadable(parent))?.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let stem = name.strip_suffix(".partial").or(name.strip_suffix(".replaced"));
+        targets.extend(stem.map(|stem| parent.join(stem)));
+    }
+    for target in targets {
+        match ResultFolder::create(&target) {
+            Err(error @ RecordError::Unwritable { .. }) => return Err(error),
+            // Dropped at once, it takes the leftover with it.
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -369,6 +437,51 @@ mod tests {
         first.write("a", b"a").unwrap();
         first.commit().unwrap();
         assert_eq!(fs::read(target.join("a")).unwrap(), b"a");
+    }
+
+    #[test]
+    fn a_commit_killed_before_its_marker_is_gone_leaves_a_whole_result() {
+        let scratch = Scratch::new("folder-marked");
+        let target = scratch.0.join("run");
+        let folder = ResultFolder::create(&target).unwrap();
+        folder.write("flows.txt", b"flows").unwrap();
+        folder.finish(&mut Summary::default(), &Timing::default()).unwrap();
+        fs::write(target.join(MARKER), b"").unwrap();
+        read_verified(&target).unwrap();
+        assert!(!target.join(MARKER).exists());
+    }
+
+    #[test]
+    fn half_a_result_is_told_from_a_whole_one() {
+        let scratch = Scratch::new("folder-half");
+        let target = scratch.0.join("run");
+        let folder = ResultFolder::create(&target).unwrap();
+        folder.write("flows.txt", b"flows").unwrap();
+        let mut summary = Summary { events: 3, ..Summary::default() };
+        folder.finish(&mut summary, &Timing::default()).unwrap();
+        assert_eq!(read_verified(&target).unwrap(), summary);
+        fs::write(target.join("flows.txt"), b"flo").unwrap();
+        let error = read_verified(&target).unwrap_err();
+        assert!(error.to_string().contains("do not add up") && !error.is_machine_failure(), "{error}");
+        fs::remove_file(target.join(SUMMARY_FILE)).unwrap();
+        assert!(read_verified(&target).unwrap_err().to_string().contains("it has no summary.json"));
+    }
+
+    #[test]
+    fn only_what_killed_writers_left_is_cleared() {
+        let scratch = Scratch::new("folder-leftovers");
+        let at = |name: &str| scratch.0.join(name);
+        let living = ResultFolder::create(&at("living")).unwrap();
+        for name in ["killed.partial", "just-begun.partial", "foreign.partial", "old.replaced"] {
+            fs::create_dir(at(name)).unwrap();
+        }
+        fs::write(at("killed.partial").join(MARKER), b"").unwrap();
+        fs::write(at("killed.partial/flows.txt"), b"half").unwrap();
+        fs::write(at("foreign.partial/mine.txt"), b"mine").unwrap();
+        fs::write(at("old.replaced").join(SUMMARY_FILE), SUMMARY).unwrap();
+        clear_leftovers(&scratch.0).unwrap();
+        assert_eq!(scratch.names(), ["foreign.partial", "living.partial", "old"]);
+        drop(living);
     }
 
     #[test]
