@@ -278,10 +278,9 @@ pub fn clear_leftovers(parent: &Path) -> Result<(), RecordError> {
         targets.extend(stem.map(|stem| parent.join(stem)));
     }
     for target in targets {
-        match ResultFolder::create(&target) {
-            Err(error @ RecordError::Unwritable { .. }) => return Err(error),
-            // Dropped at once, it takes the leftover with it.
-            Ok(_) | Err(_) => {}
+        // A folder that is created and dropped at once takes the leftover with it.
+        if let Err(error @ RecordError::Unwritable { .. }) = ResultFolder::create(&target) {
+            return Err(error);
         }
     }
     Ok(())

@@ -1,0 +1,337 @@
+//! The file of a sweep: which scenario, what is varied, which seeds.
+
+use crate::document::{Document, Item, Place, Table, Value};
+use crate::error::{ScenarioError, ScenarioErrors};
+use crate::{files, suggest};
+use std::path::{Path, PathBuf};
+use toml::de::DeValue;
+
+/// What the top of the file may hold.
+const KEYS: [&str; 5] = ["scenario", "seeds", "set", "vary", "run"];
+/// More seeds than this are a slip.
+const MAX_SEEDS: u64 = 1_000_000;
+
+/// A key of the scenario and the values that it takes, as `--set` would write them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// As in a scenario: `traffic.0.load`.
+    pub key: String,
+    /// At least one.
+    pub values: Vec<String>,
+    /// File, line and column where it is written.
+    pub place: (String, u64, u64),
+}
+
+/// A sweep as its file describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepFile {
+    /// The scenario, relative to where the process stands.
+    pub scenario: PathBuf,
+    /// Every combination runs under each of them; empty for the scenario's own.
+    pub seeds: Vec<u64>,
+    /// What changes for all runs: one value each.
+    pub set: Vec<Choice>,
+    /// A list of runs: the first has the first value of each key, and so on.
+    pub runs: Vec<Choice>,
+    /// A grid: every value with every other, and with every run of the list.
+    pub vary: Vec<Choice>,
+}
+
+/// Reads seeds: `7`, `1..10` (both ends included), and such with commas between them.
+///
+/// # Errors
+/// A sentence.
+pub fn parse_seeds(text: &str) -> Result<Vec<u64>, String> {
+    let wrong = || format!("`{text}` names no seeds; write them like 1..10 (ten seeds) or 1,2,5");
+    let mut seeds = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once("..").unwrap_or((part, part));
+        let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
+        let (first, last) = (number(first)?, number(last.trim_start_matches('='))?);
+        if first > last || last - first >= MAX_SEEDS {
+            return Err(wrong());
+        }
+        seeds.extend(first..=last);
+    }
+    let mut sorted = seeds.clone();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(twice) => Err(format!("the seed {} stands twice", twice[0])),
+        None => Ok(seeds),
+    }
+}
+
+impl SweepFile {
+    /// Whether `text` is a sweep and not a scenario: only a sweep names a `scenario`.
+    pub fn recognise(text: &str) -> bool {
+        Document::parse(text, "", &[]).is_ok_and(|document| document.root.get("scenario").is_some())
+    }
+
+    /// Reads the file at `path`; the scenario's name is relative to its folder.
+    ///
+    /// # Errors
+    /// A file that cannot be read, and everything that is wrong with it.
+    pub fn read(path: &Path) -> Result<SweepFile, ScenarioErrors> {
+        let name = path.display().to_string();
+        let whole = |message: String| {
+            let (path, key) = (name.clone(), String::new());
+            ScenarioErrors {
+                errors: vec![ScenarioError { path, line: 0, column: 0, span: 0..0, key, message, help: None }],
+            }
+        };
+        let content = files::from_disk(path).map_err(|error| whole(format!("cannot read the sweep: {error}")))?;
+        let text = String::from_utf8(content).map_err(|_| whole("not UTF-8 text".to_owned()))?;
+        Self::parse(&text, &name, path.parent().unwrap_or(Path::new("")))
+    }
+
+    /// As [`SweepFile::read`], from a text that errors call `name`, in the folder `directory`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn parse(text: &str, name: &str, directory: &Path) -> Result<SweepFile, ScenarioErrors> {
+        let document = Document::parse(text, name, &[]).map_err(|errors| ScenarioErrors { errors })?;
+        let mut reader = Reader { document: &document, errors: Vec::new() };
+        let sweep = reader.sweep(directory);
+        match sweep {
+            Some(sweep) if reader.errors.is_empty() => Ok(sweep),
+            _ => Err(ScenarioErrors { errors: reader.errors }),
+        }
+    }
+}
+
+struct Reader<'d> {
+    document: &'d Document,
+    errors: Vec<ScenarioError>,
+}
+
+impl Reader<'_> {
+    fn fail(&mut self, place: &Place, key: &str, message: String, help: &str) {
+        self.errors.push(self.document.error(place, key, message, Some(help.to_owned())));
+    }
+
+    fn sweep(&mut self, directory: &Path) -> Option<SweepFile> {
+        let root = &self.document.root;
+        for entry in root.entries.iter().filter(|entry| !KEYS.contains(&entry.key.as_str())) {
+            let message = format!("unknown key `{}` in a sweep", entry.key);
+            let help = suggest::help(&entry.key, KEYS);
+            self.errors.push(self.document.error(&entry.key_place, &entry.key, message, help));
+        }
+        let scenario = match root.get("scenario") {
+            Some(Item { value: Value::Text(name), .. }) => Some(directory.join(name)),
+            Some(item) => {
+                let message = format!("`scenario` is {}", item.value.what());
+                self.fail(&item.place, "scenario", message, "write the name of its file in quotes");
+                None
+            }
+            None => {
+                let help = "write scenario = \"incast.toml\", relative to this file";
+                self.fail(&Place::File(0..0), "scenario", "a sweep needs a `scenario`".to_owned(), help);
+                None
+            }
+        };
+        let seeds = root.get("seeds").map_or(Vec::new(), |item| self.seeds(item));
+        let mut set = Vec::new();
+        self.table("set", &mut |reader, key, item| {
+            let values = reader.value(&key, item).into_iter().collect();
+            set.push(reader.choice(key, values, item));
+        });
+        let mut vary = Vec::new();
+        self.table("vary", &mut |reader, key, item| {
+            let values = match &item.value {
+                Value::Array(items) if !items.is_empty() => {
+                    items.iter().filter_map(|item| reader.value(&key, item)).collect()
+                }
+                _ => {
+                    let help = "write a list of values, like [\"50KB\", \"100KB\"]";
+                    reader.fail(&item.place, &key, format!("`{key}` has no values to vary"), help);
+                    Vec::new()
+                }
+            };
+            vary.push(reader.choice(key, values, item));
+        });
+        let runs = self.runs();
+        Some(SweepFile { scenario: scenario?, seeds, set, runs, vary })
+    }
+
+    fn seeds(&mut self, item: &Item) -> Vec<u64> {
+        let text = match &item.value {
+            Value::Array(items) => {
+                items.iter().map(|item| item.value.text().unwrap_or_default()).collect::<Vec<_>>().join(",")
+            }
+            other => other.text().unwrap_or_default(),
+        };
+        parse_seeds(&text).unwrap_or_else(|message| {
+            self.fail(&item.place, "seeds", message, "write seeds = \"1..10\" or [1, 2, 5]");
+            Vec::new()
+        })
+    }
+
+    /// Calls `leaf` for every key of the table `name`, however deep: `a.b = 1` and `"a.b" = 1` are the same.
+    fn table(&mut self, name: &str, leaf: &mut dyn FnMut(&mut Self, String, &Item)) {
+        match self.document.root.get(name) {
+            None => {}
+            Some(Item { value: Value::Table(table), .. }) => self.leaves(table, "", leaf),
+            Some(item) => {
+                let message = format!("`{name}` is {}, not a table", item.value.what());
+                self.fail(&item.place, name, message, "write it like [vary], with a line for each key of the scenario");
+            }
+        }
+    }
+
+    fn leaves(&mut self, table: &Table, prefix: &str, leaf: &mut dyn FnMut(&mut Self, String, &Item)) {
+        for entry in &table.entries {
+            let key = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
+            match &entry.item.value {
+                Value::Table(inner) => self.leaves(inner, &key, leaf),
+                _ => leaf(self, key, &entry.item),
+            }
+        }
+    }
+
+    /// The columns of `[[run]]`: every entry must name the same keys.
+    fn runs(&mut self) -> Vec<Choice> {
+        let entries = match self.document.root.get("run") {
+            None => return Vec::new(),
+            Some(Item { value: Value::Array(entries), .. }) => entries,
+            Some(item) => {
+                let message = format!("`run` is {}, not a list of runs", item.value.what());
+                self.fail(&item.place, "run", message, "write [[run]] before each");
+                return Vec::new();
+            }
+        };
+        let mut columns: Vec<Choice> = Vec::new();
+        for (at, entry) in entries.iter().enumerate() {
+            let Value::Table(table) = &entry.value else {
+                self.fail(
+                    &entry.place,
+                    "run",
+                    format!("run {at} is {}", entry.value.what()),
+                    "write [[run]] before each",
+                );
+                continue;
+            };
+            let before = self.errors.len();
+            self.leaves(table, "", &mut |reader, key, item| {
+                let Some(value) = reader.value(&key, item) else { return };
+                match columns.iter_mut().find(|column| column.key == key) {
+                    Some(column) => column.values.push(value),
+                    None if at == 0 => columns.push(reader.choice(key, vec![value], item)),
+                    None => {
+                        let help =
+                            "every [[run]] names the same keys; write the scenario's own value where nothing changes";
+                        reader.fail(&item.place, &key, format!("the first run has no `{key}`"), help);
+                    }
+                }
+            });
+            if self.errors.len() == before
+                && let Some(lacking) = columns.iter().find(|column| column.values.len() != at + 1)
+            {
+                let (message, key) = (format!("this run has no `{}`", lacking.key), lacking.key.clone());
+                let help = "every [[run]] names the same keys; write the scenario's own value where nothing changes";
+                self.fail(&entry.place, &key, message, help);
+            }
+        }
+        columns
+    }
+
+    fn choice(&self, key: String, values: Vec<String>, item: &Item) -> Choice {
+        let (line, column) = match &item.place {
+            Place::File(span) => self.document.position(span.start),
+            Place::Override(_) => (0, 0),
+        };
+        Choice { key, values, place: (self.document.name.clone(), line, column) }
+    }
+
+    /// A value as `--set` takes it: a text without quotes unless it would read as something else.
+    fn value(&mut self, key: &str, item: &Item) -> Option<String> {
+        let Place::File(span) = &item.place else { return None };
+        let raw = self.document.text.get(span.clone()).unwrap_or_default().to_owned();
+        match &item.value {
+            Value::Text(text) if text.trim() == text && !text.is_empty() && DeValue::parse(text).is_err() => {
+                Some(text.clone())
+            }
+            Value::Date => {
+                self.fail(
+                    &item.place,
+                    key,
+                    "a scenario has no dates".to_owned(),
+                    "write a time in quotes, like \"10us\"",
+                );
+                None
+            }
+            _ => Some(raw),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"scenario = "incast.toml"
+seeds = "1..3"
+set = { fabric.k = 4 }
+
+[vary]
+traffic.0.size = ["64KB", "1MB"]
+"switch.flow_control" = ["none", { kind = "pfc", priorities = [3] }]
+
+[[run]]
+host.transport.kind = "roce"
+switch.marking = "none"
+
+[[run]]
+switch.marking = { kind = "ecn", k_min = "10KB" }
+host.transport.kind = "4"
+"#;
+
+    fn parse(text: &str) -> Result<SweepFile, String> {
+        SweepFile::parse(text, "dir/sweep.toml", Path::new("dir")).map_err(|errors| errors.to_string())
+    }
+
+    #[test]
+    fn keys_and_values_are_those_of_set() {
+        assert!(SweepFile::recognise(TEXT) && !SweepFile::recognise("duration = \"1ms\""));
+        let text = TEXT.replace("switch.marking = { kind = \"ecn\", k_min = \"10KB\" }", "switch.marking = \"x\"");
+        let sweep = parse(&text).unwrap();
+        assert_eq!((sweep.scenario, sweep.seeds), (PathBuf::from("dir/incast.toml"), vec![1, 2, 3]));
+        let short = |choices: &[Choice]| {
+            choices.iter().map(|choice| format!("{}={}", choice.key, choice.values.join("|"))).collect::<Vec<_>>()
+        };
+        assert_eq!(short(&sweep.set), ["fabric.k=4"]);
+        let pfc = "switch.flow_control=none|{ kind = \"pfc\", priorities = [3] }";
+        assert_eq!(short(&sweep.vary), ["traffic.0.size=64KB|1MB", pfc]);
+        // A text that would read as a number keeps its quotes.
+        assert_eq!(short(&sweep.runs), ["host.transport.kind=roce|\"4\"", "switch.marking=none|x"]);
+        assert_eq!(sweep.vary[0].place, ("dir/sweep.toml".to_owned(), 6, 18));
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place() {
+        for (text, said) in [
+            ("seeds = 1", vec!["dir/sweep.toml", "a sweep needs a `scenario`"]),
+            ("scenario = 3", vec!["dir/sweep.toml:1:12", "a whole number"]),
+            ("scenario = \"a\"\nvarry = 1", vec!["sweep.toml:2:1", "did you mean `vary`"]),
+            ("scenario = \"a\"\nseeds = \"10..1\"", vec!["sweep.toml:2:9", "1..10"]),
+            ("scenario = \"a\"\nseeds = [1, 2, 1]", vec!["sweep.toml:2:9", "seed 1 stands twice"]),
+            ("scenario = \"a\"\n[vary]\nfabric.k = 4", vec!["sweep.toml:3:12", "no values to vary"]),
+            ("scenario = \"a\"\nvary = 3", vec!["sweep.toml:2:8", "not a table"]),
+            ("scenario = \"a\"\n[[run]]\na = 1\n[[run]]\nb = 2", vec!["sweep.toml:5:5", "the first run has no `b`"]),
+            ("scenario = \"a\"\n[[run]]\na = 1\nb = 1\n[[run]]\nb = 2", vec!["sweep.toml:5:1", "this run has no `a`"]),
+            ("scenario = \"a\"\nset = { a = 1979-05-27 }", vec!["sweep.toml:2:13", "no dates"]),
+            ("scenario = = 1", vec!["sweep.toml:1:12", "TOML"]),
+        ] {
+            let error = parse(text).unwrap_err();
+            said.iter().for_each(|part| assert!(error.contains(part), "`{part}` is missing in {error}"));
+        }
+    }
+
+    #[test]
+    fn seeds_have_both_ends() {
+        assert_eq!(parse_seeds("1..3,7, 9..=10").unwrap(), [1, 2, 3, 7, 9, 10]);
+        for wrong in ["", "a", "3..1", "1..", "1,,2", "-1", "0..99999999999"] {
+            assert!(parse_seeds(wrong).unwrap_err().contains("like 1..10"), "{wrong}");
+        }
+        assert!(parse_seeds("1..3,2").unwrap_err().contains("twice"));
+    }
+}
