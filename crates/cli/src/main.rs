@@ -13,6 +13,7 @@ mod recorder;
 mod render;
 mod reproduce;
 mod result;
+mod runs;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use exit::Exit;

@@ -36,11 +36,15 @@ fn many_runs_are_rows_and_their_files_are_those_of_single_runs() {
     let arguments = ["compare", &scenario, "--vary", "traffic.0.fan_in=2,4,6", "--seed", "1,2", "--out", &out];
     let ran = run(&[arguments.as_slice(), &["--metric", "goodput,drops", "--jobs", "2"]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert_eq!(ran.out.lines().count(), 7, "{}", ran.out);
-    let header: Vec<&str> = ran.out.lines().next().unwrap().split_whitespace().collect();
-    assert_eq!(header, ["traffic.0.fan_in", "seed", "goodput", "drops", "checks"]);
-    // 2 x 100 KB and 6 x 100 KB in 200 us.
-    assert!(ran.out.contains("8.00 Gbps") && ran.out.contains("24.00 Gbps"), "{}", ran.out);
+    let line = |name: &str| ran.out.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+    assert_eq!(line("seed").matches("2 seeds").count(), 3, "{}", ran.out);
+    // 2 x 100 KB and 6 x 100 KB in 200 us, under either seed: no noise, and not the same.
+    let goodput = line("goodput").split_once("8.00 Gbps ± 0 bps").unwrap().1;
+    assert!(goodput.contains("16.00 Gbps ± 0 bps") && !goodput.contains('~'), "{}", ran.out);
+    // No run drops anything, which is no difference.
+    assert_eq!(line("drops").matches('~').count(), 2, "{}", ran.out);
+    assert!(line("~ within the noise").contains("the first column may be zero at 95 % confidence"), "{}", ran.out);
+    assert!(line("mean ±").contains("95 % confidence"), "{}", ran.out);
     let folders = scratch.names("out");
     assert_eq!((folders.len(), folders[2].as_str()), (7, "03_fan_in=4_seed=1"));
 
@@ -71,6 +75,24 @@ fn json_is_one_object_and_does_not_depend_on_the_jobs() {
     assert_eq!(runs.len(), 3);
     assert_eq!(runs[1]["set"]["traffic.0.fan_in"], "3");
     assert_eq!((&runs[1]["metrics"]["completed"], &runs[1]["pass"]), (&Value::from(3), &Value::Bool(true)));
+    // Of one seed nothing is known about noise.
+    let completed = &value["groups"][1]["metrics"]["completed"];
+    assert!(completed["half_width_95"].is_null() && completed["within_noise"].is_null(), "{completed}");
+}
+
+#[test]
+fn many_values_are_rows_and_noise_is_marked_where_seeds_differ() {
+    let scratch = Scratch::new("noise");
+    let scenario = scratch.file("small.toml", SMALL);
+    // Marks are drawn at random: one percent more room between thresholds is noise, no marks at all are not.
+    let k_max = "switch.marking.k_max=40KB,40100B,40200B,40300B,40400B,10001B";
+    let ran = run(&["compare", &scenario, "--vary", k_max, "--seeds", "1..4", "--metric", "marks,completed"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
+    let rows: Vec<&str> = ran.out.lines().take(7).collect();
+    assert!(rows[0].contains("switch.marking.k_max") && rows[0].contains("marked"), "{}", ran.out);
+    assert!(rows[2].matches('~').count() == 2, "marks and completions of 40100B: {}", ran.out);
+    assert!(rows[6].matches('~').count() == 1, "marks of 10001B differ, completions do not: {}", ran.out);
+    assert!(ran.out.contains("the first row may be zero"), "{}", ran.out);
 }
 
 #[test]

@@ -1,26 +1,24 @@
 //! `tidegate compare`: the same workload under each value, side by side.
 
-use crate::arguments::{self, ScenarioArgs, quoted};
+use crate::arguments::{self, ScenarioArgs};
 use crate::commands::run;
 use crate::execute::{All, Finished, Live};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::{RunProgress, count_bar};
 use crate::result::{self, Origin, Way};
+use crate::runs::metrics::{self, Metric, Watch};
+use crate::runs::pool;
+use crate::runs::row::Row;
+use crate::runs::vary::{Seeds, Variant, Vary, all_seeds, check_distinct, parse_seeds, parse_vary, variants};
 use crate::{interrupt, output};
-use metrics::{Metric, Watch};
 use record::file::write_whole;
 use record::folder::ResultFolder;
-use show::Row;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use units::Time;
-use variants::{Variant, Vary, parse_vary, variants};
 
-mod metrics;
 mod show;
-mod variants;
 
 /// More runs than this are a sweep.
 const MAX_RUNS: usize = 1000;
@@ -34,9 +32,10 @@ pub struct CompareArgs {
     /// A key and its values; several keys are combined: `--vary host.transport.kind=roce,dcqcn --vary fabric.k=4,8`.
     #[arg(long, value_name = "KEY=A,B,C", required = true, value_parser = parse_vary)]
     vary: Vec<Vary>,
-    /// Seeds; every combination runs under each of them.
-    #[arg(long, value_name = "N", value_delimiter = ',')]
-    seed: Vec<u64>,
+    /// Seeds, such as 1..10 (both ends included) or 1,2,5; every combination runs under each of them, and
+    /// differences to the first that are within the noise are marked.
+    #[arg(long, alias = "seed", value_name = "SEEDS", value_parser = parse_seeds)]
+    seeds: Vec<Seeds>,
     /// What to show, by the beginning of its name, such as fct, drops, pause, goodput, max-queue; the main
     /// metrics without.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -64,25 +63,23 @@ pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
         let known: Vec<String> = metrics::all().into_iter().map(|metric| metric.name).collect();
         Failure::input(format!("no metric is called `{name}`"), format!("one of {}", known.join(", ")))
     })?;
-    for (at, vary) in args.vary.iter().enumerate() {
-        if let Some(first) = args.vary[..at].iter().find(|first| first.key == vary.key) {
-            let all = [first.values.as_slice(), &vary.values].concat().join(",");
-            let help = format!("write all its values in one: --vary {}", quoted(&format!("{}={all}", vary.key)));
-            return Err(Failure::input(format!("`{}` is varied twice", vary.key), help));
-        }
-    }
-    let count = args.vary.iter().try_fold(args.seed.len().max(1), |count, vary| count.checked_mul(vary.values.len()));
+    check_distinct(&args.vary)?;
+    let seeds = all_seeds(&args.seeds)?;
+    let count = args.vary.iter().try_fold(seeds.len().max(1), |count, vary| count.checked_mul(vary.values.len()));
     if count.is_none_or(|count| count > MAX_RUNS) {
-        return Err(Failure::input(format!("that is more than {MAX_RUNS} runs"), "vary fewer values"));
+        return Err(Failure::input(
+            format!("that is more than {MAX_RUNS} runs"),
+            "vary fewer values, or use tidegate sweep",
+        ));
     }
-    let variants = variants(&args.vary, &args.seed);
+    let variants = variants(&args.vary, &seeds);
     let name = check(args, &variants)?;
     // From here on there is something to leave behind.
     interrupt::listen();
     let folders = folders(args, &variants)?;
     let (rows, stopped) = run_all(args, variants, folders)?;
     report(args, &name, &rows, &metrics)?;
-    let worst = rows.iter().map(|row| run::exit(&row.summary)).max().unwrap_or(Exit::Done);
+    let worst = rows.iter().map(|row| run::exit_of(row.partial, row.passes())).max().unwrap_or(Exit::Done);
     Ok(if stopped { Exit::Interrupted } else { worst })
 }
 
@@ -107,7 +104,6 @@ fn folders(args: &CompareArgs, variants: &[Variant]) -> Result<Vec<Option<Result
 
 /// A run that waits for a thread.
 struct Job {
-    at: usize,
     variant: Variant,
     folder: Option<ResultFolder>,
 }
@@ -119,42 +115,17 @@ fn run_all(
     variants: Vec<Variant>,
     folders: Vec<Option<ResultFolder>>,
 ) -> Result<(Vec<Row>, bool), Failure> {
-    let count = variants.len();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = args.jobs.map_or(cores, usize::from).min(count);
-    let jobs = variants.into_iter().zip(folders).enumerate().map(|(at, (variant, folder))| Job { at, variant, folder });
-    // Taken from the end.
-    let jobs: Mutex<Vec<Job>> = Mutex::new(jobs.rev().collect());
-    let done: Mutex<Vec<(usize, Result<Row, Failure>)>> = Mutex::new(Vec::new());
-    let (failed, started) = (AtomicBool::new(false), AtomicUsize::new(0));
-    let bar = count_bar(count as u64, !args.quiet && output::errors_are_watched());
-    let work = || {
-        while !interrupt::interrupted() && !failed.load(Ordering::Relaxed) {
-            let Some(job) = lock(&jobs).pop() else { return };
-            started.fetch_add(1, Ordering::Relaxed);
-            let at = job.at;
-            let row = run_one(args, job, threads > 1);
-            failed.fetch_or(row.is_err(), Ordering::Relaxed);
-            lock(&done).push((at, row));
-            bar.inc(1);
-        }
-    };
-    std::thread::scope(|scope| {
-        (1..threads).for_each(|_| {
-            scope.spawn(work);
-        });
-        work();
+    let threads = pool::threads(args.jobs, variants.len());
+    let bar = count_bar(variants.len() as u64, !args.quiet && output::errors_are_watched());
+    let jobs = variants.into_iter().zip(folders).map(|(variant, folder)| Job { variant, folder }).collect();
+    let done = pool::each(jobs, threads, |job| {
+        let row = run_one(args, job, threads > 1);
+        bar.inc(1);
+        if row.is_ok() { ControlFlow::Continue(row) } else { ControlFlow::Break(row) }
     });
     bar.finish_and_clear();
-    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    done.sort_by_key(|(at, _)| *at);
-    let rows = done.into_iter().map(|(_, row)| row).collect::<Result<Vec<Row>, Failure>>()?;
-    Ok((rows, started.into_inner() < count || interrupt::interrupted()))
-}
-
-/// A thread that panicked ends the process anyway.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    let rows = done.results.into_iter().map(|(_, row)| row).collect::<Result<Vec<Row>, Failure>>()?;
+    Ok((rows, done.stopped))
 }
 
 fn run_one(args: &CompareArgs, job: Job, shared: bool) -> Result<Row, Failure> {
@@ -172,7 +143,7 @@ fn run_one(args: &CompareArgs, job: Job, shared: bool) -> Result<Row, Failure> {
     let way = Way { payload_every: Some(period), shared };
     let mut watchers = All(vec![&mut live, &mut watch]);
     let Finished { summary, .. } = result::produce(&origin, lowered, job.folder, &mut watchers, way)?;
-    Ok(Row { variant: job.variant, summary, watch })
+    Ok(Row::new(job.variant, &summary, Some(&watch)))
 }
 
 fn report(args: &CompareArgs, name: &str, rows: &[Row], metrics: &[Metric]) -> Result<(), Failure> {

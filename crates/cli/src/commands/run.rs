@@ -80,7 +80,12 @@ pub fn command(args: &RunArgs) -> Result<Exit, Failure> {
 
 /// What a summary means for the shell.
 pub fn exit(summary: &Summary) -> Exit {
-    match (summary.partial, summary.passes()) {
+    exit_of(summary.partial, summary.passes())
+}
+
+/// What it means for the shell that a run was interrupted, and that all its checks hold.
+pub fn exit_of(partial: bool, passes: bool) -> Exit {
+    match (partial, passes) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Done,
         (false, false) => Exit::CheckFailed,

@@ -12,7 +12,6 @@ mod physics;
 mod plot;
 mod print;
 mod registry;
-mod statistics;
 mod trial;
 
 use crate::exit::Exit;

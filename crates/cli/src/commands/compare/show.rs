@@ -1,79 +1,91 @@
 //! A comparison as a table, as CSV and as JSON.
 
-use super::metrics::{Metric, Watch};
-use super::variants::{Variant, Vary};
 use crate::render::table::{Layout, table};
-use record::summary::Summary;
-use serde_json::{Map, Value, json};
+use crate::runs::metrics::Metric;
+use crate::runs::row::{ABOUT_SEEDS, Group, Row, groups, set};
+use crate::runs::vary::Vary;
+use serde_json::{Value, json};
 
-/// With more runs than this a run is a row, not a column.
+/// With more of them than this, one is a row and not a column.
 const MAX_COLUMNS: usize = 5;
+/// Marks a difference that may be chance.
+const NOISE: &str = "~";
 
-/// One run that was made.
-pub struct Row {
-    /// What was varied.
-    pub variant: Variant,
-    /// Its facts.
-    pub summary: Summary,
-    /// And those that no summary holds.
-    pub watch: Watch,
-}
-
-/// Which checks failed.
-fn verdict(summary: &Summary) -> String {
-    let failed: Vec<&str> =
-        summary.checks.iter().filter(|check| !check.pass).map(|check| check.name.as_str()).collect();
-    let verdict = if failed.is_empty() { "ok".to_owned() } else { format!("FAIL: {}", failed.join(", ")) };
-    if summary.partial { format!("{verdict} (partial)") } else { verdict }
-}
-
-/// The names of what is varied.
-fn keys(varied: &[Vary], rows: &[Row]) -> Vec<String> {
-    let seeds = rows.iter().any(|row| row.variant.seed.is_some());
-    varied.iter().map(|vary| vary.key.clone()).chain(seeds.then(|| "seed".to_owned())).collect()
-}
-
-fn values(row: &Row) -> Vec<String> {
-    row.variant.values.iter().cloned().chain(row.variant.seed.map(|seed| seed.to_string())).collect()
-}
-
-/// The table for a person; metrics that no run has are left out, and those that are zero everywhere
-/// unless `all`.
+/// The table for a person, seeds put together; metrics that no run has are left out, and those that are zero
+/// everywhere unless `all`.
 pub fn text(varied: &[Vary], rows: &[Row], metrics: &[Metric], all: bool) -> String {
-    let values_of = |metric: &Metric| rows.iter().map(|row| metric.value(&row.summary, &row.watch)).collect::<Vec<_>>();
-    // Where all flows are of one size, the group says what the line above it says.
-    let group = |metric: &&Metric| metric.is_mean_of_group() && values_of(metric).iter().any(Option::is_some);
-    let groups = metrics.iter().filter(group).count();
-    let has = |metric: &&Metric| {
-        let values = values_of(metric);
-        let something = values.iter().flatten().any(|&value| all || value != 0.0);
-        something && (groups > 1 || !metric.is_of_group())
-    };
-    let metrics: Vec<&Metric> = metrics.iter().filter(has).collect();
-    let cell = |metric: &Metric, row: &Row| {
-        metric.value(&row.summary, &row.watch).map_or("-".to_owned(), |value| metric.unit.show(value))
-    };
+    let groups = groups(rows);
+    let Some(base) = groups.first() else { return String::new() };
+    let several = groups.iter().any(|group| group.rows.len() > 1);
+    let metrics = shown(rows, metrics, all);
+    let mut marked = false;
     // One list per metric, then the verdict: each begins with its name.
     let mut lists: Vec<Vec<String>> = Vec::new();
-    for (at, key) in keys(varied, rows).into_iter().enumerate() {
-        lists.push(std::iter::once(key).chain(rows.iter().map(|row| values(row)[at].clone())).collect());
+    for (at, vary) in varied.iter().enumerate() {
+        let values = groups.iter().map(|group| group.values()[at].clone());
+        lists.push(std::iter::once(vary.key.clone()).chain(values).collect());
+    }
+    if several || rows.iter().any(|row| row.variant.seed.is_some()) {
+        let seeds = groups.iter().map(|group| match group.rows[..] {
+            [row] => row.seed.to_string(),
+            ref rows => format!("{} seeds", rows.len()),
+        });
+        lists.push(std::iter::once("seed".to_owned()).chain(seeds).collect());
     }
     let heads = lists.len();
     for metric in metrics {
-        lists.push(std::iter::once(metric.title.clone()).chain(rows.iter().map(|row| cell(metric, row))).collect());
+        let cells = groups.iter().enumerate().map(|(at, group)| {
+            let noise = at > 0 && group.within_noise(base, metric) == Some(true);
+            marked |= noise;
+            let mark = match (several, noise) {
+                (false, _) => "",
+                (true, false) => "  ",
+                (true, true) => " ~",
+            };
+            format!("{}{mark}", group.cell(metric))
+        });
+        lists.push(std::iter::once(metric.title.clone()).chain(cells).collect());
     }
-    lists.push(std::iter::once("checks".to_owned()).chain(rows.iter().map(|row| verdict(&row.summary))).collect());
-    if rows.len() <= MAX_COLUMNS {
-        let mut text = table(&[], &lists, 1, Layout::Fixed, 0);
-        if heads > 0 {
-            let at = text.match_indices('\n').nth(heads - 1).map_or(text.len(), |(at, _)| at + 1);
-            text.insert(at, '\n');
-        }
-        return text;
+    lists.push(std::iter::once("checks".to_owned()).chain(groups.iter().map(Group::verdict)).collect());
+    let mut text = if groups.len() <= MAX_COLUMNS { columns(&lists, heads) } else { lines(&lists, heads) };
+    if several {
+        let first = if groups.len() <= MAX_COLUMNS { "column" } else { "row" };
+        text.push_str(&format!("\n{ABOUT_SEEDS}\n"));
+        text.push_str(&match marked {
+            true => format!(
+                "{NOISE} within the noise: seed by seed, its difference to the first {first} may be zero at 95 % confidence\n"
+            ),
+            false if groups.len() > 1 => format!("no difference to the first {first} is within the noise\n"),
+            false => String::new(),
+        });
     }
+    text
+}
+
+/// Where all flows are of one size, the group of that size says what the line above it says.
+fn shown<'a>(rows: &[Row], metrics: &'a [Metric], all: bool) -> Vec<&'a Metric> {
+    let values = |metric: &Metric| rows.iter().filter_map(|row| row.value(metric)).collect::<Vec<_>>();
+    let sizes = metrics.iter().filter(|metric| metric.is_mean_of_group() && !values(metric).is_empty()).count();
+    let has = |metric: &&Metric| {
+        let something = values(metric).iter().any(|&value| all || value != 0.0);
+        something && (sizes > 1 || !metric.is_of_group())
+    };
+    metrics.iter().filter(has).collect()
+}
+
+fn columns(lists: &[Vec<String>], heads: usize) -> String {
+    let mut text = table(&[], lists, 1, Layout::Fixed, 0);
+    if heads > 0 {
+        let at = text.match_indices('\n').nth(heads - 1).map_or(text.len(), |(at, _)| at + 1);
+        text.insert(at, '\n');
+    }
+    text
+}
+
+fn lines(lists: &[Vec<String>], heads: usize) -> String {
     let header: Vec<&str> = lists.iter().map(|list| list[0].as_str()).collect();
-    let lines: Vec<Vec<String>> =
-        (1..=rows.len()).map(|at| lists.iter().map(|list| list[at].clone()).collect()).collect();
+    let count = lists.iter().map(Vec::len).min().unwrap_or(1);
+    let lines: Vec<Vec<String>> = (1..count).map(|at| lists.iter().map(|list| list[at].clone()).collect()).collect();
     table(&header, &lines, heads, Layout::Fixed, 0)
 }
 
@@ -86,36 +98,35 @@ pub fn csv(varied: &[Vary], rows: &[Row], metrics: &[Metric]) -> String {
             text.to_owned()
         }
     };
-    let mut header = keys(varied, rows);
+    let seeds = rows.iter().any(|row| row.variant.seed.is_some());
+    let mut header: Vec<String> = varied.iter().map(|vary| vary.key.clone()).collect();
+    header.extend(seeds.then(|| "seed".to_owned()));
     header.extend(metrics.iter().map(Metric::column));
     header.push("checks".to_owned());
     let mut text = header.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + "\n";
     for row in rows {
-        let mut cells = values(row);
-        let number =
-            |metric: &Metric| metric.value(&row.summary, &row.watch).map_or(String::new(), |value| value.to_string());
-        cells.extend(metrics.iter().map(number));
-        cells.push(verdict(&row.summary));
+        let mut cells = row.variant.values.clone();
+        cells.extend(seeds.then(|| row.seed.to_string()));
+        cells.extend(metrics.iter().map(|metric| row.value(metric).map_or(String::new(), |value| value.to_string())));
+        cells.push(row.verdict());
         text.push_str(&(cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n"));
     }
     text
 }
 
-/// One object: what was varied, and each run with its numbers and its checks.
+/// One object: what was varied, each run with its numbers and its checks, and the seeds of each put together.
 pub fn json(scenario: &str, varied: &[Vary], rows: &[Row], metrics: &[Metric]) -> Value {
     let run = |row: &Row| {
-        let set: Map<String, Value> =
-            varied.iter().zip(&row.variant.values).map(|(vary, value)| (vary.key.clone(), json!(value))).collect();
-        let number = |metric: &Metric| (metric.column(), metric.json(&row.summary, &row.watch));
         json!({
-            "set": set, "seed": row.summary.scenario.seed, "partial": row.summary.partial, "pass": row.summary.passes(),
-            "metrics": metrics.iter().map(number).collect::<Map<String, Value>>(),
-            "checks": row.summary.checks, "results_hash": row.summary.results_hash,
+            "set": set(varied, &row.variant.values), "seed": row.seed, "partial": row.partial, "pass": row.passes(),
+            "metrics": row.json(metrics), "checks": row.checks, "results_hash": row.results_hash,
         })
     };
+    let groups = groups(rows);
     json!({
         "version": env!("CARGO_PKG_VERSION"), "scenario": scenario,
         "vary": varied.iter().map(|vary| json!({ "key": vary.key, "values": vary.values })).collect::<Vec<_>>(),
         "runs": rows.iter().map(run).collect::<Vec<_>>(),
+        "groups": groups.iter().map(|group| group.json(varied, metrics, groups.first())).collect::<Vec<_>>(),
     })
 }

@@ -4,8 +4,8 @@ use crate::failure::Failure;
 use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::registry::MD1;
-use crate::reproduce::statistics::{Interval, interval};
 use crate::reproduce::trial::{Told, Trial, simulation};
+use crate::runs::statistics::{Confidence, Interval, interval};
 use model::Watcher;
 use units::{Rate, Time};
 
@@ -57,7 +57,7 @@ fn waits(trial: &Trial, load: f64, frames: u64) -> Result<(Interval, u64), Failu
             break;
         }
     }
-    Ok((interval(&means), count))
+    Ok((interval(&means, Confidence::P99), count))
 }
 
 /// Runs `physics/md1`.

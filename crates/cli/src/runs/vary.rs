@@ -1,6 +1,8 @@
 //! What is compared: the cross product of all varied keys.
 
-use crate::arguments::Override;
+use crate::arguments::{Override, quoted};
+use crate::failure::Failure;
+use scenario::Choice;
 
 /// One key and the values that it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +11,55 @@ pub struct Vary {
     pub key: String,
     /// At least one.
     pub values: Vec<String>,
+    /// Where it is written; on the command line without.
+    pub place: Option<(String, u64, u64)>,
+}
+
+impl From<Choice> for Vary {
+    fn from(choice: Choice) -> Vary {
+        Vary { key: choice.key, values: choice.values, place: Some(choice.place) }
+    }
+}
+
+/// Seeds as one option names them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seeds(pub Vec<u64>);
+
+/// Parses `1..10` and `1,2,5`.
+///
+/// # Errors
+/// A sentence for clap.
+pub fn parse_seeds(text: &str) -> Result<Seeds, String> {
+    scenario::parse_seeds(text).map(Seeds)
+}
+
+/// The seeds of several options together.
+///
+/// # Errors
+/// One that stands in two of them.
+pub fn all_seeds(options: &[Seeds]) -> Result<Vec<u64>, Failure> {
+    let all: Vec<u64> = options.iter().flat_map(|seeds| seeds.0.iter().copied()).collect();
+    let mut sorted = all.clone();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(twice) => Err(Failure::input(format!("the seed {} stands twice", twice[0]), "write each seed once")),
+        None => Ok(all),
+    }
+}
+
+/// No key may be varied twice: the second would silently win.
+///
+/// # Errors
+/// [`Failure::Input`] that names the key.
+pub fn check_distinct(varied: &[Vary]) -> Result<(), Failure> {
+    for (at, vary) in varied.iter().enumerate() {
+        if let Some(first) = varied[..at].iter().find(|first| first.key == vary.key) {
+            let all = [first.values.as_slice(), &vary.values].concat().join(",");
+            let help = format!("write all its values in one: --vary {}", quoted(&format!("{}={all}", vary.key)));
+            return Err(Failure::input(format!("`{}` is varied twice", vary.key), help));
+        }
+    }
+    Ok(())
 }
 
 /// Parses `key.path=a,b,c`. A comma inside quotes, brackets or braces belongs to its value.
@@ -25,7 +76,7 @@ pub fn parse_vary(text: &str) -> Result<Vary, String> {
     if let Some(twice) = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value)) {
         return Err(format!("the value {} stands twice", twice.1));
     }
-    Ok(Vary { key: key.trim().to_owned(), values })
+    Ok(Vary { key: key.trim().to_owned(), values, place: None })
 }
 
 fn split(text: &str) -> Vec<String> {

@@ -99,6 +99,15 @@ impl Unit {
         }
     }
 
+    /// The mean of `count` values for a person.
+    pub fn show_mean(self, mean: f64, count: usize) -> String {
+        match self {
+            // Means of whole numbers are none, and small ones would vanish.
+            Unit::Count if count > 1 => format!("{mean:.1}"),
+            _ => self.show(mean),
+        }
+    }
+
     /// `value` for a person.
     pub fn show(self, value: f64) -> String {
         match self {
@@ -122,6 +131,8 @@ pub struct Metric {
     pub unit: Unit,
     /// Whether it is shown without being asked for.
     pub main: bool,
+    /// Its place in [`all`].
+    pub at: usize,
     what: What,
 }
 
@@ -134,20 +145,19 @@ enum What {
 }
 
 impl Metric {
-    /// Its value in a run; `None` where the run has none.
-    pub fn value(&self, summary: &Summary, watch: &Watch) -> Option<f64> {
-        let group = |at: usize| Distribution::from_ps(&watch.groups[at]);
+    fn read(&self, summary: &Summary, watch: Option<&Watch>) -> Option<f64> {
+        let group = |at: usize| Distribution::from_ps(&watch?.groups[at]);
         match self.what {
             What::Summary(read) => read(summary),
-            What::Goodput => watch.goodput(),
+            What::Goodput => watch?.goodput(),
             What::MeanOf(at) => group(at).map(|values| values.mean),
             What::P99Of(at) => group(at).map(|values| values.p99),
         }
     }
 
-    /// Its value in JSON: whole where it counts.
-    pub fn json(&self, summary: &Summary, watch: &Watch) -> Value {
-        match (self.value(summary, watch), self.unit) {
+    /// A value of it in JSON: whole where it counts.
+    pub fn json(&self, value: Option<f64>) -> Value {
+        match (value, self.unit) {
             (Some(value), Unit::Count | Unit::Size) => (value as u64).into(),
             (value, _) => value.into(),
         }
@@ -172,7 +182,7 @@ impl Metric {
 /// Every metric, in the order of the table.
 pub fn all() -> Vec<Metric> {
     fn of(name: &str, title: &str, unit: Unit, main: bool, read: fn(&Summary) -> Option<f64>) -> Metric {
-        Metric { name: name.to_owned(), title: title.to_owned(), unit, main, what: What::Summary(read) }
+        Metric { name: name.to_owned(), title: title.to_owned(), unit, main, at: 0, what: What::Summary(read) }
     }
     let mut metrics = vec![
         of("started", "flows started", Unit::Count, true, |s| Some(s.flows.started as f64)),
@@ -186,14 +196,14 @@ pub fn all() -> Vec<Metric> {
     for (at, (_, name, title)) in GROUPS.iter().enumerate() {
         for (which, what) in [("mean", What::MeanOf(at)), ("p99", What::P99Of(at))] {
             let (name, title) = (format!("fct-{which}-{name}"), format!("FCT {which}, {title}"));
-            metrics.push(Metric { name, title, unit: Unit::Span, main: true, what });
+            metrics.push(Metric { name, title, unit: Unit::Span, main: true, at: 0, what });
         }
     }
     let goodput = ("goodput".to_owned(), "goodput".to_owned());
     metrics.extend([
         of("slowdown-mean", "slowdown mean", Unit::Ratio, true, |s| Some(s.flows.slowdown.as_ref()?.mean)),
         of("slowdown-p99", "slowdown p99", Unit::Ratio, true, |s| Some(s.flows.slowdown.as_ref()?.p99)),
-        Metric { name: goodput.0, title: goodput.1, unit: Unit::Rate, main: true, what: What::Goodput },
+        Metric { name: goodput.0, title: goodput.1, unit: Unit::Rate, main: true, at: 0, what: What::Goodput },
         of("delay-mean", "packet delay mean", Unit::Span, true, |s| Some(s.delay_ns?.mean)),
         of("delay-p99", "packet delay p99", Unit::Span, true, |s| Some(s.delay_ns?.p99)),
         of("delivered", "bytes delivered", Unit::Size, false, |s| Some(s.bytes.delivered as f64)),
@@ -212,7 +222,13 @@ pub fn all() -> Vec<Metric> {
         }),
         of("packet-hops", "packet-hops", Unit::Count, false, |s| Some(s.packet_hops as f64)),
     ]);
+    metrics.iter_mut().enumerate().for_each(|(at, metric)| metric.at = at);
     metrics
+}
+
+/// Every metric of a run, in the order of [`all`]; `None` where the run has none.
+pub fn measure(summary: &Summary, watch: Option<&Watch>) -> Vec<Option<f64>> {
+    all().iter().map(|metric| metric.read(summary, watch)).collect()
 }
 
 /// The metrics that `names` ask for, or the main ones. A name asks for all that begin with it: `fct` for
@@ -266,7 +282,7 @@ mod tests {
         watch.flow(&flow(u64::MAX, 5, Some(7_005)));
         let value = |name: &str| {
             let metric = all().into_iter().find(|metric| metric.name == name).unwrap();
-            metric.value(&Summary::default(), &watch)
+            metric.read(&Summary::default(), Some(&watch))
         };
         assert_eq!(
             (value("fct-mean-to-10KB"), value("fct-mean-to-100KB"), value("fct-p99-above-10MB")),

@@ -1,0 +1,88 @@
+//! Several runs at a time, each on one thread.
+
+use crate::interrupt;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What came of a set of runs.
+pub struct Done<R> {
+    /// What those that ran gave, with their place in the set, in its order.
+    pub results: Vec<(usize, R)>,
+    /// Whether some did not run, or somebody wants an end.
+    pub stopped: bool,
+}
+
+/// As many as there are cores, or `jobs`, but not more than there is work for.
+pub fn threads(jobs: Option<u16>, work: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    jobs.map_or(cores, usize::from).min(work).max(1)
+}
+
+/// Runs `work` on every item, `threads` at a time, in the order of the items, until it breaks or somebody
+/// interrupts.
+pub fn each<T: Send, R: Send>(items: Vec<T>, threads: usize, work: impl Fn(T) -> ControlFlow<R, R> + Sync) -> Done<R> {
+    let count = items.len();
+    // Taken from the end.
+    let items: Mutex<Vec<(usize, T)>> = Mutex::new(items.into_iter().enumerate().rev().collect());
+    let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(count));
+    let (broken, started) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let worker = || {
+        while !interrupt::interrupted() && !broken.load(Ordering::Relaxed) {
+            let Some((at, item)) = lock(&items).pop() else { return };
+            started.fetch_add(1, Ordering::Relaxed);
+            let result = match work(item) {
+                ControlFlow::Continue(result) => result,
+                ControlFlow::Break(result) => {
+                    broken.store(true, Ordering::Relaxed);
+                    result
+                }
+            };
+            lock(&done).push((at, result));
+        }
+    };
+    std::thread::scope(|scope| {
+        (1..threads).for_each(|_| {
+            scope.spawn(worker);
+        });
+        worker();
+    });
+    let mut results = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(at, _)| *at);
+    Done { results, stopped: started.into_inner() < count || interrupt::interrupted() }
+}
+
+/// A thread that panicked ends the process anyway.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_stand_in_the_order_of_the_items_on_any_number_of_threads() {
+        for threads in [1, 2, 7] {
+            let done = each((0..100).collect(), threads, |item: usize| ControlFlow::Continue(item * item));
+            assert!(!done.stopped);
+            assert_eq!(done.results, (0..100).map(|item| (item, item * item)).collect::<Vec<_>>());
+        }
+        assert!(each(Vec::new(), 3, |item: u8| ControlFlow::Continue(item)).results.is_empty());
+    }
+
+    #[test]
+    fn a_break_starts_nothing_more() {
+        let work = |item: usize| if item == 3 { ControlFlow::Break(item) } else { ControlFlow::Continue(item) };
+        let done = each((0..100).collect(), 1, work);
+        assert!(done.stopped);
+        assert_eq!(done.results.last(), Some(&(3, 3)));
+        assert_eq!(done.results.len(), 4);
+    }
+
+    #[test]
+    fn there_are_not_more_threads_than_work() {
+        assert_eq!((threads(Some(8), 3), threads(Some(2), 3), threads(Some(2), 0)), (2 + 1, 2, 1));
+        assert!(threads(None, 1000) >= 1);
+    }
+}
