@@ -242,7 +242,8 @@ impl<'a> Way<'a> {
             for &out in group {
                 self.leave(node, port, out, bounced, alike, each);
             }
-            let delivers = routes.row_switch(routes.row(host)) == Some(node);
+            // Where its only link hangs there is no other way to the destination.
+            let delivers = matches!(fabric.ports(target), [only] if only.peer == node);
             if bounced < self.bounces && !delivers {
                 self.find_detour(node, ingress, host, group);
                 for index in 0..self.detour.len() {
