@@ -7,6 +7,7 @@ use record::RecordError;
 use scenario::{ScenarioError, ScenarioErrors};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use verify::VerifyError;
 
 /// Everything that stops a command.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +61,27 @@ impl Failure {
     /// A file that could not be read.
     pub fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
         Failure::Input { message: format!("{}: cannot read it: {error}", path.display()), help: None }
+    }
+
+    /// What is wrong with a rule file or a list of paths, with its place in the file.
+    pub fn of_verifier(path: &Path, error: &VerifyError) -> Failure {
+        let name = path.display();
+        let message = match error {
+            VerifyError::Json { line, column, message } => format!("{name}:{line}:{column}: {message}"),
+            VerifyError::Path { line, fault } => format!("{name}:{line}: {fault}"),
+            VerifyError::Unreadable { line, source } => format!("{name}:{line}: cannot read on: {source}"),
+            VerifyError::Fabric(error) => error.to_string(),
+            other => format!("{name}: {other}"),
+        };
+        let help = match error {
+            VerifyError::OtherFabric { .. } => {
+                "name the fabric that the rules were made for, or make rules for this one"
+            }
+            VerifyError::Format { .. } => "rules are written by `tidegate tagger rules`",
+            VerifyError::Contradiction { .. } => "a switch would take whichever stands first: leave one of them out",
+            _ => return Failure::Input { message, help: None },
+        };
+        Failure::input(message, help)
     }
 
     /// The exit code.

@@ -1,7 +1,7 @@
 //! `tidegate fabric`: make, look at, translate and judge fabrics.
 
 use crate::exit::Exit;
-use crate::fabric_source::{self, FabricFlags, FileFlags, FormatName};
+use crate::fabric_source::{self, FabricFlags, FileFlags, FormatName, Found};
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use crate::render::numbers::counted;
@@ -11,6 +11,7 @@ use record::file::write_whole;
 use std::path::{Path, PathBuf};
 
 mod judge;
+mod pfc;
 
 /// Make, look at, translate and judge fabrics.
 #[derive(Debug, clap::Args)]
@@ -68,13 +69,16 @@ enum Action {
         #[arg(long, short)]
         quiet: bool,
     },
-    /// Tell whether a fabric is a network that every host can use, and what is odd about it.
+    /// Tell whether a fabric is a network that every host can use, and what is odd about it; with --pfc, whether
+    /// it can deadlock.
     Check {
         /// A topology file, a scenario, or a kind of fabric with its numbers.
         #[arg(value_name = "FILE|SCENARIO|KIND")]
         source: String,
         #[command(flatten)]
         flags: FabricFlags,
+        #[command(flatten)]
+        pfc: pfc::PfcFlags,
         /// Print one JSON object on standard output, and nothing else there.
         #[arg(long)]
         json: bool,
@@ -102,7 +106,8 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
         Action::Convert { input, output, from, to, flags, quiet } => {
             convert(input, output, *from, to.unwrap_or(FormatName::of_name(output)), &flags.0, *quiet)
         }
-        Action::Check { source, flags, json } => check(source, flags, *json),
+        Action::Check { source, flags, pfc, json } if pfc.asked() => pfc::check(source, flags, pfc, *json),
+        Action::Check { source, flags, json, .. } => check(source, flags, *json),
     }
 }
 
@@ -132,6 +137,12 @@ fn build(kind: &str, flags: &FabricFlags, out: Option<&Path>, format: Option<For
         }
     }
     Ok(Exit::Done)
+}
+
+/// The line above what is said of a fabric.
+fn heading(source: &str, found: &Found) -> String {
+    let format = found.format.map_or(String::new(), |format| format!(" ({})", format.name()));
+    format!("{}{format}: {}\n", styled(source, Style::Strong), counts(&found.fabric))
 }
 
 fn counts(fabric: &Fabric) -> String {
@@ -217,8 +228,7 @@ fn check(source: &str, flags: &FabricFlags, json: bool) -> Result<Exit, Failure>
     if json {
         output::print(&format!("{:#}\n", verdict.json(source)))?;
     } else {
-        let format = found.format.map_or(String::new(), |format| format!(" ({})", format.name()));
-        let mut text = format!("{}{format}: {}\n", styled(source, Style::Strong), counts(&found.fabric));
+        let mut text = heading(source, &found);
         for finding in &verdict.findings {
             text.push_str(&format!("  {}  {}\n", finding.mark(), finding.text));
         }

@@ -5,3 +5,4 @@ pub mod fabric;
 pub mod mechanisms;
 pub mod run;
 pub mod shell;
+pub mod tagger;

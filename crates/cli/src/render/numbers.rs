@@ -20,6 +20,11 @@ pub fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
+/// A number and what is counted, where the plural is a word of its own.
+pub fn counted_as(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
 /// A span in ns, to two decimals of its unit.
 pub fn span(ns: f64) -> String {
     format!("{:.2}", rounded(ns))
@@ -66,6 +71,8 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([counted(1, "flow"), counted(0, "flow")], ["1 flow", "0 flows"]);
+        assert_eq!(counted_as(1, "switch", "switches"), "1 switch");
+        assert_eq!(counted_as(2, "switch", "switches"), "2 switches");
         assert_eq!([0.5, 1.0, 999.999, 1234.5678, 2_000_000.0].map(span), ["500ps", "1ns", "1us", "1.23us", "2ms"]);
         assert_eq!([size(999), size(1_500), size(32_000_000)], ["999B", "1.5KB", "32MB"]);
         assert_eq!([percent(0.9987), percent(0.0)], ["99.9 %", "0.0 %"]);
