@@ -36,6 +36,10 @@ pub enum Cause {
     NoRoute,
     /// No room in the host.
     HostBuffer,
+    /// No room on the way back for a frame that was turned around (PABO).
+    BounceQueueFull,
+    /// Bounced as often as a frame may be, and no room (PABO with a limit).
+    BounceLimit,
 }
 
 impl Cause {
@@ -43,7 +47,7 @@ impl Cause {
     pub const COUNT: usize = Cause::ALL.len();
 
     /// All causes, in the order of their indices.
-    pub const ALL: [Cause; 9] = [
+    pub const ALL: [Cause; 11] = [
         Cause::NoRoom,
         Cause::LosslessNoRoom,
         Cause::HeaderNoRoom,
@@ -53,6 +57,8 @@ impl Cause {
         Cause::TtlExpired,
         Cause::NoRoute,
         Cause::HostBuffer,
+        Cause::BounceQueueFull,
+        Cause::BounceLimit,
     ];
 
     /// The cause's place in arrays, below [`Cause::COUNT`].
@@ -73,6 +79,8 @@ impl Cause {
             Cause::TtlExpired => "ttl expired",
             Cause::NoRoute => "no route",
             Cause::HostBuffer => "host buffer full",
+            Cause::BounceQueueFull => "bounce queue full",
+            Cause::BounceLimit => "bounce limit",
         }
     }
 }

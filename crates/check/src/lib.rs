@@ -9,6 +9,7 @@
 //! | [`buffer`] | nothing held more than it may |
 //! | [`pauses`] | every pause was answered by a resume or an expiry, or still holds |
 //! | [`little`] | queue length integrated over time equals the sum of the waits, to the picosecond |
+//! | [`turns`] | every time that a frame was turned around stands in the frame's own counters, and they agree |
 //! | [`mod@deadlock`] | no set of paused queues that hold each other for ever |
 //!
 //! Every check ends in a [`Verdict`]. What is called once a frame ([`PacketLedger`], [`OrderWatch`],
@@ -22,6 +23,7 @@ pub mod lossless;
 pub mod order;
 pub mod pauses;
 mod place;
+pub mod turns;
 mod verdict;
 
 pub use buffer::HighWater;
@@ -31,4 +33,5 @@ pub use little::QueueArea;
 pub use order::{OrderLog, OrderViolation, OrderWatch};
 pub use pauses::PauseLedger;
 pub use place::{AccountId, Place, QueueId};
+pub use turns::TurnLedger;
 pub use verdict::Verdict;

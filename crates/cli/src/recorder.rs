@@ -6,7 +6,7 @@ use record::RecordError;
 use record::flows::{FctFormat, FctWriter, FlowRecord, FlowTable};
 use record::folder::ResultFolder;
 use record::pfc::{NodeKind, PfcWriter};
-use record::series::{LinkSeries, QueueSeries, ThroughputSeries};
+use record::series::{LinkSeries, QueueLook, QueueSeries, ThroughputSeries};
 use scenario::Lowered;
 use units::Time;
 
@@ -91,8 +91,9 @@ impl Watcher for Recorder {
 
     fn queue(&mut self, sample: QueueSample) {
         if let Some(series) = &mut self.queues {
-            let QueueSample { at, node, port, class, bytes, paused } = sample;
-            let result = series.push(at, node.0, port.into(), class, bytes, paused);
+            let QueueSample { at, node, port, class, bounced, bytes: queue_bytes, paused, .. } = sample;
+            let look = QueueLook { at, node: node.0, port: port.into(), class, bounced, queue_bytes, paused };
+            let result = series.push(&look);
             self.keep(result);
         }
     }

@@ -100,7 +100,7 @@ fn mechanisms_are_listed_and_explained() {
     assert_eq!(pfc["decides"], "switch.flow_control");
     assert!(pfc["parameters"].as_array().unwrap().iter().any(|parameter| parameter["key"] == "xoff"));
     let all: Value = serde_json::from_str(&run(&["mechanisms", "--json"]).out).unwrap();
-    assert_eq!(all.as_array().unwrap().len(), 8);
+    assert_eq!(all.as_array().unwrap().len(), 10);
 }
 
 #[test]

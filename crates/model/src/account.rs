@@ -3,6 +3,7 @@
 use check::conservation::{Cause, PacketLedger};
 use check::order::OrderLog;
 use check::pauses::PauseLedger;
+use check::turns::TurnLedger;
 use protocols::frame::Frame;
 use units::Time;
 
@@ -20,6 +21,16 @@ pub struct Ledger {
     pub pauses: PauseLedger,
     /// Frames marked with congestion experienced.
     pub marks: u64,
+    /// Frames turned around, and frames sent by another port than their route's.
+    pub bounces: u64,
+    /// See `bounces`.
+    pub detours: u64,
+    /// Bytes of the frames that were turned around, once for each time.
+    pub bounced_bytes: u64,
+    /// Frames that came back as far as the host that had sent them, once for each time.
+    pub bounced_to_source: u64,
+    /// Turns as frames carry them: those of frames that have ended, and that are under way; up to 255 a frame.
+    pub turns: TurnLedger,
     /// Data frames sent that had been sent before, and their payload.
     pub retransmissions: u64,
     /// See `retransmissions`.
@@ -42,6 +53,7 @@ impl Ledger {
     /// Counts a lost frame.
     pub fn lose(&mut self, node: u32, frame: &Frame, cause: Cause) {
         self.packets.drop_frame(cause, u64::from(frame.size_bytes));
+        self.turns.end(frame.bounces, frame.max_distance, frame.distance);
         if cause == Cause::LosslessNoRoom && self.first_lossless_drop.is_none() {
             self.first_lossless_drop = Some((frame.at, node, frame.in_port, frame.in_class));
         }
@@ -54,6 +66,11 @@ impl Ledger {
         self.order.merge(&other.order);
         self.pauses.merge(&other.pauses);
         self.marks += other.marks;
+        self.bounces += other.bounces;
+        self.detours += other.detours;
+        self.bounced_bytes += other.bounced_bytes;
+        self.bounced_to_source += other.bounced_to_source;
+        self.turns.merge(&other.turns);
         self.retransmissions += other.retransmissions;
         self.retransmitted_bytes += other.retransmitted_bytes;
         self.control_sent += other.control_sent;

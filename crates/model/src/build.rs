@@ -4,7 +4,7 @@ use crate::host::{Host, Starts};
 use crate::link::Attachment;
 use crate::network::Network;
 use crate::node::Machine;
-use crate::parameters::{Buffer, CLASSES, FlowControl, Setup, Spread};
+use crate::parameters::{Buffer, CLASSES, FlowControl, Overload, Setup, Spread};
 use crate::switch::Switch;
 use engine::WireSpec;
 use fabric::{Fabric, NodeId, NodeKind};
@@ -66,7 +66,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
     let entries = planned.chain(traffic.arrivals.iter().map(|arrivals| arrivals.traffic)).max();
     let arrivals = std::mem::take(&mut traffic.arrivals);
     let network = Arc::new(Network {
-        in_order: spread == Spread::FlowHash && failures.is_empty(),
+        in_order: spread == Spread::FlowHash && failures.is_empty() && switch.overload == Overload::Drop,
         notification_delay: setup.notification_delay.unwrap_or(least_delay).max(Time::from_ps(1)),
         record_pauses: setup.record.pauses,
         traffic_entries: entries.map_or(0, usize::from) + 1,

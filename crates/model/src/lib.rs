@@ -20,6 +20,7 @@ mod queue;
 mod routes;
 mod simulation;
 mod switch;
+mod turns;
 
 pub use account::Ledger;
 pub use build::ModelError;

@@ -1,23 +1,29 @@
 //! What all nodes of a run share and never change: routes, traffic, parameters.
 
-use crate::parameters::{CLASSES, FlowControl, HostParameters, Reroute, Spread, SwitchParameters, headroom_bytes};
+use crate::parameters::{
+    CLASSES, FlowControl, HostParameters, Overload, Reroute, Spread, SwitchParameters, headroom_bytes,
+};
 use fabric::routing::{Forwarding, PathTable, node_salt, select};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::frame::{Frame, flags};
 use units::Time;
 
-/// One of at least two `ports`, by `entropy`; not `in_port`: only a frame on a detour around a failed link
-/// would turn around on a regular route, and come back to that link for ever.
+/// One of at least two `ports`, by the frame's entropy; not `in_port`: only a frame on a detour around a failed
+/// link would turn around on a regular route, and come back to that link for ever. A frame that was bounced takes
+/// its own route again.
 #[inline]
-pub(crate) fn choose(entropy: u32, salt: u32, ports: &[PortIndex], in_port: PortIndex) -> PortIndex {
-    let port = ports[select(entropy, salt, ports.len())];
-    if port == in_port { choose_onward(entropy, salt, ports, in_port) } else { port }
+pub(crate) fn choose(frame: &Frame, salt: u32, ports: &[PortIndex], in_port: PortIndex) -> PortIndex {
+    let port = ports[select(frame.entropy, salt, ports.len())];
+    if port == in_port { choose_onward(frame, salt, ports, in_port) } else { port }
 }
 
 #[cold]
-fn choose_onward(entropy: u32, salt: u32, ports: &[PortIndex], in_port: PortIndex) -> PortIndex {
+fn choose_onward(frame: &Frame, salt: u32, ports: &[PortIndex], in_port: PortIndex) -> PortIndex {
+    if frame.bounces > 0 {
+        return in_port;
+    }
     let others = ports.len() - 1;
-    ports.iter().copied().filter(|&port| port != in_port).nth(select(entropy, salt, others)).unwrap_or(in_port)
+    ports.iter().copied().filter(|&port| port != in_port).nth(select(frame.entropy, salt, others)).unwrap_or(in_port)
 }
 
 /// The parts of a [`crate::parameters::Setup`] that every node looks up.
@@ -63,7 +69,7 @@ impl Network {
         match self.candidates(node, frame, in_port) {
             [] => None,
             &[only] => Some(only),
-            ports => Some(choose(frame.entropy, salt, ports, in_port)),
+            ports => Some(choose(frame, salt, ports, in_port)),
         }
     }
 
@@ -87,6 +93,33 @@ impl Network {
 }
 
 impl Network {
+    /// Whether switches turn frames around or send them by other ports than their routes'.
+    pub fn turns(&self) -> bool {
+        self.switch.overload != Overload::Drop
+    }
+
+    /// The port by which `frame` came, or would have come, to the switch `node` on its way from its source along
+    /// regular routes; `None` where these do not pass there.
+    pub fn first_arrival(&self, node: NodeId, frame: &Frame) -> Option<PortIndex> {
+        let mut at = self.fabric.host_node(frame.src);
+        let mut ingress = PortIndex::MAX;
+        // Each node is passed at most once on a regular route.
+        for _ in 0..=self.fabric.nodes().len() {
+            if at == node {
+                return Some(ingress);
+            }
+            let ports = self.candidates(at, frame, ingress);
+            let port = match ports {
+                [] => return None,
+                &[only] => only,
+                ports => ports[select(frame.entropy, self.salt(at), ports.len())],
+            };
+            let peer = self.fabric.ports(at)[usize::from(port)];
+            (at, ingress) = (peer.peer, peer.peer_port);
+        }
+        None
+    }
+
     /// The headroom of the account in `slot` of a port on `link`: zero for lossy classes.
     pub fn headroom(&self, link: &crate::link::Attachment, slot: usize) -> u64 {
         match self.switch.flow_control {

@@ -1,14 +1,17 @@
 //! What a run has shown: the closed account, the checks, the statistics.
 
 use crate::account::Ledger;
+use crate::host::Travel;
 use crate::node::Machine;
-use crate::parameters::{Buffer, QueueLimit, Threshold};
+use crate::parameters::{Buffer, Overload, QueueLimit, Threshold};
 use crate::simulation::{Simulation, Watcher};
 use check::Verdict;
 use check::buffer::{Mark, Unit};
 use check::conservation::Cause;
 use check::pauses::PauseLedger;
+use check::turns::TurnLedger;
 use check::{Place, QueueId};
+use protocols::frame::Frame;
 use protocols::pause::PauseState;
 use record::histogram::Histogram;
 use record::summary::{
@@ -26,16 +29,18 @@ pub(crate) struct Measured {
     end: Time,
     delay: Histogram,
     links: LinkSummary,
+    travel: Travel,
 }
 
 impl Simulation {
     /// Looks at what was measured since the warm-up.
     pub(crate) fn measure(&self, now: Time) -> Measured {
-        let mut delay = Histogram::new();
+        let (mut delay, mut travel) = (Histogram::new(), Travel::default());
         for host in self.hosts() {
             host.delays.add_to(&mut delay);
+            host.travel.iter().for_each(|other| travel.merge(other));
         }
-        Measured { end: now, delay, links: self.links(now) }
+        Measured { end: now, delay, links: self.links(now), travel }
     }
 
     /// Sums up the run at its present time. Flows that have not ended are handed to `watcher` and count
@@ -57,7 +62,7 @@ impl Simulation {
         if self.warm_up == Time::ZERO && self.measure_end == self.duration {
             flows.started = started;
         }
-        let Measured { end, delay, links } = self.measured.clone().unwrap_or_else(|| self.measure(now));
+        let Measured { end, delay, links, travel } = self.measured.clone().unwrap_or_else(|| self.measure(now));
         let packets = &ledger.packets;
         let mut account = PacketAccount {
             injected: packets.injected.frames,
@@ -79,7 +84,13 @@ impl Simulation {
             events: ledger.hops,
             packet_hops: ledger.hops,
             packets: account,
-            happened: Happened { marks: ledger.marks, retransmissions: ledger.retransmissions, ..Happened::default() },
+            happened: Happened {
+                bounces: ledger.bounces,
+                marks: ledger.marks,
+                trims: 0,
+                detours: ledger.detours,
+                retransmissions: ledger.retransmissions,
+            },
             bytes: ByteAccount {
                 injected: packets.injected.bytes,
                 delivered: packets.delivered_whole.bytes,
@@ -91,6 +102,7 @@ impl Simulation {
             pauses: self.pauses(&ledger, now),
             links,
             deadlock: self.deadlock_report(),
+            turns: self.network.turns().then(|| self.turns(&ledger, &travel)),
             warnings: self.warnings(&ledger),
             checks: checks
                 .into_iter()
@@ -103,12 +115,14 @@ impl Simulation {
     /// The counters of all nodes, with what is still under way.
     pub fn ledger(&self, now: Time) -> Ledger {
         let mut total = Ledger::default();
+        let turns = self.network.turns();
         for index in 0..self.engine.len() {
             let machine = self.engine.node(index);
             total.merge(machine.ledger());
             for wire in self.engine.in_flight(index) {
                 if !wire.0.is_mac_control() && wire.0.kind != protocols::frame::Kind::Trigger {
                     total.packets.in_flight.count(u64::from(wire.0.size_bytes));
+                    under_way(&mut total.turns, &wire.0);
                 }
             }
             let ports: Vec<&PauseState> = match machine {
@@ -116,12 +130,16 @@ impl Simulation {
                     for queue in &switch.queues {
                         total.packets.in_flight.frames += queue.len() as u64;
                         total.packets.in_flight.bytes += u64::from(queue.bytes);
+                        if turns {
+                            queue.frames().for_each(|frame| under_way(&mut total.turns, frame));
+                        }
                     }
                     switch.details.iter().map(|detail| &detail.pause).collect()
                 }
                 Machine::Host(host) => {
                     for frame in host.waiting_frames() {
                         total.packets.in_flight.count(u64::from(frame.size_bytes));
+                        under_way(&mut total.turns, frame);
                     }
                     host.ports.iter().map(|port| &port.pause).collect()
                 }
@@ -145,6 +163,9 @@ impl Simulation {
             }
             checks.push(verdict);
             checks.push(ledger.pauses.verdict());
+        }
+        if self.network.turns() {
+            checks.push(ledger.turns.verdict(self.wrong_drops(ledger)));
         }
         if self.network.in_order {
             checks.push(ledger.order.verdict());
@@ -175,9 +196,14 @@ impl Simulation {
             };
             for (port, _) in switch.ports.iter().enumerate() {
                 for (slot, &class) in self.network.classes.iter().enumerate() {
-                    let id = QueueId { node: switch.node.0, port: port as u16, class };
+                    let place = Place::Queue(QueueId { node: switch.node.0, port: port as u16, class });
                     let peak = u64::from(switch.queue(port, slot).max_bytes);
-                    marks.push(Mark { place: Place::Queue(id), peak, limit, unit: Unit::Bytes });
+                    marks.push(Mark { place, peak, limit, unit: Unit::Bytes });
+                    if let Some(queue) = switch.bounce_queue(port, slot)
+                        && let Overload::Bounce { queue: QueueLimit::Bytes(limit), .. } = self.network.switch.overload
+                    {
+                        marks.push(Mark { place, peak: queue.max_bytes.into(), limit, unit: Unit::Bytes });
+                    }
                 }
             }
         }
@@ -191,7 +217,8 @@ impl Simulation {
         self.switches().flat_map(move |switch| {
             switch.queues.iter().enumerate().map(move |(index, queue)| {
                 let class = self.network.classes[index % slots];
-                let id = QueueId { node: switch.node.0, port: (index / slots) as u16, class };
+                let port = (index / slots) % switch.ports.len();
+                let id = QueueId { node: switch.node.0, port: port as u16, class };
                 (id, &queue.area, queue.len() as u64, queue.frames().map(|frame| frame.at))
             })
         })
@@ -285,8 +312,13 @@ impl Simulation {
         if lossy > 0 && self.network.switch.flow_control.lossless() != 0 {
             warnings.push(format!("links lost {lossy} frames: flow control cannot prevent that"));
         }
+        warnings.extend(self.storms.warning());
         warnings
     }
+}
+
+fn under_way(turns: &mut TurnLedger, frame: &Frame) {
+    turns.under_way(frame.bounces, frame.max_distance, frame.distance);
 }
 
 fn dropped(ledger: &Ledger) -> std::collections::BTreeMap<String, u64> {

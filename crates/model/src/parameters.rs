@@ -2,6 +2,7 @@
 
 use fabric::Fabric;
 use fabric::routing::{Failure, Forwarding, PathTable};
+use protocols::pabo::BounceParameters;
 use protocols::transport::TransportParameters;
 use units::{Rate, Time};
 
@@ -111,10 +112,20 @@ pub fn headroom_bytes(rate: Rate, delay: Time, mtu_bytes: u64, reaction_bit_time
 }
 
 /// What becomes of a frame that finds no room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Overload {
     /// It is lost.
     Drop,
+    /// It turns around, and does so with some probability before its queue is full (PABO). Every queue is a pair:
+    /// `queue` is the room of that for frames which were bounced before, [`Buffer::PerQueue`] of the other.
+    Bounce {
+        /// When, which way, which classes.
+        pabo: BounceParameters,
+        /// Room of each bounce queue.
+        queue: QueueLimit,
+    },
+    /// It leaves by a random other port towards a switch (DIBS).
+    Detour,
 }
 
 /// How a switch marks frames.

@@ -75,7 +75,7 @@ impl Routes {
             count => {
                 let start = usize::from(group.start);
                 let ports = self.ports.get(start..start + usize::from(count))?;
-                Some(choose(frame.entropy, salt, ports, in_port))
+                Some(choose(frame, salt, ports, in_port))
             }
         }
     }

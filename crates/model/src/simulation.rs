@@ -8,7 +8,9 @@ use crate::network::Network;
 use crate::node::Machine;
 use crate::outcome::Measured;
 use crate::parameters::{RecordParameters, Setup};
+use crate::queue::Queue;
 use crate::switch::Switch;
+use crate::turns::Storms;
 use check::deadlock::Deadlock;
 use engine::Engine;
 use fabric::NodeId;
@@ -28,8 +30,12 @@ pub struct QueueSample {
     pub port: u16,
     /// The class.
     pub class: u8,
+    /// Whether it is the queue of frames that were bounced before.
+    pub bounced: bool,
     /// Bytes that wait.
     pub bytes: u64,
+    /// Frames that wait.
+    pub frames: u64,
     /// Whether the class is stopped at this port.
     pub paused: bool,
 }
@@ -82,6 +88,7 @@ pub struct Simulation {
     fresh: Vec<u32>,
     pub(crate) stopped: BTreeSet<u32>,
     pub(crate) flow_count: u64,
+    pub(crate) storms: Storms,
 }
 
 impl Simulation {
@@ -117,6 +124,7 @@ impl Simulation {
             fresh: Vec::new(),
             stopped: BTreeSet::new(),
             flow_count: 0,
+            storms: Storms::new(nodes),
         })
     }
 
@@ -169,7 +177,7 @@ impl Simulation {
                 self.sample_throughput(stop, watcher);
             }
             if due(Some(collect)) || stop == self.duration {
-                self.collect(watcher);
+                self.collect(stop, watcher);
                 if !watcher.progress(stop, self.hops) {
                     return stop >= self.duration;
                 }
@@ -223,7 +231,8 @@ impl Simulation {
     }
 
     /// Takes what ended in the nodes that ran, in order of node and time.
-    fn collect(&mut self, watcher: &mut dyn Watcher) {
+    fn collect(&mut self, now: Time, watcher: &mut dyn Watcher) {
+        let turns = self.network.turns();
         self.fresh.sort_unstable();
         self.fresh.dedup();
         for position in 0..self.fresh.len() {
@@ -231,6 +240,9 @@ impl Simulation {
             let machine = self.engine.node(index);
             let hops = machine.ledger().hops;
             self.hops += hops - std::mem::replace(&mut self.hops_before[index], hops);
+            if turns {
+                self.storms.add(index, machine.ledger());
+            }
             let (node, news) = match machine {
                 Machine::Host(host) => (host.node, !host.ends.is_empty() || !host.pause_events.is_empty()),
                 Machine::Switch(switch) => (switch.node, !switch.pause_events.is_empty()),
@@ -250,6 +262,9 @@ impl Simulation {
             }
         }
         self.fresh.clear();
+        if turns {
+            self.storms.look(now);
+        }
     }
 
     pub(crate) fn flow_ended(&mut self, end: &FlowEnd, watcher: &mut dyn Watcher) {
@@ -265,10 +280,17 @@ impl Simulation {
         for switch in self.switches() {
             for (port, state) in switch.details.iter().enumerate() {
                 for (slot, &class) in self.network.classes.iter().enumerate() {
-                    let bytes = u64::from(switch.queue(port, slot).bytes);
                     let paused = state.pause.stopped_since_at(at, class).is_some();
-                    if bytes > 0 || paused {
-                        watcher.queue(QueueSample { at, node: switch.node, port: port as u16, class, bytes, paused });
+                    let mut look = |queue: &Queue, bounced| {
+                        let (bytes, frames) = (u64::from(queue.bytes), queue.len() as u64);
+                        if bytes > 0 || paused {
+                            let (node, port) = (switch.node, port as u16);
+                            watcher.queue(QueueSample { at, node, port, class, bounced, bytes, frames, paused });
+                        }
+                    };
+                    look(switch.queue(port, slot), false);
+                    if let Some(queue) = switch.bounce_queue(port, slot) {
+                        look(queue, true);
                     }
                 }
             }

@@ -80,9 +80,9 @@ pub struct Frame {
     pub flags: u8,
     /// How many more switches it may cross.
     pub ttl: u8,
-    /// How many switches it has crossed.
+    /// How many switches it has crossed, on its way back too (PABO's totalHop); stays at 255.
     pub hops: u8,
-    /// How often it was turned around (PABO's bouncedHop).
+    /// How often it was turned around (PABO's bouncedHop), or sent another way than its route's (DIBS); stays at 255.
     pub bounces: u8,
     /// Its distance from the furthest switch it reached forwards (PABO's bouncedDistance).
     pub distance: u8,

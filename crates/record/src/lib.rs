@@ -16,5 +16,6 @@ pub mod series;
 pub mod summary;
 pub mod table;
 pub mod timing;
+pub mod turns;
 
 pub use error::RecordError;

@@ -13,7 +13,27 @@ fn number(name: &str) -> Column {
     Column::new(name, Kind::U64)
 }
 
-/// Queue lengths over time: `time_ps, node, port, class, queue_bytes, paused`.
+/// One look at a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueLook {
+    /// When.
+    pub at: Time,
+    /// The switch.
+    pub node: u32,
+    /// Its egress port.
+    pub port: u32,
+    /// The class.
+    pub class: u8,
+    /// Whether it is the queue of frames that were bounced before, of a pair.
+    pub bounced: bool,
+    /// Bytes that wait.
+    pub queue_bytes: u64,
+    /// Whether the class is stopped at this port.
+    pub paused: bool,
+}
+
+/// Queue lengths over time: `time_ps, node, port, class, queue_bytes, paused, bounced`; `bounced` tells the queue of
+/// frames that were bounced before from the other of its pair.
 pub struct QueueSeries(TableWriter);
 
 impl QueueSeries {
@@ -23,25 +43,18 @@ impl QueueSeries {
     /// [`RecordError::Unwritable`].
     pub fn create(path: &Path) -> Result<Self, RecordError> {
         let mut columns = ["time_ps", "node", "port", "class", "queue_bytes"].map(number).to_vec();
-        columns.push(Column::new("paused", Kind::Bool));
+        columns.extend(["paused", "bounced"].map(|name| Column::new(name, Kind::Bool)));
         TableWriter::create(path, &columns).map(QueueSeries)
     }
 
-    /// Appends the length of one queue and whether it is paused.
+    /// Appends one look.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub fn push(
-        &mut self,
-        time: Time,
-        node: u32,
-        port: u32,
-        class: u8,
-        queue_bytes: u64,
-        paused: bool,
-    ) -> Result<(), RecordError> {
-        let row = [time.as_ps().into(), node.into(), port.into(), class.into(), queue_bytes.into(), paused.into()];
-        self.0.push(&row)
+    pub fn push(&mut self, look: &QueueLook) -> Result<(), RecordError> {
+        let (time_ps, node, port) = (look.at.as_ps().into(), look.node.into(), look.port.into());
+        let (class, queue_bytes) = (look.class.into(), look.queue_bytes.into());
+        self.0.push(&[time_ps, node, port, class, queue_bytes, look.paused.into(), look.bounced.into()])
     }
 
     /// Makes the file appear.
@@ -161,12 +174,15 @@ mod tests {
         let scratch = Scratch::new("series");
         let at = |name: &str| scratch.0.join(name);
         let mut queues = QueueSeries::create(&at("queues.parquet")).unwrap();
-        queues.push(Time::from_us(1), 3, 2, 1, 4096, true).unwrap();
+        let at_us = Time::from_us(1);
+        let look = QueueLook { at: at_us, node: 3, port: 2, class: 1, bounced: false, queue_bytes: 4096, paused: true };
+        queues.push(&look).unwrap();
         queues.close().unwrap();
-        assert_eq!(names(&at("queues.parquet")), ["time_ps", "node", "port", "class", "queue_bytes", "paused"]);
+        let columns = ["time_ps", "node", "port", "class", "queue_bytes", "paused", "bounced"];
+        assert_eq!(names(&at("queues.parquet")), columns);
         let table = read_table(&at("queues.parquet")).unwrap();
         let numbers = [1_000_000, 3, 2, 1, 4096].map(Value::U64);
-        assert_eq!(table.row(0), [&numbers[..], &[Value::Bool(true)]].concat());
+        assert_eq!(table.row(0), [&numbers[..], &[Value::Bool(true), Value::Bool(false)]].concat());
 
         let mut links = LinkSeries::create(&at("links.parquet")).unwrap();
         links.push(Time::from_us(1), 3, 2, 12_500, 0.25).unwrap();

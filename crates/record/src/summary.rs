@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::RecordError;
 use crate::flows::FlowSummary;
 use crate::histogram::Histogram;
+use crate::turns::TurnSummary;
 
 /// All of `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -46,6 +47,8 @@ pub struct Summary {
     pub links: LinkSummary,
     /// The deadlock found, or null.
     pub deadlock: Option<Deadlock>,
+    /// Frames that switches turned around or sent another way; null where none do that.
+    pub turns: Option<TurnSummary>,
     /// What was checked.
     pub checks: Vec<Check>,
     /// What the reader should know before trusting the numbers.

@@ -34,6 +34,7 @@ mod files;
 pub mod fuzz;
 pub mod keys;
 mod lower;
+mod overload_part;
 mod run_part;
 mod scenario;
 mod section;

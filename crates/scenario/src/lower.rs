@@ -2,6 +2,7 @@
 
 use crate::error::{Explained, ScenarioErrors, Warning};
 use crate::files::Files;
+use crate::overload_part;
 use crate::run_part::{NamedFailure, RoutingMode};
 use crate::scenario::{Parts, Scenario};
 use crate::section::Context;
@@ -327,6 +328,7 @@ impl Scenario {
         let used = plan.as_ref().map_or_else(entries, classes_in_use);
         let used = used | parts.host.reply_class.map_or(0, |class| 1 << class);
         check_headroom(context, &fabric, &parts.switch.buffer, control, mtu, used, &mut derived);
+        overload_part::check(context, parts, &fabric, used);
         let plan = plan?;
         if parts.routing.mode == RoutingMode::Explicit {
             let pathless = plan.flows.iter().find(|flow| flow.path.is_none()).map(|flow| flow.traffic);

@@ -139,6 +139,7 @@ pub(crate) struct HostPart {
     pub transport_kind: &'static str,
     pub reply_class: Option<u8>,
     pub obeys_pause: bool,
+    pub takes_back: bool,
     pub ttl: u8,
     pub notification_delay: Option<Time>,
 }
@@ -147,12 +148,13 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
     let section = root.table("host", "host", false);
     let transport = transport(&section);
     let (reply_class, obeys_pause) = (section.class("reply_class"), section.flag("obeys_pause"));
+    let takes_back = section.flag("takes_back");
     let ttl = section.whole("ttl", 1..=255);
     let notification_delay = section.read("notification_delay", positive);
     section.finish();
     let (transport_kind, transport) = transport?;
-    let (obeys_pause, ttl) = (obeys_pause?, ttl? as u8);
-    Some(HostPart { transport, transport_kind, reply_class, obeys_pause, ttl, notification_delay })
+    let (obeys_pause, takes_back, ttl) = (obeys_pause?, takes_back?, ttl? as u8);
+    Some(HostPart { transport, transport_kind, reply_class, obeys_pause, takes_back, ttl, notification_delay })
 }
 
 /// Parameters come from the tables of the mechanisms, each with its default and source.

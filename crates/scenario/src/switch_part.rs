@@ -1,10 +1,10 @@
 //! `[switch]`: buffers, flow control, marking, scheduling.
 
-use crate::document::Value;
+use crate::document::{Table, Value};
+use crate::overload_part as overload;
 use crate::section::{Read, Section, list, quantity, show, whole};
 use model::parameters::{
-    Buffer, CLASSES, FlowControl, Marking, Overload, PauseParameters, QueueLimit, Scheduler, SwitchParameters,
-    Threshold,
+    Buffer, CLASSES, FlowControl, Marking, PauseParameters, QueueLimit, Scheduler, SwitchParameters, Threshold,
 };
 use units::Bytes;
 
@@ -15,14 +15,9 @@ const DRR_QUANTUM_BYTES: u32 = 1518;
 
 pub(crate) fn read(root: &Section<'_, '_>) -> Option<SwitchParameters> {
     let section = root.table("switch", "switch", false);
-    let buffer = buffer(&section);
+    let (buffer, bounce_queue) = buffer(&section).unzip();
     let flow_control = flow_control(&section, !section.has("queue"));
-    let overload = {
-        let table = section.table("overload", "switch.overload", true);
-        let kind = table.kind("overload action", &["drop"]);
-        table.finish();
-        kind.map(|_| Overload::Drop)
-    };
+    let overload = overload::read(&section, bounce_queue.flatten(), flow_control.as_ref());
     let (marking, scheduler) = (marking(&section), scheduler(&section));
     section.finish();
     Some(SwitchParameters {
@@ -34,27 +29,15 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<SwitchParameters> {
     })
 }
 
-fn buffer(section: &Section<'_, '_>) -> Option<Buffer> {
+/// The buffer, and the room of bounce queues where queues are limited one by one.
+fn buffer(section: &Section<'_, '_>) -> Option<(Buffer, Option<QueueLimit>)> {
     if section.has("queue") {
         section.tag("per queue");
-        let limit = section.read("queue", |value| {
-            let Some(text) = value.text() else {
-                return Err((format!("{} is no room for a queue", value.what()), None));
-            };
-            let packets = text.strip_suffix("packets").or(text.strip_suffix("packet")).map(str::trim);
-            match packets.map(str::parse::<u32>) {
-                Some(Ok(count)) if count > 0 => Ok((QueueLimit::Packets(count), format!("{count} packets"))),
-                Some(_) => Err((format!("`{text}` is no number of packets"), Some("write \"500 packets\"".to_owned()))),
-                None => match quantity::<Bytes>(value, "a size") {
-                    Ok((Bytes(0), _)) | Err(_) => {
-                        let help = "write \"500 packets\" or \"1MB\"".to_owned();
-                        Err((format!("`{text}` is no room for a queue"), Some(help)))
-                    }
-                    Ok((bytes, text)) => Ok((QueueLimit::Bytes(bytes.get()), text)),
-                },
-            }
-        });
-        return Some(Buffer::PerQueue { limit: limit? });
+        let (limit, bounce) = section.read("queue", |value| match value {
+            Value::Table(table) => queue_pair(table),
+            _ => room(value).map(|(limit, text)| ((limit, limit), text)),
+        })?;
+        return Some((Buffer::PerQueue { limit }, Some(bounce)));
     }
     section.tag("shared");
     let bytes = section.size("buffer");
@@ -63,7 +46,44 @@ fn buffer(section: &Section<'_, '_>) -> Option<Buffer> {
         section.fail("buffer", "a switch without buffer forwards nothing", Some("write \"16MB\"".to_owned()));
         return None;
     }
-    Some(Buffer::Shared { bytes: bytes?, egress: egress? })
+    Some((Buffer::Shared { bytes: bytes?, egress: egress? }, None))
+}
+
+/// A queue's own room: `"500 packets"` or a size.
+fn room(value: &Value) -> Read<QueueLimit> {
+    let Some(text) = value.text() else {
+        return Err((format!("{} is no room for a queue", value.what()), None));
+    };
+    let packets = text.strip_suffix("packets").or(text.strip_suffix("packet")).map(str::trim);
+    match packets.map(str::parse::<u32>) {
+        Some(Ok(count)) if count > 0 => Ok((QueueLimit::Packets(count), format!("{count} packets"))),
+        Some(_) => Err((
+            format!("`{text}` is no number of packets that a queue could hold"),
+            Some("write \"500 packets\"".to_owned()),
+        )),
+        None => match quantity::<Bytes>(value, "a size") {
+            Ok((Bytes(0), _)) | Err(_) => {
+                let help = "write \"500 packets\" or \"1MB\"".to_owned();
+                Err((format!("`{text}` is no room for a queue"), Some(help)))
+            }
+            Ok((bytes, text)) => Ok((QueueLimit::Bytes(bytes.get()), text)),
+        },
+    }
+}
+
+/// `{ normal = "500 packets", bounce = "500 packets" }`.
+fn queue_pair(table: &Table) -> Read<(QueueLimit, QueueLimit)> {
+    let right = || Some("write { normal = \"500 packets\", bounce = \"500 packets\" }".to_owned());
+    if let Some(other) = table.entries.iter().find(|entry| !matches!(entry.key.as_str(), "normal" | "bounce")) {
+        return Err((format!("a queue has no key `{}`", other.key), right()));
+    }
+    let normal = table.get("normal").ok_or_else(|| ("a queue needs `normal`".to_owned(), right()))?;
+    let (normal, normal_text) = room(&normal.value)?;
+    let (bounce, bounce_text) = match table.get("bounce") {
+        Some(bounce) => room(&bounce.value)?,
+        None => (normal, normal_text.clone()),
+    };
+    Ok(((normal, bounce), format!("normal {normal_text}, bounce {bounce_text}")))
 }
 
 /// `"1/8"`, `0.125` or `1` is alpha; `"1MB"` is fixed.
@@ -107,21 +127,7 @@ fn flow_control(section: &Section<'_, '_>, shared: bool) -> Option<FlowControl> 
     let parameters = match kind {
         Some("pause") => pause(&table, Some(0xff), shared),
         Some("pfc") => {
-            let classes = table.read("priorities", |value| {
-                let items = list(value, "[3]")?;
-                let mut classes = 0u8;
-                for item in items {
-                    classes |= 1 << whole(&item.value, 0..=7)?.0;
-                }
-                if classes == 0 {
-                    return Err((
-                        "the list of lossless classes is empty".into(),
-                        Some("write priorities = [3]".into()),
-                    ));
-                }
-                let shown: Vec<u8> = (0..8).filter(|class| classes >> class & 1 == 1).collect();
-                Ok((classes, format!("{shown:?}")))
-            });
+            let classes = table.read("priorities", |value| classes(value, "the list of lossless classes is empty"));
             pause(&table, classes, shared)
         }
         _ => None,
@@ -132,6 +138,19 @@ fn flow_control(section: &Section<'_, '_>, shared: bool) -> Option<FlowControl> 
         "pfc" => Some(FlowControl::Pfc(parameters?)),
         _ => Some(FlowControl::None),
     }
+}
+
+/// A list of classes, a bit each.
+pub(crate) fn classes(value: &Value, empty: &str) -> Read<u8> {
+    let mut classes = 0u8;
+    for item in list(value, "[3]")? {
+        classes |= 1 << whole(&item.value, 0..=7)?.0;
+    }
+    if classes == 0 {
+        return Err((empty.to_owned(), Some("write priorities = [3]".to_owned())));
+    }
+    let shown: Vec<u8> = (0..8).filter(|class| classes >> class & 1 == 1).collect();
+    Ok((classes, format!("{shown:?}")))
 }
 
 fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<PauseParameters> {

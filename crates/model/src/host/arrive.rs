@@ -81,6 +81,9 @@ impl Host {
 
     /// A host with several links carries frames of others on (BCube).
     fn relay(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
+        if frame.src == self.index {
+            return self.take_back(frame, in_port, window);
+        }
         if frame.ttl == 0 {
             return self.ledger.lose(self.node.0, &frame, Cause::TtlExpired);
         }
@@ -99,6 +102,9 @@ impl Host {
         let now = frame.at;
         self.ledger.packets.delivered_whole.count(u64::from(frame.size_bytes));
         self.delays.record(now.saturating_sub(frame.stamp));
+        if self.travel.is_some() {
+            self.note_travel(frame);
+        }
         let slot = match self.by_source.get(&(frame.src, frame.flow)) {
             Some(&slot) => slot,
             None => match self.completed.get(&(frame.src, frame.flow)) {
@@ -304,6 +310,9 @@ impl Host {
     fn on_reply(&mut self, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
         self.ledger.packets.consumed.count(u64::from(frame.size_bytes));
+        if self.travel.is_some() {
+            self.note_travel(frame);
+        }
         let Some(&slot) = self.by_flow.get(&frame.flow) else { return };
         let flow = &mut self.outgoing[slot as usize];
         let Outlet::Transport(sender) = &mut flow.outlet else { return };

@@ -12,9 +12,11 @@ mod delays;
 mod flows;
 mod nic;
 mod starts;
+mod turned;
 
 pub use flows::FlowEnd;
 pub(crate) use starts::Starts;
+pub use turned::Travel;
 
 use crate::account::Ledger;
 use crate::due::Due;
@@ -91,6 +93,8 @@ pub(crate) struct Host {
     pub(crate) goodput_bytes: Vec<u64>,
     /// One-way delay of data frames in ps, from their making to their arrival, since the last reset.
     pub(crate) delays: Delays,
+    /// How frames that arrived since the last reset had travelled, where switches turn frames around.
+    pub(crate) travel: Option<Box<Travel>>,
 }
 
 impl Host {
@@ -124,6 +128,7 @@ impl Host {
             flows_completed: 0,
             goodput_bytes: vec![0; network.traffic_entries],
             delays: Delays::new(),
+            travel: network.turns().then(Box::default),
             network: Arc::clone(network),
         };
         host.schedule_first_starts();
@@ -220,6 +225,7 @@ impl Host {
     /// Forgets what was measured before now.
     pub fn reset(&mut self) {
         self.delays = Delays::new();
+        self.travel = self.network.turns().then(Box::default);
         for port in &mut self.ports {
             (port.sent_frames, port.sent_bytes) = (0, 0);
         }

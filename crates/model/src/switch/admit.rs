@@ -89,13 +89,19 @@ impl Switch {
                 }
             }
         }
+        self.charge(in_port, class, size_bytes);
+        true
+    }
+
+    /// Counts a frame that has found room.
+    #[inline]
+    pub(super) fn charge(&mut self, in_port: u16, class: u8, size_bytes: u16) {
         if self.lossless != 0 {
             let index = self.account_index(in_port, class);
-            self.accounts[index].bytes += bytes as u32;
+            self.accounts[index].bytes += u32::from(size_bytes);
         }
-        self.buffer_used += bytes;
+        self.buffer_used += u64::from(size_bytes);
         self.buffer_max = self.buffer_max.max(self.buffer_used);
-        true
     }
 
     /// Gives back the room of a frame whose transmission starts, headroom first.

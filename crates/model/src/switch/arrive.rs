@@ -82,11 +82,17 @@ impl Switch {
             };
             if at_once {
                 let at = self.occupy(now, egress, frame.size_bytes);
+                // An idle port is empty: whatever theta is, nothing bounces there.
+                let distance = frame.distance.saturating_sub(1);
                 return window.send_with(egress, |OnWire(slot)| {
                     *slot = *frame;
                     (slot.at, slot.ttl, slot.hops) = (at, frame.ttl - 1, frame.hops.saturating_add(1));
+                    slot.distance = distance;
                 });
             }
+        }
+        if self.turning & (1 << class) != 0 {
+            return self.forward_or_turn(egress, in_port, frame, window);
         }
         let queue = self.queue_index(egress, class);
         let lossless = self.lossless & (1 << class) != 0;
@@ -101,7 +107,7 @@ impl Switch {
     }
 
     #[inline]
-    fn enqueue(&mut self, egress: u16, queue: usize, in_port: u16, frame: &Frame) {
+    pub(super) fn enqueue(&mut self, egress: u16, queue: usize, in_port: u16, frame: &Frame) {
         let (now, class) = (frame.at, frame.class);
         let queue = &mut self.queues[queue];
         let mark = match &self.marker {
@@ -131,7 +137,7 @@ impl Switch {
 
     /// Whether a frame of `class` may go at once although some class is stopped: whatever waits must be.
     #[cold]
-    fn may_overtake(&mut self, now: Time, egress: u16, class: u8) -> bool {
+    pub(super) fn may_overtake(&mut self, now: Time, egress: u16, class: u8) -> bool {
         let blocked = self.blocked(now, egress);
         let port = &self.ports[usize::from(egress)];
         port.alert & alert::CONTROL == 0 && port.waiting & !blocked == 0 && blocked & (1 << class) == 0
@@ -154,7 +160,7 @@ impl Switch {
 
     /// A frame that came by `in_port` is gone; the ledger says why.
     #[cold]
-    fn lose(&mut self, in_port: u16, frame: &Frame, cause: Cause) {
+    pub(super) fn lose(&mut self, in_port: u16, frame: &Frame, cause: Cause) {
         if frame.is_mac_control() {
             self.ledger.control_lost += 1;
         } else {

@@ -22,7 +22,10 @@ impl Switch {
                 return self.sleep(egress);
             }
             let class = if self.strict { ready.ilog2() as u8 } else { self.take_turn(egress, ready) };
-            let index = self.queue_index(egress, class);
+            let mut index = self.queue_index(egress, class);
+            if self.pairs != 0 && !self.queues[index + self.pairs].is_empty() {
+                index += self.pairs;
+            }
             let Some(frame) = self.queues[index].front() else { return self.sleep(egress) };
             let (in_port, in_class, size_bytes) = (frame.in_port, frame.in_class, frame.size_bytes);
             let at = self.occupy(now, egress, size_bytes);
@@ -31,7 +34,7 @@ impl Switch {
                 queue.take_front(now, slot);
                 slot.at = at;
             });
-            if self.queues[index].is_empty() {
+            if self.queues[index].is_empty() && self.has_drained(index) {
                 self.ports[usize::from(egress)].waiting &= !(1 << class);
             }
             if !self.strict {
@@ -46,6 +49,13 @@ impl Switch {
         let port = &self.ports[usize::from(egress)];
         let more = port.waiting != 0 || port.alert & alert::CONTROL != 0;
         self.due.set(egress, if more { port.busy_until } else { Time::MAX });
+    }
+
+    /// Whether the other queue of a pair is empty too, if there is one.
+    #[inline]
+    fn has_drained(&self, index: usize) -> bool {
+        let other = if index < self.pairs { index + self.pairs } else { index - self.pairs };
+        self.queues[other].is_empty()
     }
 
     #[cold]
@@ -89,7 +99,7 @@ impl Switch {
         port.busy_until + port.delay
     }
 
-    fn transmit(&mut self, now: Time, egress: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
+    pub(super) fn transmit(&mut self, now: Time, egress: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
         frame.at = self.occupy(now, egress, frame.size_bytes);
         window.send(egress, OnWire(frame));
     }

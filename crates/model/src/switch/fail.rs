@@ -29,8 +29,10 @@ impl Switch {
         let port = &mut self.ports[usize::from(port_index)];
         port.waiting = 0;
         port.alert &= !alert::CONTROL;
-        for slot in 0..self.slots {
-            let index = usize::from(port_index) * self.slots + slot;
+        let first = usize::from(port_index) * self.slots;
+        let pair = first + self.pairs;
+        let bounced = if self.pairs != 0 { pair..pair + self.slots } else { 0..0 };
+        for index in (first..first + self.slots).chain(bounced) {
             while let Some(&frame) = self.queues[index].front() {
                 self.queues[index].drop_front(now);
                 self.release(frame.in_port, frame.in_class, frame.size_bytes);

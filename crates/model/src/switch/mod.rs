@@ -13,13 +13,14 @@ mod arrive;
 mod depart;
 mod fail;
 mod pause;
+mod turn;
 
 use crate::account::Ledger;
 use crate::due::Due;
 use crate::link::Attachment;
 use crate::network::Network;
 use crate::node::OnWire;
-use crate::parameters::{Buffer, FlowControl, Marking, QueueLimit, Scheduler};
+use crate::parameters::{Buffer, FlowControl, Marking, Overload, QueueLimit, Scheduler};
 use crate::queue::Queue;
 use crate::routes::Routes;
 use admit::Limit;
@@ -36,6 +37,7 @@ use units::Time;
 use units::random::{Stream, purpose};
 
 pub(crate) use pause::PauseEvent;
+use turn::Turner;
 
 /// What every frame through an egress port touches: one cache line.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +93,12 @@ pub(crate) struct Switch {
     queue_limit: Option<QueueLimit>,
     egress_limit: Limit,
     xoff_limit: Limit,
-    /// By port, then slot of the class.
+    /// Classes whose frames turn around or take detours, a bit each.
+    turning: u8,
+    /// From a queue to the bounce queue of its pair in `queues`; 0 where there are no pairs.
+    pub(crate) pairs: usize,
+    pub(crate) turner: Option<Box<Turner>>,
+    /// By port, then slot of the class; after all of them the bounce queues in the same order.
     pub(crate) queues: Vec<Queue>,
     /// By ingress port, then slot of the class (one slot for 802.3x).
     pub(crate) accounts: Vec<IngressAccount>,
@@ -178,10 +185,15 @@ impl Switch {
         let xoff_limit = parameters.flow_control.pause().map_or(Limit::NONE, |pause| Limit::new(pause.xoff));
         let mut changes = changes;
         changes.sort_unstable_by(|a, b| b.cmp(a));
+        let (turning, turner) = Turner::new(node, network);
+        let pairs = if matches!(parameters.overload, Overload::Bounce { .. }) { ports.len() * slots } else { 0 };
         Switch {
             node,
             salt: network.salt(node),
-            queues: vec![Queue::new(); ports.len() * slots],
+            turning,
+            pairs,
+            turner,
+            queues: vec![Queue::new(); ports.len() * slots + pairs],
             accounts: vec![IngressAccount::default(); ports.len() * account_slots],
             headroom,
             class_slot: network.class_slot,
@@ -300,6 +312,11 @@ impl Switch {
     /// The queue of `class` at `port`.
     pub fn queue(&self, port: usize, slot: usize) -> &Queue {
         &self.queues[port * self.slots + slot]
+    }
+
+    /// The queue of bounced frames of `class` at `port`, where queues are pairs.
+    pub fn bounce_queue(&self, port: usize, slot: usize) -> Option<&Queue> {
+        (self.pairs != 0).then(|| &self.queues[port * self.slots + slot + self.pairs])
     }
 
     /// Whether a port is stopped or about to be.

@@ -4,6 +4,7 @@ use super::*;
 
 const S: &str = "switch";
 const FC: &str = "switch.flow_control";
+const O: &str = "switch.overload";
 const STOP: &[&str] = &["pause", "pfc"];
 const MECHANISM: Of = Of("a table with `kind`", "{}");
 
@@ -14,9 +15,12 @@ pub(super) const KEYS: &[Key] = &[
     key(S, "egress", &["shared"], Of("a size, or a share of the free buffer", "\"1/8\""))
         .value("1", "Choudhury and Hahne, 1998")
         .means("the most that an egress queue of a lossy class may hold: bytes, or alpha such as \"1/8\" times what is free"),
-    key(S, "queue", &["per queue"], Of("a size or a number of packets", "\"500 packets\""))
+    key(S, "queue", &["per queue"], Of("a size, a number of packets, or a table of normal and bounce", "\"500 packets\""))
         .absent("one shared buffer", OURS)
-        .means("room of each egress queue, instead of a shared buffer"),
+        .means(
+            "room of each egress queue, instead of a shared buffer; { normal = ..., bounce = ... } where frames bounce, \
+             of which one value sets both",
+        ),
     key(S, "flow_control", &[], MECHANISM).value("none", OURS).means("when a switch stops its neighbours"),
     key(S, "overload", &[], MECHANISM).value("drop", OURS).means("what becomes of a frame that finds no room"),
     key(S, "marking", &[], MECHANISM).value("none", OURS).means("how frames are marked"),
@@ -40,7 +44,24 @@ pub(super) const KEYS: &[Key] = &[
     key(FC, "reaction", STOP, COUNT)
         .value("3840", "the order that 802.3 annex 31B.3.7 and 802.1Qbb annex O allow")
         .means("bit times from the arrival of a pause to its effect, up to 100000000"),
-    key("switch.overload", "kind", &[], TEXT).value("drop", OURS).means("drop"),
+    key(O, "kind", &[], TEXT)
+        .value("drop", OURS)
+        .means("drop, bounce (PABO: back towards the source) or detour (DIBS: by a random other port)"),
+    key(O, "theta", &["bounce"], SHARE)
+        .value("0.8", "PABO, section V-B; 0.95 in its section VI")
+        .means("utilisation of a sub-queue up to which nothing bounces, 0 to 1; 1 bounces only when it is full"),
+    key(O, "lambda", &["bounce"], Of("a number", "50"))
+        .value("50", "PABO, section V-B")
+        .means("how steeply the probability to bounce rises above theta and falls with each bounce, at least 0"),
+    key(O, "return", &["bounce"], Of("arrival-port or source-lookup", "\"source-lookup\""))
+        .value("arrival-port", "PABO, section II-C: the same on a tree; elsewhere only this retraces the path")
+        .means("the way back: by the port where the frame first came in, or by the switch's own route to its source"),
+    key(O, "limit", &["bounce"], COUNT)
+        .absent("none", "PABO has none")
+        .means("bounces of a frame, 1 to 255, after which it is queued while there is room, and else lost"),
+    key(O, "priorities", &["bounce"], Of("a list of classes", "[0]"))
+        .absent("all that no flow control owns", OURS)
+        .means("the classes that bounce, 0 to 7"),
     key("switch.marking", "kind", &[], TEXT).value("none", OURS).means("none or ecn"),
     key("switch.marking", "k_min", &["ecn"], SIZE)
         .means("a frame that finds up to this many bytes in its queue is not marked"),

@@ -51,6 +51,9 @@ pub(super) const KEYS: &[Key] = &[
     key("host", "obeys_pause", &[], FLAG)
         .value("true", "IEEE 802.1Qbb")
         .means("whether hosts stop when they are paused"),
+    key("host", "takes_back", &[], FLAG)
+        .value("true", "PABO, section II-G")
+        .means("whether hosts send frames again that switches bounced as far as them; without, nothing may bounce"),
     key("host", "ttl", &[], COUNT).value("64", "RFC 1700").means("time to live of new frames, 1 to 255"),
     key("host", "notification_delay", &[], TIME)
         .absent("the least link delay", "choice of this project: what no frame can undercut")

@@ -1,0 +1,72 @@
+//! Frames that switches turned around, as hosts meet them: those that come back are sent again, and of those that
+//! arrive it is written down how far they were bounced.
+
+use super::Host;
+use crate::node::OnWire;
+use check::conservation::Cause;
+use engine::Window;
+use protocols::frame::{Frame, Kind};
+use protocols::pabo;
+
+/// What frames carry up to, each count apart: their counters stay at 255.
+const VALUES: usize = 256;
+
+/// How frames that arrived had travelled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Travel {
+    /// Data frames by the switches that they crossed, in either direction.
+    pub hops: Vec<u64>,
+    /// Data frames by their greatest distance from the furthest switch that they had reached.
+    pub max_distance: Vec<u64>,
+    /// Data frames by how often they were turned around or sent another way.
+    pub turns: Vec<u64>,
+    /// Acknowledgements and notifications, by the same.
+    pub reply_turns: Vec<u64>,
+}
+
+impl Default for Travel {
+    fn default() -> Self {
+        let none = || vec![0; VALUES];
+        Travel { hops: none(), max_distance: none(), turns: none(), reply_turns: none() }
+    }
+}
+
+impl Travel {
+    /// Adds another host's counts.
+    pub fn merge(&mut self, other: &Travel) {
+        let add = |mine: &mut Vec<u64>, other: &[u64]| mine.iter_mut().zip(other).for_each(|(mine, n)| *mine += n);
+        add(&mut self.hops, &other.hops);
+        add(&mut self.max_distance, &other.max_distance);
+        add(&mut self.turns, &other.turns);
+        add(&mut self.reply_turns, &other.reply_turns);
+    }
+}
+
+impl Host {
+    /// A frame has arrived at its destination.
+    pub(super) fn note_travel(&mut self, frame: &Frame) {
+        self.ledger.turns.end(frame.bounces, frame.max_distance, frame.distance);
+        let Some(travel) = &mut self.travel else { return };
+        if frame.kind == Kind::Data {
+            travel.hops[usize::from(frame.hops)] += 1;
+            travel.max_distance[usize::from(frame.max_distance)] += 1;
+            travel.turns[usize::from(frame.bounces)] += 1;
+        } else {
+            travel.reply_turns[usize::from(frame.bounces)] += 1;
+        }
+    }
+
+    /// A frame of this host has come back: it is sent again, ahead of all new data, and never lost here.
+    #[cold]
+    pub(super) fn take_back(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
+        if self.travel.is_none() {
+            // Nobody bounces: a route leads back to where it begins.
+            return self.ledger.lose(self.node.0, &frame, Cause::NoRoute);
+        }
+        self.ledger.bounced_to_source += 1;
+        pabo::go_on(&mut frame);
+        frame.ttl = self.network.host.ttl;
+        self.queue_frame(frame.at, in_port, frame);
+        self.serve(frame.at, in_port, window);
+    }
+}

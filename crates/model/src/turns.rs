@@ -1,0 +1,170 @@
+//! What a run tells of frames that switches turned around, and whether they were too many for too long.
+
+use crate::account::Ledger;
+use crate::host::Travel;
+use crate::parameters::Overload;
+use crate::simulation::Simulation;
+use check::conservation::Cause;
+use record::turns::{PortTurns, Storm, SwitchTurns, TurnSummary};
+use units::Time;
+
+/// How many ports a summary names.
+const LISTED_PORTS: usize = 10;
+/// How many looks in a row make a storm.
+const STORM_LOOKS: u32 = 10;
+
+/// Looks for bounce storms: ten looks in a row, a thousandth of the run (at least 20 us) apart, between each two of
+/// which switches turned more frames around than hosts received.
+#[derive(Debug, Default)]
+pub(crate) struct Storms {
+    /// Turns and arrivals that were counted at each node when it was last looked at.
+    before: Vec<(u64, u64)>,
+    /// Of the present span.
+    turned: u64,
+    received: u64,
+    /// The present row of bad spans.
+    current: Storm,
+    looks: u32,
+    longest: Storm,
+    last_look: Time,
+}
+
+impl Storms {
+    pub fn new(nodes: usize) -> Storms {
+        Storms { before: vec![(0, 0); nodes], ..Storms::default() }
+    }
+
+    /// Adds what happened at one node since it was last looked at.
+    pub fn add(&mut self, index: usize, ledger: &Ledger) {
+        let packets = &ledger.packets;
+        let now = (ledger.bounces + ledger.detours, packets.delivered_whole.frames + packets.consumed.frames);
+        let before = std::mem::replace(&mut self.before[index], now);
+        self.turned += now.0 - before.0;
+        self.received += now.1 - before.1;
+    }
+
+    /// Every node was added: judges the span that ends `now`.
+    pub fn look(&mut self, now: Time) {
+        let (turned, received) = (std::mem::take(&mut self.turned), std::mem::take(&mut self.received));
+        if turned > received {
+            if self.looks == 0 {
+                self.current = Storm { start_ps: self.last_look.as_ps(), ..Storm::default() };
+            }
+            self.looks += 1;
+            self.current.end_ps = now.as_ps();
+            self.current.turned += turned;
+            self.current.received += received;
+            let longer = self.current.end_ps - self.current.start_ps > self.longest.end_ps - self.longest.start_ps;
+            if self.looks >= STORM_LOOKS && longer {
+                self.longest = self.current;
+            }
+        } else {
+            self.looks = 0;
+        }
+        self.last_look = now;
+    }
+
+    /// The longest storm.
+    pub fn storm(&self) -> Option<Storm> {
+        (self.longest.end_ps > 0).then_some(self.longest)
+    }
+
+    /// What the reader of a summary should know.
+    pub fn warning(&self) -> Option<String> {
+        let Storm { start_ps, end_ps, turned, received } = self.storm()?;
+        let (start, span) = (Time::from_ps(start_ps), Time::from_ps(end_ps - start_ps));
+        Some(format!(
+            "bounce storm: for {span} from {start} on switches turned {turned} frames around while hosts received \
+             {received}: the load is more than buffers can carry back and forth; slow the senders down, or limit bounces"
+        ))
+    }
+}
+
+impl Simulation {
+    /// Frames of a class that turns around, lost as if it did not.
+    pub(crate) fn wrong_drops(&self, ledger: &Ledger) -> u64 {
+        match self.network.switch.overload {
+            Overload::Bounce { pabo, .. }
+                if self.network.classes.iter().all(|class| pabo.classes >> class & 1 == 1) =>
+            {
+                ledger.packets.dropped_by(Cause::NoRoom).frames
+            }
+            _ => 0,
+        }
+    }
+
+    /// What `summary.json` says of frames that turned.
+    pub(crate) fn turns(&self, ledger: &Ledger, travel: &Travel) -> TurnSummary {
+        let fabric = &self.network.fabric;
+        let (mut switches, mut ports) = (Vec::new(), Vec::new());
+        for switch in self.switches() {
+            let Some(turner) = &switch.turner else { continue };
+            let total: u64 = turner.turned.iter().sum();
+            if total == 0 {
+                continue;
+            }
+            switches.push(SwitchTurns { node: fabric.name(switch.node).to_owned(), turns: total });
+            for (port, &turns) in turner.turned.iter().enumerate().filter(|(_, turns)| **turns > 0) {
+                let peer = fabric.name(fabric.ports(switch.node)[port].peer).to_owned();
+                let node = fabric.name(switch.node).to_owned();
+                ports.push(PortTurns { node, port: port as u32, peer, turns });
+            }
+        }
+        // Stable: ports of equal counts stay in the order of the fabric.
+        ports.sort_by_key(|port| std::cmp::Reverse(port.turns));
+        ports.truncate(LISTED_PORTS);
+        let delivered: u64 = travel.turns.iter().sum();
+        let hops: u64 = travel.hops.iter().enumerate().map(|(hops, frames)| hops as u64 * frames).sum();
+        let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+        let made = ledger.bounces + ledger.detours;
+        TurnSummary {
+            delivered,
+            turned_share: share(delivered - travel.turns[0], delivered),
+            mean_total_hops: share(hops, delivered),
+            by_total_hops: trimmed(&travel.hops),
+            by_max_distance: trimmed(&travel.max_distance),
+            by_turns: trimmed(&travel.turns),
+            replies_by_turns: trimmed(&travel.reply_turns),
+            returned_to_source: ledger.bounced_to_source,
+            spent_bytes: 2 * ledger.bounced_bytes,
+            spent_share_of_hops: share(2 * made, ledger.hops),
+            switches,
+            ports,
+            storm: self.storms.storm(),
+        }
+    }
+}
+
+/// Without the zeros at the end.
+fn trimmed(counts: &[u64]) -> Vec<u64> {
+    let length = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+    counts[..length].to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(spans: &[(u64, u64)]) -> Option<Storm> {
+        let mut storms = Storms::new(1);
+        let mut ledger = Ledger::default();
+        for (at, &(turned, received)) in spans.iter().enumerate() {
+            ledger.bounces += turned;
+            ledger.packets.consumed.frames += received;
+            storms.add(0, &ledger);
+            storms.look(Time::from_us(at as u64 + 1));
+        }
+        storms.storm()
+    }
+
+    #[test]
+    fn a_storm_is_ten_bad_looks_in_a_row() {
+        assert_eq!(told(&[(5, 4); 9]), None);
+        assert_eq!(told(&[(4, 4); 100]), None, "as many as were received is not more");
+        let nine_and_nine: Vec<(u64, u64)> = (0..19).map(|at| if at == 9 { (0, 1) } else { (5, 4) }).collect();
+        assert_eq!(told(&nine_and_nine), None);
+        let storm = told(&[vec![(0, 9); 3], vec![(5, 4); 12], vec![(0, 9)]].concat());
+        let expected = Storm { start_ps: 3_000_000, end_ps: 15_000_000, turned: 60, received: 48 };
+        assert_eq!(storm, Some(expected));
+    }
+}

@@ -1,0 +1,260 @@
+//! PABO: a packet that meets a congested port turns around and waits in the buffers that it came through.
+//!
+//! Per packet: how often it was bounced (`bounces`, never decreases), how far it is from the furthest switch that
+//! it has reached (`distance`), and the most that this was (`max_distance`). A switch that would queue the packet
+//! asks for the utilisation of the sub-queue that the packet would enter, draws, and either lets it go on or sends
+//! it back towards its source, where it goes ahead of packets that were never bounced.
+
+use crate::describe::{Family, Mechanism, Parameter};
+use crate::frame::Frame;
+use units::random::Stream;
+
+/// PABO as users meet it.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "bounce",
+    family: Family::Overload,
+    title: "PABO: back towards the source, with a probability that rises with the queue",
+    source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks",
+    parameters: &[
+        Parameter {
+            key: "theta",
+            default: "0.8",
+            meaning: "utilisation of a sub-queue, 0 to 1, up to which nothing bounces; 1 bounces only when it is full",
+            source: "PABO, section V-B; 0.95 in its section VI",
+        },
+        Parameter {
+            key: "lambda",
+            default: "50",
+            meaning: "how steeply the probability rises above theta and falls with each bounce, at least 0; 0 is linear",
+            source: "PABO, section V-B",
+        },
+        Parameter {
+            key: "return",
+            default: "arrival-port",
+            meaning: "the way back: by the port where the packet came in on its way here (arrival-port), or by this switch's route to the source (source-lookup)",
+            source: "PABO, section II-C; the same on a tree, and only the first retraces a path where several are equal",
+        },
+        Parameter {
+            key: "limit",
+            default: "none",
+            meaning: "bounces of a packet, 1 to 255, after which it bounces no more: it is queued while there is room, and lost as `bounce limit` where there is none",
+            source: "choice of this project; PABO has none",
+        },
+        Parameter {
+            key: "priorities",
+            default: "all that no flow control owns",
+            meaning: "the classes that bounce, a list of 0 to 7",
+            source: "choice of this project; PABO, section II-E, has queues for every service class",
+        },
+    ],
+};
+
+/// The way back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Return {
+    /// By the port at which the packet arrived on its way forwards.
+    #[default]
+    ArrivalPort,
+    /// By the switch's own route to the packet's source.
+    SourceLookup,
+}
+
+/// What a switch that bounces goes by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BounceParameters {
+    /// Utilisation up to which nothing bounces, 0 to 1.
+    pub theta: f64,
+    /// Steepness, at least 0.
+    pub lambda: f64,
+    /// The way back.
+    pub back: Return,
+    /// Bounces of a packet after which it bounces no more, at least 1.
+    pub limit: Option<u8>,
+    /// The classes that bounce, a bit each.
+    pub classes: u8,
+}
+
+impl Default for BounceParameters {
+    fn default() -> Self {
+        BounceParameters { theta: 0.8, lambda: 50.0, back: Return::ArrivalPort, limit: None, classes: 0xff }
+    }
+}
+
+/// The bounce decision (PABO, eq. 4), with what depends on the packet's bounces computed once.
+#[derive(Clone, Debug)]
+pub struct BounceFunction {
+    theta: f64,
+    lambda: f64,
+    /// `expm1(lambda * (theta - 1) / (n + 1))` by n.
+    denominators: Box<[f64; 256]>,
+}
+
+impl BounceFunction {
+    /// The function of `theta` (clamped to 0..=1) and `lambda` (at least 0, and finite).
+    pub fn new(theta: f64, lambda: f64) -> Self {
+        let (theta, lambda) = (theta.clamp(0.0, 1.0), lambda.clamp(0.0, f64::MAX));
+        let mut denominators = Box::new([0.0; 256]);
+        for (bounces, denominator) in denominators.iter_mut().enumerate() {
+            *denominator = libm::expm1(lambda * (theta - 1.0) / (bounces as f64 + 1.0));
+        }
+        BounceFunction { theta, lambda, denominators }
+    }
+
+    /// The probability that a packet bounces that would enter a sub-queue of this utilisation, and was bounced
+    /// `bounces` times before: 0 up to theta, 1 when full, and between them
+    /// `(exp(lambda (theta - u) / (n + 1)) - 1) / (exp(lambda (theta - 1) / (n + 1)) - 1)`; as lambda goes to 0,
+    /// or n to infinity, that is the straight line from (theta, 0) to (1, 1).
+    pub fn probability(&self, utilisation: f64, bounces: u8) -> f64 {
+        if utilisation >= 1.0 {
+            return 1.0;
+        }
+        if utilisation <= self.theta {
+            return 0.0;
+        }
+        let denominator = self.denominators[usize::from(bounces)];
+        if denominator == 0.0 {
+            return (utilisation - self.theta) / (1.0 - self.theta);
+        }
+        libm::expm1(self.lambda * (self.theta - utilisation) / (f64::from(bounces) + 1.0)) / denominator
+    }
+
+    /// Draws whether a packet bounces that would enter a sub-queue holding `held` of `capacity`.
+    #[inline]
+    pub fn bounces(&self, held: u64, capacity: u64, bounces: u8, random: &mut Stream) -> bool {
+        if held >= capacity {
+            return true;
+        }
+        let utilisation = held as f64 / capacity as f64;
+        utilisation > self.theta && random.unit() < self.probability(utilisation, bounces)
+    }
+}
+
+/// A packet turns around: one bounce more, one switch further from where it got to.
+#[inline]
+pub fn turn_back(frame: &mut Frame) {
+    frame.bounces = frame.bounces.saturating_add(1);
+    frame.distance = frame.distance.saturating_add(1);
+    frame.max_distance = frame.max_distance.max(frame.distance);
+}
+
+/// A packet goes on towards its destination.
+#[inline]
+pub fn go_on(frame: &mut Frame) {
+    frame.distance = frame.distance.saturating_sub(1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(ours: f64, expected: f64, tolerance: f64) {
+        assert!((ours - expected).abs() <= tolerance, "{ours} is not {expected}");
+    }
+
+    /// theta 0.8, lambda 50, computed by hand for packets bounced never, once and twice.
+    #[test]
+    fn agrees_with_values_computed_by_hand() {
+        let function = BounceFunction::new(0.8, 50.0);
+        let known = [[0.632, 0.918, 0.993], [0.396, 0.718, 0.924], [0.294, 0.586, 0.841]];
+        for (bounces, row) in known.iter().enumerate() {
+            for (utilisation, expected) in [0.82, 0.85, 0.9].into_iter().zip(row) {
+                close(function.probability(utilisation, bounces as u8), *expected, 5e-4);
+            }
+        }
+    }
+
+    /// Equations 2 and 3, `alpha P_b^-u + beta`, say the same as equation 4.
+    #[test]
+    fn agrees_with_the_form_with_two_constants() {
+        for (theta, lambda) in [(0.5, 5.0), (0.5, 15.0), (0.8, 50.0), (0.0, 1.0)] {
+            let function = BounceFunction::new(theta, lambda);
+            for bounces in [0u8, 1, 2, 7] {
+                let base = libm::exp(lambda / (f64::from(bounces) + 1.0));
+                let alpha = libm::pow(base, theta) / (libm::pow(base, theta - 1.0) - 1.0);
+                let beta = 1.0 / (1.0 - libm::pow(base, theta - 1.0));
+                for step in 1..100 {
+                    let utilisation = theta + (1.0 - theta) * f64::from(step) / 100.0;
+                    let expected = alpha * libm::pow(base, -utilisation) + beta;
+                    close(function.probability(utilisation, bounces), expected, 1e-13);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rises_with_utilisation_and_lambda_and_falls_with_bounces() {
+        for step in 1..100 {
+            let utilisation = 0.5 + f64::from(step) / 200.0;
+            let at = |lambda, bounces| BounceFunction::new(0.5, lambda).probability(utilisation, bounces);
+            assert!(at(5.0, 0) > at(5.0, 1) && at(5.0, 1) > at(5.0, 2), "at {utilisation}");
+            assert!(at(5.0, 0) < at(15.0, 0) && at(15.0, 0) < at(25.0, 0), "at {utilisation}");
+            // Concave: above the chord, which is the limit without lambda or after many bounces.
+            assert!(at(5.0, 255) > at(0.0, 0) && at(0.0, 0) == at(0.0, 9));
+            assert!(BounceFunction::new(0.5, 5.0).probability(utilisation - 1e-3, 0) < at(5.0, 0));
+        }
+    }
+
+    #[test]
+    fn both_limits_are_the_straight_line() {
+        for theta in [0.0, 0.5, 0.8] {
+            for step in 1..50 {
+                let utilisation = theta + (1.0 - theta) * f64::from(step) / 50.0;
+                let line = (utilisation - theta) / (1.0 - theta);
+                for lambda in [0.0, 1e-300, 1e-12] {
+                    close(BounceFunction::new(theta, lambda).probability(utilisation, 0), line, 1e-11);
+                }
+                close(BounceFunction::new(theta, 1e-3).probability(utilisation, 255), line, 1e-5);
+            }
+        }
+    }
+
+    #[test]
+    fn the_ends_are_certain() {
+        let mut random = Stream::new(1, 2, 3);
+        for theta in [0.0, 0.3, 1.0] {
+            for lambda in [0.0, 50.0, 1e300] {
+                let function = BounceFunction::new(theta, lambda);
+                for bounces in [0, 3, 255] {
+                    assert_eq!(function.probability(theta * 0.999, bounces), 0.0);
+                    assert_eq!(function.probability(1.0, bounces), 1.0);
+                    assert!(function.bounces(500, 500, bounces, &mut random), "full is full");
+                    assert!(!function.bounces(0, 500, bounces, &mut random), "an empty queue takes everything");
+                }
+            }
+        }
+        let only_when_full = BounceFunction::new(1.0, 50.0);
+        assert!((0..500).all(|held| !only_when_full.bounces(held, 500, 0, &mut random)));
+    }
+
+    #[test]
+    fn draws_with_the_probability() {
+        let function = BounceFunction::new(0.8, 50.0);
+        let mut random = Stream::new(5, 0, 0);
+        let hits = (0..100_000).filter(|_| function.bounces(410, 500, 0, &mut random)).count() as f64 / 1e5;
+        close(hits, function.probability(0.82, 0), 0.005);
+    }
+
+    /// Any walk of bounces and steps forwards keeps distance <= greatest distance <= bounces.
+    #[test]
+    fn counters_agree_on_any_walk() {
+        let mut random = Stream::new(9, 0, 0);
+        for _ in 0..200 {
+            let mut frame = Frame::default();
+            let (mut place, mut furthest) = (0i32, 0i32);
+            for _ in 0..random.below(600) {
+                if random.below(2) == 0 && place > 0 {
+                    turn_back(&mut frame);
+                    place -= 1;
+                } else {
+                    go_on(&mut frame);
+                    place += 1;
+                }
+                furthest = furthest.max(place);
+                assert!(frame.distance <= frame.max_distance && frame.max_distance <= frame.bounces);
+                if frame.distance < 255 && furthest - place < 255 {
+                    assert_eq!(i32::from(frame.distance), furthest - place);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! `switch.overload`: what becomes of a frame that finds no room, and what must be true elsewhere for it to work.
+
+use crate::run_part::RoutingMode;
+use crate::scenario::Parts;
+use crate::section::{Context, Section, share, show};
+use crate::switch_part::classes;
+use fabric::Fabric;
+use model::parameters::{FlowControl, Overload, QueueLimit};
+use protocols::pabo::{BounceParameters, Return};
+
+pub(crate) fn read(
+    switch: &Section<'_, '_>,
+    bounce_queue: Option<QueueLimit>,
+    flow_control: Option<&FlowControl>,
+) -> Option<Overload> {
+    let table = switch.table("overload", "switch.overload", true);
+    let kind = table.kind("overload action", &["drop", "bounce", "detour"]);
+    let overload = match kind {
+        Some("bounce") => bounce(switch, &table, bounce_queue, flow_control),
+        Some("detour") => Some(Overload::Detour),
+        Some(_) => Some(Overload::Drop),
+        None => None,
+    };
+    table.finish();
+    overload
+}
+
+fn bounce(
+    switch: &Section<'_, '_>,
+    table: &Section<'_, '_>,
+    queue: Option<QueueLimit>,
+    flow_control: Option<&FlowControl>,
+) -> Option<Overload> {
+    let theta = table.read("theta", |value| {
+        share(value, 1.0).map_err(|(message, _)| {
+            let help = "a queue is between empty, 0, and full, 1; theta = 1 bounces only when it is full".to_owned();
+            (format!("theta is no utilisation of a queue: {message}"), Some(help))
+        })
+    });
+    let lambda = table.read("lambda", |value| {
+        let right = || Some("write a number of at least 0, like 50; 0 makes the probability linear".to_owned());
+        match value.text().map(|text| (text.parse::<f64>(), text)) {
+            Some((Ok(lambda), text)) if lambda.is_finite() && lambda >= 0.0 => Ok((lambda, text)),
+            Some((Ok(_), text)) => {
+                Err((format!("lambda = {text} would make frames bounce less the fuller their queue is"), right()))
+            }
+            _ => Err((format!("{} is no number", show(value)), right())),
+        }
+    });
+    let back = table.word("return", "way back", &["arrival-port", "source-lookup"]);
+    let limit = table.whole("limit", 1..=255).map(|limit| limit as u8);
+    let own = table.read("priorities", |value| classes(value, "the list of classes that bounce is empty"));
+    let lossless = flow_control.map_or(0, FlowControl::lossless);
+    if matches!(flow_control, Some(FlowControl::Pause(_))) {
+        let message = "PAUSE stops whole ports before their queues are full: no class is left that could bounce";
+        let help = "use PFC for some classes and bounce the others, or one of the two alone".to_owned();
+        table.fail("kind", message, Some(help));
+    } else if let Some(both) = own.map(|own| own & lossless).filter(|both| *both != 0) {
+        let message = format!(
+            "PFC owns class {}: it stops the sender before the queue is full, so that nothing would bounce, and \
+             a frame that did would come to a port that is stopped for it",
+            both.trailing_zeros()
+        );
+        let help = "name classes that are not in switch.flow_control.priorities".to_owned();
+        table.fail("priorities", message, Some(help));
+    }
+    if !switch.has("queue") {
+        let message =
+            "frames bounce by how full their queue is, and queues of a shared buffer have no size of their own";
+        let help = "write switch.queue = { normal = \"500 packets\", bounce = \"500 packets\" }".to_owned();
+        table.fail("kind", message, Some(help));
+        return None;
+    }
+    let back = if back? == "arrival-port" { Return::ArrivalPort } else { Return::SourceLookup };
+    let classes = own.unwrap_or(0xff) & !lossless;
+    let pabo = BounceParameters { theta: theta?, lambda: lambda?, back, limit, classes };
+    Some(Overload::Bounce { pabo, queue: queue? })
+}
+
+/// What only fabric, hosts and traffic together tell. `used` are the classes of the traffic, a bit each.
+pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, used: u8) {
+    let (what, classes) = match parts.switch.overload {
+        Overload::Drop => return,
+        Overload::Bounce { pabo, .. } => ("bounce", pabo.classes),
+        Overload::Detour => ("detour", !parts.switch.flow_control.lossless()),
+    };
+    let fail = |key: &str, message: &str, help: &str| context.fail(key, message, Some(help.to_owned()));
+    let kind = "switch.overload.kind";
+    if classes & used == 0 {
+        let owner =
+            if parts.switch.flow_control.lossless() & used == 0 { "overload.priorities" } else { "flow_control" };
+        let message = format!(
+            "every class of the traffic is left out by switch.{owner}: nothing would ever {what}, \
+             since a lossless class is stopped before its queue is full"
+        );
+        fail(kind, &message, "give some traffic another class, or leave flow control or overload action out");
+    }
+    if parts.routing.mode == RoutingMode::UpDown {
+        let message = format!("up-down routing asks by which port a frame came, which a {what} changes");
+        fail(kind, &message, "use routing.mode = \"shortest\" or \"two-level\"");
+    }
+    if parts.routing.mode == RoutingMode::Explicit || !parts.paths.is_empty() {
+        let message = format!("an explicit path counts hops, and after a {what} they do not tell where a frame is");
+        fail(kind, &message, "leave [[path]] out and let routing.mode find the way");
+    }
+    if what != "bounce" {
+        return;
+    }
+    if !parts.host.takes_back {
+        let message = "switches bounce frames as far as the hosts that sent them, but these do not take them back: \
+                       what reaches them would be lost";
+        fail("host.takes_back", message, "write host.takes_back = true");
+    }
+    if let Some(&host) = fabric.hosts().iter().find(|&&host| fabric.node(host).relay) {
+        let message = format!(
+            "hosts like `{}` carry frames of others, but only switches know how to bounce: a frame that came back to \
+             such a host from ahead would be lost in between",
+            fabric.name(host)
+        );
+        fail(kind, &message, "use a fabric whose hosts stand at its edge");
+    }
+}
