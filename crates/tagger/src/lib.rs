@@ -10,8 +10,27 @@
 //! A rule says: a packet with this tag that comes in by one of these ports and leaves by one of those
 //! gets that new tag. A packet that no rule matches becomes lossy: it may be dropped, and pauses nobody.
 
+mod clos;
+mod compress;
+mod error;
 pub mod export;
+mod generate;
+mod graph;
+mod merge;
+mod order;
+pub mod paths;
 mod port_set;
+mod ports;
+mod resolve;
 pub mod rules;
+pub mod tcam;
+#[cfg(test)]
+mod tests;
 
+pub use clos::clos_rule;
+pub use compress::{Compression, RuleCount};
+pub use error::TaggerError;
+pub use generate::{Algorithm, Generated, Report, Request, generate};
+pub use order::Work;
 pub use port_set::PortSet;
+pub use resolve::Resolution;

@@ -1,0 +1,139 @@
+//! From a fabric and its expected lossless paths to rules.
+
+use crate::compress::{Compression, Matrix};
+use crate::error::TaggerError;
+use crate::graph::TaggedGraph;
+use crate::merge::{TooManyTags, merge};
+use crate::order::{Scratch, Work};
+use crate::paths::ExpectedPaths;
+use crate::ports::Ports;
+use crate::resolve::{Resolution, Rewriting};
+use crate::rules::{Class, GeneratedBy, MAX_TAG, RuleTable, SwitchRules, Tag};
+use fabric::Fabric;
+
+/// How tags are given to the hops of paths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Algorithm {
+    /// One tag more at every hop (Tagger, Algorithm 1).
+    OnePerHop,
+    /// Tags of one a hop, merged greedily (Tagger, Algorithm 2).
+    #[default]
+    Merge,
+}
+
+/// What is asked for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Request {
+    /// The paths that must not lose.
+    pub paths: ExpectedPaths,
+    /// How tags are found.
+    pub algorithm: Algorithm,
+    /// The lossless classes by name: class c (from 1) starts with tag c.
+    pub classes: Vec<String>,
+    /// How far rules are merged.
+    pub compression: Compression,
+}
+
+impl Request {
+    /// One class called "default", merged tags and rules.
+    pub fn new(paths: impl Into<ExpectedPaths>) -> Request {
+        let (algorithm, compression) = (Algorithm::default(), Compression::default());
+        Request { paths: paths.into(), algorithm, classes: vec!["default".to_owned()], compression }
+    }
+}
+
+/// Rules, and what it took to find them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Generated {
+    /// The rules.
+    pub table: RuleTable,
+    /// What was counted on the way.
+    pub report: Report,
+}
+
+/// What was counted on the way from paths to rules; nothing here depends on the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// Lossless tags that packets carry between switches: the queues that every switch needs.
+    pub tags: Tag,
+    /// The most switches on an expected path.
+    pub longest_path_switches: u32,
+    /// Edges of the graph of one tag a hop: different (tag, ingress port, egress port).
+    pub edges: u64,
+    /// Turns of paths that were recorded, those of many paths through one tree together.
+    pub turns_recorded: u64,
+    /// Links looked at to find the paths.
+    pub path_edge_visits: u64,
+    /// What keeping the tags free of cycles took.
+    pub merging: Work,
+    /// What conflicts took.
+    pub resolution: Resolution,
+}
+
+/// Generates rules by which every expected path is lossless for every class, and no forwarding whatsoever can
+/// deadlock.
+///
+/// # Errors
+/// If the fabric is no network, the paths do not fit it, there are none, or 62 tags do not suffice.
+pub fn generate(fabric: &Fabric, request: &Request) -> Result<Generated, TaggerError> {
+    fabric.check()?;
+    if request.classes.is_empty() || request.classes.len() > usize::from(MAX_TAG) {
+        return Err(TaggerError::TooManyTags { needed: request.classes.len(), limit: MAX_TAG });
+    }
+    let ports = Ports::new(fabric);
+    let mut graph = TaggedGraph::new(&ports);
+    request.paths.record(fabric, &mut graph)?;
+    graph.trim();
+    if graph.hops.is_empty() {
+        return Err(TaggerError::NoPaths);
+    }
+    let mut scratch = Scratch::new(&ports);
+    let too_many = |_: TooManyTags| TaggerError::TooManyTags { needed: usize::from(MAX_TAG) + 1, limit: MAX_TAG };
+    let mut rewriting = match request.algorithm {
+        Algorithm::OnePerHop => Rewriting::one_per_hop(&graph),
+        Algorithm::Merge => {
+            merge(&graph, &mut scratch).and_then(|merged| Rewriting::from_merged(&graph, merged, &mut scratch))
+        }
+    }
+    .map_err(too_many)?;
+    for first_tag in 2..=request.classes.len() as Tag {
+        rewriting.follow_paths(&graph, first_tag, &mut scratch).map_err(too_many)?;
+    }
+    let algorithm = match request.algorithm {
+        Algorithm::OnePerHop => "one-per-hop",
+        Algorithm::Merge => "merge",
+    };
+    let by = GeneratedBy { algorithm: algorithm.to_owned(), paths: request.paths.describe() };
+    let table = table(&rewriting, by, &request.classes, request.compression);
+    let report = Report {
+        tags: rewriting.highest_matched(),
+        longest_path_switches: graph.hops.len() as u32,
+        edges: graph.edges(),
+        turns_recorded: graph.recorded,
+        path_edge_visits: graph.edge_visits,
+        merging: rewriting.work,
+        resolution: rewriting.counts,
+    };
+    Ok(Generated { table, report })
+}
+
+fn table(rewriting: &Rewriting, by: GeneratedBy, classes: &[String], compression: Compression) -> RuleTable {
+    let ports = rewriting.ports;
+    let mut switches = Vec::new();
+    for node in ports.fabric.node_ids().filter(|&node| ports.fabric.node(node).forwards()) {
+        let mut matrix = Matrix::new(ports.of(node).len());
+        for (in_port, port) in ports.of(node).enumerate() {
+            for (index, changes) in rewriting.changes.iter().enumerate() {
+                for (new_tag, plane) in changes {
+                    matrix.add(index as Tag + 1, *new_tag, in_port, &plane[ports.row(port)]);
+                }
+            }
+        }
+        let rules = matrix.rules(compression);
+        if !rules.is_empty() {
+            switches.push(SwitchRules { node, rules });
+        }
+    }
+    let classes = classes.iter().zip(1..).map(|(name, first_tag)| Class { name: name.clone(), first_tag }).collect();
+    RuleTable::new(ports.fabric, by, (1..=rewriting.highest_tag()).collect(), classes, switches)
+}

@@ -1,0 +1,93 @@
+//! The tagged graph of one tag a hop (Tagger, Algorithm 1), without its edges ever being listed.
+//!
+//! A vertex is an ingress port with a tag; with one tag a hop, the tag says which hop of its path a packet is
+//! on. An edge is a *turn*, an ingress and an egress port of one switch, made on that hop. All edges of one
+//! tag are one bitmap: 10,000 switches of 64 ports take 5 MB a tag, however many paths there are.
+
+use crate::port_set::ones;
+use crate::ports::{Plane, Ports, put};
+
+/// Which turns expected lossless paths make on which hop.
+pub(crate) struct TaggedGraph<'p, 'f> {
+    pub ports: &'p Ports<'f>,
+    /// `hops[t - 1]`: per ingress port, the egress ports that paths take on hop t.
+    pub hops: Vec<Plane>,
+    /// Turns recorded, repetitions included.
+    pub recorded: u64,
+    /// Edges of the fabric looked at to find paths.
+    pub edge_visits: u64,
+}
+
+impl<'p, 'f> TaggedGraph<'p, 'f> {
+    pub fn new(ports: &'p Ports<'f>) -> TaggedGraph<'p, 'f> {
+        TaggedGraph { ports, hops: Vec::new(), recorded: 0, edge_visits: 0 }
+    }
+
+    /// Makes room for paths of so many hops through switches.
+    pub fn reserve_hops(&mut self, hops: usize) {
+        while self.hops.len() < hops {
+            self.hops.push(self.ports.plane());
+        }
+    }
+
+    /// Adds a path: the ingress port it enters the fabric by, and the egress port at each switch.
+    pub fn add_path(&mut self, entry: u32, out_ports: &[u16]) {
+        self.reserve_hops(out_ports.len());
+        self.recorded += out_ports.len() as u64;
+        let mut at = entry;
+        for (hop, &out) in out_ports.iter().enumerate() {
+            put(&mut self.hops[hop][self.ports.row(at)], usize::from(out));
+            at = self.ports.next(at, usize::from(out));
+        }
+    }
+
+    /// Forgets hops at the end that no path makes.
+    pub fn trim(&mut self) {
+        while self.hops.last().is_some_and(|plane| plane.iter().all(|&word| word == 0)) {
+            self.hops.pop();
+        }
+    }
+
+    /// A packet's first ingress ports: those by which some path enters the fabric.
+    pub fn entries(&self) -> impl Iterator<Item = u32> + '_ {
+        let first = self.hops.first();
+        (0..self.ports.len() as u32)
+            .filter(move |&port| first.is_some_and(|plane| plane[self.ports.row(port)].iter().any(|&word| word != 0)))
+    }
+
+    /// The turns of hop t (from 1) that lead to a node that forwards, of one ingress port.
+    #[inline]
+    pub fn onward(&self, tag: usize, port: u32) -> impl Iterator<Item = usize> + '_ {
+        let row = &self.hops[tag - 1][self.ports.row(port)];
+        let onward = &self.ports.onward[self.ports.set(self.ports.node[port as usize])];
+        row.iter().zip(onward).enumerate().flat_map(|(index, (&turns, &onward))| {
+            let mut rest = turns & onward;
+            std::iter::from_fn(move || {
+                (rest != 0).then(|| {
+                    let bit = rest.trailing_zeros() as usize;
+                    rest &= rest - 1;
+                    index * 64 + bit
+                })
+            })
+        })
+    }
+
+    /// The number of different (tag, ingress port, egress port).
+    pub fn edges(&self) -> u64 {
+        self.hops.iter().flatten().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// All turns on any hop, as one plane.
+    pub fn all_turns(&self) -> Plane {
+        let mut all = self.ports.plane();
+        for plane in &self.hops {
+            all.iter_mut().zip(plane).for_each(|(all, word)| *all |= word);
+        }
+        all
+    }
+
+    /// The turns of one ingress port on one hop (from 1).
+    pub fn turns(&self, tag: usize, port: u32) -> impl Iterator<Item = usize> + '_ {
+        ones(&self.hops[tag - 1][self.ports.row(port)])
+    }
+}

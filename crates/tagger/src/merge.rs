@@ -1,0 +1,180 @@
+//! Algorithm 2: tags of one a hop, merged greedily into as few as it finds.
+//!
+//! Hop by hop, each ingress port joins the tag at hand unless that would close a cycle among the ports that
+//! have it; then it gets the next tag. After a hop on which that happened, the next tag is the one at
+//! hand. Ports are visited by name of the switch, then by number (Table 4 comes out so).
+//!
+//! Where the paper removes "the edges of a port" after a cycle, it would also remove edges that an earlier
+//! hop of the same port was accepted with; here a refused port leaves nothing behind.
+
+use crate::graph::TaggedGraph;
+use crate::order::{AcyclicGraph, Scratch, Work};
+use crate::port_set::ones;
+use crate::ports::{Plane, Ports, put};
+use crate::rules::{MAX_TAG, Tag};
+
+/// Which tag every vertex of the graph of one tag a hop got.
+pub(crate) struct Merged<'p, 'f> {
+    /// `tag_of[t - 1][port]`: the tag with which packets reach an ingress port on hop t, 0 for "never".
+    pub tag_of: Vec<Vec<Tag>>,
+    /// Per tag (from 1), the turns that keep it.
+    pub kept: Vec<AcyclicGraph<'p, 'f>>,
+    pub work: Work,
+}
+
+/// More tags would be needed than there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TooManyTags;
+
+/// Merges the tags of a graph.
+pub(crate) fn merge<'p, 'f>(graph: &TaggedGraph<'p, 'f>, scratch: &mut Scratch) -> Result<Merged<'p, 'f>, TooManyTags> {
+    let ports = graph.ports;
+    let visiting = ports.visiting_order();
+    let descending = || visiting.iter().rev().copied();
+    let mut merged = Merged { tag_of: Vec::new(), kept: Vec::new(), work: Work::default() };
+    if graph.hops.is_empty() {
+        return Ok(merged);
+    }
+    let mut first = vec![0; ports.len()];
+    graph.entries().for_each(|port| first[port as usize] = 1);
+    merged.tag_of.push(first);
+    merged.kept.push(AcyclicGraph::new(ports, descending()));
+    let mut tag: Tag = 1;
+    for hop in 2..=graph.hops.len() + 1 {
+        let arrivals = Arrivals::new(graph, hop, &merged.tag_of[hop - 2], tag);
+        if !arrivals.any {
+            break;
+        }
+        let sandbox = merged.kept.last_mut().expect("one a tag");
+        let mut tags = vec![0; ports.len()];
+        let mut refused = false;
+        if let Some(order) = arrivals.acyclic_with(sandbox, &visiting) {
+            // The whole hop closes no cycle, so no part of it does.
+            for &port in visiting.iter().filter(|&&port| arrivals.happens(port)) {
+                sandbox.put(port, arrivals.tails(port));
+                tags[port as usize] = tag;
+            }
+            sandbox.reorder(order);
+        } else {
+            arrivals.suggest_order(sandbox, &visiting);
+            for &port in visiting.iter().filter(|&&port| arrivals.happens(port)) {
+                let joins = sandbox.insert(scratch, port, arrivals.tails(port));
+                refused |= !joins;
+                tags[port as usize] = if joins { tag } else { tag + 1 };
+            }
+        }
+        merged.tag_of.push(tags);
+        if refused {
+            tag += 1;
+            if tag > MAX_TAG {
+                return Err(TooManyTags);
+            }
+            merged.kept.push(AcyclicGraph::new(ports, descending()));
+        }
+    }
+    for graph in &merged.kept {
+        merged.work.add(graph.work);
+    }
+    Ok(merged)
+}
+
+/// What reaches ingress ports on one hop.
+struct Arrivals<'p, 'f> {
+    ports: &'p Ports<'f>,
+    /// Ports that something reaches.
+    reached: Vec<bool>,
+    /// Per ingress port, the egress ports to ports that it reaches with the tag at hand.
+    out: Plane,
+    /// Per egress port, the ingress ports from which that happens.
+    into: Plane,
+    any: bool,
+}
+
+impl<'p, 'f> Arrivals<'p, 'f> {
+    fn new(graph: &TaggedGraph<'p, 'f>, hop: usize, before: &[Tag], tag: Tag) -> Arrivals<'p, 'f> {
+        let ports = graph.ports;
+        let mut arrivals =
+            Arrivals { ports, reached: vec![false; ports.len()], out: ports.plane(), into: ports.plane(), any: false };
+        for (port, &came) in before.iter().enumerate().filter(|&(_, &came)| came != 0) {
+            let port = port as u32;
+            let (local, first) = (ports.local(port), ports.first[ports.node[port as usize] as usize]);
+            for out in graph.onward(hop - 1, port) {
+                let leaving = first + out as u32;
+                arrivals.any = true;
+                arrivals.reached[ports.peer[leaving as usize] as usize] = true;
+                if came == tag {
+                    put(&mut arrivals.out[ports.row(port)], out);
+                    put(&mut arrivals.into[ports.row(leaving)], local);
+                }
+            }
+        }
+        arrivals
+    }
+
+    fn happens(&self, port: u32) -> bool {
+        self.reached[port as usize]
+    }
+
+    /// The ingress ports of the feeding node from which `port` is reached with the tag at hand.
+    fn tails(&self, port: u32) -> &[u64] {
+        &self.into[self.ports.row(self.ports.peer[port as usize])]
+    }
+
+    /// A topological order of the sandbox with all of this hop, if there is one.
+    fn acyclic_with(&self, sandbox: &AcyclicGraph, visiting: &[u32]) -> Option<Vec<u32>> {
+        topological_order(self.ports, visiting, |port, words| {
+            words.clear();
+            words.extend(sandbox.out(port).iter().zip(&self.out[self.ports.row(port)]).map(|(a, b)| a | b));
+        })
+    }
+
+    /// An empty sandbox may begin with any order: the one that more of this hop's edges go along.
+    fn suggest_order(&self, sandbox: &mut AcyclicGraph, visiting: &[u32]) {
+        let mut rank = vec![0u32; self.ports.len()];
+        for (index, &port) in visiting.iter().enumerate() {
+            rank[port as usize] = index as u32;
+        }
+        let mut balance = 0i64;
+        for &port in visiting {
+            if sandbox.out(port).iter().any(|&word| word != 0) {
+                return;
+            }
+            for out in ones(&self.out[self.ports.row(port)]) {
+                let ascends = rank[self.ports.next(port, out) as usize] > rank[port as usize];
+                balance += if ascends { 1 } else { -1 };
+            }
+        }
+        if balance > 0 {
+            sandbox.reorder(visiting.iter().copied());
+        }
+    }
+}
+
+/// A topological order of `vertices` under the edges that `edges` writes into a bitmap of egress ports;
+/// `None` if there is a cycle.
+pub(crate) fn topological_order(
+    ports: &Ports,
+    vertices: &[u32],
+    mut edges: impl FnMut(u32, &mut Vec<u64>),
+) -> Option<Vec<u32>> {
+    let mut waiting = vec![0u32; ports.len()];
+    let mut words = Vec::new();
+    for &port in vertices {
+        edges(port, &mut words);
+        ones(&words).for_each(|out| waiting[ports.next(port, out) as usize] += 1);
+    }
+    let mut order: Vec<u32> = vertices.iter().copied().filter(|&port| waiting[port as usize] == 0).collect();
+    let mut done = 0;
+    while let Some(&port) = order.get(done) {
+        done += 1;
+        edges(port, &mut words);
+        for out in ones(&words) {
+            let next = ports.next(port, out);
+            waiting[next as usize] -= 1;
+            if waiting[next as usize] == 0 {
+                order.push(next);
+            }
+        }
+    }
+    (order.len() == vertices.len()).then_some(order)
+}

@@ -1,0 +1,83 @@
+//! From a path between switches to the paths between their hosts.
+
+use super::trees::{Senders, Tree};
+use super::{Path, Visitor};
+use crate::graph::TaggedGraph;
+use crate::ports::{Ports, put};
+use fabric::NodeId;
+
+/// A path through switches, for all hosts at its ends.
+pub(crate) struct SwitchPath<'a> {
+    /// Node where it begins: a switch with hosts, or a host that relays and sends itself.
+    pub source: u32,
+    /// The egress port at each node but the last, as numbers among all.
+    pub out: &'a [u32],
+    /// Ports by which packets leave the last node; empty if that is a host that relays.
+    pub exits: &'a [u32],
+}
+
+/// Records a path for all hosts at its ends.
+pub(crate) fn record(graph: &mut TaggedGraph, senders: &mut Senders, path: &SwitchPath) {
+    let ports = graph.ports;
+    let relay = ports.fabric.host_index(NodeId(path.source)).is_some();
+    graph.reserve_hops(path.out.len() + 1);
+    graph.recorded += path.out.len() as u64 + 1;
+    // Hop 1 is made at the first node that did not send itself.
+    let mut hop = usize::from(!relay);
+    match path.out.first() {
+        None => path.exits.iter().for_each(|&exit| senders.take(ports, exit)),
+        Some(&first) if !relay => senders.take(ports, first),
+        Some(_) => {}
+    }
+    for (index, &out) in path.out.iter().enumerate() {
+        let target = ports.peer[out as usize];
+        let row = ports.row_start(target) as usize;
+        let plane = &mut graph.hops[hop];
+        match path.out.get(index + 1) {
+            Some(&next) => put(&mut plane[row..], ports.local(next)),
+            None => path.exits.iter().for_each(|&exit| put(&mut plane[row..], ports.local(exit))),
+        }
+        hop += 1;
+    }
+}
+
+/// Shows a path between each two hosts at its ends; false if it is enough.
+pub(crate) fn show(ports: &Ports, path: &SwitchPath, out_ports: &mut Vec<u16>, visitor: &mut Visitor) -> bool {
+    let source = NodeId(path.source);
+    if ports.fabric.host_index(source).is_some() {
+        out_ports.clear();
+        out_ports.extend(path.out.iter().map(|&out| ports.local(out) as u16));
+        return finish(ports, source, path.exits, out_ports, visitor);
+    }
+    ports.of(source).filter(|&port| ports.faces_host(port)).all(|entry| {
+        let sender = ports.peer[entry as usize];
+        out_ports.clear();
+        out_ports.push(ports.local(sender) as u16);
+        out_ports.extend(path.out.iter().map(|&out| ports.local(out) as u16));
+        finish(ports, NodeId(ports.node[sender as usize]), path.exits, out_ports, visitor)
+    })
+}
+
+fn finish(ports: &Ports, source: NodeId, exits: &[u32], out_ports: &mut Vec<u16>, visitor: &mut Visitor) -> bool {
+    if exits.is_empty() {
+        return visitor(Path { source, out_ports }).is_continue();
+    }
+    exits.iter().filter(|&&exit| ports.node[ports.peer[exit as usize] as usize] != source.0).all(|&exit| {
+        out_ports.push(ports.local(exit) as u16);
+        let flow = visitor(Path { source, out_ports });
+        out_ports.pop();
+        flow.is_continue()
+    })
+}
+
+/// A slot that packets may end at, and the ports by which they leave it.
+pub(crate) fn destinations(tree: &Tree) -> Vec<(u32, Vec<u32>)> {
+    let mut all = Vec::new();
+    for (slot, &node) in tree.nodes.iter().enumerate() {
+        let exits: Vec<u32> = tree.ports.of(NodeId(node)).filter(|&port| tree.ports.faces_host(port)).collect();
+        if !exits.is_empty() || tree.ports.fabric.host_index(NodeId(node)).is_some() {
+            all.push((slot as u32, exits));
+        }
+    }
+    all
+}

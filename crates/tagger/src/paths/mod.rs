@@ -1,0 +1,250 @@
+//! Expected lossless paths: which paths must not lose a packet.
+//!
+//! [`ExpectedPaths`] is a union of [`PathSource`]s. It is never held in memory: [`ExpectedPaths::visit`] shows
+//! one path after another. Where the paths of a source are too many even for that (all shortest paths, trees
+//! towards every server), the generator records their turns without listing them.
+
+mod bounces;
+mod expand;
+mod list;
+mod random;
+mod shortest;
+#[cfg(test)]
+mod tests;
+mod trees;
+
+pub(crate) use bounces::check_tiers;
+pub use list::PathList;
+pub use trees::TreeRoots;
+
+use crate::graph::TaggedGraph;
+use crate::ports::Ports;
+use fabric::{Fabric, NodeId, PortIndex};
+use std::ops::ControlFlow;
+
+/// One path from host to host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Path<'a> {
+    /// The host that sends.
+    pub source: NodeId,
+    /// The egress port at each node, the sender's first. The last leads to the destination host.
+    pub out_ports: &'a [PortIndex],
+}
+
+impl Path<'_> {
+    /// The nodes of the path, both hosts included.
+    pub fn nodes(&self, fabric: &Fabric) -> Vec<NodeId> {
+        let mut nodes = vec![self.source];
+        let mut at = self.source;
+        for &out in self.out_ports {
+            at = fabric.ports(at)[usize::from(out)].peer;
+            nodes.push(at);
+        }
+        nodes
+    }
+}
+
+/// Shows paths one by one; [`ControlFlow::Break`] ends it.
+pub type Visitor<'v> = dyn FnMut(Path<'_>) -> ControlFlow<()> + 'v;
+
+/// Where expected lossless paths come from. All of them lead from every host to every other, if not said
+/// otherwise, and none visits a node twice.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum PathSource {
+    /// All shortest paths; with a limit, so many for each pair of hosts, the ones by the lowest ports.
+    AllShortest {
+        /// The most for a pair; `None` for all.
+        limit: Option<u32>,
+    },
+    /// Paths that climb the tiers and come down again, and do so up to `bounces` times more (Clos fabrics).
+    UpDown {
+        /// How often a path may turn from down to up: Tagger's k.
+        bounces: u8,
+    },
+    /// The n shortest paths of each pair of hosts, longer ones where there are not enough of the shortest.
+    NShortest {
+        /// n.
+        paths: u32,
+    },
+    /// A tree of shortest paths towards each switch or server; everybody sends along it.
+    Trees {
+        /// One tree a switch, or one a server.
+        roots: TreeRoots,
+        /// Which of several shortest paths: seed of the choice. `None`: always the lowest port.
+        seed: Option<u64>,
+    },
+    /// Random loop-free paths between random pairs of hosts.
+    Random {
+        /// How many.
+        count: u32,
+        /// The most switches on one.
+        max_switches: u32,
+        /// Seed.
+        seed: u64,
+    },
+    /// Exactly these.
+    List(PathList),
+}
+
+/// Why there are no paths.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PathError {
+    /// A line of a list or table that is wrong.
+    #[error("line {line}: {message}")]
+    Line {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong and what would be right.
+        message: String,
+    },
+    /// A JSON element that is wrong.
+    #[error("{place}: {message}")]
+    Element {
+        /// As in `routes[3].ports`.
+        place: String,
+        /// What is wrong and what would be right.
+        message: String,
+    },
+    /// A parameter outside its range.
+    #[error("{parameter} = {value} does not work: {expected}")]
+    Parameter {
+        /// Its name.
+        parameter: &'static str,
+        /// What it was.
+        value: u64,
+        /// What would be right.
+        expected: String,
+    },
+    /// A fabric without tiers that differ along every link.
+    #[error(
+        "up-down paths need tiers, but `{a}` and `{b}` are linked and both on tier {tier}: state tiers, or use \
+         shortest paths"
+    )]
+    NoTiers {
+        /// One switch.
+        a: String,
+        /// The other.
+        b: String,
+        /// Their tier.
+        tier: u8,
+    },
+    /// No path between two hosts.
+    #[error("no path leads from `{from}` to `{to}`")]
+    NoPath {
+        /// The sender.
+        from: String,
+        /// The receiver.
+        to: String,
+    },
+    /// Forwarding tables that send packets round in circles.
+    #[error("the tables lead packets from `{from}` to `{to}` in a loop through `{at}`")]
+    Loop {
+        /// The sender.
+        from: String,
+        /// The receiver.
+        to: String,
+        /// A switch of the loop.
+        at: String,
+    },
+}
+
+/// A union of path sources.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ExpectedPaths {
+    /// They may overlap.
+    pub sources: Vec<PathSource>,
+}
+
+impl From<PathSource> for ExpectedPaths {
+    fn from(source: PathSource) -> ExpectedPaths {
+        ExpectedPaths { sources: vec![source] }
+    }
+}
+
+impl ExpectedPaths {
+    /// Shows every path, in an order that depends on fabric and sources alone. A path that several sources
+    /// have is shown several times.
+    ///
+    /// # Errors
+    /// [`PathError`] if a source does not fit the fabric.
+    pub fn visit(&self, fabric: &Fabric, visitor: &mut Visitor) -> Result<(), PathError> {
+        let mut stopped = false;
+        for source in &self.sources {
+            if stopped {
+                break;
+            }
+            source.visit(fabric, &mut |path| {
+                let flow = visitor(path);
+                stopped = flow.is_break();
+                flow
+            })?;
+        }
+        Ok(())
+    }
+
+    /// In words, for a rule file: "all shortest paths and 1000 random paths".
+    pub fn describe(&self) -> String {
+        let sources: Vec<String> = self.sources.iter().map(PathSource::describe).collect();
+        sources.join(" and ")
+    }
+
+    /// Records the turns of all paths.
+    pub(crate) fn record(&self, fabric: &Fabric, graph: &mut TaggedGraph) -> Result<(), PathError> {
+        self.sources.iter().try_for_each(|source| source.record(fabric, graph))
+    }
+}
+
+impl PathSource {
+    fn visit(&self, fabric: &Fabric, visitor: &mut Visitor) -> Result<(), PathError> {
+        match self {
+            PathSource::AllShortest { limit } => shortest::visit(fabric, limit.unwrap_or(u32::MAX), false, visitor),
+            PathSource::UpDown { bounces } => bounces::visit(fabric, *bounces, visitor)?,
+            PathSource::NShortest { paths } => shortest::visit(fabric, *paths, true, visitor),
+            PathSource::Trees { roots, seed } => trees::visit(fabric, *roots, *seed, visitor),
+            PathSource::Random { count, max_switches, seed } => {
+                random::visit(fabric, *count, *max_switches, *seed, visitor)?;
+            }
+            PathSource::List(list) => list.visit(visitor),
+        }
+        Ok(())
+    }
+
+    fn record(&self, fabric: &Fabric, graph: &mut TaggedGraph) -> Result<(), PathError> {
+        match self {
+            PathSource::Trees { roots, seed } => trees::record(graph, *roots, *seed),
+            PathSource::AllShortest { limit: None } => shortest::record_all(graph),
+            PathSource::AllShortest { limit: Some(limit) } => shortest::record_some(graph, *limit, false),
+            PathSource::NShortest { paths } => shortest::record_some(graph, *paths, true),
+            PathSource::UpDown { bounces } => bounces::record_turns(graph, *bounces)?,
+            PathSource::Random { .. } | PathSource::List(_) => self.visit(fabric, &mut |path| {
+                let entry = entry(graph.ports, path);
+                graph.add_path(entry, &path.out_ports[1..]);
+                ControlFlow::Continue(())
+            })?,
+        }
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            PathSource::AllShortest { limit: None } => "all shortest paths".to_owned(),
+            PathSource::AllShortest { limit: Some(limit) } => format!("up to {limit} shortest paths a pair"),
+            PathSource::UpDown { bounces: 0 } => "up-down".to_owned(),
+            PathSource::UpDown { bounces: 1 } => "up-down plus 1 bounce".to_owned(),
+            PathSource::UpDown { bounces } => format!("up-down plus {bounces} bounces"),
+            PathSource::NShortest { paths } => format!("the {paths} shortest paths of each pair"),
+            PathSource::Trees { roots: TreeRoots::Switches, .. } => "a tree towards each switch".to_owned(),
+            PathSource::Trees { roots: TreeRoots::Servers, .. } => "a tree towards each server".to_owned(),
+            PathSource::Random { count, .. } => format!("{count} random paths"),
+            PathSource::List(list) => format!("{} listed paths", list.len()),
+        }
+    }
+}
+
+/// The ingress port by which a path enters its first switch.
+pub(crate) fn entry(ports: &Ports, path: Path) -> u32 {
+    let out = ports.first[path.source.index()] + u32::from(path.out_ports[0]);
+    ports.peer[out as usize]
+}

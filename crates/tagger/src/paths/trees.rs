@@ -1,0 +1,393 @@
+//! Trees of shortest paths towards every switch or server.
+//!
+//! One tree a destination: each node's parent is one of its neighbours that are closer. The turns of all paths
+//! of a tree are recorded without walking the paths: a set of distances climbs the tree, "how far away
+//! are the senders below", so a turn costs the same however many paths make it.
+
+use super::{Path, Visitor};
+use crate::graph::TaggedGraph;
+use crate::port_set::ones;
+use crate::ports::{Ports, put};
+use fabric::{Fabric, NodeId};
+use units::random::{purpose, split_mix};
+
+/// Towards what trees lead.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TreeRoots {
+    /// One tree a switch with servers: all its servers are reached alike.
+    Switches,
+    /// One tree a server: the choice among shortest paths differs from server to server.
+    Servers,
+}
+
+const NONE: u32 = u32::MAX;
+const FAR: u16 = u16::MAX;
+
+/// A way from one forwarding node to another.
+#[derive(Clone, Copy)]
+pub(crate) struct Step {
+    /// The slot that it leads to.
+    pub peer: u32,
+    /// The egress port, as a number among all.
+    pub port: u32,
+}
+
+/// Breadth-first trees over the nodes that forward, one at a time, in buffers that are used again. Nodes are
+/// known by *slot*, so that what a search touches at random stays in the nearest cache.
+pub(crate) struct Tree<'p, 'f> {
+    pub ports: &'p Ports<'f>,
+    /// The node of each slot.
+    pub nodes: Vec<u32>,
+    /// The slot of each node, `NONE` for hosts that do not forward.
+    pub slots: Vec<u32>,
+    steps: Vec<Step>,
+    steps_of: Vec<u32>,
+    /// Links from each slot to the root.
+    pub distance: Vec<u16>,
+    /// Slots by distance from the root.
+    pub order: Vec<u32>,
+    /// Per slot, its chosen step towards the root.
+    up: Vec<u32>,
+    unreached: Vec<u32>,
+    pub edge_visits: u64,
+}
+
+impl<'p, 'f> Tree<'p, 'f> {
+    pub fn new(ports: &'p Ports<'f>) -> Tree<'p, 'f> {
+        let fabric = ports.fabric;
+        let mut slots = vec![NONE; fabric.nodes().len()];
+        let nodes: Vec<u32> =
+            fabric.node_ids().filter(|&node| fabric.node(node).forwards()).map(|node| node.0).collect();
+        for (slot, &node) in nodes.iter().enumerate() {
+            slots[node as usize] = slot as u32;
+        }
+        let (mut steps, mut steps_of) = (Vec::new(), vec![0]);
+        for &node in &nodes {
+            for port in ports.of(NodeId(node)) {
+                let peer = slots[ports.node[ports.peer[port as usize] as usize] as usize];
+                if peer != NONE {
+                    steps.push(Step { peer, port });
+                }
+            }
+            steps_of.push(steps.len() as u32);
+        }
+        let count = nodes.len();
+        Tree {
+            ports,
+            nodes,
+            slots,
+            steps,
+            steps_of,
+            distance: vec![FAR; count],
+            order: Vec::with_capacity(count),
+            up: vec![NONE; count],
+            unreached: Vec::with_capacity(count),
+            edge_visits: 0,
+        }
+    }
+
+    /// The ways out of a slot, by port.
+    pub fn steps(&self, slot: u32) -> &[Step] {
+        &self.steps[self.steps_of[slot as usize] as usize..self.steps_of[slot as usize + 1] as usize]
+    }
+
+    /// The step that the tree takes from a slot; `None` at the root.
+    pub fn step_up(&self, slot: u32) -> Option<Step> {
+        let up = self.up[slot as usize];
+        (up != NONE).then(|| self.steps[up as usize])
+    }
+
+    /// Whether the root can be reached.
+    pub fn reaches(&self, slot: u32) -> bool {
+        self.distance[slot as usize] != FAR
+    }
+
+    /// Distances of all slots from a root. What a wide level leads to is found from the other side: each slot
+    /// that is not reached yet asks its neighbours, and mostly finds one soon.
+    pub fn grow(&mut self, root: u32) {
+        self.distance.fill(FAR);
+        self.order.clear();
+        self.unreached.clear();
+        self.order.push(root);
+        self.distance[root as usize] = 0;
+        let (mut from, mut level) = (0, 0u16);
+        while from < self.order.len() && self.order.len() < self.nodes.len() && level < FAR - 1 {
+            let to = self.order.len();
+            level += 1;
+            if (to - from) * 16 < self.nodes.len() - to {
+                for at in from..to {
+                    self.expand(self.order[at], level);
+                }
+            } else {
+                self.ask_unreached(level);
+            }
+            from = to;
+        }
+    }
+
+    fn expand(&mut self, slot: u32, level: u16) {
+        let range = self.steps_of[slot as usize] as usize..self.steps_of[slot as usize + 1] as usize;
+        self.edge_visits += range.len() as u64;
+        for step in &self.steps[range] {
+            let distance = &mut self.distance[step.peer as usize];
+            if *distance == FAR {
+                *distance = level;
+                self.order.push(step.peer);
+            }
+        }
+    }
+
+    fn ask_unreached(&mut self, level: u16) {
+        let mut unreached = std::mem::take(&mut self.unreached);
+        if unreached.is_empty() {
+            unreached.extend((0..self.nodes.len() as u32).filter(|&slot| !self.reaches(slot)));
+        }
+        unreached.retain(|&slot| {
+            if self.reaches(slot) {
+                return false;
+            }
+            let steps = self.steps(slot);
+            let found = steps.iter().position(|step| self.distance[step.peer as usize] == level - 1);
+            self.edge_visits += found.map_or(steps.len(), |at| at + 1) as u64;
+            if found.is_some() {
+                self.distance[slot as usize] = level;
+                self.order.push(slot);
+            }
+            found.is_none()
+        });
+        self.unreached = unreached;
+    }
+
+    /// Gives every slot a parent: its first closer neighbour, beginning at a port that the seed chooses.
+    pub fn choose(&mut self, seed: Option<u64>) {
+        self.up[self.order[0] as usize] = NONE;
+        for &slot in &self.order[1..] {
+            let (from, to) = (self.steps_of[slot as usize], self.steps_of[slot as usize + 1]);
+            let closer = self.distance[slot as usize] - 1;
+            let begin = seed.map_or(from, |seed| {
+                let mut state = seed ^ (u64::from(slot) << 32);
+                from + ((split_mix(&mut state) >> 32) * u64::from(to - from) >> 32) as u32
+            });
+            let closer = |&at: &u32| self.distance[self.steps[at as usize].peer as usize] == closer;
+            let parent = (begin..to).find(closer).or_else(|| (from..begin).find(closer)).unwrap_or(NONE);
+            self.edge_visits +=
+                u64::from(if parent >= begin { parent - begin } else { to - begin + parent - from }) + 1;
+            self.up[slot as usize] = parent;
+        }
+    }
+}
+
+/// Where each tree is rooted (a slot), and by which ports its packets leave the root.
+fn roots(tree: &Tree, kind: TreeRoots) -> Vec<(u32, Vec<u32>)> {
+    let (ports, fabric) = (tree.ports, tree.ports.fabric);
+    let mut all = Vec::new();
+    match kind {
+        TreeRoots::Switches => {
+            for (slot, &node) in tree.nodes.iter().enumerate() {
+                let exits: Vec<u32> = ports.of(NodeId(node)).filter(|&port| ports.faces_host(port)).collect();
+                if !exits.is_empty() || fabric.host_index(NodeId(node)).is_some() {
+                    all.push((slot as u32, exits));
+                }
+            }
+        }
+        TreeRoots::Servers => {
+            for &host in fabric.hosts() {
+                if fabric.node(host).forwards() {
+                    all.push((tree.slots[host.index()], Vec::new()));
+                } else {
+                    // A server with several links is reached by its first.
+                    let exit = ports.peer[ports.first[host.index()] as usize];
+                    all.push((tree.slots[ports.node[exit as usize] as usize], vec![exit]));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The seed of the choices in one tree.
+fn seed_of(seed: Option<u64>, tree: usize) -> Option<u64> {
+    seed.map(|seed| {
+        let mut state = seed ^ purpose("tagger trees").rotate_left(17) ^ (tree as u64);
+        split_mix(&mut state)
+    })
+}
+
+/// Grows all trees, those with the same root only once, and shows each with the ports by which its packets
+/// leave the root, until `show` says that it is enough.
+fn for_each_tree<'p, 'f>(
+    ports: &'p Ports<'f>,
+    kind: TreeRoots,
+    seed: Option<u64>,
+    mut show: impl FnMut(&mut Tree<'p, 'f>, &[u32]) -> bool,
+) -> u64 {
+    let mut tree = Tree::new(ports);
+    let mut grown = NONE;
+    for (index, (root, exits)) in roots(&tree, kind).into_iter().enumerate() {
+        let again = root == grown;
+        if !again {
+            tree.grow(root);
+            grown = root;
+        }
+        if !again || seed.is_some() {
+            tree.choose(seed_of(seed, index));
+        }
+        if !show(&mut tree, &exits) {
+            break;
+        }
+    }
+    tree.edge_visits
+}
+
+/// Records the turns of all paths of all trees.
+pub(crate) fn record(graph: &mut TaggedGraph, kind: TreeRoots, seed: Option<u64>) {
+    let ports = graph.ports;
+    let mut senders = Senders::new(ports);
+    let mut below: Vec<u64> = Vec::new();
+    let visits = for_each_tree(ports, kind, seed, |tree, exits| {
+        senders.record(graph, tree, exits, &mut below);
+        true
+    });
+    senders.finish(graph);
+    graph.edge_visits += visits;
+}
+
+/// Where packets of hosts come in, and where they go at once.
+pub(crate) struct Senders {
+    /// Per node, as bitmaps of its own ports: those that face hosts.
+    entries: Vec<u64>,
+    /// The egress ports that packets of the node's own hosts take.
+    taken: Vec<u64>,
+}
+
+impl Senders {
+    pub fn new(ports: &Ports) -> Senders {
+        let mut senders = Senders { entries: ports.node_sets(), taken: ports.node_sets() };
+        for port in (0..ports.len() as u32).filter(|&port| ports.forwards(port) && ports.faces_host(port)) {
+            put(&mut senders.entries[ports.set(ports.node[port as usize])], ports.local(port));
+        }
+        senders
+    }
+
+    /// Whether hosts that do not forward hang on a node.
+    pub fn at(&self, ports: &Ports, node: u32) -> bool {
+        self.entries[ports.set(node)].iter().any(|&word| word != 0)
+    }
+
+    /// Packets of a node's own hosts leave by this port of it.
+    pub fn take(&mut self, ports: &Ports, port: u32) {
+        put(&mut self.taken[ports.set(ports.node[port as usize])], ports.local(port));
+    }
+
+    /// The turns of one tree. `below` holds, per slot and in as many words as the depth needs, how far back
+    /// packets from the slots below entered the fabric: bit d for those that make their turn here on hop
+    /// d + 1.
+    fn record(&mut self, graph: &mut TaggedGraph, tree: &Tree, exits: &[u32], below: &mut Vec<u64>) {
+        let ports = graph.ports;
+        let depth = tree.order.last().map_or(0, |&slot| usize::from(tree.distance[slot as usize]));
+        let words = (depth + 2).div_ceil(64);
+        graph.reserve_hops(depth + 2);
+        below.clear();
+        below.resize(tree.nodes.len() * words, 0);
+        for &slot in tree.order.iter().rev() {
+            let Some(step) = tree.step_up(slot) else { continue };
+            let node = tree.nodes[slot as usize];
+            let mine = slot as usize * words..(slot as usize + 1) * words;
+            // A relaying host's packets make their first turn at the next node.
+            let mut carried = u64::from(ports.fabric.host_index(NodeId(node)).is_some());
+            if self.at(ports, node) {
+                below[mine.start] |= 1;
+                self.take(ports, step.port);
+            }
+            let target = ports.peer[step.port as usize];
+            let row = ports.row_start(target) as usize;
+            let out = tree
+                .step_up(step.peer)
+                .map(|up| (up.port - ports.first[tree.nodes[step.peer as usize] as usize]) as usize);
+            for word in 0..words {
+                let here = below[mine.start + word];
+                let mut hops = here << 1 | carried;
+                carried = here >> 63;
+                below[step.peer as usize * words + word] |= hops;
+                graph.recorded += u64::from(hops.count_ones());
+                while hops != 0 {
+                    let plane = &mut graph.hops[word * 64 + hops.trailing_zeros() as usize];
+                    hops &= hops - 1;
+                    match out {
+                        Some(out) => plane[row + out / 64] |= 1 << (out % 64),
+                        None => exits.iter().for_each(|&exit| put(&mut plane[row..], ports.local(exit))),
+                    }
+                }
+            }
+        }
+        exits.iter().for_each(|&exit| self.take(ports, exit));
+    }
+
+    /// Every host uses what the hosts of its switch use, except the way back to itself.
+    pub fn finish(&self, graph: &mut TaggedGraph) {
+        let ports = graph.ports;
+        graph.reserve_hops(1);
+        for node in 0..ports.fabric.nodes().len() as u32 {
+            let first = ports.first[node as usize];
+            for bit in ones(&self.entries[ports.set(node)]) {
+                let row = ports.row(first + bit as u32);
+                for (index, &word) in self.taken[ports.set(node)].iter().enumerate() {
+                    let own = if bit / 64 == index { 1 << (bit % 64) } else { 0 };
+                    graph.hops[0][row.start + index] |= word & !own;
+                }
+            }
+        }
+    }
+}
+
+/// Shows every path of every tree.
+pub(crate) fn visit(fabric: &Fabric, kind: TreeRoots, seed: Option<u64>, visitor: &mut Visitor) {
+    let ports = Ports::new(fabric);
+    let mut out_ports = Vec::new();
+    for_each_tree(&ports, kind, seed, |tree, exits| {
+        for &source in fabric.hosts() {
+            for number in ports.of(source) {
+                if !visit_from(tree, exits, source, number, &mut out_ports, visitor) {
+                    return false;
+                }
+            }
+        }
+        true
+    });
+}
+
+/// The paths of one tree that begin with one link of a host; false if it is enough.
+fn visit_from(
+    tree: &Tree,
+    exits: &[u32],
+    source: NodeId,
+    number: u32,
+    out_ports: &mut Vec<u16>,
+    visitor: &mut Visitor,
+) -> bool {
+    let ports = tree.ports;
+    let own = tree.slots[source.index()];
+    // A relaying host follows the tree; any other sends by each of its links.
+    if own != NONE && tree.step_up(own).is_none_or(|step| step.port != number) {
+        return true;
+    }
+    out_ports.clear();
+    out_ports.push(ports.local(number) as u16);
+    let mut at = tree.slots[ports.node[ports.peer[number as usize] as usize] as usize];
+    if at == NONE || !tree.reaches(at) {
+        return true;
+    }
+    while let Some(step) = tree.step_up(at) {
+        out_ports.push(ports.local(step.port) as u16);
+        at = step.peer;
+    }
+    if exits.is_empty() {
+        return visitor(Path { source, out_ports }).is_continue();
+    }
+    exits.iter().filter(|&&exit| ports.node[ports.peer[exit as usize] as usize] != source.0).all(|&exit| {
+        out_ports.push(ports.local(exit) as u16);
+        let flow = visitor(Path { source, out_ports });
+        out_ports.pop();
+        flow.is_continue()
+    })
+}

@@ -1,0 +1,241 @@
+//! From tags of vertices to rules: conflicts, and the paths that a resolved conflict leaves without a rule.
+//!
+//! Merging can give a switch several new tags for one (tag, ingress port, egress port), since ports of several
+//! hops share a tag. The smallest of them is taken: a packet that goes on with a smaller tag than planned can
+//! still be lifted later, one with a larger tag never comes back, and may have no rule ahead. Then every path
+//! is followed again from its first tag through the rules as they are; where one has no rule, it gets one:
+//! with the same tag if that closes no cycle, else with the next. So every expected path is lossless.
+
+use crate::graph::TaggedGraph;
+use crate::merge::{Merged, TooManyTags};
+use crate::order::{AcyclicGraph, Scratch, Work};
+use crate::ports::{Plane, Ports, has, put};
+use crate::rules::{MAX_TAG, Tag};
+
+/// One new tag for every (tag, ingress port, egress port) that expected paths use.
+pub(crate) struct Rewriting<'p, 'f> {
+    pub ports: &'p Ports<'f>,
+    /// `changes[x - 1]`: the new tags y that rules for tag x give, ascending, each with its turns.
+    pub changes: Vec<Vec<(Tag, Plane)>>,
+    /// `known[x - 1]`: the turns that have a rule for tag x.
+    pub known: Vec<Plane>,
+    /// `kept[x - 1]`: the turns between forwarding nodes that keep tag x.
+    pub kept: Vec<AcyclicGraph<'p, 'f>>,
+    pub counts: Resolution,
+    pub work: Work,
+}
+
+/// What had to be done about conflicts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Resolution {
+    /// (Tag, ingress port, egress port) that merging gave several new tags.
+    pub conflicts: u64,
+    /// Rules added because a path had none after the conflicts were resolved.
+    pub rules_added: u64,
+    /// How many of those lift the tag.
+    pub rules_lifting: u64,
+}
+
+impl<'p, 'f> Rewriting<'p, 'f> {
+    /// No rule at all.
+    pub fn empty(ports: &'p Ports<'f>) -> Rewriting<'p, 'f> {
+        Rewriting {
+            ports,
+            changes: Vec::new(),
+            known: Vec::new(),
+            kept: Vec::new(),
+            counts: Resolution::default(),
+            work: Work::default(),
+        }
+    }
+
+    /// One tag more at every hop, the last one to a host included (Table 3).
+    pub fn one_per_hop(graph: &TaggedGraph<'p, 'f>) -> Result<Rewriting<'p, 'f>, TooManyTags> {
+        let mut rewriting = Rewriting::empty(graph.ports);
+        if graph.hops.len() >= usize::from(MAX_TAG) {
+            return Err(TooManyTags);
+        }
+        for (tag, plane) in (1..).zip(&graph.hops) {
+            rewriting.reserve(tag);
+            rewriting.changes[usize::from(tag) - 1].push((tag + 1, plane.clone()));
+            rewriting.known[usize::from(tag) - 1].clone_from(plane);
+        }
+        Ok(rewriting)
+    }
+
+    /// The rules that merged tags stand for, without conflicts, and with every path lossless that starts with
+    /// tag 1.
+    pub fn from_merged(
+        graph: &TaggedGraph<'p, 'f>,
+        merged: Merged<'p, 'f>,
+        scratch: &mut Scratch,
+    ) -> Result<Rewriting<'p, 'f>, TooManyTags> {
+        let ports = graph.ports;
+        let mut rewriting = Rewriting::empty(ports);
+        rewriting.kept = merged.kept;
+        rewriting.work = merged.work;
+        let nowhere = Vec::new();
+        for (index, tags) in merged.tag_of.iter().enumerate().take(graph.hops.len()) {
+            let after = merged.tag_of.get(index + 1).unwrap_or(&nowhere);
+            for (port, &tag) in tags.iter().enumerate().filter(|&(_, &tag)| tag != 0) {
+                let port = port as u32;
+                for out in graph.turns(index + 1, port) {
+                    let next = ports.next(port, out);
+                    // To a host the tag stays: nothing beyond could pause in a cycle.
+                    let new_tag = if ports.forwards(next) { after[next as usize] } else { tag };
+                    rewriting.set(port, tag, out, new_tag);
+                }
+            }
+        }
+        rewriting.keep_smallest();
+        rewriting.follow_paths(graph, 1, scratch)?;
+        Ok(rewriting)
+    }
+
+    /// The highest tag that a rule matches or gives.
+    pub fn highest_tag(&self) -> Tag {
+        let given = self.changes.iter().flatten().map(|change| change.0).max().unwrap_or(0);
+        given.max(self.changes.len() as Tag)
+    }
+
+    /// The highest tag that arrives anywhere but at a host: how many lossless queues switches need.
+    pub fn highest_matched(&self) -> Tag {
+        self.changes.iter().rposition(|changes| !changes.is_empty()).map_or(0, |at| at as Tag + 1)
+    }
+
+    fn reserve(&mut self, tag: Tag) {
+        while self.changes.len() < usize::from(tag) {
+            self.changes.push(Vec::new());
+            self.known.push(self.ports.plane());
+        }
+    }
+
+    fn reserve_kept(&mut self, tag: Tag) {
+        while self.kept.len() < usize::from(tag) {
+            let order = (0..self.ports.len() as u32).filter(|&port| self.ports.forwards(port));
+            self.kept.push(AcyclicGraph::new(self.ports, order));
+        }
+    }
+
+    /// Adds a rule, whatever there is already.
+    pub fn set(&mut self, port: u32, tag: Tag, out: usize, new_tag: Tag) {
+        self.reserve(tag);
+        let changes = &mut self.changes[usize::from(tag) - 1];
+        let at = match changes.binary_search_by_key(&new_tag, |change| change.0) {
+            Ok(at) => at,
+            Err(at) => {
+                changes.insert(at, (new_tag, self.ports.plane()));
+                at
+            }
+        };
+        put(&mut changes[at].1[self.ports.row(port)], out);
+        put(&mut self.known[usize::from(tag) - 1][self.ports.row(port)], out);
+    }
+
+    /// Leaves each turn its smallest new tag.
+    fn keep_smallest(&mut self) {
+        for changes in &mut self.changes {
+            let mut taken = self.ports.plane();
+            let mut conflicting = self.ports.plane();
+            for (_, plane) in changes.iter_mut() {
+                for ((word, taken), conflicting) in plane.iter_mut().zip(&mut taken).zip(&mut conflicting) {
+                    *conflicting |= *word & *taken;
+                    *word &= !*taken;
+                    *taken |= *word;
+                }
+            }
+            self.counts.conflicts += conflicting.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+            changes.retain(|(_, plane)| plane.iter().any(|&word| word != 0));
+        }
+    }
+
+    /// Follows every path through the rules, hop by hop for all paths at once, and adds what is missing.
+    ///
+    /// Paths that reach a port on the same hop are not told apart, so that a path made of one's beginning
+    /// and another's end is kept lossless too.
+    pub fn follow_paths(
+        &mut self,
+        graph: &TaggedGraph<'p, 'f>,
+        first_tag: Tag,
+        scratch: &mut Scratch,
+    ) -> Result<(), TooManyTags> {
+        let mut now = vec![0u64; self.ports.len()];
+        graph.entries().for_each(|port| now[port as usize] = 1 << first_tag);
+        for hop in 1..=graph.hops.len() {
+            let mut next = vec![0u64; self.ports.len()];
+            for port in 0..self.ports.len() as u32 {
+                let mut tags = now[port as usize];
+                while tags != 0 {
+                    let tag = tags.trailing_zeros() as Tag;
+                    tags &= tags - 1;
+                    self.follow(graph, hop, port, tag, &mut next, scratch)?;
+                }
+            }
+            now = next;
+        }
+        Ok(())
+    }
+
+    fn follow(
+        &mut self,
+        graph: &TaggedGraph<'p, 'f>,
+        hop: usize,
+        port: u32,
+        tag: Tag,
+        next: &mut [u64],
+        scratch: &mut Scratch,
+    ) -> Result<(), TooManyTags> {
+        self.reserve(tag);
+        let ports = self.ports;
+        let row = ports.row(port);
+        let known = &self.known[usize::from(tag) - 1][row.clone()];
+        if graph.hops[hop - 1][row.clone()].iter().zip(known).any(|(turns, known)| turns & !known != 0) {
+            for out in graph.turns(hop, port) {
+                if !has(&self.known[usize::from(tag) - 1][row.clone()], out) {
+                    self.add_missing(port, tag, out, scratch)?;
+                }
+            }
+        }
+        let turns = &graph.hops[hop - 1][row.clone()];
+        let onward = &ports.onward[ports.set(ports.node[port as usize])];
+        let first = ports.first[ports.node[port as usize] as usize] as usize;
+        for (new_tag, plane) in &self.changes[usize::from(tag) - 1] {
+            for (index, word) in plane[row.clone()].iter().enumerate() {
+                let mut rest = word & turns[index] & onward[index];
+                while rest != 0 {
+                    let out = index * 64 + rest.trailing_zeros() as usize;
+                    rest &= rest - 1;
+                    next[ports.peer[first + out] as usize] |= 1 << new_tag;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn add_missing(&mut self, port: u32, tag: Tag, out: usize, scratch: &mut Scratch) -> Result<(), TooManyTags> {
+        let ports = self.ports;
+        let next = ports.next(port, out);
+        let mut new_tag = tag;
+        self.counts.rules_added += 1;
+        if ports.forwards(next) {
+            self.reserve_kept(tag);
+            let mut tail = vec![0; ports.row(port).len()];
+            put(&mut tail, ports.local(port));
+            let kept = &mut self.kept[usize::from(tag) - 1];
+            let before = kept.work;
+            if !kept.insert(scratch, next, &tail) {
+                new_tag += 1;
+                self.counts.rules_lifting += 1;
+            }
+            let after = kept.work;
+            self.work.searches += after.searches - before.searches;
+            self.work.edge_visits += after.edge_visits - before.edge_visits;
+        }
+        if new_tag > MAX_TAG {
+            return Err(TooManyTags);
+        }
+        self.set(port, tag, out, new_tag);
+        Ok(())
+    }
+}
