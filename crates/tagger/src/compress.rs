@@ -6,7 +6,7 @@
 
 use crate::PortSet;
 use crate::port_set::ones;
-use crate::ports::{has, put};
+use crate::ports::put;
 use crate::rules::{Rule, RuleTable, SwitchRules, Tag};
 use fabric::{Fabric, NodeId};
 use std::collections::BTreeMap;
@@ -143,12 +143,6 @@ impl Matrix {
             count.joint += self.merge_equal(&columns).len().min(self.merge_equal(rows).len()) as u32;
         }
         count
-    }
-
-    /// Whether a turn has a rule for this tag.
-    pub fn contains(&self, tag: Tag, in_port: usize, out: usize) -> bool {
-        let row = |rows: &Vec<u64>| has(&rows[in_port * self.words..(in_port + 1) * self.words], out);
-        self.turns.iter().any(|(&(of, _), rows)| of == tag && row(rows))
     }
 }
 

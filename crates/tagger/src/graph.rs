@@ -77,15 +77,6 @@ impl<'p, 'f> TaggedGraph<'p, 'f> {
         self.hops.iter().flatten().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// All turns on any hop, as one plane.
-    pub fn all_turns(&self) -> Plane {
-        let mut all = self.ports.plane();
-        for plane in &self.hops {
-            all.iter_mut().zip(plane).for_each(|(all, word)| *all |= word);
-        }
-        all
-    }
-
     /// The turns of one ingress port on one hop (from 1).
     pub fn turns(&self, tag: usize, port: u32) -> impl Iterator<Item = usize> + '_ {
         ones(&self.hops[tag - 1][self.ports.row(port)])

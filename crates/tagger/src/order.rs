@@ -12,7 +12,7 @@
 //! that in one search no port is looked at twice.
 
 use crate::port_set::ones;
-use crate::ports::{Plane, Ports, has, put};
+use crate::ports::{Far, Plane, Ports, put};
 
 const NONE: u32 = u32::MAX;
 
@@ -64,8 +64,10 @@ pub(crate) struct Scratch {
     left: Vec<u64>,
     /// Per node, its ingress ports that the backward search has reached.
     behind: Vec<u64>,
-    forward: Vec<u32>,
-    backward: Vec<u32>,
+    /// Per node, its egress ports that lead to one of those.
+    wanted: Vec<u64>,
+    forward: Vec<Far>,
+    backward: Vec<Far>,
 }
 
 impl Scratch {
@@ -74,19 +76,23 @@ impl Scratch {
             ahead: ports.node_sets(),
             left: ports.node_sets(),
             behind: ports.node_sets(),
+            wanted: ports.node_sets(),
             forward: Vec::new(),
             backward: Vec::new(),
         }
     }
 
     fn clear(&mut self, ports: &Ports) {
-        for &vertex in &self.forward {
-            let node = ports.node[vertex as usize];
-            self.ahead[ports.set(node)].fill(0);
-            self.left[ports.set(node)].fill(0);
+        for vertex in &self.forward {
+            let set = vertex.set as usize..vertex.set as usize + usize::from(vertex.words);
+            self.ahead[set.clone()].fill(0);
+            self.left[set].fill(0);
         }
-        for &vertex in &self.backward {
-            self.behind[ports.set(ports.node[vertex as usize])].fill(0);
+        for vertex in &self.backward {
+            let set = vertex.set as usize..vertex.set as usize + usize::from(vertex.words);
+            self.behind[set].fill(0);
+            let feed = ports.far[vertex.port as usize];
+            self.wanted[feed.set as usize..feed.set as usize + usize::from(feed.words)].fill(0);
         }
         self.forward.clear();
         self.backward.clear();
@@ -198,16 +204,12 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         match outcome {
             Outcome::Cycle => {}
             Outcome::ForwardDone => {
-                let mut moved = std::mem::take(&mut scratch.forward);
-                moved.sort_unstable_by_key(|&vertex| self.label[vertex as usize]);
-                self.move_after(&moved, highest);
-                scratch.forward = moved;
+                scratch.forward.sort_unstable_by_key(|vertex| self.label[vertex.port as usize]);
+                self.move_after(&scratch.forward, highest);
             }
             Outcome::BackwardDone => {
-                let mut moved = std::mem::take(&mut scratch.backward);
-                moved.sort_unstable_by_key(|&vertex| self.label[vertex as usize]);
-                self.move_before(&moved, head);
-                scratch.backward = moved;
+                scratch.backward.sort_unstable_by_key(|vertex| self.label[vertex.port as usize]);
+                self.move_before(&scratch.backward, head);
             }
         }
         scratch.clear(self.ports);
@@ -217,97 +219,113 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
     fn search(&mut self, scratch: &mut Scratch, head: u32, tails: &[u64], upper: u64) -> Outcome {
         let ports = self.ports;
         let lower = self.label[head as usize];
-        let feeder = ports.node[ports.peer[head as usize] as usize];
-        put(&mut scratch.ahead[ports.set(ports.node[head as usize])], ports.local(head));
-        scratch.forward.push(head);
+        let feeder = ports.far[head as usize];
         for bit in ones(tails) {
-            let tail = ports.first[feeder as usize] + bit as u32;
+            let tail = feeder.first + bit as u32;
             if tail == head {
                 return Outcome::Cycle;
             }
             if self.label[tail as usize] > lower {
-                put(&mut scratch.behind[ports.set(feeder)], bit);
-                scratch.backward.push(tail);
+                self.reach_backward(scratch, Far { port: tail, local: bit as u16, ..feeder });
             }
+        }
+        if self.reach_forward(scratch, ports.here(head)) {
+            return Outcome::Cycle;
         }
         let (mut forward, mut backward) = (0, 0);
         let (mut cost_forward, mut cost_backward) = (0u64, 0u64);
         loop {
             let Some(&vertex) = scratch.forward.get(forward) else { break Outcome::ForwardDone };
             let Some(&other) = scratch.backward.get(backward) else { break Outcome::BackwardDone };
+            self.work.vertices_visited += 1;
+            let before = self.work.edge_visits;
             let met = if cost_forward <= cost_backward {
                 forward += 1;
-                let (met, cost) = self.expand_forward(scratch, vertex, upper);
-                cost_forward += cost + 1;
-                self.work.edge_visits += cost;
+                let met = self.expand_forward(scratch, vertex, upper);
+                cost_forward += self.work.edge_visits - before + 1;
                 met
             } else {
                 backward += 1;
-                let (met, cost) = self.expand_backward(scratch, other, lower);
-                cost_backward += cost + 1;
-                self.work.edge_visits += cost;
+                let met = self.expand_backward(scratch, other, lower);
+                cost_backward += self.work.edge_visits - before + 1;
                 met
             };
-            self.work.vertices_visited += 1;
             if met {
                 break Outcome::Cycle;
             }
         }
     }
 
+    /// Takes a vertex into the forward search; true if an edge of it leads to what the backward search has.
     #[inline]
-    fn expand_forward(&self, scratch: &mut Scratch, vertex: u32, upper: u64) -> (bool, u64) {
-        let ports = self.ports;
-        let node = ports.node[vertex as usize];
-        let (first, row, set) = (ports.first[node as usize], ports.row(vertex), ports.set[node as usize] as usize);
-        let mut cost = 0;
-        for (index, word) in row.enumerate() {
-            let mut fresh = self.out[word] & !scratch.left[set + index];
-            scratch.left[set + index] |= fresh;
-            cost += u64::from(fresh.count_ones());
-            while fresh != 0 {
-                let target = ports.peer[first as usize + index * 64 + fresh.trailing_zeros() as usize];
-                fresh &= fresh - 1;
-                let (there, local) = (ports.set(ports.node[target as usize]), ports.local(target));
-                if has(&scratch.behind[there.clone()], local) {
-                    return (true, cost);
-                }
-                if self.label[target as usize] < upper {
-                    put(&mut scratch.ahead[there], local);
-                    scratch.forward.push(target);
-                }
-            }
+    fn reach_forward(&self, scratch: &mut Scratch, vertex: Far) -> bool {
+        let (row, set) = (vertex.row as usize, vertex.set as usize);
+        put(&mut scratch.ahead[set..], usize::from(vertex.local));
+        scratch.forward.push(vertex);
+        (0..usize::from(vertex.words)).any(|index| self.out[row + index] & scratch.wanted[set + index] != 0)
+    }
+
+    /// Takes a vertex into the backward search; true if an edge comes to it from what the forward search has.
+    #[inline]
+    fn reach_backward(&self, scratch: &mut Scratch, vertex: Far) -> bool {
+        put(&mut scratch.behind[vertex.set as usize..], usize::from(vertex.local));
+        scratch.backward.push(vertex);
+        let feed = self.ports.far[vertex.port as usize];
+        let (row, set) = (feed.row as usize, feed.set as usize);
+        if feed.words == 0 {
+            return false;
         }
-        (false, cost)
+        put(&mut scratch.wanted[set..], usize::from(feed.local));
+        (0..usize::from(feed.words)).any(|index| self.into[row + index] & scratch.ahead[set + index] != 0)
     }
 
     #[inline]
-    fn expand_backward(&self, scratch: &mut Scratch, vertex: u32, lower: u64) -> (bool, u64) {
+    fn expand_forward(&mut self, scratch: &mut Scratch, vertex: Far, upper: u64) -> bool {
         let ports = self.ports;
-        let feed = ports.peer[vertex as usize];
-        let node = ports.node[feed as usize];
-        if !ports.forwards(feed) {
-            return (false, 0);
-        }
-        let (first, row, set) = (ports.first[node as usize], ports.row(feed), ports.set[node as usize] as usize);
-        let mut cost = 0;
-        for (index, word) in row.enumerate() {
-            if self.into[word] & scratch.ahead[set + index] != 0 {
-                return (true, cost + 1);
+        let (row, set) = (vertex.row as usize, vertex.set as usize);
+        for index in 0..usize::from(vertex.words) {
+            // What other ports of this node have followed already leads nowhere new.
+            let mut fresh = self.out[row + index] & !scratch.left[set + index];
+            if self.out[row + index] & scratch.wanted[set + index] != 0 {
+                return true;
             }
-            let mut fresh = self.into[word] & !scratch.behind[set + index];
-            cost += u64::from(fresh.count_ones());
+            scratch.left[set + index] |= fresh;
+            self.work.edge_visits += u64::from(fresh.count_ones());
             while fresh != 0 {
-                let bit = index * 64 + fresh.trailing_zeros() as usize;
+                let out = vertex.first as usize + index * 64 + fresh.trailing_zeros() as usize;
                 fresh &= fresh - 1;
-                let source = first + bit as u32;
-                if self.label[source as usize] > lower {
-                    put(&mut scratch.behind[set..], bit);
-                    scratch.backward.push(source);
+                let target = ports.far[out];
+                if self.label[target.port as usize] < upper && self.reach_forward(scratch, target) {
+                    return true;
                 }
             }
         }
-        (false, cost)
+        false
+    }
+
+    #[inline]
+    fn expand_backward(&mut self, scratch: &mut Scratch, vertex: Far, lower: u64) -> bool {
+        let feed = self.ports.far[vertex.port as usize];
+        let (row, set) = (feed.row as usize, feed.set as usize);
+        for index in 0..usize::from(feed.words) {
+            let into = self.into[row + index];
+            if into & scratch.ahead[set + index] != 0 {
+                return true;
+            }
+            let mut fresh = into & !scratch.behind[set + index];
+            self.work.edge_visits += u64::from(fresh.count_ones());
+            while fresh != 0 {
+                let bit = index * 64 + fresh.trailing_zeros() as usize;
+                fresh &= fresh - 1;
+                let port = feed.first + bit as u32;
+                // Every ingress port of a node has a bitmap of its own, of the same length.
+                let source = Far { port, row: self.ports.row_start(port), local: bit as u16, ..feed };
+                if self.label[port as usize] > lower && self.reach_backward(scratch, source) {
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     fn unlink(&mut self, vertex: u32) {
@@ -321,21 +339,21 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         }
     }
 
-    fn move_after(&mut self, moved: &[u32], anchor: u32) {
-        moved.iter().for_each(|&vertex| self.unlink(vertex));
+    fn move_after(&mut self, moved: &[Far], anchor: u32) {
+        moved.iter().for_each(|vertex| self.unlink(vertex.port));
         self.link(moved, anchor, self.next[anchor as usize]);
     }
 
-    fn move_before(&mut self, moved: &[u32], anchor: u32) {
-        moved.iter().for_each(|&vertex| self.unlink(vertex));
+    fn move_before(&mut self, moved: &[Far], anchor: u32) {
+        moved.iter().for_each(|vertex| self.unlink(vertex.port));
         self.link(moved, self.previous[anchor as usize], anchor);
     }
 
     /// Puts vertices between two neighbours of the list, either of which may be its end.
-    fn link(&mut self, moved: &[u32], before: u32, after: u32) {
+    fn link(&mut self, moved: &[Far], before: u32, after: u32) {
         self.work.moves += moved.len() as u64;
         let mut last = before;
-        for &vertex in moved {
+        for vertex in moved.iter().map(|vertex| vertex.port) {
             self.previous[vertex as usize] = last;
             match last {
                 NONE => self.first = vertex,
@@ -354,8 +372,8 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
             self.relabel();
             return;
         }
-        for (index, &vertex) in moved.iter().enumerate() {
-            self.label[vertex as usize] = low + step * (index as u64 + 1);
+        for (index, vertex) in moved.iter().enumerate() {
+            self.label[vertex.port as usize] = low + step * (index as u64 + 1);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Where the ports of a fabric lie in flat arrays, and bitmaps over them.
 
-use fabric::{Fabric, NodeId, PortIndex};
+use fabric::{Fabric, NodeId};
 
 /// The flat view of a fabric that everything here works on. A port is known by its number among all ports
 /// ([`Fabric::port_number`]); as an *ingress* port it is a vertex of the tagged graph.
@@ -10,6 +10,8 @@ pub(crate) struct Ports<'f> {
     pub node: Vec<u32>,
     /// The port at the other end of each port's link.
     pub peer: Vec<u32>,
+    /// Per port, what lies at the other end of its link, for searches that look at nothing else.
+    pub far: Vec<Far>,
     /// First port of each node, and one past the last of the last node.
     pub first: Vec<u32>,
     /// Where the bitmap of each port's row begins in a [`Plane`].
@@ -26,6 +28,23 @@ pub(crate) struct Ports<'f> {
     set_words: usize,
 }
 
+/// The ingress port at the other end of a link: everything that a search asks about it, in half a cache line.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Far {
+    /// Its number among all ports.
+    pub port: u32,
+    /// Where the bitmap over its node's ports begins in a [`Plane`], for its own turns.
+    pub row: u32,
+    /// Where that bitmap begins in an array with one such bitmap a node.
+    pub set: u32,
+    /// First port of its node.
+    pub first: u32,
+    /// Its index within its node.
+    pub local: u16,
+    /// Words of the bitmaps.
+    pub words: u16,
+}
+
 impl<'f> Ports<'f> {
     pub fn new(fabric: &'f Fabric) -> Ports<'f> {
         let (nodes, count) = (fabric.nodes().len(), fabric.port_count());
@@ -33,6 +52,7 @@ impl<'f> Ports<'f> {
             fabric,
             node: Vec::with_capacity(count),
             peer: Vec::with_capacity(count),
+            far: Vec::new(),
             first: Vec::with_capacity(nodes + 1),
             row: Vec::with_capacity(count),
             set: Vec::with_capacity(nodes),
@@ -63,7 +83,17 @@ impl<'f> Ports<'f> {
             }
         }
         ports.first.push(ports.node.len() as u32);
+        ports.far = ports.peer.iter().map(|&port| ports.here(port)).collect();
         ports
+    }
+
+    /// What a search asks about a port.
+    #[inline]
+    pub fn here(&self, port: u32) -> Far {
+        let node = self.node[port as usize] as usize;
+        let (first, set) = (self.first[node], self.set[node]);
+        let (local, words) = ((port - first) as u16, self.words[node] as u16);
+        Far { port, row: self.row[port as usize], set, first, local, words }
     }
 
     /// The number of ports of all nodes.
@@ -135,12 +165,6 @@ impl<'f> Ports<'f> {
         let mut nodes: Vec<NodeId> = self.fabric.node_ids().filter(|node| self.forwards[node.index()]).collect();
         nodes.sort_unstable_by(|&a, &b| self.fabric.name(a).cmp(self.fabric.name(b)));
         nodes.into_iter().flat_map(|node| self.of(node)).collect()
-    }
-
-    /// The name of a port, for people: `L1:3`.
-    pub fn name(&self, port: u32) -> (String, PortIndex) {
-        let node = NodeId(self.node[port as usize]);
-        (self.fabric.name(node).to_owned(), self.local(port) as PortIndex)
     }
 }
 

@@ -23,21 +23,18 @@ pub(crate) fn record(graph: &mut TaggedGraph, senders: &mut Senders, path: &Swit
     graph.reserve_hops(path.out.len() + 1);
     graph.recorded += path.out.len() as u64 + 1;
     // Hop 1 is made at the first node that did not send itself.
-    let mut hop = usize::from(!relay);
+    let planes = &mut graph.hops[usize::from(!relay)..];
     match path.out.first() {
         None => path.exits.iter().for_each(|&exit| senders.take(ports, exit)),
         Some(&first) if !relay => senders.take(ports, first),
         Some(_) => {}
     }
-    for (index, &out) in path.out.iter().enumerate() {
-        let target = ports.peer[out as usize];
-        let row = ports.row_start(target) as usize;
-        let plane = &mut graph.hops[hop];
+    for ((index, &out), plane) in path.out.iter().enumerate().zip(planes) {
+        let row = ports.far[out as usize].row as usize;
         match path.out.get(index + 1) {
             Some(&next) => put(&mut plane[row..], ports.local(next)),
             None => path.exits.iter().for_each(|&exit| put(&mut plane[row..], ports.local(exit))),
         }
-        hop += 1;
     }
 }
 

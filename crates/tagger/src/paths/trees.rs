@@ -30,6 +30,10 @@ pub(crate) struct Step {
     pub peer: u32,
     /// The egress port, as a number among all.
     pub port: u32,
+    /// Where the turns of the ingress port that it leads to begin in a plane.
+    row: u32,
+    /// The egress port's index within its node.
+    local: u16,
 }
 
 /// Breadth-first trees over the nodes that forward, one at a time, in buffers that are used again. Nodes are
@@ -66,7 +70,8 @@ impl<'p, 'f> Tree<'p, 'f> {
             for port in ports.of(NodeId(node)) {
                 let peer = slots[ports.node[ports.peer[port as usize] as usize] as usize];
                 if peer != NONE {
-                    steps.push(Step { peer, port });
+                    let (row, local) = (ports.far[port as usize].row, ports.local(port) as u16);
+                    steps.push(Step { peer, port, row, local });
                 }
             }
             steps_of.push(steps.len() as u32);
@@ -166,7 +171,7 @@ impl<'p, 'f> Tree<'p, 'f> {
             let closer = self.distance[slot as usize] - 1;
             let begin = seed.map_or(from, |seed| {
                 let mut state = seed ^ (u64::from(slot) << 32);
-                from + ((split_mix(&mut state) >> 32) * u64::from(to - from) >> 32) as u32
+                from + (((split_mix(&mut state) >> 32) * u64::from(to - from)) >> 32) as u32
             });
             let closer = |&at: &u32| self.distance[self.steps[at as usize].peer as usize] == closer;
             let parent = (begin..to).find(closer).or_else(|| (from..begin).find(closer)).unwrap_or(NONE);
@@ -243,11 +248,13 @@ fn for_each_tree<'p, 'f>(
 pub(crate) fn record(graph: &mut TaggedGraph, kind: TreeRoots, seed: Option<u64>) {
     let ports = graph.ports;
     let mut senders = Senders::new(ports);
-    let mut below: Vec<u64> = Vec::new();
+    let mut climb = Climb::new(ports, &senders);
     let visits = for_each_tree(ports, kind, seed, |tree, exits| {
-        senders.record(graph, tree, exits, &mut below);
+        climb.record(graph, tree, exits);
+        exits.iter().for_each(|&exit| senders.take(ports, exit));
         true
     });
+    climb.taken.iter().enumerate().filter(|(_, taken)| **taken).for_each(|(port, _)| senders.take(ports, port as u32));
     senders.finish(graph);
     graph.edge_visits += visits;
 }
@@ -279,50 +286,6 @@ impl Senders {
         put(&mut self.taken[ports.set(ports.node[port as usize])], ports.local(port));
     }
 
-    /// The turns of one tree. `below` holds, per slot and in as many words as the depth needs, how far back
-    /// packets from the slots below entered the fabric: bit d for those that make their turn here on hop
-    /// d + 1.
-    fn record(&mut self, graph: &mut TaggedGraph, tree: &Tree, exits: &[u32], below: &mut Vec<u64>) {
-        let ports = graph.ports;
-        let depth = tree.order.last().map_or(0, |&slot| usize::from(tree.distance[slot as usize]));
-        let words = (depth + 2).div_ceil(64);
-        graph.reserve_hops(depth + 2);
-        below.clear();
-        below.resize(tree.nodes.len() * words, 0);
-        for &slot in tree.order.iter().rev() {
-            let Some(step) = tree.step_up(slot) else { continue };
-            let node = tree.nodes[slot as usize];
-            let mine = slot as usize * words..(slot as usize + 1) * words;
-            // A relaying host's packets make their first turn at the next node.
-            let mut carried = u64::from(ports.fabric.host_index(NodeId(node)).is_some());
-            if self.at(ports, node) {
-                below[mine.start] |= 1;
-                self.take(ports, step.port);
-            }
-            let target = ports.peer[step.port as usize];
-            let row = ports.row_start(target) as usize;
-            let out = tree
-                .step_up(step.peer)
-                .map(|up| (up.port - ports.first[tree.nodes[step.peer as usize] as usize]) as usize);
-            for word in 0..words {
-                let here = below[mine.start + word];
-                let mut hops = here << 1 | carried;
-                carried = here >> 63;
-                below[step.peer as usize * words + word] |= hops;
-                graph.recorded += u64::from(hops.count_ones());
-                while hops != 0 {
-                    let plane = &mut graph.hops[word * 64 + hops.trailing_zeros() as usize];
-                    hops &= hops - 1;
-                    match out {
-                        Some(out) => plane[row + out / 64] |= 1 << (out % 64),
-                        None => exits.iter().for_each(|&exit| put(&mut plane[row..], ports.local(exit))),
-                    }
-                }
-            }
-        }
-        exits.iter().for_each(|&exit| self.take(ports, exit));
-    }
-
     /// Every host uses what the hosts of its switch use, except the way back to itself.
     pub fn finish(&self, graph: &mut TaggedGraph) {
         let ports = graph.ports;
@@ -337,6 +300,68 @@ impl Senders {
                 }
             }
         }
+    }
+}
+
+/// Sets of distances that climb a tree.
+struct Climb {
+    /// Per slot, whether hosts that do not forward hang on it, and whether it is a host that does.
+    sends: Vec<bool>,
+    relays: Vec<bool>,
+    /// Ports that some node's own hosts left by.
+    taken: Vec<bool>,
+    /// Per slot, in as many words as the depth of the tree needs: bit d says that packets which entered the
+    /// fabric below make their turn at this slot on hop d + 1.
+    below: Vec<u64>,
+}
+
+impl Climb {
+    fn new(ports: &Ports, senders: &Senders) -> Climb {
+        let fabric = ports.fabric;
+        let nodes = || fabric.node_ids().filter(|&node| fabric.node(node).forwards());
+        Climb {
+            sends: nodes().map(|node| senders.at(ports, node.0)).collect(),
+            relays: nodes().map(|node| fabric.host_index(node).is_some()).collect(),
+            taken: vec![false; ports.len()],
+            below: Vec::new(),
+        }
+    }
+
+    /// The turns of one tree.
+    fn record(&mut self, graph: &mut TaggedGraph, tree: &Tree, exits: &[u32]) {
+        let depth = tree.order.last().map_or(0, |&slot| usize::from(tree.distance[slot as usize]));
+        let words = (depth + 2).div_ceil(64);
+        graph.reserve_hops(depth + 2);
+        self.below.clear();
+        self.below.resize(tree.nodes.len() * words, 0);
+        let mut recorded = 0;
+        for &slot in tree.order.iter().rev() {
+            let Some(step) = tree.step_up(slot) else { continue };
+            if self.sends[slot as usize] {
+                self.below[slot as usize * words] |= 1;
+                self.taken[step.port as usize] = true;
+            }
+            let row = step.row as usize;
+            let out = tree.step_up(step.peer).map(|up| usize::from(up.local));
+            // A relaying host's packets make their first turn at the next node.
+            let mut carried = u64::from(self.relays[slot as usize]);
+            for word in 0..words {
+                let here = self.below[slot as usize * words + word];
+                let mut hops = here << 1 | carried;
+                carried = here >> 63;
+                self.below[step.peer as usize * words + word] |= hops;
+                recorded += u64::from(hops.count_ones());
+                while hops != 0 {
+                    let plane = &mut graph.hops[word * 64 + hops.trailing_zeros() as usize];
+                    hops &= hops - 1;
+                    match out {
+                        Some(out) => plane[row + out / 64] |= 1 << (out % 64),
+                        None => exits.iter().for_each(|&exit| put(&mut plane[row..], tree.ports.local(exit))),
+                    }
+                }
+            }
+        }
+        graph.recorded += recorded;
     }
 }
 
