@@ -8,6 +8,7 @@ use crate::table::Table;
 use crate::verdict::{Check, Counts, Cycle, DecreasingRule, LostPath, MAX_LOST, TaggedLink, Verdict, forwarders};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 use std::io::BufRead;
+use std::rc::Rc;
 
 /// Rules held against their fabric, then against the paths that must be lossless.
 ///
@@ -43,8 +44,7 @@ pub struct Verifier<'f> {
     pub(crate) expected: bool,
     pub(crate) counts: Counts,
     pub(crate) lost: Vec<LostPath>,
-    /// Queues behind the first switch that the current path was followed from.
-    followed: Vec<u32>,
+    pub(crate) edge: Edge,
 }
 
 impl<'f> Verifier<'f> {
@@ -55,7 +55,8 @@ impl<'f> Verifier<'f> {
     pub fn new(fabric: &'f Fabric, rules: &RuleFile) -> Result<Verifier<'f>, VerifyError> {
         let table = Table::new(fabric, rules)?;
         let counts = Counts { switches: forwarders(fabric), rules: table.rules, ..Counts::default() };
-        Ok(Verifier { fabric, table, expected: false, counts, lost: Vec::new(), followed: Vec::new() })
+        let edge = Edge::new(fabric, &table);
+        Ok(Verifier { fabric, table, expected: false, counts, lost: Vec::new(), edge })
     }
 
     /// Every path of a list must be lossless.
@@ -101,32 +102,25 @@ impl<'f> Verifier<'f> {
 
     /// Where a class loses the path, if it does.
     fn follow(&mut self, hops: &[Hop], last: NodeId, class: usize) -> Result<Option<Lost>, PathFault> {
-        let (fabric, graph) = (self.fabric, &self.table.graph);
-        let first = self.first_slot(class);
-        let number = |node: NodeId, port: PortIndex| fabric.port_number(node, port) as u32;
+        let (fabric, table) = (self.fabric, &self.table);
         let start = hops[0];
+        let egress = fabric.port_number(start.node, start.port) as u32;
         if fabric.node(start.node).kind == NodeKind::Host {
-            let entry = graph.ports.peer(number(start.node, start.port));
-            return follow_from(fabric, &self.table, &hops[1..], last, graph.vertex(entry, first), entry);
+            let entry = table.graph.ports.peer(egress);
+            let vertex = table.graph.vertex(entry, self.first_slot(class));
+            return follow_from(fabric, table, &mut self.edge, &hops[1..], last, vertex, entry);
         }
-        self.followed.clear();
-        let mut entries = host_ports(fabric, start.node).filter(|&port| port != start.port).peekable();
-        if entries.peek().is_none() {
+        let first = self.first_slot(class);
+        let entrance = self.edge.entrance(fabric, table, start, class, first);
+        let entrance = self.edge.entrances[entrance].clone();
+        if let Some(entry) = entrance.lost {
+            return Ok(Some(Lost { entry, egress }));
+        }
+        if entrance.next.is_empty() {
             return Err(PathFault::NoHost { switch: fabric.name(start.node).to_owned() });
         }
-        for port in entries {
-            let entry = number(start.node, port);
-            let vertex = graph.vertex(entry, first);
-            let Some(slot) = graph.onward_slot(vertex, start.port) else {
-                return Ok(Some(Lost { entry, egress: number(start.node, start.port) }));
-            };
-            let next = graph.vertex(graph.ports.peer(number(start.node, start.port)), slot);
-            // Most hosts of a switch share one tag from there on.
-            if self.followed.contains(&next) {
-                continue;
-            }
-            self.followed.push(next);
-            let lost = follow_from(fabric, &self.table, &hops[1..], last, next, entry)?;
+        for &(vertex, entry) in entrance.next.iter() {
+            let lost = follow_from(fabric, table, &mut self.edge, &hops[1..], last, vertex, entry)?;
             if lost.is_some() {
                 return Ok(lost);
             }
@@ -262,6 +256,7 @@ pub(crate) fn host_ports(fabric: &Fabric, node: NodeId) -> impl Iterator<Item = 
 fn follow_from(
     fabric: &Fabric,
     table: &Table,
+    edge: &mut Edge,
     hops: &[Hop],
     last: NodeId,
     mut vertex: u32,
@@ -275,7 +270,7 @@ fn follow_from(
             None => return Ok(Some(Lost { entry, egress })),
         }
     }
-    if fabric.node(last).kind == NodeKind::Host {
+    if fabric.node(last).kind == NodeKind::Host || edge.delivers[vertex as usize] {
         return Ok(None);
     }
     let mut any = false;
@@ -287,7 +282,68 @@ fn follow_from(
             return Ok(Some(Lost { entry, egress }));
         }
     }
-    if any { Ok(None) } else { Err(PathFault::NoHost { switch: fabric.name(last).to_owned() }) }
+    if !any {
+        return Err(PathFault::NoHost { switch: fabric.name(last).to_owned() });
+    }
+    edge.delivers[vertex as usize] = true;
+    Ok(None)
+}
+
+/// What the rules do between hosts and their switch, looked up once: a list of paths between switches asks for it
+/// with every path, and a switch has as many hosts as links to others.
+#[derive(Debug)]
+pub(crate) struct Edge {
+    /// Per class and egress port: which of `entrances`; 0 is not known yet.
+    of_egress: Vec<Vec<u32>>,
+    pub entrances: Vec<Entrance>,
+    /// Per queue: all hosts of its switch get its frames losslessly.
+    pub delivers: Vec<bool>,
+}
+
+/// What becomes of frames from the hosts of a switch that leave it by one port.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Entrance {
+    /// The ingress port of a host whose frames turn lossy.
+    pub lost: Option<u32>,
+    /// The queues behind, each with the ingress port of a host whose frames come to it.
+    pub next: Rc<[(u32, u32)]>,
+}
+
+impl Edge {
+    fn new(fabric: &Fabric, table: &Table) -> Edge {
+        Edge {
+            of_egress: vec![vec![0; fabric.port_count()]; table.classes.len()],
+            entrances: vec![Entrance::default()],
+            delivers: vec![false; table.graph.len()],
+        }
+    }
+
+    /// Position in `entrances`.
+    pub fn entrance(&mut self, fabric: &Fabric, table: &Table, hop: Hop, class: usize, first: u16) -> usize {
+        let egress = fabric.port_number(hop.node, hop.port);
+        let known = self.of_egress[class][egress];
+        if known != 0 {
+            return known as usize;
+        }
+        let graph = &table.graph;
+        let (mut lost, mut next): (Option<u32>, Vec<(u32, u32)>) = (None, Vec::new());
+        for port in host_ports(fabric, hop.node).filter(|&port| port != hop.port) {
+            let entry = fabric.port_number(hop.node, port) as u32;
+            match graph.onward_slot(graph.vertex(entry, first), hop.port) {
+                None => lost = lost.or(Some(entry)),
+                Some(slot) => {
+                    let vertex = graph.vertex(graph.ports.peer(egress as u32), slot);
+                    // Most hosts of a switch share one tag from there on.
+                    if next.iter().all(|(other, _)| *other != vertex) {
+                        next.push((vertex, entry));
+                    }
+                }
+            }
+        }
+        self.entrances.push(Entrance { lost, next: next.into() });
+        self.of_egress[class][egress] = self.entrances.len() as u32 - 1;
+        self.entrances.len() - 1
+    }
 }
 
 /// Whether each port leads to the next node.

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{LINK, Of, Transition, rules};
+use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, FabricBuilder, NodeId, NodeKind};
 use units::random::{Stream, purpose};
 use verify::{Rule, RuleFile, Verifier};
@@ -290,4 +291,57 @@ fn deleting_any_rule_that_a_path_uses_fails_and_names_the_path() {
             assert!(verdict.lost[0].reason.starts_with(&reason), "{}", verdict.lost[0]);
         }
     }
+}
+
+#[test]
+fn routing_tables_agree_with_the_list_of_all_their_paths() {
+    let (mut lossless, mut lossy) = (0, 0);
+    for seed in 0..600 {
+        let mut stream = Stream::new(seed, 3, purpose("verify oracle"));
+        let fabric = random_fabric(&mut stream);
+        let mode = if stream.below(2) == 0 { Mode::ShortestPath } else { Mode::UpDown { root: None } };
+        let Ok(routes) = Forwarding::build(&fabric, mode) else { continue };
+        let mut file = random_rules(&fabric, 2, 100, &mut stream);
+        // Few or no transitions that lose a path, or every verdict would be the same.
+        let keep = [0, 40, 100][stream.below(3) as usize];
+        for rule in file.switches.iter_mut().flat_map(|switch| &mut switch.rules) {
+            if rule.new_tag == 0 && stream.below(100) >= keep {
+                rule.new_tag = rule.tag;
+            }
+        }
+        let list: String = simple_paths(&fabric)
+            .iter()
+            .filter(|path| is_routed(&fabric, &routes, path))
+            .map(|path| {
+                let last = path.len() - 1;
+                let inner = path[..last].iter().map(|(node, port)| format!("{}:{port} ", fabric.name(*node)));
+                inner.collect::<String>() + fabric.name(path[last].0) + "\n"
+            })
+            .collect();
+        // Rules made lossless above may now contradict merged ones.
+        let Ok(mut by_list) = Verifier::new(&fabric, &file) else { continue };
+        by_list.expect_list(list.as_bytes()).expect("paths");
+        let mut by_routes = Verifier::new(&fabric, &file).expect("rules");
+        by_routes.expect_routes(&routes);
+        let (by_list, by_routes) = (by_list.finish(), by_routes.finish());
+        assert_eq!(by_list.counts.lost > 0, by_routes.counts.lost > 0, "seed {seed}\n{list}");
+        assert_eq!(by_list.lost.is_empty(), by_routes.lost.is_empty());
+        if by_list.lost.is_empty() { lossless += 1 } else { lossy += 1 }
+    }
+    assert!(lossless > 50 && lossy > 50, "{lossless} {lossy}");
+}
+
+/// Whether the tables allow every step of a path.
+fn is_routed(fabric: &Fabric, routes: &Forwarding, path: &[(NodeId, u16)]) -> bool {
+    let target = path[path.len() - 1].0;
+    let host = fabric.host_index(target).expect("a host");
+    let mut ingress = None;
+    path[..path.len() - 1].iter().all(|&(node, port)| {
+        let group = match ingress {
+            None => routes.lookup(node, host),
+            Some(ingress) => routes.lookup_from(node, host, ingress),
+        };
+        ingress = Some(fabric.ports(node)[usize::from(port)].peer_port);
+        group.contains(&port)
+    })
 }
