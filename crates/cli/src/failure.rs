@@ -47,6 +47,9 @@ pub enum Failure {
     /// Results could not be written while the command ran.
     #[error("{0}")]
     Record(#[from] RecordError),
+    /// A run ended in a panic, which is a mistake of ours.
+    #[error("the run broke off: a fault of tidegate, whose message is above; please report it")]
+    Broken,
     /// Standard output could not be written.
     #[error("cannot write to standard output: {0}")]
     Output(std::io::Error),
@@ -91,7 +94,7 @@ impl Failure {
                 Exit::BadInput
             }
             Failure::Record(error) if !error.is_machine_failure() => Exit::BadInput,
-            Failure::Record(_) | Failure::Output(_) => Exit::Machine,
+            Failure::Record(_) | Failure::Output(_) | Failure::Broken => Exit::Machine,
         }
     }
 

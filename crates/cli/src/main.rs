@@ -32,6 +32,7 @@ struct Cli {
 enum Command {
     Run(commands::run::RunArgs),
     Compare(commands::compare::CompareArgs),
+    Sweep(commands::sweep::SweepArgs),
     Fabric(commands::fabric::FabricArgs),
     Tagger(commands::tagger::TaggerArgs),
     Mechanisms(commands::mechanisms::MechanismsArgs),
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => commands::run::command(&args),
         Command::Compare(args) => commands::compare::command(&args),
+        Command::Sweep(args) => commands::sweep::command(&args),
         Command::Fabric(args) => commands::fabric::command(&args),
         Command::Tagger(args) => commands::tagger::command(&args),
         Command::Mechanisms(args) => commands::mechanisms::command(&args),

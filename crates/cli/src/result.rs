@@ -29,6 +29,8 @@ pub struct Way {
     pub payload_every: Option<Time>,
     /// Other runs share the process: its CPU time says nothing about this one.
     pub shared: bool,
+    /// A run that was interrupted leaves no files.
+    pub whole_only: bool,
 }
 
 /// A folder for results that `--out` named.
@@ -73,8 +75,8 @@ pub fn produce(
     }
     recorder.map_or(Ok(()), Recorder::close)?;
     match folder {
-        Some(folder) => folder.finish(summary, &finished.timing)?,
-        None => summary.results_hash = execute::summary_hash(summary),
+        Some(folder) if !(way.whole_only && summary.partial) => folder.finish(summary, &finished.timing)?,
+        _ => summary.results_hash = execute::summary_hash(summary),
     }
     Ok(finished)
 }

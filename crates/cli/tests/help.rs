@@ -9,8 +9,8 @@ use std::path::Path;
 #[test]
 fn help_is_what_it_was() {
     // Those of `fabric` below take their words from the keys of a scenario, which has tests of its own.
-    let commands: [&[&str]; 7] =
-        [&[], &["run"], &["compare"], &["fabric"], &["fabric", "convert"], &["mechanisms"], &["tagger"]];
+    let commands: [&[&str]; 8] =
+        [&[], &["run"], &["compare"], &["sweep"], &["fabric"], &["fabric", "convert"], &["mechanisms"], &["tagger"]];
     for command in commands {
         let ran = run(&[command, &["-h"]].concat());
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));

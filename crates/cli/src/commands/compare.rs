@@ -59,10 +59,7 @@ pub struct CompareArgs {
 /// # Errors
 /// Wrong input, found before anything runs; a machine that fails.
 pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
-    let metrics = metrics::chosen(&args.metric).map_err(|name| {
-        let known: Vec<String> = metrics::all().into_iter().map(|metric| metric.name).collect();
-        Failure::input(format!("no metric is called `{name}`"), format!("one of {}", known.join(", ")))
-    })?;
+    let metrics = metrics::chosen(&args.metric).map_err(|name| metrics::unknown(&name, &metrics::all()))?;
     check_distinct(&args.vary)?;
     let seeds = all_seeds(&args.seeds)?;
     let count = args.vary.iter().try_fold(seeds.len().max(1), |count, vary| count.checked_mul(vary.values.len()));
@@ -140,7 +137,7 @@ fn run_one(args: &CompareArgs, job: Job, shared: bool) -> Result<Row, Failure> {
     let (warm_up, duration) = (setup.warm_up, setup.duration);
     let (mut live, mut watch) = (Live(RunProgress::new(duration, false)), Watch::new(warm_up, period));
     let origin = Origin { path, scenario: &scenario, set: &set };
-    let way = Way { payload_every: Some(period), shared };
+    let way = Way { payload_every: Some(period), shared, whole_only: false };
     let mut watchers = All(vec![&mut live, &mut watch]);
     let Finished { summary, .. } = result::produce(&origin, lowered, job.folder, &mut watchers, way)?;
     Ok(Row::new(job.variant, &summary, Some(&watch)))

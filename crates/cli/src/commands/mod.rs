@@ -5,4 +5,5 @@ pub mod fabric;
 pub mod mechanisms;
 pub mod run;
 pub mod shell;
+pub mod sweep;
 pub mod tagger;

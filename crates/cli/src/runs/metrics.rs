@@ -1,5 +1,6 @@
 //! What a comparison looks at.
 
+use crate::failure::Failure;
 use crate::render::numbers::{grouped, rate, size, span};
 use model::Watcher;
 use record::flows::FlowRecord;
@@ -163,6 +164,16 @@ impl Metric {
         }
     }
 
+    /// Whether a summary alone has it.
+    pub fn is_of_summary(&self) -> bool {
+        matches!(self.what, What::Summary(_))
+    }
+
+    /// Whether it counts whole things.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.unit, Unit::Count | Unit::Size)
+    }
+
     /// Whether it is about flows of some sizes only.
     pub fn is_of_group(&self) -> bool {
         matches!(self.what, What::MeanOf(_) | What::P99Of(_))
@@ -206,6 +217,9 @@ pub fn all() -> Vec<Metric> {
         Metric { name: goodput.0, title: goodput.1, unit: Unit::Rate, main: true, at: 0, what: What::Goodput },
         of("delay-mean", "packet delay mean", Unit::Span, true, |s| Some(s.delay_ns?.mean)),
         of("delay-p99", "packet delay p99", Unit::Span, true, |s| Some(s.delay_ns?.p99)),
+        of("throughput", "delivered rate", Unit::Rate, false, |s| {
+            (s.simulated_ps > 0).then(|| s.bytes.delivered as f64 * 8e12 / s.simulated_ps as f64)
+        }),
         of("delivered", "bytes delivered", Unit::Size, false, |s| Some(s.bytes.delivered as f64)),
         of("drops", "drops", Unit::Count, true, |s| Some(s.packets.dropped_total() as f64)),
         of("retransmissions", "sent again", Unit::Count, true, |s| Some(s.happened.retransmissions as f64)),
@@ -246,6 +260,40 @@ pub fn chosen(names: &[String]) -> Result<Vec<Metric>, String> {
         return Err(name.clone());
     }
     Ok(all.into_iter().filter(|metric| names.iter().any(|name| asks(metric, name))).collect())
+}
+
+/// What a sweep shows without being asked: a line must hold it.
+const SWEPT: [&str; 10] = [
+    "completed",
+    "fct-mean",
+    "fct-p99",
+    "slowdown-p99",
+    "throughput",
+    "drops",
+    "pauses",
+    "paused",
+    "max-queue",
+    "deadlock",
+];
+
+/// As [`chosen`], of those that a summary alone has: what is known of a result that was read from its folder.
+///
+/// # Errors
+/// [`Failure::Input`] for the first name that asks for nothing.
+pub fn of_summaries(names: &[String]) -> Result<Vec<Metric>, Failure> {
+    let known: Vec<Metric> = all().into_iter().filter(Metric::is_of_summary).collect();
+    if names.is_empty() {
+        return Ok(known.into_iter().filter(|metric| SWEPT.contains(&metric.name.as_str())).collect());
+    }
+    let chosen = chosen(names).map_err(|name| unknown(&name, &known))?;
+    let chosen: Vec<Metric> = chosen.into_iter().filter(Metric::is_of_summary).collect();
+    if chosen.is_empty() { Err(unknown(&names.join(","), &known)) } else { Ok(chosen) }
+}
+
+/// No metric of `known` is called `name`.
+pub fn unknown(name: &str, known: &[Metric]) -> Failure {
+    let known: Vec<&str> = known.iter().map(|metric| metric.name.as_str()).collect();
+    Failure::input(format!("no metric is called `{name}`"), format!("one of {}", known.join(", ")))
 }
 
 #[cfg(test)]
@@ -304,5 +352,7 @@ mod tests {
         assert_eq!(names(&["pause", "drops"]).unwrap(), ["drops", "pauses", "paused"]);
         assert_eq!(names(&["drops", "speed"]).unwrap_err(), "speed");
         assert!(names(&[]).unwrap().contains(&"fct-mean".to_owned()));
+        assert_eq!(of_summaries(&[]).unwrap().len(), SWEPT.len());
+        assert!(of_summaries(&["goodput".to_owned()]).is_err(), "no summary has it");
     }
 }

@@ -68,8 +68,8 @@ pub struct Group<'a> {
 }
 
 /// Rows that stand together and differ in their seed alone.
-pub fn groups(rows: &[Row]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
+pub fn groups<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
     for row in rows {
         match groups.last_mut() {
             Some(group) if group.values() == row.variant.values => group.rows.push(row),

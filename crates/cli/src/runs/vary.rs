@@ -118,6 +118,13 @@ impl Variant {
         common.iter().cloned().chain(own).collect()
     }
 
+    /// What it is, for a person: `fabric.k=8 seed=1`.
+    pub fn title(&self, varied: &[Vary]) -> String {
+        let own = varied.iter().zip(&self.values).map(|(vary, value)| format!("{}={value}", vary.key));
+        let parts: Vec<String> = own.chain(self.seed.map(|seed| format!("seed={seed}"))).collect();
+        parts.join(" ")
+    }
+
     /// A name for its folder: `02_k=8_seed=1`, its place among all first, so that it is unique.
     pub fn folder(&self, at: usize, varied: &[Vary]) -> String {
         let mut name = format!("{:02}", at + 1);
@@ -138,8 +145,16 @@ impl Variant {
 
 /// All combinations; the last key changes fastest, the seed faster still.
 pub fn variants(varied: &[Vary], seeds: &[u64]) -> Vec<Variant> {
-    let mut found = vec![Vec::new()];
-    for vary in varied {
+    combined(&[], varied, seeds)
+}
+
+/// Every entry of `list`, whose keys change together, with every combination of `grid`; values in the order of
+/// both.
+pub fn combined(list: &[Vary], grid: &[Vary], seeds: &[u64]) -> Vec<Variant> {
+    let entries = list.first().map_or(1, |vary| vary.values.len());
+    let entry = |at: usize| list.iter().filter_map(|vary| vary.values.get(at).cloned()).collect::<Vec<_>>();
+    let mut found: Vec<Vec<String>> = (0..entries).map(entry).collect();
+    for vary in grid {
         let with = |values: &Vec<String>| {
             vary.values
                 .iter()
@@ -183,6 +198,12 @@ mod tests {
         folders.dedup();
         assert_eq!(folders.len(), 12);
         assert_eq!(variants(&varied[..1], &[]).len(), 2);
+        assert_eq!(all[1].title(&varied), "fabric.k=4 a.kind=x y seed=2");
+        // A list does not multiply its own keys, but with the grid.
+        let list = [parse_vary("x=1,2").unwrap(), parse_vary("y=3,4").unwrap()];
+        let values: Vec<String> =
+            combined(&list, &varied[..1], &[]).iter().map(|variant| variant.values.concat()).collect();
+        assert_eq!(values, ["134", "138", "244", "248"]);
         let common = [Override { key: "fabric.k".into(), value: "16".into() }];
         let overrides = all[0].overrides(&common, &varied);
         assert_eq!(overrides.iter().map(|set| set.value.as_str()).collect::<Vec<_>>(), ["16", "4", "x y"]);

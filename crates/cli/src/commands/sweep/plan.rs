@@ -1,0 +1,201 @@
+//! What a sweep runs: from a file or the command line to points, each with the hash of all that its results
+//! depend on.
+
+use crate::arguments::{self, Override, quoted};
+use crate::failure::Failure;
+use crate::runs::pool;
+use crate::runs::vary::{Variant, Vary, check_distinct, combined};
+use scenario::{ScenarioError, SweepFile};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// More runs than this are a slip.
+const MAX_RUNS: usize = 1_000_000;
+/// Hexadecimal digits of a run's name; what stands in its folder is held against the whole.
+const ID_DIGITS: usize = 24;
+
+/// A sweep as it was asked for.
+#[derive(Debug)]
+pub struct Plan {
+    /// The scenario of all runs.
+    pub scenario: PathBuf,
+    /// What the sweep is called: its file without the ending.
+    pub stem: String,
+    /// What all runs change.
+    pub set: Vec<Override>,
+    /// What they differ in: the keys of the list, then those of the grid.
+    pub varied: Vec<Vary>,
+    variants: Vec<Variant>,
+}
+
+/// One run of a sweep.
+#[derive(Debug)]
+pub struct Point {
+    /// Its values and its seed.
+    pub variant: Variant,
+    /// Hash of the scenario with its values.
+    pub scenario_hash: String,
+    /// The seed that it runs under.
+    pub seed: u64,
+    /// The name of its folder: a hash of scenario, seed and version.
+    pub id: String,
+}
+
+impl Plan {
+    /// The sweep or scenario at `file`, and what the command line adds: `set` and new keys of `vary` come on top,
+    /// known keys of `vary` and `seeds` replace those of the file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them.
+    pub fn of(file: &Path, set: &[Override], vary: &[Vary], seeds: &[u64]) -> Result<Plan, Failure> {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let mut plan = if SweepFile::recognise(&text) {
+            let wrong = |errors| Failure::Scenario { errors, path: file.to_owned() };
+            SweepFile::read(file).map_err(wrong)?
+        } else {
+            let (scenario, empty) = (file.to_owned(), Vec::new());
+            SweepFile { scenario, seeds: Vec::new(), set: empty.clone(), runs: empty.clone(), vary: empty }
+        };
+        if !seeds.is_empty() {
+            plan.seeds = seeds.to_vec();
+        }
+        check_distinct(vary)?;
+        let list: Vec<Vary> = plan.runs.into_iter().map(Vary::from).collect();
+        let mut grid: Vec<Vary> = plan.vary.into_iter().map(Vary::from).collect();
+        for own in vary {
+            match grid.iter_mut().find(|known| known.key == own.key) {
+                Some(known) => *known = own.clone(),
+                None => grid.push(own.clone()),
+            }
+        }
+        let of_file = plan.set.into_iter().map(|choice| Override { key: choice.key, value: choice.values.concat() });
+        let set: Vec<Override> = of_file.chain(set.iter().cloned()).collect();
+        let count = grid.iter().try_fold(plan.seeds.len().max(1), |count, vary| count.checked_mul(vary.values.len()));
+        let count = count.and_then(|count| count.checked_mul(list.first().map_or(1, |vary| vary.values.len())));
+        if count.is_none_or(|count| count > MAX_RUNS) {
+            return Err(Failure::input(format!("that is more than {MAX_RUNS} runs"), "vary fewer values"));
+        }
+        let variants = combined(&list, &grid, &plan.seeds);
+        let varied: Vec<Vary> = list.into_iter().chain(grid).collect();
+        check_distinct(&varied)?;
+        if varied.is_empty() && plan.seeds.is_empty() {
+            let help = "add --vary KEY=A,B or --seeds 1..10, or name a sweep: a file with a `scenario` key";
+            return Err(Failure::input(format!("{}: nothing is varied", file.display()), help));
+        }
+        if let Some(vary) = varied.iter().find(|vary| ["seed", "threads"].contains(&vary.key.as_str())) {
+            let help = "write seeds = \"1..10\" or --seeds 1..10; results do not depend on threads";
+            return Err(Failure::input(format!("`{}` is not varied like other keys", vary.key), help));
+        }
+        let stem = file.file_stem().map_or("sweep".to_owned(), |stem| stem.to_string_lossy().into_owned());
+        Ok(Plan { scenario: plan.scenario, stem, set, varied, variants })
+    }
+
+    /// Every run with its hash. Each combination of values is read and lowered, under the first of its seeds: a
+    /// mistake in the last must not cost hours.
+    ///
+    /// # Errors
+    /// The first combination that makes no scenario; two that are the same run.
+    pub fn points(&self, jobs: Option<u16>) -> Result<Vec<Point>, Failure> {
+        let mut firsts: Vec<&Variant> = Vec::new();
+        for variant in &self.variants {
+            if firsts.last().is_none_or(|first| first.values != variant.values) {
+                firsts.push(variant);
+            }
+        }
+        let lower = |variant: &Variant| {
+            let set = variant.overrides(&self.set, &self.varied);
+            let scenario = arguments::read(&self.scenario, &set, variant.seed)?;
+            arguments::lower(&scenario, &self.scenario).map(|lowered| (lowered.hash, lowered.setup.seed))
+        };
+        let threads = pool::threads(jobs, firsts.len());
+        let lowered = pool::each(firsts, threads, |variant| match lower(variant) {
+            Ok(known) => ControlFlow::Continue(Ok(known)),
+            Err(failure) => ControlFlow::Break(Err(self.placed(failure))),
+        });
+        let known = lowered.results.into_iter().map(|(_, known)| known).collect::<Result<Vec<_>, Failure>>()?;
+        let (mut points, mut which): (Vec<Point>, usize) = (Vec::with_capacity(self.variants.len()), 0);
+        for variant in &self.variants {
+            if points.last().is_some_and(|last| last.variant.values != variant.values) {
+                which += 1;
+            }
+            let (scenario_hash, own) = known[which].clone();
+            let seed = variant.seed.unwrap_or(own);
+            let id = id(&scenario_hash, seed);
+            points.push(Point { variant: variant.clone(), scenario_hash, seed, id });
+        }
+        self.check_different(&points)?;
+        Ok(points)
+    }
+
+    fn check_different(&self, points: &[Point]) -> Result<(), Failure> {
+        let mut seen: BTreeMap<&str, &Point> = BTreeMap::new();
+        for point in points {
+            if let Some(first) = seen.insert(&point.id, point) {
+                let titles = [first, point].map(|point| point.variant.title(&self.varied));
+                let message = format!("{} and {} are the same run", titles[0], titles[1]);
+                return Err(Failure::input(message, "leave out one of them, or a key that changes no result"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A mistake in a value is told where the value is written.
+    fn placed(&self, failure: Failure) -> Failure {
+        let Failure::Scenario { mut errors, path } = failure else { return failure };
+        for error in &mut errors.errors {
+            let Some(written) = error.path.strip_prefix("--set ").map(str::to_owned) else { continue };
+            let is_it = |vary: &&Vary| written.split_once('=').is_some_and(|(key, _)| key == vary.key);
+            if let Some(vary) = self.varied.iter().find(is_it) {
+                let message = std::mem::take(&mut error.message);
+                *error = match &vary.place {
+                    Some((path, line, column)) => ScenarioError {
+                        path: path.clone(),
+                        line: *line,
+                        column: *column,
+                        message: format!("{written}: {message}"),
+                        ..error.clone()
+                    },
+                    None => ScenarioError { path: format!("--vary {written}"), message, ..error.clone() },
+                };
+            }
+        }
+        Failure::Scenario { errors, path }
+    }
+
+    /// What the folder says of itself.
+    pub fn manifest(&self) -> Value {
+        let seeds: Vec<u64> = self.variants.iter().filter_map(|variant| variant.seed).collect();
+        let mut distinct = seeds.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "sweep": self.stem,
+            "scenario": self.scenario.display().to_string(),
+            "set": self.set.iter().map(|set| format!("{}={}", set.key, set.value)).collect::<Vec<_>>(),
+            "vary": self.varied.iter().map(|vary| json!({ "key": vary.key, "values": vary.values })).collect::<Vec<_>>(),
+            "seeds": distinct,
+            "runs": self.variants.len(),
+        })
+    }
+
+    /// The command that makes the run of `point` on its own.
+    pub fn command(&self, point: &Point) -> String {
+        let mut command = format!("tidegate run {}", quoted(&self.scenario.display().to_string()));
+        for change in point.variant.overrides(&self.set, &self.varied) {
+            command.push_str(&format!(" --set {}", quoted(&format!("{}={}", change.key, change.value))));
+        }
+        command + &format!(" --seed {}", point.seed)
+    }
+}
+
+/// The name of a run: equal exactly for runs of equal results.
+fn id(scenario_hash: &str, seed: u64) -> String {
+    let text = format!("scenario {scenario_hash} seed {seed} version {}", env!("CARGO_PKG_VERSION"));
+    let digest = Sha256::digest(text);
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    hex.chars().take(ID_DIGITS).collect()
+}

@@ -1,0 +1,148 @@
+//! A sweep for a person and for a program: seeds put together, and what is still missing.
+
+use super::plan::{Plan, Point};
+use super::{Outcome, store, table};
+use crate::render::numbers::counted;
+use crate::render::table::{Layout, table as draw};
+use crate::runs::metrics::Metric;
+use crate::runs::row::{ABOUT_SEEDS, Group, groups, set};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// More combinations than this are for a program to read.
+const MAX_LINES: usize = 40;
+/// Characters of a value in the table.
+const MAX_VALUE: usize = 28;
+
+/// A value as far as a table has room for it.
+fn cut(value: &str) -> String {
+    match value.char_indices().nth(MAX_VALUE) {
+        Some((at, _)) => format!("{}...", &value[..at]),
+        None => value.to_owned(),
+    }
+}
+
+/// A sweep as it stands.
+pub struct Told<'a> {
+    /// What was asked for.
+    pub plan: &'a Plan,
+    /// Every run.
+    pub points: &'a [Point],
+    /// What became of it.
+    pub outcomes: &'a [Outcome],
+    /// Where.
+    pub out: &'a Path,
+}
+
+/// How many runs are what.
+#[derive(Default)]
+struct Counts {
+    complete: u64,
+    found: u64,
+    failed: u64,
+    open: u64,
+}
+
+impl Told<'_> {
+    fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for outcome in self.outcomes {
+            match outcome {
+                Outcome::Complete { found, .. } => {
+                    counts.complete += 1;
+                    counts.found += u64::from(*found);
+                }
+                Outcome::Failed(_) => counts.failed += 1,
+                Outcome::Open => counts.open += 1,
+            }
+        }
+        counts
+    }
+
+    fn groups(&self) -> Vec<Group<'_>> {
+        groups(self.outcomes.iter().filter_map(|outcome| match outcome {
+            Outcome::Complete { row, .. } => Some(row),
+            Outcome::Failed(_) | Outcome::Open => None,
+        }))
+    }
+
+    /// A line for every combination, then what there is and what is missing; numbers that are zero everywhere are
+    /// left out unless `all`.
+    pub fn text(&self, metrics: &[Metric], all: bool) -> String {
+        let groups = self.groups();
+        let is_shown = |metric: &&Metric| {
+            groups.iter().any(|group| group.samples(metric).iter().any(|&value| all || value != 0.0))
+        };
+        let metrics: Vec<&Metric> = metrics.iter().filter(is_shown).collect();
+        let mut header: Vec<&str> = self.plan.varied.iter().map(|vary| vary.key.as_str()).collect();
+        let left = header.len();
+        header.push("runs");
+        header.extend(metrics.iter().map(|metric| metric.title.as_str()));
+        header.push("checks");
+        let line = |group: &Group<'_>| {
+            let mut cells: Vec<String> = group.values().iter().map(|value| cut(value)).collect();
+            cells.push(group.rows.len().to_string());
+            cells.extend(metrics.iter().map(|metric| group.cell(metric)));
+            cells.push(group.verdict());
+            cells
+        };
+        let lines: Vec<Vec<String>> = groups.iter().take(MAX_LINES).map(line).collect();
+        let mut text = String::new();
+        if !lines.is_empty() {
+            text.push_str(&draw(&header, &lines, left, Layout::Fixed, 0));
+            if groups.len() > MAX_LINES {
+                text.push_str(&format!("and {} more combinations, see {}\n", groups.len() - MAX_LINES, table::FILE));
+            }
+            if groups.iter().any(|group| group.rows.len() > 1) {
+                text.push_str(&format!("{ABOUT_SEEDS}\n"));
+            }
+            text.push('\n');
+        }
+        let counts = self.counts();
+        text.push_str(&format!("runs    {}: {} complete", self.points.len(), counts.complete));
+        let others = [(counts.found, "of them from before"), (counts.failed, "failed"), (counts.open, "not yet run")];
+        for (count, what) in others.into_iter().filter(|(count, _)| *count > 0) {
+            text.push_str(&format!(", {count} {what}"));
+        }
+        let out = self.out.display();
+        text.push_str(&format!("\ntable   {out}/{}\n", table::FILE));
+        if counts.failed + counts.open > 0 {
+            let open = counted(counts.failed + counts.open, "run");
+            text.push_str(&format!("        {open} missing: the same command with --resume goes on\n"));
+        }
+        text
+    }
+
+    /// One object: what was varied, all seeds put together, and every run that is missing.
+    pub fn json(&self, metrics: &[Metric]) -> Value {
+        let varied = &self.plan.varied;
+        let of_runs =
+            |is: fn(&Outcome) -> bool| self.points.iter().zip(self.outcomes).filter(move |(_, outcome)| is(outcome));
+        let failed = of_runs(|outcome| matches!(outcome, Outcome::Failed(_))).map(|(point, outcome)| {
+            let message = if let Outcome::Failed(failure) = outcome { failure.to_string() } else { String::new() };
+            json!({
+                "run": point.id, "set": set(varied, &point.variant.values), "seed": point.seed, "message": message,
+                "command": self.plan.command(point),
+            })
+        });
+        let runs = of_runs(|outcome| matches!(outcome, Outcome::Complete { .. })).filter_map(|(point, outcome)| {
+            let Outcome::Complete { row, found } = outcome else { return None };
+            Some(json!({
+                "run": point.id, "set": set(varied, &row.variant.values), "seed": row.seed, "found": found,
+                "pass": row.passes(), "metrics": row.json(metrics), "results_hash": row.results_hash,
+            }))
+        });
+        let counts = self.counts();
+        let mut value = self.plan.manifest();
+        value["folder"] = self.out.join(store::RUNS).display().to_string().into();
+        value["table"] = self.out.join(table::FILE).display().to_string().into();
+        value["complete"] = counts.complete.into();
+        value["found"] = counts.found.into();
+        value["open"] = counts.open.into();
+        value["failed"] = failed.collect::<Vec<_>>().into();
+        let of_group = |group: &Group<'_>| group.json(varied, metrics, None);
+        value["groups"] = self.groups().iter().map(of_group).collect::<Vec<_>>().into();
+        value["results"] = runs.collect::<Vec<_>>().into();
+        value
+    }
+}

@@ -1,0 +1,147 @@
+//! All runs of a sweep as one Parquet table, a row a run.
+
+use super::Outcome;
+use super::plan::Point;
+use crate::runs::metrics::{self, Metric};
+use crate::runs::vary::Vary;
+use record::RecordError;
+use record::table::{Column, Kind, TableWriter, Value};
+use std::path::Path;
+use units::{Bytes, Rate, Time};
+
+/// Its name in the folder of the sweep.
+pub const FILE: &str = "sweep.parquet";
+
+/// A column of one varied key.
+struct KeyColumn {
+    column: Column,
+    /// Which key.
+    at: usize,
+    read: Read,
+}
+
+#[derive(Clone, Copy)]
+enum Read {
+    Whole,
+    Number,
+    Flag,
+    Text,
+    Time,
+    Size,
+    Rate,
+}
+
+impl Read {
+    fn kind(self) -> Kind {
+        match self {
+            Read::Whole | Read::Time | Read::Size | Read::Rate => Kind::U64,
+            Read::Number => Kind::F64,
+            Read::Flag => Kind::Bool,
+            Read::Text => Kind::Text,
+        }
+    }
+
+    fn value(self, text: &str) -> Option<Value<'_>> {
+        match self {
+            Read::Whole => text.parse::<u64>().ok().map(Value::U64),
+            Read::Number => text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::F64),
+            Read::Flag => text.parse::<bool>().ok().map(Value::Bool),
+            Read::Text => Some(Value::Text(text)),
+            Read::Time => text.parse::<Time>().ok().map(|time| Value::U64(time.as_ps())),
+            Read::Size => text.parse::<Bytes>().ok().map(|bytes| Value::U64(bytes.get())),
+            Read::Rate => text.parse::<Rate>().ok().map(|rate| Value::U64(rate.as_bps())),
+        }
+    }
+}
+
+/// A number stays one; a quantity stands as it was written, and in its base unit beside that.
+fn key_columns(varied: &[Vary]) -> Vec<KeyColumn> {
+    let mut columns = Vec::new();
+    for (at, vary) in varied.iter().enumerate() {
+        let fits = |read: &Read| vary.values.iter().all(|value| read.value(value).is_some());
+        let column = |name: String, read: Read| KeyColumn { column: Column::new(name, read.kind()), at, read };
+        let plain = [Read::Whole, Read::Number, Read::Flag].into_iter().find(fits);
+        columns.push(column(vary.key.clone(), plain.unwrap_or(Read::Text)));
+        if plain.is_none() {
+            let units = [(Read::Time, "ps"), (Read::Size, "bytes"), (Read::Rate, "bps")];
+            let unit = units.into_iter().find(|(read, _)| fits(read));
+            columns.extend(unit.map(|(read, unit)| column(format!("{}_{unit}", vary.key), read)));
+        }
+    }
+    columns
+}
+
+/// Writes a row for every complete run.
+///
+/// # Errors
+/// [`RecordError::Unwritable`].
+pub fn write(path: &Path, varied: &[Vary], points: &[Point], outcomes: &[Outcome]) -> Result<(), RecordError> {
+    let keys = key_columns(varied);
+    let metrics: Vec<Metric> = metrics::all().into_iter().filter(Metric::is_of_summary).collect();
+    let mut columns = vec![Column::new("run", Kind::Text)];
+    columns.extend(keys.iter().map(|key| key.column.clone()));
+    columns.extend([
+        Column::new("seed", Kind::U64),
+        Column::new("pass", Kind::Bool),
+        Column::new("checks", Kind::Text),
+    ]);
+    let kind = |metric: &Metric| if metric.is_whole() { Kind::U64 } else { Kind::F64 };
+    columns.extend(metrics.iter().map(|metric| Column::new(metric.column(), kind(metric)).optional()));
+    columns.push(Column::new("results_hash", Kind::Text));
+    let mut table = TableWriter::create(path, &columns)?;
+    for (point, outcome) in points.iter().zip(outcomes) {
+        let Outcome::Complete { row, .. } = outcome else { continue };
+        let checks = row.verdict();
+        let mut values = vec![Value::Text(&point.id)];
+        values.extend(keys.iter().map(|key| key.read.value(&row.variant.values[key.at]).unwrap_or(Value::Null)));
+        values.extend([Value::U64(row.seed), Value::Bool(row.passes()), Value::Text(&checks)]);
+        values.extend(metrics.iter().map(|metric| match row.value(metric) {
+            Some(value) if metric.is_whole() => Value::U64(value as u64),
+            Some(value) => Value::F64(value),
+            None => Value::Null,
+        }));
+        values.push(Value::Text(&row.results_hash));
+        table.push(&values)?;
+    }
+    table.close()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_keys_take_the_kind_of_their_values() {
+        let vary = |key: &str, values: &[&str]| Vary {
+            key: key.to_owned(),
+            values: values.iter().map(ToString::to_string).collect(),
+            place: None,
+        };
+        let varied = [
+            vary("fabric.k", &["4", "8"]),
+            vary("load", &["0.5", "1"]),
+            vary("on", &["true", "false"]),
+            vary("size", &["64KB", "1MiB"]),
+            vary("start", &["1us", "2ms"]),
+            vary("rate", &["1Gbps"]),
+            vary("kind", &["roce", "64KB"]),
+        ];
+        let columns = key_columns(&varied);
+        let told: Vec<String> =
+            columns.iter().map(|key| format!("{} {:?}", key.column.name, key.column.kind)).collect();
+        let expected = [
+            "fabric.k U64",
+            "load F64",
+            "on Bool",
+            "size Text",
+            "size_bytes U64",
+            "start Text",
+            "start_ps U64",
+            "rate Text",
+            "rate_bps U64",
+            "kind Text",
+        ];
+        assert_eq!(told, expected);
+        assert_eq!(columns[4].read.value("1MiB"), Some(Value::U64(1 << 20)));
+    }
+}
