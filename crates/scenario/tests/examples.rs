@@ -1,6 +1,6 @@
 //! Every example lowers, and says what its comment says.
 
-use scenario::{Lowered, Scenario};
+use scenario::{Lowered, Scenario, SweepFile};
 use std::path::{Path, PathBuf};
 
 fn examples() -> PathBuf {
@@ -28,6 +28,11 @@ fn lower(path: &Path) -> Lowered {
 fn every_example_lowers_without_warnings() {
     let mut found = Vec::new();
     scenarios(&examples(), &mut found);
+    // A sweep names a scenario of its own folder or another; the command's tests run it.
+    found.retain(|path| match SweepFile::recognise(&std::fs::read_to_string(path).unwrap()) {
+        true => !SweepFile::read(path).unwrap_or_else(|errors| panic!("{errors}")).scenario.is_file(),
+        false => true,
+    });
     assert!(found.len() >= 7, "{found:?}");
     let mut hashes = std::collections::BTreeSet::new();
     for path in &found {
