@@ -2,8 +2,8 @@
 //! every scenario in `docs` lowers. `UPDATE_DOCS=1 cargo test -p tidegate-scenario --test reference` rewrites the
 //! table.
 
-use scenario::Scenario;
 use scenario::keys::{self, Default, Key};
+use scenario::{Scenario, SweepFile};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -137,6 +137,16 @@ fn every_scenario_in_the_documentation_lowers() {
             // A snippet that names files is tried where they are.
             let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/replay");
             let place = format!("{} snippet {}", page.display(), number + 1);
+            if SweepFile::recognise(snippet) {
+                let folder = docs().join("../examples");
+                let sweep = SweepFile::parse(snippet, "sweep.toml", &folder);
+                let sweep = sweep.unwrap_or_else(|errors| panic!("{place}:\n{errors}"));
+                for choice in sweep.set.iter().chain(&sweep.runs).chain(&sweep.vary) {
+                    let set = [(choice.key.clone(), choice.values[choice.values.len() - 1].clone())];
+                    Scenario::read(&sweep.scenario, &set, None).unwrap_or_else(|errors| panic!("{place}:\n{errors}"));
+                }
+                continue;
+            }
             let scenario = Scenario::parse(&completed(snippet), "snippet.toml", &beside, &[], None);
             let scenario = scenario.unwrap_or_else(|errors| panic!("{place}:\n{errors}"));
             let lowered = scenario.lower().unwrap_or_else(|errors| panic!("{place}:\n{errors}"));
