@@ -2,8 +2,9 @@
 
 use crate::compress::{Compression, Matrix};
 use crate::error::TaggerError;
+use crate::fewest::{fewest, lower_bound, merged};
 use crate::graph::TaggedGraph;
-use crate::merge::{TooManyTags, merge};
+use crate::merge::TooManyTags;
 use crate::order::{Scratch, Work};
 use crate::paths::ExpectedPaths;
 use crate::ports::Ports;
@@ -19,6 +20,9 @@ pub enum Algorithm {
     /// Tags of one a hop, merged greedily (Tagger, Algorithm 2).
     #[default]
     Merge,
+    /// As few tags as can be found: never more than `Merge`, and for small fabrics proved to be the fewest
+    /// ([`Report::lower_bound`] says what is proved).
+    Fewest,
 }
 
 /// What is asked for.
@@ -56,6 +60,9 @@ pub struct Generated {
 pub struct Report {
     /// Lossless tags that packets carry between switches: the queues that every switch needs.
     pub tags: Tag,
+    /// No rules for one class do with fewer tags; proved, so tags as many as this are the fewest there can be.
+    /// More classes can share tags or not, and are not accounted for.
+    pub lower_bound: Tag,
     /// The most switches on an expected path.
     pub longest_path_switches: u32,
     /// Edges of the graph of one tag a hop: different (tag, ingress port, egress port).
@@ -89,11 +96,14 @@ pub fn generate(fabric: &Fabric, request: &Request) -> Result<Generated, TaggerE
     }
     let mut scratch = Scratch::new(&ports);
     let too_many = |_: TooManyTags| TaggerError::TooManyTags { needed: usize::from(MAX_TAG) + 1, limit: MAX_TAG };
+    let mut lower_bound = lower_bound(&graph);
     let mut rewriting = match request.algorithm {
         Algorithm::OnePerHop => Rewriting::one_per_hop(&graph),
-        Algorithm::Merge => {
-            merge(&graph, &mut scratch).and_then(|merged| Rewriting::from_merged(&graph, merged, &mut scratch))
-        }
+        Algorithm::Merge => merged(&graph, &ports.visiting_order(), &mut scratch),
+        Algorithm::Fewest => fewest(&graph, &request.paths, &mut scratch).map(|found| {
+            lower_bound = found.lower_bound;
+            found.rewriting
+        }),
     }
     .map_err(too_many)?;
     for first_tag in 2..=request.classes.len() as Tag {
@@ -102,11 +112,13 @@ pub fn generate(fabric: &Fabric, request: &Request) -> Result<Generated, TaggerE
     let algorithm = match request.algorithm {
         Algorithm::OnePerHop => "one-per-hop",
         Algorithm::Merge => "merge",
+        Algorithm::Fewest => "fewest",
     };
     let by = GeneratedBy { algorithm: algorithm.to_owned(), paths: request.paths.describe() };
     let table = table(&rewriting, by, &request.classes, request.compression);
     let report = Report {
         tags: rewriting.highest_matched(),
+        lower_bound,
         longest_path_switches: graph.hops.len() as u32,
         edges: graph.edges(),
         turns_recorded: graph.recorded,

@@ -14,6 +14,7 @@ mod clos;
 mod compress;
 mod error;
 pub mod export;
+mod fewest;
 mod generate;
 mod graph;
 mod merge;

@@ -26,10 +26,13 @@ pub(crate) struct Merged<'p, 'f> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TooManyTags;
 
-/// Merges the tags of a graph.
-pub(crate) fn merge<'p, 'f>(graph: &TaggedGraph<'p, 'f>, scratch: &mut Scratch) -> Result<Merged<'p, 'f>, TooManyTags> {
+/// Merges the tags of a graph, visiting ports in this order.
+pub(crate) fn merge<'p, 'f>(
+    graph: &TaggedGraph<'p, 'f>,
+    visiting: &[u32],
+    scratch: &mut Scratch,
+) -> Result<Merged<'p, 'f>, TooManyTags> {
     let ports = graph.ports;
-    let visiting = ports.visiting_order();
     let descending = || visiting.iter().rev().copied();
     let mut merged = Merged { tag_of: Vec::new(), kept: Vec::new(), work: Work::default() };
     if graph.hops.is_empty() {
@@ -48,7 +51,7 @@ pub(crate) fn merge<'p, 'f>(graph: &TaggedGraph<'p, 'f>, scratch: &mut Scratch) 
         let sandbox = merged.kept.last_mut().expect("one a tag");
         let mut tags = vec![0; ports.len()];
         let mut refused = false;
-        if let Some(order) = arrivals.acyclic_with(sandbox, &visiting) {
+        if let Some(order) = arrivals.acyclic_with(sandbox, visiting) {
             // The whole hop closes no cycle, so no part of it does.
             for &port in visiting.iter().filter(|&&port| arrivals.happens(port)) {
                 sandbox.put(port, arrivals.tails(port));
@@ -56,7 +59,7 @@ pub(crate) fn merge<'p, 'f>(graph: &TaggedGraph<'p, 'f>, scratch: &mut Scratch) 
             }
             sandbox.reorder(order);
         } else {
-            arrivals.suggest_order(sandbox, &visiting);
+            arrivals.suggest_order(sandbox, visiting);
             for &port in visiting.iter().filter(|&&port| arrivals.happens(port)) {
                 let joins = sandbox.insert(scratch, port, arrivals.tails(port));
                 refused |= !joins;

@@ -54,6 +54,17 @@ impl Work {
         self.moves += other.moves;
         self.refused += other.refused;
     }
+
+    /// What was added since an earlier count.
+    pub(crate) fn since(self, before: Work) -> Work {
+        Work {
+            searches: self.searches - before.searches,
+            vertices_visited: self.vertices_visited - before.vertices_visited,
+            edge_visits: self.edge_visits - before.edge_visits,
+            moves: self.moves - before.moves,
+            refused: self.refused - before.refused,
+        }
+    }
 }
 
 /// Marks and queues of a search, used again by every graph of a run.

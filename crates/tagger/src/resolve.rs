@@ -9,6 +9,7 @@
 use crate::graph::TaggedGraph;
 use crate::merge::{Merged, TooManyTags};
 use crate::order::{AcyclicGraph, Scratch, Work};
+use crate::port_set::ones;
 use crate::ports::{Plane, Ports, has, put};
 use crate::rules::{MAX_TAG, Tag};
 
@@ -159,6 +160,18 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         first_tag: Tag,
         scratch: &mut Scratch,
     ) -> Result<(), TooManyTags> {
+        self.follow_paths_if(graph, first_tag, scratch, &|_, _| true)
+    }
+
+    /// As [`follow_paths`](Self::follow_paths), where a rule that is missing may keep the tag only if
+    /// `may_keep` agrees with the turn (ingress port, egress port of its node).
+    pub fn follow_paths_if(
+        &mut self,
+        graph: &TaggedGraph<'p, 'f>,
+        first_tag: Tag,
+        scratch: &mut Scratch,
+        may_keep: &dyn Fn(u32, usize) -> bool,
+    ) -> Result<(), TooManyTags> {
         let mut now = vec![0u64; self.ports.len()];
         graph.entries().for_each(|port| now[port as usize] = 1 << first_tag);
         for hop in 1..=graph.hops.len() {
@@ -168,7 +181,7 @@ impl<'p, 'f> Rewriting<'p, 'f> {
                 while tags != 0 {
                     let tag = tags.trailing_zeros() as Tag;
                     tags &= tags - 1;
-                    self.follow(graph, hop, port, tag, &mut next, scratch)?;
+                    self.follow(&graph.hops[hop - 1], port, tag, &mut next, scratch, may_keep)?;
                 }
             }
             now = next;
@@ -178,25 +191,26 @@ impl<'p, 'f> Rewriting<'p, 'f> {
 
     fn follow(
         &mut self,
-        graph: &TaggedGraph<'p, 'f>,
-        hop: usize,
+        plane: &Plane,
         port: u32,
         tag: Tag,
         next: &mut [u64],
         scratch: &mut Scratch,
+        may_keep: &dyn Fn(u32, usize) -> bool,
     ) -> Result<(), TooManyTags> {
         self.reserve(tag);
         let ports = self.ports;
         let row = ports.row(port);
+        let turns = &plane[row.clone()];
         let known = &self.known[usize::from(tag) - 1][row.clone()];
-        if graph.hops[hop - 1][row.clone()].iter().zip(known).any(|(turns, known)| turns & !known != 0) {
-            for out in graph.turns(hop, port) {
+        if turns.iter().zip(known).any(|(turns, known)| turns & !known != 0) {
+            for out in ones(turns) {
                 if !has(&self.known[usize::from(tag) - 1][row.clone()], out) {
-                    self.add_missing(port, tag, out, scratch)?;
+                    let keep = may_keep(port, out);
+                    self.add_missing(port, tag, out, keep, scratch)?;
                 }
             }
         }
-        let turns = &graph.hops[hop - 1][row.clone()];
         let onward = &ports.onward[ports.set(ports.node[port as usize])];
         let first = ports.first[ports.node[port as usize] as usize] as usize;
         for (new_tag, plane) in &self.changes[usize::from(tag) - 1] {
@@ -212,30 +226,49 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         Ok(())
     }
 
-    #[cold]
-    fn add_missing(&mut self, port: u32, tag: Tag, out: usize, scratch: &mut Scratch) -> Result<(), TooManyTags> {
+    fn add_missing(
+        &mut self,
+        port: u32,
+        tag: Tag,
+        out: usize,
+        keep: bool,
+        scratch: &mut Scratch,
+    ) -> Result<(), TooManyTags> {
         let ports = self.ports;
         let next = ports.next(port, out);
         let mut new_tag = tag;
         self.counts.rules_added += 1;
-        if ports.forwards(next) {
-            self.reserve_kept(tag);
-            let mut tail = vec![0; ports.row(port).len()];
-            put(&mut tail, ports.local(port));
-            let kept = &mut self.kept[usize::from(tag) - 1];
-            let before = kept.work;
-            if !kept.insert(scratch, next, &tail) {
-                new_tag += 1;
-                self.counts.rules_lifting += 1;
-            }
-            let after = kept.work;
-            self.work.searches += after.searches - before.searches;
-            self.work.edge_visits += after.edge_visits - before.edge_visits;
+        if ports.forwards(next) && !(keep && self.keep(port, tag, next, scratch)) {
+            new_tag += 1;
+            self.counts.rules_lifting += 1;
         }
         if new_tag > MAX_TAG {
             return Err(TooManyTags);
         }
         self.set(port, tag, out, new_tag);
         Ok(())
+    }
+
+    /// Lets the turn to the ingress port `next` keep its tag, unless that closes a cycle.
+    fn keep(&mut self, port: u32, tag: Tag, next: u32, scratch: &mut Scratch) -> bool {
+        let ports = self.ports;
+        self.reserve_kept(tag);
+        let mut tail = vec![0; ports.row(port).len()];
+        put(&mut tail, ports.local(port));
+        let kept = &mut self.kept[usize::from(tag) - 1];
+        let before = kept.work;
+        let keeps = kept.insert(scratch, next, &tail);
+        self.work.add(kept.work.since(before));
+        keeps
+    }
+
+    /// Adds a rule that is known to be safe, if it is not there yet.
+    pub fn learn(&mut self, port: u32, tag: Tag, out: usize, new_tag: Tag, scratch: &mut Scratch) {
+        let next = self.ports.next(port, out);
+        if new_tag == tag && self.ports.forwards(next) {
+            let keeps = self.keep(port, tag, next, scratch);
+            debug_assert!(keeps, "the caller has looked for cycles");
+        }
+        self.set(port, tag, out, new_tag);
     }
 }

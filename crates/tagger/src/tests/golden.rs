@@ -134,3 +134,15 @@ fn bcube_takes_a_tag_a_level() {
     let fabric = bcube(4, 3, LINK).unwrap();
     assert_eq!(tags(&fabric, PathSource::NShortest { paths: 4 }), 4);
 }
+
+#[test]
+fn fewest_tags_for_one_bounce_are_two_and_that_is_proved() {
+    let fabric = clos(2, 2, 2, 2, 4, TierLinks::uniform(LINK)).unwrap();
+    for (bounces, expected) in [(0, 1), (1, 2)] {
+        let paths = ExpectedPaths::from(PathSource::UpDown { bounces });
+        let request = Request { algorithm: Algorithm::Fewest, ..Request::new(paths.clone()) };
+        let generated = generate(&fabric, &request).unwrap();
+        assert_eq!((generated.report.tags, generated.report.lower_bound), (expected, expected));
+        super::checker::check(&fabric, &generated.table, &paths).unwrap();
+    }
+}

@@ -11,7 +11,7 @@ use units::random::Stream;
 
 /// A connected graph of switches: a random tree and some links more, parallel ones among them, with hosts on
 /// some.
-fn irregular(seed: u64, switches: u32, more: u32) -> Fabric {
+pub(super) fn irregular(seed: u64, switches: u32, more: u32) -> Fabric {
     let mut stream = Stream::new(seed, 0, 1);
     let mut builder = FabricBuilder::new("random");
     let nodes: Vec<NodeId> = (0..switches).map(|n| builder.add_switch(format!("s{n}"), 1)).collect();
@@ -33,7 +33,7 @@ fn irregular(seed: u64, switches: u32, more: u32) -> Fabric {
     builder.build().unwrap()
 }
 
-fn sources() -> impl Strategy<Value = ExpectedPaths> {
+pub(super) fn sources() -> impl Strategy<Value = ExpectedPaths> {
     let one = prop_oneof![
         Just(PathSource::AllShortest { limit: None }),
         (1u32..4).prop_map(|limit| PathSource::AllShortest { limit: Some(limit) }),

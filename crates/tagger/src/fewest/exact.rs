@@ -1,0 +1,304 @@
+//! Exact search: are there rules with so many tags, or is it impossible?
+//!
+//! Every (tag, turn) is a decision: the tag that the turn gives. All begin with "keep it". As long as the turns
+//! that keep some tag make a cycle, each edge of the cycle has a path that makes it; with all decisions along
+//! those paths as they are, the cycle stays, so one of them must give a higher tag. That is tried for one
+//! after the other, those tried before held fixed, so no combination is looked at twice. Nothing is left out:
+//! if the search ends without rules, there are none.
+
+use crate::paths::{ExpectedPaths, entry};
+use crate::ports::Ports;
+use crate::rules::Tag;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+/// Paths between hosts that are looked at before a fabric counts as too large.
+const MOST_PATHS: usize = 1 << 20;
+/// Different beginnings of paths between switches.
+const MOST_PLACES: usize = 1 << 14;
+/// Places and edges that one search may look at.
+const MOST_WORK: u64 = 12_000_000;
+
+const ROOT: u32 = u32::MAX;
+
+/// A beginning of some paths: the last port reached, and the turn that led there.
+struct Place {
+    before: u32,
+    turn: u32,
+    port: u32,
+}
+
+/// All paths of a small fabric, as a tree of common beginnings.
+pub(super) struct Paths {
+    places: Vec<Place>,
+    /// Different turns between switches: (ingress port, egress port of its node).
+    turns: Vec<(u32, usize)>,
+    /// Turns to hosts that are made at a place.
+    exits: BTreeSet<(u32, usize)>,
+    /// Entries that all the same paths begin at, by the one that stands for them.
+    alike: BTreeMap<u32, Vec<u32>>,
+    ports: usize,
+}
+
+pub(super) enum Verdict {
+    /// Per turn and tag (from 1), the new tag.
+    Found(Vec<Vec<Tag>>),
+    Impossible,
+    /// It would take too long to tell.
+    Unknown,
+}
+
+impl Paths {
+    /// All paths, or `None` if they are too many.
+    pub fn collect(ports: &Ports, paths: &ExpectedPaths) -> Option<Paths> {
+        let mut by_entry: BTreeMap<u32, BTreeSet<Vec<u16>>> = BTreeMap::new();
+        let (mut count, mut size) = (0, 0);
+        let visited = paths.visit(ports.fabric, &mut |path| {
+            count += 1;
+            if by_entry.entry(entry(ports, path)).or_default().insert(path.out_ports[1..].to_vec()) {
+                size += path.out_ports.len();
+            }
+            if count > MOST_PATHS || size > 64 * MOST_PLACES {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        if visited.is_err() || count > MOST_PATHS || size > 64 * MOST_PLACES {
+            return None;
+        }
+        // Entries of one switch from which the same paths go stand for each other.
+        let mut groups: BTreeMap<(u32, BTreeSet<Vec<u16>>), Vec<u32>> = BTreeMap::new();
+        for (port, outs) in by_entry {
+            // The way back to the own host is missing for each, and turns to hosts close no cycle.
+            let inner = |out: &&Vec<u16>| ports.forwards(ports.next(port, usize::from(out[0])));
+            let key = outs.iter().filter(inner).cloned().collect();
+            groups.entry((ports.node[port as usize], key)).or_default().push(port);
+        }
+        let mut tree = Paths {
+            places: Vec::new(),
+            turns: Vec::new(),
+            exits: BTreeSet::new(),
+            alike: BTreeMap::new(),
+            ports: ports.len(),
+        };
+        let mut known: BTreeMap<(u32, u32, u16), u32> = BTreeMap::new();
+        let mut turns: BTreeMap<(u32, usize), u32> = BTreeMap::new();
+        for ((_, outs), members) in groups {
+            let first = members[0];
+            tree.places.push(Place { before: ROOT, turn: 0, port: first });
+            let root = tree.places.len() as u32 - 1;
+            for path in outs {
+                let mut at = root;
+                for out in path {
+                    let port = tree.places[at as usize].port;
+                    let next = ports.next(port, out.into());
+                    if !ports.forwards(next) {
+                        tree.exits.insert((at, out.into()));
+                        continue;
+                    }
+                    at = *known.entry((at, port, out)).or_insert_with(|| {
+                        let fresh = turns.len() as u32;
+                        let turn = *turns.entry((port, out.into())).or_insert(fresh);
+                        tree.places.push(Place { before: at, turn, port: next });
+                        tree.places.len() as u32 - 1
+                    });
+                }
+            }
+            tree.alike.insert(first, members);
+        }
+        tree.turns = vec![(0, 0); turns.len()];
+        turns.into_iter().for_each(|(turn, index)| tree.turns[index as usize] = turn);
+        (tree.places.len() <= MOST_PLACES).then_some(tree)
+    }
+
+    /// Looks for rules with at most so many tags.
+    pub fn search(&self, tags: Tag) -> Verdict {
+        let keep: Vec<Tag> = (1..=tags).collect();
+        let mut search = Search {
+            paths: self,
+            tags,
+            gives: vec![keep; self.turns.len()],
+            fixed: vec![vec![false; tags.into()]; self.turns.len()],
+            tag_of: vec![0; self.places.len()],
+            work: 0,
+        };
+        match search.settle() {
+            Some(true) => Verdict::Found(search.gives),
+            Some(false) => Verdict::Impossible,
+            None => Verdict::Unknown,
+        }
+    }
+
+    /// The rules that the paths use: (ingress port, tag, egress port, new tag).
+    pub fn rules(&self, gives: &[Vec<Tag>]) -> BTreeSet<(u32, Tag, usize, Tag)> {
+        let mut tag_of: Vec<Tag> = Vec::with_capacity(self.places.len());
+        let mut rules = BTreeSet::new();
+        let mut add = |port: u32, tag, out, new_tag| {
+            for &member in self.alike.get(&port).map_or(std::slice::from_ref(&port), Vec::as_slice) {
+                rules.insert((member, tag, out, new_tag));
+            }
+        };
+        for place in &self.places {
+            if place.before == ROOT {
+                tag_of.push(1);
+                continue;
+            }
+            let tag = tag_of[place.before as usize];
+            let (port, out) = self.turns[place.turn as usize];
+            let new_tag = gives[place.turn as usize][usize::from(tag) - 1];
+            tag_of.push(new_tag);
+            add(port, tag, out, new_tag);
+        }
+        for &(place, out) in &self.exits {
+            let tag = tag_of[place as usize];
+            add(self.places[place as usize].port, tag, out, tag);
+        }
+        rules
+    }
+}
+
+struct Search<'a> {
+    paths: &'a Paths,
+    tags: Tag,
+    gives: Vec<Vec<Tag>>,
+    fixed: Vec<Vec<bool>>,
+    tag_of: Vec<Tag>,
+    work: u64,
+}
+
+impl Search<'_> {
+    /// Whether the decisions can be completed; `None` if that takes too long.
+    fn settle(&mut self) -> Option<bool> {
+        self.assign();
+        let Some((tag, cycle)) = self.shortest_cycle() else { return Some(true) };
+        if self.work > MOST_WORK {
+            return None;
+        }
+        // With two tags, whatever is lifted stays lifted: a cycle among them will not go away.
+        if self.tags == 2 && tag == 2 || self.tags == 1 {
+            return Some(false);
+        }
+        let decisions = self.decisions(&cycle);
+        let mut held = Vec::new();
+        let mut outcome = Some(false);
+        for (turn, tag) in decisions {
+            let at = usize::from(tag) - 1;
+            if self.fixed[turn][at] || self.gives[turn][at] == self.tags {
+                continue;
+            }
+            self.gives[turn][at] += 1;
+            outcome = self.settle();
+            if outcome != Some(false) {
+                break;
+            }
+            self.gives[turn][at] -= 1;
+            self.fixed[turn][at] = true;
+            held.push((turn, at));
+        }
+        if outcome != Some(true) {
+            held.into_iter().for_each(|(turn, at)| self.fixed[turn][at] = false);
+        }
+        outcome
+    }
+
+    fn assign(&mut self) {
+        self.work += self.paths.places.len() as u64;
+        for (index, place) in self.paths.places.iter().enumerate() {
+            self.tag_of[index] = match place.before {
+                ROOT => 1,
+                before => self.gives[place.turn as usize][usize::from(self.tag_of[before as usize]) - 1],
+            };
+        }
+    }
+
+    /// Decisions along the paths that make the edges of a cycle (places), those of the edges themselves first.
+    fn decisions(&self, cycle: &[u32]) -> Vec<(usize, Tag)> {
+        let mut all = Vec::new();
+        let mut walk: Vec<u32> = cycle.to_vec();
+        while !walk.is_empty() {
+            let mut before = Vec::new();
+            for &at in &walk {
+                let place = &self.paths.places[at as usize];
+                if place.before != ROOT {
+                    let decision = (place.turn as usize, self.tag_of[place.before as usize]);
+                    if !all.contains(&decision) {
+                        all.push(decision);
+                    }
+                    before.push(place.before);
+                }
+            }
+            walk = before;
+        }
+        all
+    }
+
+    /// A shortest cycle among the turns that keep the lowest tag that has one, as the places that make them.
+    fn shortest_cycle(&mut self) -> Option<(Tag, Vec<u32>)> {
+        let ports = self.paths.ports;
+        for tag in 1..=self.tags {
+            // One place for each edge stands for all.
+            let mut edges: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+            for (index, place) in self.paths.places.iter().enumerate() {
+                if place.before != ROOT && self.tag_of[index] == tag && self.tag_of[place.before as usize] == tag {
+                    edges.entry((self.paths.places[place.before as usize].port, place.port)).or_insert(index as u32);
+                }
+            }
+            self.work += edges.len() as u64;
+            let mut best: Option<Vec<u32>> = None;
+            let mut came: Vec<(u32, u32)> = vec![(ROOT, ROOT); ports];
+            let mut last = ROOT;
+            for &(start, _) in edges.keys() {
+                if start == last || best.as_ref().is_some_and(|cycle| cycle.len() == 2) {
+                    continue;
+                }
+                last = start;
+                let cycle = self.cycle_through(&edges, start, &mut came);
+                if let Some(cycle) = cycle
+                    && best.as_ref().is_none_or(|best| cycle.len() < best.len())
+                {
+                    best = Some(cycle);
+                }
+            }
+            if let Some(cycle) = best {
+                return Some((tag, cycle));
+            }
+        }
+        None
+    }
+
+    /// The shortest cycle through a port, by breadth-first search; `came` is cleared after use.
+    fn cycle_through(
+        &mut self,
+        edges: &BTreeMap<(u32, u32), u32>,
+        start: u32,
+        came: &mut [(u32, u32)],
+    ) -> Option<Vec<u32>> {
+        let mut queue = vec![start];
+        let mut done = 0;
+        let mut found = None;
+        'search: while let Some(&at) = queue.get(done) {
+            done += 1;
+            for (&(_, to), &place) in edges.range((at, 0)..=(at, u32::MAX)) {
+                self.work += 1;
+                if to == start {
+                    let mut cycle = vec![place];
+                    let mut back = at;
+                    while back != start {
+                        let (from, place) = came[back as usize];
+                        cycle.push(place);
+                        back = from;
+                    }
+                    found = Some(cycle);
+                    break 'search;
+                }
+                if came[to as usize].0 == ROOT {
+                    came[to as usize] = (at, place);
+                    queue.push(to);
+                }
+            }
+        }
+        queue.iter().for_each(|&port| came[port as usize] = (ROOT, ROOT));
+        found
+    }
+}

@@ -1,0 +1,186 @@
+//! Fewer tags than Algorithm 2 finds.
+//!
+//! Algorithm 2 merges ports hop by hop, and once a hop needs a new tag, no later one can use the old. What
+//! counts is another question: for each tag, which turns keep it? They must be free of cycles; every other turn
+//! lifts the packet. So several answers to it are tried, for any fabric:
+//!
+//! * turns up and down the tiers keep the tag, a bounce lifts it (what is best for a Clos);
+//! * the same in the order of a search from some switch, as in up*/down* routing;
+//! * every turn keeps its tag that closes no cycle with those before it;
+//! * Algorithm 2 itself, also with its ports visited in other orders.
+//!
+//! The best counts. In a small fabric the search then goes on exactly ([`exact`]): with one tag fewer, either
+//! rules are found or it is proved that there are none.
+
+mod exact;
+
+use crate::graph::TaggedGraph;
+use crate::merge::{TooManyTags, merge, topological_order};
+use crate::order::Scratch;
+use crate::paths::ExpectedPaths;
+use crate::resolve::Rewriting;
+use crate::rules::Tag;
+use exact::{Paths, Verdict};
+use fabric::NodeId;
+use units::random::{Stream, purpose};
+
+/// Up to so many edges of the graph of one tag a hop, every answer is tried; above, those that are cheap.
+const SMALL_EDGES: u64 = 200_000;
+
+/// Rules, and what is known about any others.
+pub(crate) struct Fewest<'p, 'f> {
+    pub rewriting: Rewriting<'p, 'f>,
+    pub lower_bound: Tag,
+}
+
+/// Rules of Algorithm 2.
+pub(crate) fn merged<'p, 'f>(
+    graph: &TaggedGraph<'p, 'f>,
+    visiting: &[u32],
+    scratch: &mut Scratch,
+) -> Result<Rewriting<'p, 'f>, TooManyTags> {
+    Rewriting::from_merged(graph, merge(graph, visiting, scratch)?, scratch)
+}
+
+/// One tag suffices exactly if all turns of all paths together make no cycle.
+pub(crate) fn lower_bound(graph: &TaggedGraph) -> Tag {
+    let ports = graph.ports;
+    let order = topological_order(ports, &ports.visiting_order(), |port, words| {
+        words.clear();
+        words.resize(ports.row(port).len(), 0);
+        for plane in &graph.hops {
+            words.iter_mut().zip(&plane[ports.row(port)]).for_each(|(all, word)| *all |= word);
+        }
+        let onward = &ports.onward[ports.set(ports.node[port as usize])];
+        words.iter_mut().zip(onward).for_each(|(all, onward)| *all &= onward);
+    });
+    if order.is_some() { 1 } else { 2 }
+}
+
+/// The fewest tags that can be found.
+pub(crate) fn fewest<'p, 'f>(
+    graph: &TaggedGraph<'p, 'f>,
+    paths: &ExpectedPaths,
+    scratch: &mut Scratch,
+) -> Result<Fewest<'p, 'f>, TooManyTags> {
+    let ports = graph.ports;
+    let visiting = ports.visiting_order();
+    let mut best = Best { rewriting: merged(graph, &visiting, scratch)?, lower_bound: lower_bound(graph) };
+    for rank in ranks(graph) {
+        if best.is_optimal() {
+            break;
+        }
+        // A turn that came down and goes up again lifts.
+        let keeps = |port: u32, out: usize| {
+            let at = ports.node[port as usize] as usize;
+            let height = |port: u32| rank[ports.node[ports.peer[port as usize] as usize] as usize];
+            !(height(port) > rank[at] && height(ports.first[at] + out as u32) > rank[at])
+        };
+        best.follow(graph, scratch, &keeps);
+    }
+    if graph.edges() <= SMALL_EDGES {
+        if !best.is_optimal() {
+            best.follow(graph, scratch, &|_, _| true);
+        }
+        best.other_orders(graph, visiting, scratch);
+        if !best.is_optimal()
+            && let Some(paths) = Paths::collect(ports, paths)
+        {
+            best.search(&paths, graph, scratch);
+        }
+    }
+    Ok(Fewest { rewriting: best.rewriting, lower_bound: best.lower_bound })
+}
+
+/// Heights of nodes to try: tiers, where they differ along links, and distances from some switches.
+fn ranks(graph: &TaggedGraph) -> Vec<Vec<u32>> {
+    let fabric = graph.ports.fabric;
+    let mut ranks = Vec::new();
+    if crate::paths::check_tiers(fabric).is_ok() {
+        ranks.push(fabric.nodes().iter().map(|node| u32::from(node.tier)).collect());
+    }
+    let mut roots: Vec<NodeId> = fabric.node_ids().filter(|&node| fabric.node(node).forwards()).collect();
+    roots.sort_by_key(|&node| (std::cmp::Reverse(fabric.ports(node).len()), node));
+    let few = if graph.edges() <= SMALL_EDGES { 16 } else { 1 };
+    ranks.extend(roots.into_iter().take(few).map(|root| {
+        let count = fabric.nodes().len() as u32;
+        let mut rank = vec![0; count as usize];
+        let mut order = vec![root];
+        rank[root.index()] = count;
+        let mut done = 0;
+        while let Some(&node) = order.get(done) {
+            done += 1;
+            for port in fabric.ports(node) {
+                if rank[port.peer.index()] == 0 {
+                    rank[port.peer.index()] = count - order.len() as u32;
+                    order.push(port.peer);
+                }
+            }
+        }
+        rank
+    }));
+    ranks
+}
+
+struct Best<'p, 'f> {
+    rewriting: Rewriting<'p, 'f>,
+    lower_bound: Tag,
+}
+
+impl<'p, 'f> Best<'p, 'f> {
+    fn tags(&self) -> Tag {
+        self.rewriting.highest_tag()
+    }
+
+    fn is_optimal(&self) -> bool {
+        self.tags() <= self.lower_bound
+    }
+
+    /// Takes other rules if they need fewer tags, or as many with fewer rules.
+    fn take(&mut self, other: Rewriting<'p, 'f>) {
+        if other.highest_tag() < self.tags() {
+            self.rewriting = other;
+        }
+    }
+
+    fn follow(&mut self, graph: &TaggedGraph<'p, 'f>, scratch: &mut Scratch, keeps: &dyn Fn(u32, usize) -> bool) {
+        let mut rewriting = Rewriting::empty(graph.ports);
+        if rewriting.follow_paths_if(graph, 1, scratch, keeps).is_ok() {
+            self.take(rewriting);
+        }
+    }
+
+    /// Algorithm 2, visiting ports backwards and in a few random orders.
+    fn other_orders(&mut self, graph: &TaggedGraph<'p, 'f>, mut visiting: Vec<u32>, scratch: &mut Scratch) {
+        let mut stream = Stream::new(0, 0, purpose("tagger visiting orders"));
+        visiting.reverse();
+        for _ in 0..8 {
+            if self.is_optimal() {
+                return;
+            }
+            if let Ok(rewriting) = merged(graph, &visiting, scratch) {
+                self.take(rewriting);
+            }
+            stream.shuffle(&mut visiting);
+        }
+    }
+
+    /// Looks for rules with ever more tags, beginning with as many as nothing excludes, until some are found.
+    fn search(&mut self, paths: &Paths, graph: &TaggedGraph<'p, 'f>, scratch: &mut Scratch) {
+        let mut proved = true;
+        for tags in self.lower_bound..self.tags() {
+            match paths.search(tags) {
+                Verdict::Found(rules) => {
+                    let mut rewriting = Rewriting::empty(graph.ports);
+                    for (port, tag, out, new_tag) in paths.rules(&rules) {
+                        rewriting.learn(port, tag, out, new_tag, scratch);
+                    }
+                    self.take(rewriting);
+                    return;
+                }
+                Verdict::Impossible if proved => self.lower_bound = tags + 1,
+                Verdict::Impossible | Verdict::Unknown => proved = false,
+            }
+        }
+    }
+}
