@@ -2,5 +2,5 @@
 
 mod checker;
 mod fewest;
-mod golden;
+pub(crate) mod golden;
 mod random;
