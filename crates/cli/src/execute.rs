@@ -5,10 +5,11 @@ use crate::interrupt;
 use crate::progress::RunProgress;
 use fabric::NodeId;
 use model::parameters::Setup;
-use model::{QueueSample, Simulation, Watcher};
+use model::{CapturedFrame, QueueSample, Simulation, Watcher};
 use record::flows::FlowRecord;
 use record::summary::{ScenarioIdentity, Summary};
 use record::timing::Timing;
+use record::trace::TraceRow;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::time::Instant;
@@ -99,6 +100,12 @@ impl Watcher for All<'_> {
     }
     fn pause(&mut self, at: Time, node: NodeId, port: u16, classes: u8, pause: bool) {
         self.0.iter_mut().for_each(|watcher| watcher.pause(at, node, port, classes, pause));
+    }
+    fn trace(&mut self, row: &TraceRow) {
+        self.0.iter_mut().for_each(|watcher| watcher.trace(row));
+    }
+    fn captured(&mut self, frame: &CapturedFrame) {
+        self.0.iter_mut().for_each(|watcher| watcher.captured(frame));
     }
     fn progress(&mut self, now: Time, hops: u64) -> bool {
         // Every one is told, also behind one that wants an end.

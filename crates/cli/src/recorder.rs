@@ -1,13 +1,17 @@
 //! Writes what a run shows into the files of its result.
 
-use fabric::NodeId;
-use model::{QueueSample, Watcher};
+use fabric::{Fabric, NodeId};
+use model::parameters::{CaptureParameters, Setup};
+use model::{CapturedFrame, FrameBytes, QueueSample, Watcher};
 use record::RecordError;
 use record::flows::{FctFormat, FctWriter, FlowRecord, FlowTable};
 use record::folder::ResultFolder;
+use record::pcapng::{CAPTURE_FILE, CaptureWriter, Interface};
 use record::pfc::{NodeKind, PfcWriter};
 use record::series::{LinkSeries, QueueLook, QueueSeries, ThroughputSeries};
+use record::trace::{PORTS_FILE, PortRow, PortTable, TRACE_FILE, TraceRow, TraceTable};
 use scenario::Lowered;
+use std::path::Path;
 use units::Time;
 
 /// The HPCC form of `fct.txt` has 16 bits for a host.
@@ -20,6 +24,8 @@ pub struct Recorder {
     links: Option<LinkSeries>,
     throughput: Option<ThroughputSeries>,
     pauses: Option<PfcWriter>,
+    trace: Option<TraceTable>,
+    capture: Option<Capture>,
     /// By node; asked for pauses only.
     kinds: Vec<NodeKind>,
     failure: Option<RecordError>,
@@ -34,13 +40,16 @@ impl Recorder {
     pub fn create(folder: &ResultFolder, lowered: &Lowered, fct: FctFormat) -> Result<Recorder, RecordError> {
         let at = |name: &str| folder.path().join(name);
         let fabric = &lowered.setup.fabric;
-        let record = lowered.setup.record;
+        let record = &lowered.setup.record;
         let fct = if fabric.hosts().len() > HPCC_HOSTS { FctFormat::Conweave } else { fct };
         let flows = || Ok((FlowTable::create(&at("flows.parquet"))?, FctWriter::create(&at("fct.txt"), fct)?));
         let kinds = fabric.nodes().iter().map(|node| match node.kind {
             fabric::NodeKind::Host => NodeKind::Host,
             fabric::NodeKind::Switch => NodeKind::Switch,
         });
+        if record.trace.is_some() {
+            write_ports(&at(PORTS_FILE), fabric)?;
+        }
         Ok(Recorder {
             flows: lowered.record_flows.then(flows).transpose()?,
             queues: record.queues_every.map(|_| QueueSeries::create(&at("queues.parquet"))).transpose()?,
@@ -50,6 +59,8 @@ impl Recorder {
                 .map(|_| ThroughputSeries::create(&at("throughput.parquet")))
                 .transpose()?,
             pauses: record.pauses.then(|| PfcWriter::create(&at("pfc.txt"))).transpose()?,
+            trace: record.trace.is_some().then(|| TraceTable::create(&at(TRACE_FILE))).transpose()?,
+            capture: Capture::create(&at(CAPTURE_FILE), &lowered.setup)?,
             kinds: if record.pauses { kinds.collect() } else { Vec::new() },
             failure: None,
         })
@@ -70,7 +81,9 @@ impl Recorder {
         self.queues.map_or(Ok(()), QueueSeries::close)?;
         self.links.map_or(Ok(()), LinkSeries::close)?;
         self.throughput.map_or(Ok(()), ThroughputSeries::close)?;
-        self.pauses.map_or(Ok(()), PfcWriter::close)
+        self.pauses.map_or(Ok(()), PfcWriter::close)?;
+        self.trace.map_or(Ok(()), TraceTable::close)?;
+        self.capture.map_or(Ok(()), |capture| capture.writer.close())
     }
 
     /// Keeps the first failure; the next look at the progress stops the run for it.
@@ -120,7 +133,78 @@ impl Watcher for Recorder {
         }
     }
 
+    fn trace(&mut self, row: &TraceRow) {
+        if let Some(table) = &mut self.trace {
+            let result = table.push(row);
+            self.keep(result);
+        }
+    }
+
+    fn captured(&mut self, frame: &CapturedFrame) {
+        if let Some(capture) = &mut self.capture {
+            let result = capture.push(frame);
+            self.keep(result);
+        }
+    }
+
     fn progress(&mut self, _now: Time, _hops: u64) -> bool {
         self.failure.is_none()
     }
+}
+
+/// Frames at chosen ports, as bytes.
+struct Capture {
+    frames: FrameBytes,
+    writer: CaptureWriter,
+    bytes: Vec<u8>,
+}
+
+impl Capture {
+    fn create(path: &Path, setup: &Setup) -> Result<Option<Capture>, RecordError> {
+        if setup.record.capture.is_empty() {
+            return Ok(None);
+        }
+        let fabric = &setup.fabric;
+        let interface = |capture: &CaptureParameters| {
+            let (node, port) = (capture.node, capture.port);
+            let peer = fabric.ports(node)[usize::from(port)];
+            let name = format!("{}:{port} to {}", fabric.name(node), fabric.name(peer.peer));
+            Interface { name, rate_bps: fabric.link(peer.link).rate.as_bps() }
+        };
+        let interfaces: Vec<Interface> = setup.record.capture.iter().map(interface).collect();
+        let writer = CaptureWriter::create(path, &interfaces)?;
+        Ok(Some(Capture { frames: FrameBytes::new(setup), writer, bytes: Vec::new() }))
+    }
+
+    fn push(&mut self, captured: &CapturedFrame) -> Result<(), RecordError> {
+        match self.frames.emit(captured, &mut self.bytes) {
+            Ok(()) => self.writer.push(captured.capture, captured.at, captured.outbound, &self.bytes),
+            // A frame that contradicts itself is a fault of ours; the capture must not hide it.
+            Err(error) => Err(RecordError::Table {
+                path: CAPTURE_FILE.into(),
+                what: format!("a frame of flow {} cannot be written: {error}", captured.frame.flow),
+            }),
+        }
+    }
+}
+
+/// Names for the numbers of nodes and ports in a trace.
+fn write_ports(path: &Path, fabric: &Fabric) -> Result<(), RecordError> {
+    let mut table = PortTable::create(path)?;
+    for node in fabric.node_ids() {
+        for (port, peer) in fabric.ports(node).iter().enumerate() {
+            let link = fabric.link(peer.link);
+            table.push(&PortRow {
+                node: node.0,
+                name: fabric.name(node).to_owned(),
+                host: fabric.node(node).kind == fabric::NodeKind::Host,
+                port: port as u16,
+                peer: peer.peer.0,
+                peer_port: peer.peer_port,
+                rate_bps: link.rate.as_bps(),
+                delay_ps: link.delay.as_ps(),
+            })?;
+        }
+    }
+    table.close()
 }

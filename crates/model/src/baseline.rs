@@ -23,7 +23,7 @@ pub(crate) struct Baseline {
 }
 
 impl Baseline {
-    pub fn record(&mut self, network: &Network, end: &FlowEnd, number: u64) -> FlowRecord {
+    pub fn record(&mut self, network: &Network, end: &FlowEnd) -> FlowRecord {
         let planned = if end.is_drawn() { None } else { network.traffic.flows.get(end.flow as usize) };
         let path = planned.and_then(|flow| flow.path);
         let costs = match path {
@@ -43,7 +43,7 @@ impl Baseline {
             lone_flow_time(&costs, frames.full, frames.full_wire_bytes, frames.last_wire_bytes)
         };
         FlowRecord {
-            flow: number,
+            flow: network.numbering.of(end.src, end.flow),
             traffic: u32::from(end.traffic),
             src_host: end.src,
             dst_host: end.dst,

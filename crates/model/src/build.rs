@@ -6,6 +6,7 @@ use crate::network::Network;
 use crate::node::Machine;
 use crate::parameters::{Buffer, CLASSES, FlowControl, Overload, Setup, Spread};
 use crate::switch::Switch;
+use crate::trace::{Numbering, Selection};
 use engine::WireSpec;
 use fabric::{Fabric, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,8 +66,11 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
     let planned = traffic.flows.iter().map(|flow| flow.traffic);
     let entries = planned.chain(traffic.arrivals.iter().map(|arrivals| arrivals.traffic)).max();
     let arrivals = std::mem::take(&mut traffic.arrivals);
+    let numbering = Numbering { planned: traffic.flows.len() as u64, hosts: fabric.hosts().len() as u64 };
     let network = Arc::new(Network {
         in_order: spread == Spread::FlowHash && failures.is_empty() && switch.overload == Overload::Drop,
+        selection: Selection::new(&setup.record, numbering).map(Arc::new),
+        numbering,
         notification_delay: setup.notification_delay.unwrap_or(least_delay).max(Time::from_ps(1)),
         record_pauses: setup.record.pauses,
         traffic_entries: entries.map_or(0, usize::from) + 1,

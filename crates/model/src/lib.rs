@@ -8,6 +8,7 @@
 mod account;
 mod baseline;
 mod build;
+mod capture;
 mod deadlock;
 mod due;
 mod host;
@@ -20,9 +21,12 @@ mod queue;
 mod routes;
 mod simulation;
 mod switch;
+mod trace;
 mod turns;
 
 pub use account::Ledger;
 pub use build::ModelError;
+pub use capture::FrameBytes;
 pub use host::FlowEnd;
 pub use simulation::{QueueSample, Simulation, Unwatched, Watcher};
+pub use trace::CapturedFrame;

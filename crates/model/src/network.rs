@@ -3,9 +3,11 @@
 use crate::parameters::{
     CLASSES, FlowControl, HostParameters, Overload, Reroute, Spread, SwitchParameters, headroom_bytes,
 };
+use crate::trace::{Numbering, Selection};
 use fabric::routing::{Forwarding, PathTable, node_salt, select};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::frame::{Frame, flags};
+use std::sync::Arc;
 use units::Time;
 
 /// One of at least two `ports`, by the frame's entropy; not `in_port`: only a frame on a detour around a failed
@@ -49,6 +51,10 @@ pub(crate) struct Network {
     pub notification_delay: Time,
     /// Whether a flow's frames cannot overtake each other.
     pub in_order: bool,
+    /// What is traced and captured.
+    pub selection: Option<Arc<Selection>>,
+    /// How flows are numbered in results.
+    pub numbering: Numbering,
     /// Whether pauses are written down.
     pub record_pauses: bool,
 }

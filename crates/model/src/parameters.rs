@@ -1,7 +1,7 @@
 //! What a simulation is made of, after a scenario has been read and checked.
 
-use fabric::Fabric;
 use fabric::routing::{Failure, Forwarding, PathTable};
+use fabric::{Fabric, NodeId, PortIndex};
 use protocols::pabo::BounceParameters;
 use protocols::transport::TransportParameters;
 use units::{Rate, Time};
@@ -251,7 +251,7 @@ pub struct Setup {
 }
 
 /// What a run writes down beside its summary.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordParameters {
     /// Queue lengths, this often.
     pub queues_every: Option<Time>,
@@ -261,4 +261,45 @@ pub struct RecordParameters {
     pub throughput_every: Option<Time>,
     /// Every pause and resume that is received.
     pub pauses: bool,
+    /// What happens to chosen frames.
+    pub trace: Option<TraceParameters>,
+    /// Ports whose frames are written down as bytes, each at most once.
+    pub capture: Vec<CaptureParameters>,
+}
+
+/// Which frames are traced: those of `flows`, those at `ports`, or, with neither, all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceParameters {
+    /// Flows, by their number in results.
+    pub flows: Vec<u64>,
+    /// Ports, of switches or hosts.
+    pub ports: Vec<(NodeId, PortIndex)>,
+    /// What happens to frames before this is not traced; pauses are, for they may last.
+    pub from: Time,
+    /// What happens from here on is not traced.
+    pub until: Time,
+}
+
+impl TraceParameters {
+    /// All frames, always.
+    pub fn everything() -> Self {
+        TraceParameters { flows: Vec::new(), ports: Vec::new(), from: Time::ZERO, until: Time::MAX }
+    }
+}
+
+/// A port whose frames are captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CaptureParameters {
+    /// The node.
+    pub node: NodeId,
+    /// Its port.
+    pub port: PortIndex,
+    /// Frames that come in.
+    pub inbound: bool,
+    /// Frames that go out.
+    pub outbound: bool,
+    /// From this instant on.
+    pub from: Time,
+    /// To before this one.
+    pub until: Time,
 }

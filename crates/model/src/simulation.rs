@@ -10,14 +10,19 @@ use crate::outcome::Measured;
 use crate::parameters::{RecordParameters, Setup};
 use crate::queue::Queue;
 use crate::switch::Switch;
+use crate::trace::{CapturedFrame, Collector};
 use crate::turns::Storms;
 use check::deadlock::Deadlock;
 use engine::Engine;
 use fabric::NodeId;
 use record::flows::{FlowRecord, FlowStatistics};
+use record::trace::TraceRow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use units::Time;
+
+/// How often the notes of watched nodes are passed on: often enough for bounded memory.
+const NOTES_EVERY: Time = Time::from_us(20);
 
 /// One look at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +58,10 @@ pub trait Watcher {
     fn throughput(&mut self, _at: Time, _traffic: u8, _bytes: u64) {}
     /// A node heard a pause or resume.
     fn pause(&mut self, _at: Time, _node: NodeId, _port: u16, _classes: u8, _pause: bool) {}
+    /// Something happened to a traced frame or, in a run with a trace, to a port.
+    fn trace(&mut self, _row: &TraceRow) {}
+    /// A frame passed a captured port.
+    fn captured(&mut self, _frame: &CapturedFrame) {}
     /// The run has reached `now` after `hops` packet-hops; false stops it.
     fn progress(&mut self, _now: Time, _hops: u64) -> bool {
         true
@@ -87,8 +96,10 @@ pub struct Simulation {
     /// Nodes that ran and were not looked at yet, and switches with a port that is stopped.
     fresh: Vec<u32>,
     pub(crate) stopped: BTreeSet<u32>,
-    pub(crate) flow_count: u64,
     pub(crate) storms: Storms,
+    /// The notes of watched nodes, and which those are.
+    collector: Option<Collector>,
+    watched: Vec<NodeId>,
 }
 
 impl Simulation {
@@ -97,11 +108,15 @@ impl Simulation {
     /// # Errors
     /// If a switch's buffer is smaller than its headroom, or the links make no network.
     pub fn new(setup: Setup) -> Result<Self, ModelError> {
-        let (duration, warm_up, record) = (setup.duration, setup.warm_up, setup.record);
+        let (duration, warm_up, record) = (setup.duration, setup.warm_up, setup.record.clone());
         let measure_end = setup.measure_end.min(duration);
         let (deadlock_every, threads) = (setup.deadlock_every, setup.threads);
         let Built { network, machines, wires, position } = build(setup)?;
         let engine = Engine::new(machines, &wires, threads)?;
+        let collector = network.selection.clone().map(Collector::new);
+        let selection = network.selection.as_deref();
+        let is_watched = |node: &NodeId| selection.is_some_and(|selection| selection.watches(*node));
+        let watched = network.fabric.node_ids().filter(is_watched).collect();
         let (ports, entries) = (network.fabric.port_count(), network.traffic_entries);
         let nodes = engine.len();
         Ok(Simulation {
@@ -123,8 +138,9 @@ impl Simulation {
             hops: 0,
             fresh: Vec::new(),
             stopped: BTreeSet::new(),
-            flow_count: 0,
             storms: Storms::new(nodes),
+            collector,
+            watched,
         })
     }
 
@@ -144,6 +160,7 @@ impl Simulation {
                 self.record.queues_every,
                 self.record.links_every,
                 self.record.throughput_every,
+                self.collector.is_some().then_some(NOTES_EVERY),
             ];
             let next = |period: Time| now + period - now % period;
             let mut stop = periods.iter().flatten().map(|&period| next(period)).min().unwrap_or(self.duration);
@@ -175,6 +192,9 @@ impl Simulation {
             }
             if due(self.record.throughput_every) {
                 self.sample_throughput(stop, watcher);
+            }
+            if self.collector.is_some() {
+                self.tell_notes(watcher);
             }
             if due(Some(collect)) || stop == self.duration {
                 self.collect(stop, watcher);
@@ -268,12 +288,27 @@ impl Simulation {
     }
 
     pub(crate) fn flow_ended(&mut self, end: &FlowEnd, watcher: &mut dyn Watcher) {
-        let record = self.baseline.record(&self.network, end, self.flow_count);
-        self.flow_count += 1;
+        let record = self.baseline.record(&self.network, end);
         if end.start >= self.warm_up && end.start < self.measure_end {
             self.flows.push(&record);
         }
         watcher.flow(&record);
+    }
+
+    /// Passes on what watched nodes noted.
+    #[cold]
+    fn tell_notes(&mut self, watcher: &mut dyn Watcher) {
+        let Some(collector) = &mut self.collector else { return };
+        for &node in &self.watched {
+            let tracer = match self.engine.node_mut(self.position[node.index()] as usize) {
+                Machine::Switch(switch) => switch.tracer.as_deref_mut(),
+                Machine::Host(host) => host.tracer.as_deref_mut(),
+            };
+            if let Some(tracer) = tracer {
+                collector.take(node, &mut tracer.events, &mut tracer.captured);
+            }
+        }
+        collector.tell(watcher);
     }
 
     fn sample_queues(&self, at: Time, watcher: &mut dyn Watcher) {

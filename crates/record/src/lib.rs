@@ -1,6 +1,6 @@
 //! Results on disk: a [`folder`] that appears whole or not at all, streamed Parquet tables
 //! ([`table`]), mergeable [`histogram`]s, [`flows`] and the field's `fct.txt`, [`pfc`] logs, time
-//! [`series`], and the [`summary`] of a run.
+//! [`series`], [`trace`]s of single frames, and the [`summary`] of a run.
 //!
 //! Everything but `timing.json` is the same bytes for the same rows: no time of day, no host, no
 //! hash-map order reaches a file. [`results_hash::results_hash`] states that in one number.
@@ -10,12 +10,14 @@ pub mod file;
 pub mod flows;
 pub mod folder;
 pub mod histogram;
+pub mod pcapng;
 pub mod pfc;
 pub mod results_hash;
 pub mod series;
 pub mod summary;
 pub mod table;
 pub mod timing;
+pub mod trace;
 pub mod turns;
 
 pub use error::RecordError;

@@ -35,6 +35,7 @@ pub mod fuzz;
 pub mod keys;
 mod lower;
 mod overload_part;
+mod record_part;
 mod run_part;
 mod scenario;
 mod section;

@@ -346,6 +346,8 @@ impl Scenario {
             let message = format!("{} reacts to marks, but no switch marks", parts.host.transport_kind);
             context.warn("switch.marking", message);
         }
+        let (planned, drawn) = (plan.flows.len() as u64, !plan.arrivals.is_empty());
+        let record = parts.watch.record.lower(context, &fabric, planned, drawn);
         let traffic_names = unique_names(&parts.traffic);
         let host = HostParameters {
             transport: parts.host.transport.clone(),
@@ -365,7 +367,7 @@ impl Scenario {
             traffic_text: traffic_text(&traffic_names, &plan),
             traffic_names,
             window: (parts.watch.warm_up, parts.watch.measure_end.unwrap_or(parts.top.duration)),
-            record_flows: parts.watch.record_flows,
+            record_flows: parts.watch.record.flows,
             expect_deadlock: parts.watch.expect_deadlock,
             setup: Setup {
                 forwarding: forwarding?,
@@ -383,7 +385,7 @@ impl Scenario {
                 seed: parts.seed,
                 threads: parts.top.threads,
                 deadlock_every: parts.watch.deadlock_every,
-                record: parts.watch.record,
+                record: record?,
                 fabric,
             },
         })

@@ -3,9 +3,10 @@
 use crate::document::Value;
 use crate::error::Origin;
 use crate::keys;
+use crate::record_part::{self, RecordPart};
 use crate::section::{Section, list, positive, show, text};
 use crate::suggest;
-use model::parameters::{RecordParameters, Reroute, Spread};
+use model::parameters::{Reroute, Spread};
 use protocols::ParameterError;
 use protocols::transport::{MECHANISMS, TransportParameters};
 use units::Time;
@@ -220,8 +221,7 @@ fn transport(section: &Section<'_, '_>) -> Option<(&'static str, TransportParame
 pub(crate) struct Watch {
     pub warm_up: Time,
     pub measure_end: Option<Time>,
-    pub record: RecordParameters,
-    pub record_flows: bool,
+    pub record: RecordPart,
     pub deadlock_every: Option<Time>,
     pub expect_deadlock: bool,
 }
@@ -240,11 +240,7 @@ pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Wa
             measure.fail("end", message, Some(format!("write a time above {warm_up}, up to {duration}")));
         }
     }
-    let record = root.table("record", "record", false);
-    let (queues_every, links_every) = (record.every("queues"), record.every("links"));
-    let throughput_every = record.every("throughput");
-    let (pauses, record_flows) = (record.flag("pauses"), record.flag("flows"));
-    record.finish();
+    let record = record_part::read(root);
     let check = root.table("check", "check", false);
     let deadlock_every = check.every("deadlock");
     let expect = check.word("expect", "outcome", &["deadlock"]);
@@ -253,12 +249,5 @@ pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Wa
         let help = "write check.deadlock = { every = \"10us\" }".to_owned();
         check.fail("expect", "a deadlock is expected, but none is looked for", Some(help));
     }
-    Some(Watch {
-        warm_up: warm_up?,
-        measure_end,
-        record: RecordParameters { queues_every, links_every, throughput_every, pauses: pauses? },
-        record_flows: record_flows?,
-        deadlock_every,
-        expect_deadlock: expect.is_some(),
-    })
+    Some(Watch { warm_up: warm_up?, measure_end, record: record?, deadlock_every, expect_deadlock: expect.is_some() })
 }

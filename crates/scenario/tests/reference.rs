@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const BEGIN: &str = "<!-- keys: begin (generated, see crates/scenario/tests/reference.rs) -->\n";
 const END: &str = "<!-- keys: end -->\n";
 /// How each table is written in a scenario.
-const SECTIONS: [(&str, &str); 18] = [
+const SECTIONS: [(&str, &str); 20] = [
     ("", "Top level"),
     ("fabric", "`[fabric]`"),
     ("fabric.link", "`[fabric.link]`"),
@@ -28,6 +28,8 @@ const SECTIONS: [(&str, &str); 18] = [
     ("traffic", "`[[traffic]]`"),
     ("measure", "`[measure]`"),
     ("record", "`[record]`"),
+    ("record.trace", "`[record.trace]`"),
+    ("record.capture", "`[[record.capture]]`"),
     ("check", "`[check]`"),
 ];
 

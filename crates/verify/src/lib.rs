@@ -23,7 +23,6 @@ mod proof;
 mod routes;
 mod rules;
 mod table;
-mod trees;
 mod verdict;
 
 pub use error::{PathFault, RuleFault, VerifyError};

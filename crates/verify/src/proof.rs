@@ -5,7 +5,6 @@ use crate::error::{PathFault, VerifyError};
 use crate::paths::{Hop, ListedPath, PathList};
 use crate::rules::RuleFile;
 use crate::table::Table;
-use crate::trees::Leaves;
 use crate::verdict::{Check, Counts, Cycle, DecreasingRule, LostPath, MAX_LOST, TaggedLink, Verdict, forwarders};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 use std::io::BufRead;
@@ -46,7 +45,6 @@ pub struct Verifier<'f> {
     pub(crate) counts: Counts,
     pub(crate) lost: Vec<LostPath>,
     pub(crate) edge: Edge,
-    pub(crate) leaves: Leaves,
 }
 
 impl<'f> Verifier<'f> {
@@ -58,7 +56,7 @@ impl<'f> Verifier<'f> {
         let table = Table::new(fabric, rules)?;
         let counts = Counts { switches: forwarders(fabric), rules: table.rules, ..Counts::default() };
         let edge = Edge::new(fabric, &table);
-        Ok(Verifier { fabric, table, expected: false, counts, lost: Vec::new(), edge, leaves: Leaves::new(fabric) })
+        Ok(Verifier { fabric, table, expected: false, counts, lost: Vec::new(), edge })
     }
 
     /// Every path of a list must be lossless.
@@ -94,11 +92,6 @@ impl<'f> Verifier<'f> {
             }
         }
         Ok(())
-    }
-
-    /// Whether all hosts of `node` get the frames of a queue of it losslessly.
-    pub(crate) fn delivers(&mut self, vertex: u32, node: NodeId) -> Result<bool, PathFault> {
-        Ok(self.edge.withheld(self.fabric, &self.table, vertex, node)?.is_none())
     }
 
     /// The slot that frames of a class start with.
@@ -277,10 +270,23 @@ fn follow_from(
             None => return Ok(Some(Lost { entry, egress })),
         }
     }
-    if fabric.node(last).kind == NodeKind::Host {
+    if fabric.node(last).kind == NodeKind::Host || edge.delivers[vertex as usize] {
         return Ok(None);
     }
-    Ok(edge.withheld(fabric, table, vertex, last)?.map(|egress| Lost { entry, egress }))
+    let mut any = false;
+    for port in host_ports(fabric, last) {
+        any = true;
+        let egress = fabric.port_number(last, port) as u32;
+        // A host does not send to itself.
+        if egress != graph.port(vertex) && graph.onward_slot(vertex, port).is_none() {
+            return Ok(Some(Lost { entry, egress }));
+        }
+    }
+    if !any {
+        return Err(PathFault::NoHost { switch: fabric.name(last).to_owned() });
+    }
+    edge.delivers[vertex as usize] = true;
+    Ok(None)
 }
 
 /// What the rules do between hosts and their switch, looked up once: a list of paths between switches asks for it
@@ -310,33 +316,6 @@ impl Edge {
             entrances: vec![Entrance::default()],
             delivers: vec![false; table.graph.len()],
         }
-    }
-
-    /// The egress port of the first host of `node` that frames of a queue of it reach only lossily.
-    fn withheld(
-        &mut self,
-        fabric: &Fabric,
-        table: &Table,
-        vertex: u32,
-        node: NodeId,
-    ) -> Result<Option<u32>, PathFault> {
-        if self.delivers[vertex as usize] {
-            return Ok(None);
-        }
-        let mut any = false;
-        for port in host_ports(fabric, node) {
-            any = true;
-            let egress = fabric.port_number(node, port) as u32;
-            // A host does not send to itself.
-            if egress != table.graph.port(vertex) && table.graph.onward_slot(vertex, port).is_none() {
-                return Ok(Some(egress));
-            }
-        }
-        if !any {
-            return Err(PathFault::NoHost { switch: fabric.name(node).to_owned() });
-        }
-        self.delivers[vertex as usize] = true;
-        Ok(None)
     }
 
     /// Position in `entrances`.

@@ -47,8 +47,12 @@ impl Host {
                 self.ledger.control_lost += 1;
             } else {
                 self.ledger.lose(self.node.0, &frame, cause);
+                self.note_loss(&frame, Some(in_port), cause);
             }
             return;
+        }
+        if self.tracer.is_some() {
+            self.note_arrival(in_port, &frame);
         }
         match frame.kind {
             Kind::Pause | Kind::Pfc => self.on_pause(in_port, &frame),
@@ -70,6 +74,9 @@ impl Host {
         let span = quanta_time(frame.aux as u16, port.link.rate);
         let reaction = port.link.rate.serialise(parameters.reaction_bit_times.div_ceil(8));
         port.pause.hear(now, classes, span, reaction);
+        if let Some(tracer) = &mut self.tracer {
+            tracer.note_heard(now, in_port, frame, reaction, span);
+        }
         if self.network.record_pauses {
             self.pause_events.push(PauseEvent { at: now, port: in_port, classes, pause: span > Time::ZERO });
         }
@@ -85,6 +92,7 @@ impl Host {
             return self.take_back(frame, in_port, window);
         }
         if frame.ttl == 0 {
+            self.note_loss(&frame, Some(in_port), Cause::TtlExpired);
             return self.ledger.lose(self.node.0, &frame, Cause::TtlExpired);
         }
         frame.ttl -= 1;
@@ -94,7 +102,10 @@ impl Host {
                 self.queue_frame(frame.at, port, frame);
                 self.serve(frame.at, port, window);
             }
-            _ => self.ledger.lose(self.node.0, &frame, Cause::NoRoute),
+            _ => {
+                self.note_loss(&frame, Some(in_port), Cause::NoRoute);
+                self.ledger.lose(self.node.0, &frame, Cause::NoRoute);
+            }
         }
     }
 

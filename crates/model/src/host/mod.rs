@@ -13,9 +13,10 @@ mod flows;
 mod nic;
 mod starts;
 mod turned;
+mod watch;
 
 pub use flows::FlowEnd;
-pub(crate) use starts::Starts;
+pub(crate) use starts::{DRAWN, Starts};
 pub use turned::Travel;
 
 use crate::account::Ledger;
@@ -23,6 +24,7 @@ use crate::due::Due;
 use crate::network::Network;
 use crate::node::OnWire;
 use crate::switch::PauseEvent;
+use crate::trace::Tracer;
 use delays::Delays;
 use engine::Window;
 use fabric::NodeId;
@@ -31,6 +33,7 @@ use flows::{Incoming, Outgoing};
 use nic::Port;
 use protocols::endpoint::Reply;
 use protocols::frame::Frame;
+use record::trace::TraceEvent;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -95,6 +98,8 @@ pub(crate) struct Host {
     pub(crate) delays: Delays,
     /// How frames that arrived since the last reset had travelled, where switches turn frames around.
     pub(crate) travel: Option<Box<Travel>>,
+    /// Takes notes, where the host is watched.
+    pub(crate) tracer: Option<Box<Tracer>>,
 }
 
 impl Host {
@@ -129,6 +134,7 @@ impl Host {
             goodput_bytes: vec![0; network.traffic_entries],
             delays: Delays::new(),
             travel: network.turns().then(Box::default),
+            tracer: Tracer::new(network, node),
             network: Arc::clone(network),
         };
         host.schedule_first_starts();
@@ -203,6 +209,9 @@ impl Host {
     }
 
     fn change(&mut self, now: Time, port: u16, fails: bool) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.note_port(now, if fails { TraceEvent::LinkDown { port } } else { TraceEvent::LinkUp { port } });
+        }
         let link = &mut self.ports[usize::from(port)].link;
         if fails {
             link.fail(now);

@@ -68,13 +68,18 @@ impl Port {
         }
     }
 
+    /// The frames that wait in a class, the oldest first.
+    pub fn queued(&self, class_slot: usize) -> impl Iterator<Item = &Frame> {
+        self.frames[class_slot].iter()
+    }
+
     pub fn waiting_frames(&self) -> impl Iterator<Item = &Frame> {
         self.frames.iter().flat_map(|ring| ring.iter())
     }
 }
 
 impl Host {
-    fn slot_of(&self, class: u8) -> usize {
+    pub(super) fn slot_of(&self, class: u8) -> usize {
         usize::from(self.network.class_slot[usize::from(class)])
     }
 
@@ -92,6 +97,9 @@ impl Host {
     /// Queues a frame that is made already.
     pub(super) fn queue_frame(&mut self, now: Time, port: u16, mut frame: Frame) {
         frame.at = now;
+        if self.tracer.is_some() {
+            self.note_queued(now, port, &frame);
+        }
         let class_slot = self.slot_of(frame.class);
         let port = &mut self.ports[usize::from(port)];
         port.frames[class_slot].push(frame);
@@ -162,6 +170,9 @@ impl Host {
         if let Some(frame) = port.frames[class_slot].front() {
             let size_bytes = frame.size_bytes;
             let at = self.occupy(now, port_index, class, size_bytes);
+            if self.tracer.is_some() {
+                self.note_queue_sent(now, port_index, class_slot, at);
+            }
             let port = &mut self.ports[usize::from(port_index)];
             if let Some(frame) = port.frames[class_slot].front() {
                 window.send_with(port_index, |slot| {
@@ -194,6 +205,7 @@ impl Host {
                 let (flow_number, dst, class, traffic) = (flow.flow, flow.dst, flow.class, flow.traffic);
                 let (start, ttl, src) = (flow.start.as_ps(), self.network.host.ttl, self.index);
                 let at = self.occupy(now, port_index, class, segment.size_bytes);
+                let tracer = &mut self.tracer;
                 window.send_with(port_index, |frame| {
                     frame.0 = Frame {
                         at,
@@ -214,6 +226,9 @@ impl Host {
                         traffic,
                         ..Frame::default()
                     };
+                    if let Some(tracer) = tracer {
+                        tracer.note_segment(now, port_index, &frame.0);
+                    }
                 });
                 self.ledger.packets.injected.count(u64::from(segment.size_bytes));
                 if segment.flags & flags::RETRANSMISSION != 0 {

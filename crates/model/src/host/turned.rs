@@ -61,6 +61,7 @@ impl Host {
     pub(super) fn take_back(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
         if self.travel.is_none() {
             // Nobody bounces: a route leads back to where it begins.
+            self.note_loss(&frame, Some(in_port), Cause::NoRoute);
             return self.ledger.lose(self.node.0, &frame, Cause::NoRoute);
         }
         self.ledger.bounced_to_source += 1;

@@ -14,17 +14,23 @@ impl Switch {
     /// Handles the next arrival of the window.
     #[inline]
     pub(super) fn arrive(&mut self, window: &mut Window<'_, OnWire>) {
-        self.ledger.hops += 1;
         let (in_port, OnWire(frame)) = window.take();
+        self.handle(in_port, &frame, window);
+    }
+
+    /// What happens to a frame whose last bit came by `in_port`.
+    #[inline(always)] // also called by the watched switch, which must not cost the others the inlining
+    pub(super) fn handle(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        self.ledger.hops += 1;
         let special = self.ports[usize::from(in_port)].alert & alert::FRAGILE != 0
             || matches!(frame.kind, Kind::Pause | Kind::Pfc)
             || frame.ttl == 0;
-        if special && self.divert(in_port, &frame) {
+        if special && self.divert(in_port, frame) {
             return;
         }
-        match self.route(&frame, in_port) {
-            Some(egress) => self.forward(egress, in_port, &frame, window),
-            None => self.lose(in_port, &frame, Cause::NoRoute),
+        match self.route(frame, in_port) {
+            Some(egress) => self.forward(egress, in_port, frame, window),
+            None => self.lose(in_port, frame, Cause::NoRoute),
         }
     }
 
@@ -46,8 +52,8 @@ impl Switch {
         true
     }
 
-    #[inline]
-    fn route(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
+    #[inline(always)] // as handle
+    pub(super) fn route(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
         if self.dead.is_empty() && frame.flags & flags::EXPLICIT_PATH == 0 {
             let port = self.routes.port(&self.network, frame, self.salt, in_port);
             if port.is_some() {
@@ -161,6 +167,9 @@ impl Switch {
     /// A frame that came by `in_port` is gone; the ledger says why.
     #[cold]
     pub(super) fn lose(&mut self, in_port: u16, frame: &Frame, cause: Cause) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.lost = Some(cause);
+        }
         if frame.is_mac_control() {
             self.ledger.control_lost += 1;
         } else {

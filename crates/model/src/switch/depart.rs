@@ -8,6 +8,7 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 
 impl Switch {
     /// The port may be free and something may wait: control frames first, then the class whose turn it is.
+    #[inline(always)] // also called by the watched switch, which must not cost the others the inlining
     pub(super) fn depart(&mut self, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
         let port = &self.ports[usize::from(egress)];
         if port.busy_until > now {
@@ -100,6 +101,9 @@ impl Switch {
     }
 
     pub(super) fn transmit(&mut self, now: Time, egress: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
+        if let Some(tracer) = self.tracer.as_mut().filter(|_| frame.is_mac_control()) {
+            tracer.sees_out(now, egress, &frame);
+        }
         frame.at = self.occupy(now, egress, frame.size_bytes);
         window.send(egress, OnWire(frame));
     }

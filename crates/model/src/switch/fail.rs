@@ -7,6 +7,7 @@ use check::conservation::Cause;
 use engine::Window;
 use fabric::routing::select;
 use protocols::frame::Frame;
+use record::trace::TraceEvent;
 use units::Time;
 
 impl Switch {
@@ -18,9 +19,15 @@ impl Switch {
         if !fails {
             detail.link.repair();
             self.dead.remove(port_index);
+            if let Some(tracer) = &mut self.tracer {
+                tracer.note_port(now, TraceEvent::LinkUp { port: port_index });
+            }
             return;
         }
         detail.link.fail(now);
+        if let Some(tracer) = &mut self.tracer {
+            tracer.note_port(now, TraceEvent::LinkDown { port: port_index });
+        }
         self.dead.insert(port_index);
         // What waits for the dead link is lost with it; whoever was paused by that may go on.
         while detail.control.pop().is_some() {
@@ -37,6 +44,7 @@ impl Switch {
                 self.queues[index].drop_front(now);
                 self.release(frame.in_port, frame.in_class, frame.size_bytes);
                 self.ledger.lose(self.node.0, &frame, Cause::LinkDown);
+                self.note_lost_with_link(now, port_index, &frame);
                 self.resume_if_possible(now, frame.in_port, frame.in_class, window);
             }
         }

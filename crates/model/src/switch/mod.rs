@@ -14,6 +14,7 @@ mod depart;
 mod fail;
 mod pause;
 mod turn;
+mod watch;
 
 use crate::account::Ledger;
 use crate::due::Due;
@@ -23,6 +24,7 @@ use crate::node::OnWire;
 use crate::parameters::{Buffer, FlowControl, Marking, Overload, QueueLimit, Scheduler};
 use crate::queue::Queue;
 use crate::routes::Routes;
+use crate::trace::Tracer;
 use admit::Limit;
 use engine::{Ring, Window};
 use fabric::NodeId;
@@ -128,6 +130,8 @@ pub(crate) struct Switch {
     detours: BTreeMap<u32, Vec<u16>>,
     pub(crate) ledger: Ledger,
     pub(crate) pause_events: Vec<PauseEvent>,
+    /// Takes notes, where the switch is watched.
+    pub(crate) tracer: Option<Box<Tracer>>,
 }
 
 impl Switch {
@@ -212,6 +216,7 @@ impl Switch {
             dead: PortSet::new(),
             detours: BTreeMap::new(),
             ledger: Ledger::default(),
+            tracer: Tracer::new(network, node),
             pause_events: Vec::new(),
             ports,
             details,
@@ -248,7 +253,13 @@ impl Switch {
     }
 
     /// Departures, then arrivals, then timers, at each instant before the window's end.
+    #[inline]
     pub fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
+        if self.tracer.is_none() { self.run_as::<false>(window) } else { self.run_as::<true>(window) }
+    }
+
+    /// Whether it is watched is decided once a window: nothing on a frame's way asks.
+    fn run_as<const WATCHED: bool>(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         loop {
             let due = self.due.earliest();
             let arrival = window.next_arrival();
@@ -258,7 +269,11 @@ impl Switch {
                     return due.min(timer);
                 }
                 if due <= timer {
-                    self.depart(due, self.due.port(), window);
+                    if WATCHED {
+                        self.depart_watched(due, self.due.port(), window);
+                    } else {
+                        self.depart(due, self.due.port(), window);
+                    }
                 } else {
                     self.on_timer(timer, window);
                 }
@@ -272,7 +287,11 @@ impl Switch {
             window.rotate_ties(mix32(self.instants));
             self.instants = self.instants.wrapping_add(1);
             loop {
-                self.arrive(window);
+                if WATCHED {
+                    self.arrive_watched(window)
+                } else {
+                    self.arrive(window)
+                }
                 if window.next_arrival() != arrival {
                     break;
                 }

@@ -30,7 +30,7 @@ impl Switch {
         if self.accounts[index].must_pause(xoff) {
             let Some(parameters) = self.network.switch.flow_control.pause().copied() else { return };
             self.ledger.pauses_sent += 1;
-            self.send_pause(now, index, &parameters, window);
+            self.send_pause(now, index, &parameters, false, window);
         }
     }
 
@@ -47,6 +47,9 @@ impl Switch {
         if self.accounts[index].may_resume(xon) {
             self.renewals.retain(|renewal| renewal.1 as usize != index);
             self.ledger.resumes_sent += 1;
+            if self.tracer.is_some() {
+                self.note_go(now, index);
+            }
             let (port, control) = self.control_frame(index, 0);
             self.send_control(now, port, control, window);
         }
@@ -76,7 +79,18 @@ impl Switch {
         }
     }
 
-    fn send_pause(&mut self, now: Time, account: usize, parameters: &PauseParameters, window: &mut Window<'_, OnWire>) {
+    #[cold]
+    fn send_pause(
+        &mut self,
+        now: Time,
+        account: usize,
+        parameters: &PauseParameters,
+        renewal: bool,
+        window: &mut Window<'_, OnWire>,
+    ) {
+        if self.tracer.is_some() {
+            self.note_stop(now, account, renewal);
+        }
         let (port, control) = self.control_frame(account, parameters.quanta);
         // Renewed at half time: a pause frame that waits behind one frame still comes in time.
         let half = quanta_time(parameters.quanta, self.details[usize::from(port)].link.rate) / 2;
@@ -90,7 +104,7 @@ impl Switch {
         // Each renewed pause comes back at the end, later than now.
         while let Some(index) = self.renewals.iter().position(|renewal| renewal.0 <= now) {
             let (_, account) = self.renewals.remove(index);
-            self.send_pause(now, account as usize, &parameters, window);
+            self.send_pause(now, account as usize, &parameters, true, window);
         }
     }
 
@@ -104,6 +118,9 @@ impl Switch {
         let span = quanta_time(frame.aux as u16, detail.link.rate);
         let reaction = detail.link.rate.serialise(parameters.reaction_bit_times.div_ceil(8));
         detail.pause.hear(now, classes, span, reaction);
+        if let Some(tracer) = &mut self.tracer {
+            tracer.note_heard(now, in_port, frame, reaction, span);
+        }
         let port = &mut self.ports[usize::from(in_port)];
         port.alert |= alert::PAUSE;
         if self.network.record_pauses {

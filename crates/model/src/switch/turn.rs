@@ -17,6 +17,7 @@ use crate::network::Network;
 use crate::node::OnWire;
 use crate::parameters::{Buffer, Overload, QueueLimit};
 use crate::queue::Queue;
+use crate::trace::Turned;
 use check::conservation::Cause;
 use engine::Window;
 use fabric::NodeId;
@@ -146,6 +147,10 @@ impl Switch {
         // What the step forwards took, and what the step back is about to take: TTL ends loops of routes, and a
         // frame that was bounced is on none.
         frame.ttl = frame.ttl.saturating_add(2);
+        if let Some(tracer) = &mut self.tracer {
+            let queue = (!at_once).then_some(index);
+            tracer.turned = Some(Turned { port: back, queue, bounces: frame.bounces, detour: false });
+        }
         if at_once {
             self.send_on(back, frame, window);
         } else {
@@ -220,6 +225,10 @@ impl Switch {
         self.ledger.bounced_bytes += u64::from(frame.size_bytes);
         self.ledger.turns.made += u64::from(frame.bounces < u8::MAX);
         let frame = Frame { bounces: frame.bounces.saturating_add(1), ..*frame };
+        if let Some(tracer) = &mut self.tracer {
+            let queue = (!at_once).then_some(queue);
+            tracer.turned = Some(Turned { port, queue, bounces: frame.bounces, detour: true });
+        }
         if at_once {
             self.send_on(port, frame, window);
         } else {

@@ -7,6 +7,7 @@ use model::{Simulation, Watcher};
 use protocols::transport::TransportParameters;
 use record::flows::FlowRecord;
 use record::summary::Summary;
+use record::trace::TraceRow;
 use traffic::{DatagramSource, Flow, Load, PlanBuilder, Process, Start};
 use units::{Rate, Time};
 
@@ -106,6 +107,9 @@ pub struct Told {
     pub pauses: Vec<(Time, u32, u16, u8, bool)>,
     /// Payload bytes by traffic entry.
     pub goodput: Vec<u64>,
+    /// What was traced, and what was captured.
+    pub trace: Vec<TraceRow>,
+    pub captured: Vec<model::CapturedFrame>,
     /// (time, node, port, class, bytes) of queues.
     pub queues: Vec<(Time, u32, u16, u8, u64)>,
 }
@@ -116,6 +120,12 @@ impl Watcher for Told {
     }
     fn pause(&mut self, at: Time, node: fabric::NodeId, port: u16, classes: u8, pause: bool) {
         self.pauses.push((at, node.0, port, classes, pause));
+    }
+    fn trace(&mut self, row: &TraceRow) {
+        self.trace.push(row.clone());
+    }
+    fn captured(&mut self, frame: &model::CapturedFrame) {
+        self.captured.push(*frame);
     }
     fn throughput(&mut self, _at: Time, traffic: u8, bytes: u64) {
         let entry = usize::from(traffic);

@@ -77,7 +77,7 @@ fn random_plan(stream: &mut Stream, hosts: u32, seed: u64) -> Plan {
 
 /// The network of this seed on so many threads, whether it promises to lose nothing to full queues, and whether
 /// it can lock up.
-fn network(seed: u64, threads: usize) -> (Setup, bool) {
+pub fn network(seed: u64, threads: usize) -> (Setup, bool) {
     let mut random = Stream::new(seed, 0, purpose("random network"));
     let stream = &mut random;
     let (fabric, cyclic) = random_fabric(stream);
@@ -133,6 +133,7 @@ fn network(seed: u64, threads: usize) -> (Setup, bool) {
         links_every: None,
         throughput_every: Some(Time::from_us(5)),
         pauses: true,
+        ..RecordParameters::default()
     };
     (setup, cyclic || failing)
 }

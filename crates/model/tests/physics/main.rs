@@ -10,3 +10,4 @@ mod lone_flow;
 mod lossless;
 mod queueing;
 mod sharing;
+mod trace;

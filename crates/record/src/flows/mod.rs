@@ -14,7 +14,8 @@ pub use statistics::{FlowStatistics, FlowSummary, SlowdownSummary, TrafficSummar
 /// What is known of one flow (a message, a request, a file) at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowRecord {
-    /// The flow's number.
+    /// The flow's number: that of the plan, in the order of the scenario; flows drawn during the run follow, by host in
+    /// turn. It does not depend on when the flow ends.
     pub flow: u64,
     /// Which of the scenario's traffic entries it belongs to, counted from 0.
     pub traffic: u32,

@@ -66,6 +66,29 @@ pub(super) const KEYS: &[Key] = &[
     key("record", "throughput", &[], EVERY).value("false", OURS).means("bytes delivered per traffic entry"),
     key("record", "pauses", &[], FLAG).value("false", OURS).means("every pause and resume, where it is received"),
     key("record", "flows", &[], FLAG).value("true", OURS).means("a row for every flow, and fct.txt"),
+    key("record", "trace", &[], Of("a table", "{ flows = [0, 3] }"))
+        .absent("nothing is traced", OURS)
+        .means("what happens to chosen frames, hop by hop, for `tidegate why`; an empty table traces all of them"),
+    key("record", "capture", &[], Of("tables", "[{ port = \"S1:3\" }]"))
+        .absent("nothing is captured", OURS)
+        .means("ports whose frames are written to capture.pcapng as bytes"),
+    key("record.trace", "flows", &[], Of("a list of flows", "[0, 7, \"10-19\"]"))
+        .absent("all, where no ports are chosen", OURS)
+        .means("flows whose frames are traced everywhere, by their number in flows.parquet"),
+    key("record.trace", "ports", &[], Of("a list of ports", "[\"S1:3\", \"H2\"]"))
+        .absent("all, where no flows are chosen", OURS)
+        .means("ports whose frames are traced there: by number, by neighbour (`S1:H2`), or all of a node (`S1`)"),
+    key("record.trace", "from", &[], TIME)
+        .value("0s", OURS)
+        .means("frames are traced from here on; pauses always, for they may last"),
+    key("record.trace", "until", &[], TIME).absent("the run's end", OURS).means("nothing is traced from here on"),
+    key("record.capture", "port", &[], Of("a port", "\"S1:3\""))
+        .means("of a switch or host: by number, by neighbour (`S1:H2`), or the only one of a node (`H2`)"),
+    key("record.capture", "direction", &[], Of("in, out or both", "\"both\""))
+        .value("both", OURS)
+        .means("frames that come in, that go out, or both"),
+    key("record.capture", "from", &[], TIME).value("0s", OURS).means("frames are captured from here on"),
+    key("record.capture", "until", &[], TIME).absent("the run's end", OURS).means("frames are captured up to here"),
     key("check", "deadlock", &[], EVERY).value("10us", OURS).means("how often a deadlock is looked for; false: never"),
     key("check", "expect", &[], Of("deadlock", "\"deadlock\""))
         .absent("no deadlock", OURS)

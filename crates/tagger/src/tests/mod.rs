@@ -2,5 +2,5 @@
 
 mod checker;
 mod fewest;
-pub(crate) mod golden;
+mod golden;
 mod random;

@@ -1,0 +1,255 @@
+//! Captured frames as the bytes that they would be on a wire, for `capture.pcapng`.
+//!
+//! | field | what it says |
+//! |---|---|
+//! | MAC address of a host | `02:00` and its number in 32 bits |
+//! | MAC address of a port, in PAUSE and PFC | `06`, its node in 24 bits, its number in 16 bits |
+//! | IPv4 address of a host | 10.0.0.0 + its number + 1 |
+//! | DSCP, and PCP where the configured headers leave room for a VLAN tag | the class: `8 * class`, `class` |
+//! | source port | 49152 + the flow's number modulo 16384 |
+//! | RoCEv2 queue pair, of data and of what answers it | 2 + the flow's number modulo 2^24 - 2 |
+//! | sequence numbers | TCP: 1 + the offset in the flow; RoCEv2: offset / payload per packet |
+//! | payload | byte i of a flow is i modulo 256 |
+//!
+//! A frame is as long as in the simulation. Where configured headers are longer than real ones, zeros follow the IP
+//! packet; where they are shorter, payload is left out.
+
+use crate::parameters::Setup;
+use crate::trace::{CapturedFrame, Numbering};
+use fabric::NodeId;
+use protocols::frame::{Frame, Kind, flags};
+use protocols::transport::TransportParameters;
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use traffic::Load;
+use wire::ethernet::{self, FCS_BYTES};
+use wire::roce::{Msn, Opcode, Psn, QueuePair, Syndrome, UDP_PORT};
+use wire::vlan::{Pcp, Vid};
+use wire::{
+    Aeth, Bth, Cnp, Content, Dscp, Ecn, Ipv4, MacAddress, MacControl, Packet, Pause, Pfc, Protocol, Roce, Tcp,
+    TcpFlags, Transport, Udp, VlanTag,
+};
+
+/// What carries a flow, as far as its bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Carrier {
+    Udp,
+    Tcp,
+    Roce,
+}
+
+impl Carrier {
+    /// Everything of a data frame but tag and payload.
+    const fn overhead_bytes(self) -> u16 {
+        let ethernet = 14 + 4;
+        match self {
+            Carrier::Udp => ethernet + 20 + 8,
+            Carrier::Tcp => ethernet + 20 + 20,
+            Carrier::Roce => ethernet + 20 + 8 + 12 + 4,
+        }
+    }
+}
+
+/// Makes the bytes of captured frames.
+#[derive(Clone, Debug)]
+pub struct FrameBytes {
+    numbering: Numbering,
+    carrier: Carrier,
+    /// Whether the configured headers have room for a VLAN tag.
+    tagged: bool,
+    /// Payload of a full RoCE packet.
+    packet_bytes: u64,
+    /// By planned flow: whether it sends datagrams, and its destination port.
+    planned: Vec<(bool, u16)>,
+    /// By traffic entry: the destination port of flows that are drawn.
+    drawn: BTreeMap<u8, u16>,
+    /// By capture: the port, and the one at the other end.
+    ends: Vec<[(NodeId, u16); 2]>,
+}
+
+impl FrameBytes {
+    /// For the captures of `setup`.
+    pub fn new(setup: &Setup) -> Self {
+        let (carrier, header_bytes, packet_bytes) = match &setup.host.transport {
+            TransportParameters::Datagram(parameters) => (Carrier::Udp, parameters.header_bytes, 1),
+            TransportParameters::Tcp(parameters) => (Carrier::Tcp, parameters.header_bytes, 1),
+            TransportParameters::Roce(parameters) => {
+                (Carrier::Roce, parameters.header_bytes, u64::from(parameters.payload_bytes).max(1))
+            }
+        };
+        let flows = setup.traffic.flows.iter();
+        let end = |node: NodeId, port: u16| {
+            let peer = setup.fabric.ports(node)[usize::from(port)];
+            [(node, port), (peer.peer, peer.peer_port)]
+        };
+        FrameBytes {
+            numbering: Numbering { planned: flows.len() as u64, hosts: setup.fabric.hosts().len() as u64 },
+            carrier,
+            tagged: header_bytes >= carrier.overhead_bytes() + VlanTag::BYTES as u16,
+            packet_bytes,
+            planned: flows.map(|flow| (matches!(flow.load, Load::Datagrams(_)), flow.dst_port)).collect(),
+            drawn: setup.traffic.arrivals.iter().map(|source| (source.traffic, source.dst_port)).collect(),
+            ends: setup.record.capture.iter().map(|capture| end(capture.node, capture.port)).collect(),
+        }
+    }
+
+    /// Replaces `out` by the frame, from its destination address to its FCS.
+    ///
+    /// # Errors
+    /// If the parts of the frame contradict each other, which would be a fault of this module.
+    pub fn emit(&self, captured: &CapturedFrame, out: &mut Vec<u8>) -> Result<(), wire::Error> {
+        out.clear();
+        let frame = &captured.frame;
+        if frame.is_mac_control() {
+            let (node, port) = self.ends[captured.capture][usize::from(!captured.outbound)];
+            return mac_control(node, port, frame).emit(out);
+        }
+        let flow = self.numbering.of_frame(frame);
+        let (datagrams, dst_port) = match self.planned.get(usize::try_from(flow).unwrap_or(usize::MAX)) {
+            Some(&planned) => planned,
+            None => (false, self.drawn.get(&frame.traffic).copied().unwrap_or(0)),
+        };
+        let carrier = if datagrams { Carrier::Udp } else { self.carrier };
+        let tagged = self.tagged && !datagrams;
+        let overhead = carrier.overhead_bytes() + if tagged { VlanTag::BYTES as u16 } else { 0 };
+        let room = usize::from(frame.size_bytes.saturating_sub(overhead));
+        // Whole words, so that a RoCE packet needs no padding beyond the frame's length.
+        let most = if carrier == Carrier::Roce { room & !3 } else { room };
+        let payload: Vec<u8> =
+            (0..u64::from(frame.payload_bytes)).take(most).map(|at| frame.seq.wrapping_add(at) as u8).collect();
+        let source_port = 49_152 + (flow % 16_384) as u16;
+        let ports = if frame.kind == Kind::Data { (source_port, dst_port) } else { (dst_port, source_port) };
+        let transport = match carrier {
+            Carrier::Udp => udp(ports, &payload),
+            Carrier::Tcp => tcp(frame, ports, &payload),
+            Carrier::Roce => self.roce(frame, source_port, flow, &payload),
+        };
+        let protocol = if carrier == Carrier::Tcp { Protocol::TCP } else { Protocol::UDP };
+        let packet = Packet {
+            destination: host_mac(frame.dst),
+            source: host_mac(frame.src),
+            vlan: tagged.then(|| VlanTag {
+                priority: Pcp::low_bits(frame.class),
+                drop_eligible: false,
+                vid: Vid::PRIORITY_ONLY,
+            }),
+            content: Content::Ipv4 {
+                header: Ipv4 {
+                    dscp: Dscp::low_bits(frame.class << 3),
+                    ecn: ecn(frame),
+                    time_to_live: frame.ttl,
+                    ..Ipv4::new(host_ip(frame.src), host_ip(frame.dst), protocol)
+                },
+                transport,
+            },
+        };
+        packet.emit(out)?;
+        lengthen(out, usize::from(frame.size_bytes));
+        Ok(())
+    }
+
+    fn roce<'p>(&self, frame: &Frame, source_port: u16, flow: u64, payload: &'p [u8]) -> Transport<'p> {
+        let queue_pair = QueuePair::low_bits(2 + (flow % ((1 << 24) - 2)) as u32);
+        let psn = |bytes: u64| Psn::low_bits((bytes / self.packet_bytes % (1 << 24)) as u32);
+        let roce = match frame.kind {
+            Kind::Cnp => {
+                let partition_key = Bth::DEFAULT_PARTITION;
+                Roce::CongestionNotification(Cnp { destination_queue_pair: queue_pair, partition_key })
+            }
+            Kind::Ack => {
+                let negative = frame.has(flags::NAK);
+                let syndrome = if negative { Syndrome::SEQUENCE_ERROR } else { Syndrome::ACKNOWLEDGE };
+                let sequence = psn(if negative { frame.seq } else { frame.seq.saturating_sub(1) });
+                let message = if frame.has(flags::COMPLETE) { 1 } else { 0 };
+                Roce::Acknowledge {
+                    header: Bth::new(Opcode::RC_ACKNOWLEDGE, queue_pair, sequence, 0),
+                    acknowledge: Aeth { syndrome, message_sequence: Msn::low_bits(message) },
+                    payload: &[],
+                }
+            }
+            _ => {
+                let opcode = match (frame.seq == 0, frame.has(flags::LAST)) {
+                    (true, true) => Opcode::RC_SEND_ONLY,
+                    (true, false) => Opcode::RC_SEND_FIRST,
+                    (false, false) => Opcode::RC_SEND_MIDDLE,
+                    (false, true) => Opcode::RC_SEND_LAST,
+                };
+                let header = Bth {
+                    acknowledge_request: frame.has(flags::LAST),
+                    ..Bth::new(opcode, queue_pair, psn(frame.seq), payload.len())
+                };
+                Roce::Data { header, payload }
+            }
+        };
+        Transport::Roce { udp: Udp { source_port, destination_port: UDP_PORT, checksummed: false }, roce }
+    }
+}
+
+fn host_mac(host: u32) -> MacAddress {
+    let [a, b, c, d] = host.to_be_bytes();
+    MacAddress::new([2, 0, a, b, c, d])
+}
+
+fn host_ip(host: u32) -> Ipv4Addr {
+    Ipv4Addr::from(u32::from(Ipv4Addr::new(10, 0, 0, 0)).wrapping_add(host).wrapping_add(1))
+}
+
+fn ecn(frame: &Frame) -> Ecn {
+    match (frame.has(flags::CE), frame.has(flags::ECT)) {
+        (true, _) => Ecn::Congestion,
+        (false, true) => Ecn::Capable0,
+        (false, false) => Ecn::NotCapable,
+    }
+}
+
+fn mac_control<'a>(node: NodeId, port: u16, frame: &Frame) -> Packet<'a> {
+    let [_, a, b, c] = node.0.to_be_bytes();
+    let [d, e] = port.to_be_bytes();
+    let quanta = frame.aux as u16;
+    let control = if frame.kind == Kind::Pfc {
+        let quanta = std::array::from_fn(|class| (frame.entropy & 1 << class != 0).then_some(quanta));
+        MacControl::Pfc(Pfc { quanta })
+    } else {
+        MacControl::Pause(Pause { quanta })
+    };
+    let (destination, source) = (MacAddress::MAC_CONTROL, MacAddress::new([6, a, b, c, d, e]));
+    Packet { destination, source, vlan: None, content: Content::MacControl(control) }
+}
+
+fn udp((source_port, destination_port): (u16, u16), payload: &[u8]) -> Transport<'_> {
+    // A datagram to the port of RoCEv2 would have to be one.
+    let destination_port = if destination_port == UDP_PORT { UDP_PORT + 1 } else { destination_port };
+    Transport::Udp { header: Udp { source_port, destination_port, checksummed: true }, payload }
+}
+
+fn tcp<'p>(frame: &Frame, (source_port, destination_port): (u16, u16), payload: &'p [u8]) -> Transport<'p> {
+    let of = |offset: u64| 1u32.wrapping_add(offset as u32);
+    let (sequence, acknowledgement) = if frame.kind == Kind::Data { (of(frame.seq), 1) } else { (1, of(frame.seq)) };
+    let mut control = TcpFlags::ACK;
+    if frame.kind == Kind::Data && frame.has(flags::LAST) {
+        control = control | TcpFlags::PSH;
+    }
+    if frame.kind != Kind::Data && frame.has(flags::ECE) {
+        control = control | TcpFlags::ECE;
+    }
+    let header = Tcp {
+        source_port,
+        destination_port,
+        sequence,
+        acknowledgement,
+        flags: control,
+        window: u16::MAX,
+        urgent: 0,
+        max_segment_bytes: None,
+    };
+    Transport::Tcp { header, payload }
+}
+
+/// Zeros behind what a frame carries, up to its length.
+fn lengthen(frame: &mut Vec<u8>, size_bytes: usize) {
+    if frame.len() < size_bytes {
+        frame.truncate(frame.len() - FCS_BYTES);
+        frame.resize(size_bytes - FCS_BYTES, 0);
+        ethernet::finish_frame(frame, 0);
+    }
+}

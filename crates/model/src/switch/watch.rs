@@ -1,0 +1,237 @@
+//! A switch that is watched: the same steps as ever, with a look before and after each.
+
+use super::Switch;
+use crate::node::OnWire;
+use crate::trace::{Tracer, Turned};
+use check::conservation::Cause;
+use engine::Window;
+use protocols::frame::Frame;
+use record::trace::{Load, TraceEvent};
+use units::Time;
+
+/// What an egress port looks like to a frame that comes for it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Glance {
+    queue: Load,
+    busy_until: Time,
+    marks: u64,
+}
+
+impl Switch {
+    fn glance(&self, egress: u16, index: usize) -> Glance {
+        let queue = &self.queues[index];
+        Glance {
+            queue: Load { frames: queue.len() as u64, bytes: u64::from(queue.bytes) },
+            busy_until: self.ports[usize::from(egress)].busy_until,
+            marks: self.ledger.marks,
+        }
+    }
+
+    /// The queue that `frame` joins at `egress`, where it does not turn.
+    fn own_queue(&self, egress: u16, frame: &Frame) -> usize {
+        self.queue_index(egress, frame.class) + if frame.bounces > 0 { self.pairs } else { 0 }
+    }
+
+    /// [`Switch::arrive`], looked at.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn arrive_watched(&mut self, window: &mut Window<'_, OnWire>) {
+        let (in_port, OnWire(frame)) = window.take();
+        let now = frame.at;
+        let ends_here = frame.is_mac_control() || frame.ttl == 0;
+        let egress = if ends_here { None } else { self.route(&frame, in_port) };
+        let before = egress.map(|egress| self.glance(egress, self.own_queue(egress, &frame))).unwrap_or_default();
+        let account = (self.lossless & 1 << frame.class != 0)
+            .then(|| u64::from(self.accounts[self.account_index(in_port, frame.class)].bytes));
+        let first = self.tracer.as_mut().map_or(0, |tracer| {
+            (tracer.lost, tracer.turned) = (None, None);
+            tracer.events.len()
+        });
+        self.handle(in_port, &frame, window);
+
+        let Some(mut tracer) = self.tracer.take() else { return };
+        let lost_on_link = matches!(tracer.lost, Some(Cause::LinkDown | Cause::LinkLoss | Cause::BitError));
+        if lost_on_link || tracer.lost == Some(Cause::TtlExpired) || egress.is_none() {
+            if let Some(cause) = tracer.lost.filter(|_| !frame.is_mac_control()) {
+                tracer.note_loss(&frame, now, cause, (Some(in_port), None), Load::default(), None);
+            }
+            if !lost_on_link {
+                tracer.sees_in(now, in_port, &frame);
+            }
+        } else if let Some(egress) = egress {
+            tracer.sees_in(now, in_port, &frame);
+            let wanted = tracer.wants(now, &frame, Some(in_port), Some(egress));
+            // What the frame set off, such as a pause, comes after it.
+            let caused = if wanted { tracer.events.split_off(first) } else { Vec::new() };
+            if wanted {
+                tracer.note(now, &frame, TraceEvent::Arrived { in_port });
+            }
+            if let Some(cause) = tracer.lost {
+                if wanted {
+                    let queue = &self.queues[self.own_queue(egress, &frame)];
+                    tracer.note_ahead(now, &frame, egress, queue.frames());
+                }
+                tracer.note_loss(&frame, now, cause, (Some(in_port), Some(egress)), before.queue, account);
+            } else if let Some(turned) = tracer.turned {
+                self.note_turned(&mut tracer, &frame, egress, turned);
+            } else {
+                self.note_forwarded(&mut tracer, &frame, egress, before, wanted);
+            }
+            tracer.events.extend(caused);
+        }
+        self.tracer = Some(tracer);
+    }
+
+    /// The frame went on: at once, or into the queue.
+    fn note_forwarded(&self, tracer: &mut Tracer, frame: &Frame, egress: u16, before: Glance, wanted: bool) {
+        let now = frame.at;
+        let index = self.own_queue(egress, frame);
+        let after = self.glance(egress, index);
+        if after.queue.frames == before.queue.frames {
+            let mut sent = *frame;
+            (sent.ttl, sent.hops) = (frame.ttl.saturating_sub(1), frame.hops.saturating_add(1));
+            self.note_sent(tracer, now, egress, &sent, now, wanted);
+        } else if wanted {
+            let event = TraceEvent::Queued { port: egress, ahead: before.queue, wire_free: before.busy_until.max(now) };
+            tracer.note(now, frame, event);
+            let ahead = self.queues[index].frames().take(before.queue.frames as usize);
+            tracer.note_ahead(now, frame, egress, ahead);
+            if after.marks > before.marks {
+                tracer.note(now, frame, TraceEvent::Marked { port: egress });
+            }
+        }
+    }
+
+    /// The frame found no room for `full`, and went back or by another port.
+    fn note_turned(&self, tracer: &mut Tracer, frame: &Frame, full: u16, turned: Turned) {
+        let (now, Turned { port, queue, bounces, detour }) = (frame.at, turned);
+        let wanted = tracer.wants(now, frame, Some(full), Some(port));
+        if wanted && detour {
+            tracer.note(now, frame, TraceEvent::Detoured { port, full_port: full, bounces });
+        } else if wanted {
+            tracer.note(now, frame, TraceEvent::Bounced { port, full_port: full, bounces });
+        }
+        match queue {
+            None => self.note_sent(tracer, now, port, &Frame { bounces, ..*frame }, now, wanted),
+            Some(index) if wanted => {
+                let after = self.glance(port, index);
+                let others = after.queue.frames.saturating_sub(1);
+                let bytes = after.queue.bytes - u64::from(frame.size_bytes);
+                let ahead = Load { frames: others, bytes };
+                let wire_free = after.busy_until.max(now);
+                tracer.note(now, frame, TraceEvent::Queued { port, ahead, wire_free });
+                tracer.note_ahead(now, frame, port, self.queues[index].frames().take(others as usize));
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// The frame has just begun to leave by `egress`.
+    fn note_sent(&self, tracer: &mut Tracer, now: Time, egress: u16, frame: &Frame, since: Time, wanted: bool) {
+        tracer.sees_out(now, egress, frame);
+        if wanted {
+            let port = &self.ports[usize::from(egress)];
+            let until = port.busy_until + port.delay;
+            tracer.note(now, frame, TraceEvent::Started { port: egress, since, until });
+        }
+    }
+
+    /// [`Switch::depart`], looked at.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn depart_watched(&mut self, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
+        let first = usize::from(egress) * self.slots;
+        // Bounce queues, where there are any, stand behind all others.
+        let pairs = if self.pairs == 0 { 0..0 } else { first + self.pairs..first + self.pairs + self.slots };
+        let heads: Vec<(usize, usize, Option<Frame>)> = (first..first + self.slots)
+            .chain(pairs)
+            .map(|index| (index, self.queues[index].len(), self.queues[index].front().copied()))
+            .collect();
+        let noted = self.tracer.as_ref().map_or(0, |tracer| tracer.events.len());
+        self.depart(now, egress, window);
+
+        let Some(mut tracer) = self.tracer.take() else { return };
+        for (index, count, head) in heads {
+            if let Some(frame) = head.filter(|_| self.queues[index].len() < count) {
+                let wanted = tracer.wants(now, &frame, Some(frame.in_port), Some(egress));
+                let caused = if wanted { tracer.events.split_off(noted) } else { Vec::new() };
+                self.note_sent(&mut tracer, now, egress, &frame, frame.at, wanted);
+                tracer.events.extend(caused);
+            }
+        }
+        self.tracer = Some(tracer);
+    }
+
+    /// A frame that waited for a link was lost with it.
+    #[cold]
+    pub(super) fn note_lost_with_link(&mut self, now: Time, egress: u16, frame: &Frame) {
+        let queue = &self.queues[self.queue_index(egress, frame.class)];
+        let left = Load { frames: queue.len() as u64, bytes: u64::from(queue.bytes) };
+        if let Some(tracer) = &mut self.tracer {
+            tracer.note_loss(frame, now, Cause::LinkDown, (Some(frame.in_port), Some(egress)), left, None);
+        }
+    }
+
+    /// An account told its neighbour to stop, or to stop longer.
+    #[cold]
+    pub(super) fn note_stop(&mut self, now: Time, account: usize, renewal: bool) {
+        let Some(mut tracer) = self.tracer.take() else { return };
+        let (port, class) = self.account_name(account);
+        let (account_bytes, limit_bytes) = (u64::from(self.accounts[account].bytes), self.xoff_bytes());
+        tracer.note_port(now, TraceEvent::Stop { port, class, account_bytes, limit_bytes, renewal });
+        // Where its bytes wait: the congested ports behind this pause.
+        let mut behind: Vec<(u16, u8, Load)> = Vec::new();
+        for (index, queue) in self.queues.iter().enumerate() {
+            let mut load = Load::default();
+            for frame in queue.frames().filter(|frame| self.account_index(frame.in_port, frame.in_class) == account) {
+                load.frames += 1;
+                load.bytes += u64::from(frame.size_bytes);
+            }
+            if load.frames > 0 {
+                let index = if self.pairs == 0 { index } else { index % self.pairs };
+                behind.push(((index / self.slots) as u16, self.network.classes[index % self.slots], load));
+            }
+        }
+        behind.sort_by_key(|&(port, class, load)| (std::cmp::Reverse(load.bytes), port, class));
+        for &(egress, egress_class, load) in behind.iter().take(4) {
+            tracer.note_port(now, TraceEvent::Behind { port, class, egress, egress_class, load });
+        }
+        self.tracer = Some(tracer);
+    }
+
+    /// An account told its neighbour to go on.
+    #[cold]
+    pub(super) fn note_go(&mut self, now: Time, account: usize) {
+        let (port, class) = self.account_name(account);
+        let account_bytes = u64::from(self.accounts[account].bytes);
+        if let Some(tracer) = &mut self.tracer {
+            tracer.note_port(now, TraceEvent::Go { port, class, account_bytes });
+        }
+    }
+
+    /// Port and class of an account; those of 802.3x are of all classes.
+    fn account_name(&self, account: usize) -> (u16, Option<u8>) {
+        let all = matches!(self.network.switch.flow_control, crate::parameters::FlowControl::Pause(_));
+        let class = (!all).then(|| self.network.classes[account % self.account_slots]);
+        ((account / self.account_slots) as u16, class)
+    }
+}
+
+impl Tracer {
+    /// A neighbour's pause or resume came in by `port`.
+    #[cold]
+    pub fn note_heard(&mut self, now: Time, port: u16, frame: &Frame, reaction: Time, span: Time) {
+        let from = now + reaction;
+        let mut note = |class: Option<u8>| {
+            let until = from.saturating_add(span);
+            let paused = TraceEvent::Paused { port, class, from, until };
+            let event = if span > Time::ZERO { paused } else { TraceEvent::Resumed { port, class, from } };
+            self.note_port(now, event);
+        };
+        if frame.kind == protocols::frame::Kind::Pfc {
+            (0..8).filter(|class| frame.entropy & 1 << class != 0).for_each(|class| note(Some(class)));
+        } else {
+            note(None);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! From the notes of the nodes to the rows of a trace: one order, one number per packet.
+
+use super::{CapturedFrame, Noted, Selection, packet_kind};
+use crate::simulation::Watcher;
+use fabric::NodeId;
+use protocols::frame::{Frame, Kind};
+use record::trace::{PacketKind, TraceRow, TracedPacket};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use units::Time;
+
+/// How many packets are remembered at least while nobody saw their end: as many as a large network holds.
+const REMEMBERED: usize = 1 << 19;
+
+/// What tells one packet from all others: flow, kind, place in the flow, and when it was made.
+type Identity = (u64, PacketKind, u64, Time, u64);
+
+/// Gathers what watched nodes noted.
+#[derive(Debug)]
+pub(crate) struct Collector {
+    selection: Arc<Selection>,
+    next: u64,
+    /// Numbers of packets that are under way; two generations, so that those whose end is not in the trace are
+    /// forgotten in time.
+    young: FxHashMap<Identity, u64>,
+    old: FxHashMap<Identity, u64>,
+    notes: Vec<(NodeId, Noted)>,
+    captured: Vec<CapturedFrame>,
+}
+
+impl Collector {
+    pub fn new(selection: Arc<Selection>) -> Self {
+        let (young, old) = Default::default();
+        Collector { selection, next: 0, young, old, notes: Vec::new(), captured: Vec::new() }
+    }
+
+    /// Takes the notes of `node`; nodes come in their order.
+    pub fn take(&mut self, node: NodeId, notes: &mut Vec<Noted>, captured: &mut Vec<CapturedFrame>) {
+        self.notes.extend(notes.drain(..).map(|noted| (node, noted)));
+        self.captured.append(captured);
+    }
+
+    /// Hands everything taken since the last call to `watcher`, by time.
+    pub fn tell(&mut self, watcher: &mut dyn Watcher) {
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.sort_by_key(|(_, noted)| noted.at);
+        for (node, noted) in notes.drain(..) {
+            let packet = noted.frame.as_ref().and_then(|frame| self.packet(frame, noted.event.is_end()));
+            watcher.trace(&TraceRow { at: noted.at, node: node.0, packet, event: noted.event });
+        }
+        self.notes = notes;
+        self.captured.sort_by_key(|captured| captured.at);
+        for captured in self.captured.drain(..) {
+            watcher.captured(&captured);
+        }
+    }
+
+    fn packet(&mut self, frame: &Frame, ends: bool) -> Option<TracedPacket> {
+        let kind = packet_kind(frame)?;
+        let flow = self.selection.numbering().of_frame(frame);
+        // A data frame is told by its stamp; of acknowledgements several may have that of one frame.
+        let more = if frame.kind == Kind::Data { 0 } else { frame.aux };
+        let identity = (flow, kind, frame.seq, frame.stamp, more);
+        let known = self.young.get(&identity).or_else(|| self.old.get(&identity)).copied();
+        let number = known.unwrap_or_else(|| {
+            self.next += 1;
+            self.next - 1
+        });
+        if ends {
+            self.young.remove(&identity);
+            self.old.remove(&identity);
+        } else {
+            if self.young.len() >= REMEMBERED {
+                self.old = std::mem::take(&mut self.young);
+            }
+            self.young.insert(identity, number);
+        }
+        Some(TracedPacket {
+            number,
+            flow,
+            kind,
+            seq: frame.seq,
+            payload_bytes: frame.payload_bytes,
+            size_bytes: frame.size_bytes,
+            class: frame.class,
+            retransmission: frame.kind == Kind::Data && frame.has(protocols::frame::flags::RETRANSMISSION),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters::{RecordParameters, TraceParameters};
+    use crate::trace::Numbering;
+    use record::trace::TraceEvent;
+
+    fn collector() -> Collector {
+        let record = RecordParameters { trace: Some(TraceParameters::everything()), ..RecordParameters::default() };
+        Collector::new(Arc::new(Selection::new(&record, Numbering { planned: 4, hosts: 2 }).unwrap()))
+    }
+
+    struct Rows(Vec<(u64, u32, Option<u64>)>);
+    impl Watcher for Rows {
+        fn trace(&mut self, row: &TraceRow) {
+            self.0.push((row.at.as_ps(), row.node, row.packet.map(|packet| packet.number)));
+        }
+    }
+
+    #[test]
+    fn rows_stand_by_time_then_node_and_a_packet_keeps_its_number_until_its_end() {
+        let frame = |seq| Frame { seq, flow: 1, ..Frame::default() };
+        let noted = |at, seq, event| Noted { at: Time::from_ps(at), frame: Some(frame(seq)), event };
+        let started = || TraceEvent::Started { port: 0, since: Time::ZERO, until: Time::ZERO };
+        let mut collector = collector();
+        let mut rows = Rows(Vec::new());
+        collector.take(NodeId(0), &mut vec![noted(5, 0, started()), noted(9, 7, started())], &mut Vec::new());
+        collector.take(NodeId(1), &mut vec![noted(3, 7, started()), noted(5, 0, TraceEvent::Delivered)], &mut vec![]);
+        collector.tell(&mut rows);
+        assert_eq!(rows.0, [(3, 1, Some(0)), (5, 0, Some(1)), (5, 1, Some(1)), (9, 0, Some(0))]);
+        // A packet that ended is forgotten, one that did not is known at the next look.
+        rows.0.clear();
+        collector.take(NodeId(0), &mut vec![noted(10, 0, started()), noted(11, 7, started())], &mut Vec::new());
+        collector.tell(&mut rows);
+        assert_eq!(rows.0, [(10, 0, Some(2)), (11, 0, Some(0))]);
+    }
+
+    #[test]
+    fn flows_have_numbers_that_do_not_meet() {
+        let numbering = Numbering { planned: 4, hosts: 3 };
+        let drawn = crate::host::DRAWN;
+        let numbers = [numbering.of(9, 3), numbering.of(0, drawn), numbering.of(2, drawn), numbering.of(0, drawn | 1)];
+        assert_eq!(numbers, [3, 4, 6, 7]);
+        let ack = Frame { kind: Kind::Ack, src: 1, dst: 2, flow: drawn, ..Frame::default() };
+        assert_eq!(numbering.of_frame(&ack), 6, "an acknowledgement is of the flow of the host that it goes to");
+    }
+}

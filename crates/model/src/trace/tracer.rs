@@ -1,0 +1,136 @@
+//! One node's notes.
+
+use super::{CapturedFrame, Selection};
+use crate::network::Network;
+use crate::parameters::CaptureParameters;
+use check::conservation::Cause;
+use fabric::NodeId;
+use protocols::frame::Frame;
+use record::trace::{Load, TraceEvent};
+use std::borrow::Cow;
+use std::sync::Arc;
+use units::Time;
+
+/// An event as a node notes it: the frame is numbered later.
+#[derive(Clone, Debug)]
+pub(crate) struct Noted {
+    pub at: Time,
+    pub frame: Option<Frame>,
+    pub event: TraceEvent,
+}
+
+/// A frame left its route.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turned {
+    /// The port by which it goes.
+    pub port: u16,
+    /// The queue there that it joined; `None` if it went at once.
+    pub queue: Option<usize>,
+    /// How often it turned so far.
+    pub bounces: u8,
+    /// Whether it was sent by another port instead of back.
+    pub detour: bool,
+}
+
+/// What a watched node notes.
+#[derive(Debug)]
+pub(crate) struct Tracer {
+    selection: Arc<Selection>,
+    /// By port: whether it is traced for itself.
+    ports: Vec<bool>,
+    captures: Vec<(u16, usize, CaptureParameters)>,
+    pub events: Vec<Noted>,
+    pub captured: Vec<CapturedFrame>,
+    /// Why the frame that is being handled was lost, if it was.
+    pub lost: Option<Cause>,
+    /// How the frame that is being handled left its route, if it did.
+    pub turned: Option<Turned>,
+}
+
+impl Tracer {
+    /// For `node`, if it is watched.
+    pub fn new(network: &Network, node: NodeId) -> Option<Box<Tracer>> {
+        let selection = network.selection.as_ref().filter(|selection| selection.watches(node))?;
+        Some(Box::new(Tracer {
+            selection: Arc::clone(selection),
+            ports: selection.traced_ports(&network.fabric, node),
+            captures: selection.captures_at(node),
+            events: Vec::new(),
+            captured: Vec::new(),
+            lost: None,
+            turned: None,
+        }))
+    }
+
+    /// Whether what happens to `frame` between these ports is noted.
+    pub fn wants(&self, now: Time, frame: &Frame, in_port: Option<u16>, out_port: Option<u16>) -> bool {
+        let at = |port: Option<u16>| port.is_some_and(|port| self.ports[usize::from(port)]);
+        !frame.is_mac_control()
+            && (self.selection.chooses(now, frame)
+                || ((at(in_port) || at(out_port)) && self.selection.chooses_ports(now)))
+    }
+
+    /// Notes what happened to a frame that is [wanted](Self::wants).
+    pub fn note(&mut self, at: Time, frame: &Frame, event: TraceEvent) {
+        self.events.push(Noted { at, frame: Some(*frame), event });
+    }
+
+    /// Notes what happened to a port.
+    pub fn note_port(&mut self, at: Time, event: TraceEvent) {
+        if self.selection.chooses_pauses(at) {
+            self.events.push(Noted { at, frame: None, event });
+        }
+    }
+
+    /// Notes a lost frame, which wanted to leave by `out_port` and found `queue` there.
+    pub fn note_loss(
+        &mut self,
+        frame: &Frame,
+        at: Time,
+        cause: Cause,
+        (in_port, out_port): (Option<u16>, Option<u16>),
+        queue: Load,
+        account_bytes: Option<u64>,
+    ) {
+        if self.wants(at, frame, in_port, out_port) {
+            let cause = Cow::Borrowed(cause.name());
+            self.note(at, frame, TraceEvent::Dropped { cause, port: out_port, in_port, queue, account_bytes });
+        }
+    }
+
+    /// Which flows' frames stand in `queue` ahead of `frame`: the most bytes first, a few of them.
+    pub fn note_ahead<'f>(&mut self, at: Time, frame: &Frame, port: u16, queue: impl Iterator<Item = &'f Frame>) {
+        /// More names would not help anybody.
+        const NAMED: usize = 4;
+        let mut flows: std::collections::BTreeMap<u64, Load> = std::collections::BTreeMap::new();
+        for other in queue {
+            let load = flows.entry(self.selection.numbering().of_frame(other)).or_default();
+            load.frames += 1;
+            load.bytes += u64::from(other.size_bytes);
+        }
+        let mut flows: Vec<(u64, Load)> = flows.into_iter().collect();
+        flows.sort_by_key(|&(flow, load)| (std::cmp::Reverse(load.bytes), flow));
+        for (flow, load) in flows.into_iter().take(NAMED) {
+            self.note(at, frame, TraceEvent::Ahead { port, flow, load });
+        }
+    }
+
+    /// A frame leaves by `port`, its first bit `at`.
+    pub fn sees_out(&mut self, at: Time, port: u16, frame: &Frame) {
+        self.sees(at, port, frame, true);
+    }
+
+    /// The last bit of a frame came in by `port`.
+    pub fn sees_in(&mut self, at: Time, port: u16, frame: &Frame) {
+        self.sees(at, port, frame, false);
+    }
+
+    fn sees(&mut self, at: Time, port: u16, frame: &Frame, outbound: bool) {
+        for &(_, capture, parameters) in self.captures.iter().filter(|capture| capture.0 == port) {
+            let direction = if outbound { parameters.outbound } else { parameters.inbound };
+            if direction && at >= parameters.from && at < parameters.until {
+                self.captured.push(CapturedFrame { capture, at, outbound, frame: *frame });
+            }
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! `trace.parquet`: one row an event; columns that an event does not need are empty.
+
+use super::{Load, PacketKind, TraceEvent, TraceRow, TracedPacket};
+use crate::RecordError;
+use crate::table::{Column, Data, Kind, Table, TableWriter, read_table};
+use std::borrow::Cow;
+use std::path::Path;
+use units::Time;
+
+/// The file of a trace in a result folder.
+pub const TRACE_FILE: &str = "trace.parquet";
+
+/// The columns of `trace.parquet`, in order.
+pub fn trace_columns() -> Vec<Column> {
+    let required = |name: &str| Column::new(name, Kind::U64);
+    let optional = |name: &str| Column::new(name, Kind::U64).optional();
+    vec![
+        required("time_ps"),
+        required("node"),
+        Column::new("event", Kind::Text),
+        optional("port"),
+        optional("in_port"),
+        optional("class"),
+        optional("packet"),
+        optional("flow"),
+        Column::new("kind", Kind::Text).optional(),
+        optional("seq"),
+        optional("payload_bytes"),
+        optional("size_bytes"),
+        Column::new("retransmission", Kind::Bool).optional(),
+        optional("other_flow"),
+        optional("other_port"),
+        optional("other_class"),
+        optional("frames"),
+        optional("bytes"),
+        optional("limit_bytes"),
+        optional("since_ps"),
+        optional("until_ps"),
+        Column::new("cause", Kind::Text).optional(),
+    ]
+}
+
+/// What of a row depends on its event, as its columns hold it.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Cells {
+    port: Option<u16>,
+    in_port: Option<u16>,
+    class: Option<u8>,
+    other_flow: Option<u64>,
+    other_port: Option<u16>,
+    other_class: Option<u8>,
+    frames: Option<u64>,
+    bytes: Option<u64>,
+    limit_bytes: Option<u64>,
+    since: Option<Time>,
+    until: Option<Time>,
+    cause: Option<String>,
+}
+
+impl Cells {
+    fn of(event: &TraceEvent) -> Cells {
+        let none = Cells::default();
+        let at = |port: u16| Cells { port: Some(port), ..Cells::default() };
+        let with = |cells: Cells, load: &Load| Cells { frames: Some(load.frames), bytes: Some(load.bytes), ..cells };
+        match event {
+            TraceEvent::Created { since } => Cells { since: Some(*since), ..none },
+            TraceEvent::Arrived { in_port } => Cells { in_port: Some(*in_port), ..none },
+            TraceEvent::Queued { port, ahead, wire_free } => {
+                with(Cells { until: Some(*wire_free), ..at(*port) }, ahead)
+            }
+            TraceEvent::Ahead { port, flow, load } => with(Cells { other_flow: Some(*flow), ..at(*port) }, load),
+            TraceEvent::Marked { port } | TraceEvent::LinkDown { port } | TraceEvent::LinkUp { port } => at(*port),
+            TraceEvent::Started { port, since, until } => {
+                Cells { since: Some(*since), until: Some(*until), ..at(*port) }
+            }
+            TraceEvent::Dropped { cause, port, in_port, queue, account_bytes } => {
+                let cause = Some(cause.clone().into_owned());
+                with(Cells { port: *port, in_port: *in_port, cause, limit_bytes: *account_bytes, ..none }, queue)
+            }
+            TraceEvent::Delivered | TraceEvent::Consumed => none,
+            TraceEvent::Bounced { port, full_port, bounces } | TraceEvent::Detoured { port, full_port, bounces } => {
+                Cells { other_port: Some(*full_port), frames: Some(u64::from(*bounces)), ..at(*port) }
+            }
+            TraceEvent::Trimmed { port, cut_bytes } => Cells { bytes: Some(u64::from(*cut_bytes)), ..at(*port) },
+            TraceEvent::Stop { port, class, account_bytes, limit_bytes, .. } => {
+                let (bytes, limit_bytes) = (Some(*account_bytes), Some(*limit_bytes));
+                Cells { class: *class, bytes, limit_bytes, ..at(*port) }
+            }
+            TraceEvent::Behind { port, class, egress, egress_class, load } => {
+                let (other_port, other_class) = (Some(*egress), Some(*egress_class));
+                with(Cells { class: *class, other_port, other_class, ..at(*port) }, load)
+            }
+            TraceEvent::Go { port, class, account_bytes } => {
+                Cells { class: *class, bytes: Some(*account_bytes), ..at(*port) }
+            }
+            TraceEvent::Paused { port, class, from, until } => {
+                Cells { class: *class, since: Some(*from), until: Some(*until), ..at(*port) }
+            }
+            TraceEvent::Resumed { port, class, from } => Cells { class: *class, since: Some(*from), ..at(*port) },
+        }
+    }
+
+    /// The event of this name; `Err` names the cell that it lacks.
+    fn event(self, name: &str) -> Result<TraceEvent, &'static str> {
+        let Cells { in_port, class, cause, limit_bytes, .. } = self;
+        let port = || self.port.ok_or("port");
+        let load = || {
+            Ok::<Load, &'static str>(Load { frames: self.frames.ok_or("frames")?, bytes: self.bytes.ok_or("bytes")? })
+        };
+        let (since, until) = (|| self.since.ok_or("since_ps"), || self.until.ok_or("until_ps"));
+        let other_port = || self.other_port.ok_or("other_port");
+        let bounces = || self.frames.and_then(|bounces| u8::try_from(bounces).ok()).ok_or("frames");
+        let bytes = || self.bytes.ok_or("bytes");
+        Ok(match name {
+            "created" => TraceEvent::Created { since: since()? },
+            "arrived" => TraceEvent::Arrived { in_port: in_port.ok_or("in_port")? },
+            "queued" => TraceEvent::Queued { port: port()?, ahead: load()?, wire_free: until()? },
+            "ahead" => TraceEvent::Ahead { port: port()?, flow: self.other_flow.ok_or("other_flow")?, load: load()? },
+            "marked" => TraceEvent::Marked { port: port()? },
+            "started" => TraceEvent::Started { port: port()?, since: since()?, until: until()? },
+            "dropped" => TraceEvent::Dropped {
+                cause: Cow::Owned(cause.ok_or("cause")?),
+                port: self.port,
+                in_port,
+                queue: load()?,
+                account_bytes: limit_bytes,
+            },
+            "delivered" => TraceEvent::Delivered,
+            "consumed" => TraceEvent::Consumed,
+            "bounced" => TraceEvent::Bounced { port: port()?, full_port: other_port()?, bounces: bounces()? },
+            "detoured" => TraceEvent::Detoured { port: port()?, full_port: other_port()?, bounces: bounces()? },
+            "trimmed" => {
+                TraceEvent::Trimmed { port: port()?, cut_bytes: u16::try_from(bytes()?).map_err(|_| "bytes")? }
+            }
+            "stop" | "renew" => TraceEvent::Stop {
+                port: port()?,
+                class,
+                account_bytes: bytes()?,
+                limit_bytes: limit_bytes.ok_or("limit_bytes")?,
+                renewal: name == "renew",
+            },
+            "behind" => TraceEvent::Behind {
+                port: port()?,
+                class,
+                egress: other_port()?,
+                egress_class: self.other_class.ok_or("other_class")?,
+                load: load()?,
+            },
+            "go" => TraceEvent::Go { port: port()?, class, account_bytes: bytes()? },
+            "paused" => TraceEvent::Paused { port: port()?, class, from: since()?, until: until()? },
+            "resumed" => TraceEvent::Resumed { port: port()?, class, from: since()? },
+            "link down" => TraceEvent::LinkDown { port: port()? },
+            "link up" => TraceEvent::LinkUp { port: port()? },
+            _ => return Err("event"),
+        })
+    }
+}
+
+/// Streams events into a Parquet table.
+pub struct TraceTable(TableWriter);
+
+impl TraceTable {
+    /// Starts the table at `path`.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn create(path: &Path) -> Result<Self, RecordError> {
+        TableWriter::create(path, &trace_columns()).map(TraceTable)
+    }
+
+    /// Appends an event.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn push(&mut self, row: &TraceRow) -> Result<(), RecordError> {
+        let cells = Cells::of(&row.event);
+        let packet = row.packet;
+        self.0.push(&[
+            row.at.as_ps().into(),
+            row.node.into(),
+            row.event.name().into(),
+            cells.port.into(),
+            cells.in_port.into(),
+            packet.map(|packet| packet.class).or(cells.class).into(),
+            packet.map(|packet| packet.number).into(),
+            packet.map(|packet| packet.flow).into(),
+            packet.map(|packet| packet.kind.name()).into(),
+            packet.map(|packet| packet.seq).into(),
+            packet.map(|packet| packet.payload_bytes).into(),
+            packet.map(|packet| packet.size_bytes).into(),
+            packet.map(|packet| packet.retransmission).into(),
+            cells.other_flow.into(),
+            cells.other_port.into(),
+            cells.other_class.into(),
+            cells.frames.into(),
+            cells.bytes.into(),
+            cells.limit_bytes.into(),
+            cells.since.map(Time::as_ps).into(),
+            cells.until.map(Time::as_ps).into(),
+            cells.cause.as_deref().into(),
+        ])
+    }
+
+    /// Makes the file appear.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn close(self) -> Result<(), RecordError> {
+        self.0.close()
+    }
+}
+
+/// Reads a `trace.parquet` back.
+///
+/// # Errors
+/// [`RecordError::Unreadable`], [`RecordError::Table`], [`RecordError::NoColumn`] and [`RecordError::ColumnKind`]
+/// where it is not one.
+pub fn read_trace(path: &Path) -> Result<Vec<TraceRow>, RecordError> {
+    let table = read_table(path)?;
+    for column in trace_columns() {
+        table.column(&column.name)?;
+    }
+    (0..table.rows).map(|row| Row { table: &table, path, row }.parse()).collect()
+}
+
+struct Row<'a> {
+    table: &'a Table,
+    path: &'a Path,
+    row: usize,
+}
+
+impl Row<'_> {
+    fn parse(&self) -> Result<TraceRow, RecordError> {
+        let name = self.text("event")?.ok_or_else(|| self.wrong("event"))?;
+        let cells = Cells {
+            port: self.number("port")?,
+            in_port: self.number("in_port")?,
+            class: self.number("class")?,
+            other_flow: self.number("other_flow")?,
+            other_port: self.number("other_port")?,
+            other_class: self.number("other_class")?,
+            frames: self.number("frames")?,
+            bytes: self.number("bytes")?,
+            limit_bytes: self.number("limit_bytes")?,
+            since: self.number("since_ps")?.map(Time::from_ps),
+            until: self.number("until_ps")?.map(Time::from_ps),
+            cause: self.text("cause")?,
+        };
+        let class = cells.class;
+        Ok(TraceRow {
+            at: Time::from_ps(self.required("time_ps")?),
+            node: self.required("node")?,
+            packet: self.packet(class)?,
+            event: cells.event(&name).map_err(|cell| self.wrong(cell))?,
+        })
+    }
+
+    fn packet(&self, class: Option<u8>) -> Result<Option<TracedPacket>, RecordError> {
+        let Some(number) = self.number("packet")? else { return Ok(None) };
+        let kind = self.text("kind")?;
+        let kind = PacketKind::ALL.into_iter().find(|known| Some(known.name()) == kind.as_deref());
+        Ok(Some(TracedPacket {
+            number,
+            flow: self.required("flow")?,
+            kind: kind.ok_or_else(|| self.wrong("kind"))?,
+            seq: self.required("seq")?,
+            payload_bytes: self.required("payload_bytes")?,
+            size_bytes: self.required("size_bytes")?,
+            class: class.ok_or_else(|| self.wrong("class"))?,
+            retransmission: match self.table.column("retransmission")? {
+                Data::Bool(values) => values[self.row].ok_or_else(|| self.wrong("retransmission"))?,
+                _ => return Err(self.wrong("retransmission")),
+            },
+        }))
+    }
+
+    fn number<T: TryFrom<u64>>(&self, name: &'static str) -> Result<Option<T>, RecordError> {
+        let value = self.table.u64s(name)?[self.row];
+        value.map(|value| T::try_from(value).map_err(|_| self.wrong(name))).transpose()
+    }
+
+    fn required<T: TryFrom<u64>>(&self, name: &'static str) -> Result<T, RecordError> {
+        self.number(name)?.ok_or_else(|| self.wrong(name))
+    }
+
+    fn text(&self, name: &'static str) -> Result<Option<String>, RecordError> {
+        match self.table.column(name)? {
+            Data::Text(values) => Ok(values[self.row].clone()),
+            _ => Err(self.wrong(name)),
+        }
+    }
+
+    fn wrong(&self, cell: &str) -> RecordError {
+        let what = format!("row {}: {cell} is missing or out of range for its event", self.row);
+        RecordError::Table { path: self.path.to_owned(), what }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::tests::Scratch;
+
+    fn every_event() -> Vec<TraceEvent> {
+        let (port, load, since) = (3, Load { frames: 2, bytes: 3000 }, Time::from_ps(7));
+        let (class, until) = (Some(3), Time::from_us(9));
+        vec![
+            TraceEvent::Created { since },
+            TraceEvent::Arrived { in_port: 1 },
+            TraceEvent::Queued { port, ahead: load, wire_free: until },
+            TraceEvent::Ahead { port, flow: 8, load },
+            TraceEvent::Marked { port },
+            TraceEvent::Started { port, since, until },
+            TraceEvent::Dropped {
+                cause: "queue full".into(),
+                port: None,
+                in_port: Some(2),
+                queue: load,
+                account_bytes: Some(9),
+            },
+            TraceEvent::Delivered,
+            TraceEvent::Consumed,
+            TraceEvent::Bounced { port, full_port: 4, bounces: 2 },
+            TraceEvent::Detoured { port, full_port: 4, bounces: 255 },
+            TraceEvent::Trimmed { port, cut_bytes: 1436 },
+            TraceEvent::Stop { port, class, account_bytes: 5, limit_bytes: 4, renewal: false },
+            TraceEvent::Stop { port, class: None, account_bytes: 5, limit_bytes: 4, renewal: true },
+            TraceEvent::Behind { port, class, egress: 1, egress_class: 4, load },
+            TraceEvent::Go { port, class, account_bytes: 0 },
+            TraceEvent::Paused { port, class, from: since, until },
+            TraceEvent::Resumed { port, class: None, from: since },
+            TraceEvent::LinkDown { port },
+            TraceEvent::LinkUp { port },
+        ]
+    }
+
+    #[test]
+    fn every_event_comes_back() {
+        let scratch = Scratch::new("trace");
+        let path = scratch.0.join(TRACE_FILE);
+        let packet = |number: u64| TracedPacket {
+            number,
+            flow: 1 << 40,
+            kind: PacketKind::ALL[number as usize % PacketKind::ALL.len()],
+            seq: 12_000,
+            payload_bytes: 1000,
+            size_bytes: 1062,
+            class: 3,
+            retransmission: number % 2 == 1,
+        };
+        // What happens to ports has no packet; its class stands for itself.
+        let of_port = |event: &TraceEvent| {
+            matches!(event.name(), "stop" | "renew" | "behind" | "go" | "paused" | "resumed" | "link down" | "link up")
+        };
+        let rows: Vec<TraceRow> = every_event()
+            .into_iter()
+            .enumerate()
+            .map(|(at, event)| {
+                let packet = (!of_port(&event)).then(|| packet(at as u64));
+                TraceRow { at: Time::from_ns(at as u64), node: at as u32, packet, event }
+            })
+            .collect();
+        let mut table = TraceTable::create(&path).unwrap();
+        rows.iter().for_each(|row| table.push(row).unwrap());
+        table.close().unwrap();
+        assert_eq!(read_trace(&path).unwrap(), rows);
+        let mut names: Vec<&str> = rows.iter().map(|row| row.event.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), rows.len(), "names differ");
+    }
+
+    #[test]
+    fn another_table_and_a_row_without_its_cells_are_refused() {
+        let scratch = Scratch::new("trace-bad");
+        let path = scratch.0.join("x.parquet");
+        TableWriter::create(&path, &[Column::new("time_ps", Kind::U64)]).unwrap().close().unwrap();
+        assert_eq!(read_trace(&path).unwrap_err().to_string(), "no column node; the table has time_ps");
+        let mut table = TableWriter::create(&path, &trace_columns()).unwrap();
+        let mut row = vec![crate::table::Value::Null; trace_columns().len()];
+        (row[0], row[1], row[2]) = (1u64.into(), 1u64.into(), "queued".into());
+        table.push(&row).unwrap();
+        table.close().unwrap();
+        let error = read_trace(&path).unwrap_err().to_string();
+        assert!(error.contains("row 0: port is missing"), "{error}");
+    }
+}
