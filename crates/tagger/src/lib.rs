@@ -20,6 +20,7 @@ mod graph;
 mod merge;
 mod order;
 pub mod paths;
+pub mod operate;
 mod port_set;
 mod ports;
 mod resolve;

@@ -22,11 +22,15 @@ pub struct Entry {
 /// The rules of a switch as entries: first ingress ports joined where tag, egress port and result agree, then
 /// egress ports where the rest does (Tagger, section 7: port bitmaps). No packet matches two of them.
 pub fn entries(view: &SwitchView, marks: &Marks) -> Vec<Entry> {
+    let shown = |(tag, ingress, egress, _)| Some((tag, ingress, egress, view.shown_tag(marks, tag, ingress, egress)?));
+    gather(view.rules().filter_map(shown))
+}
+
+/// Rules as (tag, ingress port, egress port, result), ascending, gathered into entries.
+pub fn gather(rules: impl IntoIterator<Item = (Tag, PortIndex, PortIndex, Tag)>) -> Vec<Entry> {
     let mut by_ingress: BTreeMap<(Tag, PortIndex, Tag), Vec<PortIndex>> = BTreeMap::new();
-    for (tag, ingress, egress, _) in view.rules() {
-        if let Some(shown) = view.shown_tag(marks, tag, ingress, egress) {
-            by_ingress.entry((tag, egress, shown)).or_default().push(ingress);
-        }
+    for (tag, ingress, egress, shown) in rules {
+        by_ingress.entry((tag, egress, shown)).or_default().push(ingress);
     }
     let mut joint: BTreeMap<(Tag, Vec<PortIndex>, Tag), Vec<PortIndex>> = BTreeMap::new();
     for ((tag, egress, shown), ingress) in by_ingress {

@@ -30,7 +30,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use entries::{Entry, entries};
+pub use entries::{Entry, entries, gather};
 pub use error::ExportError;
 pub use factorise::{Factors, Group, Misfit, QueueBinding, factorise, groups};
 pub use interfaces::Interfaces;

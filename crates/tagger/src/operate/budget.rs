@@ -1,0 +1,109 @@
+//! Whether a switch can carry its rules: headroom against the buffer, and its other limits.
+
+use crate::export::{Marks, SwitchView, entries, groups};
+
+/// Limits of an ASIC; what is `None` is not checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Packet buffer.
+    pub buffer_bytes: Option<u64>,
+    /// Lossless priorities at a port.
+    pub lossless_priorities: Option<u64>,
+    /// TCAM entries for rewriting.
+    pub tcam_entries: Option<u64>,
+    /// Traffic classes.
+    pub traffic_classes: Option<u64>,
+    /// Ports: the width of the TCAM's port bitmap.
+    pub ports: Option<u64>,
+}
+
+/// What a switch needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// The switch.
+    pub switch: String,
+    /// Sum over all ports and their lossless priorities.
+    pub headroom_bytes: u64,
+    /// The most lossless priorities of a port.
+    pub lossless_priorities: u64,
+    /// Entries after joining port bitmaps, with one for each lossless tag that becomes lossy otherwise.
+    pub tcam_entries: u64,
+    /// Groups of (tag, ingress port), lossy traffic, and kept DSCPs.
+    pub traffic_classes: u64,
+    /// Its ports.
+    pub ports: u64,
+}
+
+/// A limit that does not suffice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excess {
+    /// "headroom", "TCAM entries" ...
+    pub what: &'static str,
+    /// What it needs.
+    pub needs: u64,
+    /// What there is.
+    pub limit: u64,
+}
+
+impl Needs {
+    /// Of one switch.
+    pub fn of(view: &SwitchView, marks: &Marks) -> Needs {
+        let ports = || view.port_numbers().map(|port| view.lossless_priorities(marks, port).len() as u64);
+        let headroom = view.ports().iter().zip(ports()).map(|(port, priorities)| port.headroom_bytes * priorities);
+        let accepted = entries(view, marks).len();
+        Needs {
+            switch: view.name().to_owned(),
+            headroom_bytes: headroom.sum(),
+            lossless_priorities: ports().max().unwrap_or(0),
+            tcam_entries: (accepted + marks.lossless().len()) as u64,
+            traffic_classes: (groups(view, marks).len() + 1 + marks.kept().len()) as u64,
+            ports: view.ports().len() as u64,
+        }
+    }
+
+    /// What exceeds the limits.
+    pub fn excess(&self, limits: &Limits) -> Vec<Excess> {
+        let all = [
+            ("headroom in bytes", self.headroom_bytes, limits.buffer_bytes),
+            ("lossless priorities", self.lossless_priorities, limits.lossless_priorities),
+            ("TCAM entries", self.tcam_entries, limits.tcam_entries),
+            ("traffic classes", self.traffic_classes, limits.traffic_classes),
+            ("ports", self.ports, limits.ports),
+        ];
+        let over = |&(what, needs, limit): &(&'static str, u64, Option<u64>)| {
+            limit.filter(|&limit| needs > limit).map(|limit| Excess { what, needs, limit })
+        };
+        all.iter().filter_map(over).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::PortView;
+    use units::Rate;
+
+    #[test]
+    fn headroom_adds_up_over_ports_and_priorities() {
+        let port = |at: usize, headroom_bytes| PortView {
+            interface: format!("p{at}"),
+            peer: format!("x{at}"),
+            peer_port: 0,
+            to_host: at == 0,
+            rate: Rate::from_gbps(100),
+            headroom_bytes,
+        };
+        let ports = vec![port(0, 1_000), port(1, 20_000), port(2, 20_000)];
+        // Tag 1 everywhere; packets from port 1 to port 2 leave with tag 2.
+        let view = SwitchView::new("S", ports, [(1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 2, 2), (1, 2, 0, 1)]).unwrap();
+        let marks = Marks::usual(&[1, 2]).unwrap();
+        let needs = Needs::of(&view, &marks);
+        assert_eq!(needs.headroom_bytes, 1_000 + 20_000 + 2 * 20_000);
+        assert_eq!((needs.lossless_priorities, needs.ports), (2, 3));
+        // (1, {1, 2}) -> 0, (1, 0) -> 1, (1, 1) -> 2, and two defaults; three groups and lossy.
+        assert_eq!((needs.tcam_entries, needs.traffic_classes), (5, 4));
+        let limits = Limits { buffer_bytes: Some(61_000), tcam_entries: Some(4), ..Limits::default() };
+        assert_eq!(needs.excess(&limits), [Excess { what: "TCAM entries", needs: 5, limit: 4 }]);
+        assert!(needs.excess(&Limits::default()).is_empty());
+    }
+}

@@ -1,0 +1,273 @@
+//! From deployed rules to new ones, with no moment at which a mixture of the two could deadlock.
+//!
+//! While switches are updated, each has old rules or new ones, and packets of both wait in queues. So what must be free
+//! of cycles is the union of both: of every (ingress port, tag) -> (next ingress port, new tag) that either allows.
+//! Where it is, rules are added first, then changed, then removed, in any order of switches, and no expected path of
+//! both is lossy meanwhile. Where it is not, every cycle uses a rule that only the old table has and that lies within a
+//! strongly connected part: those rules are taken out first, and the others added after packets under them have left.
+
+use super::cycles::Graph;
+use crate::rules::{LOSSY_TAG, Rule, RuleTable, Tag};
+use fabric::{Fabric, PortIndex};
+use std::collections::BTreeMap;
+
+/// What one packet meets: tag, ingress port, egress port.
+pub type Match = (Tag, PortIndex, PortIndex);
+
+/// A rule for one pair of ports: what it matches, and the tag it gives.
+pub type Single = (Tag, PortIndex, PortIndex, Tag);
+
+/// A rule that gives another tag than before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// What it matches.
+    pub matches: Match,
+    /// The tag it gave.
+    pub from: Tag,
+    /// The tag it gives.
+    pub to: Tag,
+}
+
+/// How a switch stands in the two fabrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// In both.
+    Kept,
+    /// Only in the new one.
+    New,
+    /// Only in the old one.
+    Gone,
+}
+
+/// What changes at one switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwitchDiff {
+    /// Its name.
+    pub name: String,
+    /// Whether it is new.
+    pub presence: Presence,
+    /// Taken out before anything else: with the new rules they would close a cycle. Those of them that are also in
+    /// `changed` come back with their new tag.
+    pub first: Vec<Single>,
+    /// Only in the new table.
+    pub added: Vec<Single>,
+    /// In both, with different tags.
+    pub changed: Vec<Change>,
+    /// Only in the old table.
+    pub removed: Vec<Single>,
+    /// In both.
+    pub unchanged: usize,
+    /// Ports that lead elsewhere now: (port, old peer, new peer). Rules through them go first and come back last.
+    pub recabled: Vec<(PortIndex, String, String)>,
+}
+
+impl SwitchDiff {
+    /// Whether nothing has to be done here.
+    pub fn is_empty(&self) -> bool {
+        self.first.is_empty() && self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty()
+    }
+}
+
+/// The way from one table to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diff {
+    /// All switches of both fabrics, by name.
+    pub switches: Vec<SwitchDiff>,
+    /// The new table closes a cycle by itself, or lets a tag decrease: it must not be deployed.
+    pub new_is_unsafe: bool,
+}
+
+impl Diff {
+    /// Whether some rules must be out before others may come in.
+    pub fn needs_a_pause(&self) -> bool {
+        self.switches.iter().any(|switch| !switch.first.is_empty())
+    }
+    /// Whether the tables say the same.
+    pub fn is_empty(&self) -> bool {
+        self.switches.iter().all(SwitchDiff::is_empty)
+    }
+}
+
+/// A table with its fabric.
+#[derive(Clone, Copy)]
+pub struct Side<'a> {
+    /// The fabric.
+    pub fabric: &'a Fabric,
+    /// Its rules.
+    pub table: &'a RuleTable,
+}
+
+/// Compares two tables, switch by switch of the same name and port by port of the same number.
+pub fn diff(old: Side, new: Side) -> Diff {
+    let (olds, news) = (by_name(old), by_name(new));
+    let mut names: Vec<&str> = olds.keys().chain(news.keys()).copied().collect();
+    names.sort_unstable();
+    names.dedup();
+    let compare = |&name: &&str| {
+        let none: &[Rule] = &[];
+        let presence = match (olds.contains_key(name), news.contains_key(name)) {
+            (true, false) => Presence::Gone,
+            (false, true) => Presence::New,
+            _ => Presence::Kept,
+        };
+        let before = single(olds.get(name).unwrap_or(&none));
+        let after = single(news.get(name).unwrap_or(&none));
+        let recabled = if presence == Presence::Kept { recabled(old.fabric, new.fabric, name) } else { Vec::new() };
+        one(name, presence, &before, &after, recabled)
+    };
+    let mut found = Diff { switches: names.iter().map(compare).collect(), new_is_unsafe: false };
+    order(&mut found, old, new);
+    found
+}
+
+fn by_name(side: Side<'_>) -> BTreeMap<&str, &[Rule]> {
+    let none: &[Rule] = &[];
+    let mut found: BTreeMap<&str, &[Rule]> =
+        side.fabric.switches().map(|node| (side.fabric.name(node), none)).collect();
+    found.extend(side.table.switches().iter().map(|one| (side.fabric.name(one.node), one.rules.as_slice())));
+    found
+}
+
+fn single(rules: &[Rule]) -> BTreeMap<Match, Tag> {
+    let mut found = BTreeMap::new();
+    for rule in rules.iter().filter(|rule| rule.new_tag != LOSSY_TAG) {
+        for in_port in rule.in_ports.iter() {
+            found.extend(rule.out_ports.iter().map(|out_port| ((rule.tag, in_port, out_port), rule.new_tag)));
+        }
+    }
+    found
+}
+
+fn recabled(old: &Fabric, new: &Fabric, name: &str) -> Vec<(PortIndex, String, String)> {
+    let (Some(before), Some(after)) = (old.find(name), new.find(name)) else { return Vec::new() };
+    let pairs = old.ports(before).iter().zip(new.ports(after)).enumerate();
+    let moved = pairs.filter_map(|(port, (before, after))| {
+        let (was, is) = (old.name(before.peer), new.name(after.peer));
+        (was != is).then(|| (port as PortIndex, was.to_owned(), is.to_owned()))
+    });
+    moved.collect()
+}
+
+fn one(
+    name: &str,
+    presence: Presence,
+    before: &BTreeMap<Match, Tag>,
+    after: &BTreeMap<Match, Tag>,
+    recabled: Vec<(PortIndex, String, String)>,
+) -> SwitchDiff {
+    let mut found = SwitchDiff {
+        name: name.to_owned(),
+        presence,
+        first: Vec::new(),
+        added: Vec::new(),
+        changed: Vec::new(),
+        removed: Vec::new(),
+        unchanged: 0,
+        recabled,
+    };
+    // Behind a port that leads elsewhere now stands another ingress port: a rule through it is not the same rule.
+    let moved_ports = found.recabled.clone();
+    let moved = |matches: &Match| found_recabled(&moved_ports, matches);
+    let gone = before.iter().filter(|(matches, _)| moved(matches) || !after.contains_key(matches));
+    let removed = gone.map(|(&(tag, in_port, out_port), &to)| (tag, in_port, out_port, to)).collect();
+    let known = |matches: &Match| before.get(matches).filter(|_| !moved(matches));
+    for (&matches, &to) in after {
+        match known(&matches) {
+            None => found.added.push((matches.0, matches.1, matches.2, to)),
+            Some(&from) if from != to => found.changed.push(Change { matches, from, to }),
+            Some(_) => found.unchanged += 1,
+        }
+    }
+    found.removed = removed;
+    found
+}
+
+fn found_recabled(recabled: &[(PortIndex, String, String)], &(_, in_port, out_port): &Match) -> bool {
+    recabled.iter().any(|&(port, ..)| port == in_port || port == out_port)
+}
+
+/// Numbers (switch, port, tag) over both fabrics, by names.
+struct Vertices<'a> {
+    first: BTreeMap<&'a str, u32>,
+    tags: u32,
+    count: usize,
+}
+
+impl<'a> Vertices<'a> {
+    fn new(sides: [Side<'a>; 2]) -> Vertices<'a> {
+        let mut ports: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut tags = 0;
+        for side in sides {
+            for node in side.fabric.node_ids().filter(|&node| side.fabric.node(node).forwards()) {
+                let most = ports.entry(side.fabric.name(node)).or_default();
+                *most = (*most).max(side.fabric.ports(node).len());
+            }
+            tags = tags.max(side.table.lossless_tags.last().map_or(1, |&tag| u32::from(tag) + 1));
+        }
+        let mut count = 0;
+        let first = ports.into_iter().map(|(name, ports)| {
+            let first = count as u32;
+            count += ports * tags as usize;
+            (name, first)
+        });
+        let first = first.collect();
+        Vertices { first, tags, count }
+    }
+
+    /// From where a packet comes in to where it does so next; `None` if it leaves to a host.
+    fn edge(&self, fabric: &Fabric, switch: &str, (tag, in_port, out_port, to): Single) -> Option<(u32, u32)> {
+        let node = fabric.find(switch)?;
+        let peer = fabric.ports(node).get(usize::from(out_port))?;
+        let at = |name: &str, port: PortIndex, tag: Tag| {
+            Some(self.first.get(name)? + u32::from(port) * self.tags + u32::from(tag))
+        };
+        let head = at(fabric.name(peer.peer), peer.peer_port, to).filter(|_| fabric.node(peer.peer).forwards())?;
+        Some((at(switch, in_port, tag)?, head))
+    }
+}
+
+/// Finds what must be out before anything else may come in.
+fn order(found: &mut Diff, old: Side, new: Side) {
+    let vertices = Vertices::new([old, new]);
+    let edges_of = |side: Side| {
+        let mut edges = Vec::new();
+        for (name, rules) in by_name(side) {
+            let all = single(rules).into_iter().map(|((tag, i, o), to)| (tag, i, o, to));
+            edges.extend(all.filter_map(|rule| vertices.edge(side.fabric, name, rule)));
+        }
+        edges
+    };
+    let mut edges = edges_of(new);
+    let components = Graph::new(vertices.count, &edges).components();
+    found.new_is_unsafe = edges.iter().any(|&edge| Graph::on_cycle(&components, edge))
+        || new
+            .table
+            .switches()
+            .iter()
+            .flat_map(|switch| &switch.rules)
+            .any(|rule| rule.new_tag != LOSSY_TAG && rule.new_tag < rule.tag);
+    edges.extend(edges_of(old));
+    let components = Graph::new(vertices.count, &edges).components();
+    for switch in &mut found.switches {
+        let moved: Vec<PortIndex> = switch.recabled.iter().map(|&(port, ..)| port).collect();
+        let replaced = switch.changed.iter().map(|change| {
+            let (tag, in_port, out_port) = change.matches;
+            (tag, in_port, out_port, change.from)
+        });
+        let olds = switch.removed.iter().copied().chain(replaced);
+        let closes = |&rule: &Single| {
+            let edge = vertices.edge(old.fabric, &switch.name, rule);
+            edge.is_some_and(|edge| Graph::on_cycle(&components, edge))
+                || moved.contains(&rule.1)
+                || moved.contains(&rule.2)
+        };
+        let mut first: Vec<Single> = olds.filter(closes).collect();
+        first.sort_unstable();
+        switch.removed.retain(|rule| first.binary_search(rule).is_err());
+        switch.first = first;
+    }
+}
+
+#[cfg(test)]
+#[path = "diff_tests.rs"]
+mod tests;

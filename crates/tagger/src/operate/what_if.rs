@@ -1,0 +1,285 @@
+//! What a failed link costs: which traffic that was lossless turns lossy on its new way.
+//!
+//! Two ways are looked at. *Local*: the switch that lost the link sends packets whose every next hop is gone to the
+//! neighbour that was nearest to the destination, and all others know nothing yet: this is where packets bounce.
+//! *Converged*: routes have been computed again without the link.
+
+use crate::rules::{Lookup, RuleTable, Tag};
+use fabric::routing::{Forwarding, PortSet, RoutingError};
+use fabric::{Fabric, LinkId, NodeId, PortIndex};
+
+/// What becomes of the pairs of hosts whose traffic takes a way that it did not take before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effect {
+    /// Pairs of hosts (sender, receiver) with a path that is lossy now, where none was.
+    pub lossy: u64,
+    /// Of the packets of these pairs, how many of a million take a lossy path, if every switch spreads them evenly over
+    /// its next hops.
+    pub lossy_per_million: u64,
+    /// Pairs of hosts that have lost a path altogether.
+    pub cut: u64,
+    /// Pairs of hosts with packets that walk in circles without ever turning lossy: only rules that could deadlock let
+    /// them.
+    pub looping: u64,
+    /// One path that is lossy now: nodes in order, up to the switch whose rules make it so.
+    pub example: Option<Vec<NodeId>>,
+}
+
+/// A link between two switches, and what its failure costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The link.
+    pub link: LinkId,
+    /// Before routes have converged.
+    pub local: Effect,
+    /// Afterwards.
+    pub converged: Effect,
+}
+
+/// All packets, as a share.
+const ALL: u64 = 1 << 32;
+
+/// What comes of packets in a state: of all of them together, and the share that turns lossy.
+#[derive(Clone, Copy, Default)]
+struct Outcome {
+    bits: u8,
+    lossy: u64,
+}
+
+impl Outcome {
+    const LOST: Outcome = Outcome { bits: LOSSY, lossy: ALL };
+
+    fn of(bits: u8) -> Outcome {
+        Outcome { bits, lossy: 0 }
+    }
+    fn has(self, bit: u8) -> bool {
+        self.bits & bit != 0
+    }
+    /// Of packets that are spread evenly over these.
+    fn mean(parts: impl Iterator<Item = Outcome>) -> Outcome {
+        let mut mean = Outcome::default();
+        let mut count = 0;
+        for part in parts {
+            (mean.bits, mean.lossy, count) = (mean.bits | part.bits, mean.lossy + part.lossy, count + 1);
+        }
+        let share = mean.lossy.checked_div(count);
+        share.map_or(Outcome::of(CUT), |lossy| Outcome { lossy, ..mean })
+    }
+}
+
+const LOSSY: u8 = 1;
+const CUT: u8 = 2;
+const LOOP: u8 = 4;
+const BEGUN: u8 = 8;
+const KNOWN: u8 = 16;
+
+/// Which way packets take.
+enum Way<'a> {
+    /// By these routes.
+    Routes(&'a Forwarding),
+    /// By these, but around a dead link at its two ends.
+    Around { routes: &'a Forwarding, dead: [(NodeId, PortSet); 2] },
+}
+
+impl Way<'_> {
+    fn ports(&self, fabric: &Fabric, node: NodeId, host: u32, ingress: Option<PortIndex>, into: &mut Vec<PortIndex>) {
+        into.clear();
+        let find = |routes: &Forwarding| match ingress {
+            Some(port) => routes.lookup_from(node, host, port).to_vec(),
+            None => routes.lookup(node, host).to_vec(),
+        };
+        match self {
+            Way::Routes(routes) => into.extend(find(routes)),
+            Way::Around { routes, dead } => {
+                into.extend(find(routes));
+                if let Some((_, dead)) = dead.iter().find(|(end, _)| *end == node) {
+                    into.retain(|&port| !dead.contains(port));
+                    if into.is_empty() {
+                        into.extend(routes.fallback(fabric, node, host, dead));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Tags, routes and buffers for all links of a fabric.
+pub struct WhatIf<'a> {
+    fabric: &'a Fabric,
+    routes: &'a Forwarding,
+    lookup: Lookup,
+    first_tags: Vec<Tag>,
+    tags: usize,
+    /// Per (port of the fabric, tag): what comes of a packet there, in one way and towards one host.
+    states: Vec<Outcome>,
+    touched: Vec<u32>,
+}
+
+impl<'a> WhatIf<'a> {
+    /// For these rules under these routes.
+    pub fn new(fabric: &'a Fabric, table: &RuleTable, routes: &'a Forwarding) -> WhatIf<'a> {
+        let tags = table.lossless_tags.last().map_or(1, |&tag| usize::from(tag) + 1);
+        let mut first_tags: Vec<Tag> = table.classes.iter().map(|class| class.first_tag).collect();
+        first_tags.sort_unstable();
+        first_tags.dedup();
+        let states = vec![Outcome::default(); fabric.port_count() * tags];
+        WhatIf { fabric, routes, lookup: Lookup::new(fabric, table), first_tags, tags, states, touched: Vec::new() }
+    }
+
+    /// Links that may fail without cutting off a host by themselves: those between nodes that forward.
+    pub fn links(fabric: &Fabric) -> Vec<LinkId> {
+        let inner = |id: &LinkId| {
+            let link = fabric.link(*id);
+            fabric.node(link.a.node).forwards() && fabric.node(link.b.node).forwards()
+        };
+        (0..fabric.links().len() as u32).map(LinkId).filter(inner).collect()
+    }
+
+    /// What the failure of one link costs.
+    ///
+    /// # Errors
+    /// [`RoutingError`] if routes cannot be computed without it.
+    pub fn fails(&mut self, link: LinkId) -> Result<Verdict, RoutingError> {
+        let (a, b) = (self.fabric.link(link).a, self.fabric.link(link).b);
+        let dead = |port: PortIndex| [port].into_iter().collect::<PortSet>();
+        let around = Way::Around { routes: self.routes, dead: [(a.node, dead(a.port)), (b.node, dead(b.port))] };
+        let hosts = self.fabric.hosts().len() as u32;
+        let lost = |host: &u32| {
+            [a, b].iter().any(|end| {
+                // Whatever way a packet came: a frame from above may have fewer ports.
+                let ingress = 0..self.fabric.ports(end.node).len() as PortIndex;
+                ingress.into_iter().any(|port| self.routes.lookup_from(end.node, *host, port) == [end.port])
+            })
+        };
+        let rerouted: Vec<u32> = (0..hosts).filter(lost).collect();
+        let mut local = Effect::default();
+        rerouted.iter().for_each(|&host| self.towards(host, &around, &mut local));
+        let recomputed = self.routes.recompute_without(self.fabric, &[link])?;
+        let fresh = |host: &u32| {
+            self.fabric.node_ids().filter(|&node| self.fabric.node(node).forwards()).any(|node| {
+                let before = self.routes.lookup(node, *host);
+                let after = recomputed.lookup(node, *host);
+                after.is_empty() || after.iter().any(|port| !before.contains(port))
+            })
+        };
+        let rerouted: Vec<u32> = (0..hosts).filter(fresh).collect();
+        let mut converged = Effect::default();
+        let way = Way::Routes(&recomputed);
+        rerouted.iter().for_each(|&host| self.towards(host, &way, &mut converged));
+        Ok(Verdict { link, local, converged })
+    }
+
+    /// Counts the senders to one host.
+    fn towards(&mut self, host: u32, way: &Way, effect: &mut Effect) {
+        let before = Way::Routes(self.routes);
+        let was = self.outcomes(host, &before);
+        let is = self.outcomes(host, way);
+        let mut example = None;
+        let mut share = effect.lossy_per_million * effect.lossy;
+        for (sender, (was, is)) in was.iter().zip(&is).enumerate() {
+            let new = |bit| u64::from(is.has(bit) && !was.has(bit));
+            effect.lossy += new(LOSSY);
+            effect.cut += new(CUT);
+            effect.looping += new(LOOP);
+            if new(LOSSY) == 1 {
+                share += is.lossy * 1_000_000 / ALL;
+                example = example.or(Some(sender as u32).filter(|_| effect.example.is_none()));
+            }
+        }
+        effect.lossy_per_million = share.checked_div(effect.lossy).unwrap_or(0);
+        if let Some(sender) = example {
+            effect.example = Some(self.lossy_path(sender, host, way));
+        }
+        self.forget();
+    }
+
+    /// What comes of packets of every host to this one.
+    fn outcomes(&mut self, host: u32, way: &Way) -> Vec<Outcome> {
+        self.forget();
+        let senders = 0..self.fabric.hosts().len() as u32;
+        senders.map(|sender| if sender == host { Outcome::default() } else { self.sent(sender, host, way) }).collect()
+    }
+
+    /// What comes of the packets of one host.
+    fn sent(&mut self, sender: u32, host: u32, way: &Way) -> Outcome {
+        let node = self.fabric.host_node(sender);
+        let mut ports = Vec::new();
+        way.ports(self.fabric, node, host, None, &mut ports);
+        let mut parts = Vec::new();
+        for port in ports {
+            let peer = self.fabric.ports(node)[usize::from(port)];
+            for at in 0..self.first_tags.len() {
+                parts.push(self.outcome(host, way, peer.peer, peer.peer_port, self.first_tags[at]));
+            }
+        }
+        Outcome::mean(parts.into_iter())
+    }
+
+    fn forget(&mut self) {
+        self.touched.drain(..).for_each(|state| self.states[state as usize] = Outcome::default());
+    }
+
+    /// What comes of a packet that arrives here.
+    fn outcome(&mut self, host: u32, way: &Way, node: NodeId, ingress: PortIndex, tag: Tag) -> Outcome {
+        if node == self.fabric.host_node(host) {
+            return Outcome::default();
+        }
+        if !self.fabric.node(node).forwards() {
+            return Outcome::of(CUT);
+        }
+        let state = self.fabric.port_number(node, ingress) * self.tags + usize::from(tag);
+        let known = self.states[state];
+        if known.has(BEGUN) {
+            return Outcome::of(LOOP);
+        }
+        if known.has(KNOWN) {
+            return Outcome { bits: known.bits & !KNOWN, ..known };
+        }
+        self.states[state] = Outcome::of(BEGUN);
+        self.touched.push(state as u32);
+        let mut ports = Vec::new();
+        way.ports(self.fabric, node, host, Some(ingress), &mut ports);
+        let onward = |port: PortIndex| {
+            let peer = self.fabric.ports(node)[usize::from(port)];
+            let new = self.lookup.new_tag(node, tag, ingress, port);
+            new.map_or(Outcome::LOST, |new| self.outcome(host, way, peer.peer, peer.peer_port, new))
+        };
+        let parts: Vec<Outcome> = ports.into_iter().map(onward).collect();
+        let outcome = Outcome::mean(parts.into_iter());
+        self.states[state] = Outcome { bits: outcome.bits | KNOWN, ..outcome };
+        outcome
+    }
+
+    /// A path that turns lossy, by the outcomes of the way just looked at.
+    fn lossy_path(&mut self, sender: u32, host: u32, way: &Way) -> Vec<NodeId> {
+        let mut nodes = vec![self.fabric.host_node(sender)];
+        let (mut at, mut ingress, mut tag) = (nodes[0], None, None);
+        let mut ports = Vec::new();
+        // No longer than there are states: each is entered once.
+        for _ in 0..=self.touched.len() {
+            way.ports(self.fabric, at, host, ingress, &mut ports);
+            let tags: Vec<Tag> = tag.map_or(self.first_tags.clone(), |tag| vec![tag]);
+            let mut onward = None;
+            for (&port, &tag) in ports.iter().flat_map(|port| tags.iter().map(move |tag| (port, tag))) {
+                let peer = self.fabric.ports(at)[usize::from(port)];
+                let new = match ingress {
+                    None => Some(tag),
+                    Some(ingress) => self.lookup.new_tag(at, tag, ingress, port),
+                };
+                let Some(new) = new else { return nodes };
+                let leads = self.outcome(host, way, peer.peer, peer.peer_port, new).has(LOSSY);
+                if leads && (onward.is_none() || !nodes.contains(&peer.peer)) {
+                    onward = Some((peer, new));
+                }
+            }
+            let Some((peer, new)) = onward else { return nodes };
+            (at, ingress, tag) = (peer.peer, Some(peer.peer_port), Some(new));
+            nodes.push(at);
+        }
+        nodes
+    }
+}
+
+#[cfg(test)]
+#[path = "what_if_tests.rs"]
+mod tests;

@@ -1,0 +1,81 @@
+use super::*;
+use crate::rules::{Class, GeneratedBy, Rule, SwitchRules};
+use fabric::LinkSpec;
+use fabric::generate::{TierLinks, clos};
+use fabric::routing::Mode;
+use units::{Rate, Time};
+
+/// Tagger's Clos of ten switches with the rule for `bounces`, written out here.
+fn rules(fabric: &Fabric, bounces: Tag) -> RuleTable {
+    let of = |node: NodeId| {
+        let tier = fabric.node(node).tier;
+        let above = |port: &PortIndex| fabric.node(fabric.ports(node)[usize::from(*port)].peer).tier > tier;
+        let ports = || 0..fabric.ports(node).len() as PortIndex;
+        let (up, down): (Vec<_>, Vec<_>) = ports().partition(above);
+        let set = |ports: &[PortIndex]| ports.iter().copied().collect::<crate::PortSet>();
+        let mut found = Vec::new();
+        for tag in 1..=bounces + 1 {
+            let mut add = |ins: &[PortIndex], outs: &[PortIndex], new_tag| {
+                if !ins.is_empty() && !outs.is_empty() && new_tag <= bounces + 1 {
+                    found.push(Rule { tag, in_ports: set(ins), out_ports: set(outs), new_tag });
+                }
+            };
+            add(&down, &up, tag);
+            add(&down, &down, tag);
+            add(&up, &down, tag);
+            add(&up, &up, tag + 1);
+        }
+        SwitchRules { node, rules: found }
+    };
+    let classes = vec![Class { name: "default".to_owned(), first_tag: 1 }];
+    let tags = (1..=bounces + 1).collect();
+    RuleTable::new(fabric, GeneratedBy::default(), tags, classes, fabric.switches().map(of).collect())
+}
+
+fn small() -> Fabric {
+    let link = LinkSpec::new(Rate::from_gbps(40), Time::from_ns(500));
+    clos(2, 2, 2, 2, 4, TierLinks::uniform(link)).unwrap()
+}
+
+#[test]
+fn one_bounce_absorbs_what_without_bounces_turns_lossy() {
+    let fabric = small();
+    let routes = Forwarding::build(&fabric, Mode::ShortestPath).unwrap();
+    let link = fabric.link_between(fabric.find("T1").unwrap(), fabric.find("L1").unwrap()).unwrap();
+    let none = rules(&fabric, 0);
+    let found = WhatIf::new(&fabric, &none, &routes).fails(link).unwrap();
+    // From outside T1, half of the traffic to its four hosts comes by L1, which must now send it back.
+    assert_eq!((found.local.lossy, found.local.cut), (12 * 4, 0));
+    let names: Vec<&str> = found.local.example.iter().flatten().map(|&node| fabric.name(node)).collect();
+    assert!(names.first().is_some_and(|name| name.starts_with('H')) && names.last() == Some(&"L1"), "{names:?}");
+    assert_eq!(found.converged, Effect::default());
+
+    // L1 sends up or to T2 what came for T1; a spine that knows nothing may send it to L1 again, a second bounce.
+    let mut before = found.local.lossy_per_million;
+    for bounces in 1..=3 {
+        let found = WhatIf::new(&fabric, &rules(&fabric, bounces), &routes).fails(link).unwrap();
+        assert_eq!((found.local.lossy, found.local.looping), (12 * 4, 0));
+        assert!(found.local.lossy_per_million < before, "{bounces}");
+        before = found.local.lossy_per_million;
+        let path = found.local.example.unwrap();
+        assert!(path.iter().filter(|&&node| fabric.name(node) == "L1").count() > 1);
+        assert_eq!(found.converged, Effect::default());
+    }
+}
+
+#[test]
+fn links_of_hosts_are_not_asked_about() {
+    let fabric = small();
+    assert_eq!(WhatIf::links(&fabric).len(), fabric.links().len() - 16);
+}
+
+#[test]
+fn a_link_without_an_alternative_cuts() {
+    let link = LinkSpec::new(Rate::from_gbps(40), Time::from_ns(500));
+    let fabric = clos(1, 2, 1, 1, 2, TierLinks::uniform(link)).unwrap();
+    let routes = Forwarding::build(&fabric, Mode::ShortestPath).unwrap();
+    let table = rules(&fabric, 1);
+    let down = fabric.link_between(fabric.find("T1").unwrap(), fabric.find("L1").unwrap()).unwrap();
+    let found = WhatIf::new(&fabric, &table, &routes).fails(down).unwrap();
+    assert_eq!(found.converged.cut, 8);
+}
