@@ -78,6 +78,18 @@ pub fn count_bar(runs: u64, visible: bool) -> ProgressBar {
     bar
 }
 
+/// That something is under way, where nobody knows how long it takes.
+pub fn waiting(what: &'static str, visible: bool) -> ProgressBar {
+    if !visible {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+    bar.set_style(style("{spinner} {msg}  {elapsed} so far"));
+    bar.set_message(what);
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar
+}
+
 fn style(template: &str) -> ProgressStyle {
     let bar = ProgressStyle::default_bar();
     // A template that does not parse costs its looks, nothing else; a test holds it right.

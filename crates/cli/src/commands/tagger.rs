@@ -3,7 +3,17 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 
+mod budget;
+mod diff;
+mod explain;
+mod export;
+mod headroom;
+mod marks;
+mod profile;
+mod rules;
+mod source;
 mod verify;
+mod what_if;
 
 /// Rules under which PFC cannot deadlock: tags that packets carry and switches rewrite.
 #[derive(Debug, clap::Args)]
@@ -14,6 +24,12 @@ pub struct TaggerArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
+    Rules(Box<rules::RulesArgs>),
+    Export(Box<export::ExportArgs>),
+    Explain(Box<explain::ExplainArgs>),
+    Diff(Box<diff::DiffArgs>),
+    WhatIf(Box<what_if::WhatIfArgs>),
+    Budget(Box<budget::BudgetArgs>),
     Verify(verify::VerifyArgs),
 }
 
@@ -23,6 +39,12 @@ enum Action {
 /// Files that are wrong; a machine that fails.
 pub fn command(args: &TaggerArgs) -> Result<Exit, Failure> {
     match &args.action {
+        Action::Rules(args) => rules::command(args),
+        Action::Export(args) => export::command(args),
+        Action::Explain(args) => explain::command(args),
+        Action::Diff(args) => diff::command(args),
+        Action::WhatIf(args) => what_if::command(args),
+        Action::Budget(args) => budget::command(args),
         Action::Verify(args) => verify::command(args),
     }
 }

@@ -1,0 +1,377 @@
+//! `tidegate tagger export`: rules in the language of a switch.
+
+use super::headroom::HeadroomArgs;
+use super::marks::{InterfaceArgs, MarkArgs};
+use super::profile::Profile;
+use super::source::{RulesOnFabric, read_text};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output;
+use crate::progress::count_bar;
+use crate::render::numbers::counted;
+use fabric::Fabric;
+use record::file::write_whole;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tagger::export::sonic::{self, Settings, Watchdog};
+use tagger::export::{ExportError, Marks, Misfit, QueueBinding, SwitchView, acl, eos, listing, nftables};
+use tagger::rules::{LOSSY_TAG, RuleTable};
+
+/// Write rules in the language of a switch.
+///
+/// Nothing is written unless every switch fits, and the rules are proved first. Exit code 0: done; 1: a switch does not
+/// fit ("needs ACL"), or the rules can deadlock; 2: the input is wrong.
+#[derive(Debug, clap::Args)]
+pub struct ExportArgs {
+    #[command(flatten)]
+    on: RulesOnFabric,
+    /// The language.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Format,
+    /// Only these switches; without it, all.
+    #[arg(id = "only", long = "switch", value_name = "NAME")]
+    switches: Vec<String>,
+    /// Write a file for each switch into this folder, and NOTES.txt with what to know before loading them.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// An ASIC's limits, a TOML file: its traffic classes and ports.
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
+    #[command(flatten)]
+    marks: MarkArgs,
+    #[command(flatten)]
+    interfaces: InterfaceArgs,
+    #[command(flatten)]
+    headroom: HeadroomArgs,
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Do not prove the rules first.
+    #[arg(long)]
+    unproved: bool,
+    /// Say nothing but errors.
+    #[arg(long, short)]
+    quiet: bool,
+    /// Print one JSON object on standard output, and nothing else there: switches, notes, and what does not fit.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What single languages ask for.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Of single formats")]
+struct TargetArgs {
+    /// sonic: where the ASIC takes TC_TO_QUEUE_MAP from.
+    #[arg(long, value_enum, value_name = "PORT", default_value = "egress")]
+    queue_map: Binding,
+    /// sonic: the priorities that the software watchdog looks at: all, those of tags that packets enter with, or none.
+    #[arg(long, value_enum, value_name = "WHICH", default_value = "all")]
+    watchdog: Watched,
+    /// sonic: how long a queue is held before the watchdog acts, 100 to 5000.
+    #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u32).range(100..=5000))]
+    detection_ms: u32,
+    /// sonic: how long a queue is free before the watchdog lets go, 100 to 60000.
+    #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u32).range(100..=60_000))]
+    restoration_ms: u32,
+    /// nftables: for a bridge in place of a router.
+    #[arg(long)]
+    bridge: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// For reading
+    Table,
+    /// One object a switch, with names of ports
+    Json,
+    /// One line a rule
+    Csv,
+    /// SONiC: QoS maps, PFC, watchdog and headroom, a fragment of config_db.json a switch
+    Sonic,
+    /// A rewriting ACL in SONiC's shape, for builds that take it
+    Acl,
+    /// Linux: a file for nft -f and one for tc -batch a switch
+    Nftables,
+    /// Arista EOS, as far as its guides document
+    Eos,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Binding {
+    Egress,
+    Ingress,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Watched {
+    All,
+    First,
+    Off,
+}
+
+/// What came of all switches.
+#[derive(Default)]
+struct Written {
+    /// Name of the switch, of the file, and its text.
+    files: Vec<(String, String, String)>,
+    notes: Vec<String>,
+    misfits: Vec<Misfit>,
+}
+
+/// An export that cannot be.
+pub fn wrong(error: ExportError) -> Failure {
+    Failure::Input { message: error.to_string(), help: None }
+}
+
+/// Whether these switches exist.
+///
+/// # Errors
+/// The first that does not.
+pub fn check_names(fabric: &Fabric, names: &[String]) -> Result<(), Failure> {
+    let forwards = |name: &&String| fabric.find(name).is_some_and(|node| fabric.node(node).forwards());
+    match names.iter().find(|name| !forwards(name)) {
+        None => Ok(()),
+        Some(name) => {
+            let help = "tidegate fabric show --json lists the nodes";
+            Err(Failure::input(format!("--switch: the fabric has no switch `{name}`"), help))
+        }
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Rules, a fabric, marks or names that are wrong; a folder that cannot be written.
+pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
+    let (fabric, rules) = args.on.read()?;
+    check_names(&fabric, &args.switches)?;
+    let profile = args.profile.as_deref().map(Profile::read).transpose()?;
+    check_ports(&fabric, profile.as_ref())?;
+    if !args.unproved && !proved(args, &fabric)? {
+        let name = args.on.rules.display();
+        output::note(&format!(
+            "{name}: these rules can deadlock, so nothing is written: tidegate tagger verify shows how"
+        ));
+        return Ok(Exit::CheckFailed);
+    }
+    let marks = args.marks.marks(&rules, profile.as_ref())?;
+    let written = render(args, &fabric, &rules, &marks)?;
+    if args.json {
+        output::print(&format!("{:#}\n", as_json(args, &written)))?;
+    } else if written.misfits.is_empty() {
+        hand_over(args, &written)?;
+    }
+    if written.misfits.is_empty() {
+        return Ok(Exit::Done);
+    }
+    for misfit in written.misfits.iter().take(20) {
+        output::note(&format!("{}: {misfit}", args.on.rules.display()));
+    }
+    output::note(&match written.misfits.len() {
+        1 => "nothing is written: one switch does not fit".to_owned(),
+        count => format!("nothing is written: {count} switches do not fit"),
+    });
+    Ok(Exit::CheckFailed)
+}
+
+/// Whether code that knows nothing of how the rules came about proves them.
+fn proved(args: &ExportArgs, fabric: &Fabric) -> Result<bool, Failure> {
+    let text = read_text(&args.on.rules)?;
+    let wrong = |error| Failure::Input { message: format!("{}: {error}", args.on.rules.display()), help: None };
+    let rules = verify::RuleFile::parse(text.as_bytes()).map_err(wrong)?;
+    let verifier = verify::Verifier::new(fabric, &rules).map_err(wrong)?;
+    Ok(verifier.finish().pass())
+}
+
+fn check_ports(fabric: &Fabric, profile: Option<&Profile>) -> Result<(), Failure> {
+    let Some(most) = profile.and_then(|profile| profile.limits.ports) else { return Ok(()) };
+    match fabric.switches().find(|&node| fabric.ports(node).len() as u64 > most) {
+        None => Ok(()),
+        Some(node) => {
+            let (name, ports) = (fabric.name(node), fabric.ports(node).len());
+            let message = format!("switch `{name}` has {ports} ports, and the profile's bitmap has {most}");
+            Err(Failure::Input { message, help: None })
+        }
+    }
+}
+
+fn render(args: &ExportArgs, fabric: &Fabric, rules: &RuleTable, marks: &Marks) -> Result<Written, Failure> {
+    let default = match args.to {
+        Format::Sonic | Format::Acl => "Ethernet{port*4}",
+        Format::Eos => "Ethernet{port+1}",
+        _ => "p{port}",
+    };
+    let names = args.interfaces.interfaces(fabric, default)?;
+    let settings = Settings {
+        binding: match args.target.queue_map {
+            Binding::Egress => QueueBinding::Egress,
+            Binding::Ingress => QueueBinding::Ingress,
+        },
+        watchdog: match args.target.watchdog {
+            Watched::All => Watchdog::All,
+            Watched::First => Watchdog::First,
+            Watched::Off => Watchdog::Off,
+        },
+        first_tags: rules.classes.iter().map(|class| class.first_tag).collect(),
+        detection_ms: args.target.detection_ms,
+        restoration_ms: args.target.restoration_ms,
+        xon_bytes: 2 * args.headroom.mtu.get(),
+        dynamic_th: 0,
+    };
+    let mut written = Written::default();
+    written.notes.extend(general_notes(args.to, marks));
+    let bar = count_bar(fabric.switches().count() as u64, !args.quiet && !args.json);
+    for view in SwitchView::all(fabric, rules, &names, |link| args.headroom.bytes(link)) {
+        let view = view.map_err(wrong)?;
+        bar.inc(1);
+        if !args.switches.is_empty() && !args.switches.iter().any(|name| name == view.name()) {
+            continue;
+        }
+        match one(args, &view, marks, &settings) {
+            Ok((files, notes)) => {
+                written.files.extend(files.into_iter().map(|(file, text)| (view.name().to_owned(), file, text)));
+                written.notes.extend(notes);
+            }
+            Err(misfit) => written.misfits.push(misfit),
+        }
+    }
+    bar.finish_and_clear();
+    Ok(written)
+}
+
+type Files = Vec<(String, String)>;
+
+/// The files of a switch, and what to know about them.
+fn one(
+    args: &ExportArgs,
+    view: &SwitchView,
+    marks: &Marks,
+    settings: &Settings,
+) -> Result<(Files, Vec<String>), Misfit> {
+    let plain = |text: String, suffix: &str| (vec![(file_name(view.name(), suffix), text)], Vec::new());
+    let pretty = |value: Value| format!("{value:#}\n");
+    Ok(match args.to {
+        Format::Table => plain(listing::table(view, LOSSY_TAG), "txt"),
+        Format::Csv => plain(listing::CSV_HEADER.to_owned() + &listing::csv(view), "csv"),
+        Format::Json => plain(pretty(unfolded(view)), "json"),
+        Format::Sonic => {
+            let (files, _) = plain(pretty(sonic::config_db(view, marks, settings)?), "json");
+            (files, sonic::notes(view, marks, settings)?)
+        }
+        Format::Acl => plain(pretty(acl::config_db(view, marks)), "json"),
+        Format::Eos => plain(eos::config(view, marks)?, "eos"),
+        Format::Nftables => {
+            let family = if args.target.bridge { nftables::Family::Bridge } else { nftables::Family::Inet };
+            let rules = (file_name(view.name(), "nft"), nftables::ruleset(view, marks, family));
+            (vec![rules, (file_name(view.name(), "tc"), nftables::queues(view, marks))], Vec::new())
+        }
+    })
+}
+
+fn general_notes(format: Format, marks: &Marks) -> Vec<String> {
+    match format {
+        Format::Sonic => sonic::general_notes(marks),
+        Format::Acl => vec![acl::WARNING.to_owned()],
+        Format::Eos => vec![eos::WARNING.to_owned()],
+        Format::Nftables => vec![
+            "Linux forwards without PFC: this rewrites tags and chooses queues. Load with nft -f and tc -batch."
+                .to_owned(),
+        ],
+        Format::Table | Format::Json | Format::Csv => Vec::new(),
+    }
+}
+
+fn unfolded(view: &SwitchView) -> Value {
+    let one = |(tag, ingress, egress, new_tag)| {
+        let (from, to) = (view.interface(ingress), view.interface(egress));
+        json!({
+            "tag": tag, "in": ingress, "in_interface": from, "out": egress, "out_interface": to, "new_tag": new_tag,
+        })
+    };
+    json!({ "switch": view.name(), "rules": view.rules().map(one).collect::<Vec<_>>() })
+}
+
+/// A name of a switch as that of a file.
+fn file_name(switch: &str, suffix: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    format!("{}.{suffix}", switch.chars().map(plain).collect::<String>())
+}
+
+fn hand_over(args: &ExportArgs, written: &Written) -> Result<(), Failure> {
+    match &args.out {
+        Some(folder) => write_files(folder, written)?,
+        None => output::print(&on_screen(args, written))?,
+    }
+    if args.quiet {
+        return Ok(());
+    }
+    match &args.out {
+        Some(folder) => {
+            let count = counted(written.files.len() as u64, "file");
+            output::note(&format!("{}: {count}, and NOTES.txt to read before loading them", folder.display()));
+        }
+        None => written.notes.iter().for_each(|note| output::note(&format!("note: {note}"))),
+    }
+    Ok(())
+}
+
+fn write_files(folder: &Path, written: &Written) -> Result<(), Failure> {
+    let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
+    for (switch, file, _) in &written.files {
+        if let Some(other) = owners.insert(file, switch) {
+            let message = format!("--out: switches `{other}` and `{switch}` would both be the file {file}");
+            return Err(Failure::Input { message, help: None });
+        }
+    }
+    let unwritable = |error: std::io::Error| Failure::Input {
+        message: format!("--out {}: cannot make this folder: {error}", folder.display()),
+        help: None,
+    };
+    std::fs::create_dir_all(folder).map_err(unwritable)?;
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        write_whole(&path, text.as_bytes()).map_err(|error| Failure::Target { target: path.clone(), error })
+    };
+    written.files.iter().try_for_each(|(_, file, text)| write(file, text))?;
+    let notes: String = written.notes.iter().map(|note| format!("- {note}\n")).collect();
+    write("NOTES.txt", &notes)
+}
+
+/// All switches in one stream: a JSON object by switch where the format is JSON and there are several.
+fn on_screen(args: &ExportArgs, written: &Written) -> String {
+    let json = matches!(args.to, Format::Sonic | Format::Acl | Format::Json);
+    if json && written.files.len() != 1 {
+        return format!("{:#}\n", Value::Object(by_switch(args, written)));
+    }
+    let text = |(at, (switch, _, text)): (usize, &(String, String, String))| match args.to {
+        // One header for all.
+        Format::Csv if at > 0 => text.split_once('\n').map_or(String::new(), |(_, rest)| rest.to_owned()),
+        Format::Nftables => format!("# {switch}\n{text}"),
+        _ => text.clone(),
+    };
+    written.files.iter().enumerate().map(text).collect()
+}
+
+fn by_switch(args: &ExportArgs, written: &Written) -> Map<String, Value> {
+    let json = matches!(args.to, Format::Sonic | Format::Acl | Format::Json);
+    let mut found = Map::new();
+    for (switch, file, text) in &written.files {
+        let parsed = if json { serde_json::from_str(text).ok() } else { None };
+        let value = parsed.unwrap_or_else(|| Value::from(text.as_str()));
+        // nftables has two files a switch.
+        if args.to == Format::Nftables {
+            found.entry(switch.clone()).or_insert_with(|| json!({}))[file.as_str()] = value;
+        } else {
+            found.insert(switch.clone(), value);
+        }
+    }
+    found
+}
+
+fn as_json(args: &ExportArgs, written: &Written) -> Value {
+    let misfits: Vec<Value> =
+        written.misfits.iter().map(|misfit| json!({ "switch": misfit.switch(), "why": misfit.to_string() })).collect();
+    // Half an export is none.
+    let switches = if misfits.is_empty() { by_switch(args, written) } else { Map::new() };
+    json!({ "switches": switches, "notes": written.notes, "misfits": misfits })
+}

@@ -1,0 +1,122 @@
+//! From the command line: what tags look like on the wire, and what ports are called.
+
+use super::profile::Profile;
+use super::source::read_text;
+use crate::failure::Failure;
+use fabric::Fabric;
+use std::path::PathBuf;
+use tagger::export::{ExportError, Interfaces, Kept, Lossy, Mark, Marks};
+use tagger::rules::{RuleTable, Tag};
+
+/// `TAG=DSCP:PRIORITY` or `TAG=DSCP:PRIORITY:HOSTTAG`.
+fn parse_tag(text: &str) -> Result<Mark, String> {
+    let form = || "write TAG=DSCP:PRIORITY, as in 2=34:4, or TAG=DSCP:PRIORITY:TAG-AT-HOSTS".to_owned();
+    let (tag, rest) = text.split_once('=').ok_or_else(form)?;
+    let tag = tag.trim().parse::<Tag>().map_err(|_| form())?;
+    let numbers: Vec<u8> =
+        rest.split(':').map(|part| part.trim().parse()).collect::<Result<_, _>>().map_err(|_| form())?;
+    match numbers[..] {
+        [dscp, priority] => Ok(Mark { tag, dscp, priority, at_host: None }),
+        [dscp, priority, at_host] => Ok(Mark { tag, dscp, priority, at_host: Some(at_host) }),
+        _ => Err(form()),
+    }
+}
+
+/// `DSCP:QUEUE`.
+fn parse_pair(text: &str) -> Result<(u8, u8), String> {
+    let pair = text.split_once(':').and_then(|(dscp, queue)| Some((dscp.parse().ok()?, queue.parse().ok()?)));
+    pair.ok_or_else(|| "write DSCP:QUEUE, as in 48:7".to_owned())
+}
+
+/// How packets are marked.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Marks")]
+pub struct MarkArgs {
+    /// How a lossless tag is carried: its DSCP, and its priority (PFC, ingress group and queue); then, if hosts should
+    /// see another tag, that one. Without any, tags take the priorities 3, 4, 5, 6, 2, 1 and the DSCPs 26, 34 ...
+    #[arg(long = "tag", value_name = "TAG=DSCP:PRIORITY", value_parser = parse_tag)]
+    pub tags: Vec<Mark>,
+    /// DSCP and queue of what is lossy, or no longer lossless.
+    #[arg(long, value_name = "DSCP:QUEUE", value_parser = parse_pair, default_value = "0:0")]
+    pub lossy: (u8, u8),
+    /// Untagged traffic that keeps its DSCP, in a traffic class and queue of its own: 48:7 for routing protocols.
+    #[arg(long, value_name = "DSCP:QUEUE", value_parser = parse_pair)]
+    pub keep: Vec<(u8, u8)>,
+    /// Traffic classes of the ASIC, 1 to 16; without it, those of --profile, or 8.
+    #[arg(long, value_name = "N")]
+    pub traffic_classes: Option<u8>,
+}
+
+impl MarkArgs {
+    /// Marks for all lossless tags of a table.
+    ///
+    /// # Errors
+    /// Numbers that are out of range, stand for two things, or are missing.
+    pub fn marks(&self, table: &RuleTable, profile: Option<&Profile>) -> Result<Marks, Failure> {
+        let of_profile = profile.and_then(|profile| profile.limits.traffic_classes);
+        let of_profile = of_profile.map(|classes| u8::try_from(classes).unwrap_or(u8::MAX));
+        let classes = self.traffic_classes.or(of_profile).unwrap_or(8);
+        let lossy = Lossy { dscp: self.lossy.0, queue: self.lossy.1 };
+        let kept = self.keep.iter().map(|&(dscp, queue)| Kept { dscp, queue }).collect();
+        let tags = &table.lossless_tags;
+        let lossless = match self.tags.as_slice() {
+            [] => Marks::usual(tags).map(|marks| marks.lossless().to_vec()),
+            given => Ok(given.to_vec()),
+        };
+        lossless.and_then(|lossless| Marks::new(tags, lossless, lossy, kept, classes)).map_err(|error| {
+            let help = match &error {
+                ExportError::TooManyTags { .. } => "use fewer bounces or classes, or --algorithm fewest",
+                _ => "state every tag with --tag TAG=DSCP:PRIORITY, and lossy traffic with --lossy DSCP:QUEUE",
+            };
+            Failure::input(error.to_string(), help)
+        })
+    }
+}
+
+/// What switches call their ports.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Ports")]
+pub struct InterfaceArgs {
+    /// Names of ports: {port}, {port+1}, {port*4} stand for the number [default: Ethernet{port*4} for sonic and acl,
+    /// Ethernet{port+1} for eos, p{port} for all else]
+    #[arg(long, value_name = "PATTERN")]
+    pub interface: Option<String>,
+    /// Names that the pattern does not make: a line `switch,port,interface` each.
+    #[arg(long, value_name = "FILE")]
+    pub interfaces: Option<PathBuf>,
+}
+
+impl InterfaceArgs {
+    /// The names on this fabric.
+    ///
+    /// # Errors
+    /// A pattern or a line of the file that is wrong.
+    pub fn interfaces(&self, fabric: &Fabric, default: &str) -> Result<Interfaces, Failure> {
+        let pattern = self.interface.as_deref().unwrap_or(default);
+        let wrong = |error: ExportError| Failure::Input { message: format!("--interface: {error}"), help: None };
+        let mut names = Interfaces::pattern(pattern).map_err(wrong)?;
+        if let Some(path) = &self.interfaces {
+            let ports = |name: &str| fabric.find(name).map(|node| fabric.ports(node).len());
+            names
+                .add_file(&read_text(path)?, ports)
+                .map_err(|error| Failure::Input { message: format!("{}: {error}", path.display()), help: None })?;
+        }
+        Ok(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_written_as_numbers() {
+        assert_eq!(parse_tag("2=34:4"), Ok(Mark { tag: 2, dscp: 34, priority: 4, at_host: None }));
+        assert_eq!(parse_tag("3=2:2:1"), Ok(Mark { tag: 3, dscp: 2, priority: 2, at_host: Some(1) }));
+        assert_eq!(parse_pair("48:7"), Ok((48, 7)));
+        for wrong in ["", "2", "2=34", "2=34:4:1:1", "x=1:2", "300=1:2"] {
+            assert!(parse_tag(wrong).unwrap_err().contains("2=34:4"), "{wrong}");
+        }
+        assert!(parse_pair("48").unwrap_err().contains("48:7"));
+    }
+}

@@ -1,0 +1,335 @@
+//! `tidegate tagger rules`: from a fabric and its expected lossless paths to rules.
+
+use super::source::read_text;
+use crate::exit::Exit;
+use crate::fabric_source::{self, FabricFlags};
+use crate::failure::Failure;
+use crate::output::{self, Style, styled};
+use crate::progress::waiting;
+use crate::render::numbers::{counted, grouped};
+use crate::render::table::{Layout, table};
+use fabric::{Fabric, NodeId};
+use record::file::write_whole;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tagger::paths::{ExpectedPaths, PathList, PathSource, TreeRoots};
+use tagger::rules::RuleTable;
+use tagger::{Algorithm, Report, Request, clos_rule, generate};
+
+/// Make rules by which the expected paths are lossless, and under which nothing can deadlock, whatever the forwarding.
+#[derive(Debug, clap::Args)]
+pub struct RulesArgs {
+    /// A topology file, a scenario, or a kind of fabric with its numbers.
+    #[arg(value_name = "FILE|SCENARIO|KIND")]
+    source: String,
+    #[command(flatten)]
+    flags: FabricFlags,
+    /// The paths that must be lossless; several add up. shortest: all shortest ones. up-down: up the tiers and down again.
+    /// bounces=K: those, and up again up to K times. n-shortest=N: the N shortest of each pair of hosts. trees: a tree of
+    /// shortest paths towards each switch; trees=servers: towards each server. random=N: N random ones. file:F: one a line,
+    /// names of nodes from host to host.
+    #[arg(long, required = true, value_name = "PATHS", value_parser = parse_paths)]
+    paths: Vec<Expected>,
+    /// How tags are found [default: clos for up-down and bounces, else merge]
+    #[arg(long, value_enum)]
+    algorithm: Option<How>,
+    /// Lossless classes: how many, or their names: 2, or storage,training.
+    #[arg(long, value_name = "N|NAMES", default_value = "1", value_parser = parse_classes)]
+    classes: Classes,
+    /// Write the rules into this file.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Seed of random paths.
+    #[arg(long, default_value_t = 1)]
+    paths_seed: u64,
+    /// Draw no progress, and print nothing.
+    #[arg(long, short)]
+    quiet: bool,
+    /// Print what each switch needs as CSV.
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    /// Print one JSON object on standard output, and nothing else there.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Expected {
+    Shortest,
+    Bounces(u8),
+    NShortest(u32),
+    Trees(TreeRoots),
+    Random(u32),
+    File(PathBuf),
+}
+
+fn parse_paths(text: &str) -> Result<Expected, String> {
+    let (name, value) = match text.split_once(['=', ':']) {
+        Some((name, value)) => (name, Some(value)),
+        None => (text, None),
+    };
+    let number = |what: &str| {
+        let number = value.and_then(|value| value.parse::<u32>().ok()).filter(|&number| number > 0);
+        number.ok_or_else(|| format!("write {name}={what}, {what} from 1"))
+    };
+    match (name, value) {
+        ("shortest", None) => Ok(Expected::Shortest),
+        ("up-down", None) => Ok(Expected::Bounces(0)),
+        ("bounces", Some(value)) => {
+            value.parse().map(Expected::Bounces).map_err(|_| "write bounces=K, K from 0 to 255".to_owned())
+        }
+        ("n-shortest", _) => number("N").map(Expected::NShortest),
+        ("trees", None) => Ok(Expected::Trees(TreeRoots::Switches)),
+        ("trees", Some("switches")) => Ok(Expected::Trees(TreeRoots::Switches)),
+        ("trees", Some("servers")) => Ok(Expected::Trees(TreeRoots::Servers)),
+        ("random", _) => number("N").map(Expected::Random),
+        ("file", Some(path)) if !path.is_empty() => Ok(Expected::File(path.into())),
+        _ => {
+            Err("one of shortest, up-down, bounces=K, n-shortest=N, trees, trees=servers, random=N, file:FILE"
+                .to_owned())
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Classes(Vec<String>);
+
+fn parse_classes(text: &str) -> Result<Classes, String> {
+    if let Ok(count) = text.parse::<u8>() {
+        let name = |number: u8| if count == 1 { "default".to_owned() } else { format!("class{number}") };
+        return if count == 0 { Err("at least one".to_owned()) } else { Ok(Classes((1..=count).map(name).collect())) };
+    }
+    let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+    let twice = names.iter().enumerate().any(|(at, name)| names[..at].contains(name));
+    if names.iter().any(String::is_empty) || twice {
+        return Err("write a number, or different names with commas between them".to_owned());
+    }
+    Ok(Classes(names))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum How {
+    /// One tag more at each bounce: fabrics with tiers (the Clos rule)
+    Clos,
+    /// One tag more at each hop (Tagger, Algorithm 1)
+    Hops,
+    /// Those of each hop, merged greedily (Tagger, Algorithm 2)
+    Merge,
+}
+
+/// What came out.
+struct Made {
+    table: RuleTable,
+    report: Option<Report>,
+    /// The fewest lossless tags that any rules could do with, and why.
+    bound: Option<(u8, String)>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A fabric or paths that are wrong or do not fit each other; a file that cannot be written.
+pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
+    let fabric = fabric_source::find(&args.source, &args.flags, None)?.fabric;
+    let bar = waiting("finding tags", !args.quiet && !args.json);
+    let made = make(args, &fabric);
+    bar.finish_and_clear();
+    let made = made?;
+    let text = made.table.write(&fabric);
+    if let Some(path) = &args.out {
+        write_whole(path, text.as_bytes()).map_err(|error| Failure::Target { target: path.clone(), error })?;
+    }
+    let shown = match (args.json, args.csv, args.quiet) {
+        (true, ..) => format!("{:#}\n", as_json(&fabric, &made)),
+        (_, true, _) => as_csv(&fabric, &made.table),
+        (.., true) => String::new(),
+        _ => as_text(args, &fabric, &made),
+    };
+    output::print(&shown).map(|()| Exit::Done)
+}
+
+fn make(args: &RulesArgs, fabric: &Fabric) -> Result<Made, Failure> {
+    let classes = &args.classes.0;
+    let bounces = match args.paths.as_slice() {
+        [Expected::Bounces(bounces)] => Some(*bounces),
+        _ => None,
+    };
+    let how = args.algorithm.unwrap_or(if bounces.is_some() { How::Clos } else { How::Merge });
+    if how == How::Clos {
+        let Some(bounces) = bounces else {
+            return Err(Failure::input(
+                "--algorithm clos makes paths with up to K bounces lossless, and no others",
+                "write --paths up-down or --paths bounces=K, or --algorithm merge",
+            ));
+        };
+        let table = clos_rule(fabric, bounces, classes).map_err(|error| wrong(&error))?;
+        let why =
+            "a packet that goes to and fro between two switches bounces each time, and no two bounces may share a tag";
+        let bound = (classes.len() == 1).then(|| (bounces.saturating_add(1), why.to_owned()));
+        return Ok(Made { table, report: None, bound });
+    }
+    let sources = args.paths.iter().map(|one| source(args, fabric, one)).collect::<Result<_, _>>()?;
+    let algorithm = if how == How::Hops { Algorithm::OnePerHop } else { Algorithm::Merge };
+    let mut request = Request::new(ExpectedPaths { sources });
+    request.algorithm = algorithm;
+    request.classes = classes.clone();
+    let made = generate(fabric, &request).map_err(|error| wrong(&error))?;
+    Ok(Made { table: made.table, report: Some(made.report), bound: None })
+}
+
+fn wrong(error: &tagger::TaggerError) -> Failure {
+    Failure::Input { message: error.to_string(), help: None }
+}
+
+fn source(args: &RulesArgs, fabric: &Fabric, expected: &Expected) -> Result<PathSource, Failure> {
+    Ok(match expected {
+        Expected::Shortest => PathSource::AllShortest { limit: None },
+        Expected::Bounces(bounces) => PathSource::UpDown { bounces: *bounces },
+        Expected::NShortest(paths) => PathSource::NShortest { paths: *paths },
+        Expected::Trees(roots) => PathSource::Trees { roots: *roots, seed: None },
+        Expected::Random(count) => PathSource::Random { count: *count, max_switches: 16, seed: args.paths_seed },
+        Expected::File(path) => PathSource::List(
+            PathList::read(fabric, &read_text(path)?)
+                .map_err(|error| Failure::Input { message: format!("{}: {error}", path.display()), help: None })?,
+        ),
+    })
+}
+
+/// What a switch has to hold.
+struct Count {
+    node: NodeId,
+    ports: usize,
+    /// Pairs of ports and a tag.
+    single: u64,
+    entries: usize,
+}
+
+fn counts(fabric: &Fabric, table: &RuleTable) -> Vec<Count> {
+    let of = |switch: &tagger::rules::SwitchRules| {
+        let pairs = |rule: &tagger::rules::Rule| (rule.in_ports.len() * rule.out_ports.len()) as u64;
+        let single = switch.rules.iter().map(pairs).sum();
+        Count { node: switch.node, ports: fabric.ports(switch.node).len(), single, entries: switch.rules.len() }
+    };
+    table.switches().iter().map(of).collect()
+}
+
+fn as_csv(fabric: &Fabric, table: &RuleTable) -> String {
+    let row = |count: Count| {
+        let (name, tier) = (fabric.name(count.node), fabric.node(count.node).tier);
+        format!("{name},{tier},{},{},{}\n", count.ports, count.single, count.entries)
+    };
+    let rows: String = counts(fabric, table).into_iter().map(row).collect();
+    format!("switch,tier,ports,rules,tcam_entries\n{rows}")
+}
+
+fn as_json(fabric: &Fabric, made: &Made) -> Value {
+    let Made { table, report, bound } = made;
+    let of = |count: Count| {
+        json!({
+            "switch": fabric.name(count.node), "ports": count.ports, "rules": count.single, "tcam_entries": count.entries,
+        })
+    };
+    let class = |class: &tagger::rules::Class| json!({ "name": class.name, "first_tag": class.first_tag });
+    json!({
+        "fabric": { "kind": fabric.kind(), "switches": fabric.switches().count(), "hosts": fabric.hosts().len(),
+            "links": fabric.links().len() },
+        "paths": table.generated_by.paths, "algorithm": table.generated_by.algorithm,
+        "lossless_tags": table.lossless_tags, "bound": bound.as_ref().map(|(tags, _)| tags),
+        "optimal": bound.as_ref().map(|&(tags, _)| usize::from(tags) == table.lossless_tags.len()),
+        "classes": table.classes.iter().map(class).collect::<Vec<_>>(),
+        "longest_path_switches": report.map(|report| report.longest_path_switches),
+        "switches": counts(fabric, table).into_iter().map(of).collect::<Vec<_>>(),
+    })
+}
+
+fn as_text(args: &RulesArgs, fabric: &Fabric, made: &Made) -> String {
+    let Made { table: rules, report, bound } = made;
+    let tags: Vec<String> = rules.lossless_tags.iter().map(u8::to_string).collect();
+    let classes: Vec<String> =
+        rules.classes.iter().map(|class| format!("{} enters with tag {}", class.name, class.first_tag)).collect();
+    let (switches, hosts) = (fabric.switches().count() as u64, fabric.hosts().len() as u64);
+    let mut text = format!(
+        "{}  {} switches, {}, {}\n",
+        styled(fabric.kind(), Style::Strong),
+        grouped(switches),
+        counted(hosts, "host"),
+        counted(fabric.links().len() as u64, "link")
+    );
+    let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<10} {value}\n"));
+    line("paths", rules.generated_by.paths.clone());
+    line("algorithm", rules.generated_by.algorithm.clone());
+    let lossless = counted(rules.lossless_tags.len() as u64, "lossless tag");
+    line("tags", format!("{lossless} ({}), each with a queue and a priority of its own", tags.join(", ")));
+    match bound {
+        Some((least, why)) if usize::from(*least) == rules.lossless_tags.len() => {
+            line("bound", format!("{least}: no rules do with fewer ({why})"));
+        }
+        Some((least, why)) => line("bound", format!("{least} at least ({why})")),
+        None => {}
+    }
+    line("classes", classes.join(", "));
+    if let Some(report) = report {
+        line("longest", format!("a path with {} switches", report.longest_path_switches));
+    }
+    text.push('\n');
+    text.push_str(&by_kind(fabric, rules));
+    match &args.out {
+        Some(path) => text.push_str(&written(path)),
+        None => text.push_str("\nnothing was written: --out FILE keeps the rules\n"),
+    }
+    text
+}
+
+fn written(path: &Path) -> String {
+    let file = path.display();
+    format!("\n{file}: prove it with tidegate tagger verify, translate it with tidegate tagger export\n")
+}
+
+/// Switches with equal counts are one line.
+fn by_kind(fabric: &Fabric, rules: &RuleTable) -> String {
+    let mut kinds: BTreeMap<(u8, usize, u64, usize), (NodeId, u64)> = BTreeMap::new();
+    for count in counts(fabric, rules) {
+        let key = (fabric.node(count.node).tier, count.ports, count.single, count.entries);
+        kinds.entry(key).or_insert((count.node, 0)).1 += 1;
+    }
+    // Hundreds of lines say less than the extremes.
+    let all: Vec<_> = kinds.into_iter().collect();
+    let shown: Vec<_> =
+        if all.len() > 24 { all.iter().take(12).chain(&all[all.len() - 12..]).collect() } else { all.iter().collect() };
+    let row = |&&((tier, ports, single, entries), (node, count)): &&((u8, usize, u64, usize), (NodeId, u64))| {
+        let name = fabric.name(node);
+        let name = if count == 1 { name.to_owned() } else { format!("{name} and {} like it", grouped(count - 1)) };
+        vec![name, tier.to_string(), ports.to_string(), grouped(single), grouped(entries as u64)]
+    };
+    let rows: Vec<Vec<String>> = shown.iter().map(row).collect();
+    let mut text = table(&["switches", "tier", "ports", "rules", "TCAM entries"], &rows, 1, Layout::Fixed, 2);
+    if all.len() > shown.len() {
+        text.push_str(&format!("  and {} kinds between them: --csv lists every switch\n", all.len() - shown.len()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_classes_read_as_written() {
+        assert_eq!(parse_paths("bounces=1"), Ok(Expected::Bounces(1)));
+        assert_eq!(parse_paths("up-down"), Ok(Expected::Bounces(0)));
+        assert_eq!(parse_paths("trees=servers"), Ok(Expected::Trees(TreeRoots::Servers)));
+        assert_eq!(parse_paths("file:a=b:c"), Ok(Expected::File("a=b:c".into())));
+        for wrong in
+            ["", "short", "bounces", "bounces=300", "n-shortest", "n-shortest=0", "file:", "trees=x", "up-down=1"]
+        {
+            assert!(parse_paths(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_classes("1"), Ok(Classes(vec!["default".to_owned()])));
+        assert_eq!(parse_classes("2").unwrap().0, ["class1", "class2"]);
+        assert_eq!(parse_classes("storage, training").unwrap().0, ["storage", "training"]);
+        for wrong in ["0", "", "a,a", "a,"] {
+            assert!(parse_classes(wrong).is_err(), "{wrong}");
+        }
+    }
+}
