@@ -160,6 +160,20 @@ fn a_clos_with_k_bounces_takes_two_groups_a_tag_and_spines_one() {
 }
 
 #[test]
+fn hosts_are_trusted_with_the_tags_they_enter_with() {
+    let view = leaf(2, 2, 1, true);
+    let marks = Marks::usual(&[1, 2]).unwrap();
+    assert_eq!(groups(&view, &marks).len(), 4);
+    let trusting = view.clone().trusting_hosts_with(&[1]);
+    assert_eq!(groups(&trusting, &marks).len(), 3);
+    assert_eq!(
+        (trusting.new_tag(2, 0, 3), trusting.new_tag(1, 0, 3), trusting.new_tag(2, 3, 0)),
+        (None, Some(1), Some(2))
+    );
+    assert!(trusting.rules().all(|(tag, i, o, new)| view.new_tag(tag, i, o) == Some(new)));
+}
+
+#[test]
 fn four_bounces_do_not_fit_and_the_switch_and_the_count_are_named() {
     let view = leaf(4, 4, 3, false);
     let marks = Marks::usual(&[1, 2, 3, 4]).unwrap();
