@@ -51,9 +51,10 @@ pub fn command(args: &BudgetArgs) -> Result<Exit, Failure> {
     let marks = args.marks.marks(&rules, Some(&profile))?;
     let names = InterfaceArgs { interface: None, interfaces: None }.interfaces(&fabric, "p{port}")?;
     super::export::check_names(&fabric, &args.switches)?;
+    let first_tags: Vec<_> = rules.classes.iter().map(|class| class.first_tag).collect();
     let mut all: Vec<(Needs, Vec<Excess>)> = Vec::new();
     for view in SwitchView::all(&fabric, &rules, &names, |link| args.headroom.bytes(link)) {
-        let view = view.map_err(super::export::wrong)?;
+        let view = view.map_err(super::export::wrong)?.trusting_hosts_with(&first_tags);
         if args.switches.is_empty() || args.switches.iter().any(|name| name == view.name()) {
             let needs = Needs::of(&view, &marks);
             let excess = needs.excess(&profile.limits);

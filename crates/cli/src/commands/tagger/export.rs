@@ -46,6 +46,10 @@ pub struct ExportArgs {
     headroom: HeadroomArgs,
     #[command(flatten)]
     target: TargetArgs,
+    /// Tags that a host may send, in a switch's language: those that classes enter with, so that what a host marks
+    /// otherwise is lossy; or any that the rules have.
+    #[arg(long, value_enum, value_name = "TAGS", default_value = "first")]
+    trust_hosts: Trusted,
     /// Do not prove the rules first.
     #[arg(long)]
     unproved: bool,
@@ -94,6 +98,12 @@ enum Format {
     Nftables,
     /// Arista EOS, as far as its guides document
     Eos,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Trusted {
+    First,
+    Any,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -222,8 +232,12 @@ fn render(args: &ExportArgs, fabric: &Fabric, rules: &RuleTable, marks: &Marks) 
     written.notes.extend(general_notes(args.to, marks));
     let bar = count_bar(fabric.switches().count() as u64, !args.quiet && !args.json);
     for view in SwitchView::all(fabric, rules, &names, |link| args.headroom.bytes(link)) {
-        let view = view.map_err(wrong)?;
+        let mut view = view.map_err(wrong)?;
         bar.inc(1);
+        let listing = matches!(args.to, Format::Table | Format::Json | Format::Csv);
+        if args.trust_hosts == Trusted::First && !listing {
+            view = view.trusting_hosts_with(&settings.first_tags);
+        }
         if !args.switches.is_empty() && !args.switches.iter().any(|name| name == view.name()) {
             continue;
         }

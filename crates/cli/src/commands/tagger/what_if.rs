@@ -118,11 +118,11 @@ fn as_text(args: &WhatIfArgs, fabric: &Fabric, verdicts: &[Verdict]) -> String {
     };
     let rows: Vec<Vec<String>> = verdicts.iter().filter(|verdict| args.all || !harmless(verdict)).map(row).collect();
     let mut text = format!(
-        "{}: {} between switches, each failing alone: {} of them {} traffic that was lossless\n",
+        "{}: {} between switches, each failing alone: {} of them {} lossless traffic lossy, or cut it off\n",
         styled(&args.on.rules.display().to_string(), Style::Strong),
         counted(verdicts.len() as u64, "link"),
         grouped(costly),
-        if costly == 1 { "turns" } else { "turn" },
+        if costly == 1 { "makes" } else { "make" },
     );
     if !rows.is_empty() {
         let header = [
