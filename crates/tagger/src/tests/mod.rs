@@ -2,5 +2,6 @@
 
 mod checker;
 mod fewest;
-mod golden;
+pub(crate) mod golden;
+mod literal;
 mod random;
