@@ -7,6 +7,8 @@
 //! scale bcube N K PATHS       the shortest PATHS paths of each pair
 //! scale clos K BOUNCES        the Clos rule for a fat-tree of K-port switches
 //! scale f10 K BOUNCES         the same for an F10
+//!
+//! With --fewest anywhere, as few tags as can be found in place of Algorithm 2.
 //! ```
 
 use fabric::generate::{TierLinks, bcube, f10, fat_tree, jellyfish};
@@ -14,13 +16,16 @@ use fabric::{Fabric, LinkSpec};
 use std::time::Instant;
 use tagger::paths::{ExpectedPaths, PathSource, TreeRoots};
 use tagger::rules::RuleTable;
-use tagger::{Request, clos_rule, generate};
+use tagger::{Algorithm, Request, clos_rule, generate};
 use units::{Rate, Time};
 
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let count = arguments.len();
+    arguments.retain(|argument| argument != "--fewest");
+    let algorithm = if arguments.len() < count { Algorithm::Fewest } else { Algorithm::Merge };
     let word = |index: usize| arguments.get(index).map_or("", String::as_str);
     let number = |index: usize, default: u32| match word(index) {
         "" => Ok(default),
@@ -44,11 +49,11 @@ fn main() -> Result<(), Failure> {
                 0 => {}
                 count => sources.push(PathSource::Random { count, max_switches: 7, seed: 1 }),
             }
-            by_paths(&fabric, ExpectedPaths { sources })
+            by_paths(&fabric, ExpectedPaths { sources }, algorithm)
         }
         "bcube" => {
             let paths = PathSource::NShortest { paths: number(3, 4)? };
-            by_paths(&bcube(number(1, 4)?, number(2, 3)?, link)?, paths.into())
+            by_paths(&bcube(number(1, 4)?, number(2, 3)?, link)?, paths.into(), algorithm)
         }
         kind @ ("clos" | "f10") => {
             let (k, links) = (number(1, 64)?, TierLinks::uniform(link));
@@ -65,9 +70,9 @@ fn main() -> Result<(), Failure> {
     }
 }
 
-fn by_paths(fabric: &Fabric, paths: ExpectedPaths) -> Result<(), Failure> {
+fn by_paths(fabric: &Fabric, paths: ExpectedPaths, algorithm: Algorithm) -> Result<(), Failure> {
     let start = Instant::now();
-    let generated = generate(fabric, &Request::new(paths))?;
+    let generated = generate(fabric, &Request { algorithm, ..Request::new(paths) })?;
     let seconds = start.elapsed().as_secs_f64();
     println!("{:#?}", generated.report);
     show(fabric, &generated.table);
