@@ -72,6 +72,11 @@ impl Ports {
     pub fn base(&self, node: NodeId) -> u32 {
         self.base[node.index()]
     }
+    /// How many ports a node has.
+    #[inline]
+    pub fn count(&self, node: NodeId) -> u32 {
+        self.base[node.index() + 1] - self.base[node.index()]
+    }
     /// How many words hold a set of ports of a node.
     #[inline]
     pub fn width(&self, node: NodeId) -> usize {

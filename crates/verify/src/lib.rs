@@ -23,6 +23,7 @@ mod proof;
 mod routes;
 mod rules;
 mod table;
+mod trees;
 mod verdict;
 
 pub use error::{PathFault, RuleFault, VerifyError};

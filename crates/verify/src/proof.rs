@@ -5,6 +5,7 @@ use crate::error::{PathFault, VerifyError};
 use crate::paths::{Hop, ListedPath, PathList};
 use crate::rules::RuleFile;
 use crate::table::Table;
+use crate::trees::Leaves;
 use crate::verdict::{Check, Counts, Cycle, DecreasingRule, LostPath, MAX_LOST, TaggedLink, Verdict, forwarders};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 use std::io::BufRead;
@@ -45,6 +46,7 @@ pub struct Verifier<'f> {
     pub(crate) counts: Counts,
     pub(crate) lost: Vec<LostPath>,
     pub(crate) edge: Edge,
+    pub(crate) leaves: Leaves,
 }
 
 impl<'f> Verifier<'f> {
@@ -56,7 +58,7 @@ impl<'f> Verifier<'f> {
         let table = Table::new(fabric, rules)?;
         let counts = Counts { switches: forwarders(fabric), rules: table.rules, ..Counts::default() };
         let edge = Edge::new(fabric, &table);
-        Ok(Verifier { fabric, table, expected: false, counts, lost: Vec::new(), edge })
+        Ok(Verifier { fabric, table, expected: false, counts, lost: Vec::new(), edge, leaves: Leaves::new(fabric) })
     }
 
     /// Every path of a list must be lossless.
@@ -92,6 +94,11 @@ impl<'f> Verifier<'f> {
             }
         }
         Ok(())
+    }
+
+    /// Whether all hosts of `node` get the frames of a queue of it losslessly.
+    pub(crate) fn delivers(&mut self, vertex: u32, node: NodeId) -> Result<bool, PathFault> {
+        Ok(self.edge.withheld(self.fabric, &self.table, vertex, node)?.is_none())
     }
 
     /// The slot that frames of a class start with.
@@ -270,23 +277,10 @@ fn follow_from(
             None => return Ok(Some(Lost { entry, egress })),
         }
     }
-    if fabric.node(last).kind == NodeKind::Host || edge.delivers[vertex as usize] {
+    if fabric.node(last).kind == NodeKind::Host {
         return Ok(None);
     }
-    let mut any = false;
-    for port in host_ports(fabric, last) {
-        any = true;
-        let egress = fabric.port_number(last, port) as u32;
-        // A host does not send to itself.
-        if egress != graph.port(vertex) && graph.onward_slot(vertex, port).is_none() {
-            return Ok(Some(Lost { entry, egress }));
-        }
-    }
-    if !any {
-        return Err(PathFault::NoHost { switch: fabric.name(last).to_owned() });
-    }
-    edge.delivers[vertex as usize] = true;
-    Ok(None)
+    Ok(edge.withheld(fabric, table, vertex, last)?.map(|egress| Lost { entry, egress }))
 }
 
 /// What the rules do between hosts and their switch, looked up once: a list of paths between switches asks for it
@@ -296,9 +290,15 @@ pub(crate) struct Edge {
     /// Per class and egress port: which of `entrances`; 0 is not known yet.
     of_egress: Vec<Vec<u32>>,
     pub entrances: Vec<Entrance>,
+    /// Per class and egress port: the slots of `next` as bits, and [`LOST`]; 0 is not known yet. For trees.
+    bits: Vec<Vec<u64>>,
     /// Per queue: all hosts of its switch get its frames losslessly.
     pub delivers: Vec<bool>,
 }
+
+/// Above all slots of [`Edge::entrance_bits`].
+pub(crate) const LOST: u64 = 1 << 62;
+const KNOWN: u64 = 1 << 63;
 
 /// What becomes of frames from the hosts of a switch that leave it by one port.
 #[derive(Clone, Debug, Default)]
@@ -314,8 +314,51 @@ impl Edge {
         Edge {
             of_egress: vec![vec![0; fabric.port_count()]; table.classes.len()],
             entrances: vec![Entrance::default()],
+            bits: vec![vec![0; fabric.port_count()]; table.classes.len()],
             delivers: vec![false; table.graph.len()],
         }
+    }
+
+    /// The egress port of the first host of `node` that frames of a queue of it reach only lossily.
+    fn withheld(
+        &mut self,
+        fabric: &Fabric,
+        table: &Table,
+        vertex: u32,
+        node: NodeId,
+    ) -> Result<Option<u32>, PathFault> {
+        if self.delivers[vertex as usize] {
+            return Ok(None);
+        }
+        let mut any = false;
+        for port in host_ports(fabric, node) {
+            any = true;
+            let egress = fabric.port_number(node, port) as u32;
+            // A host does not send to itself.
+            if egress != table.graph.port(vertex) && table.graph.onward_slot(vertex, port).is_none() {
+                return Ok(Some(egress));
+            }
+        }
+        if !any {
+            return Err(PathFault::NoHost { switch: fabric.name(node).to_owned() });
+        }
+        self.delivers[vertex as usize] = true;
+        Ok(None)
+    }
+
+    /// The slots with which frames of the hosts of a switch leave it by a port, as bits below [`LOST`], which is set
+    /// where some turn lossy.
+    pub fn entrance_bits(&mut self, fabric: &Fabric, table: &Table, hop: Hop, egress: u32, class: usize) -> u64 {
+        let known = self.bits[class][egress as usize];
+        if known != 0 {
+            return known & !KNOWN;
+        }
+        let first = table.tags.binary_search(&table.classes[class].first_tag).unwrap_or(0) as u16;
+        let at = self.entrance(fabric, table, hop, class, first);
+        let mut bits = if self.entrances[at].lost.is_some() { LOST } else { 0 };
+        self.entrances[at].next.iter().for_each(|&(vertex, _)| bits |= 1 << table.graph.slot(vertex));
+        self.bits[class][egress as usize] = bits | KNOWN;
+        bits
     }
 
     /// Position in `entrances`.

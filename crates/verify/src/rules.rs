@@ -102,6 +102,13 @@ impl RuleFile {
             VerifyError::Json { line: error.line(), column: error.column(), message }
         };
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        let file = serde_json::from_slice::<RuleFile>(bytes);
+        // A large file is read twice only to say what is wrong with it.
+        if let Ok(file) = file
+            && (file.format.as_str(), file.version) == (FORMAT, VERSION)
+        {
+            return Ok(file);
+        }
         let head: Head = serde_json::from_slice(bytes).map_err(json)?;
         if head.format != FORMAT {
             let found = head.format.to_string();

@@ -345,3 +345,62 @@ fn is_routed(fabric: &Fabric, routes: &Forwarding, path: &[(NodeId, u16)]) -> bo
         group.contains(&port)
     })
 }
+
+#[test]
+fn trees_agree_with_the_list_of_their_paths() {
+    let (mut lossless, mut lossy) = (0, 0);
+    for seed in 0..600 {
+        let mut stream = Stream::new(seed, 4, purpose("verify oracle"));
+        let fabric = random_fabric(&mut stream);
+        let file = random_rules(&fabric, 2, [60, 90, 100][stream.below(3) as usize], &mut stream);
+        let has_host =
+            |node: NodeId| fabric.ports(node).iter().any(|peer| fabric.node(peer.peer).kind == NodeKind::Host);
+        let targets: Vec<NodeId> = fabric.switches().filter(|&node| has_host(node)).collect();
+        let target = targets[stream.below(targets.len() as u64) as usize];
+        let mut towards = vec![None; fabric.nodes().len()];
+        let mut open = vec![target];
+        while let Some(node) = open.pop() {
+            for peer in fabric.ports(node) {
+                let new = peer.peer != target && towards[peer.peer.index()].is_none();
+                if new && fabric.node(peer.peer).forwards() {
+                    towards[peer.peer.index()] = Some(peer.peer_port);
+                    open.push(peer.peer);
+                }
+            }
+            stream.shuffle(&mut open);
+        }
+        let mut list = String::new();
+        for source in fabric.switches().filter(|&node| node != target && has_host(node)) {
+            let mut at = source;
+            while at != target {
+                let port = towards[at.index()].expect("a tree");
+                list += &format!("{}:{port} ", fabric.name(at));
+                at = fabric.ports(at)[usize::from(port)].peer;
+            }
+            list += &format!("{}\n", fabric.name(target));
+        }
+        let mut by_list = Verifier::new(&fabric, &file).expect("rules");
+        by_list.expect_list(list.as_bytes()).expect("paths");
+        let mut by_tree = Verifier::new(&fabric, &file).expect("rules");
+        by_tree.expect_tree(target, &towards).expect("a tree");
+        let (by_list, by_tree) = (by_list.finish(), by_tree.finish());
+        assert_eq!((by_list.counts, by_list.lost.len()), (by_tree.counts, by_tree.lost.len()), "seed {seed}\n{list}");
+        if by_list.lost.is_empty() {
+            lossless += 1
+        } else {
+            lossy += 1
+        }
+        // Two switches that send to each other make no tree.
+        let looped = fabric.switches().find(|&node| {
+            let peer = |node: NodeId| towards[node.index()].map(|port| fabric.ports(node)[usize::from(port)]);
+            node != target && peer(node).is_some_and(|peer| peer.peer != target)
+        });
+        if let Some(node) = looped {
+            let peer = fabric.ports(node)[usize::from(towards[node.index()].expect("a port"))];
+            towards[peer.peer.index()] = Some(peer.peer_port);
+            let error = Verifier::new(&fabric, &file).expect("rules").expect_tree(target, &towards).unwrap_err();
+            assert!(error.to_string().contains("an expected path has no loop"), "{error}");
+        }
+    }
+    assert!(lossless > 50 && lossy > 50, "{lossless} {lossy}");
+}

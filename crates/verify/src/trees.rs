@@ -1,0 +1,186 @@
+//! Every path of a tree that leads to one switch must be lossless.
+
+use crate::error::PathFault;
+use crate::graph::Ports;
+use crate::paths::Hop;
+use crate::proof::{LOST, Verifier, host_ports};
+use fabric::{Fabric, NodeId, NodeKind, PortIndex};
+
+/// Slots of one link as bits; beyond that many tags a tree is followed path by path.
+const BITS: usize = LOST.trailing_zeros() as usize;
+
+/// What a walk over a tree from its leaves to its root remembers; used again for the next tree.
+#[derive(Debug, Default)]
+pub(crate) struct Leaves {
+    /// Everything that forwards: hosts are many, and no tree passes them.
+    forwarders: Vec<NodeId>,
+    /// Switches with hosts.
+    sources: Vec<NodeId>,
+    /// How many nodes the tree has, without its root.
+    nodes: usize,
+    /// Per node: branches that are still to come.
+    waiting: Vec<u32>,
+    open: Vec<NodeId>,
+    /// Per node: the slots of frames that have left it.
+    slots: Vec<u64>,
+    /// Per node in the tree: the number of its port towards the root.
+    egress: Vec<u32>,
+    /// Per node: a host that forwards.
+    relays: Vec<bool>,
+}
+
+impl Verifier<'_> {
+    /// The path from every switch with hosts to the hosts of `target` must be lossless for every class, by the port
+    /// that `towards` gives for each node; `None` for nodes outside the tree. Paths share what they have in common,
+    /// so that a tree costs its nodes and not their distances.
+    ///
+    /// # Errors
+    /// [`PathFault`] if the ports do not make a tree that leads to `target`.
+    pub fn expect_tree(&mut self, target: NodeId, towards: &[Option<PortIndex>]) -> Result<(), PathFault> {
+        self.expected = true;
+        let mut leaves = std::mem::take(&mut self.leaves);
+        let mut lossless = Ok(self.table.tags.len() <= BITS);
+        for class in 0..self.table.classes.len() {
+            let so_far = lossless?;
+            lossless = self.lossless_tree(target, towards, class, &mut leaves).map(|lossless| lossless && so_far);
+            if lossless.is_err() {
+                break;
+            }
+        }
+        self.leaves = leaves;
+        let lossless = lossless?;
+        let fabric = self.fabric;
+        let is_source = |node: &&NodeId| **node != target && towards[node.index()].is_some();
+        if lossless {
+            self.counts.paths += self.leaves.sources.iter().filter(is_source).count() as u64;
+            return Ok(());
+        }
+        // Rare: each path by itself, to say which and where.
+        let sources: Vec<NodeId> = self.leaves.sources.iter().filter(is_source).copied().collect();
+        for source in sources {
+            let hops = hops_of(fabric, source, target, towards);
+            self.expect_path(None, &hops, target)?;
+        }
+        Ok(())
+    }
+
+    /// Whether one class keeps every path. With too many tags only the tree itself is judged.
+    fn lossless_tree(
+        &mut self,
+        target: NodeId,
+        towards: &[Option<PortIndex>],
+        class: usize,
+        leaves: &mut Leaves,
+    ) -> Result<bool, PathFault> {
+        let fabric = self.fabric;
+        let few = self.table.tags.len() <= BITS;
+        let graph = &self.table.graph;
+        leaves.begin(fabric, &graph.ports, target, towards)?;
+        let (mut lossless, mut left) = (true, 0);
+        let mut arriving = Vec::new();
+        while let Some(node) = leaves.open.pop() {
+            left += 1;
+            let egress = leaves.egress[node.index()];
+            let port = (egress - graph.ports.base(node)) as PortIndex;
+            let mut slots = leaves.slots[node.index()];
+            if few && !leaves.relays[node.index()] {
+                slots |= self.edge.entrance_bits(fabric, &self.table, Hop { node, port }, egress, class);
+                lossless &= slots & LOST == 0;
+                slots &= !LOST;
+            }
+            let ingress = graph.ports.peer(egress);
+            let next = graph.ports.node(ingress);
+            if next == target {
+                arriving.push((ingress, slots));
+                slots = 0;
+            }
+            while slots != 0 {
+                let vertex = graph.vertex(ingress, slots.trailing_zeros() as u16);
+                slots &= slots - 1;
+                let out = leaves.egress[next.index()] - graph.ports.base(next);
+                match graph.onward_slot(vertex, out as PortIndex) {
+                    Some(slot) => leaves.slots[next.index()] |= 1 << slot,
+                    None => lossless = false,
+                }
+            }
+            let waiting = &mut leaves.waiting[next.index()];
+            *waiting -= 1;
+            if *waiting == 0 && next != target {
+                leaves.open.push(next);
+            }
+        }
+        for (ingress, mut slots) in arriving {
+            while slots != 0 {
+                let vertex = self.table.graph.vertex(ingress, slots.trailing_zeros() as u16);
+                slots &= slots - 1;
+                lossless &= self.delivers(vertex, target)?;
+            }
+        }
+        if left < leaves.nodes {
+            let circle = (0..towards.len()).find(|&at| leaves.waiting[at] > 0 && at != target.index()).unwrap_or(0);
+            return Err(PathFault::Loop { node: fabric.name(NodeId(circle as u32)).to_owned() });
+        }
+        Ok(lossless)
+    }
+}
+
+impl Leaves {
+    pub fn new(fabric: &Fabric) -> Leaves {
+        Leaves {
+            forwarders: fabric.node_ids().filter(|&node| fabric.node(node).forwards()).collect(),
+            sources: fabric.switches().filter(|&node| host_ports(fabric, node).next().is_some()).collect(),
+            waiting: vec![0; fabric.nodes().len()],
+            slots: vec![0; fabric.nodes().len()],
+            egress: vec![0; fabric.nodes().len()],
+            relays: fabric.nodes().iter().map(|node| node.kind == NodeKind::Host).collect(),
+            ..Leaves::default()
+        }
+    }
+
+    fn begin(
+        &mut self,
+        fabric: &Fabric,
+        ports: &Ports,
+        target: NodeId,
+        towards: &[Option<PortIndex>],
+    ) -> Result<(), PathFault> {
+        for node in &self.forwarders {
+            (self.waiting[node.index()], self.slots[node.index()]) = (0, 0);
+        }
+        self.open.clear();
+        self.nodes = 0;
+        let name = |node| fabric.name(node).to_owned();
+        let in_tree = |node: NodeId| towards[node.index()].filter(|_| node != target);
+        for &node in &self.forwarders {
+            let Some(port) = in_tree(node) else { continue };
+            if u32::from(port) >= ports.count(node) {
+                let ports = ports.count(node) as usize;
+                return Err(PathFault::UnknownPort { node: name(node), port: port.to_string(), ports });
+            }
+            let egress = ports.base(node) + u32::from(port);
+            let next = ports.node(ports.peer(egress));
+            if next != target && towards[next.index()].is_none() {
+                return Err(PathFault::NoLink { from: name(next), to: name(target) });
+            }
+            if self.relays[next.index()] && !fabric.node(next).forwards() {
+                return Err(PathFault::HostDoesNotForward { host: name(next) });
+            }
+            self.egress[node.index()] = egress;
+            self.waiting[next.index()] += 1;
+            self.nodes += 1;
+        }
+        let leaves = self.forwarders.iter().filter(|&&node| in_tree(node).is_some() && self.waiting[node.index()] == 0);
+        self.open.extend(leaves);
+        Ok(())
+    }
+}
+
+/// The hops of one path of a tree that has no loop.
+fn hops_of(fabric: &Fabric, source: NodeId, target: NodeId, towards: &[Option<PortIndex>]) -> Vec<Hop> {
+    let (mut hops, mut at) = (Vec::new(), source);
+    while let Some(port) = towards[at.index()].filter(|_| at != target) {
+        hops.push(Hop { node: at, port });
+        at = fabric.ports(at)[usize::from(port)].peer;
+    }
+    hops
+}
