@@ -41,7 +41,7 @@ fn bounce(
         let right = || Some("write a number of at least 0, like 50; 0 makes the probability linear".to_owned());
         match value.text().map(|text| (text.parse::<f64>(), text)) {
             Some((Ok(lambda), text)) if lambda.is_finite() && lambda >= 0.0 => Ok((lambda, text)),
-            Some((Ok(_), text)) => {
+            Some((Ok(lambda), text)) if lambda < 0.0 => {
                 Err((format!("lambda = {text} would make frames bounce less the fuller their queue is"), right()))
             }
             _ => Err((format!("{} is no number", show(value)), right())),

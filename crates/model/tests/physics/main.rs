@@ -11,3 +11,4 @@ mod lossless;
 mod queueing;
 mod sharing;
 mod trace;
+mod turns;

@@ -1,0 +1,244 @@
+//! Frames that turn around (PABO) or take detours (DIBS): what is lost and why, whether frames retrace their paths,
+//! and whether the books close whatever else goes on.
+
+use crate::bench::*;
+use crate::conservation::network;
+use fabric::Fabric;
+use fabric::generate::{TierLinks, fat_tree, line, tree};
+use model::parameters::*;
+use protocols::pabo::{BounceParameters, Return};
+use traffic::{ENDLESS, Process};
+use units::random::{Stream, purpose};
+use units::{Rate, Time};
+
+fn links(gbps: u64) -> TierLinks {
+    TierLinks { host: link(gbps, 50), edge: link(gbps, 50), core: link(gbps, 50) }
+}
+
+fn bounce(pabo: BounceParameters, packets: u32) -> SwitchParameters {
+    SwitchParameters {
+        buffer: Buffer::PerQueue { limit: QueueLimit::Packets(packets) },
+        flow_control: FlowControl::None,
+        overload: Overload::Bounce { pabo, queue: QueueLimit::Packets(packets) },
+        marking: Marking::None,
+        scheduler: Scheduler::Strict,
+    }
+}
+
+/// Bursts of all `senders` to `receiver`, one millisecond apart.
+fn bursts(fabric: &Fabric, senders: &[u32], receiver: u32, frames: u32) -> traffic::Plan {
+    let process = Process::Bursts { frame_gap: Time::from_ns(500), frames_per_burst: frames, pause: Time::from_ms(1) };
+    let bytes = 2 * u64::from(frames) * 1518;
+    let flows = senders.iter().map(|&sender| datagrams(sender, receiver, process, 1518, bytes));
+    plan(fabric.hosts().len() as u32, flows.collect::<Vec<_>>())
+}
+
+fn turns(told: &Told) -> &record::turns::TurnSummary {
+    told.summary.turns.as_ref().expect("a switch that turns frames")
+}
+
+/// Every frame that bounced n times crossed `path + 2 n` switches: it went back the way it came, and again. One that
+/// came back to its host crossed one less, since a host is no switch.
+fn retraces(told: &Told, path: usize) {
+    let turns = turns(told);
+    let sum = |counts: &[u64]| counts.iter().enumerate().map(|(value, frames)| value as u64 * frames).sum::<u64>();
+    let expected = turns.delivered * path as u64 + 2 * sum(&turns.by_turns) - turns.returned_to_source;
+    assert_eq!(sum(&turns.by_total_hops), expected, "{turns:?}");
+    if turns.returned_to_source > 0 {
+        return;
+    }
+    for (bounces, &frames) in turns.by_turns.iter().enumerate() {
+        let hops = turns.by_total_hops.get(path + 2 * bounces).copied().unwrap_or(0);
+        assert_eq!(hops, frames, "of {bounces} bounces: {turns:?}");
+    }
+}
+
+/// Whatever theta, lambda and room are, one direction loses nothing and everybody retraces his path.
+#[test]
+fn traffic_in_one_direction_loses_nothing() {
+    let mut random = Stream::new(1, 0, purpose("one direction"));
+    for seed in 0..20 {
+        let stream = &mut random;
+        let (fabric, senders, receiver, path) = match stream.below(3) {
+            0 => (tree(&[3, 1], 1, 1, links(10)).unwrap(), vec![0, 1, 2], 3, 3),
+            // Senders in other pods, over equal paths.
+            1 => (fat_tree(4, links(10)).unwrap(), vec![4, 6, 9, 11, 13], 0, 5),
+            _ => (line(4, 2, link(10, 50), link(10, 50)).unwrap(), vec![0, 1], 6, 4),
+        };
+        let pabo = BounceParameters {
+            theta: stream.below(11) as f64 / 10.0,
+            lambda: [0.0, 1.0, 50.0, 500.0][stream.below(4) as usize],
+            ..BounceParameters::default()
+        };
+        let frames = 20 + stream.below(180) as u32;
+        let room = 1 + stream.below(40) as u32;
+        let mut setup = setup(fabric.clone(), bursts(&fabric, &senders, receiver, frames));
+        setup.switch = bounce(pabo, room);
+        setup.seed = seed;
+        setup.duration = Time::from_ms(4);
+        let told = run(setup);
+        assert!(told.summary.passes(), "seed {seed}: {:?}", told.summary.checks);
+        let packets = &told.summary.packets;
+        assert_eq!(packets.dropped_total(), 0, "seed {seed}: {pabo:?}, room {room}: {:?}", packets.dropped);
+        assert_eq!(packets.delivered_whole, packets.injected, "seed {seed}");
+        assert!(turns(&told).turned_share > 0.0 || room > 30, "seed {seed}: {pabo:?} {:?}", turns(&told));
+        retraces(&told, path);
+    }
+}
+
+/// The way back by the switch's own routes is the same on a tree; on equal paths it is another, and may be that of
+/// more frames than it can carry: only the arrival port promises a place on the way back.
+#[test]
+fn a_source_lookup_is_the_arrival_port_on_a_tree() {
+    let on = |fabric: &Fabric, senders: &[u32], receiver, back| {
+        let mut setup = setup(fabric.clone(), bursts(fabric, senders, receiver, 150));
+        setup.switch = bounce(BounceParameters { back, ..BounceParameters::default() }, 20);
+        setup.duration = Time::from_ms(4);
+        let told = run(setup);
+        assert!(told.summary.passes(), "{:?}", told.summary.checks);
+        assert!(told.summary.packets.dropped.keys().all(|cause| cause == "bounce queue full"));
+        assert!(back == Return::SourceLookup || told.summary.packets.dropped_total() == 0);
+        format!("{:?}", told.summary)
+    };
+    let small = tree(&[3, 1], 1, 1, links(10)).unwrap();
+    let wide = fat_tree(4, links(10)).unwrap();
+    let both = |fabric, senders: &[u32], receiver| {
+        [Return::ArrivalPort, Return::SourceLookup].map(|back| on(fabric, senders, receiver, back))
+    };
+    let [arrival, lookup] = both(&small, &[0, 1, 2], 3);
+    assert_eq!(arrival, lookup);
+    let [arrival, lookup] = both(&wide, &[4, 6, 9, 11, 13], 0);
+    assert_ne!(arrival, lookup);
+}
+
+/// A reverse port can receive more than it sends when traffic runs both ways: then, and only so, frames are lost.
+#[test]
+fn losses_have_the_bounce_queue_as_their_cause() {
+    let fabric = line(3, 2, link(10, 50), link(10, 50)).unwrap();
+    let process = Process::Poisson { rate: Rate::from_gbps(9) };
+    let both_ways = [(0, 4), (1, 4), (2, 4), (4, 0), (5, 0), (3, 0)];
+    let flows = both_ways.map(|(src, dst)| datagrams(src, dst, process, 1518, ENDLESS));
+    let mut setup = setup(fabric, plan(6, flows));
+    setup.switch = bounce(BounceParameters::default(), 20);
+    let told = run(setup);
+    let causes: Vec<&String> = told.summary.packets.dropped.keys().collect();
+    assert_eq!(causes, ["bounce queue full"]);
+    assert!(told.summary.passes(), "{:?}", told.summary.checks);
+    let storm = turns(&told).storm.expect("persistent overload is a storm");
+    assert!(storm.turned > storm.received);
+    assert!(told.summary.warnings[0].starts_with("bounce storm: "), "{:?}", told.summary.warnings);
+}
+
+/// A limit is kept, and what it costs has its own cause.
+#[test]
+fn a_frame_at_its_limit_bounces_no_more() {
+    let fabric = tree(&[3, 1], 1, 1, links(10)).unwrap();
+    let with = |limit| {
+        let mut setup = setup(fabric.clone(), bursts(&fabric, &[0, 1, 2], 3, 300));
+        setup.switch = bounce(BounceParameters { limit, ..BounceParameters::default() }, 30);
+        setup.duration = Time::from_ms(4);
+        run(setup)
+    };
+    let free = with(None);
+    assert!(turns(&free).by_turns.len() > 4 && free.summary.packets.dropped_total() == 0);
+    let bound = with(Some(3));
+    assert_eq!(turns(&bound).by_turns.len(), 4, "{:?}", turns(&bound));
+    assert_eq!(bound.summary.packets.dropped.keys().collect::<Vec<_>>(), ["bounce limit"]);
+    assert!(bound.summary.passes());
+}
+
+/// Bounced frames go ahead of those that were never bounced, within their class and not beyond it.
+#[test]
+fn frames_that_come_back_to_their_host_are_sent_again() {
+    let fabric = tree(&[3, 1], 1, 1, links(10)).unwrap();
+    let mut setup = setup(fabric.clone(), bursts(&fabric, &[0, 1, 2], 3, 400));
+    setup.switch = bounce(BounceParameters::default(), 20);
+    setup.duration = Time::from_ms(4);
+    let told = run(setup);
+    assert!(turns(&told).returned_to_source > 100, "{:?}", turns(&told));
+    assert_eq!(told.summary.packets.delivered_whole, told.summary.packets.injected);
+    assert!(told.summary.passes());
+}
+
+/// ECN marks and DCTCP slows down while switches bounce; PFC stops one class while another bounces.
+#[test]
+fn other_mechanisms_act_beside_it() {
+    let fabric = tree(&[3, 1], 1, 1, links(10)).unwrap();
+    let incast = |class| [0, 1, 2].map(|src| traffic::Flow { class, ..flow(src, 3, 400_000) });
+    let mut marked = setup(fabric.clone(), plan(4, incast(0)));
+    marked.switch = bounce(BounceParameters::default(), 20);
+    marked.switch.marking = Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 5_000, p_max: 1.0 };
+    marked.host.transport = transport("dctcp", &[]);
+    marked.duration = Time::from_ms(20);
+    let told = run(marked);
+    assert!(told.summary.happened.marks > 0 && told.summary.happened.bounces > 0, "{:?}", told.summary.happened);
+    assert_eq!(told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 3);
+    assert!(told.summary.passes() && told.summary.packets.dropped_total() == 0);
+
+    let mut stopped = setup(fabric, plan(4, incast(0).into_iter().chain(incast(3))));
+    stopped.switch = bounce(BounceParameters { classes: !(1 << 3), ..BounceParameters::default() }, 60);
+    stopped.switch.flow_control = FlowControl::Pfc(pause(10_000));
+    stopped.host.transport = transport("dctcp", &[]);
+    stopped.duration = Time::from_ms(20);
+    let told = run(stopped);
+    assert!(told.summary.pauses.count > 0 && told.summary.happened.bounces > 0, "{:?}", told.summary);
+    assert!(told.summary.passes() && told.dropped("lossless queue full") == 0, "{:?}", told.summary.checks);
+}
+
+/// DIBS absorbs a burst that tail drop loses, without ever leaving the account open.
+#[test]
+fn detours_use_the_neighbours_buffers() {
+    let fabric = fat_tree(4, links(10)).unwrap();
+    let with = |overload| {
+        let mut setup = setup(fabric.clone(), bursts(&fabric, &[4, 6, 9, 11, 13], 0, 40));
+        setup.switch = SwitchParameters { overload, ..bounce(BounceParameters::default(), 20) };
+        setup.duration = Time::from_ms(4);
+        run(setup)
+    };
+    let (dropped, detoured) = (with(Overload::Drop), with(Overload::Detour));
+    assert!(detoured.summary.passes() && detoured.summary.happened.detours > 0);
+    assert_eq!(turns(&detoured).returned_to_source, 0, "no frame is sent to a host that is not its own");
+    let lost = |told: &Told| told.summary.packets.dropped_total();
+    assert!(lost(&detoured) * 2 < lost(&dropped), "{} and {}", lost(&detoured), lost(&dropped));
+}
+
+/// Random networks with failures, lossy links, PFC and everything else: books close, on any number of threads.
+#[test]
+fn random_networks_that_turn_frames_keep_their_books() {
+    let mut turned = [0, 0];
+    for seed in 0..25 {
+        let with = |threads| {
+            let (mut setup, may_lock) = network(seed, threads);
+            let mut random = Stream::new(seed, 1, purpose("random turns"));
+            let relays = setup.fabric.nodes().iter().any(|node| node.relay);
+            if relays || random.below(3) == 0 {
+                setup.switch.overload = Overload::Detour;
+            } else {
+                let room = 2 + random.below(20) as u32;
+                let pabo = BounceParameters {
+                    theta: random.below(11) as f64 / 10.0,
+                    back: [Return::ArrivalPort, Return::SourceLookup][random.below(2) as usize],
+                    limit: [None, Some(2)][random.below(2) as usize],
+                    classes: !setup.switch.flow_control.lossless(),
+                    ..BounceParameters::default()
+                };
+                setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(room) };
+                let queue = [QueueLimit::Packets(room), QueueLimit::Bytes(20_000)][random.below(2) as usize];
+                setup.switch.overload = Overload::Bounce { pabo, queue };
+            }
+            (setup, may_lock)
+        };
+        let (setup, _) = with(1);
+        let told = run(setup);
+        let summary = &told.summary;
+        assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
+        for name in ["conservation", "turns", "buffer", "little's law"] {
+            assert!(told.passes(name), "seed {seed}: {name}: {:?}", summary.checks);
+        }
+        turned[0] += summary.happened.bounces;
+        turned[1] += summary.happened.detours;
+        let other = run(with(2).0);
+        assert_eq!(format!("{told:?}"), format!("{other:?}"), "seed {seed} on 2 threads");
+    }
+    assert!(turned.iter().all(|&turned| turned > 100), "{turned:?}");
+}

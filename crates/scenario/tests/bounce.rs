@@ -1,0 +1,96 @@
+//! Bouncing where it makes no sense is refused, with a sentence that says why.
+
+use scenario::Scenario;
+
+const GOOD: &str = r#"name = "test"
+duration = "1ms"
+
+[fabric]
+kind = "tree"
+arity = [3, 1]
+hosts_per_leaf = 1
+root_hosts = 1
+link = { rate = "1Gbps", delay = "50ns" }
+
+[switch]
+queue = { normal = "500 packets", bounce = "300 packets" }
+flow_control = { kind = "pfc", priorities = [3], xoff = "100KB" }
+overload = { kind = "bounce" }
+
+[[traffic]]
+kind = "pairs"
+pairs = [["H1", "H4"]]
+class = 0
+size = "1MB"
+"#;
+
+fn lower(text: &str) -> Result<scenario::Lowered, String> {
+    Scenario::parse(text, "test.toml", "".as_ref(), &[], None)
+        .and_then(|scenario| scenario.lower())
+        .map_err(|errors| errors.to_string())
+}
+
+fn wrong(from: &str, to: &str) -> String {
+    assert_eq!(GOOD.matches(from).count(), 1, "{from}");
+    lower(&GOOD.replace(from, to)).map(|_| ()).expect_err("must be refused")
+}
+
+#[test]
+fn the_papers_parameters_are_the_defaults() {
+    use model::parameters::{Overload, QueueLimit};
+    use protocols::pabo::Return;
+    let lowered = lower(GOOD).unwrap();
+    let Overload::Bounce { pabo, queue } = lowered.setup.switch.overload else { panic!("{:?}", lowered.setup.switch) };
+    assert_eq!((pabo.theta, pabo.lambda, pabo.limit, pabo.back), (0.8, 50.0, None, Return::ArrivalPort));
+    assert_eq!(queue, QueueLimit::Packets(300));
+    assert_eq!(pabo.classes, !(1 << 3), "all classes that PFC does not own");
+    assert!(lower(&GOOD.replace("\"bounce\" }", "\"bounce\", theta = 1, lambda = 0, limit = 5 }")).is_ok());
+}
+
+#[test]
+fn parameters_out_of_range() {
+    let set = |key: &str| wrong("{ kind = \"bounce\" }", &format!("{{ kind = \"bounce\", {key} }}"));
+    for (key, expected) in [
+        ("theta = 1.5", "theta is no utilisation of a queue: `1.5` is more than 1"),
+        ("theta = -0.1", "theta is no utilisation of a queue"),
+        ("lambda = -1", "lambda = -1 would make frames bounce less the fuller their queue is"),
+        ("lambda = nan", "is no number"),
+        ("limit = 0", "`0` is out of range"),
+        ("return = \"home\"", "`home` is no way back"),
+        ("priorities = []", "the list of classes that bounce is empty"),
+        ("theat = 0.5", "unknown key `theat`"),
+    ] {
+        let message = set(key);
+        assert!(message.starts_with("test.toml:1") && message.contains(expected), "{key}: {message}");
+        assert!(message.contains("help: "), "{key}: {message}");
+    }
+    for queue in ["\"0 packets\"", "\"0B\""] {
+        let message = wrong("\"300 packets\"", queue);
+        assert!(message.contains("no room for a queue") || message.contains("no number of packets"), "{message}");
+    }
+    assert!(wrong("bounce = \"300 packets\"", "back = \"3 packets\"").contains("a queue has no key `back`"));
+}
+
+#[test]
+fn combinations_that_make_no_sense() {
+    let pfc = wrong("{ kind = \"bounce\" }", "{ kind = \"bounce\", priorities = [0, 3] }");
+    assert!(pfc.contains("PFC owns class 3: it stops the sender before the queue is full"), "{pfc}");
+    let all = wrong("class = 0", "class = 3");
+    assert!(all.contains("every class of the traffic is left out by switch.flow_control"), "{all}");
+    let own = wrong("{ kind = \"bounce\" }", "{ kind = \"bounce\", priorities = [1] }");
+    assert!(own.contains("left out by switch.overload.priorities"), "{own}");
+    let pause =
+        wrong("{ kind = \"pfc\", priorities = [3], xoff = \"100KB\" }", "{ kind = \"pause\", xoff = \"100KB\" }");
+    assert!(pause.contains("PAUSE stops whole ports before their queues are full"), "{pause}");
+    let shared = lower(&GOOD.replace("queue = { normal = \"500 packets\", bounce = \"300 packets\" }", ""));
+    let shared = shared.map(|_| ()).unwrap_err();
+    assert!(shared.contains("queues of a shared buffer have no size of their own"), "{shared}");
+    let hosts = wrong("[[traffic]]", "[host]\ntakes_back = false\n\n[[traffic]]");
+    assert!(hosts.contains("these do not take them back: what reaches them would be lost"), "{hosts}");
+    let up_down = wrong("[[traffic]]", "[routing]\nmode = \"up-down\"\n\n[[traffic]]");
+    assert!(up_down.contains("up-down routing asks by which port a frame came"), "{up_down}");
+    let tree = "kind = \"tree\"\narity = [3, 1]\nhosts_per_leaf = 1\nroot_hosts = 1";
+    let relays = lower(&GOOD.replace(tree, "kind = \"bcube\"\nn = 2\nlevels = 1"));
+    let relays = relays.map(|_| ()).unwrap_err();
+    assert!(relays.contains("carry frames of others"), "{relays}");
+}
