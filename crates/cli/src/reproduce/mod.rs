@@ -8,6 +8,7 @@
 mod bg;
 mod check;
 mod deadlock;
+mod pabo;
 mod physics;
 mod plot;
 mod print;

@@ -1,7 +1,7 @@
 //! Every experiment, and every scenario that one of them runs.
 
 use super::trial::Trial;
-use super::{bg, deadlock, physics};
+use super::{bg, deadlock, pabo, physics};
 use crate::failure::Failure;
 
 /// A scenario that is part of the program.
@@ -74,6 +74,10 @@ scenarios! {
     MAX_MIN_TCP = "physics/max-min-tcp.toml";
     /// Four switches that wait for each other.
     RING = "deadlock/ring.toml";
+    /// Bursts of three senders meet at the last switch.
+    PABO_TREE = "pabo/tree.toml";
+    /// Two flows meet at a switch in the middle.
+    PABO_EXAMPLE = "pabo/fig1.toml";
 }
 
 /// In the order in which they run.
@@ -113,6 +117,87 @@ pub static EXPERIMENTS: &[Experiment] = &[
         quick_seconds: 1,
         choices: bg::HEADROOM_CHOICES,
         run: bg::headroom,
+    },
+    Experiment {
+        id: "pabo/drop",
+        title: "drop rates without PABO under three severities of congestion",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, section V-B",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: pabo::DROP_CHOICES,
+        run: pabo::drop_rates,
+    },
+    Experiment {
+        id: "pabo/table1",
+        title: "how far packets are bounced",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, table I",
+        seconds: 2,
+        quick_seconds: 1,
+        choices: pabo::TABLE_CHOICES,
+        run: pabo::table,
+    },
+    Experiment {
+        id: "pabo/fig1",
+        title: "congestion on one link, packets bounced to both sides, and further",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 1",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: &[],
+        run: pabo::example,
+    },
+    Experiment {
+        id: "pabo/fig3",
+        title: "the bounce function",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 3, equation 4",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: &[],
+        run: pabo::bounce_function,
+    },
+    Experiment {
+        id: "pabo/fig7a",
+        title: "bounces at each switch",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 7(a)",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: &[],
+        run: pabo::per_switch,
+    },
+    Experiment {
+        id: "pabo/fig7b",
+        title: "how many switches packets cross",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 7(b)",
+        seconds: 2,
+        quick_seconds: 1,
+        choices: pabo::TABLE_CHOICES,
+        run: pabo::total_hops,
+    },
+    Experiment {
+        id: "pabo/fig8",
+        title: "utilisation of the queues over a peak",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 8",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: &[],
+        run: pabo::peaks,
+    },
+    Experiment {
+        id: "pabo/fig9a",
+        title: "the share of packets that are bounced over theta",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 9(a)",
+        seconds: 3,
+        quick_seconds: 1,
+        choices: &[],
+        run: pabo::theta,
+    },
+    Experiment {
+        id: "pabo/fig9b",
+        title: "the hops of packets over lambda",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 9(b)",
+        seconds: 5,
+        quick_seconds: 1,
+        choices: &[],
+        run: pabo::lambda,
     },
     Experiment {
         id: "physics/md1",
