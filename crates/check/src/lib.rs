@@ -12,6 +12,8 @@
 //! | [`turns`] | every time that a frame was turned around stands in the frame's own counters, and they agree |
 //! | [`mod@deadlock`] | no set of paused queues that hold each other for ever |
 //!
+//! [`mod@reorder`] does not judge: it measures how far packets come out of order.
+//!
 //! Every check ends in a [`Verdict`]. What is called once a frame ([`PacketLedger`], [`OrderWatch`],
 //! [`QueueArea`], [`HighWater::raise`]) is a few integer operations, without hashing or allocation.
 
@@ -23,6 +25,7 @@ pub mod lossless;
 pub mod order;
 pub mod pauses;
 mod place;
+pub mod reorder;
 pub mod turns;
 mod verdict;
 
@@ -33,5 +36,6 @@ pub use little::QueueArea;
 pub use order::{OrderLog, OrderViolation, OrderWatch};
 pub use pauses::PauseLedger;
 pub use place::{AccountId, Place, QueueId};
+pub use reorder::{ReorderDensity, ReorderWatch};
 pub use turns::TurnLedger;
 pub use verdict::Verdict;
