@@ -12,7 +12,7 @@
 //! | [`turns`] | every time that a frame was turned around stands in the frame's own counters, and they agree |
 //! | [`mod@deadlock`] | no set of paused queues that hold each other for ever |
 //!
-//! [`mod@reorder`] does not judge: it measures how far packets come out of order.
+//! Two do not judge but measure: [`mod@reorder`] how far packets come out of order, [`load`] how full queues are.
 //!
 //! Every check ends in a [`Verdict`]. What is called once a frame ([`PacketLedger`], [`OrderWatch`],
 //! [`QueueArea`], [`HighWater::raise`]) is a few integer operations, without hashing or allocation.
@@ -21,6 +21,7 @@ pub mod buffer;
 pub mod conservation;
 pub mod deadlock;
 pub mod little;
+pub mod load;
 pub mod lossless;
 pub mod order;
 pub mod pauses;
@@ -33,6 +34,7 @@ pub use buffer::HighWater;
 pub use conservation::{Cause, PacketLedger, Tally};
 pub use deadlock::{Account, Deadlock, PausedQueue, deadlock};
 pub use little::QueueArea;
+pub use load::{LoadSummary, QueueLoad};
 pub use order::{OrderLog, OrderViolation, OrderWatch};
 pub use pauses::PauseLedger;
 pub use place::{AccountId, Place, QueueId};

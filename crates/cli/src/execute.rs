@@ -107,6 +107,9 @@ impl Watcher for All<'_> {
     fn captured(&mut self, frame: &CapturedFrame) {
         self.0.iter_mut().for_each(|watcher| watcher.captured(frame));
     }
+    fn reordering(&mut self, displacement: i64, frames: u64, of: u64) {
+        self.0.iter_mut().for_each(|watcher| watcher.reordering(displacement, frames, of));
+    }
     fn progress(&mut self, now: Time, hops: u64) -> bool {
         // Every one is told, also behind one that wants an end.
         let mut on = true;

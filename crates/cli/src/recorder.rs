@@ -8,7 +8,7 @@ use record::flows::{FctFormat, FctWriter, FlowRecord, FlowTable};
 use record::folder::ResultFolder;
 use record::pcapng::{CAPTURE_FILE, CaptureWriter, Interface};
 use record::pfc::{NodeKind, PfcWriter};
-use record::series::{LinkSeries, QueueLook, QueueSeries, ThroughputSeries};
+use record::series::{LinkSeries, QueueLook, QueueSeries, ReorderTable, ThroughputSeries};
 use record::trace::{PORTS_FILE, PortRow, PortTable, TRACE_FILE, TraceRow, TraceTable};
 use scenario::Lowered;
 use std::path::Path;
@@ -26,6 +26,7 @@ pub struct Recorder {
     pauses: Option<PfcWriter>,
     trace: Option<TraceTable>,
     capture: Option<Capture>,
+    reordering: Option<ReorderTable>,
     /// By node; asked for pauses only.
     kinds: Vec<NodeKind>,
     failure: Option<RecordError>,
@@ -61,6 +62,7 @@ impl Recorder {
             pauses: record.pauses.then(|| PfcWriter::create(&at("pfc.txt"))).transpose()?,
             trace: record.trace.is_some().then(|| TraceTable::create(&at(TRACE_FILE))).transpose()?,
             capture: Capture::create(&at(CAPTURE_FILE), &lowered.setup)?,
+            reordering: record.reordering.map(|_| ReorderTable::create(&at("reordering.parquet"))).transpose()?,
             kinds: if record.pauses { kinds.collect() } else { Vec::new() },
             failure: None,
         })
@@ -81,6 +83,7 @@ impl Recorder {
         self.queues.map_or(Ok(()), QueueSeries::close)?;
         self.links.map_or(Ok(()), LinkSeries::close)?;
         self.throughput.map_or(Ok(()), ThroughputSeries::close)?;
+        self.reordering.map_or(Ok(()), ReorderTable::close)?;
         self.pauses.map_or(Ok(()), PfcWriter::close)?;
         self.trace.map_or(Ok(()), TraceTable::close)?;
         self.capture.map_or(Ok(()), |capture| capture.writer.close())
@@ -143,6 +146,13 @@ impl Watcher for Recorder {
     fn captured(&mut self, frame: &CapturedFrame) {
         if let Some(capture) = &mut self.capture {
             let result = capture.push(frame);
+            self.keep(result);
+        }
+    }
+
+    fn reordering(&mut self, displacement: i64, frames: u64, of: u64) {
+        if let Some(table) = &mut self.reordering {
+            let result = table.push(displacement, frames, of);
             self.keep(result);
         }
     }

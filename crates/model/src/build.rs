@@ -73,6 +73,8 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         numbering,
         notification_delay: setup.notification_delay.unwrap_or(least_delay).max(Time::from_ps(1)),
         record_pauses: setup.record.pauses,
+        reordering: setup.record.reordering,
+        utilisation: setup.record.utilisation,
         traffic_entries: entries.map_or(0, usize::from) + 1,
         seed: setup.seed,
         fabric,

@@ -57,6 +57,10 @@ pub(crate) struct Network {
     pub numbering: Numbering,
     /// Whether pauses are written down.
     pub record_pauses: bool,
+    /// Up to which displacement reordering is measured, if it is.
+    pub reordering: Option<u32>,
+    /// Above which share of a queue time is measured, if it is.
+    pub utilisation: Option<f64>,
 }
 
 impl Network {

@@ -5,6 +5,7 @@ use crate::host::Travel;
 use crate::node::Machine;
 use crate::parameters::{Buffer, Overload, QueueLimit, Threshold};
 use crate::simulation::{Simulation, Watcher};
+use check::ReorderDensity;
 use check::Verdict;
 use check::buffer::{Mark, Unit};
 use check::conservation::Cause;
@@ -16,7 +17,7 @@ use protocols::pause::PauseState;
 use record::histogram::Histogram;
 use record::summary::{
     ByteAccount, Check, Deadlock, DeadlockEdge, Distribution, Happened, LinkSummary, PacketAccount, PauseSummary,
-    PortLoad, Summary, Window,
+    PortLoad, Reordering, Summary, Utilisation, Window,
 };
 use units::Time;
 
@@ -30,6 +31,8 @@ pub(crate) struct Measured {
     delay: Histogram,
     links: LinkSummary,
     travel: Travel,
+    reordering: Option<ReorderDensity>,
+    utilisation: Option<Utilisation>,
 }
 
 impl Simulation {
@@ -40,7 +43,8 @@ impl Simulation {
             host.delays.add_to(&mut delay);
             host.travel.iter().for_each(|other| travel.merge(other));
         }
-        Measured { end: now, delay, links: self.links(now), travel }
+        let (reordering, utilisation) = (self.reordering(), self.utilisation(now));
+        Measured { end: now, delay, links: self.links(now), travel, reordering, utilisation }
     }
 
     /// Sums up the run at its present time. Flows that have not ended are handed to `watcher` and count
@@ -62,7 +66,13 @@ impl Simulation {
         if self.warm_up == Time::ZERO && self.measure_end == self.duration {
             flows.started = started;
         }
-        let Measured { end, delay, links, travel } = self.measured.clone().unwrap_or_else(|| self.measure(now));
+        let Measured { end, delay, links, travel, reordering, utilisation } =
+            self.measured.clone().unwrap_or_else(|| self.measure(now));
+        if let Some(density) = &reordering {
+            density
+                .iter()
+                .for_each(|(displacement, frames)| watcher.reordering(displacement, frames, density.packets()));
+        }
         let packets = &ledger.packets;
         let mut account = PacketAccount {
             injected: packets.injected.frames,
@@ -99,6 +109,8 @@ impl Simulation {
             },
             flows,
             delay_ns: Distribution::from_ps(&delay),
+            reordering: reordering.as_ref().map(describe_reordering),
+            utilisation,
             pauses: self.pauses(&ledger, now),
             links,
             deadlock: self.deadlock_report(),
@@ -245,6 +257,30 @@ impl Simulation {
         }
     }
 
+    /// How far frames came out of order so far, where it is measured.
+    fn reordering(&self) -> Option<ReorderDensity> {
+        let mut total = ReorderDensity::new(self.network.reordering?);
+        self.hosts().for_each(|host| host.add_reordering(&mut total));
+        Some(total)
+    }
+
+    /// How full queues were so far, where it is measured.
+    fn utilisation(&self, now: Time) -> Option<Utilisation> {
+        let threshold = self.network.utilisation?;
+        let loads: Vec<_> = self.switches().flat_map(|switch| switch.loads()).collect();
+        let found =
+            check::load::summary(now, loads.iter().map(|(load, capacity, watched)| (load, *capacity, *watched)));
+        Some(Utilisation {
+            threshold,
+            queues: found.queues,
+            queues_used: found.offered,
+            mean: found.mean,
+            variance: found.variance,
+            variance_of_means: found.variance_of_means,
+            time_ratio: found.time_ratio,
+        })
+    }
+
     fn links(&self, now: Time) -> LinkSummary {
         let fabric = &self.network.fabric;
         let span = now.saturating_sub(self.warm_up);
@@ -319,6 +355,22 @@ impl Simulation {
 
 fn under_way(turns: &mut TurnLedger, frame: &Frame) {
     turns.under_way(frame.bounces, frame.max_distance, frame.distance);
+}
+
+fn describe_reordering(density: &ReorderDensity) -> Reordering {
+    let (earliest, latest) = density.extent();
+    Reordering {
+        threshold_packets: density.threshold(),
+        packets: density.packets(),
+        displaced: density.displaced(),
+        entropy_nats: density.entropy(),
+        mean_displacement_packets: density.mean_displacement(),
+        earliest_packets: earliest.unsigned_abs(),
+        latest_packets: latest.unsigned_abs(),
+        lost: density.lost(),
+        too_early: density.beyond(),
+        ignored: density.ignored(),
+    }
 }
 
 fn dropped(ledger: &Ledger) -> std::collections::BTreeMap<String, u64> {

@@ -250,8 +250,8 @@ pub struct Setup {
     pub record: RecordParameters,
 }
 
-/// What a run writes down beside its summary.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a run writes down beside its summary, and what of the summary costs a look at every frame.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordParameters {
     /// Queue lengths, this often.
     pub queues_every: Option<Time>,
@@ -261,6 +261,11 @@ pub struct RecordParameters {
     pub throughput_every: Option<Time>,
     /// Every pause and resume that is received.
     pub pauses: bool,
+    /// How far data frames come out of order, up to this displacement in frames (RFC 5236: `D_T`).
+    pub reordering: Option<u32>,
+    /// How full queues of switches are, and for what share of time above this share, 0 to 1. Takes a
+    /// [`Buffer::PerQueue`]; a shared buffer has no queue of a size of its own.
+    pub utilisation: Option<f64>,
     /// What happens to chosen frames.
     pub trace: Option<TraceParameters>,
     /// Ports whose frames are written down as bytes, each at most once.

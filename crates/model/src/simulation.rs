@@ -62,6 +62,9 @@ pub trait Watcher {
     fn trace(&mut self, _row: &TraceRow) {}
     /// A frame passed a captured port.
     fn captured(&mut self, _frame: &CapturedFrame) {}
+    /// `frames` of `of` data frames arrived `displacement` places later than they were sent (earlier where it is
+    /// negative), by ascending displacement, once at the end of a run that measures it.
+    fn reordering(&mut self, _displacement: i64, _frames: u64, _of: u64) {}
     /// The run has reached `now` after `hops` packet-hops; false stops it.
     fn progress(&mut self, _now: Time, _hops: u64) -> bool {
         true

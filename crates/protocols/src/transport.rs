@@ -167,6 +167,15 @@ impl TransportParameters {
         }
     }
 
+    /// Payload of every data frame of a flow but the last.
+    pub fn payload_bytes(&self) -> u16 {
+        match self {
+            TransportParameters::Datagram(parameters) => parameters.payload_bytes(),
+            TransportParameters::Tcp(parameters) => parameters.mss_bytes,
+            TransportParameters::Roce(parameters) => parameters.payload_bytes,
+        }
+    }
+
     /// What of a data frame is no payload, FCS included.
     pub fn header_bytes(&self) -> u16 {
         match self {

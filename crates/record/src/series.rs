@@ -66,6 +66,38 @@ impl QueueSeries {
     }
 }
 
+/// The reorder density: `displacement_packets, packets, share`, a row for each displacement that occurred.
+pub struct ReorderTable(TableWriter);
+
+impl ReorderTable {
+    /// Starts the table at `path`, by custom `reordering.parquet`.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn create(path: &Path) -> Result<Self, RecordError> {
+        let columns =
+            [Column::new("displacement_packets", Kind::I64), number("packets"), Column::new("share", Kind::F64)];
+        TableWriter::create(path, &columns).map(ReorderTable)
+    }
+
+    /// Appends how many of `of` packets had this displacement.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn push(&mut self, displacement: i64, packets: u64, of: u64) -> Result<(), RecordError> {
+        let share = packets as f64 / of.max(1) as f64;
+        self.0.push(&[displacement.into(), packets.into(), share.into()])
+    }
+
+    /// Makes the file appear.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn close(self) -> Result<(), RecordError> {
+        self.0.close()
+    }
+}
+
 /// Link loads over time: `time_ps, node, port, tx_bytes, utilisation`.
 pub struct LinkSeries(TableWriter);
 

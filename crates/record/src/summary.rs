@@ -41,6 +41,12 @@ pub struct Summary {
     pub delay_ns: Option<Distribution>,
     /// Time a packet waits in one queue, in ns; null if none waited to be measured.
     pub queue_wait_ns: Option<Distribution>,
+    /// How far data frames came out of order; left out where it is not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reordering: Option<Reordering>,
+    /// How full the queues of switches were; left out where it is not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utilisation: Option<Utilisation>,
     /// Pauses, over all ports and classes.
     pub pauses: PauseSummary,
     /// How loaded the links were.
@@ -188,6 +194,51 @@ impl Distribution {
             max: ns(histogram.max()?),
         })
     }
+}
+
+/// Displacement of data frames, `place of arrival - place of sending` within each flow (RFC 5236), over all
+/// flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reordering {
+    /// Frames displaced further than this count as lost (`D_T`).
+    pub threshold_packets: u32,
+    /// Frames that were given a displacement.
+    pub packets: u64,
+    /// Those of them that came out of their turn.
+    pub displaced: u64,
+    /// Reorder entropy in nats: 0 where everything comes in order.
+    pub entropy_nats: f64,
+    /// Mean of the absolute displacement.
+    pub mean_displacement_packets: f64,
+    /// How many places too early the earliest frame came.
+    pub earliest_packets: u64,
+    /// How many places too late the latest frame came.
+    pub latest_packets: u64,
+    /// Frames that never came, or later than the threshold allows.
+    pub lost: u64,
+    /// Frames that came earlier than the threshold allows.
+    pub too_early: u64,
+    /// Arrivals of duplicates, and of frames that counted as lost by then.
+    pub ignored: u64,
+}
+
+/// How full queues of switches were in the window, each against its own capacity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Utilisation {
+    /// The share above which time counts for `time_ratio`, 0..=1.
+    pub threshold: f64,
+    /// Queues of all switches.
+    pub queues: u64,
+    /// Those of ports that sent a frame; of the queues for bounced frames, those to which one was routed.
+    pub queues_used: u64,
+    /// Mean over queues and time, 0..=1.
+    pub mean: f64,
+    /// Variance over queues and time.
+    pub variance: f64,
+    /// Variance over queues of each queue's mean over time.
+    pub variance_of_means: f64,
+    /// Share of time above the threshold, averaged over the used queues, 0..=1.
+    pub time_ratio: f64,
 }
 
 /// Pauses over all ports and classes: PAUSE, PFC, or a transport's own hold.

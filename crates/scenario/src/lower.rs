@@ -348,6 +348,10 @@ impl Scenario {
         }
         let (planned, drawn) = (plan.flows.len() as u64, !plan.arrivals.is_empty());
         let record = parts.watch.record.lower(context, &fabric, planned, drawn);
+        if parts.watch.record.every.utilisation.is_some() && matches!(parts.switch.buffer, Buffer::Shared { .. }) {
+            let message = "queues of a shared buffer have no size of their own that they could fill";
+            context.fail("measure.utilisation", message, Some("write switch.queue = \"500 packets\"".to_owned()));
+        }
         let traffic_names = unique_names(&parts.traffic);
         let host = HostParameters {
             transport: parts.host.transport.clone(),

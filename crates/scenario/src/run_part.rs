@@ -229,6 +229,8 @@ pub(crate) struct Watch {
 pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Watch> {
     let measure = root.table("measure", "measure", false);
     let (warm_up, measure_end) = (measure.time("warm_up"), measure.time("end"));
+    let (reordering, threshold) = (measure.flag("reordering"), measure.whole("reordering_threshold", 1..=1 << 20));
+    let utilisation = measure.probability("utilisation");
     measure.finish();
     if let (Some(warm_up), Some(duration)) = (warm_up, duration) {
         let end = measure_end.unwrap_or(duration);
@@ -249,5 +251,8 @@ pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Wa
         let help = "write check.deadlock = { every = \"10us\" }".to_owned();
         check.fail("expect", "a deadlock is expected, but none is looked for", Some(help));
     }
-    Some(Watch { warm_up: warm_up?, measure_end, record: record?, deadlock_every, expect_deadlock: expect.is_some() })
+    let mut record = record?;
+    record.every.reordering = reordering?.then_some(threshold? as u32);
+    record.every.utilisation = utilisation;
+    Some(Watch { warm_up: warm_up?, measure_end, record, deadlock_every, expect_deadlock: expect.is_some() })
 }

@@ -4,7 +4,7 @@ use super::numbers::{counted, grouped, percent, rate, size, span, span_ps};
 use super::table::{Layout, table};
 use crate::output::{Style, styled};
 use record::flows::SizeBin;
-use record::summary::{Distribution, PortLoad, Summary};
+use record::summary::{Distribution, PortLoad, Reordering, Summary};
 use record::timing::Timing;
 use std::fmt::Write as _;
 
@@ -132,6 +132,21 @@ impl Page {
         if let Some(delay) = &summary.delay_ns {
             self.line("delay", &distribution(delay));
         }
+        if let Some(reordering) = &summary.reordering {
+            self.line("reordering", &displacement(reordering));
+        }
+        if let Some(load) = &summary.utilisation {
+            let text = format!(
+                "{} full on average, variance {:.3e}; above {} for {} of the time in {} of {}",
+                percent(load.mean),
+                load.variance,
+                percent(load.threshold),
+                percent(load.time_ratio),
+                grouped(load.queues_used),
+                counted(load.queues, "queue")
+            );
+            self.line("queues", &text);
+        }
         self.gap();
     }
 
@@ -257,6 +272,19 @@ fn distribution(values: &Distribution) -> String {
     let Distribution { mean, p50, p99, p999, max, .. } = *values;
     let [mean, p50, p99, p999, max] = [mean, p50, p99, p999, max].map(span);
     format!("mean {mean}, p50 {p50}, p99 {p99}, p99.9 {p999}, max {max}")
+}
+
+fn displacement(found: &Reordering) -> String {
+    if found.displaced == 0 {
+        return format!("none in {} frames", grouped(found.packets));
+    }
+    let share = percent(found.displaced as f64 / found.packets.max(1) as f64);
+    let Reordering { earliest_packets, latest_packets, entropy_nats, mean_displacement_packets, .. } = *found;
+    format!(
+        "{share} of {} frames out of turn, up to {earliest_packets} early and {latest_packets} late, \
+         {mean_displacement_packets:.2} on average; entropy {entropy_nats:.3}",
+        grouped(found.packets)
+    )
 }
 
 fn bound(bytes: u64) -> String {

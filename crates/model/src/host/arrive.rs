@@ -130,6 +130,9 @@ impl Host {
         {
             self.ledger.order.note(now, u64::from(frame.flow), violation);
         }
+        if let (Some(state), Some(density)) = (&mut incoming.reorder, &mut self.reordering) {
+            state.observe(frame.seq, density);
+        }
         let receiver = &mut incoming.receiver;
         let receipt = with_ctx!(self, now, |ctx| receiver.on_frame(ctx, frame));
         self.goodput_bytes[usize::from(frame.traffic)] += u64::from(receipt.new_bytes);
@@ -181,6 +184,7 @@ impl Host {
             traffic: frame.traffic,
             port: frame.in_port,
             order: OrderWatch::default(),
+            reorder: self.reorder_state(frame.flow),
             timer: Time::MAX,
             active: true,
         };

@@ -1,5 +1,6 @@
 //! The two ends of a flow as a host keeps them.
 
+use super::reorder::ReorderState;
 use super::starts::DRAWN;
 use super::{Event, Host};
 use crate::node::OnWire;
@@ -160,6 +161,8 @@ pub(super) struct Incoming {
     /// The port by which its frames last came: replies leave there.
     pub port: u16,
     pub order: OrderWatch,
+    /// Where reordering is measured.
+    pub reorder: Option<Box<ReorderState>>,
     pub timer: Time,
     pub active: bool,
 }

@@ -11,6 +11,7 @@ mod arrive;
 mod delays;
 mod flows;
 mod nic;
+mod reorder;
 mod starts;
 mod turned;
 mod watch;
@@ -25,6 +26,7 @@ use crate::network::Network;
 use crate::node::OnWire;
 use crate::switch::PauseEvent;
 use crate::trace::Tracer;
+use check::ReorderDensity;
 use delays::Delays;
 use engine::Window;
 use fabric::NodeId;
@@ -100,6 +102,8 @@ pub(crate) struct Host {
     pub(crate) travel: Option<Box<Travel>>,
     /// Takes notes, where the host is watched.
     pub(crate) tracer: Option<Box<Tracer>>,
+    /// How far frames came out of order since the last reset, where it is measured.
+    reordering: Option<Box<ReorderDensity>>,
 }
 
 impl Host {
@@ -135,6 +139,7 @@ impl Host {
             delays: Delays::new(),
             travel: network.turns().then(Box::default),
             tracer: Tracer::new(network, node),
+            reordering: reorder::density(network),
             network: Arc::clone(network),
         };
         host.schedule_first_starts();
@@ -235,6 +240,7 @@ impl Host {
     pub fn reset(&mut self) {
         self.delays = Delays::new();
         self.travel = self.network.turns().then(Box::default);
+        self.reordering = reorder::density(&self.network);
         for port in &mut self.ports {
             (port.sent_frames, port.sent_bytes) = (0, 0);
         }

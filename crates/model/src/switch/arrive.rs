@@ -113,9 +113,9 @@ impl Switch {
     }
 
     #[inline]
-    pub(super) fn enqueue(&mut self, egress: u16, queue: usize, in_port: u16, frame: &Frame) {
+    pub(super) fn enqueue(&mut self, egress: u16, index: usize, in_port: u16, frame: &Frame) {
         let (now, class) = (frame.at, frame.class);
-        let queue = &mut self.queues[queue];
+        let queue = &mut self.queues[index];
         let mark = match &self.marker {
             Some(marker) if frame.flags & (flags::ECT | flags::CE) == flags::ECT => {
                 marker.marks(u64::from(queue.bytes), &mut self.random)
@@ -128,6 +128,7 @@ impl Switch {
             (slot.ttl, slot.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
             slot.flags = frame.flags | if mark { flags::CE } else { 0 };
         });
+        self.note_load(now, index);
         let port = &mut self.ports[usize::from(egress)];
         port.waiting |= 1 << class;
         if self.due.at(egress) == Time::MAX {

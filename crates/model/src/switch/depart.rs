@@ -35,6 +35,7 @@ impl Switch {
                 queue.take_front(now, slot);
                 slot.at = at;
             });
+            self.note_load(now, index);
             if self.queues[index].is_empty() && self.has_drained(index) {
                 self.ports[usize::from(egress)].waiting &= !(1 << class);
             }

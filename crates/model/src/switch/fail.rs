@@ -42,6 +42,7 @@ impl Switch {
         for index in (first..first + self.slots).chain(bounced) {
             while let Some(&frame) = self.queues[index].front() {
                 self.queues[index].drop_front(now);
+                self.note_load(now, index);
                 self.release(frame.in_port, frame.in_class, frame.size_bytes);
                 self.ledger.lose(self.node.0, &frame, Cause::LinkDown);
                 self.note_lost_with_link(now, port_index, &frame);

@@ -12,6 +12,7 @@ mod admit;
 mod arrive;
 mod depart;
 mod fail;
+mod load;
 mod pause;
 mod turn;
 mod watch;
@@ -29,6 +30,7 @@ use admit::Limit;
 use engine::{Ring, Window};
 use fabric::NodeId;
 use fabric::routing::{PortSet, mix32};
+use load::Loads;
 use protocols::ecn::Marker;
 use protocols::frame::Frame;
 use protocols::pause::{IngressAccount, PauseState};
@@ -132,6 +134,8 @@ pub(crate) struct Switch {
     pub(crate) pause_events: Vec<PauseEvent>,
     /// Takes notes, where the switch is watched.
     pub(crate) tracer: Option<Box<Tracer>>,
+    /// Where utilisation is measured.
+    loads: Option<Box<Loads>>,
 }
 
 impl Switch {
@@ -218,6 +222,7 @@ impl Switch {
             ledger: Ledger::default(),
             tracer: Tracer::new(network, node),
             pause_events: Vec::new(),
+            loads: Loads::new(network, ports.len() * slots, pairs),
             ports,
             details,
             routes: Routes::new(network, node),
@@ -352,5 +357,6 @@ impl Switch {
             (port.sent_frames, port.sent_bytes) = (0, 0);
         }
         self.buffer_max = self.buffer_used;
+        self.reset_loads(now);
     }
 }

@@ -104,6 +104,9 @@ impl Switch {
         }
         let again = frame.bounces > 0;
         let index = self.queue_index(egress, frame.class) + if again { self.pairs } else { 0 };
+        if again {
+            self.note_offer(index);
+        }
         let Some(turner) = self.turner.as_deref_mut() else { return };
         let limit = if again { turner.bounce } else { turner.normal };
         let (held, capacity) = fill(&self.queues[index], limit, frame.size_bytes);

@@ -133,6 +133,7 @@ pub fn network(seed: u64, threads: usize) -> (Setup, bool) {
         links_every: None,
         throughput_every: Some(Time::from_us(5)),
         pauses: true,
+        reordering: Some(100),
         ..RecordParameters::default()
     };
     (setup, cyclic || failing)

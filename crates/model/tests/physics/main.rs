@@ -5,6 +5,7 @@ mod bench;
 mod chains;
 mod conservation;
 mod deadlock;
+mod displacement;
 mod failures;
 mod lone_flow;
 mod lossless;

@@ -61,6 +61,16 @@ pub(super) const KEYS: &[Key] = &[
     key("host.transport", "kind", &[], TEXT).value("roce", "as host.transport").means("the transport"),
     key("measure", "warm_up", &[], TIME).value("0s", OURS).means("what happens before does not count in statistics"),
     key("measure", "end", &[], TIME).absent("the run's end", OURS).means("flows that start from here on do not count"),
+    key("measure", "reordering", &[], FLAG)
+        .value("false", OURS)
+        .means("how far data frames come out of order: displacement, reorder density and entropy (RFC 5236)"),
+    key("measure", "reordering_threshold", &[], COUNT)
+        .value("100", "PABO, sec. IV: no frame there is displaced further than 95")
+        .means("frames displaced further than this count as lost (RFC 5236: D_T), 1 to 1048576"),
+    key("measure", "utilisation", &[], SHARE).absent("not measured", OURS).means(
+        "how full queues of switches are, their variance, and the share of time above this share of their capacity; \
+             takes queues of their own (switch.queue)",
+    ),
     key("record", "queues", &[], EVERY).value("false", OURS).means("queue lengths of every port"),
     key("record", "links", &[], EVERY).value("false", OURS).means("bytes sent over every link"),
     key("record", "throughput", &[], EVERY).value("false", OURS).means("bytes delivered per traffic entry"),

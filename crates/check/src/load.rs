@@ -1,0 +1,178 @@
+//! How full queues are over time: mean and variance of their utilisation, and the share of time above a
+//! threshold. Sums are exact in integers.
+
+use units::Time;
+
+/// One queue's length over time, against its capacity; both in frames, or both in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueLoad {
+    since: Time,
+    last_change: Time,
+    length: u64,
+    /// Integrals of length and of its square, and the time at or above the watched length.
+    area: u128,
+    square: u128,
+    above: Time,
+    offered: bool,
+}
+
+impl QueueLoad {
+    /// Begins to watch at `since` a queue of `length`.
+    pub fn starting(since: Time, length: u64) -> Self {
+        QueueLoad { since, last_change: since, length, area: 0, square: 0, above: Time::ZERO, offered: false }
+    }
+
+    /// The queue is `length` long from `now` on; `watched` is the least length that counts as above.
+    #[inline]
+    pub fn on_change(&mut self, now: Time, length: u64, watched: u64) {
+        let span = now.saturating_sub(self.last_change);
+        let ps = u128::from(span.as_ps());
+        self.area += ps * u128::from(self.length);
+        self.square += ps * u128::from(self.length) * u128::from(self.length);
+        if self.length >= watched {
+            self.above += span;
+        }
+        (self.last_change, self.length) = (now, length);
+    }
+
+    /// A frame was routed to this queue, whether it entered or not.
+    #[inline]
+    pub fn offer(&mut self) {
+        self.offered = true;
+    }
+
+    /// Whether a frame was routed to this queue.
+    pub fn was_offered(&self) -> bool {
+        self.offered
+    }
+}
+
+/// The least length whose utilisation of `capacity` is above the share `threshold`.
+pub fn watched_length(threshold: f64, capacity: u64) -> u64 {
+    let share = |length: u64| length as f64 / capacity as f64;
+    let mut length = (threshold.clamp(0.0, 1.0) * capacity as f64) as u64;
+    // The product rounds; the quotient is what is compared.
+    while length > 0 && share(length - 1) > threshold {
+        length -= 1;
+    }
+    while share(length) <= threshold {
+        length += 1;
+    }
+    length
+}
+
+/// What the queues of all switches say together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LoadSummary {
+    /// Queues that were watched, and those of them to which a frame was routed.
+    pub queues: u64,
+    /// See `queues`.
+    pub offered: u64,
+    /// Utilisation, averaged over queues and time, 0 to 1.
+    pub mean: f64,
+    /// Variance of the utilisation over queues and time.
+    pub variance: f64,
+    /// Variance, over queues, of each queue's mean over time.
+    pub variance_of_means: f64,
+    /// Share of time above the threshold, averaged over the queues to which a frame was routed.
+    pub time_ratio: f64,
+}
+
+/// Sums up queues at `now`, each with its capacity and the least length that counts as above, in the order
+/// given.
+pub fn summary<'a>(now: Time, queues: impl IntoIterator<Item = (&'a QueueLoad, u64, u64)>) -> LoadSummary {
+    let (mut count, mut offered) = (0u64, 0u64);
+    let (mut means, mut squares, mut mean_squares, mut ratios) = (0.0, 0.0, 0.0, 0.0);
+    for (load, capacity, watched) in queues {
+        let mut load = *load;
+        load.on_change(now, load.length, watched);
+        let span = now.saturating_sub(load.since).as_ps().max(1) as f64;
+        let capacity = capacity as f64;
+        let mean = load.area as f64 / span / capacity;
+        count += 1;
+        means += mean;
+        squares += load.square as f64 / span / capacity / capacity;
+        mean_squares += mean * mean;
+        if load.offered {
+            offered += 1;
+            ratios += load.above.as_ps() as f64 / span;
+        }
+    }
+    let all = count.max(1) as f64;
+    let mean = means / all;
+    LoadSummary {
+        queues: count,
+        offered,
+        mean,
+        variance: (squares / all - mean * mean).max(0.0),
+        variance_of_means: (mean_squares / all - mean * mean).max(0.0),
+        time_ratio: ratios / offered.max(1) as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::random::{Stream, purpose};
+
+    use super::*;
+
+    /// A queue that is full a quarter of the time, one that is half full always, and one that nobody uses.
+    #[test]
+    fn closed_forms() {
+        let at = Time::from_us;
+        let mut quarter = QueueLoad::starting(Time::ZERO, 0);
+        quarter.offer();
+        quarter.on_change(at(10), 100, 81);
+        quarter.on_change(at(35), 0, 81);
+        let mut half = QueueLoad::starting(Time::ZERO, 50);
+        half.offer();
+        let idle = QueueLoad::starting(Time::ZERO, 0);
+        let found = summary(at(100), [(&quarter, 100, 81), (&half, 100, 81), (&idle, 100, 81)]);
+        assert_eq!((found.queues, found.offered), (3, 2));
+        assert!((found.mean - 0.25).abs() < 1e-12);
+        // E[u^2] = (0.25 + 0.25 + 0) / 3; of the means (0.0625 + 0.25 + 0) / 3.
+        assert!((found.variance - (0.5 / 3.0 - 0.0625)).abs() < 1e-12);
+        assert!((found.variance_of_means - (0.3125 / 3.0 - 0.0625)).abs() < 1e-12);
+        assert!((found.time_ratio - 0.125).abs() < 1e-12);
+        assert_eq!(summary(at(5), []), LoadSummary::default());
+    }
+
+    #[test]
+    fn the_watched_length_is_the_first_above_the_share() {
+        for capacity in [1, 3, 10, 100, 500, 999_983] {
+            for tenth in 0..=10 {
+                let threshold = f64::from(tenth) / 10.0;
+                let length = watched_length(threshold, capacity);
+                assert!(length as f64 / capacity as f64 > threshold);
+                assert!(length == 0 || (length - 1) as f64 / capacity as f64 <= threshold);
+            }
+        }
+        assert_eq!(watched_length(0.8, 500), 401);
+        assert_eq!(watched_length(0.0, 100), 1);
+        assert_eq!(watched_length(1.0, 100), 101, "never: no queue is fuller than full");
+    }
+
+    /// Against looks at every nanosecond.
+    #[test]
+    fn integrals_agree_with_looking_all_the_time() {
+        let mut random = Stream::new(1, 0, purpose("load"));
+        let (capacity, watched) = (20, watched_length(0.5, 20));
+        let mut load = QueueLoad::starting(Time::ZERO, 0);
+        load.offer();
+        let (mut length, mut sum, mut square, mut above) = (0u64, 0u64, 0u64, 0u64);
+        for ns in 0..10_000u64 {
+            if random.below(7) == 0 {
+                length = random.below(capacity + 1);
+                load.on_change(Time::from_ns(ns), length, watched);
+            }
+            (sum, square) = (sum + length, square + length * length);
+            above += u64::from(length as f64 / capacity as f64 > 0.5);
+        }
+        let found = summary(Time::from_ns(10_000), [(&load, capacity, watched)]);
+        let mean = sum as f64 / 10_000.0 / capacity as f64;
+        let squares = square as f64 / 10_000.0 / (capacity * capacity) as f64;
+        assert!((found.mean - mean).abs() < 1e-12);
+        assert!((found.variance - (squares - mean * mean)).abs() < 1e-12);
+        assert!((found.time_ratio - above as f64 / 10_000.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,96 @@
+//! What is measured of order and of queues, against what must come out.
+
+use crate::bench::*;
+use fabric::generate::single_switch;
+use fabric::{FabricBuilder, NodeId};
+use model::parameters::*;
+use traffic::{ENDLESS, Process};
+use units::{Rate, Time};
+
+/// Two hosts on two switches with a short and a long cable between them.
+fn two_ways(short_ns: u64, long_ns: u64) -> fabric::Fabric {
+    let mut builder = FabricBuilder::new("two ways");
+    let hosts: Vec<NodeId> = (0..2).map(|at| builder.add_host(format!("H{at}"))).collect();
+    let switches: Vec<NodeId> = (0..2).map(|at| builder.add_switch(format!("S{at}"), 1)).collect();
+    for at in 0..2 {
+        builder.connect(hosts[at], switches[at], link(10, 100));
+    }
+    for delay in [short_ns, long_ns] {
+        builder.connect(switches[0], switches[1], link(10, delay));
+    }
+    builder.build().unwrap()
+}
+
+fn sprayed(short_ns: u64, long_ns: u64, spread: Spread) -> Told {
+    let rate = Rate::from_gbps(1);
+    let source = datagrams(0, 1, Process::Constant { rate }, 1000, 5_000_000);
+    let mut setup = setup(two_ways(short_ns, long_ns), plan(2, [source]));
+    setup.spread = spread;
+    setup.record.reordering = Some(100);
+    setup.duration = Time::from_ms(60);
+    run(setup)
+}
+
+/// Frames come 8.16 us apart: a way that is k frame times longer puts frames up to k places back.
+#[test]
+fn ways_of_unequal_length_displace_by_their_difference() {
+    let mut before = 0;
+    for places in [1, 4, 20] {
+        let told = sprayed(100, 100 + 8160 * places + 4000, Spread::PerPacket);
+        let found = told.all_hold().summary.reordering.unwrap();
+        // Those that start within the difference overtake, if they take the short way: about every second.
+        assert!(found.latest_packets > before && found.latest_packets <= places, "{found:?}");
+        assert!(found.latest_packets >= places / 3 && found.earliest_packets <= places, "{found:?}");
+        assert!(found.displaced > found.packets / 4 && found.entropy_nats > 0.5, "{found:?}");
+        assert_eq!((found.packets, found.lost, found.too_early, found.ignored), (5000, 0, 0, 0));
+        before = found.latest_packets;
+    }
+    for told in [sprayed(100, 100, Spread::PerPacket), sprayed(100, 30_000, Spread::FlowHash)] {
+        let found = told.all_hold().summary.reordering.unwrap();
+        assert_eq!((found.displaced, found.entropy_nats, found.lost), (0, 0.0, 0));
+    }
+}
+
+/// What is lost and sent again comes late, by as many places as frames were received meanwhile.
+#[test]
+fn retransmissions_are_late() {
+    let flows = (0..3).map(|src| flow(src, 3, 300_000));
+    let mut setup = setup(single_switch(4, link(1, 500)).unwrap(), plan(4, flows));
+    setup.host.transport = transport("tcp", &[("min_rto", "5ms")]);
+    setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(20) };
+    setup.record.reordering = Some(1000);
+    setup.duration = Time::from_ms(100);
+    let told = run(setup);
+    let found = told.all_hold().summary.reordering.unwrap();
+    assert!(told.summary.happened.retransmissions > 0);
+    assert!(found.displaced > 0 && found.latest_packets > 3, "{found:?}");
+    assert_eq!((found.packets, found.lost), (3 * 300_000u64.div_ceil(1460), 0), "each frame once");
+    assert!(run_without_measure().summary.reordering.is_none());
+}
+
+fn run_without_measure() -> Told {
+    run(setup(single_switch(2, link(1, 500)).unwrap(), plan(2, [flow(0, 1, 1000)])))
+}
+
+/// Two sources at line rate into one port: after 100 frame times the queue of 100 is full, and stays so. Half of
+/// the time above one half, then; all others are empty.
+#[test]
+fn a_queue_that_fills_linearly() {
+    let rate = Rate::from_gbps(10);
+    let sources = (0..2).map(|src| datagrams(src, 2, Process::Constant { rate }, 1000, ENDLESS));
+    let mut setup = setup(single_switch(3, link(10, 500)).unwrap(), plan(3, sources));
+    setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(100) };
+    setup.host.reply_class = None;
+    setup.record.utilisation = Some(0.5);
+    // A frame of 1000 bytes lasts 816 ns. The last bits of the first two come after 816 + 500 ns; 100 frame
+    // times later the queue is full.
+    setup.duration = Time::from_ns(1316 + 100 * 816);
+    let told = run(setup);
+    let found = told.summary.utilisation.unwrap();
+    assert_eq!((found.queues, found.queues_used), (3, 1), "{found:?}");
+    assert!((found.time_ratio - 0.5).abs() < 0.02, "{found:?}");
+    assert!((found.mean - 0.5 / 3.0).abs() < 0.01, "{found:?}");
+    // E[u^2] of a ramp is 1/3; over three queues of which two are empty.
+    assert!((found.variance - (1.0 / 9.0 - 1.0 / 36.0)).abs() < 0.01, "{found:?}");
+    assert!((found.variance_of_means - (0.25 / 3.0 - 1.0 / 36.0)).abs() < 0.01, "{found:?}");
+}
