@@ -9,12 +9,14 @@ mod expand;
 mod list;
 mod random;
 mod shortest;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod trees;
 
 pub(crate) use bounces::check_tiers;
 pub use list::PathList;
+pub use tables::{Routes, SubnetNames};
 pub use trees::TreeRoots;
 
 use crate::graph::TaggedGraph;
@@ -85,6 +87,8 @@ pub enum PathSource {
     },
     /// Exactly these.
     List(PathList),
+    /// What forwarding tables do.
+    Tables(Routes),
 }
 
 /// Why there are no paths.
@@ -207,6 +211,7 @@ impl PathSource {
                 random::visit(fabric, *count, *max_switches, *seed, visitor)?;
             }
             PathSource::List(list) => list.visit(visitor),
+            PathSource::Tables(routes) => routes.visit(fabric, visitor)?,
         }
         Ok(())
     }
@@ -218,6 +223,7 @@ impl PathSource {
             PathSource::AllShortest { limit: Some(limit) } => shortest::record_some(graph, *limit, false),
             PathSource::NShortest { paths } => shortest::record_some(graph, *paths, true),
             PathSource::UpDown { bounces } => bounces::record_turns(graph, *bounces)?,
+            PathSource::Tables(routes) => routes.record(graph)?,
             PathSource::Random { .. } | PathSource::List(_) => self.visit(fabric, &mut |path| {
                 let entry = entry(graph.ports, path);
                 graph.add_path(entry, &path.out_ports[1..]);
@@ -239,6 +245,7 @@ impl PathSource {
             PathSource::Trees { roots: TreeRoots::Servers, .. } => "a tree towards each server".to_owned(),
             PathSource::Random { count, .. } => format!("{count} random paths"),
             PathSource::List(list) => format!("{} listed paths", list.len()),
+            PathSource::Tables(_) => "the paths of forwarding tables".to_owned(),
         }
     }
 }

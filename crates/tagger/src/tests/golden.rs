@@ -7,7 +7,7 @@ use fabric::generate::{TierLinks, bcube, clos, jellyfish};
 use fabric::{Fabric, FabricBuilder, LinkSpec};
 use units::{Rate, Time};
 
-pub(super) const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(40), Time::from_ns(500));
+pub(crate) const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(40), Time::from_ns(500));
 
 /// Fig. 5: three switches in a triangle, a host on each. The paper's port numbers in order of connection.
 const PORTS: [(&str, [u16; 3]); 3] = [("A", [2, 3, 4]), ("B", [1, 2, 4]), ("C", [1, 3, 4])];
