@@ -78,6 +78,13 @@ pub fn count_bar(runs: u64, visible: bool) -> ProgressBar {
     bar
 }
 
+/// Progress over a number of things.
+pub fn things_bar(count: u64, what: &str, visible: bool) -> ProgressBar {
+    let bar = count_bar(count, visible);
+    bar.set_style(style(&format!("{{bar:30}} {{pos}} of {{len}} {what}  {{elapsed}} so far, {{eta}} left")));
+    bar
+}
+
 /// That something is under way, where nobody knows how long it takes.
 pub fn waiting(what: &'static str, visible: bool) -> ProgressBar {
     if !visible {

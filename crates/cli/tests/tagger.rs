@@ -267,3 +267,27 @@ fn bad_input_is_exit_code_2_with_the_element_named() {
     let path = ["explain", of_parallel.as_str(), "--fabric", parallel.as_str(), "h1", "a", "s", "b", "h2"];
     refused(&path, "ports 1, 2 of `a` lead to `s`");
 }
+
+#[test]
+fn paths_of_forwarding_tables_and_the_fewest_tags() {
+    let scratch = Scratch::new("tagger-routes");
+    let fabric = fabric(&scratch, "2");
+    let route = |switch: &str, port: u16| json!({ "switch": switch, "destination": "H5", "ports": [port] });
+    let mut all = vec![route("T1", 4), route("L1", 1), route("T2", 0), route("L2", 1), route("S1", 1), route("S2", 1)];
+    all.extend([route("T3", 4), route("T4", 4), route("L3", 2), route("L4", 2)]);
+    let file = json!({ "format": "tidegate-routes", "version": 1, "routes": all });
+    let routes = format!("routes:{}", scratch.file("routes.json", &file.to_string()));
+    let made = parsed(&tagger(&["rules", &fabric, "--paths", &routes, "--json"]));
+    assert_eq!((&made["lossless_tags"], &made["optimal"]), (&json!([1]), &json!(true)));
+    let wrong = format!("routes:{}", scratch.file("wrong.json", &file.to_string().replace("\"L1\"", "\"L9\"")));
+    let ran = tagger(&["rules", &fabric, "--paths", &wrong]);
+    assert!(ran.code == Some(2) && ran.err.contains("wrong.json: routes[1].switch"), "{}", ran.err);
+    let ran = tagger(&["rules", &fabric, "--paths", "fdbs:opensm.fdbs"]);
+    assert!(ran.code == Some(2) && ran.err.contains("--subnet"), "{}", ran.err);
+
+    let tags = |algorithm: &str| {
+        let made = tagger(&["rules", &fabric, "--paths", "bounces=1", "--algorithm", algorithm, "--json"]);
+        parsed(&made)["lossless_tags"].as_array().expect("tags").len()
+    };
+    assert_eq!((tags("merge"), tags("fewest"), tags("clos")), (3, 2, 2));
+}

@@ -7,7 +7,7 @@ use super::source::{RulesOnFabric, read_text};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
-use crate::progress::count_bar;
+use crate::progress::things_bar;
 use crate::render::numbers::counted;
 use fabric::Fabric;
 use record::file::write_whole;
@@ -230,7 +230,7 @@ fn render(args: &ExportArgs, fabric: &Fabric, rules: &RuleTable, marks: &Marks) 
     };
     let mut written = Written::default();
     written.notes.extend(general_notes(args.to, marks));
-    let bar = count_bar(fabric.switches().count() as u64, !args.quiet && !args.json);
+    let bar = things_bar(fabric.switches().count() as u64, "switches", !args.quiet && !args.json);
     for view in SwitchView::all(fabric, rules, &names, |link| args.headroom.bytes(link)) {
         let mut view = view.map_err(wrong)?;
         bar.inc(1);

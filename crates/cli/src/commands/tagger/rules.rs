@@ -13,7 +13,7 @@ use record::file::write_whole;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tagger::paths::{ExpectedPaths, PathList, PathSource, TreeRoots};
+use tagger::paths::{ExpectedPaths, PathError, PathList, PathSource, Routes, SubnetNames, TreeRoots};
 use tagger::rules::RuleTable;
 use tagger::{Algorithm, Report, Request, clos_rule, generate};
 
@@ -28,7 +28,8 @@ pub struct RulesArgs {
     /// The paths that must be lossless; several add up. shortest: all shortest ones. up-down: up the tiers and down again.
     /// bounces=K: those, and up again up to K times. n-shortest=N: the N shortest of each pair of hosts. trees: a tree of
     /// shortest paths towards each switch; trees=servers: towards each server. random=N: N random ones. file:F: one a line,
-    /// names of nodes from host to host.
+    /// names of nodes from host to host. routes:F: what forwarding tables do, JSON. fdbs:F: those that OpenSM dumps as
+    /// opensm.fdbs, with --subnet.
     #[arg(long, required = true, value_name = "PATHS", value_parser = parse_paths)]
     paths: Vec<Expected>,
     /// How tags are found [default: clos for up-down and bounces, else merge]
@@ -40,6 +41,9 @@ pub struct RulesArgs {
     /// Write the rules into this file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Of fdbs: what ibnetdiscover printed, which says which GUID and LID is which node.
+    #[arg(long, value_name = "FILE")]
+    subnet: Option<PathBuf>,
     /// Seed of random paths.
     #[arg(long, default_value_t = 1)]
     paths_seed: u64,
@@ -62,6 +66,8 @@ enum Expected {
     Trees(TreeRoots),
     Random(u32),
     File(PathBuf),
+    Routes(PathBuf),
+    Fdbs(PathBuf),
 }
 
 fn parse_paths(text: &str) -> Result<Expected, String> {
@@ -85,8 +91,10 @@ fn parse_paths(text: &str) -> Result<Expected, String> {
         ("trees", Some("servers")) => Ok(Expected::Trees(TreeRoots::Servers)),
         ("random", _) => number("N").map(Expected::Random),
         ("file", Some(path)) if !path.is_empty() => Ok(Expected::File(path.into())),
+        ("routes", Some(path)) if !path.is_empty() => Ok(Expected::Routes(path.into())),
+        ("fdbs", Some(path)) if !path.is_empty() => Ok(Expected::Fdbs(path.into())),
         _ => {
-            Err("one of shortest, up-down, bounces=K, n-shortest=N, trees, trees=servers, random=N, file:FILE"
+            Err("one of shortest, up-down, bounces=K, n-shortest=N, trees, trees=servers, random=N, file:FILE, routes:FILE, fdbs:FILE"
                 .to_owned())
         }
     }
@@ -116,6 +124,8 @@ enum How {
     Hops,
     /// Those of each hop, merged greedily (Tagger, Algorithm 2)
     Merge,
+    /// As few as can be found: never more than merge, for small fabrics proved to be the fewest
+    Fewest,
 }
 
 /// What came out.
@@ -170,12 +180,17 @@ fn make(args: &RulesArgs, fabric: &Fabric) -> Result<Made, Failure> {
         return Ok(Made { table, report: None, bound });
     }
     let sources = args.paths.iter().map(|one| source(args, fabric, one)).collect::<Result<_, _>>()?;
-    let algorithm = if how == How::Hops { Algorithm::OnePerHop } else { Algorithm::Merge };
+    let algorithm = match how {
+        How::Hops => Algorithm::OnePerHop,
+        How::Fewest => Algorithm::Fewest,
+        How::Clos | How::Merge => Algorithm::Merge,
+    };
     let mut request = Request::new(ExpectedPaths { sources });
     request.algorithm = algorithm;
     request.classes = classes.clone();
     let made = generate(fabric, &request).map_err(|error| wrong(&error))?;
-    Ok(Made { table: made.table, report: Some(made.report), bound: None })
+    let bound = (classes.len() == 1).then(|| (made.report.lower_bound, "for the expected paths".to_owned()));
+    Ok(Made { table: made.table, report: Some(made.report), bound })
 }
 
 fn wrong(error: &tagger::TaggerError) -> Failure {
@@ -189,11 +204,22 @@ fn source(args: &RulesArgs, fabric: &Fabric, expected: &Expected) -> Result<Path
         Expected::NShortest(paths) => PathSource::NShortest { paths: *paths },
         Expected::Trees(roots) => PathSource::Trees { roots: *roots, seed: None },
         Expected::Random(count) => PathSource::Random { count: *count, max_switches: 16, seed: args.paths_seed },
-        Expected::File(path) => PathSource::List(
-            PathList::read(fabric, &read_text(path)?)
-                .map_err(|error| Failure::Input { message: format!("{}: {error}", path.display()), help: None })?,
-        ),
+        Expected::File(path) => PathSource::List(PathList::read(fabric, &read_text(path)?).map_err(at(path))?),
+        Expected::Routes(path) => PathSource::Tables(Routes::read_json(fabric, &read_text(path)?).map_err(at(path))?),
+        Expected::Fdbs(path) => {
+            let Some(subnet) = &args.subnet else {
+                let help = "name the file that ibnetdiscover printed: --subnet FILE";
+                return Err(Failure::input("--paths fdbs: LIDs and GUIDs stand for unknown nodes", help));
+            };
+            let names = SubnetNames::read_ibnetdiscover(fabric, &read_text(subnet)?).map_err(at(subnet))?;
+            PathSource::Tables(Routes::read_fdbs(fabric, &read_text(path)?, &names).map_err(at(path))?)
+        }
     })
+}
+
+/// An error in a file, with its name.
+fn at(path: &Path) -> impl Fn(PathError) -> Failure + '_ {
+    move |error| Failure::Input { message: format!("{}: {error}", path.display()), help: None }
 }
 
 /// What a switch has to hold.

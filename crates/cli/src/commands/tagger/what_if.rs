@@ -4,7 +4,7 @@ use super::source::RulesOnFabric;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
-use crate::progress::count_bar;
+use crate::progress::things_bar;
 use crate::render::numbers::{counted, grouped};
 use crate::render::table::{Layout, table};
 use fabric::routing::{Forwarding, Mode};
@@ -60,7 +60,7 @@ pub fn command(args: &WhatIfArgs) -> Result<Exit, Failure> {
         None => WhatIf::links(&fabric),
         Some(ends) => between(&fabric, ends)?,
     };
-    let bar = count_bar(links.len() as u64, !args.quiet && !args.json);
+    let bar = things_bar(links.len() as u64, "links", !args.quiet && !args.json);
     let mut question = WhatIf::new(&fabric, &rules, &routes);
     let mut verdicts = Vec::with_capacity(links.len());
     for link in links {
