@@ -118,3 +118,80 @@ fn a_port_that_leads_elsewhere_loses_its_rules_first() {
     assert_eq!(spine.recabled, [(0, "a".to_owned(), "b".to_owned()), (1, "b".to_owned(), "a".to_owned())]);
     assert_eq!((spine.first.len(), spine.added.len(), spine.unchanged), (2, 2, 0));
 }
+
+mod at_every_moment {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// (switch, ingress port) -> (next switch, its ingress port), for the only tag.
+    type Edge = ((NodeId, PortIndex), (NodeId, PortIndex));
+
+    fn edge(fabric: &Fabric, node: NodeId, (_, i, o, _): Single) -> Option<Edge> {
+        let peer = fabric.ports(node)[usize::from(o)];
+        fabric.node(peer.peer).forwards().then_some(((node, i), (peer.peer, peer.peer_port)))
+    }
+
+    /// Whether something can be taken away again and again that nothing leads to, until nothing is left.
+    fn acyclic(mut edges: BTreeSet<Edge>) -> bool {
+        loop {
+            let heads: BTreeSet<_> = edges.iter().map(|&(_, head)| head).collect();
+            let before = edges.len();
+            edges.retain(|(tail, _)| heads.contains(tail));
+            if edges.is_empty() || edges.len() == before {
+                return edges.is_empty();
+            }
+        }
+    }
+
+    /// Rules in random order, each taken if they stay free of cycles.
+    fn random_rules(fabric: &Fabric, order: &[(usize, u16, u16)]) -> BTreeSet<(NodeId, Single)> {
+        let switches: Vec<NodeId> = fabric.switches().collect();
+        let (mut rules, mut edges) = (BTreeSet::new(), BTreeSet::new());
+        for &(switch, i, o) in order {
+            let node = switches[switch % switches.len()];
+            let ports = fabric.ports(node).len() as u16;
+            let rule = (1, i % ports, o % ports, 1);
+            let mut more = edges.clone();
+            more.extend(edge(fabric, node, rule));
+            if acyclic(more.clone()) {
+                edges = more;
+                rules.insert((node, rule));
+            }
+        }
+        rules
+    }
+
+    proptest! {
+        #[test]
+        fn no_mixture_of_old_and_new_has_a_cycle(
+            olds in prop::collection::vec((0..6usize, 0..4u16, 0..4u16), 0..60),
+            news in prop::collection::vec((0..6usize, 0..4u16, 0..4u16), 0..60),
+            round: bool,
+        ) {
+            let fabric = if round { ring(5, 1, LINK, LINK).unwrap() } else { fabric(3) };
+            let (olds, news) = (random_rules(&fabric, &olds), random_rules(&fabric, &news));
+            let of = |rules: &BTreeSet<(NodeId, Single)>| {
+                table(&fabric, &[1], |node| rules.iter().filter(|(at, _)| *at == node).map(|&(_, rule)| rule).collect())
+            };
+            let (old, new) = (of(&olds), of(&news));
+            let found = diff(Side { fabric: &fabric, table: &old }, Side { fabric: &fabric, table: &new });
+            prop_assert!(!found.new_is_unsafe);
+            let node = |switch: &SwitchDiff| fabric.find(&switch.name).unwrap();
+            let first: BTreeSet<(NodeId, Single)> =
+                found.switches.iter().flat_map(|switch| switch.first.iter().map(|&rule| (node(switch), rule))).collect();
+            prop_assert!(first.iter().all(|rule| olds.contains(rule) && !news.contains(rule)));
+            let together: BTreeSet<(NodeId, Single)> = olds.difference(&first).chain(&news).copied().collect();
+            let edges = |rules: &BTreeSet<(NodeId, Single)>| -> BTreeSet<Edge> {
+                rules.iter().filter_map(|&(node, rule)| edge(&fabric, node, rule)).collect()
+            };
+            prop_assert!(acyclic(edges(&together)));
+            // And only then: where all of both go together, nothing has to be out first.
+            let all: BTreeSet<(NodeId, Single)> = olds.union(&news).copied().collect();
+            prop_assert_eq!(acyclic(edges(&all)), first.is_empty());
+            // What stays and what comes is the new table.
+            let added: usize = found.switches.iter().map(|switch| switch.added.len() + switch.unchanged).sum();
+            prop_assert_eq!(added, news.len());
+        }
+    }
+}
