@@ -37,6 +37,7 @@ enum Command {
     Tagger(commands::tagger::TaggerArgs),
     Mechanisms(commands::mechanisms::MechanismsArgs),
     Reproduce(reproduce::ReproduceArgs),
+    Why(commands::why::WhyArgs),
     Completions(commands::shell::CompletionsArgs),
     Man(commands::shell::ManArgs),
 }
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Fabric(args) => commands::fabric::command(&args),
         Command::Tagger(args) => commands::tagger::command(&args),
         Command::Mechanisms(args) => commands::mechanisms::command(&args),
+        Command::Why(args) => commands::why::command(&args),
         Command::Completions(args) => commands::shell::completions(&args, Cli::command()),
         Command::Man(args) => commands::shell::man(&args, Cli::command()),
         Command::Reproduce(args) => Ok(reproduce::command(&args)),

@@ -7,3 +7,4 @@ pub mod run;
 pub mod shell;
 pub mod sweep;
 pub mod tagger;
+pub mod why;

@@ -1,0 +1,56 @@
+//! `tidegate why`: what happened to a packet, a flow or a port of a traced run, in sentences.
+
+mod flow;
+mod packet;
+mod pauses;
+mod port;
+mod story;
+mod trace;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output;
+use std::path::PathBuf;
+use story::Story;
+use trace::Trace;
+
+/// Say where a packet, a flow or a port of a traced run lost its time, and who caused it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The scenario of the run chooses what is traced: [record] trace = { flows = [0] }, or trace = {} for everything.
+Numbers of flows are those of flows.parquet; `--flow` names the packets of a flow.")]
+#[command(group(clap::ArgGroup::new("what").required(true)))]
+pub struct WhyArgs {
+    /// The folder of the result.
+    #[arg(value_name = "RESULT")]
+    result: PathBuf,
+    /// A flow: what its packets waited for, which were lost, which came last.
+    #[arg(long, value_name = "N", group = "what")]
+    flow: Option<u64>,
+    /// A packet: where it spent its time, hop by hop.
+    #[arg(long, value_name = "N", group = "what")]
+    packet: Option<u64>,
+    /// A port, as S1:3, as S1:H2 (towards H2), or as H2 (its only port): who stopped it, and what was lost there.
+    #[arg(long, value_name = "PORT", group = "what")]
+    port: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A folder that is no whole result of this version, or has no trace; numbers and names that are not in it.
+pub fn command(args: &WhyArgs) -> Result<Exit, Failure> {
+    let trace = Trace::read(&args.result)?;
+    let story: Story = match (args.flow, args.packet, &args.port) {
+        (Some(flow), ..) => flow::explain(&trace, flow)?,
+        (_, Some(packet), _) => packet::explain(&trace, packet)?,
+        (.., Some(port)) => port::explain(&trace, port)?,
+        // The group requires one of them.
+        (None, None, None) => return Err(Failure::input("nothing is asked", "write --flow, --packet or --port")),
+    };
+    output::print(&if args.json { format!("{:#}\n", story.json()) } else { story.text() })?;
+    Ok(Exit::Done)
+}

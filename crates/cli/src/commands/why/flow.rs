@@ -1,0 +1,155 @@
+//! One flow: what its packets waited for, which were lost, which came last.
+
+use super::packet::{self, Spent};
+use super::story::{Story, plural};
+use super::trace::Trace;
+use crate::failure::Failure;
+use record::trace::{PacketKind, TraceEvent, TraceRow};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Bytes, Time};
+
+/// How many losses and places are told one by one.
+const TOLD: usize = 5;
+
+/// Explains flow `number`.
+///
+/// # Errors
+/// A flow that the trace does not hold.
+pub fn explain(trace: &Trace, number: u64) -> Result<Story, Failure> {
+    let mut packets: BTreeMap<u64, Vec<&TraceRow>> = BTreeMap::new();
+    for row in &trace.rows {
+        if let Some(packet) = row.packet.filter(|packet| packet.flow == number) {
+            packets.entry(packet.number).or_default().push(row);
+        }
+    }
+    if packets.is_empty() {
+        return Err(missing(trace, number));
+    }
+    let mut story = Story::new(format!("flow {number}"));
+    record(&mut story, trace, number);
+    let is_data = |rows: &&Vec<&TraceRow>| rows[0].packet.is_some_and(|packet| packet.kind == PacketKind::Data);
+    let data: Vec<&Vec<&TraceRow>> = packets.values().filter(is_data).collect();
+    let ended = |rows: &[&TraceRow], name: &str| rows.iter().any(|row| row.event.name() == name);
+    let delivered = data.iter().filter(|rows| ended(rows, "delivered")).count();
+    let again = data.iter().filter(|rows| rows[0].packet.is_some_and(|packet| packet.retransmission)).count();
+    let lost: Vec<&Vec<&TraceRow>> = packets.values().filter(|rows| ended(rows, "dropped")).collect();
+    story.say(format!(
+        "The trace holds {} of data, {again} of them sent again: {delivered} delivered, {} lost, and {} of replies.",
+        plural(data.len() as u64, "packet"),
+        data.iter().filter(|rows| ended(rows, "dropped")).count(),
+        packets.len() - data.len(),
+    ));
+    tell_places(&mut story, trace, &data);
+    for rows in lost.iter().take(TOLD) {
+        let (told, _) = packet::story(trace, rows);
+        let loss = told.lines.iter().find(|line| line.text.starts_with("is lost"));
+        if let Some(line) = loss {
+            let number = rows[0].packet.map_or(0, |packet| packet.number);
+            story.at(line.at.unwrap_or_default(), format!("packet {number} {}", line.text));
+        }
+    }
+    if lost.len() > TOLD {
+        story.say(format!("... and {} more were lost.", lost.len() - TOLD));
+    }
+    // The last of the payload to arrive is what the flow waited for.
+    let arrival = |rows: &&&Vec<&TraceRow>| {
+        let end = rows.iter().rev().find(|row| matches!(row.event, TraceEvent::Delivered));
+        end.map(|row| row.at)
+    };
+    if let Some(rows) = data.iter().filter(|rows| arrival(rows).is_some()).max_by_key(arrival) {
+        let (told, _) = packet::story(trace, rows);
+        story.say(format!("What arrived last is {}:", told.title));
+        story.lines.extend(told.lines);
+    }
+    let numbers: BTreeSet<u64> = packets.keys().copied().collect();
+    let facts = [
+        ("flow", json!(number)),
+        ("packets", json!(numbers)),
+        ("data_packets", json!(data.len())),
+        ("delivered", json!(delivered)),
+        ("lost", json!(lost.len())),
+        ("sent_again", json!(again)),
+    ];
+    story.facts.extend(facts.map(|(key, value)| (key.to_owned(), value)));
+    Ok(story)
+}
+
+/// What `flows.parquet` says of it.
+fn record(story: &mut Story, trace: &Trace, number: u64) {
+    let Some(flow) = trace.flows.get(&number) else { return };
+    let start = Time::from_ps(flow.start_ps);
+    let size = if flow.size_bytes == u64::MAX { "without end".to_owned() } else { Bytes(flow.size_bytes).to_string() };
+    story.at(start, format!("starts: {size} in class {}", flow.class));
+    match flow.fct_ps() {
+        Some(fct) => {
+            let slowdown = flow.slowdown().map(|slowdown| format!(", {slowdown:.2} times what it takes alone"));
+            let text = format!("is complete after {}{}", Time::from_ps(fct), slowdown.unwrap_or_default());
+            story.at(start + Time::from_ps(fct), text);
+        }
+        None => story.at(trace.end, "is not complete when the run ends"),
+    }
+    if flow.timeouts > 0 {
+        story.say(format!("Its sender ran into {}.", plural(flow.timeouts.into(), "timeout")));
+    }
+}
+
+/// Where the packets lost their time, the worst place first.
+fn tell_places(story: &mut Story, trace: &Trace, data: &[&Vec<&TraceRow>]) {
+    let mut total = Spent::default();
+    let mut places: BTreeMap<(u32, u16), (Time, Time, u64)> = BTreeMap::new();
+    for rows in data {
+        let (_, spent) = packet::story(trace, rows);
+        total.serialisation += spent.serialisation;
+        total.propagation += spent.propagation;
+        total.behind += spent.behind;
+        total.stopped += spent.stopped;
+        for row in rows.iter() {
+            if let (TraceEvent::Started { port, since, .. }, Some(packet)) = (&row.event, row.packet)
+                && *since < row.at
+            {
+                let id = (row.node, *port);
+                let stops = trace.pauses.of(id, packet.class, *since, row.at);
+                let stopped: Time = stops.map(|stop| stop.until.min(row.at) - stop.from.max(*since)).sum();
+                let place = places.entry(id).or_default();
+                *place = (place.0 + (row.at - *since), place.1 + stopped, place.2 + 1);
+            }
+        }
+    }
+    story.say(format!(
+        "Together they spent {} on wires, {} under way, {} behind others and {} stopped.",
+        total.serialisation, total.propagation, total.behind, total.stopped
+    ));
+    let mut places: Vec<_> = places.into_iter().collect();
+    places.sort_by_key(|&(id, (waited, ..))| (std::cmp::Reverse(waited), id));
+    for (id, (waited, stopped, count)) in places.into_iter().take(TOLD) {
+        let stopped = if stopped > Time::ZERO { format!(", {stopped} of it stopped") } else { String::new() };
+        let port = trace.port_towards(id);
+        story.because(format!("{} waited for {port}: {waited} in all{stopped}", plural(count, "packet")));
+    }
+    // A host that is stopped makes no packets: its wait is nobody's.
+    if let Some(first) = data.first().and_then(|rows| rows.first()) {
+        let host = trace.pauses.stops.iter().filter(|stop| stop.port.0 == first.node);
+        for stop in host.take(TOLD) {
+            story.span(stop.from, stop.until, format!("its sender, {}, stands still", trace.port_name(stop.port)));
+            super::pauses::tell(story, trace, stop);
+        }
+    }
+}
+
+fn missing(trace: &Trace, number: u64) -> Failure {
+    let traced: BTreeSet<u64> = trace.rows.iter().filter_map(|row| row.packet).map(|packet| packet.flow).collect();
+    let names: Vec<String> = traced.iter().take(12).map(u64::to_string).collect();
+    let more = if traced.len() > names.len() { ", ..." } else { "" };
+    let help = match traced.len() {
+        0 => "the trace holds no packet: nothing that it chose was ever sent".to_owned(),
+        _ => format!("it holds flows {}{more}", names.join(", ")),
+    };
+    match trace.flows.get(&number) {
+        Some(_) => {
+            let help = format!("{help}; add {number} to [record] trace.flows and run the scenario again");
+            Failure::input(format!("--flow {number}: the flow was not traced"), help)
+        }
+        None => Failure::input(format!("--flow {number}: no such flow in the trace"), help),
+    }
+}

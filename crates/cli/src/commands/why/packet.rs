@@ -1,0 +1,277 @@
+//! One packet, hop by hop.
+
+use super::pauses;
+use super::story::{Story, plural};
+use super::trace::Trace;
+use crate::failure::Failure;
+use record::trace::{Load, PacketKind, TraceEvent, TraceRow, TracedPacket};
+use serde_json::json;
+use units::{Bytes, Time};
+
+/// What a packet spent its time on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spent {
+    /// On wires, being put there.
+    pub serialisation: Time,
+    /// On wires, travelling.
+    pub propagation: Time,
+    /// In queues, while its class was stopped.
+    pub stopped: Time,
+    /// In queues, behind others.
+    pub behind: Time,
+}
+
+/// The packet's name in a sentence.
+pub fn describe(packet: &TracedPacket) -> String {
+    let again = if packet.retransmission { "again, " } else { "" };
+    let what = match packet.kind {
+        PacketKind::Data => {
+            let last = packet.seq + u64::from(packet.payload_bytes).saturating_sub(1);
+            format!("{again}bytes {} to {last} of flow {}", packet.seq, packet.flow)
+        }
+        PacketKind::Ack => format!("acknowledgement of flow {}, up to byte {}", packet.flow, packet.seq),
+        PacketKind::Nak => format!("negative acknowledgement of flow {}, from byte {}", packet.flow, packet.seq),
+        PacketKind::Cnp => format!("congestion notification of flow {}", packet.flow),
+        PacketKind::Control => format!("control frame of flow {}", packet.flow),
+    };
+    format!("packet {}: {what}, {}, class {}", packet.number, Bytes(packet.size_bytes.into()), packet.class)
+}
+
+/// Explains packet `number`.
+///
+/// # Errors
+/// A packet that the trace does not hold.
+pub fn explain(trace: &Trace, number: u64) -> Result<Story, Failure> {
+    let rows: Vec<&TraceRow> =
+        trace.rows.iter().filter(|row| row.packet.is_some_and(|packet| packet.number == number)).collect();
+    if rows.is_empty() {
+        let last = trace.rows.iter().filter_map(|row| row.packet).map(|packet| packet.number).max();
+        let help = match last {
+            Some(last) => format!("the trace holds packets 0 to {last}"),
+            None => "the trace holds no packet: nothing that it chose was ever sent".to_owned(),
+        };
+        return Err(Failure::input(format!("--packet {number}: no such packet"), help));
+    }
+    Ok(story(trace, &rows).0)
+}
+
+/// Tells what `rows`, all of one packet, say of it.
+pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
+    let title = rows.first().and_then(|row| row.packet.as_ref()).map(describe).unwrap_or_default();
+    let mut story = Story::new(title);
+    let mut spent = Spent::default();
+    let mut ahead: Vec<(u64, Load)> = Vec::new();
+    let mut queued: Option<(Load, Time)> = None;
+    let mut outcome = None;
+    for row in rows {
+        let Some(packet) = row.packet else { continue };
+        let here = trace.node(row.node);
+        match &row.event {
+            TraceEvent::Created { since } if *since < row.at => {
+                story.span(*since, row.at, format!("waits {} in {here} for its turn to be sent", row.at - *since));
+                spent.behind += row.at - *since;
+            }
+            TraceEvent::Created { .. } => story.at(row.at, format!("is made by {here}")),
+            TraceEvent::Arrived { in_port } => {
+                story.at(row.at, format!("reaches {here} by {}", trace.port_name((row.node, *in_port))));
+            }
+            TraceEvent::Queued { ahead, wire_free, .. } => queued = Some((*ahead, *wire_free)),
+            TraceEvent::Ahead { flow, load, .. } => ahead.push((*flow, *load)),
+            TraceEvent::Marked { port } => {
+                story.at(
+                    row.at,
+                    format!("is marked with congestion experienced at {}", trace.port_name((row.node, *port))),
+                );
+            }
+            TraceEvent::Started { port, since, until } => {
+                let id = (row.node, *port);
+                if *since < row.at {
+                    wait(&mut story, &mut spent, trace, &packet, id, (*since, row.at), queued.take(), &ahead);
+                }
+                (queued, ahead) = (None, Vec::new());
+                let delay = Time::from_ps(trace.port(id).map_or(0, |port| port.delay_ps));
+                let wire = (*until - row.at).saturating_sub(delay);
+                spent.serialisation += wire;
+                spent.propagation += delay;
+                let text = format!("leaves by {}: {wire} on the wire and {delay} under way", trace.port_towards(id));
+                story.span(row.at, *until, text);
+            }
+            TraceEvent::Bounced { port, full_port, bounces } | TraceEvent::Detoured { port, full_port, bounces } => {
+                let how =
+                    if matches!(row.event, TraceEvent::Bounced { .. }) { "is sent back" } else { "takes a detour" };
+                let (full, by) = (trace.port_towards((row.node, *full_port)), trace.port_towards((row.node, *port)));
+                story.at(row.at, format!("finds {full} too full and {how} by {by}, turn {bounces} of its way"));
+            }
+            TraceEvent::Trimmed { port, cut_bytes } => {
+                let port = trace.port_towards((row.node, *port));
+                story.at(row.at, format!("finds {port} full and loses {} of payload", Bytes((*cut_bytes).into())));
+            }
+            TraceEvent::Dropped { cause, port, in_port, queue, account_bytes } => {
+                outcome = Some(format!("lost: {cause}"));
+                let (port, in_port) = (port.map(|port| (row.node, port)), in_port.map(|port| (row.node, port)));
+                story.at(row.at, lost(trace, row.node, cause, port, in_port, *queue, *account_bytes));
+                if !ahead.is_empty() {
+                    story.because(format!("there stood {}", flows_words(&ahead)));
+                }
+            }
+            TraceEvent::Delivered => {
+                outcome = Some("delivered".to_owned());
+                story.at(row.at, format!("is delivered to {here}, {} after it was first seen", row.at - rows[0].at));
+            }
+            TraceEvent::Consumed => {
+                outcome = Some("consumed".to_owned());
+                story.at(row.at, format!("is used by {here}, {} after it was first seen", row.at - rows[0].at));
+            }
+            _ => {}
+        }
+    }
+    if outcome.is_none() {
+        unfinished(&mut story, trace, rows);
+    }
+    let Spent { serialisation, propagation, stopped, behind } = spent;
+    story.say(format!(
+        "In all: {serialisation} on wires, {propagation} under way, {behind} behind others, {stopped} stopped."
+    ));
+    if let Some(packet) = rows.first().and_then(|row| row.packet) {
+        let facts = [
+            ("packet", json!(packet.number)),
+            ("flow", json!(packet.flow)),
+            ("kind", json!(packet.kind.name())),
+            ("outcome", json!(outcome.unwrap_or_else(|| "under way".to_owned()))),
+            ("serialisation_ps", json!(serialisation.as_ps())),
+            ("propagation_ps", json!(propagation.as_ps())),
+            ("behind_others_ps", json!(behind.as_ps())),
+            ("stopped_ps", json!(stopped.as_ps())),
+        ];
+        story.facts.extend(facts.map(|(key, value)| (key.to_owned(), value)));
+    }
+    (story, spent)
+}
+
+fn flows_words(flows: &[(u64, Load)]) -> String {
+    let words = flows.iter().map(|(flow, load)| format!("{} of flow {flow}", plural(load.frames, "frame")));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// A wait in a queue: behind whom, and stopped by whom.
+#[expect(clippy::too_many_arguments, reason = "one sentence needs them all, and nobody else does")]
+fn wait(
+    story: &mut Story,
+    spent: &mut Spent,
+    trace: &Trace,
+    packet: &TracedPacket,
+    port: super::trace::PortId,
+    (since, until): (Time, Time),
+    queued: Option<(Load, Time)>,
+    ahead: &[(u64, Load)],
+) {
+    let total = until - since;
+    let stops: Vec<_> = trace.pauses.of(port, packet.class, since, until).collect();
+    let stopped = stops.iter().map(|stop| stop.until.min(until) - stop.from.max(since)).sum::<Time>().min(total);
+    spent.stopped += stopped;
+    spent.behind += total - stopped;
+    let (load, wire_free) = queued.unwrap_or_default();
+    let before = match load.frames {
+        0 if wire_free > since => "behind the frame on the wire".to_owned(),
+        0 => "with nothing ahead".to_owned(),
+        frames => format!("behind {}, {}", plural(frames, "frame"), Bytes(load.bytes)),
+    };
+    story.span(since, until, format!("waits {total} for {} {before}", trace.port_towards(port)));
+    if !ahead.is_empty() {
+        story.because(format!("ahead stand {}", flows_words(ahead)));
+    }
+    for stop in &stops {
+        let (from, to) = (stop.from.max(since), stop.until.min(until));
+        story.because(format!(
+            "{} of it {}{} is stopped, from {from} to {to}",
+            to - from,
+            trace.port_name(port),
+            pauses::class_words(stop.class)
+        ));
+        pauses::tell(story, trace, stop);
+    }
+    let own = trace.serialisation(port, load.frames, load.bytes);
+    let rest = total.saturating_sub(stopped + own + wire_free.saturating_sub(since).min(total));
+    if rest > Time::ZERO && queued.is_some() {
+        story.because(format!("{rest} of it other classes, or frames sent back, go first"));
+    }
+}
+
+/// Why a packet was lost, in words that name the place.
+fn lost(
+    trace: &Trace,
+    node: u32,
+    cause: &str,
+    port: Option<super::trace::PortId>,
+    in_port: Option<super::trace::PortId>,
+    queue: Load,
+    account_bytes: Option<u64>,
+) -> String {
+    let here = trace.node(node);
+    let there = port.map(|port| trace.port_towards(port)).unwrap_or_default();
+    let way_in = in_port.map(|port| trace.port_name(port)).unwrap_or_default();
+    let link = in_port.and_then(|port| trace.port(port)).map_or_else(
+        || format!("the link of {here}"),
+        |port| format!("the link from {} to {here} ({way_in})", trace.node(port.peer)),
+    );
+    let held = format!("{}, {}", plural(queue.frames, "frame"), Bytes(queue.bytes));
+    match (cause, port) {
+        ("queue full", _) => format!("is lost at {here}: the queue of {there} was full with {held}"),
+        ("lossless queue full", _) => format!(
+            "is lost at {here} although its class is lossless: what had come in by {way_in} held {}, and its headroom \
+             had no room left; {held} waited for {there}",
+            Bytes(account_bytes.unwrap_or(0))
+        ),
+        ("link down", Some(port)) => {
+            format!("is lost at {here}: it waited for {there} when that link failed{}", since_failure(trace, port))
+        }
+        ("link down", None) => {
+            let since = in_port.map(|port| since_failure(trace, port)).unwrap_or_default();
+            format!("is lost: {link} was down or failed with it under way{since}")
+        }
+        ("link loss", _) => format!("is lost: {link} lost it, as its configured loss has it"),
+        ("bit error", _) => format!("is lost: {link} flipped a bit of it, and {here} found a wrong checksum"),
+        ("ttl expired", _) => {
+            format!("is lost at {here}: its time to live ended, it crossed as many switches as it may")
+        }
+        ("no route", _) => format!("is lost at {here}: no live port leads to its destination; it came by {way_in}"),
+        (other, Some(_)) => format!("is lost at {here} on its way to {there}: {other}; {held} waited there"),
+        (other, None) => format!("is lost at {here}: {other}"),
+    }
+}
+
+fn since_failure(trace: &Trace, port: super::trace::PortId) -> String {
+    let fails =
+        |row: &&TraceRow| row.node == port.0 && matches!(row.event, TraceEvent::LinkDown { port: at } if at == port.1);
+    trace.rows.iter().rev().find(fails).map(|row| format!(", at {}", row.at)).unwrap_or_default()
+}
+
+/// Where a packet is whose end the trace does not hold.
+fn unfinished(story: &mut Story, trace: &Trace, rows: &[&TraceRow]) {
+    let Some(last) =
+        rows.iter().rev().find(|row| !matches!(row.event, TraceEvent::Ahead { .. } | TraceEvent::Marked { .. }))
+    else {
+        return;
+    };
+    match &last.event {
+        TraceEvent::Queued { port, ahead, .. } => {
+            let id = (last.node, *port);
+            let text = format!(
+                "waits for {} until the run ends, behind {}",
+                trace.port_towards(id),
+                plural(ahead.frames, "frame")
+            );
+            story.span(last.at, trace.end, text);
+            let class = last.packet.map_or(0, |packet| packet.class);
+            for stop in trace.pauses.of(id, class, last.at, trace.end) {
+                story.because(format!("{} is stopped from {} to {}", trace.port_name(id), stop.from, stop.until));
+                pauses::tell(story, trace, stop);
+            }
+        }
+        TraceEvent::Started { port, until, .. } if *until >= trace.end => {
+            story
+                .at(last.at, format!("is on the wire of {} when the run ends", trace.port_towards((last.node, *port))));
+        }
+        _ => story.say("What became of it is not in the trace.".to_owned()),
+    }
+}

@@ -1,0 +1,93 @@
+//! One port: who stopped it, whom it stopped, what was lost there.
+
+use super::pauses::{self, class_words};
+use super::story::{Story, plural};
+use super::trace::Trace;
+use crate::failure::Failure;
+use record::trace::TraceEvent;
+use serde_json::json;
+use std::collections::BTreeMap;
+use units::Time;
+
+/// How many stops are told one by one.
+const TOLD: usize = 20;
+
+/// Explains the port called `name`.
+///
+/// # Errors
+/// A name that the fabric does not have.
+pub fn explain(trace: &Trace, name: &str) -> Result<Story, Failure> {
+    let id = trace.find_port(name)?;
+    let mut story = Story::new(format!("port {}", trace.port_towards(id)));
+    let stops: Vec<_> = trace.pauses.stops.iter().filter(|stop| stop.port == id).collect();
+    let stopped: Time = stops.iter().map(|stop| stop.until - stop.from).sum();
+    story.say(match stops.len() {
+        0 => "It was never stopped.".to_owned(),
+        count => format!("It was stopped {}, {stopped} in all.", plural(count as u64, "time")),
+    });
+    for stop in stops.iter().take(TOLD) {
+        let end = if stop.at_end { " (the run's end)" } else { "" };
+        let text = format!(
+            "stands still{} for {}, until {}{end}",
+            class_words(stop.class),
+            stop.until - stop.from,
+            stop.until
+        );
+        story.span(stop.from, stop.until, text);
+        pauses::tell(&mut story, trace, stop);
+    }
+    if stops.len() > TOLD {
+        story.say(format!("... and {} more times.", stops.len() - TOLD));
+    }
+    let told: Vec<_> = trace.pauses.decisions.iter().filter(|decision| decision.port == id).collect();
+    if let Some(port) = trace.port(id).filter(|_| !told.is_empty()) {
+        let (peer, first) = (trace.node(port.peer), told[0].at);
+        let times = plural(told.len() as u64, "time");
+        story.say(format!("{} itself told {peer} by this port to stop {times}, first at {first}.", trace.node(id.0)));
+    }
+    let losses = losses(trace, id);
+    let lost: u64 = losses.values().map(|loss| loss.0).sum();
+    for (cause, (count, first)) in &losses {
+        story.say(format!(
+            "{} of the trace were lost on the way to it ({cause}), first at {first}.",
+            plural(*count, "packet")
+        ));
+    }
+    let waits = trace.rows.iter().filter_map(|row| match row.event {
+        TraceEvent::Started { port, since, .. } if (row.node, port) == id => Some((row.at - since, row.packet)),
+        _ => None,
+    });
+    let waits: Vec<_> = waits.collect();
+    if let Some((longest, packet)) = waits.iter().max_by_key(|wait| wait.0) {
+        let total: Time = waits.iter().map(|wait| wait.0).sum();
+        let number = packet.map_or(0, |packet| packet.number);
+        story.say(format!(
+            "{} of the trace left by it and waited {} on average, {longest} at most (packet {number}).",
+            plural(waits.len() as u64, "packet"),
+            total / waits.len() as u64,
+        ));
+    }
+    let facts = [
+        ("port", json!(trace.port_name(id))),
+        ("stops", json!(stops.len())),
+        ("stopped_ps", json!(stopped.as_ps())),
+        ("told_to_stop", json!(told.len())),
+        ("lost", json!(lost)),
+        ("packets", json!(waits.len())),
+    ];
+    story.facts.extend(facts.map(|(key, value)| (key.to_owned(), value)));
+    Ok(story)
+}
+
+/// Packets that wanted to leave by a port and were lost, by cause: how many, and when first.
+fn losses(trace: &Trace, id: super::trace::PortId) -> BTreeMap<String, (u64, Time)> {
+    let mut losses: BTreeMap<String, (u64, Time)> = BTreeMap::new();
+    for row in trace.rows.iter().filter(|row| row.node == id.0) {
+        if let TraceEvent::Dropped { cause, port: Some(port), .. } = &row.event
+            && *port == id.1
+        {
+            losses.entry(cause.clone().into_owned()).or_insert((0, row.at)).0 += 1;
+        }
+    }
+    losses
+}

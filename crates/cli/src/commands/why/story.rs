@@ -1,0 +1,93 @@
+//! What an answer is made of: a heading, lines with times, and figures.
+
+use crate::output::{Style, styled};
+use serde_json::{Map, Value, json};
+use units::Time;
+
+/// One sentence about one span of time.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// When it begins; `None` for what has no time.
+    pub at: Option<Time>,
+    /// When it ends, where it lasts.
+    pub until: Option<Time>,
+    /// Indented lines explain the one above.
+    pub depth: usize,
+    /// The sentence.
+    pub text: String,
+}
+
+/// An answer.
+#[derive(Clone, Debug, Default)]
+pub struct Story {
+    /// What it is about.
+    pub title: String,
+    /// What happened, in order.
+    pub lines: Vec<Line>,
+    /// For programs: keys and values.
+    pub facts: Map<String, Value>,
+}
+
+impl Story {
+    /// A story without lines.
+    pub fn new(title: String) -> Story {
+        Story { title, ..Story::default() }
+    }
+
+    /// Appends a sentence about an instant.
+    pub fn at(&mut self, at: Time, text: impl Into<String>) {
+        self.lines.push(Line { at: Some(at), until: None, depth: 0, text: text.into() });
+    }
+
+    /// Appends a sentence about a span.
+    pub fn span(&mut self, at: Time, until: Time, text: impl Into<String>) {
+        self.lines.push(Line { at: Some(at), until: Some(until), depth: 0, text: text.into() });
+    }
+
+    /// Appends a sentence that explains the one above.
+    pub fn because(&mut self, text: impl Into<String>) {
+        self.lines.push(Line { at: None, until: None, depth: 1, text: text.into() });
+    }
+
+    /// Appends a sentence without a time.
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.lines.push(Line { at: None, until: None, depth: 0, text: text.into() });
+    }
+
+    /// For a person.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", styled(&self.title, Style::Strong));
+        let when = |line: &Line| line.at.map(|at| at.to_string()).unwrap_or_default();
+        let width = self.lines.iter().map(|line| when(line).len()).max().unwrap_or(0);
+        for line in &self.lines {
+            let indent = "  ".repeat(line.depth);
+            let stamp = match line.at {
+                None if line.depth == 0 => String::new(),
+                _ => format!("{:>width$}  ", when(line)),
+            };
+            text.push_str(&format!("  {}{indent}{}\n", styled(&stamp, Style::Faint), line.text));
+        }
+        text
+    }
+
+    /// For a program.
+    pub fn json(&self) -> Value {
+        let line = |line: &Line| {
+            json!({
+                "at_ps": line.at.map(Time::as_ps),
+                "until_ps": line.until.map(Time::as_ps),
+                "because": line.depth > 0,
+                "text": line.text,
+            })
+        };
+        let mut facts = self.facts.clone();
+        facts.insert("title".to_owned(), self.title.clone().into());
+        facts.insert("lines".to_owned(), self.lines.iter().map(line).collect());
+        Value::Object(facts)
+    }
+}
+
+/// "1 frame", "3 frames".
+pub fn plural(count: u64, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,130 @@
+//! A traced result, read and indexed.
+
+use super::pauses::Pauses;
+use crate::failure::Failure;
+use record::flows::{FlowRecord, read_flows};
+use record::folder::read_verified;
+use record::trace::{PORTS_FILE, PortRow, TRACE_FILE, TraceRow, read_ports, read_trace};
+use std::collections::BTreeMap;
+use std::path::Path;
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+
+/// A node and its port.
+pub type PortId = (u32, u16);
+
+/// Everything that answers are made from.
+pub struct Trace {
+    /// Events by time.
+    pub rows: Vec<TraceRow>,
+    /// Who stopped whom.
+    pub pauses: Pauses,
+    /// By number, where the run recorded them.
+    pub flows: BTreeMap<u64, FlowRecord>,
+    /// When the run ended.
+    pub end: Time,
+    ports: BTreeMap<PortId, PortRow>,
+    names: BTreeMap<String, u32>,
+}
+
+impl Trace {
+    /// Reads the result in `folder`.
+    ///
+    /// # Errors
+    /// A folder that is no whole result, is of another version, or has no trace.
+    pub fn read(folder: &Path) -> Result<Trace, Failure> {
+        let summary = read_verified(folder)?;
+        let (theirs, ours) = (&summary.scenario.version, env!("CARGO_PKG_VERSION"));
+        if theirs != ours {
+            let message = format!("{}: a result of tidegate {theirs}; this is {ours}", folder.display());
+            let help = format!("run its scenario again, {}", folder.join("scenario.toml").display());
+            return Err(Failure::input(message, help));
+        }
+        let file = folder.join(TRACE_FILE);
+        if !file.is_file() {
+            let message = format!("{}: the run was not traced", folder.display());
+            let help = "switch on [record] trace in its scenario, for example trace = { flows = [0] } or trace = {} \
+                        for everything, and run it again";
+            return Err(Failure::input(message, help));
+        }
+        let ports = read_ports(&folder.join(PORTS_FILE))?;
+        let names = ports.iter().map(|port| (port.name.clone(), port.node)).collect();
+        let ports: BTreeMap<PortId, PortRow> = ports.into_iter().map(|port| ((port.node, port.port), port)).collect();
+        let rows = read_trace(&file)?;
+        let end = Time::from_ps(summary.simulated_ps);
+        let pauses = Pauses::new(&rows, &ports, end);
+        let flows = folder.join("flows.parquet");
+        let flows = if flows.is_file() { read_flows(&flows)? } else { Vec::new() };
+        let flows = flows.into_iter().map(|flow| (flow.flow, flow)).collect();
+        Ok(Trace { rows, pauses, flows, end, ports, names })
+    }
+
+    /// The name of a node.
+    pub fn node(&self, node: u32) -> &str {
+        let first = self.ports.range((node, 0)..=(node, u16::MAX)).next();
+        first.map_or("a node without ports", |(_, port)| port.name.as_str())
+    }
+
+    /// What is known of a port.
+    pub fn port(&self, id: PortId) -> Option<&PortRow> {
+        self.ports.get(&id)
+    }
+
+    /// `S1:3`.
+    pub fn port_name(&self, (node, port): PortId) -> String {
+        format!("{}:{port}", self.node(node))
+    }
+
+    /// `S1:3 towards H2`.
+    pub fn port_towards(&self, id: PortId) -> String {
+        match self.port(id) {
+            Some(port) => format!("{} towards {}", self.port_name(id), self.node(port.peer)),
+            None => self.port_name(id),
+        }
+    }
+
+    /// How long so many frames of so many bytes take on the wire of a port.
+    pub fn serialisation(&self, id: PortId, frames: u64, bytes: u64) -> Time {
+        let rate = self.port(id).and_then(|port| Rate::from_bps(port.rate_bps));
+        rate.map_or(Time::ZERO, |rate| rate.serialise(bytes + frames * WIRE_OVERHEAD_BYTES))
+    }
+
+    /// The port of this name: `S1:3`, `S1:H2`, or a node with one port.
+    ///
+    /// # Errors
+    /// What is wrong with the name, and what would be right.
+    pub fn find_port(&self, name: &str) -> Result<PortId, Failure> {
+        let (node_name, port_name) = match self.names.get(name) {
+            Some(_) => (name, None),
+            None => match name.rsplit_once(':') {
+                Some((node, port)) => (node, Some(port)),
+                None => (name, None),
+            },
+        };
+        let Some(&node) = self.names.get(node_name) else {
+            let known: Vec<&str> = self.names.keys().take(12).map(String::as_str).collect();
+            let more = if self.names.len() > known.len() { ", ..." } else { "" };
+            let help = format!("nodes are {}{more}", known.join(", "));
+            return Err(Failure::input(format!("--port {name}: the fabric has no node `{node_name}`"), help));
+        };
+        let ports = || self.ports.range((node, 0)..=(node, u16::MAX)).map(|(&id, port)| (id, port));
+        let found = match port_name {
+            None if ports().count() == 1 => ports().next().map(|(id, _)| id),
+            None => None,
+            Some(port_name) => {
+                let by_number = port_name.parse::<u16>().ok();
+                let by_peer = self.names.get(port_name);
+                ports()
+                    .find(|(id, port)| Some(id.1) == by_number || (by_number.is_none() && Some(&port.peer) == by_peer))
+                    .map(|(id, _)| id)
+            }
+        };
+        found.ok_or_else(|| {
+            let known: Vec<String> = ports().take(12).map(|(id, _)| self.port_towards(id)).collect();
+            let message = match port_name {
+                Some(port) => format!("--port {name}: `{node_name}` has no port `{port}`"),
+                None => format!("--port {name}: `{node_name}` has several ports"),
+            };
+            Failure::input(message, format!("its ports are {}", known.join(", ")))
+        })
+    }
+}

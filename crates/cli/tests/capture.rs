@@ -1,0 +1,148 @@
+//! Captures are read by tshark: no malformed frame, no wrong checksum, and its counts are those of `summary.json`.
+
+mod common;
+
+use common::{Scratch, run};
+use std::process::Command;
+
+/// What tshark says of a capture, a line per frame that `filter` lets pass; `None`, and a word on standard error, where
+/// there is no tshark.
+fn tshark(capture: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
+    let mut command = Command::new("tshark");
+    for preference in ["eth.check_fcs", "ip.check_checksum", "udp.check_checksum", "tcp.check_checksum"] {
+        command.args(["-o", &format!("{preference}:TRUE")]);
+    }
+    command.args(["-r", capture, "-Y", filter, "-T", "fields"]);
+    fields.iter().for_each(|field| {
+        command.args(["-e", field]);
+    });
+    match command.output() {
+        Ok(output) if output.status.success() => {
+            Some(String::from_utf8(output.stdout).expect("UTF-8").lines().map(str::to_owned).collect())
+        }
+        Ok(output) => panic!("tshark: {}", String::from_utf8_lossy(&output.stderr)),
+        Err(_) => {
+            eprintln!("SKIPPED: there is no tshark (Debian: apt-get install tshark)");
+            None
+        }
+    }
+}
+
+/// Frames that tshark finds fault with.
+const FAULTS: &str = "_ws.malformed || eth.fcs.status == 0 || ip.checksum.status == 0 || tcp.checksum.status == 0 \
+                      || udp.checksum.status == 0";
+
+fn captured(scratch: &Scratch, scenario: &str) -> (String, serde_json::Value) {
+    let (file, out) = (scratch.file("scenario.toml", scenario), scratch.path("out"));
+    let ran = run(&["run", &file, "--out", &out, "--json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    (format!("{out}/capture.pcapng"), serde_json::from_str(&ran.out).expect("JSON"))
+}
+
+fn bytes(lengths: &[String]) -> u64 {
+    lengths.iter().map(|length| length.parse::<u64>().expect("a length")).sum()
+}
+
+/// Slow, so that tshark's clockwork for frames that overtook each other (3 ms) does not take a frame that is sent again
+/// for one.
+#[test]
+fn tcp_frames_bytes_and_retransmissions_are_those_of_the_summary() {
+    let scratch = Scratch::new("capture-tcp");
+    let (capture, summary) = captured(
+        &scratch,
+        r#"
+duration = "60s"
+[fabric]
+kind = "single-switch"
+hosts = 2
+link = { rate = "2Mbps", delay = "3ms", loss = 0.03 }
+[host]
+transport = { kind = "tcp" }
+[[traffic]]
+kind = "pairs"
+pairs = [["H1", "H2"]]
+size = "500KB"
+[record]
+capture = [{ port = "H1", direction = "out" }, { port = "H2", direction = "out" }]
+"#,
+    );
+    let Some(frames) = tshark(&capture, "frame", &["frame.len"]) else { return };
+    assert_eq!(frames.len() as u64, summary["packets"]["injected"], "frames");
+    assert_eq!(bytes(&frames), summary["bytes"]["injected"], "bytes");
+    let again = tshark(&capture, "tcp.analysis.retransmission && frame.interface_name contains \"H1\"", &["tcp.len"]);
+    let again = again.expect("it was there just now");
+    assert!(again.len() > 3, "{again:?}");
+    assert_eq!(again.len() as u64, summary["happened"]["retransmissions"], "retransmissions");
+    assert_eq!(bytes(&again), summary["bytes"]["retransmitted"], "their payload");
+    assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()));
+    let good =
+        tshark(&capture, "eth.fcs.status == 1 && ip.checksum.status == 1 && tcp.checksum.status == 1", &["frame.len"]);
+    assert_eq!(good.expect("tshark").len(), frames.len(), "every checksum is there and right");
+}
+
+#[test]
+fn roce_pfc_and_notifications_are_read_without_a_fault() {
+    let scratch = Scratch::new("capture-roce");
+    let scenario = r#"
+duration = "300us"
+[fabric]
+kind = "single-switch"
+hosts = 5
+link = { rate = "100Gbps", delay = "500ns" }
+[switch]
+buffer = "1MB"
+flow_control = { kind = "pfc", priorities = [3], xoff = "20KB" }
+marking = { kind = "ecn", k_min = "5KB", k_max = "20KB", p_max = 0.5 }
+[host]
+transport = { kind = "dcqcn" }
+[[traffic]]
+kind = "incast"
+fan_in = 4
+size = "99999B"
+[record]
+capture = [{ port = "H1" }, { port = "H2" }, { port = "H3" }, { port = "H4" }, { port = "H5" }]
+"#;
+    let (capture, summary) = captured(&scratch, scenario);
+    let Some(out) = tshark(&capture, "frame.p2p_dir == 0", &["frame.len"]) else { return };
+    assert_eq!(out.len() as u64, summary["packets"]["injected"], "hosts send no MAC control frames");
+    assert_eq!(bytes(&out), summary["bytes"]["injected"]);
+    let count = |filter: &str| tshark(&capture, filter, &["frame.number"]).expect("tshark").len() as u64;
+    assert_eq!(count("macc.opcode == 0x0101 && macc.cbfc.pause_time.c3 > 0"), summary["pauses"]["count"]);
+    assert_eq!(count("macc.opcode == 0x0101 && macc.cbfc.pause_time.c3 == 0"), summary["pauses"]["resumes"]);
+    // Every mark on a frame that came to its host.
+    assert!(count("ip.dsfield.ecn == 3") > 0 && count("infiniband.bth.opcode == 0x81") > 0);
+    assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()));
+}
+
+#[test]
+fn pauses_tags_and_datagrams_are_read_without_a_fault() {
+    let scratch = Scratch::new("capture-udp");
+    let scenario = r#"
+duration = "100us"
+[fabric]
+kind = "single-switch"
+hosts = 3
+link = { rate = "10Gbps", delay = "500ns" }
+[switch]
+buffer = "1MB"
+flow_control = { kind = "pause", xoff = "20KB" }
+[host]
+transport = { kind = "datagram", header = "50B" }
+[[traffic]]
+kind = "incast"
+fan_in = 2
+size = "50KB"
+[record]
+capture = [{ port = "S1:0", direction = "both" }, { port = "S1:1" }, { port = "S1:2", until = "50us" }]
+"#;
+    let (capture, _) = captured(&scratch, scenario);
+    let Some(pauses) = tshark(&capture, "macc.opcode == 1", &["frame.len"]) else { return };
+    assert!(!pauses.is_empty() && pauses.iter().all(|length| length == "64"), "{pauses:?}");
+    let tagged = tshark(&capture, "udp && vlan.priority == 3 && vlan.id == 0 && ip.dsfield.dscp == 24", &["frame.len"]);
+    let all = tshark(&capture, "udp", &["frame.len"]).expect("tshark");
+    assert_eq!(tagged.expect("tshark").len(), all.len(), "room for a tag is used for one");
+    assert!(!all.is_empty());
+    assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()));
+    let late = tshark(&capture, "frame.interface_id == 2 && frame.time_epoch > 0.00005", &["frame.number"]);
+    assert_eq!(late, Some(Vec::new()), "nothing after `until`");
+}
