@@ -11,6 +11,10 @@ fn scenarios(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     for path in entries {
+        // Profiles of ASICs are no scenarios.
+        if path.ends_with("asic") {
+            continue;
+        }
         if path.is_dir() {
             scenarios(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "toml") {
