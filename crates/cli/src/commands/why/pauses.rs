@@ -47,6 +47,8 @@ pub struct Pauses {
     pub stops: Vec<Stop>,
     /// By time.
     pub decisions: Vec<Decision>,
+    /// Places in `stops`, by port.
+    by_port: BTreeMap<PortId, Vec<usize>>,
 }
 
 type Account = (PortId, Option<u8>);
@@ -114,14 +116,16 @@ impl Pauses {
             stop.until = stop.until.min(end);
         }
         pauses.stops.sort_by_key(|stop| (stop.from, stop.port, stop.class));
+        for (index, stop) in pauses.stops.iter().enumerate() {
+            pauses.by_port.entry(stop.port).or_default().push(index);
+        }
         pauses
     }
 
     /// The stops of a class of a port that overlap a span.
     pub fn of(&self, port: PortId, class: u8, from: Time, until: Time) -> impl Iterator<Item = &Stop> {
-        self.stops.iter().filter(move |stop| {
-            stop.port == port && stop.class.is_none_or(|of| of == class) && stop.from < until && stop.until > from
-        })
+        let of_port = self.by_port.get(&port).into_iter().flatten().map(|&index| &self.stops[index]);
+        of_port.filter(move |stop| stop.class.is_none_or(|of| of == class) && stop.from < until && stop.until > from)
     }
 
     /// Who wanted a stop.
