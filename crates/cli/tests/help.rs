@@ -9,8 +9,17 @@ use std::path::Path;
 #[test]
 fn help_is_what_it_was() {
     // Those of `fabric` below take their words from the keys of a scenario, which has tests of its own.
-    let commands: [&[&str]; 8] =
-        [&[], &["run"], &["compare"], &["sweep"], &["fabric"], &["fabric", "convert"], &["mechanisms"], &["tagger"]];
+    let commands: [&[&str]; 9] = [
+        &[],
+        &["run"],
+        &["compare"],
+        &["sweep"],
+        &["fabric"],
+        &["fabric", "convert"],
+        &["mechanisms"],
+        &["new"],
+        &["tagger"],
+    ];
     for command in commands {
         let ran = run(&[command, &["-h"]].concat());
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));

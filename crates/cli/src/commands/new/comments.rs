@@ -1,0 +1,184 @@
+//! Comments from the table of keys: what each key of a scenario is for, and which others its tables take.
+
+use scenario::keys::{Default, Key, keys};
+
+/// Comments end before this column.
+const WIDTH: usize = 110;
+/// Tables that a scenario may leave out.
+const TABLES: [&str; 5] = ["routing", "host", "measure", "record", "check"];
+
+/// `text`, a scenario, with what each of its keys is for above it, and below each table the keys that it leaves
+/// out.
+pub fn commented(text: &str) -> String {
+    let mut page = Page::default();
+    let mut section = Section::default();
+    // Comments and gaps may belong to the table that follows.
+    let mut held: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        let is_header = line.starts_with('[');
+        if is_header {
+            page.close(&section);
+            section = Section::of(line);
+        }
+        if line.trim().is_empty() || line.starts_with('#') {
+            held.push(line);
+            continue;
+        }
+        let is_told = held.last().is_some_and(|line| line.starts_with('#'));
+        held.drain(..).for_each(|line| page.line(line));
+        if !is_header {
+            section.read(line, is_told, &mut page);
+        }
+        page.line(line);
+    }
+    page.close(&section);
+    held.into_iter().for_each(|line| page.line(line));
+    for table in TABLES.into_iter().filter(|table| !text.contains(&format!("[{table}]"))) {
+        page.line("");
+        page.line(&format!("# [{table}]"));
+        page.others(table, &[], &[]);
+    }
+    page.0
+}
+
+/// A table as far as it has been read.
+#[derive(Default)]
+struct Section {
+    name: String,
+    kind: Vec<String>,
+    written: Vec<String>,
+    /// Tables in braces below it: name, kind, keys.
+    inner: Vec<(String, Vec<String>, Vec<String>)>,
+}
+
+impl Section {
+    fn of(header: &str) -> Section {
+        let name = header.trim_matches(|c| "[] ".contains(c)).to_owned();
+        Section { name, ..Section::default() }
+    }
+
+    fn read(&mut self, line: &str, is_told: bool, page: &mut Page) {
+        let Some((key, value)) = line.split_once('=') else { return };
+        let (key, value) = (key.trim(), value.trim());
+        if key.contains(' ') || key.contains('"') {
+            return;
+        }
+        if key == "kind" {
+            self.kind.push(value.trim_matches('"').to_owned());
+        }
+        self.written.push(key.to_owned());
+        if let Some(inside) = value.strip_prefix('{') {
+            let parts = inside.split([',', '}', '{']).filter_map(|part| part.split_once('='));
+            let parts: Vec<(&str, &str)> = parts.map(|(key, value)| (key.trim(), value.trim())).collect();
+            let kind = parts.iter().filter(|(key, _)| *key == "kind");
+            let kind = kind.map(|(_, value)| value.trim_matches('"').to_owned()).collect();
+            let written = parts.iter().map(|(key, _)| (*key).to_owned()).collect();
+            let name = if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) };
+            self.inner.push((name, kind, written));
+        }
+        let known = keys().find(|known| known.section == self.name && known.name == key && fits(known, &self.kind));
+        if let Some(known) = known.filter(|_| !is_told) {
+            page.comment(known.meaning, "# ", "# ");
+        }
+    }
+}
+
+/// A comment of words stands for itself; only keys of every variant, or of one that is there, belong to a table.
+fn fits(key: &Key, kind: &[String]) -> bool {
+    key.variants.is_empty() || kind.iter().any(|kind| key.variants.contains(&kind.as_str()))
+}
+
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn line(&mut self, line: &str) {
+        self.0.push_str(line);
+        self.0.push('\n');
+    }
+
+    /// Words behind `first`, and behind `next` on the lines that follow.
+    fn comment(&mut self, text: &str, first: &str, next: &str) {
+        let mut margin = first;
+        let mut line = margin.trim_end().to_owned();
+        for word in text.split_whitespace() {
+            if line.len() + word.len() + 1 > WIDTH {
+                self.line(&line);
+                margin = next;
+                line = margin.trim_end().to_owned();
+            }
+            if line.len() < margin.len() {
+                line.push_str(&margin[line.len()..])
+            } else {
+                line.push(' ')
+            }
+            line.push_str(word);
+        }
+        self.line(&line);
+    }
+
+    fn close(&mut self, section: &Section) {
+        if section.name.is_empty() {
+            // What else stands at the top are tables.
+            return;
+        }
+        self.others(&section.name, &section.kind, &section.written);
+        for (name, kind, written) in &section.inner {
+            let others: Vec<&'static Key> = others(name, kind, written).collect();
+            if !others.is_empty() {
+                self.line(&format!("# {name} also takes"));
+                others.into_iter().for_each(|key| self.other(key, "#     "));
+            }
+        }
+    }
+
+    fn others(&mut self, section: &str, kind: &[String], written: &[String]) {
+        others(section, kind, written).for_each(|key| self.other(key, "# "));
+    }
+
+    fn other(&mut self, key: &Key, margin: &str) {
+        let (value, without) = match key.default {
+            Default::Value(value) => (literal(value), String::new()),
+            Default::Absent(what) => (key.example.to_owned(), format!(" (without: {what})")),
+            Default::Required => return,
+        };
+        self.comment(&format!("{} = {value} # {}{without}", key.name, key.meaning), margin, &format!("{margin}  # "));
+    }
+}
+
+fn others(section: &str, kind: &[String], written: &[String]) -> impl Iterator<Item = &'static Key> {
+    keys().filter(move |key| {
+        key.section == section
+            && fits(key, kind)
+            && key.name != "kind"
+            && key.default != Default::Required
+            && !written.iter().any(|name| name == key.name)
+    })
+}
+
+/// A default as TOML writes it.
+fn literal(value: &str) -> String {
+    let bare = matches!(value, "true" | "false") || value.parse::<f64>().is_ok();
+    if bare { value.to_owned() } else { format!("\"{value}\"") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_told_and_those_left_out_follow() {
+        let text = "# What for.\nname = \"x\"\n\n[switch]\n# Mine.\nbuffer = \"1MB\"\nflow_control = { kind = \"pfc\", xoff = \"1KB\" }\n\n[[fail]]\nlink = [\"a\", \"b\"]\n";
+        let text = commented(text);
+        assert!(text.starts_with("# What for.\nname = \"x\"\n"), "{text}");
+        assert!(
+            text.contains("# Mine.\nbuffer = \"1MB\"\n# when a switch stops its neighbours\nflow_control"),
+            "{text}"
+        );
+        assert!(text.contains("# overload = \"drop\" # what becomes of a frame"), "{text}");
+        assert!(text.contains("# switch.flow_control also takes\n#     xon = \"3KB\" # "), "{text}");
+        assert!(!text.contains("xoff = \"auto\"") && text.contains("# at = \"0s\" # when it fails"), "{text}");
+        assert!(text.contains("# [routing]\n# mode = \"shortest\""), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH + 10), "{text}");
+    }
+}
