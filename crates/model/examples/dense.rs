@@ -41,6 +41,8 @@ fn main() {
         forwarding: Forwarding::build(&fabric, Mode::ShortestPath).unwrap(),
         fabric,
         paths: PathTable::new(),
+        pins: Vec::new(),
+        tags: None,
         spread: Spread::PerPacket,
         failures: Vec::new(),
         reroute: Reroute::None,

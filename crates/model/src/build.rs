@@ -45,7 +45,9 @@ pub(crate) struct Built {
 }
 
 pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
-    let Setup { fabric, forwarding, paths, spread, failures, reroute, switch, host, mut traffic, .. } = setup;
+    let Setup {
+        fabric, forwarding, paths, spread, failures, reroute, switch, host, mut traffic, mut pins, tags, ..
+    } = setup;
     let mut in_use = [false; CLASSES];
     for flow in &traffic.flows {
         in_use[usize::from(flow.class) % CLASSES] = true;
@@ -56,6 +58,10 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
     if let Some(class) = host.reply_class {
         in_use[usize::from(class) % CLASSES] = true;
     }
+    for tag in tags.iter().flat_map(|tags| tags.classes()) {
+        in_use[usize::from(tag) % CLASSES] = true;
+    }
+    pins.sort_by_key(|pin| pin.node);
     let classes: Vec<u8> = (0..CLASSES as u8).filter(|&class| in_use[usize::from(class)]).collect();
     let classes = if classes.is_empty() { vec![0] } else { classes };
     let mut class_slot = [0; CLASSES];
@@ -68,7 +74,10 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
     let arrivals = std::mem::take(&mut traffic.arrivals);
     let numbering = Numbering { planned: traffic.flows.len() as u64, hosts: fabric.hosts().len() as u64 };
     let network = Arc::new(Network {
-        in_order: spread == Spread::FlowHash && failures.is_empty() && switch.overload == Overload::Drop,
+        in_order: spread == Spread::FlowHash
+            && failures.is_empty()
+            && pins.is_empty()
+            && switch.overload == Overload::Drop,
         selection: Selection::new(&setup.record, numbering).map(Arc::new),
         numbering,
         notification_delay: setup.notification_delay.unwrap_or(least_delay).max(Time::from_ps(1)),
@@ -80,6 +89,8 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         fabric,
         forwarding,
         paths,
+        pins,
+        tags,
         spread,
         reroute,
         switch,

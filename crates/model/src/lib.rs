@@ -21,6 +21,7 @@ mod queue;
 mod routes;
 mod simulation;
 mod switch;
+mod tags;
 mod trace;
 mod turns;
 

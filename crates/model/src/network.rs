@@ -1,7 +1,7 @@
 //! What all nodes of a run share and never change: routes, traffic, parameters.
 
 use crate::parameters::{
-    CLASSES, FlowControl, HostParameters, Overload, Reroute, Spread, SwitchParameters, headroom_bytes,
+    CLASSES, FlowControl, HostParameters, Overload, Pin, Reroute, Spread, SwitchParameters, TagRules, headroom_bytes,
 };
 use crate::trace::{Numbering, Selection};
 use fabric::routing::{Forwarding, PathTable, node_salt, select};
@@ -34,6 +34,10 @@ pub(crate) struct Network {
     pub fabric: Fabric,
     pub forwarding: Forwarding,
     pub paths: PathTable,
+    /// Routes set by hand, by node, then in the order in which they were given.
+    pub pins: Vec<Pin>,
+    /// How switches rewrite tags.
+    pub tags: Option<TagRules>,
     pub spread: Spread,
     pub reroute: Reroute,
     pub switch: SwitchParameters,
@@ -94,6 +98,18 @@ impl Network {
                 self.route(node, salt, &frame, in_port)
             }
         }
+    }
+
+    /// The pins of a node.
+    pub fn pins_of(&self, node: NodeId) -> &[Pin] {
+        let from = self.pins.partition_point(|pin| pin.node < node);
+        let count = self.pins[from..].partition_point(|pin| pin.node == node);
+        &self.pins[from..from + count]
+    }
+
+    /// Whether a node has pins.
+    pub fn has_pins(&self, node: NodeId) -> bool {
+        !self.pins_of(node).is_empty()
     }
 
     /// The salt of a node's choices.

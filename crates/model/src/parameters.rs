@@ -6,6 +6,8 @@ use protocols::pabo::BounceParameters;
 use protocols::transport::TransportParameters;
 use units::{Rate, Time};
 
+pub use crate::tags::{TagError, TagRules};
+
 /// Traffic classes (802.1Q priorities).
 pub const CLASSES: usize = 8;
 
@@ -211,6 +213,24 @@ pub enum Reroute {
     Local,
 }
 
+/// A route set by hand at one node, good or bad: a misconfigured or half-converged switch. The first that
+/// matches decides; frames with an explicit path keep that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// The switch.
+    pub node: NodeId,
+    /// Host index of the destination.
+    pub to: u32,
+    /// Host index of the source; `None`: all.
+    pub from: Option<u32>,
+    /// Equal ports, ascending, at least one. A frame never goes by one that is dead.
+    pub ports: Vec<PortIndex>,
+    /// From when.
+    pub at: Time,
+    /// Until when; `None`: for ever.
+    pub until: Option<Time>,
+}
+
 /// Everything about one run.
 #[derive(Debug)]
 pub struct Setup {
@@ -220,6 +240,10 @@ pub struct Setup {
     pub forwarding: Forwarding,
     /// Explicit paths that flows may name.
     pub paths: PathTable,
+    /// Routes set by hand, against the ordinary ones.
+    pub pins: Vec<Pin>,
+    /// How switches rewrite tags; `None` where frames keep their class.
+    pub tags: Option<TagRules>,
     /// How equal-cost ports are chosen.
     pub spread: Spread,
     /// Links that fail.

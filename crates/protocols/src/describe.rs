@@ -12,6 +12,8 @@ pub enum Family {
     Marking,
     /// Which queue a port serves next.
     Scheduler,
+    /// How a frame's class changes on its way.
+    Tags,
     /// How a host sends.
     Transport,
 }
@@ -24,6 +26,7 @@ impl Family {
             Family::Overload => "switch.overload",
             Family::Marking => "switch.marking",
             Family::Scheduler => "switch.scheduler",
+            Family::Tags => "switch.tags",
             Family::Transport => "host.transport",
         }
     }

@@ -20,6 +20,7 @@ pub mod rate_recovery;
 pub mod roce;
 pub mod scheduler;
 mod settings;
+pub mod tags;
 pub mod tcp;
 pub mod transport;
 

@@ -35,6 +35,7 @@ pub mod fuzz;
 pub mod keys;
 mod lower;
 mod overload_part;
+mod pins;
 mod record_part;
 mod run_part;
 mod scenario;
@@ -42,6 +43,7 @@ mod section;
 mod suggest;
 mod sweep;
 mod switch_part;
+mod tags;
 mod traffic_lower;
 mod traffic_part;
 

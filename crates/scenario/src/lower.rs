@@ -3,9 +3,11 @@
 use crate::error::{Explained, ScenarioErrors, Warning};
 use crate::files::Files;
 use crate::overload_part;
+use crate::pins;
 use crate::run_part::{NamedFailure, RoutingMode};
 use crate::scenario::{Parts, Scenario};
 use crate::section::Context;
+use crate::tags;
 use crate::traffic_lower::{self, Ground, host_rate, near_node};
 use crate::traffic_part::{LoadPlan, TrafficPlan, What};
 use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
@@ -310,6 +312,7 @@ impl Scenario {
                 context.warn("routing.reroute", message);
             }
         }
+        let tags = tags::lower(context, &fabric, files, parts);
         let (table, known) = paths?;
         let rates = (0..fabric.hosts().len() as u32).map(|host| host_rate(&fabric, host));
         let slowest = rates.clone().min().unwrap_or(Rate::MIN);
@@ -322,11 +325,13 @@ impl Scenario {
             duration: parts.top.duration,
             host_rates: (slowest, rates.max().unwrap_or(Rate::MIN)),
         };
+        let pins = pins::lower(&ground, &parts.pins);
         let plan = ground.lower(&parts.traffic);
         // Without a plan, what the entries say: other mistakes should not hide a buffer that is too small.
         let entries = || parts.traffic.iter().fold(0, |used, entry| used | 1 << entry.class);
         let used = plan.as_ref().map_or_else(entries, classes_in_use);
         let used = used | parts.host.reply_class.map_or(0, |class| 1 << class);
+        let used = used | tags.as_ref().and_then(|tags| tags.as_ref()).map_or(0, |tags| tags.lossless() | 1);
         check_headroom(context, &fabric, &parts.switch.buffer, control, mtu, used, &mut derived);
         overload_part::check(context, parts, &fabric, used);
         let plan = plan?;
@@ -376,6 +381,8 @@ impl Scenario {
             setup: Setup {
                 forwarding: forwarding?,
                 paths: table,
+                pins: pins?,
+                tags: tags?,
                 spread: parts.routing.spread,
                 failures: failures?,
                 reroute: parts.routing.reroute,

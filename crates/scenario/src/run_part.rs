@@ -80,7 +80,7 @@ pub(crate) struct NamedPath {
     pub nodes: Vec<String>,
 }
 
-fn names(value: &Value, example: &str) -> crate::section::Read<Vec<String>> {
+pub(crate) fn names(value: &Value, example: &str) -> crate::section::Read<Vec<String>> {
     let names = list(value, example)?.iter().map(|item| text(&item.value, "the name of a node"));
     let names = names.collect::<Result<Vec<String>, _>>()?;
     Ok((names.clone(), names.join(" ")))

@@ -4,8 +4,10 @@ use crate::document::Document;
 use crate::error::{Explained, Origin, ScenarioErrors};
 use crate::fabric_part::FabricPlan;
 use crate::files::{self, Load, hex};
+use crate::pins::{self, NamedPin};
 use crate::run_part::{self, HostPart, NamedFailure, NamedPath, Routing, Top, Watch};
 use crate::section::Context;
+use crate::tags::TagsPlan;
 use crate::traffic_part::{self, TrafficPlan};
 use crate::{ScenarioError, switch_part};
 use model::parameters::SwitchParameters;
@@ -22,7 +24,9 @@ pub(crate) struct Parts {
     pub routing: Routing,
     pub paths: Vec<NamedPath>,
     pub failures: Vec<NamedFailure>,
+    pub pins: Vec<NamedPin>,
     pub switch: SwitchParameters,
+    pub tags: Option<TagsPlan>,
     pub host: HostPart,
     pub traffic: Vec<TrafficPlan>,
     pub watch: Watch,
@@ -155,11 +159,13 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
     let fabric = FabricPlan::read(&root);
     let routing = run_part::routing(&root);
     let (paths, failures) = (run_part::paths(&root), run_part::failures(&root));
+    let pins = pins::read(&root);
     let (switch, host) = (switch_part::read(&root), run_part::host(&root));
     let traffic = traffic_part::read(&root);
     let watch = run_part::watch(&root, top.as_ref().map(|top| top.duration));
     root.finish();
     let top = top?;
+    let (switch, tags) = switch?;
     Some(Parts {
         seed: seed.unwrap_or(top.seed),
         top,
@@ -167,7 +173,9 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
         routing: routing?,
         paths,
         failures,
-        switch: switch?,
+        pins,
+        switch,
+        tags,
         host: host?,
         traffic: traffic.into_iter().collect::<Option<Vec<_>>>()?,
         watch: watch?,

@@ -3,6 +3,7 @@
 use crate::document::{Table, Value};
 use crate::overload_part as overload;
 use crate::section::{Read, Section, list, quantity, show, whole};
+use crate::tags::TagsPlan;
 use model::parameters::{
     Buffer, CLASSES, FlowControl, Marking, PauseParameters, QueueLimit, Scheduler, SwitchParameters, Threshold,
 };
@@ -13,20 +14,22 @@ const AUTO_XOFF: Threshold = Threshold::Dynamic { alpha: (1, 8) };
 /// What a deficit round robin gives a class that a table does not name: a full frame.
 const DRR_QUANTUM_BYTES: u32 = 1518;
 
-pub(crate) fn read(root: &Section<'_, '_>) -> Option<SwitchParameters> {
+pub(crate) fn read(root: &Section<'_, '_>) -> Option<(SwitchParameters, Option<TagsPlan>)> {
     let section = root.table("switch", "switch", false);
     let (buffer, bounce_queue) = buffer(&section).unzip();
     let flow_control = flow_control(&section, !section.has("queue"));
     let overload = overload::read(&section, bounce_queue.flatten(), flow_control.as_ref());
     let (marking, scheduler) = (marking(&section), scheduler(&section));
+    let tags = TagsPlan::read(&section);
     section.finish();
-    Some(SwitchParameters {
+    let parameters = SwitchParameters {
         buffer: buffer?,
         flow_control: flow_control?,
         overload: overload?,
         marking: marking?,
         scheduler: scheduler?,
-    })
+    };
+    Some((parameters, tags?))
 }
 
 /// The buffer, and the room of bounce queues where queues are limited one by one.

@@ -66,7 +66,7 @@ fn nearest(value: f64) -> u128 {
 }
 
 impl Ground<'_, '_> {
-    fn host(&self, host: &HostName, key: &str) -> Option<u32> {
+    pub(crate) fn host(&self, host: &HostName, key: &str) -> Option<u32> {
         let hosts = self.fabric.hosts().len() as u64;
         let message = match host {
             HostName::Number(number) if *number < hosts => return Some(*number as u32),

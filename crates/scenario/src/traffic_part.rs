@@ -195,7 +195,7 @@ fn hosts_list(value: &Value) -> Read<Vec<HostName>> {
     Ok((hosts, text))
 }
 
-fn host(value: &Value) -> Read<HostName> {
+pub(crate) fn host(value: &Value) -> Read<HostName> {
     let host = HostName::parse(value)?;
     let text = host.to_string();
     match host {

@@ -34,9 +34,21 @@ fn files(path: &Path) -> io::Result<Vec<u8>> {
         Some("dir/cut-flow.txt") => Ok(b"3\n0 1 3 100 5000 2.0\n1 2 3 100 5000 2.1\n".to_vec()),
         Some("dir/far-flow.txt") => Ok(b"1\n0 99 3 100 5000 2.0\n".to_vec()),
         Some("dir/late-flow.txt") => Ok(b"1\n0 1 3 100 5000 2.0\n".to_vec()),
+        // A rule file of another fabric.
+        Some("dir/other-rules.json") => Ok(rules("0123456789abcdef", 1).into_bytes()),
+
         Some("dir/sizes.txt") => Ok(b"0 0\n1000 50\n500 100\n".to_vec()),
         _ => Err(io::Error::new(io::ErrorKind::NotFound, "no such file")),
     }
+}
+
+/// A rule file for `GOOD`'s fabric, but for its hash, with one lossless tag.
+fn rules(hash: &str, tag: u8) -> String {
+    format!(
+        "{{ \"format\": \"tidegate-tagger-rules\", \"version\": 1, \"fabric\": {{ \"kind\": \"fat-tree\", \"switches\": 20, \
+         \"hosts\": 16, \"links\": 48, \"hash\": \"{hash}\" }}, \"generated_by\": {{ \"algorithm\": \"\", \"paths\": \"\" }}, \
+         \"lossless_tags\": [{tag}], \"lossy_tag\": 0, \"classes\": [], \"switches\": [] }}"
+    )
 }
 
 fn lower(text: &str, overrides: &[(&str, &str)]) -> Result<scenario::Lowered, String> {
@@ -275,6 +287,84 @@ fn paths_that_lead_elsewhere() {
         pairs("paths = [\"b\"]").unwrap_err(),
         "dir/test.toml:15:10: there is no path `b`\n  help: it is one of a"
     );
+}
+
+#[test]
+fn tags_that_do_not_fit() {
+    let clos = "[switch]\ntags = { kind = \"tagger\", algorithm = \"clos\" }\n[host]\nreply_class = 1\n";
+    let good = GOOD.replace("[switch]\n", clos.split("[host]").next().unwrap_or_default());
+    let good = good.replace("[3]", "[1, 2]").replace("fan_in = 8\n", "fan_in = 8\nclass = 1\n");
+    let with =
+        |key: &str, value: &str| lower(&good, &[("host.reply_class", "1"), (key, value)]).expect_err("must be refused");
+    let lowered = lower(&good, &[("host.reply_class", "1")]).unwrap();
+    assert!(lowered.warnings.is_empty(), "{:?}", lowered.warnings);
+    assert_eq!(lowered.setup.tags.map(|tags| tags.lossless()), Some(0b110));
+    assert_eq!(
+        lower(&good, &[]).unwrap_err(),
+        "dir/test.toml:1:1: an acknowledgement would start with the tag that its data arrived with\n  \
+         help: write host.reply_class = 1"
+    );
+    assert_eq!(
+        with("switch.flow_control.priorities", "[1]"),
+        "--set switch.flow_control.priorities=[1]: tags [1, 2] are lossless, but PFC stops only [1]\n  \
+         help: a frame's class is its tag: write priorities = [1, 2]"
+    );
+    assert_eq!(
+        with("switch.flow_control", "none"),
+        "dir/test.toml:10:8: tags choose among the classes of PFC, but there is no PFC\n  \
+         help: write switch.flow_control = { kind = \"pfc\", priorities = [1, 2] }"
+    );
+    assert_eq!(
+        with("switch.tags.bounces", "8"),
+        "--set switch.tags.bounces=8: `8` is out of range\n  help: write a whole number from 0 to 6"
+    );
+    assert_eq!(
+        lower(&good, &[("switch.tags.bounces", "6"), ("switch.tags.classes", "2")]).unwrap_err(),
+        "--set switch.tags.classes=2: 6 bounces and 2 classes need 8 tags\n  \
+         help: frames have classes 0 to 7, and 0 is the lossy one: bounces + classes is at most 7"
+    );
+    assert_eq!(
+        with("switch.tags", "tagger"),
+        "--set switch.tags=tagger: `switch.tags` has neither `rules` nor `algorithm`\n  \
+         help: write rules = \"rules.json\", a file for this fabric, or algorithm = \"clos\""
+    );
+    assert!(with("switch.overload", "detour").starts_with(
+        "--set switch.overload=detour: a frame that turns around or takes a detour leaves by a port that its tag was not \
+         chosen for\n  help: write overload = \"drop\", or no tags"
+    ));
+    let merged = [("host.reply_class", "1"), ("switch.tags.algorithm", "merge"), ("switch.tags.paths", "up-down")];
+    let (merged, three) =
+        (lower(&good, &merged).unwrap_err(), "tags [1, 2, 3] are lossless, but PFC stops only [1, 2]");
+    assert!(merged.contains(three), "one-bounce paths merge to three tags, one more than needed: {merged}");
+    let file = |name: &str| with("switch.tags", &format!("{{ kind = \"tagger\", rules = \"{name}\" }}"));
+    assert!(file("none.json").contains("cannot read `dir/none.json`: no such file"), "{}", file("none.json"));
+    let other = file("other-rules.json");
+    assert!(other.contains("`dir/other-rules.json`: these rules are for another fabric"), "{other}");
+    let loose = lower(&good, &[("host.reply_class", "1"), ("switch.flow_control.priorities", "[1, 2, 5]")]).unwrap();
+    assert_eq!(loose.warnings[0].message, "classes [5] are lossless but no tags: nothing keeps them from a deadlock");
+    let second = lower(&good, &[("host.reply_class", "1"), ("traffic.0.class", "2")]).unwrap();
+    assert_eq!(
+        second.warnings[0].message,
+        "frames of class 2 enter with a tag that no class starts with: those do with [1]"
+    );
+}
+
+#[test]
+fn routes_that_cannot_be_set() {
+    let route = |node: &str, to: &str, via: &str| {
+        let text = format!("{GOOD}\n[[route]]\nnode = \"{node}\"\nto = \"{to}\"\nvia = [\"{via}\"]\nat = \"5us\"\n");
+        lower(&text, &[])
+    };
+    let lowered = route("S1", "H9", "S4").unwrap();
+    let pin = &lowered.setup.pins[0];
+    assert_eq!((pin.to, pin.from, &pin.ports[..], pin.until), (8, None, &[3][..], None));
+    assert_eq!(
+        route("S1", "H9", "C1").unwrap_err(),
+        "dir/test.toml:24:7: no link joins `S1` and `C1`\n  help: `S1` is linked to H1, H2, S3, S4"
+    );
+    assert_eq!(route("T99", "H9", "S3").unwrap_err(), "dir/test.toml:22:8: the fabric has no node `T99`");
+    assert_eq!(route("H1", "H9", "S1").unwrap_err(), "dir/test.toml:22:8: `H1` is a host: routes are set at switches");
+    assert!(route("S1", "S2", "S3").unwrap_err().contains("`S2` is a switch, not a host"));
 }
 
 #[test]

@@ -25,6 +25,7 @@ fn base(key: &Key, variant: Option<&str>) -> (String, String) {
         }
         "fabric.link.tier" => (plain, "fabric.link.core".into()),
         "path" => (format!("{plain}[[path]]\n"), "path.0".into()),
+        "route" => (format!("{plain}[[route]]\n"), "route.0".into()),
         "fail" => (format!("{plain}[[fail]]\n"), "fail.0".into()),
         "traffic" => {
             let lines = match variant {

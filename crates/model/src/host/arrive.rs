@@ -99,6 +99,9 @@ impl Host {
         frame.hops = frame.hops.saturating_add(1);
         match self.network.route(self.node, self.salt, &frame, in_port) {
             Some(port) if self.network.fabric.node(self.node).relay => {
+                if let Some(tags) = &self.network.tags {
+                    frame.class = tags.new_class(self.node, frame.class, in_port, port);
+                }
                 self.queue_frame(frame.at, port, frame);
                 self.serve(frame.at, port, window);
             }

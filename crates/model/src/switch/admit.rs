@@ -55,13 +55,26 @@ impl Switch {
     /// Takes room in `queue`, an index, for a frame from `in_port`; false if there is none.
     #[inline]
     pub(super) fn admit(&mut self, queue: usize, in_port: u16, class: u8, size_bytes: u16) -> bool {
+        self.admit_as(queue, in_port, (class, class), size_bytes)
+    }
+
+    /// As [`Switch::admit`], for a frame that came in the first class and waits in the second. Whether it may be dropped depends on where it waits, whom it stops
+    /// on how it came.
+    #[inline(always)]
+    pub(super) fn admit_as(
+        &mut self,
+        queue: usize,
+        in_port: u16,
+        (in_class, class): (u8, u8),
+        size_bytes: u16,
+    ) -> bool {
         let bytes = u64::from(size_bytes);
         let queue = &self.queues[queue];
         match self.queue_limit {
             None => {
                 let free = self.shared_bytes - self.shared_used;
                 if self.lossless & (1 << class) != 0 {
-                    let index = self.account_index(in_port, class);
+                    let index = self.account_index(in_port, in_class);
                     let account = &mut self.accounts[index];
                     // What exceeds XOFF, or the pool, is headroom's business.
                     if u64::from(account.bytes) + bytes > self.xoff_limit.bytes(free) || bytes > free {
@@ -89,7 +102,7 @@ impl Switch {
                 }
             }
         }
-        self.charge(in_port, class, size_bytes);
+        self.charge(in_port, in_class, size_bytes);
         true
     }
 

@@ -22,10 +22,10 @@ impl Switch {
     #[inline(always)] // also called by the watched switch, which must not cost the others the inlining
     pub(super) fn handle(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.ledger.hops += 1;
-        let special = self.ports[usize::from(in_port)].alert & alert::FRAGILE != 0
+        let special = self.ports[usize::from(in_port)].alert & (alert::FRAGILE | alert::TAGGED) != 0
             || matches!(frame.kind, Kind::Pause | Kind::Pfc)
             || frame.ttl == 0;
-        if special && self.divert(in_port, frame) {
+        if special && self.divert(in_port, frame, window) {
             return;
         }
         match self.route(frame, in_port) {
@@ -34,10 +34,10 @@ impl Switch {
         }
     }
 
-    /// Frames that go no further: lost on the link, meant for this switch, or too old. False for all
-    /// others.
+    /// Frames that go no further: lost on the link, meant for this switch, or too old; and those whose tag
+    /// the switch rewrites. False for all others.
     #[cold]
-    fn divert(&mut self, in_port: u16, frame: &Frame) -> bool {
+    fn divert(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
         if self.ports[usize::from(in_port)].alert & alert::FRAGILE != 0
             && let Some(cause) = self.details[usize::from(in_port)].link.verdict(frame, &mut self.random)
         {
@@ -46,6 +46,8 @@ impl Switch {
             self.on_pause(in_port, frame);
         } else if frame.ttl == 0 {
             self.lose(in_port, frame, Cause::TtlExpired);
+        } else if self.ports[usize::from(in_port)].alert & alert::TAGGED != 0 {
+            self.forward_tagged(in_port, frame, window);
         } else {
             return false;
         }
@@ -54,7 +56,7 @@ impl Switch {
 
     #[inline(always)] // as handle
     pub(super) fn route(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
-        if self.dead.is_empty() && frame.flags & flags::EXPLICIT_PATH == 0 {
+        if self.regular && frame.flags & flags::EXPLICIT_PATH == 0 {
             let port = self.routes.port(&self.network, frame, self.salt, in_port);
             if port.is_some() {
                 return port;
@@ -67,6 +69,9 @@ impl Switch {
     fn route_slowly(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
         // Explicit paths count the switch that the frame is at.
         let frame = Frame { hops: frame.hops.saturating_add(1), ..*frame };
+        if let Some(port) = self.pinned(&frame) {
+            return Some(port);
+        }
         if self.dead.is_empty() {
             self.network.route(self.node, self.salt, &frame, in_port)
         } else {
@@ -78,7 +83,21 @@ impl Switch {
     /// through the queue.
     #[inline]
     fn forward(&mut self, egress: u16, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        let (now, class) = (frame.at, frame.class);
+        self.forward_as(egress, in_port, (frame.class, frame.class), frame, window);
+    }
+
+    /// As [`Switch::forward`], for a frame that the ingress account holds under the first class and that waits
+    /// in the queue of the second.
+    #[inline(always)]
+    pub(super) fn forward_as(
+        &mut self,
+        egress: u16,
+        in_port: u16,
+        (in_class, class): (u8, u8),
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) {
+        let now = frame.at;
         let port = &self.ports[usize::from(egress)];
         if port.busy_until <= now {
             let at_once = if port.alert & (alert::PAUSE | alert::CONTROL) == 0 {
@@ -102,19 +121,25 @@ impl Switch {
         }
         let queue = self.queue_index(egress, class);
         let lossless = self.lossless & (1 << class) != 0;
-        if self.admit(queue, in_port, class, frame.size_bytes) {
-            self.enqueue(egress, queue, in_port, frame);
-            if lossless {
-                self.pause_if_needed(now, in_port, class, window);
+        if self.admit_as(queue, in_port, (in_class, class), frame.size_bytes) {
+            self.enqueue_as(egress, queue, in_port, (in_class, class), frame);
+            if self.lossless & (1 << in_class) != 0 {
+                self.pause_if_needed(now, in_port, in_class, window);
             }
         } else {
-            self.lose(in_port, frame, if lossless { Cause::LosslessNoRoom } else { Cause::NoRoom });
+            self.lose_as(in_port, in_class, frame, if lossless { Cause::LosslessNoRoom } else { Cause::NoRoom });
         }
     }
 
     #[inline]
     pub(super) fn enqueue(&mut self, egress: u16, index: usize, in_port: u16, frame: &Frame) {
-        let (now, class) = (frame.at, frame.class);
+        self.enqueue_as(egress, index, in_port, (frame.class, frame.class), frame);
+    }
+
+    /// As [`Switch::enqueue`], for a frame that came in the first class and waits in the second.
+    #[inline(always)]
+    fn enqueue_as(&mut self, egress: u16, index: usize, in_port: u16, (in_class, class): (u8, u8), frame: &Frame) {
+        let now = frame.at;
         let queue = &mut self.queues[index];
         let mark = match &self.marker {
             Some(marker) if frame.flags & (flags::ECT | flags::CE) == flags::ECT => {
@@ -124,7 +149,7 @@ impl Switch {
         };
         self.ledger.marks += u64::from(mark);
         queue.push(frame, |slot| {
-            (slot.in_port, slot.in_class) = (in_port, class);
+            (slot.in_port, slot.in_class) = (in_port, in_class);
             (slot.ttl, slot.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
             slot.flags = frame.flags | if mark { flags::CE } else { 0 };
         });
@@ -168,13 +193,19 @@ impl Switch {
     /// A frame that came by `in_port` is gone; the ledger says why.
     #[cold]
     pub(super) fn lose(&mut self, in_port: u16, frame: &Frame, cause: Cause) {
+        self.lose_as(in_port, frame.class, frame, cause);
+    }
+
+    /// As [`Switch::lose`], for a frame that came in `in_class`.
+    #[cold]
+    pub(super) fn lose_as(&mut self, in_port: u16, in_class: u8, frame: &Frame, cause: Cause) {
         if let Some(tracer) = &mut self.tracer {
             tracer.lost = Some(cause);
         }
         if frame.is_mac_control() {
             self.ledger.control_lost += 1;
         } else {
-            let frame = Frame { in_port, in_class: frame.class, ..*frame };
+            let frame = Frame { in_port, in_class, ..*frame };
             self.ledger.lose(self.node.0, &frame, cause);
         }
     }

@@ -22,6 +22,7 @@ impl Switch {
             if let Some(tracer) = &mut self.tracer {
                 tracer.note_port(now, TraceEvent::LinkUp { port: port_index });
             }
+            self.regular = self.dead.is_empty() && !self.network.has_pins(self.node);
             return;
         }
         detail.link.fail(now);
@@ -29,6 +30,7 @@ impl Switch {
             tracer.note_port(now, TraceEvent::LinkDown { port: port_index });
         }
         self.dead.insert(port_index);
+        self.regular = false;
         // What waits for the dead link is lost with it; whoever was paused by that may go on.
         while detail.control.pop().is_some() {
             self.ledger.control_lost += 1;

@@ -4,6 +4,7 @@
 //!  arrive: MAC control? -> TTL -> route -> idle port: onto the wire at once
 //!                                   |
 //!                                 admit (shared buffer, ingress account, XOFF) -> mark -> egress queue
+//!          (with tags: rewritten after its route, held at the ingress by the old, queued by the new: tags.rs)
 //!  depart: control frame first, else the class whose turn it is among those not paused
 //!          -> leaves queue, buffer and account as its transmission starts (XON) -> wire
 //! ```
@@ -14,6 +15,8 @@ mod depart;
 mod fail;
 mod load;
 mod pause;
+mod pin;
+mod tags;
 mod turn;
 mod watch;
 
@@ -68,6 +71,8 @@ pub(crate) mod alert {
     pub const CONTROL: u8 = 2;
     /// The link can lose frames.
     pub const FRAGILE: u8 = 4;
+    /// Frames that come by this port carry tags, which the switch rewrites.
+    pub const TAGGED: u8 = 8;
 }
 
 /// What only some frames through a port touch.
@@ -128,6 +133,9 @@ pub(crate) struct Switch {
     /// Coming failures and repairs: time, port, whether it fails; the earliest last.
     changes: Vec<(Time, u16, bool)>,
     dead: PortSet,
+    /// Whether every frame without an explicit path goes by the ordinary routes: no port is dead, and none
+    /// pinned.
+    regular: bool,
     /// Where frames go whose every regular port is dead, by destination host.
     detours: BTreeMap<u32, Vec<u16>>,
     pub(crate) ledger: Ledger,
@@ -169,7 +177,8 @@ impl Switch {
                 sent_frames: 0,
                 sent_bytes: 0,
                 waiting: 0,
-                alert: if detail.link.fragile { alert::FRAGILE } else { 0 },
+                alert: if detail.link.fragile { alert::FRAGILE } else { 0 }
+                    | if network.tags.is_some() { alert::TAGGED } else { 0 },
             })
             .collect();
         let mut headroom = vec![0; ports.len() * account_slots];
@@ -218,6 +227,7 @@ impl Switch {
             random: Stream::new(network.seed, u64::from(node.0), purpose("switch")),
             changes,
             dead: PortSet::new(),
+            regular: !network.has_pins(node),
             detours: BTreeMap::new(),
             ledger: Ledger::default(),
             tracer: Tracer::new(network, node),

@@ -69,6 +69,8 @@ pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
         forwarding: Forwarding::build(&fabric, Mode::ShortestPath).unwrap(),
         fabric,
         paths: PathTable::new(),
+        pins: Vec::new(),
+        tags: None,
         spread: Spread::FlowHash,
         failures: Vec::new(),
         reroute: Reroute::None,

@@ -11,5 +11,6 @@ mod lone_flow;
 mod lossless;
 mod queueing;
 mod sharing;
+mod tags;
 mod trace;
 mod turns;

@@ -5,6 +5,7 @@ use super::*;
 const S: &str = "switch";
 const FC: &str = "switch.flow_control";
 const O: &str = "switch.overload";
+const T: &str = "switch.tags";
 const STOP: &[&str] = &["pause", "pfc"];
 const MECHANISM: Of = Of("a table with `kind`", "{}");
 
@@ -27,6 +28,7 @@ pub(super) const KEYS: &[Key] = &[
     key(S, "scheduler", &[], MECHANISM)
         .value("strict", "IEEE 802.1Q-2022, 8.6.8.1")
         .means("which class a port serves next; hosts use the same"),
+    key(S, "tags", &[], MECHANISM).value("none", OURS).means("how a frame's class changes on its way"),
     key(FC, "kind", &[], TEXT).value("none", OURS).means("none, pause (802.3x: the whole port) or pfc (802.1Qbb: per class)"),
     key(FC, "priorities", &["pfc"], Of("a list of classes", "[3]")).means("the lossless classes, 0 to 7"),
     key(FC, "xoff", STOP, Of("auto, a size, or a share of the free buffer", "\"100KB\""))
@@ -62,6 +64,34 @@ pub(super) const KEYS: &[Key] = &[
     key(O, "priorities", &["bounce"], Of("a list of classes", "[0]"))
         .absent("all that no flow control owns", OURS)
         .means("the classes that bounce, 0 to 7"),
+    key(T, "kind", &[], TEXT).value("none", OURS).means("none, or tagger: the class of a frame is its tag, which rules rewrite"),
+    key(T, "rules", &["tagger"], Of("a file", "\"rules.json\""))
+        .absent("as `algorithm`", OURS)
+        .means("a rule file for this fabric, relative to the scenario's folder; one of rules and algorithm"),
+    key(T, "algorithm", &["tagger"], Of("clos, merge or one-per-hop", "\"clos\""))
+        .absent("as `rules`", OURS)
+        .means(
+            "clos: one tag more at every turn from down to up; merge: tags of one a hop, merged greedily (Algorithm 2); \
+             one-per-hop: one tag more at every hop (Algorithm 1)",
+        ),
+    key(T, "paths", &["tagger"], Of("shortest, up-down or trees", "\"up-down\""))
+        .value("shortest", OURS)
+        .means(
+            "algorithms merge and one-per-hop: the paths that must not lose: all shortest ones, those that climb the \
+             tiers and come down, or a tree of shortest paths to each switch",
+        ),
+    key(T, "bounces", &["tagger"], COUNT)
+        .value("1", "Tagger (CoNEXT 2017), 4.3: shortest and one-bounce paths")
+        .means("how many turns from down to up stay lossless, 0 to 6: algorithm clos, or paths up-down"),
+    key(T, "classes", &["tagger"], COUNT)
+        .value("1", OURS)
+        .means("application classes that share the tags, 1 to 7; class c starts with tag c"),
+    key(T, "egress", &["tagger"], Of("new-tag or arriving-tag", "\"new-tag\""))
+        .value("new-tag", "Tagger (CoNEXT 2017), section 7")
+        .means(
+            "whose queue a rewritten frame waits in; arriving-tag is how switches do it by default, and loses frames: \
+             the pause of the new class does not reach them",
+        ),
     key("switch.marking", "kind", &[], TEXT).value("none", OURS).means("none or ecn"),
     key("switch.marking", "k_min", &["ecn"], SIZE)
         .means("a frame that finds up to this many bytes in its queue is not marked"),

@@ -12,6 +12,7 @@ pub(super) const KEYS: &[Key] = &[
     key("", "routing", &[], Of("a table", "{}")).absent("its defaults", OURS).means("how frames find their way"),
     key("", "path", &[], Of("tables", "[]")).absent("none", OURS).means("paths that traffic may name"),
     key("", "fail", &[], Of("tables", "[]")).absent("none", OURS).means("links that fail"),
+    key("", "route", &[], Of("tables", "[]")).absent("none", OURS).means("routes set by hand, good or bad"),
     key("", "switch", &[], Of("a table", "{}")).absent("its defaults", OURS).means("what switches do"),
     key("", "host", &[], Of("a table", "{}")).absent("its defaults", OURS).means("what hosts do"),
     key("", "traffic", &[], Of("tables", "[]")).means("who sends what to whom, an entry each"),
@@ -42,6 +43,14 @@ pub(super) const KEYS: &[Key] = &[
     key("fail", "link", &[], Of("two nodes", "[\"S1\", \"C1\"]")).means("the ends of the link"),
     key("fail", "at", &[], TIME).value("0s", OURS).means("when it fails; frames on it are lost"),
     key("fail", "until", &[], TIME).absent("for ever", OURS).means("when it works again"),
+    key("route", "node", &[], TEXT).means("the switch that it is set at"),
+    key("route", "to", &[], HOST).means("the destination that it is for"),
+    key("route", "from", &[], HOST).absent("every source", OURS).means("the source that it is for"),
+    key("route", "via", &[], Of("a list of nodes", "[\"S2\"]")).means(
+        "the neighbours that frames go to, spread as over equal paths; one that cannot be reached is left alone",
+    ),
+    key("route", "at", &[], TIME).value("0s", OURS).means("from when"),
+    key("route", "until", &[], TIME).absent("for ever", OURS).means("until when"),
     key("host", "transport", &[], Of("a table with `kind`", "{ kind = \"roce\" }"))
         .value("roce", "RoCEv2 at line rate: what lossless Ethernet carries unless told otherwise")
         .means("what carries flows; `tidegate mechanisms` lists the parameters of each kind"),

@@ -1,0 +1,28 @@
+//! Tagger at a switch, in three steps (Hu et al., CoNEXT 2017, section 7).
+//!
+//! ```text
+//!   1. the ingress account of the tag that the frame came with   (PFC of that class stops the neighbour)
+//!   2. (tag, ingress port, egress port) -> new tag               (right after the route is known)
+//!   3. the egress queue of the new tag                           (PFC of the new class from the next switch stops it)
+//! ```
+
+use super::Switch;
+use crate::node::OnWire;
+use check::conservation::Cause;
+use engine::Window;
+use protocols::frame::Frame;
+
+impl Switch {
+    /// Routes a frame, gives it its new tag and sends it on.
+    #[inline(never)]
+    pub(super) fn forward_tagged(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        let Some(egress) = self.route(frame, in_port) else {
+            return self.lose(in_port, frame, Cause::NoRoute);
+        };
+        let Some(tags) = &self.network.tags else { return };
+        let in_class = frame.class;
+        let class = tags.new_class(self.node, in_class, in_port, egress);
+        let queue_class = if tags.by_new_tag() { class } else { in_class };
+        self.forward_as(egress, in_port, (in_class, queue_class), &Frame { class, ..*frame }, window);
+    }
+}

@@ -1,0 +1,95 @@
+//! `[[route]]`: routes set by hand, good or bad.
+
+use crate::fabric_part::HostName;
+use crate::run_part::names;
+use crate::section::Section;
+use crate::traffic_lower::{Ground, near_node};
+use crate::traffic_part;
+use model::parameters::Pin;
+use units::Time;
+
+/// A route set by hand.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedPin {
+    pub node: String,
+    pub to: HostName,
+    pub from: Option<HostName>,
+    pub via: Vec<String>,
+    pub at: Time,
+    pub until: Option<Time>,
+}
+
+pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedPin> {
+    let mut pins = Vec::new();
+    for section in root.tables("route", "route") {
+        let node = section.text("node");
+        let (to, from) = (section.read("to", traffic_part::host), section.read("from", traffic_part::host));
+        let via = section.read("via", |value| match names(value, "[\"S2\"]")? {
+            (names, _) if names.is_empty() => {
+                Err(("the list of neighbours is empty".to_owned(), Some("write via = [\"S2\"]".to_owned())))
+            }
+            read => Ok(read),
+        });
+        let (at, until) = (section.time("at"), section.time("until"));
+        section.finish();
+        if let (Some(at), Some(until)) = (at, until)
+            && until <= at
+        {
+            let message = format!("the route ends at {until}, which is not after it begins at {at}");
+            section.fail("until", message, Some("leave `until` out if it stays".to_owned()));
+        }
+        if let (Some(node), Some(to), Some(via), Some(at)) = (node, to, via, at) {
+            pins.push(NamedPin { node, to, from, via, at, until });
+        }
+    }
+    pins
+}
+
+/// Routes set by hand: names become ports.
+pub(crate) fn lower(ground: &Ground<'_, '_>, named: &[NamedPin]) -> Option<Vec<Pin>> {
+    let (context, fabric) = (ground.context, ground.fabric);
+    let node = |name: &String, key: &str| {
+        let node = fabric.find(name);
+        if node.is_none() {
+            context.fail(key, format!("the fabric has no node `{name}`"), near_node(fabric, name));
+        }
+        node
+    };
+    let one = |(at, named): (usize, &NamedPin)| {
+        let key = |key: &str| format!("route.{at}.{key}");
+        let found = node(&named.node, &key("node"));
+        let to = ground.host(&named.to, &key("to"));
+        let from = named.from.as_ref().map(|from| ground.host(from, &key("from")));
+        let found = found?;
+        if fabric.node(found).kind != fabric::NodeKind::Switch {
+            let message = format!("`{}` is a host: routes are set at switches", named.node);
+            context.fail(&key("node"), message, None);
+            return None;
+        }
+        let mut ports = Vec::new();
+        for name in &named.via {
+            let peer = node(name, &key("via"))?;
+            let before = ports.len();
+            let towards = |(port, known): (usize, &fabric::PortPeer)| (known.peer == peer).then_some(port as u16);
+            ports.extend(fabric.ports(found).iter().enumerate().filter_map(towards));
+            if ports.len() == before {
+                let names: Vec<&str> = fabric.ports(found).iter().take(16).map(|port| fabric.name(port.peer)).collect();
+                let help = format!("`{}` is linked to {}", named.node, names.join(", "));
+                context.fail(&key("via"), format!("no link joins `{}` and `{name}`", named.node), Some(help));
+                return None;
+            }
+        }
+        ports.sort_unstable();
+        ports.dedup();
+        Some(Pin {
+            node: found,
+            to: to?,
+            from: from.map_or(Some(None), |from| from.map(Some))?,
+            ports,
+            at: named.at,
+            until: named.until,
+        })
+    };
+    let pins: Vec<Option<Pin>> = named.iter().enumerate().map(one).collect();
+    pins.into_iter().collect()
+}

@@ -1,0 +1,198 @@
+//! `[switch.tags]`: rules that rewrite tags, from a file or made for the fabric at hand.
+
+use crate::files::Files;
+use crate::scenario::Parts;
+use crate::section::{Context, Section};
+use fabric::Fabric;
+use model::parameters::{FlowControl, Overload, TagRules};
+use tagger::paths::{PathSource, TreeRoots};
+use tagger::rules::{RuleTable, Tag};
+use tagger::{Algorithm, Request, clos_rule, generate};
+
+const KEY: &str = "switch.tags";
+
+/// Where rules come from.
+#[derive(Clone, Debug)]
+enum Rules {
+    File(String),
+    Clos { bounces: u8, classes: u8 },
+    Paths { algorithm: Algorithm, paths: PathSource, classes: u8 },
+}
+
+/// What `[switch.tags]` says.
+#[derive(Clone, Debug)]
+pub(crate) struct TagsPlan {
+    rules: Rules,
+    /// Whether a frame waits by its new tag.
+    by_new_tag: bool,
+}
+
+impl TagsPlan {
+    /// `None` if it is wrong, `Some(None)` without tags.
+    #[expect(clippy::option_option, reason = "wrong, absent, or there, as every part is read")]
+    pub fn read(switch: &Section<'_, '_>) -> Option<Option<TagsPlan>> {
+        let table = switch.table("tags", KEY, true);
+        let kind = table.kind("kind of tags", &["none", "tagger"]);
+        let plan = (kind == Some("tagger")).then(|| read_tagger(&table));
+        table.finish();
+        match (kind?, plan) {
+            (_, Some(plan)) => plan.map(Some),
+            _ => Some(None),
+        }
+    }
+}
+
+fn read_tagger(table: &Section<'_, '_>) -> Option<TagsPlan> {
+    let file = table.text("rules");
+    let algorithm = table.word("algorithm", "algorithm", &["clos", "merge", "one-per-hop"]);
+    let paths = table.word("paths", "kind of paths", &["shortest", "up-down", "trees"]);
+    let (bounces, classes) = (table.whole("bounces", 0..=6), table.whole("classes", 1..=7));
+    let egress = table.word("egress", "queue", &["new-tag", "arriving-tag"]);
+    let both = table.has("rules") && table.has("algorithm");
+    if both || !(table.has("rules") || table.has("algorithm")) {
+        let what = if both { "both `rules` and `algorithm`" } else { "neither `rules` nor `algorithm`" };
+        let help = "write rules = \"rules.json\", a file for this fabric, or algorithm = \"clos\"".to_owned();
+        table.fail(if both { "algorithm" } else { "" }, format!("`{KEY}` has {what}"), Some(help));
+        return None;
+    }
+    for key in ["paths", "bounces", "classes"] {
+        if file.is_some() && table.has(key) {
+            let help = "leave it out: the file says which tags are lossless".to_owned();
+            table.fail(key, format!("`{key}` belongs to `algorithm`"), Some(help));
+        }
+    }
+    let clos = algorithm == Some("clos");
+    if clos && table.has("paths") {
+        let help = "leave it out: the rule of a Clos fabric is that of its up-down paths".to_owned();
+        table.fail("paths", "`paths` belongs to the algorithms merge and one-per-hop", Some(help));
+    }
+    let (bounces, classes) = (bounces? as u8, classes? as u8);
+    if clos && bounces + classes > 7 {
+        let message = format!("{bounces} bounces and {classes} classes need {} tags", bounces + classes);
+        let help = "frames have classes 0 to 7, and 0 is the lossy one: bounces + classes is at most 7".to_owned();
+        table.fail(if table.has("classes") { "classes" } else { "bounces" }, message, Some(help));
+        return None;
+    }
+    let rules = match (file, algorithm) {
+        (Some(file), _) => Rules::File(file),
+        (None, Some("clos")) => Rules::Clos { bounces, classes },
+        (None, Some(algorithm)) => {
+            let algorithm = if algorithm == "merge" { Algorithm::Merge } else { Algorithm::OnePerHop };
+            let paths = match paths? {
+                "shortest" => PathSource::AllShortest { limit: None },
+                "up-down" => PathSource::UpDown { bounces },
+                _ => PathSource::Trees { roots: TreeRoots::Switches, seed: None },
+            };
+            Rules::Paths { algorithm, paths, classes }
+        }
+        (None, None) => return None,
+    };
+    Some(TagsPlan { rules, by_new_tag: egress? == "new-tag" })
+}
+
+/// The rules of the fabric at hand; `None` if they are wrong, `Some(None)` without tags.
+#[expect(clippy::option_option, reason = "wrong, absent, or there, as every part is lowered")]
+pub(crate) fn lower(
+    context: &Context<'_>,
+    fabric: &Fabric,
+    files: &Files<'_>,
+    parts: &Parts,
+) -> Option<Option<TagRules>> {
+    let Some(plan) = &parts.tags else { return Some(None) };
+    let (key, table) = match &plan.rules {
+        Rules::File(file) => {
+            let key = format!("{KEY}.rules");
+            let content = files.load(context, file, &key)?;
+            let read = String::from_utf8(content).map_err(|_| "not UTF-8 text".to_owned());
+            let read = read.and_then(|text| RuleTable::read(fabric, &text).map_err(|error| error.to_string()));
+            match read {
+                Ok(table) => (key, table),
+                Err(error) => {
+                    context.fail(&key, format!("`{}`: {error}", files.shown(file)), None);
+                    return None;
+                }
+            }
+        }
+        generated => {
+            let made = match generated {
+                Rules::Paths { algorithm, paths, classes } => {
+                    let request =
+                        Request { algorithm: *algorithm, classes: names(*classes), ..Request::new(paths.clone()) };
+                    generate(fabric, &request).map(|generated| generated.table)
+                }
+                Rules::Clos { bounces, classes } => clos_rule(fabric, *bounces, &names(*classes)),
+                Rules::File(_) => return None,
+            };
+            let key = format!("{KEY}.algorithm");
+            match made {
+                Ok(table) => (key, table),
+                Err(error) => {
+                    context.fail(&key, error.to_string(), None);
+                    return None;
+                }
+            }
+        }
+    };
+    let rules = match TagRules::new(fabric, &table, plan.by_new_tag) {
+        Ok(rules) => rules,
+        Err(error) => {
+            context.fail(&key, error.to_string(), None);
+            return None;
+        }
+    };
+    check_classes(context, parts, &table, rules.lossless())?;
+    Some(Some(rules))
+}
+
+/// PFC must stop what is lossless, and traffic must begin with a tag that a class begins with.
+fn check_classes(context: &Context<'_>, parts: &Parts, table: &RuleTable, lossless: u8) -> Option<()> {
+    let tags = &table.lossless_tags;
+    let FlowControl::Pfc(pfc) = &parts.switch.flow_control else {
+        let help = format!("write switch.flow_control = {{ kind = \"pfc\", priorities = {tags:?} }}");
+        context.fail(KEY, "tags choose among the classes of PFC, but there is no PFC", Some(help));
+        return None;
+    };
+    if parts.switch.overload != Overload::Drop {
+        let message = "a frame that turns around or takes a detour leaves by a port that its tag was not chosen for";
+        context.fail("switch.overload", message, Some("write overload = \"drop\", or no tags".to_owned()));
+        return None;
+    }
+    if lossless & !pfc.classes != 0 {
+        let message = format!("tags {tags:?} are lossless, but PFC stops only {:?}", list(pfc.classes));
+        let help = format!("a frame's class is its tag: write priorities = {tags:?}");
+        context.fail("switch.flow_control.priorities", message, Some(help));
+        return None;
+    }
+    if pfc.classes & !lossless != 0 {
+        let message = format!(
+            "classes {:?} are lossless but no tags: nothing keeps them from a deadlock",
+            list(pfc.classes & !lossless)
+        );
+        context.warn("switch.flow_control.priorities", message);
+    }
+    for (at, entry) in parts.traffic.iter().enumerate() {
+        let class = entry.class;
+        if lossless & (1 << class) != 0 && table.classes.iter().all(|known| known.first_tag != class) {
+            let first: Vec<Tag> = table.classes.iter().map(|class| class.first_tag).collect();
+            let message =
+                format!("frames of class {class} enter with a tag that no class starts with: those do with {first:?}");
+            context.warn(&format!("traffic.{at}.class"), message);
+        }
+    }
+    let lossless_traffic = parts.traffic.iter().any(|entry| lossless & (1 << entry.class) != 0);
+    if parts.host.reply_class.is_none() && parts.host.transport_kind != "datagram" && lossless_traffic {
+        let message = "an acknowledgement would start with the tag that its data arrived with";
+        context.fail("host", message, Some(format!("write host.reply_class = {}", tags.first().unwrap_or(&0))));
+        return None;
+    }
+    Some(())
+}
+
+/// Classes that nobody named.
+fn names(classes: u8) -> Vec<String> {
+    (1..=classes).map(|class| format!("class {class}")).collect()
+}
+
+fn list(classes: u8) -> Vec<u8> {
+    (0..8).filter(|class| classes & (1 << class) != 0).collect()
+}
