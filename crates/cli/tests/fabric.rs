@@ -91,7 +91,7 @@ fn a_plain_graph_takes_its_links_and_hosts_from_the_command_line() {
 #[test]
 fn mechanisms_are_listed_and_explained() {
     let list = run(&["mechanisms"]);
-    for name in ["pause", "pfc", "ecn", "datagram", "tcp", "dctcp", "roce", "dcqcn"] {
+    for name in ["pause", "pfc", "tagger", "ecn", "datagram", "tcp", "dctcp", "roce", "dcqcn"] {
         assert!(list.out.lines().any(|line| line.split_whitespace().next() == Some(name)), "{name}:\n{}", list.out);
         let one = run(&["mechanisms", name]);
         assert!(one.code == Some(0) && one.out.contains(&format!("docs/mechanisms/{name}.md")), "{}", one.out);
@@ -100,7 +100,7 @@ fn mechanisms_are_listed_and_explained() {
     assert_eq!(pfc["decides"], "switch.flow_control");
     assert!(pfc["parameters"].as_array().unwrap().iter().any(|parameter| parameter["key"] == "xoff"));
     let all: Value = serde_json::from_str(&run(&["mechanisms", "--json"]).out).unwrap();
-    assert_eq!(all.as_array().unwrap().len(), 10);
+    assert_eq!(all.as_array().unwrap().len(), 11);
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod physics;
 mod plot;
 mod print;
 mod registry;
+mod tagger;
 mod trial;
 
 use crate::exit::Exit;

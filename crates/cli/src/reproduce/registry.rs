@@ -1,7 +1,7 @@
 //! Every experiment, and every scenario that one of them runs.
 
 use super::trial::Trial;
-use super::{bg, deadlock, pabo, physics};
+use super::{bg, deadlock, pabo, physics, tagger};
 use crate::failure::Failure;
 
 /// A scenario that is part of the program.
@@ -78,6 +78,16 @@ scenarios! {
     PABO_TREE = "pabo/tree.toml";
     /// Two flows meet at a switch in the middle.
     PABO_EXAMPLE = "pabo/fig1.toml";
+    /// Frames that go to and fro.
+    TAGGER_FIG4 = "tagger/fig4.toml";
+    /// A tag that changes on the way.
+    TAGGER_FIG8 = "tagger/fig8.toml";
+    /// Two flows that bounce.
+    TAGGER_FIG10 = "tagger/fig10.toml";
+    /// A routing loop.
+    TAGGER_FIG11 = "tagger/fig11.toml";
+    /// A shuffle of which two flows bounce.
+    TAGGER_FIG12 = "tagger/fig12.toml";
 }
 
 /// In the order in which they run.
@@ -243,6 +253,87 @@ pub static EXPERIMENTS: &[Experiment] = &[
         quick_seconds: 1,
         choices: &[],
         run: deadlock::ring,
+    },
+    Experiment {
+        id: "tagger/fig3",
+        title: "two paths that bounce once close a cycle of four buffers",
+        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), figure 3",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: &[],
+        run: tagger::fig3,
+    },
+    Experiment {
+        id: "tagger/fig4",
+        title: "k bounces stay lossless with k + 1 queues",
+        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), figure 4",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: &[],
+        run: tagger::fig4,
+    },
+    Experiment {
+        id: "tagger/opt",
+        title: "k bounces deadlock with k queues",
+        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), section 4.4",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: &[],
+        run: tagger::opt,
+    },
+    Experiment {
+        id: "tagger/fig8",
+        title: "without its third step a switch loses lossless frames",
+        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), figure 8",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: tagger::FIG8_CHOICES,
+        run: tagger::fig8,
+    },
+    Experiment {
+        id: "tagger/fig10",
+        title: "one-bounce paths deadlock without tags, and not with them",
+        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), figure 10",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: tagger::FIG10_CHOICES,
+        run: tagger::fig10,
+    },
+    Experiment {
+        id: "tagger/fig11",
+        title: "a routing loop deadlocks without tags, and not with them",
+        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), figure 11",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: tagger::FIG11_CHOICES,
+        run: tagger::fig11,
+    },
+    Experiment {
+        id: "tagger/fig12",
+        title: "pauses of a deadlock spread to every flow, and do not with tags",
+        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), figure 12",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: tagger::FIG12_CHOICES,
+        run: tagger::fig12,
+    },
+    Experiment {
+        id: "tagger/fig14",
+        title: "how many flows bounce where links have failed",
+        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), figure 14",
+        seconds: 60,
+        quick_seconds: 5,
+        choices: &[],
+        run: tagger::fig14,
+    },
+    Experiment {
+        id: "tagger/table1",
+        title: "a probe of 100 packets measures how often packets are rerouted",
+        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), table 1",
+        seconds: 60,
+        quick_seconds: 6,
+        choices: &[],
+        run: tagger::table1,
     },
 ];
 

@@ -27,9 +27,10 @@ impl Switch {
         }
     }
 
-    /// The queue that `frame` joins at `egress`, where it does not turn.
-    fn own_queue(&self, egress: u16, frame: &Frame) -> usize {
-        self.queue_index(egress, frame.class) + if frame.bounces > 0 { self.pairs } else { 0 }
+    /// The queue that `frame` joins at `egress`, where it does not turn, and the class with which it leaves.
+    fn own_queue(&self, egress: u16, in_port: u16, frame: &Frame) -> (usize, u8) {
+        let (queue_class, class) = self.rewritten(in_port, egress, frame.class);
+        (self.queue_index(egress, queue_class) + if frame.bounces > 0 { self.pairs } else { 0 }, class)
     }
 
     /// [`Switch::arrive`], looked at.
@@ -40,7 +41,8 @@ impl Switch {
         let now = frame.at;
         let ends_here = frame.is_mac_control() || frame.ttl == 0;
         let egress = if ends_here { None } else { self.route(&frame, in_port) };
-        let before = egress.map(|egress| self.glance(egress, self.own_queue(egress, &frame))).unwrap_or_default();
+        let own = egress.map_or((0, frame.class), |egress| self.own_queue(egress, in_port, &frame));
+        let before = egress.map(|egress| self.glance(egress, own.0)).unwrap_or_default();
         let account = (self.lossless & 1 << frame.class != 0)
             .then(|| u64::from(self.accounts[self.account_index(in_port, frame.class)].bytes));
         let first = self.tracer.as_mut().map_or(0, |tracer| {
@@ -68,14 +70,14 @@ impl Switch {
             }
             if let Some(cause) = tracer.lost {
                 if wanted {
-                    let queue = &self.queues[self.own_queue(egress, &frame)];
+                    let queue = &self.queues[own.0];
                     tracer.note_ahead(now, &frame, egress, queue.frames());
                 }
                 tracer.note_loss(&frame, now, cause, (Some(in_port), Some(egress)), before.queue, account);
             } else if let Some(turned) = tracer.turned {
                 self.note_turned(&mut tracer, &frame, egress, turned);
             } else {
-                self.note_forwarded(&mut tracer, &frame, egress, before, wanted);
+                self.note_forwarded(&mut tracer, &frame, (egress, own), before, wanted);
             }
             tracer.events.extend(caused);
         }
@@ -83,12 +85,18 @@ impl Switch {
     }
 
     /// The frame went on: at once, or into the queue.
-    fn note_forwarded(&self, tracer: &mut Tracer, frame: &Frame, egress: u16, before: Glance, wanted: bool) {
+    fn note_forwarded(
+        &self,
+        tracer: &mut Tracer,
+        frame: &Frame,
+        (egress, (index, class)): (u16, (usize, u8)),
+        before: Glance,
+        wanted: bool,
+    ) {
         let now = frame.at;
-        let index = self.own_queue(egress, frame);
         let after = self.glance(egress, index);
         if after.queue.frames == before.queue.frames {
-            let mut sent = *frame;
+            let mut sent = Frame { class, ..*frame };
             (sent.ttl, sent.hops) = (frame.ttl.saturating_sub(1), frame.hops.saturating_add(1));
             self.note_sent(tracer, now, egress, &sent, now, wanted);
         } else if wanted {
