@@ -219,6 +219,16 @@ macro_rules! dispatch {
     };
 }
 
+impl SenderState {
+    /// Goes on with the connection that carried `before`, of the same transport. Only TCP learns anything that
+    /// outlasts a flow.
+    pub fn go_on_from(&mut self, before: &SenderState) {
+        if let (SenderState::Tcp(next), SenderState::Tcp(before)) = (self, before) {
+            next.go_on_from(before);
+        }
+    }
+}
+
 impl Sender for SenderState {
     #[inline]
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {

@@ -315,7 +315,17 @@ impl Ground<'_, '_> {
                 }
                 (made, "hosts")
             }
-            What::RequestReply { client, servers, request_bytes, reply_bytes, requests, think, service, rounds } => {
+            What::RequestReply {
+                client,
+                servers,
+                request_bytes,
+                reply_bytes,
+                requests,
+                think,
+                service,
+                rounds,
+                session,
+            } => {
                 let client = self.host(client, &format!("{key}.client"));
                 let servers = match servers {
                     ServersPlan::Random(count) => Some(Servers::Random(*count)),
@@ -330,6 +340,7 @@ impl Ground<'_, '_> {
                     think: *think,
                     service: *service,
                     rounds: *rounds,
+                    session: *session,
                 };
                 (traffic::request_reply(&request_reply, &hosts, &entry, builder), "servers")
             }

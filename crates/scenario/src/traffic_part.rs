@@ -44,6 +44,7 @@ pub(crate) enum What {
         think: Time,
         service: Time,
         rounds: Rounds,
+        session: bool,
     },
     RingAllReduce {
         total_bytes: u64,
@@ -417,6 +418,7 @@ fn request_reply(section: &Section<'_, '_>) -> Option<What> {
     let requests = section.whole("requests", 1..=u64::from(u32::MAX));
     let (think, service) = (section.time("think"), section.time("service"));
     let rounds = section.word("rounds", "kind of rounds", &["independent", "barrier"]);
+    let session = section.flag("session");
     Some(What::RequestReply {
         client: client?,
         servers: servers?,
@@ -426,5 +428,6 @@ fn request_reply(section: &Section<'_, '_>) -> Option<What> {
         think: think?,
         service: service?,
         rounds: if rounds? == "barrier" { Rounds::Barrier } else { Rounds::Independent },
+        session: session?,
     })
 }

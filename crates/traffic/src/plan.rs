@@ -1,6 +1,7 @@
 //! The plan: flows, who starts whom, and flow arrivals yet to be drawn.
 
 use crate::{Arrivals, DatagramSource, PlanError, TrafficError};
+use std::collections::BTreeMap;
 use units::Time;
 
 /// The size of a flow that never ends.
@@ -16,6 +17,9 @@ pub struct Plan {
     /// Flow sources that are drawn while the run goes on, at most one per host and traffic entry, ordered by
     /// (traffic entry, position of the host in the entry's list).
     pub arrivals: Vec<Arrivals>,
+    /// Flows whose connection another goes on with, and that other: same source and destination, and it starts
+    /// later. What the transport has learnt of the path goes over.
+    pub sessions: BTreeMap<u32, u32>,
 }
 
 /// One transfer between two hosts.
@@ -138,6 +142,7 @@ pub struct PlanBuilder {
     flows: Vec<Flow>,
     edges: Vec<(u32, Notification)>,
     arrivals: Vec<Arrivals>,
+    sessions: BTreeMap<u32, u32>,
 }
 
 impl PlanBuilder {
@@ -191,6 +196,11 @@ impl PlanBuilder {
         self.edges.push((from, Notification { when, target }));
     }
 
+    /// Lets flow `next` go on with the connection of flow `before`.
+    pub fn continues(&mut self, before: u32, next: u32) {
+        self.sessions.insert(before, next);
+    }
+
     /// Adds a source of flows that are drawn during the run.
     pub fn arrivals(&mut self, arrivals: Arrivals) {
         self.arrivals.push(arrivals);
@@ -211,7 +221,7 @@ impl PlanBuilder {
     /// As [`Plan::validate`].
     pub fn build(self, hosts: u32) -> Result<Plan, PlanError> {
         let notifications = Notifications::new(self.flows.len(), &self.edges);
-        let plan = Plan { flows: self.flows, notifications, arrivals: self.arrivals };
+        let plan = Plan { flows: self.flows, notifications, arrivals: self.arrivals, sessions: self.sessions };
         plan.validate(hosts)?;
         Ok(plan)
     }

@@ -23,6 +23,9 @@ pub struct RequestReply {
     pub service: Time,
     /// Which replies a request waits for.
     pub rounds: Rounds,
+    /// Whether all requests to a server, and all its replies, share a connection: what its ends have learnt of
+    /// the path stays (PABO: one session a connection).
+    pub session: bool,
 }
 
 /// Who answers.
@@ -89,6 +92,7 @@ pub fn request_reply(
 
     let mut jitter = entry.jitter_stream();
     let mut replies: Vec<u32> = Vec::new();
+    let mut asked: Vec<u32> = Vec::new();
     for round in 0..parameters.requests {
         let mut requests = Vec::with_capacity(servers.len());
         for (at, &server) in servers.iter().enumerate() {
@@ -105,12 +109,17 @@ pub fn request_reply(
             .iter()
             .for_each(|reply| builder.notify(*reply, When::Delivered, request));
         }
-        replies.clear();
+        let answered = std::mem::take(&mut replies);
         for (&request, &server) in requests.iter().zip(&servers) {
             let start = Start::After { waits_for: 0, delay: parameters.service };
             let reply = builder.flow(entry.flow(server, client, parameters.reply_bytes, start));
             builder.notify(request, When::Delivered, reply);
             replies.push(reply);
+        }
+        if parameters.session {
+            asked.iter().zip(&requests).for_each(|(&before, &next)| builder.continues(before, next));
+            answered.iter().zip(&replies).for_each(|(&before, &next)| builder.continues(before, next));
+            asked = requests;
         }
     }
     Ok(())
@@ -132,6 +141,7 @@ mod tests {
             think: Time::from_s(1),
             service: Time::ZERO,
             rounds,
+            session: false,
         }
     }
 
@@ -156,6 +166,16 @@ mod tests {
         for server in 0..3u64 {
             let expected = Time::from_s(3) + Time::from_ms(4 * (1 + server + 1));
             assert_eq!(finished[last + server as usize], expected, "server {server}");
+        }
+    }
+
+    #[test]
+    fn a_session_links_each_reply_to_the_next_of_its_server() {
+        let plan = plan(&RequestReply { session: true, ..pabo(Rounds::Independent) });
+        assert_eq!(plan.sessions.len(), 2 * 3 * 3);
+        for (&before, &next) in &plan.sessions {
+            let ends = |flow: u32| (plan.flows[flow as usize].src, plan.flows[flow as usize].dst);
+            assert!(before < next && ends(before) == ends(next));
         }
     }
 

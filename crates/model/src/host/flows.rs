@@ -204,7 +204,13 @@ impl Host {
             line_rate: self.ports[usize::from(port)].link.rate,
         };
         let outlet = match &flow.load {
-            Load::Transport => Outlet::Transport(self.network.host.transport.sender(&start)),
+            Load::Transport => {
+                let mut sender = self.network.host.transport.sender(&start);
+                if let Some(before) = self.sessions.remove(&number) {
+                    sender.go_on_from(&before);
+                }
+                Outlet::Transport(sender)
+            }
             Load::Datagrams(source) => {
                 let mut departures = Departures::new(**source, flow.size_bytes, now, self.network.seed, number);
                 let next = departures.next();
@@ -249,7 +255,10 @@ impl Host {
         }
         flow.active = false;
         let number = flow.flow;
-        if matches!(flow.outlet, Outlet::Transport(_)) {
+        if let Outlet::Transport(sender) = &flow.outlet {
+            if let Some(&next) = self.network.traffic.sessions.get(&number) {
+                self.sessions.insert(next, sender.clone());
+            }
             let mut end = flow.end(self.index);
             // A sender of datagrams knows nothing; the receiver's record counts then.
             if end.delivered.is_some() {

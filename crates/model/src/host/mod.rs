@@ -35,6 +35,7 @@ use flows::{Incoming, Outgoing};
 use nic::Port;
 use protocols::endpoint::Reply;
 use protocols::frame::Frame;
+use protocols::transport::SenderState;
 use record::trace::TraceEvent;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -84,6 +85,8 @@ pub(crate) struct Host {
     retired: VecDeque<(Time, u32, u32)>,
     free_incoming: Vec<u32>,
     starts: Starts,
+    /// Senders whose connection a flow that starts later goes on with, by that flow.
+    sessions: FxHashMap<u32, SenderState>,
     /// Instants with arrivals so far.
     instants: u32,
     random: Stream,
@@ -127,6 +130,7 @@ impl Host {
             retired: VecDeque::new(),
             free_incoming: Vec::new(),
             starts,
+            sessions: FxHashMap::default(),
             instants: 0,
             random: Stream::new(network.seed, u64::from(node.0), purpose("host")),
             replies: Vec::new(),

@@ -70,6 +70,13 @@ impl TcpSender {
         }
     }
 
+    /// Takes over what the connection has learnt while it carried `before`: window, timeout, and DCTCP's estimate.
+    pub fn go_on_from(&mut self, before: &TcpSender) {
+        self.window = before.window.go_on(&self.parameters);
+        self.timeout = before.timeout.clone();
+        self.alpha = before.alpha.clone();
+    }
+
     /// The congestion window in bytes.
     pub fn congestion_window_bytes(&self) -> u64 {
         self.window.cwnd

@@ -58,6 +58,13 @@ impl Window {
         }
     }
 
+    /// The window that a connection goes on with when it has been idle: as large as it was, nothing in flight. It
+    /// does not begin again with slow start (RFC 5681, 4.1, only recommends that).
+    pub(crate) fn go_on(&self, parameters: &TcpParameters) -> Window {
+        let cwnd = if self.recovering { self.ssthresh } else { self.cwnd };
+        Window { cwnd, ssthresh: self.ssthresh, ..Window::new(parameters) }
+    }
+
     /// RFC 5681, equation 4.
     fn half(&self, flight: u64) -> u64 {
         (flight / 2).max(2 * self.mss)

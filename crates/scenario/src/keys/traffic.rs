@@ -102,6 +102,9 @@ pub(super) const KEYS: &[Key] = &[
         .means("requests to each server, one after the other"),
     key(T, "think", &["request-reply"], TIME).value("0s", OURS).means("from a reply to the next request"),
     key(T, "service", &["request-reply"], TIME).value("0s", OURS).means("from a request to its reply"),
+    key(T, "session", &["request-reply"], FLAG)
+        .value("false", OURS)
+        .means("true: all replies of a server share one TCP connection, whose window and timeout outlast each reply"),
     key(T, "rounds", &["request-reply"], Of("independent or barrier", "\"barrier\""))
         .value("independent", "PABO, sec. V: connections do not wait for each other")
         .means("whether the next request waits for the reply of its own server, or of all"),
