@@ -72,7 +72,8 @@ impl TcpSender {
 
     /// Takes over what the connection has learnt while it carried `before`: window, timeout, and DCTCP's estimate.
     pub fn go_on_from(&mut self, before: &TcpSender) {
-        self.window = before.window.go_on(&self.parameters);
+        let idle = before.delivered.map_or(Time::ZERO, |delivered| self.start.saturating_sub(delivered));
+        self.window = before.window.go_on(&self.parameters, idle > before.timeout.rto(&self.parameters));
         self.timeout = before.timeout.clone();
         self.alpha = before.alpha.clone();
     }
@@ -363,6 +364,36 @@ mod tests {
         assert_eq!(bench.sender.congestion_window_bytes(), 2500);
         (0..3).for_each(|_| bench.ack(12, 10, 0));
         assert_eq!(bench.send(12)[0], (10, flags::RETRANSMISSION));
+    }
+
+    /// RFC 5681, 4.1: a connection that was silent for a timeout begins again with the initial window, but knows
+    /// where the path was full; one that was not goes on as it was.
+    #[test]
+    fn a_connection_goes_on_with_what_it_has_learnt() {
+        let mut bench = Bench::new(TcpParameters::default());
+        (1..=6).for_each(|packet| bench.ack(10, packet, 0));
+        (0..3).for_each(|_| bench.ack(10, 6, 0));
+        bench.sender.delivered = Some(Time::from_ms(10));
+        let threshold = bench.sender.window.ssthresh;
+        let go_on = |ms: u64| {
+            let parameters = Arc::clone(&bench.sender.parameters);
+            let flow = FlowStart {
+                size_bytes: 1000,
+                start: Time::from_ms(ms),
+                stop: Time::MAX,
+                line_rate: Rate::from_gbps(10),
+            };
+            let mut next = TcpSender::new(&parameters, &flow);
+            let initial = next.congestion_window_bytes();
+            next.go_on_from(&bench.sender);
+            assert_eq!(next.window.ssthresh, threshold);
+            assert_eq!(next.timeout.rto(&parameters), bench.sender.timeout.rto(&parameters));
+            (next.congestion_window_bytes(), initial)
+        };
+        let soon = go_on(11).0;
+        assert_eq!(soon, threshold, "fast recovery is over");
+        let (late, initial) = go_on(10_000);
+        assert_eq!(late, initial.min(threshold));
     }
 
     /// The same marks cost a DCTCP flow less, once alpha has fallen.

@@ -58,11 +58,13 @@ impl Window {
         }
     }
 
-    /// The window that a connection goes on with when it has been idle: as large as it was, nothing in flight. It
-    /// does not begin again with slow start (RFC 5681, 4.1, only recommends that).
-    pub(crate) fn go_on(&self, parameters: &TcpParameters) -> Window {
+    /// The window that a connection goes on with, nothing in flight: as large as it was, or, after it was idle for
+    /// a timeout, no larger than the initial one (RFC 5681, 4.1).
+    pub(crate) fn go_on(&self, parameters: &TcpParameters, was_idle: bool) -> Window {
+        let fresh = Window::new(parameters);
         let cwnd = if self.recovering { self.ssthresh } else { self.cwnd };
-        Window { cwnd, ssthresh: self.ssthresh, ..Window::new(parameters) }
+        let cwnd = if was_idle { cwnd.min(fresh.cwnd) } else { cwnd };
+        Window { cwnd, ssthresh: self.ssthresh, ..fresh }
     }
 
     /// RFC 5681, equation 4.
