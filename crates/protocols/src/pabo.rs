@@ -35,6 +35,12 @@ pub const MECHANISM: Mechanism = Mechanism {
             source: "PABO, section II-C; the same on a tree, and only the first retraces a path where several are equal",
         },
         Parameter {
+            key: "utilisation",
+            default: "sub-queue",
+            meaning: "what theta is compared with: how full the sub-queue is that the packet would enter (sub-queue), or the fuller of the port's two (fuller)",
+            source: "sub-queue reproduces PABO's table I; section III tells of one value per output port, and fuller gives the bounce sites of section VI",
+        },
+        Parameter {
             key: "limit",
             default: "none",
             meaning: "bounces of a packet, 1 to 255, after which it bounces no more: it is queued while there is room, and lost as `bounce limit` where there is none",
@@ -59,6 +65,16 @@ pub enum Return {
     SourceLookup,
 }
 
+/// How full a port is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Utilisation {
+    /// As the sub-queue that the packet would enter.
+    #[default]
+    SubQueue,
+    /// As the fuller of its two sub-queues.
+    Fuller,
+}
+
 /// What a switch that bounces goes by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BounceParameters {
@@ -68,6 +84,8 @@ pub struct BounceParameters {
     pub lambda: f64,
     /// The way back.
     pub back: Return,
+    /// What theta is compared with.
+    pub utilisation: Utilisation,
     /// Bounces of a packet after which it bounces no more, at least 1.
     pub limit: Option<u8>,
     /// The classes that bounce, a bit each.
@@ -76,7 +94,14 @@ pub struct BounceParameters {
 
 impl Default for BounceParameters {
     fn default() -> Self {
-        BounceParameters { theta: 0.8, lambda: 50.0, back: Return::ArrivalPort, limit: None, classes: 0xff }
+        BounceParameters {
+            theta: 0.8,
+            lambda: 50.0,
+            back: Return::ArrivalPort,
+            utilisation: Utilisation::SubQueue,
+            limit: None,
+            classes: 0xff,
+        }
     }
 }
 

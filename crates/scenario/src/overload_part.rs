@@ -6,7 +6,7 @@ use crate::section::{Context, Section, share, show};
 use crate::switch_part::classes;
 use fabric::Fabric;
 use model::parameters::{FlowControl, Overload, QueueLimit};
-use protocols::pabo::{BounceParameters, Return};
+use protocols::pabo::{BounceParameters, Return, Utilisation};
 
 pub(crate) fn read(
     switch: &Section<'_, '_>,
@@ -48,6 +48,7 @@ fn bounce(
         }
     });
     let back = table.word("return", "way back", &["arrival-port", "source-lookup"]);
+    let utilisation = table.word("utilisation", "utilisation", &["sub-queue", "fuller"]);
     let limit = table.whole("limit", 1..=255).map(|limit| limit as u8);
     let own = table.read("priorities", |value| classes(value, "the list of classes that bounce is empty"));
     let lossless = flow_control.map_or(0, FlowControl::lossless);
@@ -73,7 +74,8 @@ fn bounce(
     }
     let back = if back? == "arrival-port" { Return::ArrivalPort } else { Return::SourceLookup };
     let classes = own.unwrap_or(0xff) & !lossless;
-    let pabo = BounceParameters { theta: theta?, lambda: lambda?, back, limit, classes };
+    let utilisation = if utilisation? == "fuller" { Utilisation::Fuller } else { Utilisation::SubQueue };
+    let pabo = BounceParameters { theta: theta?, lambda: lambda?, back, utilisation, limit, classes };
     Some(Overload::Bounce { pabo, queue: queue? })
 }
 

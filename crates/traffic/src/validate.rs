@@ -234,6 +234,7 @@ mod tests {
                             think: delay,
                             service: delay,
                             rounds: if kind == 3 { crate::Rounds::Barrier } else { crate::Rounds::Independent },
+                            session: false,
                         }, &hosts, &entry, b),
                 }.unwrap();
             }

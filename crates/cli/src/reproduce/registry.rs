@@ -88,6 +88,12 @@ scenarios! {
     TAGGER_FIG11 = "tagger/fig11.toml";
     /// A shuffle of which two flows bounce.
     TAGGER_FIG12 = "tagger/fig12.toml";
+    /// Three servers reply to a client on the tree.
+    PABO_TREE_TCP = "pabo/tree-tcp.toml";
+    /// Servers reply to a client on a fat-tree.
+    PABO_FAT_TREE = "pabo/fat-tree.toml";
+    /// Servers reply to two clients.
+    PABO_MANY = "pabo/many-to-many.toml";
 }
 
 /// In the order in which they run.
@@ -208,6 +214,60 @@ pub static EXPERIMENTS: &[Experiment] = &[
         quick_seconds: 1,
         choices: &[],
         run: pabo::lambda,
+    },
+    Experiment {
+        id: "pabo/fig5",
+        title: "reorder entropy over theta and lambda, with TCP",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 5",
+        seconds: 8,
+        quick_seconds: 2,
+        choices: pabo::ORDER_CHOICES,
+        run: pabo::grid,
+    },
+    Experiment {
+        id: "pabo/fig6",
+        title: "what theta and lambda do to queues and to the order of packets",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 6",
+        seconds: 4,
+        quick_seconds: 4,
+        choices: pabo::ORDER_CHOICES,
+        run: pabo::separately,
+    },
+    Experiment {
+        id: "pabo/fig11",
+        title: "three to twelve servers reply to one client: bounces, where, and what Reno loses",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 11, table II, section VI-C",
+        seconds: 4,
+        quick_seconds: 3,
+        choices: pabo::FAT_TREE_CHOICES,
+        run: pabo::many_to_one,
+    },
+    Experiment {
+        id: "pabo/fig12",
+        title: "how far packets of twelve servers come out of order",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 12",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: pabo::FAT_TREE_CHOICES,
+        run: pabo::displacement,
+    },
+    Experiment {
+        id: "pabo/fig14",
+        title: "delay of packets and completion of replies, with PABO and with Reno",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figures 13 and 14",
+        seconds: 2,
+        quick_seconds: 2,
+        choices: pabo::FAT_TREE_CHOICES,
+        run: pabo::delays,
+    },
+    Experiment {
+        id: "pabo/m2m",
+        title: "two times three servers reply to two clients",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, section VI-D",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: pabo::MANY_CHOICES,
+        run: pabo::many_to_many,
     },
     Experiment {
         id: "physics/md1",

@@ -22,7 +22,7 @@ use check::conservation::Cause;
 use engine::Window;
 use fabric::NodeId;
 use protocols::frame::Frame;
-use protocols::pabo::{self, BounceFunction, Return};
+use protocols::pabo::{self, BounceFunction, Return, Utilisation};
 use units::random::{Stream, purpose};
 
 /// What a switch needs for frames that turn.
@@ -33,6 +33,7 @@ pub(crate) struct Turner {
     normal: QueueLimit,
     bounce: QueueLimit,
     back: Return,
+    utilisation: Utilisation,
     /// Bounces of a frame after which it bounces no more.
     limit: u8,
     random: Stream,
@@ -49,11 +50,13 @@ impl Turner {
     pub fn new(node: NodeId, network: &Network) -> (u8, Option<Box<Turner>>) {
         let lossless = network.switch.flow_control.lossless();
         let unlimited = QueueLimit::Bytes(u64::MAX);
+        let mut utilisation = Utilisation::SubQueue;
         let (function, back, limit, bounce, classes) = match network.switch.overload {
             Overload::Drop => return (0, None),
             Overload::Detour => (None, Return::ArrivalPort, u8::MAX, unlimited, 0xff),
             Overload::Bounce { pabo, queue } => {
                 let function = BounceFunction::new(pabo.theta, pabo.lambda);
+                utilisation = pabo.utilisation;
                 // A frame counts up to 255: without a limit, it never gets there and stops.
                 (Some(function), pabo.back, pabo.limit.unwrap_or(0), queue, pabo.classes)
             }
@@ -69,6 +72,7 @@ impl Turner {
             normal,
             bounce,
             back,
+            utilisation,
             limit,
             random: Stream::new(network.seed, u64::from(node.0), purpose("turns")),
             onward: (0..ports.len() as u16).filter(towards_switch).collect(),
@@ -89,6 +93,12 @@ fn fill(queue: &Queue, limit: QueueLimit, size_bytes: u16) -> (u64, u64) {
     }
 }
 
+/// The one of two fills (held, capacity) with the greater share.
+fn fuller(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
+    let product = |held: u64, capacity: u64| u128::from(held) * u128::from(capacity);
+    if product(one.0, other.1) >= product(other.0, one.1) { one } else { other }
+}
+
 impl Switch {
     /// A frame of a class that turns found its wire occupied.
     #[inline(never)]
@@ -103,15 +113,21 @@ impl Switch {
             return self.queue_or_detour(egress, in_port, frame, window);
         }
         let again = frame.bounces > 0;
-        let index = self.queue_index(egress, frame.class) + if again { self.pairs } else { 0 };
+        let first = self.queue_index(egress, frame.class);
+        let (index, other) = if again { (first + self.pairs, first) } else { (first, first + self.pairs) };
         if again {
             self.note_offer(index);
         }
         let Some(turner) = self.turner.as_deref_mut() else { return };
-        let limit = if again { turner.bounce } else { turner.normal };
+        let (limit, other_limit) = if again { (turner.bounce, turner.normal) } else { (turner.normal, turner.bounce) };
         let (held, capacity) = fill(&self.queues[index], limit, frame.size_bytes);
+        let full = held >= capacity;
+        let (held, capacity) = match turner.utilisation {
+            Utilisation::SubQueue => (held, capacity),
+            Utilisation::Fuller => fuller((held, capacity), fill(&self.queues[other], other_limit, 0)),
+        };
         let spent = turner.limit != 0 && frame.bounces >= turner.limit;
-        if spent && held >= capacity {
+        if spent && full {
             return self.lose(in_port, frame, Cause::BounceLimit);
         }
         let Some(function) = &turner.function else { return };

@@ -58,6 +58,9 @@ pub(super) const KEYS: &[Key] = &[
     key(O, "return", &["bounce"], Of("arrival-port or source-lookup", "\"source-lookup\""))
         .value("arrival-port", "PABO, section II-C: the same on a tree; elsewhere only this retraces the path")
         .means("the way back: by the port where the frame first came in, or by the switch's own route to its source"),
+    key(O, "utilisation", &["bounce"], Of("sub-queue or fuller", "\"fuller\""))
+        .value("sub-queue", "PABO, table I, which only this reproduces")
+        .means("what theta is compared with: how full the queue is that the frame would enter, or the fuller of its pair"),
     key(O, "limit", &["bounce"], COUNT)
         .absent("none", "PABO has none")
         .means("bounces of a frame, 1 to 255, after which it is queued while there is room, and else lost"),
