@@ -122,8 +122,7 @@ pub fn fig10(trial: &mut Trial) -> Result<(), Failure> {
         1.0,
     ));
     let before = without.gbps(0, CHANGE / 2, CHANGE);
-    let name = "without tags blue alone before green starts";
-    trial.check(Check::new(name, "Gbps", before, Relation::AtLeast, 34.0, 0.0));
+    trial.check(count("without tags blue moves until green starts", "Gbps", before, Relation::Above, 0.0));
     Ok(())
 }
 
@@ -172,18 +171,25 @@ pub fn fig12(trial: &mut Trial) -> Result<(), Failure> {
     let without = Series::of(trial.setup(&TAGGER_FIG12, &without_tags())?, &TAGGER_FIG12)?;
     trial.show("  goodput in Gbps; H9 to H1 and H5 to H15 bounce from 20 ms on\n");
     trial.show(&rates(&[("no tags", &without), ("Tagger", &with)], &SHUFFLE));
+    let into_h1 = |from, to| (0..4).map(|entry| with.gbps(entry, from, to)).sum::<f64>();
+    let (before, after) = (into_h1(CHANGE / 2, CHANGE), into_h1(CHANGE * 2, CHANGE * 3));
     let mut alive = 0;
     for (entry, flow) in SHUFFLE.into_iter().enumerate() {
         let name = format!("Tagger: {flow} over the last half");
-        let note = "half of its max-min share of 10 Gbps, a bound of ours: who gets how much of H1's link depends on the \
-                    ports and queues by which flows come";
-        trial.check(Check::new(name, "Gbps", with.last_half(entry), Relation::AtLeast, 5.0, 0.0).note(note));
+        let (rate, had) = (with.last_half(entry), with.gbps(entry, CHANGE / 2, CHANGE));
+        trial.check(if entry < 4 {
+            let note =
+                "how H1's link is shared by those who send to it depends on the ports and tags by which they come";
+            count(name, "Gbps", rate, Relation::Above, 0.0).note(note)
+        } else {
+            Check::new(name, "Gbps", rate, Relation::AtLeast, had, 0.02 * had)
+                .note("what it had before the change: ours")
+        });
         alive += u32::from(without.last_half(entry) > 0.0);
     }
-    let into_h1 = |from, to| (0..4).map(|entry| with.gbps(entry, from, to)).sum::<f64>();
-    let (before, after) = (into_h1(CHANGE / 2, CHANGE), into_h1(CHANGE * 2, CHANGE * 3));
-    let name = "Tagger: into H1 after the change, against before";
-    trial.check(Check::new(name, "Gbps", after, Relation::Equal, before, 0.02 * before).note("before: ours"));
+    let name = "Tagger: into H1 after the change";
+    let note = "what it got before the change: ours";
+    trial.check(Check::new(name, "Gbps", after, Relation::AtLeast, before, 0.02 * before).note(note));
     trial.check(count("Tagger: deadlocks", "deadlocks", with.deadlocks(), Relation::Equal, 0.0));
     trial.check(count("Tagger: lossless frames lost", "frames", with.lossless_lost(), Relation::Equal, 0.0));
     let name = "negative control: without tags flows that still move in the last half, of 8";

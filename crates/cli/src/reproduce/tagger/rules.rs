@@ -1,0 +1,434 @@
+//! Tables 3 to 5, figures 5, 6, 9 and 13, BCube, F10 and classes: how many tags and rules are needed.
+
+use crate::failure::Failure;
+use crate::render::table::{Layout, table};
+use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::trial::Trial;
+use fabric::generate::{TierLinks, bcube, clos, f10, jellyfish};
+use fabric::{Fabric, FabricBuilder, LinkSpec};
+use std::time::Instant;
+use tagger::paths::{ExpectedPaths, PathList, PathSource, TreeRoots};
+use tagger::rules::{Rule, RuleTable};
+use tagger::{Algorithm, Compression, Generated, PortSet, Request, clos_rule, generate, tcam};
+use units::{Rate, Time};
+
+const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(40), Time::from_ns(500));
+
+fn wrong(error: impl std::fmt::Display) -> Failure {
+    Failure::input(error.to_string(), "the fabrics and paths of these experiments fit each other".to_owned())
+}
+
+fn count(name: impl Into<String>, unit: &'static str, ours: f64, relation: Relation, paper: f64) -> Check {
+    Check::exact(name, unit, ours, relation, paper)
+}
+
+/// Rules by this algorithm; 1 beside them if the verifier, which shares no code with what made them, proves them.
+fn rules(fabric: &Fabric, paths: impl Into<ExpectedPaths>, algorithm: Algorithm) -> Result<(Generated, f64), Failure> {
+    let generated = generate(fabric, &Request { algorithm, ..Request::new(paths) }).map_err(wrong)?;
+    let proved = proved(fabric, &generated.table)?;
+    Ok((generated, proved))
+}
+
+fn proved(fabric: &Fabric, table: &RuleTable) -> Result<f64, Failure> {
+    let file = verify::RuleFile::parse(table.write(fabric).as_bytes()).map_err(wrong)?;
+    let verdict = verify::Verifier::new(fabric, &file).map_err(wrong)?.finish();
+    Ok(f64::from(u8::from(verdict.pass())))
+}
+
+/// The most rules of a switch, between ports that face switches, ingress ports merged.
+fn most_rules(fabric: &Fabric, table: &RuleTable) -> f64 {
+    table.counts(fabric).iter().map(|count| count.between_switches).max().unwrap_or(0).into()
+}
+
+/// The paper's port numbers in order of connection, and the rules that it prints: tag, InPort, OutPort, new tag.
+type Printed = [(&'static str, [u16; 3], &'static [(u8, u16, u16, u8)]); 3];
+
+const TABLE3: Printed = [
+    (
+        "A",
+        [2, 3, 4],
+        &[
+            (1, 2, 3, 2),
+            (1, 2, 4, 2),
+            (2, 3, 2, 3),
+            (2, 3, 4, 3),
+            (2, 4, 2, 3),
+            (2, 4, 3, 3),
+            (3, 3, 2, 4),
+            (3, 4, 2, 4),
+        ],
+    ),
+    (
+        "B",
+        [1, 2, 4],
+        &[
+            (1, 2, 1, 2),
+            (1, 2, 4, 2),
+            (2, 1, 2, 3),
+            (2, 1, 4, 3),
+            (2, 4, 1, 3),
+            (2, 4, 2, 3),
+            (3, 1, 2, 4),
+            (3, 4, 2, 4),
+        ],
+    ),
+    (
+        "C",
+        [1, 3, 4],
+        &[
+            (1, 4, 1, 2),
+            (1, 4, 3, 2),
+            (2, 1, 3, 3),
+            (2, 1, 4, 3),
+            (2, 3, 1, 3),
+            (2, 3, 4, 3),
+            (3, 1, 4, 4),
+            (3, 3, 4, 4),
+        ],
+    ),
+];
+const TABLE4: Printed = [
+    ("A", [2, 3, 4], &[(1, 2, 3, 1), (1, 2, 4, 1), (1, 3, 2, 1), (1, 3, 4, 2), (1, 4, 2, 1), (1, 4, 3, 1)]),
+    ("B", [1, 2, 4], &[(1, 2, 1, 1), (1, 2, 4, 1), (1, 1, 2, 1), (1, 1, 4, 2), (1, 4, 1, 1), (1, 4, 2, 1)]),
+    (
+        "C",
+        [1, 3, 4],
+        &[
+            (1, 4, 1, 1),
+            (1, 4, 3, 1),
+            (1, 1, 3, 1),
+            (1, 1, 4, 1),
+            (1, 3, 1, 1),
+            (1, 3, 4, 1),
+            (2, 1, 4, 2),
+            (2, 3, 4, 2),
+        ],
+    ),
+];
+
+/// Figure 5: three switches in a triangle, a host on each, and all twelve paths without loops.
+fn triangle() -> Result<(Fabric, ExpectedPaths), Failure> {
+    let mut builder = FabricBuilder::new("triangle");
+    let [a, b, c] = ["A", "B", "C"].map(|name| builder.add_switch(name, 1));
+    let [ha, hb, hc] = ["hA", "hB", "hC"].map(|name| builder.add_host(name));
+    for (x, y) in [(a, ha), (a, b), (b, hb), (a, c), (b, c), (c, hc)] {
+        builder.connect(x, y, LINK);
+    }
+    let fabric = builder.build().map_err(wrong)?;
+    let mut list = PathList::default();
+    for [x, y, z] in
+        [["A", "B", "C"], ["A", "C", "B"], ["B", "A", "C"], ["B", "C", "A"], ["C", "A", "B"], ["C", "B", "A"]]
+    {
+        let host = |switch: &str| format!("h{switch}");
+        list.push(&fabric, &[host(x), x.into(), y.into(), host(y)]).map_err(wrong)?;
+        list.push(&fabric, &[host(x), x.into(), y.into(), z.into(), host(z)]).map_err(wrong)?;
+    }
+    Ok((fabric, PathSource::List(list).into()))
+}
+
+fn printed_table(trial: &mut Trial, algorithm: Algorithm, other: Algorithm, printed: Printed) -> Result<(), Failure> {
+    let (fabric, paths) = triangle()?;
+    let found = |algorithm| -> Result<Vec<Vec<(u8, u16, u16, u8)>>, Failure> {
+        let request = Request { algorithm, compression: Compression::None, ..Request::new(paths.clone()) };
+        let table = generate(&fabric, &request).map_err(wrong)?.table;
+        let of_switch = |&(name, numbers, _): &(&str, [u16; 3], _)| {
+            let port = |set: &PortSet| set.last().map_or(0, |port| numbers[usize::from(port)]);
+            let node = fabric.find(name).map(|node| table.rules_of(node)).unwrap_or_default();
+            node.iter().map(|rule| (rule.tag, port(&rule.in_ports), port(&rule.out_ports), rule.new_tag)).collect()
+        };
+        Ok(printed.iter().map(of_switch).collect())
+    };
+    let (ours, theirs) = (found(algorithm)?, found(other)?);
+    let (mut rows, mut differing) = (Vec::new(), 0);
+    for (((name, _, expected), mut ours), theirs) in printed.into_iter().zip(ours).zip(theirs) {
+        let same = |found: &[(u8, u16, u16, u8)]| found.iter().filter(|rule| expected.contains(rule)).count() as f64;
+        let printed = expected.len() as f64;
+        trial.check(count(format!("{name}: rules"), "rules", ours.len() as f64, Relation::Equal, printed));
+        trial.check(count(format!("{name}: rules as printed"), "rules", same(&ours), Relation::Equal, printed));
+        differing += u32::from(same(&theirs) != printed || theirs.len() != expected.len());
+        ours.sort_unstable();
+        rows.extend(ours.iter().map(|rule| {
+            let cell = |number: u16| number.to_string();
+            vec![name.to_owned(), cell(rule.0.into()), cell(rule.1), cell(rule.2), cell(rule.3.into())]
+        }));
+    }
+    trial.show(&table(&["switch", "tag", "InPort", "OutPort", "new tag"], &rows, 1, Layout::Fixed, 2));
+    let name = "negative control: switches whose rules are others under the other algorithm";
+    trial.check(count(name, "switches", differing.into(), Relation::Equal, 3.0));
+    Ok(())
+}
+
+/// Runs `tagger/table3`.
+///
+/// # Errors
+/// If the fabric cannot be built.
+pub fn table3(trial: &mut Trial) -> Result<(), Failure> {
+    printed_table(trial, Algorithm::OnePerHop, Algorithm::Merge, TABLE3)
+}
+
+/// Runs `tagger/table4`.
+///
+/// # Errors
+/// If the fabric cannot be built.
+pub fn table4(trial: &mut Trial) -> Result<(), Failure> {
+    printed_table(trial, Algorithm::Merge, Algorithm::OnePerHop, TABLE4)
+}
+
+/// Runs `tagger/fig5`.
+///
+/// # Errors
+/// If the fabric cannot be built.
+pub fn fig5(trial: &mut Trial) -> Result<(), Failure> {
+    let (fabric, paths) = triangle()?;
+    for (algorithm, what, tags) in [
+        (Algorithm::OnePerHop, "one tag a hop", 3.0),
+        (Algorithm::Merge, "merged", 2.0),
+        (Algorithm::Fewest, "fewest", 2.0),
+    ] {
+        let (generated, proved) = rules(&fabric, paths.clone(), algorithm)?;
+        let tags = count(format!("{what}: lossless tags"), "tags", generated.report.tags.into(), Relation::Equal, tags);
+        trial.check(if what == "fewest" { tags.note("not in the paper: as few as can be") } else { tags });
+        trial.check(count(format!("{what}: proved free of deadlock"), "holds", proved, Relation::Equal, 1.0));
+    }
+    let shared = verify::check_pfc(&fabric, verify::Traffic::Paths(b"hA A B C hC\nhB B C A hA\nhC C A B hB\n"))
+        .map_err(wrong)?;
+    let name = "negative control: with one tag for all the same paths close a cycle";
+    trial.check(count(name, "cycles", f64::from(u8::from(!shared.deadlock_free)), Relation::Equal, 1.0));
+    Ok(())
+}
+
+/// Runs `tagger/fig6`.
+///
+/// # Errors
+/// If the fabric cannot be built.
+pub fn fig6(trial: &mut Trial) -> Result<(), Failure> {
+    let fabric = clos(2, 2, 2, 2, 4, TierLinks::uniform(LINK)).map_err(wrong)?;
+    let one = || PathSource::UpDown { bounces: 1 };
+    let (merged, merged_proved) = rules(&fabric, one(), Algorithm::Merge)?;
+    let (fewest, fewest_proved) = rules(&fabric, one(), Algorithm::Fewest)?;
+    let by_rule = clos_rule(&fabric, 1, &["default".to_owned()]).map_err(wrong)?;
+    let (none, _) = rules(&fabric, PathSource::UpDown { bounces: 0 }, Algorithm::Merge)?;
+    let check = |name: &str, ours: f64, paper| count(name, "tags", ours, Relation::Equal, paper);
+    trial.check(check("Algorithm 2: lossless tags", merged.report.tags.into(), 3.0));
+    trial.check(check("the Clos rule: lossless tags", by_rule.lossless_tags.len() as f64, 2.0));
+    let note = "not in the paper: as few as can be found, with a lower bound";
+    trial.check(check("fewest: lossless tags", fewest.report.tags.into(), 2.0).note(note));
+    trial.check(check("fewest: lower bound", fewest.report.lower_bound.into(), 2.0).note(note));
+    for (what, proved) in
+        [("Algorithm 2", merged_proved), ("the Clos rule", proved(&fabric, &by_rule)?), ("fewest", fewest_proved)]
+    {
+        trial.check(count(format!("{what}: proved free of deadlock"), "holds", proved, Relation::Equal, 1.0));
+    }
+    trial.check(check("negative control: without bounces Algorithm 2 needs", none.report.tags.into(), 1.0));
+    Ok(())
+}
+
+/// Runs `tagger/fig9`.
+///
+/// # Errors
+/// If a rule does not fit the bitmap.
+pub fn fig9(trial: &mut Trial) -> Result<(), Failure> {
+    let set = |ports: &[u16]| -> PortSet { ports.iter().copied().collect() };
+    let rule = |ports: &[u16]| Rule { tag: 1, in_ports: set(ports), out_ports: set(&[2]), new_tag: 2 };
+    let merged = tcam::entries(&[rule(&[0, 1, 3])], 4, 4).map_err(wrong)?;
+    let single = tcam::entries(&[rule(&[0]), rule(&[1]), rule(&[3])], 4, 4).map_err(wrong)?;
+    trial.check(
+        count("entries for InPorts 0, 1 and 3", "entries", merged.len() as f64 - 1.0, Relation::Equal, 1.0)
+            .note("the entry that makes everything else lossy is not counted"),
+    );
+    let entry = &merged[0];
+    let fields = [
+        ("tag", entry.tag.pattern.as_str(), "0001"),
+        ("tag mask", entry.tag.mask.as_str(), "1111"),
+        ("InPort", entry.in_port.pattern.as_str(), "0000"),
+        ("InPort mask", entry.in_port.mask.as_str(), "0100"),
+        ("OutPort", entry.out_port.pattern.as_str(), "0100"),
+        ("OutPort mask", entry.out_port.mask.as_str(), "1111"),
+        ("new tag", entry.new_tag.as_str(), "0010"),
+    ];
+    for (name, ours, printed) in fields {
+        let bits = |text: &str| text.parse::<u32>().map_or(-1.0, f64::from);
+        trial.check(count(format!("{name} {printed}"), "bits", bits(ours), Relation::Equal, bits(printed)));
+    }
+    let name = "negative control: entries without merging";
+    trial.check(count(name, "entries", single.len() as f64 - 1.0, Relation::Equal, 3.0));
+    Ok(())
+}
+
+fn trees() -> PathSource {
+    PathSource::Trees { roots: TreeRoots::Switches, seed: None }
+}
+
+/// Runs `tagger/table5`.
+///
+/// # Errors
+/// If a fabric cannot be built.
+pub fn table5(trial: &mut Trial) -> Result<(), Failure> {
+    // Switches, links to others, random paths, and the paper's longest path, priorities and rules.
+    let rows: [(u32, u32, u32, [f64; 3]); 5] = [
+        (100, 16, 0, [5.0, 2.0, 40.0]),
+        (500, 32, 0, [6.0, 3.0, 76.0]),
+        (1000, 32, 0, [6.0, 3.0, 88.0]),
+        (2000, 32, 0, [7.0, 3.0, 98.0]),
+        (2000, 32, 20_000, [7.0, 4.0, 135.0]),
+    ];
+    let mut shown = Vec::new();
+    for (at, (switches, half, random, [longest, priorities, most])) in rows.into_iter().enumerate() {
+        for degree in if at == 0 { vec![half] } else { vec![half, 12] } {
+            let fabric = jellyfish(switches, degree, 1, 1, LINK, LINK).map_err(wrong)?;
+            let mut sources = vec![trees()];
+            if random > 0 {
+                sources.push(PathSource::Random { count: random, max_switches: 6, seed: 1 });
+            }
+            let (generated, proved) = rules(&fabric, ExpectedPaths { sources }, Algorithm::Merge)?;
+            let (ours, tags) = (most_rules(&fabric, &generated.table), f64::from(generated.report.tags));
+            // The paper counts the two hosts.
+            let hops = f64::from(generated.report.longest_path_switches) + 1.0;
+            let label =
+                format!("{switches} switches, r = {degree}{}", if random > 0 { ", 20,000 random paths" } else { "" });
+            shown.push(vec![
+                label.clone(),
+                hops.to_string(),
+                longest.to_string(),
+                tags.to_string(),
+                priorities.to_string(),
+                ours.to_string(),
+                most.to_string(),
+            ]);
+            let note = "random graphs of r = n/2 have diameter 3 here: rows 2 to 5 of the paper fit r = 12";
+            trial.check(
+                count(format!("{label}: lossless priorities"), "tags", tags, Relation::AtMost, priorities).note(note),
+            );
+            if degree == 12 || at == 0 {
+                let name = format!("{label}: longest path");
+                trial.check(
+                    count(name, "hops", hops, Relation::AtMost, longest).note("counted in links between the hosts"),
+                );
+            }
+            let name = format!("{label}: proved free of deadlock");
+            trial.check(count(name, "holds", proved, Relation::Equal, 1.0));
+            // A tag each: at most (tag pairs) times links.
+            let ceiling = tags * (tags + 1.0) / 2.0 * f64::from(degree);
+            let name = format!("{label}: rules of the largest switch, at most m(m+1)/2 r");
+            trial.check(
+                count(name, "rules", ours, Relation::AtMost, ceiling)
+                    .note("the bound for merged ingress ports; m tags"),
+            );
+        }
+    }
+    trial.show("  ours and the paper's; rules between switches, ingress ports merged\n");
+    let header = ["fabric", "longest", "paper", "priorities", "paper", "rules", "paper"];
+    trial.show(&table(&header, &shown, 1, Layout::Fixed, 2));
+    Ok(())
+}
+
+/// Runs `tagger/table5-k16`.
+///
+/// # Errors
+/// If the fabric cannot be built.
+pub fn table5_k16(trial: &mut Trial) -> Result<(), Failure> {
+    let fabric = jellyfish(100, 16, 1, 1, LINK, LINK).map_err(wrong)?;
+    let (generated, proved) = rules(&fabric, PathSource::NShortest { paths: 16 }, Algorithm::Merge)?;
+    trial.check(count("lossless priorities", "tags", generated.report.tags.into(), Relation::AtMost, 2.0));
+    let ours = most_rules(&fabric, &generated.table);
+    trial.check(count("rules of the largest switch", "rules", ours, Relation::AtMost, 47.0));
+    trial.check(count("proved free of deadlock", "holds", proved, Relation::Equal, 1.0));
+    Ok(())
+}
+
+/// Runs `tagger/bcube`.
+///
+/// # Errors
+/// If the fabric cannot be built.
+pub fn bcube_tags(trial: &mut Trial) -> Result<(), Failure> {
+    let n = trial.shorten("ports of a switch (n)", 8, 4) as u32;
+    let fabric = bcube(n, 3, LINK).map_err(wrong)?;
+    let (generated, proved) = rules(&fabric, PathSource::NShortest { paths: 4 }, Algorithm::Merge)?;
+    let note = "BCube(n, 3) has four levels, a tag each; servers relay, so rules stand at servers and switches";
+    trial.check(count("lossless priorities", "tags", generated.report.tags.into(), Relation::Equal, 4.0).note(note));
+    let ours = most_rules(&fabric, &generated.table);
+    trial.check(count("rules of the largest node", "rules", ours, Relation::AtMost, 41.0));
+    trial.check(count("proved free of deadlock", "holds", proved, Relation::Equal, 1.0));
+    Ok(())
+}
+
+/// Runs `tagger/f10`.
+///
+/// # Errors
+/// If the fabric cannot be built.
+pub fn f10_tags(trial: &mut Trial) -> Result<(), Failure> {
+    let k = trial.shorten("ports of a switch (k)", 64, 32) as u32;
+    let fabric = f10(k, TierLinks::uniform(LINK)).map_err(wrong)?;
+    let table = clos_rule(&fabric, 1, &["default".to_owned()]).map_err(wrong)?;
+    trial.check(count("lossless priorities", "tags", table.lossless_tags.len() as f64, Relation::Equal, 2.0));
+    trial.check(count("rules of the largest switch", "rules", most_rules(&fabric, &table), Relation::AtMost, 164.0));
+    trial.check(count("proved free of deadlock", "holds", proved(&fabric, &table)?, Relation::Equal, 1.0));
+    Ok(())
+}
+
+/// Runs `tagger/classes`.
+///
+/// # Errors
+/// If the fabric cannot be built.
+pub fn classes(trial: &mut Trial) -> Result<(), Failure> {
+    let fabric = clos(2, 2, 2, 2, 4, TierLinks::uniform(LINK)).map_err(wrong)?;
+    for bounces in 0..=2u8 {
+        for classes in 1..=3u8 {
+            let names: Vec<String> = (1..=classes).map(|class| format!("class {class}")).collect();
+            let table = clos_rule(&fabric, bounces, &names).map_err(wrong)?;
+            let name = format!("{classes} classes, {bounces} bounces: lossless tags");
+            let note = "section 6 says M + N - 1, but one class with M bounces needs M + 1 already";
+            let tags = table.lossless_tags.len() as f64;
+            trial.check(count(name, "tags", tags, Relation::Equal, f64::from(bounces + classes)).note(note));
+            let name = format!("{classes} classes, {bounces} bounces: proved free of deadlock");
+            trial.check(count(name, "holds", proved(&fabric, &table)?, Relation::Equal, 1.0));
+        }
+    }
+    Ok(())
+}
+
+/// Runs `tagger/fig13`.
+///
+/// # Errors
+/// If a fabric cannot be built.
+pub fn fig13(trial: &mut Trial) -> Result<(), Failure> {
+    let largest = trial.shorten("largest fabric, switches", 10_000, 1_000) as u32;
+    let (mut rows, mut points) = (Vec::new(), Vec::new());
+    for switches in [100, 200, 500, 1_000, 2_000, 5_000, 10_000].into_iter().filter(|&count| count <= largest) {
+        let fabric = jellyfish(switches, 32, 32, 1, LINK, LINK).map_err(wrong)?;
+        let started = Instant::now();
+        let generated = generate(&fabric, &Request::new(trees())).map_err(wrong)?;
+        let seconds = started.elapsed().as_secs_f64();
+        let visits = generated.report.path_edge_visits;
+        rows.push(vec![
+            switches.to_string(),
+            format!("{seconds:.3}"),
+            visits.to_string(),
+            generated.report.edges.to_string(),
+            generated.report.tags.to_string(),
+        ]);
+        points.push((f64::from(switches), seconds, visits as f64));
+    }
+    trial.show("  trees of shortest paths to each switch of a Jellyfish with 32 links a switch, Algorithm 2, conflicts resolved\n");
+    trial.show(&table(
+        &["switches", "seconds", "links visited for paths", "edges of the tagged graph", "tags"],
+        &rows,
+        0,
+        Layout::Fixed,
+        2,
+    ));
+    if let (Some(first), Some(last)) = (points.iter().find(|point| point.0 >= 500.0), points.last()) {
+        let slope = |of: fn(&(f64, f64, f64)) -> f64| libm::log(of(last) / of(first)) / libm::log(last.0 / first.0);
+        let seconds = slope(|point| point.1);
+        trial.show(&format!("  from {} to {} switches seconds grow as switches^{seconds:.2}\n", first.0, last.0));
+        trial.show(&format!("  and links visited as switches^{:.2}\n", slope(|point| point.2)));
+        let name = format!("links visited for {} switches", last.0);
+        let note = "at most those of one scan of all links for each tree: switches^2 times 32";
+        let scan = last.0 * last.0 * 32.0;
+        trial.check(Check::new(name, "links", last.2, Relation::AtMost, scan, 0.0).note(note));
+        let name = format!("seconds for {} switches", last.0);
+        let note = "the paper: 19.6 hours for 10,000 switches on a desktop of its time";
+        trial.check(Check::new(name, "s", last.1, Relation::Below, 19.6 * 3600.0, 0.0).note(note));
+    }
+    Ok(())
+}
