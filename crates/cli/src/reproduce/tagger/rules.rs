@@ -40,8 +40,11 @@ fn most_rules(fabric: &Fabric, table: &RuleTable) -> f64 {
     table.counts(fabric).iter().map(|count| count.between_switches).max().unwrap_or(0).into()
 }
 
-/// The paper's port numbers in order of connection, and the rules that it prints: tag, InPort, OutPort, new tag.
-type Printed = [(&'static str, [u16; 3], &'static [(u8, u16, u16, u8)]); 3];
+/// A rule as the paper prints it: tag, InPort, OutPort, new tag.
+type Row = (u8, u16, u16, u8);
+
+/// The paper's port numbers in order of connection, and the rules that it prints.
+type Printed = [(&'static str, [u16; 3], &'static [Row]); 3];
 
 const TABLE3: Printed = [
     (
@@ -128,7 +131,7 @@ fn triangle() -> Result<(Fabric, ExpectedPaths), Failure> {
 
 fn printed_table(trial: &mut Trial, algorithm: Algorithm, other: Algorithm, printed: Printed) -> Result<(), Failure> {
     let (fabric, paths) = triangle()?;
-    let found = |algorithm| -> Result<Vec<Vec<(u8, u16, u16, u8)>>, Failure> {
+    let found = |algorithm| -> Result<Vec<Vec<Row>>, Failure> {
         let request = Request { algorithm, compression: Compression::None, ..Request::new(paths.clone()) };
         let table = generate(&fabric, &request).map_err(wrong)?.table;
         let of_switch = |&(name, numbers, _): &(&str, [u16; 3], _)| {
@@ -141,7 +144,7 @@ fn printed_table(trial: &mut Trial, algorithm: Algorithm, other: Algorithm, prin
     let (ours, theirs) = (found(algorithm)?, found(other)?);
     let (mut rows, mut differing) = (Vec::new(), 0);
     for (((name, _, expected), mut ours), theirs) in printed.into_iter().zip(ours).zip(theirs) {
-        let same = |found: &[(u8, u16, u16, u8)]| found.iter().filter(|rule| expected.contains(rule)).count() as f64;
+        let same = |found: &[Row]| found.iter().filter(|rule| expected.contains(rule)).count() as f64;
         let printed = expected.len() as f64;
         trial.check(count(format!("{name}: rules"), "rules", ours.len() as f64, Relation::Equal, printed));
         trial.check(count(format!("{name}: rules as printed"), "rules", same(&ours), Relation::Equal, printed));
