@@ -175,7 +175,10 @@ impl<'p, 'f> Best<'p, 'f> {
                     for (port, tag, out, new_tag) in paths.rules(&rules) {
                         rewriting.learn(port, tag, out, new_tag, scratch);
                     }
-                    self.take(rewriting);
+                    // The search leaves out what closes no cycle: from host to host of one switch.
+                    if rewriting.follow_paths(graph, 1, scratch).is_ok() {
+                        self.take(rewriting);
+                    }
                     return;
                 }
                 Verdict::Impossible if proved => self.lower_bound = tags + 1,
