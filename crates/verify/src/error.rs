@@ -282,6 +282,26 @@ pub enum PathFault {
         /// As written.
         port: String,
     },
+    /// Paths up and down tiers that there are not.
+    #[error(
+        "up-down paths need tiers, but `{a}` and `{b}` are linked and both on tier {tier}: state tiers, or use trees or shortest"
+    )]
+    NoTiers {
+        /// One node.
+        a: String,
+        /// The other.
+        b: String,
+        /// Their tier.
+        tier: u8,
+    },
+    /// Paths up and down tiers through hosts.
+    #[error(
+        "up-down paths begin and end at hosts that do not forward, and `{host}` does: use trees or shortest, or list the paths"
+    )]
+    Relays {
+        /// A host that forwards.
+        host: String,
+    },
     /// Not two ends.
     #[error("`{text}` is no link: write `A-B` with the names of its ends, or `A:port-B` for one of several")]
     NotALink {

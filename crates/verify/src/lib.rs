@@ -3,7 +3,7 @@
 //! ```text
 //!   rule file ── RuleFile ──┐
 //!                           ├─> Verifier ── finish() ──> Verdict     Tagger rules: whatever the forwarding does
-//!   list of paths ──────────┘
+//!   paths, trees, routing ──┘
 //!   routing tables ─┐
 //!   list of paths ──┴─> check_pfc() ──> PfcVerdict                  no tags: one class under this routing
 //! ```
@@ -13,9 +13,11 @@
 //! deadlock (Tagger, Theorem 5.1). This crate makes that graph with code of its own: it reads rules, paths and routing
 //! tables, and knows nothing of how they came about.
 
+mod bounces;
 mod cycle;
 mod error;
 mod graph;
+mod grow;
 mod hash;
 mod paths;
 mod pfc;
@@ -27,6 +29,7 @@ mod trees;
 mod verdict;
 
 pub use error::{PathFault, RuleFault, VerifyError};
+pub use grow::TreeRoots;
 pub use hash::fabric_hash;
 pub use paths::{Hop, ListedPath, PathList, find_link};
 pub use pfc::{Dependency, PfcVerdict, Traffic, check_pfc};

@@ -181,6 +181,15 @@ impl<'f> Verifier<'f> {
         LostPath { line, class: self.table.classes[class].name.clone(), links, reason }
     }
 
+    /// Notes a path that turns lossy: the queues that it passed, and the egress port by which no rule leads.
+    pub(crate) fn lose(&mut self, class: usize, vertices: &[u32], egress: u32) {
+        self.counts.lost += 1;
+        if self.lost.len() < MAX_LOST {
+            let path = self.lost_path(None, class, vertices, egress);
+            self.lost.push(path);
+        }
+    }
+
     /// Looks for cycles and gives the answer.
     pub fn finish(mut self) -> Verdict {
         let graph = &self.table.graph;

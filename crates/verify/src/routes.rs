@@ -1,7 +1,6 @@
 //! Every way that routing tables allow must be lossless.
 
 use crate::proof::Verifier;
-use crate::verdict::MAX_LOST;
 use fabric::routing::Forwarding;
 use fabric::{Fabric, PortIndex};
 
@@ -111,12 +110,7 @@ impl Verifier<'_> {
                 }
             }
             for port in lost {
-                self.counts.lost += 1;
-                if self.lost.len() < MAX_LOST {
-                    let egress = fabric.port_number(node, port) as u32;
-                    let path = self.lost_path(None, class, &passed.chain(vertex), egress);
-                    self.lost.push(path);
-                }
+                self.lose(class, &passed.chain(vertex), fabric.port_number(node, port) as u32);
             }
         }
     }

@@ -37,12 +37,23 @@ impl Verifier<'_> {
     /// # Errors
     /// [`PathFault`] if the ports do not make a tree that leads to `target`.
     pub fn expect_tree(&mut self, target: NodeId, towards: &[Option<PortIndex>]) -> Result<(), PathFault> {
+        self.expect_tree_to(target, None, towards)
+    }
+
+    /// The same for some of the target's hosts, by their ports.
+    pub(crate) fn expect_tree_to(
+        &mut self,
+        target: NodeId,
+        exits: Option<&[PortIndex]>,
+        towards: &[Option<PortIndex>],
+    ) -> Result<(), PathFault> {
         self.expected = true;
         let mut leaves = std::mem::take(&mut self.leaves);
         let mut lossless = Ok(self.table.tags.len() <= BITS);
         for class in 0..self.table.classes.len() {
             let so_far = lossless?;
-            lossless = self.lossless_tree(target, towards, class, &mut leaves).map(|lossless| lossless && so_far);
+            lossless =
+                self.lossless_tree((target, exits), towards, class, &mut leaves).map(|lossless| lossless && so_far);
             if lossless.is_err() {
                 break;
             }
@@ -58,8 +69,16 @@ impl Verifier<'_> {
         // Rare: each path by itself, to say which and where.
         let sources: Vec<NodeId> = self.leaves.sources.iter().filter(is_source).copied().collect();
         for source in sources {
-            let hops = hops_of(fabric, source, target, towards);
-            self.expect_path(None, &hops, target)?;
+            let mut hops = hops_of(fabric, source, target, towards);
+            let Some(exits) = exits else {
+                self.expect_path(None, &hops, target)?;
+                continue;
+            };
+            for &port in exits {
+                hops.push(Hop { node: target, port });
+                self.expect_path(None, &hops, fabric.ports(target)[usize::from(port)].peer)?;
+                hops.pop();
+            }
         }
         Ok(())
     }
@@ -67,7 +86,7 @@ impl Verifier<'_> {
     /// Whether one class keeps every path. With too many tags only the tree itself is judged.
     fn lossless_tree(
         &mut self,
-        target: NodeId,
+        (target, exits): (NodeId, Option<&[PortIndex]>),
         towards: &[Option<PortIndex>],
         class: usize,
         leaves: &mut Leaves,
@@ -113,7 +132,10 @@ impl Verifier<'_> {
             while slots != 0 {
                 let vertex = self.table.graph.vertex(ingress, slots.trailing_zeros() as u16);
                 slots &= slots - 1;
-                lossless &= self.delivers(vertex, target)?;
+                lossless &= match exits {
+                    None => self.delivers(vertex, target)?,
+                    Some(exits) => exits.iter().all(|&exit| self.table.graph.onward_slot(vertex, exit).is_some()),
+                };
             }
         }
         if left < leaves.nodes {

@@ -1,0 +1,182 @@
+//! Every path up and down the tiers, with a few bounces, must be lossless.
+
+use crate::error::PathFault;
+use crate::paths::Hop;
+use crate::proof::{Verifier, host_ports};
+use fabric::{Fabric, NodeId, NodeKind, PortIndex};
+
+/// Up to so many switches every path is followed by itself. Beyond, queues are followed by height and bounces, and paths
+/// that visit a switch twice are expected as well.
+const MOST_SWITCHES_BY_PATH: usize = 24;
+
+/// One node after another: a path between two switches with hosts.
+struct Climb {
+    hops: Vec<Hop>,
+    visited: Vec<bool>,
+}
+
+/// What is known of an ingress port and a number of bounces.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    Unknown,
+    /// A host can be reached without more bounces than are left.
+    Yes,
+    No,
+}
+
+/// Where frames may be, by height alone.
+struct Heights<'f> {
+    fabric: &'f Fabric,
+    /// Bounces that a path may have, and one more.
+    levels: usize,
+    /// Per port and level.
+    ends: Vec<Ends>,
+}
+
+impl Heights<'_> {
+    /// Where a frame goes that came by `ingress` of `node` after `used` bounces and leaves by `port`: how often it has
+    /// bounced then. `None` if it may not.
+    fn onward(&self, node: NodeId, ingress: PortIndex, port: PortIndex, used: usize) -> Option<usize> {
+        let tier = |port: PortIndex| {
+            let peer = self.fabric.ports(node)[usize::from(port)].peer;
+            (self.fabric.node(peer).tier, self.fabric.node(peer).kind)
+        };
+        let own = self.fabric.node(node).tier;
+        if port == ingress {
+            return None;
+        }
+        let bounced = used + usize::from(tier(ingress).0 > own && tier(port).0 > own);
+        (bounced < self.levels).then_some(bounced)
+    }
+
+    /// Whether a frame can still come to a host: a path that cannot is not expected. A path climbs or descends at each step and
+    /// bounces so many times at most, so this ends.
+    fn ends(&mut self, node: NodeId, ingress: PortIndex, used: usize) -> bool {
+        let at = self.fabric.port_number(node, ingress) * self.levels + used;
+        if self.ends[at] == Ends::Unknown {
+            let ports = 0..self.fabric.ports(node).len() as PortIndex;
+            let ends = ports.into_iter().any(|port| {
+                let Some(used) = self.onward(node, ingress, port, used) else { return false };
+                let peer = self.fabric.ports(node)[usize::from(port)];
+                !self.fabric.node(peer.peer).forwards() || self.ends(peer.peer, peer.peer_port, used)
+            });
+            self.ends[at] = if ends { Ends::Yes } else { Ends::No };
+        }
+        self.ends[at] == Ends::Yes
+    }
+}
+
+impl Verifier<'_> {
+    /// Every path that climbs the tiers and descends again, and turns from down to up `bounces` times at most, must be
+    /// lossless for every class. No path visits a node twice; in fabrics of more than 24 switches those that do are expected as well, but
+    /// for the way back by the same port.
+    ///
+    /// # Errors
+    /// [`PathFault::NoTiers`] if a link joins nodes of one tier; [`PathFault::Relays`] where hosts forward.
+    pub fn expect_bounces(&mut self, bounces: u8) -> Result<(), PathFault> {
+        self.expected = true;
+        let fabric = self.fabric;
+        for link in fabric.links() {
+            let (a, b) = (fabric.node(link.a.node), fabric.node(link.b.node));
+            if a.tier == b.tier {
+                return Err(PathFault::NoTiers { a: a.name.clone(), b: b.name.clone(), tier: a.tier });
+            }
+        }
+        let mut hosts = fabric.hosts().iter();
+        if let Some(&relay) = hosts.find(|&&host| fabric.node(host).forwards()) {
+            return Err(PathFault::Relays { host: fabric.name(relay).to_owned() });
+        }
+        for node in fabric.switches() {
+            let exits: Vec<PortIndex> = host_ports(fabric, node).collect();
+            self.expect_neighbours(node, &exits);
+        }
+        if fabric.switches().count() > MOST_SWITCHES_BY_PATH {
+            for class in 0..self.table.classes.len() {
+                self.follow_heights(bounces, class);
+            }
+            return Ok(());
+        }
+        let mut climb = Climb { hops: Vec::new(), visited: vec![false; fabric.nodes().len()] };
+        for node in fabric.switches().filter(|&node| host_ports(fabric, node).next().is_some()) {
+            self.climb(node, false, bounces, &mut climb)?;
+        }
+        Ok(())
+    }
+
+    /// Every path that goes on from `at`.
+    fn climb(&mut self, at: NodeId, descending: bool, bounces: u8, climb: &mut Climb) -> Result<(), PathFault> {
+        let fabric = self.fabric;
+        if !climb.hops.is_empty() && host_ports(fabric, at).next().is_some() {
+            self.expect_path(None, &climb.hops, at)?;
+        }
+        climb.visited[at.index()] = true;
+        for (port, peer) in fabric.ports(at).iter().enumerate() {
+            let up = fabric.node(peer.peer).tier > fabric.node(at).tier;
+            let bounce = up && descending;
+            let host = fabric.node(peer.peer).kind == NodeKind::Host;
+            if host || climb.visited[peer.peer.index()] || (bounce && bounces == 0) {
+                continue;
+            }
+            climb.hops.push(Hop { node: at, port: port as PortIndex });
+            self.climb(peer.peer, !up, bounces - u8::from(bounce), climb)?;
+            climb.hops.pop();
+        }
+        climb.visited[at.index()] = false;
+        Ok(())
+    }
+
+    /// Every queue that a frame of a class may come to, with every number of bounces before.
+    fn follow_heights(&mut self, bounces: u8, class: usize) {
+        let (fabric, first) = (self.fabric, self.first_slot(class));
+        let levels = usize::from(bounces) + 1;
+        let mut heights = Heights { fabric, levels, ends: vec![Ends::Unknown; fabric.port_count() * levels] };
+        // By queue and number of bounces: the state before, so that a path that is lost can be shown.
+        let states = self.table.graph.len() * levels;
+        let (mut seen, mut before, mut open) = (vec![false; states], vec![usize::MAX; states], Vec::new());
+        for node in fabric.switches() {
+            for port in host_ports(fabric, node) {
+                let vertex = self.table.graph.vertex(fabric.port_number(node, port) as u32, first);
+                seen[vertex as usize * levels] = true;
+                open.push(vertex as usize * levels);
+            }
+        }
+        while let Some(state) = open.pop() {
+            self.counts.routed_queues += 1;
+            let (vertex, used) = ((state / levels) as u32, state % levels);
+            let graph = &self.table.graph;
+            let node = graph.ports.node(graph.port(vertex));
+            let ingress = (graph.port(vertex) - graph.ports.base(node)) as PortIndex;
+            let mut lost = Vec::new();
+            for (port, peer) in fabric.ports(node).iter().enumerate() {
+                let port = port as PortIndex;
+                let Some(used) = heights.onward(node, ingress, port, used) else { continue };
+                let forwards = fabric.node(peer.peer).forwards();
+                if forwards && !heights.ends(peer.peer, peer.peer_port, used) {
+                    continue;
+                }
+                match graph.onward_slot(vertex, port) {
+                    None => lost.push(port),
+                    Some(slot) if forwards => {
+                        let queue = graph.vertex(fabric.port_number(peer.peer, peer.peer_port) as u32, slot);
+                        let next = queue as usize * levels + used;
+                        if !std::mem::replace(&mut seen[next], true) {
+                            before[next] = state;
+                            open.push(next);
+                        }
+                    }
+                    Some(_) => {}
+                }
+            }
+            for port in lost {
+                let mut chain = vec![vertex];
+                let mut at = state;
+                while before[at] != usize::MAX {
+                    at = before[at];
+                    chain.push((at / levels) as u32);
+                }
+                chain.reverse();
+                self.lose(class, &chain, fabric.port_number(node, port) as u32);
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Trees of shortest paths towards every switch or server, made here and not by whoever made the rules.
+
+use crate::error::PathFault;
+use crate::paths::Hop;
+use crate::proof::{Verifier, host_ports};
+use fabric::{Fabric, NodeId, NodeKind, PortIndex};
+
+/// Towards what trees of shortest paths lead.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TreeRoots {
+    /// One tree a switch with hosts, which leads to all of them.
+    Switches,
+    /// One tree a host; a host with several links is reached by the first.
+    Servers,
+}
+
+const FAR: u16 = u16::MAX;
+
+/// Shortest ways to one node at a time: by the lowest port among those that lead closer.
+struct Trees<'f> {
+    fabric: &'f Fabric,
+    /// Whatever forwards, by node number; a *slot* is a position here.
+    nodes: Vec<NodeId>,
+    /// Slot of each node; `u32::MAX` for hosts that do not forward.
+    slots: Vec<u32>,
+    /// Per slot, where its ways to others begin in `peers` and `ports`.
+    starts: Vec<u32>,
+    peers: Vec<u32>,
+    ports: Vec<PortIndex>,
+    /// Per slot: links to the root.
+    distance: Vec<u16>,
+    /// Per node: the port towards the root.
+    towards: Vec<Option<PortIndex>>,
+}
+
+impl<'f> Trees<'f> {
+    fn new(fabric: &'f Fabric) -> Trees<'f> {
+        let nodes: Vec<NodeId> = fabric.node_ids().filter(|&node| fabric.node(node).forwards()).collect();
+        let mut slots = vec![u32::MAX; fabric.nodes().len()];
+        for (slot, node) in nodes.iter().enumerate() {
+            slots[node.index()] = slot as u32;
+        }
+        let (mut starts, mut peers, mut ports) = (vec![0], Vec::new(), Vec::new());
+        for &node in &nodes {
+            for (port, peer) in fabric.ports(node).iter().enumerate() {
+                if slots[peer.peer.index()] != u32::MAX {
+                    peers.push(slots[peer.peer.index()]);
+                    ports.push(port as PortIndex);
+                }
+            }
+            starts.push(peers.len() as u32);
+        }
+        let (distance, towards) = (vec![FAR; nodes.len()], vec![None; slots.len()]);
+        Trees { fabric, nodes, slots, starts, peers, ports, distance, towards }
+    }
+
+    fn ways(&self, slot: u32) -> std::ops::Range<usize> {
+        self.starts[slot as usize] as usize..self.starts[slot as usize + 1] as usize
+    }
+
+    /// All shortest ways to `root`. A level is found from the one before while that is narrow; from then on each node
+    /// that is still beyond looks for a neighbour in it, beginning at its lowest port, and mostly finds one soon.
+    fn grow(&mut self, root: NodeId) {
+        self.distance.fill(FAR);
+        self.nodes.iter().for_each(|node| self.towards[node.index()] = None);
+        let root = self.slots[root.index()];
+        self.distance[root as usize] = 0;
+        let (mut level, mut beyond) = (vec![root], Vec::new());
+        let (mut left, mut depth) = (self.nodes.len() - 1, 0);
+        while !level.is_empty() && left > 0 && depth < FAR - 1 {
+            depth += 1;
+            let mut next = Vec::new();
+            if level.len() * 16 < left {
+                for &slot in &level {
+                    for way in self.ways(slot) {
+                        let peer = self.peers[way];
+                        if self.distance[peer as usize] == FAR {
+                            self.distance[peer as usize] = depth;
+                            next.push(peer);
+                        }
+                    }
+                }
+                for &slot in &next {
+                    self.choose(slot, depth);
+                }
+            } else {
+                if beyond.is_empty() {
+                    beyond.extend((0..self.nodes.len() as u32).filter(|&slot| self.distance[slot as usize] == FAR));
+                }
+                beyond.retain(|&slot| {
+                    if self.distance[slot as usize] == FAR && self.choose(slot, depth) {
+                        self.distance[slot as usize] = depth;
+                        next.push(slot);
+                    }
+                    self.distance[slot as usize] == FAR
+                });
+            }
+            left -= next.len();
+            level = next;
+        }
+    }
+
+    /// The way of one node: its lowest port to one at `depth - 1`. False if there is none.
+    fn choose(&mut self, slot: u32, depth: u16) -> bool {
+        let range = self.ways(slot);
+        let way = self.peers[range.clone()].iter().position(|&peer| self.distance[peer as usize] == depth - 1);
+        let Some(way) = way else { return false };
+        self.towards[self.nodes[slot as usize].index()] = Some(self.ports[range.start + way]);
+        true
+    }
+
+    /// The hops from `at` to the root, behind what `hops` has.
+    fn follow(&self, mut at: NodeId, hops: &mut Vec<Hop>) {
+        while let Some(port) = self.towards[at.index()] {
+            hops.push(Hop { node: at, port });
+            at = self.fabric.ports(at)[usize::from(port)].peer;
+        }
+    }
+}
+
+/// A tree's root, and by which of its ports frames leave it.
+struct Root {
+    node: NodeId,
+    exits: Vec<PortIndex>,
+}
+
+/// The switches with hosts, each with the ports of those that are reached by it; and hosts that forward.
+fn roots(fabric: &Fabric, kind: TreeRoots) -> Vec<Root> {
+    let mut all = Vec::new();
+    for node in fabric.node_ids().filter(|&node| fabric.node(node).forwards()) {
+        let exits = host_ports(fabric, node).filter(|&port| {
+            let peer = fabric.ports(node)[usize::from(port)];
+            !fabric.node(peer.peer).forwards() && (kind == TreeRoots::Switches || peer.peer_port == 0)
+        });
+        let exits: Vec<PortIndex> = exits.collect();
+        if !exits.is_empty() || fabric.node(node).kind == NodeKind::Host {
+            all.push(Root { node, exits });
+        }
+    }
+    all
+}
+
+impl Verifier<'_> {
+    /// The paths of trees of shortest paths must be lossless for every class: from every host, by each of its links, to
+    /// the hosts at the root. Of several shortest ways a node takes the one by its lowest port. The trees are made
+    /// here; `each` is told how many of how many are done.
+    ///
+    /// # Errors
+    /// None for a fabric that is a network: a [`PathFault`] is a mistake of this crate.
+    pub fn expect_trees(&mut self, kind: TreeRoots, mut each: impl FnMut(u64, u64)) -> Result<(), PathFault> {
+        self.expected = true;
+        let fabric = self.fabric;
+        let (mut trees, relays) = (Trees::new(fabric), fabric.has_relays());
+        let roots = roots(fabric, kind);
+        for (index, root) in roots.iter().enumerate() {
+            each(index as u64, roots.len() as u64);
+            trees.grow(root.node);
+            if relays {
+                self.expect_each_path(&trees, root)?;
+                continue;
+            }
+            let all = root.exits.len() == host_ports(fabric, root.node).count();
+            let exits = (!all).then_some(root.exits.as_slice());
+            self.expect_tree_to(root.node, exits, &trees.towards)?;
+            self.expect_neighbours(root.node, &root.exits);
+        }
+        Ok(())
+    }
+
+    /// From host to host of one switch.
+    pub(crate) fn expect_neighbours(&mut self, node: NodeId, exits: &[PortIndex]) {
+        if host_ports(self.fabric, node).nth(1).is_none() {
+            return;
+        }
+        self.counts.paths += 1;
+        for class in 0..self.table.classes.len() {
+            for &port in exits {
+                let first = self.first_slot(class);
+                let at = self.edge.entrance(self.fabric, &self.table, Hop { node, port }, class, first);
+                if let Some(entry) = self.edge.entrances[at].lost {
+                    let egress = self.fabric.port_number(node, port) as u32;
+                    self.lose(class, &[self.table.graph.vertex(entry, first)], egress);
+                }
+            }
+        }
+    }
+
+    /// Where hosts forward, a path begins and ends at any of them: one after another.
+    fn expect_each_path(&mut self, trees: &Trees<'_>, root: &Root) -> Result<(), PathFault> {
+        let fabric = self.fabric;
+        let mut hops = Vec::new();
+        for &source in fabric.hosts().iter().filter(|&&host| host != root.node) {
+            let relay = fabric.node(source).forwards();
+            for (port, peer) in fabric.ports(source).iter().enumerate() {
+                let port = port as PortIndex;
+                // A host that forwards follows the tree itself; any other sends by each of its links.
+                let takes = if relay {
+                    trees.towards[source.index()] == Some(port)
+                } else {
+                    peer.peer == root.node || trees.towards[peer.peer.index()].is_some()
+                };
+                if !takes {
+                    continue;
+                }
+                hops.clear();
+                hops.push(Hop { node: source, port });
+                trees.follow(peer.peer, &mut hops);
+                if root.exits.is_empty() {
+                    self.expect_path(None, &hops, root.node)?;
+                }
+                for &exit in &root.exits {
+                    let target = fabric.ports(root.node)[usize::from(exit)].peer;
+                    if target != source {
+                        hops.push(Hop { node: root.node, port: exit });
+                        self.expect_path(None, &hops, target)?;
+                        hops.pop();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabric::generate::{bcube, jellyfish};
+    use fabric::{LinkSpec, PortPeer};
+    use units::{Rate, Time};
+
+    const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
+
+    /// Distances by relaxing every link until nothing changes; of the ports that lead closer the lowest.
+    fn slowly(fabric: &Fabric, root: NodeId) -> Vec<Option<PortIndex>> {
+        let forwards = |node: NodeId| fabric.node(node).forwards();
+        let mut distance = vec![u32::MAX; fabric.nodes().len()];
+        distance[root.index()] = 0;
+        let mut changed = true;
+        while std::mem::replace(&mut changed, false) {
+            for link in fabric.links() {
+                for (a, b) in [(link.a.node, link.b.node), (link.b.node, link.a.node)] {
+                    let by = distance[a.index()].saturating_add(1);
+                    if forwards(a) && forwards(b) && by < distance[b.index()] {
+                        (distance[b.index()], changed) = (by, true);
+                    }
+                }
+            }
+        }
+        let port = |node: NodeId| {
+            let own = distance[node.index()];
+            let closer = |at: &PortPeer| forwards(at.peer) && distance[at.peer.index()].checked_add(1) == Some(own);
+            let port = fabric.ports(node).iter().position(closer).filter(|_| own != 0 && own != u32::MAX);
+            port.map(|port| port as PortIndex)
+        };
+        fabric.node_ids().map(|node| if forwards(node) { port(node) } else { None }).collect()
+    }
+
+    #[test]
+    fn trees_are_those_of_the_lowest_ports_among_shortest_ways() {
+        let fabrics = [jellyfish(60, 3, 1, 1, LINK, LINK), jellyfish(150, 9, 1, 2, LINK, LINK), bcube(3, 2, LINK)];
+        for fabric in fabrics {
+            let fabric = fabric.unwrap();
+            let mut trees = Trees::new(&fabric);
+            for root in trees.nodes.clone() {
+                trees.grow(root);
+                assert_eq!(trees.towards, slowly(&fabric, root), "{} towards {}", fabric.kind(), fabric.name(root));
+            }
+        }
+    }
+}
