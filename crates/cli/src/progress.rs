@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use units::Time;
 
 /// What ends sooner is not worth a line.
-const PATIENCE: Duration = Duration::from_millis(700);
+pub const PATIENCE: Duration = Duration::from_millis(700);
 /// Simulated time in thousandths of the whole: picoseconds are more than a bar can show.
 const STEPS: u64 = 1000;
 

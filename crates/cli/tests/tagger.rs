@@ -67,6 +67,23 @@ fn rules_are_counted_bounded_and_proved() {
         assert_eq!(proof.code == Some(0), everything, "{more:?} {}", proof.out);
         assert!(proof.out.contains("ok    no-cycle"), "{}", proof.out);
     }
+    // What the verifier makes itself, several at once; and what it cannot make, by a list of it.
+    let own = ["--paths", "trees", "--paths", "trees=servers", "--paths", "shortest", "--paths", "bounces=1"];
+    let file = rules(&scratch, &fabric, "own.json", &own);
+    let proof = tagger(&[["verify", &file, "--fabric", &fabric].as_slice(), &own].concat());
+    assert!(proof.code == Some(0) && proof.out.contains("ok    expected-paths-lossless"), "{}{}", proof.out, proof.err);
+    let quiet = tagger(&["verify", &file, "--fabric", &fabric, "--paths", "bounces=2", "--quiet"]);
+    assert_eq!((quiet.code, quiet.out.as_str(), quiet.err.as_str()), (Some(1), "", ""));
+    for paths in ["n-shortest=2", "random=20"] {
+        let list = scratch.path("list.txt");
+        let file = rules(&scratch, &fabric, "listed.json", &["--paths", paths, "--paths-out", &list]);
+        let refused = tagger(&["verify", &file, "--fabric", &fabric, "--paths", paths]);
+        assert!(refused.code == Some(2) && refused.err.contains("--paths-out FILE"), "{}", refused.err);
+        let proof = parsed(&tagger(&["verify", &file, "--fabric", &fabric, "--paths", &list, "--json"]));
+        assert_eq!((&proof["pass"], &proof["paths"]), (&json!(true), &json!([format!("file:{list}")])));
+        let lines = std::fs::read_to_string(&list).unwrap().lines().count();
+        assert_eq!(proof["verdict"]["counts"]["paths"], json!(lines));
+    }
     let named = rules(&scratch, &fabric, "c.json", &["--paths", "bounces=1", "--classes", "storage,training"]);
     let ran = tagger(&["explain", &named, "--fabric", &fabric, "--class", "training", "H1", "T1", "L1", "T2", "H5"]);
     assert!(ran.out.contains("2 -> 2") && ran.out.contains("lossless all the way"), "{}", ran.out);
@@ -134,6 +151,12 @@ fn two_tors_deadlock_without_tags_and_not_with_those_that_sonic_ships() {
     let paths = scratch.file("bounced.txt", "up1 T1a T0a T1b T0b server2\nup2 T1b T0b T1a T0a server1\n");
     let without = run(&["fabric", "check", &fabric, "--pfc", "--paths", &paths]);
     assert_eq!(without.code, Some(1), "{}{}", without.out, without.err);
+    for algorithm in ["clos", "merge", "fewest"] {
+        let made = ["--paths", "bounces=1", "--classes", "2", "--algorithm", algorithm];
+        let file = rules(&scratch, &fabric, "made.json", &made);
+        let proof = tagger(&["verify", &file, "--fabric", &fabric, "--paths", "bounces=1", "--paths", &paths]);
+        assert_eq!(proof.code, Some(0), "{algorithm}: {}{}", proof.out, proof.err);
+    }
 
     // One class by the Clos rule, then both classes beside each other: tags 1 and 3, 2 and 4.
     let one = rules(&scratch, &fabric, "one.json", &["--paths", "bounces=1"]);

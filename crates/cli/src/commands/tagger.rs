@@ -9,6 +9,7 @@ mod explain;
 mod export;
 mod headroom;
 mod marks;
+mod paths;
 mod profile;
 mod rules;
 mod source;

@@ -1,5 +1,6 @@
 //! `tidegate tagger rules`: from a fabric and its expected lossless paths to rules.
 
+use super::paths::{Expected, parse_paths, write_list};
 use super::source::read_text;
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags};
@@ -41,6 +42,9 @@ pub struct RulesArgs {
     /// Write the rules into this file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Write the expected paths into this file, one a line: `tagger verify --paths file:FILE` reads them. They may be many.
+    #[arg(long, value_name = "FILE")]
+    paths_out: Option<PathBuf>,
     /// Of fdbs: what ibnetdiscover printed, which says which GUID and LID is which node.
     #[arg(long, value_name = "FILE")]
     subnet: Option<PathBuf>,
@@ -56,48 +60,6 @@ pub struct RulesArgs {
     /// Print one JSON object on standard output, and nothing else there.
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Expected {
-    Shortest,
-    Bounces(u8),
-    NShortest(u32),
-    Trees(TreeRoots),
-    Random(u32),
-    File(PathBuf),
-    Routes(PathBuf),
-    Fdbs(PathBuf),
-}
-
-fn parse_paths(text: &str) -> Result<Expected, String> {
-    let (name, value) = match text.split_once(['=', ':']) {
-        Some((name, value)) => (name, Some(value)),
-        None => (text, None),
-    };
-    let number = |what: &str| {
-        let number = value.and_then(|value| value.parse::<u32>().ok()).filter(|&number| number > 0);
-        number.ok_or_else(|| format!("write {name}={what}, {what} from 1"))
-    };
-    match (name, value) {
-        ("shortest", None) => Ok(Expected::Shortest),
-        ("up-down", None) => Ok(Expected::Bounces(0)),
-        ("bounces", Some(value)) => {
-            value.parse().map(Expected::Bounces).map_err(|_| "write bounces=K, K from 0 to 255".to_owned())
-        }
-        ("n-shortest", _) => number("N").map(Expected::NShortest),
-        ("trees", None) => Ok(Expected::Trees(TreeRoots::Switches)),
-        ("trees", Some("switches")) => Ok(Expected::Trees(TreeRoots::Switches)),
-        ("trees", Some("servers")) => Ok(Expected::Trees(TreeRoots::Servers)),
-        ("random", _) => number("N").map(Expected::Random),
-        ("file", Some(path)) if !path.is_empty() => Ok(Expected::File(path.into())),
-        ("routes", Some(path)) if !path.is_empty() => Ok(Expected::Routes(path.into())),
-        ("fdbs", Some(path)) if !path.is_empty() => Ok(Expected::Fdbs(path.into())),
-        _ => {
-            Err("one of shortest, up-down, bounces=K, n-shortest=N, trees, trees=servers, random=N, file:FILE, routes:FILE, fdbs:FILE"
-                .to_owned())
-        }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,6 +108,10 @@ pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
     let made = make(args, &fabric);
     bar.finish_and_clear();
     let made = made?;
+    if let Some(path) = &args.paths_out {
+        let sources = args.paths.iter().map(|one| source(args, &fabric, one)).collect::<Result<_, _>>()?;
+        write_list(&fabric, &ExpectedPaths { sources }, path)?;
+    }
     let text = made.table.write(&fabric);
     if let Some(path) = &args.out {
         write_whole(path, text.as_bytes()).map_err(|error| Failure::Target { target: path.clone(), error })?;
@@ -202,7 +168,8 @@ fn source(args: &RulesArgs, fabric: &Fabric, expected: &Expected) -> Result<Path
         Expected::Shortest => PathSource::AllShortest { limit: None },
         Expected::Bounces(bounces) => PathSource::UpDown { bounces: *bounces },
         Expected::NShortest(paths) => PathSource::NShortest { paths: *paths },
-        Expected::Trees(roots) => PathSource::Trees { roots: *roots, seed: None },
+        Expected::Trees => PathSource::Trees { roots: TreeRoots::Switches, seed: None },
+        Expected::ServerTrees => PathSource::Trees { roots: TreeRoots::Servers, seed: None },
         Expected::Random(count) => PathSource::Random { count: *count, max_switches: 16, seed: args.paths_seed },
         Expected::File(path) => PathSource::List(PathList::read(fabric, &read_text(path)?).map_err(at(path))?),
         Expected::Routes(path) => PathSource::Tables(Routes::read_json(fabric, &read_text(path)?).map_err(at(path))?),
@@ -341,16 +308,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_and_classes_read_as_written() {
-        assert_eq!(parse_paths("bounces=1"), Ok(Expected::Bounces(1)));
-        assert_eq!(parse_paths("up-down"), Ok(Expected::Bounces(0)));
-        assert_eq!(parse_paths("trees=servers"), Ok(Expected::Trees(TreeRoots::Servers)));
-        assert_eq!(parse_paths("file:a=b:c"), Ok(Expected::File("a=b:c".into())));
-        for wrong in
-            ["", "short", "bounces", "bounces=300", "n-shortest", "n-shortest=0", "file:", "trees=x", "up-down=1"]
-        {
-            assert!(parse_paths(wrong).is_err(), "{wrong}");
-        }
+    fn classes_read_as_written() {
         assert_eq!(parse_classes("1"), Ok(Classes(vec!["default".to_owned()])));
         assert_eq!(parse_classes("2").unwrap().0, ["class1", "class2"]);
         assert_eq!(parse_classes("storage, training").unwrap().0, ["storage", "training"]);

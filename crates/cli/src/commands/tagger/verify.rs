@@ -1,16 +1,21 @@
 //! `tidegate tagger verify`: are these rules safe, and are the expected paths lossless?
 
+use super::paths::{Expected, parse_paths_or_file};
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags};
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
+use crate::progress::{PATIENCE, things_bar, waiting};
 use crate::render::numbers::{counted, counted_as, grouped};
+use fabric::Fabric;
 use fabric::routing::{Forwarding, Mode};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::BufReader;
-use std::path::PathBuf;
-use verify::{Check, RuleFile, Verdict, Verifier};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use verify::{Check, RuleFile, TreeRoots, Verdict, Verifier};
 
 /// Prove that Tagger rules cannot deadlock, whatever the forwarding does, and that expected paths stay lossless.
 ///
@@ -26,12 +31,18 @@ pub struct VerifyArgs {
     source: String,
     #[command(flatten)]
     flags: FabricFlags,
-    /// Paths that must be lossless: names of nodes from source to destination, a path a line.
-    #[arg(long, value_name = "FILE")]
-    paths: Option<PathBuf>,
+    /// The paths that must be lossless; several add up. shortest: all shortest ones. up-down: up the tiers and down again.
+    /// bounces=K: those, and up again up to K times. trees: a tree of shortest paths towards each switch, by the lowest
+    /// ports; trees=servers: towards each server. FILE or file:FILE: names of nodes from source to destination, a path a
+    /// line. All but a file's are made here, without what makes rules.
+    #[arg(long, value_name = "PATHS", value_parser = parse_paths_or_file)]
+    paths: Vec<Expected>,
     /// Everything that this routing does between hosts must be lossless.
     #[arg(long, value_name = "MODE")]
-    routing: Option<Expected>,
+    routing: Option<Routing>,
+    /// Draw no progress, and print nothing.
+    #[arg(long, short)]
+    quiet: bool,
     /// Print one JSON object on standard output, and nothing else there.
     #[arg(long)]
     json: bool,
@@ -39,7 +50,7 @@ pub struct VerifyArgs {
 
 /// Routing whose ways are all expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Expected {
+enum Routing {
     /// All shortest paths
     Shortest,
     /// Never up again after a step down
@@ -53,35 +64,85 @@ enum Expected {
 /// # Errors
 /// Rules, paths or a fabric that are wrong by themselves or do not belong together.
 pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
-    let found = fabric_source::find(&args.source, &args.flags, None)?;
-    let bytes = std::fs::read(&args.rules).map_err(|error| Failure::unreadable(&args.rules, &error))?;
-    let in_rules = |error| Failure::of_verifier(&args.rules, &error);
-    let rules = RuleFile::parse(&bytes).map_err(in_rules)?;
-    drop(bytes);
-    let mut verifier = Verifier::new(&found.fabric, &rules).map_err(in_rules)?;
-    if let Some(path) = &args.paths {
-        let file = File::open(path).map_err(|error| Failure::unreadable(path, &error))?;
-        verifier.expect_list(BufReader::new(file)).map_err(|error| Failure::of_verifier(path, &error))?;
+    let fabric = fabric_source::find(&args.source, &args.flags, None)?.fabric;
+    let visible = !args.quiet && !args.json;
+    let bar = waiting("reading the rules", visible);
+    let read = read(&args.rules, &fabric);
+    bar.finish_and_clear();
+    let (rules, mut verifier) = read?;
+    for paths in &args.paths {
+        expect(&mut verifier, &fabric, paths, visible)?;
     }
     if let Some(routing) = args.routing {
         let mode = match routing {
-            Expected::Shortest => Mode::ShortestPath,
-            Expected::UpDown => Mode::UpDown { root: None },
-            Expected::TwoLevel => Mode::TwoLevel,
+            Routing::Shortest => Mode::ShortestPath,
+            Routing::UpDown => Mode::UpDown { root: None },
+            Routing::TwoLevel => Mode::TwoLevel,
         };
-        let routes = Forwarding::build(&found.fabric, mode)
-            .map_err(|error| Failure::Input { message: format!("--routing: {error}"), help: None })?;
-        verifier.expect_routes(&routes);
+        expect_routing(&mut verifier, &fabric, mode, "--routing")?;
     }
+    let bar = waiting("looking for circles", visible);
     let verdict = verifier.finish();
-    let text = if args.json { format!("{:#}\n", as_json(args, &verdict)) } else { as_text(args, &rules, &verdict) };
+    bar.finish_and_clear();
+    let text = match (args.json, args.quiet) {
+        (true, _) => format!("{:#}\n", as_json(args, &verdict)),
+        (_, true) => String::new(),
+        _ => as_text(args, &rules, &verdict),
+    };
     output::print(&text)?;
     Ok(if verdict.pass() { Exit::Done } else { Exit::CheckFailed })
 }
 
+fn read<'f>(path: &Path, fabric: &'f Fabric) -> Result<(RuleFile, Verifier<'f>), Failure> {
+    let bytes = std::fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+    let in_rules = |error| Failure::of_verifier(path, &error);
+    let rules = RuleFile::parse(&bytes).map_err(in_rules)?;
+    drop(bytes);
+    let verifier = Verifier::new(fabric, &rules).map_err(in_rules)?;
+    Ok((rules, verifier))
+}
+
+fn expect(verifier: &mut Verifier<'_>, fabric: &Fabric, paths: &Expected, visible: bool) -> Result<(), Failure> {
+    let wrong = |fault| Failure::Input { message: format!("--paths: {fault}"), help: None };
+    match paths {
+        Expected::Shortest => expect_routing(verifier, fabric, Mode::ShortestPath, "--paths"),
+        Expected::Bounces(bounces) => verifier.expect_bounces(*bounces).map_err(wrong),
+        Expected::Trees => trees(verifier, TreeRoots::Switches, visible).map_err(wrong),
+        Expected::ServerTrees => trees(verifier, TreeRoots::Servers, visible).map_err(wrong),
+        Expected::File(path) => {
+            let file = File::open(path).map_err(|error| Failure::unreadable(path, &error))?;
+            verifier.expect_list(BufReader::new(file)).map_err(|error| Failure::of_verifier(path, &error))
+        }
+        Expected::NShortest(_) | Expected::Random(_) | Expected::Routes(_) | Expected::Fdbs(_) => {
+            Err(Failure::input("--paths: the verifier cannot make these itself", "list them in a file"))
+        }
+    }
+}
+
+fn expect_routing(verifier: &mut Verifier<'_>, fabric: &Fabric, mode: Mode, option: &str) -> Result<(), Failure> {
+    let routes = Forwarding::build(fabric, mode)
+        .map_err(|error| Failure::Input { message: format!("{option}: {error}"), help: None })?;
+    verifier.expect_routes(&routes);
+    Ok(())
+}
+
+/// Trees of a large fabric take seconds: with a bar.
+fn trees(verifier: &mut Verifier<'_>, roots: TreeRoots, visible: bool) -> Result<(), verify::PathFault> {
+    let (started, mut bar) = (Instant::now(), None::<ProgressBar>);
+    let done = verifier.expect_trees(roots, |done, all| {
+        if bar.is_none() && started.elapsed() > PATIENCE {
+            bar = Some(things_bar(all, "trees", visible));
+        }
+        bar.iter().for_each(|bar| bar.set_position(done));
+    });
+    bar.iter().for_each(ProgressBar::finish_and_clear);
+    done
+}
+
 fn as_json(args: &VerifyArgs, verdict: &Verdict) -> Value {
+    let paths: Vec<String> = args.paths.iter().map(Expected::to_string).collect();
     json!({
-        "rules": args.rules, "fabric": args.source, "paths": args.paths, "pass": verdict.pass(), "verdict": verdict,
+        "rules": args.rules, "fabric": args.source, "paths": paths, "pass": verdict.pass(), "verdict": verdict,
     })
 }
 
@@ -103,7 +164,7 @@ fn as_text(args: &VerifyArgs, rules: &RuleFile, verdict: &Verdict) -> String {
             text += &format!("        {line}\n");
         }
     }
-    if args.paths.is_none() && args.routing.is_none() {
+    if args.paths.is_empty() && args.routing.is_none() {
         let hint = styled("hint", Style::Caution);
         text += &format!("  {hint}  no --paths and no --routing: whether anything is lossless was not asked\n");
     }

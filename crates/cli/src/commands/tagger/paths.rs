@@ -1,0 +1,149 @@
+//! `--paths` of `tidegate tagger`: where the expected lossless paths come from.
+
+use crate::failure::Failure;
+use fabric::Fabric;
+use record::file::WholeFile;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use tagger::paths::ExpectedPaths;
+
+/// A source of expected paths as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expected {
+    Shortest,
+    Bounces(u8),
+    NShortest(u32),
+    Trees,
+    ServerTrees,
+    Random(u32),
+    File(PathBuf),
+    Routes(PathBuf),
+    Fdbs(PathBuf),
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expected::Shortest => f.write_str("shortest"),
+            Expected::Bounces(0) => f.write_str("up-down"),
+            Expected::Bounces(bounces) => write!(f, "bounces={bounces}"),
+            Expected::NShortest(paths) => write!(f, "n-shortest={paths}"),
+            Expected::Trees => f.write_str("trees"),
+            Expected::ServerTrees => f.write_str("trees=servers"),
+            Expected::Random(count) => write!(f, "random={count}"),
+            Expected::File(path) => write!(f, "file:{}", path.display()),
+            Expected::Routes(path) => write!(f, "routes:{}", path.display()),
+            Expected::Fdbs(path) => write!(f, "fdbs:{}", path.display()),
+        }
+    }
+}
+
+/// Reads `--paths` of `tagger rules`.
+///
+/// # Errors
+/// What would be right.
+pub fn parse_paths(text: &str) -> Result<Expected, String> {
+    let (name, value) = match text.split_once(['=', ':']) {
+        Some((name, value)) => (name, Some(value)),
+        None => (text, None),
+    };
+    let number = |what: &str| {
+        let number = value.and_then(|value| value.parse::<u32>().ok()).filter(|&number| number > 0);
+        number.ok_or_else(|| format!("write {name}={what}, {what} from 1"))
+    };
+    match (name, value) {
+        ("shortest", None) => Ok(Expected::Shortest),
+        ("up-down", None) => Ok(Expected::Bounces(0)),
+        ("bounces", Some(value)) => {
+            value.parse().map(Expected::Bounces).map_err(|_| "write bounces=K, K from 0 to 255".to_owned())
+        }
+        ("n-shortest", _) => number("N").map(Expected::NShortest),
+        ("trees", None) => Ok(Expected::Trees),
+        ("trees", Some("switches")) => Ok(Expected::Trees),
+        ("trees", Some("servers")) => Ok(Expected::ServerTrees),
+        ("random", _) => number("N").map(Expected::Random),
+        ("file", Some(path)) if !path.is_empty() => Ok(Expected::File(path.into())),
+        ("routes", Some(path)) if !path.is_empty() => Ok(Expected::Routes(path.into())),
+        ("fdbs", Some(path)) if !path.is_empty() => Ok(Expected::Fdbs(path.into())),
+        _ => {
+            Err("one of shortest, up-down, bounces=K, n-shortest=N, trees, trees=servers, random=N, file:FILE, routes:FILE, fdbs:FILE"
+                .to_owned())
+        }
+    }
+}
+
+/// Reads `--paths` of `tagger verify`: a file needs no `file:` before its name.
+///
+/// # Errors
+/// What would be right; what only the generator of rules can list.
+pub fn parse_paths_or_file(text: &str) -> Result<Expected, String> {
+    let name = text.split(['=', ':']).next().unwrap_or_default();
+    let known = ["shortest", "up-down", "bounces", "n-shortest", "trees", "random", "file", "routes", "fdbs"];
+    if !known.contains(&name) && !text.is_empty() {
+        return Ok(Expected::File(text.into()));
+    }
+    match parse_paths(text)? {
+        Expected::NShortest(_) | Expected::Random(_) | Expected::Routes(_) | Expected::Fdbs(_) => Err(format!(
+            "the verifier makes paths of its own, and {name} does not say which: have them written by `tidegate tagger rules \
+             --paths {text} --paths-out FILE` and give that file"
+        )),
+        expected => Ok(expected),
+    }
+}
+
+/// Writes every path as a line of names, each with the port that it is left by.
+///
+/// # Errors
+/// A file that cannot be written; paths that do not fit the fabric.
+pub fn write_list(fabric: &Fabric, paths: &ExpectedPaths, path: &Path) -> Result<(), Failure> {
+    let target = |error| Failure::Target { target: path.to_owned(), error };
+    let mut out = WholeFile::create(path).map_err(target)?;
+    let mut failed = None;
+    let shown = paths.visit(fabric, &mut |one| {
+        let mut line = String::new();
+        let nodes = one.nodes(fabric);
+        for (&node, port) in nodes.iter().zip(one.out_ports) {
+            line += &format!("{}:{port} ", fabric.name(node));
+        }
+        let last = nodes.last().map_or("", |&node| fabric.name(node));
+        match out.print(format_args!("{line}{last}\n")) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    });
+    shown.map_err(|error| Failure::Input { message: error.to_string(), help: None })?;
+    failed.map_or_else(|| out.commit(), Err).map_err(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_read_as_written() {
+        assert_eq!(parse_paths("bounces=1"), Ok(Expected::Bounces(1)));
+        assert_eq!(parse_paths("up-down"), Ok(Expected::Bounces(0)));
+        assert_eq!(parse_paths("trees=servers"), Ok(Expected::ServerTrees));
+        assert_eq!(parse_paths("file:a=b:c"), Ok(Expected::File("a=b:c".into())));
+        for wrong in
+            ["", "short", "bounces", "bounces=300", "n-shortest", "n-shortest=0", "file:", "trees=x", "up-down=1"]
+        {
+            assert!(parse_paths(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_file_may_stand_for_itself_where_rules_are_verified() {
+        assert_eq!(parse_paths_or_file("paths.txt"), Ok(Expected::File("paths.txt".into())));
+        assert_eq!(parse_paths_or_file("file:trees"), Ok(Expected::File("trees".into())));
+        assert_eq!(parse_paths_or_file("./trees"), Ok(Expected::File("./trees".into())));
+        assert_eq!(parse_paths_or_file("trees=servers"), Ok(Expected::ServerTrees));
+        for wrong in ["", "trees=x", "bounces", "random=3", "routes:r.json"] {
+            assert!(parse_paths_or_file(wrong).is_err(), "{wrong}");
+        }
+    }
+}

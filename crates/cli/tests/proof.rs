@@ -1,0 +1,310 @@
+//! Where the generator of rules meets the verifier, which shares no code with it: whatever the one makes, the other proves.
+
+use fabric::generate::{TierLinks, bcube, clos, f10, fat_tree, jellyfish, leaf_spine};
+use fabric::{Fabric, FabricBuilder, LinkSpec, NodeId, NodeKind, PortIndex};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use tagger::paths::{ExpectedPaths, PathSource, TreeRoots};
+use tagger::{Algorithm, Compression, Request, clos_rule, generate};
+use units::random::Stream;
+use units::{Rate, Time};
+use verify::{Hop, RuleFile, Verdict, Verifier};
+
+const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
+
+/// A random choice.
+struct Dice(Stream);
+
+impl Dice {
+    fn new(case: u64) -> Dice {
+        Dice(Stream::new(case, 0, 4))
+    }
+    /// From `low` to `high`.
+    fn throw(&mut self, low: u32, high: u32) -> u32 {
+        low + self.0.below(u64::from(high - low) + 1) as u32
+    }
+
+    /// A fabric with tiers.
+    fn tiered(&mut self) -> Fabric {
+        let links = TierLinks::uniform(LINK);
+        let (a, b, c) = (self.throw(2, 3), self.throw(1, 2), self.throw(1, 2));
+        let fabric = match self.throw(0, 3) {
+            0 => fat_tree(4, links),
+            1 => f10(4, links),
+            2 => leaf_spine(a, b, 2, c, links),
+            _ => clos(2, a, 2, b, c, links),
+        };
+        fabric.unwrap()
+    }
+
+    fn regular(&mut self) -> Fabric {
+        match self.throw(0, 3) {
+            0 => jellyfish(2 * self.throw(3, 7), 4, self.throw(1, 2), 7, LINK, LINK).unwrap(),
+            1 => bcube(3, 1, LINK).unwrap(),
+            _ => self.tiered(),
+        }
+    }
+
+    /// A tree of switches with links more, parallel ones among them, and hosts on some, with a link or two.
+    fn irregular(&mut self) -> Fabric {
+        let count = self.throw(2, 12);
+        let mut builder = FabricBuilder::new("random");
+        let switches: Vec<NodeId> = (0..count).map(|n| builder.add_switch(format!("s{n}"), 1)).collect();
+        for n in 1..count {
+            builder.connect(switches[n as usize], switches[self.throw(0, n - 1) as usize], LINK);
+        }
+        for n in 0..count.div_ceil(2).max(2) {
+            let host = builder.add_host(format!("h{n}"));
+            for _ in 0..self.throw(1, 2) {
+                builder.connect(host, switches[self.throw(0, count - 1) as usize], LINK);
+            }
+        }
+        for _ in 0..self.throw(0, 15) {
+            let (a, b) = (self.throw(0, count - 1) as usize, self.throw(0, count - 1) as usize);
+            if a != b {
+                builder.connect(switches[a], switches[b], LINK);
+            }
+        }
+        builder.build().unwrap()
+    }
+
+    /// The same without some of the links between switches, as far as it stays connected.
+    fn with_failures(&mut self, whole: Fabric) -> Fabric {
+        let mut fabric = whole;
+        for _ in 0..self.throw(1, 4) {
+            let without = self.throw(0, fabric.links().len() as u32 - 1) as usize;
+            let mut builder = FabricBuilder::new("random");
+            fabric.nodes().iter().for_each(|node| {
+                builder.add(node.clone());
+            });
+            for (_, link) in fabric.links().iter().enumerate().filter(|(index, _)| *index != without) {
+                builder.connect(link.a.node, link.b.node, LINK);
+            }
+            let Ok(left) = builder.build() else { continue };
+            if left.check().is_ok() {
+                fabric = left;
+            }
+        }
+        fabric
+    }
+
+    fn any_fabric(&mut self) -> Fabric {
+        let whole = if self.throw(0, 1) == 0 { self.regular() } else { self.irregular() };
+        if self.throw(0, 1) == 0 { self.with_failures(whole) } else { whole }
+    }
+
+    fn source(&mut self) -> PathSource {
+        let seed = (self.throw(0, 1) == 0).then(|| u64::from(self.throw(0, 1000)));
+        match self.throw(0, 5) {
+            0 => PathSource::AllShortest { limit: None },
+            1 => PathSource::AllShortest { limit: Some(self.throw(1, 3)) },
+            2 => PathSource::NShortest { paths: self.throw(1, 5) },
+            3 => PathSource::Trees { roots: TreeRoots::Switches, seed },
+            4 => PathSource::Trees { roots: TreeRoots::Servers, seed },
+            _ => {
+                PathSource::Random { count: self.throw(1, 60), max_switches: 40, seed: u64::from(self.throw(0, 1000)) }
+            }
+        }
+    }
+
+    fn paths(&mut self) -> ExpectedPaths {
+        ExpectedPaths { sources: (0..self.throw(1, 2)).map(|_| self.source()).collect() }
+    }
+}
+
+/// The paths as the verifier takes them.
+fn listed(fabric: &Fabric, paths: &ExpectedPaths) -> Vec<(Vec<Hop>, NodeId)> {
+    let mut all = Vec::new();
+    let shown = paths.visit(fabric, &mut |path| {
+        let nodes = path.nodes(fabric);
+        let hops = nodes.iter().zip(path.out_ports).map(|(&node, &port)| Hop { node, port }).collect();
+        all.push((hops, nodes[nodes.len() - 1]));
+        ControlFlow::Continue(())
+    });
+    shown.unwrap();
+    all
+}
+
+/// What the verifier says of a rule file as it is written, and of the paths: those that it makes itself, and a list.
+fn prove(fabric: &Fabric, rules: &RuleFile, paths: &ExpectedPaths, list: &[(Vec<Hop>, NodeId)]) -> Verdict {
+    let mut verifier = Verifier::new(fabric, rules).unwrap();
+    for source in &paths.sources {
+        match source {
+            PathSource::AllShortest { limit: None } => {
+                let routes = fabric::routing::Forwarding::build(fabric, fabric::routing::Mode::ShortestPath).unwrap();
+                verifier.expect_routes(&routes);
+            }
+            PathSource::Trees { roots, seed: None } => {
+                let roots = match roots {
+                    TreeRoots::Switches => verify::TreeRoots::Switches,
+                    TreeRoots::Servers => verify::TreeRoots::Servers,
+                };
+                verifier.expect_trees(roots, |_, _| ()).unwrap();
+            }
+            PathSource::UpDown { bounces } => verifier.expect_bounces(*bounces).unwrap(),
+            _ => {}
+        }
+    }
+    for (hops, last) in list {
+        verifier.expect_path(None, hops, *last).unwrap();
+    }
+    verifier.finish()
+}
+
+fn names(classes: u32) -> Vec<String> {
+    (1..=classes).map(|class| format!("class {class}")).collect()
+}
+
+fn parsed(fabric: &Fabric, table: &tagger::rules::RuleTable) -> RuleFile {
+    RuleFile::parse(table.write(fabric).as_bytes()).unwrap()
+}
+
+#[test]
+fn whatever_is_generated_is_proved() {
+    for case in 0..44 {
+        let mut dice = Dice::new(case);
+        let (fabric, paths, classes) = (dice.any_fabric(), dice.paths(), dice.throw(1, 3));
+        let list = listed(&fabric, &paths);
+        for algorithm in [Algorithm::OnePerHop, Algorithm::Merge, Algorithm::Fewest] {
+            for compression in [Compression::None, Compression::InPorts, Compression::Joint] {
+                let classes = names(classes);
+                let request = Request { paths: paths.clone(), algorithm, classes, compression };
+                let generated = generate(&fabric, &request).unwrap();
+                let verdict = prove(&fabric, &parsed(&fabric, &generated.table), &paths, &list);
+                assert!(verdict.pass(), "case {case}, {algorithm:?}, {compression:?}, {paths:?}: {verdict:#?}");
+                assert!(verdict.counts.paths >= list.len() as u64);
+            }
+        }
+    }
+}
+
+#[test]
+fn bounces_are_proved_by_either_rule() {
+    for case in 0..24 {
+        let mut dice = Dice::new(case);
+        let (whole, bounces, classes) = (dice.tiered(), dice.throw(0, 1) as u8, dice.throw(1, 3));
+        let fabric = if dice.throw(0, 1) == 0 { dice.with_failures(whole) } else { whole };
+        if fabric.switches().count() > 12 && bounces > 0 {
+            // A fat-tree has too many paths with a bounce to list in a moment; the next test follows them by height.
+            continue;
+        }
+        let paths = ExpectedPaths::from(PathSource::UpDown { bounces });
+        let list = listed(&fabric, &paths);
+        let by_clos = clos_rule(&fabric, bounces, &names(classes)).unwrap();
+        let request = Request { classes: names(classes), ..Request::new(paths.clone()) };
+        for table in [by_clos, generate(&fabric, &request).unwrap().table] {
+            let verdict = prove(&fabric, &parsed(&fabric, &table), &paths, &list);
+            assert!(verdict.pass(), "case {case}: {verdict:#?}");
+        }
+        // One bounce more is more than the Clos rule was asked for, wherever there can be one.
+        let more = ExpectedPaths::from(PathSource::UpDown { bounces: bounces + 1 });
+        let rules = parsed(&fabric, &clos_rule(&fabric, bounces, &names(1)).unwrap());
+        let there_are = fabric.switches().count() <= 8 && listed(&fabric, &more).len() > list.len();
+        assert!(!there_are || !prove(&fabric, &rules, &more, &[]).pass(), "case {case}");
+    }
+}
+
+#[test]
+fn in_larger_fabrics_bounces_are_followed_by_height() {
+    let fabric = clos(4, 3, 3, 4, 2, TierLinks::uniform(LINK)).unwrap();
+    assert!(fabric.switches().count() > 24);
+    let paths = ExpectedPaths::from(PathSource::UpDown { bounces: 1 });
+    let by_clos = clos_rule(&fabric, 1, &names(2)).unwrap();
+    for table in [by_clos, generate(&fabric, &Request::new(paths.clone())).unwrap().table] {
+        let verdict = prove(&fabric, &parsed(&fabric, &table), &paths, &[]);
+        assert!(verdict.pass() && verdict.counts.routed_queues > 0, "{verdict:#?}");
+    }
+    let none = parsed(&fabric, &clos_rule(&fabric, 0, &names(1)).unwrap());
+    let verdict = prove(&fabric, &none, &paths, &[]);
+    let lost = &verdict.lost[0];
+    // Up from a ToR, down from a leaf or a spine, and up again: there it ends.
+    assert!(verdict.cycle.is_none() && lost.links.len() >= 4 && lost.links.last().unwrap().tag.is_none(), "{lost:?}");
+}
+
+/// The rules of each path that a frame of the first class uses, by switch and (tag, in, out).
+type Key = (NodeId, u16, PortIndex, PortIndex);
+
+fn used(fabric: &Fabric, new_tags: &HashMap<Key, u16>, hops: &[Hop], first_tag: u16) -> Vec<Key> {
+    let mut tag = first_tag;
+    let mut keys = Vec::new();
+    for pair in hops.windows(2) {
+        let ingress = fabric.ports(pair[0].node)[usize::from(pair[0].port)].peer_port;
+        let key = (pair[1].node, tag, ingress, pair[1].port);
+        tag = new_tags[&key];
+        keys.push(key);
+    }
+    keys
+}
+
+#[test]
+fn a_rule_deleted_is_missed_by_exactly_the_paths_that_use_it() {
+    for case in 0..40 {
+        let mut dice = Dice::new(1000 + case);
+        let (fabric, paths) = (dice.any_fabric(), dice.paths());
+        let list = listed(&fabric, &paths);
+        let algorithm = [Algorithm::OnePerHop, Algorithm::Merge, Algorithm::Fewest][dice.throw(0, 2) as usize];
+        let request = Request { algorithm, compression: Compression::None, ..Request::new(paths.clone()) };
+        let rules = parsed(&fabric, &generate(&fabric, &request).unwrap().table);
+        let mut new_tags = HashMap::new();
+        for switch in &rules.switches {
+            let node = fabric.find(&switch.name).unwrap();
+            for rule in &switch.rules {
+                new_tags.insert((node, rule.tag, rule.ingress[0], rule.egress[0]), rule.new_tag);
+            }
+        }
+        let all: Vec<Vec<Key>> = list.iter().map(|(hops, _)| used(&fabric, &new_tags, hops, 1)).collect();
+        for _ in 0..4 {
+            let of = &all[dice.throw(0, all.len() as u32 - 1) as usize];
+            let Some(&key) = of.get(dice.throw(0, of.len().max(1) as u32 - 1) as usize) else { continue };
+            let mut fewer = rules.clone();
+            let name = fabric.name(key.0);
+            let switch = fewer.switches.iter_mut().find(|switch| switch.name == name).unwrap();
+            switch.rules.retain(|rule| (key.0, rule.tag, rule.ingress[0], rule.egress[0]) != key);
+            let verdict = prove(&fabric, &fewer, &ExpectedPaths::default(), &list);
+            let missing = all.iter().filter(|keys| keys.contains(&key)).count() as u64;
+            assert!(verdict.cycle.is_none() && !verdict.pass(), "case {case}");
+            assert_eq!(verdict.counts.lost, missing, "case {case}");
+            // The first of them is named: link by link up to the one behind the switch whose rule is gone.
+            let first = all.iter().position(|keys| keys.contains(&key)).unwrap();
+            let lost = &verdict.lost[0];
+            let said: Vec<(&str, PortIndex)> =
+                lost.links.iter().map(|link| (link.from.as_str(), link.from_port)).collect();
+            let path: Vec<(&str, PortIndex)> =
+                list[first].0.iter().map(|hop| (fabric.name(hop.node), hop.port)).collect();
+            assert_eq!(said, path[..said.len()], "case {case}");
+            assert_eq!(said[said.len() - 1], (name, key.3), "case {case}");
+            assert!(
+                lost.reason.starts_with(&format!("`{name}` has no rule that keeps tag {} lossless", key.1)),
+                "{lost}"
+            );
+            // And where the verifier makes the paths itself, it misses something too.
+            let own = ExpectedPaths { sources: vec![PathSource::Trees { roots: TreeRoots::Switches, seed: None }] };
+            if paths.sources.len() == 1 && paths == own {
+                assert!(!prove(&fabric, &fewer, &own, &[]).pass(), "case {case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_the_rules_of_any_one_switch_the_verifiers_own_paths_are_lost() {
+    let fabrics =
+        [jellyfish(10, 3, 1, 5, LINK, LINK), leaf_spine(3, 2, 2, 1, TierLinks::uniform(LINK)), bcube(2, 1, LINK)];
+    for fabric in fabrics {
+        let fabric = fabric.unwrap();
+        for roots in [TreeRoots::Switches, TreeRoots::Servers] {
+            let paths = ExpectedPaths::from(PathSource::Trees { roots, seed: None });
+            let rules = parsed(&fabric, &generate(&fabric, &Request::new(paths.clone())).unwrap().table);
+            for gone in 0..rules.switches.len() {
+                let mut fewer = rules.clone();
+                let name = fewer.switches.remove(gone).name;
+                let verdict = prove(&fabric, &fewer, &paths, &[]);
+                assert!(
+                    verdict.lost.iter().any(|lost| lost.reason.contains(&format!("`{name}`"))),
+                    "{name}: {verdict:?}"
+                );
+            }
+        }
+        assert!(fabric.nodes().iter().any(|node| node.kind == NodeKind::Host));
+    }
+}
