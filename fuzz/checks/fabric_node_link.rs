@@ -1,7 +1,7 @@
 //! Node-link JSON: any text is an error or a network, and a network that was read can be written and read again.
 
 use fabric::LinkSpec;
-use fabric::files::{NodeLinkOptions, read_node_link, write_node_link};
+use fabric::files::{Options, read_node_link, write_node_link};
 use units::{Rate, Time};
 
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
@@ -10,11 +10,11 @@ const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     for hosts_per_switch in [0, 2] {
-        check_with(text, NodeLinkOptions { link: LINK, hosts_per_switch });
+        check_with(text, Options { link: LINK, hosts_per_switch });
     }
 }
 
-fn check_with(text: &str, options: NodeLinkOptions) {
+fn check_with(text: &str, options: Options) {
     let fabric = match read_node_link(text, &options) {
         Ok(fabric) => fabric,
         Err(error) => return assert!(!error.to_string().is_empty()),

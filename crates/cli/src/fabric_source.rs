@@ -2,8 +2,9 @@
 
 use crate::arguments::{self, Override};
 use crate::failure::Failure;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Command};
-use fabric::files::{self, FileError, Format, NodeLinkOptions};
+use fabric::files::{self, FileError, Format, Options};
 use fabric::{Fabric, FabricError, LinkSpec};
 use scenario::{Scenario, ScenarioErrors, keys};
 use std::collections::BTreeMap;
@@ -79,7 +80,7 @@ impl clap::Args for FabricFlags {
 #[derive(Clone, Debug, Default)]
 pub struct FileFlags(pub FabricFlags);
 
-/// What a node-link file may leave open.
+/// What a file may leave open.
 const OF_FILES: [&str; 5] = ["link.rate", "link.delay", "link.loss", "link.bit_error_rate", "hosts_per_switch"];
 
 impl clap::FromArgMatches for FileFlags {
@@ -96,7 +97,7 @@ impl clap::FromArgMatches for FileFlags {
 
 impl clap::Args for FileFlags {
     fn augment_args(command: Command) -> Command {
-        let heading = "What a node-link file leaves open";
+        let heading = "What a file leaves open";
         let of_files = flags().into_iter().filter(|(_, key, _)| OF_FILES.contains(&key.as_str()));
         of_files.fold(command, |command, flag| command.arg(argument(flag, heading)))
     }
@@ -111,29 +112,10 @@ pub fn kinds() -> Vec<&'static str> {
     link.map_or(Vec::new(), |key| key.variants.to_vec())
 }
 
-/// Which of the field's formats a file has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum FormatName {
-    /// topology.txt of the HPCC and conweave ns-3 forks
-    Hpcc,
-    /// NetworkX node-link JSON
-    NodeLink,
-}
-
-impl FormatName {
-    /// By the file's name: JSON is node-link.
-    pub fn of_name(path: &Path) -> FormatName {
-        let json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-        if json { FormatName::NodeLink } else { FormatName::Hpcc }
-    }
-
-    /// How it is called on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            FormatName::Hpcc => "hpcc",
-            FormatName::NodeLink => "node-link",
-        }
-    }
+/// Reads the name of a format on the command line.
+pub fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
+    let names = Format::ALL.map(|format| PossibleValue::new(format.name()).help(format.title()));
+    PossibleValuesParser::new(names).map(|name| Format::named(&name).unwrap_or(Format::Hpcc))
 }
 
 /// A fabric and how it came.
@@ -141,14 +123,14 @@ pub struct Found {
     /// It.
     pub fabric: Fabric,
     /// Of a file.
-    pub format: Option<FormatName>,
+    pub format: Option<Format>,
 }
 
 /// The fabric of a topology file, a scenario (`.toml`) or a kind with its numbers.
 ///
 /// # Errors
 /// Whatever is wrong with the file, or the numbers.
-pub fn find(source: &str, flags: &FabricFlags, format: Option<FormatName>) -> Result<Found, Failure> {
+pub fn find(source: &str, flags: &FabricFlags, format: Option<Format>) -> Result<Found, Failure> {
     let path = Path::new(source);
     if kinds().contains(&source) {
         return generate(source, flags).map(|fabric| Found { fabric, format: None });
@@ -227,7 +209,7 @@ fn in_flags(kind: &str, errors: &ScenarioErrors) -> Failure {
 ///
 /// # Errors
 /// What is wrong with it, with its line.
-pub fn read_file(path: &Path, flags: &FabricFlags, format: Option<FormatName>) -> Result<Found, Failure> {
+pub fn read_file(path: &Path, flags: &FabricFlags, format: Option<Format>) -> Result<Found, Failure> {
     let name = path.display().to_string();
     if let Some(key) = flags.values.keys().find(|key| !OF_FILES.contains(&key.as_str())) {
         let flag = key.replace('_', "-").replace("link.", "");
@@ -236,25 +218,19 @@ pub fn read_file(path: &Path, flags: &FabricFlags, format: Option<FormatName>) -
             "leave it out, or name a kind of fabric",
         ));
     }
-    let bytes = std::fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+    let bytes = scenario::from_disk(path).map_err(|error| Failure::unreadable(path, &error))?;
     let content = String::from_utf8(bytes)
         .map_err(|_| Failure::Input { message: format!("{name}: not UTF-8 text"), help: None })?;
     let wrong = |error: FileError| file_failure(&name, &content, &error);
-    let format = match (format, files::detect(&name, &content)) {
-        (Some(format), _) => format,
-        (None, Some(Format::Hpcc)) => FormatName::Hpcc,
-        (None, Some(Format::NodeLink)) => FormatName::NodeLink,
-        (None, None) => return Err(wrong(FileError::UnknownFormat { path: name.clone() })),
+    let Some(format) = format.or_else(|| files::detect(&name, &content)) else {
+        return Err(wrong(FileError::UnknownFormat { path: name.clone() }));
     };
-    let fabric = match format {
-        FormatName::Hpcc => files::read_hpcc(&content),
-        FormatName::NodeLink => files::read_node_link(&content, &options(flags)?),
-    };
+    let fabric = format.read(&content, &options(flags)?);
     fabric.map(|fabric| Found { fabric, format: Some(format) }).map_err(wrong)
 }
 
-/// What a node-link file may leave open. Without a delay of its own a link is then refused.
-fn options(flags: &FabricFlags) -> Result<NodeLinkOptions, Failure> {
+/// What a file may leave open. Without a delay of its own a link is then refused.
+fn options(flags: &FabricFlags) -> Result<Options, Failure> {
     fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
         flags: &FabricFlags,
         key: &str,
@@ -267,7 +243,7 @@ fn options(flags: &FabricFlags) -> Result<NodeLinkOptions, Failure> {
     let mut link = LinkSpec::new(parsed(flags, "link.rate", Rate::MIN)?, parsed(flags, "link.delay", Time::ZERO)?);
     link.loss = parsed(flags, "link.loss", 0.0)?;
     link.bit_error_rate = parsed(flags, "link.bit_error_rate", 0.0)?;
-    Ok(NodeLinkOptions { link, hosts_per_switch: parsed(flags, "hosts_per_switch", 0)? })
+    Ok(Options { link, hosts_per_switch: parsed(flags, "hosts_per_switch", 0)? })
 }
 
 /// The error with the file's name and, where there is one, the line.
@@ -296,8 +272,8 @@ fn file_failure(name: &str, content: &str, error: &FileError) -> Failure {
         }
         FileError::Fabric(FabricError::Disconnected { .. }) => "add the missing link, or leave the node out",
         FileError::UnknownFormat { .. } => {
-            "an HPCC topology begins with `<nodes> <switches> <links>`, a NetworkX node-link file is a JSON object with \
-             `nodes` and `links`"
+            "--from says which of the formats it is; an HPCC topology begins with `<nodes> <switches> <links>`, a \
+             NetworkX node-link file is a JSON object with `nodes` and `links`"
         }
         _ => return Failure::Input { message: format!("{place}: {message}"), help: None },
     };

@@ -59,6 +59,33 @@ fn what_a_format_cannot_say_is_said() {
 }
 
 #[test]
+fn every_format_that_carries_a_fabric_gives_it_back() {
+    let scratch = Scratch::new("formats");
+    let source = scratch.path("fat.json");
+    run(&[["fabric", "build", "fat-tree"].as_slice(), &FAT_TREE, &["--out", &source]].concat());
+    for (name, to, lost) in [
+        ("fat.graphml", "graphml", "lost: the kind, fat-tree"),
+        ("fat.clab.yml", "containerlab", "lost: delays of links"),
+        ("switches", "config-db", "lost: the order of nodes"),
+        ("links.csv", "link-csv", "lost: delays of links"),
+        ("fat.ibnet", "ibnetdiscover", "lost: delays of links"),
+    ] {
+        let target = scratch.path(name);
+        let ran = run(&["fabric", "convert", &source, &target, "--to", to]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!(ran.err.contains(lost) || ran.err.contains("nothing is lost"), "{}", ran.err);
+        let checked = run(&["fabric", "check", &target, "--rate", "100Gbps", "--delay", "500ns"]);
+        assert_eq!(checked.code, Some(0), "{name}: {}{}", checked.out, checked.err);
+        assert!(checked.out.contains(&format!("({to}): 16 hosts, 20 switches, 48 links")), "{}", checked.out);
+    }
+    assert_eq!(scratch.names("switches").len(), 20, "one file a switch");
+    let text = "duration = \"10us\"\nfabric = { kind = \"file\", file = \"switches\" }\nswitch = { buffer = \"1MB\" }\n\
+                host = { transport = { kind = \"roce\" } }\n[[traffic]]\nkind = \"permutation\"\nsize = \"1KB\"\n";
+    let scenario = scratch.file("folder.toml", text);
+    assert_eq!(run(&["run", &scenario, "-q"]).code, Some(0), "a scenario takes the folder too");
+}
+
+#[test]
 fn show_draws_and_takes_a_scenario_or_a_kind() {
     let scratch = Scratch::new("show");
     let svg = scratch.path("fat.svg");

@@ -14,6 +14,8 @@ pub struct FabricBuilder {
     nodes: Vec<Node>,
     links: Vec<Link>,
     degrees: Vec<u32>,
+    /// Names of ports, where the file has some.
+    port_names: Vec<(End, String)>,
     /// The first mistake: reported by `build`, so that construction reads without `?` on every line.
     mistake: Option<FabricError>,
 }
@@ -21,7 +23,14 @@ pub struct FabricBuilder {
 impl FabricBuilder {
     /// An empty fabric of this kind ("fat-tree", "file" ...).
     pub fn new(kind: impl Into<String>) -> Self {
-        FabricBuilder { kind: kind.into(), nodes: Vec::new(), links: Vec::new(), degrees: Vec::new(), mistake: None }
+        FabricBuilder {
+            kind: kind.into(),
+            nodes: Vec::new(),
+            links: Vec::new(),
+            degrees: Vec::new(),
+            port_names: Vec::new(),
+            mistake: None,
+        }
     }
 
     /// A host; its host index is the number of hosts added before it.
@@ -66,6 +75,15 @@ impl FabricBuilder {
             self.links.push(Link { a, b, rate, delay, loss, bit_error_rate });
         }
         id
+    }
+
+    /// Remembers what the file calls the two ends of a link; an empty name is none. A name that stands twice at
+    /// a node is reported by [`build`](Self::build).
+    pub fn name_ports(&mut self, link: LinkId, a: &str, b: &str) {
+        if let Some(link) = self.links.get(link.0 as usize) {
+            let ends = [(link.a, a), (link.b, b)].into_iter().filter(|(_, name)| !name.is_empty());
+            self.port_names.extend(ends.map(|(end, name)| (end, name.to_owned())));
+        }
     }
 
     fn plug(&mut self, node: NodeId, link: LinkId) -> Option<End> {
@@ -161,7 +179,22 @@ impl FabricBuilder {
         if let Some(twice) = by_name.windows(2).find(|pair| name(&pair[0]) == name(&pair[1])) {
             return Err(FabricError::DuplicateName { name: name(&twice[0]).to_owned() });
         }
+        let mut named: Vec<&(End, String)> = self.port_names.iter().collect();
+        named.sort_unstable_by_key(|(end, name)| (end.node, name));
+        if let Some([(end, name), _]) =
+            named.windows(2).map(|pair| [pair[0], pair[1]]).find(|[a, b]| (a.0.node, &a.1) == (b.0.node, &b.1))
+        {
+            let node = self.nodes[end.node.index()].name.clone();
+            return Err(FabricError::PortTwice { node, port: name.clone() });
+        }
+        let mut port_names = Vec::new();
+        if !self.port_names.is_empty() {
+            port_names.resize(total as usize, Box::default());
+            for (end, name) in self.port_names {
+                port_names[port_base[end.node.index()] as usize + usize::from(end.port)] = name.into_boxed_str();
+            }
+        }
         let FabricBuilder { kind, nodes, links, .. } = self;
-        Ok(Fabric { kind, nodes, links, hosts, host_index, port_base, ports, by_name })
+        Ok(Fabric { kind, nodes, links, hosts, host_index, port_base, ports, by_name, port_names })
     }
 }

@@ -21,6 +21,14 @@ pub enum FabricError {
         /// The link number.
         link: u32,
     },
+    /// Two links in one port.
+    #[error("port `{port}` of `{node}` has two links: a port takes one cable")]
+    PortTwice {
+        /// The node.
+        node: String,
+        /// The port's name.
+        port: String,
+    },
     /// More ports than a port number can count.
     #[error("node `{node}` has more than 65,535 links")]
     TooManyPorts {

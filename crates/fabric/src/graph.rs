@@ -146,6 +146,9 @@ pub struct Fabric {
     pub(crate) ports: Vec<PortPeer>,
     /// All nodes sorted by name: 4 bytes a node where a hash map would take 40.
     pub(crate) by_name: Vec<NodeId>,
+    /// What its file calls each port ("Ethernet4", "e1-1"), by [`Fabric::port_number`], "" where it does not;
+    /// empty if it names none.
+    pub(crate) port_names: Vec<Box<str>>,
 }
 
 impl Fabric {
@@ -193,6 +196,18 @@ impl Fabric {
     #[inline]
     pub fn port_number(&self, node: NodeId, port: PortIndex) -> usize {
         self.port_base[node.index()] as usize + usize::from(port)
+    }
+    /// What the fabric's file calls this port: "Ethernet4", "e1-1". `None` where it has only a number.
+    pub fn port_name(&self, node: NodeId, port: PortIndex) -> Option<&str> {
+        let name = self.port_names.get(self.port_number(node, port))?;
+        (!name.is_empty()).then_some(name)
+    }
+    /// The port of `node` with this name.
+    pub fn port_named(&self, node: NodeId, name: &str) -> Option<PortIndex> {
+        if self.port_names.is_empty() {
+            return None;
+        }
+        (0..self.ports(node).len() as PortIndex).find(|&port| self.port_name(node, port) == Some(name))
     }
     /// The number of ports of all nodes: twice the number of links.
     pub fn port_count(&self) -> usize {

@@ -4,7 +4,7 @@ use crate::document::Value;
 use crate::files::Files;
 use crate::section::{Context, Section, list, show, whole};
 use fabric::files as formats;
-use fabric::files::{Format, NodeLinkOptions};
+use fabric::files::{Format, Options};
 use fabric::generate::{self, TierLinks};
 use fabric::{Fabric, FabricError, LinkSpec};
 use units::{Rate, Time};
@@ -129,16 +129,14 @@ impl FabricPlan {
             }
             _ => {
                 let file = section.text("file");
-                let format = section.word("format", "format", &["auto", "hpcc", "node-link"]);
+                let mut names = vec!["auto"];
+                names.extend(Format::ALL.map(Format::name));
+                let format = section.word("format", "format", &names);
                 let hosts = section.whole("hosts_per_switch", 0..=60_000);
                 let given = section.has("link");
                 let link = section.read("link", |_| Ok(((), "as given".to_owned())));
                 let link = if given { link.and_then(|()| one_link(section)) } else { None };
-                let format = match format? {
-                    "hpcc" => Some(Format::Hpcc),
-                    "node-link" => Some(Format::NodeLink),
-                    _ => None,
-                };
+                let format = Format::named(format?);
                 FabricPlan::File { file: file?, format, link, hosts_per_switch: hosts? as u16 }
             }
         })
@@ -219,11 +217,10 @@ fn read_file(
     };
     // Where neither the file nor the scenario states a link, the zero delay is refused below.
     let unstated = LinkSpec::new(Rate::MIN, Time::ZERO);
-    let options = NodeLinkOptions { link: link.unwrap_or(unstated), hosts_per_switch };
+    let options = Options { link: link.unwrap_or(unstated), hosts_per_switch };
     let read = match format {
         None => formats::read(file, content, &options),
-        Some(Format::Hpcc) => formats::read_hpcc(content),
-        Some(Format::NodeLink) => formats::read_node_link(content, &options),
+        Some(format) => format.read(content, &options),
     };
     match read {
         Ok(fabric) => {

@@ -12,9 +12,24 @@ pub type Load = dyn Fn(&Path) -> io::Result<Vec<u8>> + Send + Sync;
 /// Larger files would not fit the memory of most machines twice.
 const MAX_BYTES: u64 = 1 << 32;
 
-/// Reads files of the file system.
-pub(crate) fn from_disk(path: &Path) -> io::Result<Vec<u8>> {
-    if std::fs::metadata(path)?.len() > MAX_BYTES {
+/// Reads a file; of a folder, the JSON files in it as one list: `config_db.json` files, one a switch.
+///
+/// # Errors
+/// What the file system says; files above 4 GiB; a folder without JSON files.
+pub fn from_disk(path: &Path) -> io::Result<Vec<u8>> {
+    let metadata = std::fs::metadata(path)?;
+    if metadata.is_dir() {
+        let mut names: Vec<PathBuf> =
+            std::fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()?;
+        names.retain(|name| name.extension().is_some_and(|extension| extension == "json"));
+        names.sort();
+        if names.is_empty() {
+            return Err(io::Error::other("it is a folder without .json files"));
+        }
+        let files = names.iter().map(std::fs::read_to_string).collect::<io::Result<Vec<String>>>()?;
+        return Ok(fabric::files::join_config_db(files).into_bytes());
+    }
+    if metadata.len() > MAX_BYTES {
         return Err(io::Error::other("it is larger than 4 GiB"));
     }
     std::fs::read(path)

@@ -48,7 +48,7 @@ mod traffic_lower;
 mod traffic_part;
 
 pub use error::{Explained, Origin, ScenarioError, ScenarioErrors, Warning};
-pub use files::Load;
+pub use files::{Load, from_disk};
 pub use lower::Lowered;
 pub use scenario::Scenario;
 pub use sweep::{Choice, SweepFile, parse_seeds};

@@ -1,16 +1,17 @@
 //! `tidegate fabric`: make, look at, translate and judge fabrics.
 
 use crate::exit::Exit;
-use crate::fabric_source::{self, FabricFlags, FileFlags, FormatName, Found};
+use crate::fabric_source::{self, FabricFlags, FileFlags, Found, format_parser};
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use crate::render::numbers::counted;
-use fabric::files;
+use fabric::files::{self, Format};
 use fabric::{Fabric, show};
 use record::file::write_whole;
 use std::path::{Path, PathBuf};
 
 mod judge;
+mod lost;
 mod pfc;
 
 /// Make, look at, translate and judge fabrics.
@@ -31,9 +32,9 @@ enum Action {
         /// Write into this file instead of standard output.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
-        /// The file's format; without it, a name that ends in .json is node-link and any other hpcc.
-        #[arg(long)]
-        format: Option<FormatName>,
+        /// The file's format; without it, the name's ending tells, and hpcc it is where none does.
+        #[arg(long, value_parser = format_parser())]
+        format: Option<Format>,
     },
     /// Print what a fabric is made of, and draw it.
     Show {
@@ -58,11 +59,12 @@ enum Action {
         #[arg(value_name = "OUT")]
         output: PathBuf,
         /// What IN is; without it, its content tells.
-        #[arg(long)]
-        from: Option<FormatName>,
-        /// What OUT becomes; without it, a name that ends in .json is node-link and any other hpcc.
-        #[arg(long)]
-        to: Option<FormatName>,
+        #[arg(long, value_parser = format_parser())]
+        from: Option<Format>,
+        /// What OUT becomes; without it, the name's ending tells, and hpcc it is where none does. config-db makes a
+        /// folder with one file a switch.
+        #[arg(long, value_parser = format_parser())]
+        to: Option<Format>,
         #[command(flatten)]
         flags: FileFlags,
         /// Say nothing.
@@ -104,7 +106,7 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
             output::print(&text).map(|()| Exit::Done)
         }
         Action::Convert { input, output, from, to, flags, quiet } => {
-            convert(input, output, *from, to.unwrap_or(FormatName::of_name(output)), &flags.0, *quiet)
+            convert(input, output, *from, to.unwrap_or_else(|| of_name(output)), &flags.0, *quiet)
         }
         Action::Check { source, flags, pfc, json } if pfc.asked() => pfc::check(source, flags, pfc, *json),
         Action::Check { source, flags, json, .. } => check(source, flags, *json),
@@ -112,12 +114,27 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
 }
 
 /// The fabric as a file's text.
-fn written(fabric: &Fabric, format: FormatName) -> Result<String, Failure> {
-    match format {
-        FormatName::NodeLink => Ok(files::write_node_link(fabric)),
-        FormatName::Hpcc => files::write_hpcc(fabric)
-            .map_err(|error| Failure::input(format!("the hpcc format: {error}"), "--format node-link says everything")),
+fn written(fabric: &Fabric, format: Format) -> Result<String, Failure> {
+    format.write(fabric).map_err(|error| {
+        Failure::input(format!("the {} format: {error}", format.name()), "--format node-link says everything")
+    })
+}
+
+fn of_name(path: &Path) -> Format {
+    Format::of_name(&path.to_string_lossy())
+}
+
+/// Writes a fabric: a file, or a folder where the format has a file per switch.
+fn write_fabric(path: &Path, fabric: &Fabric, format: Format) -> Result<(), Failure> {
+    if format != Format::ConfigDb {
+        return write(path, &written(fabric, format)?);
     }
+    std::fs::create_dir_all(path).map_err(|error| Failure::Input {
+        message: format!("cannot make the folder {}: {error}", path.display()),
+        help: None,
+    })?;
+    let mut files = files::write_config_db(fabric).into_iter();
+    files.try_for_each(|(switch, text)| write(&path.join(format!("{}.json", switch.replace('/', "_"))), &text))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
@@ -125,14 +142,13 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     write_whole(path, text.as_bytes()).map_err(|error| Failure::Target { target: path.to_owned(), error })
 }
 
-fn build(kind: &str, flags: &FabricFlags, out: Option<&Path>, format: Option<FormatName>) -> Result<Exit, Failure> {
+fn build(kind: &str, flags: &FabricFlags, out: Option<&Path>, format: Option<Format>) -> Result<Exit, Failure> {
     let fabric = fabric_source::generate(kind, flags)?;
-    let format = format.or(out.map(FormatName::of_name)).unwrap_or(FormatName::Hpcc);
-    let text = written(&fabric, format)?;
+    let format = format.or(out.map(of_name)).unwrap_or(Format::Hpcc);
     match out {
-        None => output::print(&text)?,
+        None => output::print(&written(&fabric, format)?)?,
         Some(path) => {
-            write(path, &text)?;
+            write_fabric(path, &fabric, format)?;
             output::note(&format!("{}: {}", path.display(), counts(&fabric)));
         }
     }
@@ -159,17 +175,17 @@ fn counts(fabric: &Fabric) -> String {
 fn convert(
     input: &Path,
     output: &Path,
-    from: Option<FormatName>,
-    to: FormatName,
+    from: Option<Format>,
+    to: Format,
     flags: &FabricFlags,
     quiet: bool,
 ) -> Result<Exit, Failure> {
     let found = fabric_source::read_file(input, flags, from)?;
-    write(output, &written(&found.fabric, to)?)?;
+    write_fabric(output, &found.fabric, to)?;
     if quiet {
         return Ok(Exit::Done);
     }
-    let was = found.format.map_or("a file", FormatName::name);
+    let was = found.format.map_or("a file", Format::name);
     output::note(&format!(
         "{} ({was}) -> {} ({}): {}",
         input.display(),
@@ -177,49 +193,12 @@ fn convert(
         to.name(),
         counts(&found.fabric)
     ));
-    let lost = lost(&found.fabric, to);
+    let lost = lost::lost(&found.fabric, to);
     if lost.is_empty() {
         output::note("nothing is lost");
     }
     lost.iter().for_each(|what| output::note(&format!("lost: {what}")));
     Ok(Exit::Done)
-}
-
-/// What does not come back when the written file is read.
-fn lost(fabric: &Fabric, to: FormatName) -> Vec<String> {
-    let again = match to {
-        FormatName::NodeLink => files::read_node_link(
-            &files::write_node_link(fabric),
-            &files::NodeLinkOptions {
-                link: fabric::LinkSpec::new(units::Rate::MIN, units::Time::ZERO),
-                hosts_per_switch: 0,
-            },
-        ),
-        FormatName::Hpcc => match files::write_hpcc(fabric) {
-            Ok(text) => files::read_hpcc(&text),
-            Err(_) => return Vec::new(),
-        },
-    };
-    let Ok(again) = again else { return vec!["the file cannot be read again".to_owned()] };
-    let mut lost = Vec::new();
-    let pairs = || fabric.nodes().iter().zip(again.nodes());
-    if let Some((node, other)) = pairs().find(|(node, other)| node.name != other.name) {
-        let count = pairs().filter(|(node, other)| node.name != other.name).count() as u64;
-        lost.push(format!("{} (`{}` becomes `{}`)", counted(count, "name"), node.name, other.name));
-    }
-    if let Some((node, other)) = pairs().find(|(node, other)| node.tier != other.tier) {
-        lost.push(format!("tiers (`{}` was on tier {}, a reader infers {})", node.name, node.tier, other.tier));
-    }
-    if fabric.kind() != again.kind() {
-        lost.push(format!("the kind, {}", fabric.kind()));
-    }
-    if fabric.hosts() != again.hosts() {
-        lost.push("which nodes are hosts".to_owned());
-    }
-    if fabric.links() != again.links() {
-        lost.push("properties or order of links".to_owned());
-    }
-    lost
 }
 
 fn check(source: &str, flags: &FabricFlags, json: bool) -> Result<Exit, Failure> {

@@ -12,29 +12,12 @@
 //! Node ids become [`NodeId`]s unchanged, with names `h<id>` and `s<id>`. Ports, which the forks count from 1
 //! in order of appearance, count from 0 here in the same order. Tiers are the distance to the nearest host.
 
+use super::plain::fail_line as fail;
+use super::text::{lines, shown};
 use super::{FileError, ports_follow_links};
 use crate::{Fabric, FabricBuilder, LinkSpec, NodeId, NodeKind};
 use std::fmt::Write as _;
 use units::{Rate, Time};
-
-fn fail<T>(line: usize, message: impl Into<String>) -> Result<T, FileError> {
-    Err(FileError::Line { line, message: message.into() })
-}
-
-/// At most this much of a word is repeated in a message.
-fn shown(word: &str) -> String {
-    if word.chars().count() <= 40 { word.to_owned() } else { word.chars().take(40).chain("...".chars()).collect() }
-}
-
-/// Lines that are not blank, with their numbers from 1.
-fn lines(content: &str) -> impl Iterator<Item = (usize, &str)> {
-    content
-        .trim_start_matches('\u{feff}')
-        .lines()
-        .enumerate()
-        .map(|(n, text)| (n + 1, text))
-        .filter(|(_, text)| !text.trim().is_empty())
-}
 
 struct Header {
     nodes: u64,

@@ -5,36 +5,18 @@
 //!  "links": [{"source": "h1", "target": "leaf1", "rate": "100Gbps", "delay": "500ns"}]}
 //! ```
 //!
-//! `links` may be called `edges`; an id may be a text or a number. Ports number in the order of the links in the
-//! file. Optional per node: `name` (else the id), `kind`, `type` or `role`, `tier`, `relay`; per link: `rate`,
-//! `delay`, `loss`, `bit_error_rate`. A directed graph is refused. What is a host, in this order:
-//!
-//! 1. `kind` (or `type`, `role`): `host`, `server`, `endpoint` or `nic` is a host, anything else a switch;
-//! 2. without it, a name like `h7`, `host-3`, `server1`, `srv2`: such a word, then digits, and one link;
-//! 3. if that finds no host at all, every node with one link is one;
-//! 4. if there is still none, each switch gets [`NodeLinkOptions::hosts_per_switch`] hosts.
-//!
-//! Without `tier`, the height of every switch is its distance to the nearest host.
+//! `links` may be called `edges`; an id may be a text or a number. Optional per node: `name` (else the id), `kind`,
+//! `type` or `role` (`host`, `server`, `endpoint` or `nic` is a host, anything else a switch), `tier`, `relay`; per
+//! link: `rate`, `delay`, `loss`, `bit_error_rate`, and the names of its ports, `source_port` and `target_port`. A
+//! directed graph is refused. What a file leaves open is guessed as [`files`](super) says.
 
+use super::plain::{Options, Plain, PlainNode, fail, kind_of};
 use super::{FileError, ports_follow_links};
-use crate::{Fabric, FabricBuilder, LinkSpec, Node, NodeId, NodeKind};
+use crate::{Fabric, LinkSpec, NodeId, NodeKind};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::str::FromStr;
-
-/// What a plain graph does not say.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct NodeLinkOptions {
-    /// Properties of links that do not state them.
-    pub link: LinkSpec,
-    /// Hosts to put on each switch if the file has none; 0 makes that an error.
-    pub hosts_per_switch: u16,
-}
-
-fn fail<T>(place: impl Into<String>, message: impl Into<String>) -> Result<T, FileError> {
-    Err(FileError::Element { place: place.into(), message: message.into() })
-}
 
 fn list<'a>(graph: &'a Map<String, Value>, names: &[&str]) -> Result<(String, &'a Vec<Value>), FileError> {
     for &name in names {
@@ -56,16 +38,8 @@ fn identity(value: Option<&Value>) -> Option<String> {
     }
 }
 
-fn kind_of(node: &Map<String, Value>) -> Option<NodeKind> {
-    let text = ["kind", "type", "role"].iter().find_map(|&key| node.get(key)?.as_str())?;
-    let host = ["host", "server", "endpoint", "nic"].iter().any(|word| text.eq_ignore_ascii_case(word));
-    Some(if host { NodeKind::Host } else { NodeKind::Switch })
-}
-
-fn named_like_a_host(name: &str) -> bool {
-    let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    let word = letters.trim_end_matches(['-', '_', '.']);
-    letters.len() < name.len() && ["h", "host", "server", "srv"].iter().any(|host| word.eq_ignore_ascii_case(host))
+fn kind_in(node: &Map<String, Value>) -> Option<NodeKind> {
+    ["kind", "type", "role"].iter().find_map(|&key| node.get(key)?.as_str()).map(kind_of)
 }
 
 /// Reads a graph.
@@ -73,7 +47,7 @@ fn named_like_a_host(name: &str) -> bool {
 /// # Errors
 /// [`FileError::Element`] with the place of a syntax error or the element (`links[3].rate`) that is wrong;
 /// [`FileError::Fabric`] if it is no network.
-pub fn read_node_link(content: &str, options: &NodeLinkOptions) -> Result<Fabric, FileError> {
+pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileError> {
     let graph: Value = serde_json::from_str(content.trim_start_matches('\u{feff}')).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
         FileError::Element { place, message: format!("not valid JSON: {error}") }
@@ -86,10 +60,7 @@ pub fn read_node_link(content: &str, options: &NodeLinkOptions) -> Result<Fabric
     }
     let (_, nodes) = list(graph, &["nodes"])?;
     let (links_name, links) = list(graph, &["links", "edges"])?;
-    let mut builder = FabricBuilder::new("file");
-    let mut by_id: HashMap<String, NodeId> = HashMap::new();
-    let mut kinds = Vec::with_capacity(nodes.len());
-    let mut tiers_given = true;
+    let mut plain = Plain::default();
     for (index, value) in nodes.iter().enumerate() {
         let place = format!("nodes[{index}]");
         let Value::Object(node) = value else { return fail(place, "must be an object with an `id`") };
@@ -97,7 +68,7 @@ pub fn read_node_link(content: &str, options: &NodeLinkOptions) -> Result<Fabric
             return fail(place, "has no `id`: a text or a number that links refer to");
         };
         let name = identity(node.get("name")).unwrap_or_else(|| id.clone());
-        let kind = kind_of(node);
+        let kind = kind_in(node);
         let tier = match node.get("tier") {
             None => None,
             Some(value) => Some(value.as_u64().and_then(|tier| u8::try_from(tier).ok()).ok_or_else(|| {
@@ -109,14 +80,9 @@ pub fn read_node_link(content: &str, options: &NodeLinkOptions) -> Result<Fabric
             Some(Value::Bool(true)) if kind == Some(NodeKind::Host) => true,
             Some(_) => return fail(format!("{place}.relay"), "must be true or false, and true only at a host"),
         };
-        let is_host = kind == Some(NodeKind::Host);
-        tiers_given &= is_host || tier.is_some();
-        let tier = if is_host { 0 } else { tier.unwrap_or(1) };
-        let added = builder.add(Node { name, kind: kind.unwrap_or(NodeKind::Switch), tier, relay });
-        if by_id.insert(id.clone(), added).is_some() {
+        if !plain.add(PlainNode { id: id.clone(), name, kind, tier, relay }) {
             return fail(place, format!("the id `{id}` stands twice"));
         }
-        kinds.push(kind);
     }
     for (index, value) in links.iter().enumerate() {
         let place = format!("{links_name}[{index}]");
@@ -125,53 +91,19 @@ pub fn read_node_link(content: &str, options: &NodeLinkOptions) -> Result<Fabric
         };
         let end = |key: &str| match identity(link.get(key)) {
             None => fail(&place, format!("has no `{key}`: the id of a node")),
-            Some(id) => match by_id.get(&id) {
-                Some(&node) => Ok(node),
-                None => fail(format!("{place}.{key}"), format!("`{id}` is not the id of a node")),
-            },
+            Some(id) => {
+                let port = identity(link.get(&format!("{key}_port")));
+                Ok((id, port.unwrap_or_default()))
+            }
         };
-        builder.connect(end("source")?, end("target")?, link_spec(&place, link, options.link)?);
-    }
-    choose_hosts(&mut builder, nodes, &kinds, options)?;
-    if !tiers_given {
-        builder.infer_tiers();
-    }
-    let fabric = builder.build()?;
-    fabric.check()?;
-    Ok(fabric)
-}
-
-/// Rules 2 to 4 of the module's documentation.
-fn choose_hosts(
-    builder: &mut FabricBuilder,
-    nodes: &[Value],
-    kinds: &[Option<NodeKind>],
-    options: &NodeLinkOptions,
-) -> Result<(), FileError> {
-    let ids = || (0..nodes.len() as u32).map(NodeId);
-    let open: Vec<NodeId> = ids().filter(|&n| kinds[n.index()].is_none() && builder.degree(n) == 1).collect();
-    let name = |node: NodeId| {
-        let value = &nodes[node.index()];
-        identity(value.get("name")).or_else(|| identity(value.get("id"))).unwrap_or_default()
-    };
-    let by_name: Vec<NodeId> = open.iter().copied().filter(|&node| named_like_a_host(&name(node))).collect();
-    let has_hosts = !by_name.is_empty() || kinds.contains(&Some(NodeKind::Host));
-    let chosen = if has_hosts { by_name } else { open };
-    chosen.iter().for_each(|&node| builder.make_host(node));
-    if has_hosts || !chosen.is_empty() {
-        return Ok(());
-    }
-    if options.hosts_per_switch == 0 {
-        return fail("nodes", "none is a host: give some `\"kind\": \"host\"`, or ask for hosts on each switch");
-    }
-    let switches: Vec<NodeId> = ids().collect();
-    for switch in switches {
-        for number in 1..=options.hosts_per_switch {
-            let host = builder.add_host(format!("{}-h{number}", name(switch)));
-            builder.connect(host, switch, options.link);
+        let (source, target) = (end("source")?, end("target")?);
+        let spec = link_spec(&place, link, options.link)?;
+        if let Err(id) = plain.connect(&source, &target, spec) {
+            let key = if id == source.0 { "source" } else { "target" };
+            return fail(format!("{place}.{key}"), format!("`{id}` is not the id of a node"));
         }
     }
-    Ok(())
+    plain.assemble(options)
 }
 
 fn link_spec(place: &str, link: &Map<String, Value>, mut spec: LinkSpec) -> Result<LinkSpec, FileError> {
@@ -222,6 +154,11 @@ pub fn write_node_link(fabric: &Fabric) -> String {
                 "source": fabric.name(a), "target": fabric.name(b),
                 "rate": link.rate.to_string(), "delay": link.delay.to_string(),
             });
+            for (key, end) in [("source_port", link.a), ("target_port", link.b)] {
+                if let Some(name) = fabric.port_name(end.node, end.port) {
+                    value[key] = name.into();
+                }
+            }
             for (key, number) in [("loss", link.loss), ("bit_error_rate", link.bit_error_rate)] {
                 if number != 0.0 {
                     value[key] = number.into();

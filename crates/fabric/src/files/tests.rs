@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use units::{Rate, Time};
 
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(500));
-const OPTIONS: NodeLinkOptions = NodeLinkOptions { link: LINK, hosts_per_switch: 0 };
+const OPTIONS: Options = Options { link: LINK, hosts_per_switch: 0 };
 
 /// Any connected fabric, with parallel links and odd values.
 fn any_fabric(relays: bool) -> impl Strategy<Value = Fabric> {
@@ -156,7 +156,7 @@ fn hpcc_errors_name_the_line() {
 #[test]
 fn node_link_hosts_by_attribute_name_or_degree() {
     let host_names = |text: &str, hosts_per_switch| {
-        let fabric = read_node_link(text, &NodeLinkOptions { link: LINK, hosts_per_switch }).unwrap();
+        let fabric = read_node_link(text, &Options { link: LINK, hosts_per_switch }).unwrap();
         fabric.hosts().iter().map(|&host| fabric.name(host).to_owned()).collect::<Vec<_>>()
     };
     let attributes = r#"{"nodes":[{"id":1,"role":"Server"},{"id":2,"type":"leaf"},{"id":3,"kind":"host","name":"x"}],
@@ -171,7 +171,7 @@ fn node_link_hosts_by_attribute_name_or_degree() {
     let cycle = r#"{"nodes":[{"id":"a"},{"id":"b"},{"id":"c"}],"links":[{"source":"a","target":"b"},
         {"source":"b","target":"c"},{"source":"c","target":"a","rate":"40Gbps","delay":"2us","loss":0.25}]}"#;
     assert_eq!(host_names(cycle, 1), ["a-h1", "b-h1", "c-h1"]);
-    let fabric = read_node_link(cycle, &NodeLinkOptions { link: LINK, hosts_per_switch: 1 }).unwrap();
+    let fabric = read_node_link(cycle, &Options { link: LINK, hosts_per_switch: 1 }).unwrap();
     assert_eq!(fabric.links()[0].spec(), LINK);
     let stated = LinkSpec { loss: 0.25, ..LinkSpec::new(Rate::from_gbps(40), Time::from_us(2)) };
     assert_eq!(fabric.links()[2].spec(), stated);
@@ -202,5 +202,7 @@ fn node_link_errors_name_the_element() {
     }
     let cycle = r#"{"nodes":[{"id":1,"kind":"switch"}],"links":[]}"#;
     assert!(read_node_link(cycle, &OPTIONS).unwrap_err().to_string().contains("none is a host"));
-    assert!(read("x.gml", "graph [ ]", &OPTIONS).unwrap_err().to_string().contains("`x.gml` is no topology file"));
+    assert!(
+        read("x.gml", "graph [ ]", &OPTIONS).unwrap_err().to_string().contains("`x.gml` is in none of the formats")
+    );
 }

@@ -51,7 +51,7 @@ pub(super) const KEYS: &[Key] = &[
     key(F, "hosts_per_switch", &["jellyfish", "line", "ring"], COUNT).means("hosts on each switch"),
     key(F, "hosts_per_switch", &["file"], COUNT)
         .value("0", OURS)
-        .means("hosts to put on each switch of a node-link file without any host"),
+        .means("hosts to put on each switch of a file without any host"),
     key(F, "seed", &["jellyfish"], COUNT)
         .value("1", "choice of this project: the same graph for every seed of the run")
         .means("seed of the random graph"),
@@ -59,16 +59,24 @@ pub(super) const KEYS: &[Key] = &[
     key(F, "levels", &["bcube"], COUNT).means("levels above the first: k of BCube(n, k), 0 to 15"),
     key(F, "hosts", &["single-switch"], COUNT).means("hosts, 2 to 65535"),
     key(F, "file", &["file"], Of("a file", "\"topology.txt\""))
-        .means("the topology, relative to the scenario's folder"),
-    key(F, "format", &["file"], Of("auto, hpcc or node-link", "\"hpcc\""))
-        .value("auto", "told by the content")
-        .means("what is in the file"),
+        .means("the topology, relative to the scenario's folder; a folder of SONiC config_db.json files counts as one"),
+    key(
+        F,
+        "format",
+        &["file"],
+        Of(
+            "auto, hpcc, node-link, graphml, containerlab, config-db, link-csv, ibnetdiscover or htsim-topo",
+            "\"hpcc\"",
+        ),
+    )
+    .value("auto", "told by the content")
+    .means("what is in the file"),
     key(F, "link", ALL_BUT_FILE, TIERS).means(
         "every link's rate, delay, loss and bit error rate; tables host, edge and core say what differs on a tier",
     ),
     key(F, "link", &["file"], TIERS)
         .absent("every link states its own", OURS)
-        .means("properties of links for which a node-link file states none"),
+        .means("properties of links for which the file states none"),
     key(L, "rate", &[], RATE).absent("each tier states its own", OURS).means("rate of each direction, up to 1000Tbps"),
     key(L, "delay", &[], TIME).absent("each tier states its own", OURS).means("propagation delay, above 0, up to 10s"),
     key(L, "loss", &[], SHARE).value("0", "a perfect cable").means("probability that a frame is lost"),

@@ -1,7 +1,7 @@
 //! How long the largest fat-tree takes to build and route, and how much memory that needs.
 //!
 //! ```text
-//! cargo run --release -p tidegate-fabric --example scale [k]
+//! cargo run --release -p tidegate-fabric --example fabric_scale [k]
 //! ```
 
 use fabric::generate::{TierLinks, fat_tree};

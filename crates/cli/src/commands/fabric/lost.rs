@@ -1,0 +1,66 @@
+//! What a translation loses: found by reading what was written.
+
+use crate::render::numbers::counted;
+use fabric::files::{self, Format};
+use fabric::{Fabric, LinkSpec, NodeId, NodeKind};
+use units::{Rate, Time};
+
+/// What does not come back when the file of this format is read.
+pub fn lost(fabric: &Fabric, to: Format) -> Vec<String> {
+    // What the file leaves open comes back as something that nobody uses.
+    let unstated = LinkSpec::new(Rate::MIN, Time::from_ps(1));
+    let again =
+        to.write(fabric).and_then(|text| to.read(&text, &files::Options { link: unstated, hosts_per_switch: 0 }));
+    let Ok(again) = again else { return vec!["the file cannot be read again".to_owned()] };
+    let mut lost = Vec::new();
+    // A format without names has the order of nodes instead.
+    let named = fabric.nodes().iter().all(|node| again.find(&node.name).is_some());
+    let same = |node: NodeId| if named { again.find(fabric.name(node)).unwrap_or(node) } else { node };
+    if !named {
+        let mut pairs = fabric.nodes().iter().zip(again.nodes()).filter(|(node, other)| node.name != other.name);
+        if let Some((node, other)) = pairs.next() {
+            let count = counted(1 + pairs.count() as u64, "name");
+            lost.push(format!("{count} (`{}` becomes `{}`)", node.name, other.name));
+        }
+    }
+    let other = |node: NodeId| again.node(same(node));
+    let all = || fabric.node_ids().map(|id| (fabric.node(id), other(id)));
+    if let Some((node, other)) = all().find(|(node, other)| node.kind != other.kind) {
+        let is_host = |host| if host { "a host" } else { "a switch" };
+        let (was, becomes) = (is_host(node.kind == NodeKind::Host), is_host(other.kind == NodeKind::Host));
+        lost.push(format!("which nodes are hosts (`{}` was {was}, a reader takes it for {becomes})", node.name));
+    }
+    if let Some((node, other)) = all().find(|(node, other)| node.tier != other.tier) {
+        lost.push(format!("tiers (`{}` was on tier {}, a reader infers {})", node.name, node.tier, other.tier));
+    }
+    if fabric.kind() != again.kind() {
+        lost.push(format!("the kind, {}", fabric.kind()));
+    }
+    // A cable by its ends, the lower number first, as the file read again numbers them.
+    let ends = |a: NodeId, b: NodeId| (a.min(b), a.max(b));
+    let mut before: Vec<((NodeId, NodeId), LinkSpec)> =
+        fabric.links().iter().map(|link| (ends(same(link.a.node), same(link.b.node)), link.spec())).collect();
+    let mut after: Vec<((NodeId, NodeId), LinkSpec)> =
+        again.links().iter().map(|link| (ends(link.a.node, link.b.node), link.spec())).collect();
+    before.sort_by_key(|link| link.0);
+    after.sort_by_key(|link| link.0);
+    if before.len() != after.len() || before.iter().zip(&after).any(|(a, b)| a.0 != b.0) {
+        lost.push("links".to_owned());
+        return lost;
+    }
+    let pairs = || before.iter().zip(&after).map(|(before, after)| (&before.1, &after.1));
+    for (what, differ) in [
+        ("rates", pairs().any(|(before, after)| before.rate != after.rate)),
+        ("delays", pairs().any(|(before, after)| before.delay != after.delay)),
+        ("probabilities of loss", pairs().any(|(before, after)| before.loss != after.loss)),
+        ("bit error rates", pairs().any(|(before, after)| before.bit_error_rate != after.bit_error_rate)),
+    ] {
+        if differ {
+            lost.push(format!("{what} of links"));
+        }
+    }
+    if fabric.links() != again.links() && lost.is_empty() {
+        lost.push("the order of nodes, links and ports".to_owned());
+    }
+    lost
+}

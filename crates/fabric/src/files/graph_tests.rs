@@ -1,0 +1,300 @@
+//! The formats that are plain graphs: samples as other tools write them, round trips, and what is wrong.
+
+use super::*;
+use crate::generate::{TierLinks, fat_tree, leaf_spine};
+use crate::{FabricBuilder, LinkSpec, NodeKind};
+use units::{Rate, Time};
+
+const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(500));
+const OPTIONS: Options = Options { link: LINK, hosts_per_switch: 0 };
+
+fn hosts(fabric: &Fabric) -> Vec<&str> {
+    fabric.hosts().iter().map(|&host| fabric.name(host)).collect()
+}
+
+/// Cables as names and ports, the lower end first, sorted.
+fn cables(fabric: &Fabric) -> Vec<(String, String)> {
+    let end = |end: crate::End| {
+        let port = fabric.port_name(end.node, end.port).map_or(String::new(), |port| format!(":{port}"));
+        format!("{}{port}", fabric.name(end.node))
+    };
+    let ends = |link: &crate::Link| {
+        let (a, b) = (end(link.a), end(link.b));
+        if a < b { (a, b) } else { (b, a) }
+    };
+    let mut cables: Vec<(String, String)> = fabric.links().iter().map(ends).collect();
+    cables.sort();
+    cables
+}
+
+const GRAPHML: &str = r#"<?xml version="1.0" encoding="utf-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key attr.name="label" attr.type="string" for="node" id="d30" />
+  <key attr.name="LinkSpeedRaw" attr.type="double" for="edge" id="d36" />
+  <graph edgedefault="undirected">
+    <node id="0"><data key="d30">New York</data></node>
+    <node id="1"><data key="d30">Chicago</data></node>
+    <node id="2"><data key="d30">?</data></node>
+    <node id="3"><data key="d30">?</data></node>
+    <edge source="0" target="1"><data key="d36">10000000000.0</data></edge>
+    <edge source="1" target="2" sourceport="xe-0/0/1" />
+    <edge source="2" target="3" />
+    <edge source="3" target="0" />
+  </graph>
+</graphml>"#;
+
+#[test]
+fn graphml_of_the_topology_zoo() {
+    let error = read_graphml(GRAPHML, &OPTIONS).unwrap_err().to_string();
+    assert!(error.contains("none is a host"), "{error}");
+    let fabric = read_graphml(GRAPHML, &Options { hosts_per_switch: 1, ..OPTIONS }).unwrap();
+    assert_eq!(hosts(&fabric), ["New York-h1", "Chicago-h1", "2-h1", "3-h1"], "a label that two share is no name");
+    assert_eq!((fabric.links()[0].rate, fabric.links()[1].rate), (Rate::from_gbps(10), LINK.rate));
+    let chicago = fabric.find("Chicago").unwrap();
+    assert_eq!((fabric.port_name(chicago, 0), fabric.port_name(chicago, 1)), (None, Some("xe-0/0/1")));
+    assert_eq!(fabric.port_named(chicago, "xe-0/0/1"), Some(1));
+}
+
+const CONTAINERLAB: &str = r#"
+name: lab
+topology:
+  defaults:
+    kind: nokia_srlinux
+  nodes:
+    leaf1:
+    leaf2: {image: srl}
+    spine1: {kind: ceos}
+    client1: {kind: linux}
+    router: {kind: linux}
+  links:
+    - endpoints: ["leaf1:e1-49", "spine1:e1-1"]
+    - endpoints: ["leaf2:e1-49", "spine1:e1-2"]
+    - type: veth
+      endpoints:
+        - node: client1
+          interface: eth1
+        - {node: leaf1, interface: e1-1}
+    - endpoints: ["router:eth1", "leaf1:e1-2"]
+    - endpoints: ["router:eth2", "leaf2:e1-2"]
+"#;
+
+#[test]
+fn a_containerlab_topology() {
+    let fabric = read_containerlab(CONTAINERLAB, &OPTIONS).unwrap();
+    assert_eq!(hosts(&fabric), ["client1"]);
+    assert_eq!(cables(&fabric)[0], ("client1:eth1".to_owned(), "leaf1:e1-1".to_owned()));
+    assert_eq!(fabric.node(fabric.find("spine1").unwrap()).tier, 2);
+}
+
+const TOR1: &str = r#"{
+  "DEVICE_METADATA": {"localhost": {"hostname": "tor1", "type": "ToRRouter"}},
+  "DEVICE_NEIGHBOR": {"Ethernet8": {"name": "leaf1", "port": "Ethernet0"}, "Ethernet0": {"name": "srv1", "port": "eth0"}},
+  "DEVICE_NEIGHBOR_METADATA": {"leaf1": {"type": "LeafRouter"}, "srv1": {"type": "Server"}},
+  "PORT": {"Ethernet8": {"speed": "100000"}, "Ethernet0": {"speed": "25000"}},
+  "CABLE_LENGTH": {"AZURE": {"Ethernet8": "40m", "Ethernet0": "0m"}}
+}"#;
+const LEAF1: &str = r#"{
+  "DEVICE_METADATA": {"localhost": {"hostname": "leaf1", "type": "LeafRouter"}},
+  "DEVICE_NEIGHBOR": {"Ethernet0": {"name": "tor1", "port": "Ethernet8"}}
+}"#;
+
+#[test]
+fn sonic_switches_know_their_neighbours() {
+    let both = join_config_db([TOR1.to_owned(), LEAF1.to_owned()]);
+    let fabric = read_config_db(&both, &OPTIONS).unwrap();
+    assert_eq!(hosts(&fabric), ["srv1"]);
+    let named = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    assert_eq!(cables(&fabric), [named("leaf1:Ethernet0", "tor1:Ethernet8"), named("srv1:eth0", "tor1:Ethernet0")]);
+    let tor = fabric.find("tor1").unwrap();
+    assert_eq!(fabric.port_name(tor, 0), Some("Ethernet0"), "ports in natural order");
+    assert_eq!(fabric.node(fabric.find("leaf1").unwrap()).tier, 2);
+    let up = fabric.links().iter().find(|link| link.rate == Rate::from_gbps(100)).unwrap();
+    assert_eq!(up.delay, Time::from_ns(200), "40 m at 5 ns a metre");
+    let one = read_config_db(TOR1, &OPTIONS).unwrap();
+    assert_eq!(cables(&one), cables(&fabric), "what the leaf says, the ToR has said already");
+}
+
+#[test]
+fn a_sonic_mgmt_table() {
+    let text = "StartDevice,StartPort,EndDevice,EndPort,BandWidth,VlanID,VlanMode\n\
+                tor-1,Ethernet0,server-1,p1p1,40000,1681,Access\ntor-1,Ethernet4,server-2,p1p1,40000,1682,Access\n";
+    let fabric = read_link_csv(text, &OPTIONS).unwrap();
+    assert_eq!(hosts(&fabric), ["server-1", "server-2"]);
+    assert!(fabric.links().iter().all(|link| link.rate == Rate::from_gbps(40)));
+    assert_eq!(fabric.port_name(fabric.find("tor-1").unwrap(), 1), Some("Ethernet4"));
+}
+
+const IBNET: &str = "#\n# Topology file: generated on Mon Jan  1 00:00:00 2024\n#\nvendid=0x2c9\ndevid=0xb924\n\
+    switchguid=0x2(2)\nSwitch\t8 \"S-0002\"\t\t# \"leaf 1\" base port 0 lid 4 lmc 0\n\
+    [1]\t\"H-0004\"[1](5) \t\t# \"node1\" lid 9 4xEDR\n[3]\t\"H-0006\"[2] \t\t# \"node2\" lid 7 4xHDR\n\n\
+    vendid=0x2c9\ncaguid=0x4\nCa\t1 \"H-0004\"\t\t# \"node1\"\n[1](5) \t\"S-0002\"[1]\t\t# lid 9 lmc 0 \"leaf 1\" lid 4 4xEDR\n\n\
+    Ca\t2 \"H-0006\"\t\t# \"node2\"\n[2](7) \t\"S-0002\"[3]\t\t# lid 7 lmc 0 \"leaf 1\" lid 4 4xHDR\n";
+
+#[test]
+fn what_ibnetdiscover_prints() {
+    let fabric = read_ibnetdiscover(IBNET, &OPTIONS).unwrap();
+    assert_eq!(hosts(&fabric), ["node1", "node2"]);
+    let rates: Vec<Rate> = fabric.links().iter().map(|link| link.rate).collect();
+    assert_eq!(rates, [Rate::from_gbps(100), Rate::from_gbps(200)]);
+    assert_eq!(fabric.port_name(fabric.find("leaf 1").unwrap(), 1), Some("3"));
+}
+
+const TOPO: &str = "# a comment\nNodes 32\nTiers 3\nPodsize 16\n\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 8\nRadix_Up 4\n\
+    Downlink_Latency_ns 1000\nSwitch_Latency_ns 300\nTier 1\nDownlink_speed_Gbps 200\nRadix_Down 4\nRadix_Up 2\n\
+    Downlink_Latency_ns 1000\nBundle 2\nOversubscribed 2\nTier 2\nDownlink_speed_Gbps 400\nRadix_Down 2\n\
+    Downlink_Latency_ns 2000\n";
+
+#[test]
+fn an_htsim_tree() {
+    let fabric = read_htsim_topo(TOPO).unwrap();
+    let count = |word: &str| fabric.switches().filter(|&node| fabric.name(node).starts_with(word)).count();
+    assert_eq!((fabric.hosts().len(), count("tor"), count("agg"), count("core")), (32, 4, 4, 4));
+    // 32 hosts, 4 ToRs with 4 uplinks in two bundles, 4 aggregation switches with 2 uplinks.
+    assert_eq!(fabric.links().len(), 32 + 16 + 8);
+    let link = |a: &str, b: &str| {
+        let id = fabric.link_between(fabric.find(a).unwrap(), fabric.find(b).unwrap());
+        fabric.link(id.unwrap()).spec()
+    };
+    assert_eq!(link("H0", "tor0"), LinkSpec::new(Rate::from_gbps(100), Time::from_ns(1150)));
+    assert_eq!(link("tor3", "agg2"), LinkSpec::new(Rate::from_gbps(200), Time::from_ns(1150)));
+    assert_eq!(link("agg1", "core3"), LinkSpec::new(Rate::from_gbps(400), Time::from_us(2)));
+    assert_eq!(link("agg3", "core1").rate, Rate::from_gbps(400), "pods meet at their core switches");
+}
+
+#[test]
+fn every_format_is_told_by_its_content() {
+    for (content, expected) in [
+        (GRAPHML, Format::GraphMl),
+        (CONTAINERLAB, Format::Containerlab),
+        (TOR1, Format::ConfigDb),
+        (IBNET, Format::IbNetDiscover),
+        (TOPO, Format::HtsimTopo),
+        ("StartDevice,StartPort,EndDevice,EndPort\n", Format::LinkCsv),
+    ] {
+        assert_eq!(detect("file", content), Some(expected));
+        assert_eq!(Format::named(expected.name()), Some(expected));
+    }
+    assert_eq!(detect("file", "graph [ ]"), None);
+}
+
+#[test]
+fn what_is_written_comes_back() {
+    let links = TierLinks::uniform(LINK);
+    let mut odd = FabricBuilder::new("odd");
+    let (host, a, b) = (odd.add_host("a <&> b"), odd.add_switch("a \u{e4}\\", 1), odd.add_switch("x", 2));
+    let first = odd.connect(host, a, LinkSpec { loss: 0.25, bit_error_rate: 1e-9, ..LINK });
+    odd.name_ports(first, "eth0", "Ethernet4");
+    for _ in 0..2 {
+        odd.connect(a, b, LINK);
+    }
+    for fabric in [fat_tree(4, links).unwrap(), leaf_spine(3, 2, 2, 2, links).unwrap(), odd.build().unwrap()] {
+        for format in Format::ALL {
+            let Ok(text) = format.write(&fabric) else {
+                assert!(matches!(format, Format::HtsimTopo | Format::Hpcc), "{}", format.name());
+                continue;
+            };
+            let again =
+                format.read(&text, &OPTIONS).unwrap_or_else(|error| panic!("{}: {error}\n{text}", format.name()));
+            assert_eq!(detect("any", &text), Some(format), "{text}");
+            assert_eq!(again.links().len(), fabric.links().len(), "{}", format.name());
+            if format == Format::Hpcc {
+                continue; // it has no names
+            }
+            let sorted = |names: Vec<&str>| {
+                let mut names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+                names.sort();
+                names
+            };
+            if !matches!(format, Format::LinkCsv) {
+                assert_eq!(sorted(hosts(&again)), sorted(hosts(&fabric)), "{}", format.name());
+            }
+            let peers = |fabric: &Fabric| {
+                let strip = |(a, b): (String, String)| {
+                    let node = |end: String| end.rsplit_once(':').map_or(end.clone(), |(node, _)| node.to_owned());
+                    let (a, b) = (node(a), node(b));
+                    if a < b { (a, b) } else { (b, a) }
+                };
+                let mut peers: Vec<_> = cables(fabric).into_iter().map(strip).collect();
+                peers.sort();
+                peers
+            };
+            assert_eq!(peers(&again), peers(&fabric), "{}", format.name());
+            let twice = format.write(&again).unwrap();
+            let third = format.read(&twice, &OPTIONS).unwrap();
+            assert_eq!(cables(&third), cables(&again), "{}: ports keep their names", format.name());
+            if matches!(format, Format::NodeLink | Format::GraphMl) {
+                assert_eq!((again.nodes(), again.links()), (fabric.nodes(), fabric.links()));
+                assert_eq!(again.port_name(crate::NodeId(0), 0), fabric.port_name(crate::NodeId(0), 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let replaced = |text: &str, from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        text.replacen(from, to, 1)
+    };
+    for (text, from, to, expected) in [
+        (GRAPHML, "</graph>", "", "not valid XML"),
+        (GRAPHML, "target=\"3\"", "target=\"9\"", "edge 2: `9` is not the id of a node"),
+        (GRAPHML, "\"undirected\"", "\"directed\"", "edge 0: is directed"),
+        (GRAPHML, "node id=\"1\"", "node id=\"0\"", "node 1: the id `0` stands twice"),
+        (CONTAINERLAB, "  nodes:", "  nods:", "topology.nodes: is missing"),
+        (CONTAINERLAB, "\"leaf2:e1-49\"", "\"leaf9:e1-49\"", "topology.links[1]: `leaf9` is no node"),
+        (CONTAINERLAB, "\"leaf2:e1-49\"", "\"host:eth7\"", "links[1]: `host` stands for the machine under the lab"),
+        (CONTAINERLAB, "\"leaf2:e1-49\"", "\"leaf2\"", "topology.links[1]: an endpoint is `node:interface`"),
+        (CONTAINERLAB, "\"leaf2:e1-49\", ", "", "topology.links[1]: must have `endpoints`: two"),
+        (CONTAINERLAB, "\"leaf2:e1-49\"", "\"leaf1:e1-49\"", "port `e1-49` of `leaf1` has two links"),
+        (CONTAINERLAB, "links:", "links: [", "not valid YAML"),
+        (TOR1, "\"hostname\": \"tor1\", ", "", "DEVICE_METADATA.localhost: has no hostname"),
+        (TOR1, "\"port\": \"Ethernet0\"", "\"prt\": 1", "tor1.DEVICE_NEIGHBOR.Ethernet8: must have the `name`"),
+        (TOR1, "\"100000\"", "\"fast\"", "tor1.PORT.Ethernet8.speed: must be a number of Mbps"),
+        (TOR1, "\"40m\"", "\"far\"", "tor1.CABLE_LENGTH.Ethernet8: must be a length"),
+        (IBNET, "\"H-0006\"[2]", "\"H-0009\"[2]", "is connected to"),
+        (
+            IBNET,
+            "\"S-0002\"[3]",
+            "\"S-0002\"[1]",
+            "line 17: port 2 of `H-0006` is connected to port 3 of `S-0002` already",
+        ),
+        (IBNET, "[1]\t\"H-0004\"[1](5)", "[1]\tnothing", "line 8: expected a port like"),
+        (TOPO, "Tier 1", "Tier 7", "line 12: tier 7 of 3"),
+        (TOPO, "Radix_Down 8", "Radix_Dwn 8", "line 8: `Radix_Dwn` is no key"),
+        (TOPO, "Radix_Down 8", "Radix_Down 7", "line 6: hosts over hosts a rack: 32 does not divide by 7"),
+        (TOPO, "Radix_Up 4", "Radix_Up x", "line 9: `x` is no number"),
+        (TOPO, "Radix_Down 4", "Radix_Down 5", "line 12: Radix_Down 5: 4 links come up from the racks"),
+    ] {
+        let message = read("file", &replaced(text, from, to), &OPTIONS).unwrap_err().to_string();
+        assert!(message.contains(expected), "{to:?}: {message}");
+    }
+    let csv = "StartDevice,StartPort,EndDevice,EndPort,BandWidth\na,1,b,1,1000\nb,2,c,1,x\n";
+    let message = read("file", csv, &OPTIONS).unwrap_err().to_string();
+    assert!(message.contains("line 3: `x` is no bandwidth"), "{message}");
+    let message = read("file", &csv.replace("b,2,c,1,x", "b,,c,1,1"), &OPTIONS).unwrap_err().to_string();
+    assert!(message.contains("line 3: column 2 is empty"), "{message}");
+    let disagree = join_config_db([TOR1.to_owned(), LEAF1.replace("Ethernet8", "Ethernet12")]);
+    let message = read_config_db(&disagree, &OPTIONS).unwrap_err().to_string();
+    assert!(message.contains("leaf1.DEVICE_NEIGHBOR.Ethernet0: says tor1 Ethernet12"), "{message}");
+}
+
+/// Depth and repetition must cost neither the stack nor the memory.
+#[test]
+fn hostile_files_are_errors() {
+    let deep = 200_000;
+    for text in [
+        "topology: ".to_owned() + &"[".repeat(deep),
+        "topology:\n  nodes: ".to_owned() + &"{a: ".repeat(deep),
+        "<graphml><graph>".to_owned() + &"<node>".repeat(deep),
+        "{\"nodes\":".to_owned() + &"[".repeat(deep),
+        "topology: &a [x]\nb: [".to_owned() + &"*a, ".repeat(100) + "]",
+        "Nodes 1048576\nTiers 2\nTier 0\nRadix_Down 1\nRadix_Up 1048576\nDownlink_speed_Gbps 1\nDownlink_Latency_ns 1\n\
+         Tier 1\nRadix_Down 1048576\nDownlink_speed_Gbps 1\nDownlink_Latency_ns 1\n"
+            .to_owned(),
+    ] {
+        assert!(read("file.yml", &text, &OPTIONS).is_err(), "{}", &text[..40]);
+    }
+    let host = NodeKind::Host;
+    assert_eq!(plain::kind_of("Server"), host);
+}

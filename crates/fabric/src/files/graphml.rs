@@ -1,0 +1,176 @@
+//! GraphML, as NetworkX, Gephi and the Internet Topology Zoo write it.
+//!
+//! Attributes mean what they mean in [node-link JSON](super::read_node_link); `label` is a name too, where no two
+//! nodes share it, and the Zoo's `LinkSpeedRaw` (bits per second) is a rate. Ports are `sourceport` and
+//! `targetport` of an edge, the standard's own words.
+
+use super::FileError;
+use super::plain::{Options, Plain, PlainNode, fail, kind_of};
+use super::text::spec_of;
+use crate::Fabric;
+use roxmltree::{Document, Node};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write as _;
+
+/// The attributes that [`write_graphml`] declares: key, of what, type.
+const KEYS: [(&str, &str, &str); 8] = [
+    ("name", "node", "string"),
+    ("kind", "node", "string"),
+    ("tier", "node", "int"),
+    ("relay", "node", "boolean"),
+    ("rate", "edge", "string"),
+    ("delay", "edge", "string"),
+    ("loss", "edge", "double"),
+    ("bit_error_rate", "edge", "double"),
+];
+
+fn children<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
+    node.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
+}
+
+/// Reads a graph.
+///
+/// # Errors
+/// [`FileError::Element`] with the place of a syntax error or the element (`edge 3`) that is wrong;
+/// [`FileError::Fabric`] if it is no network.
+pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileError> {
+    let document = Document::parse(content.trim_start_matches('\u{feff}')).or_else(|error| {
+        let at = error.pos();
+        fail(format!("line {}, column {}", at.row, at.col), format!("not valid XML: {error}"))
+    })?;
+    let root = document.root_element();
+    let Some(graph) = children(root, "graph").next() else {
+        return fail("top level", "must be <graphml> with a <graph>");
+    };
+    // GraphML names attributes by key; files mostly call the keys d0, d1 ...
+    let keys: HashMap<&str, &str> = children(root, "key")
+        .filter_map(|key| Some((key.attribute("id")?, key.attribute("attr.name").or(key.attribute("id"))?)))
+        .collect();
+    let data = |element: Node<'_, '_>| -> BTreeMap<String, String> {
+        let pairs = children(element, "data").filter_map(|data| {
+            let key = data.attribute("key")?;
+            let name = keys.get(key).copied().unwrap_or(key);
+            Some((name.to_owned(), data.text().unwrap_or_default().trim().to_owned()))
+        });
+        pairs.filter(|(_, text)| !text.is_empty()).collect()
+    };
+    let mut labels = HashSet::new();
+    let mut shared = HashSet::new();
+    for node in children(graph, "node") {
+        if let Some(label) = data(node).remove("label")
+            && !labels.insert(label.clone())
+        {
+            shared.insert(label);
+        }
+    }
+    let mut plain = Plain::default();
+    for (index, node) in children(graph, "node").enumerate() {
+        let place = format!("node {index}");
+        let Some(id) = node.attribute("id") else { return fail(place, "has no `id`") };
+        let data = data(node);
+        let label = data.get("label").filter(|label| !shared.contains(*label));
+        let name = data.get("name").or(label).cloned().unwrap_or_else(|| id.to_owned());
+        let kind = ["kind", "type", "role"].iter().find_map(|&key| data.get(key));
+        // The Zoo's `type` of a node says how its place on the map was found, not what it is.
+        let kind = kind.filter(|kind| !kind.contains(' ')).map(|kind| kind_of(kind));
+        let tier = match data.get("tier").map(|text| text.parse::<u8>()) {
+            None => None,
+            Some(Ok(tier)) => Some(tier),
+            Some(Err(_)) => return fail(format!("{place}.tier"), "must be 0..255"),
+        };
+        let relay = data.get("relay").is_some_and(|text| text.eq_ignore_ascii_case("true"));
+        if !plain.add(PlainNode { id: id.to_owned(), name, kind, tier, relay }) {
+            return fail(place, format!("the id `{id}` stands twice"));
+        }
+    }
+    let directed = graph.attribute("edgedefault") == Some("directed");
+    for (index, edge) in children(graph, "edge").enumerate() {
+        let place = format!("edge {index}");
+        if edge.attribute("directed").map_or(directed, |value| value == "true") {
+            return fail(
+                place,
+                "is directed: a link here carries both directions; write edgedefault=\"undirected\" (networkx: \
+                 `to_undirected()`)",
+            );
+        }
+        let end = |key: &'static str, port: &'static str| match edge.attribute(key) {
+            None => fail(&place, format!("has no `{key}`: the id of a node")),
+            Some(id) => Ok((id.to_owned(), edge.attribute(port).unwrap_or_default().to_owned())),
+        };
+        let (source, target) = (end("source", "sourceport")?, end("target", "targetport")?);
+        let data = data(edge);
+        let raw_speed = || {
+            let bps = data.get("LinkSpeedRaw")?.parse::<f64>().ok().filter(|bps| (1.0..1e18).contains(bps))?;
+            Some(format!("{}bps", bps as u64))
+        };
+        let attribute = |key: &str| match key {
+            "rate" => data.get("rate").cloned().or_else(raw_speed),
+            key => data.get(key).cloned(),
+        };
+        let spec = spec_of(&place, attribute, options.link)?;
+        if let Err(id) = plain.connect(&source, &target, spec) {
+            return fail(place, format!("`{id}` is not the id of a node"));
+        }
+    }
+    plain.assemble(options)
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Writes a graph with all attributes: [`read_graphml`] gives the same fabric back, ports included, but for its
+/// kind and for characters that XML cannot hold.
+pub fn write_graphml(fabric: &Fabric) -> String {
+    let mut text = String::from(
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
+    );
+    for (key, of, kind) in KEYS {
+        let _ = writeln!(text, "  <key id=\"{key}\" for=\"{of}\" attr.name=\"{key}\" attr.type=\"{kind}\"/>");
+    }
+    text.push_str("  <graph edgedefault=\"undirected\">\n");
+    for (index, node) in fabric.nodes().iter().enumerate() {
+        let kind = if node.kind == crate::NodeKind::Host { "host" } else { "switch" };
+        let relay = if node.relay { "<data key=\"relay\">true</data>" } else { "" };
+        let (name, tier) = (escaped(&node.name), node.tier);
+        let _ = writeln!(
+            text,
+            "    <node id=\"n{index}\"><data key=\"name\">{name}</data><data key=\"kind\">{kind}</data><data \
+             key=\"tier\">{tier}</data>{relay}</node>"
+        );
+    }
+    for link in fabric.links() {
+        let port = |attribute: &str, end: crate::graph::End| {
+            let name = fabric.port_name(end.node, end.port).map(escaped);
+            name.map_or(String::new(), |name| format!(" {attribute}=\"{name}\""))
+        };
+        let number = |key: &str, value: f64| {
+            if value == 0.0 { String::new() } else { format!("<data key=\"{key}\">{value}</data>") }
+        };
+        let _ = writeln!(
+            text,
+            "    <edge source=\"n{}\" target=\"n{}\"{}{}><data key=\"rate\">{}</data><data \
+             key=\"delay\">{}</data>{}{}</edge>",
+            link.a.node.0,
+            link.b.node.0,
+            port("sourceport", link.a),
+            port("targetport", link.b),
+            link.rate,
+            link.delay,
+            number("loss", link.loss),
+            number("bit_error_rate", link.bit_error_rate),
+        );
+    }
+    text.push_str("  </graph>\n</graphml>\n");
+    text
+}

@@ -1,0 +1,178 @@
+//! What InfiniBand's `ibnetdiscover` prints.
+//!
+//! ```text
+//! Switch 8 "S-0002c902"    # "leaf1" enhanced port 0 lid 4 lmc 0
+//! [1]  "H-0002c903"[1](2c904)    # "node1 HCA-1" lid 9 4xEDR
+//! [3]  "S-0002c905"[1]           # "spine1" lid 2 4xEDR
+//!
+//! Ca 1 "H-0002c903"        # "node1 HCA-1"
+//! [1](2c904)  "S-0002c902"[1]    # lid 9 lmc 0 "leaf1" lid 4 4xEDR
+//! ```
+//!
+//! Channel adapters are hosts. A node is called by its description where no other has the same, else by its id.
+//! The rate is the data rate of the link's width and speed. There are no delays. Every cable stands twice, and counts
+//! once.
+
+use super::FileError;
+use super::plain::{Options, Plain, PlainEnd, PlainNode, fail_line as fail, port_label};
+use super::text::{lines, shown};
+use crate::{Fabric, LinkSpec, NodeKind};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use units::Rate;
+
+/// Data rate of one lane in Mbps, after line coding (InfiniBand Architecture, volume 2).
+const LANE_MBPS: [(&str, u64); 9] = [
+    ("SDR", 2_000),
+    ("DDR", 4_000),
+    ("QDR", 8_000),
+    ("FDR10", 10_000),
+    ("FDR", 13_640),
+    ("EDR", 25_000),
+    ("HDR", 50_000),
+    ("NDR", 100_000),
+    ("XDR", 200_000),
+];
+
+/// Whether a line begins a block.
+pub(crate) fn is_node(line: &str) -> bool {
+    ["Switch\t", "Switch ", "Ca\t", "Ca ", "Rt\t", "Rt "].iter().any(|word| line.starts_with(word))
+        && line.contains('"')
+}
+
+/// The text between the first pair of quotes, and what follows it.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let (_, rest) = text.split_once('"')?;
+    rest.split_once('"')
+}
+
+/// The number in `[3]` at the beginning, and what follows.
+fn bracketed(text: &str) -> Option<(&str, &str)> {
+    let (number, rest) = text.trim_start().strip_prefix('[')?.split_once(']')?;
+    number.parse::<u16>().ok()?;
+    Some((number, rest))
+}
+
+/// `4xEDR` at the end of a line.
+fn rate(text: &str) -> Option<Rate> {
+    let (width, speed) = text.split_whitespace().next_back()?.split_once('x')?;
+    let width = width.parse::<u64>().ok().filter(|width| (1..=16).contains(width))?;
+    let (_, mbps) = LANE_MBPS.iter().find(|(name, _)| *name == speed)?;
+    Rate::from_bps(width * mbps * 1_000_000)
+}
+
+/// Reads what `ibnetdiscover` prints.
+///
+/// # Errors
+/// [`FileError::Line`] with the line that is no port, or contradicts the cable's other end; [`FileError::Fabric`] if
+/// it is no network.
+pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, FileError> {
+    let mut plain = Plain::default();
+    let mut descriptions: HashMap<String, u32> = HashMap::new();
+    // Where each end of a cable stands, in the order of the file.
+    let mut cables: Vec<(usize, [PlainEnd; 2], LinkSpec)> = Vec::new();
+    let mut known: BTreeMap<PlainEnd, PlainEnd> = BTreeMap::new();
+    let mut current: Option<String> = None;
+    let mut names: Vec<(String, String)> = Vec::new();
+    for (line, text) in lines(content) {
+        if is_node(text) {
+            let Some((id, rest)) = quoted(text) else { return fail(line, "a node needs its id in quotes") };
+            let comment = rest.split_once('#').map_or("", |(_, comment)| comment);
+            let description = quoted(comment).map_or(id, |(name, _)| name.trim());
+            let kind = if text.starts_with("Switch") { NodeKind::Switch } else { NodeKind::Host };
+            let node = PlainNode { id: id.to_owned(), name: id.to_owned(), kind: Some(kind), ..PlainNode::default() };
+            if !plain.add(node) {
+                return fail(line, format!("the node `{}` stands twice", shown(id)));
+            }
+            *descriptions.entry(description.to_owned()).or_default() += 1;
+            names.push((id.to_owned(), description.to_owned()));
+            current = Some(id.to_owned());
+        } else if let Some((port, rest)) = bracketed(text) {
+            let Some(node) = &current else { return fail(line, "a port before any `Switch` or `Ca`") };
+            let peer = quoted(rest).and_then(|(peer, rest)| Some((peer, bracketed(rest)?.0)));
+            let Some((peer, peer_port)) = peer else {
+                return fail(line, "expected a port like `[1] \"S-0002\"[3] # \"leaf1\" lid 4 4xEDR`");
+            };
+            let ends = [(node.clone(), port.to_owned()), (peer.to_owned(), peer_port.to_owned())];
+            match known.get(&ends[0]) {
+                Some(there) if *there == ends[1] => {}
+                Some(there) => {
+                    let there = format!("port {} of `{}`", there.1, shown(&there.0));
+                    return fail(line, format!("port {port} of `{}` is connected to {there} already", shown(node)));
+                }
+                None => {
+                    if let Some(other) = known.get(&ends[1]) {
+                        let other = format!("port {} of `{}`", other.1, shown(&other.0));
+                        let peer = shown(peer);
+                        return fail(line, format!("port {peer_port} of `{peer}` is connected to {other} already"));
+                    }
+                    known.insert(ends[0].clone(), ends[1].clone());
+                    known.insert(ends[1].clone(), ends[0].clone());
+                    let spec = LinkSpec { rate: rate(text).unwrap_or(options.link.rate), ..options.link };
+                    cables.push((line, ends, spec));
+                }
+            }
+        }
+    }
+    for (id, description) in names {
+        if descriptions.get(&description) == Some(&1)
+            && let Some(node) = plain.node_mut(&id)
+        {
+            node.name = description;
+        }
+    }
+    for (line, [a, b], spec) in cables {
+        plain.connect(&a, &b, spec).or_else(|id| fail(line, format!("no block describes `{}`", shown(&id))))?;
+    }
+    plain.assemble(options)
+}
+
+/// Writes the same: all switches, then all hosts as channel adapters.
+///
+/// # Errors
+/// [`FileError::NotExpressible`] for names with quotes.
+pub fn write_ibnetdiscover(fabric: &Fabric) -> Result<String, FileError> {
+    if let Some(node) = fabric.nodes().iter().find(|node| node.name.contains(['"', '\n'])) {
+        return Err(FileError::NotExpressible { what: format!("the name `{}`, which has a quote", node.name) });
+    }
+    let is_host = |node: crate::NodeId| fabric.node(node).kind == NodeKind::Host;
+    let id = |node: crate::NodeId| {
+        let letter = if is_host(node) { 'H' } else { 'S' };
+        format!("{letter}-{:016x}", node.0 + 1)
+    };
+    let port_of = |node: crate::NodeId, port: u16| {
+        let label = port_label(fabric, node, port, |port| (u32::from(port) + 1).to_string());
+        // A port that is called otherwise keeps no name; all of a node do, or none.
+        let numbers = |port: usize| fabric.port_name(node, port as u16).is_none_or(|name| name.parse::<u16>().is_ok());
+        let all = (0..fabric.ports(node).len()).all(numbers);
+        if all { label } else { (u32::from(port) + 1).to_string() }
+    };
+    let mut text = String::from("#\n# Topology file: written by tidegate\n#\n");
+    let nodes = fabric.switches().chain(fabric.hosts().iter().copied());
+    for node in nodes {
+        let (kind, ports) = (if is_host(node) { "Ca" } else { "Switch" }, fabric.ports(node));
+        let lid = node.0 + 1;
+        let _ = writeln!(text, "\n{kind}\t{} \"{}\"\t\t# \"{}\" lid {lid}", ports.len(), id(node), fabric.name(node));
+        for (number, port) in ports.iter().enumerate() {
+            let speed = speed_name(fabric.link(port.link).rate).map_or(String::new(), |name| format!(" {name}"));
+            let _ = writeln!(
+                text,
+                "[{}]\t\"{}\"[{}]\t\t# \"{}\" lid {}{speed}",
+                port_of(node, number as u16),
+                id(port.peer),
+                port_of(port.peer, port.peer_port),
+                fabric.name(port.peer),
+                port.peer.0 + 1
+            );
+        }
+    }
+    Ok(text)
+}
+
+/// A width and speed of just this rate.
+fn speed_name(rate: Rate) -> Option<String> {
+    let widths = [4u64, 1, 8, 12, 2];
+    let all = widths.iter().flat_map(|width| LANE_MBPS.iter().map(move |(name, mbps)| (width, name, width * mbps)));
+    let mut matching = all.filter(|(_, _, mbps)| mbps * 1_000_000 == rate.as_bps());
+    matching.next().map(|(width, name, _)| format!("{width}x{name}"))
+}

@@ -1,0 +1,81 @@
+//! The link table of sonic-mgmt: `StartDevice,StartPort,EndDevice,EndPort,BandWidth,VlanID,VlanMode`.
+//!
+//! One cable a line, by device and port; the bandwidth in Mbps. Columns are found by their header, so those behind
+//! `EndPort` may be missing or in another order. There are no delays and no kinds of device: what a host is, is
+//! guessed as [`files`](super) says.
+
+use super::FileError;
+use super::plain::{Options, Plain, fail_line as fail, port_label};
+use super::text::{lines, shown};
+use crate::Fabric;
+use std::fmt::Write as _;
+use units::Rate;
+
+const HEADER: &str = "StartDevice,StartPort,EndDevice,EndPort,BandWidth,VlanID,VlanMode";
+
+/// Whether this is the first line of such a table.
+pub(crate) fn is_header(line: &str) -> bool {
+    let line = line.to_ascii_lowercase();
+    line.starts_with("startdevice,") && line.contains("enddevice")
+}
+
+/// Reads a table.
+///
+/// # Errors
+/// [`FileError::Line`] with the line that has too few columns, an empty name or a bandwidth that is none;
+/// [`FileError::Fabric`] if it is no network.
+pub fn read_link_csv(content: &str, options: &Options) -> Result<Fabric, FileError> {
+    let mut lines = lines(content);
+    let Some((line, header)) = lines.next().filter(|(_, header)| is_header(header)) else {
+        return fail(1, format!("the first line must be `{HEADER}`"));
+    };
+    let columns: Vec<String> = header.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
+    let column = |name: &str| columns.iter().position(|column| *column == name.to_ascii_lowercase());
+    let needed = |name: &str| column(name).map_or_else(|| fail(line, format!("there is no column `{name}`")), Ok);
+    let places = [needed("StartDevice")?, needed("StartPort")?, needed("EndDevice")?, needed("EndPort")?];
+    let bandwidth = column("BandWidth");
+    let mut plain = Plain::default();
+    for (line, text) in lines {
+        let cells: Vec<&str> = text.split(',').map(str::trim).collect();
+        let mut names = [""; 4];
+        for (name, &place) in names.iter_mut().zip(&places) {
+            *name = cells.get(place).copied().unwrap_or_default();
+            if name.is_empty() {
+                return fail(line, format!("column {} is empty: expected `{HEADER}`", place + 1));
+            }
+        }
+        let mut spec = options.link;
+        if let Some(text) = bandwidth.and_then(|at| cells.get(at)).filter(|text| !text.is_empty()) {
+            let mbps = text.parse::<u64>().ok().and_then(|mbps| mbps.checked_mul(1_000_000));
+            match mbps.and_then(Rate::from_bps) {
+                Some(rate) => spec.rate = rate,
+                None => return fail(line, format!("`{}` is no bandwidth in Mbps, like 100000", shown(text))),
+            }
+        }
+        let [a, a_port, b, b_port] = names.map(str::to_owned);
+        plain.node_or_new(&a);
+        plain.node_or_new(&b);
+        let connected = plain.connect(&(a, a_port), &(b, b_port), spec);
+        connected.or_else(|id| fail(line, format!("`{id}` is no device")))?;
+    }
+    plain.assemble(options)
+}
+
+/// Writes a table: devices, ports and bandwidths.
+///
+/// # Errors
+/// [`FileError::NotExpressible`] for a name with a comma.
+pub fn write_link_csv(fabric: &Fabric) -> Result<String, FileError> {
+    if let Some(node) = fabric.nodes().iter().find(|node| node.name.contains([',', '\n'])) {
+        return Err(FileError::NotExpressible { what: format!("the name `{}`, which has a comma", node.name) });
+    }
+    let mut text = format!("{HEADER}\n");
+    for link in fabric.links() {
+        let [a, b] = [link.a, link.b].map(|end| {
+            let port = port_label(fabric, end.node, end.port, |port| format!("Ethernet{}", u32::from(port) * 4));
+            format!("{},{port}", fabric.name(end.node))
+        });
+        let _ = writeln!(text, "{a},{b},{},,", link.rate.as_bps() / 1_000_000);
+    }
+    Ok(text)
+}

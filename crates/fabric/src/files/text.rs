@@ -1,0 +1,45 @@
+//! What the readers of text files share.
+
+use super::FileError;
+use super::plain::fail;
+use crate::LinkSpec;
+use std::fmt::Display;
+use std::str::FromStr;
+
+/// At most this much of a word is repeated in a message.
+pub(crate) fn shown(word: &str) -> String {
+    if word.chars().count() <= 40 { word.to_owned() } else { word.chars().take(40).chain("...".chars()).collect() }
+}
+
+/// Lines that are not blank, with their numbers from 1, after any byte order mark.
+pub(crate) fn lines(content: &str) -> impl Iterator<Item = (usize, &str)> {
+    let numbered = content.trim_start_matches('\u{feff}').lines().enumerate();
+    numbered.map(|(n, text)| (n + 1, text)).filter(|(_, text)| !text.trim().is_empty())
+}
+
+/// A link's properties from attributes by name, `default` where there is none.
+pub(crate) fn spec_of(
+    place: &str,
+    attribute: impl Fn(&str) -> Option<String>,
+    default: LinkSpec,
+) -> Result<LinkSpec, FileError> {
+    fn parsed<T: FromStr<Err: Display>>(place: &str, key: &str, text: &str) -> Result<T, FileError> {
+        text.parse().or_else(|error: T::Err| fail(format!("{place}.{key}"), error.to_string()))
+    }
+    let mut spec = default;
+    if let Some(text) = attribute("rate") {
+        spec.rate = parsed(place, "rate", &text)?;
+    }
+    if let Some(text) = attribute("delay") {
+        spec.delay = parsed(place, "delay", &text)?;
+    }
+    for (key, field) in [("loss", &mut spec.loss), ("bit_error_rate", &mut spec.bit_error_rate)] {
+        if let Some(text) = attribute(key) {
+            match text.trim().parse::<f64>().ok().filter(|value| (0.0..=1.0).contains(value)) {
+                Some(value) => *field = value,
+                None => return fail(format!("{place}.{key}"), "must be a number between 0 and 1"),
+            }
+        }
+    }
+    Ok(spec)
+}
