@@ -28,7 +28,7 @@ fn every_example_runs_and_all_its_checks_hold() {
         .collect();
     names.sort();
     assert!(names.len() >= 6, "{names:?}");
-    names.push("replay/scenario.toml".to_owned());
+    names.extend(["replay/scenario.toml", "htsim/scenario.toml"].map(str::to_owned));
     for name in names {
         both(&name, 0);
     }

@@ -382,6 +382,9 @@ impl Ground<'_, '_> {
             default_dst_port: plan.dst_port,
         };
         let shown = self.files.shown(file);
+        if traffic::is_connection_matrix(&content) {
+            return self.replay_matrix(at, plan, &shown, &content, &options, builder);
+        }
         let flows = match traffic::read_flow_file(Cursor::new(content), &shown, &options) {
             Ok(flows) => flows,
             Err(error) => {
@@ -399,6 +402,33 @@ impl Ground<'_, '_> {
             return None;
         }
         match traffic::replay(flows, builder) {
+            Ok(()) => Some(After::default()),
+            Err(error) => {
+                self.traffic_error(error, &format!("traffic.{at}"), "file");
+                None
+            }
+        }
+    }
+
+    fn replay_matrix(
+        &self,
+        at: usize,
+        plan: &TrafficPlan,
+        shown: &str,
+        content: &[u8],
+        options: &FlowFileOptions,
+        builder: &mut PlanBuilder,
+    ) -> Option<After> {
+        let key = format!("traffic.{at}.file");
+        let matrix = match traffic::read_connection_matrix(content, shown, plan.class, options) {
+            Ok(matrix) => matrix,
+            Err(error) => {
+                self.file_error(error, &key);
+                return None;
+            }
+        };
+        matrix.warnings.iter().for_each(|warning| self.context.warn(&key, format!("{shown}: {warning}")));
+        match traffic::replay_connection_matrix(matrix, builder) {
             Ok(()) => Some(After::default()),
             Err(error) => {
                 self.traffic_error(error, &format!("traffic.{at}"), "file");

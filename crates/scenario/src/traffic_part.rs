@@ -152,9 +152,10 @@ fn known_entry(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficP
     let label = section.text("label");
     let dst_port = section.whole("dst_port", 0..=65_535);
     let replay = kind == "replay";
-    let (mut class, mut start, mut jitter, mut hosts) = (Some(3), Some(Time::ZERO), Some(Time::ZERO), None);
+    let class = section.class("class");
+    let (mut start, mut jitter, mut hosts) = (Some(Time::ZERO), Some(Time::ZERO), None);
     if !replay {
-        (class, start, jitter) = (section.class("class"), section.time("start"), section.time("jitter"));
+        (start, jitter) = (section.time("start"), section.time("jitter"));
         hosts = section.read("hosts", hosts_list);
     }
     let what = match kind {

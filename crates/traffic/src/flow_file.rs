@@ -47,6 +47,11 @@ pub enum FlowWarning {
         /// The first line that starts before its predecessor.
         line: u64,
     },
+    /// A connection matrix lists links that fail, which a flow file has no say in.
+    Failures {
+        /// The first such line.
+        line: u64,
+    },
     /// Starts finer than a picosecond were rounded to the nearest.
     Rounded {
         /// The first such line.
@@ -64,6 +69,9 @@ impl fmt::Display for FlowWarning {
         match self {
             FlowWarning::Unsorted { line } => {
                 write!(f, "line {line} starts before the line above it: flows were sorted by start")
+            }
+            FlowWarning::Failures { line } => {
+                write!(f, "line {line} lets a link fail: that was not applied, write [[fail]] for it")
             }
             FlowWarning::Rounded { line } => {
                 write!(f, "line {line} has a start finer than a picosecond: such starts were rounded")

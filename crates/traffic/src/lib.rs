@@ -18,6 +18,7 @@
 mod arrivals;
 mod cdf_file;
 mod collective;
+mod connection_matrix;
 mod decimal;
 mod entry;
 mod error;
@@ -37,6 +38,7 @@ mod validate;
 pub use arrivals::{Arrival, Arrivals, mean_gap};
 pub use cdf_file::{BUILT_IN, BuiltIn};
 pub use collective::{AllToAll, RingAllReduce, all_to_all, ring_all_reduce};
+pub use connection_matrix::{ConnectionMatrix, is_connection_matrix, read_connection_matrix, replay_connection_matrix};
 pub use entry::Entry;
 pub use error::{PlanError, TrafficError};
 pub use flow_file::{FlowColumns, FlowFile, FlowFileOptions, FlowWarning, read_flow_file, replay, write_flow_file};

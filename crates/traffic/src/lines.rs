@@ -87,6 +87,9 @@ pub enum Problem {
     /// A file without a line of data.
     #[error("the file is empty: expected {0}")]
     Empty(&'static str),
+    /// Something about flows that wait for each other, in words.
+    #[error("{0}")]
+    Trigger(String),
     /// A distribution that is none.
     #[error("{0}")]
     Distribution(&'static str),

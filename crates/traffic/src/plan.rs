@@ -201,6 +201,16 @@ impl PlanBuilder {
         self.sessions.insert(before, next);
     }
 
+    /// As [`PlanBuilder::notify`], for a target that states itself how many notifications it waits for: fewer than it
+    /// gets let it start at the first so many.
+    ///
+    /// # Panics
+    /// If `from` was not added yet.
+    pub fn count_towards(&mut self, from: u32, when: When, target: u32) {
+        assert!((from as usize) < self.flows.len(), "flow {from} was not added yet");
+        self.edges.push((from, Notification { when, target }));
+    }
+
     /// Adds a source of flows that are drawn during the run.
     pub fn arrivals(&mut self, arrivals: Arrivals) {
         self.arrivals.push(arrivals);

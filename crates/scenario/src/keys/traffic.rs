@@ -27,9 +27,9 @@ pub(super) const KEYS: &[Key] = &[
          all-to-all-rounds or replay",
     ),
     key(T, "label", &[], TEXT).absent("its kind", OURS).means("what results call this entry"),
-    key(T, "class", MADE, COUNT)
+    key(T, "class", &[], COUNT)
         .value("3", "the priority group of HPCC's flows")
-        .means("priority class of its frames, 0 to 7"),
+        .means("priority class of its frames, 0 to 7; for a replay, where the file has none"),
     key(T, "start", MADE, TIME).value("0s", OURS).means("when it begins"),
     key(T, "jitter", MADE, TIME).value("0s", OURS).means("each first flow starts up to this much later, uniformly"),
     key(T, "dst_port", &[], COUNT)
@@ -119,8 +119,10 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "round_delay", &["all-to-all-rounds"], TIME)
         .value("0s", OURS)
         .means("from the end of one send of a host to the send that it makes way for"),
-    key(T, "file", &["replay"], Of("a file", "\"flow.txt\""))
-        .means("flows of the HPCC or conweave simulators, relative to the scenario's folder"),
+    key(T, "file", &["replay"], Of("a file", "\"flow.txt\"")).means(
+        "flows of the HPCC or conweave simulators, or a connection matrix of htsim (.cm), relative to the \
+             scenario's folder",
+    ),
     key(T, "time_origin", &["replay"], TIME)
         .value("0s", "the times of the file")
         .means("the instant of the file that becomes 0; the simulators start traffic at 2s"),

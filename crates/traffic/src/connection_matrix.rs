@@ -1,0 +1,368 @@
+//! htsim's connection matrices (`.cm`): flows, and triggers by which the end of some starts others.
+//!
+//! ```text
+//! Nodes 16                     hosts, 0 to 15
+//! Connections 3
+//! Triggers 1
+//! 0->13 id 1 start 0 size 2000000 send_done_trigger 1      start in ps, size in bytes
+//! 4->13 id 2 start 500 size 2000000 recv_done_trigger 1
+//! 13->0 id 3 trigger 1 size 4096                           waits
+//! trigger id 1 barrier count 2                             oneshot, multishot, barrier
+//! ```
+//!
+//! What a trigger does when a flow activates it: `oneshot` starts all its flows at the first activation; `multishot`
+//! starts one more at each, in the order of the file; `barrier` starts all at the `count`-th (without a count, when all
+//! have activated it). A flow without `size` has no end. `prio` is the class of its frames.
+
+use crate::lines::{FileError, Lines, Problem, not_number};
+use crate::{ENDLESS, Flow, FlowFileOptions, FlowWarning, Load, PlanBuilder, Start, TrafficError, When};
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use units::Time;
+
+/// What a connection matrix says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConnectionMatrix {
+    /// The flows in the order of the file; those that wait know how many notifications they need.
+    pub flows: Vec<Flow>,
+    /// Who counts towards whose start: flow, its event, the flow that waits.
+    pub edges: Vec<(u32, When, u32)>,
+    /// What was accepted but should be known.
+    pub warnings: Vec<FlowWarning>,
+}
+
+/// Whether a file begins like a connection matrix: `Nodes` and a number.
+pub fn is_connection_matrix(content: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(&content[..content.len().min(4096)]);
+    let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or_default();
+    let mut words = first.split_whitespace();
+    words.next() == Some("Nodes") && words.next().is_some_and(|word| word.parse::<u64>().is_ok())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Oneshot,
+    Multishot,
+    Barrier(Option<u64>),
+}
+
+/// The parts of a flow that refer to triggers.
+#[derive(Clone, Copy, Debug)]
+struct Refers {
+    line: u64,
+    waits: Option<u64>,
+    sent: Option<u64>,
+    delivered: Option<u64>,
+}
+
+/// One trigger with the flows on both of its sides.
+#[derive(Clone, Debug, Default)]
+struct Trigger {
+    /// Where it is defined.
+    defined: Option<(u64, Kind)>,
+    sources: Vec<(u32, When)>,
+    targets: Vec<u32>,
+    /// Where it is named first.
+    line: u64,
+}
+
+const CONNECTION: &str = "<src>-><dst> [id <i>] [start <ps>] [trigger <t>] [size <bytes>] [send_done_trigger <t>] \
+                          [recv_done_trigger <t>] [prio <p>]";
+const TRIGGER: &str = "trigger id <t> oneshot | multishot | barrier [count <n>]";
+
+/// Reads a connection matrix. `file` names it in errors; of the options, `default_class` holds where a flow has no
+/// `prio`.
+///
+/// # Errors
+/// The line that is malformed or names a host or trigger that does not exist, sends to itself, waits for a trigger that
+/// nothing fires or that fires too seldom, or stands twice; a file with fewer flows than promised.
+pub fn read_connection_matrix(
+    reader: impl BufRead,
+    file: &str,
+    default_class: u8,
+    options: &FlowFileOptions,
+) -> Result<ConnectionMatrix, FileError> {
+    let mut lines = Lines::new(reader, file);
+    let mut promised = None;
+    let (mut flows, mut refers) = (Vec::new(), Vec::new());
+    let mut ids: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut triggers: BTreeMap<u64, Trigger> = BTreeMap::new();
+    let mut warnings = Vec::new();
+    // Owned: what is wrong with a line is said by the reader that it would otherwise borrow.
+    let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect::<Vec<String>>();
+    while let Some(words) = lines.next()?.map(owned) {
+        let number = lines.number();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let parsed = match words.as_slice() {
+            ["Nodes", count] => nodes(count, options),
+            ["Connections", count] => number_of(count, "a number of connections").map(|count| promised = Some(count)),
+            ["Triggers" | "Failures", count] => number_of(count, "a number").map(|_| ()),
+            ["trigger", rest @ ..] => trigger(rest).and_then(|(id, kind)| {
+                let trigger = triggers.entry(id).or_default();
+                match trigger.defined.replace((number, kind)) {
+                    Some(_) => Err(Problem::Trigger(format!("trigger {id} is defined twice"))),
+                    None => Ok(()),
+                }
+            }),
+            ["failure", ..] => {
+                if warnings.is_empty() {
+                    warnings.push(FlowWarning::Failures { line: number });
+                }
+                Ok(())
+            }
+            [pair, rest @ ..] if pair.contains("->") => {
+                connection(pair, rest, default_class, options).and_then(|(flow, refer, id)| {
+                    if let Some(id) = id
+                        && ids.insert(id, number).is_some()
+                    {
+                        return Err(Problem::Trigger(format!("the flow id {id} stands twice")));
+                    }
+                    flows.push(flow);
+                    refers.push(Refers { line: number, ..refer });
+                    Ok(())
+                })
+            }
+            words => Err(Problem::Columns { found: words.len(), expected: CONNECTION }),
+        };
+        parsed.map_err(|problem| lines.error(problem))?;
+    }
+    let promised = promised.ok_or_else(|| lines.error(Problem::Empty("`Nodes <n>` and `Connections <n>`")))?;
+    if (flows.len() as u64) < promised {
+        return Err(lines.error(Problem::Truncated { promised, found: flows.len() as u64 }));
+    }
+    for (index, refer) in refers.iter().enumerate() {
+        let named = [refer.waits, refer.sent, refer.delivered];
+        for id in named.into_iter().flatten() {
+            let trigger = triggers.entry(id).or_default();
+            trigger.line = if trigger.line == 0 { refer.line } else { trigger.line };
+        }
+        let flow = index as u32;
+        if let Some(trigger) = refer.waits.and_then(|id| triggers.get_mut(&id)) {
+            trigger.targets.push(flow);
+        }
+        for (id, when) in [(refer.sent, When::Sent), (refer.delivered, When::Delivered)] {
+            if let Some(trigger) = id.and_then(|id| triggers.get_mut(&id)) {
+                trigger.sources.push((flow, when));
+            }
+        }
+    }
+    let mut edges = Vec::new();
+    for (id, trigger) in &triggers {
+        let wired = wire(*id, trigger, &refers, &mut flows, &mut edges);
+        wired.map_err(|(line, problem)| lines.error_at(line, problem))?;
+    }
+    Ok(ConnectionMatrix { flows, edges, warnings })
+}
+
+/// Connects both sides of a trigger; what is wrong, with its line.
+fn wire(
+    id: u64,
+    trigger: &Trigger,
+    refers: &[Refers],
+    flows: &mut [Flow],
+    edges: &mut Vec<(u32, When, u32)>,
+) -> Result<(), (u64, Problem)> {
+    let Some((_, kind)) = trigger.defined else {
+        let expected = format!("trigger {id} is not defined: write `trigger id {id} oneshot`");
+        return Err((trigger.line, Problem::Trigger(expected)));
+    };
+    let fires = trigger.sources.len() as u64;
+    for (place, &target) in trigger.targets.iter().enumerate() {
+        let needed = match kind {
+            Kind::Oneshot => 1,
+            Kind::Multishot => place as u64 + 1,
+            Kind::Barrier(count) => count.unwrap_or(fires).max(1),
+        };
+        if needed > fires {
+            let line = refers[target as usize].line;
+            let why = match fires {
+                0 => format!("nothing fires trigger {id}: this flow would never start"),
+                _ => format!("trigger {id} fires at most {fires} times, this flow needs {needed}"),
+            };
+            return Err((line, Problem::Trigger(why)));
+        }
+        flows[target as usize].start = Start::After { waits_for: needed as u32, delay: Time::ZERO };
+        edges.extend(trigger.sources.iter().map(|&(source, when)| (source, when, target)));
+    }
+    Ok(())
+}
+
+/// Appends the flows of a connection matrix.
+///
+/// # Errors
+/// More flows or notifications than a plan holds.
+pub fn replay_connection_matrix(matrix: ConnectionMatrix, builder: &mut PlanBuilder) -> Result<(), TrafficError> {
+    builder.reserve("replay", matrix.flows.len() as u128, matrix.edges.len() as u128)?;
+    let first = builder.len() as u32;
+    for flow in matrix.flows {
+        builder.flow(flow);
+    }
+    for (from, when, target) in matrix.edges {
+        builder.count_towards(first + from, when, first + target);
+    }
+    Ok(())
+}
+
+fn number_of(text: &str, expected: &'static str) -> Result<u64, Problem> {
+    text.parse().map_err(|_| not_number(text, expected))
+}
+
+fn nodes(count: &str, options: &FlowFileOptions) -> Result<(), Problem> {
+    match number_of(count, "a number of nodes")? {
+        nodes if nodes > u64::from(options.hosts) => {
+            Err(Problem::HostOutOfRange { id: nodes - 1, hosts: options.hosts })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn trigger(words: &[&str]) -> Result<(u64, Kind), Problem> {
+    let (id, kind) = match words {
+        ["id", id, "oneshot"] => (id, Kind::Oneshot),
+        ["id", id, "multishot"] => (id, Kind::Multishot),
+        ["id", id, "barrier"] => (id, Kind::Barrier(None)),
+        ["id", id, "barrier", "count", count] | ["id", id, "barrier", count] => {
+            (id, Kind::Barrier(Some(number_of(count, "how often a barrier is reached")?)))
+        }
+        _ => return Err(Problem::Columns { found: words.len() + 1, expected: TRIGGER }),
+    };
+    Ok((number_of(id, "the number of a trigger")?, kind))
+}
+
+fn connection(
+    pair: &str,
+    words: &[&str],
+    default_class: u8,
+    options: &FlowFileOptions,
+) -> Result<(Flow, Refers, Option<u64>), Problem> {
+    let host = |text: &str| {
+        let id = number_of(text, "a host id")?;
+        let known = u32::try_from(id).ok().filter(|id| *id < options.hosts);
+        known.ok_or(Problem::HostOutOfRange { id, hosts: options.hosts })
+    };
+    let (src, dst) = pair.split_once("->").unwrap_or((pair, ""));
+    let (src, dst) = (host(src)?, host(dst)?);
+    if src == dst {
+        return Err(Problem::ToItself(src));
+    }
+    let (mut size_bytes, mut start, mut class, mut id) = (ENDLESS, None, default_class, None);
+    let mut refer = Refers { line: 0, waits: None, sent: None, delivered: None };
+    let mut words = words.chunks_exact(2);
+    for pair in words.by_ref() {
+        let (key, text) = (pair[0], pair[1]);
+        match key {
+            "id" => id = Some(number_of(text, "a flow id")?),
+            "start" => {
+                let at = Time::from_ps(number_of(text, "a start in picoseconds")?);
+                if at < options.time_origin {
+                    return Err(Problem::BeforeOrigin(options.time_origin));
+                }
+                start = Some(at - options.time_origin);
+            }
+            "size" => {
+                size_bytes = number_of(text, "a size in bytes")?;
+                if size_bytes == 0 || size_bytes == ENDLESS {
+                    return Err(not_number(text, "a size of at least 1 byte"));
+                }
+            }
+            "prio" => {
+                let known = text.parse().ok().filter(|class| *class < 8u8);
+                class = known.ok_or_else(|| not_number(text, "a priority, 0 to 7"))?;
+            }
+            "trigger" => refer.waits = Some(number_of(text, "the number of a trigger")?),
+            "send_done_trigger" => refer.sent = Some(number_of(text, "the number of a trigger")?),
+            "recv_done_trigger" => refer.delivered = Some(number_of(text, "the number of a trigger")?),
+            other => {
+                let other: String = other.chars().take(40).collect();
+                return Err(Problem::Trigger(format!("`{other}` is no part of a connection: expected {CONNECTION}")));
+            }
+        }
+    }
+    if let [word] = words.remainder() {
+        let word: String = word.chars().take(40).collect();
+        return Err(Problem::Trigger(format!("`{word}` has no value: expected {CONNECTION}")));
+    }
+    let start = match (start, refer.waits) {
+        (Some(_), Some(_)) => {
+            return Err(Problem::Trigger("a flow has a start or a trigger, not both".to_owned()));
+        }
+        // Replaced when the trigger is known.
+        (None, Some(_)) => Start::After { waits_for: 1, delay: Time::ZERO },
+        (start, None) => Start::At(start.unwrap_or(Time::ZERO)),
+    };
+    let (traffic, dst_port) = (options.traffic, options.default_dst_port);
+    let flow = Flow { src, dst, size_bytes, start, class, traffic, dst_port, path: None, load: Load::Transport };
+    Ok((flow, refer, id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> FlowFileOptions {
+        FlowFileOptions { hosts: 16, time_origin: Time::ZERO, traffic: 1, default_dst_port: 100 }
+    }
+
+    fn read(text: &str) -> Result<ConnectionMatrix, String> {
+        read_connection_matrix(text.as_bytes(), "x.cm", 3, &options()).map_err(|error| error.to_string())
+    }
+
+    const CHAIN: &str = "Nodes 16\nConnections 5\nTriggers 2\n\
+        0->13 id 1 start 0 size 5000000000 send_done_trigger 1\n4->13 id 2 start 500 size 2000 recv_done_trigger 1 prio 6\n\
+        13->0 id 3 trigger 1 size 4096 send_done_trigger 2\n13->1 id 4 trigger 1 size 4096\n2->3 trigger 2\n\
+        trigger id 1 KIND\ntrigger id 2 oneshot\nfailure switch_type TOR switch_id 0 link_id 1\n";
+
+    #[test]
+    fn flows_and_triggers() {
+        let matrix = read(&CHAIN.replace("KIND", "barrier count 2")).unwrap();
+        assert_eq!(matrix.flows.len(), 5);
+        let first = &matrix.flows[0];
+        assert_eq!((first.src, first.dst, first.size_bytes, first.class), (0, 13, 5_000_000_000, 3));
+        assert_eq!((matrix.flows[1].start, matrix.flows[1].class), (Start::At(Time::from_ps(500)), 6));
+        assert_eq!(matrix.flows[4].size_bytes, ENDLESS);
+        let waits = |matrix: &ConnectionMatrix| {
+            let of = |flow: &Flow| match flow.start {
+                Start::After { waits_for, .. } => waits_for,
+                Start::At(_) => 0,
+            };
+            matrix.flows.iter().map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(waits(&matrix), [0, 0, 2, 2, 1]);
+        let edges = [(0, When::Sent, 2), (1, When::Delivered, 2), (0, When::Sent, 3), (1, When::Delivered, 3)];
+        assert_eq!(matrix.edges[..4], edges);
+        assert_eq!(matrix.edges[4..], [(2, When::Sent, 4)]);
+        assert_eq!(matrix.warnings, [FlowWarning::Failures { line: 11 }]);
+        assert_eq!(waits(&read(&CHAIN.replace("KIND", "oneshot")).unwrap()), [0, 0, 1, 1, 1], "the first starts both");
+        assert_eq!(waits(&read(&CHAIN.replace("KIND", "multishot")).unwrap()), [0, 0, 1, 2, 1], "one at each");
+        let mut builder = PlanBuilder::new();
+        replay_connection_matrix(matrix, &mut builder).unwrap();
+        assert_eq!(builder.build(16).unwrap().notifications.len(), 5);
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_line() {
+        let chain = CHAIN.replace("KIND", "oneshot");
+        for (from, to, expected) in [
+            ("trigger id 2 oneshot\n", "", "x.cm:6: trigger 2 is not defined"),
+            (" send_done_trigger 2", "", "x.cm:8: nothing fires trigger 2"),
+            ("oneshot", "barrier count 3", "x.cm:6: trigger 1 fires at most 2 times, this flow needs 3"),
+            ("trigger id 2 oneshot", "trigger id 1 oneshot", "x.cm:10: trigger 1 is defined twice"),
+            ("trigger id 2 oneshot", "trigger id 2 sometimes", "x.cm:10: 4 columns: expected trigger id"),
+            ("id 4", "id 3", "x.cm:7: the flow id 3 stands twice"),
+            ("4->13", "4->16", "x.cm:5: host 16 does not exist"),
+            ("4->13", "4->4", "x.cm:5: host 4 sends to itself"),
+            ("size 2000 ", "size 0 ", "x.cm:5: `0` is not a size"),
+            ("start 500", "strat 500", "x.cm:5: `strat` is no part of a connection"),
+            ("prio 6", "prio", "x.cm:5: `prio` has no value"),
+            ("trigger 1 size", "start 7 trigger 1 size", "x.cm:6: a flow has a start or a trigger"),
+            ("Nodes 16", "Nodes 17", "x.cm:1: host 16 does not exist"),
+            ("Connections 5", "Connections 6", "the file ends after 5 flows, but its first line promises 6"),
+        ] {
+            assert!(chain.contains(from), "{from}");
+            let error = read(&chain.replacen(from, to, 1)).unwrap_err();
+            assert!(error.contains(expected), "{to:?}: {error}");
+        }
+        assert!(is_connection_matrix(b"# x\n\nNodes 4\n") && !is_connection_matrix(b"2\n0 1 3 100 5 2.0\n"));
+    }
+}
