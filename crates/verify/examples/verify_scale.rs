@@ -1,7 +1,7 @@
 //! How long a proof takes: Jellyfish of many switches, rules of many entries, one path tree a switch.
 //!
 //! ```text
-//! cargo run --release -p tidegate-verify --example scale -- SWITCHES PORTS DEGREE
+//! cargo run --release -p tidegate-verify --example verify_scale -- SWITCHES PORTS DEGREE
 //! ```
 //!
 //! The rules are made here, by switch number: a frame that went down and turns up again gets the next of three tags,
