@@ -48,7 +48,9 @@ impl Recorder {
             fabric::NodeKind::Host => NodeKind::Host,
             fabric::NodeKind::Switch => NodeKind::Switch,
         });
-        if record.trace.is_some() {
+        // Names for the nodes that other tables number.
+        let by_number = record.queues_every.is_some() || record.links_every.is_some() || record.pauses;
+        if record.trace.is_some() || by_number {
             write_ports(&at(PORTS_FILE), fabric)?;
         }
         Ok(Recorder {

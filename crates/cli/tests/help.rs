@@ -9,11 +9,13 @@ use std::path::Path;
 #[test]
 fn help_is_what_it_was() {
     // Those of `fabric` below take their words from the keys of a scenario, which has tests of its own.
-    let commands: [&[&str]; 9] = [
+    let commands: [&[&str]; 11] = [
         &[],
         &["run"],
         &["compare"],
         &["sweep"],
+        &["report"],
+        &["why"],
         &["fabric"],
         &["fabric", "convert"],
         &["mechanisms"],

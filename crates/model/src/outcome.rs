@@ -16,8 +16,8 @@ use protocols::frame::Frame;
 use protocols::pause::PauseState;
 use record::histogram::Histogram;
 use record::summary::{
-    ByteAccount, Check, Deadlock, DeadlockEdge, Distribution, Happened, LinkSummary, PacketAccount, PauseSummary,
-    PortLoad, Reordering, Summary, Utilisation, Window,
+    ByteAccount, Check, Deadlock, DeadlockEdge, Distribution, Happened, LinkSummary, LossAt, MAX_LOSS_PLACES,
+    PacketAccount, PauseSummary, PortLoad, Reordering, Summary, Utilisation, Window,
 };
 use units::Time;
 
@@ -94,6 +94,7 @@ impl Simulation {
             events: ledger.hops,
             packet_hops: ledger.hops,
             packets: account,
+            losses: self.losses(),
             happened: Happened {
                 bounces: ledger.bounces,
                 marks: ledger.marks,
@@ -122,6 +123,24 @@ impl Simulation {
                 .collect(),
             ..Summary::default()
         }
+    }
+
+    /// Where frames were lost: the worst places first, then in order of nodes and causes.
+    fn losses(&self) -> Vec<LossAt> {
+        let mut losses = Vec::new();
+        for (index, machine) in self.engine.nodes().enumerate() {
+            let packets = &machine.ledger().packets;
+            for cause in Cause::ALL.iter().filter(|&&cause| packets.dropped_by(cause).frames > 0) {
+                losses.push((packets.dropped_by(*cause).frames, index as u32, *cause));
+            }
+        }
+        losses.sort_by_key(|loss| std::cmp::Reverse(loss.0));
+        losses.truncate(MAX_LOSS_PLACES);
+        let named = |(packets, node, cause): (u64, u32, Cause)| {
+            let node = self.network.fabric.name(fabric::NodeId(node)).to_owned();
+            LossAt { node, cause: cause.name().to_owned(), packets }
+        };
+        losses.into_iter().map(named).collect()
     }
 
     /// The counters of all nodes, with what is still under way.

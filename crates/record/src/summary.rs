@@ -31,6 +31,8 @@ pub struct Summary {
     pub packet_hops: u64,
     /// Where every packet went.
     pub packets: PacketAccount,
+    /// Where packets were lost: node by node and cause by cause, the most first, at most [`MAX_LOSS_PLACES`].
+    pub losses: Vec<LossAt>,
     /// What happened to packets on the way.
     pub happened: Happened,
     /// Where the bytes went.
@@ -84,6 +86,20 @@ pub struct Window {
     pub start_ps: u64,
     /// End, in ps.
     pub end_ps: u64,
+}
+
+/// How many places [`Summary::losses`] names.
+pub const MAX_LOSS_PLACES: usize = 32;
+
+/// Packets that were lost at one node for one cause.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LossAt {
+    /// The node's name.
+    pub node: String,
+    /// As in [`PacketAccount::dropped`].
+    pub cause: String,
+    /// How many.
+    pub packets: u64,
 }
 
 /// The closed account of packets: `injected + created_in_network = delivered_whole +

@@ -4,6 +4,7 @@ pub mod compare;
 pub mod fabric;
 pub mod mechanisms;
 pub mod new;
+pub mod report;
 pub mod run;
 pub mod shell;
 pub mod sweep;

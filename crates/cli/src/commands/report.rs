@@ -1,0 +1,120 @@
+//! `tidegate report`: results as one HTML page.
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output;
+use crate::render::numbers::counted;
+use record::file::write_whole;
+use record::folder::is_result;
+use report::{ReportError, Run};
+use std::path::{Path, PathBuf};
+
+/// More runs than this are no longer read side by side.
+const MAX_RUNS: usize = 24;
+
+/// Results as one HTML page, for any browser and without a network: numbers, completion times, queues, pauses, checks.
+#[derive(Debug, clap::Args)]
+pub struct ReportArgs {
+    /// Folders of results, as `run`, `compare` and `sweep` write them.
+    #[arg(value_name = "DIR", required = true)]
+    folders: Vec<PathBuf>,
+    /// Write the page into this file.
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    out: PathBuf,
+    /// What the page is called; without it, what was run.
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Say nothing.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Folders that hold no result of this version, or a damaged one; a page that cannot be written.
+pub fn command(args: &ReportArgs) -> Result<Exit, Failure> {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for folder in &args.folders {
+        let found = results_in(folder);
+        if found.is_empty() {
+            return Err(Failure::input(
+                format!("{} holds no result of tidegate", folder.display()),
+                "name a folder that `tidegate run --out`, `compare --out` or `sweep --out` made",
+            ));
+        }
+        folders.extend(found);
+    }
+    if folders.len() > MAX_RUNS {
+        return Err(Failure::input(
+            format!("{} results: a page shows at most {MAX_RUNS} side by side", folders.len()),
+            "name some of the folders below; `sweep` writes a table of all its runs",
+        ));
+    }
+    let labels = labels(&folders);
+    let mut runs = Vec::new();
+    for (folder, label) in folders.iter().zip(&labels) {
+        runs.push(report::read_run(folder, label).map_err(|error| failure(folder, error))?);
+    }
+    let title = args.title.clone().unwrap_or_else(|| title_of(&runs));
+    let page = report::page(&title, &runs);
+    write_whole(&args.out, page.as_bytes())
+        .map_err(|error| Failure::Target { target: args.out.clone(), error })?;
+    if !args.quiet {
+        let size = units::Bytes(page.len() as u64);
+        output::note(&format!("{}: {}, {size}", args.out.display(), counted(runs.len() as u64, "run")));
+    }
+    Ok(Exit::Done)
+}
+
+/// The folder itself, or the results in it, or those in its `runs`.
+fn results_in(folder: &Path) -> Vec<PathBuf> {
+    if is_result(folder) {
+        return vec![folder.to_owned()];
+    }
+    let below = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_result(path)).collect();
+        found.sort();
+        found
+    };
+    let found = below(folder);
+    if found.is_empty() { below(&folder.join("runs")) } else { found }
+}
+
+/// Names of the folders, with as many of their parents as it takes to tell them apart.
+fn labels(folders: &[PathBuf]) -> Vec<String> {
+    let parts = |folder: &PathBuf| -> Vec<String> {
+        let full = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
+        full.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
+    };
+    let all: Vec<Vec<String>> = folders.iter().map(parts).collect();
+    let label = |depth: usize| -> Vec<String> {
+        all.iter().map(|parts| parts[parts.len().saturating_sub(depth)..].join("/")).collect()
+    };
+    let deepest = all.iter().map(Vec::len).max().unwrap_or(1);
+    let distinct = |labels: &[String]| {
+        let mut sorted = labels.to_vec();
+        sorted.sort();
+        sorted.dedup();
+        sorted.len() == labels.len()
+    };
+    (1..=deepest).map(label).find(|labels| distinct(labels)).unwrap_or_else(|| label(deepest))
+}
+
+fn title_of(runs: &[Run]) -> String {
+    let mut names: Vec<&str> = runs.iter().map(|run| run.summary.scenario.name.as_str()).collect();
+    names.dedup();
+    names.join(", ")
+}
+
+fn failure(folder: &Path, error: ReportError) -> Failure {
+    let help = match &error {
+        ReportError::OtherVersion { .. } => "a result and its report come from the same version",
+        ReportError::Record(record::RecordError::Damaged { .. }) => {
+            "the folder was changed or copied by halves: copy it again, or run its scenario.toml again"
+        }
+        _ => return Failure::Input { message: format!("{}: {error}", folder.display()), help: None },
+    };
+    Failure::input(error.to_string(), help)
+}

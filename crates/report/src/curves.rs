@@ -1,0 +1,105 @@
+//! Curves thinned to what a screen shows.
+
+use serde::Serialize;
+
+/// The most points of a curve: two a pixel of a wide figure.
+pub const MAX_POINTS: usize = 1200;
+
+/// One line of a figure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Curve {
+    /// What the legend calls it.
+    pub name: String,
+    /// Abscissas, ascending.
+    pub x: Vec<f64>,
+    /// Ordinates.
+    pub y: Vec<f64>,
+}
+
+impl Curve {
+    /// A curve of these points, thinned.
+    pub fn new(name: impl Into<String>, points: &[(f64, f64)]) -> Curve {
+        let thinned = thin(points, MAX_POINTS);
+        let (x, y) = thinned.into_iter().map(|(x, y)| (short(x), short(y))).unzip();
+        Curve { name: name.into(), x, y }
+    }
+}
+
+/// Six digits: more cannot be seen, and the page holds thousands of numbers.
+fn short(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+/// At most `most` points (at least 4) that look the same: of each stretch the first, the least, the greatest and the
+/// last stay, so no peak is lost.
+pub fn thin(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
+    if points.len() <= most {
+        return points.to_vec();
+    }
+    let stretches = (most / 4).max(1);
+    let mut kept = Vec::with_capacity(4 * stretches);
+    for stretch in 0..stretches {
+        let (from, to) = (stretch * points.len() / stretches, (stretch + 1) * points.len() / stretches);
+        if from == to {
+            continue;
+        }
+        let mut least = from;
+        let mut greatest = from;
+        for at in from..to {
+            least = if points[at].1 < points[least].1 { at } else { least };
+            greatest = if points[at].1 > points[greatest].1 { at } else { greatest };
+        }
+        let mut chosen = [from, least, greatest, to - 1];
+        chosen.sort_unstable();
+        for (place, &at) in chosen.iter().enumerate() {
+            if place == 0 || chosen[place - 1] != at {
+                kept.push(points[at]);
+            }
+        }
+    }
+    kept
+}
+
+/// The share, in percent, of values at or below each: at most 200 steps, the last always at 100.
+pub fn distribution(name: impl Into<String>, mut values: Vec<f64>) -> Curve {
+    const STEPS: usize = 200;
+    values.sort_unstable_by(f64::total_cmp);
+    let count = values.len();
+    let steps = count.min(STEPS);
+    let points: Vec<(f64, f64)> = (1..=steps)
+        .map(|step| {
+            let rank = (step * count).div_ceil(steps);
+            (values[rank - 1], 100.0 * rank as f64 / count as f64)
+        })
+        .collect();
+    Curve::new(name, &points)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thinned_curve_keeps_its_ends_and_its_peaks() {
+        let mut points: Vec<(f64, f64)> = (0..100_000).map(|i| (f64::from(i), f64::from(i % 97))).collect();
+        points[54_321].1 = 1e9;
+        points[77_777].1 = -1e9;
+        let thinned = thin(&points, 1200);
+        assert!(thinned.len() <= 1200);
+        assert_eq!((thinned[0], *thinned.last().unwrap()), (points[0], points[99_999]));
+        assert!(thinned.contains(&points[54_321]) && thinned.contains(&points[77_777]));
+        assert!(thinned.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert_eq!(thin(&points[..1000], 1200), points[..1000]);
+    }
+
+    #[test]
+    fn a_distribution_ends_at_the_greatest_value_and_100_percent() {
+        let curve = distribution("d", (0..1000).rev().map(f64::from).collect());
+        assert_eq!((curve.x.len(), *curve.x.last().unwrap(), *curve.y.last().unwrap()), (200, 999.0, 100.0));
+        let half = curve.y.iter().position(|&y| y >= 50.0).unwrap();
+        assert_eq!(curve.x[half], 499.0);
+        let small = distribution("s", vec![3.0, 1.0]);
+        assert_eq!((small.x, small.y), (vec![1.0, 3.0], vec![50.0, 100.0]));
+        assert!(distribution("none", Vec::new()).x.is_empty());
+    }
+}
