@@ -24,6 +24,7 @@ fn a_result_holds_every_file_and_nothing_half_written() {
         "flows.parquet",
         "links.parquet",
         "pfc.txt",
+        "ports.parquet",
         "queues.parquet",
         "scenario.toml",
         "summary.json",

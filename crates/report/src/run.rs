@@ -171,14 +171,21 @@ fn throughput(folder: &Path, end: u64) -> Result<Vec<Curve>, RecordError> {
         let name = flow.map_or(format!("traffic {traffic}"), |flow| format!("flow {flow}"));
         let every = step(&rows);
         let gbps = |bytes: u64| if every == 0 { 0.0 } else { bytes as f64 * 8000.0 / every as f64 };
-        Curve::new(name, &with_zeros(&rows, every, end).into_iter().map(|(at, y)| (us(at), gbps(y))).collect::<Vec<_>>())
+        Curve::new(
+            name,
+            &with_zeros(&rows, every, end).into_iter().map(|(at, y)| (us(at), gbps(y))).collect::<Vec<_>>(),
+        )
     };
     Ok(all.into_iter().map(curve).collect())
 }
 
 /// The least distance between two instants.
 fn step(rows: &[Sample]) -> u64 {
-    rows.windows(2).map(|pair| pair[1].0 - pair[0].0).filter(|&gap| gap > 0).min().unwrap_or(rows.first().map_or(0, |r| r.0))
+    rows.windows(2)
+        .map(|pair| pair[1].0 - pair[0].0)
+        .filter(|&gap| gap > 0)
+        .min()
+        .unwrap_or(rows.first().map_or(0, |r| r.0))
 }
 
 /// Instants without a row are zero: one at each end of every gap shows that, up to the end of the run.
@@ -260,7 +267,8 @@ fn utilisation(folder: &Path, names: &Names) -> Result<Vec<Curve>, RecordError> 
         let (times, nodes, ports) = (part.u64s("time_ps")?, part.u64s("node")?, part.u64s("port")?);
         let share = part.f64s("utilisation")?;
         for row in 0..part.rows {
-            if let (Some(time), Some(node), Some(port), Some(share)) = (times[row], nodes[row], ports[row], share[row]) {
+            if let (Some(time), Some(node), Some(port), Some(share)) = (times[row], nodes[row], ports[row], share[row])
+            {
                 shares.entry((node, port)).or_default().push((us(time), 100.0 * share));
             }
         }

@@ -58,8 +58,7 @@ pub fn command(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     let title = args.title.clone().unwrap_or_else(|| title_of(&runs));
     let page = report::page(&title, &runs);
-    write_whole(&args.out, page.as_bytes())
-        .map_err(|error| Failure::Target { target: args.out.clone(), error })?;
+    write_whole(&args.out, page.as_bytes()).map_err(|error| Failure::Target { target: args.out.clone(), error })?;
     if !args.quiet {
         let size = units::Bytes(page.len() as u64);
         output::note(&format!("{}: {}, {size}", args.out.display(), counted(runs.len() as u64, "run")));
