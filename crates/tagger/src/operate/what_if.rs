@@ -7,6 +7,8 @@
 use crate::rules::{Lookup, RuleTable, Tag};
 use fabric::routing::{Forwarding, PortSet, RoutingError};
 use fabric::{Fabric, LinkId, NodeId, PortIndex};
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// What becomes of the pairs of hosts whose traffic takes a way that it did not take before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,34 +84,47 @@ enum Way<'a> {
 }
 
 impl Way<'_> {
-    fn ports(&self, fabric: &Fabric, node: NodeId, host: u32, ingress: Option<PortIndex>, into: &mut Vec<PortIndex>) {
-        into.clear();
-        let find = |routes: &Forwarding| match ingress {
-            Some(port) => routes.lookup_from(node, host, port).to_vec(),
-            None => routes.lookup(node, host).to_vec(),
+    fn ports(&self, fabric: &Fabric, node: NodeId, host: u32, ingress: Option<PortIndex>) -> Cow<'_, [PortIndex]> {
+        let (Way::Routes(routes) | Way::Around { routes, .. }) = self;
+        let ports = match ingress {
+            Some(port) => routes.lookup_from(node, host, port),
+            None => routes.lookup(node, host),
         };
-        match self {
-            Way::Routes(routes) => into.extend(find(routes)),
-            Way::Around { routes, dead } => {
-                into.extend(find(routes));
-                if let Some((_, dead)) = dead.iter().find(|(end, _)| *end == node) {
-                    into.retain(|&port| !dead.contains(port));
-                    if into.is_empty() {
-                        into.extend(routes.fallback(fabric, node, host, dead));
-                    }
-                }
-            }
-        }
+        let Way::Around { dead, .. } = self else { return Cow::Borrowed(ports) };
+        let Some((_, dead)) = dead.iter().find(|(end, _)| *end == node) else { return Cow::Borrowed(ports) };
+        let alive: Vec<PortIndex> = ports.iter().copied().filter(|&port| !dead.contains(port)).collect();
+        Cow::Owned(if alive.is_empty() { routes.fallback(fabric, node, host, dead) } else { alive })
     }
 }
 
+/// What a way costs the senders to one host.
+#[derive(Clone, Default)]
+struct Cost {
+    lossy: u64,
+    /// The lossy packets of a million, added up over the senders that `lossy` counts.
+    lossy_per_million: u64,
+    cut: u64,
+    looping: u64,
+    /// The first of the senders that `lossy` counts.
+    example: Option<u32>,
+}
+
 /// Tags, routes and buffers for all links of a fabric.
+///
+/// A link concerns many hosts, and a look at one of them follows the packets of all senders. Two things keep this from
+/// growing with the square of the hosts: hosts of one switch that its rules treat alike are looked at once, and what came
+/// of packets before the failure is remembered for the links that follow.
 pub struct WhatIf<'a> {
     fabric: &'a Fabric,
     routes: &'a Forwarding,
     lookup: Lookup,
     first_tags: Vec<Tag>,
     tags: usize,
+    /// Per host: the first host with the same switch to which packets from elsewhere go the same ways under the same
+    /// tags, or the host itself.
+    alike: Vec<u32>,
+    /// Per host that was looked at: what came of the packets of each sender while all links were up.
+    before: HashMap<u32, Box<[u8]>>,
     /// Per (port of the fabric, tag): what comes of a packet there, in one way and towards one host.
     states: Vec<Outcome>,
     touched: Vec<u32>,
@@ -123,7 +138,10 @@ impl<'a> WhatIf<'a> {
         first_tags.sort_unstable();
         first_tags.dedup();
         let states = vec![Outcome::default(); fabric.port_count() * tags];
-        WhatIf { fabric, routes, lookup: Lookup::new(fabric, table), first_tags, tags, states, touched: Vec::new() }
+        let lookup = Lookup::new(fabric, table);
+        let alike = alike(fabric, routes, &lookup, tags);
+        let (before, touched) = (HashMap::new(), Vec::new());
+        WhatIf { fabric, routes, lookup, first_tags, tags, alike, before, states, touched }
     }
 
     /// Links that may fail without cutting off a host by themselves: those between nodes that forward.
@@ -143,54 +161,78 @@ impl<'a> WhatIf<'a> {
         let (a, b) = (self.fabric.link(link).a, self.fabric.link(link).b);
         let dead = |port: PortIndex| [port].into_iter().collect::<PortSet>();
         let around = Way::Around { routes: self.routes, dead: [(a.node, dead(a.port)), (b.node, dead(b.port))] };
-        let hosts = self.fabric.hosts().len() as u32;
-        let lost = |host: &u32| {
+        let lost = |host: u32| {
             [a, b].iter().any(|end| {
                 // Whatever way a packet came: a frame from above may have fewer ports.
-                let ingress = 0..self.fabric.ports(end.node).len() as PortIndex;
-                ingress.into_iter().any(|port| self.routes.lookup_from(end.node, *host, port) == [end.port])
+                let mut ingress = 0..self.fabric.ports(end.node).len() as PortIndex;
+                ingress.any(|port| self.routes.lookup_from(end.node, host, port) == [end.port])
             })
         };
-        let rerouted: Vec<u32> = (0..hosts).filter(lost).collect();
-        let mut local = Effect::default();
-        rerouted.iter().for_each(|&host| self.towards(host, &around, &mut local));
+        // The failed link of a host concerns it alone; any other concerns hosts alike in the same way.
+        let inner = self.fabric.node(a.node).forwards() && self.fabric.node(b.node).forwards();
+        let rerouted = self.those(inner, lost);
+        let local = self.cost(&rerouted, &around);
         let recomputed = self.routes.recompute_without(self.fabric, &[link])?;
-        let fresh = |host: &u32| {
+        let fresh = |host: u32| {
             self.fabric.node_ids().filter(|&node| self.fabric.node(node).forwards()).any(|node| {
-                let before = self.routes.lookup(node, *host);
-                let after = recomputed.lookup(node, *host);
-                after.is_empty() || after.iter().any(|port| !before.contains(port))
+                let before = self.routes.lookup(node, host);
+                let after = recomputed.lookup(node, host);
+                after.is_empty() || (after != before && after.iter().any(|port| !before.contains(port)))
             })
         };
-        let rerouted: Vec<u32> = (0..hosts).filter(fresh).collect();
-        let mut converged = Effect::default();
-        let way = Way::Routes(&recomputed);
-        rerouted.iter().for_each(|&host| self.towards(host, &way, &mut converged));
+        let rerouted = self.those(inner, fresh);
+        let converged = self.cost(&rerouted, &Way::Routes(&recomputed));
         Ok(Verdict { link, local, converged })
     }
 
-    /// Counts the senders to one host.
-    fn towards(&mut self, host: u32, way: &Way, effect: &mut Effect) {
-        let before = Way::Routes(self.routes);
-        let was = self.outcomes(host, &before);
-        let is = self.outcomes(host, way);
-        let mut example = None;
-        let mut share = effect.lossy_per_million * effect.lossy;
-        for (sender, (was, is)) in was.iter().zip(&is).enumerate() {
-            let new = |bit| u64::from(is.has(bit) && !was.has(bit));
-            effect.lossy += new(LOSSY);
-            effect.cut += new(CUT);
-            effect.looping += new(LOOP);
-            if new(LOSSY) == 1 {
-                share += is.lossy * 1_000_000 / ALL;
-                example = example.or(Some(sender as u32).filter(|_| effect.example.is_none()));
+    /// The hosts that are concerned, each as the one that it is looked at by.
+    fn those(&self, share: bool, concerned: impl Fn(u32) -> bool) -> Vec<u32> {
+        let mut answers: Vec<Option<bool>> = vec![None; self.alike.len()];
+        let by = |host: u32| if share { self.alike[host as usize] } else { host };
+        let hosts = (0..self.alike.len() as u32).map(by);
+        hosts.filter(|&host| *answers[host as usize].get_or_insert_with(|| concerned(host))).collect()
+    }
+
+    /// Counts the pairs of these hosts, each standing for itself or for one alike, with their senders.
+    fn cost(&mut self, hosts: &[u32], way: &Way) -> Effect {
+        let mut known: HashMap<u32, Cost> = HashMap::new();
+        let mut effect = Effect::default();
+        for &host in hosts {
+            let cost = known.entry(host).or_insert_with(|| self.towards(host, way));
+            let share = effect.lossy_per_million * effect.lossy + cost.lossy_per_million;
+            effect.lossy += cost.lossy;
+            effect.cut += cost.cut;
+            effect.looping += cost.looping;
+            effect.lossy_per_million = share.checked_div(effect.lossy).unwrap_or(0);
+            if effect.example.is_none()
+                && let Some(sender) = cost.example
+            {
+                effect.example = Some(self.lossy_path(sender, host, way));
             }
         }
-        effect.lossy_per_million = share.checked_div(effect.lossy).unwrap_or(0);
-        if let Some(sender) = example {
-            effect.example = Some(self.lossy_path(sender, host, way));
+        effect
+    }
+
+    /// Counts the senders to one host.
+    fn towards(&mut self, host: u32, way: &Way) -> Cost {
+        if !self.before.contains_key(&host) {
+            let before = Way::Routes(self.routes);
+            let bits = self.outcomes(host, &before).iter().map(|outcome| outcome.bits).collect();
+            self.before.insert(host, bits);
         }
-        self.forget();
+        let is = self.outcomes(host, way);
+        let mut cost = Cost::default();
+        for ((sender, &was), is) in (0..).zip(&self.before[&host]).zip(is) {
+            let new = |bit| u64::from(is.has(bit) && was & bit == 0);
+            cost.lossy += new(LOSSY);
+            cost.cut += new(CUT);
+            cost.looping += new(LOOP);
+            if new(LOSSY) == 1 {
+                cost.lossy_per_million += is.lossy * 1_000_000 / ALL;
+                cost.example = cost.example.or(Some(sender));
+            }
+        }
+        cost
     }
 
     /// What comes of packets of every host to this one.
@@ -203,16 +245,13 @@ impl<'a> WhatIf<'a> {
     /// What comes of the packets of one host.
     fn sent(&mut self, sender: u32, host: u32, way: &Way) -> Outcome {
         let node = self.fabric.host_node(sender);
-        let mut ports = Vec::new();
-        way.ports(self.fabric, node, host, None, &mut ports);
-        let mut parts = Vec::new();
-        for port in ports {
+        let ports = way.ports(self.fabric, node, host, None);
+        let tags = 0..self.first_tags.len();
+        let starts = ports.iter().flat_map(|&port| tags.clone().map(move |at| (port, at)));
+        Outcome::mean(starts.map(|(port, at)| {
             let peer = self.fabric.ports(node)[usize::from(port)];
-            for at in 0..self.first_tags.len() {
-                parts.push(self.outcome(host, way, peer.peer, peer.peer_port, self.first_tags[at]));
-            }
-        }
-        Outcome::mean(parts.into_iter())
+            self.outcome(host, way, peer.peer, peer.peer_port, self.first_tags[at])
+        }))
     }
 
     fn forget(&mut self) {
@@ -237,15 +276,13 @@ impl<'a> WhatIf<'a> {
         }
         self.states[state] = Outcome::of(BEGUN);
         self.touched.push(state as u32);
-        let mut ports = Vec::new();
-        way.ports(self.fabric, node, host, Some(ingress), &mut ports);
+        let ports = way.ports(self.fabric, node, host, Some(ingress));
         let onward = |port: PortIndex| {
             let peer = self.fabric.ports(node)[usize::from(port)];
             let new = self.lookup.new_tag(node, tag, ingress, port);
             new.map_or(Outcome::LOST, |new| self.outcome(host, way, peer.peer, peer.peer_port, new))
         };
-        let parts: Vec<Outcome> = ports.into_iter().map(onward).collect();
-        let outcome = Outcome::mean(parts.into_iter());
+        let outcome = Outcome::mean(ports.iter().copied().map(onward));
         self.states[state] = Outcome { bits: outcome.bits | KNOWN, ..outcome };
         outcome
     }
@@ -254,10 +291,9 @@ impl<'a> WhatIf<'a> {
     fn lossy_path(&mut self, sender: u32, host: u32, way: &Way) -> Vec<NodeId> {
         let mut nodes = vec![self.fabric.host_node(sender)];
         let (mut at, mut ingress, mut tag) = (nodes[0], None, None);
-        let mut ports = Vec::new();
         // No longer than there are states: each is entered once.
         for _ in 0..=self.touched.len() {
-            way.ports(self.fabric, at, host, ingress, &mut ports);
+            let ports = way.ports(self.fabric, at, host, ingress);
             let tags: Vec<Tag> = tag.map_or(self.first_tags.clone(), |tag| vec![tag]);
             let mut onward = None;
             for (&port, &tag) in ports.iter().flat_map(|port| tags.iter().map(move |tag| (port, tag))) {
@@ -278,6 +314,22 @@ impl<'a> WhatIf<'a> {
         }
         nodes
     }
+}
+
+/// Per host, the first that is alike: behind the same switch, which gives packets from other switches the same tags for
+/// both. A packet between two hosts of one switch meets no other link.
+fn alike(fabric: &Fabric, routes: &Forwarding, lookup: &Lookup, tags: usize) -> Vec<u32> {
+    let mut first: HashMap<(u32, Vec<Option<Tag>>), u32> = HashMap::new();
+    let of = |host: u32| {
+        let row = routes.row(host);
+        let Some(switch) = routes.row_switch(row) else { return host };
+        let entrances = (0..).zip(fabric.ports(switch)).filter(|(_, port)| fabric.node(port.peer).forwards());
+        let arrivals = entrances.flat_map(|(ingress, _)| (0..tags).map(move |tag| (ingress, tag as Tag)));
+        let out = routes.local_port(host);
+        let delivered = arrivals.map(|(ingress, tag)| lookup.new_tag(switch, tag, ingress, out)).collect();
+        *first.entry((row, delivered)).or_insert(host)
+    };
+    (0..fabric.hosts().len() as u32).map(of).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@ use crate::rules::{Class, GeneratedBy, Rule, SwitchRules};
 use fabric::LinkSpec;
 use fabric::generate::{TierLinks, clos};
 use fabric::routing::Mode;
+use units::random::Stream;
 use units::{Rate, Time};
 
 /// Tagger's Clos of ten switches with the rule for `bounces`, written out here.
@@ -78,4 +79,35 @@ fn a_link_without_an_alternative_cuts() {
     let down = fabric.link_between(fabric.find("T1").unwrap(), fabric.find("L1").unwrap()).unwrap();
     let found = WhatIf::new(&fabric, &table, &routes).fails(down).unwrap();
     assert_eq!(found.converged.cut, 8);
+}
+
+#[test]
+fn hosts_looked_at_together_cost_what_each_costs_alone() {
+    let fabric = small();
+    let mut draw = Stream::new(7, 0, units::random::purpose("what-if test"));
+    let mut together = 0;
+    for case in 0..12u8 {
+        let table = rules(&fabric, case % 3);
+        // Switches whose rules differ from port to port: some hosts are no longer like their neighbours.
+        let mut switches = table.switches().to_vec();
+        for switch in &mut switches {
+            switch.rules.retain_mut(|rule| {
+                let gone = (draw.below(4) == 0).then(|| draw.below(6) as PortIndex);
+                rule.out_ports = rule.out_ports.iter().filter(|port| Some(*port) != gone).collect();
+                !rule.out_ports.is_empty()
+            });
+        }
+        let (origin, tags, classes) = (table.generated_by, table.lossless_tags, table.classes);
+        let table = RuleTable::new(&fabric, origin, tags, classes, switches);
+        let mode = if case % 2 == 0 { Mode::ShortestPath } else { Mode::UpDown { root: None } };
+        let routes = Forwarding::build(&fabric, mode).unwrap();
+        let mut shared = WhatIf::new(&fabric, &table, &routes);
+        together += shared.alike.iter().zip(0..).filter(|&(&first, host)| first != host).count();
+        for link in (0..fabric.links().len() as u32).map(LinkId) {
+            let mut alone = WhatIf::new(&fabric, &table, &routes);
+            alone.alike = (0..fabric.hosts().len() as u32).collect();
+            assert_eq!(shared.fails(link).unwrap(), alone.fails(link).unwrap(), "case {case}, {link:?}");
+        }
+    }
+    assert!((20..12 * 12).contains(&together), "{together} of {} hosts are like another", 12 * 16);
 }

@@ -20,12 +20,12 @@ pub struct PathList {
 
 impl PathList {
     /// Reads a file: a path a line, from host to host, the names of its nodes separated by blanks. A `#` begins
-    /// a comment. A node may be written `name:port`, the egress port that it is left by; without it, it is
-    /// the lowest that leads to the next node.
+    /// a comment. A node may be written `name:port`, the egress port that it is left by, and must be where several
+    /// links lead to the next node.
     ///
     /// # Errors
-    /// [`PathError::Line`] for an unknown name or port, nodes without a link between them, a node that
-    /// stands twice, a host that does not forward in the middle, an end that is no host.
+    /// [`PathError::Line`] for an unknown name or port, nodes without a link between them or with several and
+    /// no port, a node that stands twice, a host that does not forward in the middle, an end that is no host.
     pub fn read(fabric: &Fabric, text: &str) -> Result<PathList, PathError> {
         let mut list = PathList::default();
         for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -126,7 +126,17 @@ fn node(fabric: &Fabric, word: &str) -> Result<(NodeId, Option<PortIndex>), Stri
 fn egress(fabric: &Fabric, from: NodeId, stated: Option<PortIndex>, to: NodeId) -> Result<PortIndex, String> {
     let (from_name, to_name) = (fabric.name(from), fabric.name(to));
     match stated {
-        None => fabric.port_towards(from, to).ok_or_else(|| format!("no link joins `{from_name}` and `{to_name}`")),
+        None => {
+            let ports = (0..).zip(fabric.ports(from)).filter(|(_, port)| port.peer == to).map(|(port, _)| port);
+            match ports.collect::<Vec<PortIndex>>()[..] {
+                [] => Err(format!("no link joins `{from_name}` and `{to_name}`")),
+                [only] => Ok(only),
+                [first, .., last] => Err(format!(
+                    "several links join `{from_name}` and `{to_name}`, by ports {first} to {last} of `{from_name}`: \
+                     write `{from_name}:{first}` for the one at port {first}"
+                )),
+            }
+        }
         Some(port) => {
             let peer = fabric.ports(from)[usize::from(port)].peer;
             if peer == to {

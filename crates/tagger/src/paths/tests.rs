@@ -79,11 +79,14 @@ fn random_paths_are_within_bounds() {
 #[test]
 fn a_list_names_parallel_links_and_its_mistakes_their_lines() {
     let fabric = leaf_spine(2, 2, 1, 2, TierLinks::uniform(LINK)).unwrap();
-    let list = PathList::read(&fabric, "# paths\n\nH1 L1 S1 L2 H2 # lowest ports\nH1 L1:2 S1:3 L2 H2\n").unwrap();
+    let list = PathList::read(&fabric, "# paths\n\nH1 L1:1 S1:2 L2 H2 # lowest ports\nH1 L1:2 S1:3 L2 H2\n").unwrap();
     let ports: Vec<Vec<u16>> = list.iter().map(|path| path.out_ports.to_vec()).collect();
     assert_eq!(ports, [[0, 1, 2, 0], [0, 2, 3, 0]]);
-    let error = |line: &str| PathList::read(&fabric, &format!("H1 L1 S1 L2 H2\n{line}")).unwrap_err().to_string();
+    let error = |line: &str| PathList::read(&fabric, &format!("H1 L1:1 S1:2 L2 H2\n{line}")).unwrap_err().to_string();
     assert!(error("H1 L9").starts_with("line 2: the fabric has no node `L9`"));
+    let several = "several links join `L1` and `S1`, by ports 1 to 2 of `L1`: write `L1:1` for the one at port 1";
+    assert_eq!(error("H1 L1 S1:2 L2 H2"), format!("line 2: {several}"));
+    assert!(error("H1 L1:1 S1 L2 H2").contains("write `S1:2` for"));
     assert!(error("H1 L1:9 S1 L2 H2").contains("`L1` has no port `9`: it has 5"));
     assert!(error("H1 L1:3 S1 L2 H2").contains("port 3 of `L1` leads to `S2`, not to `S1`"));
     assert!(error("H1 L2 H2").contains("no link joins `H1` and `L2`"));
