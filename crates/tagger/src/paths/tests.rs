@@ -93,7 +93,7 @@ fn a_list_names_parallel_links_and_its_mistakes_their_lines() {
     assert!(error("H1 L1 S1 L1 H1").contains("twice"));
     assert!(error("H1 L1 S1").contains("`S1` is a switch"));
     assert!(error("H1").contains("at least a sender and a receiver"));
-    assert!(error("H1 L1 S1 L2 H2:0").contains("`H2` is the last node"));
+    assert!(error("H1 L1:1 S1:2 L2 H2:0").contains("`H2` is the last node"));
 }
 
 #[test]
