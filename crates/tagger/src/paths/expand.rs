@@ -55,7 +55,14 @@ pub(crate) fn show(ports: &Ports, path: &SwitchPath, out_ports: &mut Vec<u16>, v
     })
 }
 
-fn finish(ports: &Ports, source: NodeId, exits: &[u32], out_ports: &mut Vec<u16>, visitor: &mut Visitor) -> bool {
+/// Visits the path so far, once for each port that delivers it, but none back to its source; false to end.
+pub(super) fn finish(
+    ports: &Ports,
+    source: NodeId,
+    exits: &[u32],
+    out_ports: &mut Vec<u16>,
+    visitor: &mut Visitor,
+) -> bool {
     if exits.is_empty() {
         return visitor(Path { source, out_ports }).is_continue();
     }

@@ -4,7 +4,8 @@
 //! of a tree are recorded without walking the paths: a set of distances climbs the tree, "how far away
 //! are the senders below", so a turn costs the same however many paths make it.
 
-use super::{Path, Visitor};
+use super::Visitor;
+use super::expand::finish;
 use crate::graph::TaggedGraph;
 use crate::port_set::ones;
 use crate::ports::{Ports, put};
@@ -406,13 +407,5 @@ fn visit_from(
         out_ports.push(ports.local(step.port) as u16);
         at = step.peer;
     }
-    if exits.is_empty() {
-        return visitor(Path { source, out_ports }).is_continue();
-    }
-    exits.iter().filter(|&&exit| ports.node[ports.peer[exit as usize] as usize] != source.0).all(|&exit| {
-        out_ports.push(ports.local(exit) as u16);
-        let flow = visitor(Path { source, out_ports });
-        out_ports.pop();
-        flow.is_continue()
-    })
+    finish(ports, source, exits, out_ports, visitor)
 }
