@@ -170,7 +170,7 @@ fn overrides_and_arguments() {
     check(&scratch, &["run", &scenario, "--set", "traffic.4.size=3KB"], &["--set traffic.4.size=3KB", "0"]);
     check(&scratch, &["run", &scenario, "--set", "seed"], &["fabric.k=8"]);
     check(&scratch, &["run", &scenario, "--threads", "0"], &["1..=1024"]);
-    check(&scratch, &["compare", &scenario, "--vary", "fabric.leaves=2,x"], &["--set fabric.leaves=x"]);
+    check(&scratch, &["compare", &scenario, "--vary", "fabric.leaves=2,x"], &["--vary fabric.leaves=x"]);
     check(&scratch, &["compare", &scenario, "--vary", "seed=1", "--metric", "speed"], &["speed", "fct-mean"]);
     check(
         &scratch,
@@ -186,4 +186,23 @@ fn overrides_and_arguments() {
     check(&scratch, &["fabric", "build", "fat-tree"], &["--k", "--rate", "--delay"]);
     check(&scratch, &["fabric", "build", "ring", "--switches", "3"], &["--hosts-per-switch", "--rate"]);
     check(&scratch, &["fabric", "show", "fat-three"], &["fat-tree"]);
+}
+
+#[test]
+fn files_and_folders_that_are_not_there_or_say_nothing() {
+    let scratch = Scratch::new("absent");
+    let absent = scratch.path("absent");
+    check(&scratch, &["sweep", &absent, "--seeds", "1..2"], &["absent: cannot read it"]);
+    check(&scratch, &["why", &absent, "--flow", "1"], &["absent: no such folder", "tidegate run --out"]);
+    let scenario = scratch.file("small.toml", SMALL);
+    let vary = "switch.buffer=4MB,2";
+    check(&scratch, &["compare", &scenario, "--vary", vary], &["--vary switch.buffer=2", "has no unit"]);
+    let pair = ["single-switch", "--hosts", "2", "--rate", "100Gbps", "--delay", "1us"];
+    let paths = format!("file:{}", scratch.file("paths.txt", "# none\n"));
+    let out = scratch.path("rules.json");
+    let rules = [["tagger", "rules", "--out", &out, "--paths", &paths].as_slice(), &pair].concat();
+    check(&scratch, &rules, &["paths.txt: no path stands in it", "one a line"]);
+    let rules = scratch.file("none.json", "{}");
+    let budget = [["tagger", "what-if", &rules, "--fabric"].as_slice(), &pair].concat();
+    check(&scratch, &budget, &["none.json: line 1", "tagger rules --out"]);
 }

@@ -10,7 +10,7 @@ use crate::result::{self, Origin, Way};
 use crate::runs::metrics::{self, Metric, Watch};
 use crate::runs::pool;
 use crate::runs::row::Row;
-use crate::runs::vary::{Seeds, Variant, Vary, all_seeds, check_distinct, parse_seeds, parse_vary, variants};
+use crate::runs::vary::{Seeds, Variant, Vary, all_seeds, check_distinct, parse_seeds, parse_vary, placed, variants};
 use crate::{interrupt, output};
 use record::file::write_whole;
 use record::folder::ResultFolder;
@@ -85,8 +85,9 @@ fn check(args: &CompareArgs, variants: &[Variant]) -> Result<String, Failure> {
     let path = &args.scenario.scenario;
     let mut name = String::new();
     for variant in variants {
-        let scenario = arguments::read(path, &variant.overrides(&args.scenario.set, &args.vary), variant.seed)?;
-        name = arguments::lower(&scenario, path)?.name;
+        let scenario = arguments::read(path, &variant.overrides(&args.scenario.set, &args.vary), variant.seed);
+        let lowered = scenario.and_then(|scenario| arguments::lower(&scenario, path));
+        name = lowered.map_err(|failure| placed(failure, &args.vary))?.name;
     }
     Ok(name)
 }

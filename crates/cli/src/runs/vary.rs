@@ -2,7 +2,7 @@
 
 use crate::arguments::{Override, quoted};
 use crate::failure::Failure;
-use scenario::Choice;
+use scenario::{Choice, ScenarioError};
 
 /// One key and the values that it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,29 @@ pub fn all_seeds(options: &[Seeds]) -> Result<Vec<u64>, Failure> {
         Some(twice) => Err(Failure::input(format!("the seed {} stands twice", twice[0]), "write each seed once")),
         None => Ok(all),
     }
+}
+
+/// A mistake in a varied value, told where the value is written.
+pub fn placed(failure: Failure, varied: &[Vary]) -> Failure {
+    let Failure::Scenario { mut errors, path } = failure else { return failure };
+    for error in &mut errors.errors {
+        let Some(written) = error.path.strip_prefix("--set ").map(str::to_owned) else { continue };
+        let is_it = |vary: &&Vary| written.split_once('=').is_some_and(|(key, _)| key == vary.key);
+        if let Some(vary) = varied.iter().find(is_it) {
+            let message = std::mem::take(&mut error.message);
+            *error = match &vary.place {
+                Some((path, line, column)) => ScenarioError {
+                    path: path.clone(),
+                    line: *line,
+                    column: *column,
+                    message: format!("{written}: {message}"),
+                    ..error.clone()
+                },
+                None => ScenarioError { path: format!("--vary {written}"), message, ..error.clone() },
+            };
+        }
+    }
+    Failure::Scenario { errors, path }
 }
 
 /// No key may be varied twice: the second would silently win.

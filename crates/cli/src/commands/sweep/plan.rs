@@ -4,8 +4,8 @@
 use crate::arguments::{self, Override, quoted};
 use crate::failure::Failure;
 use crate::runs::pool;
-use crate::runs::vary::{Variant, Vary, check_distinct, combined};
-use scenario::{ScenarioError, SweepFile};
+use crate::runs::vary::{Variant, Vary, check_distinct, combined, placed};
+use scenario::SweepFile;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ impl Plan {
     /// # Errors
     /// Everything that is wrong with them.
     pub fn of(file: &Path, set: &[Override], vary: &[Vary], seeds: &[u64]) -> Result<Plan, Failure> {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let text = std::fs::read_to_string(file).map_err(|error| Failure::unreadable(file, &error))?;
         let mut plan = if SweepFile::recognise(&text) {
             let wrong = |errors| Failure::Scenario { errors, path: file.to_owned() };
             SweepFile::read(file).map_err(wrong)?
@@ -113,7 +113,7 @@ impl Plan {
         let threads = pool::threads(jobs, firsts.len());
         let lowered = pool::each(firsts, threads, |variant| match lower(variant) {
             Ok(known) => ControlFlow::Continue(Ok(known)),
-            Err(failure) => ControlFlow::Break(Err(self.placed(failure))),
+            Err(failure) => ControlFlow::Break(Err(placed(failure, &self.varied))),
         });
         let known = lowered.results.into_iter().map(|(_, known)| known).collect::<Result<Vec<_>, Failure>>()?;
         let (mut points, mut which): (Vec<Point>, usize) = (Vec::with_capacity(self.variants.len()), 0);
@@ -140,29 +140,6 @@ impl Plan {
             }
         }
         Ok(())
-    }
-
-    /// A mistake in a value is told where the value is written.
-    fn placed(&self, failure: Failure) -> Failure {
-        let Failure::Scenario { mut errors, path } = failure else { return failure };
-        for error in &mut errors.errors {
-            let Some(written) = error.path.strip_prefix("--set ").map(str::to_owned) else { continue };
-            let is_it = |vary: &&Vary| written.split_once('=').is_some_and(|(key, _)| key == vary.key);
-            if let Some(vary) = self.varied.iter().find(is_it) {
-                let message = std::mem::take(&mut error.message);
-                *error = match &vary.place {
-                    Some((path, line, column)) => ScenarioError {
-                        path: path.clone(),
-                        line: *line,
-                        column: *column,
-                        message: format!("{written}: {message}"),
-                        ..error.clone()
-                    },
-                    None => ScenarioError { path: format!("--vary {written}"), message, ..error.clone() },
-                };
-            }
-        }
-        Failure::Scenario { errors, path }
     }
 
     /// What the folder says of itself.

@@ -171,7 +171,14 @@ fn source(args: &RulesArgs, fabric: &Fabric, expected: &Expected) -> Result<Path
         Expected::Trees => PathSource::Trees { roots: TreeRoots::Switches, seed: None },
         Expected::ServerTrees => PathSource::Trees { roots: TreeRoots::Servers, seed: None },
         Expected::Random(count) => PathSource::Random { count: *count, max_switches: 16, seed: args.paths_seed },
-        Expected::File(path) => PathSource::List(PathList::read(fabric, &read_text(path)?).map_err(at(path))?),
+        Expected::File(path) => {
+            let list = PathList::read(fabric, &read_text(path)?).map_err(at(path))?;
+            if list.is_empty() {
+                let help = "write one a line, the names of its nodes from host to host: H1 T1 L1 T2 H5";
+                return Err(Failure::input(format!("{}: no path stands in it", path.display()), help));
+            }
+            PathSource::List(list)
+        }
         Expected::Routes(path) => PathSource::Tables(Routes::read_json(fabric, &read_text(path)?).map_err(at(path))?),
         Expected::Fdbs(path) => {
             let Some(subnet) = &args.subnet else {

@@ -4,7 +4,7 @@ use crate::fabric_source::{self, FabricFlags};
 use crate::failure::Failure;
 use fabric::Fabric;
 use std::path::{Path, PathBuf};
-use tagger::rules::{RuleTable, Tag};
+use tagger::rules::{RuleFileError, RuleTable, Tag};
 
 /// Rules and the fabric that they are for.
 #[derive(Clone, Debug, clap::Args)]
@@ -47,8 +47,11 @@ pub fn read_text(path: &Path) -> Result<String, Failure> {
 /// What is wrong with the file, with its element.
 pub fn read_rules(path: &Path, fabric: &Fabric) -> Result<RuleTable, Failure> {
     let text = read_text(path)?;
-    RuleTable::read(fabric, &text)
-        .map_err(|error| Failure::Input { message: format!("{}: {error}", path.display()), help: None })
+    RuleTable::read(fabric, &text).map_err(|error| {
+        let unlike = matches!(error, RuleFileError::Syntax { .. } | RuleFileError::Format { .. });
+        let help = unlike.then(|| "rules are written by tidegate tagger rules --out".to_owned());
+        Failure::Input { message: format!("{}: {error}", path.display()), help }
+    })
 }
 
 /// The tag that packets of a class enter with; without a name, of the first class.

@@ -32,6 +32,10 @@ impl Trace {
     /// # Errors
     /// A folder that is no whole result, is of another version, or has no trace.
     pub fn read(folder: &Path) -> Result<Trace, Failure> {
+        if !folder.is_dir() {
+            let help = "name the folder that tidegate run --out wrote";
+            return Err(Failure::input(format!("{}: no such folder", folder.display()), help));
+        }
         let summary = read_verified(folder)?;
         let (theirs, ours) = (&summary.scenario.version, env!("CARGO_PKG_VERSION"));
         if theirs != ours {
