@@ -61,6 +61,7 @@ fn main() {
             transport: TransportParameters::build(transport, []).unwrap(),
             reply_class: Some(6),
             obeys_pause: true,
+            on_bounce: Default::default(),
             ttl: 64,
             mtu_bytes: 1100,
         },
@@ -72,6 +73,7 @@ fn main() {
         seed: 1,
         threads,
         deadlock_every: Some(Time::from_us(100)),
+        storm: Some(StormParameters::default()),
         record: RecordParameters::default(),
     };
     let mut simulation = Simulation::new(setup).unwrap();

@@ -29,6 +29,8 @@ pub struct Ledger {
     pub bounced_bytes: u64,
     /// Frames that came back as far as the host that had sent them, once for each time.
     pub bounced_to_source: u64,
+    /// How often a sender slowed down for that.
+    pub slowed: u64,
     /// Turns as frames carry them: those of frames that have ended, and that are under way; up to 255 a frame.
     pub turns: TurnLedger,
     /// Data frames sent that had been sent before, and their payload.
@@ -70,6 +72,7 @@ impl Ledger {
         self.detours += other.detours;
         self.bounced_bytes += other.bounced_bytes;
         self.bounced_to_source += other.bounced_to_source;
+        self.slowed += other.slowed;
         self.turns.merge(&other.turns);
         self.retransmissions += other.retransmissions;
         self.retransmitted_bytes += other.retransmitted_bytes;

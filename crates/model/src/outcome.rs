@@ -5,6 +5,7 @@ use crate::host::Travel;
 use crate::node::Machine;
 use crate::parameters::{Buffer, Overload, QueueLimit, Threshold};
 use crate::simulation::{Simulation, Watcher};
+use crate::turns::Storms;
 use check::ReorderDensity;
 use check::Verdict;
 use check::buffer::{Mark, Unit};
@@ -367,7 +368,7 @@ impl Simulation {
         if lossy > 0 && self.network.switch.flow_control.lossless() != 0 {
             warnings.push(format!("links lost {lossy} frames: flow control cannot prevent that"));
         }
-        warnings.extend(self.storms.warning());
+        warnings.extend(self.storms.as_ref().and_then(Storms::warning));
         warnings
     }
 }

@@ -2,6 +2,7 @@
 
 use fabric::routing::{Failure, Forwarding, PathTable};
 use fabric::{Fabric, NodeId, PortIndex};
+use protocols::halve::OnBounce;
 use protocols::pabo::BounceParameters;
 use protocols::transport::TransportParameters;
 use units::{Rate, Time};
@@ -189,6 +190,8 @@ pub struct HostParameters {
     pub reply_class: Option<u8>,
     /// Whether hosts stop when a PAUSE or PFC frame tells them to.
     pub obeys_pause: bool,
+    /// What senders do about frames of their own that switches bounced back to them.
+    pub on_bounce: OnBounce,
     /// TTL of new frames, 1 to 255.
     pub ttl: u8,
     /// The largest frame that any transport or datagram source of the run makes, for headroom.
@@ -270,8 +273,28 @@ pub struct Setup {
     pub threads: usize,
     /// How often a deadlock is looked for; `None` for never.
     pub deadlock_every: Option<Time>,
+    /// What a bounce storm is; `None` looks for none.
+    pub storm: Option<StormParameters>,
     /// What else to watch and write down.
     pub record: RecordParameters,
+}
+
+/// What a bounce storm is: this many looks in a row, between each two of which switches turned more than `ratio`
+/// times as many frames around as hosts received.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StormParameters {
+    /// Looks in a row, at least 1.
+    pub looks: u32,
+    /// Time between two looks; `None` for a thousandth of the run, at least 20 us.
+    pub every: Option<Time>,
+    /// Frames turned for each one received, finite, at least 0.
+    pub ratio: f64,
+}
+
+impl Default for StormParameters {
+    fn default() -> Self {
+        StormParameters { looks: 10, every: None, ratio: 1.0 }
+    }
 }
 
 /// What a run writes down beside its summary, and what of the summary costs a look at every frame.

@@ -99,7 +99,8 @@ pub struct Simulation {
     /// Nodes that ran and were not looked at yet, and switches with a port that is stopped.
     fresh: Vec<u32>,
     pub(crate) stopped: BTreeSet<u32>,
-    pub(crate) storms: Storms,
+    /// Where switches turn frames around and storms are looked for.
+    pub(crate) storms: Option<Storms>,
     /// The notes of watched nodes, and which those are.
     collector: Option<Collector>,
     watched: Vec<NodeId>,
@@ -113,7 +114,7 @@ impl Simulation {
     pub fn new(setup: Setup) -> Result<Self, ModelError> {
         let (duration, warm_up, record) = (setup.duration, setup.warm_up, setup.record.clone());
         let measure_end = setup.measure_end.min(duration);
-        let (deadlock_every, threads) = (setup.deadlock_every, setup.threads);
+        let (deadlock_every, threads, setup_storm) = (setup.deadlock_every, setup.threads, setup.storm);
         let Built { network, machines, wires, position } = build(setup)?;
         let engine = Engine::new(machines, &wires, threads)?;
         let collector = network.selection.clone().map(Collector::new);
@@ -122,6 +123,7 @@ impl Simulation {
         let watched = network.fabric.node_ids().filter(is_watched).collect();
         let (ports, entries) = (network.fabric.port_count(), network.traffic_entries);
         let nodes = engine.len();
+        let storms = setup_storm.filter(|_| network.turns()).map(|parameters| Storms::new(parameters, nodes));
         Ok(Simulation {
             engine,
             network,
@@ -141,7 +143,7 @@ impl Simulation {
             hops: 0,
             fresh: Vec::new(),
             stopped: BTreeSet::new(),
-            storms: Storms::new(nodes),
+            storms,
             collector,
             watched,
         })
@@ -152,6 +154,7 @@ impl Simulation {
         // Often enough for a live display and bounded memory; part of the results' order, so it
         // depends on the scenario alone.
         let collect = (self.duration / 1000).max(Time::from_us(20));
+        let storm_every = self.storms.as_ref().map(|storms| storms.every().unwrap_or(collect));
         loop {
             let now = self.engine.now();
             if now >= self.duration {
@@ -164,6 +167,7 @@ impl Simulation {
                 self.record.links_every,
                 self.record.throughput_every,
                 self.collector.is_some().then_some(NOTES_EVERY),
+                storm_every,
             ];
             let next = |period: Time| now + period - now % period;
             let mut stop = periods.iter().flatten().map(|&period| next(period)).min().unwrap_or(self.duration);
@@ -199,8 +203,11 @@ impl Simulation {
             if self.collector.is_some() {
                 self.tell_notes(watcher);
             }
+            if due(storm_every) || stop == self.duration {
+                self.look_for_storms(stop);
+            }
             if due(Some(collect)) || stop == self.duration {
-                self.collect(stop, watcher);
+                self.collect(watcher);
                 if !watcher.progress(stop, self.hops) {
                     return stop >= self.duration;
                 }
@@ -254,8 +261,7 @@ impl Simulation {
     }
 
     /// Takes what ended in the nodes that ran, in order of node and time.
-    fn collect(&mut self, now: Time, watcher: &mut dyn Watcher) {
-        let turns = self.network.turns();
+    fn collect(&mut self, watcher: &mut dyn Watcher) {
         self.fresh.sort_unstable();
         self.fresh.dedup();
         for position in 0..self.fresh.len() {
@@ -263,8 +269,8 @@ impl Simulation {
             let machine = self.engine.node(index);
             let hops = machine.ledger().hops;
             self.hops += hops - std::mem::replace(&mut self.hops_before[index], hops);
-            if turns {
-                self.storms.add(index, machine.ledger());
+            if let Some(storms) = &mut self.storms {
+                storms.add(index, machine.ledger());
             }
             let (node, news) = match machine {
                 Machine::Host(host) => (host.node, !host.ends.is_empty() || !host.pause_events.is_empty()),
@@ -285,9 +291,15 @@ impl Simulation {
             }
         }
         self.fresh.clear();
-        if turns {
-            self.storms.look(now);
+    }
+
+    /// Judges what turned since the last look.
+    fn look_for_storms(&mut self, now: Time) {
+        let Some(storms) = &mut self.storms else { return };
+        for &index in &self.fresh {
+            storms.add(index as usize, self.engine.node(index as usize).ledger());
         }
+        storms.look(now);
     }
 
     pub(crate) fn flow_ended(&mut self, end: &FlowEnd, watcher: &mut dyn Watcher) {

@@ -2,7 +2,7 @@
 
 use crate::account::Ledger;
 use crate::host::Travel;
-use crate::parameters::Overload;
+use crate::parameters::{Overload, StormParameters};
 use crate::simulation::Simulation;
 use check::conservation::Cause;
 use record::turns::{PortTurns, Storm, SwitchTurns, TurnSummary};
@@ -10,13 +10,11 @@ use units::Time;
 
 /// How many ports a summary names.
 const LISTED_PORTS: usize = 10;
-/// How many looks in a row make a storm.
-const STORM_LOOKS: u32 = 10;
 
-/// Looks for bounce storms: ten looks in a row, a thousandth of the run (at least 20 us) apart, between each two of
-/// which switches turned more frames around than hosts received.
+/// Looks for bounce storms, as [`StormParameters`] define them.
 #[derive(Debug, Default)]
 pub(crate) struct Storms {
+    parameters: StormParameters,
     /// Turns and arrivals that were counted at each node when it was last looked at.
     before: Vec<(u64, u64)>,
     /// Of the present span.
@@ -30,8 +28,13 @@ pub(crate) struct Storms {
 }
 
 impl Storms {
-    pub fn new(nodes: usize) -> Storms {
-        Storms { before: vec![(0, 0); nodes], ..Storms::default() }
+    pub fn new(parameters: StormParameters, nodes: usize) -> Storms {
+        Storms { parameters, before: vec![(0, 0); nodes], ..Storms::default() }
+    }
+
+    /// How often to look, if it was said.
+    pub fn every(&self) -> Option<Time> {
+        self.parameters.every
     }
 
     /// Adds what happened at one node since it was last looked at.
@@ -46,7 +49,8 @@ impl Storms {
     /// Every node was added: judges the span that ends `now`.
     pub fn look(&mut self, now: Time) {
         let (turned, received) = (std::mem::take(&mut self.turned), std::mem::take(&mut self.received));
-        if turned > received {
+        // Counts below 2^53: exact as floats, and one rounded multiplication.
+        if turned as f64 > self.parameters.ratio * received as f64 {
             if self.looks == 0 {
                 self.current = Storm { start_ps: self.last_look.as_ps(), ..Storm::default() };
             }
@@ -55,7 +59,7 @@ impl Storms {
             self.current.turned += turned;
             self.current.received += received;
             let longer = self.current.end_ps - self.current.start_ps > self.longest.end_ps - self.longest.start_ps;
-            if self.looks >= STORM_LOOKS && longer {
+            if self.looks >= self.parameters.looks && longer {
                 self.longest = self.current;
             }
         } else {
@@ -126,11 +130,12 @@ impl Simulation {
             by_turns: trimmed(&travel.turns),
             replies_by_turns: trimmed(&travel.reply_turns),
             returned_to_source: ledger.bounced_to_source,
+            slowed_down: ledger.slowed,
             spent_bytes: 2 * ledger.bounced_bytes,
             spent_share_of_hops: share(2 * made, ledger.hops),
             switches,
             ports,
-            storm: self.storms.storm(),
+            storm: self.storms.as_ref().and_then(Storms::storm),
         }
     }
 }
@@ -145,8 +150,8 @@ fn trimmed(counts: &[u64]) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    fn told(spans: &[(u64, u64)]) -> Option<Storm> {
-        let mut storms = Storms::new(1);
+    fn told_by(parameters: StormParameters, spans: &[(u64, u64)]) -> Option<Storm> {
+        let mut storms = Storms::new(parameters, 1);
         let mut ledger = Ledger::default();
         for (at, &(turned, received)) in spans.iter().enumerate() {
             ledger.bounces += turned;
@@ -155,6 +160,20 @@ mod tests {
             storms.look(Time::from_us(at as u64 + 1));
         }
         storms.storm()
+    }
+
+    fn told(spans: &[(u64, u64)]) -> Option<Storm> {
+        told_by(StormParameters::default(), spans)
+    }
+
+    #[test]
+    fn looks_and_ratio_are_parameters() {
+        let with = |looks, ratio, spans: &[(u64, u64)]| {
+            told_by(StormParameters { looks, ratio, ..StormParameters::default() }, spans).is_some()
+        };
+        assert!(with(3, 1.0, &[(5, 4); 3]) && !with(4, 1.0, &[(5, 4); 3]));
+        assert!(with(3, 1.2, &[(5, 4); 3]) && !with(3, 1.25, &[(5, 4); 3]));
+        assert!(with(1, 0.0, &[(1, 100)]) && !with(1, 0.0, &[(0, 100)]));
     }
 
     #[test]

@@ -263,6 +263,17 @@ impl RateController for Dcqcn {
         self.alpha = (1.0 - parameters.gain) * alpha + parameters.gain;
         self.cut_at = now;
     }
+
+    fn halve(&mut self, parameters: &DcqcnParameters, now: Time) -> bool {
+        self.recovery.advance(&parameters.recovery, now);
+        if self.recovery.current() <= parameters.recovery.min_rate {
+            return false;
+        }
+        self.recovery.cut(&parameters.recovery, now, 0.5, !parameters.clamp_target);
+        // Alpha tells of marks, and stays; a notification that comes right after shall not cut again.
+        self.cut_at = now;
+        true
+    }
 }
 
 #[cfg(test)]

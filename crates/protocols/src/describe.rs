@@ -16,6 +16,8 @@ pub enum Family {
     Tags,
     /// How a host sends.
     Transport,
+    /// What a sender does about frames of its own that come back.
+    OnBounce,
 }
 
 impl Family {
@@ -28,6 +30,7 @@ impl Family {
             Family::Scheduler => "switch.scheduler",
             Family::Tags => "switch.tags",
             Family::Transport => "host.transport",
+            Family::OnBounce => "host.on_bounce",
         }
     }
 }

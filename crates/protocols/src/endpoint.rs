@@ -6,6 +6,7 @@
 //! receiver-driven pull (blocked until a pull arrives) alike.
 
 use crate::frame::{Frame, Kind};
+use crate::halve::Returns;
 use units::Time;
 use units::random::Stream;
 
@@ -89,6 +90,12 @@ pub trait Sender {
     fn next_timer(&self) -> Time;
     /// The wire is free and the class not paused: what next?
     fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer;
+    /// A data frame of this flow came back, bounced by switches; the driver sends it again. Whether the sender halved
+    /// its window or rate for that: at most once for `every` frames and for a round trip, of which the driver keeps
+    /// `returns` from one call to the next. A sender that has nothing to halve never does.
+    fn on_returned(&mut self, _ctx: &mut Ctx<'_>, _returns: &mut Returns, _every: u32) -> bool {
+        false
+    }
     /// For the flow's record.
     fn statistics(&self) -> SenderStatistics;
 }

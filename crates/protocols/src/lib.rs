@@ -14,6 +14,7 @@ pub mod detour;
 pub mod ecn;
 pub mod endpoint;
 pub mod frame;
+pub mod halve;
 pub mod pabo;
 pub mod pause;
 pub mod rate_recovery;

@@ -3,6 +3,7 @@
 
 use crate::endpoint::{Ctx, Offer, Receiver, Reply, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, flags};
+use crate::halve::Returns;
 use crate::transport::{FlowStart, ReceiverState, SenderState, TransportParameters};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,6 +34,9 @@ pub(crate) struct Pipe {
     pub(crate) lose_every: Option<u64>,
     /// Stale and impossible frames, and timer calls nobody asked for.
     pub(crate) nonsense: f64,
+    /// How often, by step, a data frame comes back, and how many of them ask for a halving.
+    pub(crate) returned: f64,
+    pub(crate) halve_every: u32,
     /// When all of this ends.
     pub(crate) heals_at: Time,
     /// Stops here.
@@ -55,6 +59,8 @@ impl Default for Pipe {
             marks: 0.0,
             lose_every: None,
             nonsense: 0.0,
+            returned: 0.0,
+            halve_every: 1,
             heals_at: Time::MAX,
             until: Time::from_s(10),
             seed: 1,
@@ -75,6 +81,8 @@ pub(crate) struct Outcome {
     pub(crate) cnps: u64,
     pub(crate) marked: u64,
     pub(crate) timer_calls: u64,
+    pub(crate) returned: u64,
+    pub(crate) halvings: u64,
     pub(crate) most_queued_bytes: u64,
     pub(crate) ended: Time,
     pub(crate) statistics: SenderStatistics,
@@ -161,6 +169,25 @@ impl Run<'_> {
         }
     }
 
+    /// A data frame came back: a sender may halve what it sends by, at most once for so many frames, and nothing else.
+    fn come_back(&mut self, now: Time, sender: &mut SenderState, returns: &mut Returns) {
+        let pace = |sender: &mut SenderState| match sender {
+            SenderState::Tcp(tcp) => tcp.congestion_window_bytes(),
+            SenderState::Roce(roce) => roce.rate(now).as_bps(),
+            SenderState::Datagram(_) => 0,
+        };
+        let before = pace(sender);
+        let mut replies = Vec::new();
+        let mut ctx = Ctx { now, random: &mut self.endpoint_random, replies: &mut replies };
+        let halved = sender.on_returned(&mut ctx, returns, self.pipe.halve_every);
+        let after = pace(sender);
+        assert!(replies.is_empty(), "nobody is told");
+        assert!(if halved { after < before && after >= before / 2 } else { after == before }, "{before}, {after}");
+        self.outcome.returned += 1;
+        self.outcome.halvings += u64::from(halved);
+        assert!(self.outcome.halvings * u64::from(self.pipe.halve_every) <= self.outcome.returned);
+    }
+
     /// A frame that never was, or was long ago: stale acknowledgements, notifications, the impossible.
     fn nonsense(&mut self, now: Time) -> Frame {
         let kind = [Kind::Ack, Kind::Ack, Kind::Cnp, Kind::Data, Kind::Trigger][self.random.below(5) as usize];
@@ -196,6 +223,7 @@ impl Pipe {
             outcome: Outcome::default(),
         };
         let mut replies = Vec::new();
+        let mut returns = Returns::default();
         let (mut now, mut wire_free, mut wake) = (Time::ZERO, Time::ZERO, Time::ZERO);
         loop {
             let next = run.events.peek().map_or(Time::MAX, |Reverse(event)| event.0);
@@ -210,6 +238,9 @@ impl Pipe {
                 sender.on_frame(&mut ctx, &frame);
                 sender.on_timer(&mut ctx);
                 receiver.on_timer(&mut ctx);
+            }
+            if run.chance(now, self.returned) {
+                run.come_back(now, &mut sender, &mut returns);
             }
             run_due(&mut run, now, &mut sender, &mut receiver, &mut replies);
             wake = Time::MAX;

@@ -264,6 +264,7 @@ fn zoo() -> Vec<TransportParameters> {
 /// once, and when the network heals the flow completes.
 #[test]
 fn anything_may_happen_and_every_byte_arrives_once() {
+    let mut halvings = [0, 0];
     for seed in 0..30 {
         for (number, transport) in zoo().iter().enumerate() {
             let chaos = |step: u64| ((seed * 7 + step * 3) % 10) as f64 / 10.0;
@@ -274,6 +275,8 @@ fn anything_may_happen_and_every_byte_arrives_once() {
                 marks: chaos(4) * 0.5,
                 jitter: Time::from_us((seed % 4) * 15),
                 nonsense: chaos(5) * 0.2,
+                returned: chaos(6) * 0.3,
+                halve_every: 1 + (seed % 4) as u32,
                 heals_at: Time::from_ms(20),
                 until: Time::from_s(5),
                 buffer_bytes: 60_000,
@@ -288,7 +291,9 @@ fn anything_may_happen_and_every_byte_arrives_once() {
             let size = [1, 1459, 10_001, 500_000][(seed % 4) as usize].min(if number >= 10 { 3000 } else { u64::MAX });
             let outcome = pipe.run(transport, size, |now, sender| match sender {
                 SenderState::Tcp(tcp) => assert!(tcp.congestion_window_bytes() >= least),
-                SenderState::Roce(roce) => assert!(roce.rate(now) <= Rate::from_gbps(20)),
+                SenderState::Roce(roce) => {
+                    assert!((Rate::from_mbps(1)..=Rate::from_gbps(20)).contains(&roce.rate(now)));
+                }
                 SenderState::Datagram(_) => {}
             });
             let context = format!("seed {seed}, transport {number}: {outcome:?}");
@@ -296,7 +301,31 @@ fn anything_may_happen_and_every_byte_arrives_once() {
             assert_eq!(outcome.delivered_bytes, size, "{context}");
             assert!(outcome.done, "{context}");
             assert_eq!(outcome.statistics.delivered, outcome.completed_at, "{context}");
+            halvings[usize::from(transport.slows_down())] += outcome.halvings;
         }
+    }
+    assert!(halvings[0] == 0 && halvings[1] > 100, "{halvings:?}");
+}
+
+/// A sender whose frames keep coming back halves once a round trip, and a long row of halvings ends at the floor.
+#[test]
+fn what_comes_back_halves_window_and_rate() {
+    let pipe = Pipe { returned: 0.5, halve_every: 2, until: Time::from_ms(20), ..Pipe::default() };
+    for (kind, settings) in [("dctcp", &[][..]), ("tcp", &[]), ("dcqcn", &[("min_rate", "500Mbps")])] {
+        let free = Pipe { returned: 0.0, ..pipe.clone() }.run(&build(kind, settings), u64::MAX, |_, _| {});
+        let held = pipe.run(&build(kind, settings), u64::MAX, |_, _| {});
+        assert_eq!(free.halvings, 0);
+        // Of 20 us and what the queue adds.
+        let rounds = pipe.until.as_ps() / Time::from_us(20).as_ps();
+        assert!((10..=rounds).contains(&held.halvings), "{kind}: {held:?}");
+        assert!(held.delivered_bytes * 2 < free.delivered_bytes, "{kind}: {held:?}, {free:?}");
+        assert!(held.delivered_bytes > 100_000, "{kind}: {held:?}");
+    }
+    // Nothing that would grow again: nothing is halved.
+    for (kind, settings) in [("roce", &[][..]), ("tcp", &[("congestion_control", "none")]), ("datagram", &[])] {
+        assert!(!build(kind, settings).slows_down());
+        let held = pipe.run(&build(kind, settings), 30_000_000, |_, _| {});
+        assert!(held.returned > 100 && held.halvings == 0, "{kind}: {held:?}");
     }
 }
 

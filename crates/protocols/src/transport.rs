@@ -45,6 +45,7 @@ use crate::dctcp;
 use crate::describe::Mechanism;
 use crate::endpoint::{Ctx, Offer, Receipt, Receiver, Sender, SenderStatistics};
 use crate::frame::Frame;
+use crate::halve::Returns;
 use crate::roce::{self, RoceParameters, RoceReceiver, RoceSender};
 use crate::settings::ParameterError;
 use crate::tcp::{self, TcpParameters, TcpReceiver, TcpSender};
@@ -167,6 +168,15 @@ impl TransportParameters {
         }
     }
 
+    /// Whether senders have a window or rate that [`Sender::on_returned`] can halve, and that grows again.
+    pub fn slows_down(&self) -> bool {
+        match self {
+            TransportParameters::Datagram(_) => false,
+            TransportParameters::Tcp(parameters) => parameters.congestion_control != tcp::CongestionControl::Fixed,
+            TransportParameters::Roce(parameters) => parameters.control != roce::control::ControlParameters::Fixed,
+        }
+    }
+
     /// Payload of every data frame of a flow but the last.
     pub fn payload_bytes(&self) -> u16 {
         match self {
@@ -245,6 +255,10 @@ impl Sender for SenderState {
     #[inline]
     fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
         dispatch!(SenderState, self, state => state.poll(ctx))
+    }
+    #[cold]
+    fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
+        dispatch!(SenderState, self, state => state.on_returned(ctx, returns, every))
     }
     fn statistics(&self) -> SenderStatistics {
         dispatch!(SenderState, self, state => state.statistics())

@@ -23,6 +23,8 @@ pub struct TurnSummary {
     pub replies_by_turns: Vec<u64>,
     /// How often a frame came back to the host that had sent it.
     pub returned_to_source: u64,
+    /// How often a sender halved its window or rate because frames came back to it.
+    pub slowed_down: u64,
     /// What turns cost links, in bytes of frames: each one the hop away, and the hop again.
     pub spent_bytes: u64,
     /// The same in packet-hops, as a share of all, 0..=1.

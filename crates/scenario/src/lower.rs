@@ -351,6 +351,7 @@ impl Scenario {
             let message = format!("{} reacts to marks, but no switch marks", parts.host.transport_kind);
             context.warn("switch.marking", message);
         }
+        overload_part::warn(context, parts, &plan);
         let (planned, drawn) = (plan.flows.len() as u64, !plan.arrivals.is_empty());
         let record = parts.watch.record.lower(context, &fabric, planned, drawn);
         if parts.watch.record.every.utilisation.is_some() && matches!(parts.switch.buffer, Buffer::Shared { .. }) {
@@ -362,6 +363,7 @@ impl Scenario {
             transport: parts.host.transport.clone(),
             reply_class: parts.host.reply_class,
             obeys_pause: parts.host.obeys_pause,
+            on_bounce: parts.host.on_bounce,
             ttl: parts.host.ttl,
             mtu_bytes: mtu,
         };
@@ -396,6 +398,7 @@ impl Scenario {
                 seed: parts.seed,
                 threads: parts.top.threads,
                 deadlock_every: parts.watch.deadlock_every,
+                storm: parts.watch.storm,
                 record: record?,
                 fabric,
             },

@@ -6,6 +6,7 @@ use crate::section::{Context, Section, share, show};
 use crate::switch_part::classes;
 use fabric::Fabric;
 use model::parameters::{FlowControl, Overload, QueueLimit};
+use protocols::halve::OnBounce;
 use protocols::pabo::{BounceParameters, Return, Utilisation};
 
 pub(crate) fn read(
@@ -77,6 +78,20 @@ fn bounce(
     let utilisation = if utilisation? == "fuller" { Utilisation::Fuller } else { Utilisation::SubQueue };
     let pabo = BounceParameters { theta: theta?, lambda: lambda?, back, utilisation, limit, classes };
     Some(Overload::Bounce { pabo, queue: queue? })
+}
+
+/// What senders that slow down for returned frames cannot hear of.
+pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &traffic::Plan) {
+    if parts.host.on_bounce == OnBounce::None {
+        return;
+    }
+    let is_source = |flow: &traffic::Flow| matches!(flow.load, traffic::Load::Datagrams(_));
+    if !matches!(parts.switch.overload, Overload::Bounce { .. }) {
+        context.warn("host.on_bounce", "senders would slow down for bounced frames, but no switch bounces any");
+    } else if plan.flows.iter().any(is_source) {
+        let message = "sources of datagrams do not slow down for bounced frames: only flows of host.transport do";
+        context.warn("host.on_bounce", message);
+    }
 }
 
 /// What only fabric, hosts and traffic together tell. `used` are the classes of the traffic, a bit each.

@@ -6,8 +6,9 @@ use crate::keys;
 use crate::record_part::{self, RecordPart};
 use crate::section::{Section, list, positive, show, text};
 use crate::suggest;
-use model::parameters::{Reroute, Spread};
+use model::parameters::{Reroute, Spread, StormParameters};
 use protocols::ParameterError;
+use protocols::halve::OnBounce;
 use protocols::transport::{MECHANISMS, TransportParameters};
 use units::Time;
 
@@ -141,6 +142,7 @@ pub(crate) struct HostPart {
     pub reply_class: Option<u8>,
     pub obeys_pause: bool,
     pub takes_back: bool,
+    pub on_bounce: OnBounce,
     pub ttl: u8,
     pub notification_delay: Option<Time>,
 }
@@ -150,12 +152,30 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
     let transport = transport(&section);
     let (reply_class, obeys_pause) = (section.class("reply_class"), section.flag("obeys_pause"));
     let takes_back = section.flag("takes_back");
+    let on_bounce = on_bounce(&section, transport.as_ref().map(|(_, transport)| transport));
     let ttl = section.whole("ttl", 1..=255);
     let notification_delay = section.read("notification_delay", positive);
     section.finish();
     let (transport_kind, transport) = transport?;
-    let (obeys_pause, takes_back, ttl) = (obeys_pause?, takes_back?, ttl? as u8);
-    Some(HostPart { transport, transport_kind, reply_class, obeys_pause, takes_back, ttl, notification_delay })
+    let (obeys_pause, takes_back, on_bounce, ttl) = (obeys_pause?, takes_back?, on_bounce?, ttl? as u8);
+    Some(HostPart { transport, transport_kind, reply_class, obeys_pause, takes_back, on_bounce, ttl, notification_delay })
+}
+
+/// `host.on_bounce`, which takes a transport that can slow down.
+fn on_bounce(host: &Section<'_, '_>, transport: Option<&TransportParameters>) -> Option<OnBounce> {
+    let table = host.table("on_bounce", "host.on_bounce", true);
+    let kind = table.kind("reaction to returned frames", &["none", "halve"]);
+    let every = (kind == Some("halve")).then(|| table.whole("every", 1..=1_000_000)).flatten();
+    table.finish();
+    if kind? == "none" {
+        return Some(OnBounce::None);
+    }
+    if transport.is_some_and(|transport| !transport.slows_down()) {
+        let message = "senders of this transport have no window or rate that falls and grows again: nothing to halve";
+        let help = "use tcp, dctcp or dcqcn, or leave host.on_bounce out".to_owned();
+        table.fail("kind", message, Some(help));
+    }
+    Some(OnBounce::Halve { every: every? as u32 })
 }
 
 /// Parameters come from the tables of the mechanisms, each with its default and source.
@@ -223,6 +243,7 @@ pub(crate) struct Watch {
     pub measure_end: Option<Time>,
     pub record: RecordPart,
     pub deadlock_every: Option<Time>,
+    pub storm: Option<StormParameters>,
     pub expect_deadlock: bool,
 }
 
@@ -245,6 +266,7 @@ pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Wa
     let record = record_part::read(root);
     let check = root.table("check", "check", false);
     let deadlock_every = check.every("deadlock");
+    let storm = storm(&check);
     let expect = check.word("expect", "outcome", &["deadlock"]);
     check.finish();
     if expect.is_some() && deadlock_every.is_none() {
@@ -254,5 +276,24 @@ pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Wa
     let mut record = record?;
     record.every.reordering = reordering?.then_some(threshold? as u32);
     record.every.utilisation = utilisation;
-    Some(Watch { warm_up: warm_up?, measure_end, record, deadlock_every, expect_deadlock: expect.is_some() })
+    let storm = storm?;
+    Some(Watch { warm_up: warm_up?, measure_end, record, deadlock_every, storm, expect_deadlock: expect.is_some() })
+}
+
+/// `check.storm`: a table, or whether to look at all.
+fn storm(check: &Section<'_, '_>) -> Option<Option<StormParameters>> {
+    if check.is_flag("storm") {
+        return check.flag("storm").map(|looks| looks.then(StormParameters::default));
+    }
+    let table = check.table("storm", "check.storm", false);
+    let (looks, every) = (table.whole("looks", 1..=1_000_000), table.read("every", positive));
+    let ratio = table.read("ratio", |value| match value.text().map(|text| (text.parse::<f64>(), text)) {
+        Some((Ok(ratio), text)) if ratio.is_finite() && ratio >= 0.0 => Ok((ratio, text)),
+        _ => {
+            let help = "write a number of at least 0: frames turned for each one received".to_owned();
+            Err((format!("{} is no ratio of frames", show(value)), Some(help)))
+        }
+    });
+    table.finish();
+    Some(Some(StormParameters { looks: looks? as u32, every, ratio: ratio? }))
 }

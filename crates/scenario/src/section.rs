@@ -119,6 +119,11 @@ impl<'c, 'd> Section<'c, 'd> {
         self.table.get(key).is_some()
     }
 
+    /// Whether true or false stands there.
+    pub fn is_flag(&self, key: &str) -> bool {
+        self.table.get(key).is_some_and(|item| matches!(item.value, Value::Boolean(_)))
+    }
+
     /// The table at `key`, or an empty one. With `short` a text may stand for the table's `kind`.
     pub fn table(&self, key: &'static str, schema: &'static str, short: bool) -> Section<'c, 'd> {
         self.asked.borrow_mut().push(key);

@@ -94,3 +94,59 @@ fn combinations_that_make_no_sense() {
     let relays = relays.map(|_| ()).unwrap_err();
     assert!(relays.contains("carry frames of others"), "{relays}");
 }
+
+#[test]
+fn senders_that_slow_down() {
+    use protocols::halve::OnBounce;
+    let host = |table: &str| GOOD.replace("[[traffic]]", &format!("[host]\n{table}\n\n[[traffic]]"));
+    let on = |table: &str| lower(&host(table)).map(|lowered| (lowered.setup.host.on_bounce, lowered.warnings.len()));
+    let dctcp = "transport = { kind = \"dctcp\" }\n";
+    let quiet = lower(GOOD).unwrap();
+    assert_eq!(quiet.setup.host.on_bounce, OnBounce::None, "off unless asked for");
+    let marks = on(dctcp).unwrap().1;
+    assert_eq!(on(&format!("{dctcp}on_bounce = \"halve\"")), Ok((OnBounce::Halve { every: 1 }, marks)));
+    let eight = format!("{dctcp}on_bounce = {{ kind = \"halve\", every = 8 }}");
+    assert_eq!(on(&eight), Ok((OnBounce::Halve { every: 8 }, marks)));
+    for (table, expected) in [
+        ("on_bounce = \"halve\"", "nothing to halve"),
+        ("transport = \"datagram\"\non_bounce = \"halve\"", "nothing to halve"),
+        ("transport = { kind = \"tcp\", congestion_control = \"none\" }\non_bounce = \"halve\"", "nothing to halve"),
+        ("transport = \"dctcp\"\non_bounce = { kind = \"halve\", every = 0 }", "`0` is out of range"),
+        ("on_bounce = { kind = \"none\", every = 2 }", "`every` belongs to halve"),
+        ("on_bounce = \"stop\"", "`stop` is no reaction to returned frames"),
+    ] {
+        let message = on(table).expect_err(table);
+        assert!(message.contains(expected) && message.contains("help: "), "{table}: {message}");
+    }
+    let told = |text: &str| {
+        let lowered = lower(text).unwrap();
+        lowered.warnings.iter().filter(|warning| warning.key == "host.on_bounce").map(|w| w.message.clone()).collect()
+    };
+    let drop: Vec<String> = told(&host(&eight).replace("kind = \"bounce\"", "kind = \"drop\""));
+    assert!(matches!(&drop[..], [only] if only.contains("no switch bounces any")), "{drop:?}");
+    let sources = host(&eight).replace("size = \"1MB\"", "process = \"poisson\"\nrate = \"100Mbps\"");
+    let sources: Vec<String> = told(&sources);
+    assert!(matches!(&sources[..], [only] if only.contains("sources of datagrams")), "{sources:?}");
+}
+
+#[test]
+fn storms_are_looked_for_as_one_says() {
+    use model::parameters::StormParameters;
+    use units::Time;
+    let with = |check: &str| lower(&format!("{GOOD}\n[check]\n{check}\n")).map(|lowered| lowered.setup.storm);
+    assert_eq!(lower(GOOD).unwrap().setup.storm, Some(StormParameters::default()));
+    assert_eq!(with("storm = true"), Ok(Some(StormParameters::default())));
+    assert_eq!(with("storm = false"), Ok(None));
+    let own = StormParameters { looks: 3, every: Some(Time::from_us(5)), ratio: 2.5 };
+    assert_eq!(with("storm = { looks = 3, every = \"5us\", ratio = 2.5 }"), Ok(Some(own)));
+    for (check, expected) in [
+        ("storm = { looks = 0 }", "`0` is out of range"),
+        ("storm = { every = \"0s\" }", "must be above zero"),
+        ("storm = { ratio = -1 }", "is no ratio of frames"),
+        ("storm = { often = 3 }", "unknown key `often`"),
+        ("storm = 3", "is a whole number, not a table"),
+    ] {
+        let message = with(check).expect_err(check);
+        assert!(message.contains(expected) && message.contains("help: "), "{check}: {message}");
+    }
+}

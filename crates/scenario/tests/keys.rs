@@ -39,7 +39,7 @@ fn base(key: &Key, variant: Option<&str>) -> (String, String) {
             };
             (format!("{TOP}{FABRIC}[[traffic]]\n{lines}"), "traffic.0".into())
         }
-        section if section.starts_with("switch.") => {
+        section if section.starts_with("switch.") || section == "host.on_bounce" => {
             let kind = variant.map(|kind| format!("[{section}]\nkind = \"{kind}\"\n")).unwrap_or_default();
             (format!("{plain}{kind}"), section.into())
         }

@@ -268,6 +268,9 @@ impl Host {
             }
         }
         self.by_flow.remove(&number);
+        if !self.returns.is_empty() {
+            self.returns.remove(&number);
+        }
         self.free.push(slot);
         self.notify(now, number, When::Sent, window);
     }

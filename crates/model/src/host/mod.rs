@@ -35,11 +35,12 @@ use flows::{Incoming, Outgoing};
 use nic::Port;
 use protocols::endpoint::Reply;
 use protocols::frame::Frame;
+use protocols::halve::Returns;
 use protocols::transport::SenderState;
 use record::trace::TraceEvent;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 use units::Time;
 use units::random::{Stream, purpose};
@@ -103,6 +104,8 @@ pub(crate) struct Host {
     pub(crate) delays: Delays,
     /// How frames that arrived since the last reset had travelled, where switches turn frames around.
     pub(crate) travel: Option<Box<Travel>>,
+    /// What came back of own flows, by flow, where senders slow down for it.
+    returns: BTreeMap<u32, Returns>,
     /// Takes notes, where the host is watched.
     pub(crate) tracer: Option<Box<Tracer>>,
     /// How far frames came out of order since the last reset, where it is measured.
@@ -142,6 +145,7 @@ impl Host {
             goodput_bytes: vec![0; network.traffic_entries],
             delays: Delays::new(),
             travel: network.turns().then(Box::default),
+            returns: BTreeMap::new(),
             tracer: Tracer::new(network, node),
             reordering: reorder::density(network),
             network: Arc::clone(network),

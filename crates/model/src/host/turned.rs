@@ -2,10 +2,13 @@
 //! arrive it is written down how far they were bounced.
 
 use super::Host;
+use super::flows::{Outlet, with_ctx};
 use crate::node::OnWire;
 use check::conservation::Cause;
 use engine::Window;
+use protocols::endpoint::{Ctx, Sender};
 use protocols::frame::{Frame, Kind};
+use protocols::halve::OnBounce;
 use protocols::pabo;
 
 /// What frames carry up to, each count apart: their counters stay at 255.
@@ -56,6 +59,16 @@ impl Host {
         }
     }
 
+    /// The sender of a data frame that came back may slow down for it. What it offers then is asked for when the wire
+    /// is free, as ever.
+    fn hear_of_return(&mut self, frame: &Frame, every: u32) {
+        let Some(&slot) = self.by_flow.get(&frame.flow) else { return };
+        let Outlet::Transport(sender) = &mut self.outgoing[slot as usize].outlet else { return };
+        let returns = self.returns.entry(frame.flow).or_default();
+        let slowed = with_ctx!(self, frame.at, |ctx| sender.on_returned(ctx, returns, every));
+        self.ledger.slowed += u64::from(slowed);
+    }
+
     /// A frame of this host has come back: it is sent again, ahead of all new data, and never lost here.
     #[cold]
     pub(super) fn take_back(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
@@ -65,6 +78,11 @@ impl Host {
             return self.ledger.lose(self.node.0, &frame, Cause::NoRoute);
         }
         self.ledger.bounced_to_source += 1;
+        if let OnBounce::Halve { every } = self.network.host.on_bounce
+            && frame.kind == Kind::Data
+        {
+            self.hear_of_return(&frame, every);
+        }
         pabo::go_on(&mut frame);
         frame.ttl = self.network.host.ttl;
         self.queue_frame(frame.at, in_port, frame);

@@ -85,6 +85,7 @@ pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
             transport: transport("roce", &[]),
             reply_class: Some(6),
             obeys_pause: true,
+            on_bounce: Default::default(),
             ttl: 64,
             mtu_bytes: 1518,
         },
@@ -96,6 +97,7 @@ pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
         seed: 1,
         threads: 1,
         deadlock_every: Some(Time::from_us(10)),
+        storm: Some(StormParameters::default()),
         record: RecordParameters::default(),
     }
 }

@@ -23,6 +23,10 @@ pub trait RateController {
     /// An acknowledgement arrived, `rtt` after the frame that caused it was made; `ece` if that one was
     /// marked.
     fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _rtt: Time, _ece: bool) {}
+    /// Frames came back, bounced: halves the rate. Whether it fell.
+    fn halve(&mut self, _parameters: &Self::Parameters, _now: Time) -> bool {
+        false
+    }
 }
 
 /// Which rate control, with its parameters.
@@ -90,6 +94,13 @@ impl RateController for RateControl {
     fn on_ack(&mut self, parameters: &ControlParameters, now: Time, rtt: Time, ece: bool) {
         if let (RateControl::Dcqcn(control), ControlParameters::Dcqcn(parameters)) = (self, parameters) {
             control.on_ack(parameters, now, rtt, ece);
+        }
+    }
+
+    fn halve(&mut self, parameters: &ControlParameters, now: Time) -> bool {
+        match (self, parameters) {
+            (RateControl::Dcqcn(control), ControlParameters::Dcqcn(parameters)) => control.halve(parameters, now),
+            _ => false,
         }
     }
 }

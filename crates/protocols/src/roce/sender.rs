@@ -2,6 +2,7 @@
 
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
+use crate::halve::Returns;
 use crate::roce::RoceParameters;
 use crate::roce::control::{RateControl, RateController};
 use crate::transport::FlowStart;
@@ -169,6 +170,15 @@ impl Sender for RoceSender {
         }
         let next = self.ready.min(self.control.next_change());
         Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp: ctx.now, next })
+    }
+
+    fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
+        let due = returns.is_due(every, self.acknowledged);
+        let halved = due && self.control.halve(&self.parameters.control, ctx.now);
+        if halved {
+            returns.halved(self.fresh);
+        }
+        halved
     }
 
     fn statistics(&self) -> SenderStatistics {

@@ -3,6 +3,7 @@
 use crate::dctcp::Alpha;
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
+use crate::halve::Returns;
 use crate::tcp::timeout::Timeout;
 use crate::tcp::window::{Verdict, Window};
 use crate::tcp::{CWR, Ecn, TcpParameters};
@@ -251,6 +252,18 @@ impl Sender for TcpSender {
             return Offer::Blocked;
         }
         Offer::Send(self.segment(ctx.now, self.next, payload_bytes as u16))
+    }
+
+    fn on_returned(&mut self, _ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
+        // One reduction a window, whatever asks for it: a loss, a mark, or what came back.
+        if !returns.is_due(every, self.acknowledged) || !self.window.may_reduce(self.acknowledged) {
+            return false;
+        }
+        let halved = self.window.halve(self.fresh);
+        if halved {
+            returns.halved(self.fresh);
+        }
+        halved
     }
 
     fn statistics(&self) -> SenderStatistics {

@@ -180,6 +180,15 @@ impl Window {
         self.control != CongestionControl::Fixed && !self.recovering && acknowledged >= self.reduced
     }
 
+    /// Halves the window, two segments at least; `sent` bytes have been sent. Whether it was larger than that.
+    pub(crate) fn halve(&mut self, sent: u64) -> bool {
+        let larger = self.cwnd > 2 * self.mss;
+        if larger {
+            self.reduce(self.cwnd / 2, sent);
+        }
+        larger
+    }
+
     /// Reduces the window for marks to `cwnd`, two segments at least; `sent` bytes have been sent.
     pub(crate) fn reduce(&mut self, cwnd: u64, sent: u64) {
         self.cwnd = cwnd.max(2 * self.mss);

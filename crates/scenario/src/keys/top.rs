@@ -63,11 +63,20 @@ pub(super) const KEYS: &[Key] = &[
     key("host", "takes_back", &[], FLAG)
         .value("true", "PABO, section II-G")
         .means("whether hosts send frames again that switches bounced as far as them; without, nothing may bounce"),
+    key("host", "on_bounce", &[], Of("a table with `kind`", "{}"))
+        .value("none", "PABO, section V: no host reacts")
+        .means("what a sender does about frames of its own that switches bounced back to it"),
     key("host", "ttl", &[], COUNT).value("64", "RFC 1700").means("time to live of new frames, 1 to 255"),
     key("host", "notification_delay", &[], TIME)
         .absent("the least link delay", "choice of this project: what no frame can undercut")
         .means("how long one host's event takes to start a flow at another, above zero"),
     key("host.transport", "kind", &[], TEXT).value("roce", "as host.transport").means("the transport"),
+    key("host.on_bounce", "kind", &[], TEXT)
+        .value("none", "PABO, section V: no host reacts")
+        .means("none, or halve: the window or rate of the flow, at most once a round trip"),
+    key("host.on_bounce", "every", &["halve"], COUNT)
+        .value("1", OURS)
+        .means("frames of a flow that must have come back since its last halving, 1 to 1000000"),
     key("measure", "warm_up", &[], TIME).value("0s", OURS).means("what happens before does not count in statistics"),
     key("measure", "end", &[], TIME).absent("the run's end", OURS).means("flows that start from here on do not count"),
     key("measure", "reordering", &[], FLAG)
@@ -109,6 +118,18 @@ pub(super) const KEYS: &[Key] = &[
     key("record.capture", "from", &[], TIME).value("0s", OURS).means("frames are captured from here on"),
     key("record.capture", "until", &[], TIME).absent("the run's end", OURS).means("frames are captured up to here"),
     key("check", "deadlock", &[], EVERY).value("10us", OURS).means("how often a deadlock is looked for; false: never"),
+    key("check", "storm", &[], Of("a table, or false", "{}"))
+        .absent("its defaults", OURS)
+        .means("how bounce storms are looked for: more frames turned than received, look after look"),
+    key("check.storm", "looks", &[], COUNT)
+        .value("10", OURS)
+        .means("looks in a row that make a storm, 1 to 1000000"),
+    key("check.storm", "every", &[], TIME)
+        .absent("a thousandth of the run, at least 20us", OURS)
+        .means("time between two looks"),
+    key("check.storm", "ratio", &[], Of("a number", "1"))
+        .value("1", OURS)
+        .means("a look is bad if more than this many frames turned for each that a host received, at least 0"),
     key("check", "expect", &[], Of("deadlock", "\"deadlock\""))
         .absent("no deadlock", OURS)
         .means("deadlock: the run fails unless there is one"),

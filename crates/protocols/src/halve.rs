@@ -1,0 +1,101 @@
+//! What a sender may do about its own frames coming back: halve its window or rate.
+//!
+//! PABO (section II-G) says that a host could take a returned frame as a sign of congestion, and neither says how nor
+//! does so. This is one definition: [`crate::endpoint::Sender::on_returned`] is told of every returned data frame of
+//! the flow, and answers with at most one halving for `every` frames and for a round trip.
+
+use crate::describe::{Family, Mechanism, Parameter};
+
+/// The reaction as users meet it.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "halve",
+    family: Family::OnBounce,
+    title: "a sender whose frames are bounced back to it halves its window or rate",
+    source: "Shi et al., PABO, section II-G, names the idea; the definition is this project's",
+    parameters: &[Parameter {
+        key: "every",
+        default: "1",
+        meaning: "frames of a flow that must have come back since its last halving, at least 1",
+        source: "choice of this project",
+    }],
+};
+
+/// What a sender does about data frames of its own that come back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum OnBounce {
+    /// It sends them again, and nothing else: what the paper evaluates.
+    #[default]
+    None,
+    /// It halves its window or rate: at most once for this many frames, and at most once a round trip.
+    Halve {
+        /// Frames since the last halving, at least 1.
+        every: u32,
+    },
+}
+
+/// What a driver keeps of a flow whose frames came back, beside its sender: most flows never need one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Returns {
+    /// Frames that came back since the last halving.
+    frames: u32,
+    /// The end of what was sent before the last halving: the round trip is over once this is acknowledged.
+    sent: u64,
+}
+
+impl Returns {
+    /// One more came back, while everything below `acknowledged` was; whether a halving is due.
+    pub(crate) fn is_due(&mut self, every: u32, acknowledged: u64) -> bool {
+        self.frames = self.frames.saturating_add(1);
+        self.frames >= every.max(1) && acknowledged >= self.sent
+    }
+
+    /// The sender halved, with everything below `sent` sent.
+    pub(crate) fn halved(&mut self, sent: u64) {
+        *self = Returns { frames: 0, sent };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    #[test]
+    fn at_most_one_for_so_many_frames_and_a_round_trip() {
+        let mut returns = Returns::default();
+        assert_eq!([(); 3].map(|()| returns.is_due(3, 0)), [false, false, true]);
+        returns.halved(5000);
+        // The frames are there, the round trip is not over; then it is, and the frames still count.
+        assert!((0..10).all(|_| !returns.is_due(3, 4999)));
+        assert!(returns.is_due(3, 5000));
+        returns.halved(9000);
+        assert!(!returns.is_due(3, 9000) && !returns.is_due(3, 9000) && returns.is_due(3, 9000));
+    }
+
+    /// Over any history, two halvings are `every` frames and one acknowledged window apart.
+    #[test]
+    fn random_histories() {
+        let mut random = Stream::new(1, 0, 0);
+        for _ in 0..200 {
+            let every = 1 + random.below(6) as u32;
+            let mut returns = Returns::default();
+            let (mut acknowledged, mut sent, mut since) = (0u64, 0u64, 0u32);
+            let mut last_sent = 0;
+            for _ in 0..300 {
+                match random.below(3) {
+                    0 => sent += random.below(20),
+                    1 => acknowledged += random.below(sent - acknowledged + 1),
+                    _ => {
+                        since += 1;
+                        let due = returns.is_due(every, acknowledged);
+                        assert_eq!(due, since >= every && acknowledged >= last_sent);
+                        if due {
+                            returns.halved(sent);
+                            (since, last_sent) = (0, sent);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
