@@ -158,7 +158,16 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
     section.finish();
     let (transport_kind, transport) = transport?;
     let (obeys_pause, takes_back, on_bounce, ttl) = (obeys_pause?, takes_back?, on_bounce?, ttl? as u8);
-    Some(HostPart { transport, transport_kind, reply_class, obeys_pause, takes_back, on_bounce, ttl, notification_delay })
+    Some(HostPart {
+        transport,
+        transport_kind,
+        reply_class,
+        obeys_pause,
+        takes_back,
+        on_bounce,
+        ttl,
+        notification_delay,
+    })
 }
 
 /// `host.on_bounce`, which takes a transport that can slow down.

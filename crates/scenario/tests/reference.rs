@@ -27,12 +27,14 @@ const SECTIONS: [(&str, &str); 22] = [
     ("switch.scheduler", "`[switch.scheduler]`"),
     ("host", "`[host]`"),
     ("host.transport", "`[host.transport]`"),
+    ("host.on_bounce", "`[host.on_bounce]`"),
     ("traffic", "`[[traffic]]`"),
     ("measure", "`[measure]`"),
     ("record", "`[record]`"),
     ("record.trace", "`[record.trace]`"),
     ("record.capture", "`[[record.capture]]`"),
     ("check", "`[check]`"),
+    ("check.storm", "`[check.storm]`"),
 ];
 
 fn docs() -> PathBuf {

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use crate::render::table::{Layout, table};
 use protocols::describe::{Mechanism, Parameter};
-use protocols::{detour, ecn, pabo, pause, tags, transport};
+use protocols::{detour, ecn, halve, pabo, pause, tags, transport};
 use scenario::keys::{self, Default, Key};
 use serde_json::{Value, json};
 
@@ -25,6 +25,7 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
     [&pause::PAUSE, &pause::PFC, &tags::TAGGER, &pabo::MECHANISM, &detour::MECHANISM, &ecn::MECHANISM]
         .into_iter()
         .chain(transport::MECHANISMS)
+        .chain([&halve::MECHANISM])
 }
 
 /// The page of a mechanism.

@@ -14,3 +14,4 @@ mod sharing;
 mod tags;
 mod trace;
 mod turns;
+mod walks;

@@ -33,7 +33,7 @@ fn count(rows: &[TraceRow], name: &str, of: impl Fn(&TraceRow) -> bool) -> u64 {
 }
 
 /// What happened to a packet is a chain: it leaves no sooner than it came, and arrives where and when it was sent to.
-fn check_chain(fabric: &Fabric, rows: &[&TraceRow]) {
+pub fn check_chain(fabric: &Fabric, rows: &[&TraceRow]) {
     assert_eq!(rows[0].event.name(), "created", "{rows:?}");
     // The node that holds it since when, or the node, port and time at which it will arrive.
     let mut held = Some((rows[0].node, rows[0].at));

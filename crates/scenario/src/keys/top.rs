@@ -121,9 +121,7 @@ pub(super) const KEYS: &[Key] = &[
     key("check", "storm", &[], Of("a table, or false", "{}"))
         .absent("its defaults", OURS)
         .means("how bounce storms are looked for: more frames turned than received, look after look"),
-    key("check.storm", "looks", &[], COUNT)
-        .value("10", OURS)
-        .means("looks in a row that make a storm, 1 to 1000000"),
+    key("check.storm", "looks", &[], COUNT).value("10", OURS).means("looks in a row that make a storm, 1 to 1000000"),
     key("check.storm", "every", &[], TIME)
         .absent("a thousandth of the run, at least 20us", OURS)
         .means("time between two looks"),

@@ -1,0 +1,177 @@
+//! Frames that bounce, one by one, from traces of everything: with traffic in both directions too, a frame walks over
+//! links that exist, a bounce takes it back where it came from, and every loss has a cause of the bounce's own.
+
+use crate::bench::*;
+use crate::trace::check_chain;
+use fabric::generate::{TierLinks, fat_tree, line, tree};
+use fabric::{Fabric, NodeId};
+use model::parameters::*;
+use protocols::halve::OnBounce;
+use protocols::pabo::BounceParameters;
+use record::trace::{TraceEvent, TraceRow};
+use std::collections::BTreeMap;
+use traffic::{ENDLESS, Process};
+use units::random::{Stream, purpose};
+use units::{Rate, Time};
+
+/// Where a frame goes: forwards it gains a switch, bounced it loses the last. How often it bounced.
+fn check_walk(fabric: &Fabric, rows: &[&TraceRow]) -> u8 {
+    let mut way = vec![rows[0].node];
+    // How often it bounced, and whether the step that comes next is one back.
+    let (mut bounces, mut back) = (0u8, false);
+    for row in rows {
+        match &row.event {
+            TraceEvent::Bounced { port, full_port, bounces: now, .. } => {
+                bounces = bounces.saturating_add(1);
+                assert_eq!(*now, bounces, "{rows:?}");
+                assert_ne!(port, full_port, "back is not ahead: {rows:?}");
+                back = true;
+            }
+            TraceEvent::Arrived { .. } if std::mem::take(&mut back) => {
+                way.pop();
+                assert_eq!(way.last(), Some(&row.node), "it did not go back where it came from: {rows:?}");
+            }
+            TraceEvent::Arrived { .. } => {
+                assert!(!way.contains(&row.node), "a circle: {rows:?}");
+                way.push(row.node);
+            }
+            TraceEvent::Dropped { cause, .. } => {
+                assert!(["bounce queue full", "bounce limit"].contains(&&**cause), "{rows:?}");
+            }
+            TraceEvent::Delivered | TraceEvent::Consumed => {
+                assert!(!fabric.node(NodeId(row.node)).forwards() && row.node != rows[0].node, "{rows:?}");
+            }
+            _ => {}
+        }
+    }
+    bounces
+}
+
+/// Poisson sources between random hosts, some of them in both directions; and flows of a transport among them.
+fn network(seed: u64) -> Setup {
+    let mut random = Stream::new(seed, 0, purpose("walks"));
+    let stream = &mut random;
+    let ten = link(10, 50);
+    let fabric = match stream.below(3) {
+        0 => tree(&[3, 2], 2, 1, TierLinks { host: ten, edge: ten, core: ten }).unwrap(),
+        1 => fat_tree(4, TierLinks { host: ten, edge: ten, core: ten }).unwrap(),
+        _ => line(4, 2, ten, ten).unwrap(),
+    };
+    let hosts = fabric.hosts().len() as u64;
+    let mut pair = || {
+        let src = stream.below(hosts);
+        (src as u32, ((src + 1 + stream.below(hosts - 1)) % hosts) as u32)
+    };
+    let pairs: Vec<(u32, u32)> = (0..6).map(|_| pair()).collect();
+    let process = Process::Poisson { rate: Rate::from_gbps(3 + stream.below(6)) };
+    // There and back; the sender of each flow is its entry.
+    let ways = pairs.iter().flat_map(|&(src, dst)| [(src, dst), (dst, src)]);
+    let sources = ways.map(|(src, dst)| traffic::Flow { traffic: 0, ..datagrams(src, dst, process, 1518, ENDLESS) });
+    let flows = pairs.iter().map(|&(src, dst)| flow(src, dst, 60_000));
+    let mut setup = setup(fabric, plan(hosts as u32, sources.chain(flows).collect::<Vec<_>>()));
+    let pabo = BounceParameters {
+        theta: stream.below(11) as f64 / 10.0,
+        lambda: [0.0, 1.0, 50.0][stream.below(3) as usize],
+        limit: [None, Some(1), Some(4)][stream.below(3) as usize],
+        ..BounceParameters::default()
+    };
+    setup.switch = SwitchParameters {
+        buffer: Buffer::PerQueue { limit: QueueLimit::Packets(2 + stream.below(20) as u32) },
+        flow_control: FlowControl::None,
+        overload: Overload::Bounce { pabo, queue: QueueLimit::Packets(1 + stream.below(20) as u32) },
+        marking: Marking::None,
+        scheduler: Scheduler::Strict,
+    };
+    setup.host.transport = transport("dctcp", &[("min_rto", "100us")]);
+    setup.host.on_bounce = OnBounce::Halve { every: 1 + stream.below(3) as u32 };
+    setup.duration = Time::from_us(150);
+    setup.seed = seed;
+    setup
+}
+
+#[test]
+fn a_frame_walks_on_the_fabric_and_a_bounce_takes_it_back() {
+    let (mut causes, mut most, mut home, mut slowed) = (BTreeMap::new(), 0, 0, 0);
+    for seed in 0..16 {
+        let mut setup = network(seed);
+        let fabric = setup.fabric.clone();
+        setup.record.trace = Some(TraceParameters::everything());
+        let told = run(setup);
+        assert!(told.summary.passes(), "seed {seed}: {:?}", told.summary.checks);
+        let mut frames: BTreeMap<u64, Vec<&TraceRow>> = BTreeMap::new();
+        for row in &told.trace {
+            if let Some(packet) = row.packet {
+                frames.entry(packet.number).or_default().push(row);
+            }
+        }
+        let mut bounced = 0;
+        for rows in frames.values() {
+            check_chain(&fabric, rows);
+            let bounces = check_walk(&fabric, rows);
+            most = most.max(bounces);
+            bounced += u64::from(bounces);
+        }
+        assert_eq!(bounced, told.summary.happened.bounces, "seed {seed}: what frames went through is what was counted");
+        for (cause, count) in &told.summary.packets.dropped {
+            *causes.entry(cause.clone()).or_insert(0) += count;
+        }
+        let turns = told.summary.turns.as_ref().expect("switches that bounce");
+        (home, slowed) = (home + turns.returned_to_source, slowed + turns.slowed_down);
+    }
+    let names: Vec<&String> = causes.keys().collect();
+    assert_eq!(names, ["bounce limit", "bounce queue full"], "{causes:?}");
+    assert!(most > 10 && home > 50 && slowed > 10, "{most} bounces, {home} home, slowed {slowed} times");
+}
+
+/// Persistent overload from senders that slow down for what comes back bounces less, and the counter tells why; where
+/// nobody is told to, nobody does.
+#[test]
+fn senders_that_halve_bounce_less() {
+    let ten = link(10, 50);
+    let with = |on_bounce, threads| {
+        let fabric = tree(&[3, 1], 1, 1, TierLinks { host: ten, edge: ten, core: ten }).unwrap();
+        let mut setup = setup(fabric, plan(4, [0, 1, 2].map(|src| flow(src, 3, u64::MAX))));
+        setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(20) };
+        setup.switch.overload = Overload::Bounce { pabo: BounceParameters::default(), queue: QueueLimit::Packets(20) };
+        setup.host.transport = transport("dctcp", &[("dupack_threshold", "1000"), ("min_rto", "5ms")]);
+        setup.host.on_bounce = on_bounce;
+        setup.duration = Time::from_ms(5);
+        setup.threads = threads;
+        run(setup)
+    };
+    let turns = |told: &Told| told.summary.turns.clone().expect("switches that bounce");
+    let (none, halve) = (with(OnBounce::None, 1), with(OnBounce::Halve { every: 1 }, 1));
+    assert!(none.summary.passes() && halve.summary.passes());
+    assert_eq!(turns(&none).slowed_down, 0);
+    assert!(turns(&halve).slowed_down > 0, "{:?}", turns(&halve));
+    assert!(turns(&halve).slowed_down <= turns(&halve).returned_to_source);
+    assert!(
+        turns(&halve).returned_to_source * 2 < turns(&none).returned_to_source,
+        "{:?} {:?}",
+        turns(&halve),
+        turns(&none)
+    );
+    let seldom = with(OnBounce::Halve { every: 50 }, 1);
+    assert!(turns(&seldom).slowed_down * 50 <= turns(&seldom).returned_to_source, "{:?}", turns(&seldom));
+    let two = with(OnBounce::Halve { every: 1 }, 2);
+    assert_eq!(format!("{halve:?}"), format!("{two:?}"), "on two threads");
+}
+
+/// The storm detector looks as often as it is told, and the run is the same.
+#[test]
+fn looking_for_storms_changes_nothing() {
+    let with = |storm| {
+        let mut setup = network(3);
+        setup.storm = storm;
+        let mut told = run(setup);
+        let storm = told.summary.turns.as_mut().and_then(|turns| turns.storm.take());
+        told.summary.warnings.clear();
+        (storm, format!("{told:?}"))
+    };
+    let often = |looks| StormParameters { looks, every: Some(Time::from_us(3)), ratio: 0.0 };
+    let (none, plain) = with(None);
+    let (found, watched) = with(Some(often(2)));
+    assert!(none.is_none() && found.is_some_and(|storm| storm.end_ps % 3_000_000 == 0), "{found:?}");
+    assert_eq!(plain, watched);
+    assert!(with(Some(often(1000))).0.is_none());
+}
