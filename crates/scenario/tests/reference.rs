@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const BEGIN: &str = "<!-- keys: begin (generated, see crates/scenario/tests/reference.rs) -->\n";
 const END: &str = "<!-- keys: end -->\n";
 /// How each table is written in a scenario.
-const SECTIONS: [(&str, &str); 22] = [
+const SECTIONS: [(&str, &str); 24] = [
     ("", "Top level"),
     ("fabric", "`[fabric]`"),
     ("fabric.link", "`[fabric.link]`"),
