@@ -4,7 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
-const PAGES: [&str; 3] = ["docs/guide/fabric.md", "docs/guide/verify.md", "docs/guide/why.md"];
+const PAGES: [&str; 4] =
+    ["docs/guide/fabric.md", "docs/guide/verify.md", "docs/guide/why.md", "docs/mechanisms/bounce.md"];
 
 /// Runs one line, from the root of the repository; the end of a line may be escaped.
 fn printed(root: &Path, line: &str) -> String {
