@@ -74,6 +74,7 @@ impl Simulation {
                 .iter()
                 .for_each(|(displacement, frames)| watcher.reordering(displacement, frames, density.packets()));
         }
+        watcher.delays(&delay);
         let packets = &ledger.packets;
         let mut account = PacketAccount {
             injected: packets.injected.frames,

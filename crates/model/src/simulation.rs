@@ -16,6 +16,7 @@ use check::deadlock::Deadlock;
 use engine::Engine;
 use fabric::NodeId;
 use record::flows::{FlowRecord, FlowStatistics};
+use record::histogram::Histogram;
 use record::trace::TraceRow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -65,6 +66,8 @@ pub trait Watcher {
     /// `frames` of `of` data frames arrived `displacement` places later than they were sent (earlier where it is
     /// negative), by ascending displacement, once at the end of a run that measures it.
     fn reordering(&mut self, _displacement: i64, _frames: u64, _of: u64) {}
+    /// The delays of frames from host to host in the measured window, in ps, once at the end of a run.
+    fn delays(&mut self, _delays: &Histogram) {}
     /// The run has reached `now` after `hops` packet-hops; false stops it.
     fn progress(&mut self, _now: Time, _hops: u64) -> bool {
         true

@@ -144,6 +144,16 @@ impl Histogram {
         Some((low + (high - low) / 2).clamp(self.min, self.max))
     }
 
+    /// Standard deviation about the mean, of the middles of buckets; `None` if empty.
+    pub fn standard_deviation(&self) -> Option<f64> {
+        let mean = self.mean()?;
+        let squares = |bucket: Bucket| {
+            let off = bucket.low.midpoint(bucket.high).clamp(self.min, self.max) as f64 - mean;
+            off * off * bucket.count as f64
+        };
+        Some((self.buckets().map(squares).sum::<f64>() / self.count as f64).sqrt())
+    }
+
     /// The buckets that hold something, in ascending order: for a distribution curve.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(index, &count)| {
@@ -165,6 +175,21 @@ pub(crate) fn rank(q: f64, count: u64) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn deviation_of_a_known_distribution() {
+        let mut histogram = Histogram::new();
+        assert_eq!(histogram.standard_deviation(), None);
+        histogram.record_many(100, 3);
+        assert_eq!(histogram.standard_deviation(), Some(0.0));
+        histogram.record_many(200, 1);
+        // Mean 125, mean square off it (3 * 25^2 + 75^2) / 4 = 1875.
+        assert!((histogram.standard_deviation().unwrap() - 1875f64.sqrt()).abs() < 1e-9);
+        let mut uniform = Histogram::new();
+        (0..1_000_000).for_each(|value| uniform.record(value));
+        let exact = 1e6 / 12f64.sqrt();
+        assert!((uniform.standard_deviation().unwrap() / exact - 1.0).abs() < 1e-4);
+    }
 
     #[test]
     fn buckets_tile_the_whole_range_without_gap() {
