@@ -93,6 +93,15 @@ impl Check {
         Check { name: name.into(), unit, paper, relation, tolerance, ours, pass, note: None }
     }
 
+    /// What is said of a claim that is measured and not judged.
+    pub fn unjudged(&self) -> String {
+        let outcome = if self.pass { "holds" } else { "fails" };
+        let (sign, unit) = (self.relation.sign(), self.unit);
+        let tolerance = if self.tolerance > 0.0 { format!(" +-{}", self.tolerance) } else { String::new() };
+        let (ours, paper) = (tidy(self.ours), tidy(self.paper));
+        format!("not judged: {}: {ours} {unit} must be {sign} {paper}{tolerance}: {outcome} here", self.name)
+    }
+
     /// With a remark.
     pub fn note(mut self, note: impl Into<String>) -> Check {
         self.note = Some(note.into());
@@ -114,6 +123,13 @@ mod tests {
         assert!(pass(Below, 9.9, 0.0) && !pass(Below, 10.0, 0.0) && !pass(Below, 9.9, 0.5));
         assert!(pass(Above, 10.1, 0.0) && !pass(Above, 10.0, 0.0) && !pass(Above, 10.1, 0.5));
         assert!(!pass(Equal, f64::NAN, 1.0) && !pass(AtMost, f64::NAN, 1.0) && !pass(Above, f64::NAN, 1.0));
+    }
+
+    #[test]
+    fn what_is_not_judged_tells_whether_it_would_fail() {
+        let check = |ours| Check::new("out of turn", "%", ours, Relation::Equal, 50.0, 5.0).unjudged();
+        assert_eq!(check(82.0), "not judged: out of turn: 82 % must be = 50 +-5: fails here");
+        assert!(check(51.0).ends_with("holds here"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use fabric::NodeId;
 use model::parameters::Setup;
 use model::{QueueSample, Simulation, Watcher};
 use record::flows::FlowRecord;
+use record::histogram::Histogram;
 use record::summary::Summary;
 use scenario::Scenario;
 use std::path::Path;
@@ -45,6 +46,15 @@ impl Trial {
     /// Adds a claim.
     pub fn check(&mut self, check: Check) {
         self.checks.push(check);
+    }
+
+    /// Adds a claim that only the full run judges; with `--quick` it is told beside what was shortened, as it came out.
+    pub fn check_in_full(&mut self, check: Check) {
+        if self.quick {
+            self.shortened.push(check.unjudged());
+        } else {
+            self.check(check);
+        }
     }
 
     /// Adds something to show.
@@ -91,11 +101,16 @@ pub struct Told {
     pub goodput_bytes: Vec<u64>,
     /// Looks at queues: node, port and bytes.
     pub queues: Vec<(NodeId, u16, u64)>,
+    /// Delays of frames from host to host within the measured window, in ps.
+    pub delays: Histogram,
     warm_up: Time,
     duration: Time,
 }
 
 impl Watcher for Told {
+    fn delays(&mut self, delays: &Histogram) {
+        self.delays = delays.clone();
+    }
     fn flow(&mut self, flow: &FlowRecord) {
         self.flows.push(flow.clone());
     }

@@ -4,8 +4,10 @@ mod fat_tree;
 mod hop_by_hop;
 mod order;
 mod sweeps;
+mod times;
 
-pub use fat_tree::{CHOICES as FAT_TREE_CHOICES, MANY_CHOICES, delays, displacement, many_to_many, many_to_one};
+pub use fat_tree::{CHOICES as FAT_TREE_CHOICES, MANY_CHOICES, displacement, many_to_many, many_to_one};
 pub use hop_by_hop::{DROP_CHOICES, TABLE_CHOICES, drop_rates, example, peaks, per_switch, table, total_hops};
 pub use order::{CHOICES as ORDER_CHOICES, grid, separately};
 pub use sweeps::{bounce_function, lambda, theta};
+pub use times::{completions, delays, over_theta};
