@@ -255,7 +255,10 @@ fn bad_input_says_what_would_be_right() {
     refused(&run(&["why", &out, "--port", "S7:1"]), &["no node `S7`", "H1"]);
     refused(&run(&["why", &out, "--port", "S1:9"]), &["no port `9`", "S1:0 towards H1"]);
     refused(&run(&["why", &out, "--port", "S1"]), &["several ports", "S1:4 towards H5"]);
-    refused(&run(&["why", &scratch.path("nothing"), "--flow", "0"]), &["nothing", "no such folder", "tidegate run --out"]);
+    refused(
+        &run(&["why", &scratch.path("nothing"), "--flow", "0"]),
+        &["nothing", "no such folder", "tidegate run --out"],
+    );
 
     let plain = scratch.file("plain.toml", &FOUR_TO_ONE.replace("trace = {}", ""));
     let untraced = scratch.path("untraced");
