@@ -24,6 +24,7 @@ mod settings;
 pub mod tags;
 pub mod tcp;
 pub mod transport;
+pub mod trimming;
 
 pub use settings::ParameterError;
 

@@ -1,0 +1,300 @@
+//! What an ingress pipeline decides about the packets that go to one egress port: pass or trim.
+
+use super::meter::{Bucket, Color, TwoRateMeter};
+use super::state::{Mode, SignalState, StampState, Wrap};
+use units::{Rate, Time};
+
+/// By what an ingress pipeline trims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// It does not: all is left to the queue and what deflects or mirrors there.
+    None,
+    /// One meter at the rate of the line, deaf to signals.
+    Meter,
+    /// Meters at the line's rate, half of it and a pipeline's share, chosen by the mode (`ndp.p4`).
+    ThreeMeters,
+    /// Two meters of two rates, and a timestamp of 32 bits (`switch.p4`).
+    TwoMeters {
+        /// How timestamps are compared.
+        wrap: Wrap,
+        /// What the clock of 1 ns shows at time zero.
+        clock_ns: u32,
+    },
+    /// As three meters, but a pessimistic port trims every packet.
+    TrimAll,
+    /// Every signal makes the pipeline trim this many packets more; the meter at the line's rate otherwise.
+    TrimNext {
+        /// Packets a signal.
+        packets: u32,
+    },
+}
+
+/// The parameters of a [`Governor`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlParameters {
+    /// By what it trims.
+    pub control: Control,
+    /// T0: how long a port stays pessimistic after a signal.
+    pub pessimistic: Time,
+    /// T1: how long after a signal it becomes optimistic again; half from T0 to here. At least T0.
+    pub until_optimistic: Time,
+    /// What the bucket of each meter holds, in bytes on the wire: at least a packet, else all are trimmed.
+    pub burst_bytes: u32,
+    /// What part of the line a half port lets through, as numerator and denominator, both positive.
+    pub half: (u32, u32),
+    /// What part a pessimistic port lets through; with n pipelines the n-th, so that all of them together fill the line.
+    pub share: (u32, u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Meters {
+    None,
+    One(Bucket),
+    Three { line: Bucket, half: Bucket, share: Bucket },
+    Two { optimistic: TwoRateMeter, pessimistic: TwoRateMeter },
+}
+
+/// The trimming decision of one ingress pipeline for one egress port.
+#[derive(Clone, Copy, Debug)]
+pub struct Governor {
+    meters: Meters,
+    signals: SignalState,
+    stamp: StampState,
+    /// Packets still to trim because of signals.
+    owed: u64,
+}
+
+impl Governor {
+    /// For an egress port of rate `line`.
+    pub fn new(parameters: &ControlParameters, line: Rate) -> Self {
+        let burst = parameters.burst_bytes;
+        let part = |(numerator, denominator): (u32, u32)| line.scale(u64::from(numerator), u64::from(denominator));
+        let (half, share) = (part(parameters.half), part(parameters.share));
+        let meters = match parameters.control {
+            Control::None => Meters::None,
+            Control::Meter | Control::TrimNext { .. } => Meters::One(Bucket::new(line, burst)),
+            Control::ThreeMeters | Control::TrimAll => Meters::Three {
+                line: Bucket::new(line, burst),
+                half: Bucket::new(half, burst),
+                share: Bucket::new(share, burst),
+            },
+            Control::TwoMeters { .. } => Meters::Two {
+                optimistic: TwoRateMeter::new(line, half, burst),
+                pessimistic: TwoRateMeter::new(share, share, burst),
+            },
+        };
+        Governor { meters, signals: SignalState::default(), stamp: StampState::default(), owed: 0 }
+    }
+
+    /// A congestion signal for this port arrives in this pipeline.
+    pub fn signal(&mut self, parameters: &ControlParameters, now: Time) {
+        match parameters.control {
+            Control::None | Control::Meter => {}
+            Control::TrimNext { packets } => self.owed += u64::from(packets),
+            Control::ThreeMeters | Control::TrimAll | Control::TwoMeters { .. } => {
+                self.signals.signal(now, parameters.pessimistic, parameters.until_optimistic);
+                if let Control::TwoMeters { clock_ns, .. } = parameters.control
+                    && self.signals.signals() > 0
+                {
+                    self.stamp.signal(clock(now, clock_ns));
+                }
+            }
+        }
+    }
+
+    /// Whether a packet of `bytes` on the wire is trimmed. Every meter sees every packet, whichever decides.
+    #[inline]
+    pub fn trims(&mut self, parameters: &ControlParameters, now: Time, bytes: u32) -> bool {
+        match &mut self.meters {
+            Meters::None => false,
+            Meters::One(line) => {
+                let red = !line.take(now, bytes);
+                let owes = self.owed > 0;
+                self.owed -= u64::from(owes);
+                red || owes
+            }
+            Meters::Three { line, half, share } => {
+                let reds = [!line.take(now, bytes), !half.take(now, bytes), !share.take(now, bytes)];
+                match self.signals.mode(now) {
+                    Mode::Optimistic => reds[0],
+                    Mode::Half => reds[1],
+                    Mode::Pessimistic => reds[2] || parameters.control == Control::TrimAll,
+                }
+            }
+            Meters::Two { optimistic, pessimistic } => {
+                let (optimistic, pessimistic) = (optimistic.color(now, bytes), pessimistic.color(now, bytes));
+                let Control::TwoMeters { wrap, clock_ns } = parameters.control else { return false };
+                let ns = |span: Time| u32::try_from(span.as_ps() / 1_000).unwrap_or(u32::MAX);
+                let (t0, t1) = (ns(parameters.pessimistic), ns(parameters.until_optimistic));
+                match self.stamp.mode(clock(now, clock_ns), t0, t1, wrap) {
+                    Mode::Optimistic => optimistic == Color::Red,
+                    Mode::Half => optimistic != Color::Green,
+                    Mode::Pessimistic => pessimistic != Color::Green,
+                }
+            }
+        }
+    }
+
+    /// What signals did so far: how many, and for how long the port was pessimistic and half until `now`.
+    pub fn signals(&self) -> &SignalState {
+        &self.signals
+    }
+}
+
+/// The low 32 bits of a clock of 1 ns.
+fn clock(now: Time, start_ns: u32) -> u32 {
+    ((now.as_ps() / 1_000) as u32).wrapping_add(start_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    const FRAME: u32 = 1520;
+    const LINE: Rate = Rate::from_gbps(100);
+
+    fn parameters(control: Control) -> ControlParameters {
+        ControlParameters {
+            control,
+            pessimistic: Time::from_us(6),
+            until_optimistic: Time::from_us(24),
+            burst_bytes: 8 * FRAME,
+            half: (1, 2),
+            share: (1, 4),
+        }
+    }
+
+    fn gap() -> Time {
+        LINE.serialise(u64::from(FRAME))
+    }
+
+    /// Packets trimmed of those that come back to back from `from` to `until`.
+    fn trimmed(governor: &mut Governor, parameters: &ControlParameters, from: Time, until: Time) -> (u64, u64) {
+        let (mut now, mut all, mut trims) = (from, 0, 0);
+        while now < until {
+            all += 1;
+            trims += u64::from(governor.trims(parameters, now, FRAME));
+            now += gap();
+        }
+        (trims, all)
+    }
+
+    const METERED: [Control; 2] =
+        [Control::ThreeMeters, Control::TwoMeters { wrap: Wrap::Handled, clock_ns: 4_294_900_000 }];
+
+    /// One signal, a sender at the line's rate: three of four trimmed for 6 us, every other for 18 us, none before and
+    /// after. Buckets that were drained at the line's rate have no burst left.
+    #[test]
+    fn a_signal_trims_three_quarters_then_half_then_nothing() {
+        for control in METERED {
+            let parameters = parameters(control);
+            let mut governor = Governor::new(&parameters, LINE);
+            let us = Time::from_us;
+            let (before, _) = trimmed(&mut governor, &parameters, Time::ZERO, us(60));
+            governor.signal(&parameters, us(60));
+            let (first, of_first) = trimmed(&mut governor, &parameters, us(60), us(66));
+            let (then, of_then) = trimmed(&mut governor, &parameters, us(66) + Time::from_ps(1), us(84));
+            let (after, _) = trimmed(&mut governor, &parameters, us(84) + Time::from_ns(1), us(160));
+            assert_eq!((before, after), (0, 0), "{control:?}");
+            assert!(first.abs_diff(of_first * 3 / 4) <= 1, "{control:?}: {first} of {of_first}");
+            assert!(then.abs_diff(of_then / 2) <= 1, "{control:?}: {then} of {of_then}");
+        }
+    }
+
+    #[test]
+    fn the_line_itself_is_never_exceeded() {
+        // Sixteen senders at the line's rate: the meter passes one's worth, whatever listens to signals.
+        for control in [Control::Meter, Control::ThreeMeters, Control::TrimNext { packets: 12 }] {
+            let parameters = parameters(control);
+            let mut governor = Governor::new(&parameters, LINE);
+            let mut passed = 0;
+            for round in 0..1_000u64 {
+                passed += (0..16).filter(|_| !governor.trims(&parameters, gap() * round, FRAME)).count();
+            }
+            assert_eq!(passed, 8 + 999, "{control:?}: the burst, then one a round");
+        }
+    }
+
+    #[test]
+    fn trim_next_trims_as_many_as_signals_asked_for_however_late() {
+        let parameters = parameters(Control::TrimNext { packets: 12 });
+        let mut governor = Governor::new(&parameters, LINE);
+        for _ in 0..3 {
+            governor.signal(&parameters, Time::ZERO);
+        }
+        // A second later, of packets that hurt nobody.
+        let later = Time::from_s(1);
+        let trims = (0..100).filter(|&step| governor.trims(&parameters, later + gap() * step, FRAME)).count();
+        assert_eq!(trims, 36);
+    }
+
+    #[test]
+    fn trim_all_leaves_nothing_for_6_us() {
+        let parameters = parameters(Control::TrimAll);
+        let mut governor = Governor::new(&parameters, LINE);
+        governor.signal(&parameters, Time::from_us(10));
+        let (trims, all) = trimmed(&mut governor, &parameters, Time::from_us(10), Time::from_us(16));
+        assert_eq!(trims, all);
+    }
+
+    /// The timestamp as the listing compares it: around a wrap of the clock signals are ignored, and ports trim that
+    /// nobody asked to.
+    #[test]
+    fn an_unhandled_wrap_is_seen_in_what_is_trimmed() {
+        let run = |wrap| {
+            // The clock wraps at 50 us.
+            let parameters = parameters(Control::TwoMeters { wrap, clock_ns: u32::MAX - 50_000 + 1 });
+            let mut governor = Governor::new(&parameters, LINE);
+            let (_, _) = trimmed(&mut governor, &parameters, Time::ZERO, Time::from_us(46));
+            governor.signal(&parameters, Time::from_us(46));
+            let before = trimmed(&mut governor, &parameters, Time::from_us(46), Time::from_us(50)).0;
+            let quiet = Governor::new(&parameters, LINE);
+            let mut quiet = quiet;
+            let (_, _) = trimmed(&mut quiet, &parameters, Time::ZERO, Time::from_us(50));
+            let unasked = trimmed(&mut quiet, &parameters, Time::from_us(50), Time::from_us(90)).0;
+            (before, unasked)
+        };
+        let (before, unasked) = run(Wrap::Handled);
+        assert!(before >= 22 && unasked == 0, "{before} and {unasked}");
+        let (before, unasked) = run(Wrap::AsListed);
+        assert!(before == 0 && unasked > 80, "{before} and {unasked}");
+    }
+
+    /// Random packets and signals: no control trims what a full bucket could pass without any signal, none lets more
+    /// than the line and its burst through, and late or spurious calls are harmless.
+    #[test]
+    fn random_operations_keep_the_bounds() {
+        let controls = [
+            Control::None,
+            Control::Meter,
+            Control::ThreeMeters,
+            Control::TwoMeters { wrap: Wrap::Handled, clock_ns: u32::MAX - 1_000 },
+            Control::TwoMeters { wrap: Wrap::AsListed, clock_ns: u32::MAX - 1_000 },
+            Control::TrimAll,
+            Control::TrimNext { packets: 3 },
+        ];
+        for (seed, control) in controls.into_iter().enumerate() {
+            let parameters = parameters(control);
+            let mut governor = Governor::new(&parameters, LINE);
+            let mut stream = Stream::new(seed as u64, 0, 0);
+            let (mut now, mut passed) = (Time::ZERO, 0u64);
+            for _ in 0..50_000 {
+                now += Time::from_ps(stream.below(200_000));
+                match stream.below(20) {
+                    0 => governor.signal(&parameters, now),
+                    1 => governor.signal(&parameters, now.saturating_sub(Time::from_us(1))),
+                    _ => {
+                        let bytes = 84 + stream.below(1_437) as u32;
+                        passed += if governor.trims(&parameters, now, bytes) { 0 } else { u64::from(bytes) };
+                    }
+                }
+                let (pessimistic, half) = governor.signals().times(now);
+                assert!(pessimistic + half <= now);
+            }
+            if control != Control::None {
+                assert!(passed <= LINE.bytes_in(now) + u64::from(8 * FRAME), "{control:?}");
+            }
+        }
+    }
+}

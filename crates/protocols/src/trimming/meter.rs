@@ -1,0 +1,183 @@
+//! Meters: token buckets in whole numbers, one rate or two.
+
+use units::{Rate, Time};
+
+/// Picoseconds in a second times bits in a byte: what a byte is in the unit of a bucket's level.
+const PER_BYTE: u64 = 8_000_000_000_000;
+
+/// The largest burst that a bucket can hold, in bytes: its level is a `u64` of bit x ps/s.
+pub const MAX_BURST_BYTES: u32 = 2_000_000;
+
+/// A token bucket: full at first, fills with its rate, never holds more than its burst. Its level is kept in units of
+/// which a byte has 8 x 10^12 and a picosecond adds `rate` in bit/s: no rounding anywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    bps: u64,
+    capacity: u64,
+    level: u64,
+    at: Time,
+}
+
+impl Bucket {
+    /// A full bucket of `burst_bytes`, at most [`MAX_BURST_BYTES`].
+    pub fn new(rate: Rate, burst_bytes: u32) -> Self {
+        let capacity = u64::from(burst_bytes.min(MAX_BURST_BYTES)) * PER_BYTE;
+        Bucket { bps: rate.as_bps(), capacity, level: capacity, at: Time::ZERO }
+    }
+
+    /// Adds the tokens of the time since the last call. A time before that adds none.
+    #[inline]
+    fn fill(&mut self, now: Time) {
+        let span = now.saturating_sub(self.at).as_ps();
+        let more = u128::from(span) * u128::from(self.bps);
+        let room = self.capacity - self.level;
+        self.level += if more >= u128::from(room) { room } else { more as u64 };
+        self.at = self.at.max(now);
+    }
+
+    #[inline]
+    fn holds(&self, bytes: u32) -> bool {
+        self.level >= u64::from(bytes) * PER_BYTE
+    }
+
+    #[inline]
+    fn spend(&mut self, bytes: u32) {
+        self.level -= u64::from(bytes) * PER_BYTE;
+    }
+
+    /// Takes `bytes` if there are as many; else takes none and says no.
+    #[inline]
+    pub fn take(&mut self, now: Time, bytes: u32) -> bool {
+        self.fill(now);
+        let holds = self.holds(bytes);
+        if holds {
+            self.spend(bytes);
+        }
+        holds
+    }
+}
+
+/// What a meter says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Color {
+    /// Within the committed rate.
+    Green,
+    /// Above the committed rate, within the peak rate.
+    Yellow,
+    /// Above the peak rate.
+    Red,
+}
+
+/// A two-rate three-colour meter that does not look at earlier colours (RFC 2698, section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TwoRateMeter {
+    peak: Bucket,
+    committed: Bucket,
+}
+
+impl TwoRateMeter {
+    /// Both buckets hold `burst_bytes`.
+    pub fn new(peak: Rate, committed: Rate, burst_bytes: u32) -> Self {
+        TwoRateMeter { peak: Bucket::new(peak, burst_bytes), committed: Bucket::new(committed, burst_bytes) }
+    }
+
+    /// The colour of a packet of `bytes`; a red one takes no tokens, a yellow one those of the peak rate.
+    #[inline]
+    pub fn color(&mut self, now: Time, bytes: u32) -> Color {
+        if !self.peak.take(now, bytes) {
+            return Color::Red;
+        }
+        if self.committed.take(now, bytes) { Color::Green } else { Color::Yellow }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    const FRAME: u32 = 1520;
+
+    /// Frames that pass of those that come every `gap` until `end`.
+    fn passed(mut bucket: Bucket, gap: Time, end: Time) -> u64 {
+        let (mut now, mut count) = (Time::ZERO, 0);
+        while now < end {
+            count += u64::from(bucket.take(now, FRAME));
+            now += gap;
+        }
+        count
+    }
+
+    /// Back to back at the line's rate C, a meter of C/d and burst B passes `B + C t / d` bytes, in whole frames.
+    #[test]
+    fn passes_its_share_of_a_line_and_its_burst() {
+        let line = Rate::from_gbps(100);
+        let gap = line.serialise(u64::from(FRAME));
+        for (divisor, burst_frames) in [(1, 1), (1, 8), (2, 2), (2, 8), (4, 1), (4, 8), (4, 64)] {
+            let bucket = Bucket::new(line.scale(1, divisor), burst_frames * FRAME);
+            let frames = 100_000u64;
+            let ours = passed(bucket, gap, gap * frames);
+            // The last frame comes at (frames - 1) gaps; what passes is a whole number of frames.
+            let tokens = u64::from(burst_frames) + (frames - 1) / divisor;
+            let expected = tokens.min(frames);
+            assert_eq!(ours, expected, "1/{divisor}, burst of {burst_frames}");
+        }
+    }
+
+    /// Random sizes and gaps: what passed in any interval is at most burst + rate x length; and a packet is refused
+    /// only if that bound, from the last moment when the bucket was full, would be broken by it.
+    #[test]
+    fn refuses_only_what_breaks_the_bound_and_all_of_that() {
+        for seed in 0..20 {
+            let mut stream = Stream::new(seed, 0, 0);
+            let rate = Rate::from_bps(1_000_000_007 * (1 + stream.below(20))).unwrap();
+            let burst = 1_600 + stream.below(20_000) as u32;
+            let mut bucket = Bucket::new(rate, burst);
+            // Exact arrival curve: the most that the past leaves over, as of a model that keeps every packet.
+            let mut taken: Vec<(u64, u64)> = Vec::new();
+            let mut now = 0u64;
+            for _ in 0..2_000 {
+                now += stream.below(300_000);
+                let bytes = 64 + stream.below(1_500) as u32;
+                let fits = (0..=taken.len()).all(|from| {
+                    // From packet `from` on to this one; the empty past is the full bucket.
+                    let start = taken.get(from).map_or(now, |taken| taken.0);
+                    let sum: u64 = taken[from..].iter().map(|taken| taken.1).sum::<u64>() + u64::from(bytes);
+                    let allowed =
+                        u128::from(burst) * u128::from(PER_BYTE) + u128::from(now - start) * u128::from(rate.as_bps());
+                    u128::from(sum) * u128::from(PER_BYTE) <= allowed
+                });
+                assert_eq!(bucket.take(Time::from_ps(now), bytes), fits, "seed {seed} at {now}");
+                if fits {
+                    taken.push((now, u64::from(bytes)));
+                }
+            }
+            assert!(taken.len() > 10 && taken.len() < 2_000, "seed {seed}: {} taken", taken.len());
+        }
+    }
+
+    #[test]
+    fn a_call_from_the_past_adds_nothing_and_does_no_harm() {
+        let mut bucket = Bucket::new(Rate::from_gbps(100), FRAME);
+        assert!(bucket.take(Time::from_us(5), FRAME));
+        assert!(!bucket.take(Time::from_us(1), FRAME));
+        assert!(!bucket.take(Time::from_us(5), FRAME));
+        assert!(bucket.take(Time::MAX, FRAME));
+    }
+
+    #[test]
+    fn colours_are_those_of_rfc_2698() {
+        let mut meter = TwoRateMeter::new(Rate::from_gbps(100), Rate::from_gbps(50), 2 * FRAME);
+        let colours: Vec<Color> = (0..3).map(|_| meter.color(Time::ZERO, FRAME)).collect();
+        assert_eq!(colours, [Color::Green, Color::Green, Color::Red]);
+        // A frame's time at 100 Gbps later: one token frame at peak, half of one committed.
+        let gap = Rate::from_gbps(100).serialise(u64::from(FRAME));
+        assert_eq!(meter.color(gap, FRAME), Color::Yellow);
+        // At the line's rate every other frame is green, all others are yellow.
+        let mut counts = [0; 3];
+        for step in 2..10_002 {
+            counts[meter.color(gap * step, FRAME) as usize] += 1;
+        }
+        assert_eq!(counts, [5_000, 5_000, 0]);
+    }
+}
