@@ -2,7 +2,9 @@
 //! what was understood can be sent and is read back the same.
 
 use wire::checksum::PseudoHeader;
-use wire::{Aeth, Bth, Cnp, Content, Ethernet, Ipv4, MacControl, Packet, Pause, Pfc, Roce, Tcp, Udp, VlanTag};
+use wire::{
+    Aeth, Bth, Cnp, Content, Ethernet, FlowControl, Ipv4, MacControl, Packet, Pause, Pfc, Roce, Tcp, Udp, VlanTag,
+};
 
 const IPV4_START: usize = 14;
 
@@ -66,6 +68,11 @@ fn check_headers(bytes: &[u8]) {
         out.clear();
         pfc.emit(&mut out);
         assert_eq!(Pfc::parse(&out), Ok((pfc, &[][..])));
+    }
+    if let Ok((flow, _)) = FlowControl::parse(bytes) {
+        out.clear();
+        flow.emit(&mut out);
+        assert_eq!(FlowControl::parse(&out), Ok((flow, &[][..])));
     }
     let _ = MacControl::parse(bytes);
     let _ = Ipv4::parse(bytes);

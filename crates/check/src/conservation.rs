@@ -40,6 +40,8 @@ pub enum Cause {
     BounceQueueFull,
     /// Bounced as often as a frame may be, and no room (PABO with a limit).
     BounceLimit,
+    /// More of a flow than the rate to which it had been told to slow down: its sender did not (FLORAX).
+    Nonconforming,
 }
 
 impl Cause {
@@ -47,7 +49,7 @@ impl Cause {
     pub const COUNT: usize = Cause::ALL.len();
 
     /// All causes, in the order of their indices.
-    pub const ALL: [Cause; 11] = [
+    pub const ALL: [Cause; 12] = [
         Cause::NoRoom,
         Cause::LosslessNoRoom,
         Cause::HeaderNoRoom,
@@ -59,6 +61,7 @@ impl Cause {
         Cause::HostBuffer,
         Cause::BounceQueueFull,
         Cause::BounceLimit,
+        Cause::Nonconforming,
     ];
 
     /// The cause's place in arrays, below [`Cause::COUNT`].
@@ -81,6 +84,7 @@ impl Cause {
             Cause::HostBuffer => "host buffer full",
             Cause::BounceQueueFull => "bounce queue full",
             Cause::BounceLimit => "bounce limit",
+            Cause::Nonconforming => "nonconforming",
         }
     }
 }

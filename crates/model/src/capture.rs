@@ -3,7 +3,7 @@
 //! | field | what it says |
 //! |---|---|
 //! | MAC address of a host | `02:00` and its number in 32 bits |
-//! | MAC address of a port, in PAUSE and PFC | `06`, its node in 24 bits, its number in 16 bits |
+//! | MAC address of a port, in MAC control frames | `06`, its node in 24 bits, its number in 16 bits |
 //! | IPv4 address of a host | 10.0.0.0 + its number + 1 |
 //! | DSCP, and PCP where the configured headers leave room for a VLAN tag | the class: `8 * class`, `class` |
 //! | source port | 49152 + the flow's number modulo 16384 |
@@ -17,17 +17,18 @@
 use crate::parameters::Setup;
 use crate::trace::{CapturedFrame, Numbering};
 use fabric::NodeId;
-use protocols::frame::{Frame, Kind, flags};
+use protocols::frame::{ANY_SOURCE, Frame, Kind, flags};
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use traffic::Load;
 use wire::ethernet::{self, FCS_BYTES};
+use wire::flow_control::Call;
 use wire::roce::{Msn, Opcode, Psn, QueuePair, Syndrome, UDP_PORT};
 use wire::vlan::{Pcp, Vid};
 use wire::{
-    Aeth, Bth, Cnp, Content, Dscp, Ecn, Ipv4, MacAddress, MacControl, Packet, Pause, Pfc, Protocol, Roce, Tcp,
-    TcpFlags, Transport, Udp, VlanTag,
+    Aeth, Bth, Cnp, Content, Dscp, Ecn, FlowControl, Ipv4, MacAddress, MacControl, Packet, Pause, Pfc, Protocol, Roce,
+    Tcp, TcpFlags, Transport, Udp, VlanTag,
 };
 
 /// What carries a flow, as far as its bytes go.
@@ -206,14 +207,25 @@ fn mac_control<'a>(node: NodeId, port: u16, frame: &Frame) -> Packet<'a> {
     let [_, a, b, c] = node.0.to_be_bytes();
     let [d, e] = port.to_be_bytes();
     let quanta = frame.aux as u16;
-    let control = if frame.kind == Kind::Pfc {
-        let quanta = std::array::from_fn(|class| (frame.entropy & 1 << class != 0).then_some(quanta));
-        MacControl::Pfc(Pfc { quanta })
-    } else {
-        MacControl::Pause(Pause { quanta })
+    let control = match frame.kind {
+        Kind::Pfc => {
+            let quanta = std::array::from_fn(|class| (frame.entropy & 1 << class != 0).then_some(quanta));
+            MacControl::Pfc(Pfc { quanta })
+        }
+        Kind::Xoff | Kind::Xon => MacControl::Flow(flow_control(frame)),
+        _ => MacControl::Pause(Pause { quanta }),
     };
     let (destination, source) = (MacAddress::MAC_CONTROL, MacAddress::new([6, a, b, c, d, e]));
     Packet { destination, source, vlan: None, content: Content::MacControl(control) }
+}
+
+fn flow_control(frame: &Frame) -> FlowControl {
+    let xoff = Call::Xoff { rate_bps: frame.aux, expiry_ns: frame.stamp.as_ps().div_ceil(1000) };
+    FlowControl {
+        call: if frame.kind == Kind::Xoff { xoff } else { Call::Xon },
+        source: (frame.src != ANY_SOURCE).then(|| host_mac(frame.src)),
+        destination: host_mac(frame.dst),
+    }
 }
 
 fn udp((source_port, destination_port): (u16, u16), payload: &[u8]) -> Transport<'_> {

@@ -18,6 +18,11 @@ pub enum Kind {
     Pause,
     /// 802.1Qbb priority PAUSE: class-enable vector in `entropy`, see [`Frame::pfc`].
     Pfc,
+    /// Backpressure by flow or destination: the neighbour shall slow or stop frames from `src` ([`ANY_SOURCE`]: from
+    /// everybody) to `dst`, see [`Frame::xoff`].
+    Xoff,
+    /// The neighbour shall send what an XOFF held, see [`Frame::xon`].
+    Xon,
     /// No frame at all: the message by which one host tells another that a flow may start.
     Trigger,
 }
@@ -48,16 +53,17 @@ pub mod flags {
 pub struct Frame {
     /// When its last bit arrived at the node that holds it.
     pub at: Time,
-    /// Data: when its sender created it. Acknowledgement: the stamp of the frame that caused it.
+    /// Data: when its sender created it. Acknowledgement: the stamp of the frame that caused it. XOFF: how long it
+    /// lasts.
     pub stamp: Time,
     /// Data: offset of its first payload byte in the flow. Acknowledgement: the next byte expected.
     pub seq: u64,
     /// Data: when the flow started (ps). Acknowledgement: when the data arrived (ps). PAUSE and PFC: the
-    /// quanta.
+    /// quanta. XOFF: the rate in bits a second.
     pub aux: u64,
     /// The flow's number at its source host; with that host it names the flow.
     pub flow: u32,
-    /// Host index of the frame's origin; a MAC control frame has none.
+    /// Host index of the frame's origin; PAUSE and PFC have none. XOFF and XON: whose frames they are about.
     pub src: u32,
     /// Host index of the frame's destination.
     pub dst: u32,
@@ -92,6 +98,9 @@ pub struct Frame {
     pub traffic: u8,
 }
 
+/// In an XOFF or XON: frames of every source.
+pub const ANY_SOURCE: u32 = u32::MAX;
+
 /// The length of a MAC control frame, and the least of any frame.
 pub const MIN_FRAME_BYTES: u16 = 64;
 
@@ -114,10 +123,21 @@ impl Frame {
         Frame { kind: Kind::Pause, aux: u64::from(quanta), size_bytes: MIN_FRAME_BYTES, class: 7, ..Frame::default() }
     }
 
+    /// An XOFF for frames from host `src` ([`ANY_SOURCE`]: all) to host `dst`: `rate_bps` on the wire, 0 for none at
+    /// all, until `expiry` after its arrival.
+    pub fn xoff(src: u32, dst: u32, rate_bps: u64, expiry: Time) -> Frame {
+        Frame { kind: Kind::Xoff, aux: rate_bps, stamp: expiry, ..Frame::xon(src, dst) }
+    }
+
+    /// The XON that ends an XOFF for the same `src` and `dst`.
+    pub fn xon(src: u32, dst: u32) -> Frame {
+        Frame { kind: Kind::Xon, src, dst, size_bytes: MIN_FRAME_BYTES, class: 7, ..Frame::default() }
+    }
+
     /// Whether a switch may forward it: MAC control ends at the next node.
     #[inline]
     pub fn is_mac_control(&self) -> bool {
-        matches!(self.kind, Kind::Pause | Kind::Pfc)
+        matches!(self.kind, Kind::Pause | Kind::Pfc | Kind::Xoff | Kind::Xon)
     }
 
     /// Whether the given bit of [`flags`] is set.

@@ -13,6 +13,7 @@ pub mod describe;
 pub mod detour;
 pub mod ecn;
 pub mod endpoint;
+pub mod florax;
 pub mod frame;
 pub mod halve;
 pub mod pabo;

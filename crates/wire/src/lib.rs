@@ -5,7 +5,7 @@
 //! layers together into whole frames, from the destination address to the frame check sequence:
 //!
 //! ```text
-//! Ethernet [- 802.1Q] -+- MAC control: PAUSE | PFC
+//! Ethernet [- 802.1Q] -+- MAC control: PAUSE | PFC | XOFF, XON of a flow
 //!                      +- IPv4 -+- UDP -+- RoCEv2: data | acknowledge | CNP
 //!                      |        |       +- anything else
 //!                      |        +- TCP
@@ -40,6 +40,7 @@ mod reader;
 pub mod checksum;
 pub mod crc;
 pub mod ethernet;
+pub mod flow_control;
 pub mod ipv4;
 pub mod mac_control;
 pub mod packet;
@@ -52,6 +53,7 @@ pub mod vlan;
 
 pub use error::Error;
 pub use ethernet::{EtherType, Ethernet, MacAddress};
+pub use flow_control::FlowControl;
 pub use ipv4::{Dscp, Ecn, Ipv4, Protocol};
 pub use mac_control::MacControl;
 pub use packet::{Content, Packet, Transport};

@@ -1,6 +1,7 @@
 //! MAC control frames (IEEE 802.3 clause 31): an opcode says which of them follows.
 
 use crate::Error;
+use crate::flow_control::FlowControl;
 use crate::pause::Pause;
 use crate::pfc::Pfc;
 use crate::reader::Reader;
@@ -22,23 +23,26 @@ pub enum MacControl {
     Pause(Pause),
     /// Stop single priorities (annex 31D, 802.1Q clause 36).
     Pfc(Pfc),
+    /// Stop one flow, or let it go on (annex 31C, see [`crate::flow_control`]).
+    Flow(FlowControl),
 }
 
 impl MacControl {
     /// Reads opcode and parameters; returns them and the padding that follows.
     ///
     /// # Errors
-    /// If the bytes end early or the opcode is neither PAUSE nor PFC.
+    /// If the bytes end early or what the opcode says is not known.
     pub fn parse(bytes: &[u8]) -> Result<(MacControl, &[u8]), Error> {
         let opcode = Reader::new(bytes).u16("MAC control opcode")?;
         match opcode {
             Pause::OPCODE => Pause::parse(bytes).map(|(pause, rest)| (MacControl::Pause(pause), rest)),
             Pfc::OPCODE => Pfc::parse(bytes).map(|(pfc, rest)| (MacControl::Pfc(pfc), rest)),
+            FlowControl::OPCODE => FlowControl::parse(bytes).map(|(flow, rest)| (MacControl::Flow(flow), rest)),
             _ => Err(Error::Value {
                 field: "MAC control opcode",
                 offset_bytes: 0,
                 found: opcode.into(),
-                expected: "0x0001 (PAUSE) or 0x0101 (PFC)",
+                expected: "0x0001 (PAUSE), 0x0101 (PFC) or 0xfffe (EXTENSION)",
             }),
         }
     }
@@ -48,6 +52,7 @@ impl MacControl {
         match self {
             MacControl::Pause(pause) => pause.emit(out),
             MacControl::Pfc(pfc) => pfc.emit(out),
+            MacControl::Flow(flow) => flow.emit(out),
         }
     }
 }
@@ -57,6 +62,7 @@ impl fmt::Display for MacControl {
         match self {
             MacControl::Pause(pause) => pause.fmt(f),
             MacControl::Pfc(pfc) => pfc.fmt(f),
+            MacControl::Flow(flow) => flow.fmt(f),
         }
     }
 }
@@ -79,7 +85,10 @@ mod tests {
         let (pfc, _) = MacControl::parse(&hex("0101 0000 0000000000000000 0000000000000000")).unwrap();
         assert_eq!(pfc, MacControl::Pfc(Pfc::default()));
         let error = MacControl::parse(&hex("0002 0064")).unwrap_err();
-        assert_eq!(error.to_string(), "byte 0: MAC control opcode is 0x2, expected 0x0001 (PAUSE) or 0x0101 (PFC)");
+        assert_eq!(
+            error.to_string(),
+            "byte 0: MAC control opcode is 0x2, expected 0x0001 (PAUSE), 0x0101 (PFC) or 0xfffe (EXTENSION)"
+        );
     }
 
     /// 65535 quanta of 512 bits at 100 Gbps: 33,553,920 bits, 335.5392 us.

@@ -55,7 +55,7 @@ impl Host {
             self.note_arrival(in_port, &frame);
         }
         match frame.kind {
-            Kind::Pause | Kind::Pfc => self.on_pause(in_port, &frame),
+            _ if frame.is_mac_control() => self.on_pause(in_port, &frame),
             _ if frame.dst != self.index => self.relay(frame, in_port, window),
             Kind::Data => self.on_data(in_port, &frame, window),
             _ => self.on_reply(&frame, window),

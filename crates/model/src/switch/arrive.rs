@@ -7,7 +7,7 @@ use super::{Switch, alert};
 use crate::node::OnWire;
 use check::conservation::Cause;
 use engine::Window;
-use protocols::frame::{Frame, Kind, flags};
+use protocols::frame::{Frame, flags};
 use units::Time;
 
 impl Switch {
@@ -23,7 +23,7 @@ impl Switch {
     pub(super) fn handle(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.ledger.hops += 1;
         let special = self.ports[usize::from(in_port)].alert & (alert::FRAGILE | alert::TAGGED) != 0
-            || matches!(frame.kind, Kind::Pause | Kind::Pfc)
+            || frame.is_mac_control()
             || frame.ttl == 0;
         if special && self.divert(in_port, frame, window) {
             return;

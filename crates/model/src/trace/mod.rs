@@ -72,7 +72,7 @@ pub(crate) fn packet_kind(frame: &Frame) -> Option<PacketKind> {
         Kind::Ack if frame.has(flags::NAK) => Some(PacketKind::Nak),
         Kind::Ack => Some(PacketKind::Ack),
         Kind::Cnp => Some(PacketKind::Cnp),
-        Kind::Pause | Kind::Pfc | Kind::Trigger => None,
+        Kind::Pause | Kind::Pfc | Kind::Xoff | Kind::Xon | Kind::Trigger => None,
     }
 }
 

@@ -1,0 +1,98 @@
+//! Max-min fair shares of one link, weighted by agreed rates.
+
+use super::table::Pair;
+
+/// What one flow asks of the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// Who.
+    pub pair: Pair,
+    /// What it sends, in bits a second.
+    pub rate_bps: u64,
+    /// Its agreed rate in bits a second; 0 without an agreement.
+    pub agreed_bps: u64,
+}
+
+/// Sorts `demands` and gives each its share of `link_bps`, in that order: what it asks for where the link allows, else its
+/// weight's part of what is left. Weights are the agreed rates; a flow without one weighs as an equal part of the link.
+///
+/// An example of the paper's section 4.1.2: 90 and 30 Mbps on 110 give 80 and 30; with agreements over 100 and 10,
+/// 90 and 20.
+pub fn fair_rates(link_bps: u64, demands: &mut [Demand], rates: &mut Vec<u64>) {
+    let ordinary = (link_bps / demands.len().max(1) as u64).max(1);
+    let weight = |demand: &Demand| if demand.agreed_bps > 0 { demand.agreed_bps } else { ordinary };
+    // Who asks least for its weight is satisfied first; compared without division.
+    demands.sort_by(|a, b| {
+        let (left, right) =
+            (u128::from(a.rate_bps) * u128::from(weight(b)), u128::from(b.rate_bps) * u128::from(weight(a)));
+        left.cmp(&right).then(a.pair.cmp(&b.pair))
+    });
+    let mut left = u128::from(link_bps);
+    let mut weights: u128 = demands.iter().map(|demand| u128::from(weight(demand))).sum();
+    rates.clear();
+    for demand in demands.iter() {
+        let own = u128::from(weight(demand));
+        let share = left * own / weights.max(1);
+        let rate = share.min(u128::from(demand.rate_bps));
+        (left, weights) = (left - rate, weights - own);
+        rates.push(rate as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    fn demand(src: u32, rate_bps: u64, agreed_bps: u64) -> Demand {
+        Demand { pair: Pair { src, dst: 0 }, rate_bps, agreed_bps }
+    }
+
+    fn rates(link: u64, demands: &[Demand]) -> Vec<(u32, u64)> {
+        let (mut demands, mut rates) = (demands.to_vec(), Vec::new());
+        fair_rates(link, &mut demands, &mut rates);
+        let mut all: Vec<(u32, u64)> = demands.iter().map(|demand| demand.pair.src).zip(rates).collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn the_papers_example() {
+        assert_eq!(rates(110, &[demand(1, 90, 0), demand(2, 30, 0)]), [(1, 80), (2, 30)]);
+        assert_eq!(rates(110, &[demand(1, 90, 100), demand(2, 30, 10)]), [(1, 90), (2, 20)]);
+        // More than the agreement as long as nobody else asks for it.
+        assert_eq!(rates(110, &[demand(1, 20, 100), demand(2, 200, 10)]), [(1, 20), (2, 90)]);
+        // Over-subscribed: by weight.
+        assert_eq!(rates(110, &[demand(1, 200, 100), demand(2, 200, 10)]), [(1, 100), (2, 10)]);
+    }
+
+    /// Max-min: nobody gets more than it asks, the link is full or everybody satisfied, and who gets less than it asks
+    /// has no less for its weight than anybody else.
+    #[test]
+    fn random_demands_are_shared_max_min() {
+        let mut random = Stream::new(1, 0, 0);
+        for _ in 0..2_000 {
+            let link = 1 + random.below(1_000_000_000);
+            let count = 1 + random.below(12);
+            let agreed = |random: &mut Stream| if random.below(2) == 0 { 0 } else { 1 + random.below(link) };
+            let demands: Vec<Demand> =
+                (0..count as u32).map(|src| demand(src, random.below(2 * link), agreed(&mut random))).collect();
+            let given = rates(link, &demands);
+            let sum: u64 = given.iter().map(|(_, rate)| rate).sum();
+            let asked: u64 = demands.iter().map(|demand| demand.rate_bps).sum();
+            assert!(sum <= link.min(asked) && sum + count >= link.min(asked), "{demands:?} {given:?}");
+            let weight = |demand: &Demand| {
+                if demand.agreed_bps > 0 { demand.agreed_bps } else { (link / count).max(1) }
+            };
+            for (short, (_, rate)) in demands.iter().zip(&given).filter(|(demand, (_, rate))| *rate < demand.rate_bps) {
+                for (other, (_, more)) in demands.iter().zip(&given) {
+                    let (less, most) = (
+                        u128::from(rate + count) * u128::from(weight(other)),
+                        u128::from(*more) * u128::from(weight(short)),
+                    );
+                    assert!(less + u128::from(weight(short)) * u128::from(count) >= most, "{demands:?} {given:?}");
+                }
+            }
+        }
+    }
+}

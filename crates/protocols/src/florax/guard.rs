@@ -1,0 +1,303 @@
+//! The congested port: whom to stop, at what rate, and when to let everybody go on.
+
+use super::conform::Stop;
+use super::fair::{Demand, fair_rates};
+use super::table::{Flow, Pair};
+use super::{GuardParameters, Whom};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use units::{Rate, Time};
+
+/// Entries that a new flow looks at for one that is no longer active: the table shrinks as fast as it grows, and at its
+/// bound a new flow waits no longer than this for a place.
+const LOOKS: usize = 8;
+
+/// What a port tells the neighbour by which a flow comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// By this port.
+    pub port: u16,
+    /// About this flow.
+    pub pair: Pair,
+    /// XOFF with this rate in bits a second on the wire, 0 for nothing at all; `None` is XON.
+    pub rate_bps: Option<u64>,
+}
+
+/// What a guard asks its switch.
+pub trait Neighbours {
+    /// What the next switch lets pass of a flow now, in bits a second; `None` where it does not hold it.
+    fn held_bps(&self, pair: Pair) -> Option<u64>;
+    /// The agreed rate of a flow; 0 without an agreement.
+    fn agreed_bps(&self, pair: Pair) -> u64;
+    /// How long after a call by `port`, before which `ahead` others wait, what its neighbour sent before may arrive.
+    fn grace(&self, port: u16, ahead: usize) -> Time;
+}
+
+/// What a guard has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GuardStatistics {
+    /// Flows that were told to stop or slow down, a new rate for one that was stopped already not counted.
+    pub xoffs: u64,
+    /// New rates for flows that were stopped already.
+    pub changes: u64,
+    /// Flows that were told to go on.
+    pub xons: u64,
+    /// Stops whose time ran out.
+    pub expiries: u64,
+    /// The most flows that the table held.
+    pub flows_max: u64,
+    /// The most of them that were stopped at a time.
+    pub stopped_max: u64,
+    /// Frames of flows for which the table had no place.
+    pub untold: u64,
+}
+
+/// The guard of one output port.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    flows: BTreeMap<Pair, Flow>,
+    /// Those of them with an entry in the XOFF table.
+    stopped: BTreeSet<Pair>,
+    /// The upper threshold as it stands.
+    upper: u64,
+    /// Nobody is left to be stopped until then.
+    all_stopped_until: Time,
+    /// Where the next look for a flow that is no longer active begins.
+    cursor: Pair,
+    demands: Vec<Demand>,
+    rates: Vec<u64>,
+    statistics: GuardStatistics,
+}
+
+impl Guard {
+    /// With nothing in its tables.
+    pub fn new(parameters: &GuardParameters) -> Guard {
+        Guard {
+            flows: BTreeMap::new(),
+            stopped: BTreeSet::new(),
+            upper: parameters.upper,
+            all_stopped_until: Time::ZERO,
+            cursor: Pair { src: 0, dst: 0 },
+            demands: Vec::new(),
+            rates: Vec::new(),
+            statistics: GuardStatistics::default(),
+        }
+    }
+
+    /// The entry that a frame from `src` to `dst` belongs to.
+    pub fn pair(parameters: &GuardParameters, src: u32, dst: u32) -> Pair {
+        match parameters.whom {
+            Whom::Flows => Pair { src, dst },
+            Whom::Destinations => Pair::to(dst),
+            Whom::Everybody => Pair::EVERYBODY,
+        }
+    }
+
+    /// A frame of `bytes` on the wire has come by `port` for this output of `rate`: its flow's rate is estimated. False
+    /// if the flow was told to slow down and this is in excess: the frame must be dropped. `slack_bytes` is the largest
+    /// frame on the wire. What a port must hear that a stopped flow comes by now too is added to `calls`.
+    pub fn count(
+        &mut self,
+        parameters: &GuardParameters,
+        (now, port, pair): (Time, u16, Pair),
+        (bytes, slack_bytes): (u64, u64),
+        rate: Rate,
+        calls: &mut Vec<Call>,
+    ) -> bool {
+        if !self.flows.contains_key(&pair) && !self.make_room(parameters, now, pair) {
+            self.statistics.untold += 1;
+            return true;
+        }
+        let flow = self.flows.entry(pair).or_insert_with(|| Flow::new(now));
+        let new = flow.count(now, port, bytes, rate.serialise(bytes), parameters.burst_gap);
+        let ports = flow.ports.len() as u64;
+        match &mut flow.stop {
+            Some(stop) if stop.is_live(now) => {
+                if new {
+                    calls.push(Call { port, pair, rate_bps: Some(stop.rate_bps / ports) });
+                    return true;
+                }
+                parameters.whom != Whom::Flows || stop.conforms(now, bytes, slack_bytes * (ports + 1))
+            }
+            _ => true,
+        }
+    }
+
+    /// Finds a place for a new flow, in the place of one that is no longer active where the table is full.
+    fn make_room(&mut self, parameters: &GuardParameters, now: Time, pair: Pair) -> bool {
+        let mut silent = Vec::new();
+        let behind = (Bound::Excluded(self.cursor), Bound::Unbounded);
+        let mut looked = 0;
+        for (&other, flow) in self.flows.range(behind).chain(self.flows.iter()).take(LOOKS.min(self.flows.len())) {
+            looked += 1;
+            self.cursor = other;
+            let stopped = flow.stop.is_some_and(|stop| stop.is_live(now));
+            if !stopped && !flow.is_active(now, parameters.burst_gap) {
+                silent.push(other);
+            }
+        }
+        debug_assert!(looked <= LOOKS, "a look is bounded");
+        silent.iter().for_each(|other| self.forget(*other));
+        let room = self.flows.len() < parameters.flows as usize;
+        if room {
+            // Somebody new, whom nobody has stopped yet.
+            self.all_stopped_until = Time::ZERO;
+            self.statistics.flows_max = self.statistics.flows_max.max(self.flows.len() as u64 + 1);
+            self.flows.insert(pair, Flow::new(now));
+        }
+        room
+    }
+
+    fn forget(&mut self, pair: Pair) {
+        if let Some(flow) = self.flows.remove(&pair) {
+            self.statistics.expiries += u64::from(flow.stop.is_some());
+            self.stopped.remove(&pair);
+        }
+    }
+
+    /// A frame of `pair` has joined the buffer, which now holds `occupancy`: adds to `calls` whom to stop.
+    pub fn decide(
+        &mut self,
+        parameters: &GuardParameters,
+        (now, port, pair): (Time, u16, Pair),
+        occupancy: u64,
+        rate: Rate,
+        switch: &impl Neighbours,
+        calls: &mut Vec<Call>,
+    ) {
+        let flows = parameters.whom == Whom::Flows;
+        let everybody = occupancy > if flows { parameters.max_upper } else { parameters.upper };
+        if everybody {
+            if !self.flows.contains_key(&pair) {
+                // Not told apart: stopped without being remembered, until its XOFF expires.
+                calls.push(Call { port, pair, rate_bps: Some(0) });
+            }
+            if now >= self.all_stopped_until {
+                self.stop_everybody(parameters, now, switch, calls);
+            }
+        } else if flows && occupancy > self.upper && self.stop_congesting(parameters, now, rate, switch, calls) {
+            self.upper = self.upper.saturating_add(parameters.raise).min(parameters.max_upper);
+        }
+    }
+
+    fn stop_everybody(
+        &mut self,
+        parameters: &GuardParameters,
+        now: Time,
+        switch: &impl Neighbours,
+        calls: &mut Vec<Call>,
+    ) {
+        let fits = |flow: &Flow| flow.is_active(now, parameters.burst_gap);
+        let pairs: Vec<Pair> = self.flows.iter().filter(|(_, flow)| fits(flow)).map(|(&pair, _)| pair).collect();
+        let mut until = now.saturating_add(parameters.expiry);
+        for pair in pairs {
+            match self.flows.get(&pair).and_then(|flow| flow.stop) {
+                Some(stop) if stop.is_live(now) && stop.rate_bps == 0 => until = until.min(stop.until),
+                _ => self.stop(parameters, now, pair, 0, switch, calls),
+            }
+        }
+        self.all_stopped_until = until;
+    }
+
+    /// Stops the flows that send more than their share, or than the next switch lets pass; whether there was one.
+    fn stop_congesting(
+        &mut self,
+        parameters: &GuardParameters,
+        now: Time,
+        rate: Rate,
+        switch: &impl Neighbours,
+        calls: &mut Vec<Call>,
+    ) -> bool {
+        let (mut demands, mut rates) = (std::mem::take(&mut self.demands), std::mem::take(&mut self.rates));
+        demands.clear();
+        for (&pair, flow) in self.flows.iter().filter(|(_, flow)| flow.is_active(now, parameters.burst_gap)) {
+            // Of a flow that the next switch holds, no more than that can use this link.
+            let useful = switch.held_bps(pair).unwrap_or(u64::MAX);
+            let agreed_bps = switch.agreed_bps(pair);
+            demands.push(Demand { pair, rate_bps: flow.rate_bps(now).min(useful), agreed_bps });
+        }
+        fair_rates(rate.as_bps(), &mut demands, &mut rates);
+        let before = calls.len();
+        for (demand, &fair) in demands.iter().zip(&rates) {
+            let Some(flow) = self.flows.get(&demand.pair) else { continue };
+            let told = flow.stop.filter(|stop| stop.is_live(now)).map_or(u64::MAX, |stop| stop.rate_bps);
+            if flow.rate_bps(now) > fair && fair < told {
+                self.stop(parameters, now, demand.pair, fair, switch, calls);
+            }
+        }
+        (self.demands, self.rates) = (demands, rates);
+        calls.len() > before
+    }
+
+    fn stop(
+        &mut self,
+        parameters: &GuardParameters,
+        now: Time,
+        pair: Pair,
+        rate_bps: u64,
+        switch: &impl Neighbours,
+        calls: &mut Vec<Call>,
+    ) {
+        let Some(flow) = self.flows.get_mut(&pair) else { return };
+        let mut grace = Time::ZERO;
+        let ports = flow.ports.len().max(1) as u64;
+        for &port in &flow.ports {
+            grace = grace.max(parameters.grace.unwrap_or_else(|| switch.grace(port, calls.len())));
+            calls.push(Call { port, pair, rate_bps: Some(rate_bps / ports) });
+        }
+        match flow.stop {
+            Some(stop) if stop.is_live(now) => self.statistics.changes += 1,
+            stop => {
+                self.statistics.expiries += u64::from(stop.is_some());
+                self.statistics.xoffs += 1;
+            }
+        }
+        flow.stop = Some(Stop::new(now, rate_bps, parameters.expiry, grace));
+        self.stopped.insert(pair);
+        self.statistics.stopped_max = self.statistics.stopped_max.max(self.stopped.len() as u64);
+    }
+
+    /// A frame has left the buffer, which now holds `occupancy`: adds to `calls` who may go on.
+    pub fn on_departure(&mut self, parameters: &GuardParameters, now: Time, occupancy: u64, calls: &mut Vec<Call>) {
+        if occupancy >= parameters.lower {
+            return;
+        }
+        self.upper = parameters.upper;
+        self.all_stopped_until = Time::ZERO;
+        while let Some(pair) = self.stopped.pop_first() {
+            let Some(flow) = self.flows.get_mut(&pair) else { continue };
+            let Some(stop) = flow.stop.take() else { continue };
+            if stop.is_live(now) {
+                self.statistics.xons += 1;
+                calls.extend(flow.ports.iter().map(|&port| Call { port, pair, rate_bps: None }));
+            } else {
+                self.statistics.expiries += 1;
+            }
+        }
+    }
+
+    /// What it has done so far, and how many flows are stopped at `now`.
+    pub fn statistics(&self, now: Time) -> (GuardStatistics, u64) {
+        let over = |pair: &&Pair| {
+            let stop = self.flows.get(pair).and_then(|flow| flow.stop);
+            stop.is_some_and(|stop| !stop.is_live(now))
+        };
+        let expired = self.stopped.iter().filter(over).count() as u64;
+        let statistics = GuardStatistics { expiries: self.statistics.expiries + expired, ..self.statistics };
+        (statistics, self.stopped.len() as u64 - expired)
+    }
+
+    /// The upper threshold as it stands.
+    pub fn upper(&self) -> u64 {
+        self.upper
+    }
+
+    /// How many flows the table holds.
+    pub fn flows(&self) -> usize {
+        self.flows.len()
+    }
+}
+
+#[cfg(test)]
+#[path = "guard_tests.rs"]
+mod tests;

@@ -1,0 +1,195 @@
+use super::*;
+use units::random::Stream;
+
+const LINK: Rate = Rate::from_mbps(100);
+const FRAME: u64 = 1500;
+
+struct Alone;
+impl Neighbours for Alone {
+    fn held_bps(&self, _: Pair) -> Option<u64> {
+        None
+    }
+    fn agreed_bps(&self, _: Pair) -> u64 {
+        0
+    }
+    fn grace(&self, _: u16, _: usize) -> Time {
+        Time::from_us(500)
+    }
+}
+
+fn parameters(whom: Whom) -> GuardParameters {
+    GuardParameters {
+        whom,
+        lower: 25,
+        upper: 50,
+        max_upper: 90,
+        raise: 5,
+        burst_gap: Time::from_ms(10),
+        expiry: Time::from_ms(5),
+        grace: None,
+        flows: 64,
+    }
+}
+
+const fn pair(src: u32) -> Pair {
+    Pair { src, dst: 9 }
+}
+
+/// Flows 1 and 2 send at 80 and 20 Mbps for 6 ms; returns the guard and when that was.
+fn two_flows(parameters: &GuardParameters) -> (Guard, Time) {
+    let mut guard = Guard::new(parameters);
+    let mut calls = Vec::new();
+    for at in 0..40u64 {
+        let now = Time::from_us(150 * at);
+        let mut count = |src: u32| {
+            let pair = Guard::pair(parameters, src, 9);
+            guard.count(parameters, (now, src as u16, pair), (FRAME, FRAME), LINK, &mut calls)
+        };
+        assert!(count(1) && (at % 4 != 0 || count(2)));
+    }
+    assert!(calls.is_empty());
+    (guard, Time::from_us(150 * 40))
+}
+
+fn decide(guard: &mut Guard, parameters: &GuardParameters, now: Time, occupancy: u64) -> Vec<Call> {
+    let mut calls = Vec::new();
+    let pair = Guard::pair(parameters, 1, 9);
+    guard.decide(parameters, (now, 1, pair), occupancy, Rate::from_mbps(90), &Alone, &mut calls);
+    calls
+}
+
+#[test]
+fn only_the_flow_above_its_share_is_stopped() {
+    let parameters = parameters(Whom::Flows);
+    let (mut guard, now) = two_flows(&parameters);
+    assert_eq!(decide(&mut guard, &parameters, now, 50), []);
+    // 90 Mbps for 80 and 20: 70 are left for the greater.
+    assert_eq!(decide(&mut guard, &parameters, now, 51), [Call { port: 1, pair: pair(1), rate_bps: Some(70_000_000) }]);
+    assert_eq!(guard.upper(), 55, "it rises when somebody was stopped");
+    assert_eq!(decide(&mut guard, &parameters, now, 55), []);
+    assert_eq!(decide(&mut guard, &parameters, now, 56), [], "and nobody is told twice");
+    assert_eq!(guard.upper(), 55);
+}
+
+#[test]
+fn above_the_last_threshold_everybody_is_blocked_once() {
+    let parameters = parameters(Whom::Flows);
+    let (mut guard, now) = two_flows(&parameters);
+    decide(&mut guard, &parameters, now, 51);
+    let blocked: Vec<_> =
+        decide(&mut guard, &parameters, now, 91).iter().map(|call| (call.port, call.rate_bps)).collect();
+    assert_eq!(blocked, [(1, Some(0)), (2, Some(0))]);
+    assert_eq!(decide(&mut guard, &parameters, now, 95), []);
+    // Below the lower threshold both go on, and the upper one falls back.
+    let mut calls = Vec::new();
+    guard.on_departure(&parameters, now, 25, &mut calls);
+    assert_eq!(calls, []);
+    guard.on_departure(&parameters, now, 24, &mut calls);
+    assert_eq!(calls.iter().map(|call| (call.port, call.rate_bps)).collect::<Vec<_>>(), [(1, None), (2, None)]);
+    assert_eq!(guard.upper(), 50);
+    let (statistics, stopped) = guard.statistics(now);
+    assert_eq!((statistics.xoffs, statistics.changes, statistics.xons, stopped), (2, 1, 2, 0));
+}
+
+#[test]
+fn the_other_schemes_stop_more() {
+    let by_destination = parameters(Whom::Destinations);
+    let (mut guard, now) = two_flows(&by_destination);
+    let all = |pair| [1, 2].map(|port| Call { port, pair, rate_bps: Some(0) });
+    assert_eq!(decide(&mut guard, &by_destination, now, 51), all(Pair::to(9)));
+    let simple = parameters(Whom::Everybody);
+    let (mut guard, now) = two_flows(&simple);
+    assert_eq!(decide(&mut guard, &simple, now, 51), all(Pair::EVERYBODY));
+    assert_eq!(decide(&mut guard, &simple, now, 60), []);
+}
+
+#[test]
+fn what_comes_despite_an_xoff_is_dropped_after_its_grace() {
+    let parameters = parameters(Whom::Flows);
+    let (mut guard, now) = two_flows(&parameters);
+    decide(&mut guard, &parameters, now, 91);
+    let mut passes = |us: u64| {
+        let at = now + Time::from_us(us);
+        guard.count(&parameters, (at, 1, pair(1)), (FRAME, FRAME), LINK, &mut Vec::new())
+    };
+    assert!((0..20).all(|at| passes(at * 20)), "on its way when it was told");
+    assert_eq!((25..45).filter(|at| passes(at * 20)).count(), 2, "two frames of slack");
+    // Its time is over, though nobody told it to go on.
+    assert!(passes(5_000));
+}
+
+#[test]
+fn a_flow_that_is_held_further_on_is_stopped_at_that_rate() {
+    struct Held;
+    impl Neighbours for Held {
+        fn held_bps(&self, pair: Pair) -> Option<u64> {
+            (pair.src == 2).then_some(5_000_000)
+        }
+        fn agreed_bps(&self, _: Pair) -> u64 {
+            0
+        }
+        fn grace(&self, _: u16, _: usize) -> Time {
+            Time::ZERO
+        }
+    }
+    let parameters = parameters(Whom::Flows);
+    let (mut guard, now) = two_flows(&parameters);
+    let mut calls = Vec::new();
+    guard.decide(&parameters, (now, 1, pair(1)), 51, Rate::from_mbps(90), &Held, &mut calls);
+    // 80 of the 85 that the other cannot use.
+    assert_eq!(calls, [Call { port: 2, pair: pair(2), rate_bps: Some(5_000_000) }]);
+}
+
+#[test]
+fn a_full_table_tells_no_more_flows_apart_but_stops_them_all_the_same() {
+    let parameters = GuardParameters { flows: 2, ..parameters(Whom::Flows) };
+    let (mut guard, now) = two_flows(&parameters);
+    let mut calls = Vec::new();
+    let third = (now, 3, pair(3));
+    assert!(guard.count(&parameters, third, (FRAME, FRAME), LINK, &mut calls));
+    guard.decide(&parameters, third, 60, LINK, &Alone, &mut calls);
+    assert!(calls.iter().all(|call| call.pair != pair(3)), "below the last threshold it is nobody's business");
+    calls.clear();
+    guard.decide(&parameters, third, 91, LINK, &Alone, &mut calls);
+    assert_eq!(calls[0], Call { port: 3, pair: pair(3), rate_bps: Some(0) });
+    assert_eq!((guard.flows(), guard.statistics(now).0.untold), (2, 1));
+    // Who is silent for long makes place.
+    let later = (now + Time::from_ms(16), 3, pair(3));
+    assert!(guard.count(&parameters, later, (FRAME, FRAME), LINK, &mut calls));
+    assert_eq!((guard.flows(), guard.statistics(later.0).0.untold), (1, 1));
+}
+
+/// Whatever happens: tables stay in their bounds, what was stopped goes on or expires, calls go only to ports by which a
+/// flow came, and an upper threshold stays between its limits.
+#[test]
+fn random_operations() {
+    for seed in 0..60 {
+        let mut random = Stream::new(seed, 0, 0);
+        let whom = [Whom::Flows, Whom::Destinations, Whom::Everybody][seed as usize % 3];
+        let parameters = GuardParameters { flows: 1 + random.below(6) as u32, ..parameters(whom) };
+        let mut guard = Guard::new(&parameters);
+        let (mut now, mut calls, mut seen) = (Time::ZERO, Vec::new(), BTreeSet::new());
+        for _ in 0..3_000 {
+            let longest = if random.below(50) == 0 { 20_000 } else { 200 };
+            now += Time::from_us(random.below(longest));
+            let (src, dst, occupancy) = (random.below(8) as u32, random.below(3) as u32, random.below(110));
+            if random.below(3) > 0 {
+                let at = (now, (src % 4) as u16, Guard::pair(&parameters, src, dst));
+                seen.insert((at.2, at.1));
+                if guard.count(&parameters, at, (84 + random.below(1500), 1538), LINK, &mut calls) {
+                    guard.decide(&parameters, at, occupancy, LINK, &Alone, &mut calls);
+                }
+            } else {
+                guard.on_departure(&parameters, now, occupancy, &mut calls);
+            }
+            assert!(guard.flows() <= parameters.flows as usize);
+            assert!((parameters.upper..=parameters.max_upper).contains(&guard.upper()));
+            assert!(calls.drain(..).all(|call| seen.contains(&(call.pair, call.port))));
+            let (statistics, stopped) = guard.statistics(now);
+            assert_eq!(statistics.xoffs, statistics.xons + statistics.expiries + stopped, "seed {seed}");
+            assert!(whom == Whom::Flows || statistics.changes == 0);
+        }
+        let (_, stopped) = guard.statistics(now + parameters.expiry);
+        assert_eq!(stopped, 0, "nobody stays stopped longer than an expiry");
+    }
+}

@@ -1,0 +1,104 @@
+//! The three schemes as users meet them.
+
+use crate::describe::{Family, Mechanism, Parameter};
+
+const NO_NUMBER: &str = "the paper gives no number; choice of this project";
+
+const UPPER: Parameter = Parameter {
+    key: "upper",
+    default: "0.5",
+    meaning: "share of a port's buffer above which it stops others, 0 to 1, above `lower`",
+    source: NO_NUMBER,
+};
+const LOWER: Parameter = Parameter {
+    key: "lower",
+    default: "0.25",
+    meaning: "share of a port's buffer below which everybody may go on, above 0",
+    source: NO_NUMBER,
+};
+const BURST_GAP: Parameter = Parameter {
+    key: "burst_gap",
+    default: "10ms",
+    meaning: "silence after which a burst is over and a flow no longer counts, above 0",
+    source: NO_NUMBER,
+};
+const EXPIRY: Parameter = Parameter {
+    key: "expiry",
+    default: "5ms",
+    meaning: "how long an XOFF lasts without an XON, above 0",
+    source: NO_NUMBER,
+};
+const FLOWS: Parameter = Parameter {
+    key: "flows",
+    default: "4096",
+    meaning: "entries of a port's flow table, at least 1; what finds no place is stopped without being remembered",
+    source: "choice of this project: address tables of the paper's time",
+};
+
+/// FLORAX.
+pub const FLORAX: Mechanism = Mechanism {
+    kind: "florax",
+    family: Family::FlowControl,
+    title: "backpressure by flow: whoever sends more than its fair share slows down, hop by hop",
+    source: "Lee, Coleri, Dong, Ergen: FLORAX, Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x",
+    parameters: &[
+        UPPER,
+        LOWER,
+        Parameter {
+            key: "max_upper",
+            default: "0.9",
+            meaning: "share of a port's buffer above which every flow is blocked, from `upper` to 1",
+            source: NO_NUMBER,
+        },
+        Parameter {
+            key: "raise",
+            default: "0.1",
+            meaning: "share of `upper` by which it rises, up to `max_upper`, when flows were stopped, until they may go on",
+            source: "section 4.2.2 resets the upper threshold, so something raises it; the number is this project's",
+        },
+        BURST_GAP,
+        EXPIRY,
+        Parameter {
+            key: "grace",
+            default: "auto",
+            meaning: "how long after an XOFF a flow's excess still passes; auto is the link's round trip and three frames",
+            source: "choice of this project: the paper drops what comes despite an XOFF, and does not say from when on",
+        },
+        FLOWS,
+        Parameter {
+            key: "agreements",
+            default: "none",
+            meaning: "service-level rates, a list of { from, to, rate }: shares are weighted by them",
+            source: "FLORAX, section 4.1.2",
+        },
+    ],
+};
+
+/// Backpressure by destination.
+pub const DESTINATION: Mechanism = Mechanism {
+    kind: "destination",
+    family: Family::FlowControl,
+    title: "backpressure by destination: who sends to where a queue is long stops, hop by hop",
+    source: "Noureddine, Tobagi: Selective Backpressure in Switched Ethernet LANs, 1999, as FLORAX compares with it",
+    parameters: &[UPPER, LOWER, BURST_GAP, EXPIRY, FLOWS],
+};
+
+/// Plain 802.3x, decided at the output.
+pub const SIMPLE: Mechanism = Mechanism {
+    kind: "simple",
+    family: Family::FlowControl,
+    title: "802.3x PAUSE decided at the output: every port that feeds a long queue is stopped",
+    source: "IEEE 802.3-2018 annex 31B; the decision as FLORAX, section 1, describes it",
+    parameters: &[
+        UPPER,
+        LOWER,
+        BURST_GAP,
+        EXPIRY,
+        Parameter {
+            key: "reaction",
+            default: "3840",
+            meaning: "bit times from hearing a pause to obeying it",
+            source: "choice of this project, of the order that 802.3 annex 31B.3.7 and 802.1Qbb annex O allow",
+        },
+    ],
+};

@@ -1,0 +1,123 @@
+//! What a port remembers of a flow: FLORAX's flow table and XOFF table in one entry.
+
+use super::conform::Stop;
+use crate::frame::ANY_SOURCE;
+use units::Time;
+
+/// A flow: frames from one host to another, by host index. [`ANY_SOURCE`] stands for every source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pair {
+    /// From.
+    pub src: u32,
+    /// To.
+    pub dst: u32,
+}
+
+impl Pair {
+    /// All frames to `dst`.
+    pub const fn to(dst: u32) -> Pair {
+        Pair { src: ANY_SOURCE, dst }
+    }
+
+    /// All frames.
+    pub const EVERYBODY: Pair = Pair { src: ANY_SOURCE, dst: ANY_SOURCE };
+
+    /// Whether a frame from `src` to `dst` belongs to it.
+    pub fn covers(self, src: u32, dst: u32) -> bool {
+        (self.src == ANY_SOURCE || self.src == src) && (self.dst == ANY_SOURCE || self.dst == dst)
+    }
+}
+
+/// Memory of one entry of a flow table: what FLORAX's state costs for each active flow.
+pub const FLOW_BYTES: usize = size_of::<Pair>() + size_of::<Flow>();
+
+/// One flow at one output port.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    /// Start of the current burst (SB in the paper).
+    burst_start: Time,
+    /// Bytes on the wire since then (TB).
+    burst_bytes: u64,
+    /// When its last frame came.
+    last: Time,
+    /// Serialisation of that frame at the output: the least time over which a rate is taken.
+    least: Time,
+    /// The ports by which frames of the burst came: whom to tell.
+    pub ports: Vec<u16>,
+    /// The entry in the XOFF table, if it has one.
+    pub stop: Option<Stop>,
+}
+
+impl Flow {
+    pub fn new(now: Time) -> Flow {
+        Flow { burst_start: now, burst_bytes: 0, last: now, least: Time::ZERO, ports: Vec::new(), stop: None }
+    }
+
+    /// A frame of `bytes` on the wire, which takes `span` at the output's rate, came by `port`; whether that port is new.
+    pub fn count(&mut self, now: Time, port: u16, bytes: u64, span: Time, gap: Time) -> bool {
+        if now.saturating_sub(self.last) > gap {
+            (self.burst_start, self.burst_bytes) = (now, 0);
+            if self.stop.is_none() {
+                self.ports.clear();
+            }
+        }
+        self.burst_bytes += bytes;
+        (self.last, self.least) = (now, span);
+        let new = !self.ports.contains(&port);
+        if new {
+            self.ports.push(port);
+        }
+        new
+    }
+
+    /// Whether a frame of it came within `gap`.
+    pub fn is_active(&self, now: Time, gap: Time) -> bool {
+        now.saturating_sub(self.last) <= gap
+    }
+
+    /// ER = TB / (CT - SB), in bits a second; a burst that has only begun lasts as long as a frame.
+    pub fn rate_bps(&self, now: Time) -> u64 {
+        let span = now.saturating_sub(self.burst_start).max(self.least).max(Time::from_ps(1));
+        let bits = u128::from(self.burst_bytes) * 8 * 1_000_000_000_000;
+        u64::try_from(bits / u128::from(span.as_ps())).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GAP: Time = Time::from_ms(10);
+
+    #[test]
+    fn a_rate_is_that_of_the_burst() {
+        let (mut flow, span) = (Flow::new(Time::ZERO), Time::from_us(120));
+        // 1500 bytes each 240 us: 50 Mbps, and one frame more at the start.
+        for frame in 0..=100u64 {
+            flow.count(Time::from_us(240 * frame), 3, 1500, span, GAP);
+        }
+        assert_eq!(flow.rate_bps(Time::from_us(24_000)), 101 * 1500 * 8 * 1_000_000 / 24_000);
+        // Silence counts as long as the burst may go on ...
+        assert_eq!(flow.rate_bps(Time::from_us(33_600)), 101 * 1500 * 8 * 1_000_000 / 33_600);
+        assert!(flow.is_active(Time::from_ms(34), GAP) && !flow.is_active(Time::from_us(34_001), GAP));
+        // ... and a gap starts another, of one frame at the line rate.
+        flow.count(Time::from_ms(40), 3, 1500, span, GAP);
+        assert_eq!(flow.rate_bps(Time::from_ms(40)), 100_000_000);
+    }
+
+    #[test]
+    fn it_remembers_by_which_ports_a_burst_came() {
+        let mut flow = Flow::new(Time::ZERO);
+        let mut count = |us: u64, port| flow.count(Time::from_us(us), port, 64, Time::from_us(1), GAP);
+        assert_eq!([count(0, 1), count(1, 2), count(2, 1)], [true, true, false]);
+        assert!(count(20_000, 2), "a new burst starts from nothing");
+        assert_eq!(flow.ports, [2]);
+    }
+
+    #[test]
+    fn wild_cards_cover() {
+        let pair = Pair { src: 1, dst: 2 };
+        assert!(pair.covers(1, 2) && !pair.covers(3, 2) && !pair.covers(1, 3));
+        assert!(Pair::to(2).covers(7, 2) && !Pair::to(2).covers(7, 1) && Pair::EVERYBODY.covers(7, 1));
+    }
+}

@@ -1,0 +1,153 @@
+//! XOFF and XON for one flow or one destination: what backpressure by flow (FLORAX) and by destination tell a
+//! neighbour. No standard numbers such frames, so they stand where 802.3 annex 31C has room for what others define:
+//! opcode 0xFFFE (EXTENSION), then an organisation, then what that organisation likes.
+//!
+//! ```text
+//!  0        2            5     6                12                 18                 26               34
+//!  | 0xFFFE | 7A-54-47   | op  | source MAC     | destination MAC  | fair rate, bps   | expiry, ns     |
+//!             organisation 1 XOFF, 2 XON          all zero source: any           (both 0 in an XON)
+//! ```
+//!
+//! The organisation is a company identifier by its form (low bits 1010, so that it can be no vendor's MAC prefix),
+//! which nobody has registered: two networks that both use these frames are two Tidegates.
+
+use crate::Error;
+use crate::ethernet::MacAddress;
+use crate::mac_control::read_opcode;
+use crate::reader::Reader;
+use std::fmt;
+
+/// What the neighbour shall do with the flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Send no more than this, for so long.
+    Xoff {
+        /// The fair rate in bits a second, preambles and gaps counted; 0 blocks the flow.
+        rate_bps: u64,
+        /// When it ends by itself, in nanoseconds from the frame's arrival.
+        expiry_ns: u64,
+    },
+    /// Send as ever.
+    Xon,
+}
+
+/// A call about one flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowControl {
+    /// What to do.
+    pub call: Call,
+    /// The flow's source; `None`: every source.
+    pub source: Option<MacAddress>,
+    /// The flow's destination.
+    pub destination: MacAddress,
+}
+
+const ANY: MacAddress = MacAddress::new([0; 6]);
+const XOFF: u8 = 1;
+const XON: u8 = 2;
+
+impl FlowControl {
+    /// The MAC control opcode: EXTENSION, 802.3 annex 31C.
+    pub const OPCODE: u16 = 0xFFFE;
+    /// Whose extension it is.
+    pub const ORGANISATION: u32 = 0x7A_54_47;
+
+    /// Reads opcode, organisation and call; returns the padding after them. Rate and expiry of an XON are ignored.
+    ///
+    /// # Errors
+    /// If the bytes end early, or opcode, organisation or operation are others.
+    pub fn parse(bytes: &[u8]) -> Result<(FlowControl, &[u8]), Error> {
+        let mut reader = Reader::new(bytes);
+        read_opcode(&mut reader, Self::OPCODE, "0xfffe (EXTENSION)")?;
+        let organisation = reader.u24("extension's organisation")?;
+        if organisation != Self::ORGANISATION {
+            return Err(reader.unexpected("extension's organisation", 3, organisation, "0x7a5447"));
+        }
+        let operation = reader.u8("flow control operation")?;
+        if !matches!(operation, XOFF | XON) {
+            return Err(reader.unexpected("flow control operation", 1, operation, "1 (XOFF) or 2 (XON)"));
+        }
+        let source = MacAddress::new(reader.octets("flow's source")?);
+        let destination = MacAddress::new(reader.octets("flow's destination")?);
+        let rate_bps = u64::from_be_bytes(reader.octets("fair rate")?);
+        let expiry_ns = u64::from_be_bytes(reader.octets("expiry")?);
+        let call = if operation == XOFF { Call::Xoff { rate_bps, expiry_ns } } else { Call::Xon };
+        Ok((FlowControl { call, source: (source != ANY).then_some(source), destination }, reader.rest()))
+    }
+
+    /// Appends opcode, organisation and call.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let (operation, rate_bps, expiry_ns) = match self.call {
+            Call::Xoff { rate_bps, expiry_ns } => (XOFF, rate_bps, expiry_ns),
+            Call::Xon => (XON, 0, 0),
+        };
+        out.extend_from_slice(&Self::OPCODE.to_be_bytes());
+        out.extend_from_slice(&Self::ORGANISATION.to_be_bytes()[1..]);
+        out.push(operation);
+        out.extend_from_slice(&self.source.unwrap_or(ANY).octets());
+        out.extend_from_slice(&self.destination.octets());
+        out.extend_from_slice(&rate_bps.to_be_bytes());
+        out.extend_from_slice(&expiry_ns.to_be_bytes());
+    }
+}
+
+/// `XOFF 02:00:00:00:00:01 -> 02:00:00:00:00:02 at 55000000 bps for 5000000 ns`
+impl fmt::Display for FlowControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.call == Call::Xon { "XON " } else { "XOFF " })?;
+        match self.source {
+            Some(source) => source.fmt(f)?,
+            None => f.write_str("any")?,
+        }
+        write!(f, " -> {}", self.destination)?;
+        match self.call {
+            Call::Xoff { rate_bps, expiry_ns } => write!(f, " at {rate_bps} bps for {expiry_ns} ns"),
+            Call::Xon => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_refuses_prefixes, hex};
+    use proptest::prelude::*;
+
+    #[test]
+    fn known_bytes() {
+        let bytes = hex("fffe 7a5447 01 020000000001 020000000002 0000000003473bc0 00000000004c4b40");
+        let xoff = FlowControl {
+            call: Call::Xoff { rate_bps: 55_000_000, expiry_ns: 5_000_000 },
+            source: Some(MacAddress::new([2, 0, 0, 0, 0, 1])),
+            destination: MacAddress::new([2, 0, 0, 0, 0, 2]),
+        };
+        assert_eq!(FlowControl::parse(&bytes), Ok((xoff, &[][..])));
+        assert_refuses_prefixes(&bytes, FlowControl::parse);
+        let mut emitted = Vec::new();
+        xoff.emit(&mut emitted);
+        assert_eq!(emitted, bytes);
+        assert_eq!(xoff.to_string(), "XOFF 02:00:00:00:00:01 -> 02:00:00:00:00:02 at 55000000 bps for 5000000 ns");
+    }
+
+    #[test]
+    fn another_organisation_or_operation_is_not_ours() {
+        let rest = "020000000001 020000000002 0000000000000000 0000000000000000";
+        let wrong = |start: &str| FlowControl::parse(&hex(&format!("{start} {rest}"))).unwrap_err().to_string();
+        assert_eq!(wrong("fffe 0080c2 01"), "byte 2: extension's organisation is 0x80c2, expected 0x7a5447");
+        assert_eq!(wrong("fffe 7a5447 03"), "byte 5: flow control operation is 0x3, expected 1 (XOFF) or 2 (XON)");
+        let (any, _) = FlowControl::parse(&hex(&format!("fffe 7a5447 02 000000000000 {}", &rest[13..]))).unwrap();
+        assert_eq!((any.call, any.source), (Call::Xon, None));
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip(stop: bool, rate_bps: u64, expiry_ns: u64, source: [u8; 6], destination: [u8; 6]) {
+            let call = if stop { Call::Xoff { rate_bps, expiry_ns } } else { Call::Xon };
+            let source = Some(MacAddress::new(source)).filter(|&source| source != ANY);
+            let control = FlowControl { call, source, destination: MacAddress::new(destination) };
+            let mut bytes = Vec::new();
+            control.emit(&mut bytes);
+            prop_assert_eq!(FlowControl::parse(&bytes), Ok((control, &[][..])));
+        }
+    }
+}
