@@ -45,6 +45,16 @@ impl<T: Copy + Default> Ring<T> {
         Some(unsafe { self.buffer.get_unchecked(self.head as usize) })
     }
 
+    /// The youngest value.
+    pub fn back(&self) -> Option<&T> {
+        self.iter().nth(self.len().wrapping_sub(1))
+    }
+
+    /// Forgets the youngest value, if there is one.
+    pub fn drop_back(&mut self) {
+        self.length = self.length.saturating_sub(1);
+    }
+
     /// Removes the oldest value.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
@@ -145,7 +155,7 @@ mod tests {
         let mut stream = Stream::new(3, 0, 0);
         let (mut ring, mut model) = (Ring::new(), VecDeque::new());
         for step in 0..100_000u32 {
-            match stream.below(5) {
+            match stream.below(6) {
                 0 | 1 => {
                     ring.push(step);
                     model.push_back(step);
@@ -154,10 +164,15 @@ mod tests {
                     ring.push_front(step);
                     model.push_front(step);
                 }
+                3 => {
+                    ring.drop_back();
+                    model.pop_back();
+                }
                 _ => assert_eq!(ring.pop(), model.pop_front()),
             }
             assert_eq!(ring.len(), model.len());
             assert_eq!(ring.front(), model.front());
+            assert_eq!(ring.back(), model.back());
         }
         assert!(ring.iter().eq(model.iter()));
     }

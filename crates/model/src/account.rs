@@ -49,6 +49,10 @@ pub struct Ledger {
     pub resumes_sent: u64,
     /// The first frame that a lossless class lost: when, at which node and ingress port, of which class.
     pub first_lossless_drop: Option<(Time, u32, u16, u8)>,
+    /// The first header that was lost for want of room: when, at which node, and by which port it had come.
+    pub first_header_loss: Option<(Time, u32, u16)>,
+    /// Headers that told of payload which had arrived in another copy: to send it again would be needless.
+    pub spurious_trims: u64,
 }
 
 impl Ledger {
@@ -58,6 +62,9 @@ impl Ledger {
         self.turns.end(frame.bounces, frame.max_distance, frame.distance);
         if cause == Cause::LosslessNoRoom && self.first_lossless_drop.is_none() {
             self.first_lossless_drop = Some((frame.at, node, frame.in_port, frame.in_class));
+        }
+        if cause == Cause::HeaderNoRoom && self.first_header_loss.is_none() {
+            self.first_header_loss = Some((frame.at, node, frame.in_port));
         }
     }
 
@@ -82,5 +89,7 @@ impl Ledger {
         self.pauses_sent += other.pauses_sent;
         self.resumes_sent += other.resumes_sent;
         self.first_lossless_drop = self.first_lossless_drop.into_iter().chain(other.first_lossless_drop).min();
+        self.first_header_loss = self.first_header_loss.into_iter().chain(other.first_header_loss).min();
+        self.spurious_trims += other.spurious_trims;
     }
 }

@@ -58,6 +58,9 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
     if let Some(class) = host.reply_class {
         in_use[usize::from(class) % CLASSES] = true;
     }
+    if let Overload::Trim { trim, .. } = switch.overload {
+        in_use[usize::from(trim.header_class) % CLASSES] = true;
+    }
     for tag in tags.iter().flat_map(|tags| tags.classes()) {
         in_use[usize::from(tag) % CLASSES] = true;
     }
@@ -77,7 +80,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         in_order: spread == Spread::FlowHash
             && failures.is_empty()
             && pins.is_empty()
-            && switch.overload == Overload::Drop,
+            && matches!(switch.overload, Overload::Drop | Overload::Trim { .. }),
         selection: Selection::new(&setup.record, numbering).map(Arc::new),
         numbering,
         notification_delay: setup.notification_delay.unwrap_or(least_delay).max(Time::from_ps(1)),

@@ -119,7 +119,7 @@ impl FrameBytes {
         let payload: Vec<u8> =
             (0..u64::from(frame.payload_bytes)).take(most).map(|at| frame.seq.wrapping_add(at) as u8).collect();
         let source_port = 49_152 + (flow % 16_384) as u16;
-        let ports = if frame.kind == Kind::Data { (source_port, dst_port) } else { (dst_port, source_port) };
+        let ports = if frame.goes_forward() { (source_port, dst_port) } else { (dst_port, source_port) };
         let transport = match carrier {
             Carrier::Udp => udp(ports, &payload),
             Carrier::Tcp => tcp(frame, ports, &payload),
@@ -236,12 +236,12 @@ fn udp((source_port, destination_port): (u16, u16), payload: &[u8]) -> Transport
 
 fn tcp<'p>(frame: &Frame, (source_port, destination_port): (u16, u16), payload: &'p [u8]) -> Transport<'p> {
     let of = |offset: u64| 1u32.wrapping_add(offset as u32);
-    let (sequence, acknowledgement) = if frame.kind == Kind::Data { (of(frame.seq), 1) } else { (1, of(frame.seq)) };
+    let (sequence, acknowledgement) = if frame.goes_forward() { (of(frame.seq), 1) } else { (1, of(frame.seq)) };
     let mut control = TcpFlags::ACK;
-    if frame.kind == Kind::Data && frame.has(flags::LAST) {
+    if frame.goes_forward() && frame.has(flags::LAST) {
         control = control | TcpFlags::PSH;
     }
-    if frame.kind != Kind::Data && frame.has(flags::ECE) {
+    if !frame.goes_forward() && frame.has(flags::ECE) {
         control = control | TcpFlags::ECE;
     }
     let header = Tcp {

@@ -121,7 +121,7 @@ impl Network {
 impl Network {
     /// Whether switches turn frames around or send them by other ports than their routes'.
     pub fn turns(&self) -> bool {
-        self.switch.overload != Overload::Drop
+        matches!(self.switch.overload, Overload::Bounce { .. } | Overload::Detour)
     }
 
     /// The port by which `frame` came, or would have come, to the switch `node` on its way from its source along

@@ -100,7 +100,7 @@ impl Simulation {
             happened: Happened {
                 bounces: ledger.bounces,
                 marks: ledger.marks,
-                trims: 0,
+                trims: packets.cut.frames,
                 detours: ledger.detours,
                 retransmissions: ledger.retransmissions,
             },
@@ -231,6 +231,14 @@ impl Simulation {
                 for (slot, &class) in self.network.classes.iter().enumerate() {
                     let place = Place::Queue(QueueId { node: switch.node.0, port: port as u16, class });
                     let peak = u64::from(switch.queue(port, slot).max_bytes);
+                    let limit = match self.network.switch.overload {
+                        // Headers have room of their own, which a number of them does not tell in bytes.
+                        Overload::Trim { trim, header_queue } if trim.header_class == class => match header_queue {
+                            QueueLimit::Bytes(most) => limit.max(most),
+                            QueueLimit::Packets(_) => continue,
+                        },
+                        _ => limit,
+                    };
                     marks.push(Mark { place, peak, limit, unit: Unit::Bytes });
                     if let Some(queue) = switch.bounce_queue(port, slot)
                         && let Overload::Bounce { queue: QueueLimit::Bytes(limit), .. } = self.network.switch.overload

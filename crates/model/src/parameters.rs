@@ -5,6 +5,7 @@ use fabric::{Fabric, NodeId, PortIndex};
 use protocols::halve::OnBounce;
 use protocols::pabo::BounceParameters;
 use protocols::transport::TransportParameters;
+use protocols::trim::TrimParameters;
 use units::{Rate, Time};
 
 pub use crate::tags::{TagError, TagRules};
@@ -129,6 +130,13 @@ pub enum Overload {
     },
     /// It leaves by a random other port towards a switch (DIBS).
     Detour,
+    /// It loses its payload, and its header goes on in a queue of its own (NDP).
+    Trim {
+        /// What is cut, and where headers go.
+        trim: TrimParameters,
+        /// Room of the queue of headers beside [`Buffer::PerQueue`]; a shared buffer treats it as any other.
+        header_queue: QueueLimit,
+    },
 }
 
 /// How a switch marks frames.

@@ -70,6 +70,22 @@ impl Queue {
         }
     }
 
+    /// The youngest frame.
+    pub fn back(&self) -> Option<&Frame> {
+        self.frames.back()
+    }
+
+    /// Removes the youngest frame; its wait ends `now`.
+    pub fn drop_back(&mut self, now: Time) {
+        if let Some(frame) = self.frames.back() {
+            let (at, size_bytes) = (frame.at, frame.size_bytes);
+            self.area.on_change(now, self.frames.len() as u64);
+            self.area.on_departure(at, now);
+            self.bytes -= u32::from(size_bytes);
+            self.frames.drop_back();
+        }
+    }
+
     /// Asks the processor for the frames that leave next.
     pub fn approach(&self) {
         self.frames.prefetch(4);

@@ -82,7 +82,8 @@ pub struct SenderStatistics {
 
 /// The sending end of one flow.
 pub trait Sender {
-    /// An acknowledgement or notification for this flow arrived.
+    /// An acknowledgement, a notification or a pull for this flow arrived, or the header of a data frame of its own
+    /// that a switch sent back ([`Kind::Returned`]).
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame);
     /// The time of [`Sender::next_timer`] has come. Late and spurious calls are harmless.
     fn on_timer(&mut self, ctx: &mut Ctx<'_>);
@@ -111,10 +112,15 @@ pub struct Receipt {
 
 /// The receiving end of one flow.
 pub trait Receiver {
-    /// A data frame of this flow arrived.
+    /// A data frame of this flow arrived, or what a switch left of one ([`Kind::Trimmed`]): then the payload did not
+    /// come with it, and no byte of it is new.
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt;
     /// The time of [`Receiver::next_timer`] has come. Late and spurious calls are harmless.
     fn on_timer(&mut self, ctx: &mut Ctx<'_>);
     /// When this receiver wants [`Receiver::on_timer`]; [`Time::MAX`] for never.
     fn next_timer(&self) -> Time;
+    /// Whether the payload of `frame` has arrived already: to send it again would be needless.
+    fn holds(&self, _frame: &Frame) -> bool {
+        false
+    }
 }

@@ -25,6 +25,14 @@ pub enum Kind {
     Xon,
     /// No frame at all: the message by which one host tells another that a flow may start.
     Trigger,
+    /// A data frame whose payload a switch cut: `payload_bytes` still says what was in it, so that its receiver
+    /// knows which bytes are missing; `size_bytes` is the header's.
+    Trimmed,
+    /// A [`Kind::Trimmed`] frame on its way back to its source: `src` and `dst` are swapped, so that ordinary routes
+    /// lead it there; `flow` stays the flow's number at its source.
+    Returned,
+    /// A receiver asks a sender for more: a pull (NDP) or a credit (EQDS).
+    Pull,
 }
 
 /// Bits of [`Frame::flags`].
@@ -138,6 +146,12 @@ impl Frame {
     #[inline]
     pub fn is_mac_control(&self) -> bool {
         matches!(self.kind, Kind::Pause | Kind::Pfc | Kind::Xoff | Kind::Xon)
+    }
+
+    /// Whether it goes from a flow's source to its destination, as data does; everything else comes back.
+    #[inline]
+    pub fn goes_forward(&self) -> bool {
+        matches!(self.kind, Kind::Data | Kind::Trimmed)
     }
 
     /// Whether the given bit of [`flags`] is set.

@@ -25,6 +25,7 @@ mod settings;
 pub mod tags;
 pub mod tcp;
 pub mod transport;
+pub mod trim;
 pub mod trimming;
 
 pub use settings::ParameterError;

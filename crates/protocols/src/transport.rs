@@ -278,6 +278,10 @@ impl Receiver for ReceiverState {
     fn next_timer(&self) -> Time {
         dispatch!(ReceiverState, self, state => state.next_timer())
     }
+    #[cold]
+    fn holds(&self, frame: &Frame) -> bool {
+        dispatch!(ReceiverState, self, state => state.holds(frame))
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! parameters.
 
 use protocols::describe::Mechanism;
-use protocols::{detour, ecn, halve, pabo, pause, tags, transport};
+use protocols::{detour, ecn, halve, pabo, pause, tags, transport, trim};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,8 +24,15 @@ fn folder() -> PathBuf {
 }
 
 fn mechanisms() -> Vec<&'static Mechanism> {
-    let mut all =
-        vec![&pause::PFC, &pause::PAUSE, &ecn::MECHANISM, &pabo::MECHANISM, &detour::MECHANISM, &tags::TAGGER];
+    let mut all = vec![
+        &pause::PFC,
+        &pause::PAUSE,
+        &ecn::MECHANISM,
+        &pabo::MECHANISM,
+        &detour::MECHANISM,
+        &trim::MECHANISM,
+        &tags::TAGGER,
+    ];
     all.extend(transport::MECHANISMS);
     all.push(&halve::MECHANISM);
     all

@@ -46,6 +46,7 @@ mod switch_part;
 mod tags;
 mod traffic_lower;
 mod traffic_part;
+mod trim_part;
 
 pub use error::{Explained, Origin, ScenarioError, ScenarioErrors, Warning};
 pub use files::{Load, from_disk};

@@ -10,6 +10,7 @@ use crate::section::Context;
 use crate::tags;
 use crate::traffic_lower::{self, Ground, host_rate, near_node};
 use crate::traffic_part::{LoadPlan, TrafficPlan, What};
+use crate::trim_part;
 use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, NodeKind};
 use model::parameters::{
@@ -334,6 +335,7 @@ impl Scenario {
         let used = used | tags.as_ref().and_then(|tags| tags.as_ref()).map_or(0, |tags| tags.lossless() | 1);
         check_headroom(context, &fabric, &parts.switch.buffer, control, mtu, used, &mut derived);
         overload_part::check(context, parts, &fabric, used);
+        trim_part::check(context, parts, plan.as_ref().map_or_else(entries, classes_in_use), mtu);
         let plan = plan?;
         if parts.routing.mode == RoutingMode::Explicit {
             let pathless = plan.flows.iter().find(|flow| flow.path.is_none()).map(|flow| flow.traffic);

@@ -4,6 +4,7 @@ use crate::run_part::RoutingMode;
 use crate::scenario::Parts;
 use crate::section::{Context, Section, share, show};
 use crate::switch_part::classes;
+use crate::trim_part;
 use fabric::Fabric;
 use model::parameters::{FlowControl, Overload, QueueLimit};
 use protocols::halve::OnBounce;
@@ -15,10 +16,11 @@ pub(crate) fn read(
     flow_control: Option<&FlowControl>,
 ) -> Option<Overload> {
     let table = switch.table("overload", "switch.overload", true);
-    let kind = table.kind("overload action", &["drop", "bounce", "detour"]);
+    let kind = table.kind("overload action", &["drop", "bounce", "detour", "trim"]);
     let overload = match kind {
         Some("bounce") => bounce(switch, &table, bounce_queue, flow_control),
         Some("detour") => Some(Overload::Detour),
+        Some("trim") => trim_part::read(switch, &table, flow_control),
         Some(_) => Some(Overload::Drop),
         None => None,
     };
@@ -97,7 +99,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &traffic::Plan) {
 /// What only fabric, hosts and traffic together tell. `used` are the classes of the traffic, a bit each.
 pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, used: u8) {
     let (what, classes) = match parts.switch.overload {
-        Overload::Drop => return,
+        Overload::Drop | Overload::Trim { .. } => return,
         Overload::Bounce { pabo, .. } => ("bounce", pabo.classes),
         Overload::Detour => ("detour", !parts.switch.flow_control.lossless()),
     };

@@ -53,7 +53,7 @@ fn buffer(section: &Section<'_, '_>) -> Option<(Buffer, Option<QueueLimit>)> {
 }
 
 /// A queue's own room: `"500 packets"` or a size.
-fn room(value: &Value) -> Read<QueueLimit> {
+pub(crate) fn room(value: &Value) -> Read<QueueLimit> {
     let Some(text) = value.text() else {
         return Err((format!("{} is no room for a queue", value.what()), None));
     };

@@ -153,7 +153,7 @@ fn check_classes(context: &Context<'_>, parts: &Parts, table: &RuleTable, lossle
         return None;
     };
     if parts.switch.overload != Overload::Drop {
-        let message = "a frame that turns around or takes a detour leaves by a port that its tag was not chosen for";
+        let message = "a frame that turns around, takes a detour or is trimmed goes where its tag was not chosen for";
         context.fail("switch.overload", message, Some("write overload = \"drop\", or no tags".to_owned()));
         return None;
     }

@@ -22,7 +22,7 @@ const LINGER: Time = Time::from_ms(10);
 
 /// Where replies go, and by which port.
 #[derive(Clone, Copy)]
-struct ReplyTo {
+pub(super) struct ReplyTo {
     port: u16,
     dst: u32,
     flow: u32,
@@ -58,6 +58,8 @@ impl Host {
             _ if frame.is_mac_control() => self.on_pause(in_port, &frame),
             _ if frame.dst != self.index => self.relay(frame, in_port, window),
             Kind::Data => self.on_data(in_port, &frame, window),
+            Kind::Trimmed => self.on_trimmed(in_port, &frame, window),
+            Kind::Returned => self.on_returned_header(&frame, window),
             _ => self.on_reply(&frame, window),
         }
     }
@@ -150,10 +152,18 @@ impl Host {
 
     /// A copy of data of a flow that is complete: its sender missed the last acknowledgement.
     #[cold]
-    fn on_late_data(&mut self, in_port: u16, frame: &Frame, completed: Time, window: &mut Window<'_, OnWire>) {
+    pub(super) fn on_late_data(
+        &mut self,
+        in_port: u16,
+        frame: &Frame,
+        completed: Time,
+        window: &mut Window<'_, OnWire>,
+    ) {
         if self.is_datagram(frame.flow) {
             // Datagrams complete with their last frame; one that it overtook is still new.
-            self.goodput_bytes[usize::from(frame.traffic)] += u64::from(frame.payload_bytes);
+            if frame.kind == Kind::Data {
+                self.goodput_bytes[usize::from(frame.traffic)] += u64::from(frame.payload_bytes);
+            }
             return;
         }
         self.replies.push(Reply {
@@ -178,7 +188,7 @@ impl Host {
     }
 
     /// The first frame of a flow that this host sees.
-    fn open_incoming(&mut self, frame: &Frame) -> u32 {
+    pub(super) fn open_incoming(&mut self, frame: &Frame) -> u32 {
         let incoming = Incoming {
             receiver: self.receiver_for(frame.flow),
             src: frame.src,
@@ -247,7 +257,7 @@ impl Host {
         self.notify(now, frame.flow, When::Delivered, window);
     }
 
-    fn update_receiver_timer(&mut self, slot: u32) {
+    pub(super) fn update_receiver_timer(&mut self, slot: u32) {
         let incoming = &mut self.incoming[slot as usize];
         let at = incoming.receiver.next_timer();
         if at < incoming.timer {
@@ -272,13 +282,13 @@ impl Host {
         self.update_receiver_timer(slot);
     }
 
-    fn reply_to(&self, slot: u32) -> ReplyTo {
+    pub(super) fn reply_to(&self, slot: u32) -> ReplyTo {
         let incoming = &self.incoming[slot as usize];
         let (port, dst, flow) = (incoming.port, incoming.src, incoming.flow);
         ReplyTo { port, dst, flow, class: incoming.class, traffic: incoming.traffic }
     }
 
-    fn send_replies(&mut self, now: Time, to: ReplyTo, window: &mut Window<'_, OnWire>) {
+    pub(super) fn send_replies(&mut self, now: Time, to: ReplyTo, window: &mut Window<'_, OnWire>) {
         let ReplyTo { port, dst, flow, class, traffic } = to;
         let class = self.network.host.reply_class.unwrap_or(class);
         let mut replies = std::mem::take(&mut self.replies);

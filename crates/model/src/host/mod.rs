@@ -13,6 +13,7 @@ mod flows;
 mod nic;
 mod reorder;
 mod starts;
+mod trimmed;
 mod turned;
 mod watch;
 

@@ -29,7 +29,10 @@ impl Host {
         if tracer.wants(now, frame, Some(in_port), None) {
             tracer.note(now, frame, TraceEvent::Arrived { in_port });
             if mine {
-                let end = if frame.kind == Kind::Data { TraceEvent::Delivered } else { TraceEvent::Consumed };
+                let end = match frame.kind {
+                    Kind::Data | Kind::Trimmed => TraceEvent::Delivered,
+                    _ => TraceEvent::Consumed,
+                };
                 tracer.note(now, frame, end);
             }
         }

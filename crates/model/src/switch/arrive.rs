@@ -120,14 +120,13 @@ impl Switch {
             return self.forward_or_turn(egress, in_port, frame, window);
         }
         let queue = self.queue_index(egress, class);
-        let lossless = self.lossless & (1 << class) != 0;
         if self.admit_as(queue, in_port, (in_class, class), frame.size_bytes) {
             self.enqueue_as(egress, queue, in_port, (in_class, class), frame);
             if self.lossless & (1 << in_class) != 0 {
                 self.pause_if_needed(now, in_port, in_class, window);
             }
         } else {
-            self.lose_as(in_port, in_class, frame, if lossless { Cause::LosslessNoRoom } else { Cause::NoRoom });
+            self.refuse(egress, in_port, (in_class, class), frame, window);
         }
     }
 
@@ -138,7 +137,14 @@ impl Switch {
 
     /// As [`Switch::enqueue`], for a frame that came in the first class and waits in the second.
     #[inline(always)]
-    fn enqueue_as(&mut self, egress: u16, index: usize, in_port: u16, (in_class, class): (u8, u8), frame: &Frame) {
+    pub(super) fn enqueue_as(
+        &mut self,
+        egress: u16,
+        index: usize,
+        in_port: u16,
+        (in_class, class): (u8, u8),
+        frame: &Frame,
+    ) {
         let now = frame.at;
         let queue = &mut self.queues[index];
         let mark = match &self.marker {

@@ -59,7 +59,7 @@ impl Loads {
         let normal = Scale::new(limit, threshold);
         let bounce = match network.switch.overload {
             Overload::Bounce { queue, .. } => Scale::new(queue, threshold),
-            Overload::Drop | Overload::Detour => normal,
+            Overload::Drop | Overload::Detour | Overload::Trim { .. } => normal,
         };
         let queues = vec![QueueLoad::starting(Time::ZERO, 0); normals + pairs];
         Some(Box::new(Loads { queues, normal, bounce, normals }))

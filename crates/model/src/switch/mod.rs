@@ -17,6 +17,7 @@ mod load;
 mod pause;
 mod pin;
 mod tags;
+mod trim;
 mod turn;
 mod watch;
 
@@ -40,6 +41,7 @@ use protocols::pause::{IngressAccount, PauseState};
 use protocols::scheduler::Turn;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use trim::Trimmer;
 use units::Time;
 use units::random::{Stream, purpose};
 
@@ -107,6 +109,8 @@ pub(crate) struct Switch {
     /// From a queue to the bounce queue of its pair in `queues`; 0 where there are no pairs.
     pub(crate) pairs: usize,
     pub(crate) turner: Option<Box<Turner>>,
+    /// Cuts what finds no room.
+    pub(crate) trimmer: Option<Box<Trimmer>>,
     /// By port, then slot of the class; after all of them the bounce queues in the same order.
     pub(crate) queues: Vec<Queue>,
     /// By ingress port, then slot of the class (one slot for 802.3x).
@@ -210,6 +214,7 @@ impl Switch {
             turning,
             pairs,
             turner,
+            trimmer: Trimmer::new(node, network),
             queues: vec![Queue::new(); ports.len() * slots + pairs],
             accounts: vec![IngressAccount::default(); ports.len() * account_slots],
             headroom,

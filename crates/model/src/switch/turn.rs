@@ -52,7 +52,7 @@ impl Turner {
         let unlimited = QueueLimit::Bytes(u64::MAX);
         let mut utilisation = Utilisation::SubQueue;
         let (function, back, limit, bounce, classes) = match network.switch.overload {
-            Overload::Drop => return (0, None),
+            Overload::Drop | Overload::Trim { .. } => return (0, None),
             Overload::Detour => (None, Return::ArrivalPort, u8::MAX, unlimited, 0xff),
             Overload::Bounce { pabo, queue } => {
                 let function = BounceFunction::new(pabo.theta, pabo.lambda);

@@ -46,7 +46,7 @@ impl Switch {
         let account = (self.lossless & 1 << frame.class != 0)
             .then(|| u64::from(self.accounts[self.account_index(in_port, frame.class)].bytes));
         let first = self.tracer.as_mut().map_or(0, |tracer| {
-            (tracer.lost, tracer.turned) = (None, None);
+            (tracer.lost, tracer.turned, tracer.told) = (None, None, false);
             tracer.events.len()
         });
         self.handle(in_port, &frame, window);
@@ -68,7 +68,9 @@ impl Switch {
             if wanted {
                 tracer.note(now, &frame, TraceEvent::Arrived { in_port });
             }
-            if let Some(cause) = tracer.lost {
+            if tracer.told {
+                // A switch that trims notes what became of whom itself.
+            } else if let Some(cause) = tracer.lost {
                 if wanted {
                     let queue = &self.queues[own.0];
                     tracer.note_ahead(now, &frame, egress, queue.frames());
@@ -108,6 +110,66 @@ impl Switch {
                 tracer.note(now, frame, TraceEvent::Marked { port: egress });
             }
         }
+    }
+
+    /// `frame` lost `cut_bytes` for want of room at `egress`.
+    pub(super) fn note_trim(&mut self, egress: u16, in_port: u16, frame: &Frame, cut_bytes: u16) {
+        let Some(tracer) = &mut self.tracer else { return };
+        tracer.told = true;
+        if tracer.wants(frame.at, frame, Some(in_port), Some(egress)) {
+            tracer.note(frame.at, frame, TraceEvent::Trimmed { port: egress, cut_bytes });
+        }
+    }
+
+    /// The header `frame` found no room for `full` and goes back by `port`.
+    pub(super) fn note_return(&mut self, full: u16, port: u16, in_port: u16, frame: &Frame) {
+        let Some(tracer) = &mut self.tracer else { return };
+        tracer.told = true;
+        if tracer.wants(frame.at, frame, Some(in_port), Some(port)) {
+            tracer.note(frame.at, frame, TraceEvent::Returned { port, full_port: full });
+        }
+    }
+
+    /// Sends a header on by `egress`, and notes what becomes of it.
+    pub(super) fn place(
+        &mut self,
+        egress: u16,
+        in_port: u16,
+        classes: (u8, u8),
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) {
+        let index = self.queue_index(egress, classes.1);
+        let before = self.glance(egress, index);
+        if let Some(tracer) = &mut self.tracer {
+            tracer.told = false;
+        }
+        self.forward_as(egress, in_port, classes, frame, window);
+        let Some(mut tracer) = self.tracer.take() else { return };
+        if !std::mem::replace(&mut tracer.told, true) {
+            let wanted = tracer.wants(frame.at, frame, Some(in_port), Some(egress));
+            match tracer.lost.take() {
+                Some(cause) => {
+                    let places = (Some(in_port), Some(egress));
+                    tracer.note_loss(frame, frame.at, cause, places, before.queue, None);
+                }
+                None => self.note_forwarded(&mut tracer, frame, (egress, (index, frame.class)), before, wanted),
+            }
+        }
+        self.tracer = Some(tracer);
+    }
+
+    /// Puts a frame that has found room after all into its queue, and notes it if another was trimmed for it.
+    pub(super) fn place_admitted(&mut self, egress: u16, index: usize, in_port: u16, classes: (u8, u8), frame: &Frame) {
+        let before = self.glance(egress, index);
+        self.enqueue_as(egress, index, in_port, classes, frame);
+        if !self.tracer.as_ref().is_some_and(|tracer| tracer.told) {
+            return;
+        }
+        let Some(mut tracer) = self.tracer.take() else { return };
+        let wanted = tracer.wants(frame.at, frame, Some(in_port), Some(egress));
+        self.note_forwarded(&mut tracer, frame, (egress, (index, frame.class)), before, wanted);
+        self.tracer = Some(tracer);
     }
 
     /// The frame found no room for `full`, and went back or by another port.

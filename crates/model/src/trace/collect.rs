@@ -3,7 +3,7 @@
 use super::{CapturedFrame, Noted, Selection, packet_kind};
 use crate::simulation::Watcher;
 use fabric::NodeId;
-use protocols::frame::{Frame, Kind};
+use protocols::frame::Frame;
 use record::trace::{PacketKind, TraceRow, TracedPacket};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl Collector {
         let kind = packet_kind(frame)?;
         let flow = self.selection.numbering().of_frame(frame);
         // A data frame is told by its stamp; of acknowledgements several may have that of one frame.
-        let more = if frame.kind == Kind::Data { 0 } else { frame.aux };
+        let more = if kind == PacketKind::Data { 0 } else { frame.aux };
         let identity = (flow, kind, frame.seq, frame.stamp, more);
         let known = self.young.get(&identity).or_else(|| self.old.get(&identity)).copied();
         let number = known.unwrap_or_else(|| {
@@ -83,7 +83,7 @@ impl Collector {
             payload_bytes: frame.payload_bytes,
             size_bytes: frame.size_bytes,
             class: frame.class,
-            retransmission: frame.kind == Kind::Data && frame.has(protocols::frame::flags::RETRANSMISSION),
+            retransmission: kind == PacketKind::Data && frame.has(protocols::frame::flags::RETRANSMISSION),
         })
     }
 }
@@ -93,6 +93,7 @@ mod tests {
     use super::*;
     use crate::parameters::{RecordParameters, TraceParameters};
     use crate::trace::Numbering;
+    use protocols::frame::Kind;
     use record::trace::TraceEvent;
 
     fn collector() -> Collector {

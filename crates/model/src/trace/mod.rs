@@ -61,17 +61,19 @@ impl Numbering {
     /// The flow that `frame` belongs to.
     pub fn of_frame(&self, frame: &Frame) -> u64 {
         // Replies go to the host whose flow it is.
-        self.of(if frame.kind == Kind::Data { frame.src } else { frame.dst }, frame.flow)
+        self.of(if frame.goes_forward() { frame.src } else { frame.dst }, frame.flow)
     }
 }
 
 /// What results call a frame; MAC control frames live for one link and are no packets.
 pub(crate) fn packet_kind(frame: &Frame) -> Option<PacketKind> {
     match frame.kind {
-        Kind::Data => Some(PacketKind::Data),
+        // A header is still the packet that it was.
+        Kind::Data | Kind::Trimmed | Kind::Returned => Some(PacketKind::Data),
         Kind::Ack if frame.has(flags::NAK) => Some(PacketKind::Nak),
         Kind::Ack => Some(PacketKind::Ack),
         Kind::Cnp => Some(PacketKind::Cnp),
+        Kind::Pull => Some(PacketKind::Control),
         Kind::Pause | Kind::Pfc | Kind::Xoff | Kind::Xon | Kind::Trigger => None,
     }
 }

@@ -45,6 +45,8 @@ pub(crate) struct Tracer {
     pub lost: Option<Cause>,
     /// How the frame that is being handled left its route, if it did.
     pub turned: Option<Turned>,
+    /// Whether what became of the frame that is being handled has been noted already.
+    pub told: bool,
 }
 
 impl Tracer {
@@ -59,6 +61,7 @@ impl Tracer {
             captured: Vec::new(),
             lost: None,
             turned: None,
+            told: false,
         }))
     }
 

@@ -13,5 +13,6 @@ mod queueing;
 mod sharing;
 mod tags;
 mod trace;
+mod trim;
 mod turns;
 mod walks;

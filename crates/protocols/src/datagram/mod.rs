@@ -6,7 +6,7 @@ mod parameters;
 pub use parameters::{Arrival, DatagramParameters, MECHANISM};
 
 use crate::endpoint::{Ctx, Offer, Receipt, Receiver, Segment, Sender, SenderStatistics};
-use crate::frame::{Frame, MIN_FRAME_BYTES, flags};
+use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
 use crate::transport::FlowStart;
 use std::sync::Arc;
 use units::random::Stream;
@@ -165,6 +165,9 @@ pub struct DatagramReceiver {
 impl Receiver for DatagramReceiver {
     #[inline]
     fn on_frame(&mut self, _ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
+        if frame.kind == Kind::Trimmed {
+            return Receipt::default(); // nobody sends it again
+        }
         self.received_bytes += u64::from(frame.payload_bytes);
         if frame.has(flags::LAST) {
             self.size_bytes = Some(frame.seq.saturating_add(u64::from(frame.payload_bytes)));

@@ -80,6 +80,17 @@ impl RoceReceiver {
             size_bytes: parameters.cnp_bytes.max(MIN_FRAME_BYTES),
         });
     }
+
+    /// The payload of `frame` was cut on its way. Each copy of the packet that is expected is asked for at once: the
+    /// sender made that copy after it had heard of the one before.
+    #[cold]
+    fn miss(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
+        if frame.seq == self.expected || (frame.seq > self.expected && ctx.now >= self.next_nak) {
+            self.next_nak = ctx.now.saturating_add(self.parameters.nak_interval).max(Time::from_ps(1));
+            self.reply(ctx, frame, flags::NAK);
+        }
+        Receipt::default()
+    }
 }
 
 impl Receiver for RoceReceiver {
@@ -87,6 +98,9 @@ impl Receiver for RoceReceiver {
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
         if frame.has(flags::CE) {
             self.notify(ctx, frame);
+        }
+        if frame.kind == Kind::Trimmed {
+            return self.miss(ctx, frame);
         }
         if frame.seq > self.expected {
             // InfiniBand, 9.7.5: a packet is missing. Packets behind it are dropped, and it is asked for
@@ -120,6 +134,10 @@ impl Receiver for RoceReceiver {
 
     fn next_timer(&self) -> Time {
         Time::MAX
+    }
+
+    fn holds(&self, frame: &Frame) -> bool {
+        frame.seq < self.expected
     }
 }
 

@@ -75,6 +75,15 @@ impl RoceSender {
         self.armed = self.armed.min(self.deadline);
     }
 
+    /// A switch cut the payload of the packet at `seq` and told the sender so: nobody will acknowledge it.
+    #[cold]
+    fn miss(&mut self, now: Time, seq: u64) {
+        if seq >= self.acknowledged && seq < self.next {
+            self.next = seq;
+            self.restart_timeout(now);
+        }
+    }
+
     /// Sends everything unacknowledged again.
     fn go_back(&mut self) {
         self.next = self.acknowledged;
@@ -87,6 +96,7 @@ impl Sender for RoceSender {
         match frame.kind {
             Kind::Ack => {}
             Kind::Cnp => return self.control.on_cnp(&self.parameters.control, ctx.now),
+            Kind::Returned => return self.miss(ctx.now, frame.seq),
             _ => return,
         }
         let rtt = ctx.now.saturating_sub(frame.stamp);

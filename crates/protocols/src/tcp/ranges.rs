@@ -24,6 +24,13 @@ impl Ranges {
         !self.above.is_empty()
     }
 
+    /// Whether every byte from `start` to before `end` has arrived.
+    pub(crate) fn holds(&self, start: u64, end: u64) -> bool {
+        let start = start.max(self.expected);
+        let at = self.above.partition_point(|&(_, range_end)| range_end < end);
+        end <= start || self.above.get(at).is_some_and(|&(range_start, _)| range_start <= start)
+    }
+
     /// The bytes from `start` to before `end` arrived; returns how many of them are new.
     #[inline]
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> u64 {
@@ -79,6 +86,7 @@ mod tests {
             for _ in 0..100 {
                 let start = random.below(512);
                 let end = (start + random.below(40)).min(512);
+                assert_eq!(ranges.holds(start, end), map[start as usize..end as usize].iter().all(|&here| here));
                 let new = (start..end).filter(|&i| !std::mem::replace(&mut map[i as usize], true)).count();
                 assert_eq!(ranges.insert(start, end), new as u64);
                 let expected = map.iter().position(|here| !here).unwrap_or(512) as u64;

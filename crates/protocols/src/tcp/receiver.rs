@@ -93,6 +93,11 @@ impl Receiver for TcpReceiver {
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
         self.echo_marks(ctx, frame);
         self.stamp = frame.stamp;
+        if frame.kind == Kind::Trimmed {
+            // A duplicate at once, as for a segment out of order: something is missing.
+            self.acknowledge(ctx);
+            return Receipt::default();
+        }
         let had_gap = self.ranges.has_gap();
         let end = frame.seq.saturating_add(u64::from(frame.payload_bytes));
         let expected = self.ranges.expected();
@@ -132,6 +137,10 @@ impl Receiver for TcpReceiver {
     #[inline]
     fn next_timer(&self) -> Time {
         self.armed
+    }
+
+    fn holds(&self, frame: &Frame) -> bool {
+        self.ranges.holds(frame.seq, frame.seq.saturating_add(u64::from(frame.payload_bytes)))
     }
 }
 

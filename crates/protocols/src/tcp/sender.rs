@@ -186,6 +186,14 @@ impl TcpSender {
 
 impl Sender for TcpSender {
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
+        if frame.kind == Kind::Returned && frame.seq >= self.acknowledged && self.flight() > 0 {
+            // As the duplicate that its receiver would have sent for it.
+            let verdict = self.window.on_duplicate_ack(self.acknowledged, self.flight(), self.fresh);
+            if verdict.retransmit {
+                self.obey(verdict, ctx.now);
+            }
+            return;
+        }
         // RFC 9293, 3.10.7.4: an acknowledgement of what was never sent is ignored.
         if frame.kind != Kind::Ack || frame.seq > self.fresh {
             return;

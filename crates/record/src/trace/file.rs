@@ -81,6 +81,7 @@ impl Cells {
             TraceEvent::Bounced { port, full_port, bounces } | TraceEvent::Detoured { port, full_port, bounces } => {
                 Cells { other_port: Some(*full_port), frames: Some(u64::from(*bounces)), ..at(*port) }
             }
+            TraceEvent::Returned { port, full_port } => Cells { other_port: Some(*full_port), ..at(*port) },
             TraceEvent::Trimmed { port, cut_bytes } => Cells { bytes: Some(u64::from(*cut_bytes)), ..at(*port) },
             TraceEvent::Stop { port, class, account_bytes, limit_bytes, .. } => {
                 let (bytes, limit_bytes) = (Some(*account_bytes), Some(*limit_bytes));
@@ -132,6 +133,7 @@ impl Cells {
             "trimmed" => {
                 TraceEvent::Trimmed { port: port()?, cut_bytes: u16::try_from(bytes()?).map_err(|_| "bytes")? }
             }
+            "returned" => TraceEvent::Returned { port: port()?, full_port: other_port()? },
             "stop" | "renew" => TraceEvent::Stop {
                 port: port()?,
                 class,
@@ -323,6 +325,7 @@ mod tests {
             TraceEvent::Bounced { port, full_port: 4, bounces: 2 },
             TraceEvent::Detoured { port, full_port: 4, bounces: 255 },
             TraceEvent::Trimmed { port, cut_bytes: 1436 },
+            TraceEvent::Returned { port, full_port: 6 },
             TraceEvent::Stop { port, class, account_bytes: 5, limit_bytes: 4, renewal: false },
             TraceEvent::Stop { port, class: None, account_bytes: 5, limit_bytes: 4, renewal: true },
             TraceEvent::Behind { port, class, egress: 1, egress_class: 4, load },

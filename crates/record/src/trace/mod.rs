@@ -161,6 +161,13 @@ pub enum TraceEvent {
         /// Payload that it lost.
         cut_bytes: u16,
     },
+    /// Its header found no room and was sent back to its source.
+    Returned {
+        /// By this port.
+        port: u16,
+        /// The port whose queue was full.
+        full_port: u16,
+    },
     /// An ingress account told the neighbour to stop.
     Stop {
         /// The account's port.
@@ -244,6 +251,7 @@ impl TraceEvent {
             TraceEvent::Bounced { .. } => "bounced",
             TraceEvent::Detoured { .. } => "detoured",
             TraceEvent::Trimmed { .. } => "trimmed",
+            TraceEvent::Returned { .. } => "returned",
             TraceEvent::Stop { renewal: false, .. } => "stop",
             TraceEvent::Stop { renewal: true, .. } => "renew",
             TraceEvent::Behind { .. } => "behind",

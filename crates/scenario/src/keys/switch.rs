@@ -48,7 +48,10 @@ pub(super) const KEYS: &[Key] = &[
         .means("bit times from the arrival of a pause to its effect, up to 100000000"),
     key(O, "kind", &[], TEXT)
         .value("drop", OURS)
-        .means("drop, bounce (PABO: back towards the source) or detour (DIBS: by a random other port)"),
+        .means(
+            "drop, bounce (PABO: back towards the source), detour (DIBS: by a random other port) or trim (NDP: the header \
+             goes on alone)",
+        ),
     key(O, "theta", &["bounce"], SHARE)
         .value("0.8", "PABO, section V-B; 0.95 in its section VI")
         .means("utilisation of a sub-queue up to which nothing bounces, 0 to 1; 1 bounces only when it is full"),
@@ -67,6 +70,24 @@ pub(super) const KEYS: &[Key] = &[
     key(O, "priorities", &["bounce"], Of("a list of classes", "[0]"))
         .absent("all that no flow control owns", OURS)
         .means("the classes that bounce, 0 to 7"),
+    key(O, "size", &["trim"], SIZE)
+        .value("64B", "NDP's header as the trimming paper's simulations have it; SONiC 128 B and more, as the chip allows")
+        .means("length of what is left of a frame, FCS included: at least its headers, and less than the largest frame"),
+    key(O, "header_class", &["trim"], COUNT)
+        .value("7", "NDP, section 3.1: a queue of higher priority; the number is a choice of this project")
+        .means("the class in whose queue headers wait, 0 to 7; switch.scheduler says what priority that is"),
+    key(O, "header_queue", &["trim"], Of("a size or a number of packets", "\"100KB\""))
+        .absent("1MB beside switch.queue", "what the trimming paper's simulations leave open")
+        .means("room of the queue of headers, beside switch.queue; a shared buffer gives it what it gives any lossy queue"),
+    key(O, "victim", &["trim"], Of("arriving, tail or coin", "\"coin\""))
+        .value("arriving", "the trimming paper; coin: NDP, section 3.1, against phase effects")
+        .means("which payload is cut: of the frame that finds no room, of the youngest in the queue, or of either at random"),
+    key(O, "header_full", &["trim"], Of("return or drop", "\"drop\""))
+        .value("return", "NDP, section 3.2.4; SONiC drops")
+        .means("what becomes of a header that finds no room: back to its source, or lost"),
+    key(O, "priorities", &["trim"], Of("a list of classes", "[0]"))
+        .absent("all that no flow control owns", "SONiC: lossy queues only")
+        .means("the classes whose frames are trimmed, 0 to 7"),
     key(T, "kind", &[], TEXT).value("none", OURS).means("none, or tagger: the class of a frame is its tag, which rules rewrite"),
     key(T, "rules", &["tagger"], Of("a file", "\"rules.json\""))
         .absent("as `algorithm`", OURS)

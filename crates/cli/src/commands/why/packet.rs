@@ -106,6 +106,10 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
                 let port = trace.port_towards((row.node, *port));
                 story.at(row.at, format!("finds {port} full and loses {} of payload", Bytes((*cut_bytes).into())));
             }
+            TraceEvent::Returned { port, full_port } => {
+                let (full, by) = (trace.port_towards((row.node, *full_port)), trace.port_towards((row.node, *port)));
+                story.at(row.at, format!("finds the header queue of {full} full and goes back to its source by {by}"));
+            }
             TraceEvent::Dropped { cause, port, in_port, queue, account_bytes } => {
                 outcome = Some(format!("lost: {cause}"));
                 let (port, in_port) = (port.map(|port| (row.node, port)), in_port.map(|port| (row.node, port)));

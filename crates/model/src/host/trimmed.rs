@@ -1,0 +1,47 @@
+//! Headers of frames that switches trimmed, as hosts meet them.
+
+use super::Host;
+use super::flows::{Outlet, with_ctx};
+use crate::node::OnWire;
+use engine::Window;
+use protocols::endpoint::{Ctx, Receiver, Sender};
+use protocols::frame::Frame;
+
+impl Host {
+    /// What is left of a data frame arrived.
+    #[cold]
+    pub(super) fn on_trimmed(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        self.ledger.packets.delivered_trimmed.count(u64::from(frame.size_bytes));
+        let key = (frame.src, frame.flow);
+        if let Some(&completed) = self.completed.get(&key)
+            && !self.by_source.contains_key(&key)
+        {
+            self.ledger.spurious_trims += 1;
+            return self.on_late_data(in_port, frame, completed, window);
+        }
+        let slot = match self.by_source.get(&key) {
+            Some(&slot) => slot,
+            None => self.open_incoming(frame),
+        };
+        let incoming = &mut self.incoming[slot as usize];
+        incoming.port = in_port;
+        let receiver = &mut incoming.receiver;
+        self.ledger.spurious_trims += u64::from(receiver.holds(frame));
+        let receipt = with_ctx!(self, frame.at, |ctx| receiver.on_frame(ctx, frame));
+        debug_assert!(receipt.new_bytes == 0 && !receipt.completed, "a header carries no payload");
+        self.update_receiver_timer(slot);
+        if !self.replies.is_empty() {
+            self.send_replies(frame.at, self.reply_to(slot), window);
+        }
+    }
+
+    /// The header of a data frame of this host came back.
+    #[cold]
+    pub(super) fn on_returned_header(&mut self, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        self.ledger.packets.returned_to_source.count(u64::from(frame.size_bytes));
+        let Some(&slot) = self.by_flow.get(&frame.flow) else { return };
+        let Outlet::Transport(sender) = &mut self.outgoing[slot as usize].outlet else { return };
+        with_ctx!(self, frame.at, |ctx| sender.on_frame(ctx, frame));
+        self.after_sender(frame.at, slot, window);
+    }
+}

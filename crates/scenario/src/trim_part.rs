@@ -1,0 +1,114 @@
+//! `switch.overload` of kind trim: what is cut, and what must be true elsewhere for it to work.
+
+use crate::scenario::Parts;
+use crate::section::{Context, Section, quantity};
+use crate::switch_part::{classes, room};
+use model::parameters::{FlowControl, Overload, QueueLimit, Scheduler};
+use protocols::frame::MIN_FRAME_BYTES;
+use protocols::trim::{HeaderFull, TrimParameters, Victim};
+use units::Bytes;
+
+const KIND: &str = "switch.overload.kind";
+const SIZE: &str = "switch.overload.size";
+const HEADER_CLASS: &str = "switch.overload.header_class";
+
+/// Room of header queues that nobody told.
+const HEADER_QUEUE: QueueLimit = QueueLimit::Bytes(1_000_000);
+
+pub(crate) fn read(
+    switch: &Section<'_, '_>,
+    table: &Section<'_, '_>,
+    flow_control: Option<&FlowControl>,
+) -> Option<Overload> {
+    let lossless = flow_control.map_or(0, FlowControl::lossless);
+    let size = table.read("size", |value| {
+        let (Bytes(bytes), text) = quantity::<Bytes>(value, "a size")?;
+        match u16::try_from(bytes) {
+            Ok(bytes) if bytes >= MIN_FRAME_BYTES => Ok((bytes, text)),
+            Ok(_) => Err((
+                format!("{text} is no frame: headers alone take more, and Ethernet has none below 64B"),
+                Some("write size = \"64B\" or more".to_owned()),
+            )),
+            Err(_) => Err((format!("{text} is longer than any frame"), Some("write size = \"64B\"".to_owned()))),
+        }
+    });
+    let header_class = table.class("header_class");
+    let header_queue = table.read("header_queue", room);
+    let victim = table.word("victim", "victim", &["arriving", "tail", "coin"]);
+    let full = table.word("header_full", "answer to a full header queue", &["return", "drop"]);
+    let own = table.read("priorities", |value| classes(value, "the list of classes that are trimmed is empty"));
+    if header_queue.is_some() && !switch.has("queue") {
+        let message = "`header_queue` and a shared buffer exclude each other: it gives headers what it gives any \
+                       lossy queue, switch.egress";
+        table.fail("header_queue", message, Some("leave header_queue out, or write switch.queue".to_owned()));
+    }
+    if let Some(both) = own.map(|own| own & lossless).filter(|both| *both != 0) {
+        let message = format!(
+            "class {} is lossless: its frames stop the sender before there is no room, so that nothing of them would \
+             be trimmed",
+            both.trailing_zeros()
+        );
+        let help = "name classes that are not in switch.flow_control.priorities".to_owned();
+        table.fail("priorities", message, Some(help));
+    }
+    if let Some(class) = header_class.filter(|class| lossless & (1 << class) != 0) {
+        let message = format!("headers would wait in class {class}, which is lossless: only lossy queues take headers");
+        table.fail("header_class", message, Some("write a class that no flow control owns".to_owned()));
+    }
+    let header_class = header_class?;
+    let victim = match victim? {
+        "tail" => Victim::Tail,
+        "coin" => Victim::Coin,
+        _ => Victim::Arriving,
+    };
+    let full = if full? == "drop" { HeaderFull::Drop } else { HeaderFull::Return };
+    let classes = own.unwrap_or(!(1 << header_class)) & !lossless;
+    let trim = TrimParameters { size_bytes: size?, header_class, victim, full, classes };
+    Some(Overload::Trim { trim, header_queue: header_queue.unwrap_or(HEADER_QUEUE) })
+}
+
+/// What only hosts and traffic together tell. `data` are the classes of the traffic, a bit each, and `mtu_bytes` is
+/// its largest frame.
+pub(crate) fn check(context: &Context<'_>, parts: &Parts, data: u8, mtu_bytes: u16) {
+    let Overload::Trim { trim, .. } = parts.switch.overload else { return };
+    let fail = |key: &str, message: String, help: &str| context.fail(key, message, Some(help.to_owned()));
+    if trim.size_bytes >= mtu_bytes {
+        let message = format!(
+            "frames are trimmed to {}, but none is longer than {}: nothing would be cut",
+            Bytes(trim.size_bytes.into()),
+            Bytes(mtu_bytes.into())
+        );
+        fail(SIZE, message, "write size = \"64B\", or let the transport send longer frames");
+    }
+    let header_bytes = parts.host.transport.header_bytes();
+    if trim.size_bytes < header_bytes {
+        let message = format!(
+            "what is left of a frame, {}, is less than its headers, {}: nobody could tell whose it was",
+            Bytes(trim.size_bytes.into()),
+            Bytes(header_bytes.into())
+        );
+        fail(SIZE, message, &format!("write size = \"{header_bytes}B\" or more"));
+    }
+    if trim.classes & data == 0 {
+        let message = "no class of the traffic is trimmed: each is lossless, the class of headers, or left out by \
+                       switch.overload.priorities";
+        fail(KIND, message.to_owned(), "give some traffic another class, or write overload = \"drop\"");
+    } else if data & (1 << trim.header_class) != 0 {
+        let message =
+            format!("headers would wait in class {}, behind the very data that they shall overtake", trim.header_class);
+        fail(HEADER_CLASS, message, "give headers a class of their own");
+    } else if parts.switch.scheduler == Scheduler::Strict
+        && u32::from(trim.header_class) < (trim.classes & data).ilog2()
+    {
+        let message = format!("headers in class {} wait for all data of a higher class", trim.header_class);
+        context.warn(HEADER_CLASS, message);
+    }
+    if parts.host.reply_class.is_none() && parts.host.transport_kind != "datagram" {
+        let message = format!(
+            "acknowledgements wait among the data and are lost where it is trimmed: host.reply_class = {} lets them go \
+             with the headers",
+            trim.header_class
+        );
+        context.warn("host.reply_class", message);
+    }
+}
