@@ -116,10 +116,10 @@ fn random_networks_that_trim_keep_their_books() {
                 classes: !setup.switch.flow_control.lossless(),
             };
             if random.below(4) != 0 {
-                setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(1 + random.below(12) as u32) };
+                setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(1 + random.below(4) as u32) };
             }
-            let room = 1 + random.below(40) as u32;
-            let header_queue = [QueueLimit::Packets(room), QueueLimit::Bytes(20_000)][random.below(2) as usize];
+            let room = 1 + random.below(3) as u32;
+            let header_queue = [QueueLimit::Packets(room), QueueLimit::Bytes(200)][random.below(2) as usize];
             setup.switch.overload = Overload::Trim { trim, header_queue };
             setup
         };
@@ -137,7 +137,7 @@ fn random_networks_that_trim_keep_their_books() {
             assert_eq!(format!("{told:?}"), format!("{other:?}"), "seed {seed} on {threads} threads");
         }
     }
-    assert!(trims > 1000 && returned > 100 && spurious > 0, "{trims} {returned} {spurious}");
+    assert!(trims > 1000 && returned > 10 && spurious > 0, "{trims} {returned} {spurious}");
 }
 
 /// Without trimming the same burst is lost: the control.
