@@ -27,7 +27,7 @@ use wire::flow_control::Call;
 use wire::roce::{Msn, Opcode, Psn, QueuePair, Syndrome, UDP_PORT};
 use wire::vlan::{Pcp, Vid};
 use wire::{
-    Aeth, Bth, Cnp, Content, Dscp, Ecn, FlowControl, Ipv4, MacAddress, MacControl, Packet, Pause, Pfc, Protocol, Roce,
+    Aeth, Bth, Cnp, Content, Credit, Dscp, Ecn, FlowControl, Ipv4, MacAddress, MacControl, Packet, Pause, Pfc, Protocol, Roce,
     Tcp, TcpFlags, Transport, Udp, VlanTag,
 };
 
@@ -213,6 +213,10 @@ fn mac_control<'a>(node: NodeId, port: u16, frame: &Frame) -> Packet<'a> {
             MacControl::Pfc(Pfc { quanta })
         }
         Kind::Xoff | Kind::Xon => MacControl::Flow(flow_control(frame)),
+        Kind::Credit => {
+            let class = Pcp::low_bits(frame.entropy as u8);
+            MacControl::Credit(Credit { class, sent_bytes: frame.seq, limit_bytes: frame.aux })
+        }
         _ => MacControl::Pause(Pause { quanta }),
     };
     let (destination, source) = (MacAddress::MAC_CONTROL, MacAddress::new([6, a, b, c, d, e]));

@@ -3,7 +3,7 @@
 use crate::node::Machine;
 use crate::parameters::FlowControl;
 use crate::simulation::Simulation;
-use crate::switch::alert;
+use crate::switch::{Switch, alert};
 use check::deadlock::{Account, Deadlock, PausedQueue, deadlock};
 use check::{AccountId, QueueId};
 use fabric::NodeId;
@@ -24,6 +24,7 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
     if stopped.is_empty() {
         return None;
     }
+    let network = &simulation.network;
     let by_port = stops_whole_ports(simulation);
     let mut queues = Vec::new();
     // Bytes of each account in these queues: only they can hold a deadlock together.
@@ -43,13 +44,28 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
         .into_iter()
         .filter_map(|(id, waiting)| match simulation.machine(NodeId(id.node)) {
             Machine::Switch(switch) => {
-                let xon_bytes = switch.resumes_at_bytes(id.port, id.class);
+                let xon_bytes = match network.switch.flow_control {
+                    FlowControl::Credit(_) => lets_go_on_at_bytes(simulation, switch, id),
+                    _ => switch.resumes_at_bytes(id.port, id.class),
+                };
                 Some(Account { id, xon_bytes, waiting: waiting.into_iter().collect() })
             }
             Machine::Host(_) => None,
         })
         .collect();
     deadlock(&queues, &accounts)
+}
+
+/// Under credits: down to how many bytes an account must fall for the frame that waits for it to leave.
+fn lets_go_on_at_bytes(simulation: &Simulation, switch: &Switch, account: AccountId) -> u64 {
+    let network = &simulation.network;
+    let upstream = network.fabric.ports(switch.node)[usize::from(account.port)];
+    let slot = usize::from(network.class_slot[usize::from(account.class)]);
+    let waits = match simulation.machine(upstream.peer) {
+        Machine::Switch(peer) => peer.queue(usize::from(upstream.peer_port), slot).front().map(|frame| frame.size_bytes),
+        Machine::Host(_) => None,
+    };
+    switch.room_bytes(account.port, account.class).saturating_sub(waits.unwrap_or(network.host.mtu_bytes).into())
 }
 
 fn stops_whole_ports(simulation: &Simulation) -> bool {
@@ -63,11 +79,11 @@ fn stopped_queues(simulation: &Simulation, now: Time) -> Vec<Stopped> {
     for &index in &simulation.stopped {
         let Machine::Switch(switch) = simulation.engine.node(index as usize) else { continue };
         for (port, state) in switch.ports.iter().enumerate() {
-            if state.waiting == 0 || state.alert & alert::PAUSE == 0 {
+            if state.waiting == 0 || state.alert & (alert::PAUSE | alert::CREDIT) == 0 {
                 continue;
             }
             for (slot, &class) in network.classes.iter().enumerate() {
-                let Some(paused_since) = switch.details[port].pause.stopped_since_at(now, class) else { continue };
+                let Some(paused_since) = switch.details[port].held_since(now, class) else { continue };
                 if switch.queue(port, slot).is_empty() {
                     continue;
                 }

@@ -6,6 +6,7 @@ use crate::parameters::{
 use crate::trace::{Numbering, Selection};
 use fabric::routing::{Forwarding, PathTable, node_salt, select};
 use fabric::{Fabric, NodeId, PortIndex};
+use protocols::cbfc::CreditPort;
 use protocols::frame::{Frame, flags};
 use std::sync::Arc;
 use units::Time;
@@ -146,11 +147,24 @@ impl Network {
         None
     }
 
-    /// The headroom of the account in `slot` of a port on `link`: zero for lossy classes.
+    /// The credits of a port on `link`, where there are any.
+    pub fn credits(&self, link: &crate::link::Attachment) -> Option<Box<CreditPort>> {
+        let parameters = self.switch.flow_control.credit()?;
+        let in_use = self.classes.iter().fold(0u8, |classes, &class| classes | 1 << class);
+        let (credits, step) = parameters.on_link(link.rate, link.delay, u64::from(self.host.mtu_bytes));
+        Some(Box::new(CreditPort::new(parameters.classes & in_use, credits, step)))
+    }
+
+    /// The headroom of the account in `slot` of a port on `link`, with credits the room that they stand for: zero for
+    /// lossy classes.
     pub fn headroom(&self, link: &crate::link::Attachment, slot: usize) -> u64 {
         match self.switch.flow_control {
             FlowControl::None => 0,
             FlowControl::Pfc(parameters) if parameters.classes & (1 << self.classes[slot]) == 0 => 0,
+            FlowControl::Credit(parameters) if parameters.classes & (1 << self.classes[slot]) == 0 => 0,
+            FlowControl::Credit(parameters) => {
+                parameters.on_link(link.rate, link.delay, u64::from(self.host.mtu_bytes)).0
+            }
             FlowControl::Pause(parameters) | FlowControl::Pfc(parameters) => {
                 parameters.headroom_bytes.unwrap_or_else(|| {
                     let mtu = u64::from(self.host.mtu_bytes);

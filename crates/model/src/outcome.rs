@@ -13,6 +13,7 @@ use check::conservation::Cause;
 use check::pauses::PauseLedger;
 use check::turns::TurnLedger;
 use check::{Place, QueueId};
+use protocols::cbfc::CreditPort;
 use protocols::frame::Frame;
 use protocols::pause::PauseState;
 use record::histogram::Histogram;
@@ -158,7 +159,7 @@ impl Simulation {
                     under_way(&mut total.turns, &wire.0);
                 }
             }
-            let ports: Vec<&PauseState> = match machine {
+            let ports: Vec<(&PauseState, Option<&CreditPort>)> = match machine {
                 Machine::Switch(switch) => {
                     for queue in &switch.queues {
                         total.packets.in_flight.frames += queue.len() as u64;
@@ -167,19 +168,23 @@ impl Simulation {
                             queue.frames().for_each(|frame| under_way(&mut total.turns, frame));
                         }
                     }
-                    switch.details.iter().map(|detail| &detail.pause).collect()
+                    switch.details.iter().map(|detail| (&detail.pause, detail.credit.as_deref())).collect()
                 }
                 Machine::Host(host) => {
                     for frame in host.waiting_frames() {
                         total.packets.in_flight.count(u64::from(frame.size_bytes));
                         under_way(&mut total.turns, frame);
                     }
-                    host.ports.iter().map(|port| &port.pause).collect()
+                    host.ports.iter().map(|port| (&port.pause, port.credit.as_deref())).collect()
                 }
             };
-            for pause in ports {
+            for (pause, credit) in ports {
                 let (pauses, resumes, expiries, still_paused) = pause.counts(now);
                 total.pauses.merge(&PauseLedger { pauses, resumes, expiries, still_paused });
+                if let Some(credit) = credit {
+                    let (pauses, resumes, still_paused) = credit.counts();
+                    total.pauses.merge(&PauseLedger { pauses, resumes, expiries: 0, still_paused });
+                }
             }
         }
         total
@@ -268,19 +273,26 @@ impl Simulation {
     fn pauses(&self, ledger: &Ledger, now: Time) -> PauseSummary {
         let mut total = Time::ZERO;
         let mut longest = Time::ZERO;
-        let mut add = |pause: &PauseState| {
+        let mut waits = (0, 0);
+        let mut add = |pause: &PauseState, credit: Option<&CreditPort>| {
             total += pause.total_stopped(now);
             longest = longest.max(pause.longest_stop(now));
+            if let Some(credit) = credit {
+                let (begun, ended, _) = credit.counts();
+                waits = (waits.0 + begun, waits.1 + ended);
+                total += credit.total_waited(now);
+                longest = longest.max(credit.longest_wait(now));
+            }
         };
         for switch in self.switches() {
-            switch.details.iter().for_each(|detail| add(&detail.pause));
+            switch.details.iter().for_each(|detail| add(&detail.pause, detail.credit.as_deref()));
         }
         for host in self.hosts() {
-            host.ports.iter().for_each(|port| add(&port.pause));
+            host.ports.iter().for_each(|port| add(&port.pause, port.credit.as_deref()));
         }
         PauseSummary {
-            count: ledger.pauses_sent,
-            resumes: ledger.resumes_sent,
+            count: ledger.pauses_sent + waits.0,
+            resumes: ledger.resumes_sent + waits.1,
             total_ps: total.as_ps(),
             max_ps: longest.as_ps(),
         }
@@ -323,11 +335,11 @@ impl Simulation {
                         let slots = 0..self.network.classes.len();
                         let longest =
                             slots.map(|slot| u64::from(switch.queue(port, slot).max_bytes)).max().unwrap_or(0);
-                        (state.sent_frames, state.sent_bytes, longest, switch.details[port].pause.total_stopped(now))
+                        (state.sent_frames, state.sent_bytes, longest, switch.details[port].total_held(now))
                     }
                     Machine::Host(host) => {
                         let state = &host.ports[port];
-                        (state.sent_frames, state.sent_bytes, 0, state.pause.total_stopped(now))
+                        (state.sent_frames, state.sent_bytes, 0, state.total_held(now))
                     }
                 };
                 let capacity = fabric.link(peer.link).rate.bytes_in(span).max(1);

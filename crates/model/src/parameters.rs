@@ -2,6 +2,7 @@
 
 use fabric::routing::{Failure, Forwarding, PathTable};
 use fabric::{Fabric, NodeId, PortIndex};
+use protocols::cbfc;
 use protocols::halve::OnBounce;
 use protocols::pabo::BounceParameters;
 use protocols::transport::TransportParameters;
@@ -63,15 +64,22 @@ pub enum FlowControl {
     Pause(PauseParameters),
     /// 802.1Qbb: the classes of `classes`.
     Pfc(PauseParameters),
+    /// Credits: a neighbour sends only what there is room for.
+    Credit(CreditParameters),
 }
 
 impl FlowControl {
     /// The parameters, whichever kind it is.
     pub fn pause(&self) -> Option<&PauseParameters> {
         match self {
-            FlowControl::None => None,
+            FlowControl::None | FlowControl::Credit(_) => None,
             FlowControl::Pause(parameters) | FlowControl::Pfc(parameters) => Some(parameters),
         }
+    }
+
+    /// The parameters of credits.
+    pub fn credit(&self) -> Option<&CreditParameters> {
+        if let FlowControl::Credit(parameters) = self { Some(parameters) } else { None }
     }
 
     /// The classes that must not lose frames, a bit each.
@@ -80,6 +88,7 @@ impl FlowControl {
             FlowControl::None => 0,
             FlowControl::Pause(_) => 0xff,
             FlowControl::Pfc(parameters) => parameters.classes,
+            FlowControl::Credit(parameters) => parameters.classes,
         }
     }
 }
@@ -101,6 +110,28 @@ pub struct PauseParameters {
     /// From the arrival of a pause to its effect, in bit times of the link (802.1Qbb annex O allows 3840
     /// to 10GBASE-R and 614.4 ns in general).
     pub reaction_bit_times: u64,
+}
+
+/// Credit-based flow control, see [`protocols::cbfc`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CreditParameters {
+    /// The lossless classes, a bit each.
+    pub classes: u8,
+    /// Room for each class at the far end of each link, at least the largest frame; `None` computes it per link.
+    pub credits_bytes: Option<u64>,
+    /// How much room must have come free before it is granted; `None` for the largest frame.
+    pub update_bytes: Option<u64>,
+    /// A port that has sent no credit message for this long repeats the last, a positive time.
+    pub regrant: Time,
+}
+
+impl CreditParameters {
+    /// Room for a class at the far end of a link of `rate` and one-way `delay`, and how much of it is granted at a time.
+    pub fn on_link(&self, rate: Rate, delay: Time, mtu_bytes: u64) -> (u64, u64) {
+        let update = self.update_bytes.unwrap_or(mtu_bytes);
+        let credits = self.credits_bytes.unwrap_or_else(|| cbfc::sufficient_credits(rate, delay, mtu_bytes, update));
+        (credits, cbfc::update_step(credits, mtu_bytes, update))
+    }
 }
 
 /// Bytes that may still arrive at an ingress port after it decided to send XOFF over a link of `rate` and

@@ -333,7 +333,7 @@ impl Simulation {
         for switch in self.switches() {
             for (port, state) in switch.details.iter().enumerate() {
                 for (slot, &class) in self.network.classes.iter().enumerate() {
-                    let paused = state.pause.stopped_since_at(at, class).is_some();
+                    let paused = state.held_since(at, class).is_some();
                     let mut look = |queue: &Queue, bounced| {
                         let (bytes, frames) = (u64::from(queue.bytes), queue.len() as u64);
                         if bytes > 0 || paused {

@@ -18,6 +18,8 @@ pub enum Kind {
     Pause,
     /// 802.1Qbb priority PAUSE: class-enable vector in `entropy`, see [`Frame::pfc`].
     Pfc,
+    /// Credits of one class: see [`Frame::credit`].
+    Credit,
     /// Backpressure by flow or destination: the neighbour shall slow or stop frames from `src` ([`ANY_SOURCE`]: from
     /// everybody) to `dst`, see [`Frame::xoff`].
     Xoff,
@@ -131,6 +133,19 @@ impl Frame {
         Frame { kind: Kind::Pause, aux: u64::from(quanta), size_bytes: MIN_FRAME_BYTES, class: 7, ..Frame::default() }
     }
 
+    /// A credit message of `class`: its sender has sent `sent_bytes`, its receiver may send up to `limit_bytes`.
+    pub fn credit(class: u8, sent_bytes: u64, limit_bytes: u64) -> Frame {
+        Frame {
+            kind: Kind::Credit,
+            entropy: u32::from(class),
+            seq: sent_bytes,
+            aux: limit_bytes,
+            size_bytes: MIN_FRAME_BYTES,
+            class: 7,
+            ..Frame::default()
+        }
+    }
+
     /// An XOFF for frames from host `src` ([`ANY_SOURCE`]: all) to host `dst`: `rate_bps` on the wire, 0 for none at
     /// all, until `expiry` after its arrival.
     pub fn xoff(src: u32, dst: u32, rate_bps: u64, expiry: Time) -> Frame {
@@ -145,7 +160,7 @@ impl Frame {
     /// Whether a switch may forward it: MAC control ends at the next node.
     #[inline]
     pub fn is_mac_control(&self) -> bool {
-        matches!(self.kind, Kind::Pause | Kind::Pfc | Kind::Xoff | Kind::Xon)
+        matches!(self.kind, Kind::Pause | Kind::Pfc | Kind::Credit | Kind::Xoff | Kind::Xon)
     }
 
     /// Whether it goes from a flow's source to its destination, as data does; everything else comes back.

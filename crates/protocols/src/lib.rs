@@ -6,6 +6,7 @@
 //! transports, [`frame`] what travels, [`describe`] how a mechanism tells its parameters, their defaults
 //! and their sources.
 
+pub mod cbfc;
 pub mod datagram;
 pub mod dcqcn;
 pub mod dctcp;

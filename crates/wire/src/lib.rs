@@ -5,7 +5,7 @@
 //! layers together into whole frames, from the destination address to the frame check sequence:
 //!
 //! ```text
-//! Ethernet [- 802.1Q] -+- MAC control: PAUSE | PFC | XOFF, XON of a flow
+//! Ethernet [- 802.1Q] -+- MAC control: PAUSE | PFC | credit | XOFF, XON of a flow
 //!                      +- IPv4 -+- UDP -+- RoCEv2: data | acknowledge | CNP
 //!                      |        |       +- anything else
 //!                      |        +- TCP
@@ -39,6 +39,7 @@ mod reader;
 
 pub mod checksum;
 pub mod crc;
+pub mod credit;
 pub mod ethernet;
 pub mod flow_control;
 pub mod ipv4;
@@ -51,6 +52,7 @@ pub mod tcp;
 pub mod udp;
 pub mod vlan;
 
+pub use credit::Credit;
 pub use error::Error;
 pub use ethernet::{EtherType, Ethernet, MacAddress};
 pub use flow_control::FlowControl;

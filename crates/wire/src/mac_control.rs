@@ -1,6 +1,7 @@
 //! MAC control frames (IEEE 802.3 clause 31): an opcode says which of them follows.
 
 use crate::Error;
+use crate::credit::Credit;
 use crate::flow_control::FlowControl;
 use crate::pause::Pause;
 use crate::pfc::Pfc;
@@ -25,6 +26,8 @@ pub enum MacControl {
     Pfc(Pfc),
     /// Stop one flow, or let it go on (annex 31C, see [`crate::flow_control`]).
     Flow(FlowControl),
+    /// What has been sent, and may be sent, in a class: of this project's own.
+    Credit(Credit),
 }
 
 impl MacControl {
@@ -38,11 +41,12 @@ impl MacControl {
             Pause::OPCODE => Pause::parse(bytes).map(|(pause, rest)| (MacControl::Pause(pause), rest)),
             Pfc::OPCODE => Pfc::parse(bytes).map(|(pfc, rest)| (MacControl::Pfc(pfc), rest)),
             FlowControl::OPCODE => FlowControl::parse(bytes).map(|(flow, rest)| (MacControl::Flow(flow), rest)),
+            Credit::OPCODE => Credit::parse(bytes).map(|(credit, rest)| (MacControl::Credit(credit), rest)),
             _ => Err(Error::Value {
                 field: "MAC control opcode",
                 offset_bytes: 0,
                 found: opcode.into(),
-                expected: "0x0001 (PAUSE), 0x0101 (PFC) or 0xfffe (EXTENSION)",
+                expected: "0x0001 (PAUSE), 0x0101 (PFC), 0xcbfc (credit) or 0xfffe (EXTENSION)",
             }),
         }
     }
@@ -53,6 +57,7 @@ impl MacControl {
             MacControl::Pause(pause) => pause.emit(out),
             MacControl::Pfc(pfc) => pfc.emit(out),
             MacControl::Flow(flow) => flow.emit(out),
+            MacControl::Credit(credit) => credit.emit(out),
         }
     }
 }
@@ -63,6 +68,7 @@ impl fmt::Display for MacControl {
             MacControl::Pause(pause) => pause.fmt(f),
             MacControl::Pfc(pfc) => pfc.fmt(f),
             MacControl::Flow(flow) => flow.fmt(f),
+            MacControl::Credit(credit) => credit.fmt(f),
         }
     }
 }
@@ -87,7 +93,8 @@ mod tests {
         let error = MacControl::parse(&hex("0002 0064")).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "byte 0: MAC control opcode is 0x2, expected 0x0001 (PAUSE), 0x0101 (PFC) or 0xfffe (EXTENSION)"
+            "byte 0: MAC control opcode is 0x2, expected 0x0001 (PAUSE), 0x0101 (PFC), 0xcbfc (credit) or \
+             0xfffe (EXTENSION)"
         );
     }
 

@@ -51,6 +51,10 @@ impl<'a> Reader<'a> {
         self.array(field).map(u32::from_be_bytes)
     }
 
+    pub(crate) fn u64(&mut self, field: &'static str) -> Result<u64, Error> {
+        self.array(field).map(u64::from_be_bytes)
+    }
+
     /// What has not been read.
     pub(crate) fn rest(&self) -> &'a [u8] {
         &self.bytes[self.offset_bytes..]

@@ -54,7 +54,11 @@ impl Host {
         if self.tracer.is_some() {
             self.note_arrival(in_port, &frame);
         }
+        if self.ports[usize::from(in_port)].credit.is_some() && !frame.is_mac_control() {
+            self.take_room(in_port, &frame, window);
+        }
         match frame.kind {
+            Kind::Credit => self.on_credit(in_port, &frame, window),
             _ if frame.is_mac_control() => self.on_pause(in_port, &frame),
             _ if frame.dst != self.index => self.relay(frame, in_port, window),
             Kind::Data => self.on_data(in_port, &frame, window),

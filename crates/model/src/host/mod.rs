@@ -8,6 +8,7 @@
 //! ```
 
 mod arrive;
+mod credit;
 mod delays;
 mod flows;
 mod nic;
@@ -59,6 +60,8 @@ enum Event {
     Receiver(u32),
     /// A link fails or comes back: port, and whether it fails.
     Change(u16, bool),
+    /// All ports repeat their credits.
+    Regrant,
 }
 
 /// One host of the fabric.
@@ -152,6 +155,9 @@ impl Host {
             network: Arc::clone(network),
         };
         host.schedule_first_starts();
+        if let Some(credit) = network.switch.flow_control.credit() {
+            host.schedule(credit.regrant, Event::Regrant);
+        }
         host
     }
 
@@ -219,6 +225,7 @@ impl Host {
             Event::Sender(slot, generation) => self.on_sender_timer(now, slot, generation, window),
             Event::Receiver(slot) => self.on_receiver_timer(now, slot, window),
             Event::Change(port, fails) => self.change(now, port, fails),
+            Event::Regrant => self.regrant(now, window),
         }
     }
 
@@ -229,8 +236,10 @@ impl Host {
         let link = &mut self.ports[usize::from(port)].link;
         if fails {
             link.fail(now);
+            self.forget_credit(now, port);
         } else {
             link.repair();
+            self.owe_credit(port);
             self.due.set(port, now);
         }
     }

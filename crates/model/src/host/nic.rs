@@ -9,6 +9,7 @@ use crate::parameters::Scheduler;
 use crate::parameters::Spread;
 use engine::{Ring, Window};
 use fabric::PortPeer;
+use protocols::cbfc::CreditPort;
 use protocols::endpoint::Offer;
 use protocols::frame::{Frame, Kind, flags};
 use protocols::pause::PauseState;
@@ -23,14 +24,16 @@ pub(crate) struct Port {
     pub busy_until: Time,
     pub link: Attachment,
     pub pause: PauseState,
+    /// On a link under credits.
+    pub credit: Option<Box<CreditPort>>,
     pub turn: Turn,
     /// Frames that are made already: replies, and what this host relays. By slot of the class.
-    frames: Vec<Ring<Frame>>,
+    pub(super) frames: Vec<Ring<Frame>>,
     /// Flows that may have something to send, as (slot, generation), by slot of the class, in
     /// round-robin order.
     ready: Vec<Ring<(u32, u32)>>,
     /// Classes with a frame or a ready flow.
-    waiting: u8,
+    pub(super) waiting: u8,
     /// Flows that wait for their next instant: time, slot, generation.
     paced: BinaryHeap<Reverse<(Time, u32, u32)>>,
     pub sent_frames: u64,
@@ -45,9 +48,11 @@ impl Port {
             Scheduler::Drr { quantum_bytes } => Turn::drr(quantum_bytes),
         };
         let slots = network.classes.len();
+        let link = Attachment::new(network.fabric.link(peer.link), false);
         Port {
             busy_until: Time::ZERO,
-            link: Attachment::new(network.fabric.link(peer.link), false),
+            credit: network.credits(&link),
+            link,
             pause: PauseState::default(),
             turn,
             frames: vec![Ring::new(); slots],
@@ -71,6 +76,11 @@ impl Port {
     /// The frames that wait in a class, the oldest first.
     pub fn queued(&self, class_slot: usize) -> impl Iterator<Item = &Frame> {
         self.frames[class_slot].iter()
+    }
+
+    /// Time that the classes of this port together were stopped, or short of credits, up to `now`.
+    pub fn total_held(&self, now: Time) -> Time {
+        self.pause.total_stopped(now) + self.credit.as_ref().map_or(Time::ZERO, |credit| credit.total_waited(now))
     }
 
     pub fn waiting_frames(&self) -> impl Iterator<Item = &Frame> {
@@ -121,9 +131,14 @@ impl Host {
         }
         self.release_paced(now, index);
         let mut again = Time::MAX;
+        let credited = self.ports[index].credit.is_some();
+        if credited && self.send_credit(now, port_index, window) {
+            return self.due.set(port_index, self.ports[index].busy_until);
+        }
         loop {
+            let short = if credited { self.short_of_credit(now, port_index) } else { 0 };
             let port = &mut self.ports[index];
-            let ready = port.waiting & !port.pause.blocked(now);
+            let ready = port.waiting & !port.pause.blocked(now) & !short;
             let Some(class) = port.turn.pick(ready) else {
                 if port.waiting != 0 {
                     again = port.pause.ask_again_at(port.waiting);
@@ -274,6 +289,9 @@ impl Host {
         let port = &mut self.ports[usize::from(port_index)];
         debug_assert!(port.busy_until <= now, "two frames on one wire");
         port.turn.charge(class, u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
+        if let Some(credit) = &mut port.credit {
+            credit.spend(class, u64::from(size_bytes));
+        }
         port.busy_until = now + port.link.serialise(size_bytes);
         port.sent_frames += 1;
         port.sent_bytes += u64::from(size_bytes);

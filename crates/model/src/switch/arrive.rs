@@ -22,7 +22,7 @@ impl Switch {
     #[inline(always)] // also called by the watched switch, which must not cost the others the inlining
     pub(super) fn handle(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.ledger.hops += 1;
-        let special = self.ports[usize::from(in_port)].alert & (alert::FRAGILE | alert::TAGGED) != 0
+        let special = self.ports[usize::from(in_port)].alert & (alert::FRAGILE | alert::TAGGED | alert::CREDIT) != 0
             || frame.is_mac_control()
             || frame.ttl == 0;
         if special && self.divert(in_port, frame, window) {
@@ -34,24 +34,40 @@ impl Switch {
         }
     }
 
-    /// Frames that go no further: lost on the link, meant for this switch, or too old; and those whose tag
-    /// the switch rewrites. False for all others.
+    /// Frames that go no further: lost on the link, meant for this switch, or too old; those whose tag the switch
+    /// rewrites, and those that came for credits. False for all others.
     #[cold]
     fn divert(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
         if self.ports[usize::from(in_port)].alert & alert::FRAGILE != 0
             && let Some(cause) = self.details[usize::from(in_port)].link.verdict(frame, &mut self.random)
         {
             self.lose(in_port, frame, cause);
+        } else if frame.kind == Kind::Credit {
+            self.on_credit(in_port, frame, window);
         } else if frame.is_mac_control() {
             self.on_pause(in_port, frame);
-        } else if frame.ttl == 0 {
-            self.lose(in_port, frame, Cause::TtlExpired);
-        } else if self.ports[usize::from(in_port)].alert & alert::TAGGED != 0 {
-            self.forward_tagged(in_port, frame, window);
+        } else if self.ports[usize::from(in_port)].alert & alert::CREDIT != 0 {
+            self.forward_credited(in_port, frame, window);
+        } else if frame.ttl == 0 || self.ports[usize::from(in_port)].alert & alert::TAGGED != 0 {
+            self.forward_unless_old(in_port, frame, window);
         } else {
             return false;
         }
         true
+    }
+
+    /// Sends a frame on, whatever it is.
+    pub(super) fn forward_unless_old(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        if frame.ttl == 0 {
+            self.lose(in_port, frame, Cause::TtlExpired);
+        } else if self.ports[usize::from(in_port)].alert & alert::TAGGED != 0 {
+            self.forward_tagged(in_port, frame, window);
+        } else {
+            match self.route(frame, in_port) {
+                Some(egress) => self.forward(egress, in_port, frame, window),
+                None => self.lose(in_port, frame, Cause::NoRoute),
+            }
+        }
     }
 
     #[inline(always)] // as handle
@@ -100,10 +116,10 @@ impl Switch {
         let now = frame.at;
         let port = &self.ports[usize::from(egress)];
         if port.busy_until <= now {
-            let at_once = if port.alert & (alert::PAUSE | alert::CONTROL) == 0 {
+            let at_once = if port.alert & (alert::PAUSE | alert::CONTROL | alert::CREDIT) == 0 {
                 port.waiting == 0
             } else {
-                self.may_overtake(now, egress, class)
+                self.may_overtake(now, egress, class) && self.spend_credit(now, egress, class, frame.size_bytes)
             };
             if at_once {
                 let at = self.occupy(now, egress, frame.size_bytes);
@@ -122,7 +138,7 @@ impl Switch {
         let queue = self.queue_index(egress, class);
         if self.admit_as(queue, in_port, (in_class, class), frame.size_bytes) {
             self.enqueue_as(egress, queue, in_port, (in_class, class), frame);
-            if self.lossless & (1 << in_class) != 0 {
+            if self.stopping & (1 << in_class) != 0 {
                 self.pause_if_needed(now, in_port, in_class, window);
             }
         } else {
@@ -185,15 +201,16 @@ impl Switch {
     #[inline]
     pub(super) fn blocked(&mut self, now: Time, egress: u16) -> u8 {
         let port = &mut self.ports[usize::from(egress)];
-        if port.alert & alert::PAUSE == 0 {
+        if port.alert & (alert::PAUSE | alert::CREDIT) == 0 {
             return 0;
         }
+        let credited = port.alert & alert::CREDIT != 0;
         let pause = &mut self.details[usize::from(egress)].pause;
         let blocked = pause.blocked(now);
         if pause.is_clear() {
             port.alert &= !alert::PAUSE;
         }
-        blocked
+        if credited { blocked | self.short_of_credit(now, egress) } else { blocked }
     }
 
     /// A frame that came by `in_port` is gone; the ledger says why.

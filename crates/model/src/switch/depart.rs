@@ -29,6 +29,9 @@ impl Switch {
             }
             let Some(frame) = self.queues[index].front() else { return self.sleep(egress) };
             let (in_port, in_class, size_bytes) = (frame.in_port, frame.in_class, frame.size_bytes);
+            if self.ports[usize::from(egress)].alert & alert::CREDIT != 0 {
+                self.spend_credit(now, egress, class, size_bytes);
+            }
             let at = self.occupy(now, egress, size_bytes);
             let queue = &mut self.queues[index];
             window.send_with(egress, |OnWire(slot)| {
@@ -45,7 +48,7 @@ impl Switch {
             }
             self.release(in_port, in_class, size_bytes);
             if !self.renewals.is_empty() {
-                self.resume_if_possible(now, in_port, in_class, window);
+                self.after_release(now, in_port, in_class, window);
             }
         }
         let port = &self.ports[usize::from(egress)];
@@ -62,9 +65,9 @@ impl Switch {
 
     #[cold]
     fn depart_control(&mut self, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
-        let control = &mut self.details[usize::from(egress)].control;
-        let frame = control.pop();
-        if control.is_empty() {
+        let frame = self.details[usize::from(egress)].control.pop().or_else(|| self.next_credit(egress));
+        let detail = &self.details[usize::from(egress)];
+        if detail.control.is_empty() && detail.credit.as_ref().is_none_or(|credit| credit.next_owed().is_none()) {
             self.ports[usize::from(egress)].alert &= !alert::CONTROL;
         }
         if let Some(frame) = frame {

@@ -23,6 +23,7 @@ impl Switch {
                 tracer.note_port(now, TraceEvent::LinkUp { port: port_index });
             }
             self.regular = self.dead.is_empty() && !self.network.has_pins(self.node);
+            self.grant_all(now, port_index, window);
             return;
         }
         detail.link.fail(now);
@@ -38,6 +39,7 @@ impl Switch {
         let port = &mut self.ports[usize::from(port_index)];
         port.waiting = 0;
         port.alert &= !alert::CONTROL;
+        self.forget_credit(now, port_index);
         let first = usize::from(port_index) * self.slots;
         let pair = first + self.pairs;
         let bounced = if self.pairs != 0 { pair..pair + self.slots } else { 0..0 };
@@ -48,7 +50,7 @@ impl Switch {
                 self.release(frame.in_port, frame.in_class, frame.size_bytes);
                 self.ledger.lose(self.node.0, &frame, Cause::LinkDown);
                 self.note_lost_with_link(now, port_index, &frame);
-                self.resume_if_possible(now, frame.in_port, frame.in_class, window);
+                self.after_release(now, frame.in_port, frame.in_class, window);
             }
         }
         self.due.set(port_index, Time::MAX);

@@ -11,6 +11,7 @@
 
 mod admit;
 mod arrive;
+mod credit;
 mod depart;
 mod fail;
 mod load;
@@ -26,7 +27,7 @@ use crate::due::Due;
 use crate::link::Attachment;
 use crate::network::Network;
 use crate::node::OnWire;
-use crate::parameters::{Buffer, FlowControl, Marking, Overload, QueueLimit, Scheduler};
+use crate::parameters::{Buffer, FlowControl, Marking, Overload, QueueLimit, Scheduler, Threshold};
 use crate::queue::Queue;
 use crate::routes::Routes;
 use crate::trace::Tracer;
@@ -35,6 +36,7 @@ use engine::{Ring, Window};
 use fabric::NodeId;
 use fabric::routing::{PortSet, mix32};
 use load::Loads;
+use protocols::cbfc::CreditPort;
 use protocols::ecn::Marker;
 use protocols::frame::Frame;
 use protocols::pause::{IngressAccount, PauseState};
@@ -75,6 +77,8 @@ pub(crate) mod alert {
     pub const FRAGILE: u8 = 4;
     /// Frames that come by this port carry tags, which the switch rewrites.
     pub const TAGGED: u8 = 8;
+    /// The link is under credits.
+    pub const CREDIT: u8 = 16;
 }
 
 /// What only some frames through a port touch.
@@ -82,9 +86,29 @@ pub(crate) mod alert {
 pub(crate) struct Detail {
     pub link: Attachment,
     pub pause: PauseState,
+    /// On a link under credits.
+    pub credit: Option<Box<CreditPort>>,
     turn: Turn,
     /// MAC control frames of our own, ahead of everything.
     control: Ring<Frame>,
+}
+
+impl Detail {
+    fn is_short(&self) -> bool {
+        self.credit.as_ref().is_some_and(|credit| credit.short() != 0)
+    }
+
+    /// Since when `class` may not leave by this port at `now`, stopped or short of credits; `None` if it may.
+    pub fn held_since(&self, now: Time, class: u8) -> Option<Time> {
+        let short = self.credit.as_ref().and_then(|credit| credit.waits_since(class));
+        let stopped = self.pause.stopped_since_at(now, class);
+        stopped.into_iter().chain(short).min()
+    }
+
+    /// Time that the classes of this port together were held up to `now`.
+    pub fn total_held(&self, now: Time) -> Time {
+        self.pause.total_stopped(now) + self.credit.as_ref().map_or(Time::ZERO, |credit| credit.total_waited(now))
+    }
 }
 
 /// One switch of the fabric.
@@ -100,6 +124,9 @@ pub(crate) struct Switch {
     strict: bool,
     /// Lossless classes, a bit each.
     lossless: u8,
+    /// Those of them whose accounts stop neighbours, and those under credits.
+    stopping: u8,
+    credited: u8,
     /// The limit of each queue, where there is no shared buffer.
     queue_limit: Option<QueueLimit>,
     egress_limit: Limit,
@@ -123,7 +150,7 @@ pub(crate) struct Switch {
     account_slots: usize,
     /// When ports that have something to send next become free.
     due: Due,
-    /// Accounts that are paused and when each pause must be renewed.
+    /// Accounts that are paused and when each pause must be renewed; under credits, when they are all granted again.
     renewals: Vec<(Time, u32)>,
     marker: Option<Marker>,
     /// Shared buffer without headroom, and what of it is used.
@@ -165,11 +192,11 @@ impl Switch {
             .ports(node)
             .iter()
             .enumerate()
-            .map(|(port, peer)| Detail {
-                link: Attachment::new(fabric.link(peer.link), changes.iter().any(|change| change.1 as usize == port)),
-                pause: PauseState::default(),
-                turn: turn.clone(),
-                control: Ring::new(),
+            .map(|(port, peer)| {
+                let fails = changes.iter().any(|change| change.1 as usize == port);
+                let link = Attachment::new(fabric.link(peer.link), fails);
+                let credit = network.credits(&link);
+                Detail { link, pause: PauseState::default(), credit, turn: turn.clone(), control: Ring::new() }
             })
             .collect();
         let ports: Vec<Port> = details
@@ -182,7 +209,8 @@ impl Switch {
                 sent_bytes: 0,
                 waiting: 0,
                 alert: if detail.link.fragile { alert::FRAGILE } else { 0 }
-                    | if network.tags.is_some() { alert::TAGGED } else { 0 },
+                    | if network.tags.is_some() { alert::TAGGED } else { 0 }
+                    | if detail.credit.is_some() { alert::CREDIT } else { 0 },
             })
             .collect();
         let mut headroom = vec![0; ports.len() * account_slots];
@@ -203,7 +231,15 @@ impl Switch {
             Buffer::Shared { egress, .. } => Limit::new(egress),
             Buffer::PerQueue { .. } => Limit::NONE,
         };
-        let xoff_limit = parameters.flow_control.pause().map_or(Limit::NONE, |pause| Limit::new(pause.xoff));
+        // What is under credits has its own room: nothing of it counts against the shared buffer.
+        let none_shared = Limit::new(Threshold::Static { bytes: 0 });
+        let xoff_limit = match parameters.flow_control {
+            FlowControl::None => Limit::NONE,
+            FlowControl::Pause(pause) | FlowControl::Pfc(pause) => Limit::new(pause.xoff),
+            FlowControl::Credit(_) => none_shared,
+        };
+        let lossless = parameters.flow_control.lossless();
+        let regrant = parameters.flow_control.credit().map(|credit| (credit.regrant, 0));
         let mut changes = changes;
         changes.sort_unstable_by(|a, b| b.cmp(a));
         let (turning, turner) = Turner::new(node, network);
@@ -222,7 +258,7 @@ impl Switch {
             slots,
             account_slots,
             due: Due::new(ports.len()),
-            renewals: Vec::new(),
+            renewals: regrant.into_iter().collect(),
             marker,
             shared_bytes,
             shared_used: 0,
@@ -242,7 +278,9 @@ impl Switch {
             details,
             routes: Routes::new(network, node),
             strict: parameters.scheduler == Scheduler::Strict,
-            lossless: parameters.flow_control.lossless(),
+            lossless,
+            stopping: if parameters.flow_control.pause().is_some() { lossless } else { 0 },
+            credited: if regrant.is_some() { lossless } else { 0 },
             queue_limit: match parameters.buffer {
                 Buffer::Shared { .. } => None,
                 Buffer::PerQueue { limit } => Some(limit),
@@ -358,9 +396,15 @@ impl Switch {
         (self.pairs != 0).then(|| &self.queues[port * self.slots + slot + self.pairs])
     }
 
-    /// Whether a port is stopped or about to be.
+    /// Whether a port is stopped or about to be, or waits for credits.
     pub fn has_stopped_port(&self) -> bool {
         self.ports.iter().any(|port| port.alert & alert::PAUSE != 0)
+            || (self.credited != 0 && self.details.iter().any(Detail::is_short))
+    }
+
+    /// Room of the account of (`port`, `class`) beyond XOFF, or all of it under credits.
+    pub fn room_bytes(&self, port: u16, class: u8) -> u64 {
+        self.headroom[self.account_index(port, class)]
     }
 
     /// Forgets what was measured before `now`.

@@ -34,8 +34,17 @@ impl Switch {
         }
     }
 
+    /// After a frame left the buffer: the neighbour may be told of the room.
+    pub(super) fn after_release(&mut self, now: Time, in_port: u16, in_class: u8, window: &mut Window<'_, OnWire>) {
+        if self.credited == 0 {
+            self.resume_if_possible(now, in_port, in_class, window);
+        } else {
+            self.grant_if_due(now, in_port, in_class, window);
+        }
+    }
+
     /// After a frame left the buffer: its account may let the neighbour go on.
-    pub(super) fn resume_if_possible(
+    fn resume_if_possible(
         &mut self,
         now: Time,
         in_port: u16,
@@ -98,8 +107,11 @@ impl Switch {
         self.send_control(now, port, control, window);
     }
 
-    /// Renews the pauses that are at half time.
+    /// Renews the pauses that are at half time, or grants credits again.
     pub(super) fn renew(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
+        if self.renewals.iter().any(|renewal| renewal.0 <= now) && self.credited != 0 {
+            return self.regrant(now, window);
+        }
         let Some(parameters) = self.network.switch.flow_control.pause().copied() else { return };
         // Each renewed pause comes back at the end, later than now.
         while let Some(index) = self.renewals.iter().position(|renewal| renewal.0 <= now) {

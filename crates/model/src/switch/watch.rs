@@ -288,6 +288,14 @@ impl Switch {
 }
 
 impl Tracer {
+    /// A class begins, or ceases, to wait for credits at `port`.
+    #[cold]
+    pub fn note_wait(&mut self, now: Time, port: u16, class: u8, waits: bool) {
+        let (class, from) = (Some(class), now);
+        let begins = TraceEvent::Paused { port, class, from, until: Time::MAX };
+        self.note_port(now, if waits { begins } else { TraceEvent::Resumed { port, class, from } });
+    }
+
     /// A neighbour's pause or resume came in by `port`.
     #[cold]
     pub fn note_heard(&mut self, now: Time, port: u16, frame: &Frame, reaction: Time, span: Time) {

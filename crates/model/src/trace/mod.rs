@@ -74,7 +74,7 @@ pub(crate) fn packet_kind(frame: &Frame) -> Option<PacketKind> {
         Kind::Ack => Some(PacketKind::Ack),
         Kind::Cnp => Some(PacketKind::Cnp),
         Kind::Pull => Some(PacketKind::Control),
-        Kind::Pause | Kind::Pfc | Kind::Xoff | Kind::Xon | Kind::Trigger => None,
+        Kind::Pause | Kind::Pfc | Kind::Credit | Kind::Xoff | Kind::Xon | Kind::Trigger => None,
     }
 }
 

@@ -111,6 +111,8 @@ pub struct Told {
     pub pauses: Vec<(Time, u32, u16, u8, bool)>,
     /// Payload bytes by traffic entry.
     pub goodput: Vec<u64>,
+    /// The looks that make them up: traffic entry and bytes.
+    pub goodput_looks: Vec<(u8, u64)>,
     /// What was traced, and what was captured.
     pub trace: Vec<TraceRow>,
     pub captured: Vec<model::CapturedFrame>,
@@ -137,6 +139,7 @@ impl Watcher for Told {
             self.goodput.resize(entry + 1, 0);
         }
         self.goodput[entry] += bytes;
+        self.goodput_looks.push((traffic, bytes));
     }
     fn queue(&mut self, sample: model::QueueSample) {
         self.queues.push((sample.at, sample.node.0, sample.port, sample.class, sample.bytes));

@@ -4,6 +4,7 @@
 mod bench;
 mod chains;
 mod conservation;
+mod credits;
 mod deadlock;
 mod displacement;
 mod failures;

@@ -1,6 +1,7 @@
 //! Frames as other equipment sends them, and every repr through bytes and back.
 
 use super::*;
+use crate::credit::Credit;
 use crate::ipv4::{Dscp, Ecn};
 use crate::pause::Pause;
 use crate::pfc::Pfc;
@@ -219,6 +220,9 @@ fn any_recipe(payload_bytes: usize) -> impl Strategy<Value = Recipe> {
             let call = crate::flow_control::Call::Xoff { rate_bps, expiry_ns };
             let destination = MacAddress::new(destination);
             Recipe::MacControl(MacControl::Flow(crate::FlowControl { call, source: None, destination }))
+        }),
+        (0u8..8, any::<u64>(), any::<u64>()).prop_map(|(class, sent_bytes, limit_bytes)| {
+            Recipe::MacControl(MacControl::Credit(Credit { class: Pcp::low_bits(class), sent_bytes, limit_bytes }))
         }),
         udp.clone().prop_map(Recipe::Udp),
         (udp, bth_tests::any_header(payload_bytes))

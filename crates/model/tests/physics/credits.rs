@@ -1,0 +1,204 @@
+//! Credits: a closed form for the throughput, no loss whatever happens to the messages, and deadlocks as under pauses.
+
+use crate::bench::*;
+use fabric::generate::{ring, single_switch};
+use fabric::routing::{Failure, PathTable};
+use fabric::{Fabric, FabricBuilder, LinkSpec};
+use model::parameters::*;
+use protocols::cbfc::sufficient_credits;
+use traffic::{ENDLESS, Flow, Process};
+use units::random::Stream;
+use units::{Rate, Time};
+
+/// Credits for class 3.
+fn credits(bytes: Option<u64>, update_bytes: Option<u64>) -> FlowControl {
+    FlowControl::Credit(CreditParameters {
+        classes: 1 << 3,
+        credits_bytes: bytes,
+        update_bytes,
+        regrant: Time::from_us(100),
+    })
+}
+
+/// Frames of `frame` bytes from `H1` over `S1` and `S2` to `H2`; the link between the switches is the long one, the
+/// others are as fast and short.
+fn line(gbps: u64, delay_ns: u64, frame: u16) -> Setup {
+    let mut builder = FabricBuilder::new("line");
+    let (h1, h2) = (builder.add_host("H1"), builder.add_host("H2"));
+    let (s1, s2) = (builder.add_switch("S1", 1), builder.add_switch("S2", 1));
+    builder.connect(h1, s1, link(gbps, 1));
+    builder.connect(s1, s2, link(gbps, delay_ns));
+    builder.connect(s2, h2, link(gbps, 1));
+    let process = Process::Constant { rate: Rate::from_gbps(gbps) };
+    let mut setup = setup(builder.build().unwrap(), plan(2, [datagrams(0, 1, process, frame, ENDLESS)]));
+    setup.host.mtu_bytes = frame;
+    setup
+}
+
+/// Of frames of the long link's rate, how many were delivered in how many frame times, after `warm_up` of them.
+fn share(mut setup: Setup, gbps: u64, frame: u16) -> f64 {
+    let time = Rate::from_gbps(gbps).serialise(u64::from(frame) + 20);
+    setup.duration = time * 4_000 + Time::from_us(200);
+    setup.record.throughput_every = Some(setup.duration / 2);
+    let duration = setup.duration;
+    let told = run(setup);
+    told.all_hold();
+    // The first half is the warm-up.
+    let last = told.goodput_looks.last().expect("a look").1;
+    let frames = last as f64 / f64::from(frame - 62);
+    frames * time.as_ps() as f64 / (duration / 2).as_ps() as f64
+}
+
+/// n frames of credits, granted one by one, on a link whose frames last S, over a round trip of S, the message's 84
+/// bytes and twice the delay: n S / (S + message + 2 d) of the link, and all of it once that exceeds 1.
+#[test]
+fn throughput_is_credits_over_the_round_trip() {
+    for (gbps, delay_ns, frame) in [(10, 1_000, 1518u16), (100, 500, 1518), (40, 2_000, 700), (25, 100, 9_000)] {
+        let rate = Rate::from_gbps(gbps);
+        let serial = rate.serialise(u64::from(frame) + 20).as_ps() as f64;
+        let round_trip = serial + rate.serialise(84).as_ps() as f64 + 2.0 * delay_ns as f64 * 1000.0;
+        let enough = (round_trip / serial).ceil() as u64;
+        for n in [1, 2, enough.saturating_sub(1).max(1), enough, enough + 3] {
+            let mut setup = line(gbps, delay_ns, frame);
+            setup.switch.flow_control = credits(Some(n * u64::from(frame)), Some(1));
+            let (ours, expected) = (share(setup, gbps, frame), (n as f64 * serial / round_trip).min(1.0));
+            let told = format!("{gbps} Gbps, {delay_ns} ns, {frame} B, {n} of {enough}: {ours} for {expected}");
+            assert!((ours - expected).abs() < 0.003, "{told}");
+        }
+    }
+}
+
+/// With the credits that are computed a link is full in both directions at once; with two frames less than the
+/// formula's it is not.
+#[test]
+fn the_computed_credits_fill_a_link_both_ways() {
+    for (gbps, delay_ns, frame) in [(10, 1_000, 1518u16), (100, 500, 1518), (100, 5_000, 4_096), (25, 50, 256)] {
+        let rate = Rate::from_gbps(gbps);
+        let both = |credit| {
+            let mut setup = line(gbps, delay_ns, frame);
+            let process = Process::Constant { rate };
+            setup.traffic = plan(2, [(0, 1), (1, 0)].map(|(a, b)| datagrams(a, b, process, frame, ENDLESS)));
+            setup.switch.flow_control = credit;
+            share(setup, gbps, frame)
+        };
+        // A message of 84 bytes for each frame of the other direction takes its share of the wire.
+        let wire = f64::from(frame) + 20.0;
+        let full = wire / (wire + 84.0);
+        let computed = both(credits(None, None));
+        assert!((computed - full).abs() < 0.01, "{gbps} Gbps, {delay_ns} ns, {frame} B: {computed} of {full}");
+        let enough = sufficient_credits(rate, Time::from_ns(delay_ns), frame.into(), frame.into());
+        let less = both(credits(Some((enough - 4 * u64::from(frame)).max(frame.into())), None));
+        assert!(less < 0.99 * full, "{gbps} Gbps, {delay_ns} ns, {frame} B: {less} with four frames less");
+    }
+}
+
+/// Random fabrics of two tiers, bursts of random sizes into few hosts, random credits down to a single frame, links that
+/// lose frames and messages and links that fail: nothing of the lossless class is lost for want of room.
+#[test]
+fn nothing_is_ever_lost_for_want_of_room() {
+    let mut waits = 0;
+    for seed in 0..60 {
+        let mut stream = Stream::new(seed, 7, 0);
+        let hosts = 3 + stream.below(4) as u32;
+        let fragile = seed % 3 == 1;
+        let loss = if fragile { 0.02 } else { 0.0 };
+        let spec = LinkSpec { loss, ..link([10, 25, 100][stream.below(3) as usize], 20 + stream.below(2_000)) };
+        let fabric = tiers(hosts, spec);
+        let flows: Vec<Flow> = (0..hosts)
+            .filter(|host| host % 3 != 0 || *host == 0)
+            .map(|src| {
+                let rate = Rate::from_gbps(1 + stream.below(100));
+                let frame = 64 + stream.below(1_455) as u16;
+                let bytes = u64::from(frame - 62).max(1) * (50 + stream.below(400));
+                datagrams(src, (src / 3 * 3 + 3) % hosts.next_multiple_of(3).min(hosts), Process::Constant { rate }, frame, bytes)
+            })
+            .filter(|flow| flow.src != flow.dst)
+            .collect();
+        let mut setup = setup(fabric, plan(hosts, flows));
+        let room = 1518 + stream.below(4_000);
+        setup.switch.flow_control = credits((seed % 4 != 0).then_some(room), (seed % 2 == 0).then(|| 1 + stream.below(3_000)));
+        setup.seed = seed;
+        setup.duration = Time::from_ms(3);
+        if seed % 3 == 2 {
+            let (link, from) = (setup.fabric.links().len() as u64 - 1, Time::from_us(50 + stream.below(200)));
+            let up_at = Some(from + Time::from_us(1 + stream.below(300)));
+            setup.failures = vec![Failure { link: fabric::LinkId(link as u32), down_at: from, up_at }];
+        }
+        let told = run(setup);
+        assert_eq!(told.dropped("lossless queue full"), 0, "seed {seed}");
+        for check in ["lossless", "conservation", "pauses", "buffer", "deadlock"] {
+            assert!(told.passes(check), "seed {seed}: {:?}", told.summary.checks);
+        }
+        assert_eq!(told.summary.packets.in_flight, 0, "seed {seed}: nobody waits for ever");
+        waits += told.summary.pauses.count;
+    }
+    assert!(waits > 1_000, "{waits}");
+}
+
+/// Two leaves under one spine, hosts by turns.
+fn tiers(hosts: u32, spec: LinkSpec) -> Fabric {
+    let mut builder = FabricBuilder::new("tiers");
+    let hosts: Vec<_> = (1..=hosts).map(|n| builder.add_host(format!("H{n}"))).collect();
+    let leaves = [builder.add_switch("L1", 1), builder.add_switch("L2", 1)];
+    let spine = builder.add_switch("S1", 2);
+    for (index, &host) in hosts.iter().enumerate() {
+        builder.connect(host, leaves[index % 2], spec);
+    }
+    leaves.into_iter().for_each(|leaf| _ = builder.connect(leaf, spine, spec));
+    builder.build().unwrap()
+}
+
+/// The host that sends whatever the credits say loses frames: the check can fail.
+#[test]
+fn a_host_that_does_not_listen_loses() {
+    let flows = |hosts: u32| (1..hosts).map(|src| {
+        let process = Process::Constant { rate: Rate::from_gbps(10) };
+        datagrams(src, 0, process, 1518, 1_456 * 200)
+    }).collect::<Vec<_>>();
+    let mut setup = setup(single_switch(4, link(10, 500)).unwrap(), plan(4, flows(4)));
+    setup.switch.flow_control = credits(None, None);
+    let mut deaf = Setup { fabric: single_switch(4, link(10, 500)).unwrap(), traffic: plan(4, flows(4)), ..self::setup(single_switch(4, link(10, 500)).unwrap(), plan(4, flows(4))) };
+    deaf.switch.flow_control = setup.switch.flow_control;
+    deaf.host.obeys_pause = false;
+    run(setup).all_hold();
+    assert!(!run(deaf).passes("lossless"));
+}
+
+/// Four switches in a ring, host i to the second next: with the little room of credits it locks up as it does under
+/// PFC, and the run says where.
+#[test]
+fn a_ring_locks_up_under_credits_and_only_with_all_its_traffic() {
+    let clockwise = |senders: &[u32]| {
+        let fabric = ring(4, 1, link(40, 1000), link(40, 1000)).unwrap();
+        let mut paths = PathTable::new();
+        let process = Process::Constant { rate: Rate::from_gbps(40) };
+        let flows: Vec<Flow> = senders
+            .iter()
+            .map(|&src| {
+                let name = |step: u32| (src + step) % 4 + 1;
+                let switches = (0..3).map(|step| format!("S{}", name(step)));
+                let names: Vec<String> =
+                    [format!("H{}", name(0))].into_iter().chain(switches).chain([format!("H{}", name(2))]).collect();
+                let path = paths.push_names(&fabric, &names).unwrap();
+                Flow { path: Some(path.0), ..datagrams(src, (src + 2) % 4, process, 1000, ENDLESS) }
+            })
+            .collect();
+        let mut setup = setup(fabric, plan(4, flows));
+        setup.paths = paths;
+        setup.switch.flow_control = credits(None, None);
+        setup.duration = Time::from_ms(2);
+        setup.deadlock_every = Some(Time::from_us(1));
+        run(setup)
+    };
+    let told = clockwise(&[0, 1, 2, 3]);
+    assert!(told.passes("lossless") && !told.passes("deadlock"));
+    let found = told.summary.deadlock.as_ref().expect("a deadlock");
+    assert_eq!(found.cycle.len(), 4);
+    for (edge, next) in found.cycle.iter().zip(found.cycle.iter().cycle().skip(1)) {
+        assert_eq!(edge.peer, next.node, "each waits for the next");
+    }
+    for without in 0..4u32 {
+        let senders: Vec<u32> = (0..4).filter(|&src| src != without && (src + 1) % 4 != without).collect();
+        clockwise(&senders).all_hold();
+    }
+}

@@ -1,0 +1,130 @@
+use super::*;
+use std::collections::VecDeque;
+use units::random::Stream;
+
+const CLASS: u8 = 3;
+
+fn port(credits: u64, update: u64) -> CreditPort {
+    CreditPort::new(1 << CLASS, credits, update)
+}
+
+#[test]
+fn a_frame_leaves_only_with_room_for_the_whole_of_it() {
+    let mut port = port(3000, 1500);
+    assert!(port.fits(CLASS, 3000) && !port.fits(CLASS, 3001));
+    port.spend(CLASS, 1500);
+    assert!(port.fits_or_waits(Time::from_ns(1), CLASS, 1500));
+    port.spend(CLASS, 1500);
+    assert!(!port.fits_or_waits(Time::from_ns(2), CLASS, 64));
+    assert!(!port.fits_or_waits(Time::from_ns(5), CLASS, 64));
+    assert!(port.fits_or_waits(Time::from_ns(5), 4, 1_000_000), "a class without credits needs none");
+    assert!(!port.hear(Time::from_ns(8), CLASS, 0, 3063), "a byte short");
+    assert!(port.hear(Time::from_ns(9), CLASS, 0, 3064));
+    assert_eq!((port.total_waited(Time::from_ns(50)), port.counts()), (Time::from_ns(7), (1, 1, 0)));
+}
+
+#[test]
+fn room_is_granted_in_steps_and_an_old_message_takes_nothing_back() {
+    let mut port = port(9000, 3000);
+    port.receive(CLASS, 4000);
+    assert!(!port.note_room(CLASS, 4000), "nothing came free");
+    assert!(!port.note_room(CLASS, 1001), "2999 bytes did");
+    assert!(port.note_room(CLASS, 1000) && !port.note_room(CLASS, 500), "owed once");
+    assert_eq!(port.next_owed(), Some(CLASS));
+    assert_eq!(port.message(CLASS, 500), (0, 12_500), "the newest room, not that of the decision");
+    assert_eq!(port.next_owed(), None);
+    port.hear(Time::ZERO, CLASS, 0, 20_000);
+    port.hear(Time::ZERO, CLASS, 0, 15_000);
+    assert!(port.fits(CLASS, 20_000));
+}
+
+/// Whatever the step is, an end that has handed everything on leaves the other room for a full frame.
+#[test]
+fn a_step_never_leaves_less_than_a_frame() {
+    for credits in [1518, 1519, 3000, 3036, 10_000] {
+        for update in [1, 1518, 5000, u64::MAX] {
+            let step = update_step(credits, 1518, update);
+            assert!(step >= 1 && (credits - (step - 1) >= 1518), "{credits} {update}: {step}");
+        }
+    }
+}
+
+/// Two ends, a wire each way that loses frames and messages at random, a buffer that drains at random: the buffer
+/// never overflows, whoever waits goes on, and once everything is handed on all credits are back.
+#[test]
+fn any_losses_only_delay_and_never_overflow() {
+    for seed in 0..300 {
+        let mut stream = Stream::new(seed, 0, 0);
+        let mtu = 100 + stream.below(400);
+        let credits = mtu + stream.below(2_000);
+        let step = update_step(credits, mtu, 1 + stream.below(800));
+        let (mut one, mut other) = (port(credits, step), port(credits, step));
+        let lossy = seed % 3 != 0;
+        // Frames and messages on their way: (arrives at, size or message).
+        let mut forth: VecDeque<(u64, Result<u64, (u64, u64)>)> = VecDeque::new();
+        let mut back: VecDeque<(u64, (u64, u64))> = VecDeque::new();
+        let (mut held, mut delivered, mut sent) = (VecDeque::new(), 0u64, 0u64);
+        let mut next_frame = 1 + stream.below(mtu);
+        let until = 20_000;
+        for now in 0..until + 3_000 {
+            let time = Time::from_ns(now);
+            let (lossless_tail, delay) = (now >= until, 5);
+            let lost = |stream: &mut Stream| lossy && !lossless_tail && stream.below(8) == 0;
+            if now < until && stream.below(2) == 0 && one.fits_or_waits(time, CLASS, next_frame) {
+                one.forget_wait(time, CLASS);
+                one.spend(CLASS, next_frame);
+                if !lost(&mut stream) {
+                    forth.push_back((now + delay, Ok(next_frame)));
+                }
+                sent += 1;
+                next_frame = 1 + stream.below(mtu);
+            }
+            if now % 40 == 0 {
+                (one.owe_all(), other.owe_all());
+            }
+            if one.next_owed().is_some() {
+                let message = one.message(CLASS, 0);
+                if !lost(&mut stream) {
+                    forth.push_back((now + delay, Err(message)));
+                }
+            }
+            while let Some(&(_, what)) = forth.front().filter(|flying| flying.0 <= now) {
+                forth.pop_front();
+                match what {
+                    Ok(size) => {
+                        other.receive(CLASS, size);
+                        held.push_back(size);
+                    }
+                    Err((sent, limit)) => _ = other.hear(time, CLASS, sent, limit),
+                }
+            }
+            let occupied: u64 = held.iter().sum();
+            assert!(occupied <= credits, "seed {seed}: {occupied} of {credits} bytes at {now}");
+            if stream.below(3) == 0 || now >= until {
+                delivered += u64::from(held.pop_front().is_some());
+            }
+            other.note_room(CLASS, held.iter().sum());
+            if other.next_owed().is_some() {
+                let message = other.message(CLASS, held.iter().sum());
+                if !lost(&mut stream) {
+                    back.push_back((now + delay, message));
+                }
+            }
+            while let Some(&(_, (sent, limit))) = back.front().filter(|flying| flying.0 <= now) {
+                back.pop_front();
+                one.hear(time, CLASS, sent, limit);
+            }
+        }
+        assert!(lossy || delivered == sent, "seed {seed}");
+        assert!(sent > 500, "seed {seed}: {sent} frames, somebody waited for ever");
+        assert!(one.fits(CLASS, credits) && !one.fits(CLASS, credits + 1), "seed {seed}: all credits are back");
+        assert_eq!(one.short(), 0);
+    }
+}
+
+#[test]
+fn sufficient_credits_are_the_bytes_of_a_round_trip_and_four_frames() {
+    // 100 Gbps and 500 ns: 12,500 bytes there and back, 84 of the message, 3 of 1538, the step of 1518.
+    let computed = sufficient_credits(Rate::from_gbps(100), Time::from_ns(500), 1518, 1518);
+    assert_eq!(computed, 12_500 + 1 + 84 + 3 * 1538 + 1518);
+}
