@@ -151,8 +151,9 @@ impl Network {
     pub fn credits(&self, link: &crate::link::Attachment) -> Option<Box<CreditPort>> {
         let parameters = self.switch.flow_control.credit()?;
         let in_use = self.classes.iter().fold(0u8, |classes, &class| classes | 1 << class);
-        let (credits, step) = parameters.on_link(link.rate, link.delay, u64::from(self.host.mtu_bytes));
-        Some(Box::new(CreditPort::new(parameters.classes & in_use, credits, step)))
+        let mtu = u64::from(self.host.mtu_bytes);
+        let (credits, update) = parameters.on_link(link.rate, link.delay, mtu);
+        Some(Box::new(CreditPort::new(parameters.classes & in_use, credits, update, mtu)))
     }
 
     /// The headroom of the account in `slot` of a port on `link`, with credits the room that they stand for: zero for

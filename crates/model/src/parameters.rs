@@ -126,11 +126,11 @@ pub struct CreditParameters {
 }
 
 impl CreditParameters {
-    /// Room for a class at the far end of a link of `rate` and one-way `delay`, and how much of it is granted at a time.
+    /// Room for a class at the far end of a link of `rate` and one-way `delay`, and how much of it is worth a message.
     pub fn on_link(&self, rate: Rate, delay: Time, mtu_bytes: u64) -> (u64, u64) {
         let update = self.update_bytes.unwrap_or(mtu_bytes);
         let credits = self.credits_bytes.unwrap_or_else(|| cbfc::sufficient_credits(rate, delay, mtu_bytes, update));
-        (credits, cbfc::update_step(credits, mtu_bytes, update))
+        (credits, update)
     }
 }
 

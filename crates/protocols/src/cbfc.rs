@@ -40,9 +40,9 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "update",
             default: "auto",
-            meaning: "how much room must have come free before it is granted; auto is the largest frame. No more than \
-                      what credits leave beside one such frame, so that nobody waits for it in vain",
-            source: "choice of this project: one message a frame is the finest that makes sense",
+            meaning: "how much room must have come free before it is granted, a positive size; auto is the largest \
+                      frame. To an end that may lack credits for one such frame, any room is granted at once",
+            source: "choice of this project: seldom enough while nobody waits, at once when somebody does",
         },
         Parameter {
             key: "regrant",
@@ -63,11 +63,6 @@ const CLASSES: usize = 8;
 pub fn sufficient_credits(rate: Rate, delay: Time, mtu_bytes: u64, update_bytes: u64) -> u64 {
     let message = u64::from(crate::frame::MIN_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
     rate.bytes_in(delay * 2) + 1 + message + 3 * (mtu_bytes + WIRE_OVERHEAD_BYTES) + update_bytes
-}
-
-/// What is granted at a time: never so much that the rest would not fit a frame of `mtu_bytes`.
-pub fn update_step(credits_bytes: u64, mtu_bytes: u64, update_bytes: u64) -> u64 {
-    update_bytes.min(credits_bytes.saturating_sub(mtu_bytes)).max(1)
 }
 
 /// The sending end of a class.
@@ -95,6 +90,7 @@ pub struct CreditPort {
     classes: u8,
     credits_bytes: u64,
     update_bytes: u64,
+    mtu_bytes: u64,
     sending: [Sending; CLASSES],
     receiving: [Receiving; CLASSES],
     /// Classes whose credit message is to be sent, a bit each.
@@ -108,12 +104,14 @@ pub struct CreditPort {
 
 impl CreditPort {
     /// A link that has just come up, with all of `credits_bytes` free at both ends for each class whose bit is set
-    /// in `classes`; room is granted as soon as `update_bytes` of it came free (see [`update_step`]).
-    pub fn new(classes: u8, credits_bytes: u64, update_bytes: u64) -> Self {
+    /// in `classes`. Room is granted as soon as `update_bytes` of it came free, and at once when the other end may
+    /// lack credits for a frame of `mtu_bytes`: were it held back then, who waits could depend on who waits for him.
+    pub fn new(classes: u8, credits_bytes: u64, update_bytes: u64, mtu_bytes: u64) -> Self {
         CreditPort {
             classes,
             credits_bytes,
             update_bytes: update_bytes.max(1),
+            mtu_bytes,
             sending: [Sending { limit_bytes: credits_bytes, ..Sending::default() }; CLASSES],
             receiving: [Receiving { granted_bytes: credits_bytes, ..Receiving::default() }; CLASSES],
             owed: 0,
@@ -201,8 +199,13 @@ impl CreditPort {
     /// free. Returns whether it does so now and did not before.
     #[inline]
     pub fn note_room(&mut self, class: u8, held_bytes: u64) -> bool {
-        let due = self.classes & !self.owed & 1 << class != 0
-            && self.limit(class, held_bytes) >= self.receiving[usize::from(class & 7)].granted_bytes + self.update_bytes;
+        if self.classes & !self.owed & 1 << class == 0 {
+            return false;
+        }
+        let Receiving { received_bytes, granted_bytes } = self.receiving[usize::from(class & 7)];
+        let free = self.limit(class, held_bytes).saturating_sub(granted_bytes);
+        let may_lack = granted_bytes.saturating_sub(received_bytes) < self.mtu_bytes;
+        let due = free >= self.update_bytes || (free > 0 && may_lack);
         if due {
             self.owed |= 1 << class;
         }
