@@ -27,8 +27,8 @@ use wire::flow_control::Call;
 use wire::roce::{Msn, Opcode, Psn, QueuePair, Syndrome, UDP_PORT};
 use wire::vlan::{Pcp, Vid};
 use wire::{
-    Aeth, Bth, Cnp, Content, Credit, Dscp, Ecn, FlowControl, Ipv4, MacAddress, MacControl, Packet, Pause, Pfc, Protocol, Roce,
-    Tcp, TcpFlags, Transport, Udp, VlanTag,
+    Aeth, Bth, Cnp, Content, Credit, Dscp, Ecn, FlowControl, Ipv4, MacAddress, MacControl, Packet, Pause, Pfc,
+    Protocol, Roce, Tcp, TcpFlags, Transport, Udp, VlanTag,
 };
 
 /// What carries a flow, as far as its bytes go.

@@ -62,7 +62,9 @@ fn lets_go_on_at_bytes(simulation: &Simulation, switch: &Switch, account: Accoun
     let upstream = network.fabric.ports(switch.node)[usize::from(account.port)];
     let slot = usize::from(network.class_slot[usize::from(account.class)]);
     let waits = match simulation.machine(upstream.peer) {
-        Machine::Switch(peer) => peer.queue(usize::from(upstream.peer_port), slot).front().map(|frame| frame.size_bytes),
+        Machine::Switch(peer) => {
+            peer.queue(usize::from(upstream.peer_port), slot).front().map(|frame| frame.size_bytes)
+        }
         Machine::Host(_) => None,
     };
     switch.room_bytes(account.port, account.class).saturating_sub(waits.unwrap_or(network.host.mtu_bytes).into())

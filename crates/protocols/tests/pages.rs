@@ -3,7 +3,7 @@
 //! parameters.
 
 use protocols::describe::Mechanism;
-use protocols::{detour, ecn, halve, pabo, pause, tags, transport, trim};
+use protocols::{cbfc, detour, ecn, halve, pabo, pause, tags, transport, trim};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -27,6 +27,7 @@ fn mechanisms() -> Vec<&'static Mechanism> {
     let mut all = vec![
         &pause::PFC,
         &pause::PAUSE,
+        &cbfc::MECHANISM,
         &ecn::MECHANISM,
         &pabo::MECHANISM,
         &detour::MECHANISM,

@@ -27,6 +27,7 @@
 //! # Ok::<(), scenario::ScenarioErrors>(())
 //! ```
 
+mod credits;
 mod document;
 mod error;
 mod fabric_part;

@@ -1,5 +1,6 @@
 //! From a checked scenario to everything that a run needs.
 
+use crate::credits;
 use crate::error::{Explained, ScenarioErrors, Warning};
 use crate::files::Files;
 use crate::overload_part;
@@ -334,6 +335,7 @@ impl Scenario {
         let used = used | parts.host.reply_class.map_or(0, |class| 1 << class);
         let used = used | tags.as_ref().and_then(|tags| tags.as_ref()).map_or(0, |tags| tags.lossless() | 1);
         check_headroom(context, &fabric, &parts.switch.buffer, control, mtu, used, &mut derived);
+        credits::check(context, &fabric, &parts.switch, mtu, used, &mut derived);
         overload_part::check(context, parts, &fabric, used);
         trim_part::check(context, parts, plan.as_ref().map_or_else(entries, classes_in_use), mtu);
         let plan = plan?;

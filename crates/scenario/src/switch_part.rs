@@ -5,9 +5,10 @@ use crate::overload_part as overload;
 use crate::section::{Read, Section, list, quantity, show, whole};
 use crate::tags::TagsPlan;
 use model::parameters::{
-    Buffer, CLASSES, FlowControl, Marking, PauseParameters, QueueLimit, Scheduler, SwitchParameters, Threshold,
+    Buffer, CLASSES, CreditParameters, FlowControl, Marking, PauseParameters, QueueLimit, Scheduler, SwitchParameters,
+    Threshold,
 };
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// The alpha of `xoff = "auto"`.
 const AUTO_XOFF: Threshold = Threshold::Dynamic { alpha: (1, 8) };
@@ -126,21 +127,46 @@ fn greatest_common_divisor(a: u32, b: u32) -> u32 {
 
 fn flow_control(section: &Section<'_, '_>, shared: bool) -> Option<FlowControl> {
     let table = section.table("flow_control", "switch.flow_control", true);
-    let kind = table.kind("flow control", &["none", "pause", "pfc"]);
+    let kind = table.kind("flow control", &["none", "pause", "pfc", "cbfc"]);
+    let lossless = || table.read("priorities", |value| classes(value, "the list of lossless classes is empty"));
     let parameters = match kind {
-        Some("pause") => pause(&table, Some(0xff), shared),
-        Some("pfc") => {
-            let classes = table.read("priorities", |value| classes(value, "the list of lossless classes is empty"));
-            pause(&table, classes, shared)
-        }
-        _ => None,
+        Some("pause") => pause(&table, Some(0xff), shared).map(FlowControl::Pause),
+        Some("pfc") => pause(&table, lossless(), shared).map(FlowControl::Pfc),
+        Some("cbfc") => credit(&table, lossless(), shared).map(FlowControl::Credit),
+        Some(_) => Some(FlowControl::None),
+        None => None,
     };
     table.finish();
-    match kind? {
-        "pause" => Some(FlowControl::Pause(parameters?)),
-        "pfc" => Some(FlowControl::Pfc(parameters?)),
-        _ => Some(FlowControl::None),
+    parameters
+}
+
+/// Credits. Whether they are enough is known when the links are.
+fn credit(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<CreditParameters> {
+    let positive = |value: &Value, what: &str| match value.text().as_deref() {
+        Some("auto") => Ok((None, "auto".to_owned())),
+        _ => match quantity::<Bytes>(value, "a size")? {
+            (Bytes(0), _) => Err((what.to_owned(), Some("write \"auto\" or a size like \"20KB\"".to_owned()))),
+            (bytes, text) => Ok((Some(bytes.get()), text)),
+        },
+    };
+    let credits_bytes = table.read("credits", |value| positive(value, "without credits nothing is ever sent"));
+    let update_bytes = table.read("update", |value| positive(value, "an update grants at least a byte"));
+    let regrant = table.time("regrant");
+    if regrant == Some(Time::ZERO) {
+        let help = "write regrant = \"100us\"".to_owned();
+        table.fail("regrant", "credits cannot be repeated without any time in between", Some(help));
+        return None;
     }
+    if !shared {
+        let message = "credits stand for room in a buffer that is set aside by port: queues of their own have none";
+        table.fail("kind", message, Some("write switch.buffer = \"16MB\" instead of switch.queue".to_owned()));
+    }
+    Some(CreditParameters {
+        classes: classes?,
+        credits_bytes: credits_bytes?,
+        update_bytes: update_bytes?,
+        regrant: regrant?,
+    })
 }
 
 /// A list of classes, a bit each.

@@ -233,6 +233,38 @@ fn a_buffer_smaller_than_its_headroom() {
 }
 
 #[test]
+fn credits() {
+    let with = |rest: &str| GOOD.replace("kind = \"pfc\", priorities = [3]", &format!("kind = \"cbfc\", {rest}"));
+    let wrong = |rest: &str| lower(&with(rest), &[]).unwrap_err();
+    assert_eq!(
+        wrong("priorities = [3], credits = \"0B\""),
+        "dir/test.toml:11:61: without credits nothing is ever sent\n  help: write \"auto\" or a size like \"20KB\""
+    );
+    assert_eq!(
+        wrong("priorities = [3], credits = \"1KB\""),
+        "dir/test.toml:11:61: credits of 1KB never let a frame of 1.062KB pass\n  help: write credits = \"1.062KB\" or more, or \"auto\""
+    );
+    assert_eq!(
+        wrong("priorities = [3], regrant = \"0s\""),
+        "dir/test.toml:11:61: credits cannot be repeated without any time in between\n  help: write regrant = \"100us\""
+    );
+    assert!(wrong("credits = \"20KB\"").contains("priorities"));
+    let queues = with("priorities = [3]").replace("buffer = \"16MB\"", "queue = \"100KB\"");
+    let message = lower(&queues, &[]).unwrap_err();
+    assert!(message.contains("dir/test.toml:11:25: credits stand for room in a buffer"), "{message}");
+    let message = lower(&with("priorities = [3]").replace("16MB", "70KB"), &[]).unwrap_err();
+    assert!(message.contains("the buffer of 70KB is smaller than the room that its credits stand for"), "{message}");
+    // 1082 + 84 + 12,500 bytes there and back: 13 frames of 1062 bytes.
+    let few = lower(&with("priorities = [3], credits = \"5310B\""), &[]).unwrap();
+    assert_eq!(
+        few.warnings[0].to_string(),
+        "switch.flow_control.credits: 5.31KB is less than rate x round trip of a link of 100Gbps and 500ns, 13.806KB: a class \
+         reaches about 39.58Gbps there"
+    );
+    assert!(lower(&with("priorities = [3], credits = \"13806B\""), &[]).unwrap().warnings.is_empty());
+}
+
+#[test]
 fn times_that_leave_nothing() {
     assert_eq!(
         wrong("\"100us\"", "\"1ms\""),

@@ -98,7 +98,9 @@ fn parameters_of_transports_are_keys_too() {
 /// The mechanisms of switches tell their parameters where they are implemented: no other keys, no other defaults.
 #[test]
 fn switch_mechanisms_agree_with_their_own_tables() {
-    for mechanism in [&protocols::pause::PFC, &protocols::pause::PAUSE, &protocols::ecn::MECHANISM] {
+    for mechanism in
+        [&protocols::pause::PFC, &protocols::pause::PAUSE, &protocols::cbfc::MECHANISM, &protocols::ecn::MECHANISM]
+    {
         let section = mechanism.family.key();
         let of_kind = |key: &&Key| key.section == section && key.variants.contains(&mechanism.kind);
         let ours: Vec<(&str, &str)> = keys::keys()

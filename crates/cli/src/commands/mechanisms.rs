@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use crate::render::table::{Layout, table};
 use protocols::describe::{Mechanism, Parameter};
-use protocols::{detour, ecn, halve, pabo, pause, tags, transport, trim};
+use protocols::{cbfc, detour, ecn, halve, pabo, pause, tags, transport, trim};
 use scenario::keys::{self, Default, Key};
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub struct MechanismsArgs {
 
 /// Every mechanism, in the order in which a frame meets them.
 pub fn all() -> impl Iterator<Item = &'static Mechanism> {
-    [&pause::PAUSE, &pause::PFC, &tags::TAGGER, &pabo::MECHANISM, &detour::MECHANISM, &trim::MECHANISM, &ecn::MECHANISM]
+    [&pause::PAUSE, &pause::PFC, &cbfc::MECHANISM, &tags::TAGGER, &pabo::MECHANISM, &detour::MECHANISM, &trim::MECHANISM, &ecn::MECHANISM]
         .into_iter()
         .chain(transport::MECHANISMS)
         .chain([&halve::MECHANISM])

@@ -7,7 +7,7 @@ use super::{Switch, alert};
 use crate::node::OnWire;
 use check::conservation::Cause;
 use engine::Window;
-use protocols::frame::{Frame, flags};
+use protocols::frame::{Frame, Kind, flags};
 use units::Time;
 
 impl Switch {

@@ -44,13 +44,7 @@ impl Switch {
     }
 
     /// After a frame left the buffer: its account may let the neighbour go on.
-    fn resume_if_possible(
-        &mut self,
-        now: Time,
-        in_port: u16,
-        in_class: u8,
-        window: &mut Window<'_, OnWire>,
-    ) {
+    fn resume_if_possible(&mut self, now: Time, in_port: u16, in_class: u8, window: &mut Window<'_, OnWire>) {
         let index = self.account_index(in_port, in_class);
         let xon = self.xon_bytes();
         if self.accounts[index].may_resume(xon) {

@@ -110,13 +110,20 @@ fn nothing_is_ever_lost_for_want_of_room() {
                 let rate = Rate::from_gbps(1 + stream.below(100));
                 let frame = 64 + stream.below(1_455) as u16;
                 let bytes = u64::from(frame - 46) * (50 + stream.below(400));
-                datagrams(src, (src / 3 * 3 + 3) % hosts.next_multiple_of(3).min(hosts), Process::Constant { rate }, frame, bytes)
+                datagrams(
+                    src,
+                    (src / 3 * 3 + 3) % hosts.next_multiple_of(3).min(hosts),
+                    Process::Constant { rate },
+                    frame,
+                    bytes,
+                )
             })
             .filter(|flow| flow.src != flow.dst)
             .collect();
         let mut setup = setup(fabric, plan(hosts, flows));
         let room = 1518 + stream.below(4_000);
-        setup.switch.flow_control = credits((seed % 4 != 0).then_some(room), (seed % 2 == 0).then(|| 1 + stream.below(3_000)));
+        setup.switch.flow_control =
+            credits((seed % 4 != 0).then_some(room), (seed % 2 == 0).then(|| 1 + stream.below(3_000)));
         setup.seed = seed;
         setup.duration = Time::from_ms(20);
         if seed % 3 == 2 {
@@ -151,13 +158,21 @@ fn tiers(hosts: u32, spec: LinkSpec) -> Fabric {
 /// The host that sends whatever the credits say loses frames: the check can fail.
 #[test]
 fn a_host_that_does_not_listen_loses() {
-    let flows = |hosts: u32| (1..hosts).map(|src| {
-        let process = Process::Constant { rate: Rate::from_gbps(10) };
-        datagrams(src, 0, process, 1518, 1_472 * 200)
-    }).collect::<Vec<_>>();
+    let flows = |hosts: u32| {
+        (1..hosts)
+            .map(|src| {
+                let process = Process::Constant { rate: Rate::from_gbps(10) };
+                datagrams(src, 0, process, 1518, 1_472 * 200)
+            })
+            .collect::<Vec<_>>()
+    };
     let mut setup = setup(single_switch(4, link(10, 500)).unwrap(), plan(4, flows(4)));
     setup.switch.flow_control = credits(None, None);
-    let mut deaf = Setup { fabric: single_switch(4, link(10, 500)).unwrap(), traffic: plan(4, flows(4)), ..self::setup(single_switch(4, link(10, 500)).unwrap(), plan(4, flows(4))) };
+    let mut deaf = Setup {
+        fabric: single_switch(4, link(10, 500)).unwrap(),
+        traffic: plan(4, flows(4)),
+        ..self::setup(single_switch(4, link(10, 500)).unwrap(), plan(4, flows(4)))
+    };
     deaf.switch.flow_control = setup.switch.flow_control;
     deaf.host.obeys_pause = false;
     run(setup).all_hold();

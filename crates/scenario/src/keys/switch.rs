@@ -29,8 +29,8 @@ pub(super) const KEYS: &[Key] = &[
         .value("strict", "IEEE 802.1Q-2022, 8.6.8.1")
         .means("which class a port serves next; hosts use the same"),
     key(S, "tags", &[], MECHANISM).value("none", OURS).means("how a frame's class changes on its way"),
-    key(FC, "kind", &[], TEXT).value("none", OURS).means("none, pause (802.3x: the whole port) or pfc (802.1Qbb: per class)"),
-    key(FC, "priorities", &["pfc"], Of("a list of classes", "[3]")).means("the lossless classes, 0 to 7"),
+    key(FC, "kind", &[], TEXT).value("none", OURS).means("none, pause (802.3x: the whole port), pfc (802.1Qbb: per class) or cbfc (credits per class)"),
+    key(FC, "priorities", &["pfc", "cbfc"], Of("a list of classes", "[3]")).means("the lossless classes, 0 to 7"),
     key(FC, "xoff", STOP, Of("auto, a size, or a share of the free buffer", "\"100KB\""))
         .value("auto", "auto is alpha 1/8, the shift by 3 of HPCC's ns-3 fork")
         .means("an ingress account above this stops the neighbour: bytes, or alpha times the free buffer"),
@@ -46,6 +46,18 @@ pub(super) const KEYS: &[Key] = &[
     key(FC, "reaction", STOP, COUNT)
         .value("3840", "the order that 802.3 annex 31B.3.7 and 802.1Qbb annex O allow")
         .means("bit times from the arrival of a pause to its effect, up to 100000000"),
+    key(FC, "credits", &["cbfc"], Of("auto or a size", "\"20KB\""))
+        .value("auto", "rate x round trip (Katevenis, 1997), with the frames that this takes in whole")
+        .means(
+            "room set aside for each lossless class at the far end of each link, at least the largest frame; auto \
+             computes what keeps the link full",
+        ),
+    key(FC, "update", &["cbfc"], Of("auto or a size", "\"4KB\""))
+        .value("auto", OURS)
+        .means("room that must have come free before it is granted, while the neighbour lacks none; auto is the largest frame"),
+    key(FC, "regrant", &["cbfc"], TIME)
+        .value("100us", "the order of InfiniBand's 65,536 symbol times")
+        .means("how often every port repeats its credits, above zero"),
     key(O, "kind", &[], TEXT)
         .value("drop", OURS)
         .means(

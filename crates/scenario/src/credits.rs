@@ -1,0 +1,84 @@
+//! Whether credits suffice: for a frame at all, for the links' rates, and the buffer for them.
+
+use crate::section::Context;
+use fabric::{Fabric, Link};
+use model::parameters::{Buffer, SwitchParameters};
+use protocols::cbfc::sufficient_credits;
+use units::{Bytes, Rate, WIRE_OVERHEAD_BYTES};
+
+/// Credits of each link for the classes in `used`, and whether the buffer holds them.
+pub(crate) fn check(
+    context: &Context<'_>,
+    fabric: &Fabric,
+    switch: &SwitchParameters,
+    mtu_bytes: u16,
+    used: u8,
+    derived: &mut Vec<(String, String)>,
+) {
+    const KEY: &str = "switch.flow_control.credits";
+    let Some(parameters) = switch.flow_control.credit() else { return };
+    let mtu = u64::from(mtu_bytes);
+    if let Some(given) = parameters.credits_bytes.filter(|&given| given < mtu) {
+        let message = format!("credits of {} never let a frame of {} pass", Bytes(given), Bytes(mtu));
+        let help = format!("write credits = \"{}\" or more, or \"auto\"", Bytes(mtu));
+        return context.fail(KEY, message, Some(help));
+    }
+    let credits = |link: &Link| parameters.on_link(link.rate, link.delay, mtu).0;
+    let longest = fabric.links().iter().max_by_key(|link| (least(link, mtu), std::cmp::Reverse(link.a.node)));
+    let Some(longest) = longest else { return };
+    derived.push(("credits of the longest link".to_owned(), Bytes(credits(longest)).to_string()));
+    if credits(longest) < least(longest, mtu) {
+        let throughput = throughput(longest, credits(longest), mtu);
+        let message = format!(
+            "{} is less than rate x round trip of a link of {} and {}, {}: a class reaches about {throughput} there",
+            Bytes(credits(longest)),
+            longest.rate,
+            longest.delay,
+            Bytes(least(longest, mtu)),
+        );
+        context.warn(KEY, message);
+    }
+    let Buffer::Shared { bytes, .. } = switch.buffer else { return };
+    let classes = u64::from((parameters.classes & used).count_ones());
+    let total = |switch| {
+        let ports = fabric.ports(switch).iter();
+        let sum = ports.map(|port| credits(fabric.link(port.link))).fold(0, u64::saturating_add);
+        (sum.saturating_mul(classes), switch)
+    };
+    // The first of the neediest.
+    let neediest = fabric.switches().map(total).reduce(|most, next| if next.0 > most.0 { next } else { most });
+    let Some((needed, neediest)) = neediest else { return };
+    derived.push((format!("credits of all ports of {}", fabric.name(neediest)), Bytes(needed).to_string()));
+    if needed >= bytes {
+        let message = format!(
+            "the buffer of {} is smaller than the room that its credits stand for: switch `{}` needs {} for {} ports and {classes} lossless class{}",
+            Bytes(bytes),
+            fabric.name(neediest),
+            Bytes(needed),
+            fabric.ports(neediest).len(),
+            if classes == 1 { "" } else { "es" },
+        );
+        let help = format!("write switch.buffer = \"{}\" or more", Bytes(needed.saturating_add(needed / 4 + 1)));
+        context.fail("switch.buffer", message, Some(help));
+    }
+}
+
+/// Rate x round trip of full frames in whole frames, granted one by one, nothing in the messages' way.
+fn least(link: &Link, mtu: u64) -> u64 {
+    round_trip_bytes(link, mtu).div_ceil(mtu + WIRE_OVERHEAD_BYTES) * mtu
+}
+
+/// Bytes of the wire from the start of a full frame to the arrival of the message that gives its room back.
+fn round_trip_bytes(link: &Link, mtu: u64) -> u64 {
+    // What `sufficient_credits` has beyond it: a frame in the message's way, and one for the remainder.
+    sufficient_credits(link.rate, link.delay, mtu, 0) - 1 - 2 * (mtu + WIRE_OVERHEAD_BYTES)
+}
+
+/// Rate on the wire with fewer: whole frames a round trip.
+fn throughput(link: &Link, credits: u64, mtu: u64) -> Rate {
+    let wire = u128::from(credits / mtu * (mtu + WIRE_OVERHEAD_BYTES));
+    let share = wire * u128::from(link.rate.as_bps()) / u128::from(round_trip_bytes(link, mtu));
+    // To four digits: it is about that.
+    let digits = 10u128.pow(share.max(1).ilog10().saturating_sub(3));
+    Rate::from_bps(u64::try_from(share / digits * digits).unwrap_or(u64::MAX)).unwrap_or(Rate::MIN)
+}
