@@ -50,6 +50,14 @@ fn whoever_may_lack_credits_is_told_at_once() {
     assert_eq!(port.message(CLASS, 7517), (0, 9001));
 }
 
+/// On its way.
+#[derive(Clone, Copy)]
+enum Flying {
+    /// Of so many bytes.
+    Frame(u64),
+    Message((u64, u64)),
+}
+
 /// Two ends, a wire each way that loses frames and messages at random, a buffer that drains at random: the buffer
 /// never overflows, whoever waits goes on, and once everything is handed on all credits are back.
 #[test]
@@ -62,8 +70,7 @@ fn any_losses_only_delay_and_never_overflow() {
         let end = || CreditPort::new(1 << CLASS, credits, step, mtu);
         let (mut one, mut other) = (end(), end());
         let lossy = seed % 3 != 0;
-        // Frames and messages on their way: (arrives at, size or message).
-        let mut forth: VecDeque<(u64, Result<u64, (u64, u64)>)> = VecDeque::new();
+        let mut forth: VecDeque<(u64, Flying)> = VecDeque::new();
         let mut back: VecDeque<(u64, (u64, u64))> = VecDeque::new();
         let (mut held, mut delivered, mut sent) = (VecDeque::new(), 0u64, 0u64);
         let mut next_frame = 1 + stream.below(mtu);
@@ -76,28 +83,29 @@ fn any_losses_only_delay_and_never_overflow() {
                 one.forget_wait(time, CLASS);
                 one.spend(CLASS, next_frame);
                 if !lost(&mut stream) {
-                    forth.push_back((now + delay, Ok(next_frame)));
+                    forth.push_back((now + delay, Flying::Frame(next_frame)));
                 }
                 sent += 1;
                 next_frame = 1 + stream.below(mtu);
             }
             if now % 40 == 0 {
-                (one.owe_all(), other.owe_all());
+                one.owe_all();
+                other.owe_all();
             }
             if one.next_owed().is_some() {
                 let message = one.message(CLASS, 0);
                 if !lost(&mut stream) {
-                    forth.push_back((now + delay, Err(message)));
+                    forth.push_back((now + delay, Flying::Message(message)));
                 }
             }
             while let Some(&(_, what)) = forth.front().filter(|flying| flying.0 <= now) {
                 forth.pop_front();
                 match what {
-                    Ok(size) => {
+                    Flying::Frame(size) => {
                         other.receive(CLASS, size);
                         held.push_back(size);
                     }
-                    Err((sent, limit)) => _ = other.hear(time, CLASS, sent, limit),
+                    Flying::Message((sent, limit)) => _ = other.hear(time, CLASS, sent, limit),
                 }
             }
             let occupied: u64 = held.iter().sum();

@@ -22,10 +22,19 @@ pub struct MechanismsArgs {
 
 /// Every mechanism, in the order in which a frame meets them.
 pub fn all() -> impl Iterator<Item = &'static Mechanism> {
-    [&pause::PAUSE, &pause::PFC, &cbfc::MECHANISM, &tags::TAGGER, &pabo::MECHANISM, &detour::MECHANISM, &trim::MECHANISM, &ecn::MECHANISM]
-        .into_iter()
-        .chain(transport::MECHANISMS)
-        .chain([&halve::MECHANISM])
+    [
+        &pause::PAUSE,
+        &pause::PFC,
+        &cbfc::MECHANISM,
+        &tags::TAGGER,
+        &pabo::MECHANISM,
+        &detour::MECHANISM,
+        &trim::MECHANISM,
+        &ecn::MECHANISM,
+    ]
+    .into_iter()
+    .chain(transport::MECHANISMS)
+    .chain([&halve::MECHANISM])
 }
 
 /// The page of a mechanism.
