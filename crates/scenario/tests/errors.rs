@@ -252,8 +252,8 @@ fn credits() {
     let queues = with("priorities = [3]").replace("buffer = \"16MB\"", "queue = \"100KB\"");
     let message = lower(&queues, &[]).unwrap_err();
     assert!(message.contains("dir/test.toml:11:25: credits stand for room in a buffer"), "{message}");
-    let message = lower(&with("priorities = [3]").replace("16MB", "70KB"), &[]).unwrap_err();
-    assert!(message.contains("the buffer of 70KB is smaller than the room that its credits stand for"), "{message}");
+    let message = lower(&with("priorities = [3]").replace("16MB", "60KB"), &[]).unwrap_err();
+    assert!(message.contains("the buffer of 60KB is smaller than the room that its credits stand for"), "{message}");
     // 1082 + 84 + 12,500 bytes there and back: 13 frames of 1062 bytes.
     let few = lower(&with("priorities = [3], credits = \"5310B\""), &[]).unwrap();
     assert_eq!(
