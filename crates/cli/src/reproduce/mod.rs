@@ -8,6 +8,7 @@
 mod bg;
 mod check;
 mod deadlock;
+mod growth;
 mod pabo;
 mod physics;
 mod plot;
@@ -19,7 +20,9 @@ mod trial;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+use record::file::write_whole;
 use registry::Experiment;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use trial::Trial;
 
@@ -38,6 +41,9 @@ pub struct ReproduceArgs {
     /// Rerun the checks under the alternatives of every choice that the source leaves open.
     #[arg(long)]
     pub open_choices: bool,
+    /// Write the pictures of experiments that draw some into this folder, as SVG.
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
     /// Print one JSON object on standard output, and nothing else there.
     #[arg(long)]
     pub json: bool,
@@ -66,6 +72,9 @@ fn reproduce(args: &ReproduceArgs) -> Result<Exit, Failure> {
     let mut results = Vec::new();
     for experiment in chosen {
         let mut result = one(experiment, args, None)?;
+        if let Some(folder) = &args.plots {
+            plots(folder, &result.trial)?;
+        }
         if args.open_choices {
             for choice in experiment.choices {
                 for &value in choice.alternatives {
@@ -86,6 +95,19 @@ fn reproduce(args: &ReproduceArgs) -> Result<Exit, Failure> {
     }
     // An alternative to what we chose may well fail: that is what it is shown for.
     Ok(if results.iter().all(print::Result::passes) { Exit::Done } else { Exit::CheckFailed })
+}
+
+/// Writes what an experiment drew.
+fn plots(folder: &Path, trial: &Trial) -> Result<(), Failure> {
+    for (name, picture) in &trial.plots {
+        let target = folder.join(format!("{name}.svg"));
+        std::fs::create_dir_all(folder).map_err(|error| {
+            let help = "--plots takes a folder that is there or can be made";
+            Failure::input(format!("cannot make the folder {}: {error}", folder.display()), help.to_owned())
+        })?;
+        write_whole(&target, picture.as_bytes()).map_err(|error| Failure::Target { target, error })?;
+    }
+    Ok(())
 }
 
 fn one(
@@ -158,6 +180,7 @@ mod tests {
             list: false,
             quick: true,
             open_choices: false,
+            plots: None,
             json: true,
             quiet: true,
         };

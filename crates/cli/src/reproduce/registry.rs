@@ -88,6 +88,8 @@ scenarios! {
     TAGGER_FIG11 = "tagger/fig11.toml";
     /// A shuffle of which two flows bounce.
     TAGGER_FIG12 = "tagger/fig12.toml";
+    /// Servers of many ToRs send to one, where links have failed.
+    TAGGER_TABLE6 = "tagger/table6.toml";
     /// Three servers reply to a client on the tree.
     PABO_TREE_TCP = "pabo/tree-tcp.toml";
     /// Servers reply to a client on a fat-tree.
@@ -403,6 +405,15 @@ pub static EXPERIMENTS: &[Experiment] = &[
         quick_seconds: 5,
         choices: &[],
         run: tagger::fig14,
+    },
+    Experiment {
+        id: "tagger/table6",
+        title: "what the lossy queue loses where links have failed",
+        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), table 6",
+        seconds: 200,
+        quick_seconds: 10,
+        choices: tagger::TABLE6_CHOICES,
+        run: tagger::table6,
     },
     Experiment {
         id: "tagger/table1",

@@ -25,12 +25,14 @@ pub struct Trial {
     pub shown: String,
     /// What was shortened.
     pub shortened: Vec<String>,
+    /// Pictures: their name, and SVG.
+    pub plots: Vec<(String, String)>,
 }
 
 impl Trial {
     /// A trial under an alternative to one of our choices, or under our choices.
     pub fn new(quick: bool, choice: Option<(&'static Choice, &'static str)>) -> Trial {
-        Trial { quick, choice, checks: Vec::new(), shown: String::new(), shortened: Vec::new() }
+        Trial { quick, choice, checks: Vec::new(), shown: String::new(), shortened: Vec::new(), plots: Vec::new() }
     }
 
     /// `full`, or with `--quick` `short`, and says so.

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::growth::{self, Growth};
 use crate::reproduce::trial::Trial;
 use fabric::generate::{TierLinks, bcube, clos, f10, jellyfish};
 use fabric::{Fabric, FabricBuilder, LinkSpec};
@@ -390,48 +391,52 @@ pub fn classes(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
+/// From how many switches on growth is judged: below, a run takes a few milliseconds.
+const GROWTH_FROM: f64 = 500.0;
+
 /// Runs `tagger/fig13`.
 ///
 /// # Errors
 /// If a fabric cannot be built.
 pub fn fig13(trial: &mut Trial) -> Result<(), Failure> {
     let largest = trial.shorten("largest fabric, switches", 10_000, 1_000) as u32;
-    let (mut rows, mut points) = (Vec::new(), Vec::new());
+    let names = ["seconds", "links visited for paths", "edges followed to merge"];
+    let mut grown = names.map(|name| Growth { name, points: Vec::new() });
+    let mut rows = Vec::new();
     for switches in [100, 200, 500, 1_000, 2_000, 5_000, 10_000].into_iter().filter(|&count| count <= largest) {
         let fabric = jellyfish(switches, 32, 32, 1, LINK, LINK).map_err(wrong)?;
         let started = Instant::now();
-        let generated = generate(&fabric, &Request::new(trees())).map_err(wrong)?;
+        let report = generate(&fabric, &Request::new(trees())).map_err(wrong)?.report;
         let seconds = started.elapsed().as_secs_f64();
-        let visits = generated.report.path_edge_visits;
+        let (visits, followed) = (report.path_edge_visits, report.merging.edge_visits);
         rows.push(vec![
             switches.to_string(),
             format!("{seconds:.3}"),
             visits.to_string(),
-            generated.report.edges.to_string(),
-            generated.report.tags.to_string(),
+            followed.to_string(),
+            report.edges.to_string(),
+            report.tags.to_string(),
         ]);
-        points.push((f64::from(switches), seconds, visits as f64));
+        for (growth, value) in grown.iter_mut().zip([seconds, visits as f64, followed as f64]) {
+            growth.points.push((f64::from(switches), value));
+        }
     }
     trial.show("  trees of shortest paths to each switch of a Jellyfish with 32 links a switch, Algorithm 2, conflicts resolved\n");
-    trial.show(&table(
-        &["switches", "seconds", "links visited for paths", "edges of the tagged graph", "tags"],
-        &rows,
-        0,
-        Layout::Fixed,
-        2,
-    ));
-    if let (Some(first), Some(last)) = (points.iter().find(|point| point.0 >= 500.0), points.last()) {
-        let slope = |of: fn(&(f64, f64, f64)) -> f64| libm::log(of(last) / of(first)) / libm::log(last.0 / first.0);
-        let seconds = slope(|point| point.1);
-        trial.show(&format!("  from {} to {} switches seconds grow as switches^{seconds:.2}\n", first.0, last.0));
-        trial.show(&format!("  and links visited as switches^{:.2}\n", slope(|point| point.2)));
-        let name = format!("links visited for {} switches", last.0);
-        let note = "at most those of one scan of all links for each tree: switches^2 times 32";
-        let scan = last.0 * last.0 * 32.0;
-        trial.check(Check::new(name, "links", last.2, Relation::AtMost, scan, 0.0).note(note));
-        let name = format!("seconds for {} switches", last.0);
-        let note = "the paper: 19.6 hours for 10,000 switches on a desktop of its time";
-        trial.check(Check::new(name, "s", last.1, Relation::Below, 19.6 * 3600.0, 0.0).note(note));
+    let header = ["switches", "seconds", "links for paths", "edges followed", "edges of the tagged graph", "tags"];
+    trial.show(&table(&header, &rows, 0, Layout::Fixed, 2));
+    for growth in &grown {
+        let exponent = growth.exponent(GROWTH_FROM).unwrap_or(f64::NAN);
+        trial.show(&format!("  from {GROWTH_FROM} switches on, {} grow as switches^{exponent:.2}\n", growth.name));
     }
+    let title = "Tagger rules for Jellyfish fabrics: what finding them takes";
+    trial.plots.push(("tagger-fig13".to_owned(), growth::svg(title, "switches", &grown, GROWTH_FROM)));
+    let last = |growth: &Growth| growth.points.last().map_or(f64::NAN, |point| point.1);
+    let name = format!("links visited for {largest} switches");
+    let note = "at most those of one scan of all links for each tree: switches^2 times 32";
+    let scan = f64::from(largest) * f64::from(largest) * 32.0;
+    trial.check(Check::new(name, "links", last(&grown[1]), Relation::AtMost, scan, 0.0).note(note));
+    let name = format!("seconds for {largest} switches");
+    let note = "the paper: 19.6 hours for 10,000 switches on a desktop of its time";
+    trial.check(Check::new(name, "s", last(&grown[0]), Relation::Below, 19.6 * 3600.0, 0.0).note(note));
     Ok(())
 }

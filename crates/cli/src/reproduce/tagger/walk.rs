@@ -30,6 +30,15 @@ impl<'a> Walker<'a> {
         Walker { fabric, routes, dead, ports: Vec::new(), nodes: Vec::new() }
     }
 
+    /// The links between switches.
+    pub fn between_switches(fabric: &Fabric) -> impl Iterator<Item = LinkId> + '_ {
+        let between = |link: LinkId| {
+            let link = fabric.link(link);
+            fabric.node(link.a.node).forwards() && fabric.node(link.b.node).forwards()
+        };
+        (0..fabric.links().len() as u32).map(LinkId).filter(move |&link| between(link))
+    }
+
     /// Lets each link between switches fail with this probability, independently.
     pub fn fail(&mut self, probability: f64, stream: &mut Stream) {
         for (at, dead) in self.dead.iter_mut().enumerate() {

@@ -1,0 +1,279 @@
+//! Table 6: what the lossy queue, the last resort of packets that leave their paths, loses.
+//!
+//! ```text
+//!   draw: senders, receiver, failed links  ->  flows that arrive, each with a way of its own around the failures
+//!                                                |
+//!        the same flows:   no PFC   |   1 lossless queue   |   2 lossless queues   ->  lost / sent
+//! ```
+
+use super::walk::Walker;
+use crate::failure::Failure;
+use crate::render::table::{Layout, table};
+use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::registry::{Choice, TAGGER_TABLE6};
+use crate::reproduce::trial::{Trial, simulation};
+use fabric::routing::PathTable;
+use fabric::{Fabric, LinkId, NodeId};
+use model::Watcher;
+use model::parameters::Setup;
+use traffic::{Flow, Load, Start};
+use units::Time;
+use units::random::{Stream, purpose};
+
+/// What table 6 leaves open.
+pub const TABLE6_CHOICES: &[Choice] = &[
+    Choice {
+        source: &TAGGER_TABLE6,
+        key: "host.transport",
+        alternatives: &[
+            "{ kind = \"roce\" }",
+            "{ kind = \"datagram\", frame = \"1062B\", header = \"62B\" }",
+            "{ kind = \"dctcp\", mss = \"1000B\" }",
+            "{ kind = \"tcp\", mss = \"1000B\" }",
+        ],
+    },
+    Choice { source: &TAGGER_TABLE6, key: "switch.flow_control.xoff", alternatives: &["\"20600B\"", "\"1/8\""] },
+    Choice { source: &TAGGER_TABLE6, key: "switch.egress", alternatives: &["\"1/8\"", "\"412KB\"", "\"103KB\""] },
+];
+
+/// Of the receiver's link, on the wire.
+const LOAD: f64 = 0.99;
+/// Payload of a full frame, and what the frame takes on the wire.
+const PAYLOAD_SHARE: f64 = 1000.0 / 1082.0;
+
+/// Walks of a flow until one arrives.
+const TRIES: u32 = 100;
+
+/// A row of the table: its name, and the keys that make it.
+struct Row {
+    name: &'static str,
+    changes: &'static [(&'static str, &'static str)],
+}
+
+const ROWS: [Row; 3] = [
+    Row { name: "no PFC", changes: &[("switch.tags", "\"none\""), ("switch.flow_control", "\"none\"")] },
+    Row { name: "1 lossless queue", changes: &[("switch.tags.bounces", "0")] },
+    Row { name: "2 lossless queues", changes: &[("switch.tags.bounces", "1")] },
+];
+
+/// Who sends to whom, and which links have failed.
+struct Draw {
+    senders: Vec<u32>,
+    receiver: u32,
+    failed: Vec<LinkId>,
+}
+
+impl Draw {
+    /// One sender in each of so many ToRs, a receiver in another; links between switches fail with this probability.
+    /// Drawn again while a ToR that takes part has no link left.
+    fn new(fabric: &Fabric, fan_in: usize, rate: f64, stream: &mut Stream) -> Draw {
+        let mut tors: Vec<NodeId> = fabric.switches().filter(|&node| fabric.node(node).tier == 1).collect();
+        stream.shuffle(&mut tors);
+        tors.truncate(fan_in + 1);
+        let below = |&tor: &NodeId| {
+            let hosts: Vec<u32> = fabric.ports(tor).iter().filter_map(|peer| fabric.host_index(peer.peer)).collect();
+            hosts[stream.below(hosts.len() as u64) as usize]
+        };
+        let hosts: Vec<u32> = tors.iter().map(below).collect();
+        loop {
+            let failed: Vec<LinkId> = Walker::between_switches(fabric).filter(|_| stream.unit() < rate).collect();
+            let alive = |tor: NodeId| {
+                fabric.ports(tor).iter().any(|peer| fabric.node(peer.peer).forwards() && !failed.contains(&peer.link))
+            };
+            if tors.iter().all(|&tor| alive(tor)) {
+                return Draw { senders: hosts[1..].to_vec(), receiver: hosts[0], failed };
+            }
+        }
+    }
+
+    /// Gives each flow that would arrive a path of its own: every hop a random shortest one, around failures a random
+    /// other neighbour, as in figure 14. Returns how many bounce once and more often.
+    fn route(&self, setup: &mut Setup, stream: &mut Stream) -> Result<[u64; 3], Failure> {
+        let mut walker = Walker::new(&setup.fabric, &setup.forwarding);
+        self.failed.iter().for_each(|&link| walker.set(link, true));
+        let mut paths = PathTable::new();
+        let mut flows = Vec::new();
+        let mut bounced = [0; 3];
+        for mut arrivals in setup.traffic.arrivals.drain(..) {
+            while let Some(arrival) = arrivals.next().filter(|arrival| arrival.at < setup.duration) {
+                let from = setup.fabric.host_node(arrivals.src);
+                // A walk may lose itself; where there is no way at all the flow is not sent.
+                let Some(bounces) = (0..TRIES).find_map(|_| walker.walk(from, arrival.dst, stream)) else { continue };
+                bounced[bounces.min(2) as usize] += 1;
+                let path = paths.push(&setup.fabric, &walker.nodes).map_err(wrong)?;
+                flows.push(Flow {
+                    src: arrivals.src,
+                    dst: arrival.dst,
+                    size_bytes: arrival.size_bytes,
+                    start: Start::At(arrival.at),
+                    class: arrivals.class,
+                    traffic: arrivals.traffic,
+                    dst_port: arrivals.dst_port,
+                    path: Some(path.0),
+                    load: Load::Transport,
+                });
+            }
+        }
+        setup.paths = paths;
+        setup.traffic.flows = flows;
+        Ok(bounced)
+    }
+}
+
+fn wrong(error: impl std::fmt::Display) -> Failure {
+    Failure::input(error.to_string(), "the flows of this experiment fit its fabric".to_owned())
+}
+
+/// Frames that were sent and lost.
+#[derive(Clone, Copy, Debug, Default)]
+struct Loss {
+    sent: f64,
+    lost: u64,
+    lossless: u64,
+    deadlocks: u64,
+}
+
+impl Loss {
+    fn add(&mut self, other: Loss) {
+        self.sent += other.sent;
+        self.lost += other.lost;
+        self.lossless += other.lossless;
+        self.deadlocks += other.deadlocks;
+    }
+
+    fn rate(&self) -> f64 {
+        self.lost as f64 / self.sent
+    }
+}
+
+/// Bytes that left the senders, who send nothing but data.
+struct Sent<'a> {
+    senders: &'a [NodeId],
+    bytes: u64,
+}
+
+impl Watcher for Sent<'_> {
+    fn link(&mut self, _at: Time, node: NodeId, _port: u16, bytes: u64, _share: f64) {
+        if self.senders.contains(&node) {
+            self.bytes += bytes;
+        }
+    }
+}
+
+fn run(setup: Setup, draw: &Draw) -> Result<Loss, Failure> {
+    let frame_bytes = f64::from(setup.host.mtu_bytes);
+    let senders: Vec<NodeId> = draw.senders.iter().map(|&host| setup.fabric.host_node(host)).collect();
+    let mut sent = Sent { senders: &senders, bytes: 0 };
+    let mut simulation = simulation(setup, &TAGGER_TABLE6)?;
+    simulation.run(&mut sent);
+    let summary = simulation.finish(&mut sent, false);
+    let lossless = summary.packets.dropped.get("lossless queue full").copied().unwrap_or(0);
+    let lost = summary.packets.dropped.get("queue full").copied().unwrap_or(0);
+    Ok(Loss { sent: sent.bytes as f64 / frame_bytes, lost, lossless, deadlocks: u64::from(summary.deadlock.is_some()) })
+}
+
+/// Sizes of flows, the share of links that have failed, and over how many draws.
+#[derive(Clone, Copy)]
+struct Case {
+    sizes: &'static str,
+    rate: f64,
+    draws: u64,
+}
+
+impl Case {
+    /// What is lost with this many senders, and how many flows bounce not at all, once, and more often.
+    fn losses(&self, trial: &Trial, fabric: &Fabric, row: &Row, fan_in: usize) -> Result<(Loss, [u64; 3]), Failure> {
+        let (mut sum, mut bounced) = (Loss::default(), [0; 3]);
+        for number in 0..self.draws {
+            // The same for every row.
+            let mut stream = Stream::new(number, fan_in as u64, purpose("table 6"));
+            let draw = Draw::new(fabric, fan_in, self.rate, &mut stream);
+            let own = row.changes.iter().map(|&(key, value)| (key, value.to_owned()));
+            let common = [
+                ("seed", (number + 1).to_string()),
+                ("traffic.0.hosts", format!("{:?}", draw.senders)),
+                ("traffic.0.destinations", format!("[{}]", draw.receiver)),
+                ("traffic.0.sizes", format!("{:?}", self.sizes)),
+                ("traffic.0.load", (LOAD * PAYLOAD_SHARE / fan_in as f64).to_string()),
+            ];
+            let changes: Vec<(&str, String)> = own.chain(common).collect();
+            let mut setup = trial.setup(&TAGGER_TABLE6, &changes)?;
+            let flows = draw.route(&mut setup, &mut stream)?;
+            bounced.iter_mut().zip(flows).for_each(|(sum, flows)| *sum += flows);
+            sum.add(run(setup, &draw)?);
+        }
+        Ok((sum, bounced))
+    }
+}
+
+/// Senders of the table's columns.
+const FAN_INS: [usize; 3] = [8, 16, 24];
+/// The paper's numbers, row by row, under web search sizes at 20 %.
+const PAPER: [[&str; 3]; 3] = [["1.25e-2", "6.6e-2", "1.27e-1"], ["0", "6.87e-7", "1.61e-6"], ["0", "0", "0"]];
+
+/// Runs `tagger/table6`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn table6(trial: &mut Trial) -> Result<(), Failure> {
+    let draws = trial.shorten("draws of failed links and of servers for each number", 10, 1);
+    let kinds = trial.shorten("distributions of sizes", 2, 1) as usize;
+    let fabric = trial.setup(&TAGGER_TABLE6, &[])?.fabric;
+    let (mut rows, mut total) = (Vec::new(), Loss::default());
+    for sizes in ["web-search", "data-mining"].into_iter().take(kinds) {
+        for rate in [0.2, 0.1] {
+            let case = Case { sizes, rate, draws };
+            let mut rates = [[0.0; 3]; 3];
+            for ((row, rates), paper) in ROWS.iter().zip(&mut rates).zip(PAPER) {
+                let failed = format!("{:.0} %", rate * 100.0);
+                let mut cells = vec![sizes.to_owned(), failed, row.name.to_owned()];
+                let mut shares = [0; 3];
+                for ((&fan_in, rate), paper) in FAN_INS.iter().zip(rates).zip(paper) {
+                    let (loss, bounced) = case.losses(trial, &fabric, row, fan_in)?;
+                    shares.iter_mut().zip(bounced).for_each(|(sum, flows)| *sum += flows);
+                    *rate = loss.rate();
+                    total.add(loss);
+                    cells.extend([format!("{:.2e}", loss.rate()), paper.to_owned()]);
+                }
+                let flows = shares.iter().sum::<u64>() as f64;
+                cells.extend(shares[1..].iter().map(|&share| format!("{:.1} %", 100.0 * share as f64 / flows)));
+                rows.push(cells);
+            }
+            order(trial, case, rates);
+        }
+    }
+    trial.show("  frames lost in the lossy queue of all that were sent, by number of senders; flows that bounce once and more\n");
+    let header = ["sizes", "failed", "switches", "8", "paper", "16", "paper", "24", "paper", "once", "more"];
+    trial.show(&table(&header, &rows, 3, Layout::Fixed, 2));
+    let count = |name: &str, unit, ours: u64| Check::exact(name, unit, ours as f64, Relation::Equal, 0.0);
+    trial.check(count("lossless frames lost", "frames", total.lossless));
+    trial.check(count("deadlocks", "deadlocks", total.deadlocks));
+    let healthy = Case { sizes: "web-search", rate: 0.0, draws };
+    let (loss, bounced) = healthy.losses(trial, &fabric, &ROWS[1], FAN_INS[2])?;
+    trial.check(count("negative control: without failed links, flows that bounce", "flows", bounced[1] + bounced[2]));
+    trial.check(count(
+        "negative control: without failed links, frames that one lossless queue loses",
+        "frames",
+        loss.lost,
+    ));
+    Ok(())
+}
+
+/// What the table says: each row loses less than the one above, the last nothing.
+fn order(trial: &mut Trial, case: Case, rates: [[f64; 3]; 3]) {
+    let label = |fan_in: usize| format!("{}, {:.0} % failed, {fan_in} to 1", case.sizes, case.rate * 100.0);
+    for (at, &fan_in) in FAN_INS.iter().enumerate() {
+        let [none, one, two] = rates.map(|row| row[at]);
+        let label = label(fan_in);
+        let name = format!("{label}: loss without PFC, above that with one lossless queue");
+        trial.check_in_full(Check::new(name, "share", none, Relation::Above, one, 0.0));
+        let name = format!("{label}: loss with two lossless queues, at most that with one");
+        trial.check_in_full(Check::new(name, "share", two, Relation::AtMost, one, 0.0));
+        let name = format!("{label}: loss with two lossless queues");
+        trial.check_in_full(Check::new(name, "share", two, Relation::Equal, 0.0, 0.0));
+    }
+    for (at, fan_ins) in FAN_INS.windows(2).enumerate() {
+        let name = format!("{}: loss without PFC, above that with {} senders", label(fan_ins[1]), fan_ins[0]);
+        trial.check_in_full(Check::new(name, "share", rates[0][at + 1], Relation::Above, rates[0][at], 0.0));
+    }
+}
