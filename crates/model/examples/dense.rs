@@ -57,11 +57,13 @@ fn main() {
             },
             scheduler: Scheduler::Strict,
         },
+        agreements: Vec::new(),
         host: HostParameters {
             transport: TransportParameters::build(transport, []).unwrap(),
             reply_class: Some(6),
             obeys_pause: true,
             on_bounce: Default::default(),
+            stopping: Default::default(),
             ttl: 64,
             mtu_bytes: 1100,
         },

@@ -9,6 +9,7 @@ use crate::switch::Switch;
 use crate::trace::{Numbering, Selection};
 use engine::WireSpec;
 use fabric::{Fabric, NodeId, NodeKind};
+use protocols::florax::Pair;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use traffic::{Start, When};
@@ -46,7 +47,19 @@ pub(crate) struct Built {
 
 pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
     let Setup {
-        fabric, forwarding, paths, spread, failures, reroute, switch, host, mut traffic, mut pins, tags, ..
+        fabric,
+        forwarding,
+        paths,
+        spread,
+        failures,
+        reroute,
+        switch,
+        agreements,
+        host,
+        mut traffic,
+        mut pins,
+        tags,
+        ..
     } = setup;
     let mut in_use = [false; CLASSES];
     for flow in &traffic.flows {
@@ -83,6 +96,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
             && matches!(switch.overload, Overload::Drop | Overload::Trim { .. }),
         selection: Selection::new(&setup.record, numbering).map(Arc::new),
         numbering,
+        agreements: agreements.iter().map(|it| (Pair { src: it.from, dst: it.to }, it.rate.as_bps())).collect(),
         notification_delay: setup.notification_delay.unwrap_or(least_delay).max(Time::from_ps(1)),
         record_pauses: setup.record.pauses,
         reordering: setup.record.reordering,

@@ -11,6 +11,7 @@ mod build;
 mod capture;
 mod deadlock;
 mod due;
+mod guards;
 mod host;
 mod link;
 mod network;

@@ -7,7 +7,9 @@ use crate::trace::{Numbering, Selection};
 use fabric::routing::{Forwarding, PathTable, node_salt, select};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::cbfc::CreditPort;
+use protocols::florax::Pair;
 use protocols::frame::{Frame, flags};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::Time;
 
@@ -52,6 +54,8 @@ pub(crate) struct Network {
     pub class_slot: [u8; CLASSES],
     /// The classes in use, ascending.
     pub classes: Vec<u8>,
+    /// Agreed rates in bits a second, by source and destination.
+    pub agreements: BTreeMap<Pair, u64>,
     /// Delay of a notification between hosts.
     pub notification_delay: Time,
     /// Whether a flow's frames cannot overtake each other.
@@ -160,7 +164,6 @@ impl Network {
     /// lossy classes.
     pub fn headroom(&self, link: &crate::link::Attachment, slot: usize) -> u64 {
         match self.switch.flow_control {
-            FlowControl::None => 0,
             FlowControl::Pfc(parameters) if parameters.classes & (1 << self.classes[slot]) == 0 => 0,
             FlowControl::Credit(parameters) if parameters.classes & (1 << self.classes[slot]) == 0 => 0,
             FlowControl::Credit(parameters) => {
@@ -172,6 +175,7 @@ impl Network {
                     headroom_bytes(link.rate, link.delay, mtu, parameters.reaction_bit_times)
                 })
             }
+            _ => 0,
         }
     }
 }

@@ -116,6 +116,7 @@ impl Simulation {
             reordering: reordering.as_ref().map(describe_reordering),
             utilisation,
             pauses: self.pauses(&ledger, now),
+            backpressure: self.backpressure(&ledger, now),
             links,
             deadlock: self.deadlock_report(),
             turns: self.network.turns().then(|| self.turns(&ledger, &travel)),
@@ -168,6 +169,9 @@ impl Simulation {
                             queue.frames().for_each(|frame| under_way(&mut total.turns, frame));
                         }
                     }
+                    for frame in switch.guarded.iter().flat_map(|guarded| guarded.held.frames()) {
+                        total.packets.in_flight.count(u64::from(frame.size_bytes));
+                    }
                     switch.details.iter().map(|detail| (&detail.pause, detail.credit.as_deref())).collect()
                 }
                 Machine::Host(host) => {
@@ -187,6 +191,7 @@ impl Simulation {
                 }
             }
         }
+        self.holds().for_each(|held| total.pauses.merge(&held.pauses()));
         total
     }
 
@@ -210,7 +215,7 @@ impl Simulation {
         }
         checks.push(check::buffer::verdict(self.marks()));
         checks.push(check::little::verdict(now, self.areas()));
-        if self.network.switch.flow_control.lossless() != 0 {
+        if self.network.switch.flow_control.pause().is_some() {
             checks.push(check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock));
         }
         checks
@@ -290,9 +295,15 @@ impl Simulation {
         for host in self.hosts() {
             host.ports.iter().for_each(|port| add(&port.pause, port.credit.as_deref()));
         }
+        for held in self.holds() {
+            let (all, most) = held.time_held(now);
+            total += all;
+            longest = longest.max(most);
+        }
+        let told = self.told(now);
         PauseSummary {
-            count: ledger.pauses_sent + waits.0,
-            resumes: ledger.resumes_sent + waits.1,
+            count: ledger.pauses_sent + waits.0 + told.xoffs,
+            resumes: ledger.resumes_sent + waits.1 + told.xons,
             total_ps: total.as_ps(),
             max_ps: longest.as_ps(),
         }

@@ -3,6 +3,7 @@
 use fabric::routing::{Failure, Forwarding, PathTable};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::cbfc;
+use protocols::florax::GuardParameters;
 use protocols::halve::OnBounce;
 use protocols::pabo::BounceParameters;
 use protocols::transport::TransportParameters;
@@ -66,14 +67,51 @@ pub enum FlowControl {
     Pfc(PauseParameters),
     /// Credits: a neighbour sends only what there is room for.
     Credit(CreditParameters),
+    /// The output decides, by flow. Takes [`Buffer::PerQueue`], whose limit then holds for all that waits at a port.
+    Florax(GuardParameters),
+    /// The output decides, by destination; as above.
+    Destination(GuardParameters),
+    /// The output decides, and stops whole ports by 802.3x; as above.
+    Simple(GuardParameters, ReactionBitTimes),
+}
+
+/// From the arrival of a pause to its effect, in bit times of the link.
+pub type ReactionBitTimes = u64;
+
+/// An agreed rate (service level) of one flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agreement {
+    /// Host index of its source.
+    pub from: u32,
+    /// Host index of its destination.
+    pub to: u32,
+    /// On the wire.
+    pub rate: Rate,
 }
 
 impl FlowControl {
-    /// The parameters, whichever kind it is.
+    /// The parameters of those kinds that stop by ingress account.
     pub fn pause(&self) -> Option<&PauseParameters> {
         match self {
-            FlowControl::None | FlowControl::Credit(_) => None,
             FlowControl::Pause(parameters) | FlowControl::Pfc(parameters) => Some(parameters),
+            _ => None,
+        }
+    }
+
+    /// The parameters of those kinds where the output decides.
+    pub fn guard(&self) -> Option<&GuardParameters> {
+        match self {
+            FlowControl::Florax(guard) | FlowControl::Destination(guard) | FlowControl::Simple(guard, _) => Some(guard),
+            _ => None,
+        }
+    }
+
+    /// From the arrival of a PAUSE or PFC frame to its effect, where there are such.
+    pub fn reaction_bit_times(&self) -> Option<u64> {
+        match self {
+            FlowControl::Pause(parameters) | FlowControl::Pfc(parameters) => Some(parameters.reaction_bit_times),
+            FlowControl::Simple(_, reaction) => Some(*reaction),
+            _ => None,
         }
     }
 
@@ -86,7 +124,9 @@ impl FlowControl {
     pub fn lossless(&self) -> u8 {
         match self {
             FlowControl::None => 0,
-            FlowControl::Pause(_) => 0xff,
+            FlowControl::Pause(_) | FlowControl::Florax(_) | FlowControl::Destination(_) | FlowControl::Simple(..) => {
+                0xff
+            }
             FlowControl::Pfc(parameters) => parameters.classes,
             FlowControl::Credit(parameters) => parameters.classes,
         }
@@ -231,10 +271,21 @@ pub struct HostParameters {
     pub obeys_pause: bool,
     /// What senders do about frames of their own that switches bounced back to them.
     pub on_bounce: OnBounce,
+    /// Who does not stop, and what senders do when their host is stopped.
+    pub stopping: Stopping,
     /// TTL of new frames, 1 to 255.
     pub ttl: u8,
     /// The largest frame that any transport or datagram source of the run makes, for headroom.
     pub mtu_bytes: u16,
+}
+
+/// How hosts take being stopped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stopping {
+    /// Host indices of those that go on whatever they are told, ascending.
+    pub disobedient: Vec<u32>,
+    /// Whether a sender halves its window or rate, at most once a round trip, when its host is told to stop it.
+    pub halves: bool,
 }
 
 /// How a switch chooses among equal-cost ports.
@@ -294,6 +345,8 @@ pub struct Setup {
     pub reroute: Reroute,
     /// The switches.
     pub switch: SwitchParameters,
+    /// Agreed rates, for [`FlowControl::Florax`].
+    pub agreements: Vec<Agreement>,
     /// The hosts.
     pub host: HostParameters,
     /// Who sends what.

@@ -86,6 +86,23 @@ impl Queue {
         }
     }
 
+    /// Takes out the frames that `moves` says, in order; their wait here ends `now`.
+    #[cold]
+    pub fn take_matching(&mut self, now: Time, moves: impl Fn(&Frame) -> bool, mut to: impl FnMut(Frame)) {
+        for _ in 0..self.frames.len() {
+            let Some(frame) = self.frames.pop() else { return };
+            if moves(&frame) {
+                // The rest of the ring, and what was put back behind it.
+                self.area.on_change(now, self.frames.len() as u64 + 1);
+                self.area.on_departure(frame.at, now);
+                self.bytes -= u32::from(frame.size_bytes);
+                to(frame);
+            } else {
+                self.frames.push(frame);
+            }
+        }
+    }
+
     /// Asks the processor for the frames that leave next.
     pub fn approach(&self) {
         self.frames.prefetch(4);

@@ -184,14 +184,15 @@ impl Simulation {
                 self.reset(stop);
             }
             let ran = self.engine.take_active();
-            if self.network.switch.flow_control.lossless() != 0 {
+            if self.network.switch.flow_control.pause().is_some() {
                 self.note_stopped(&ran);
             }
             self.fresh.extend(ran);
             if stop == self.measure_end && stop < self.duration {
                 self.measured = Some(self.measure(stop));
             }
-            if due(self.deadlock_every) && self.deadlock.is_none() {
+            let may_lock = self.network.switch.flow_control.pause().is_some();
+            if may_lock && due(self.deadlock_every) && self.deadlock.is_none() {
                 self.deadlock = deadlock::find(self, stop);
             }
             if due(self.record.queues_every) {

@@ -51,6 +51,9 @@ pub struct Summary {
     pub utilisation: Option<Utilisation>,
     /// Pauses, over all ports and classes.
     pub pauses: PauseSummary,
+    /// What outputs that decide whom to stop did (FLORAX and its kin); left out where flow control is of another kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backpressure: Option<Backpressure>,
     /// How loaded the links were.
     pub links: LinkSummary,
     /// The deadlock found, or null.
@@ -268,6 +271,46 @@ pub struct PauseSummary {
     pub total_ps: u64,
     /// The longest single stop, in ps.
     pub max_ps: u64,
+}
+
+/// What outputs did that decide whom to stop, over the whole run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Backpressure {
+    /// Flows (or destinations, or whole outputs) that were told to stop or slow down.
+    pub xoffs: u64,
+    /// New rates for those that were stopped already.
+    pub changes: u64,
+    /// Those that were told to go on.
+    pub xons: u64,
+    /// Stops whose time ran out at the output that had asked for them.
+    pub expiries: u64,
+    /// MAC control frames that all of this took.
+    pub control_packets: u64,
+    /// Their bytes on the wire, preamble and gap included.
+    pub control_bytes: u64,
+    /// The most flows that one output told apart.
+    pub table_max: u64,
+    /// The memory of so many entries.
+    pub table_bytes: u64,
+    /// The most flows that one output had stopped at a time.
+    pub stopped_max: u64,
+    /// Packets of flows for which a full table had no place.
+    pub untold_packets: u64,
+    /// The outputs that stopped most, the first of them at most [`MAX_LOSS_PLACES`].
+    pub outputs: Vec<StopsAt>,
+}
+
+/// Stops that one output asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopsAt {
+    /// The node.
+    pub node: String,
+    /// Its port.
+    pub port: u32,
+    /// The node at the other end.
+    pub peer: String,
+    /// See [`Backpressure::xoffs`].
+    pub xoffs: u64,
 }
 
 /// Loads of links in the window.

@@ -33,6 +33,7 @@ mod error;
 mod fabric_part;
 mod files;
 pub mod fuzz;
+mod guard_part;
 pub mod keys;
 mod lower;
 mod overload_part;

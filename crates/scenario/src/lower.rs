@@ -3,6 +3,7 @@
 use crate::credits;
 use crate::error::{Explained, ScenarioErrors, Warning};
 use crate::files::Files;
+use crate::guard_part;
 use crate::overload_part;
 use crate::pins;
 use crate::run_part::{NamedFailure, RoutingMode};
@@ -15,7 +16,7 @@ use crate::trim_part;
 use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, NodeKind};
 use model::parameters::{
-    Buffer, FlowControl, HostParameters, Marking, PauseParameters, Reroute, Setup, headroom_bytes,
+    Buffer, FlowControl, HostParameters, Marking, PauseParameters, Reroute, Setup, Stopping, headroom_bytes,
 };
 use protocols::roce::control::ControlParameters;
 use protocols::transport::TransportParameters;
@@ -262,6 +263,13 @@ fn unique_names(entries: &[TrafficPlan]) -> Vec<String> {
     entries.iter().enumerate().map(name).collect()
 }
 
+/// Ascending, each once.
+fn sorted(mut hosts: Vec<u32>) -> Vec<u32> {
+    hosts.sort_unstable();
+    hosts.dedup();
+    hosts
+}
+
 /// The classes of flows, a bit each.
 fn classes_in_use(plan: &Plan) -> u8 {
     let of_flows = plan.flows.iter().map(|flow| flow.class);
@@ -328,6 +336,8 @@ impl Scenario {
             host_rates: (slowest, rates.max().unwrap_or(Rate::MIN)),
         };
         let pins = pins::lower(&ground, &parts.pins);
+        let agreements = guard_part::lower(&ground, &parts.agreements, control);
+        let disobedient = ground.hosts(&parts.host.disobedient, "host.disobedient");
         let plan = ground.lower(&parts.traffic);
         // Without a plan, what the entries say: other mistakes should not hide a buffer that is too small.
         let entries = || parts.traffic.iter().fold(0, |used, entry| used | 1 << entry.class);
@@ -338,6 +348,7 @@ impl Scenario {
         credits::check(context, &fabric, &parts.switch, mtu, used, &mut derived);
         overload_part::check(context, parts, &fabric, used);
         trim_part::check(context, parts, plan.as_ref().map_or_else(entries, classes_in_use), mtu);
+        guard_part::check(context, parts, &fabric);
         let plan = plan?;
         if parts.routing.mode == RoutingMode::Explicit {
             let pathless = plan.flows.iter().find(|flow| flow.path.is_none()).map(|flow| flow.traffic);
@@ -368,6 +379,7 @@ impl Scenario {
             reply_class: parts.host.reply_class,
             obeys_pause: parts.host.obeys_pause,
             on_bounce: parts.host.on_bounce,
+            stopping: Stopping { disobedient: sorted(disobedient?), halves: parts.host.halves },
             ttl: parts.host.ttl,
             mtu_bytes: mtu,
         };
@@ -393,6 +405,7 @@ impl Scenario {
                 failures: failures?,
                 reroute: parts.routing.reroute,
                 switch: parts.switch,
+                agreements: agreements?,
                 host,
                 traffic: plan,
                 notification_delay: parts.host.notification_delay,

@@ -2,10 +2,12 @@
 
 use crate::document::Value;
 use crate::error::Origin;
+use crate::fabric_part::HostName;
 use crate::keys;
 use crate::record_part::{self, RecordPart};
 use crate::section::{Section, list, positive, show, text};
 use crate::suggest;
+use crate::traffic_part::hosts_list;
 use model::parameters::{Reroute, Spread, StormParameters};
 use protocols::ParameterError;
 use protocols::halve::OnBounce;
@@ -141,6 +143,9 @@ pub(crate) struct HostPart {
     pub transport_kind: &'static str,
     pub reply_class: Option<u8>,
     pub obeys_pause: bool,
+    pub disobedient: Vec<HostName>,
+    /// Whether senders slow down when their host is stopped.
+    pub halves: bool,
     pub takes_back: bool,
     pub on_bounce: OnBounce,
     pub ttl: u8,
@@ -152,6 +157,13 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
     let transport = transport(&section);
     let (reply_class, obeys_pause) = (section.class("reply_class"), section.flag("obeys_pause"));
     let takes_back = section.flag("takes_back");
+    let disobedient = section.read("disobedient", hosts_list).unwrap_or_default();
+    let on_stop = section.word("on_stop", "reaction to being stopped", &["none", "halve"]);
+    if on_stop == Some("halve") && transport.as_ref().is_some_and(|(_, transport)| !transport.slows_down()) {
+        let message = "senders of this transport have no window or rate that falls and grows again: nothing to halve";
+        let help = "use tcp, dctcp or dcqcn, or leave host.on_stop out".to_owned();
+        section.fail("on_stop", message, Some(help));
+    }
     let on_bounce = on_bounce(&section, transport.as_ref().map(|(_, transport)| transport));
     let ttl = section.whole("ttl", 1..=255);
     let notification_delay = section.read("notification_delay", positive);
@@ -163,6 +175,8 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
         transport_kind,
         reply_class,
         obeys_pause,
+        disobedient,
+        halves: on_stop? == "halve",
         takes_back,
         on_bounce,
         ttl,

@@ -4,6 +4,7 @@ use crate::document::Document;
 use crate::error::{Explained, Origin, ScenarioErrors};
 use crate::fabric_part::FabricPlan;
 use crate::files::{self, Load, hex};
+use crate::guard_part::{self, NamedAgreement};
 use crate::pins::{self, NamedPin};
 use crate::run_part::{self, HostPart, NamedFailure, NamedPath, Routing, Top, Watch};
 use crate::section::Context;
@@ -25,6 +26,7 @@ pub(crate) struct Parts {
     pub paths: Vec<NamedPath>,
     pub failures: Vec<NamedFailure>,
     pub pins: Vec<NamedPin>,
+    pub agreements: Vec<NamedAgreement>,
     pub switch: SwitchParameters,
     pub tags: Option<TagsPlan>,
     pub host: HostPart,
@@ -159,7 +161,7 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
     let fabric = FabricPlan::read(&root);
     let routing = run_part::routing(&root);
     let (paths, failures) = (run_part::paths(&root), run_part::failures(&root));
-    let pins = pins::read(&root);
+    let (pins, agreements) = (pins::read(&root), guard_part::agreements(&root));
     let (switch, host) = (switch_part::read(&root), run_part::host(&root));
     let traffic = traffic_part::read(&root);
     let watch = run_part::watch(&root, top.as_ref().map(|top| top.duration));
@@ -174,6 +176,7 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
         paths,
         failures,
         pins,
+        agreements,
         switch,
         tags,
         host: host?,

@@ -1,6 +1,7 @@
 //! `[switch]`: buffers, flow control, marking, scheduling.
 
 use crate::document::{Table, Value};
+use crate::guard_part;
 use crate::overload_part as overload;
 use crate::section::{Read, Section, list, quantity, show, whole};
 use crate::tags::TagsPlan;
@@ -18,7 +19,7 @@ const DRR_QUANTUM_BYTES: u32 = 1518;
 pub(crate) fn read(root: &Section<'_, '_>) -> Option<(SwitchParameters, Option<TagsPlan>)> {
     let section = root.table("switch", "switch", false);
     let (buffer, bounce_queue) = buffer(&section).unzip();
-    let flow_control = flow_control(&section, !section.has("queue"));
+    let flow_control = flow_control(&section, !section.has("queue"), buffer.as_ref());
     let overload = overload::read(&section, bounce_queue.flatten(), flow_control.as_ref());
     let (marking, scheduler) = (marking(&section), scheduler(&section));
     let tags = TagsPlan::read(&section);
@@ -125,9 +126,9 @@ fn greatest_common_divisor(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-fn flow_control(section: &Section<'_, '_>, shared: bool) -> Option<FlowControl> {
+fn flow_control(section: &Section<'_, '_>, shared: bool, buffer: Option<&Buffer>) -> Option<FlowControl> {
     let table = section.table("flow_control", "switch.flow_control", true);
-    let kind = table.kind("flow control", &["none", "pause", "pfc", "cbfc"]);
+    let kind = table.kind("flow control", &["none", "pause", "pfc", "cbfc", "florax", "destination", "simple"]);
     let lossless = || table.read("priorities", |value| classes(value, "the list of lossless classes is empty"));
     let parameters = match kind {
         Some("pause") => pause(&table, Some(0xff), shared).map(FlowControl::Pause),
@@ -136,7 +137,14 @@ fn flow_control(section: &Section<'_, '_>, shared: bool) -> Option<FlowControl> 
         Some(_) => Some(FlowControl::None),
         None => None,
     };
+    let guarded = match kind {
+        Some(kind @ ("florax" | "destination" | "simple")) => Some(guard_part::read(kind, &table, buffer)),
+        _ => None,
+    };
     table.finish();
+    if let Some(guarded) = guarded {
+        return guarded;
+    }
     parameters
 }
 

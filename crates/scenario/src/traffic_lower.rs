@@ -93,7 +93,7 @@ impl Ground<'_, '_> {
         None
     }
 
-    fn hosts(&self, names: &[HostName], key: &str) -> Option<Vec<u32>> {
+    pub(crate) fn hosts(&self, names: &[HostName], key: &str) -> Option<Vec<u32>> {
         let mut hosts = Vec::new();
         let mut right = true;
         for (at, name) in names.iter().enumerate() {

@@ -190,7 +190,7 @@ fn known_entry(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficP
     })
 }
 
-fn hosts_list(value: &Value) -> Read<Vec<HostName>> {
+pub(crate) fn hosts_list(value: &Value) -> Read<Vec<HostName>> {
     let hosts = list(value, "[\"H1\", \"H2\"]")?.iter().map(|item| HostName::parse(&item.value));
     let hosts = hosts.collect::<Result<Vec<_>, _>>()?;
     let text = hosts.iter().map(HostName::to_string).collect::<Vec<_>>().join(" ");

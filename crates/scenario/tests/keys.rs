@@ -26,6 +26,7 @@ fn base(key: &Key, variant: Option<&str>) -> (String, String) {
         "fabric.link.tier" => (plain, "fabric.link.core".into()),
         "path" => (format!("{plain}[[path]]\n"), "path.0".into()),
         "route" => (format!("{plain}[[route]]\n"), "route.0".into()),
+        "agreement" => (format!("{plain}[[agreement]]\n"), "agreement.0".into()),
         "fail" => (format!("{plain}[[fail]]\n"), "fail.0".into()),
         "traffic" => {
             let lines = match variant {
@@ -98,9 +99,15 @@ fn parameters_of_transports_are_keys_too() {
 /// The mechanisms of switches tell their parameters where they are implemented: no other keys, no other defaults.
 #[test]
 fn switch_mechanisms_agree_with_their_own_tables() {
-    for mechanism in
-        [&protocols::pause::PFC, &protocols::pause::PAUSE, &protocols::cbfc::MECHANISM, &protocols::ecn::MECHANISM]
-    {
+    for mechanism in [
+        &protocols::pause::PFC,
+        &protocols::pause::PAUSE,
+        &protocols::cbfc::MECHANISM,
+        &protocols::florax::FLORAX,
+        &protocols::florax::DESTINATION,
+        &protocols::florax::SIMPLE,
+        &protocols::ecn::MECHANISM,
+    ] {
         let section = mechanism.family.key();
         let of_kind = |key: &&Key| key.section == section && key.variants.contains(&mechanism.kind);
         let ours: Vec<(&str, &str)> = keys::keys()

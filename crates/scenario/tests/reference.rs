@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const BEGIN: &str = "<!-- keys: begin (generated, see crates/scenario/tests/reference.rs) -->\n";
 const END: &str = "<!-- keys: end -->\n";
 /// How each table is written in a scenario.
-const SECTIONS: [(&str, &str); 24] = [
+const SECTIONS: [(&str, &str); 25] = [
     ("", "Top level"),
     ("fabric", "`[fabric]`"),
     ("fabric.link", "`[fabric.link]`"),
@@ -19,6 +19,7 @@ const SECTIONS: [(&str, &str); 24] = [
     ("path", "`[[path]]`"),
     ("fail", "`[[fail]]`"),
     ("route", "`[[route]]`"),
+    ("agreement", "`[[agreement]]`"),
     ("switch", "`[switch]`"),
     ("switch.flow_control", "`[switch.flow_control]`"),
     ("switch.overload", "`[switch.overload]`"),

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use crate::render::table::{Layout, table};
 use protocols::describe::{Mechanism, Parameter};
-use protocols::{cbfc, detour, ecn, halve, pabo, pause, tags, transport, trim};
+use protocols::{cbfc, detour, ecn, florax, halve, pabo, pause, tags, transport, trim};
 use scenario::keys::{self, Default, Key};
 use serde_json::{Value, json};
 
@@ -26,6 +26,9 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &pause::PAUSE,
         &pause::PFC,
         &cbfc::MECHANISM,
+        &florax::FLORAX,
+        &florax::DESTINATION,
+        &florax::SIMPLE,
         &tags::TAGGER,
         &pabo::MECHANISM,
         &detour::MECHANISM,

@@ -1,5 +1,6 @@
 //! `tidegate why`: what happened to a packet, a flow or a port of a traced run, in sentences.
 
+mod calls;
 mod flow;
 mod packet;
 mod pauses;

@@ -4,7 +4,7 @@ use super::numbers::{counted, grouped, percent, rate, size, span, span_ps};
 use super::table::{Layout, table};
 use crate::output::{Style, styled};
 use record::flows::SizeBin;
-use record::summary::{Distribution, PortLoad, Reordering, Summary};
+use record::summary::{Backpressure, Distribution, PortLoad, Reordering, StopsAt, Summary};
 use record::timing::Timing;
 use std::fmt::Write as _;
 
@@ -195,6 +195,23 @@ impl Page {
             ),
         };
         self.line("pauses", &text);
+        let Some(pressure) = &summary.backpressure else { return };
+        let Backpressure { xoffs, changes, xons, expiries, .. } = *pressure;
+        let text = format!(
+            "{} XOFF, {} new rates, {} XON, {} expired; {} of control frames; at most {} at a port, {}",
+            grouped(xoffs),
+            grouped(changes),
+            grouped(xons),
+            grouped(expiries),
+            size(pressure.control_bytes),
+            counted(pressure.table_max, "flow"),
+            size(pressure.table_bytes)
+        );
+        self.line("outputs", &text);
+        for output in pressure.outputs.iter().take(PORTS) {
+            let StopsAt { node, port, peer, xoffs } = output;
+            self.line("", &format!("{node} port {port} to {peer}: {} XOFF", grouped(*xoffs)));
+        }
     }
 
     fn links(&mut self, summary: &Summary) {

@@ -59,6 +59,7 @@ impl Host {
         }
         match frame.kind {
             Kind::Credit => self.on_credit(in_port, &frame, window),
+            Kind::Xoff | Kind::Xon => self.on_xoff(in_port, &frame, window),
             _ if frame.is_mac_control() => self.on_pause(in_port, &frame),
             _ if frame.dst != self.index => self.relay(frame, in_port, window),
             Kind::Data => self.on_data(in_port, &frame, window),
@@ -70,15 +71,15 @@ impl Host {
 
     fn on_pause(&mut self, in_port: u16, frame: &Frame) {
         self.ledger.control_heard += 1;
-        if !self.network.host.obeys_pause {
+        if !self.obeys() {
             return;
         }
-        let Some(parameters) = self.network.switch.flow_control.pause() else { return };
+        let Some(reaction) = self.network.switch.flow_control.reaction_bit_times() else { return };
         let now = frame.at;
         let port = &mut self.ports[usize::from(in_port)];
         let classes = if frame.kind == Kind::Pfc { frame.entropy as u8 } else { 0xff };
         let span = quanta_time(frame.aux as u16, port.link.rate);
-        let reaction = port.link.rate.serialise(parameters.reaction_bit_times.div_ceil(8));
+        let reaction = port.link.rate.serialise(reaction.div_ceil(8));
         port.pause.hear(now, classes, span, reaction);
         if let Some(tracer) = &mut self.tracer {
             tracer.note_heard(now, in_port, frame, reaction, span);
@@ -87,6 +88,9 @@ impl Host {
             self.pause_events.push(PauseEvent { at: now, port: in_port, classes, pause: span > Time::ZERO });
         }
         let look = (now + reaction).max(port.busy_until);
+        if span > Time::ZERO {
+            self.slow_down(now, in_port, |_, class| classes & 1 << class != 0);
+        }
         if look < self.due.at(in_port) {
             self.due.set(in_port, look);
         }

@@ -21,6 +21,8 @@ pub(super) enum Stance {
     Ready,
     /// In the port's heap of paced flows.
     Paced,
+    /// In that heap too, because its flow is held: an XON ends it early.
+    Held,
     /// Until a frame or timer.
     Idle,
 }

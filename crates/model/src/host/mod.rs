@@ -11,6 +11,7 @@ mod arrive;
 mod credit;
 mod delays;
 mod flows;
+mod held;
 mod nic;
 mod reorder;
 mod starts;
@@ -34,6 +35,7 @@ use engine::Window;
 use fabric::NodeId;
 use fabric::routing::mix32;
 use flows::{Incoming, Outgoing};
+use held::HostHolds;
 use nic::Port;
 use protocols::endpoint::Reply;
 use protocols::frame::Frame;
@@ -62,6 +64,8 @@ enum Event {
     Change(u16, bool),
     /// All ports repeat their credits.
     Regrant,
+    /// A flow that is held may send, or is held no more.
+    Held,
 }
 
 /// One host of the fabric.
@@ -108,6 +112,8 @@ pub(crate) struct Host {
     pub(crate) delays: Delays,
     /// How frames that arrived since the last reset had travelled, where switches turn frames around.
     pub(crate) travel: Option<Box<Travel>>,
+    /// Flows that it was told to hold.
+    pub(crate) holds: Option<Box<HostHolds>>,
     /// What came back of own flows, by flow, where senders slow down for it.
     returns: BTreeMap<u32, Returns>,
     /// Takes notes, where the host is watched.
@@ -149,6 +155,7 @@ impl Host {
             goodput_bytes: vec![0; network.traffic_entries],
             delays: Delays::new(),
             travel: network.turns().then(Box::default),
+            holds: None,
             returns: BTreeMap::new(),
             tracer: Tracer::new(network, node),
             reordering: reorder::density(network),
@@ -226,6 +233,7 @@ impl Host {
             Event::Receiver(slot) => self.on_receiver_timer(now, slot, window),
             Event::Change(port, fails) => self.change(now, port, fails),
             Event::Regrant => self.regrant(now, window),
+            Event::Held => self.serve_held(now, window),
         }
     }
 
@@ -246,7 +254,8 @@ impl Host {
 
     /// Frames that wait in this host: replies, and what it relays.
     pub fn waiting_frames(&self) -> impl Iterator<Item = &Frame> {
-        self.ports.iter().flat_map(Port::waiting_frames)
+        let held = self.holds.iter().flat_map(|holds| holds.held.frames());
+        self.ports.iter().flat_map(Port::waiting_frames).chain(held)
     }
 
     /// Flows that have started here and not ended: with their start and what is known of them.

@@ -11,6 +11,7 @@ use engine::{Ring, Window};
 use fabric::PortPeer;
 use protocols::cbfc::CreditPort;
 use protocols::endpoint::Offer;
+use protocols::florax::Pair;
 use protocols::frame::{Frame, Kind, flags};
 use protocols::pause::PauseState;
 use protocols::scheduler::Turn;
@@ -73,6 +74,20 @@ impl Port {
         }
     }
 
+    /// Takes out the made frames of `pair`, in order.
+    #[cold]
+    pub fn take_frames(&mut self, pair: Pair, mut to: impl FnMut(Frame)) {
+        for ring in &mut self.frames {
+            for _ in 0..ring.len() {
+                match ring.pop() {
+                    Some(frame) if pair.covers(frame.src, frame.dst) => to(frame),
+                    Some(frame) => ring.push(frame),
+                    None => {}
+                }
+            }
+        }
+    }
+
     /// The frames that wait in a class, the oldest first.
     pub fn queued(&self, class_slot: usize) -> impl Iterator<Item = &Frame> {
         self.frames[class_slot].iter()
@@ -105,7 +120,14 @@ impl Host {
     }
 
     /// Queues a frame that is made already.
-    pub(super) fn queue_frame(&mut self, now: Time, port: u16, mut frame: Frame) {
+    pub(super) fn queue_frame(&mut self, now: Time, port: u16, frame: Frame) {
+        if self.holds.is_none() || !self.hold_back(now, port, &frame) {
+            self.queue_now(now, port, frame);
+        }
+    }
+
+    /// Queues a frame, whether or not its flow is held.
+    pub(super) fn queue_now(&mut self, now: Time, port: u16, mut frame: Frame) {
         frame.at = now;
         if self.tracer.is_some() {
             self.note_queued(now, port, &frame);
@@ -167,7 +189,7 @@ impl Host {
             }
             self.ports[index].paced.pop();
             let flow = &self.outgoing[slot as usize];
-            if flow.active && flow.generation == generation && flow.stance == Stance::Paced {
+            if flow.active && flow.generation == generation && matches!(flow.stance, Stance::Paced | Stance::Held) {
                 self.enter_round(slot);
             }
         }
@@ -208,6 +230,13 @@ impl Host {
         if !flow.active || flow.generation != generation {
             return false; // the flow ended while it waited for its turn
         }
+        if self.holds.is_some()
+            && let Some(until) = self.held_until(now, port_index, flow.dst)
+        {
+            self.pace(slot, until.max(now + Time::from_ps(1)));
+            self.outgoing[slot as usize].stance = Stance::Held;
+            return false;
+        }
         match self.poll(now, slot) {
             Offer::Send(segment) => {
                 let flow = &mut self.outgoing[slot as usize];
@@ -220,6 +249,9 @@ impl Host {
                 let (flow_number, dst, class, traffic) = (flow.flow, flow.dst, flow.class, flow.traffic);
                 let (start, ttl, src) = (flow.start.as_ps(), self.network.host.ttl, self.index);
                 let at = self.occupy(now, port_index, class, segment.size_bytes);
+                if self.holds.is_some() {
+                    self.note_sent(now, port_index, dst, segment.size_bytes);
+                }
                 let tracer = &mut self.tracer;
                 window.send_with(port_index, |frame| {
                     frame.0 = Frame {

@@ -22,9 +22,8 @@ impl Switch {
     #[inline(always)] // also called by the watched switch, which must not cost the others the inlining
     pub(super) fn handle(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.ledger.hops += 1;
-        let special = self.ports[usize::from(in_port)].alert & (alert::FRAGILE | alert::TAGGED | alert::CREDIT) != 0
-            || frame.is_mac_control()
-            || frame.ttl == 0;
+        let rare = alert::FRAGILE | alert::TAGGED | alert::CREDIT | alert::GUARDED;
+        let special = self.ports[usize::from(in_port)].alert & rare != 0 || frame.is_mac_control() || frame.ttl == 0;
         if special && self.divert(in_port, frame, window) {
             return;
         }
@@ -44,12 +43,16 @@ impl Switch {
             self.lose(in_port, frame, cause);
         } else if frame.kind == Kind::Credit {
             self.on_credit(in_port, frame, window);
+        } else if matches!(frame.kind, Kind::Xoff | Kind::Xon) {
+            self.on_xoff(in_port, frame);
         } else if frame.is_mac_control() {
             self.on_pause(in_port, frame);
         } else if self.ports[usize::from(in_port)].alert & alert::CREDIT != 0 {
             self.forward_credited(in_port, frame, window);
         } else if frame.ttl == 0 || self.ports[usize::from(in_port)].alert & alert::TAGGED != 0 {
             self.forward_unless_old(in_port, frame, window);
+        } else if self.guarded.is_some() {
+            self.forward_guarded(in_port, frame, window);
         } else {
             return false;
         }
@@ -98,7 +101,7 @@ impl Switch {
     /// Sends a frame on by `egress`: at once where the wire is free and nothing may go before it, else
     /// through the queue.
     #[inline]
-    fn forward(&mut self, egress: u16, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+    pub(super) fn forward(&mut self, egress: u16, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.forward_as(egress, in_port, (frame.class, frame.class), frame, window);
     }
 

@@ -47,13 +47,22 @@ impl Switch {
                 self.details[usize::from(egress)].turn.charge(class, bytes);
             }
             self.release(in_port, in_class, size_bytes);
-            if !self.renewals.is_empty() {
-                self.after_release(now, in_port, in_class, window);
+            if self.attends {
+                self.attend(now, egress, (in_port, in_class), window);
             }
         }
         let port = &self.ports[usize::from(egress)];
         let more = port.waiting != 0 || port.alert & alert::CONTROL != 0;
         self.due.set(egress, if more { port.busy_until } else { Time::MAX });
+    }
+
+    /// A frame that had come by `in_port` in `in_class` left the buffer by `egress`: who may go on?
+    fn attend(&mut self, now: Time, egress: u16, (in_port, in_class): (u16, u8), window: &mut Window<'_, OnWire>) {
+        if self.guarded.is_none() {
+            self.after_release(now, in_port, in_class, window);
+        } else {
+            self.let_go(now, egress, window);
+        }
     }
 
     /// Whether the other queue of a pair is empty too, if there is one.

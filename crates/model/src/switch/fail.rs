@@ -53,6 +53,7 @@ impl Switch {
                 self.after_release(now, frame.in_port, frame.in_class, window);
             }
         }
+        self.lose_held(now, port_index, window);
         self.due.set(port_index, Time::MAX);
     }
 

@@ -14,6 +14,8 @@ mod arrive;
 mod credit;
 mod depart;
 mod fail;
+mod guard;
+mod held;
 mod load;
 mod pause;
 mod pin;
@@ -21,6 +23,7 @@ mod tags;
 mod trim;
 mod turn;
 mod watch;
+mod watch_guard;
 
 use crate::account::Ledger;
 use crate::due::Due;
@@ -35,6 +38,7 @@ use admit::Limit;
 use engine::{Ring, Window};
 use fabric::NodeId;
 use fabric::routing::{PortSet, mix32};
+use guard::Guarded;
 use load::Loads;
 use protocols::cbfc::CreditPort;
 use protocols::ecn::Marker;
@@ -47,6 +51,7 @@ use trim::Trimmer;
 use units::Time;
 use units::random::{Stream, purpose};
 
+pub(crate) use held::Held;
 pub(crate) use pause::PauseEvent;
 use turn::Turner;
 
@@ -79,6 +84,8 @@ pub(crate) mod alert {
     pub const TAGGED: u8 = 8;
     /// The link is under credits.
     pub const CREDIT: u8 = 16;
+    /// Frames that come by this port belong to flows that outputs guard.
+    pub const GUARDED: u8 = 64;
 }
 
 /// What only some frames through a port touch.
@@ -138,6 +145,12 @@ pub(crate) struct Switch {
     pub(crate) turner: Option<Box<Turner>>,
     /// Cuts what finds no room.
     pub(crate) trimmer: Option<Box<Trimmer>>,
+    /// Where outputs decide whom to stop.
+    pub(crate) guarded: Option<Box<Guarded>>,
+    /// Whether somebody must be asked when a frame leaves the buffer: an account is paused, or outputs are guarded.
+    attends: bool,
+    /// The next thing that happens by itself: a renewal, a change of a link, the end of a hold.
+    wakes_at: Time,
     /// By port, then slot of the class; after all of them the bounce queues in the same order.
     pub(crate) queues: Vec<Queue>,
     /// By ingress port, then slot of the class (one slot for 802.3x).
@@ -210,7 +223,8 @@ impl Switch {
                 waiting: 0,
                 alert: if detail.link.fragile { alert::FRAGILE } else { 0 }
                     | if network.tags.is_some() { alert::TAGGED } else { 0 }
-                    | if detail.credit.is_some() { alert::CREDIT } else { 0 },
+                    | if detail.credit.is_some() { alert::CREDIT } else { 0 }
+                    | if parameters.flow_control.guard().is_some() { alert::GUARDED } else { 0 },
             })
             .collect();
         let mut headroom = vec![0; ports.len() * account_slots];
@@ -234,7 +248,9 @@ impl Switch {
         // What is under credits has its own room: nothing of it counts against the shared buffer.
         let none_shared = Limit::new(Threshold::Static { bytes: 0 });
         let xoff_limit = match parameters.flow_control {
-            FlowControl::None => Limit::NONE,
+            FlowControl::None | FlowControl::Florax(_) | FlowControl::Destination(_) | FlowControl::Simple(..) => {
+                Limit::NONE
+            }
             FlowControl::Pause(pause) | FlowControl::Pfc(pause) => Limit::new(pause.xoff),
             FlowControl::Credit(_) => none_shared,
         };
@@ -244,13 +260,17 @@ impl Switch {
         changes.sort_unstable_by(|a, b| b.cmp(a));
         let (turning, turner) = Turner::new(node, network);
         let pairs = if matches!(parameters.overload, Overload::Bounce { .. }) { ports.len() * slots } else { 0 };
-        Switch {
+        let guarded = Guarded::new(network, ports.len());
+        let mut switch = Switch {
             node,
             salt: network.salt(node),
             turning,
             pairs,
             turner,
             trimmer: Trimmer::new(node, network),
+            attends: false,
+            guarded,
+            wakes_at: Time::MAX,
             queues: vec![Queue::new(); ports.len() * slots + pairs],
             accounts: vec![IngressAccount::default(); ports.len() * account_slots],
             headroom,
@@ -288,7 +308,9 @@ impl Switch {
             egress_limit,
             xoff_limit,
             network: Arc::clone(network),
-        }
+        };
+        switch.set_timer();
+        switch
     }
 
     /// Asks the processor for what the next run will touch.
@@ -359,12 +381,21 @@ impl Switch {
 
     #[inline]
     fn has_timers(&self) -> bool {
-        !self.renewals.is_empty() || !self.changes.is_empty()
+        self.wakes_at != Time::MAX
     }
 
+    #[inline]
     fn next_timer(&self) -> Time {
+        self.wakes_at
+    }
+
+    /// Renewals, changes or holds are others than before.
+    fn set_timer(&mut self) {
         let renewal = self.renewals.iter().map(|renewal| renewal.0).min().unwrap_or(Time::MAX);
-        renewal.min(self.changes.last().map_or(Time::MAX, |change| change.0))
+        let change = self.changes.last().map_or(Time::MAX, |change| change.0);
+        let hold = self.guarded.as_ref().map_or(Time::MAX, |guarded| guarded.held.next_event());
+        self.wakes_at = renewal.min(change).min(hold);
+        self.attends = !self.renewals.is_empty() || self.guarded.is_some();
     }
 
     #[cold]
@@ -373,6 +404,8 @@ impl Switch {
             self.change(now, window);
         }
         self.renew(now, window);
+        self.serve_held(now);
+        self.set_timer();
     }
 
     #[inline]

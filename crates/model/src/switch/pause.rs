@@ -49,6 +49,7 @@ impl Switch {
         let xon = self.xon_bytes();
         if self.accounts[index].may_resume(xon) {
             self.renewals.retain(|renewal| renewal.1 as usize != index);
+            self.set_timer();
             self.ledger.resumes_sent += 1;
             if self.tracer.is_some() {
                 self.note_go(now, index);
@@ -98,6 +99,7 @@ impl Switch {
         // Renewed at half time: a pause frame that waits behind one frame still comes in time.
         let half = quanta_time(parameters.quanta, self.details[usize::from(port)].link.rate) / 2;
         self.renewals.push((now + half.max(Time::from_ps(1)), account as u32));
+        self.set_timer();
         self.send_control(now, port, control, window);
     }
 
@@ -118,11 +120,11 @@ impl Switch {
     pub(super) fn on_pause(&mut self, in_port: u16, frame: &Frame) {
         self.ledger.control_heard += 1;
         let now = frame.at;
-        let Some(parameters) = self.network.switch.flow_control.pause() else { return };
+        let Some(reaction) = self.network.switch.flow_control.reaction_bit_times() else { return };
         let detail = &mut self.details[usize::from(in_port)];
         let classes = if frame.kind == Kind::Pfc { frame.entropy as u8 } else { 0xff };
         let span = quanta_time(frame.aux as u16, detail.link.rate);
-        let reaction = detail.link.rate.serialise(parameters.reaction_bit_times.div_ceil(8));
+        let reaction = detail.link.rate.serialise(reaction.div_ceil(8));
         detail.pause.hear(now, classes, span, reaction);
         if let Some(tracer) = &mut self.tracer {
             tracer.note_heard(now, in_port, frame, reaction, span);

@@ -196,7 +196,7 @@ impl Switch {
     }
 
     /// Whether a frame of this class that goes to `port` now is on its wire at once.
-    fn is_free(&mut self, port: u16, frame: &Frame) -> bool {
+    pub(super) fn is_free(&mut self, port: u16, frame: &Frame) -> bool {
         let state = &self.ports[usize::from(port)];
         if state.busy_until > frame.at {
             return false;

@@ -46,7 +46,7 @@ impl Switch {
         let account = (self.lossless & 1 << frame.class != 0)
             .then(|| u64::from(self.accounts[self.account_index(in_port, frame.class)].bytes));
         let first = self.tracer.as_mut().map_or(0, |tracer| {
-            (tracer.lost, tracer.turned, tracer.told) = (None, None, false);
+            (tracer.lost, tracer.turned, tracer.told, tracer.held) = (None, None, false, false);
             tracer.events.len()
         });
         self.handle(in_port, &frame, window);
@@ -78,6 +78,8 @@ impl Switch {
                 tracer.note_loss(&frame, now, cause, (Some(in_port), Some(egress)), before.queue, account);
             } else if let Some(turned) = tracer.turned {
                 self.note_turned(&mut tracer, &frame, egress, turned);
+            } else if tracer.held {
+                self.note_held(&mut tracer, &frame, egress, wanted);
             } else {
                 self.note_forwarded(&mut tracer, &frame, (egress, own), before, wanted);
             }

@@ -47,6 +47,8 @@ pub(crate) struct Tracer {
     pub turned: Option<Turned>,
     /// Whether what became of the frame that is being handled has been noted already.
     pub told: bool,
+    /// Whether the frame that is being handled waits because its flow is held.
+    pub held: bool,
 }
 
 impl Tracer {
@@ -62,6 +64,7 @@ impl Tracer {
             lost: None,
             turned: None,
             told: false,
+            held: false,
         }))
     }
 

@@ -81,11 +81,13 @@ pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
             marking: Marking::None,
             scheduler: Scheduler::Strict,
         },
+        agreements: Vec::new(),
         host: HostParameters {
             transport: transport("roce", &[]),
             reply_class: Some(6),
             obeys_pause: true,
             on_bounce: Default::default(),
+            stopping: Default::default(),
             ttl: 64,
             mtu_bytes: 1518,
         },

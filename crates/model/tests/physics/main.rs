@@ -8,6 +8,7 @@ mod credits;
 mod deadlock;
 mod displacement;
 mod failures;
+mod guard;
 mod lone_flow;
 mod lossless;
 mod queueing;

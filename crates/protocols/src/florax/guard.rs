@@ -11,6 +11,9 @@ use units::{Rate, Time};
 /// Entries that a new flow looks at for one that is no longer active: the table shrinks as fast as it grows, and at its
 /// bound a new flow waits no longer than this for a place.
 const LOOKS: usize = 8;
+/// After a decision that stopped nobody, as many frames pass without another as it looked at flows, over this: however
+/// many flows there are, a frame costs no more than so many looks on average.
+const LOOKS_PER_FRAME: usize = 16;
 
 /// What a port tells the neighbour by which a flow comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +65,8 @@ pub struct Guard {
     upper: u64,
     /// Nobody is left to be stopped until then.
     all_stopped_until: Time,
+    /// Frames that pass before the next decision.
+    patience: usize,
     /// Where the next look for a flow that is no longer active begins.
     cursor: Pair,
     demands: Vec<Demand>,
@@ -77,6 +82,7 @@ impl Guard {
             stopped: BTreeSet::new(),
             upper: parameters.upper,
             all_stopped_until: Time::ZERO,
+            patience: 0,
             cursor: Pair { src: 0, dst: 0 },
             demands: Vec::new(),
             rates: Vec::new(),
@@ -175,8 +181,14 @@ impl Guard {
             if now >= self.all_stopped_until {
                 self.stop_everybody(parameters, now, switch, calls);
             }
-        } else if flows && occupancy > self.upper && self.stop_congesting(parameters, now, rate, switch, calls) {
-            self.upper = self.upper.saturating_add(parameters.raise).min(parameters.max_upper);
+        } else if flows && occupancy > self.upper {
+            if self.patience > 0 {
+                self.patience -= 1;
+            } else if self.stop_congesting(parameters, now, rate, switch, calls) {
+                self.upper = self.upper.saturating_add(parameters.raise).min(parameters.max_upper);
+            } else {
+                self.patience = self.flows.len() / LOOKS_PER_FRAME;
+            }
         }
     }
 
@@ -262,7 +274,7 @@ impl Guard {
         if occupancy >= parameters.lower {
             return;
         }
-        self.upper = parameters.upper;
+        (self.upper, self.patience) = (parameters.upper, 0);
         self.all_stopped_until = Time::ZERO;
         while let Some(pair) = self.stopped.pop_first() {
             let Some(flow) = self.flows.get_mut(&pair) else { continue };

@@ -24,9 +24,9 @@ const BURST_GAP: Parameter = Parameter {
 };
 const EXPIRY: Parameter = Parameter {
     key: "expiry",
-    default: "5ms",
-    meaning: "how long an XOFF lasts without an XON, above 0",
-    source: NO_NUMBER,
+    default: "20ms",
+    meaning: "how long an XOFF lasts without an XON, above 0; longer than a full buffer takes to drain",
+    source: "FLORAX, section 4.2.2: a hedge against lost XONs, so normally the XON is first; the number is ours",
 };
 const FLOWS: Parameter = Parameter {
     key: "flows",
@@ -46,9 +46,9 @@ pub const FLORAX: Mechanism = Mechanism {
         LOWER,
         Parameter {
             key: "max_upper",
-            default: "0.9",
+            default: "0.8",
             meaning: "share of a port's buffer above which every flow is blocked, from `upper` to 1",
-            source: NO_NUMBER,
+            source: "FLORAX, section 4.2.2: against overflow, so what is on its way must fit above it; the number is ours",
         },
         Parameter {
             key: "raise",
@@ -65,12 +65,6 @@ pub const FLORAX: Mechanism = Mechanism {
             source: "choice of this project: the paper drops what comes despite an XOFF, and does not say from when on",
         },
         FLOWS,
-        Parameter {
-            key: "agreements",
-            default: "none",
-            meaning: "service-level rates, a list of { from, to, rate }: shares are weighted by them",
-            source: "FLORAX, section 4.1.2",
-        },
     ],
 };
 

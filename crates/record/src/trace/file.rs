@@ -1,6 +1,6 @@
 //! `trace.parquet`: one row an event; columns that an event does not need are empty.
 
-use super::{Load, PacketKind, TraceEvent, TraceRow, TracedPacket};
+use super::{Load, PacketKind, TraceEvent, TraceRow, TracedPacket, Traffic};
 use crate::RecordError;
 use crate::table::{Column, Data, Kind, Table, TableWriter, read_table};
 use std::borrow::Cow;
@@ -37,6 +37,10 @@ pub fn trace_columns() -> Vec<Column> {
         optional("since_ps"),
         optional("until_ps"),
         Column::new("cause", Kind::Text).optional(),
+        optional("src_node"),
+        optional("dst_node"),
+        optional("rate_bps"),
+        optional("waiting"),
     ]
 }
 
@@ -55,6 +59,9 @@ struct Cells {
     since: Option<Time>,
     until: Option<Time>,
     cause: Option<String>,
+    of: Traffic,
+    rate_bps: Option<u64>,
+    waiting: Option<u64>,
 }
 
 impl Cells {
@@ -97,6 +104,17 @@ impl Cells {
             TraceEvent::Paused { port, class, from, until } => {
                 Cells { class: *class, since: Some(*from), until: Some(*until), ..at(*port) }
             }
+            TraceEvent::Xoff { port, egress, of, rate_bps, waiting } => {
+                let (other_port, rate_bps, waiting) = (Some(*egress), Some(*rate_bps), Some(*waiting));
+                Cells { other_port, of: *of, rate_bps, waiting, ..at(*port) }
+            }
+            TraceEvent::Xon { port, egress, of, waiting } => {
+                Cells { other_port: Some(*egress), of: *of, waiting: Some(*waiting), ..at(*port) }
+            }
+            TraceEvent::Held { port, of, rate_bps, until } => {
+                Cells { of: *of, rate_bps: Some(*rate_bps), until: Some(*until), ..at(*port) }
+            }
+            TraceEvent::Freed { port, of } => Cells { of: *of, ..at(*port) },
             TraceEvent::Resumed { port, class, from } => Cells { class: *class, since: Some(*from), ..at(*port) },
         }
     }
@@ -151,6 +169,26 @@ impl Cells {
             "go" => TraceEvent::Go { port: port()?, class, account_bytes: bytes()? },
             "paused" => TraceEvent::Paused { port: port()?, class, from: since()?, until: until()? },
             "resumed" => TraceEvent::Resumed { port: port()?, class, from: since()? },
+            "xoff" => TraceEvent::Xoff {
+                port: port()?,
+                egress: other_port()?,
+                of: self.of,
+                rate_bps: self.rate_bps.ok_or("rate_bps")?,
+                waiting: self.waiting.ok_or("waiting")?,
+            },
+            "xon" => TraceEvent::Xon {
+                port: port()?,
+                egress: other_port()?,
+                of: self.of,
+                waiting: self.waiting.ok_or("waiting")?,
+            },
+            "held" => TraceEvent::Held {
+                port: port()?,
+                of: self.of,
+                rate_bps: self.rate_bps.ok_or("rate_bps")?,
+                until: until()?,
+            },
+            "freed" => TraceEvent::Freed { port: port()?, of: self.of },
             "link down" => TraceEvent::LinkDown { port: port()? },
             "link up" => TraceEvent::LinkUp { port: port()? },
             _ => return Err("event"),
@@ -200,6 +238,10 @@ impl TraceTable {
             cells.since.map(Time::as_ps).into(),
             cells.until.map(Time::as_ps).into(),
             cells.cause.as_deref().into(),
+            cells.of.src.into(),
+            cells.of.dst.into(),
+            cells.rate_bps.into(),
+            cells.waiting.into(),
         ])
     }
 
@@ -247,6 +289,9 @@ impl Row<'_> {
             since: self.number("since_ps")?.map(Time::from_ps),
             until: self.number("until_ps")?.map(Time::from_ps),
             cause: self.text("cause")?,
+            of: Traffic { src: self.number("src_node")?, dst: self.number("dst_node")? },
+            rate_bps: self.number("rate_bps")?,
+            waiting: self.number("waiting")?,
         };
         let class = cells.class;
         Ok(TraceRow {

@@ -74,6 +74,15 @@ pub struct Load {
     pub bytes: u64,
 }
 
+/// Frames from one host to another, by node; `None` for every host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Traffic {
+    /// From.
+    pub src: Option<u32>,
+    /// To.
+    pub dst: Option<u32>,
+}
+
 /// What happened. Ports are those of the row's node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceEvent {
@@ -223,6 +232,48 @@ pub enum TraceEvent {
         /// When it takes effect.
         from: Time,
     },
+    /// An output told a neighbour to slow or stop frames of one flow, one destination, or all.
+    Xoff {
+        /// The port towards that neighbour.
+        port: u16,
+        /// The output whose buffer is too full.
+        egress: u16,
+        /// Whose frames.
+        of: Traffic,
+        /// What may still come, in bits a second; 0 for nothing.
+        rate_bps: u64,
+        /// What waits there, in packets or bytes, as its limit counts.
+        waiting: u64,
+    },
+    /// The output told a neighbour that they may go on.
+    Xon {
+        /// The port towards that neighbour.
+        port: u16,
+        /// The output.
+        egress: u16,
+        /// Whose frames.
+        of: Traffic,
+        /// What waits there still.
+        waiting: u64,
+    },
+    /// The node was told to hold frames of one flow or destination.
+    Held {
+        /// Those that leave by this port.
+        port: u16,
+        /// Whose frames.
+        of: Traffic,
+        /// What may pass, in bits a second.
+        rate_bps: u64,
+        /// When it expires.
+        until: Time,
+    },
+    /// The node was told to let them go.
+    Freed {
+        /// Those that leave by this port.
+        port: u16,
+        /// Whose frames.
+        of: Traffic,
+    },
     /// The link failed.
     LinkDown {
         /// At this port.
@@ -258,6 +309,10 @@ impl TraceEvent {
             TraceEvent::Go { .. } => "go",
             TraceEvent::Paused { .. } => "paused",
             TraceEvent::Resumed { .. } => "resumed",
+            TraceEvent::Xoff { .. } => "xoff",
+            TraceEvent::Xon { .. } => "xon",
+            TraceEvent::Held { .. } => "held",
+            TraceEvent::Freed { .. } => "freed",
             TraceEvent::LinkDown { .. } => "link down",
             TraceEvent::LinkUp { .. } => "link up",
         }

@@ -7,6 +7,11 @@ const FC: &str = "switch.flow_control";
 const O: &str = "switch.overload";
 const T: &str = "switch.tags";
 const STOP: &[&str] = &["pause", "pfc"];
+/// The output decides.
+const GUARD: &[&str] = &["florax", "destination", "simple"];
+const TABLE: &[&str] = &["florax", "destination"];
+const REACT: &[&str] = &["pause", "pfc", "simple"];
+const NO_NUMBER: &str = "choice of this project: the FLORAX paper gives no number";
 const MECHANISM: Of = Of("a table with `kind`", "{}");
 
 pub(super) const KEYS: &[Key] = &[
@@ -29,7 +34,8 @@ pub(super) const KEYS: &[Key] = &[
         .value("strict", "IEEE 802.1Q-2022, 8.6.8.1")
         .means("which class a port serves next; hosts use the same"),
     key(S, "tags", &[], MECHANISM).value("none", OURS).means("how a frame's class changes on its way"),
-    key(FC, "kind", &[], TEXT).value("none", OURS).means("none, pause (802.3x: the whole port), pfc (802.1Qbb: per class) or cbfc (credits per class)"),
+    key(FC, "kind", &[], TEXT).value("none", OURS).means("none, pause (802.3x: the whole port), pfc (802.1Qbb: per class), cbfc (credits per class), or what the output decides: \
+             florax (by flow), destination (by destination), simple (802.3x)"),
     key(FC, "priorities", &["pfc", "cbfc"], Of("a list of classes", "[3]")).means("the lossless classes, 0 to 7"),
     key(FC, "xoff", STOP, Of("auto, a size, or a share of the free buffer", "\"100KB\""))
         .value("auto", "auto is alpha 1/8, the shift by 3 of HPCC's ns-3 fork")
@@ -43,7 +49,31 @@ pub(super) const KEYS: &[Key] = &[
     key(FC, "quanta", STOP, COUNT)
         .value("65535", "IEEE 802.3, annex 31B: the longest pause")
         .means("how long a pause lasts unless renewed, in 512 bit times, 1 to 65535"),
-    key(FC, "reaction", STOP, COUNT)
+    key(FC, "upper", GUARD, SHARE)
+        .value("0.5", NO_NUMBER)
+        .means("share of a port's buffer (switch.queue) above which it stops others, 0 to 1, above `lower`"),
+    key(FC, "lower", GUARD, SHARE)
+        .value("0.25", NO_NUMBER)
+        .means("share of a port's buffer below which everybody may go on, above 0"),
+    key(FC, "max_upper", &["florax"], SHARE)
+        .value("0.8", "FLORAX, section 4.2.2: against overflow, so what is on its way must fit above it; the number is ours")
+        .means("share of a port's buffer above which every flow is blocked, from `upper` to 1"),
+    key(FC, "raise", &["florax"], SHARE)
+        .value("0.1", "choice of this project: FLORAX, section 4.2.2, resets the upper threshold, so something raises it")
+        .means("share of `upper` by which it rises, up to `max_upper`, when flows were stopped, until they may go on"),
+    key(FC, "burst_gap", GUARD, TIME)
+        .value("10ms", NO_NUMBER)
+        .means("silence after which a burst is over and a flow no longer counts, above 0"),
+    key(FC, "expiry", GUARD, TIME)
+        .value("20ms", "FLORAX, section 4.2.2: a hedge against lost XONs, so normally the XON is first; the number is ours")
+        .means("how long an XOFF lasts without an XON, above 0; longer than a full buffer takes to drain"),
+    key(FC, "grace", &["florax"], Of("auto or a time", "\"100us\""))
+        .value("auto", "choice of this project: the paper does not say from when on it drops what comes despite an XOFF")
+        .means("how long after an XOFF a flow's excess still passes; auto is the link's round trip and three frames"),
+    key(FC, "flows", TABLE, COUNT)
+        .value("4096", "choice of this project: address tables of the paper's time")
+        .means("entries of a port's flow table, at least 1; what finds no place is stopped without being remembered"),
+    key(FC, "reaction", REACT, COUNT)
         .value("3840", "the order that 802.3 annex 31B.3.7 and 802.1Qbb annex O allow")
         .means("bit times from the arrival of a pause to its effect, up to 100000000"),
     key(FC, "credits", &["cbfc"], Of("auto or a size", "\"20KB\""))

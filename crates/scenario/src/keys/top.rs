@@ -13,6 +13,9 @@ pub(super) const KEYS: &[Key] = &[
     key("", "path", &[], Of("tables", "[]")).absent("none", OURS).means("paths that traffic may name"),
     key("", "fail", &[], Of("tables", "[]")).absent("none", OURS).means("links that fail"),
     key("", "route", &[], Of("tables", "[]")).absent("none", OURS).means("routes set by hand, good or bad"),
+    key("", "agreement", &[], Of("tables", "[]"))
+        .absent("none", OURS)
+        .means("agreed rates of flows (service levels), which FLORAX weights shares by"),
     key("", "switch", &[], Of("a table", "{}")).absent("its defaults", OURS).means("what switches do"),
     key("", "host", &[], Of("a table", "{}")).absent("its defaults", OURS).means("what hosts do"),
     key("", "traffic", &[], Of("tables", "[]")).means("who sends what to whom, an entry each"),
@@ -51,6 +54,9 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key("route", "at", &[], TIME).value("0s", OURS).means("from when"),
     key("route", "until", &[], TIME).absent("for ever", OURS).means("until when"),
+    key("agreement", "from", &[], HOST).means("the source of the flow"),
+    key("agreement", "to", &[], HOST).means("its destination"),
+    key("agreement", "rate", &[], Of("a rate", "\"100Mbps\"")).means("what is agreed, on the wire, up to the rate of their links"),
     key("host", "transport", &[], Of("a table with `kind`", "{ kind = \"roce\" }"))
         .value("roce", "RoCEv2 at line rate: what lossless Ethernet carries unless told otherwise")
         .means("what carries flows; `tidegate mechanisms` lists the parameters of each kind"),
@@ -60,6 +66,15 @@ pub(super) const KEYS: &[Key] = &[
     key("host", "obeys_pause", &[], FLAG)
         .value("true", "IEEE 802.1Qbb")
         .means("whether hosts stop when they are paused"),
+    key("host", "disobedient", &[], HOSTS)
+        .absent("none", OURS)
+        .means("hosts that go on whatever PAUSE, PFC or XOFF tells them"),
+    key("host", "on_stop", &[], Of("none or halve", "\"none\""))
+        .value("none", "IEEE 802.3x, 802.1Qbb: the MAC stops, and nobody tells the transport")
+        .means(
+            "what senders do when their host is told to stop them: nothing, or halve their window or rate, at most once a \
+             round trip (FLORAX, section 5: TCP slows down)",
+        ),
     key("host", "takes_back", &[], FLAG)
         .value("true", "PABO, section II-G")
         .means("whether hosts send frames again that switches bounced as far as them; without, nothing may bounce"),

@@ -1,5 +1,6 @@
 //! One port: who stopped it, whom it stopped, what was lost there.
 
+use super::calls;
 use super::pauses::{self, class_words};
 use super::story::{Story, plural};
 use super::trace::Trace;
@@ -45,6 +46,7 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Story, Failure> {
         let times = plural(told.len() as u64, "time");
         story.say(format!("{} itself told {peer} by this port to stop {times}, first at {first}.", trace.node(id.0)));
     }
+    calls::tell(&mut story, trace, id);
     let losses = losses(trace, id);
     let lost: u64 = losses.values().map(|loss| loss.0).sum();
     for (cause, (count, first)) in &losses {

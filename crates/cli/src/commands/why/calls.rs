@@ -1,0 +1,60 @@
+//! What a port asked for, and was asked, where outputs decide whom to stop.
+
+use super::story::{Story, plural};
+use super::trace::{PortId, Trace};
+use record::trace::{TraceEvent, Traffic};
+use std::collections::BTreeMap;
+use units::{Rate, Time};
+
+/// How many flows are told one by one.
+const TOLD: usize = 20;
+
+fn words(trace: &Trace, of: Traffic) -> String {
+    let name = |node: Option<u32>| node.map_or("anybody".to_owned(), |node| trace.node(node).to_owned());
+    format!("{} to {}", name(of.src), name(of.dst))
+}
+
+fn rate_words(rate_bps: u64) -> String {
+    Rate::from_bps(rate_bps).map_or("nothing".to_owned(), |rate| rate.to_string())
+}
+
+/// Calls of one kind for one flow: how many, and the first: when, to or from whom, at what rate, with what waiting.
+type Calls = BTreeMap<Traffic, (u64, Time, u16, u64, u64)>;
+
+/// Appends whom the output `id` stopped, and what was held there for others.
+pub fn tell(story: &mut Story, trace: &Trace, id: PortId) {
+    let (mut made, mut heard) = (Calls::new(), Calls::new());
+    for row in trace.rows.iter().filter(|row| row.node == id.0) {
+        match row.event {
+            TraceEvent::Xoff { port, egress, of, rate_bps, waiting } if egress == id.1 => {
+                made.entry(of).or_insert((0, row.at, port, rate_bps, waiting)).0 += 1;
+            }
+            TraceEvent::Held { port, of, rate_bps, .. } if port == id.1 => {
+                heard.entry(of).or_insert((0, row.at, port, rate_bps, 0)).0 += 1;
+            }
+            _ => {}
+        }
+    }
+    for (of, (count, first, port, rate_bps, waiting)) in made.iter().take(TOLD) {
+        story.say(format!(
+            "It was congested and told {} {} to slow down {}, first at {first}, to {}, when {waiting} waited.",
+            trace.port((id.0, *port)).map_or("a neighbour", |port| trace.node(port.peer)),
+            plural(*count, "time"),
+            words(trace, *of),
+            rate_words(*rate_bps),
+        ));
+    }
+    for (of, (count, first, _, rate_bps, _)) in heard.iter().take(TOLD) {
+        story.say(format!(
+            "{} was told {} to let pass of {} no more than it said, first at {first}: {}.",
+            trace.node(id.0),
+            plural(*count, "time"),
+            words(trace, *of),
+            rate_words(*rate_bps),
+        ));
+    }
+    let untold = made.len().saturating_sub(TOLD) + heard.len().saturating_sub(TOLD);
+    if untold > 0 {
+        story.say(format!("... and {untold} more flows."));
+    }
+}

@@ -1,0 +1,65 @@
+//! What outputs that decide whom to stop did in a run, over all switches.
+
+use crate::account::Ledger;
+use crate::simulation::Simulation;
+use crate::switch::Held;
+use protocols::florax::{FLOW_BYTES, GuardStatistics};
+use protocols::frame::MIN_FRAME_BYTES;
+use record::summary::{Backpressure, MAX_LOSS_PLACES, StopsAt};
+use units::{Time, WIRE_OVERHEAD_BYTES};
+
+impl Simulation {
+    /// What every node was told to hold.
+    pub(crate) fn holds(&self) -> impl Iterator<Item = &Held> {
+        let of_switches = self.switches().filter_map(|switch| switch.guarded.as_ref()).map(|guarded| &guarded.held);
+        let of_hosts = self.hosts().filter_map(|host| host.holds.as_ref()).map(|holds| &holds.held);
+        of_switches.chain(of_hosts)
+    }
+
+    /// What all guards did together; the maxima are those of single outputs.
+    pub(crate) fn told(&self, now: Time) -> GuardStatistics {
+        let mut total = GuardStatistics::default();
+        let guarded = self.switches().filter_map(|switch| switch.guarded.as_ref());
+        for (one, _) in guarded.flat_map(|guarded| guarded.statistics(now)) {
+            total.xoffs += one.xoffs;
+            total.changes += one.changes;
+            total.xons += one.xons;
+            total.expiries += one.expiries;
+            total.untold += one.untold;
+            total.flows_max = total.flows_max.max(one.flows_max);
+            total.stopped_max = total.stopped_max.max(one.stopped_max);
+        }
+        total
+    }
+
+    pub(crate) fn backpressure(&self, ledger: &Ledger, now: Time) -> Option<Backpressure> {
+        self.network.switch.flow_control.guard()?;
+        let told = self.told(now);
+        let fabric = &self.network.fabric;
+        let mut outputs = Vec::new();
+        for switch in self.switches() {
+            let Some(guarded) = &switch.guarded else { continue };
+            for (port, (statistics, _)) in guarded.statistics(now).enumerate().filter(|(_, one)| one.0.xoffs > 0) {
+                let peer = fabric.name(fabric.ports(switch.node)[port].peer).to_owned();
+                let (node, port) = (fabric.name(switch.node).to_owned(), port as u32);
+                outputs.push(StopsAt { node, port, peer, xoffs: statistics.xoffs });
+            }
+        }
+        // In order of nodes and ports where equal.
+        outputs.sort_by_key(|output| std::cmp::Reverse(output.xoffs));
+        outputs.truncate(MAX_LOSS_PLACES);
+        Some(Backpressure {
+            xoffs: told.xoffs,
+            changes: told.changes,
+            xons: told.xons,
+            expiries: told.expiries,
+            control_packets: ledger.control_sent,
+            control_bytes: ledger.control_sent * (u64::from(MIN_FRAME_BYTES) + WIRE_OVERHEAD_BYTES),
+            table_max: told.flows_max,
+            table_bytes: told.flows_max * FLOW_BYTES as u64,
+            stopped_max: told.stopped_max,
+            untold_packets: told.untold,
+            outputs,
+        })
+    }
+}

@@ -1,0 +1,306 @@
+//! Flows that a neighbour told this switch to hold: each waits in a queue of its own, before that of its class.
+//!
+//! ```text
+//!  frame of a held flow --> [ own queue ] --at its rate, or not at all--> [ queue of its class ] --> wire
+//!  XOFF: what waits in the queue of its class already moves to its own, in order
+//!  XON, expiry: what is left goes behind the queue of its class, in order
+//! ```
+
+use super::Switch;
+use crate::node::OnWire;
+use check::conservation::Cause;
+use check::pauses::PauseLedger;
+use engine::Window;
+use protocols::florax::{Hold, Pair};
+use protocols::frame::{Frame, Kind};
+use record::trace::Load;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use units::{Time, WIRE_OVERHEAD_BYTES};
+
+/// One flow that is held.
+#[derive(Debug)]
+struct HeldFlow {
+    hold: Hold,
+    /// As they came: not yet counted as having crossed this switch.
+    frames: VecDeque<Frame>,
+    /// Its place in the agenda.
+    asks_at: Time,
+}
+
+impl HeldFlow {
+    fn next_event(&self) -> Time {
+        if self.frames.is_empty() { self.hold.until() } else { self.hold.ask_again_at() }
+    }
+}
+
+/// What became of holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct HoldStatistics {
+    begun: u64,
+    resumed: u64,
+    expired: u64,
+    /// Time held, of all that ended together, and the longest.
+    total: Time,
+    longest: Time,
+}
+
+impl HoldStatistics {
+    fn end(&mut self, hold: &Hold, now: Time, by_xon: bool) {
+        let lasted = now.saturating_sub(hold.since());
+        self.total += lasted;
+        self.longest = self.longest.max(lasted);
+        *(if by_xon { &mut self.resumed } else { &mut self.expired }) += 1;
+    }
+}
+
+/// All flows that a node holds, by port.
+#[derive(Debug)]
+pub(crate) struct Held {
+    flows: BTreeMap<(u16, Pair), HeldFlow>,
+    agenda: BTreeSet<(Time, u16, Pair)>,
+    /// What waits, by port.
+    loads: Vec<Load>,
+    statistics: HoldStatistics,
+}
+
+impl Held {
+    pub fn new(ports: usize) -> Held {
+        let (flows, agenda) = <_>::default();
+        Held { flows, agenda, loads: vec![Load::default(); ports], statistics: HoldStatistics::default() }
+    }
+
+    /// The frames that wait at `port`.
+    pub fn load(&self, port: u16) -> Load {
+        self.loads[usize::from(port)]
+    }
+
+    /// All frames that wait.
+    pub fn frames(&self) -> impl Iterator<Item = &Frame> {
+        self.flows.values().flat_map(|flow| &flow.frames)
+    }
+
+    /// What may pass of a flow at `port`; `None` if it is not held.
+    pub fn rate_bps(&self, port: u16, pair: Pair) -> Option<u64> {
+        self.flows.get(&(port, pair)).map(|flow| flow.hold.rate_bps())
+    }
+
+    /// When something happens by itself.
+    pub fn next_event(&self) -> Time {
+        self.agenda.first().map_or(Time::MAX, |first| first.0)
+    }
+
+    /// The hold at `port` that a frame from `src` to `dst` falls under.
+    pub fn pair_of(&self, port: u16, src: u32, dst: u32) -> Option<Pair> {
+        let pairs = [Pair { src, dst }, Pair::to(dst)];
+        pairs.into_iter().find(|&pair| self.flows.contains_key(&(port, pair)))
+    }
+
+    /// Until when the next frame from `src` to `dst` has to wait; `None` if it may go.
+    pub fn waits_until(&self, now: Time, port: u16, src: u32, dst: u32) -> Option<Time> {
+        let flow = self.flows.get(&(port, self.pair_of(port, src, dst)?))?;
+        (!flow.hold.may_send(now)).then(|| flow.hold.ask_again_at())
+    }
+
+    /// A frame of `bytes` on the wire from `src` to `dst` leaves by `port`.
+    pub fn sent(&mut self, now: Time, port: u16, (src, dst): (u32, u32), bytes: u64) {
+        let pair = self.pair_of(port, src, dst);
+        if let Some(flow) = pair.and_then(|pair| self.flows.get_mut(&(port, pair))) {
+            flow.hold.sent(now, bytes);
+        }
+    }
+
+    /// Whether a frame that is to leave by `port` has to wait for its flow's turn; if it may go, it counts as gone.
+    pub fn must_wait(&mut self, port: u16, frame: &Frame) -> bool {
+        if self.flows.is_empty() {
+            return false;
+        }
+        let Some(pair) = self.pair_of(port, frame.src, frame.dst) else { return false };
+        let Some(flow) = self.flows.get_mut(&(port, pair)) else { return false };
+        let goes = flow.frames.is_empty() && flow.hold.may_send(frame.at);
+        if goes {
+            flow.hold.sent(frame.at, u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES);
+        }
+        !goes
+    }
+
+    /// Holds as the check of pauses counts them.
+    pub fn pauses(&self) -> PauseLedger {
+        let HoldStatistics { begun, resumed, expired, .. } = self.statistics;
+        PauseLedger { pauses: begun, resumes: resumed, expiries: expired, still_paused: self.flows.len() as u64 }
+    }
+
+    /// Time that flows were held up to `now`, all together and the longest.
+    pub fn time_held(&self, now: Time) -> (Time, Time) {
+        let running = self.flows.values().map(|flow| now.saturating_sub(flow.hold.since()));
+        let HoldStatistics { total, longest, .. } = self.statistics;
+        running.fold((total, longest), |(total, longest), span| (total + span, longest.max(span)))
+    }
+
+    /// What waits ahead of `frame` with its flow, which it has joined, and when the hold lets the next one go.
+    pub fn ahead_of(&self, port: u16, frame: &Frame) -> (Load, Time) {
+        let pair = self.pair_of(port, frame.src, frame.dst);
+        let Some(flow) = pair.and_then(|pair| self.flows.get(&(port, pair))) else { return <_>::default() };
+        let bytes: u64 = flow.frames.iter().map(|frame| u64::from(frame.size_bytes)).sum();
+        let own = u64::from(frame.size_bytes).min(bytes);
+        let load = Load { frames: (flow.frames.len() as u64).saturating_sub(1), bytes: bytes - own };
+        (load, flow.hold.ask_again_at())
+    }
+
+    /// Lets a frame wait behind the others of its flow, which is held.
+    pub fn push(&mut self, port: u16, frame: &Frame) {
+        let Some(pair) = self.pair_of(port, frame.src, frame.dst) else { return };
+        if let Some(flow) = self.flows.get_mut(&(port, pair)) {
+            flow.frames.push_back(*frame);
+            let load = &mut self.loads[usize::from(port)];
+            (load.frames, load.bytes) = (load.frames + 1, load.bytes + u64::from(frame.size_bytes));
+        }
+        self.set_event(port, pair);
+    }
+
+    fn set_event(&mut self, port: u16, pair: Pair) {
+        let Some(flow) = self.flows.get_mut(&(port, pair)) else { return };
+        let at = flow.next_event();
+        if at != flow.asks_at {
+            self.agenda.remove(&(flow.asks_at, port, pair));
+            self.agenda.insert((at, port, pair));
+            flow.asks_at = at;
+        }
+    }
+
+    /// An XOFF was heard; whether the flow was not held before.
+    pub fn stop(&mut self, now: Time, port: u16, pair: Pair, rate_bps: u64, expiry: Time) -> bool {
+        let new = match self.flows.entry((port, pair)) {
+            Entry::Occupied(mut flow) => {
+                flow.get_mut().hold.hear(now, rate_bps, expiry);
+                false
+            }
+            Entry::Vacant(place) => {
+                let hold = Hold::new(now, rate_bps, expiry);
+                place.insert(HeldFlow { hold, frames: VecDeque::new(), asks_at: Time::MAX });
+                self.statistics.begun += 1;
+                true
+            }
+        };
+        self.set_event(port, pair);
+        new
+    }
+
+    /// The flow is held no more, by an XON or because its time is over: what waited, in order.
+    pub fn go(&mut self, now: Time, port: u16, pair: Pair, by_xon: bool) -> VecDeque<Frame> {
+        let Some(flow) = self.flows.remove(&(port, pair)) else { return VecDeque::new() };
+        self.agenda.remove(&(flow.asks_at, port, pair));
+        self.statistics.end(&flow.hold, now, by_xon);
+        let load = &mut self.loads[usize::from(port)];
+        load.frames -= flow.frames.len() as u64;
+        load.bytes -= flow.frames.iter().map(|frame| u64::from(frame.size_bytes)).sum::<u64>();
+        flow.frames
+    }
+
+    /// The next frame whose flow's turn has come by `now`, and by which port it leaves; flows whose time is over are let
+    /// go, into `freed`.
+    pub fn next_due(&mut self, now: Time, freed: &mut Vec<(u16, Frame)>) -> Option<(u16, Frame)> {
+        while let Some(&(_, port, pair)) = self.agenda.first().filter(|first| first.0 <= now) {
+            let Some(flow) = self.flows.get_mut(&(port, pair)) else { return None };
+            if flow.hold.until() <= now {
+                freed.extend(self.go(now, port, pair, false).into_iter().map(|frame| (port, frame)));
+                continue;
+            }
+            let frame = flow.frames.pop_front()?;
+            flow.hold.sent(now, u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES);
+            let load = &mut self.loads[usize::from(port)];
+            (load.frames, load.bytes) = (load.frames - 1, load.bytes - u64::from(frame.size_bytes));
+            self.set_event(port, pair);
+            return Some((port, frame));
+        }
+        None
+    }
+
+    /// The flows that are held at `port`.
+    pub fn pairs_at(&self, port: u16) -> Vec<Pair> {
+        self.flows.keys().filter(|key| key.0 == port).map(|key| key.1).collect()
+    }
+}
+
+impl Switch {
+    /// As [`Switch::set_timer`], while what is guarded is in other hands.
+    pub(super) fn set_timer_with(&mut self, guarded: &super::guard::Guarded) {
+        self.wakes_at = self.wakes_at.min(guarded.held.next_event());
+    }
+
+    /// A neighbour tells this switch to hold a flow, or to let it go.
+    pub(super) fn on_xoff(&mut self, in_port: u16, frame: &Frame) {
+        self.ledger.control_heard += 1;
+        let (now, pair) = (frame.at, Pair { src: frame.src, dst: frame.dst });
+        let Some(mut guarded) = self.guarded.take() else { return };
+        if let Some(tracer) = &mut self.tracer {
+            tracer.note_call_heard(&self.network.fabric, in_port, frame);
+        }
+        if frame.kind == Kind::Xoff {
+            if guarded.held.stop(now, in_port, pair, frame.aux, frame.stamp) {
+                self.set_apart(now, in_port, pair, &mut guarded.held);
+            }
+        } else {
+            for frame in guarded.held.go(now, in_port, pair, true) {
+                self.join_class(now, in_port, frame);
+            }
+        }
+        self.guarded = Some(guarded);
+        self.set_timer();
+    }
+
+    /// Frames of `pair` that wait for `port` in their class move to the flow's own queue.
+    fn set_apart(&mut self, now: Time, port: u16, pair: Pair, held: &mut Held) {
+        for slot in 0..self.slots {
+            let index = usize::from(port) * self.slots + slot;
+            let covered = |frame: &Frame| pair.covers(frame.src, frame.dst);
+            self.queues[index].take_matching(now, covered, |frame| {
+                // Counted again when it joins the queue of its class.
+                held.push(port, &Frame { ttl: frame.ttl + 1, hops: frame.hops.saturating_sub(1), ..frame });
+            });
+            self.note_load(now, index);
+            if self.queues[index].is_empty() {
+                self.ports[usize::from(port)].waiting &= !(1 << self.network.classes[slot]);
+            }
+        }
+    }
+
+    /// A frame that was held joins the queue of its class.
+    fn join_class(&mut self, now: Time, port: u16, frame: Frame) {
+        let frame = Frame { at: now, ..frame };
+        let index = self.queue_index(port, frame.class);
+        self.enqueue_as(port, index, frame.in_port, (frame.in_class, frame.class), &frame);
+        // The wire may be free: then the port is due now, unless its class is stopped.
+        let look = self.ports[usize::from(port)].busy_until.max(now);
+        if look < self.due.at(port) {
+            self.due.set(port, look);
+        }
+    }
+
+    /// Flows whose turn or end has come.
+    pub(super) fn serve_held(&mut self, now: Time) {
+        let Some(mut guarded) = self.guarded.take() else { return };
+        let mut freed = Vec::new();
+        while let Some((port, frame)) = guarded.held.next_due(now, &mut freed) {
+            self.join_class(now, port, frame);
+        }
+        for (port, frame) in freed {
+            self.join_class(now, port, frame);
+        }
+        self.guarded = Some(guarded);
+    }
+
+    /// What is held for a link that failed is lost with it.
+    pub(super) fn lose_held(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
+        let Some(mut guarded) = self.guarded.take() else { return };
+        for pair in guarded.held.pairs_at(port) {
+            for frame in guarded.held.go(now, port, pair, false) {
+                self.release(frame.in_port, frame.in_class, frame.size_bytes);
+                self.ledger.lose(self.node.0, &frame, Cause::LinkDown);
+                self.note_lost_with_link(now, port, &frame);
+            }
+        }
+        self.guarded = Some(guarded);
+        self.let_go(now, port, window);
+    }
+}

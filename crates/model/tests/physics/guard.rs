@@ -1,0 +1,227 @@
+//! Outputs that decide whom to stop: FLORAX, backpressure by destination, 802.3x by output.
+
+use crate::bench::*;
+use crate::conservation::network;
+use fabric::generate::{line, single_switch};
+use fabric::{Fabric, LinkSpec};
+use model::parameters::*;
+use protocols::florax::{GuardParameters, Whom};
+use traffic::{ENDLESS, Process, Start};
+use units::{Rate, Time};
+
+/// For buffers of 100 packets.
+fn guard(whom: Whom) -> GuardParameters {
+    GuardParameters {
+        whom,
+        lower: 25,
+        upper: 50,
+        max_upper: 80,
+        raise: 5,
+        burst_gap: Time::from_us(100),
+        expiry: Time::from_us(200),
+        grace: None,
+        flows: 1000,
+    }
+}
+
+fn florax() -> FlowControl {
+    FlowControl::Florax(guard(Whom::Flows))
+}
+
+fn all() -> [FlowControl; 3] {
+    let by_destination = FlowControl::Destination(guard(Whom::Destinations));
+    [florax(), by_destination, FlowControl::Simple(guard(Whom::Everybody), 3840)]
+}
+
+fn packets(count: u32) -> Buffer {
+    Buffer::PerQueue { limit: QueueLimit::Packets(count) }
+}
+
+/// Host i sends `rates[i]` to the last host of one switch.
+fn incast(spec: LinkSpec, rates: &[u64], size_bytes: u64) -> Setup {
+    let last = rates.len() as u32;
+    let flow = |(src, &mbps): (usize, &u64)| {
+        datagrams(src as u32, last, Process::Constant { rate: Rate::from_mbps(mbps) }, 1518, size_bytes)
+    };
+    let mut setup = setup(single_switch(last + 1, spec).unwrap(), plan(last + 1, rates.iter().enumerate().map(flow)));
+    setup.switch.buffer = packets(100);
+    setup.switch.flow_control = florax();
+    setup.host.mtu_bytes = 1518;
+    setup.duration = Time::from_ms(4);
+    setup.record.throughput_every = Some(Time::from_us(50));
+    setup
+}
+
+/// Payload that arrives in the run, in Mbps on the wire.
+fn mbps(told: &Told, entry: usize, duration: Time) -> f64 {
+    let payload = told.goodput.get(entry).copied().unwrap_or(0) as f64;
+    payload * 1538.0 / 1472.0 * 8e6 / duration.as_ps() as f64
+}
+
+#[test]
+fn who_sends_more_than_its_share_is_stopped_and_nobody_else() {
+    let setup = incast(link(10, 500), &[9_900, 1_000], ENDLESS);
+    let duration = setup.duration;
+    let told = run(setup);
+    told.all_hold();
+    // 10 Gbps for 9.9 and 1: max-min gives 9 and 1, but for what waits at the end.
+    let waits = 100.0 * 1538.0 * 8e6 / duration.as_ps() as f64;
+    let (greater, lesser) = (mbps(&told, 0, duration), mbps(&told, 1, duration));
+    assert!((lesser - 1_000.0).abs() < waits && (greater - 9_000.0).abs() < waits, "{greater} {lesser} +- {waits}");
+    let pressure = told.summary.backpressure.as_ref().unwrap();
+    assert!(pressure.xoffs > 0 && pressure.table_max == 2);
+    assert_eq!(pressure.control_bytes, pressure.control_packets * 84);
+    assert_eq!((&pressure.outputs[0].peer[..], pressure.outputs.len()), ("H3", 1));
+}
+
+#[test]
+fn agreed_rates_decide_who_is_too_fast() {
+    let mut setup = incast(link(10, 500), &[8_000, 3_000], ENDLESS);
+    let duration = setup.duration;
+    let lesser = |setup: Setup| mbps(run(setup).all_hold(), 1, duration);
+    // Long enough that it is not the time between stops that decides.
+    let lasting = FlowControl::Florax(GuardParameters { expiry: Time::from_ms(1), ..guard(Whom::Flows) });
+    setup.switch.flow_control = lasting;
+    let mut without = incast(link(10, 500), &[8_000, 3_000], ENDLESS);
+    without.switch.flow_control = lasting;
+    let plain = lesser(without);
+    let agreement = |from, mbps| Agreement { from, to: 2, rate: Rate::from_mbps(mbps) };
+    setup.agreements = vec![agreement(0, 9_000), agreement(1, 1_000)];
+    let agreed = lesser(setup);
+    // Max-min gives 3 and 2 Gbps.
+    assert!(plain > 2_900.0 && agreed < 2_350.0, "{plain} {agreed}");
+}
+
+#[test]
+fn who_does_not_stop_loses_its_excess_and_nobody_else_does() {
+    let mut setup = incast(link(10, 500), &[9_900, 1_000], ENDLESS);
+    let duration = setup.duration;
+    setup.host.stopping.disobedient = vec![0];
+    let told = run(setup);
+    assert!(told.passes("lossless") && told.passes("conservation") && told.dropped("nonconforming") > 0);
+    assert!(mbps(&told, 1, duration) > 950.0);
+    // Negative control: a whole link is stopped for it, and the one that obeys pays.
+    let mut simple = incast(link(10, 500), &[9_900, 1_000], ENDLESS);
+    simple.host.stopping.disobedient = vec![0];
+    simple.switch.flow_control = all()[2];
+    let told = run(simple);
+    assert_eq!(told.dropped("nonconforming"), 0);
+    assert!(mbps(&told, 1, duration) < 500.0, "{}", mbps(&told, 1, duration));
+}
+
+/// Three switches in a row, a host on each; the last link is slow. Congestion at the last switch reaches the first host
+/// by way of buffers that fill one after the other.
+fn row(loss: f64, size_bytes: u64) -> Setup {
+    let fast = LinkSpec { loss, ..link(10, 500) };
+    let fabric: Fabric = line(3, 1, fast, fast).unwrap();
+    let flow =
+        |src: u32, mbps, dst| datagrams(src, dst, Process::Constant { rate: Rate::from_mbps(mbps) }, 1518, size_bytes);
+    let mut setup = setup(fabric, plan(3, [flow(0, 9_800, 2), flow(1, 9_800, 2)]));
+    setup.switch.buffer = packets(100);
+    setup.host.mtu_bytes = 1518;
+    setup.duration = Time::from_ms(20);
+    setup
+}
+
+#[test]
+fn it_travels_hop_by_hop_without_loss_and_everything_arrives_in_order() {
+    for control in all() {
+        let mut setup = row(0.0, 3_000_000);
+        setup.switch.flow_control = control;
+        let told = run(setup);
+        told.all_hold();
+        assert_eq!(told.summary.flows.completed, 2, "{control:?}");
+        let pressure = told.summary.backpressure.as_ref().unwrap();
+        assert!(pressure.xoffs > 0, "{control:?}");
+        let expected = told.summary.pauses.total_ps > 0;
+        assert!(expected);
+    }
+    let mut setup = row(0.0, 3_000_000);
+    setup.switch.flow_control = FlowControl::None;
+    assert!(run(setup).dropped("queue full") > 0, "the negative control");
+}
+
+#[test]
+fn a_call_that_is_lost_blocks_nobody_for_ever() {
+    for control in all() {
+        let mut setup = row(0.05, 1_000_000);
+        setup.switch.flow_control = control;
+        setup.duration = Time::from_ms(10);
+        let told = run(setup);
+        assert!(told.passes("conservation") && told.passes("pauses"), "{:?}", told.summary.checks);
+        // What links did not lose is there, long before the end, and nobody is held any more.
+        assert_eq!(told.summary.packets.in_flight, 0, "{control:?}");
+        let pauses = told.summary.checks.iter().find(|check| check.name == "pauses").unwrap();
+        assert!(pauses.detail.ends_with("0 still paused"), "{}", pauses.detail);
+        let longest = Time::from_ps(told.summary.pauses.max_ps);
+        assert!(longest > Time::ZERO);
+    }
+}
+
+/// No hold outlives the last call for it by more than its expiry: with one sender after the other, each is free again.
+#[test]
+fn nobody_stays_blocked_longer_than_an_expiry_after_the_congestion() {
+    let mut setup = incast(link(10, 500), &[9_900, 9_900], 1_500_000);
+    // A third begins when the others are done and their buffers empty.
+    let late = Time::from_ms(6);
+    let third = traffic::Flow {
+        start: Start::At(late),
+        ..datagrams(1, 2, Process::Constant { rate: Rate::from_mbps(5_000) }, 1518, 147_200)
+    };
+    let flows =
+        (0..2).map(|src| datagrams(src, 2, Process::Constant { rate: Rate::from_mbps(9_900) }, 1518, 1_500_000));
+    setup.traffic = plan(3, flows.chain([third]));
+    setup.duration = Time::from_ms(10);
+    let told = run(setup);
+    told.all_hold();
+    let last = told.flows.iter().find(|flow| flow.start_ps == late.as_ps()).unwrap();
+    let alone = told.flows.iter().filter_map(|flow| flow.delivered_ps).count();
+    assert_eq!(alone, 3);
+    // 100 frames of 5 Gbps: 2.46 us each.
+    let took = Time::from_ps(last.delivered_ps.unwrap()) - late;
+    assert!(took < Time::from_us(2_461 / 10 + 20), "{took}");
+}
+
+#[test]
+fn random_networks_keep_their_books_on_any_number_of_threads() {
+    let (mut stopped, mut held) = (0, 0);
+    for seed in 0..30 {
+        let setup = |threads| {
+            let mut setup = network(seed, threads).0;
+            setup.switch.buffer = packets(40);
+            let guard = |whom| GuardParameters {
+                lower: 5,
+                upper: 10,
+                max_upper: 16,
+                raise: 1,
+                expiry: Time::from_us(30),
+                burst_gap: Time::from_us(10),
+                flows: if seed % 2 == 0 { 3 } else { 1000 },
+                ..guard(whom)
+            };
+            setup.switch.flow_control = match seed % 3 {
+                0 => FlowControl::Destination(guard(Whom::Destinations)),
+                1 => FlowControl::Simple(guard(Whom::Everybody), 3840),
+                _ => FlowControl::Florax(guard(Whom::Flows)),
+            };
+            setup.host.stopping.disobedient = if seed % 5 == 0 { vec![0] } else { Vec::new() };
+            setup.host.stopping.halves = seed % 4 == 0;
+            if seed % 7 == 0 {
+                setup.record.trace = Some(TraceParameters::everything());
+            }
+            setup
+        };
+        let told = run(setup(1));
+        let summary = &told.summary;
+        assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
+        // So little room and such fast links: what is on its way may find none.
+        let bad = summary.checks.iter().find(|check| !check.pass && check.name != "lossless");
+        assert!(bad.is_none(), "seed {seed}: {bad:?}");
+        stopped += summary.backpressure.as_ref().unwrap().xoffs;
+        held += u64::from(summary.pauses.total_ps > 0);
+        for threads in [2, 3] {
+            assert_eq!(format!("{told:?}"), format!("{:?}", run(setup(threads))), "seed {seed}, {threads} threads");
+        }
+    }
+    assert!(stopped > 1_000 && held > 20, "{stopped} {held}");
+}

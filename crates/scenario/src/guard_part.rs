@@ -1,0 +1,156 @@
+//! Flow control that the output decides: FLORAX, backpressure by destination, 802.3x by output; agreed rates.
+
+use crate::fabric_part::HostName;
+use crate::scenario::Parts;
+use crate::section::{Context, Section, positive, quantity, share};
+use crate::traffic_lower::{Ground, host_rate};
+use crate::traffic_part;
+use fabric::Fabric;
+use model::parameters::{Agreement, Buffer, FlowControl, Overload, QueueLimit};
+use protocols::florax::{GuardParameters, Whom};
+use protocols::pause::quanta_time;
+use std::collections::BTreeSet;
+use units::{Rate, Time};
+
+/// An agreed rate, hosts by name.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedAgreement {
+    from: HostName,
+    to: HostName,
+    rate: Rate,
+}
+
+/// A share of a port's buffer in whole packets or bytes.
+fn part(share: f64, limit: u64) -> u64 {
+    (share * limit as f64 + 0.5) as u64
+}
+
+/// The parameters of `kind`, one of those where the output decides.
+pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>) -> Option<FlowControl> {
+    let florax = kind == "florax";
+    let (upper, lower) = (table.probability("upper"), table.probability("lower"));
+    let (max_upper, raise) = if florax {
+        (table.probability("max_upper"), table.read("raise", |value| share(value, 1.0)))
+    } else {
+        (upper, Some(0.0))
+    };
+    let (burst_gap, expiry) = (table.read("burst_gap", positive), table.read("expiry", positive));
+    let grace = if florax {
+        table.read("grace", |value| match value.text().as_deref() {
+            Some("auto") => Ok((None, "auto".to_owned())),
+            _ => quantity::<Time>(value, "a time").map(|(time, text)| (Some(time), text)),
+        })
+    } else {
+        Some(None)
+    };
+    let flows = if kind == "simple" { Some(1) } else { table.whole("flows", 1..=u64::from(u32::MAX)) };
+    let reaction = if kind == "simple" { table.whole("reaction", 0..=100_000_000) } else { Some(0) };
+    let limit = match *buffer? {
+        Buffer::PerQueue { limit: QueueLimit::Packets(most) } => u64::from(most),
+        Buffer::PerQueue { limit: QueueLimit::Bytes(most) } => most,
+        Buffer::Shared { .. } => {
+            let message =
+                format!("{kind} asks how full the buffer of one output is, and a shared buffer has no such parts");
+            table.fail("kind", message, Some("write switch.queue = \"100 packets\"".to_owned()));
+            return None;
+        }
+    };
+    let (upper, lower, max_upper) = (upper?, lower?, max_upper?);
+    if lower >= upper {
+        let message = format!("`lower` = {lower} is not below `upper` = {upper}: what is stopped would go on at once");
+        table.fail("lower", message, Some("write lower = 0.25, upper = 0.5".to_owned()));
+    } else if part(lower, limit) == 0 {
+        let message = format!("`lower` = {lower} of the buffer is nothing: nobody who is stopped would ever go on");
+        table.fail("lower", message, Some("write a share that is at least one packet".to_owned()));
+    }
+    if max_upper < upper {
+        let message = format!("`max_upper` = {max_upper} is below `upper` = {upper}");
+        table.fail("max_upper", message, Some("lower < upper <= max_upper, such as 0.25, 0.5 and 0.9".to_owned()));
+    }
+    let whom = match kind {
+        "florax" => Whom::Flows,
+        "destination" => Whom::Destinations,
+        _ => Whom::Everybody,
+    };
+    let guard = GuardParameters {
+        whom,
+        lower: part(lower, limit),
+        upper: part(upper, limit),
+        max_upper: part(max_upper, limit),
+        raise: part(raise?, part(upper, limit)),
+        burst_gap: burst_gap?,
+        expiry: expiry?,
+        grace: grace?,
+        flows: flows? as u32,
+    };
+    Some(match whom {
+        Whom::Flows => FlowControl::Florax(guard),
+        Whom::Destinations => FlowControl::Destination(guard),
+        Whom::Everybody => FlowControl::Simple(guard, reaction?),
+    })
+}
+
+/// `[[agreement]]`: service-level rates.
+pub(crate) fn agreements(root: &Section<'_, '_>) -> Vec<NamedAgreement> {
+    let mut agreements = Vec::new();
+    for section in root.tables("agreement", "agreement") {
+        let (from, to) = (section.read("from", traffic_part::host), section.read("to", traffic_part::host));
+        let rate = section.rate("rate");
+        section.finish();
+        if let (Some(from), Some(to), Some(rate)) = (from, to, rate) {
+            agreements.push(NamedAgreement { from, to, rate });
+        }
+    }
+    agreements
+}
+
+/// Names become hosts.
+pub(crate) fn lower(
+    ground: &Ground<'_, '_>,
+    named: &[NamedAgreement],
+    control: &FlowControl,
+) -> Option<Vec<Agreement>> {
+    let (context, fabric) = (ground.context, ground.fabric);
+    let mut seen = BTreeSet::new();
+    let mut one = |(at, named): (usize, &NamedAgreement)| {
+        let key = |key: &str| format!("agreement.{at}.{key}");
+        let (from, to) = (ground.host(&named.from, &key("from")), ground.host(&named.to, &key("to")));
+        let (from, to) = (from?, to?);
+        if !seen.insert((from, to)) {
+            context.fail(&key("to"), "these two have an agreement already", Some("write one for a pair".to_owned()));
+            return None;
+        }
+        let link = host_rate(fabric, from).min(host_rate(fabric, to));
+        if named.rate > link {
+            let message = format!("the agreed {} is more than the {link} of the link that it must go over", named.rate);
+            context.fail(&key("rate"), message, Some(format!("write {link} or less")));
+            return None;
+        }
+        Some(Agreement { from, to, rate: named.rate })
+    };
+    let all: Vec<Option<Agreement>> = named.iter().enumerate().map(&mut one).collect();
+    if !named.is_empty() && !matches!(control, FlowControl::Florax(_)) {
+        let help = "write switch.flow_control = \"florax\", or leave the agreements out".to_owned();
+        context.fail("agreement.0", "only FLORAX knows agreed rates", Some(help));
+    }
+    all.into_iter().collect()
+}
+
+/// What only the other parts together tell.
+pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric) {
+    let control = &parts.switch.flow_control;
+    let Some(guard) = control.guard() else { return };
+    if parts.switch.overload != Overload::Drop {
+        let message = "outputs that stop others before they are full leave nothing to another overload action";
+        context.fail("switch.overload.kind", message, Some("leave switch.overload out".to_owned()));
+    }
+    if let FlowControl::Simple(..) = control {
+        let fastest = fabric.links().iter().map(|link| link.rate).max().unwrap_or(Rate::MIN);
+        let longest = quanta_time(u16::MAX, fastest);
+        if guard.expiry > longest {
+            let message =
+                format!("no pause lasts {} on a link of {fastest}: the field holds 65535 quanta", guard.expiry);
+            context.fail("switch.flow_control.expiry", message, Some(format!("write {longest} or less")));
+        }
+    }
+}
