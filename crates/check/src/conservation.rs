@@ -42,6 +42,8 @@ pub enum Cause {
     BounceLimit,
     /// More of a flow than the rate to which it had been told to slow down: its sender did not (FLORAX).
     Nonconforming,
+    /// No room before the recirculation port of a pipeline.
+    DeflectQueueFull,
 }
 
 impl Cause {
@@ -49,7 +51,7 @@ impl Cause {
     pub const COUNT: usize = Cause::ALL.len();
 
     /// All causes, in the order of their indices.
-    pub const ALL: [Cause; 12] = [
+    pub const ALL: [Cause; 13] = [
         Cause::NoRoom,
         Cause::LosslessNoRoom,
         Cause::HeaderNoRoom,
@@ -62,6 +64,7 @@ impl Cause {
         Cause::BounceQueueFull,
         Cause::BounceLimit,
         Cause::Nonconforming,
+        Cause::DeflectQueueFull,
     ];
 
     /// The cause's place in arrays, below [`Cause::COUNT`].
@@ -85,6 +88,7 @@ impl Cause {
             Cause::BounceQueueFull => "bounce queue full",
             Cause::BounceLimit => "bounce limit",
             Cause::Nonconforming => "nonconforming",
+            Cause::DeflectQueueFull => "deflect queue full",
         }
     }
 }

@@ -120,6 +120,7 @@ impl Simulation {
             links,
             deadlock: self.deadlock_report(),
             turns: self.network.turns().then(|| self.turns(&ledger, &travel)),
+            pipelines: self.network.switch.overload.inside().and_then(|_| self.insides(now)),
             warnings: self.warnings(&ledger),
             checks: checks
                 .into_iter()
@@ -170,6 +171,9 @@ impl Simulation {
                         }
                     }
                     for frame in switch.guarded.iter().flat_map(|guarded| guarded.held.frames()) {
+                        total.packets.in_flight.count(u64::from(frame.size_bytes));
+                    }
+                    for frame in switch.inside.iter().flat_map(|inside| inside.frames()) {
                         total.packets.in_flight.count(u64::from(frame.size_bytes));
                     }
                     switch.details.iter().map(|detail| (&detail.pause, detail.credit.as_deref())).collect()
@@ -243,7 +247,7 @@ impl Simulation {
                     let peak = u64::from(switch.queue(port, slot).max_bytes);
                     let limit = match self.network.switch.overload {
                         // Headers have room of their own, which a number of them does not tell in bytes.
-                        Overload::Trim { trim, header_queue } if trim.header_class == class => match header_queue {
+                        Overload::Trim { trim, header_queue, .. } if trim.header_class == class => match header_queue {
                             QueueLimit::Bytes(most) => limit.max(most),
                             QueueLimit::Packets(_) => continue,
                         },

@@ -8,6 +8,7 @@ use protocols::halve::OnBounce;
 use protocols::pabo::BounceParameters;
 use protocols::transport::TransportParameters;
 use protocols::trim::TrimParameters;
+use protocols::trimming::{Control, ControlParameters};
 use units::{Rate, Time};
 
 pub use crate::tags::{TagError, TagRules};
@@ -54,6 +55,17 @@ pub enum QueueLimit {
     Bytes(u64),
     /// In frames.
     Packets(u32),
+}
+
+impl QueueLimit {
+    /// Whether a frame of `size_bytes` fits beside `frames` frames of `bytes` together.
+    #[inline]
+    pub fn fits(&self, frames: usize, bytes: u64, size_bytes: u16) -> bool {
+        match *self {
+            QueueLimit::Bytes(most) => bytes + u64::from(size_bytes) <= most,
+            QueueLimit::Packets(most) => frames < most as usize,
+        }
+    }
 }
 
 /// When a switch stops its neighbours.
@@ -207,7 +219,72 @@ pub enum Overload {
         trim: TrimParameters,
         /// Room of the queue of headers beside [`Buffer::PerQueue`]; a shared buffer treats it as any other.
         header_queue: QueueLimit,
+        /// What of the switch's inside decides; `None` for a switch that cuts in its queues.
+        inside: Option<PipelineParameters>,
     },
+}
+
+impl Overload {
+    /// The inside of switches, where it is modelled.
+    pub fn inside(&self) -> Option<&PipelineParameters> {
+        match self {
+            Overload::Trim { inside, .. } => inside.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+/// The inside of a switch that trims with what its pipelines offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PipelineParameters {
+    /// Ingress pipelines, 1 to 64.
+    pub pipelines: u16,
+    /// Consecutive ports of each; ports beyond the last pipeline begin again with the first. `None` shares the ports of a
+    /// switch evenly.
+    pub ports_per_pipeline: Option<u16>,
+    /// What becomes of a frame that its queue refuses.
+    pub overflow: Overflow,
+    /// What ingress pipelines do before any queue.
+    pub control: ControlParameters,
+    /// Rate of the recirculation port of each pipeline.
+    pub recirculation_rate: Rate,
+    /// From the last bit on that port to the ingress of the same pipeline.
+    pub recirculation_latency: Time,
+    /// Room before each recirculation port; `None` for no limit.
+    pub deflect_queue: Option<QueueLimit>,
+    /// From the moment when a frame leaves that queue until pipelines act on it.
+    pub signal_delay: Time,
+    /// Which pipelines do.
+    pub notified: Notified,
+    /// Stages between a look at the queue, at ingress, and the queue; `None` where ingress cannot look.
+    pub stages: Option<u32>,
+    /// Time of a stage, and between two frames of a pipeline that looks.
+    pub cycle: Time,
+}
+
+impl PipelineParameters {
+    /// Whether congestion signals change anything.
+    pub fn listens(&self) -> bool {
+        !matches!(self.control.control, Control::None | Control::Meter)
+    }
+}
+
+/// What a full queue does with a frame, in a switch whose inside is modelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overflow {
+    /// The whole frame goes to the recirculation port (deflect on drop).
+    Deflect,
+    /// Its header does (mirror on drop).
+    Mirror,
+}
+
+/// Which pipelines hear of a deflected frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notified {
+    /// All.
+    All,
+    /// That by which the frame came.
+    Origin,
 }
 
 /// How a switch marks frames.

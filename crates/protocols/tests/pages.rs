@@ -3,7 +3,7 @@
 //! parameters.
 
 use protocols::describe::Mechanism;
-use protocols::{cbfc, detour, ecn, florax, halve, pabo, pause, tags, transport, trim};
+use protocols::{cbfc, detour, ecn, florax, halve, pabo, pause, tags, transport, trim, trimming};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -35,6 +35,7 @@ fn mechanisms() -> Vec<&'static Mechanism> {
         &pabo::MECHANISM,
         &detour::MECHANISM,
         &trim::MECHANISM,
+        &trimming::MECHANISM,
         &tags::TAGGER,
     ];
     all.extend(transport::MECHANISMS);

@@ -12,6 +12,7 @@ pub mod folder;
 pub mod histogram;
 pub mod pcapng;
 pub mod pfc;
+pub mod pipelines;
 pub mod results_hash;
 pub mod series;
 pub mod summary;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::RecordError;
 use crate::flows::FlowSummary;
 use crate::histogram::Histogram;
+use crate::pipelines::PipelineSummary;
 use crate::turns::TurnSummary;
 
 /// All of `summary.json`.
@@ -60,6 +61,8 @@ pub struct Summary {
     pub deadlock: Option<Deadlock>,
     /// Frames that switches turned around or sent another way; null where none do that.
     pub turns: Option<TurnSummary>,
+    /// What happened inside switches whose pipelines are modelled; null elsewhere.
+    pub pipelines: Option<PipelineSummary>,
     /// What was checked.
     pub checks: Vec<Check>,
     /// What the reader should know before trusting the numbers.

@@ -38,6 +38,7 @@ pub mod keys;
 mod lower;
 mod overload_part;
 mod pins;
+mod pipeline_part;
 mod record_part;
 mod run_part;
 mod scenario;

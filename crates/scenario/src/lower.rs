@@ -347,7 +347,7 @@ impl Scenario {
         check_headroom(context, &fabric, &parts.switch.buffer, control, mtu, used, &mut derived);
         credits::check(context, &fabric, &parts.switch, mtu, used, &mut derived);
         overload_part::check(context, parts, &fabric, used);
-        trim_part::check(context, parts, plan.as_ref().map_or_else(entries, classes_in_use), mtu);
+        trim_part::check(context, parts, &fabric, plan.as_ref().map_or_else(entries, classes_in_use), mtu);
         guard_part::check(context, parts, &fabric);
         let plan = plan?;
         if parts.routing.mode == RoutingMode::Explicit {

@@ -16,11 +16,13 @@ pub(crate) fn read(
     flow_control: Option<&FlowControl>,
 ) -> Option<Overload> {
     let table = switch.table("overload", "switch.overload", true);
-    let kind = table.kind("overload action", &["drop", "bounce", "detour", "trim"]);
+    let kind = table.kind("overload action", &["drop", "bounce", "detour", "trim", "pipeline-trim"]);
     let overload = match kind {
         Some("bounce") => bounce(switch, &table, bounce_queue, flow_control),
         Some("detour") => Some(Overload::Detour),
-        Some("trim") => trim_part::read(switch, &table, flow_control),
+        Some(kind @ ("trim" | "pipeline-trim")) => {
+            trim_part::read(switch, &table, flow_control, kind == "pipeline-trim")
+        }
         Some(_) => Some(Overload::Drop),
         None => None,
     };

@@ -111,6 +111,13 @@ fn threshold(value: &Value) -> Read<Threshold> {
     }
 }
 
+/// A fraction or a decimal, exactly, in lowest terms.
+pub(crate) fn fraction(text: &str) -> Option<(u32, u32)> {
+    let (numerator, denominator) = alpha(text)?;
+    let divisor = greatest_common_divisor(numerator, denominator).max(1);
+    Some((numerator / divisor, denominator / divisor))
+}
+
 /// A fraction or a decimal, exactly.
 fn alpha(text: &str) -> Option<(u32, u32)> {
     if let Some((numerator, denominator)) = text.split_once('/') {

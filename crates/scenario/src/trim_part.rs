@@ -1,8 +1,10 @@
 //! `switch.overload` of kind trim: what is cut, and what must be true elsewhere for it to work.
 
+use crate::pipeline_part;
 use crate::scenario::Parts;
 use crate::section::{Context, Section, quantity};
 use crate::switch_part::{classes, room};
+use fabric::Fabric;
 use model::parameters::{FlowControl, Overload, QueueLimit, Scheduler};
 use protocols::frame::MIN_FRAME_BYTES;
 use protocols::trim::{HeaderFull, TrimParameters, Victim};
@@ -19,7 +21,9 @@ pub(crate) fn read(
     switch: &Section<'_, '_>,
     table: &Section<'_, '_>,
     flow_control: Option<&FlowControl>,
+    inside: bool,
 ) -> Option<Overload> {
+    let inside = if inside { Some(pipeline_part::read(table)) } else { None };
     let lossless = flow_control.map_or(0, FlowControl::lossless);
     let size = table.read("size", |value| {
         let (Bytes(bytes), text) = quantity::<Bytes>(value, "a size")?;
@@ -34,7 +38,11 @@ pub(crate) fn read(
     });
     let header_class = table.class("header_class");
     let header_queue = table.read("header_queue", room);
-    let victim = table.word("victim", "victim", &["arriving", "tail", "coin"]);
+    // Pipelines cut what arrives: a queue's own frames are behind them.
+    let victim = match inside {
+        None => table.word("victim", "victim", &["arriving", "tail", "coin"]),
+        Some(_) => Some("arriving"),
+    };
     let full = table.word("header_full", "answer to a full header queue", &["return", "drop"]);
     let own = table.read("priorities", |value| classes(value, "the list of classes that are trimmed is empty"));
     if header_queue.is_some() && !switch.has("queue") {
@@ -64,14 +72,28 @@ pub(crate) fn read(
     let full = if full? == "drop" { HeaderFull::Drop } else { HeaderFull::Return };
     let classes = own.unwrap_or(!(1 << header_class)) & !lossless;
     let trim = TrimParameters { size_bytes: size?, header_class, victim, full, classes };
-    Some(Overload::Trim { trim, header_queue: header_queue.unwrap_or(HEADER_QUEUE) })
+    let inside = match inside {
+        None => None,
+        Some(inside) => Some(inside?),
+    };
+    let other =
+        matches!(flow_control, Some(FlowControl::Credit(_))) || flow_control.is_some_and(|by| by.guard().is_some());
+    if inside.is_some() && other {
+        let message =
+            "senders under credits, or stopped flow by flow, keep queues from filling before pipelines could trim";
+        table.fail("kind", message, Some("write flow_control = \"none\", or overload = \"trim\"".to_owned()));
+    }
+    Some(Overload::Trim { trim, header_queue: header_queue.unwrap_or(HEADER_QUEUE), inside })
 }
 
 /// What only hosts and traffic together tell. `data` are the classes of the traffic, a bit each, and `mtu_bytes` is
 /// its largest frame.
-pub(crate) fn check(context: &Context<'_>, parts: &Parts, data: u8, mtu_bytes: u16) {
-    let Overload::Trim { trim, .. } = parts.switch.overload else { return };
+pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, data: u8, mtu_bytes: u16) {
+    let Overload::Trim { trim, inside, .. } = parts.switch.overload else { return };
     let fail = |key: &str, message: String, help: &str| context.fail(key, message, Some(help.to_owned()));
+    if let Some(Err((key, message, help))) = inside.map(|inside| pipeline_part::check(&inside, fabric, mtu_bytes)) {
+        fail(&format!("switch.overload.{key}"), message, &help);
+    }
     if trim.size_bytes >= mtu_bytes {
         let message = format!(
             "frames are trimmed to {}, but none is longer than {}: nothing would be cut",

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use crate::render::table::{Layout, table};
 use protocols::describe::{Mechanism, Parameter};
-use protocols::{cbfc, detour, ecn, florax, halve, pabo, pause, tags, transport, trim};
+use protocols::{cbfc, detour, ecn, florax, halve, pabo, pause, tags, transport, trim, trimming};
 use scenario::keys::{self, Default, Key};
 use serde_json::{Value, json};
 
@@ -33,6 +33,7 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &pabo::MECHANISM,
         &detour::MECHANISM,
         &trim::MECHANISM,
+        &trimming::MECHANISM,
         &ecn::MECHANISM,
     ]
     .into_iter()

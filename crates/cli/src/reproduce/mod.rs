@@ -16,6 +16,7 @@ mod print;
 mod registry;
 mod tagger;
 mod trial;
+mod trim;
 
 use crate::exit::Exit;
 use crate::failure::Failure;

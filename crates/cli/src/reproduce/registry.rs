@@ -1,7 +1,7 @@
 //! Every experiment, and every scenario that one of them runs.
 
 use super::trial::Trial;
-use super::{bg, deadlock, pabo, physics, tagger};
+use super::{bg, deadlock, pabo, physics, tagger, trim};
 use crate::failure::Failure;
 
 /// A scenario that is part of the program.
@@ -96,6 +96,10 @@ scenarios! {
     PABO_FAT_TREE = "pabo/fat-tree.toml";
     /// Servers reply to two clients.
     PABO_MANY = "pabo/many-to-many.toml";
+    /// Incasts begin at a switch that trims.
+    TRIM_START = "trim/start.toml";
+    /// Flows that begin one after the other.
+    TRIM_HARDWARE = "trim/hardware.toml";
 }
 
 /// In the order in which they run.
@@ -522,6 +526,87 @@ pub static EXPERIMENTS: &[Experiment] = &[
         quick_seconds: 5,
         choices: &[],
         run: tagger::fig13,
+    },
+    Experiment {
+        id: "trim/fig2",
+        title: "what comes to recirculation ports without feedback",
+        source: "Popa et al., Implementing packet trimming support in hardware, sections 3 and 6.3, figure 2",
+        seconds: 2,
+        quick_seconds: 2,
+        choices: trim::START_CHOICES,
+        run: trim::worst_case,
+    },
+    Experiment {
+        id: "trim/fig5a",
+        title: "headers of 64 senders to one receiver, by kind of switch",
+        source: "Popa et al., Implementing packet trimming support in hardware, section 6.1, figure 5a",
+        seconds: 4,
+        quick_seconds: 4,
+        choices: trim::START_CHOICES,
+        run: trim::to_one,
+    },
+    Experiment {
+        id: "trim/fig5b",
+        title: "headers of 64 senders to four and to eight receivers, by kind of switch",
+        source: "Popa et al., Implementing packet trimming support in hardware, section 6.1, figure 5b",
+        seconds: 8,
+        quick_seconds: 8,
+        choices: trim::START_CHOICES,
+        run: trim::to_few,
+    },
+    Experiment {
+        id: "trim/fig5c",
+        title: "headers of 64 senders to sixteen receivers, by kind of switch",
+        source: "Popa et al., Implementing packet trimming support in hardware, section 6.1, figure 5c",
+        seconds: 4,
+        quick_seconds: 4,
+        choices: trim::START_CHOICES,
+        run: trim::to_many,
+    },
+    Experiment {
+        id: "trim/fig11",
+        title: "flows that begin one after the other share a port",
+        source: "Popa et al., Implementing packet trimming support in hardware, section 6.4, figure 11",
+        seconds: 2,
+        quick_seconds: 2,
+        choices: trim::HARDWARE_CHOICES,
+        run: trim::sharing,
+    },
+    Experiment {
+        id: "trim/table-trims",
+        title: "how many packets are trimmed at ingress, and how many after a full queue",
+        source: "Popa et al., Implementing packet trimming support in hardware, section 6.4",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: trim::TABLE_CHOICES,
+        run: trim::who_trims,
+    },
+    Experiment {
+        id: "trim/fig12",
+        title: "the first microseconds of a second flow",
+        source: "Popa et al., Implementing packet trimming support in hardware, section 6.4, figure 12",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: trim::HARDWARE_CHOICES,
+        run: trim::second_flow,
+    },
+    Experiment {
+        id: "trim/maxdod",
+        title: "the longest recirculation queue, and what it depends on",
+        source: "Popa et al., Implementing packet trimming support in hardware, section 6.2",
+        seconds: 10,
+        quick_seconds: 4,
+        choices: trim::START_CHOICES,
+        run: trim::longest_queue,
+    },
+    Experiment {
+        id: "trim/speeds",
+        title: "which recirculation each kind of switch needs at 100, 400 and 800 Gbps",
+        source: "question of this project, after Popa et al., Implementing packet trimming support in hardware",
+        seconds: 40,
+        quick_seconds: 4,
+        choices: &[],
+        run: trim::speeds,
     },
 ];
 

@@ -22,7 +22,7 @@ impl Switch {
     #[inline(always)] // also called by the watched switch, which must not cost the others the inlining
     pub(super) fn handle(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.ledger.hops += 1;
-        let rare = alert::FRAGILE | alert::TAGGED | alert::CREDIT | alert::GUARDED;
+        let rare = alert::FRAGILE | alert::TAGGED | alert::CREDIT | alert::GUARDED | alert::PIPELINE;
         let special = self.ports[usize::from(in_port)].alert & rare != 0 || frame.is_mac_control() || frame.ttl == 0;
         if special && self.divert(in_port, frame, window) {
             return;
@@ -34,7 +34,8 @@ impl Switch {
     }
 
     /// Frames that go no further: lost on the link, meant for this switch, or too old; those whose tag the switch
-    /// rewrites, and those that came for credits. False for all others.
+    /// rewrites, those that came for credits, and those that a
+    /// pipeline takes. False for all others.
     #[cold]
     fn divert(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
         if self.ports[usize::from(in_port)].alert & alert::FRAGILE != 0
@@ -49,6 +50,8 @@ impl Switch {
             self.on_pause(in_port, frame);
         } else if self.ports[usize::from(in_port)].alert & alert::CREDIT != 0 {
             self.forward_credited(in_port, frame, window);
+        } else if frame.ttl > 0 && self.ports[usize::from(in_port)].alert & alert::PIPELINE != 0 {
+            self.enter_pipeline(in_port, frame, window);
         } else if frame.ttl == 0 || self.ports[usize::from(in_port)].alert & alert::TAGGED != 0 {
             self.forward_unless_old(in_port, frame, window);
         } else if self.guarded.is_some() {

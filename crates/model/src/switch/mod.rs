@@ -19,6 +19,7 @@ mod held;
 mod load;
 mod pause;
 mod pin;
+mod pipeline;
 mod tags;
 mod trim;
 mod turn;
@@ -40,6 +41,7 @@ use fabric::NodeId;
 use fabric::routing::{PortSet, mix32};
 use guard::Guarded;
 use load::Loads;
+use pipeline::Pipelines;
 use protocols::cbfc::CreditPort;
 use protocols::ecn::Marker;
 use protocols::frame::Frame;
@@ -86,6 +88,8 @@ pub(crate) mod alert {
     pub const CREDIT: u8 = 16;
     /// Frames that come by this port belong to flows that outputs guard.
     pub const GUARDED: u8 = 64;
+    /// Frames that come by this port enter a pipeline of the switch.
+    pub const PIPELINE: u8 = 32;
 }
 
 /// What only some frames through a port touch.
@@ -151,6 +155,8 @@ pub(crate) struct Switch {
     attends: bool,
     /// The next thing that happens by itself: a renewal, a change of a link, the end of a hold.
     wakes_at: Time,
+    /// Its pipelines, where they are modelled.
+    pub(crate) inside: Option<Box<Pipelines>>,
     /// By port, then slot of the class; after all of them the bounce queues in the same order.
     pub(crate) queues: Vec<Queue>,
     /// By ingress port, then slot of the class (one slot for 802.3x).
@@ -224,7 +230,8 @@ impl Switch {
                 alert: if detail.link.fragile { alert::FRAGILE } else { 0 }
                     | if network.tags.is_some() { alert::TAGGED } else { 0 }
                     | if detail.credit.is_some() { alert::CREDIT } else { 0 }
-                    | if parameters.flow_control.guard().is_some() { alert::GUARDED } else { 0 },
+                    | if parameters.flow_control.guard().is_some() { alert::GUARDED } else { 0 }
+                    | if parameters.overload.inside().is_some() { alert::PIPELINE } else { 0 },
             })
             .collect();
         let mut headroom = vec![0; ports.len() * account_slots];
@@ -271,6 +278,7 @@ impl Switch {
             attends: false,
             guarded,
             wakes_at: Time::MAX,
+            inside: Pipelines::new(node, network),
             queues: vec![Queue::new(); ports.len() * slots + pairs],
             accounts: vec![IngressAccount::default(); ports.len() * account_slots],
             headroom,
@@ -394,7 +402,8 @@ impl Switch {
         let renewal = self.renewals.iter().map(|renewal| renewal.0).min().unwrap_or(Time::MAX);
         let change = self.changes.last().map_or(Time::MAX, |change| change.0);
         let hold = self.guarded.as_ref().map_or(Time::MAX, |guarded| guarded.held.next_event());
-        self.wakes_at = renewal.min(change).min(hold);
+        let inside = self.inside.as_ref().map_or(Time::MAX, |inside| inside.next());
+        self.wakes_at = renewal.min(change).min(hold).min(inside);
         self.attends = !self.renewals.is_empty() || self.guarded.is_some();
     }
 
@@ -402,6 +411,9 @@ impl Switch {
     fn on_timer(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         while self.changes.last().is_some_and(|change| change.0 == now) {
             self.change(now, window);
+        }
+        if self.inside.is_some() {
+            self.run_inside(now, window);
         }
         self.renew(now, window);
         self.serve_held(now);

@@ -37,7 +37,7 @@ pub(crate) struct Trimmer {
 impl Trimmer {
     /// What `node` needs; `None` where it does not trim.
     pub fn new(node: NodeId, network: &Network) -> Option<Box<Trimmer>> {
-        let Overload::Trim { trim, header_queue } = network.switch.overload else { return None };
+        let Overload::Trim { trim, header_queue, .. } = network.switch.overload else { return None };
         let ports = network.fabric.ports(node).len();
         Some(Box::new(Trimmer {
             trim,
@@ -46,6 +46,14 @@ impl Trimmer {
             trimmed: vec![Tally::default(); ports],
             returned: vec![0; ports],
         }))
+    }
+}
+
+impl Trimmer {
+    /// Whether `frame` has something to cut here.
+    #[inline]
+    pub fn can_cut(&self, frame: &Frame) -> bool {
+        self.trim.can_cut(frame)
     }
 }
 
@@ -68,6 +76,9 @@ impl Switch {
         };
         if class == trim.header_class {
             return self.queue_header(egress, in_port, (in_class, class), frame, window);
+        }
+        if self.inside.is_some() && trim.can_cut(frame) {
+            return self.recirculate(egress, in_port, in_class, frame);
         }
         if self.draw_tail(trim.victim) && self.cut_tail(frame.at, egress, class, window) {
             let queue = self.queue_index(egress, class);
@@ -114,9 +125,22 @@ impl Switch {
     }
 
     /// Cuts `frame`, which found no room at `egress`, and sends its header on.
-    fn cut(&mut self, egress: u16, in_port: u16, in_class: u8, frame: &Frame, window: &mut Window<'_, OnWire>) {
+    pub(super) fn cut(
+        &mut self,
+        egress: u16,
+        in_port: u16,
+        in_class: u8,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) {
+        let header = self.header_of(egress, in_port, frame);
+        self.place(egress, in_port, (in_class, header.class), &header, window);
+    }
+
+    /// What is left of `frame`, which loses its payload because of `egress`.
+    pub(super) fn header_of(&mut self, egress: u16, in_port: u16, frame: &Frame) -> Frame {
         let index = self.queue_index(egress, frame.class);
-        let Some(trimmer) = self.trimmer.as_deref_mut() else { return };
+        let Some(trimmer) = self.trimmer.as_deref_mut() else { return *frame };
         let mut header = trimmer.trim.cut(frame);
         let cut_bytes = u64::from(frame.size_bytes - header.size_bytes);
         trimmer.trimmed[usize::from(egress)].count(cut_bytes);
@@ -130,7 +154,7 @@ impl Switch {
             self.ledger.marks += 1;
         }
         self.note_trim(egress, in_port, frame, cut_bytes as u16);
-        self.place(egress, in_port, (in_class, header.class), &header, window);
+        header
     }
 
     /// A frame of the class of headers found no room within the limits of data.

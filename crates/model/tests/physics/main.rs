@@ -11,6 +11,7 @@ mod failures;
 mod guard;
 mod lone_flow;
 mod lossless;
+mod pipelines;
 mod queueing;
 mod sharing;
 mod tags;

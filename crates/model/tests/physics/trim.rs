@@ -25,7 +25,7 @@ fn trimming(trim: TrimParameters, packets: u32, headers: u32) -> SwitchParameter
     SwitchParameters {
         buffer: Buffer::PerQueue { limit: QueueLimit::Packets(packets) },
         flow_control: FlowControl::None,
-        overload: Overload::Trim { trim, header_queue: QueueLimit::Packets(headers) },
+        overload: Overload::Trim { trim, header_queue: QueueLimit::Packets(headers), inside: None },
         marking: Marking::None,
         scheduler: Scheduler::Strict,
     }
@@ -120,7 +120,7 @@ fn random_networks_that_trim_keep_their_books() {
             }
             let room = 1 + random.below(3) as u32;
             let header_queue = [QueueLimit::Packets(room), QueueLimit::Bytes(200)][random.below(2) as usize];
-            setup.switch.overload = Overload::Trim { trim, header_queue };
+            setup.switch.overload = Overload::Trim { trim, header_queue, inside: None };
             setup
         };
         let told = run(with(1));

@@ -90,6 +90,13 @@ impl Cells {
             }
             TraceEvent::Returned { port, full_port } => Cells { other_port: Some(*full_port), ..at(*port) },
             TraceEvent::Trimmed { port, cut_bytes } => Cells { bytes: Some(u64::from(*cut_bytes)), ..at(*port) },
+            // A pipeline stands where another port would.
+            TraceEvent::Metered { port, pipeline } | TraceEvent::Signalled { port, pipeline } => {
+                Cells { other_port: Some(*pipeline), ..at(*port) }
+            }
+            TraceEvent::Deflected { port, pipeline, waiting, .. } => {
+                with(Cells { other_port: Some(*pipeline), ..at(*port) }, waiting)
+            }
             TraceEvent::Stop { port, class, account_bytes, limit_bytes, .. } => {
                 let (bytes, limit_bytes) = (Some(*account_bytes), Some(*limit_bytes));
                 Cells { class: *class, bytes, limit_bytes, ..at(*port) }
@@ -152,6 +159,14 @@ impl Cells {
                 TraceEvent::Trimmed { port: port()?, cut_bytes: u16::try_from(bytes()?).map_err(|_| "bytes")? }
             }
             "returned" => TraceEvent::Returned { port: port()?, full_port: other_port()? },
+            "metered" => TraceEvent::Metered { port: port()?, pipeline: other_port()? },
+            "signalled" => TraceEvent::Signalled { port: port()?, pipeline: other_port()? },
+            "deflected" | "mirrored" => TraceEvent::Deflected {
+                port: port()?,
+                pipeline: other_port()?,
+                waiting: load()?,
+                mirrored: name == "mirrored",
+            },
             "stop" | "renew" => TraceEvent::Stop {
                 port: port()?,
                 class,
@@ -370,6 +385,10 @@ mod tests {
             TraceEvent::Bounced { port, full_port: 4, bounces: 2 },
             TraceEvent::Detoured { port, full_port: 4, bounces: 255 },
             TraceEvent::Trimmed { port, cut_bytes: 1436 },
+            TraceEvent::Metered { port, pipeline: 3 },
+            TraceEvent::Signalled { port, pipeline: 2 },
+            TraceEvent::Deflected { port, pipeline: 1, waiting: load, mirrored: false },
+            TraceEvent::Deflected { port, pipeline: 1, waiting: load, mirrored: true },
             TraceEvent::Returned { port, full_port: 6 },
             TraceEvent::Stop { port, class, account_bytes: 5, limit_bytes: 4, renewal: false },
             TraceEvent::Stop { port, class: None, account_bytes: 5, limit_bytes: 4, renewal: true },

@@ -177,6 +177,31 @@ pub enum TraceEvent {
         /// The port whose queue was full.
         full_port: u16,
     },
+    /// A pipeline of the switch is about to trim it at its ingress.
+    Metered {
+        /// The port that it goes to.
+        port: u16,
+        /// The pipeline.
+        pipeline: u16,
+    },
+    /// It found no room, and goes round a recirculation port.
+    Deflected {
+        /// The port whose queue was full.
+        port: u16,
+        /// The pipeline whose recirculation port it is.
+        pipeline: u16,
+        /// What waits there now, this frame included.
+        waiting: Load,
+        /// Only its header goes.
+        mirrored: bool,
+    },
+    /// Pipelines heard that frames for a port were deflected.
+    Signalled {
+        /// The port.
+        port: u16,
+        /// The pipeline that told them.
+        pipeline: u16,
+    },
     /// An ingress account told the neighbour to stop.
     Stop {
         /// The account's port.
@@ -303,6 +328,10 @@ impl TraceEvent {
             TraceEvent::Detoured { .. } => "detoured",
             TraceEvent::Trimmed { .. } => "trimmed",
             TraceEvent::Returned { .. } => "returned",
+            TraceEvent::Metered { .. } => "metered",
+            TraceEvent::Deflected { mirrored: false, .. } => "deflected",
+            TraceEvent::Deflected { mirrored: true, .. } => "mirrored",
+            TraceEvent::Signalled { .. } => "signalled",
             TraceEvent::Stop { renewal: false, .. } => "stop",
             TraceEvent::Stop { renewal: true, .. } => "renew",
             TraceEvent::Behind { .. } => "behind",

@@ -6,6 +6,8 @@ const S: &str = "switch";
 const FC: &str = "switch.flow_control";
 const O: &str = "switch.overload";
 const T: &str = "switch.tags";
+const TRIM: &[&str] = &["trim", "pipeline-trim"];
+const P: &[&str] = &["pipeline-trim"];
 const STOP: &[&str] = &["pause", "pfc"];
 /// The output decides.
 const GUARD: &[&str] = &["florax", "destination", "simple"];
@@ -13,6 +15,7 @@ const TABLE: &[&str] = &["florax", "destination"];
 const REACT: &[&str] = &["pause", "pfc", "simple"];
 const NO_NUMBER: &str = "choice of this project: the FLORAX paper gives no number";
 const MECHANISM: Of = Of("a table with `kind`", "{}");
+const RATE: Of = Of("a rate", "\"100Gbps\"");
 
 pub(super) const KEYS: &[Key] = &[
     key(S, "buffer", &["shared"], SIZE)
@@ -91,8 +94,8 @@ pub(super) const KEYS: &[Key] = &[
     key(O, "kind", &[], TEXT)
         .value("drop", OURS)
         .means(
-            "drop, bounce (PABO: back towards the source), detour (DIBS: by a random other port) or trim (NDP: the header \
-             goes on alone)",
+            "drop, bounce (PABO: back towards the source), detour (DIBS: by a random other port), trim (NDP: the header \
+             goes on alone) or pipeline-trim (the same with what programmable switches have)",
         ),
     key(O, "theta", &["bounce"], SHARE)
         .value("0.8", "PABO, section V-B; 0.95 in its section VI")
@@ -112,24 +115,87 @@ pub(super) const KEYS: &[Key] = &[
     key(O, "priorities", &["bounce"], Of("a list of classes", "[0]"))
         .absent("all that no flow control owns", OURS)
         .means("the classes that bounce, 0 to 7"),
-    key(O, "size", &["trim"], SIZE)
+    key(O, "size", TRIM, SIZE)
         .value("64B", "NDP's header as the trimming paper's simulations have it; SONiC 128 B and more, as the chip allows")
         .means("length of what is left of a frame, FCS included: at least its headers, and less than the largest frame"),
-    key(O, "header_class", &["trim"], COUNT)
+    key(O, "header_class", TRIM, COUNT)
         .value("7", "NDP, section 3.1: a queue of higher priority; the number is a choice of this project")
         .means("the class in whose queue headers wait, 0 to 7; switch.scheduler says what priority that is"),
-    key(O, "header_queue", &["trim"], Of("a size or a number of packets", "\"100KB\""))
+    key(O, "header_queue", TRIM, Of("a size or a number of packets", "\"100KB\""))
         .absent("1MB beside switch.queue", "what the trimming paper's simulations leave open")
         .means("room of the queue of headers, beside switch.queue; a shared buffer gives it what it gives any lossy queue"),
     key(O, "victim", &["trim"], Of("arriving, tail or coin", "\"coin\""))
         .value("arriving", "the trimming paper; coin: NDP, section 3.1, against phase effects")
         .means("which payload is cut: of the frame that finds no room, of the youngest in the queue, or of either at random"),
-    key(O, "header_full", &["trim"], Of("return or drop", "\"drop\""))
+    key(O, "header_full", TRIM, Of("return or drop", "\"drop\""))
         .value("return", "NDP, section 3.2.4; SONiC drops")
         .means("what becomes of a header that finds no room: back to its source, or lost"),
-    key(O, "priorities", &["trim"], Of("a list of classes", "[0]"))
+    key(O, "priorities", TRIM, Of("a list of classes", "[0]"))
         .absent("all that no flow control owns", "SONiC: lossy queues only")
         .means("the classes whose frames are trimmed, 0 to 7"),
+    key(O, "model", P, Of("tofino, switch-p4, dod, mod or tofino2", "\"tofino\""))
+        .value("tofino", "Popa et al., sections 3, 5 and 6.1")
+        .means(
+            "three meters, deflection and signals; two meters and a 32-bit stamp; meters deaf to signals; headers mirrored \
+             on drop; or a look at the queue at ingress",
+        ),
+    key(O, "pipelines", P, COUNT)
+        .value("4", "Popa et al., section 3; eight for Tofino 2")
+        .means("ingress pipelines of a switch, 1 to 64, at most as many as it has ports"),
+    key(O, "ports_per_pipeline", P, COUNT)
+        .absent("as many as share the ports evenly", "Popa et al., section 3: sixteen")
+        .means("consecutive ports of a pipeline, at least 1; ports beyond the last pipeline begin again with the first"),
+    key(O, "recirculation_rate", P, RATE)
+        .value("100Gbps", "Popa et al., sections 3 and 6.1")
+        .means("rate of the recirculation port of each pipeline"),
+    key(O, "recirculation_latency", P, TIME)
+        .value("1us", "Popa et al., section 6.2")
+        .means("from the last bit on that port to the ingress of the same pipeline"),
+    key(O, "recirculation_queue", P, Of("a size or a number of packets", "\"250 packets\""))
+        .absent("no limit: its longest is measured", "not given")
+        .means("room before each recirculation port; beyond it frames are lost as `deflect queue full`"),
+    key(O, "pessimistic", P, TIME)
+        .value("6us", "Popa et al., section 6.2")
+        .means("how long after a signal a pipeline lets only its share of a port's rate through: tofino, switch-p4"),
+    key(O, "half", P, TIME)
+        .value("18us", "Popa et al., section 6.2; section 4 says 6 us")
+        .means("how long after that it lets half of the rate through: tofino, switch-p4"),
+    key(O, "half_share", P, Of("a part", "\"1/2\""))
+        .value("1/2", "Popa et al., section 4")
+        .means("the part of the rate that is let through then, above 0, at most 1"),
+    key(O, "pessimistic_share", P, Of("a part", "\"1/4\""))
+        .absent("1 of as many as there are pipelines", "Popa et al., section 4: 25 of 100 Gbps with four pipelines")
+        .means("the part that a pessimistic pipeline lets through, above 0, at most 1"),
+    key(O, "meter_burst", P, SIZE)
+        .value("12160B", "not given; 8 frames of 1500 B and 20 B of preamble and gap")
+        .means("what the bucket of each meter holds, in bytes on the wire, at least a frame, at most 2MB"),
+    key(O, "response", P, Of("meter, all or next", "\"all\""))
+        .value("meter", "Popa et al., section 4")
+        .means(
+            "what a pessimistic pipeline does: meter to its share, trim all, or, instead of any time, trim the next packets \
+             after each signal: tofino",
+        ),
+    key(O, "trim_next", P, COUNT)
+        .value("12", "Popa et al., section 4: a recirculation port can be overloaded 12 times")
+        .means("response next: how many packets each signal has trimmed, at least 1"),
+    key(O, "notify", P, Of("all or origin", "\"origin\""))
+        .value("all", "Popa et al., section 4")
+        .means("which pipelines hear of a deflected packet: all, or the one by which it came"),
+    key(O, "signal_delay", P, TIME)
+        .absent("as recirculation_latency", "Popa et al., section 6.2: at dequeue, to all at once; ndp.p4 goes round twice")
+        .means("from the moment when a packet leaves the recirculation queue until pipelines act on it"),
+    key(O, "timestamp", P, Of("wrapping or as-listed", "\"wrapping\""))
+        .value("wrapping", "Popa et al., section 5: as-listed, which fails when the clock wraps")
+        .means("how stamps of 32 bits are compared: by their difference, or as the paper lists it: switch-p4"),
+    key(O, "clock", P, COUNT)
+        .value("0", OURS)
+        .means("what the clock of 1 ns shows at time zero, 0 to 4294967295: switch-p4"),
+    key(O, "stages", P, COUNT)
+        .value("4", "Popa et al., section 3")
+        .means("stages between the look at the queue and the queue, 0 to 64: tofino2"),
+    key(O, "cycle", P, TIME)
+        .value("1ns", "not given: a pipeline that takes 1000 million packets a second")
+        .means("time of a stage; a pipeline takes one packet a cycle: tofino2"),
     key(T, "kind", &[], TEXT).value("none", OURS).means("none, or tagger: the class of a frame is its tag, which rules rewrite"),
     key(T, "rules", &["tagger"], Of("a file", "\"rules.json\""))
         .absent("as `algorithm`", OURS)

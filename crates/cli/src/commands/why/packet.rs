@@ -110,6 +110,22 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
                 let (full, by) = (trace.port_towards((row.node, *full_port)), trace.port_towards((row.node, *port)));
                 story.at(row.at, format!("finds the header queue of {full} full and goes back to its source by {by}"));
             }
+            TraceEvent::Metered { port, pipeline } => {
+                let port = trace.port_towards((row.node, *port));
+                story.at(row.at, format!("is too much for what pipeline {pipeline} lets through to {port}"));
+            }
+            TraceEvent::Deflected { port, pipeline, waiting, mirrored } => {
+                let port = trace.port_towards((row.node, *port));
+                let what = if *mirrored { "sends its header" } else { "goes" };
+                let frames = waiting.frames;
+                story.at(
+                    row.at,
+                    format!(
+                        "finds {port} full and {what} round the recirculation port of pipeline {pipeline}, where \
+                         {frames} wait with it"
+                    ),
+                );
+            }
             TraceEvent::Dropped { cause, port, in_port, queue, account_bytes } => {
                 outcome = Some(format!("lost: {cause}"));
                 let (port, in_port) = (port.map(|port| (row.node, port)), in_port.map(|port| (row.node, port)));

@@ -1,0 +1,37 @@
+//! Packet trimming inside switches (Popa et al.).
+
+mod bench;
+mod hardware;
+mod queue;
+mod start;
+
+pub use hardware::{second_flow, sharing, who_trims};
+pub use queue::{longest_queue, speeds};
+pub use start::{to_few, to_many, to_one, worst_case};
+
+use super::registry::{Choice, TRIM_HARDWARE, TRIM_START};
+
+/// What the experiments on the start of incasts leave open.
+pub const START_CHOICES: &[Choice] = &[
+    Choice { source: &TRIM_START, key: "switch.queue", alternatives: &["8 packets", "12 packets", "20 packets"] },
+    Choice { source: &TRIM_START, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B", "97280B"] },
+    Choice { source: &TRIM_START, key: "switch.overload.header_queue", alternatives: &["1MB"] },
+    Choice { source: &TRIM_START, key: "switch.overload.signal_delay", alternatives: &["0s", "2us"] },
+    Choice { source: &TRIM_START, key: "switch.overload.half", alternatives: &["6us"] },
+    Choice { source: &TRIM_START, key: "traffic.0.jitter", alternatives: &["121ns", "1us"] },
+];
+
+/// What those with one incast leave open.
+pub const TABLE_CHOICES: &[Choice] = &[
+    Choice { source: &TRIM_START, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B"] },
+    Choice { source: &TRIM_START, key: "switch.overload.half", alternatives: &["6us"] },
+    Choice { source: &TRIM_START, key: "traffic.0.jitter", alternatives: &["121ns", "100us", "400us"] },
+];
+
+/// What those on hardware leave open.
+pub const HARDWARE_CHOICES: &[Choice] = &[
+    Choice { source: &TRIM_HARDWARE, key: "switch.queue", alternatives: &["20 packets", "80 packets"] },
+    Choice { source: &TRIM_HARDWARE, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B"] },
+    Choice { source: &TRIM_HARDWARE, key: "switch.overload.half", alternatives: &["6us"] },
+    Choice { source: &TRIM_HARDWARE, key: "switch.overload.ports_per_pipeline", alternatives: &["8"] },
+];

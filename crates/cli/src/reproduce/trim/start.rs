@@ -1,0 +1,201 @@
+//! The start of incasts, before any feedback from receivers: figures 2 and 5.
+
+use super::bench::{Changes, START, Seen, Switch, inside, join, most_waiting, pairs, quantile, unlost};
+use crate::failure::Failure;
+use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::plot::bars;
+use crate::reproduce::trial::{Told, Trial};
+
+/// What a recirculation port of 100 Gbps can take in a second, in bytes of frames of 1500 B: 20 B more on the wire.
+const PORT_BYTES: f64 = 12.5e9 * 1500.0 / 1520.0;
+/// Initial windows last this long at the line's rate, in s: 1000 frames of 1520 B.
+const WINDOW: f64 = 121.6e-6;
+
+/// How many times over the recirculation ports are offered what they can take, by pipeline.
+fn overload(told: &Told) -> Vec<f64> {
+    let inside = inside(&told.summary);
+    let Some(switch) = inside.switches.first() else { return Vec::new() };
+    let load = |bytes: u64| bytes as f64 / WINDOW / PORT_BYTES;
+    switch.pipelines.iter().map(|pipeline| load(pipeline.recirculated_bytes)).collect()
+}
+
+/// What is deflected for one receiver of `senders`, in lines, without feedback and with strict priority for headers: of
+/// four lines that pass the meters the port carries what headers leave, `h` of a line for each line cut at ingress or come
+/// round, of which recirculation ports carry a line each.
+fn deflected_lines(senders: f64, receivers: f64) -> f64 {
+    let h = 84.0 / 1520.0;
+    (3.0 + ((senders - 4.0) + 4.0 / receivers) * h).min(4.0)
+}
+
+/// Runs `trim/fig2`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn worst_case(trial: &mut Trial) -> Result<(), Failure> {
+    let run = |trial: &Trial, senders, receivers, switch: Switch| {
+        trial.run(START, &join(&[switch.changes(), vec![pairs(senders, receivers), ("duration", "3ms".into())]]))
+    };
+    trial.show("  deflected to each recirculation port, in multiples of what it can carry, while senders start\n");
+    let mut rows = Vec::new();
+    // Each pipeline lets a line through for each port, one line of the four goes out, the rest is deflected evenly.
+    for (receivers, expected) in [(16, 12.0), (8, 6.0), (4, 3.0), (1, 0.75)] {
+        let told = run(trial, 64, receivers, Switch::Dod)?;
+        let loads = overload(&told);
+        rows.push((format!("64 to {receivers}"), loads.clone()));
+        let mean = loads.iter().sum::<f64>() / loads.len() as f64;
+        let name = format!("64 to {receivers}, meters but no feedback: overload of a recirculation port");
+        let check = Check::new(name, "x", mean, Relation::AtLeast, expected, 0.0);
+        trial.check(check.note("the paper's arithmetic leaves out what headers take of a port"));
+        let name = format!("64 to {receivers}: the same, with what headers take");
+        let expected = receivers as f64 * deflected_lines(64.0 / receivers as f64, receivers as f64) / 4.0;
+        trial.check(Check::new(name, "x", mean, Relation::Equal, expected, 0.02 * expected));
+        let (failed, lost) = unlost(&told.summary);
+        let name = format!("64 to {receivers}: checks of the run failed, frames lost");
+        trial.check(Check::exact(name, "", (failed + lost) as f64, Relation::Equal, 0.0));
+    }
+    trial.show(&bars("", &["pipeline 0", "1", "2", "3"], 12.0, &rows));
+    let told = run(trial, 64, 16, Switch::Dod)?;
+    let name = "64 to 16, no feedback: longest recirculation queue";
+    let check = Check::new(name, "packets", most_waiting(&told.summary), Relation::AtLeast, 10_000.0, 0.0);
+    trial.check(check.note("the paper's \"almost 14000\" cannot be: 16000 come to a pipeline, a quarter goes on"));
+    let told = run(trial, 64, 16, Switch::Tofino)?;
+    let most = overload(&told).into_iter().fold(0.0, f64::max);
+    let name = "negative control: with feedback no recirculation port is offered 12 times what it can carry";
+    trial.check(Check::new(name, "x", most, Relation::Below, 2.0, 0.0));
+    let told = run(trial, 16, 16, Switch::Dod)?;
+    let name = "negative control: one sender a receiver: frames deflected";
+    trial.check(Check::exact(name, "frames", inside(&told.summary).recirculated as f64, Relation::Equal, 0.0));
+    Ok(())
+}
+
+const SWITCHES: [Switch; 4] = [Switch::Ideal, Switch::Mod, Switch::Dod, Switch::Tofino];
+const SHARES: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 0.9, 0.99];
+
+/// What one kind of switch did to headers.
+struct Headers {
+    seen: Seen,
+    /// Headers from the moment on when the first was made.
+    arrival: [f64; 6],
+    delay: [f64; 6],
+}
+
+fn headers(trial: &Trial, receivers: u64, switch: Switch) -> Result<Headers, Failure> {
+    let changes: Changes = join(&[switch.changes(), vec![pairs(64, receivers), ("duration", "3ms".into())]]);
+    // With one receiver tens of thousands of headers wait, and every look at them costs: a flow of each pipeline then.
+    let flows: &[u64] = if receivers == 1 { &[0, 17, 34, 51] } else { &[] };
+    let seen = Seen::of(trial, START, &changes, flows)?;
+    let arrival = SHARES.map(|share| quantile(&seen.headers_us, share));
+    let delay = SHARES.map(|share| quantile(&seen.delays_us, share));
+    Ok(Headers { seen, arrival, delay })
+}
+
+/// All kinds of switches under an incast of 64 to `receivers`, shown.
+fn compare(trial: &mut Trial, receivers: u64) -> Result<[Headers; 4], Failure> {
+    let mut all = Vec::new();
+    for switch in SWITCHES {
+        all.push(headers(trial, receivers, switch)?);
+    }
+    for (title, of) in [
+        ("when headers arrive", (|headers: &Headers| headers.arrival) as fn(&Headers) -> [f64; 6]),
+        ("how long they take", |headers| headers.delay),
+    ] {
+        trial.show(&format!("  64 to {receivers}, {title}, us: share of headers, by kind of switch\n"));
+        let most = all.iter().map(|headers| of(headers)[5]).fold(0.0, f64::max);
+        let names = SWITCHES.map(Switch::name);
+        let row = |at: usize| (SHARES[at].to_string(), all.iter().map(|headers| of(headers)[at]).collect());
+        let rows: Vec<(String, Vec<f64>)> = (0..SHARES.len()).map(row).collect();
+        trial.show(&bars("share", &names, most, &rows));
+    }
+    for (headers, switch) in all.iter().zip(SWITCHES) {
+        let (failed, lost) = unlost(&headers.seen.summary);
+        let name = format!("{}: checks of the run failed, frames lost", switch.name());
+        trial.check(Check::exact(name, "", (failed + lost) as f64, Relation::Equal, 0.0));
+    }
+    all.try_into().map_err(|_| Failure::input("four kinds of switches".to_owned(), String::new()))
+}
+
+const MEDIAN: usize = 2;
+const LATE: usize = 4;
+const LAST: usize = 5;
+
+/// Mirror on drop adds its latency to every header: its serialisation of 84 B is 7 ns.
+fn mirror_is_a_microsecond_late(trial: &mut Trial, ideal: &Headers, mirror: &Headers) {
+    let name = "median delay of a header: mirror-on-drop above Ideal";
+    let shift = mirror.delay[MEDIAN] - ideal.delay[MEDIAN];
+    trial.check(Check::new(name, "us", shift, Relation::Equal, 1.0, 0.3));
+}
+
+/// Runs `trim/fig5a`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn to_one(trial: &mut Trial) -> Result<(), Failure> {
+    let [ideal, mirror, dod, tofino] = compare(trial, 1)?;
+    mirror_is_a_microsecond_late(trial, &ideal, &mirror);
+    let name = "median delay of a header: Tofino beside deflection only";
+    let gap = tofino.delay[MEDIAN] - dod.delay[MEDIAN];
+    trial.check(Check::new(name, "us", gap, Relation::Equal, 0.0, 0.3).note("the paper: similarly"));
+    for (other, name) in [(&dod, "deflection only"), (&tofino, "Tofino")] {
+        let name = format!("median delay of a header: mirror-on-drop above {name}");
+        let above = mirror.delay[MEDIAN] - other.delay[MEDIAN];
+        trial.check(Check::new(name, "us", above, Relation::Above, 0.0, 0.0));
+    }
+    let told = dod.seen.inside();
+    let share = 100.0 * told.recirculated as f64 / (told.recirculated + told.ingress_trims) as f64;
+    let name = "deflection only: share of trims that are deflected";
+    let note =
+        "300 of 6300 Gbps; the paper's \"a third\" is of what pipelines let through, and is three quarters there";
+    trial.check(Check::new(name, "%", share, Relation::Equal, 4.8, 1.0).note(note));
+    let name = "the same, with headers, which fill the port: 4 of 64 lines";
+    trial.check(Check::new(name, "%", share, Relation::Equal, 6.25, 0.1));
+    Ok(())
+}
+
+/// Runs `trim/fig5b`: 64 to 4, and 64 to 8, which the text names too.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn to_few(trial: &mut Trial) -> Result<(), Failure> {
+    for receivers in [4, 8] {
+        let [ideal, mirror, dod, tofino] = compare(trial, receivers)?;
+        let of = |name: &str| format!("64 to {receivers}: {name}");
+        let name = of("median delay of a header: Tofino, at most mirror-on-drop's");
+        trial.check(Check::new(name, "us", tofino.delay[MEDIAN], Relation::AtMost, mirror.delay[MEDIAN], 0.0));
+        let name = of("median delay of a header: Tofino above Ideal");
+        let above = tofino.delay[MEDIAN] - ideal.delay[MEDIAN];
+        trial.check(Check::new(name, "us", above, Relation::Equal, 0.0, 0.5));
+        let name = of("deflection only, two modes: delay of the latest hundredth above that of the first quarter");
+        let ratio = dod.delay[LAST] / dod.delay[1];
+        trial.check(Check::new(name, "x", ratio, Relation::Above, 10.0, 0.0));
+        if receivers == 4 {
+            mirror_is_a_microsecond_late(trial, &ideal, &mirror);
+            let name = of("deflection only: share of trims that are deflected");
+            let told = dod.seen.inside();
+            let share = 100.0 * told.recirculated as f64 / (told.recirculated + told.ingress_trims) as f64;
+            let deflected = deflected_lines(16.0, 4.0);
+            let check = Check::new(name, "%", share, Relation::Equal, 100.0 * deflected / (12.0 + deflected), 1.0);
+            trial.check(check.note("by arithmetic: twelve lines are cut at ingress, and what headers leave goes on"));
+        }
+    }
+    Ok(())
+}
+
+/// Runs `trim/fig5c`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn to_many(trial: &mut Trial) -> Result<(), Failure> {
+    let [ideal, mirror, dod, tofino] = compare(trial, 16)?;
+    mirror_is_a_microsecond_late(trial, &ideal, &mirror);
+    let others = ideal.arrival[MEDIAN].max(mirror.arrival[MEDIAN]).max(tofino.arrival[MEDIAN]);
+    let name = "deflection only: median arrival of headers, above twice that of all others";
+    trial.check(Check::new(name, "us", dod.arrival[MEDIAN], Relation::Above, 2.0 * others, 0.0));
+    let name = "Tofino: nine of ten headers take at most as long as with mirror-on-drop, up to 1 us";
+    trial.check(Check::new(name, "us", tofino.delay[LATE], Relation::AtMost, mirror.delay[LATE], 1.0));
+    let name = "Tofino: the slowest hundredth of headers takes longer than with mirror-on-drop";
+    trial.check(Check::new(name, "us", tofino.delay[LAST], Relation::Above, mirror.delay[LAST], 0.0));
+    let name = "Tofino: longest recirculation queue";
+    let longest = most_waiting(&tofino.seen.summary);
+    trial.check(Check::new(name, "packets", longest, Relation::AtMost, 250.0, 0.0));
+    Ok(())
+}

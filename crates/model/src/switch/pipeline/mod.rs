@@ -1,0 +1,251 @@
+//! The inside of a switch that trims with what its pipelines offer (Tofino, and switches that mirror on drop).
+//!
+//! ```text
+//!            ingress pipeline p                  traffic manager            egress
+//!  port ---> [read depth] -> [stages] -> meters -- pass ---> data queue of e  -------> port e
+//!             (Tofino 2)                 of (p, e) - trim -> header queue of e ------> (ahead)
+//!                                           ^                   |
+//!             NOTIFY: every pipeline, or p  |                   | full: deflect the frame, or mirror its header
+//!                                           |                   v
+//!                                           +------ <--- recirculation port of p: FIFO, a rate, a latency
+//!                                                         comes round: cut, header to the queue of e
+//! ```
+//!
+//! Nothing here has a link: what waits inside has one time a station in an agenda of its own, and acts as the switch's
+//! timers do, after departures and arrivals of the same instant. Frames that no queue refuses and no meter trims pass as
+//! in any switch; a switch without pipelines never asks for them.
+
+mod inside;
+mod tell;
+
+use super::Switch;
+use crate::due::Due;
+use crate::network::Network;
+use crate::node::OnWire;
+use crate::parameters::{Notified, Overflow, PipelineParameters, QueueLimit};
+use check::conservation::Cause;
+use engine::{Ring, Window};
+use fabric::NodeId;
+use protocols::frame::Frame;
+use protocols::trimming::Governor;
+use units::{Time, WIRE_OVERHEAD_BYTES};
+
+/// A frame somewhere inside: when it goes on, and to which egress port.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passing {
+    at: Time,
+    egress: u16,
+    frame: Frame,
+}
+
+/// A signal on its way to pipelines.
+#[derive(Clone, Copy, Debug, Default)]
+struct Signal {
+    at: Time,
+    origin: u16,
+    egress: u16,
+}
+
+/// One pipeline's stations. Every station passes frames on in the order in which they came.
+#[derive(Debug, Default)]
+struct Pipeline {
+    /// Frames that wait for their clock cycle, to read the depth of their queue.
+    entering: Ring<Passing>,
+    /// Frames between that and the traffic manager.
+    staged: Ring<Passing>,
+    /// The next free cycle.
+    next_cycle: Time,
+    /// Frames that wait for the recirculation port, and until when it is busy.
+    waiting: Ring<Passing>,
+    waiting_bytes: u64,
+    busy_until: Time,
+    /// Frames on its wire and on their way round.
+    round: Ring<Passing>,
+    told: PipelineCounts,
+}
+
+/// What one pipeline counted since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PipelineCounts {
+    /// Frames that its meters, or its look at the queue, trimmed.
+    pub ingress_trims: u64,
+    /// Frames, or headers, that went to its recirculation port.
+    pub recirculated: u64,
+    pub recirculated_bytes: u64,
+    /// The most that waited there at once, and when first.
+    pub most_waiting: u64,
+    pub most_waiting_at: Time,
+    /// When the first frame had to go there.
+    pub first: Option<Time>,
+    /// Congestion signals that it heard.
+    pub notified: u64,
+}
+
+/// Stations with a time of their own in each pipeline.
+const STATIONS: usize = 4;
+const ENTERING: usize = 0;
+const STAGED: usize = 1;
+const WAITING: usize = 2;
+const ROUND: usize = 3;
+/// The place of signals in the agenda; pipelines stand behind it.
+const SIGNALS: u16 = 0;
+
+/// Everything inside one switch.
+#[derive(Debug)]
+pub(crate) struct Pipelines {
+    parameters: PipelineParameters,
+    pipelines: Vec<Pipeline>,
+    /// By pipeline, then egress port.
+    governors: Vec<Governor>,
+    ports: usize,
+    ports_per_pipeline: u16,
+    signals: Ring<Signal>,
+    agenda: Due,
+}
+
+impl Pipelines {
+    /// What `node` needs; `None` where its switches have no inside.
+    pub fn new(node: NodeId, network: &Network) -> Option<Box<Pipelines>> {
+        let parameters = *network.switch.overload.inside()?;
+        let fabric = &network.fabric;
+        let ports = fabric.ports(node);
+        let count = usize::from(parameters.pipelines);
+        let governors = (0..count)
+            .flat_map(|_| ports.iter().map(|peer| Governor::new(&parameters.control, fabric.link(peer.link).rate)))
+            .collect();
+        Some(Box::new(Pipelines {
+            parameters,
+            pipelines: (0..count).map(|_| Pipeline::default()).collect(),
+            governors,
+            ports: ports.len(),
+            ports_per_pipeline: parameters
+                .ports_per_pipeline
+                .unwrap_or_else(|| ports.len().div_ceil(count).max(1) as u16),
+            signals: Ring::new(),
+            agenda: Due::new(1 + STATIONS * count),
+        }))
+    }
+
+    /// The pipeline of a port. Ports beyond the last pipeline begin again with the first: a scenario can give the
+    /// sending and the receiving side of a port each its own host.
+    #[inline]
+    fn of(&self, port: u16) -> usize {
+        usize::from(port / self.ports_per_pipeline) % self.pipelines.len()
+    }
+
+    /// The time of the next event inside.
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.agenda.earliest()
+    }
+
+    /// Sets the time of a station from what stands first there.
+    fn plan(&mut self, pipeline: usize, station: usize) {
+        let line = &self.pipelines[pipeline];
+        let at = match station {
+            ENTERING => line.entering.front().map(|first| first.at),
+            STAGED => line.staged.front().map(|first| first.at),
+            WAITING => line.waiting.front().map(|first| first.at.max(line.busy_until)),
+            _ => line.round.front().map(|first| first.at),
+        };
+        self.agenda.set((1 + pipeline * STATIONS + station) as u16, at.unwrap_or(Time::MAX));
+    }
+
+    /// Whether the recirculation port of `pipeline` has room for `frame`.
+    fn has_room(&self, pipeline: usize, frame: &Frame) -> bool {
+        let line = &self.pipelines[pipeline];
+        let fits = |limit: QueueLimit| limit.fits(line.waiting.len(), line.waiting_bytes, frame.size_bytes);
+        self.parameters.deflect_queue.is_none_or(fits)
+    }
+
+    /// Every frame that is inside now.
+    pub fn frames(&self) -> impl Iterator<Item = &Frame> {
+        self.pipelines.iter().flat_map(|line| {
+            [&line.entering, &line.staged, &line.waiting, &line.round]
+                .into_iter()
+                .flat_map(|ring| ring.iter().map(|passing| &passing.frame))
+        })
+    }
+}
+
+/// Bytes of `frame` on a wire.
+#[inline]
+fn wire_bytes(frame: &Frame) -> u32 {
+    u32::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES as u32
+}
+
+impl Switch {
+    /// A frame enters the pipeline of `in_port`.
+    #[inline(never)]
+    pub(super) fn enter_pipeline(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        let Some(egress) = self.route(frame, in_port) else {
+            return self.lose(in_port, frame, Cause::NoRoute);
+        };
+        let can_cut = self.trimmer.as_ref().is_some_and(|trimmer| trimmer.can_cut(frame));
+        let Some(inside) = self.inside.as_deref_mut().filter(|_| can_cut) else {
+            return self.forward(egress, in_port, frame, window);
+        };
+        let pipeline = inside.of(in_port);
+        if inside.parameters.stages.is_some() {
+            let frame = Frame { in_port, in_class: frame.class, ..*frame };
+            let line = &mut inside.pipelines[pipeline];
+            let at = line.next_cycle.max(frame.at);
+            line.next_cycle = at + inside.parameters.cycle;
+            line.entering.push(Passing { at, egress, frame });
+            inside.plan(pipeline, ENTERING);
+            self.wakes_at = self.wakes_at.min(inside.next());
+            return self.note_inside();
+        }
+        let PipelineParameters { control, .. } = inside.parameters;
+        let governor = &mut inside.governors[pipeline * inside.ports + usize::from(egress)];
+        if governor.trims(&control, frame.at, wire_bytes(frame)) {
+            inside.pipelines[pipeline].told.ingress_trims += 1;
+            self.note_metered(egress, pipeline as u16, in_port, frame);
+            self.cut(egress, in_port, frame.class, frame, window);
+        } else {
+            self.forward(egress, in_port, frame, window);
+        }
+    }
+
+    /// A frame that can be cut found no room at `egress`: it, or its header, goes to the recirculation port of the
+    /// pipeline by which it came.
+    pub(super) fn recirculate(&mut self, egress: u16, in_port: u16, in_class: u8, frame: &Frame) {
+        let now = frame.at;
+        let Some(overflow) = self.inside.as_ref().map(|inside| inside.parameters.overflow) else { return };
+        let mirrored = match overflow {
+            Overflow::Deflect => *frame,
+            Overflow::Mirror => self.header_of(egress, in_port, frame),
+        };
+        let frame = Frame { in_port, in_class, ..mirrored };
+        let Some(inside) = self.inside.as_deref_mut() else { return };
+        let pipeline = inside.of(in_port);
+        if !inside.has_room(pipeline, &frame) {
+            return self.lose_as(in_port, in_class, &frame, Cause::DeflectQueueFull);
+        }
+        let line = &mut inside.pipelines[pipeline];
+        line.told.first.get_or_insert(now);
+        line.waiting.push(Passing { at: now, egress, frame });
+        line.waiting_bytes += u64::from(frame.size_bytes);
+        line.told.recirculated += 1;
+        line.told.recirculated_bytes += u64::from(frame.size_bytes);
+        if line.busy_until <= now && line.waiting.len() == 1 {
+            self.serve(pipeline, now);
+        } else {
+            let waiting = line.waiting.len() as u64;
+            if waiting > line.told.most_waiting {
+                (line.told.most_waiting, line.told.most_waiting_at) = (waiting, now);
+            }
+            inside.plan(pipeline, WAITING);
+        }
+        self.wakes_at = self.wakes_at.min(self.inside.as_ref().map_or(Time::MAX, |inside| inside.next()));
+        self.note_deflected(egress, pipeline as u16, in_port, &frame);
+    }
+}
+
+impl Notified {
+    /// Whether a signal from `origin` goes to `pipeline`.
+    #[inline]
+    fn includes(self, origin: usize, pipeline: usize) -> bool {
+        self == Notified::All || origin == pipeline
+    }
+}

@@ -1,0 +1,267 @@
+//! The inside of a switch that trims: closed forms of its stations, and the books of random networks.
+
+use crate::bench::*;
+use crate::conservation::network;
+use crate::trim::trim;
+use fabric::generate::single_switch;
+use model::parameters::*;
+use protocols::trim::HeaderFull;
+use protocols::trimming::{Control, ControlParameters, Wrap};
+use record::pipelines::PipelineSummary;
+use record::trace::TraceEvent;
+use traffic::Process;
+use units::random::{Stream, purpose};
+use units::{Rate, Time};
+
+const FRAME: u64 = 1518;
+
+fn control(control: Control) -> ControlParameters {
+    ControlParameters {
+        control,
+        pessimistic: Time::from_us(6),
+        until_optimistic: Time::from_us(24),
+        burst_bytes: 8 * 1538,
+        half: (1, 2),
+        share: (1, 4),
+    }
+}
+
+/// Four pipelines of four ports, recirculation ports of 100 Gbps, 1 us.
+fn inside(overflow: Overflow, by: Control) -> PipelineParameters {
+    PipelineParameters {
+        pipelines: 4,
+        ports_per_pipeline: Some(4),
+        overflow,
+        control: control(by),
+        recirculation_rate: Rate::from_gbps(100),
+        recirculation_latency: Time::from_us(1),
+        deflect_queue: None,
+        signal_delay: Time::from_us(1),
+        notified: Notified::All,
+        stages: None,
+        cycle: Time::from_ns(1),
+    }
+}
+
+fn with(inside: PipelineParameters, packets: u32) -> SwitchParameters {
+    SwitchParameters {
+        buffer: Buffer::PerQueue { limit: QueueLimit::Packets(packets) },
+        flow_control: FlowControl::None,
+        overload: Overload::Trim { trim: trim(), header_queue: QueueLimit::Packets(10_000), inside: Some(inside) },
+        marking: Marking::None,
+        scheduler: Scheduler::Strict,
+    }
+}
+
+/// The first `senders` of 16 hosts each send `frames` frames at line rate to the 17th, from time zero.
+fn burst(senders: u32, frames: u64, switch: SwitchParameters) -> Told {
+    let fabric = single_switch(17, link(100, 100)).unwrap();
+    let process = Process::Constant { rate: Rate::from_gbps(100) };
+    let flows = (0..senders).map(|src| datagrams(src, 16, process, FRAME as u16, frames * 1500));
+    let mut setup = setup(fabric, plan(17, flows));
+    setup.switch = switch;
+    setup.record.trace = Some(TraceParameters::everything());
+    run(setup)
+}
+
+fn told_inside(told: &Told) -> &PipelineSummary {
+    told.summary.pipelines.as_ref().expect("a switch with an inside tells of it")
+}
+
+/// When frames lost their payload.
+fn trims(told: &Told) -> Vec<Time> {
+    let trimmed = told.trace.iter().filter(|row| matches!(row.event, TraceEvent::Trimmed { .. }));
+    trimmed.map(|row| row.at).collect()
+}
+
+/// 16 frames at one instant, four a pipeline: one goes, two wait, thirteen are deflected. The k-th of a pipeline is cut
+/// k serialisations and the latency later.
+#[test]
+fn a_deflected_frame_is_cut_when_it_comes_round() {
+    let told = burst(16, 1, with(inside(Overflow::Deflect, Control::None), 2));
+    told.all_hold();
+    assert_eq!((told.summary.packets.delivered_whole, told.summary.packets.delivered_trimmed), (3, 13));
+    let (on_wire, latency) = (Time::from_ps((FRAME + 20) * 80), Time::from_us(1));
+    let came = on_wire + Time::from_ns(100);
+    let mut expected = Vec::new();
+    for pipeline in &told_inside(&told).switches[0].pipelines {
+        // The first is on the recirculation port's wire, the others wait behind it.
+        assert_eq!(pipeline.most_waiting, pipeline.recirculated.saturating_sub(1));
+        assert_eq!(pipeline.first_recirculated_ps, Some(came.as_ps()));
+        expected.extend((1..=pipeline.recirculated).map(|place| came + on_wire * place + latency));
+    }
+    expected.sort();
+    assert_eq!((trims(&told), told_inside(&told).recirculated), (expected, 13));
+}
+
+/// Mirrored headers are cut at once, and take a header's time on the recirculation port.
+#[test]
+fn a_mirrored_header_is_cut_at_once_and_late_by_its_way_round() {
+    let told = burst(16, 1, with(inside(Overflow::Mirror, Control::None), 2));
+    told.all_hold();
+    let came = Time::from_ps((FRAME + 20) * 80) + Time::from_ns(100);
+    assert_eq!(trims(&told), vec![came; 13]);
+    let delivered = told.trace.iter().filter(|row| {
+        matches!(row.event, TraceEvent::Delivered) && row.packet.is_some_and(|packet| packet.size_bytes == 64)
+    });
+    let first = delivered.map(|row| row.at).min().unwrap();
+    // Round in a header's time and 1 us, then over the wire: the port is free of data by then.
+    assert_eq!(first, came + Time::from_ps(84 * 80) + Time::from_us(1) + Time::from_ps(84 * 80) + Time::from_ns(100));
+}
+
+/// Beyond the room of the recirculation queue frames are lost, and told.
+#[test]
+fn a_deflect_queue_without_room_loses_by_its_own_cause() {
+    let limited =
+        PipelineParameters { deflect_queue: Some(QueueLimit::Packets(1)), ..inside(Overflow::Deflect, Control::None) };
+    let told = burst(16, 1, with(limited, 2));
+    told.all_hold();
+    let lost = told.dropped("deflect queue full");
+    let came_round = told.summary.packets.delivered_trimmed;
+    assert_eq!((came_round + lost, came_round), (13, told_inside(&told).recirculated));
+    // Of each pipeline one is on the port's wire and one waits; three frames found room before.
+    let pipelines = &told_inside(&told).switches[0].pipelines;
+    assert!(pipelines.iter().all(|pipeline| pipeline.recirculated <= 2 && pipeline.most_waiting <= 1));
+    assert!((7..=8).contains(&came_round), "{came_round}");
+}
+
+/// Four senders of one pipeline at an idle port: its meter passes one line of them, and nothing reaches a full queue once
+/// the burst is spent. From four pipelines the meters see no more than their line, and the queue refuses the rest.
+#[test]
+fn meters_see_their_own_pipeline_only() {
+    let deaf = inside(Overflow::Deflect, Control::Meter);
+    let told = burst(4, 200, with(deaf, 64));
+    told.all_hold();
+    let one = told_inside(&told);
+    let frames = told.summary.packets.injected;
+    assert_eq!(
+        one.ingress_trims,
+        frames - (8 + frames / 4 - 1),
+        "{frames} frames: the bucket, then one a round: {one:?}"
+    );
+    let apart = PipelineParameters { ports_per_pipeline: Some(1), ..deaf };
+    let told = burst(4, 200, with(apart, 64));
+    told.all_hold();
+    let four = told_inside(&told);
+    assert_eq!(four.ingress_trims, 0);
+    assert!(four.recirculated > 400, "{four:?}");
+}
+
+/// A signal takes the time that it is given, reaches all pipelines or one, and ends meters' optimism.
+#[test]
+fn signals_reach_whom_they_are_for() {
+    for (notified, heard) in [(Notified::All, 4), (Notified::Origin, 1)] {
+        let parameters = PipelineParameters {
+            ports_per_pipeline: Some(1),
+            notified,
+            ..inside(Overflow::Deflect, Control::ThreeMeters)
+        };
+        let told = burst(4, 300, with(parameters, 10));
+        told.all_hold();
+        let inside = told_inside(&told);
+        let signals: u64 = inside.switches[0].pipelines.iter().map(|pipeline| pipeline.signals_heard).sum();
+        assert_eq!(signals, heard * inside.recirculated, "one a deflected frame");
+        let first_deflected = told.trace.iter().find(|row| matches!(row.event, TraceEvent::Deflected { .. }));
+        let first_signal = told.trace.iter().find(|row| matches!(row.event, TraceEvent::Signalled { .. }));
+        let (deflected, signal) = (first_deflected.unwrap().at, first_signal.unwrap().at);
+        assert_eq!(signal, deflected + Time::from_us(1), "the port was idle: it left the queue at once");
+        let metered = told.trace.iter().find(|row| matches!(row.event, TraceEvent::Metered { .. })).unwrap().at;
+        assert!(metered >= signal, "no sender exceeds its line before a signal");
+        let deaf = burst(4, 300, with(PipelineParameters { control: control(Control::Meter), ..parameters }, 10));
+        assert!(inside.recirculated * 4 < told_inside(&deaf).recirculated, "the control: without signals");
+    }
+}
+
+/// A look at the queue trims at ingress what finds it full; frames between the look and the queue are deflected: with
+/// one a cycle at most as many as there are stages, each time that a place becomes free.
+#[test]
+fn a_look_at_the_queue_is_late_by_its_stages() {
+    let look = |stages| {
+        let parameters = PipelineParameters {
+            ports_per_pipeline: Some(16),
+            stages: Some(stages),
+            ..inside(Overflow::Deflect, Control::None)
+        };
+        // All 16 at one instant through one pipeline, one a cycle.
+        let told = burst(16, 1, with(parameters, 2));
+        told.all_hold();
+        let inside = told_inside(&told);
+        assert_eq!(inside.ingress_trims + inside.recirculated, 13);
+        inside.recirculated
+    };
+    // The third has found the last place at cycle 2 + stages: whoever looked before that comes too late.
+    assert_eq!([look(0), look(1), look(4), look(8)], [0, 1, 4, 8]);
+}
+
+/// Without room and without an inside the same frames are trimmed: the switch that the others come near to.
+#[test]
+fn the_same_frames_lose_their_payload_as_in_an_ideal_switch() {
+    let mut ideal = with(inside(Overflow::Mirror, Control::None), 2);
+    ideal.overload = Overload::Trim { trim: trim(), header_queue: QueueLimit::Packets(10_000), inside: None };
+    let (told, mirrored) = (burst(16, 1, ideal), burst(16, 1, with(inside(Overflow::Mirror, Control::None), 2)));
+    assert_eq!(told.summary.happened.trims, mirrored.summary.happened.trims);
+    assert!(told.summary.pipelines.is_none());
+}
+
+/// Random networks, failures and all, whose switches have random insides: every frame is accounted for in packets and
+/// bytes, and any number of threads tells the same.
+#[test]
+fn random_networks_with_pipelines_keep_their_books() {
+    let (mut metered, mut recirculated, mut lost, mut under_way) = (0, 0, 0, 0);
+    for seed in 0..24 {
+        let setup = |threads| {
+            let (mut setup, _) = network(seed, threads);
+            let mut random = Stream::new(seed, 2, purpose("random pipelines"));
+            let mut below = |bound: usize| random.below(bound as u64) as usize;
+            let by = [
+                Control::None,
+                Control::Meter,
+                Control::ThreeMeters,
+                Control::TwoMeters { wrap: Wrap::Handled, clock_ns: u32::MAX - 10_000 },
+                Control::TwoMeters { wrap: Wrap::AsListed, clock_ns: u32::MAX - 10_000 },
+                Control::TrimAll,
+                Control::TrimNext { packets: 3 },
+            ][below(7)];
+            let parameters = PipelineParameters {
+                pipelines: 1 + below(2) as u16,
+                ports_per_pipeline: [None, Some(1), Some(2)][below(3)],
+                overflow: [Overflow::Deflect, Overflow::Mirror][below(2)],
+                recirculation_rate: Rate::from_gbps(1 + below(20) as u64),
+                recirculation_latency: Time::from_ns(below(3_000) as u64),
+                deflect_queue: [None, None, Some(QueueLimit::Packets(2)), Some(QueueLimit::Bytes(4_000))][below(4)],
+                signal_delay: Time::from_ns(below(3_000) as u64),
+                notified: [Notified::All, Notified::Origin][below(2)],
+                stages: [None, None, Some(0), Some(4)][below(4)],
+                cycle: Time::from_ns(1 + below(100) as u64),
+                ..inside(Overflow::Deflect, by)
+            };
+            if below(4) != 0 {
+                setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(1 + below(4) as u32) };
+            }
+            let trim = protocols::trim::TrimParameters {
+                full: [HeaderFull::Return, HeaderFull::Drop][below(2)],
+                classes: !setup.switch.flow_control.lossless(),
+                ..trim()
+            };
+            let header_queue = QueueLimit::Packets(1 + below(20) as u32);
+            setup.switch.overload = Overload::Trim { trim, header_queue, inside: Some(parameters) };
+            setup
+        };
+        let told = run(setup(1));
+        let summary = &told.summary;
+        assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
+        for name in ["conservation", "buffer", "little's law"] {
+            assert!(told.passes(name), "seed {seed}: {name}: {:?}", summary.checks);
+        }
+        let inside = told_inside(&told);
+        metered += inside.ingress_trims;
+        recirculated += inside.recirculated;
+        lost += told.dropped("deflect queue full");
+        under_way += summary.packets.in_flight;
+        for threads in [2, 3] {
+            let other = run(setup(threads));
+            assert_eq!(format!("{told:?}"), format!("{other:?}"), "seed {seed} on {threads} threads");
+        }
+    }
+    assert!(metered > 500 && recirculated > 500 && lost > 10 && under_way > 0, "{metered} {recirculated} {lost}");
+}
