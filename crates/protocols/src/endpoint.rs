@@ -54,6 +54,8 @@ pub struct Segment {
     /// The sender has nothing more before this instant, as with [`Offer::At`]; [`Time::ZERO`] if it must be
     /// asked. Spares a paced sender a question per packet.
     pub next: Time,
+    /// What the frame tells its receiver beside its payload, as [`Frame::aux`]; 0: when the flow started.
+    pub announces: u64,
 }
 
 /// A sender's answer to "the wire is free".
@@ -122,5 +124,14 @@ pub trait Receiver {
     /// Whether the payload of `frame` has arrived already: to send it again would be needless.
     fn holds(&self, _frame: &Frame) -> bool {
         false
+    }
+    /// How many packets it would ask its sender for, if it were its turn: all flows that a port receives share its
+    /// link, and the driver gives them turns ([`crate::ndp::PullPacer`]). Only a receiver that drives its sender wants any.
+    fn wants(&self) -> u32 {
+        0
+    }
+    /// It is this receiver's turn: asks for some of what it wants, and says for how many packets.
+    fn pull(&mut self, _ctx: &mut Ctx<'_>) -> u32 {
+        0
     }
 }

@@ -68,8 +68,8 @@ pub struct Frame {
     pub stamp: Time,
     /// Data: offset of its first payload byte in the flow. Acknowledgement: the next byte expected.
     pub seq: u64,
-    /// Data: when the flow started (ps). Acknowledgement: when the data arrived (ps). PAUSE and PFC: the
-    /// quanta. XOFF: the rate in bits a second.
+    /// Data: when the flow started (ps), or what its sender announces ([`crate::ndp::Announcement`]). Acknowledgement:
+    /// when the data arrived (ps). PAUSE and PFC: the quanta. XOFF: the rate in bits a second.
     pub aux: u64,
     /// The flow's number at its source host; with that host it names the flow.
     pub flow: u32,

@@ -4,6 +4,7 @@
 use crate::endpoint::{Ctx, Offer, Receiver, Reply, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, flags};
 use crate::halve::Returns;
+use crate::ndp::PullPacer;
 use crate::transport::{FlowStart, ReceiverState, SenderState, TransportParameters};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,8 +18,11 @@ pub(crate) struct Pipe {
     pub(crate) line: Rate,
     /// The link behind it, with a queue before it.
     pub(crate) bottleneck: Rate,
-    /// What that queue holds.
+    /// What that queue holds, and whether what finds no room there loses its payload alone.
     pub(crate) buffer_bytes: u64,
+    pub(crate) trims: bool,
+    /// Share of the headers of such frames that go back to the sender.
+    pub(crate) headers_returned: f64,
     /// Frames that find more than this there are marked.
     pub(crate) mark_above_bytes: u64,
     /// One way, each way.
@@ -50,6 +54,8 @@ impl Default for Pipe {
             line: Rate::from_gbps(10),
             bottleneck: Rate::from_gbps(10),
             buffer_bytes: u64::MAX,
+            trims: false,
+            headers_returned: 0.0,
             mark_above_bytes: u64::MAX,
             delay: Time::from_us(10),
             jitter: Time::ZERO,
@@ -77,6 +83,8 @@ pub(crate) struct Outcome {
     pub(crate) done: bool,
     pub(crate) sent: u64,
     pub(crate) lost: u64,
+    pub(crate) cut: u64,
+    pub(crate) pulls: u64,
     pub(crate) replies: u64,
     pub(crate) cnps: u64,
     pub(crate) marked: u64,
@@ -126,7 +134,11 @@ impl Run<'_> {
         let at = left + self.pipe.delay / 2;
         let queued = self.pipe.bottleneck.bytes_in(self.bottleneck_free.saturating_sub(at));
         self.outcome.most_queued_bytes = self.outcome.most_queued_bytes.max(queued);
-        if periodic || queued > self.pipe.buffer_bytes || self.chance(left, self.pipe.loss) {
+        let lost = periodic || self.chance(left, self.pipe.loss);
+        if !lost && queued > self.pipe.buffer_bytes && self.pipe.trims {
+            return self.cut(at, frame);
+        }
+        if lost || queued > self.pipe.buffer_bytes {
             self.outcome.lost += 1;
             return;
         }
@@ -143,12 +155,24 @@ impl Run<'_> {
         }
     }
 
+    /// A data frame that found no room at `at`: its header overtakes the queue, or goes back.
+    fn cut(&mut self, at: Time, mut frame: Frame) {
+        self.outcome.cut += 1;
+        let back = self.chance(at, self.pipe.headers_returned);
+        frame.kind = if back { Kind::Returned } else { Kind::Trimmed };
+        frame.size_bytes = 64;
+        self.post(at + self.pipe.delay / 2, !back, frame);
+    }
+
     /// Frames of a receiver.
     fn backward(&mut self, now: Time, replies: &mut Vec<Reply>) {
         for reply in replies.drain(..) {
             assert!(reply.size_bytes >= 64);
             self.outcome.replies += u64::from(reply.kind == Kind::Ack);
-            self.expected = self.expected.max(reply.seq);
+            if reply.kind == Kind::Ack {
+                self.expected = self.expected.max(reply.seq);
+            }
+            self.outcome.pulls += u64::from(reply.kind == Kind::Pull);
             self.outcome.cnps += u64::from(reply.kind == Kind::Cnp);
             if self.chance(now, self.pipe.reply_loss) {
                 continue;
@@ -174,7 +198,7 @@ impl Run<'_> {
         let pace = |sender: &mut SenderState| match sender {
             SenderState::Tcp(tcp) => tcp.congestion_window_bytes(),
             SenderState::Roce(roce) => roce.rate(now).as_bps(),
-            SenderState::Datagram(_) => 0,
+            SenderState::Datagram(_) | SenderState::Ndp(_) => 0,
         };
         let before = pace(sender);
         let mut replies = Vec::new();
@@ -189,7 +213,11 @@ impl Run<'_> {
     }
 
     /// A frame that never was, or was long ago: stale acknowledgements, notifications, the impossible.
-    fn nonsense(&mut self, now: Time) -> Frame {
+    fn nonsense(&mut self, now: Time, sender: &SenderState) -> Frame {
+        // Where acknowledgements are for single packets, they may be old, but must not lie.
+        if matches!(sender, SenderState::Ndp(_)) && !self.frames.is_empty() {
+            return self.frames[self.random.below(self.frames.len() as u64) as usize];
+        }
         let kind = [Kind::Ack, Kind::Ack, Kind::Cnp, Kind::Data, Kind::Trigger][self.random.below(5) as usize];
         let seq = match self.random.below(3) {
             0 => u64::MAX - self.random.below(5),
@@ -209,7 +237,18 @@ impl Pipe {
         size_bytes: u64,
         mut watch: impl FnMut(Time, &mut SenderState),
     ) -> Outcome {
-        let flow = FlowStart { size_bytes, start: Time::from_us(1), stop: Time::MAX, line_rate: self.line };
+        let full_bytes = u64::from(transport.payload_bytes() + transport.header_bytes()) + WIRE_OVERHEAD_BYTES;
+        // Replies travel without serialisation here.
+        let round_trip = self.line.serialise(full_bytes) + self.bottleneck.serialise(full_bytes) + self.delay * 2;
+        let flow = FlowStart {
+            size_bytes,
+            start: Time::from_us(1),
+            stop: Time::MAX,
+            line_rate: self.line,
+            round_trip,
+        };
+        let mut pacer = PullPacer::new(self.bottleneck.serialise(full_bytes));
+        let mut in_round = false;
         let (mut sender, mut receiver) = (transport.sender(&flow), transport.receiver());
         let mut run = Run {
             pipe: self,
@@ -227,12 +266,12 @@ impl Pipe {
         let (mut now, mut wire_free, mut wake) = (Time::ZERO, Time::ZERO, Time::ZERO);
         loop {
             let next = run.events.peek().map_or(Time::MAX, |Reverse(event)| event.0);
-            let timers = sender.next_timer().min(receiver.next_timer());
+            let timers = sender.next_timer().min(receiver.next_timer()).min(pacer.next_turn());
             now = next.min(timers).min(wake).max(now);
             if now >= self.until {
                 break;
             }
-            let nonsense = run.chance(now, self.nonsense).then(|| run.nonsense(now));
+            let nonsense = run.chance(now, self.nonsense).then(|| run.nonsense(now, &sender));
             let mut ctx = Ctx { now, random: &mut run.endpoint_random, replies: &mut replies };
             if let Some(frame) = nonsense {
                 sender.on_frame(&mut ctx, &frame);
@@ -243,6 +282,9 @@ impl Pipe {
                 run.come_back(now, &mut sender, &mut returns);
             }
             run_due(&mut run, now, &mut sender, &mut receiver, &mut replies);
+            let mut ctx = Ctx { now, random: &mut run.endpoint_random, replies: &mut replies };
+            take_turn(&mut ctx, &mut pacer, &mut in_round, &mut receiver);
+            run.backward(now, &mut replies);
             wake = Time::MAX;
             if now < wire_free {
                 wake = wire_free;
@@ -262,6 +304,7 @@ impl Pipe {
                             size_bytes: segment.size_bytes,
                             flags: segment.flags,
                             stamp: segment.stamp,
+                            aux: segment.announces,
                             ..Frame::default()
                         };
                         run.forward(wire_free, frame);
@@ -278,7 +321,7 @@ impl Pipe {
             if run.outcome.done && run.events.is_empty() {
                 break;
             }
-            let idle = run.events.is_empty() && wake == Time::MAX;
+            let idle = run.events.is_empty() && wake == Time::MAX && pacer.next_turn() == Time::MAX;
             if idle && sender.next_timer().min(receiver.next_timer()) == Time::MAX {
                 break;
             }
@@ -286,6 +329,22 @@ impl Pipe {
         run.outcome.ended = now;
         run.outcome.statistics = sender.statistics();
         run.outcome
+    }
+}
+
+/// Lets the receiver ask for more, if it wants to and it is its turn.
+fn take_turn(ctx: &mut Ctx<'_>, pacer: &mut PullPacer, in_round: &mut bool, receiver: &mut ReceiverState) {
+    for _ in 0..2 {
+        if !*in_round && receiver.wants() > 0 {
+            pacer.enter(0);
+            *in_round = true;
+        }
+        if pacer.turn(ctx.now).is_some() {
+            *in_round = false;
+            let (wanted, asked) = (receiver.wants(), receiver.pull(ctx));
+            assert!(asked <= wanted && (asked > 0) == (wanted > 0));
+            pacer.asked(ctx.now, asked);
+        }
     }
 }
 

@@ -254,6 +254,9 @@ fn zoo() -> Vec<TransportParameters> {
         build("roce", &[("timeout", "1ms"), ("window", "20KB"), ("ack_every", "100")]),
         build("dcqcn", &[("timeout", "1ms"), ("nak_interval", "0us"), ("min_rate", "1Mbps")]),
         build("dcqcn", &[("timeout", "500us"), ("clamp_target", "false"), ("increase_timer", "1us")]),
+        build("ndp", &[("timeout", "200us")]),
+        build("ndp", &[("timeout", "500us"), ("initial_window", "1"), ("payload", "100B")]),
+        build("eqds", &[("timeout", "300us"), ("quantum", "3")]),
         TransportParameters::tcp(odd).unwrap(),
         TransportParameters::roce(roce).unwrap(),
     ]
@@ -280,6 +283,8 @@ fn anything_may_happen_and_every_byte_arrives_once() {
                 heals_at: Time::from_ms(20),
                 until: Time::from_s(5),
                 buffer_bytes: 60_000,
+                trims: matches!(transport, TransportParameters::Ndp(_)) && seed % 3 > 0,
+                headers_returned: chaos(7) * 0.5,
                 line: Rate::from_gbps(20),
                 seed,
                 ..Pipe::default()
@@ -288,13 +293,13 @@ fn anything_may_happen_and_every_byte_arrives_once() {
                 TransportParameters::Tcp(tcp) => u64::from(tcp.mss_bytes),
                 _ => 0,
             };
-            let size = [1, 1459, 10_001, 500_000][(seed % 4) as usize].min(if number >= 10 { 3000 } else { u64::MAX });
+            let size = [1, 1459, 10_001, 500_000][(seed % 4) as usize].min(if number >= 13 { 3000 } else { u64::MAX });
             let outcome = pipe.run(transport, size, |now, sender| match sender {
                 SenderState::Tcp(tcp) => assert!(tcp.congestion_window_bytes() >= least),
                 SenderState::Roce(roce) => {
                     assert!((Rate::from_mbps(1)..=Rate::from_gbps(20)).contains(&roce.rate(now)));
                 }
-                SenderState::Datagram(_) => {}
+                SenderState::Datagram(_) | SenderState::Ndp(_) => {}
             });
             let context = format!("seed {seed}, transport {number}: {outcome:?}");
             assert_eq!(outcome.completions, 1, "{context}");

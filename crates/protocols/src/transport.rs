@@ -13,7 +13,7 @@
 //!
 //! let transport = TransportParameters::build("dcqcn", [("payload", "4096B")])?;
 //! let line_rate = Rate::from_gbps(100);
-//! let flow = FlowStart { size_bytes: 10_000, start: Time::ZERO, stop: Time::MAX, line_rate };
+//! let flow = FlowStart { size_bytes: 10_000, start: Time::ZERO, stop: Time::MAX, line_rate, round_trip: Time::ZERO };
 //! let (mut sender, mut receiver) = (transport.sender(&flow), transport.receiver());
 //! let (mut random, mut replies) = (Stream::new(1, 0, 0), Vec::new());
 //! let mut now = Time::ZERO;
@@ -45,7 +45,9 @@ use crate::dctcp;
 use crate::describe::Mechanism;
 use crate::endpoint::{Ctx, Offer, Receipt, Receiver, Sender, SenderStatistics};
 use crate::frame::Frame;
+use crate::eqds;
 use crate::halve::Returns;
+use crate::ndp::{self, NdpParameters, NdpReceiver, NdpSender};
 use crate::roce::{self, RoceParameters, RoceReceiver, RoceSender};
 use crate::settings::ParameterError;
 use crate::tcp::{self, TcpParameters, TcpReceiver, TcpSender};
@@ -64,6 +66,9 @@ pub struct FlowStart {
     pub stop: Time,
     /// Rate of the port that it leaves by.
     pub line_rate: Rate,
+    /// What a full packet and a pull in answer to it take on the flow's path, if nothing else is sent. Only for
+    /// transports that are [`TransportParameters::receiver_driven`]; zero for others.
+    pub round_trip: Time,
 }
 
 /// A transport with its parameters, shared by all its flows.
@@ -75,11 +80,20 @@ pub enum TransportParameters {
     Tcp(Arc<TcpParameters>),
     /// See [`roce`]; DCQCN is one of its rate controls.
     Roce(Arc<RoceParameters>),
+    /// See [`ndp`]; EQDS is one of its ways to ask for more.
+    Ndp(Arc<NdpParameters>),
 }
 
 /// Every transport by its name in a scenario.
-pub const MECHANISMS: [&Mechanism; 5] =
-    [&datagram::MECHANISM, &tcp::MECHANISM, &dctcp::MECHANISM, &roce::MECHANISM, &dcqcn::MECHANISM];
+pub const MECHANISMS: [&Mechanism; 7] = [
+    &datagram::MECHANISM,
+    &tcp::MECHANISM,
+    &dctcp::MECHANISM,
+    &roce::MECHANISM,
+    &dcqcn::MECHANISM,
+    &ndp::MECHANISM,
+    &eqds::MECHANISM,
+];
 
 impl TransportParameters {
     /// Datagrams.
@@ -109,6 +123,15 @@ impl TransportParameters {
         Ok(TransportParameters::Roce(Arc::new(parameters)))
     }
 
+    /// NDP with any of its ways to ask for more.
+    ///
+    /// # Errors
+    /// If the values do not go together.
+    pub fn ndp(parameters: NdpParameters) -> Result<Self, ParameterError> {
+        parameters.check()?;
+        Ok(TransportParameters::Ndp(Arc::new(parameters)))
+    }
+
     /// The transport that a scenario calls `kind`, with `settings` (key and text) over its defaults.
     ///
     /// # Errors
@@ -133,6 +156,11 @@ impl TransportParameters {
                 settings.into_iter().try_for_each(|(key, text)| parameters.set(key, text))?;
                 Self::roce(parameters)
             }
+            "ndp" | "eqds" => {
+                let mut parameters = if kind == "ndp" { NdpParameters::default() } else { NdpParameters::eqds() };
+                settings.into_iter().try_for_each(|(key, text)| parameters.set(key, text))?;
+                Self::ndp(parameters)
+            }
             _ => Err(ParameterError::Transport {
                 kind: kind.to_owned(),
                 known: MECHANISMS.map(|mechanism| mechanism.kind).join(", "),
@@ -146,6 +174,7 @@ impl TransportParameters {
             TransportParameters::Datagram(parameters) => SenderState::Datagram(DatagramSender::new(parameters, flow)),
             TransportParameters::Tcp(parameters) => SenderState::Tcp(Box::new(TcpSender::new(parameters, flow))),
             TransportParameters::Roce(parameters) => SenderState::Roce(RoceSender::new(parameters, flow)),
+            TransportParameters::Ndp(parameters) => SenderState::Ndp(NdpSender::new(parameters, flow)),
         }
     }
 
@@ -155,6 +184,7 @@ impl TransportParameters {
             TransportParameters::Datagram(_) => ReceiverState::Datagram(DatagramReceiver::default()),
             TransportParameters::Tcp(parameters) => ReceiverState::Tcp(Box::new(TcpReceiver::new(parameters))),
             TransportParameters::Roce(parameters) => ReceiverState::Roce(RoceReceiver::new(parameters)),
+            TransportParameters::Ndp(parameters) => ReceiverState::Ndp(NdpReceiver::new(parameters)),
         }
     }
 
@@ -165,13 +195,15 @@ impl TransportParameters {
             TransportParameters::Datagram(_) => Time::ZERO,
             TransportParameters::Tcp(parameters) => parameters.fixed_rto.unwrap_or(parameters.max_rto),
             TransportParameters::Roce(parameters) => parameters.timeout.unwrap_or(Time::ZERO),
+            // A packet is sent again after two looks.
+            TransportParameters::Ndp(parameters) => parameters.timeout.unwrap_or(Time::ZERO) * 2,
         }
     }
 
     /// Whether senders have a window or rate that [`Sender::on_returned`] can halve, and that grows again.
     pub fn slows_down(&self) -> bool {
         match self {
-            TransportParameters::Datagram(_) => false,
+            TransportParameters::Datagram(_) | TransportParameters::Ndp(_) => false,
             TransportParameters::Tcp(parameters) => parameters.congestion_control != tcp::CongestionControl::Fixed,
             TransportParameters::Roce(parameters) => parameters.control != roce::control::ControlParameters::Fixed,
         }
@@ -183,6 +215,7 @@ impl TransportParameters {
             TransportParameters::Datagram(parameters) => parameters.payload_bytes(),
             TransportParameters::Tcp(parameters) => parameters.mss_bytes,
             TransportParameters::Roce(parameters) => parameters.payload_bytes,
+            TransportParameters::Ndp(parameters) => parameters.payload_bytes,
         }
     }
 
@@ -192,6 +225,16 @@ impl TransportParameters {
             TransportParameters::Datagram(parameters) => parameters.header_bytes,
             TransportParameters::Tcp(parameters) => parameters.header_bytes,
             TransportParameters::Roce(parameters) => parameters.header_bytes,
+            TransportParameters::Ndp(parameters) => parameters.header_bytes,
+        }
+    }
+
+    /// The frame by which a receiver asks its sender for more, if that is how it works: the driver then gives flows
+    /// turns to ask, and tells them their round trip.
+    pub fn receiver_driven(&self) -> Option<u16> {
+        match self {
+            TransportParameters::Ndp(parameters) => Some(parameters.control_bytes),
+            _ => None,
         }
     }
 }
@@ -205,6 +248,8 @@ pub enum SenderState {
     Tcp(Box<TcpSender>),
     /// See [`roce`].
     Roce(RoceSender),
+    /// See [`ndp`].
+    Ndp(NdpSender),
 }
 
 /// The receiving end of one flow, of whatever transport.
@@ -216,6 +261,8 @@ pub enum ReceiverState {
     Tcp(Box<TcpReceiver>),
     /// See [`roce`].
     Roce(RoceReceiver),
+    /// See [`ndp`].
+    Ndp(NdpReceiver),
 }
 
 /// Calls a method of whichever state it is.
@@ -225,6 +272,7 @@ macro_rules! dispatch {
             $kind::Datagram($state) => $call,
             $kind::Tcp($state) => $call,
             $kind::Roce($state) => $call,
+            $kind::Ndp($state) => $call,
         }
     };
 }
@@ -281,6 +329,14 @@ impl Receiver for ReceiverState {
     #[cold]
     fn holds(&self, frame: &Frame) -> bool {
         dispatch!(ReceiverState, self, state => state.holds(frame))
+    }
+    #[inline]
+    fn wants(&self) -> u32 {
+        dispatch!(ReceiverState, self, state => state.wants())
+    }
+    #[inline]
+    fn pull(&mut self, ctx: &mut Ctx<'_>) -> u32 {
+        dispatch!(ReceiverState, self, state => state.pull(ctx))
     }
 }
 

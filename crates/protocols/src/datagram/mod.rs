@@ -144,7 +144,7 @@ impl Sender for DatagramSender {
         self.sent_bytes += u64::from(payload_bytes);
         let stamp = self.due;
         self.advance(ctx.random, size_bytes);
-        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp, next: Time::ZERO })
+        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp, next: Time::ZERO, announces: 0 })
     }
 
     fn statistics(&self) -> SenderStatistics {
@@ -189,7 +189,7 @@ mod tests {
     use units::Rate;
 
     fn flow(size_bytes: u64) -> FlowStart {
-        FlowStart { size_bytes, start: Time::from_us(5), stop: Time::MAX, line_rate: Rate::from_gbps(1) }
+        FlowStart { size_bytes, start: Time::from_us(5), stop: Time::MAX, line_rate: Rate::from_gbps(1), round_trip: Time::ZERO }
     }
 
     /// Every stamp of a flow whose wire is always free.

@@ -179,7 +179,7 @@ impl Sender for RoceSender {
             self.restart_timeout(ctx.now);
         }
         let next = self.ready.min(self.control.next_change());
-        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp: ctx.now, next })
+        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp: ctx.now, next, announces: 0 })
     }
 
     fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
@@ -206,7 +206,7 @@ mod tests {
     use units::random::Stream;
 
     fn flow() -> FlowStart {
-        FlowStart { size_bytes: u64::MAX, start: Time::ZERO, stop: Time::MAX, line_rate: Rate::from_gbps(10) }
+        FlowStart { size_bytes: u64::MAX, start: Time::ZERO, stop: Time::MAX, line_rate: Rate::from_gbps(10), round_trip: Time::ZERO }
     }
 
     fn ask(sender: &mut RoceSender, now: Time) -> Offer {

@@ -180,7 +180,7 @@ impl TcpSender {
             self.restart_timer(now);
         }
         let size_bytes = payload_bytes.saturating_add(self.parameters.header_bytes).max(MIN_FRAME_BYTES);
-        Segment { seq, payload_bytes, size_bytes, flags, stamp: now, next: Time::ZERO }
+        Segment { seq, payload_bytes, size_bytes, flags, stamp: now, next: Time::ZERO, announces: 0 }
     }
 }
 
@@ -300,7 +300,7 @@ mod tests {
         fn new(parameters: TcpParameters) -> Self {
             let parameters = TcpParameters { mss_bytes: 1000, min_rto: Time::from_ms(1), ..parameters };
             let flow =
-                FlowStart { size_bytes: u64::MAX, start: Time::ZERO, stop: Time::MAX, line_rate: Rate::from_gbps(10) };
+                FlowStart { size_bytes: u64::MAX, start: Time::ZERO, stop: Time::MAX, line_rate: Rate::from_gbps(10), round_trip: Time::ZERO };
             let sender = TcpSender::new(&Arc::new(parameters), &flow);
             let mut bench = Bench { sender, random: Stream::new(1, 1, 1), replies: Vec::new() };
             bench.send(0);
@@ -403,6 +403,7 @@ mod tests {
                 start: Time::from_ms(ms),
                 stop: Time::MAX,
                 line_rate: Rate::from_gbps(10),
+                round_trip: Time::ZERO,
             };
             let mut next = TcpSender::new(&parameters, &flow);
             let initial = next.congestion_window_bytes();

@@ -1,0 +1,73 @@
+//! EQDS-style credit: NDP's machine with a receiver that knows each sender's backlog (Olteanu et al., NSDI 2022).
+//!
+//! Every data packet announces how much its sender has. A receiver grants credit for it, flow by flow, paced by its
+//! port, and up to a bound ahead of what has arrived; speculative packets that were trimmed are granted again.
+//! What is simpler here than in EQDS stands on the mechanism's page.
+
+use crate::describe::{Family, Mechanism, Parameter};
+use crate::ndp::parameters::{CONTROL, HEADER, INITIAL_WINDOW, PAYLOAD, TIMEOUT};
+use crate::settings::{self, ParameterError, require};
+
+/// EQDS as users meet it.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "eqds",
+    family: Family::Transport,
+    title: "EQDS-style credit: a receiver grants what senders announce",
+    source: "Olteanu et al., An edge-queued datagram service for all datacenter traffic, NSDI 2022",
+    parameters: &[
+        PAYLOAD,
+        HEADER,
+        CONTROL,
+        INITIAL_WINDOW,
+        TIMEOUT,
+        Parameter {
+            key: "quantum",
+            default: "1",
+            meaning: "packets of credit that a control frame grants at most, at least 1; the next turn of the port's \
+                      pacer comes when they have had their time",
+            source: "the EQDS model of the csg-htsim simulator grants one MTU at a time",
+        },
+        Parameter {
+            key: "ahead",
+            default: "50%",
+            meaning: "credit that may be out beyond one for each arrival, as a share of the initial window, 0 to 1: \
+                      with 0 credit follows arrivals as NDP's pulls do",
+            source: "our choice; EQDS bounds what a sender may ask for by a maximal window",
+        },
+    ],
+};
+
+/// What EQDS adds to the parameters of NDP.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EqdsParameters {
+    /// Packets of credit a control frame.
+    pub quantum: u32,
+    /// Share of the window, 0 to 1.
+    pub ahead: f64,
+}
+
+impl Default for EqdsParameters {
+    fn default() -> Self {
+        EqdsParameters { quantum: 1, ahead: 0.5 }
+    }
+}
+
+impl EqdsParameters {
+    pub(crate) fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
+        match key {
+            "quantum" => self.quantum = settings::count(key, text)?,
+            "ahead" => self.ahead = settings::share(key, text)?,
+            _ => return Err(settings::unknown(&MECHANISM, key)),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ParameterError> {
+        require(self.quantum > 0, "quantum", "a control frame grants at least 1 packet")
+    }
+
+    /// Packets, for a window of so many.
+    pub(crate) fn ahead(&self, window: u16) -> u64 {
+        (f64::from(window) * self.ahead) as u64
+    }
+}

@@ -1,0 +1,115 @@
+//! What a receiver remembers of a flow's packets: a bit each, for as many as may come before a missing one.
+
+use super::run;
+
+/// Packets by number: below `base` all have arrived whole.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arrivals {
+    /// A ring; a bit is set if the packet has arrived whole and is not below `base`.
+    words: Box<[u64]>,
+    base: u64,
+}
+
+/// What an arrival is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// Payload that had not arrived.
+    New,
+    /// Payload that had arrived.
+    Copy,
+    /// No sender of the announced window would send it.
+    Impossible,
+}
+
+impl Arrivals {
+    /// For packets that are at most `span` apart, a power of two and at least 64.
+    pub fn new(span: u64) -> Self {
+        debug_assert!(span.is_power_of_two() && span >= 64);
+        Arrivals { words: vec![0; (span / 64) as usize].into_boxed_slice(), base: 0 }
+    }
+
+    /// Whether it was made for no packet at all.
+    pub fn is_unset(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The lowest packet that has not arrived.
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    #[inline]
+    fn place(&self, packet: u64) -> (usize, u64) {
+        ((packet / 64 & (self.words.len() as u64 - 1)) as usize, 1 << (packet % 64))
+    }
+
+    /// Whether `packet` has arrived whole.
+    #[inline]
+    pub fn contains(&self, packet: u64) -> bool {
+        let (word, bit) = self.place(packet);
+        packet < self.base || packet - self.base < self.words.len() as u64 * 64 && self.words[word] & bit != 0
+    }
+
+    /// `packet` has arrived whole.
+    #[inline]
+    pub fn insert(&mut self, packet: u64) -> Arrival {
+        if self.contains(packet) {
+            return Arrival::Copy;
+        }
+        if packet - self.base >= self.words.len() as u64 * 64 {
+            return Arrival::Impossible;
+        }
+        let (word, bit) = self.place(packet);
+        self.words[word] |= bit;
+        if packet == self.base {
+            self.advance();
+        }
+        Arrival::New
+    }
+
+    /// Moves the base over what has arrived.
+    fn advance(&mut self) {
+        loop {
+            let (word, _) = self.place(self.base);
+            let (count, bits) = run(self.words[word], self.base % 64);
+            self.words[word] &= !bits;
+            self.base += count;
+            if count == 0 || !self.base.is_multiple_of(64) {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use units::random::Stream;
+
+    /// Any order of arrivals, against a set.
+    #[test]
+    fn agrees_with_a_set() {
+        let mut stream = Stream::new(6, 0, 0);
+        for span in [64, 128, 512] {
+            let (mut arrivals, mut set) = (Arrivals::new(span), BTreeSet::new());
+            for _ in 0..50_000 {
+                let base = arrivals.base();
+                let near = if stream.below(9) == 0 { span + 20 } else { 12 };
+                let packet = base.saturating_sub(5) + stream.below(near);
+                let expected = match packet {
+                    _ if set.contains(&packet) => Arrival::Copy,
+                    _ if packet >= base + span => Arrival::Impossible,
+                    _ => Arrival::New,
+                };
+                assert_eq!(arrivals.contains(packet), expected == Arrival::Copy);
+                assert_eq!(arrivals.insert(packet), expected);
+                if expected == Arrival::New {
+                    set.insert(packet);
+                }
+                assert_eq!(arrivals.base(), (base..).find(|packet| !set.contains(packet)).unwrap());
+            }
+            assert!(arrivals.base() > 10_000, "{}", arrivals.base());
+        }
+    }
+}

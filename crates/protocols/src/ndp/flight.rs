@@ -1,0 +1,277 @@
+//! What a sender remembers of its packets: three bits each, for as many as its window may span.
+
+use super::run;
+
+/// 64 packets, a bit each.
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    /// Acknowledged.
+    settled: u64,
+    /// To be sent again.
+    queued: u64,
+    /// Was under way at the last look, and has not been sent again since.
+    stale: u64,
+}
+
+/// Packets by number: below `base` all are acknowledged, from `next` on none was sent. Between them each is settled,
+/// queued to be sent again, or under way.
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    /// A ring.
+    blocks: Box<[Block]>,
+    base: u64,
+    next: u64,
+    /// No queued packet is below this.
+    queued_from: u64,
+    under_way: u32,
+    queued: u32,
+}
+
+impl Flight {
+    /// For packets that are at most `span` apart, a power of two and at least 64.
+    pub fn new(span: u64) -> Self {
+        debug_assert!(span.is_power_of_two() && span >= 64);
+        let blocks = vec![Block::default(); (span / 64) as usize].into_boxed_slice();
+        Flight { blocks, base: 0, next: 0, queued_from: 0, under_way: 0, queued: 0 }
+    }
+
+    /// The lowest packet that is not acknowledged.
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// The packet that was never sent.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Packets sent of which nothing has been heard since.
+    pub fn under_way(&self) -> u32 {
+        self.under_way
+    }
+
+    /// Packets to be sent again.
+    #[cfg(test)]
+    pub fn queued(&self) -> u32 {
+        self.queued
+    }
+
+    /// Whether a packet that was never sent may be.
+    pub fn has_room(&self) -> bool {
+        self.next - self.base < self.blocks.len() as u64 * 64
+    }
+
+    #[inline]
+    fn block(&mut self, packet: u64) -> (&mut Block, u64) {
+        let mask = self.blocks.len() as u64 - 1;
+        (&mut self.blocks[(packet / 64 & mask) as usize], 1 << (packet % 64))
+    }
+
+    fn knows(&self, packet: u64) -> bool {
+        (self.base..self.next).contains(&packet)
+    }
+
+    /// The next packet that was never sent, sent now. There must be room.
+    pub fn send_fresh(&mut self) -> u64 {
+        debug_assert!(self.has_room());
+        self.next += 1;
+        self.under_way += 1;
+        self.next - 1
+    }
+
+    /// The lowest packet that is to be sent again, sent now.
+    pub fn send_queued(&mut self) -> Option<u64> {
+        if self.queued == 0 {
+            return None;
+        }
+        let mut from = self.queued_from.max(self.base);
+        loop {
+            let (block, bit) = self.block(from);
+            let queued = block.queued & !(bit - 1);
+            if queued != 0 {
+                let packet = (from & !63) + u64::from(queued.trailing_zeros());
+                block.queued &= !(queued & queued.wrapping_neg());
+                self.queued_from = packet + 1;
+                self.queued -= 1;
+                self.under_way += 1;
+                return Some(packet);
+            }
+            from = (from | 63) + 1;
+            debug_assert!(from <= self.next);
+        }
+    }
+
+    /// `packet` has arrived. Whether that is news.
+    #[inline]
+    pub fn settle(&mut self, packet: u64) -> bool {
+        if !self.knows(packet) {
+            return false;
+        }
+        let (block, bit) = self.block(packet);
+        if block.settled & bit != 0 {
+            return false;
+        }
+        let queued = block.queued & bit != 0;
+        block.settled |= bit;
+        block.queued &= !bit;
+        block.stale &= !bit;
+        if queued {
+            self.queued -= 1;
+        } else {
+            self.under_way -= 1;
+        }
+        if packet == self.base {
+            self.advance();
+        }
+        true
+    }
+
+    /// Every packet below `packet` has arrived. How many of these are news.
+    pub fn settle_below(&mut self, packet: u64) -> u64 {
+        let (end, mut news) = (packet.min(self.next), 0);
+        while self.base < end {
+            news += u64::from(self.settle(self.base));
+        }
+        news
+    }
+
+    /// Moves the base over what has arrived.
+    fn advance(&mut self) {
+        loop {
+            let from = self.base % 64;
+            let (block, _) = self.block(self.base);
+            let (count, bits) = run(block.settled, from);
+            block.settled &= !bits;
+            self.base += count;
+            if count == 0 || !self.base.is_multiple_of(64) {
+                return;
+            }
+        }
+    }
+
+    /// `packet` did not arrive whole: it is to be sent again. Whether that is news.
+    #[inline]
+    pub fn queue(&mut self, packet: u64) -> bool {
+        if !self.knows(packet) {
+            return false;
+        }
+        let (block, bit) = self.block(packet);
+        if (block.settled | block.queued) & bit != 0 {
+            return false;
+        }
+        block.queued |= bit;
+        block.stale &= !bit;
+        self.under_way -= 1;
+        self.queued += 1;
+        self.queued_from = self.queued_from.min(packet);
+        true
+    }
+
+    /// Queues every packet that was under way at the last look and still is; how many.
+    pub fn look(&mut self) -> u32 {
+        let before = self.queued;
+        let mut at = self.base;
+        while at < self.next {
+            let end = ((at | 63) + 1).min(self.next);
+            let from = at % 64;
+            let sent = if end - at == 64 { u64::MAX } else { ((1 << (end - at)) - 1) << from };
+            let (block, _) = self.block(at);
+            let under_way = sent & !block.settled & !block.queued;
+            let lost = under_way & block.stale;
+            block.queued |= lost;
+            block.stale = block.stale & !sent | under_way & !lost;
+            self.queued += lost.count_ones();
+            at = end;
+        }
+        let lost = self.queued - before;
+        self.under_way -= lost;
+        if lost > 0 {
+            self.queued_from = self.base;
+        }
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum State {
+        UnderWay { stale: bool },
+        Queued,
+        Settled,
+    }
+
+    /// Any order of calls, against a list of states.
+    #[test]
+    fn agrees_with_a_list() {
+        let mut stream = Stream::new(5, 0, 0);
+        for span in [64, 64, 128, 256] {
+            let (mut flight, mut list): (Flight, Vec<State>) = (Flight::new(span), Vec::new());
+            for _ in 0..60_000 {
+                let sent = list.len() as u64;
+                let base = list.iter().position(|state| *state != State::Settled).unwrap_or(list.len()) as u64;
+                let any = base.saturating_sub(3) + stream.below(sent - base + 8);
+                match stream.below(16) {
+                    0..5 => {
+                        assert_eq!(flight.has_room(), sent - base < span);
+                        if flight.has_room() {
+                            assert_eq!(flight.send_fresh(), sent);
+                            list.push(State::UnderWay { stale: false });
+                        }
+                    }
+                    5..9 => {
+                        let news = list.get(any as usize).is_some_and(|state| *state != State::Settled);
+                        assert_eq!(flight.settle(any), news);
+                        if news {
+                            list[any as usize] = State::Settled;
+                        }
+                    }
+                    9..12 => {
+                        let news = matches!(list.get(any as usize), Some(State::UnderWay { .. }));
+                        assert_eq!(flight.queue(any), news);
+                        if news {
+                            list[any as usize] = State::Queued;
+                        }
+                    }
+                    12..14 => {
+                        let first = list.iter().position(|state| *state == State::Queued);
+                        assert_eq!(flight.send_queued(), first.map(|first| first as u64));
+                        if let Some(first) = first {
+                            list[first] = State::UnderWay { stale: false };
+                        }
+                    }
+                    14 => {
+                        let mut lost = 0;
+                        for state in &mut list {
+                            match state {
+                                State::UnderWay { stale: true } => (*state, lost) = (State::Queued, lost + 1),
+                                State::UnderWay { stale } => *stale = true,
+                                _ => {}
+                            }
+                        }
+                        assert_eq!(flight.look(), lost);
+                    }
+                    _ if stream.below(8) == 0 => {
+                        let below = any.min(sent) as usize;
+                        let news = list[..below].iter().filter(|state| **state != State::Settled).count();
+                        assert_eq!(flight.settle_below(any), news as u64);
+                        list[..below].fill(State::Settled);
+                    }
+                    _ => {}
+                }
+                let count = |of: fn(&State) -> bool| list.iter().filter(|state| of(state)).count() as u32;
+                assert_eq!(flight.under_way(), count(|state| matches!(state, State::UnderWay { .. })));
+                assert_eq!(flight.queued(), count(|state| *state == State::Queued));
+                let base = list.iter().position(|state| *state != State::Settled).unwrap_or(list.len());
+                assert_eq!((flight.base(), flight.next()), (base as u64, list.len() as u64));
+                if list.len() > 3000 {
+                    break;
+                }
+            }
+            assert!(list.len() > 1000, "{}", list.len());
+        }
+    }
+}

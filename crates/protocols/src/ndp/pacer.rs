@@ -1,0 +1,42 @@
+//! One clock for all that a port asks for (NDP, sec. 3.2: the pull queue).
+
+use std::collections::VecDeque;
+use units::Time;
+
+/// The pull queue of one receiving port: flows that want to ask for more take turns, and a turn comes once in the
+/// time that what was asked for occupies the link. A flow is a number of the driver's choice.
+#[derive(Clone, Debug)]
+pub struct PullPacer {
+    round: VecDeque<u32>,
+    /// The next turn comes no earlier.
+    next: Time,
+    /// What one pulled packet occupies the link for.
+    packet: Time,
+}
+
+impl PullPacer {
+    /// For a port on which a full packet takes `packet`, preamble and gap included.
+    pub fn new(packet: Time) -> Self {
+        PullPacer { round: VecDeque::new(), next: Time::ZERO, packet }
+    }
+
+    /// `flow` wants to ask for a packet or more; it must not be in the round.
+    pub fn enter(&mut self, flow: u32) {
+        self.round.push_back(flow);
+    }
+
+    /// When the next turn comes; [`Time::MAX`] if no flow is in the round.
+    pub fn next_turn(&self) -> Time {
+        if self.round.is_empty() { Time::MAX } else { self.next }
+    }
+
+    /// The flow whose turn it is at `now`, which leaves the round.
+    pub fn turn(&mut self, now: Time) -> Option<u32> {
+        if now >= self.next { self.round.pop_front() } else { None }
+    }
+
+    /// The flow whose turn it was has asked for so many packets.
+    pub fn asked(&mut self, now: Time, packets: u32) {
+        self.next = now.saturating_add(self.packet * u64::from(packets));
+    }
+}

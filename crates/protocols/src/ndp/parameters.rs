@@ -1,0 +1,174 @@
+//! The parameters of receiver-driven transports, each described once for NDP and EQDS.
+
+use crate::describe::{Family, Mechanism, Parameter};
+use crate::eqds::{self, EqdsParameters};
+use crate::frame::MIN_FRAME_BYTES;
+use crate::settings::{self, ParameterError, require};
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+
+pub(crate) const PAYLOAD: Parameter = Parameter {
+    key: "payload",
+    default: "1436B",
+    meaning: "payload of a full packet, 1 B up to what a frame of 65535 B holds",
+    source: "frames of 1500 B: the MTU of the trimming paper's runs (TARGETS 7.1)",
+};
+pub(crate) const HEADER: Parameter = Parameter {
+    key: "header",
+    default: "64B",
+    meaning: "bytes of a data frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8, transport 18",
+    source: "trimming paper: headers of 64 B (TARGETS 7.1)",
+};
+pub(crate) const CONTROL: Parameter = Parameter {
+    key: "control",
+    default: "64B",
+    meaning: "length of an acknowledgement, of a negative one, and of a pull; at least 64 B",
+    source: "the same header without payload",
+};
+pub(crate) const INITIAL_WINDOW: Parameter = Parameter {
+    key: "initial_window",
+    default: "bdp",
+    meaning: "packets that a flow sends unasked, at line rate, 1 to 32768; bdp: as many as keep the port busy for the \
+              round trip of a full packet and a pull on the flow's path, if nothing else is sent",
+    source: "NDP, sec. 3.1: the receiver controls all but a first window; the trimming paper takes 1000",
+};
+pub(crate) const TIMEOUT: Parameter = Parameter {
+    key: "timeout",
+    default: "1ms",
+    meaning: "each end looks this often: a packet that was under way at two looks in a row is sent again, unasked, and \
+              a receiver to which nothing came between two looks repeats its last pull; never: nobody looks, and lost \
+              headers, acknowledgements and pulls may end in a standstill",
+    source: "NDP has a retransmission timer as safety net; its value is our choice: far above a round trip with full \
+             queues of few packets",
+};
+
+/// NDP as users meet it.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "ndp",
+    family: Family::Transport,
+    title: "NDP: a receiver pulls packets, trimmed headers tell what to send again",
+    source: "Handley et al., Re-architecting datacenter networks and stacks for low latency and high performance, \
+             SIGCOMM 2017",
+    parameters: &[PAYLOAD, HEADER, CONTROL, INITIAL_WINDOW, TIMEOUT],
+};
+
+/// How much a flow sends unasked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// What keeps the port busy for a round trip.
+    BandwidthDelay,
+    /// This many packets.
+    Packets(u16),
+}
+
+/// The most packets of a window: half of what the wire's header counts.
+pub(crate) const MOST_PACKETS: u64 = 32_768;
+
+impl Window {
+    /// In packets, on a port of `line_rate` for a path of `round_trip`, if a full packet occupies `wire_bytes`.
+    pub(super) fn packets(self, line_rate: Rate, round_trip: Time, wire_bytes: u64) -> u16 {
+        match self {
+            Window::Packets(packets) => packets,
+            Window::BandwidthDelay => {
+                let packet = line_rate.serialise(wire_bytes).as_ps().max(1);
+                round_trip.as_ps().div_ceil(packet).clamp(1, MOST_PACKETS) as u16
+            }
+        }
+    }
+}
+
+/// The parameters of [`MECHANISM`] and of EQDS.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NdpParameters {
+    /// Payload of a full packet.
+    pub payload_bytes: u16,
+    /// What of a data frame is no payload.
+    pub header_bytes: u16,
+    /// Length of everything else.
+    pub control_bytes: u16,
+    /// What a flow sends unasked.
+    pub initial_window: Window,
+    /// Time between two looks for what is lost; `None`: nobody looks.
+    pub timeout: Option<Time>,
+    /// Credit for an announced backlog rather than a pull per arrival.
+    pub eqds: Option<EqdsParameters>,
+}
+
+impl Default for NdpParameters {
+    fn default() -> Self {
+        NdpParameters {
+            payload_bytes: 1436,
+            header_bytes: 64,
+            control_bytes: 64,
+            initial_window: Window::BandwidthDelay,
+            timeout: Some(Time::from_ms(1)),
+            eqds: None,
+        }
+    }
+}
+
+impl NdpParameters {
+    /// The defaults of EQDS.
+    pub fn eqds() -> Self {
+        NdpParameters { eqds: Some(EqdsParameters::default()), ..NdpParameters::default() }
+    }
+
+    /// Sets the parameter `key` from a scenario's text.
+    ///
+    /// # Errors
+    /// If there is no such parameter or the text is none of its values.
+    pub fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
+        match key {
+            "payload" => self.payload_bytes = settings::frame_bytes(key, text)?,
+            "header" => self.header_bytes = settings::frame_bytes(key, text)?,
+            "control" => self.control_bytes = settings::frame_bytes(key, text)?,
+            "initial_window" if text == "bdp" => self.initial_window = Window::BandwidthDelay,
+            "initial_window" => {
+                let packets = u64::from(settings::count(key, text)?);
+                require((1..=MOST_PACKETS).contains(&packets), "initial_window", "1 to 32768 packets, or \"bdp\"")?;
+                self.initial_window = Window::Packets(packets as u16);
+            }
+            "timeout" => self.timeout = settings::time_or(key, text, "never")?,
+            _ => match &mut self.eqds {
+                None => return Err(settings::unknown(&MECHANISM, key)),
+                Some(parameters) => parameters.set(key, text)?,
+            },
+        }
+        Ok(())
+    }
+
+    /// Whether the values go together.
+    ///
+    /// # Errors
+    /// If packets would be empty or longer than a frame can be, or looks would follow each other without end.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        require(self.payload_bytes > 0, "payload", "a packet carries at least 1B")?;
+        let fits = self.payload_bytes.checked_add(self.header_bytes).is_some();
+        require(fits, "payload", "payload and header fit a frame of 65535B")?;
+        require(self.control_bytes >= MIN_FRAME_BYTES, "control", "a frame is at least 64B")?;
+        require(self.timeout != Some(Time::ZERO), "timeout", "longer than a round trip, or \"never\"")?;
+        if let Some(parameters) = &self.eqds {
+            parameters.check()?;
+        }
+        Ok(())
+    }
+
+    /// What a full packet occupies of a link, preamble and gap included.
+    pub fn wire_bytes(&self) -> u64 {
+        u64::from(self.frame_bytes(self.payload_bytes)) + WIRE_OVERHEAD_BYTES
+    }
+
+    /// The frame of a packet with so much payload.
+    pub(super) fn frame_bytes(&self, payload_bytes: u16) -> u16 {
+        payload_bytes.saturating_add(self.header_bytes).max(MIN_FRAME_BYTES)
+    }
+
+    /// Packets that a receiver may have asked for beyond those that have come, in a flow with this window.
+    pub(super) fn ahead(&self, window: u16) -> u64 {
+        self.eqds.map_or(0, |eqds| eqds.ahead(window))
+    }
+
+    /// The table that describes these parameters.
+    pub fn mechanism(&self) -> &'static Mechanism {
+        if self.eqds.is_some() { &eqds::MECHANISM } else { &MECHANISM }
+    }
+}

@@ -1,0 +1,167 @@
+//! The receiving end: answers each packet, and knows how many more to ask for.
+
+use super::arrivals::{Arrival, Arrivals};
+use super::{Announcement, NdpParameters, span};
+use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
+use crate::frame::{Frame, Kind, flags};
+use std::sync::Arc;
+use units::Time;
+
+/// The receiving end of one flow.
+#[derive(Clone, Debug)]
+pub struct NdpReceiver {
+    parameters: Arc<NdpParameters>,
+    seen: Arrivals,
+    /// Packets of the flow; the greatest number while nobody has told.
+    total: u64,
+    /// Packets that came, whole or cut, copies left out.
+    arrivals: u64,
+    /// Packets that came cut and are still to come whole.
+    cut: u64,
+    /// Packets asked for so far.
+    pulled: u64,
+    /// When to look whether anything came; [`Time::MAX`] before the first packet and after the last.
+    look: Time,
+    /// When the last byte arrived; [`Time::MAX`] before.
+    completed: Time,
+    window: u16,
+    /// Whether anything came or was asked for since the last look.
+    busy: bool,
+}
+
+impl NdpReceiver {
+    /// The receiver of one flow.
+    pub fn new(parameters: &Arc<NdpParameters>) -> Self {
+        NdpReceiver {
+            parameters: Arc::clone(parameters),
+            seen: Arrivals::default(),
+            total: u64::MAX,
+            arrivals: 0,
+            cut: 0,
+            pulled: 0,
+            look: Time::MAX,
+            completed: Time::MAX,
+            window: 0,
+            busy: false,
+        }
+    }
+
+    #[cold]
+    fn open(&mut self, now: Time, frame: &Frame) {
+        let Announcement { window, packets } = Announcement::unpack(frame.aux);
+        self.window = window.max(1);
+        if packets > 0 {
+            self.total = packets;
+        }
+        self.seen = Arrivals::new(span(self.window));
+        self.look = self.parameters.timeout.map_or(Time::MAX, |timeout| now.saturating_add(timeout));
+    }
+
+    /// Says that `frame` came, and whether it came cut.
+    fn answer(&self, ctx: &mut Ctx<'_>, frame: &Frame, nak: u8) {
+        let complete = self.completed < Time::MAX;
+        ctx.replies.push(Reply {
+            kind: Kind::Ack,
+            seq: frame.seq,
+            stamp: frame.stamp,
+            aux: self.completed.min(ctx.now).as_ps(),
+            flags: if complete { flags::COMPLETE } else { nak },
+            size_bytes: self.parameters.control_bytes,
+        });
+    }
+
+    /// Tells the sender how many packets have been asked for, and what has arrived without a gap.
+    fn send_pull(&mut self, ctx: &mut Ctx<'_>) {
+        self.busy = true;
+        ctx.replies.push(Reply {
+            kind: Kind::Pull,
+            seq: self.pulled,
+            stamp: ctx.now,
+            aux: self.seen.base() * u64::from(self.parameters.payload_bytes),
+            flags: 0,
+            size_bytes: self.parameters.control_bytes,
+        });
+    }
+
+    fn packet_of(&self, frame: &Frame) -> u64 {
+        frame.seq / u64::from(self.parameters.payload_bytes)
+    }
+}
+
+impl Receiver for NdpReceiver {
+    #[inline]
+    fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
+        if self.seen.is_unset() {
+            self.open(ctx.now, frame);
+        }
+        let packet = self.packet_of(frame);
+        if frame.has(flags::LAST) {
+            self.total = packet + 1;
+        }
+        self.busy = true;
+        if frame.kind == Kind::Trimmed {
+            // A header of what has arrived in another copy: nothing to send again.
+            let spurious = self.seen.contains(packet);
+            self.arrivals += 1;
+            self.cut += u64::from(!spurious);
+            self.answer(ctx, frame, if spurious { 0 } else { flags::NAK });
+            return Receipt::default();
+        }
+        match self.seen.insert(packet) {
+            Arrival::Impossible => return Receipt::default(),
+            Arrival::Copy => {
+                self.answer(ctx, frame, 0);
+                return Receipt::default();
+            }
+            Arrival::New => self.arrivals += 1,
+        }
+        let completed = self.seen.base() == self.total;
+        if completed {
+            (self.completed, self.look) = (ctx.now, Time::MAX);
+        }
+        self.answer(ctx, frame, 0);
+        Receipt { new_bytes: u32::from(frame.payload_bytes), completed }
+    }
+
+    fn on_timer(&mut self, ctx: &mut Ctx<'_>) {
+        if ctx.now < self.look {
+            return;
+        }
+        if !self.busy && self.pulled > 0 && self.wants() == 0 {
+            self.send_pull(ctx);
+        }
+        self.busy = false;
+        self.look = self.parameters.timeout.map_or(Time::MAX, |timeout| ctx.now.saturating_add(timeout));
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.look
+    }
+
+    fn holds(&self, frame: &Frame) -> bool {
+        !self.seen.is_unset() && self.seen.contains(self.packet_of(frame))
+    }
+
+    #[inline]
+    fn wants(&self) -> u32 {
+        if self.completed < Time::MAX {
+            return 0;
+        }
+        // What may leave: the window unasked, and what was asked for. No more than leads to the end; no more than
+        // arrivals make room for.
+        let allowed = u64::from(self.window) + self.pulled;
+        let needed = self.total.saturating_add(self.cut).saturating_sub(allowed);
+        let limit = self.arrivals + u64::from(self.window) + self.parameters.ahead(self.window);
+        u32::try_from(needed.min(limit.saturating_sub(allowed))).unwrap_or(u32::MAX)
+    }
+
+    fn pull(&mut self, ctx: &mut Ctx<'_>) -> u32 {
+        let packets = self.wants().min(self.parameters.eqds.map_or(1, |eqds| eqds.quantum));
+        if packets > 0 {
+            self.pulled += u64::from(packets);
+            self.send_pull(ctx);
+        }
+        packets
+    }
+}

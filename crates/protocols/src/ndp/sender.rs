@@ -1,0 +1,195 @@
+//! The sending end: what may leave, and what goes first.
+
+use super::flight::Flight;
+use super::{Announcement, NdpParameters, span};
+use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
+use crate::frame::{Frame, Kind, flags};
+use crate::transport::FlowStart;
+use std::sync::Arc;
+use units::Time;
+
+/// The sending end of one flow.
+#[derive(Clone, Debug)]
+pub struct NdpSender {
+    parameters: Arc<NdpParameters>,
+    size_bytes: u64,
+    /// Packets of the flow.
+    packets: u64,
+    flight: Flight,
+    /// Pulls heard of: the receiver counts them.
+    pulled: u64,
+    /// Packets that the receiver has told to have come, whole or cut.
+    answers: u64,
+    /// Those of them that came cut.
+    nacks: u64,
+    retransmitted_bytes: u64,
+    /// When the last byte arrived.
+    delivered: Time,
+    /// When to look for what is lost.
+    look: Time,
+    /// Packets that may leave.
+    credit: u32,
+    /// Packets that came back, for each of which the receiver pulls one less.
+    returns: u32,
+    timeouts: u32,
+    window: u16,
+}
+
+impl NdpSender {
+    /// The sender of `flow`.
+    pub fn new(parameters: &Arc<NdpParameters>, flow: &FlowStart) -> Self {
+        let window = parameters.initial_window.packets(flow.line_rate, flow.round_trip, parameters.wire_bytes());
+        let size_bytes = flow.size_bytes.max(1);
+        NdpSender {
+            parameters: Arc::clone(parameters),
+            size_bytes,
+            packets: size_bytes.div_ceil(u64::from(parameters.payload_bytes)),
+            flight: Flight::new(span(window)),
+            pulled: 0,
+            answers: 0,
+            nacks: 0,
+            retransmitted_bytes: 0,
+            delivered: Time::MAX,
+            look: parameters.timeout.map_or(Time::MAX, |timeout| flow.start.saturating_add(timeout)),
+            credit: u32::from(window),
+            returns: 0,
+            timeouts: 0,
+            window,
+        }
+    }
+
+    /// Packets that a flow sends before its receiver has asked for any.
+    pub fn window(&self) -> u16 {
+        self.window
+    }
+
+    /// Packets under way, of which nothing has been heard.
+    pub fn under_way(&self) -> u32 {
+        self.flight.under_way()
+    }
+
+    fn packet_at(&self, seq: u64) -> Option<u64> {
+        let payload = u64::from(self.parameters.payload_bytes);
+        seq.is_multiple_of(payload).then_some(seq / payload)
+    }
+
+    fn on_acknowledgement(&mut self, frame: &Frame) {
+        if frame.has(flags::COMPLETE) {
+            self.flight.settle_below(u64::MAX);
+            self.delivered = self.delivered.min(Time::from_ps(frame.aux));
+            return;
+        }
+        let Some(packet) = self.packet_at(frame.seq) else { return };
+        let cut = frame.has(flags::NAK);
+        let news = if cut { self.flight.queue(packet) } else { self.flight.settle(packet) };
+        self.answers += u64::from(news);
+        self.nacks += u64::from(news && cut);
+    }
+
+    /// A pull says how often its receiver has pulled so far, so that the next makes a lost one good, and what has
+    /// arrived without a gap, so that it makes lost acknowledgements good.
+    fn on_pull(&mut self, frame: &Frame) {
+        let more = frame.seq.saturating_sub(self.pulled);
+        self.pulled += more;
+        self.credit = self.credit.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+        if let Some(packet) = self.packet_at(frame.aux) {
+            self.answers += self.flight.settle_below(packet);
+        }
+    }
+
+    /// Whether pulls are still to come: for what has arrived, unless the receiver knows that enough may leave.
+    fn expects_pulls(&self) -> bool {
+        let told = self.parameters.eqds.is_some() || self.flight.next() == self.packets;
+        let enough = if told { (self.packets + self.nacks).saturating_sub(u64::from(self.window)) } else { u64::MAX };
+        self.pulled < enough.min(self.answers + self.parameters.ahead(self.window))
+    }
+
+    /// A packet that came back is sent again on a pull, as any other. Only where none is to come and nothing is under
+    /// way, so that the receiver may not even know of the flow, one leaves unasked (NDP, sec. 3.2.4).
+    fn go_on_alone(&mut self) {
+        if self.returns > 0 && self.credit == 0 && self.flight.under_way() == 0 && !self.expects_pulls() {
+            self.returns -= 1;
+            self.credit = 1;
+        }
+    }
+}
+
+impl Sender for NdpSender {
+    #[inline]
+    fn on_frame(&mut self, _ctx: &mut Ctx<'_>, frame: &Frame) {
+        match frame.kind {
+            Kind::Ack => self.on_acknowledgement(frame),
+            Kind::Pull => self.on_pull(frame),
+            Kind::Returned => {
+                if let Some(packet) = self.packet_at(frame.seq)
+                    && self.flight.queue(packet)
+                {
+                    self.returns += 1;
+                }
+            }
+            _ => return,
+        }
+        if self.returns > 0 {
+            self.go_on_alone();
+        }
+    }
+
+    fn on_timer(&mut self, ctx: &mut Ctx<'_>) {
+        if ctx.now < self.look {
+            return;
+        }
+        let lost = self.flight.look();
+        self.credit = self.credit.saturating_add(lost);
+        self.timeouts += u32::from(lost > 0);
+        let done = self.flight.base() == self.packets;
+        let timeout = self.parameters.timeout.filter(|_| !done);
+        self.look = timeout.map_or(Time::MAX, |timeout| ctx.now.saturating_add(timeout));
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.look
+    }
+
+    #[inline]
+    fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
+        if self.flight.base() == self.packets {
+            return Offer::Done;
+        }
+        if self.credit == 0 {
+            return Offer::Blocked;
+        }
+        let (packet, again) = match self.flight.send_queued() {
+            Some(packet) => (packet, true),
+            None if self.flight.next() < self.packets && self.flight.has_room() => (self.flight.send_fresh(), false),
+            None => return Offer::Blocked,
+        };
+        self.credit -= 1;
+        let parameters = &*self.parameters;
+        let seq = packet * u64::from(parameters.payload_bytes);
+        let payload_bytes = (self.size_bytes - seq).min(u64::from(parameters.payload_bytes)) as u16;
+        let mut flags = if packet + 1 == self.packets { flags::LAST } else { 0 };
+        if again {
+            flags |= flags::RETRANSMISSION;
+            self.retransmitted_bytes += u64::from(payload_bytes);
+        }
+        let packets = if parameters.eqds.is_some() { self.packets.min((1 << 48) - 1) } else { 0 };
+        Offer::Send(Segment {
+            seq,
+            payload_bytes,
+            size_bytes: parameters.frame_bytes(payload_bytes),
+            flags,
+            stamp: ctx.now,
+            next: Time::ZERO,
+            announces: Announcement { window: self.window, packets }.pack(),
+        })
+    }
+
+    fn statistics(&self) -> SenderStatistics {
+        SenderStatistics {
+            retransmitted_bytes: self.retransmitted_bytes,
+            timeouts: self.timeouts,
+            delivered: (self.delivered != Time::MAX).then_some(self.delivered),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Both ends of NDP and EQDS together: closed forms without and with trimming, and what sets a flow going again.
+
+use super::*;
+use crate::endpoint::{Ctx, Offer, Receiver, Segment, Sender};
+use crate::frame::{Frame, Kind, flags};
+use crate::pipe::Pipe;
+use crate::transport::{FlowStart, SenderState, TransportParameters};
+use std::sync::Arc;
+use units::random::Stream;
+use units::{Rate, Time};
+
+fn build(kind: &str, settings: &[(&str, &str)]) -> TransportParameters {
+    TransportParameters::build(kind, settings.iter().copied()).unwrap()
+}
+
+/// 1436 B of payload occupy 1520 B of wire.
+const PAYLOAD: u64 = 1436;
+const PACKET: Time = Time::from_ps(1_216_000);
+
+fn bench(sender: &mut NdpSender) -> impl FnMut(Option<Frame>) -> Vec<Segment> + '_ {
+    let mut random = Stream::new(1, 1, 1);
+    move |frame| {
+        let mut replies = Vec::new();
+        let mut ctx = Ctx { now: Time::from_us(2), random: &mut random, replies: &mut replies };
+        if let Some(frame) = frame {
+            sender.on_frame(&mut ctx, &frame);
+        }
+        let mut sent = Vec::new();
+        while let Offer::Send(segment) = sender.poll(&mut ctx) {
+            sent.push(segment);
+        }
+        sent
+    }
+}
+
+fn sender(window: &str, packets: u64) -> NdpSender {
+    let TransportParameters::Ndp(parameters) = build("ndp", &[("initial_window", window)]) else { unreachable!() };
+    NdpSender::new(&parameters, &FlowStart { size_bytes: packets * PAYLOAD, ..flow() })
+}
+
+fn flow() -> FlowStart {
+    let (start, stop) = (Time::from_us(1), Time::MAX);
+    FlowStart { size_bytes: 1, start, stop, line_rate: Rate::from_gbps(10), round_trip: Time::from_us(20) }
+}
+
+fn heard(kind: Kind, packet: u64, flags: u8) -> Option<Frame> {
+    Some(Frame { kind, seq: packet * PAYLOAD, flags, ..Frame::default() })
+}
+
+fn pull(count: u64) -> Option<Frame> {
+    Some(Frame { kind: Kind::Pull, seq: count, ..Frame::default() })
+}
+
+fn packets(sent: &[Segment]) -> Vec<u64> {
+    sent.iter().map(|segment| segment.seq / PAYLOAD).collect()
+}
+
+/// The first packet through two links, the others behind it, and the delay: the link never rests. One packet of
+/// window less, and it does.
+#[test]
+fn a_lone_flow_takes_what_its_bytes_take() {
+    for kind in ["ndp", "eqds"] {
+        let outcome = Pipe::default().run(&build(kind, &[]), 1000 * PAYLOAD - 400, |_, _| {});
+        let last = Rate::from_gbps(10).serialise(1520 - 400);
+        // The last packet waits at the second link for the one before it.
+        let expected = PACKET + PACKET * 999 + last + Time::from_us(10);
+        assert_eq!(outcome.completed_at, Some(expected), "{kind}");
+        assert_eq!((outcome.completions, outcome.sent, outcome.replies), (1, 1000, 1000));
+        assert_eq!(outcome.statistics.timeouts, 0);
+        // Round trip: a packet through both links and 20 us. Who was told the end pulls no more than leads there.
+        let window = (PACKET * 2 + Time::from_us(20)).as_ps().div_ceil(PACKET.as_ps());
+        let pulls = if kind == "ndp" { 999 } else { 1000 - 19 };
+        assert_eq!((window, outcome.pulls), (19, pulls), "{kind}");
+        let short = Pipe::default().run(&build("ndp", &[("initial_window", "18")]), 1000 * PAYLOAD - 400, |_, _| {});
+        assert!(short.completed_at > outcome.completed_at);
+    }
+}
+
+/// A window of a thousand packets into a port a quarter as fast, which holds eight and trims: the port never rests,
+/// every packet that was cut is sent once more, and nobody times out.
+#[test]
+fn trimmed_packets_are_pulled_again_and_the_port_never_rests() {
+    let pipe = Pipe { line: Rate::from_gbps(40), buffer_bytes: 8 * 1520, trims: true, ..Pipe::default() };
+    for (kind, quantum) in [("ndp", ""), ("eqds", "1"), ("eqds", "4")] {
+        let mut settings = vec![("initial_window", "1000"), ("timeout", "never")];
+        settings.extend((!quantum.is_empty()).then_some(("quantum", quantum)));
+        let outcome = pipe.run(&build(kind, &settings), 4000 * PAYLOAD, |_, _| {});
+        assert_eq!((outcome.completions, outcome.lost, outcome.delivered_bytes), (1, 0, 4000 * PAYLOAD));
+        assert!(outcome.cut > 700, "{}", outcome.cut);
+        assert_eq!(outcome.sent, 4000 + outcome.cut);
+        assert_eq!(outcome.statistics.retransmitted_bytes, outcome.cut * PAYLOAD);
+        let pulled = 4000 + outcome.cut - 1000;
+        let quantum_packets = quantum.parse().unwrap_or(1);
+        // NDP's receiver learns of the end with the last packet, and has pulled for what came before.
+        let most = if kind == "ndp" { outcome.sent } else { pulled };
+        let pulls = pulled.div_ceil(quantum_packets)..=most;
+        assert!(pulls.contains(&outcome.pulls), "{kind} {quantum}: {} of {pulls:?}", outcome.pulls);
+        // Line rate of the slow port from the first packet to the last: no more than the way there and two packets.
+        let least = Time::from_us(10) + PACKET * 4000;
+        let took = outcome.completed_at.unwrap();
+        assert!(took >= least && took < least + PACKET * 3, "{kind} {quantum}: {took}, at least {least}");
+    }
+}
+
+/// Headers that come back to their sender are sent again, too: without a timer, and without a loss.
+#[test]
+fn what_comes_back_is_sent_again() {
+    for (kind, share) in [("ndp", 1.0), ("ndp", 0.5), ("eqds", 1.0), ("eqds", 0.3)] {
+        let pipe = Pipe {
+            line: Rate::from_gbps(40),
+            buffer_bytes: 8 * 1520,
+            trims: true,
+            headers_returned: share,
+            ..Pipe::default()
+        };
+        let transport = build(kind, &[("initial_window", "300"), ("timeout", "never")]);
+        let outcome = pipe.run(&transport, 2000 * PAYLOAD, |_, _| {});
+        assert_eq!((outcome.completions, outcome.done, outcome.lost), (1, true, 0), "{kind} {share} {outcome:?}");
+        assert_eq!(outcome.sent, 2000 + outcome.cut, "{kind} {share}");
+        assert!(outcome.cut > 200, "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_pull_lets_the_lowest_refused_packet_go_first() {
+    let mut sender = sender("5", 100);
+    let mut hear = bench(&mut sender);
+    assert_eq!(packets(&hear(None)), [0, 1, 2, 3, 4]);
+    for packet in [3, 1] {
+        assert_eq!(packets(&hear(heard(Kind::Ack, packet, flags::NAK))), [] as [u64; 0]);
+    }
+    assert_eq!(packets(&hear(heard(Kind::Ack, 0, 0))), [] as [u64; 0]);
+    let sent = hear(pull(1));
+    assert_eq!((packets(&sent), sent[0].flags), (vec![1], flags::RETRANSMISSION));
+    // The second pull was lost: the third stands for both. An old one asks for nothing.
+    let sent = hear(pull(3));
+    assert_eq!((packets(&sent), sent[1].flags), (vec![3, 5], 0));
+    assert_eq!(packets(&hear(pull(2))), [] as [u64; 0]);
+    // An acknowledgement makes the refusal before it void.
+    assert_eq!(packets(&hear(heard(Kind::Ack, 2, flags::NAK))), [] as [u64; 0]);
+    assert_eq!(packets(&hear(heard(Kind::Ack, 2, 0))), [] as [u64; 0]);
+    assert_eq!(packets(&hear(pull(4))), [6]);
+}
+
+/// NDP, sec. 3.2.4: returned headers wait for pulls, as long as any are to come; the very last one does not.
+#[test]
+fn the_only_packet_left_is_sent_again_unasked() {
+    let mut sender = sender("3", 100);
+    let mut hear = bench(&mut sender);
+    assert_eq!(packets(&hear(None)), [0, 1, 2]);
+    assert_eq!(packets(&hear(heard(Kind::Returned, 0, 0))), [] as [u64; 0]);
+    assert_eq!(packets(&hear(heard(Kind::Returned, 1, 0))), [] as [u64; 0]);
+    // Nothing is under way now, and the receiver knows of nothing.
+    assert_eq!(packets(&hear(heard(Kind::Returned, 2, 0))), [0]);
+    // It came, so a pull will.
+    assert_eq!(packets(&hear(heard(Kind::Ack, 0, 0))), [] as [u64; 0]);
+    assert_eq!(packets(&hear(pull(1))), [1]);
+}
+
+#[test]
+fn what_both_looks_find_under_way_is_lost() {
+    let mut sender = sender("2", 100);
+    let mut random = Stream::new(1, 1, 1);
+    assert_eq!(packets(&bench(&mut sender)(None)), [0, 1]);
+    let mut look = |sender: &mut NdpSender, ms: u64| {
+        let mut replies = Vec::new();
+        let now = Time::from_us(1 + 1000 * ms);
+        sender.on_timer(&mut Ctx { now, random: &mut random, replies: &mut replies });
+        (sender.next_timer(), sender.statistics().timeouts)
+    };
+    assert_eq!(look(&mut sender, 1), (Time::from_us(2001), 0));
+    assert_eq!(packets(&bench(&mut sender)(heard(Kind::Ack, 1, 0))), [] as [u64; 0]);
+    assert_eq!(packets(&bench(&mut sender)(pull(1))), [2]);
+    assert_eq!(look(&mut sender, 2), (Time::from_us(3001), 1));
+    // Packet 0 alone: 2 has been under way at one look.
+    assert_eq!(packets(&bench(&mut sender)(None)), [0]);
+}
+
+/// A last pull that was lost is repeated, and asks for nothing new.
+#[test]
+fn a_receiver_that_hears_nothing_repeats_its_last_pull() {
+    let TransportParameters::Ndp(parameters) = build("ndp", &[]) else { unreachable!() };
+    let mut receiver = NdpReceiver::new(&parameters);
+    let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
+    let announces = Announcement { window: 4, packets: 0 }.pack();
+    let frame = Frame { payload_bytes: 1436, aux: announces, ..Frame::default() };
+    let mut ctx = Ctx { now: Time::ZERO, random: &mut random, replies: &mut replies };
+    receiver.on_frame(&mut ctx, &frame);
+    assert_eq!((receiver.wants(), receiver.pull(&mut ctx), receiver.wants()), (1, 1, 0));
+    assert_eq!(ctx.replies.len(), 2);
+    for (look, pulls) in [(1, 2), (2, 3), (3, 4)] {
+        ctx.now = Time::from_ms(look);
+        assert_eq!(receiver.next_timer(), ctx.now);
+        receiver.on_timer(&mut ctx);
+        assert_eq!(ctx.replies.len(), pulls, "look {look}");
+    }
+    assert!(ctx.replies[1..].iter().all(|reply| (reply.kind, reply.seq, reply.aux) == (Kind::Pull, 1, PAYLOAD)));
+}
+
+/// A header of a packet that has arrived whole asks for nothing.
+#[test]
+fn a_needless_header_is_acknowledged() {
+    let mut receiver = NdpReceiver::new(&Arc::new(NdpParameters::default()));
+    let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
+    let mut ctx = Ctx { now: Time::ZERO, random: &mut random, replies: &mut replies };
+    let whole = Frame { payload_bytes: 1436, aux: 4, ..Frame::default() };
+    let header = Frame { kind: Kind::Trimmed, size_bytes: 64, ..whole };
+    assert!(!receiver.holds(&whole));
+    assert_eq!(receiver.on_frame(&mut ctx, &header).new_bytes, 0);
+    assert!(!receiver.holds(&whole));
+    assert_eq!(receiver.on_frame(&mut ctx, &whole).new_bytes, 1436);
+    assert!(receiver.holds(&whole));
+    assert_eq!(receiver.on_frame(&mut ctx, &header).new_bytes, 0);
+    assert_eq!(receiver.on_frame(&mut ctx, &whole).new_bytes, 0);
+    assert_eq!(ctx.replies.iter().map(|reply| reply.flags).collect::<Vec<_>>(), [flags::NAK, 0, 0, 0]);
+}
+
+/// Flows take turns, and a turn of two packets lasts two packet times.
+#[test]
+fn the_pacer_gives_turns_one_packet_time_apart() {
+    let mut pacer = PullPacer::new(Time::from_ns(10));
+    assert_eq!((pacer.next_turn(), pacer.turn(Time::ZERO)), (Time::MAX, None));
+    [7, 8, 9].into_iter().for_each(|flow| pacer.enter(flow));
+    let mut turns = Vec::new();
+    let mut now = Time::from_ns(100);
+    for packets in [1, 2, 1, 0, 1, 1] {
+        if pacer.next_turn() > now {
+            now = pacer.next_turn();
+            assert_eq!(pacer.turn(now - Time::from_ps(1)), None);
+        }
+        let flow = pacer.turn(now).unwrap();
+        turns.push((now.as_ps() / 1000, flow));
+        pacer.asked(now, packets);
+        pacer.enter(flow);
+    }
+    assert_eq!(turns, [(100, 7), (110, 8), (130, 9), (140, 7), (140, 8), (150, 9)]);
+}
+
+#[test]
+fn wide_windows_and_announcements_fit() {
+    for announcement in
+        [Announcement { window: 32_768, packets: (1 << 48) - 1 }, Announcement { window: 1, packets: 0 }]
+    {
+        assert_eq!(Announcement::unpack(announcement.pack()), announcement);
+    }
+    let sender = sender("32768", 3);
+    assert_eq!((sender.window(), span(32_768)), (32_768, 65_536));
+    assert!(size_of::<NdpSender>() <= 160, "{}", size_of::<NdpSender>());
+    assert!(size_of::<NdpReceiver>() <= 88, "{}", size_of::<NdpReceiver>());
+    assert!(TransportParameters::build("ndp", [("initial_window", "0")]).is_err());
+    assert!(TransportParameters::build("ndp", [("initial_window", "32769")]).is_err());
+    assert!(TransportParameters::build("ndp", [("quantum", "1")]).is_err());
+    assert!(matches!(build("eqds", &[]).sender(&flow()), SenderState::Ndp(_)));
+}
