@@ -106,6 +106,7 @@ impl Frames {
                     }
                     TransportParameters::Tcp(parameters) => (u64::from(parameters.mss_bytes), false),
                     TransportParameters::Roce(parameters) => (u64::from(parameters.payload_bytes), false),
+                    TransportParameters::Ndp(parameters) => (u64::from(parameters.payload_bytes), false),
                 };
                 (payload, header, padded)
             }

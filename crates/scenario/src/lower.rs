@@ -71,6 +71,9 @@ fn mtu_bytes(transport: &TransportParameters, entries: &[TrafficPlan]) -> u16 {
                 ControlParameters::Fixed => data,
             }
         }
+        TransportParameters::Ndp(parameters) => {
+            parameters.payload_bytes.saturating_add(parameters.header_bytes).max(parameters.control_bytes)
+        }
     };
     let frames = |entry: &TrafficPlan| match &entry.what {
         What::Pairs { load: LoadPlan::Frames { frame_bytes, .. }, .. } => Some(*frame_bytes),

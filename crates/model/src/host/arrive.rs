@@ -153,6 +153,7 @@ impl Host {
         if !self.replies.is_empty() {
             self.send_replies(now, self.reply_to(slot), window);
         }
+        self.after_receiver(now, slot, window);
         if receipt.completed {
             self.complete(now, slot, frame, window);
         }
@@ -208,10 +209,13 @@ impl Host {
             reorder: self.reorder_state(frame.flow),
             timer: Time::MAX,
             active: true,
+            in_round: false,
         };
         let slot = match self.free_incoming.pop() {
             Some(slot) => {
-                self.incoming[slot as usize] = incoming;
+                // The flow that was here may have left its place in the round.
+                let in_round = self.incoming[slot as usize].in_round;
+                self.incoming[slot as usize] = Incoming { in_round, ..incoming };
                 slot
             }
             None => {

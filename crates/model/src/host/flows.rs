@@ -167,6 +167,8 @@ pub(super) struct Incoming {
     pub reorder: Option<Box<ReorderState>>,
     pub timer: Time,
     pub active: bool,
+    /// Whether it has a place in its port's round of those that ask for more.
+    pub in_round: bool,
 }
 
 /// Calls a method of an endpoint with a context borrowed from its host.
@@ -204,6 +206,7 @@ impl Host {
             start: now,
             stop: Time::MAX,
             line_rate: self.ports[usize::from(port)].link.rate,
+            round_trip: super::pull::round_trip(&self.network, flow, self.index, number),
         };
         let outlet = match &flow.load {
             Load::Transport => {

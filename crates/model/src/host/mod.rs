@@ -13,6 +13,7 @@ mod delays;
 mod flows;
 mod held;
 mod nic;
+mod pull;
 mod reorder;
 mod starts;
 mod trimmed;
@@ -37,6 +38,7 @@ use fabric::routing::mix32;
 use flows::{Incoming, Outgoing};
 use held::HostHolds;
 use nic::Port;
+use pull::Pulls;
 use protocols::endpoint::Reply;
 use protocols::frame::Frame;
 use protocols::halve::Returns;
@@ -60,6 +62,8 @@ enum Event {
     Sender(u32, u32),
     /// A receiver's timer: slot.
     Receiver(u32),
+    /// Some flow's turn to ask for more: port.
+    Pull(u16),
     /// A link fails or comes back: port, and whether it fails.
     Change(u16, bool),
     /// All ports repeat their credits.
@@ -93,6 +97,8 @@ pub(crate) struct Host {
     /// When each of them is forgotten: time, source, flow.
     retired: VecDeque<(Time, u32, u32)>,
     free_incoming: Vec<u32>,
+    /// Where receivers ask for more: who does so when, by port.
+    pulls: Vec<Pulls>,
     starts: Starts,
     /// Senders whose connection a flow that starts later goes on with, by that flow.
     sessions: FxHashMap<u32, SenderState>,
@@ -142,6 +148,7 @@ impl Host {
             completed: FxHashMap::default(),
             retired: VecDeque::new(),
             free_incoming: Vec::new(),
+            pulls: pull::queues(network, node),
             starts,
             sessions: FxHashMap::default(),
             instants: 0,
@@ -231,6 +238,7 @@ impl Host {
             Event::Arrival(source) => self.start_arrival(now, source, window),
             Event::Sender(slot, generation) => self.on_sender_timer(now, slot, generation, window),
             Event::Receiver(slot) => self.on_receiver_timer(now, slot, window),
+            Event::Pull(port) => self.on_pull_turn(now, port, window),
             Event::Change(port, fails) => self.change(now, port, fails),
             Event::Regrant => self.regrant(now, window),
             Event::Held => self.serve_held(now, window),

@@ -247,7 +247,8 @@ impl Host {
                     flow.entropy = entropy.wrapping_add(0x9e37_79b9);
                 }
                 let (flow_number, dst, class, traffic) = (flow.flow, flow.dst, flow.class, flow.traffic);
-                let (start, ttl, src) = (flow.start.as_ps(), self.network.host.ttl, self.index);
+                let aux = if segment.announces == 0 { flow.start.as_ps() } else { segment.announces };
+                let (ttl, src) = (self.network.host.ttl, self.index);
                 let at = self.occupy(now, port_index, class, segment.size_bytes);
                 if self.holds.is_some() {
                     self.note_sent(now, port_index, dst, segment.size_bytes);
@@ -258,7 +259,7 @@ impl Host {
                         at,
                         stamp: segment.stamp,
                         seq: segment.seq,
-                        aux: start,
+                        aux,
                         flow: flow_number,
                         src,
                         dst,
