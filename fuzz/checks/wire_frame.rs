@@ -3,7 +3,7 @@
 
 use wire::checksum::PseudoHeader;
 use wire::{
-    Aeth, Bth, Cnp, Content, Ethernet, FlowControl, Ipv4, MacControl, Packet, Pause, Pfc, Roce, Tcp, Udp, VlanTag,
+    Aeth, Bth, Cnp, Content, Ethernet, FlowControl, Ipv4, MacControl, Ndp, Packet, Pause, Pfc, Roce, Tcp, Udp, VlanTag,
 };
 
 const IPV4_START: usize = 14;
@@ -95,6 +95,11 @@ fn check_headers(bytes: &[u8]) {
         out.clear();
         header.emit(&mut out);
         assert_eq!(out, bytes[..Aeth::BYTES]);
+    }
+    if let Ok((header, _)) = Ndp::parse(bytes) {
+        out.clear();
+        header.emit(&mut out);
+        assert_eq!(Ndp::parse(&out), Ok((header, &[][..])));
     }
     let _ = Cnp::parse(bytes);
     if let Ok(roce) = Roce::parse(bytes) {

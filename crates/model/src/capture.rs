@@ -18,6 +18,7 @@ use crate::parameters::Setup;
 use crate::trace::{CapturedFrame, Numbering};
 use fabric::NodeId;
 use protocols::frame::{ANY_SOURCE, Frame, Kind, flags};
+use protocols::ndp::Announcement;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -27,7 +28,8 @@ use wire::flow_control::Call;
 use wire::roce::{Msn, Opcode, Psn, QueuePair, Syndrome, UDP_PORT};
 use wire::vlan::{Pcp, Vid};
 use wire::{
-    Aeth, Bth, Cnp, Content, Credit, Dscp, Ecn, FlowControl, Ipv4, MacAddress, MacControl, Packet, Pause, Pfc,
+    Aeth, Bth, Cnp, Content, Credit, Dscp, Ecn, FlowControl, Ipv4, MacAddress, MacControl, Ndp, NdpType, Packet, Pause,
+    Pfc,
     Protocol, Roce, Tcp, TcpFlags, Transport, Udp, VlanTag,
 };
 
@@ -37,6 +39,7 @@ enum Carrier {
     Udp,
     Tcp,
     Roce,
+    Ndp,
 }
 
 impl Carrier {
@@ -47,6 +50,7 @@ impl Carrier {
             Carrier::Udp => ethernet + 20 + 8,
             Carrier::Tcp => ethernet + 20 + 20,
             Carrier::Roce => ethernet + 20 + 8 + 12 + 4,
+            Carrier::Ndp => ethernet + 20 + 8 + Ndp::BYTES as u16,
         }
     }
 }
@@ -77,6 +81,7 @@ impl FrameBytes {
             TransportParameters::Roce(parameters) => {
                 (Carrier::Roce, parameters.header_bytes, u64::from(parameters.payload_bytes).max(1))
             }
+            TransportParameters::Ndp(parameters) => (Carrier::Ndp, parameters.header_bytes, 1),
         };
         let flows = setup.traffic.flows.iter();
         let end = |node: NodeId, port: u16| {
@@ -116,13 +121,21 @@ impl FrameBytes {
         let room = usize::from(frame.size_bytes.saturating_sub(overhead));
         // Whole words, so that a RoCE packet needs no padding beyond the frame's length.
         let most = if carrier == Carrier::Roce { room & !3 } else { room };
-        let payload: Vec<u8> =
-            (0..u64::from(frame.payload_bytes)).take(most).map(|at| frame.seq.wrapping_add(at) as u8).collect();
+        let mut payload = Vec::new();
+        if carrier == Carrier::Ndp {
+            ndp(frame).emit(&mut payload);
+        }
+        let bytes = 0..u64::from(if frame.kind == Kind::Data { frame.payload_bytes } else { 0 });
+        payload.extend(bytes.take(most).map(|at| frame.seq.wrapping_add(at) as u8));
         let source_port = 49_152 + (flow % 16_384) as u16;
         let ports = if frame.goes_forward() { (source_port, dst_port) } else { (dst_port, source_port) };
         let transport = match carrier {
             Carrier::Udp => udp(ports, &payload),
             Carrier::Tcp => tcp(frame, ports, &payload),
+            Carrier::Ndp => {
+                let header = Udp { source_port, destination_port: wire::ndp::UDP_PORT, checksummed: false };
+                Transport::Udp { header, payload: &payload }
+            }
             Carrier::Roce => self.roce(frame, source_port, flow, &payload),
         };
         let protocol = if carrier == Carrier::Tcp { Protocol::TCP } else { Protocol::UDP };
@@ -259,6 +272,29 @@ fn tcp<'p>(frame: &Frame, (source_port, destination_port): (u16, u16), payload: 
         max_segment_bytes: None,
     };
     Transport::Tcp { header, payload }
+}
+
+fn ndp(frame: &Frame) -> Ndp {
+    let kind = match frame.kind {
+        Kind::Trimmed => NdpType::Trimmed,
+        Kind::Returned => NdpType::Returned,
+        Kind::Ack if frame.has(flags::NAK) => NdpType::Nack,
+        Kind::Ack => NdpType::Ack,
+        Kind::Pull => NdpType::Pull,
+        _ => NdpType::Data,
+    };
+    let announced = Announcement::unpack(if kind <= NdpType::Returned { frame.aux } else { 0 });
+    let pull = kind == NdpType::Pull;
+    Ndp {
+        kind,
+        last: frame.has(flags::LAST),
+        again: frame.has(flags::RETRANSMISSION),
+        complete: frame.has(flags::COMPLETE),
+        window: announced.window,
+        payload_bytes: frame.payload_bytes,
+        count: if pull { frame.seq } else { announced.packets } as u32,
+        offset_bytes: if pull { frame.aux } else { frame.seq } & ((1 << 48) - 1),
+    }
 }
 
 /// Zeros behind what a frame carries, up to its length.

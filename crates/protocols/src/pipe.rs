@@ -240,13 +240,7 @@ impl Pipe {
         let full_bytes = u64::from(transport.payload_bytes() + transport.header_bytes()) + WIRE_OVERHEAD_BYTES;
         // Replies travel without serialisation here.
         let round_trip = self.line.serialise(full_bytes) + self.bottleneck.serialise(full_bytes) + self.delay * 2;
-        let flow = FlowStart {
-            size_bytes,
-            start: Time::from_us(1),
-            stop: Time::MAX,
-            line_rate: self.line,
-            round_trip,
-        };
+        let flow = FlowStart { size_bytes, start: Time::from_us(1), stop: Time::MAX, line_rate: self.line, round_trip };
         let mut pacer = PullPacer::new(self.bottleneck.serialise(full_bytes));
         let mut in_round = false;
         let (mut sender, mut receiver) = (transport.sender(&flow), transport.receiver());

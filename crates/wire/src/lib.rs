@@ -7,7 +7,7 @@
 //! ```text
 //! Ethernet [- 802.1Q] -+- MAC control: PAUSE | PFC | credit | XOFF, XON of a flow
 //!                      +- IPv4 -+- UDP -+- RoCEv2: data | acknowledge | CNP
-//!                      |        |       +- anything else
+//!                      |        |       +- anything else, such as NDP ([`ndp`])
 //!                      |        +- TCP
 //!                      |        +- anything else
 //!                      +- anything else
@@ -44,6 +44,7 @@ pub mod ethernet;
 pub mod flow_control;
 pub mod ipv4;
 pub mod mac_control;
+pub mod ndp;
 pub mod packet;
 pub mod pause;
 pub mod pfc;
@@ -58,6 +59,7 @@ pub use ethernet::{EtherType, Ethernet, MacAddress};
 pub use flow_control::FlowControl;
 pub use ipv4::{Dscp, Ecn, Ipv4, Protocol};
 pub use mac_control::MacControl;
+pub use ndp::{Ndp, NdpType};
 pub use packet::{Content, Packet, Transport};
 pub use pause::Pause;
 pub use pfc::Pfc;

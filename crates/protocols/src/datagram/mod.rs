@@ -189,7 +189,13 @@ mod tests {
     use units::Rate;
 
     fn flow(size_bytes: u64) -> FlowStart {
-        FlowStart { size_bytes, start: Time::from_us(5), stop: Time::MAX, line_rate: Rate::from_gbps(1), round_trip: Time::ZERO }
+        FlowStart {
+            size_bytes,
+            start: Time::from_us(5),
+            stop: Time::MAX,
+            line_rate: Rate::from_gbps(1),
+            round_trip: Time::ZERO,
+        }
     }
 
     /// Every stamp of a flow whose wire is always free.

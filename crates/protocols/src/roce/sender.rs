@@ -206,7 +206,13 @@ mod tests {
     use units::random::Stream;
 
     fn flow() -> FlowStart {
-        FlowStart { size_bytes: u64::MAX, start: Time::ZERO, stop: Time::MAX, line_rate: Rate::from_gbps(10), round_trip: Time::ZERO }
+        FlowStart {
+            size_bytes: u64::MAX,
+            start: Time::ZERO,
+            stop: Time::MAX,
+            line_rate: Rate::from_gbps(10),
+            round_trip: Time::ZERO,
+        }
     }
 
     fn ask(sender: &mut RoceSender, now: Time) -> Offer {

@@ -299,8 +299,13 @@ mod tests {
     impl Bench {
         fn new(parameters: TcpParameters) -> Self {
             let parameters = TcpParameters { mss_bytes: 1000, min_rto: Time::from_ms(1), ..parameters };
-            let flow =
-                FlowStart { size_bytes: u64::MAX, start: Time::ZERO, stop: Time::MAX, line_rate: Rate::from_gbps(10), round_trip: Time::ZERO };
+            let flow = FlowStart {
+                size_bytes: u64::MAX,
+                start: Time::ZERO,
+                stop: Time::MAX,
+                line_rate: Rate::from_gbps(10),
+                round_trip: Time::ZERO,
+            };
             let sender = TcpSender::new(&Arc::new(parameters), &flow);
             let mut bench = Bench { sender, random: Stream::new(1, 1, 1), replies: Vec::new() };
             bench.send(0);

@@ -1,0 +1,171 @@
+//! The header of NDP and EQDS behind UDP. Their papers fix no bytes; these are this project's.
+//!
+//! ```text
+//!  0                   1                   2                   3
+//! |  version = 1  |     type      |            window             |
+//! |   reserved    |     flags     |        payload length         |
+//! |                             count                             |
+//! |                         offset, 6 bytes                       |
+//! |                               |
+//! ```
+//!
+//! 18 bytes, so that with Ethernet, IPv4 and UDP a header without payload is a whole frame of 64 bytes, and what a
+//! switch that trims leaves of a data packet is this header with another type. The UDP checksum is not used, since a
+//! switch that cuts could not know it.
+
+use crate::Error;
+use crate::reader::Reader;
+
+/// The UDP port of both ends' destination; assigned by nobody.
+pub const UDP_PORT: u16 = 4799;
+
+/// What a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum NdpType {
+    /// Payload of a flow.
+    Data = 0,
+    /// What a switch left of it.
+    Trimmed = 1,
+    /// What a switch left of it, on its way back to its sender.
+    Returned = 2,
+    /// A packet arrived whole.
+    Ack = 3,
+    /// A packet arrived without its payload.
+    Nack = 4,
+    /// The receiver asks for more.
+    Pull = 5,
+}
+
+impl NdpType {
+    const ALL: [NdpType; 6] =
+        [NdpType::Data, NdpType::Trimmed, NdpType::Returned, NdpType::Ack, NdpType::Nack, NdpType::Pull];
+}
+
+/// The header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ndp {
+    /// What it is.
+    pub kind: NdpType,
+    /// Data and what is left of it: the flow's last packet.
+    pub last: bool,
+    /// Data and what is left of it: sent before.
+    pub again: bool,
+    /// ACK: every byte of the flow has arrived.
+    pub complete: bool,
+    /// Data and what is left of it: packets that the sender sends unasked. Else 0.
+    pub window: u16,
+    /// Data and what is left of it: payload of the packet before any switch cut it. Else 0.
+    pub payload_bytes: u16,
+    /// PULL: packets asked for since the flow began. EQDS data: packets of the flow. Both modulo 2^32. Else 0.
+    pub count: u32,
+    /// Data, what is left of it, and answers to it: offset of its payload in the flow. PULL: what has arrived of the
+    /// flow without a gap. Modulo 2^48.
+    pub offset_bytes: u64,
+}
+
+const LAST: u8 = 1;
+const AGAIN: u8 = 2;
+const COMPLETE: u8 = 4;
+
+impl Ndp {
+    /// Length of the header.
+    pub const BYTES: usize = 18;
+
+    /// Reads the header; returns what follows it.
+    ///
+    /// # Errors
+    /// If the bytes end before it does, or it is of another version or an unknown type.
+    pub fn parse(bytes: &[u8]) -> Result<(Ndp, &[u8]), Error> {
+        let mut reader = Reader::new(bytes);
+        let version = reader.u8("NDP version")?;
+        if version != 1 {
+            return Err(reader.unexpected("NDP version", 1, u16::from(version), "1"));
+        }
+        let code = reader.u8("NDP type")?;
+        let Some(kind) = NdpType::ALL.into_iter().find(|kind| *kind as u8 == code) else {
+            return Err(reader.unexpected("NDP type", 1, u16::from(code), "0 to 5"));
+        };
+        let window = reader.u16("NDP window")?;
+        let _reserved = reader.u8("NDP reserved")?;
+        let flags = reader.u8("NDP flags")?;
+        let payload_bytes = reader.u16("NDP payload length")?;
+        let count = reader.u32("NDP count")?;
+        let [a, b, c, d, e, f] = reader.octets("NDP offset")?;
+        let header = Ndp {
+            kind,
+            last: flags & LAST != 0,
+            again: flags & AGAIN != 0,
+            complete: flags & COMPLETE != 0,
+            window,
+            payload_bytes,
+            count,
+            offset_bytes: u64::from_be_bytes([0, 0, a, b, c, d, e, f]),
+        };
+        Ok((header, reader.rest()))
+    }
+
+    /// Appends the header.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+        let flags = flag(self.last, LAST) | flag(self.again, AGAIN) | flag(self.complete, COMPLETE);
+        out.extend([1, self.kind as u8]);
+        out.extend(self.window.to_be_bytes());
+        out.extend([0, flags]);
+        out.extend(self.payload_bytes.to_be_bytes());
+        out.extend(self.count.to_be_bytes());
+        out.extend(&self.offset_bytes.to_be_bytes()[2..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_refuses_prefixes, hex};
+    use proptest::prelude::*;
+
+    /// A NACK and a pull, byte by byte.
+    #[test]
+    fn a_refusal_and_a_pull() {
+        let nack = Ndp {
+            kind: NdpType::Nack,
+            last: false,
+            again: false,
+            complete: false,
+            window: 0,
+            payload_bytes: 0,
+            count: 0,
+            offset_bytes: 0x59C,
+        };
+        let pull = Ndp { kind: NdpType::Pull, count: 7, offset_bytes: 0xFF_0000_0001, ..nack };
+        for (header, text) in [
+            (nack, "01 04 0000 00 00 0000 00000000 00000000059c"),
+            (pull, "01 05 0000 00 00 0000 00000007 00ff00000001"),
+        ] {
+            let mut out = Vec::new();
+            header.emit(&mut out);
+            assert_eq!(out, hex(text));
+            assert_eq!(out.len(), Ndp::BYTES);
+            assert_eq!(Ndp::parse(&out), Ok((header, &[][..])));
+            assert_refuses_prefixes(&out, Ndp::parse);
+        }
+        assert!(Ndp::parse(&hex("02 04 0000 00 00 0000 00000000 00000000059c")).is_err());
+        assert!(Ndp::parse(&hex("01 06 0000 00 00 0000 00000000 00000000059c")).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn comes_back_as_it_was_sent(
+            code in 0usize..6, flags in any::<[bool; 3]>(), window in any::<u16>(), payload_bytes in any::<u16>(),
+            count in any::<u32>(), offset_bytes in 0..1u64 << 48, rest in any::<[u8; 3]>(),
+        ) {
+            let [last, again, complete] = flags;
+            let kind = NdpType::ALL[code];
+            let header = Ndp { kind, last, again, complete, window, payload_bytes, count, offset_bytes };
+            let mut out = Vec::new();
+            header.emit(&mut out);
+            out.extend(rest);
+            prop_assert_eq!(Ndp::parse(&out), Ok((header, &rest[..])));
+        }
+    }
+}
