@@ -8,7 +8,7 @@ use units::random::Stream;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// `H1 - S1 - .. - H2` over these links.
-fn chain(links: &[LinkSpec]) -> Fabric {
+pub fn chain(links: &[LinkSpec]) -> Fabric {
     let mut builder = FabricBuilder::new("chain");
     let mut at = builder.add_host("H1");
     for (index, &spec) in links.iter().enumerate() {
@@ -21,7 +21,7 @@ fn chain(links: &[LinkSpec]) -> Fabric {
 }
 
 /// When the last of these frames (bytes on the wire) has arrived, frame by frame and link by link.
-fn recurrence(path: &[LinkSpec], frames: &[u64]) -> Time {
+pub fn recurrence(path: &[LinkSpec], frames: &[u64]) -> Time {
     let mut free = vec![Time::ZERO; path.len()];
     let mut done = Time::ZERO;
     for &bytes in frames {
@@ -36,7 +36,7 @@ fn recurrence(path: &[LinkSpec], frames: &[u64]) -> Time {
 }
 
 /// Links of rates that do and do not divide 8 Tbps.
-fn random_path(hops: usize, stream: &mut Stream) -> Vec<LinkSpec> {
+pub fn random_path(hops: usize, stream: &mut Stream) -> Vec<LinkSpec> {
     const GBPS: [u64; 8] = [1, 3, 7, 10, 25, 40, 100, 400];
     (0..hops)
         .map(|_| {

@@ -12,6 +12,7 @@ mod guard;
 mod lone_flow;
 mod lossless;
 mod pipelines;
+mod pulls;
 mod queueing;
 mod sharing;
 mod tags;
