@@ -29,8 +29,7 @@ use wire::roce::{Msn, Opcode, Psn, QueuePair, Syndrome, UDP_PORT};
 use wire::vlan::{Pcp, Vid};
 use wire::{
     Aeth, Bth, Cnp, Content, Credit, Dscp, Ecn, FlowControl, Ipv4, MacAddress, MacControl, Ndp, NdpType, Packet, Pause,
-    Pfc,
-    Protocol, Roce, Tcp, TcpFlags, Transport, Udp, VlanTag,
+    Pfc, Protocol, Roce, Tcp, TcpFlags, Transport, Udp, VlanTag,
 };
 
 /// What carries a flow, as far as its bytes go.

@@ -33,6 +33,7 @@ impl Host {
         if !self.replies.is_empty() {
             self.send_replies(frame.at, self.reply_to(slot), window);
         }
+        self.after_receiver(frame.at, slot, window);
     }
 
     /// The header of a data frame of this host came back.

@@ -3,7 +3,9 @@
 
 use crate::bench::*;
 use crate::lone_flow::{chain, random_path, recurrence};
-use fabric::generate;
+use crate::trim::{trim, trimming};
+use fabric::generate::TierLinks;
+use fabric::{LinkSpec, generate};
 use model::parameters::*;
 use units::random::Stream;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
@@ -62,5 +64,104 @@ fn an_incast_fills_the_receivers_link() {
         let floor = packet + Time::from_ns(1000) + packet * (200 * senders as u64);
         let took = Time::from_ps(done);
         assert!(took >= floor && took < floor + packet * 2, "{kind} {senders}: {took}, at least {floor}");
+    }
+}
+
+/// Trimming switches with queues of few frames: headers go first.
+fn few(packets: u32) -> SwitchParameters {
+    trimming(trim(), packets, 4000)
+}
+
+/// The same through a queue of eight packets: the link carries every packet once and every header, and hardly rests.
+/// Nobody times out, for nobody looks.
+#[test]
+fn an_incast_over_eight_packets_loses_nothing_but_the_headers_time() {
+    for (kind, senders) in [("ndp", 4), ("ndp", 60), ("eqds", 4), ("eqds", 60)] {
+        let fabric = generate::single_switch(senders + 1, link(100, 500)).unwrap();
+        let flows = (0..senders).map(|sender| flow(sender, senders, 200 * 1436));
+        let mut setup = setup(fabric, plan(senders + 1, flows));
+        setup.switch = few(8);
+        setup.host.transport = transport(kind, &[("timeout", "never")]);
+        setup.duration = Time::from_ms(10);
+        let told = run(setup);
+        told.all_hold();
+        assert!(told.summary.packets.dropped.is_empty());
+        let trims = told.summary.happened.trims;
+        assert!(trims > 10 * u64::from(senders), "{trims}");
+        // Each cut packet was sent once more, and nothing else was.
+        assert_eq!(told.flows.iter().map(|flow| flow.retransmitted_bytes).sum::<u64>(), trims * 1436);
+        let rate = Rate::from_gbps(100);
+        let packet = rate.serialise(1500 + WIRE_OVERHEAD_BYTES);
+        let floor = packet + Time::from_ns(1000) + packet * (200 * u64::from(senders)) + rate.serialise(84) * trims;
+        let took = Time::from_ps(told.flows.iter().map(|flow| flow.delivered_ps.expect("it completes")).max().unwrap());
+        // A round trip at the end, when the last packets are asked for one by one.
+        let most = floor + Time::from_ns(2000) + packet * 4;
+        assert!(took < most, "{kind} {senders}: {took}, at most {most}");
+    }
+}
+
+/// Header queues of two headers, which send the rest back: still every byte, and no timer.
+#[test]
+fn returned_headers_need_no_timer() {
+    for kind in ["ndp", "eqds"] {
+        let fabric = generate::single_switch(31, link(100, 500)).unwrap();
+        let flows = (0..30).map(|sender| flow(sender, 30, 100 * 1436));
+        let mut setup = setup(fabric, plan(31, flows));
+        setup.switch = trimming(trim(), 8, 2);
+        setup.host.transport = transport(kind, &[("timeout", "never")]);
+        setup.duration = Time::from_ms(10);
+        let told = run(setup);
+        told.all_hold();
+        assert!(told.summary.packets.returned_to_source > 200, "{:?}", told.summary.packets);
+        assert_eq!(told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 30, "{kind}");
+        assert_eq!(told.summary.happened.retransmissions, told.summary.happened.trims);
+    }
+}
+
+/// Each host of a fat-tree sends to one in another pod, packets choose their paths, and queues hold 8 to 12 of them: the
+/// links stay nine tenths full with data. Acknowledgements and pulls of the flow the other way take 4 % of each link.
+#[test]
+fn a_permutation_keeps_the_links_full() {
+    for packets in [8, 12] {
+        let fabric = generate::fat_tree(4, TierLinks::uniform(link(100, 500))).unwrap();
+        let flows = (0..16u32).map(|src| flow(src, (src + 4 + src % 4) % 16, 3_000_000));
+        let mut setup = setup(fabric, plan(16, flows));
+        setup.switch = few(packets);
+        setup.spread = Spread::PerPacket;
+        setup.host.transport =
+            transport("ndp", &[("payload", "4032B"), ("initial_window", "40"), ("timeout", "never")]);
+        setup.host.mtu_bytes = 4096;
+        setup.duration = Time::from_ms(2);
+        let told = run(setup);
+        told.all_hold();
+        let share = |flow: &record::flows::FlowRecord| flow.alone_ps as f64 / flow.fct_ps().expect("complete") as f64;
+        let shares: Vec<f64> = told.flows.iter().map(share).collect();
+        let mean = shares.iter().sum::<f64>() / 16.0;
+        assert!(shares.len() == 16 && mean > 0.9, "{packets}: {mean}, {shares:?}");
+    }
+}
+
+/// Links that lose one frame in fifty, of whatever kind: everything arrives once, on any number of threads alike.
+#[test]
+fn links_that_lose_cost_time_and_no_byte() {
+    for kind in ["ndp", "eqds"] {
+        let told = [1, 3].map(|threads| {
+            let lossy = LinkSpec { loss: 0.02, ..link(100, 500) };
+            let fabric = generate::fat_tree(4, TierLinks::uniform(lossy)).unwrap();
+            let flows = (0..16u32).map(|src| flow(src, (src + 4 + src % 4) % 16, 100 * 1436 - 7));
+            let incast = (0..12).map(|src| flow(src, 15, 50 * 1436));
+            let mut setup = setup(fabric, plan(16, flows.chain(incast)));
+            setup.switch = few(8);
+            setup.spread = Spread::PerPacket;
+            setup.host.transport = transport(kind, &[("timeout", "50us")]);
+            setup.duration = Time::from_ms(20);
+            setup.threads = threads;
+            run(setup)
+        });
+        told[0].all_hold();
+        assert_eq!(told[0].flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 28);
+        assert!(told[0].flows.iter().map(|flow| flow.timeouts).sum::<u32>() > 10);
+        assert_eq!(told[0].summary.packets, told[1].summary.packets);
+        assert_eq!(told[0].flows, told[1].flows);
     }
 }

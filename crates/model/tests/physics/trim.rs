@@ -21,7 +21,7 @@ pub fn trim() -> TrimParameters {
 }
 
 /// Queues of so many frames, and header queues of so many headers.
-fn trimming(trim: TrimParameters, packets: u32, headers: u32) -> SwitchParameters {
+pub fn trimming(trim: TrimParameters, packets: u32, headers: u32) -> SwitchParameters {
     SwitchParameters {
         buffer: Buffer::PerQueue { limit: QueueLimit::Packets(packets) },
         flow_control: FlowControl::None,

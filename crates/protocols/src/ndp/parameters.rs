@@ -10,13 +10,13 @@ pub(crate) const PAYLOAD: Parameter = Parameter {
     key: "payload",
     default: "1436B",
     meaning: "payload of a full packet, 1 B up to what a frame of 65535 B holds",
-    source: "frames of 1500 B: the MTU of the trimming paper's runs (TARGETS 7.1)",
+    source: "frames of 1500 B, as in the simulations of Popa et al.",
 };
 pub(crate) const HEADER: Parameter = Parameter {
     key: "header",
     default: "64B",
     meaning: "bytes of a data frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8, transport 18",
-    source: "trimming paper: headers of 64 B (TARGETS 7.1)",
+    source: "headers of 64 B, as in the simulations of Popa et al.",
 };
 pub(crate) const CONTROL: Parameter = Parameter {
     key: "control",
@@ -29,7 +29,7 @@ pub(crate) const INITIAL_WINDOW: Parameter = Parameter {
     default: "bdp",
     meaning: "packets that a flow sends unasked, at line rate, 1 to 32768; bdp: as many as keep the port busy for the \
               round trip of a full packet and a pull on the flow's path, if nothing else is sent",
-    source: "NDP, sec. 3.1: the receiver controls all but a first window; the trimming paper takes 1000",
+    source: "NDP, sec. 3.1: the receiver controls all but a first window; Popa et al. take 1000",
 };
 pub(crate) const TIMEOUT: Parameter = Parameter {
     key: "timeout",
