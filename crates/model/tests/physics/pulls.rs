@@ -46,8 +46,8 @@ fn an_incast_fills_the_receivers_link() {
     for (kind, senders) in [("ndp", 4), ("ndp", 15), ("eqds", 4), ("eqds", 15)] {
         let fabric = generate::single_switch(senders + 1, link(100, 500)).unwrap();
         let size = 200 * 1436;
-        let flows = (0..senders as u32).map(|sender| flow(sender, senders as u32, size));
-        let mut setup = setup(fabric, plan(senders as u32 + 1, flows));
+        let flows = (0..senders).map(|sender| flow(sender, senders, size));
+        let mut setup = setup(fabric, plan(senders + 1, flows));
         setup.host.transport = transport(kind, &[("timeout", "never")]);
         setup.duration = Time::from_ms(10);
         let packet = Rate::from_gbps(100).serialise(1500 + WIRE_OVERHEAD_BYTES);
@@ -118,29 +118,6 @@ fn returned_headers_need_no_timer() {
     }
 }
 
-/// Each host of a fat-tree sends to one in another pod, packets choose their paths, and queues hold 8 to 12 of them: the
-/// links stay nine tenths full with data. Acknowledgements and pulls of the flow the other way take 4 % of each link.
-#[test]
-fn a_permutation_keeps_the_links_full() {
-    for packets in [8, 12] {
-        let fabric = generate::fat_tree(4, TierLinks::uniform(link(100, 500))).unwrap();
-        let flows = (0..16u32).map(|src| flow(src, (src + 4 + src % 4) % 16, 3_000_000));
-        let mut setup = setup(fabric, plan(16, flows));
-        setup.switch = few(packets);
-        setup.spread = Spread::PerPacket;
-        setup.host.transport =
-            transport("ndp", &[("payload", "4032B"), ("initial_window", "40"), ("timeout", "never")]);
-        setup.host.mtu_bytes = 4096;
-        setup.duration = Time::from_ms(2);
-        let told = run(setup);
-        told.all_hold();
-        let share = |flow: &record::flows::FlowRecord| flow.alone_ps as f64 / flow.fct_ps().expect("complete") as f64;
-        let shares: Vec<f64> = told.flows.iter().map(share).collect();
-        let mean = shares.iter().sum::<f64>() / 16.0;
-        assert!(shares.len() == 16 && mean > 0.9, "{packets}: {mean}, {shares:?}");
-    }
-}
-
 /// Links that lose one frame in fifty, of whatever kind: everything arrives once, on any number of threads alike.
 #[test]
 fn links_that_lose_cost_time_and_no_byte() {
@@ -148,7 +125,7 @@ fn links_that_lose_cost_time_and_no_byte() {
         let told = [1, 3].map(|threads| {
             let lossy = LinkSpec { loss: 0.02, ..link(100, 500) };
             let fabric = generate::fat_tree(4, TierLinks::uniform(lossy)).unwrap();
-            let flows = (0..16u32).map(|src| flow(src, (src + 4 + src % 4) % 16, 100 * 1436 - 7));
+            let flows = (0..16u32).map(|src| flow(src, (src + 7) % 16, 100 * 1436 - 7));
             let incast = (0..12).map(|src| flow(src, 15, 50 * 1436));
             let mut setup = setup(fabric, plan(16, flows.chain(incast)));
             setup.switch = few(8);

@@ -40,7 +40,7 @@ impl Arrivals {
 
     #[inline]
     fn place(&self, packet: u64) -> (usize, u64) {
-        ((packet / 64 & (self.words.len() as u64 - 1)) as usize, 1 << (packet % 64))
+        (((packet / 64) & (self.words.len() as u64 - 1)) as usize, 1 << (packet % 64))
     }
 
     /// Whether `packet` has arrived whole.

@@ -64,7 +64,7 @@ impl Flight {
     #[inline]
     fn block(&mut self, packet: u64) -> (&mut Block, u64) {
         let mask = self.blocks.len() as u64 - 1;
-        (&mut self.blocks[(packet / 64 & mask) as usize], 1 << (packet % 64))
+        (&mut self.blocks[((packet / 64) & mask) as usize], 1 << (packet % 64))
     }
 
     fn knows(&self, packet: u64) -> bool {
