@@ -372,6 +372,9 @@ pub enum Spread {
     FlowHash,
     /// Every frame for itself.
     PerPacket,
+    /// By the sender: data frames of a flow take all paths in random order, then all again. Replies go as with
+    /// [`Spread::PerPacket`].
+    PerPath,
 }
 
 /// What a switch does when every port towards a destination is down.

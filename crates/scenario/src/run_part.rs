@@ -60,7 +60,7 @@ pub(crate) fn routing(root: &Section<'_, '_>) -> Option<Routing> {
     let section = root.table("routing", "routing", false);
     let mode = section.word("mode", "routing", &["shortest", "two-level", "up-down", "explicit"]);
     let up_root = section.text("root");
-    let spread = section.word("spread", "way to spread", &["flow", "packet"]);
+    let spread = section.word("spread", "way to spread", &["flow", "packet", "path"]);
     let reroute = section.word("reroute", "way to reroute", &["none", "local"]);
     section.finish();
     let mode = match mode? {
@@ -72,7 +72,11 @@ pub(crate) fn routing(root: &Section<'_, '_>) -> Option<Routing> {
     if up_root.is_some() && mode != RoutingMode::UpDown {
         section.fail("root", "only up-down routing has a root", Some("write mode = \"up-down\"".to_owned()));
     }
-    let spread = if spread? == "flow" { Spread::FlowHash } else { Spread::PerPacket };
+    let spread = match spread? {
+        "flow" => Spread::FlowHash,
+        "packet" => Spread::PerPacket,
+        _ => Spread::PerPath,
+    };
     let reroute = if reroute? == "none" { Reroute::None } else { Reroute::Local };
     Some(Routing { mode, root: up_root, spread, reroute })
 }

@@ -5,7 +5,7 @@ use crate::{Fabric, LinkId, NodeId, PortIndex};
 use units::{Rate, Time};
 
 /// One step of a path: a node and the port by which it is left.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Hop {
     /// The node.
     pub node: NodeId,

@@ -306,7 +306,7 @@ impl Host {
         let mut replies = std::mem::take(&mut self.replies);
         for Reply { kind, seq, stamp, aux, flags, size_bytes } in replies.drain(..) {
             let mut entropy = flow_hash(self.index, dst, flow);
-            if self.network.spread == Spread::PerPacket {
+            if self.network.spread != Spread::FlowHash {
                 entropy = entropy.wrapping_add(self.random.next_u32());
             }
             let frame = Frame {

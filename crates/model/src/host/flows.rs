@@ -1,9 +1,11 @@
 //! The two ends of a flow as a host keeps them.
 
+use super::paths::Paths;
 use super::reorder::ReorderState;
 use super::starts::DRAWN;
 use super::{Event, Host};
 use crate::node::OnWire;
+use crate::parameters::Spread;
 use check::order::OrderWatch;
 use engine::Window;
 use fabric::routing::{flow_hash, select};
@@ -78,6 +80,8 @@ pub(super) struct Outgoing {
     pub port: u16,
     pub dst_port: u16,
     pub path: bool,
+    /// Where it chooses a path for every frame.
+    pub paths: Option<Box<Paths>>,
     pub entropy: u32,
     pub start: Time,
     pub size_bytes: u64,
@@ -222,6 +226,8 @@ impl Host {
                 Outlet::Source(Box::new(SourceState { source: **source, departures, next, seq: 0 }))
             }
         };
+        let chooses = self.network.spread == Spread::PerPath && flow.path.is_none();
+        let paths = chooses.then(|| self.paths_to(flow.dst));
         let slot = self.free.pop().unwrap_or(self.outgoing.len() as u32);
         let generation = self.outgoing.get(slot as usize).map_or(0, |old| old.generation.wrapping_add(1));
         let outgoing = Outgoing {
@@ -236,6 +242,7 @@ impl Host {
             port,
             dst_port: flow.dst_port,
             path: flow.path.is_some(),
+            paths,
             entropy,
             start: now,
             size_bytes: flow.size_bytes,

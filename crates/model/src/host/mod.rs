@@ -13,6 +13,7 @@ mod delays;
 mod flows;
 mod held;
 mod nic;
+mod paths;
 mod pull;
 mod reorder;
 mod starts;
@@ -97,6 +98,8 @@ pub(crate) struct Host {
     /// When each of them is forgotten: time, source, flow.
     retired: VecDeque<(Time, u32, u32)>,
     free_incoming: Vec<u32>,
+    /// Where senders choose paths: numbers that lead by different ones, by row of the destination.
+    known_paths: FxHashMap<u32, Box<[u32]>>,
     /// Where receivers ask for more: who does so when, by port.
     pulls: Vec<Pulls>,
     starts: Starts,
@@ -148,6 +151,7 @@ impl Host {
             completed: FxHashMap::default(),
             retired: VecDeque::new(),
             free_incoming: Vec::new(),
+            known_paths: FxHashMap::default(),
             pulls: pull::queues(network, node),
             starts,
             sessions: FxHashMap::default(),

@@ -241,8 +241,10 @@ impl Host {
             Offer::Send(segment) => {
                 let flow = &mut self.outgoing[slot as usize];
                 let path = if flow.path { flags::EXPLICIT_PATH } else { 0 };
-                let entropy = flow.entropy;
-                if self.network.spread == Spread::PerPacket && path == 0 {
+                let mut entropy = flow.entropy;
+                if let Some(paths) = &mut flow.paths {
+                    entropy = paths.take(&mut self.random);
+                } else if self.network.spread == Spread::PerPacket && path == 0 {
                     // A Weyl sequence: every frame another number; the switches mix it.
                     flow.entropy = entropy.wrapping_add(0x9e37_79b9);
                 }

@@ -118,6 +118,33 @@ fn returned_headers_need_no_timer() {
     }
 }
 
+/// What share of its link each of 16 hosts fills with data that each send to one in another pod.
+fn permutation(packets: u32, spread: Spread) -> f64 {
+    let fabric = generate::fat_tree(4, TierLinks::uniform(link(100, 500))).unwrap();
+    let flows = (0..16u32).map(|src| flow(src, (src + 7) % 16, 3_000_000));
+    let mut setup = setup(fabric, plan(16, flows));
+    setup.switch = few(packets);
+    setup.spread = spread;
+    setup.host.transport =
+        transport("ndp", &[("payload", "4032B"), ("initial_window", "40"), ("timeout", "never")]);
+    setup.host.mtu_bytes = 4096;
+    setup.duration = Time::from_ms(2);
+    let told = run(setup);
+    told.all_hold();
+    let share = |flow: &record::flows::FlowRecord| flow.alone_ps as f64 / flow.fct_ps().expect("complete") as f64;
+    told.flows.iter().map(share).sum::<f64>() / 16.0
+}
+
+/// Senders choose their packets' paths, and queues hold 8 to 12 of them: links stay nine tenths full with data.
+/// Acknowledgements and pulls of the flow the other way take 4 % of each. With one path for each flow they do not.
+#[test]
+fn a_permutation_keeps_the_links_full() {
+    for packets in [8, 12] {
+        let (chosen, hashed) = (permutation(packets, Spread::PerPath), permutation(packets, Spread::FlowHash));
+        assert!(chosen > 0.9 && hashed < 0.8, "{packets}: {chosen}, {hashed}");
+    }
+}
+
 /// Links that lose one frame in fifty, of whatever kind: everything arrives once, on any number of threads alike.
 #[test]
 fn links_that_lose_cost_time_and_no_byte() {

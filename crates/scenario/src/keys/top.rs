@@ -34,9 +34,10 @@ pub(super) const KEYS: &[Key] = &[
     key("routing", "root", &[], Of("a switch", "\"C1\""))
         .absent("the fabric's tiers, or the first switch", OURS)
         .means("up-down only: the root that defines what is up"),
-    key("routing", "spread", &[], Of("flow or packet", "\"packet\""))
+    key("routing", "spread", &[], Of("flow, packet or path", "\"packet\""))
         .value("flow", "RFC 2992, hash threshold")
-        .means("how equal ports are chosen: by the flow's hash, or anew for every frame"),
+        .means("how equal ports are chosen: by the flow's hash; anew for every frame; or by the sender, whose data frames take \
+             all paths in random order and then all again, as NDP's do (replies: anew for every frame)"),
     key("routing", "reroute", &[], Of("none or local", "\"local\""))
         .value("none", OURS)
         .means("what a switch does when every port towards a destination is down: drop, or try live neighbours"),
