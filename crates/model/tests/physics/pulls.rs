@@ -125,8 +125,7 @@ fn permutation(packets: u32, spread: Spread) -> f64 {
     let mut setup = setup(fabric, plan(16, flows));
     setup.switch = few(packets);
     setup.spread = spread;
-    setup.host.transport =
-        transport("ndp", &[("payload", "4032B"), ("initial_window", "40"), ("timeout", "never")]);
+    setup.host.transport = transport("ndp", &[("payload", "4032B"), ("initial_window", "40"), ("timeout", "never")]);
     setup.host.mtu_bytes = 4096;
     setup.duration = Time::from_ms(2);
     let told = run(setup);
