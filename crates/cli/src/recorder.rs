@@ -190,7 +190,10 @@ impl Capture {
 
     fn push(&mut self, captured: &CapturedFrame) -> Result<(), RecordError> {
         match self.frames.emit(captured, &mut self.bytes) {
-            Ok(()) => self.writer.push(captured.capture, captured.at, captured.outbound, &self.bytes),
+            Ok(whole_bytes) => {
+                let at = (captured.capture, captured.at);
+                self.writer.push_cut(at, captured.outbound, &self.bytes, whole_bytes)
+            }
             // A frame that contradicts itself is a fault of ours; the capture must not hide it.
             Err(error) => Err(RecordError::Table {
                 path: CAPTURE_FILE.into(),

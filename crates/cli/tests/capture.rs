@@ -146,3 +146,55 @@ capture = [{ port = "S1:0", direction = "both" }, { port = "S1:1" }, { port = "S
     let late = tshark(&capture, "frame.interface_id == 2 && frame.time_epoch > 0.00005", &["frame.number"]);
     assert_eq!(late, Some(Vec::new()), "nothing after `until`");
 }
+
+/// Headers of trimmed frames are bytes of the frames that they were: readers show them as cut, not as malformed, and those
+/// that came back have source and destination swapped.
+#[test]
+fn trimmed_frames_are_cut_and_not_malformed() {
+    for (transport, own, protocol) in [("roce", "", "infiniband"), ("tcp", ", initial_window = \"60KB\"", "tcp")] {
+        let scratch = Scratch::new(&format!("capture-trim-{transport}"));
+        let scenario = format!(
+            r#"
+duration = "40us"
+[fabric]
+kind = "single-switch"
+hosts = 17
+link = {{ rate = "100Gbps", delay = "500ns" }}
+[switch]
+queue = "4 packets"
+overload = {{ kind = "trim", header_class = 6, header_queue = "20 packets" }}
+[host]
+transport = {{ kind = "{transport}"{own} }}
+reply_class = 6
+[[traffic]]
+kind = "incast"
+fan_in = 16
+receiver = "H1"
+size = "20KB"
+class = 3
+[record]
+capture = [{{ port = "S1:0", direction = "out" }}, {{ port = "S1:1", direction = "out" }}, {{ port = "S1:2", direction = "out" }}]
+"#
+        );
+        let (capture, summary) = captured(&scratch, &scenario);
+        let Some(headers) =
+            tshark(&capture, "frame.cap_len == 64 && frame.len > 1000", &["ip.dsfield.dscp", "ip.len", "frame.len"])
+        else {
+            return;
+        };
+        assert!(
+            headers.len() > 10 && summary["happened"]["trims"].as_u64() >= Some(headers.len() as u64),
+            "{transport}"
+        );
+        for header in &headers {
+            let fields: Vec<u64> = header.split('\t').map(|field| field.parse().expect("a number")).collect();
+            assert_eq!((fields[0], fields[1]), (48, fields[2] - 18), "the class of headers, the length of the whole");
+        }
+        let faults = "_ws.malformed || ip.checksum.status == 0";
+        assert_eq!(tshark(&capture, faults, &["frame.number"]), Some(Vec::new()), "{transport}");
+        let layers =
+            tshark(&capture, &format!("frame.cap_len == 64 && frame.len > 1000 && {protocol}"), &["frame.number"]);
+        assert_eq!(layers.expect("tshark").len(), headers.len(), "all headers of {protocol} are there");
+        assert!(summary["packets"]["returned_to_source"].as_u64() > Some(0), "{transport}");
+    }
+}

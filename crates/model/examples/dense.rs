@@ -62,6 +62,7 @@ fn main() {
             transport: TransportParameters::build(transport, []).unwrap(),
             reply_class: Some(6),
             obeys_pause: true,
+            hears_trims: true,
             on_bounce: Default::default(),
             stopping: Default::default(),
             ttl: 64,

@@ -10,6 +10,7 @@ use crate::trace::{Numbering, Selection};
 use engine::WireSpec;
 use fabric::{Fabric, NodeId, NodeKind};
 use protocols::florax::Pair;
+use protocols::trim::Scheme;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use traffic::{Start, When};
@@ -71,7 +72,9 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
     if let Some(class) = host.reply_class {
         in_use[usize::from(class) % CLASSES] = true;
     }
-    if let Overload::Trim { trim, .. } = switch.overload {
+    if let Overload::Trim { trim, .. } = switch.overload
+        && trim.scheme != Scheme::SameQueue
+    {
         in_use[usize::from(trim.header_class) % CLASSES] = true;
     }
     for tag in tags.iter().flat_map(|tags| tags.classes()) {

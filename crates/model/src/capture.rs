@@ -13,10 +13,16 @@
 //!
 //! A frame is as long as in the simulation. Where configured headers are longer than real ones, zeros follow the IP
 //! packet; where they are shorter, payload is left out.
+//!
+//! A frame that a switch trimmed is the first bytes of what it was, with the DSCP of its new class and a checksum sequence
+//! of its own; lengths and checksums of IP and above stay those of the whole, as switches that trim leave them, and tell
+//! how much is gone. A capture gives the length before the cut as the original one. A returned header has MAC and IP
+//! addresses swapped; ports and all behind them stay.
 
 use crate::parameters::Setup;
 use crate::trace::{CapturedFrame, Numbering};
 use fabric::NodeId;
+use protocols::datagram::DatagramParameters;
 use protocols::frame::{ANY_SOURCE, Frame, Kind, flags};
 use protocols::ndp::Announcement;
 use protocols::transport::TransportParameters;
@@ -61,6 +67,8 @@ pub struct FrameBytes {
     carrier: Carrier,
     /// Whether the configured headers have room for a VLAN tag.
     tagged: bool,
+    /// What of a data frame is no payload, as configured.
+    header_bytes: u16,
     /// Payload of a full RoCE packet.
     packet_bytes: u64,
     /// By planned flow: whether it sends datagrams, and its destination port.
@@ -91,6 +99,7 @@ impl FrameBytes {
             numbering: Numbering { planned: flows.len() as u64, hosts: setup.fabric.hosts().len() as u64 },
             carrier,
             tagged: header_bytes >= carrier.overhead_bytes() + VlanTag::BYTES as u16,
+            header_bytes,
             packet_bytes,
             planned: flows.map(|flow| (matches!(flow.load, Load::Datagrams(_)), flow.dst_port)).collect(),
             drawn: setup.traffic.arrivals.iter().map(|source| (source.traffic, source.dst_port)).collect(),
@@ -98,16 +107,18 @@ impl FrameBytes {
         }
     }
 
-    /// Replaces `out` by the frame, from its destination address to its FCS.
+    /// Replaces `out` by the frame, from its destination address to its FCS, and returns how long it was before a switch
+    /// cut it.
     ///
     /// # Errors
     /// If the parts of the frame contradict each other, which would be a fault of this module.
-    pub fn emit(&self, captured: &CapturedFrame, out: &mut Vec<u8>) -> Result<(), wire::Error> {
+    pub fn emit(&self, captured: &CapturedFrame, out: &mut Vec<u8>) -> Result<usize, wire::Error> {
         out.clear();
         let frame = &captured.frame;
         if frame.is_mac_control() {
             let (node, port) = self.ends[captured.capture][usize::from(!captured.outbound)];
-            return mac_control(node, port, frame).emit(out);
+            mac_control(node, port, frame).emit(out)?;
+            return Ok(out.len());
         }
         let flow = self.numbering.of_frame(frame);
         let (datagrams, dst_port) = match self.planned.get(usize::try_from(flow).unwrap_or(usize::MAX)) {
@@ -116,6 +127,10 @@ impl FrameBytes {
         };
         let carrier = if datagrams { Carrier::Udp } else { self.carrier };
         let tagged = self.tagged && !datagrams;
+        let is_cut = matches!(frame.kind, Kind::Trimmed | Kind::Returned)
+            && matches!(carrier, Carrier::Udp | Carrier::Tcp | Carrier::Roce);
+        let whole = if is_cut { self.before_the_cut(frame, datagrams) } else { *frame };
+        let (frame, left_bytes) = (&whole, usize::from(frame.size_bytes));
         let overhead = carrier.overhead_bytes() + if tagged { VlanTag::BYTES as u16 } else { 0 };
         let room = usize::from(frame.size_bytes.saturating_sub(overhead));
         // Whole words, so that a RoCE packet needs no padding beyond the frame's length.
@@ -158,7 +173,19 @@ impl FrameBytes {
         };
         packet.emit(out)?;
         lengthen(out, usize::from(frame.size_bytes));
-        Ok(())
+        let whole_bytes = out.len();
+        if is_cut {
+            out.truncate(left_bytes.saturating_sub(FCS_BYTES));
+            ethernet::finish_frame(out, 0);
+        }
+        Ok(whole_bytes)
+    }
+
+    /// The data frame that `frame` was when its source sent it, in its present class and direction.
+    fn before_the_cut(&self, frame: &Frame, datagrams: bool) -> Frame {
+        let header_bytes = if datagrams { DatagramParameters::default().header_bytes } else { self.header_bytes };
+        let size_bytes = frame.payload_bytes.saturating_add(header_bytes).max(frame.size_bytes);
+        Frame { kind: Kind::Data, size_bytes, ..*frame }
     }
 
     fn roce<'p>(&self, frame: &Frame, source_port: u16, flow: u64, payload: &'p [u8]) -> Transport<'p> {

@@ -24,6 +24,7 @@ mod simulation;
 mod switch;
 mod tags;
 mod trace;
+mod trims;
 mod turns;
 
 pub use account::Ledger;

@@ -119,6 +119,7 @@ impl Simulation {
             backpressure: self.backpressure(&ledger, now),
             links,
             deadlock: self.deadlock_report(),
+            trims: self.trims(&ledger, now),
             turns: self.network.turns().then(|| self.turns(&ledger, &travel)),
             pipelines: self.network.switch.overload.inside().and_then(|_| self.insides(now)),
             warnings: self.warnings(&ledger),
@@ -247,10 +248,12 @@ impl Simulation {
                     let peak = u64::from(switch.queue(port, slot).max_bytes);
                     let limit = match self.network.switch.overload {
                         // Headers have room of their own, which a number of them does not tell in bytes.
-                        Overload::Trim { trim, header_queue, .. } if trim.header_class == class => match header_queue {
-                            QueueLimit::Bytes(most) => limit.max(most),
-                            QueueLimit::Packets(_) => continue,
-                        },
+                        Overload::Trim { trim, header_queue, .. } if trim.headers_wait_in(class) => {
+                            match header_queue {
+                                QueueLimit::Bytes(most) => limit.max(most),
+                                QueueLimit::Packets(_) => continue,
+                            }
+                        }
                         _ => limit,
                     };
                     marks.push(Mark { place, peak, limit, unit: Unit::Bytes });
@@ -404,6 +407,7 @@ impl Simulation {
         if lossy > 0 && self.network.switch.flow_control.lossless() != 0 {
             warnings.push(format!("links lost {lossy} frames: flow control cannot prevent that"));
         }
+        warnings.extend(self.header_warning(ledger));
         warnings.extend(self.storms.as_ref().and_then(Storms::warning));
         warnings
     }

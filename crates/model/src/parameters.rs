@@ -346,6 +346,8 @@ pub struct HostParameters {
     pub reply_class: Option<u8>,
     /// Whether hosts stop when a PAUSE or PFC frame tells them to.
     pub obeys_pause: bool,
+    /// Whether receivers tell their senders of trimmed frames.
+    pub hears_trims: bool,
     /// What senders do about frames of their own that switches bounced back to them.
     pub on_bounce: OnBounce,
     /// Who does not stop, and what senders do when their host is stopped.

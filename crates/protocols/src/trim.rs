@@ -2,33 +2,49 @@
 //! sender, at once what is missing.
 
 use crate::describe::{Family, Mechanism, Parameter};
-use crate::frame::{Frame, Kind, flags};
+use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
+
+const SIZE: Parameter = Parameter {
+    key: "size",
+    default: "64B",
+    meaning: "length of what is left of a frame, FCS included; a frame that is no longer than this has nothing to cut",
+    source: "NDP's header as the trimming paper's simulations have it; SONiC 128 B and more, as the chip allows",
+};
+const HEADER_CLASS: Parameter = Parameter {
+    key: "header_class",
+    default: "7",
+    meaning: "the class in whose queue headers wait, 0 to 7; the scheduler says what priority that is",
+    source: "NDP, section 3.1: a queue of higher priority; the number is a choice of this project",
+};
+const HEADER_QUEUE: Parameter = Parameter {
+    key: "header_queue",
+    default: "1MB",
+    meaning: "room of that queue, beside switch.queue; a shared buffer gives it what it gives any lossy queue",
+    source: "what the trimming paper's simulations leave open; NDP, section 3.1 gives headers as much memory as data",
+};
+const TIERS: Parameter = Parameter {
+    key: "tiers",
+    default: "all",
+    meaning: "the tiers whose switches trim, a list: 1 ToR or leaf, 2 aggregation or spine, 3 core; the others drop",
+    source: "choice of this project",
+};
+const PRIORITIES: Parameter = Parameter {
+    key: "priorities",
+    default: "all that no flow control owns",
+    meaning: "the classes whose frames are trimmed, a list of 0 to 7",
+    source: "SONiC: lossy queues only",
+};
 
 /// Trimming as users meet it.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "trim",
     family: Family::Overload,
-    title: "trim: the payload is cut, the header goes on in a queue of its own",
+    title: "NDP: the payload is cut, the header goes on in a queue of its own",
     source: "Handley et al., Re-architecting datacenter networks and stacks for low latency and high performance (NDP, SIGCOMM 2017); Popa et al., Implementing packet trimming support in hardware",
     parameters: &[
-        Parameter {
-            key: "size",
-            default: "64B",
-            meaning: "length of what is left of a frame, FCS included; a frame that is no longer than this is dropped",
-            source: "NDP's header as the trimming paper's simulations have it; SONiC 128 B and more, as the chip allows",
-        },
-        Parameter {
-            key: "header_class",
-            default: "7",
-            meaning: "the class in whose queue headers wait, 0 to 7; the scheduler says what priority that is",
-            source: "NDP, section 3.1: a queue of higher priority; the number is a choice of this project",
-        },
-        Parameter {
-            key: "header_queue",
-            default: "1MB",
-            meaning: "room of that queue, beside switch.queue; a shared buffer gives it what it gives any lossy queue",
-            source: "what the trimming paper's simulations leave open; NDP, section 3.1 gives headers as much memory as data",
-        },
+        SIZE,
+        HEADER_CLASS,
+        HEADER_QUEUE,
         Parameter {
             key: "victim",
             default: "arriving",
@@ -41,14 +57,71 @@ pub const MECHANISM: Mechanism = Mechanism {
             meaning: "what becomes of a header that finds no room: it goes back to its source (return), or is lost as `header queue full` (drop)",
             source: "NDP, section 3.2.4 (return to sender); SONiC drops",
         },
-        Parameter {
-            key: "priorities",
-            default: "all that no flow control owns",
-            meaning: "the classes whose frames are trimmed, a list of 0 to 7",
-            source: "SONiC: lossy queues only",
-        },
+        TIERS,
+        PRIORITIES,
     ],
 };
+
+/// Cut payload as users meet it.
+pub const CUT_PAYLOAD: Mechanism = Mechanism {
+    kind: "cut-payload",
+    family: Family::Overload,
+    title: "CP: the payload is cut, the header stays in the queue",
+    source: "Cheng et al., Catch the Whole Lot in an Action: Rapid Precise Packet Loss Notification in Data Centers (NSDI 2014)",
+    parameters: &[
+        SIZE,
+        Parameter {
+            key: "header_queue",
+            default: "1MB",
+            meaning: "how long a queue may become with headers, beyond the room of data, switch.queue; a shared buffer treats them as any lossy frame",
+            source: "choice of this project: the paper's headers are small enough to ignore",
+        },
+        TIERS,
+        PRIORITIES,
+    ],
+};
+
+/// Source flow control as users meet it.
+pub const SFC: Mechanism = Mechanism {
+    kind: "sfc",
+    family: Family::Overload,
+    title: "SFC: from a watermark on the payload is cut, and the header goes back to its source",
+    source: "Lee et al., Source Priority Flow Control towards Source Flow Control (IETF 112, ICCRG); IEEE P802.1Qdw; Popa et al., Implementing packet trimming support in hardware",
+    parameters: &[
+        SIZE,
+        HEADER_CLASS,
+        HEADER_QUEUE,
+        Parameter {
+            key: "watermark",
+            default: "a full queue",
+            meaning: "a frame that finds this much in its queue goes back as a header: packets or a size, at most switch.queue",
+            source: "the trimming paper, section 2: when the queue passes a threshold; the number is left open",
+        },
+        TIERS,
+        PRIORITIES,
+    ],
+};
+
+/// Where headers go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Scheme {
+    /// Into the queue of their own class (NDP).
+    #[default]
+    OwnQueue,
+    /// Into the queue that they were meant for (cut payload).
+    SameQueue,
+    /// Back to their source (SFC).
+    Source,
+}
+
+/// What a queue holds at least when frames that come for it are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watermark {
+    /// In frames.
+    Packets(u32),
+    /// In bytes of frames.
+    Bytes(u64),
+}
 
 /// Which payload is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -85,9 +158,59 @@ pub struct TrimParameters {
     pub full: HeaderFull,
     /// The classes whose frames are trimmed, a bit each.
     pub classes: u8,
+    /// Where headers go.
+    pub scheme: Scheme,
+    /// From which length of the queue on; `None`: what finds no room.
+    pub watermark: Option<Watermark>,
+    /// The tiers whose switches trim, a bit each.
+    pub tiers: u8,
+}
+
+impl Default for TrimParameters {
+    /// Every class but that of headers, at every switch.
+    fn default() -> Self {
+        TrimParameters {
+            size_bytes: MIN_FRAME_BYTES,
+            header_class: 7,
+            victim: Victim::Arriving,
+            full: HeaderFull::Return,
+            classes: 0x7f,
+            scheme: Scheme::OwnQueue,
+            watermark: None,
+            tiers: 0xff,
+        }
+    }
 }
 
 impl TrimParameters {
+    /// The class in which the header of a frame of `class` waits.
+    #[inline]
+    pub fn class_of_header(&self, class: u8) -> u8 {
+        if self.scheme == Scheme::SameQueue { class } else { self.header_class }
+    }
+
+    /// Whether headers wait in the queue of `class`.
+    #[inline]
+    pub fn headers_wait_in(&self, class: u8) -> bool {
+        if self.scheme == Scheme::SameQueue { self.classes & (1 << class) != 0 } else { class == self.header_class }
+    }
+
+    /// Whether `frame` in the queue of `class` has the room that headers have.
+    #[inline]
+    pub fn counts_as_header(&self, class: u8, frame: &Frame) -> bool {
+        self.headers_wait_in(class) && (self.scheme != Scheme::SameQueue || frame.size_bytes <= self.size_bytes)
+    }
+
+    /// Whether a queue of so many frames and bytes cuts what comes for it.
+    #[inline]
+    pub fn is_past_watermark(&self, frames: usize, bytes: u64) -> bool {
+        match self.watermark {
+            None => false,
+            Some(Watermark::Packets(least)) => frames >= least as usize,
+            Some(Watermark::Bytes(least)) => bytes >= least,
+        }
+    }
+
     /// Whether `frame` has something to cut.
     #[inline]
     pub fn can_cut(&self, frame: &Frame) -> bool {
@@ -96,7 +219,8 @@ impl TrimParameters {
 
     /// What is left of `frame`, a data frame.
     pub fn cut(&self, frame: &Frame) -> Frame {
-        Frame { kind: Kind::Trimmed, size_bytes: self.size_bytes, class: self.header_class, ..*frame }
+        let class = self.class_of_header(frame.class);
+        Frame { kind: Kind::Trimmed, size_bytes: self.size_bytes, class, ..*frame }
     }
 }
 
@@ -113,13 +237,7 @@ mod tests {
 
     #[test]
     fn a_header_remembers_what_it_lost_and_finds_its_way_back() {
-        let trim = TrimParameters {
-            size_bytes: 64,
-            header_class: 6,
-            victim: Victim::Arriving,
-            full: HeaderFull::Return,
-            classes: 1,
-        };
+        let trim = TrimParameters { header_class: 6, classes: 1, ..TrimParameters::default() };
         let frame =
             Frame { seq: 3000, flow: 9, src: 1, dst: 2, size_bytes: 1518, payload_bytes: 1460, ..<_>::default() };
         assert!(trim.can_cut(&frame));
@@ -133,5 +251,19 @@ mod tests {
             assert!(!trim.can_cut(&other), "{other:?}");
         }
         assert!(!trim.can_cut(&Frame { size_bytes: 64, ..frame }));
+        let same = TrimParameters { scheme: Scheme::SameQueue, ..trim };
+        assert_eq!(same.cut(&frame).class, 0);
+        assert!(same.counts_as_header(0, &same.cut(&frame)) && !same.counts_as_header(0, &frame));
+        assert!(!same.headers_wait_in(6) && trim.headers_wait_in(6) && !trim.headers_wait_in(0));
+    }
+
+    #[test]
+    fn a_watermark_counts_what_waits() {
+        let with = |watermark| TrimParameters { watermark, ..TrimParameters::default() };
+        let packets = with(Some(Watermark::Packets(3)));
+        assert!(packets.is_past_watermark(3, 0) && !packets.is_past_watermark(2, 1 << 20));
+        let bytes = with(Some(Watermark::Bytes(4000)));
+        assert!(bytes.is_past_watermark(0, 4000) && !bytes.is_past_watermark(9, 3999));
+        assert!(!with(None).is_past_watermark(usize::MAX, u64::MAX));
     }
 }

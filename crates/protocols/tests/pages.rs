@@ -35,6 +35,8 @@ fn mechanisms() -> Vec<&'static Mechanism> {
         &pabo::MECHANISM,
         &detour::MECHANISM,
         &trim::MECHANISM,
+        &trim::CUT_PAYLOAD,
+        &trim::SFC,
         &trimming::MECHANISM,
         &tags::TAGGER,
     ];

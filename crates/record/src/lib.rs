@@ -19,6 +19,7 @@ pub mod summary;
 pub mod table;
 pub mod timing;
 pub mod trace;
+pub mod trims;
 pub mod turns;
 
 pub use error::RecordError;

@@ -72,14 +72,28 @@ impl CaptureWriter {
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn push(&mut self, interface: usize, at: Time, outbound: bool, frame: &[u8]) -> Result<(), RecordError> {
+        self.push_cut((interface, at), outbound, frame, frame.len())
+    }
+
+    /// As [`CaptureWriter::push`], for a frame that was `whole_bytes` long before a switch cut it: readers take it for one
+    /// of which not all was captured, and not for a malformed one.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn push_cut(
+        &mut self,
+        (interface, at): (usize, Time),
+        outbound: bool,
+        frame: &[u8],
+        whole_bytes: usize,
+    ) -> Result<(), RecordError> {
         let stamp_ns = at.as_ps() / 1000;
-        let length = frame.len() as u32;
         self.start();
         self.u32(interface as u32);
         self.u32((stamp_ns >> 32) as u32);
         self.u32(stamp_ns as u32);
-        self.u32(length);
-        self.u32(length);
+        self.u32(frame.len() as u32);
+        self.u32(whole_bytes as u32);
         self.block.extend_from_slice(frame);
         self.pad();
         let direction: u32 = if outbound { 2 } else { 1 };

@@ -13,6 +13,7 @@ use crate::RecordError;
 use crate::flows::FlowSummary;
 use crate::histogram::Histogram;
 use crate::pipelines::PipelineSummary;
+use crate::trims::TrimSummary;
 use crate::turns::TurnSummary;
 
 /// All of `summary.json`.
@@ -63,6 +64,9 @@ pub struct Summary {
     pub turns: Option<TurnSummary>,
     /// What happened inside switches whose pipelines are modelled; null elsewhere.
     pub pipelines: Option<PipelineSummary>,
+    /// Frames that switches trimmed; left out where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trims: Option<TrimSummary>,
     /// What was checked.
     pub checks: Vec<Check>,
     /// What the reader should know before trusting the numbers.

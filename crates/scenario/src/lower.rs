@@ -381,6 +381,7 @@ impl Scenario {
             transport: parts.host.transport.clone(),
             reply_class: parts.host.reply_class,
             obeys_pause: parts.host.obeys_pause,
+            hears_trims: parts.host.hears_trims,
             on_bounce: parts.host.on_bounce,
             stopping: Stopping { disobedient: sorted(disobedient?), halves: parts.host.halves },
             ttl: parts.host.ttl,

@@ -12,16 +12,18 @@ use protocols::pabo::{BounceParameters, Return, Utilisation};
 
 pub(crate) fn read(
     switch: &Section<'_, '_>,
+    limit: Option<QueueLimit>,
     bounce_queue: Option<QueueLimit>,
     flow_control: Option<&FlowControl>,
 ) -> Option<Overload> {
     let table = switch.table("overload", "switch.overload", true);
-    let kind = table.kind("overload action", &["drop", "bounce", "detour", "trim", "pipeline-trim"]);
+    let kinds = ["drop", "bounce", "detour", "trim", "cut-payload", "sfc", "pipeline-trim"];
+    let kind = table.kind("overload action", &kinds);
     let overload = match kind {
         Some("bounce") => bounce(switch, &table, bounce_queue, flow_control),
         Some("detour") => Some(Overload::Detour),
-        Some(kind @ ("trim" | "pipeline-trim")) => {
-            trim_part::read(switch, &table, flow_control, kind == "pipeline-trim")
+        Some(kind @ ("trim" | "cut-payload" | "sfc" | "pipeline-trim")) => {
+            trim_part::read(kind, switch, &table, limit, flow_control)
         }
         Some(_) => Some(Overload::Drop),
         None => None,

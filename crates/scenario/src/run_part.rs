@@ -151,6 +151,7 @@ pub(crate) struct HostPart {
     /// Whether senders slow down when their host is stopped.
     pub halves: bool,
     pub takes_back: bool,
+    pub hears_trims: bool,
     pub on_bounce: OnBounce,
     pub ttl: u8,
     pub notification_delay: Option<Time>,
@@ -168,6 +169,7 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
         let help = "use tcp, dctcp or dcqcn, or leave host.on_stop out".to_owned();
         section.fail("on_stop", message, Some(help));
     }
+    let hears_trims = section.flag("hears_trims");
     let on_bounce = on_bounce(&section, transport.as_ref().map(|(_, transport)| transport));
     let ttl = section.whole("ttl", 1..=255);
     let notification_delay = section.read("notification_delay", positive);
@@ -182,6 +184,7 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
         disobedient,
         halves: on_stop? == "halve",
         takes_back,
+        hears_trims: hears_trims?,
         on_bounce,
         ttl,
         notification_delay,

@@ -20,7 +20,11 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<(SwitchParameters, Option<T
     let section = root.table("switch", "switch", false);
     let (buffer, bounce_queue) = buffer(&section).unzip();
     let flow_control = flow_control(&section, !section.has("queue"), buffer.as_ref());
-    let overload = overload::read(&section, bounce_queue.flatten(), flow_control.as_ref());
+    let limit = match buffer {
+        Some(Buffer::PerQueue { limit }) => Some(limit),
+        _ => None,
+    };
+    let overload = overload::read(&section, limit, bounce_queue.flatten(), flow_control.as_ref());
     let (marking, scheduler) = (marking(&section), scheduler(&section));
     let tags = TagsPlan::read(&section);
     section.finish();

@@ -1,13 +1,14 @@
-//! `switch.overload` of kind trim: what is cut, and what must be true elsewhere for it to work.
+//! `switch.overload` of the kinds that trim: what is cut, and what must be true elsewhere for it to work.
 
+use crate::document::Value;
 use crate::pipeline_part;
 use crate::scenario::Parts;
-use crate::section::{Context, Section, quantity};
+use crate::section::{Context, Read, Section, list, quantity, whole};
 use crate::switch_part::{classes, room};
 use fabric::Fabric;
 use model::parameters::{FlowControl, Overload, QueueLimit, Scheduler};
 use protocols::frame::MIN_FRAME_BYTES;
-use protocols::trim::{HeaderFull, TrimParameters, Victim};
+use protocols::trim::{HeaderFull, Scheme, TrimParameters, Victim, Watermark};
 use units::Bytes;
 
 const KIND: &str = "switch.overload.kind";
@@ -17,33 +18,20 @@ const HEADER_CLASS: &str = "switch.overload.header_class";
 /// Room of header queues that nobody told.
 const HEADER_QUEUE: QueueLimit = QueueLimit::Bytes(1_000_000);
 
+/// `kind` is trim, cut-payload, sfc or pipeline-trim.
 pub(crate) fn read(
+    kind: &str,
     switch: &Section<'_, '_>,
     table: &Section<'_, '_>,
+    limit: Option<QueueLimit>,
     flow_control: Option<&FlowControl>,
-    inside: bool,
 ) -> Option<Overload> {
-    let inside = if inside { Some(pipeline_part::read(table)) } else { None };
+    let inside = if kind == "pipeline-trim" { Some(pipeline_part::read(table)) } else { None };
     let lossless = flow_control.map_or(0, FlowControl::lossless);
-    let size = table.read("size", |value| {
-        let (Bytes(bytes), text) = quantity::<Bytes>(value, "a size")?;
-        match u16::try_from(bytes) {
-            Ok(bytes) if bytes >= MIN_FRAME_BYTES => Ok((bytes, text)),
-            Ok(_) => Err((
-                format!("{text} is no frame: headers alone take more, and Ethernet has none below 64B"),
-                Some("write size = \"64B\" or more".to_owned()),
-            )),
-            Err(_) => Err((format!("{text} is longer than any frame"), Some("write size = \"64B\"".to_owned()))),
-        }
-    });
-    let header_class = table.class("header_class");
+    let size = table.read("size", size);
     let header_queue = table.read("header_queue", room);
-    // Pipelines cut what arrives: a queue's own frames are behind them.
-    let victim = match inside {
-        None => table.word("victim", "victim", &["arriving", "tail", "coin"]),
-        Some(_) => Some("arriving"),
-    };
-    let full = table.word("header_full", "answer to a full header queue", &["return", "drop"]);
+    // Every switch whose inside is modelled trims.
+    let tiers = if inside.is_none() { table.read("tiers", tiers) } else { Some(0xff) };
     let own = table.read("priorities", |value| classes(value, "the list of classes that are trimmed is empty"));
     if header_queue.is_some() && !switch.has("queue") {
         let message = "`header_queue` and a shared buffer exclude each other: it gives headers what it gives any \
@@ -59,19 +47,39 @@ pub(crate) fn read(
         let help = "name classes that are not in switch.flow_control.priorities".to_owned();
         table.fail("priorities", message, Some(help));
     }
-    if let Some(class) = header_class.filter(|class| lossless & (1 << class) != 0) {
-        let message = format!("headers would wait in class {class}, which is lossless: only lossy queues take headers");
-        table.fail("header_class", message, Some("write a class that no flow control owns".to_owned()));
+    let mut trim = TrimParameters { tiers: tiers.unwrap_or(0xff), ..TrimParameters::default() };
+    match kind {
+        "cut-payload" => (trim.scheme, trim.full) = (Scheme::SameQueue, HeaderFull::Drop),
+        "sfc" => {
+            trim.scheme = Scheme::Source;
+            trim.watermark = watermark(switch, table, limit);
+        }
+        _ => {
+            // Pipelines cut what arrives: a queue's own frames are behind them.
+            if inside.is_none() {
+                trim.victim = match table.word("victim", "victim", &["arriving", "tail", "coin"])? {
+                    "tail" => Victim::Tail,
+                    "coin" => Victim::Coin,
+                    _ => Victim::Arriving,
+                };
+            }
+            let full = table.word("header_full", "answer to a full header queue", &["return", "drop"]);
+            trim.full = if full? == "drop" { HeaderFull::Drop } else { HeaderFull::Return };
+        }
     }
-    let header_class = header_class?;
-    let victim = match victim? {
-        "tail" => Victim::Tail,
-        "coin" => Victim::Coin,
-        _ => Victim::Arriving,
-    };
-    let full = if full? == "drop" { HeaderFull::Drop } else { HeaderFull::Return };
-    let classes = own.unwrap_or(!(1 << header_class)) & !lossless;
-    let trim = TrimParameters { size_bytes: size?, header_class, victim, full, classes };
+    if kind != "cut-payload" {
+        trim.header_class = table.class("header_class")?;
+        if lossless & (1 << trim.header_class) != 0 {
+            let message = format!(
+                "headers would wait in class {}, which is lossless: only lossy queues take headers",
+                trim.header_class
+            );
+            table.fail("header_class", message, Some("write a class that no flow control owns".to_owned()));
+        }
+    }
+    let all = if trim.scheme == Scheme::SameQueue { 0xff } else { !(1 << trim.header_class) };
+    trim.classes = own.unwrap_or(all) & !lossless;
+    trim.size_bytes = size?;
     let inside = match inside {
         None => None,
         Some(inside) => Some(inside?),
@@ -84,6 +92,55 @@ pub(crate) fn read(
         table.fail("kind", message, Some("write flow_control = \"none\", or overload = \"trim\"".to_owned()));
     }
     Some(Overload::Trim { trim, header_queue: header_queue.unwrap_or(HEADER_QUEUE), inside })
+}
+
+/// At least the least of Ethernet.
+fn size(value: &Value) -> Read<u16> {
+    let (Bytes(bytes), text) = quantity::<Bytes>(value, "a size")?;
+    match u16::try_from(bytes) {
+        Ok(bytes) if bytes >= MIN_FRAME_BYTES => Ok((bytes, text)),
+        Ok(_) => Err((
+            format!("{text} is no frame: headers alone take more, and Ethernet has none below 64B"),
+            Some("write size = \"64B\" or more".to_owned()),
+        )),
+        Err(_) => Err((format!("{text} is longer than any frame"), Some("write size = \"64B\"".to_owned()))),
+    }
+}
+
+/// `all`, or a list of tiers: a bit each.
+fn tiers(value: &Value) -> Read<u8> {
+    if value.text().as_deref() == Some("all") {
+        return Ok((0xff, "all".to_owned()));
+    }
+    let mut tiers = 0u8;
+    for item in list(value, "[1]")? {
+        tiers |= 1 << whole(&item.value, 1..=7)?.0;
+    }
+    if tiers == 0 {
+        let help = "write tiers = [1] for the ToRs, or \"all\"".to_owned();
+        return Err(("the list of tiers that trim is empty".to_owned(), Some(help)));
+    }
+    let shown: Vec<u8> = (1..8).filter(|tier| tiers >> tier & 1 == 1).collect();
+    Ok((tiers, format!("{shown:?}")))
+}
+
+/// Above nothing, and no more than a queue may hold.
+fn watermark(switch: &Section<'_, '_>, table: &Section<'_, '_>, limit: Option<QueueLimit>) -> Option<Watermark> {
+    let watermark = table.read("watermark", room)?;
+    let beyond = match (watermark, limit) {
+        (QueueLimit::Packets(mark), Some(QueueLimit::Packets(most))) => mark > most,
+        (QueueLimit::Bytes(mark), Some(QueueLimit::Bytes(most))) => mark > most,
+        _ => false,
+    };
+    if beyond && switch.has("queue") {
+        let message = "no queue ever holds as much as the watermark: frames would be cut when it is full";
+        let help = "write less than switch.queue, or leave watermark out".to_owned();
+        table.fail("watermark", message, Some(help));
+    }
+    Some(match watermark {
+        QueueLimit::Packets(packets) => Watermark::Packets(packets),
+        QueueLimit::Bytes(bytes) => Watermark::Bytes(bytes),
+    })
 }
 
 /// What only hosts and traffic together tell. `data` are the classes of the traffic, a bit each, and `mtu_bytes` is
@@ -115,17 +172,27 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, data:
         let message = "no class of the traffic is trimmed: each is lossless, the class of headers, or left out by \
                        switch.overload.priorities";
         fail(KIND, message.to_owned(), "give some traffic another class, or write overload = \"drop\"");
+    } else if trim.scheme == Scheme::SameQueue {
+        // Headers share the queue of the data: nothing to get wrong.
     } else if data & (1 << trim.header_class) != 0 {
         let message =
             format!("headers would wait in class {}, behind the very data that they shall overtake", trim.header_class);
-        fail(HEADER_CLASS, message, "give headers a class of their own");
+        fail(HEADER_CLASS, message, "give headers a class of their own, or write kind = \"cut-payload\"");
     } else if parts.switch.scheduler == Scheduler::Strict
         && u32::from(trim.header_class) < (trim.classes & data).ilog2()
     {
         let message = format!("headers in class {} wait for all data of a higher class", trim.header_class);
         context.warn(HEADER_CLASS, message);
     }
-    if parts.host.reply_class.is_none() && parts.host.transport_kind != "datagram" {
+    let tier = |node| fabric.node(node).tier.min(7);
+    if !fabric.switches().any(|node| trim.tiers >> tier(node) & 1 == 1) {
+        let mut known: Vec<u8> = fabric.switches().map(tier).collect();
+        known.sort_unstable();
+        known.dedup();
+        let help = format!("the switches of this fabric stand in the tiers {known:?}");
+        fail("switch.overload.tiers", "no switch stands in a tier that trims".to_owned(), &help);
+    }
+    if trim.scheme != Scheme::SameQueue && parts.host.reply_class.is_none() && parts.host.transport_kind != "datagram" {
         let message = format!(
             "acknowledgements wait among the data and are lost where it is trimmed: host.reply_class = {} lets them go \
              with the headers",

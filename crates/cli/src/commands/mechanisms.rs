@@ -33,6 +33,8 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &pabo::MECHANISM,
         &detour::MECHANISM,
         &trim::MECHANISM,
+        &trim::CUT_PAYLOAD,
+        &trim::SFC,
         &trimming::MECHANISM,
         &ecn::MECHANISM,
     ]

@@ -9,4 +9,5 @@ pub mod run;
 pub mod shell;
 pub mod sweep;
 pub mod tagger;
+pub mod trim;
 pub mod why;

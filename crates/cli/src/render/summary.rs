@@ -6,6 +6,7 @@ use crate::output::{Style, styled};
 use record::flows::SizeBin;
 use record::summary::{Backpressure, Distribution, PortLoad, Reordering, StopsAt, Summary};
 use record::timing::Timing;
+use record::trims::{PortTrims, TrimSummary};
 use std::fmt::Write as _;
 
 /// How far text stands from the margin.
@@ -129,6 +130,9 @@ impl Page {
         if !counts.is_empty() {
             self.line("on the way", &counts.join(", "));
         }
+        if let Some(trims) = summary.trims.as_ref().filter(|trims| trims.trims > 0) {
+            self.trims(trims);
+        }
         if let Some(delay) = &summary.delay_ns {
             self.line("delay", &distribution(delay));
         }
@@ -148,6 +152,19 @@ impl Page {
             self.line("queues", &text);
         }
         self.gap();
+    }
+
+    fn trims(&mut self, trims: &TrimSummary) {
+        let mut text = format!("{} of payload cut; {} delivered", size(trims.cut_bytes), rate(trims.payload_bps));
+        let _ = write!(text, " without headers, and {} of headers", size(trims.header_bytes));
+        if trims.spurious > 0 {
+            let _ = write!(text, "; {} told of what had arrived already", grouped(trims.spurious));
+        }
+        self.line("trims", &text);
+        if let Some(PortTrims { node, port, peer, trims, returned, .. }) = trims.ports.first() {
+            let back = if *returned > 0 { format!(", {} sent back", grouped(*returned)) } else { String::new() };
+            self.line("", &format!("most at {node} port {port} to {peer}: {}{back}", grouped(*trims)));
+        }
     }
 
     fn flows(&mut self, summary: &Summary) {

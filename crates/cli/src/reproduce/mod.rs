@@ -17,6 +17,7 @@ mod registry;
 mod tagger;
 mod trial;
 mod trim;
+mod trim_overload;
 
 use crate::exit::Exit;
 use crate::failure::Failure;

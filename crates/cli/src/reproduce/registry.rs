@@ -1,7 +1,7 @@
 //! Every experiment, and every scenario that one of them runs.
 
 use super::trial::Trial;
-use super::{bg, deadlock, pabo, physics, tagger, trim};
+use super::{bg, deadlock, pabo, physics, tagger, trim, trim_overload};
 use crate::failure::Failure;
 
 /// A scenario that is part of the program.
@@ -100,6 +100,8 @@ scenarios! {
     TRIM_START = "trim/start.toml";
     /// Flows that begin one after the other.
     TRIM_HARDWARE = "trim/hardware.toml";
+    /// Senders at line rate into one port that trims.
+    TRIM_OVERLOAD = "trim/overload.toml";
 }
 
 /// In the order in which they run.
@@ -292,6 +294,15 @@ pub static EXPERIMENTS: &[Experiment] = &[
         quick_seconds: 3,
         choices: pabo::MANY_CHOICES,
         run: pabo::over_theta,
+    },
+    Experiment {
+        id: "trim/overload",
+        title: "what a port that trims gives under overload, and when headers begin to be lost",
+        source: "closed forms: headers and frames on one line",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: &[],
+        run: trim_overload::overload,
     },
     Experiment {
         id: "physics/md1",

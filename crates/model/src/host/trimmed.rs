@@ -12,12 +12,17 @@ impl Host {
     #[cold]
     pub(super) fn on_trimmed(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.ledger.packets.delivered_trimmed.count(u64::from(frame.size_bytes));
+        let heeded = self.network.host.hears_trims;
         let key = (frame.src, frame.flow);
-        if let Some(&completed) = self.completed.get(&key)
-            && !self.by_source.contains_key(&key)
-        {
+        if let Some(&completed) = self.completed.get(&key) {
             self.ledger.spurious_trims += 1;
-            return self.on_late_data(in_port, frame, completed, window);
+            if heeded {
+                self.on_late_data(in_port, frame, completed, window);
+            }
+            return;
+        }
+        if !heeded {
+            return;
         }
         let slot = match self.by_source.get(&key) {
             Some(&slot) => slot,
@@ -40,7 +45,8 @@ impl Host {
     #[cold]
     pub(super) fn on_returned_header(&mut self, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.ledger.packets.returned_to_source.count(u64::from(frame.size_bytes));
-        let Some(&slot) = self.by_flow.get(&frame.flow) else { return };
+        let heeded = self.network.host.hears_trims;
+        let Some(&slot) = self.by_flow.get(&frame.flow).filter(|_| heeded) else { return };
         let Outlet::Transport(sender) = &mut self.outgoing[slot as usize].outlet else { return };
         with_ctx!(self, frame.at, |ctx| sender.on_frame(ctx, frame));
         self.after_sender(frame.at, slot, window);

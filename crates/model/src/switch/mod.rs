@@ -142,7 +142,7 @@ pub(crate) struct Switch {
     queue_limit: Option<QueueLimit>,
     egress_limit: Limit,
     xoff_limit: Limit,
-    /// Classes whose frames turn around or take detours, a bit each.
+    /// Classes whose frames turn around, take detours or go back as headers from a watermark on, a bit each.
     turning: u8,
     /// From a queue to the bounce queue of its pair in `queues`; 0 where there are no pairs.
     pub(crate) pairs: usize,
@@ -266,6 +266,8 @@ impl Switch {
         let mut changes = changes;
         changes.sort_unstable_by(|a, b| b.cmp(a));
         let (turning, turner) = Turner::new(node, network);
+        let trimmer = Trimmer::new(node, network);
+        let turning = turning | trimmer.as_ref().map_or(0, |trimmer| trimmer.watched());
         let pairs = if matches!(parameters.overload, Overload::Bounce { .. }) { ports.len() * slots } else { 0 };
         let guarded = Guarded::new(network, ports.len());
         let mut switch = Switch {
@@ -274,7 +276,7 @@ impl Switch {
             turning,
             pairs,
             turner,
-            trimmer: Trimmer::new(node, network),
+            trimmer,
             attends: false,
             guarded,
             wakes_at: Time::MAX,

@@ -17,7 +17,7 @@ use check::conservation::{Cause, Tally};
 use engine::Window;
 use fabric::NodeId;
 use protocols::frame::{Frame, Kind, flags};
-use protocols::trim::{HeaderFull, TrimParameters, Victim, give_back};
+use protocols::trim::{HeaderFull, Scheme, TrimParameters, Victim, give_back};
 use units::Time;
 use units::random::{Stream, purpose};
 
@@ -38,6 +38,9 @@ impl Trimmer {
     /// What `node` needs; `None` where it does not trim.
     pub fn new(node: NodeId, network: &Network) -> Option<Box<Trimmer>> {
         let Overload::Trim { trim, header_queue, .. } = network.switch.overload else { return None };
+        if trim.tiers >> network.fabric.node(node).tier.min(7) & 1 == 0 {
+            return None;
+        }
         let ports = network.fabric.ports(node).len();
         Some(Box::new(Trimmer {
             trim,
@@ -49,15 +52,45 @@ impl Trimmer {
     }
 }
 
+/// Why a frame is lost that finds no room in a lossy queue.
+fn no_room(frame: &Frame) -> Cause {
+    if matches!(frame.kind, Kind::Trimmed | Kind::Returned) { Cause::HeaderNoRoom } else { Cause::NoRoom }
+}
+
 impl Trimmer {
     /// Whether `frame` has something to cut here.
     #[inline]
     pub fn can_cut(&self, frame: &Frame) -> bool {
         self.trim.can_cut(frame)
     }
+
+    /// The classes whose frames are looked at before they find no room, a bit each.
+    pub fn watched(&self) -> u8 {
+        if self.trim.watermark.is_some() { self.trim.classes } else { 0 }
+    }
 }
 
 impl Switch {
+    /// A frame of a class with a watermark found its wire occupied.
+    pub(super) fn queue_or_return(
+        &mut self,
+        egress: u16,
+        in_port: u16,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) {
+        let index = self.queue_index(egress, frame.class);
+        let queue = &self.queues[index];
+        let Some(trim) = self.trimmer.as_ref().map(|trimmer| trimmer.trim) else { return };
+        if trim.can_cut(frame) && trim.is_past_watermark(queue.len(), queue.bytes.into()) {
+            self.cut(egress, in_port, frame.class, frame, window);
+        } else if self.admit(index, in_port, frame.class, frame.size_bytes) {
+            self.enqueue(egress, index, in_port, frame);
+        } else {
+            self.refuse(egress, in_port, (frame.class, frame.class), frame, window);
+        }
+    }
+
     /// A frame that came in the first class found no room in the queue of the second at `egress`.
     #[cold]
     #[inline(never)]
@@ -71,10 +104,10 @@ impl Switch {
     ) {
         let lossless = self.lossless & (1 << class) != 0;
         let Some(trim) = self.trimmer.as_ref().map(|trimmer| trimmer.trim).filter(|_| !lossless) else {
-            let cause = if lossless { Cause::LosslessNoRoom } else { Cause::NoRoom };
+            let cause = if lossless { Cause::LosslessNoRoom } else { no_room(frame) };
             return self.lose_as(in_port, in_class, frame, cause);
         };
-        if class == trim.header_class {
+        if trim.counts_as_header(class, frame) {
             return self.queue_header(egress, in_port, (in_class, class), frame, window);
         }
         if self.inside.is_some() && trim.can_cut(frame) {
@@ -89,7 +122,7 @@ impl Switch {
         if trim.can_cut(frame) {
             self.cut(egress, in_port, in_class, frame, window);
         } else {
-            self.lose_as(in_port, in_class, frame, Cause::NoRoom);
+            self.lose_as(in_port, in_class, frame, no_room(frame));
         }
     }
 
@@ -134,7 +167,11 @@ impl Switch {
         window: &mut Window<'_, OnWire>,
     ) {
         let header = self.header_of(egress, in_port, frame);
-        self.place(egress, in_port, (in_class, header.class), &header, window);
+        if self.trimmer.as_ref().is_some_and(|trimmer| trimmer.trim.scheme == Scheme::Source) {
+            self.send_back(egress, in_port, in_class, &header, window);
+        } else {
+            self.place(egress, in_port, (in_class, header.class), &header, window);
+        }
     }
 
     /// What is left of `frame`, which loses its payload because of `egress`.
@@ -179,16 +216,17 @@ impl Switch {
             return self.place_admitted(egress, index, in_port, (in_class, class), frame);
         }
         if frame.kind == Kind::Trimmed && trimmer.trim.full == HeaderFull::Return {
-            trimmer.returned[usize::from(egress)] += 1;
             return self.send_back(egress, in_port, in_class, frame, window);
         }
-        let header = matches!(frame.kind, Kind::Trimmed | Kind::Returned);
-        self.lose_as(in_port, in_class, frame, if header { Cause::HeaderNoRoom } else { Cause::NoRoom });
+        self.lose_as(in_port, in_class, frame, no_room(frame));
     }
 
-    /// Sends the header `frame`, which found no room at `full`, back to its source.
+    /// Sends the header `frame`, which may not go on by `full`, back to its source.
     fn send_back(&mut self, full: u16, in_port: u16, in_class: u8, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let frame = give_back(frame);
+        if let Some(trimmer) = &mut self.trimmer {
+            trimmer.returned[usize::from(full)] += 1;
+        }
         // A new way begins here, not the rest of the old one.
         match self.route(&frame, u16::MAX) {
             Some(egress) => {

@@ -100,7 +100,7 @@ fn fuller(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
 }
 
 impl Switch {
-    /// A frame of a class that turns found its wire occupied.
+    /// A frame of a class that turns, or goes back from a watermark on, found its wire occupied.
     #[inline(never)]
     pub(super) fn forward_or_turn(
         &mut self,
@@ -109,6 +109,9 @@ impl Switch {
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
     ) {
+        if self.pairs == 0 && self.turner.is_none() {
+            return self.queue_or_return(egress, in_port, frame, window);
+        }
         if self.pairs == 0 {
             return self.queue_or_detour(egress, in_port, frame, window);
         }

@@ -86,6 +86,7 @@ pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
             transport: transport("roce", &[]),
             reply_class: Some(6),
             obeys_pause: true,
+            hears_trims: true,
             on_bounce: Default::default(),
             stopping: Default::default(),
             ttl: 64,

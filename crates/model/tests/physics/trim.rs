@@ -2,22 +2,16 @@
 
 use crate::bench::*;
 use crate::conservation::network;
-use fabric::generate::single_switch;
+use fabric::generate::{TierLinks, leaf_spine, single_switch};
 use model::parameters::*;
-use protocols::trim::{HeaderFull, TrimParameters, Victim};
+use protocols::trim::{HeaderFull, Scheme, TrimParameters, Victim, Watermark};
 use traffic::Process;
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
 /// Headers of 64 bytes in class 6.
 pub fn trim() -> TrimParameters {
-    TrimParameters {
-        size_bytes: 64,
-        header_class: 6,
-        victim: Victim::Arriving,
-        full: HeaderFull::Return,
-        classes: 1 << 3,
-    }
+    TrimParameters { header_class: 6, classes: 1 << 3, ..TrimParameters::default() }
 }
 
 /// Queues of so many frames, and header queues of so many headers.
@@ -33,37 +27,52 @@ pub fn trimming(trim: TrimParameters, packets: u32, headers: u32) -> SwitchParam
 
 /// `senders` hosts each send `frames` frames of 1518 bytes at line rate to the last host, from time zero.
 fn burst(senders: u32, frames: u64, switch: SwitchParameters) -> Told {
-    let fabric = single_switch(senders + 1, link(100, 100)).unwrap();
-    let process = Process::Constant { rate: Rate::from_gbps(100) };
-    let flows = (0..senders).map(|src| datagrams(src, senders, process, 1518, frames * 1460));
-    let mut setup = setup(fabric, plan(senders + 1, flows));
-    setup.switch = switch;
-    run(setup)
+    run(burst_setup(senders, frames, switch))
 }
 
-/// Of n frames that come at one instant one goes at once and `room` wait. Until the next n come the wire has
-/// finished one frame.
+fn burst_setup(senders: u32, frames: u64, switch: SwitchParameters) -> Setup {
+    let fabric = single_switch(senders + 1, link(100, 100)).unwrap();
+    // Sources of datagrams count whole frames against their size.
+    let process = Process::Constant { rate: Rate::from_gbps(100) };
+    let flows = (0..senders).map(|src| datagrams(src, senders, process, 1518, frames * 1518));
+    let mut setup = setup(fabric, plan(senders + 1, flows));
+    setup.switch = switch;
+    setup
+}
+
+/// Of n frames that come at one instant one goes at once and `room` wait; the others arrive as headers, and ahead of what
+/// waits.
 #[test]
 fn of_a_burst_exactly_what_has_no_room_is_trimmed() {
-    for (senders, frames, room) in [(4u64, 1u64, 2u64), (10, 1, 5), (4, 3, 2), (16, 10, 8)] {
-        let told = burst(senders as u32, frames, trimming(trim(), room as u32, 1000));
+    for (senders, room) in [(4u64, 2u64), (10, 5), (16, 8), (3, 4)] {
+        let told = burst(senders as u32, 1, trimming(trim(), room as u32, 1000));
         told.all_hold();
-        let (mut waiting, mut cut) = (0u64, 0);
-        for round in 0..frames {
-            // The wire became free at this very instant, and headers go first.
-            let headers = cut.min(1);
-            let on_wire = u64::from(round == 0 || headers == 0);
-            waiting += senders - on_wire;
-            let over = waiting.saturating_sub(room);
-            (waiting, cut) = (waiting - over, cut + over);
-        }
         let packets = &told.summary.packets;
-        if frames == 1 {
-            assert_eq!(told.summary.happened.trims, cut);
-        }
-        assert_eq!(packets.delivered_whole + packets.delivered_trimmed, senders * frames);
-        assert_eq!(packets.delivered_trimmed, told.summary.happened.trims);
-        assert_eq!(packets.dropped.len(), 0);
+        let cut = senders.saturating_sub(1 + room);
+        assert_eq!((told.summary.happened.trims, packets.delivered_trimmed), (cut, cut));
+        assert_eq!((packets.delivered_whole, packets.dropped.len()), (senders - cut, 0));
+        let trims = told.summary.trims.as_ref().unwrap();
+        assert_eq!((trims.cut_bytes, trims.header_bytes), (cut * (1518 - 64), cut * 64));
+        assert_eq!((trims.payload_bytes, trims.spurious), ((senders - cut) * 1472, 0));
+        assert_eq!(trims.ports.first().map_or(0, |port| port.trims), cut);
+    }
+}
+
+/// Under overload for long, headers take their share of the link and data has the rest: with n senders at line rate of
+/// whom each data frame costs 1538 bytes of wire and each header 84, x whole frames and y headers a unit of time fill it,
+/// and x + y came: x = (1 - n 84/1538) / (1 - 84/1538) of the line.
+#[test]
+fn goodput_under_overload_is_the_lines_less_the_headers() {
+    for senders in [2u32, 4, 8] {
+        let told = burst(senders, 2000, trimming(trim(), 8, 100_000));
+        told.all_hold();
+        let trims = told.summary.trims.as_ref().unwrap();
+        let header = 84.0 / 1538.0;
+        let share = (1.0 - f64::from(senders) * header) / (1.0 - header);
+        // While they send: what waits at the end is a queue at most.
+        let expected = share * 2000.0;
+        let whole = (trims.payload_bytes / 1472) as f64;
+        assert!((whole - expected).abs() <= 10.0, "{senders}: {whole} of {expected}");
     }
 }
 
@@ -73,7 +82,7 @@ fn headers_without_room_go_back_or_are_lost() {
     for (full, returned, lost) in [(HeaderFull::Return, 7, 0), (HeaderFull::Drop, 0, 7)] {
         // 16 at once: one on the wire, 2 wait, 13 are cut, 6 of them find room as headers.
         let told = burst(16, 1, trimming(TrimParameters { full, ..trim() }, 2, 6));
-        told.all_hold();
+        assert!(told.summary.passes() && told.summary.warnings.len() == usize::from(lost > 0), "{:?}", told.summary);
         let packets = &told.summary.packets;
         assert_eq!((packets.delivered_whole, packets.delivered_trimmed), (3, 6));
         assert_eq!((packets.returned_to_source, told.dropped("header queue full")), (returned, lost));
@@ -108,13 +117,21 @@ fn random_networks_that_trim_keep_their_books() {
         let with = |threads| {
             let (mut setup, _) = network(seed, threads);
             let mut random = Stream::new(seed, 1, purpose("random trims"));
+            let scheme = [Scheme::OwnQueue, Scheme::SameQueue, Scheme::Source][random.below(3) as usize];
             let trim = TrimParameters {
                 size_bytes: 64 + random.below(3) as u16 * 64,
                 header_class: [1, 6, 7][random.below(3) as usize],
-                victim: [Victim::Arriving, Victim::Tail, Victim::Coin][random.below(3) as usize],
+                victim: match scheme {
+                    Scheme::OwnQueue => [Victim::Arriving, Victim::Tail, Victim::Coin][random.below(3) as usize],
+                    _ => Victim::Arriving,
+                },
                 full: [HeaderFull::Return, HeaderFull::Drop][random.below(2) as usize],
                 classes: !setup.switch.flow_control.lossless(),
+                scheme,
+                watermark: (scheme == Scheme::Source && random.below(2) == 0).then_some(Watermark::Packets(1)),
+                tiers: [0xff, 0b10][random.below(2) as usize],
             };
+            setup.host.hears_trims = random.below(4) != 0;
             if random.below(4) != 0 {
                 setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(1 + random.below(4) as u32) };
             }
@@ -148,4 +165,127 @@ fn without_trimming_the_burst_is_lost() {
     let told = burst(16, 1, switch);
     assert_eq!((told.dropped("queue full"), told.summary.happened.trims), (13, 0));
     assert_eq!(told.summary.simulated_ps, Time::from_ms(1).as_ps());
+}
+
+/// Cut payload: headers wait in their place, so that everything arrives in the order in which it came.
+#[test]
+fn headers_of_cut_payload_keep_their_place() {
+    let trim = TrimParameters { scheme: Scheme::SameQueue, full: HeaderFull::Drop, ..trim() };
+    let mut setup = burst_setup(6, 3, trimming(trim, 2, 100));
+    setup.record.trace = Some(TraceParameters::everything());
+    let told = run(setup);
+    told.all_hold();
+    let packets = &told.summary.packets;
+    assert_eq!(packets.delivered_whole + packets.delivered_trimmed, 18);
+    assert!(packets.delivered_trimmed > 0 && told.dropped("header queue full") == 0);
+    // At the port, frames leave in the order in which they came.
+    let node = told.trace.iter().find(|row| row.event.name() == "queued").unwrap().node;
+    let switch = told.trace.iter().filter(|row| row.node == node);
+    let order = |what: &str| -> Vec<u64> {
+        let rows = switch.clone().filter(|row| row.event.name() == what);
+        rows.filter_map(|row| row.packet.map(|packet| packet.number)).collect()
+    };
+    assert_eq!(order("arrived").len(), 18);
+    assert_eq!(order("started"), order("arrived"), "first come, first served");
+}
+
+/// SFC: from the watermark on, headers go back to their own source, and nothing but what was below it goes on.
+#[test]
+fn from_the_watermark_on_headers_go_back() {
+    for (watermark, waiting) in [(Some(Watermark::Packets(3)), 3), (Some(Watermark::Bytes(3000)), 2), (None, 8)] {
+        let trim = TrimParameters { scheme: Scheme::Source, watermark, ..trim() };
+        let told = burst(16, 1, trimming(trim, 8, 100));
+        told.all_hold();
+        let packets = &told.summary.packets;
+        assert_eq!((packets.delivered_whole, packets.delivered_trimmed), (1 + waiting, 0));
+        assert_eq!((packets.returned_to_source, told.summary.happened.trims), (15 - waiting, 15 - waiting));
+    }
+}
+
+/// Only the leaves trim: what overflows at a spine is lost.
+#[test]
+fn tiers_that_do_not_trim_drop() {
+    let fabric =
+        || leaf_spine(3, 1, 4, 1, TierLinks { host: link(100, 100), edge: link(100, 100), core: link(100, 100) });
+    let with = |tiers| {
+        let process = Process::Constant { rate: Rate::from_gbps(100) };
+        // Two leaves at full rate over one spine towards the third: it overflows at the spine.
+        let flows = [(0, 8), (1, 9), (4, 10), (5, 11)].map(|(src, dst)| datagrams(src, dst, process, 1518, 200 * 1518));
+        let mut setup = setup(fabric().unwrap(), plan(12, flows));
+        setup.switch = trimming(TrimParameters { tiers, ..trim() }, 8, 1000);
+        run(setup)
+    };
+    let (all, leaves) = (with(0xff), with(0b10));
+    for told in [&all, &leaves] {
+        assert!(told.passes("conservation"));
+    }
+    let trimming_nodes = |told: &Told| told.summary.trims.as_ref().unwrap().switches.len();
+    assert_eq!((trimming_nodes(&all), trimming_nodes(&leaves)), (3, 2));
+    assert_eq!(all.dropped("queue full"), 0);
+    assert!(leaves.dropped("queue full") > 100, "{:?}", leaves.summary.packets);
+}
+
+/// A receiver that hears of headers is told at once what is missing; without, the sender waits for its timer.
+#[test]
+fn transports_that_hear_of_trims_need_no_timer() {
+    let with = |kind: &str, settings: &[(&str, &str)], size_bytes, hears| {
+        let fabric = single_switch(17, link(100, 500)).unwrap();
+        let mut setup = setup(fabric, plan(17, (0..16).map(|src| flow(src, 16, size_bytes))));
+        setup.host.transport = transport(kind, settings);
+        setup.host.hears_trims = hears;
+        setup.switch = trimming(TrimParameters { victim: Victim::Coin, ..trim() }, 8, 1000);
+        setup.duration = Time::from_ms(400);
+        run(setup)
+    };
+    // Nothing follows the last packet of a flow that would tell of it.
+    let timeout: &[(&str, &str)] = &[("timeout", "10ms")];
+    for (kind, settings, size) in
+        [("roce", timeout, 2000), ("tcp", &[("min_rto", "10ms"), ("initial_rto", "10ms")], 60_000)]
+    {
+        let (told, deaf) = (with(kind, settings, size, true), with(kind, settings, size, false));
+        for told in [&told, &deaf] {
+            assert!(told.passes("conservation") && told.summary.happened.trims > 0, "{kind}");
+        }
+        assert_eq!(told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 16, "{kind}");
+        let timeouts = |told: &Told| told.flows.iter().map(|flow| flow.timeouts).sum::<u32>();
+        let last = |told: &Told| told.flows.iter().map(|flow| flow.delivered_ps.unwrap_or(u64::MAX)).max();
+        assert!(timeouts(&told) < timeouts(&deaf), "{kind}: {} {}", timeouts(&told), timeouts(&deaf));
+        assert!(last(&told) < last(&deaf), "{kind}");
+        if kind == "roce" {
+            assert_eq!(timeouts(&told), 0, "each copy that is cut is asked for");
+        }
+    }
+}
+
+/// A trace tells of each trim, return and lost header where it happened, and ends every packet once.
+#[test]
+fn a_trace_follows_headers() {
+    for trim in [
+        trim(),
+        TrimParameters { victim: Victim::Tail, ..trim() },
+        TrimParameters { full: HeaderFull::Drop, ..trim() },
+        TrimParameters { scheme: Scheme::Source, watermark: Some(Watermark::Packets(1)), ..trim() },
+    ] {
+        let mut setup = burst_setup(16, 4, trimming(trim, 2, 4));
+        setup.record.trace = Some(TraceParameters::everything());
+        let told = run(setup);
+        let count = |name: &str| told.trace.iter().filter(|row| row.event.name() == name).count() as u64;
+        let packets = &told.summary.packets;
+        assert_eq!(count("trimmed"), told.summary.happened.trims);
+        assert_eq!(
+            count("returned"),
+            told.summary.trims.as_ref().unwrap().ports.iter().map(|p| p.returned).sum::<u64>()
+        );
+        assert_eq!(count("delivered"), packets.delivered_whole + packets.delivered_trimmed);
+        assert_eq!(count("consumed"), packets.returned_to_source);
+        assert_eq!(count("dropped"), packets.dropped.values().sum::<u64>());
+        // Every frame that left a queue joined one, or went at once; nothing is told twice.
+        assert_eq!(count("started"), count("arrived"), "nothing is under way at the end");
+        let mut ends = std::collections::BTreeMap::<u64, u32>::new();
+        for row in told.trace.iter().filter(|row| row.event.is_end()) {
+            *ends.entry(row.packet.unwrap().number).or_default() += 1;
+        }
+        assert_eq!(ends.len(), 64);
+        assert!(ends.values().all(|&count| count == 1));
+    }
 }

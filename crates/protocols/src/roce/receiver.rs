@@ -16,6 +16,9 @@ pub struct RoceReceiver {
     expected: u64,
     /// When the packet at `expected` may be asked for again; zero while nobody asked.
     next_nak: Time,
+    /// The first packet behind `expected` whose payload was cut, as its header told that overtook what waits;
+    /// `u64::MAX` for none.
+    cut: u64,
     /// When the next notification may leave.
     next_cnp: Time,
     /// When the last byte arrived.
@@ -34,6 +37,7 @@ impl RoceReceiver {
             parameters: Arc::clone(parameters),
             expected: 0,
             next_nak: Time::ZERO,
+            cut: u64::MAX,
             next_cnp: Time::ZERO,
             completed: None,
             unacknowledged: 0,
@@ -85,11 +89,20 @@ impl RoceReceiver {
     /// sender made that copy after it had heard of the one before.
     #[cold]
     fn miss(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
-        if frame.seq == self.expected || (frame.seq > self.expected && ctx.now >= self.next_nak) {
-            self.next_nak = ctx.now.saturating_add(self.parameters.nak_interval).max(Time::from_ps(1));
-            self.reply(ctx, frame, flags::NAK);
+        if frame.seq > self.expected {
+            // What it overtook may be on its way: to ask for that would be to ask too early.
+            self.cut = self.cut.min(frame.seq);
+        } else if frame.seq == self.expected {
+            self.ask(ctx, frame);
         }
         Receipt::default()
+    }
+
+    /// Asks for the packet that is expected.
+    fn ask(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
+        self.next_nak = ctx.now.saturating_add(self.parameters.nak_interval).max(Time::from_ps(1));
+        self.cut = u64::MAX;
+        self.reply(ctx, frame, flags::NAK);
     }
 }
 
@@ -106,8 +119,7 @@ impl Receiver for RoceReceiver {
             // InfiniBand, 9.7.5: a packet is missing. Packets behind it are dropped, and it is asked for
             // once until it comes or the interval has passed.
             if ctx.now >= self.next_nak {
-                self.next_nak = ctx.now.saturating_add(self.parameters.nak_interval).max(Time::from_ps(1));
-                self.reply(ctx, frame, flags::NAK);
+                self.ask(ctx, frame);
             }
             return Receipt::default();
         }
@@ -119,6 +131,15 @@ impl Receiver for RoceReceiver {
             if frame.has(flags::LAST) {
                 self.completed = Some(ctx.now);
                 receipt.completed = true;
+            }
+        }
+        if self.expected >= self.cut {
+            // The header came first; now its packet is the one that is missing.
+            let missing = self.expected == self.cut;
+            self.cut = u64::MAX;
+            if missing {
+                self.ask(ctx, frame);
+                return receipt;
             }
         }
         // Duplicates are acknowledged like new packets (InfiniBand, 9.7.5): the acknowledgement for
@@ -166,6 +187,28 @@ mod tests {
         let expected = [(1, 0), (1, flags::NAK), (1, flags::NAK), (2, 0), (2, flags::NAK)];
         let expected = expected.map(|(packet, flags)| (Kind::Ack, packet, flags));
         assert_eq!(answers(RoceParameters::default(), &packets), expected);
+    }
+
+    #[test]
+    fn each_copy_that_was_cut_is_asked_for_when_its_turn_comes() {
+        let mut receiver = RoceReceiver::new(&Arc::new(RoceParameters::default()));
+        let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
+        let mut feed = |us: u64, packet: u64, kind: Kind| {
+            let frame = Frame { seq: packet * 1000, payload_bytes: 1000, kind, ..Frame::default() };
+            let mut ctx = Ctx { now: Time::from_us(us), random: &mut random, replies: &mut replies };
+            receiver.on_frame(&mut ctx, &frame);
+            let told: Vec<(u64, u8)> = ctx.replies.drain(..).map(|reply| (reply.seq / 1000, reply.flags)).collect();
+            assert_eq!(receiver.holds(&frame), packet * 1000 < receiver.expected);
+            told
+        };
+        let (whole, header) = (Kind::Data, Kind::Trimmed);
+        assert_eq!(feed(0, 0, header), [(0, flags::NAK)]);
+        assert_eq!(feed(1, 0, header), [(0, flags::NAK)], "each copy, and at once");
+        assert_eq!(feed(2, 2, header), [], "it overtook packets 0 and 1");
+        assert_eq!(feed(3, 0, whole), [(1, 0)]);
+        assert_eq!(feed(4, 1, whole), [(2, flags::NAK)], "now 2 is the one that is missing");
+        assert_eq!(feed(5, 1, header), [], "old news");
+        assert_eq!(feed(6, 2, whole), [(3, 0)]);
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub struct TcpReceiver {
     completed: Option<Time>,
     /// Segments in order that no acknowledgement has covered.
     pending: u32,
+    /// The first segment behind what is expected whose payload was cut; `u64::MAX` for none.
+    cut: u64,
     /// The stamp of the latest segment.
     stamp: Time,
     /// Whether acknowledgements carry ECN-Echo (RFC 3168, 6.1.3).
@@ -39,6 +41,7 @@ impl TcpReceiver {
             size_bytes: u64::MAX,
             completed: None,
             pending: 0,
+            cut: u64::MAX,
             stamp: Time::ZERO,
             echo: false,
             ce: CeEcho::default(),
@@ -48,7 +51,25 @@ impl TcpReceiver {
     }
 
     fn acknowledge(&mut self, ctx: &mut Ctx<'_>) {
-        let mut flags = if self.echo { flags::ECE } else { 0 };
+        self.acknowledge_with(ctx, 0);
+    }
+
+    /// The payload of `frame` was cut on its way: a duplicate at once if that is what is expected, and it says so. A
+    /// header that overtook what waits tells of no gap yet.
+    #[cold]
+    fn miss(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
+        let expected = self.ranges.expected();
+        if frame.seq > expected {
+            self.cut = self.cut.min(frame.seq);
+        } else {
+            self.acknowledge_with(ctx, if frame.seq == expected { flags::NAK } else { 0 });
+        }
+        Receipt::default()
+    }
+
+    /// Acknowledges what has arrived; [`flags::NAK`]: the next segment was cut.
+    fn acknowledge_with(&mut self, ctx: &mut Ctx<'_>, more: u8) {
+        let mut flags = more | if self.echo { flags::ECE } else { 0 };
         if self.completed.is_some() {
             flags |= flags::COMPLETE;
         }
@@ -94,9 +115,7 @@ impl Receiver for TcpReceiver {
         self.echo_marks(ctx, frame);
         self.stamp = frame.stamp;
         if frame.kind == Kind::Trimmed {
-            // A duplicate at once, as for a segment out of order: something is missing.
-            self.acknowledge(ctx);
-            return Receipt::default();
+            return self.miss(ctx, frame);
         }
         let had_gap = self.ranges.has_gap();
         let end = frame.seq.saturating_add(u64::from(frame.payload_bytes));
@@ -114,6 +133,15 @@ impl Receiver for TcpReceiver {
         // every second one. Also for a duplicate, whose acknowledgement may have been lost, and for the
         // last one, as a FIN or PSH would make it.
         let out_of_order = frame.seq > expected || new_bytes == 0;
+        if self.ranges.expected() >= self.cut {
+            // The header came first; now its segment is the one that is missing.
+            let missing = self.ranges.expected() == self.cut;
+            self.cut = u64::MAX;
+            if missing {
+                self.acknowledge_with(ctx, flags::NAK);
+                return Receipt { new_bytes, completed: whole };
+            }
+        }
         let at_once = out_of_order || had_gap || frame.has(flags::LAST) || self.completed.is_some();
         if at_once || !self.parameters.delayed_ack || self.pending >= 2 {
             self.acknowledge(ctx);
@@ -186,6 +214,26 @@ mod tests {
         let tcp = TcpParameters::default();
         // 1 is late: duplicates for 2 and 3, at once for 1 and for the repeated 0.
         assert_eq!(answers(tcp, &["0", "2", "3", "1", "0", "4"]), ["1", "1", "4", "4", "5"]);
+    }
+
+    #[test]
+    fn a_cut_segment_is_told_when_it_is_the_one_expected() {
+        let mut receiver =
+            TcpReceiver::new(&Arc::new(TcpParameters { delayed_ack: false, ..TcpParameters::default() }));
+        let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
+        let mut feed = |number: u64, kind: Kind| {
+            let frame = Frame { seq: number * MSS, payload_bytes: MSS as u16, kind, ..Frame::default() };
+            let mut ctx = Ctx { now: Time::from_us(1), random: &mut random, replies: &mut replies };
+            let receipt = receiver.on_frame(&mut ctx, &frame);
+            assert_eq!(receipt.new_bytes > 0, kind == Kind::Data);
+            replies.drain(..).map(|reply| (reply.seq / MSS, reply.flags)).collect::<Vec<_>>()
+        };
+        assert_eq!(feed(0, Kind::Trimmed), [(0, flags::NAK)]);
+        assert_eq!(feed(0, Kind::Trimmed), [(0, flags::NAK)], "each copy");
+        assert_eq!(feed(2, Kind::Trimmed), [], "it overtook segments 0 and 1");
+        assert_eq!(feed(0, Kind::Data), [(1, 0)]);
+        assert_eq!(feed(1, Kind::Data), [(2, flags::NAK)]);
+        assert_eq!(feed(1, Kind::Trimmed), [(2, 0)], "an old one, whose acknowledgement may have been lost");
     }
 
     #[test]

@@ -129,6 +129,19 @@ impl TcpSender {
         self.obey(verdict, now);
     }
 
+    /// A duplicate acknowledgement; `cut`: it says that the payload of the first unacknowledged segment was cut.
+    fn on_duplicate(&mut self, now: Time, cut: bool) {
+        let (acknowledged, flight) = (self.acknowledged, self.flight());
+        let verdict = if cut {
+            self.window.on_cut(acknowledged, flight, self.fresh)
+        } else {
+            self.window.on_duplicate_ack(acknowledged, flight, self.fresh)
+        };
+        if verdict.retransmit {
+            self.obey(verdict, now);
+        }
+    }
+
     /// An acknowledgement echoed a mark.
     fn on_echo(&mut self) {
         if !self.window.may_reduce(self.acknowledged) {
@@ -187,12 +200,8 @@ impl TcpSender {
 impl Sender for TcpSender {
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
         if frame.kind == Kind::Returned && frame.seq >= self.acknowledged && self.flight() > 0 {
-            // As the duplicate that its receiver would have sent for it.
-            let verdict = self.window.on_duplicate_ack(self.acknowledged, self.flight(), self.fresh);
-            if verdict.retransmit {
-                self.obey(verdict, ctx.now);
-            }
-            return;
+            // As what its receiver would have said of it.
+            return self.on_duplicate(ctx.now, frame.seq == self.acknowledged);
         }
         // RFC 9293, 3.10.7.4: an acknowledgement of what was never sent is ignored.
         if frame.kind != Kind::Ack || frame.seq > self.fresh {
@@ -204,15 +213,15 @@ impl Sender for TcpSender {
         let echo = frame.has(flags::ECE) && self.parameters.ecn != Ecn::Off;
         if frame.seq > self.acknowledged {
             self.on_new_ack(ctx.now, frame.seq, echo);
+            if frame.has(flags::NAK) && self.flight() > 0 {
+                self.on_duplicate(ctx.now, true);
+            }
         } else if frame.seq == self.acknowledged && self.flight() > 0 {
             // RFC 5681, 2: a duplicate.
             if echo {
                 self.on_echo();
             }
-            let verdict = self.window.on_duplicate_ack(frame.seq, self.flight(), self.fresh);
-            if verdict.retransmit {
-                self.obey(verdict, ctx.now);
-            }
+            self.on_duplicate(ctx.now, frame.has(flags::NAK));
         }
     }
 

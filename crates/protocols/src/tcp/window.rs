@@ -154,6 +154,20 @@ impl Window {
         Verdict { retransmit: true, keep_timer: false }
     }
 
+    /// The first unacknowledged segment was cut on its way: it is sent again at once, each time, and the first time that
+    /// counts as the loss that it is.
+    pub(crate) fn on_cut(&mut self, acknowledged: u64, flight: u64, sent: u64) -> Verdict {
+        if !self.fast_retransmit {
+            return Verdict::default();
+        }
+        if self.recovering {
+            return Verdict { retransmit: true, keep_timer: false };
+        }
+        self.duplicates = self.threshold.saturating_sub(1);
+        let verdict = self.on_duplicate_ack(acknowledged, flight, sent);
+        Verdict { retransmit: true, ..verdict }
+    }
+
     /// The retransmission timer fired with `flight` bytes out, up to `sent`.
     pub(crate) fn on_timeout(&mut self, flight: u64, sent: u64) {
         self.duplicates = 0;

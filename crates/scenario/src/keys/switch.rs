@@ -14,6 +14,7 @@ const GUARD: &[&str] = &["florax", "destination", "simple"];
 const TABLE: &[&str] = &["florax", "destination"];
 const REACT: &[&str] = &["pause", "pfc", "simple"];
 const NO_NUMBER: &str = "choice of this project: the FLORAX paper gives no number";
+const TRIMS: &[&str] = &["trim", "cut-payload", "sfc", "pipeline-trim"];
 const MECHANISM: Of = Of("a table with `kind`", "{}");
 const RATE: Of = Of("a rate", "\"100Gbps\"");
 
@@ -95,7 +96,8 @@ pub(super) const KEYS: &[Key] = &[
         .value("drop", OURS)
         .means(
             "drop, bounce (PABO: back towards the source), detour (DIBS: by a random other port), trim (NDP: the header \
-             goes on alone) or pipeline-trim (the same with what programmable switches have)",
+             goes on ahead), cut-payload (CP: the header keeps its place), sfc (SFC: the header goes back) or pipeline-trim (as \
+             trim, with what programmable switches have)",
         ),
     key(O, "theta", &["bounce"], SHARE)
         .value("0.8", "PABO, section V-B; 0.95 in its section VI")
@@ -115,22 +117,31 @@ pub(super) const KEYS: &[Key] = &[
     key(O, "priorities", &["bounce"], Of("a list of classes", "[0]"))
         .absent("all that no flow control owns", OURS)
         .means("the classes that bounce, 0 to 7"),
-    key(O, "size", TRIM, SIZE)
+    key(O, "size", TRIMS, SIZE)
         .value("64B", "NDP's header as the trimming paper's simulations have it; SONiC 128 B and more, as the chip allows")
         .means("length of what is left of a frame, FCS included: at least its headers, and less than the largest frame"),
-    key(O, "header_class", TRIM, COUNT)
+    key(O, "header_class", &["trim", "sfc", "pipeline-trim"], COUNT)
         .value("7", "NDP, section 3.1: a queue of higher priority; the number is a choice of this project")
         .means("the class in whose queue headers wait, 0 to 7; switch.scheduler says what priority that is"),
-    key(O, "header_queue", TRIM, Of("a size or a number of packets", "\"100KB\""))
+    key(O, "header_queue", TRIMS, Of("a size or a number of packets", "\"100KB\""))
         .absent("1MB beside switch.queue", "what the trimming paper's simulations leave open")
-        .means("room of the queue of headers, beside switch.queue; a shared buffer gives it what it gives any lossy queue"),
+        .means(
+            "room of the queue that headers wait in, beside switch.queue; a shared buffer gives it what it gives any \
+             lossy queue",
+        ),
     key(O, "victim", &["trim"], Of("arriving, tail or coin", "\"coin\""))
         .value("arriving", "the trimming paper; coin: NDP, section 3.1, against phase effects")
         .means("which payload is cut: of the frame that finds no room, of the youngest in the queue, or of either at random"),
     key(O, "header_full", TRIM, Of("return or drop", "\"drop\""))
         .value("return", "NDP, section 3.2.4; SONiC drops")
         .means("what becomes of a header that finds no room: back to its source, or lost"),
-    key(O, "priorities", TRIM, Of("a list of classes", "[0]"))
+    key(O, "watermark", &["sfc"], Of("a size or a number of packets", "\"8 packets\""))
+        .absent("a full queue", "the trimming paper, section 2: a threshold, whose number is left open")
+        .means("a frame that finds this much in its queue goes back as a header, at most switch.queue"),
+    key(O, "tiers", &["trim", "cut-payload", "sfc"], Of("all or a list of tiers", "[1]"))
+        .value("all", OURS)
+        .means("the tiers whose switches trim: 1 ToR or leaf, 2 aggregation or spine, 3 core; the others drop"),
+    key(O, "priorities", TRIMS, Of("a list of classes", "[0]"))
         .absent("all that no flow control owns", "SONiC: lossy queues only")
         .means("the classes whose frames are trimmed, 0 to 7"),
     key(O, "model", P, Of("tofino, switch-p4, dod, mod or tofino2", "\"tofino\""))

@@ -79,6 +79,9 @@ pub(super) const KEYS: &[Key] = &[
     key("host", "takes_back", &[], FLAG)
         .value("true", "PABO, section II-G")
         .means("whether hosts send frames again that switches bounced as far as them; without, nothing may bounce"),
+    key("host", "hears_trims", &[], FLAG).value("true", "Cheng et al., NSDI 2014: hosts that know of trimming").means(
+        "whether a receiver answers the header of a trimmed frame at once, and a sender heeds one that came back",
+    ),
     key("host", "on_bounce", &[], Of("a table with `kind`", "{}"))
         .value("none", "PABO, section V: no host reacts")
         .means("what a sender does about frames of its own that switches bounced back to it"),

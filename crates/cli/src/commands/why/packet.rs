@@ -62,7 +62,7 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
     let mut spent = Spent::default();
     let mut ahead: Vec<(u64, Load)> = Vec::new();
     let mut queued: Option<(Load, Time)> = None;
-    let mut outcome = None;
+    let (mut outcome, mut cut) = (None, false);
     for row in rows {
         let Some(packet) = row.packet else { continue };
         let here = trace.node(row.node);
@@ -104,11 +104,18 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
             }
             TraceEvent::Trimmed { port, cut_bytes } => {
                 let port = trace.port_towards((row.node, *port));
-                story.at(row.at, format!("finds {port} full and loses {} of payload", Bytes((*cut_bytes).into())));
+                cut = true;
+                // It may have waited at the tail of the queue, and its header waits in another.
+                (queued, ahead) = (None, Vec::new());
+                let lost = Bytes((*cut_bytes).into());
+                story.at(row.at, format!("finds no room for {port} and loses {lost}: its header goes on"));
             }
             TraceEvent::Returned { port, full_port } => {
                 let (full, by) = (trace.port_towards((row.node, *full_port)), trace.port_towards((row.node, *port)));
-                story.at(row.at, format!("finds the header queue of {full} full and goes back to its source by {by}"));
+                story.at(
+                    row.at,
+                    format!("has a header that {full} takes no more, which goes back to its source by {by}"),
+                );
             }
             TraceEvent::Metered { port, pipeline } => {
                 let port = trace.port_towards((row.node, *port));
@@ -135,12 +142,15 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
                 }
             }
             TraceEvent::Delivered => {
-                outcome = Some("delivered".to_owned());
-                story.at(row.at, format!("is delivered to {here}, {} after it was first seen", row.at - rows[0].at));
+                outcome = Some(if cut { "delivered as a header" } else { "delivered" }.to_owned());
+                let what = if cut { "its header is" } else { "is" };
+                let after = row.at - rows[0].at;
+                story.at(row.at, format!("{what} delivered to {here}, {after} after it was first seen"));
             }
             TraceEvent::Consumed => {
-                outcome = Some("consumed".to_owned());
-                story.at(row.at, format!("is used by {here}, {} after it was first seen", row.at - rows[0].at));
+                outcome = Some(if cut { "returned" } else { "consumed" }.to_owned());
+                let what = if cut { "its header is back at" } else { "is used by" };
+                story.at(row.at, format!("{what} {here}, {} after it was first seen", row.at - rows[0].at));
             }
             _ => {}
         }
@@ -242,6 +252,9 @@ fn lost(
              had no room left; {held} waited for {there}",
             Bytes(account_bytes.unwrap_or(0))
         ),
+        ("header queue full", _) => {
+            format!("its header is lost at {here}: the header queue of {there} was full with {held}")
+        }
         ("link down", Some(port)) => {
             format!("is lost at {here}: it waited for {there} when that link failed{}", since_failure(trace, port))
         }

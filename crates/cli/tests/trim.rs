@@ -1,0 +1,77 @@
+//! `tidegate trim export`, and what a run over trimming switches tells.
+
+mod common;
+
+use common::{Scratch, example, run};
+use std::path::Path;
+
+/// `UPDATE_TRIM=1 cargo test -p tidegate --test trim` rewrites what is kept in `tests/trim/`.
+fn kept(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trim").join(name);
+    if std::env::var_os("UPDATE_TRIM").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == text, "{name}: run this test with UPDATE_TRIM=1\n{text}");
+}
+
+#[test]
+fn a_scenario_becomes_configuration_of_a_switch() {
+    let scenario = example("trim-shared-buffer.toml");
+    for (format, file) in [("sonic", "sonic.json"), ("nvue", "nvue.txt")] {
+        let ran = run(&["trim", "export", &scenario, "--to", format]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        kept(file, &ran.out);
+        kept(&format!("{file}.notes"), &ran.err);
+        let ran = run(&["trim", "export", &scenario, "--to", format, "--json"]);
+        let json: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+        assert!(json["notes"].as_array().is_some_and(|notes| !notes.is_empty()) && ran.err.is_empty());
+    }
+}
+
+#[test]
+fn what_a_switch_cannot_do_is_told() {
+    let scenario = example("trim-shared-buffer.toml");
+    let with = |set: &[&str]| {
+        let set: Vec<&str> = set.iter().flat_map(|set| ["--set", *set]).collect();
+        run(&[&["trim", "export", &scenario, "--to", "sonic"], &set[..]].concat())
+    };
+    for (set, told) in [
+        ("switch.overload.header_full=return", "is dropped there; the scenario sends it back"),
+        ("switch.overload.victim=coin", "the packet that arrives is trimmed there"),
+        ("switch.overload.tiers=[1]", "only switches of the tiers that trim take this: "),
+        ("switch.egress=0.3", "is no power of two"),
+    ] {
+        let ran = with(&[set]);
+        assert!(ran.code == Some(0) && ran.err.contains(told), "{set}: {}", ran.err);
+    }
+    for (set, told) in [
+        ("switch.overload={ kind = \"sfc\", header_class = 6 }", "nor send them back"),
+        ("switch.overload=drop", "do not trim"),
+    ] {
+        let ran = with(&[set]);
+        assert!(ran.code == Some(2) && ran.out.is_empty() && ran.err.contains(told), "{set}: {}", ran.err);
+    }
+}
+
+/// The story of a packet that was cut names port and time, and the summary adds up.
+#[test]
+fn why_tells_where_a_packet_lost_its_payload() {
+    let scratch = Scratch::new("trim-why");
+    let out = scratch.path("out");
+    let ran = run(&["run", &example("trim-shared-buffer.toml"), "--out", &out, "--json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let summary: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    let trims = &summary["trims"];
+    assert!(trims["trims"].as_u64() > Some(0) && trims["trims"] == summary["happened"]["trims"], "{trims}");
+    let text = run(&["run", &example("trim-shared-buffer.toml")]).out;
+    assert!(text.contains("of payload cut; ") && text.contains("most at "), "{text}");
+    // Some packet of the trace was cut: every one of its flow is asked for.
+    let cut = (0..4000).find_map(|number| {
+        let ran = run(&["why", &out, "--packet", &number.to_string()]);
+        (ran.code == Some(0) && ran.out.contains("its header goes on")).then_some(ran.out)
+    });
+    let story = cut.expect("a packet that was cut");
+    assert!(story.contains("finds no room for ") && story.contains("its header is delivered to"), "{story}");
+}

@@ -1,0 +1,106 @@
+//! Trimming where it makes no sense is refused, with a sentence that says why.
+
+use model::parameters::{Overload, QueueLimit};
+use protocols::trim::{HeaderFull, Scheme, Victim, Watermark};
+use scenario::Scenario;
+
+const GOOD: &str = r#"name = "test"
+duration = "1ms"
+
+[fabric]
+kind = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 2
+link = { rate = "10Gbps", delay = "50ns" }
+
+[switch]
+queue = "10 packets"
+overload = { kind = "trim" }
+
+[host]
+reply_class = 7
+
+[[traffic]]
+kind = "permutation"
+class = 0
+size = "1MB"
+"#;
+
+fn lower(text: &str) -> Result<scenario::Lowered, String> {
+    Scenario::parse(text, "test.toml", "".as_ref(), &[], None)
+        .and_then(|scenario| scenario.lower())
+        .map_err(|errors| errors.to_string())
+}
+
+/// With this table in place of `overload`.
+fn with(overload: &str) -> Result<scenario::Lowered, String> {
+    lower(&GOOD.replace("{ kind = \"trim\" }", overload))
+}
+
+fn wrong(from: &str, to: &str) -> String {
+    assert_eq!(GOOD.matches(from).count(), 1, "{from}");
+    lower(&GOOD.replace(from, to)).map(|_| ()).expect_err("must be refused")
+}
+
+#[test]
+fn defaults_are_those_of_the_pages() {
+    let lowered = lower(GOOD).unwrap();
+    assert!(lowered.warnings.is_empty(), "{:?}", lowered.warnings);
+    let Overload::Trim { trim, header_queue, .. } = lowered.setup.switch.overload else { panic!("no trimming") };
+    assert_eq!((trim.size_bytes, trim.header_class, trim.classes), (64, 7, 0x7f));
+    assert_eq!((trim.victim, trim.full, trim.scheme), (Victim::Arriving, HeaderFull::Return, Scheme::OwnQueue));
+    assert_eq!((trim.watermark, trim.tiers, header_queue), (None, 0xff, QueueLimit::Bytes(1_000_000)));
+    let told = |overload: &str| match with(overload).unwrap().setup.switch.overload {
+        Overload::Trim { trim, header_queue, .. } => (trim, header_queue),
+        other => panic!("{other:?}"),
+    };
+    let (cut, _) = told("{ kind = \"cut-payload\", tiers = [1] }");
+    assert_eq!((cut.scheme, cut.full, cut.classes, cut.tiers), (Scheme::SameQueue, HeaderFull::Drop, 0xff, 0b10));
+    let (sfc, queue) = told("{ kind = \"sfc\", watermark = \"6 packets\", header_queue = \"50 packets\" }");
+    assert_eq!((sfc.scheme, sfc.watermark), (Scheme::Source, Some(Watermark::Packets(6))));
+    assert_eq!(queue, QueueLimit::Packets(50));
+}
+
+#[test]
+fn values_out_of_range() {
+    for (overload, expected) in [
+        ("{ kind = \"trim\", size = \"40B\" }", "40B is no frame"),
+        ("{ kind = \"trim\", size = \"9KB\" }", "none is longer than 1.062KB: nothing would be cut"),
+        ("{ kind = \"trim\", size = \"70KB\" }", "is longer than any frame"),
+        ("{ kind = \"trim\", victim = \"head\" }", "`head` is no victim"),
+        ("{ kind = \"trim\", header_class = 8 }", "`8` is out of range"),
+        ("{ kind = \"trim\", header_class = 0 }", "behind the very data that they shall overtake"),
+        ("{ kind = \"trim\", priorities = [] }", "the list of classes that are trimmed is empty"),
+        ("{ kind = \"trim\", priorities = [3] }", "no class of the traffic is trimmed"),
+        ("{ kind = \"trim\", tiers = [3] }", "no switch stands in a tier that trims"),
+        ("{ kind = \"trim\", tiers = [] }", "the list of tiers that trim is empty"),
+        ("{ kind = \"trim\", watermark = \"2 packets\" }", "has no key `watermark`"),
+        ("{ kind = \"cut-payload\", header_class = 3 }", "has no key `header_class`"),
+        ("{ kind = \"sfc\", watermark = \"11 packets\" }", "no queue ever holds as much as the watermark"),
+    ] {
+        let message = with(overload).map(|_| ()).expect_err(overload);
+        assert!(message.contains(expected), "{overload}: {message}");
+        assert!(message.contains("test.toml:") && message.contains("help: "), "{overload}: {message}");
+    }
+}
+
+#[test]
+fn what_must_be_true_elsewhere() {
+    let pfc = |rest: &str| wrong("queue = \"10 packets\"", &format!("flow_control = {{ kind = \"pfc\", {rest} }}"));
+    assert!(pfc("priorities = [0]").contains("no class of the traffic is trimmed"));
+    assert!(pfc("priorities = [7]").contains("headers would wait in class 7, which is lossless"));
+    let both = "flow_control = { kind = \"pfc\", priorities = [3] }\noverload = { kind = \"trim\", priorities = [3] }";
+    let message = wrong("queue = \"10 packets\"\noverload = { kind = \"trim\" }", both);
+    assert!(message.contains("class 3 is lossless"), "{message}");
+    let shared = "overload = { kind = \"trim\", header_queue = \"1KB\" }";
+    let message = wrong("queue = \"10 packets\"\noverload = { kind = \"trim\" }", shared);
+    assert!(message.contains("`header_queue` and a shared buffer exclude each other"), "{message}");
+    let long = "reply_class = 7\ntransport = { kind = \"roce\", header = \"100B\" }";
+    assert!(wrong("reply_class = 7", long).contains("is less than its headers, 100B"));
+    let warnings = |text: &str| lower(text).unwrap().warnings.iter().map(|w| w.key.clone()).collect::<Vec<_>>();
+    assert_eq!(warnings(&GOOD.replace("reply_class = 7", "")), ["host.reply_class"]);
+    let low =
+        GOOD.replace("class = 0", "class = 4").replace("{ kind = \"trim\" }", "{ kind = \"trim\", header_class = 1 }");
+    assert_eq!(warnings(&low), ["switch.overload.header_class"]);
+}
