@@ -1,12 +1,12 @@
 //! Rules for large fabrics: what was counted, and the seconds that it took on this machine.
 //!
 //! ```text
-//! scale jellyfish SWITCHES [DEGREE] [HOSTS] [switches|servers|K] [SEED] [RANDOM]
+//! tagger_scale jellyfish SWITCHES [DEGREE] [HOSTS] [switches|servers|K] [SEED] [RANDOM]
 //!     a tree towards each switch or server (or up to K shortest paths of each pair), the choices among shortest
 //!     paths by SEED or "-" for the lowest ports, and RANDOM random paths of up to 7 switches
-//! scale bcube N K PATHS       the shortest PATHS paths of each pair
-//! scale clos K BOUNCES        the Clos rule for a fat-tree of K-port switches
-//! scale f10 K BOUNCES         the same for an F10
+//! tagger_scale bcube N K PATHS       the shortest PATHS paths of each pair
+//! tagger_scale clos K BOUNCES        the Clos rule for a fat-tree of K-port switches
+//! tagger_scale f10 K BOUNCES         the same for an F10
 //!
 //! With --fewest anywhere, as few tags as can be found in place of Algorithm 2.
 //! ```
@@ -66,7 +66,7 @@ fn main() -> Result<(), Failure> {
             println!("{} lossless tags in {seconds:.3} s", table.lossless_tags.len());
             Ok(())
         }
-        _ => Err("expected jellyfish, bcube, clos or f10: see the head of examples/scale.rs".into()),
+        _ => Err("expected jellyfish, bcube, clos or f10: see the head of examples/tagger_scale.rs".into()),
     }
 }
 

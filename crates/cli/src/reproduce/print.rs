@@ -166,8 +166,11 @@ pub fn result(result: &Result) -> String {
         let _ = writeln!(text, "  note: {note}");
     }
     for (choice, under) in &result.under {
-        let failed: Vec<&str> =
-            under.trial.checks.iter().filter(|check| !check.pass).map(|check| check.name.as_str()).collect();
+        let told = |check: &Check| {
+            let (ours, paper) = (number(check.ours), number(check.paper));
+            format!("{} ({ours}, must be {} {paper})", check.name, check.relation.sign())
+        };
+        let failed: Vec<String> = under.trial.checks.iter().filter(|check| !check.pass).map(told).collect();
         let outcome =
             if failed.is_empty() { "every check holds".to_owned() } else { format!("fails: {}", failed.join("; ")) };
         let _ = writeln!(text, "  open choice, {choice}: {outcome}");

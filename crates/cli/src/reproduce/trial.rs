@@ -51,8 +51,9 @@ impl Trial {
     }
 
     /// Adds a claim that only the full run judges; with `--quick` it is told beside what was shortened, as it came out.
+    /// Under an alternative to a choice it is always judged, for that is what alternatives are run for.
     pub fn check_in_full(&mut self, check: Check) {
-        if self.quick {
+        if self.quick && self.choice.is_none() {
             self.shortened.push(check.unjudged());
         } else {
             self.check(check);
