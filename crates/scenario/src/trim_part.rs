@@ -47,35 +47,38 @@ pub(crate) fn read(
         let help = "name classes that are not in switch.flow_control.priorities".to_owned();
         table.fail("priorities", message, Some(help));
     }
-    let mut trim = TrimParameters { tiers: tiers.unwrap_or(0xff), ..TrimParameters::default() };
-    match kind {
-        "cut-payload" => (trim.scheme, trim.full) = (Scheme::SameQueue, HeaderFull::Drop),
-        "sfc" => {
-            trim.scheme = Scheme::Source;
-            trim.watermark = watermark(switch, table, limit);
-        }
-        _ => {
-            // Pipelines cut what arrives: a queue's own frames are behind them.
-            if inside.is_none() {
-                trim.victim = match table.word("victim", "victim", &["arriving", "tail", "coin"])? {
-                    "tail" => Victim::Tail,
-                    "coin" => Victim::Coin,
-                    _ => Victim::Arriving,
-                };
-            }
-            let full = table.word("header_full", "answer to a full header queue", &["return", "drop"]);
-            trim.full = if full? == "drop" { HeaderFull::Drop } else { HeaderFull::Return };
-        }
+    // Every key is read before any that is wrong ends this.
+    let own_queue = matches!(kind, "trim" | "pipeline-trim");
+    // Pipelines cut what arrives: a queue's own frames are behind them.
+    let victim = (kind == "trim").then(|| table.word("victim", "victim", &["arriving", "tail", "coin"]));
+    let full = own_queue.then(|| table.word("header_full", "answer to a full header queue", &["return", "drop"]));
+    let header_class = (kind != "cut-payload").then(|| table.class("header_class"));
+    let watermark = if kind == "sfc" { watermark(switch, table, limit) } else { None };
+    if let Some(class) = header_class.flatten().filter(|class| lossless & (1 << class) != 0) {
+        let message = format!("headers would wait in class {class}, which is lossless: only lossy queues take headers");
+        table.fail("header_class", message, Some("write a class that no flow control owns".to_owned()));
     }
-    if kind != "cut-payload" {
-        trim.header_class = table.class("header_class")?;
-        if lossless & (1 << trim.header_class) != 0 {
-            let message = format!(
-                "headers would wait in class {}, which is lossless: only lossy queues take headers",
-                trim.header_class
-            );
-            table.fail("header_class", message, Some("write a class that no flow control owns".to_owned()));
-        }
+    let mut trim = TrimParameters { tiers: tiers.unwrap_or(0xff), watermark, ..TrimParameters::default() };
+    trim.scheme = match kind {
+        "cut-payload" => Scheme::SameQueue,
+        "sfc" => Scheme::Source,
+        _ => Scheme::OwnQueue,
+    };
+    trim.victim = match victim {
+        Some(victim) => match victim? {
+            "tail" => Victim::Tail,
+            "coin" => Victim::Coin,
+            _ => Victim::Arriving,
+        },
+        None => Victim::Arriving,
+    };
+    trim.full = match full {
+        Some(full) if full? == "return" => HeaderFull::Return,
+        None if kind == "sfc" => HeaderFull::Return,
+        _ => HeaderFull::Drop,
+    };
+    if let Some(class) = header_class {
+        trim.header_class = class?;
     }
     let all = if trim.scheme == Scheme::SameQueue { 0xff } else { !(1 << trim.header_class) };
     trim.classes = own.unwrap_or(all) & !lossless;
@@ -168,17 +171,17 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, data:
         );
         fail(SIZE, message, &format!("write size = \"{header_bytes}B\" or more"));
     }
-    if trim.classes & data == 0 {
-        let message = "no class of the traffic is trimmed: each is lossless, the class of headers, or left out by \
-                       switch.overload.priorities";
-        fail(KIND, message.to_owned(), "give some traffic another class, or write overload = \"drop\"");
-    } else if trim.scheme == Scheme::SameQueue {
-        // Headers share the queue of the data: nothing to get wrong.
-    } else if data & (1 << trim.header_class) != 0 {
+    // Headers that share the queue of the data have no class of their own to get wrong.
+    let own_queue = trim.scheme != Scheme::SameQueue;
+    if own_queue && data & (1 << trim.header_class) != 0 {
         let message =
             format!("headers would wait in class {}, behind the very data that they shall overtake", trim.header_class);
         fail(HEADER_CLASS, message, "give headers a class of their own, or write kind = \"cut-payload\"");
-    } else if parts.switch.scheduler == Scheduler::Strict
+    } else if trim.classes & data == 0 {
+        let message = "no class of the traffic is trimmed: each is lossless, or left out by switch.overload.priorities";
+        fail(KIND, message.to_owned(), "give some traffic another class, or write overload = \"drop\"");
+    } else if own_queue
+        && parts.switch.scheduler == Scheduler::Strict
         && u32::from(trim.header_class) < (trim.classes & data).ilog2()
     {
         let message = format!("headers in class {} wait for all data of a higher class", trim.header_class);
