@@ -198,3 +198,44 @@ capture = [{{ port = "S1:0", direction = "out" }}, {{ port = "S1:1", direction =
         assert!(summary["packets"]["returned_to_source"].as_u64() > Some(0), "{transport}");
     }
 }
+
+/// NDP over a switch that trims: 18 bytes behind UDP, of which byte 1 says what the packet is. Headers that came back
+/// are counted where they arrive, and so is everything else.
+#[test]
+fn packets_headers_and_pulls_of_ndp_are_read_without_a_fault() {
+    let scratch = Scratch::new("capture-ndp");
+    let scenario = r#"
+duration = "300us"
+[fabric]
+kind = "single-switch"
+hosts = 5
+link = { rate = "100Gbps", delay = "500ns" }
+[switch]
+queue = "8 packets"
+overload = { kind = "trim", header_class = 7, header_queue = "2 packets" }
+[host]
+transport = { kind = "ndp" }
+reply_class = 7
+[[traffic]]
+kind = "incast"
+fan_in = 4
+size = "99999B"
+[record]
+capture = [{ port = "H1" }, { port = "H2" }, { port = "H3" }, { port = "H4" }, { port = "H5" }]
+"#;
+    let (capture, summary) = captured(&scratch, scenario);
+    let Some(out) = tshark(&capture, "frame.p2p_dir == 0", &["frame.len"]) else { return };
+    assert_eq!(out.len() as u64, summary["packets"]["injected"]);
+    assert_eq!(bytes(&out), summary["bytes"]["injected"]);
+    let count = |kind: u8, direction: u8| {
+        let filter = format!("udp.dstport == 4799 && udp.payload[1] == {kind} && frame.p2p_dir == {direction}");
+        tshark(&capture, &filter, &["frame.number"]).expect("tshark").len() as u64
+    };
+    let packets = &summary["packets"];
+    assert_eq!(count(0, 1), packets["delivered_whole"], "data that came");
+    assert_eq!(count(1, 1), packets["delivered_trimmed"], "headers that came");
+    assert_eq!(count(2, 1), packets["returned_to_source"], "headers that came back");
+    assert_eq!(count(3, 1) + count(4, 1) + count(5, 1), packets["consumed"], "answers and pulls");
+    assert!((0..6).all(|kind| count(kind, 1) > 0), "one of each");
+    assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()));
+}

@@ -89,8 +89,8 @@ pub fn network(seed: u64, threads: usize) -> (Setup, bool) {
     setup.threads = threads;
     setup.duration = Time::from_us(60 + stream.below(100));
     setup.warm_up = Time::from_us(stream.below(2) * 30);
-    setup.spread = one(stream, &[Spread::FlowHash, Spread::PerPacket]);
-    setup.host.transport = transport(one(stream, &["roce", "dcqcn", "tcp", "dctcp", "datagram"]), &[]);
+    setup.spread = one(stream, &[Spread::FlowHash, Spread::PerPacket, Spread::PerPath]);
+    setup.host.transport = transport(one(stream, &["roce", "dcqcn", "tcp", "dctcp", "ndp", "eqds", "datagram"]), &[]);
     setup.host.reply_class = one(stream, &[None, Some(6)]);
     setup.host.mtu_bytes = 1518;
     let parameters = PauseParameters {
