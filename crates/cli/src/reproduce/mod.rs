@@ -8,7 +8,9 @@
 mod bg;
 mod check;
 mod deadlock;
+mod florax;
 mod growth;
+mod lines;
 mod pabo;
 mod physics;
 mod plot;
@@ -168,7 +170,14 @@ mod tests {
     #[test]
     fn scenarios_stand_alone() {
         for source in registry::SCENARIOS {
-            let scenario = scenario::Scenario::parse(source.text, source.name, "".as_ref(), &[], None);
+            let scenario = scenario::Scenario::parse_with(
+                source.text,
+                source.name,
+                "".as_ref(),
+                &[],
+                None,
+                Box::new(registry::load),
+            );
             let lowered = scenario.and_then(|scenario| scenario.lower());
             assert!(lowered.is_ok(), "{}: {}", source.name, lowered.unwrap_err());
         }

@@ -1,7 +1,7 @@
 //! Every experiment, and every scenario that one of them runs.
 
 use super::trial::Trial;
-use super::{bg, deadlock, pabo, physics, tagger, trim, trim_overload};
+use super::{bg, deadlock, florax, pabo, physics, tagger, trim, trim_overload};
 use crate::failure::Failure;
 
 /// A scenario that is part of the program.
@@ -102,6 +102,33 @@ scenarios! {
     TRIM_HARDWARE = "trim/hardware.toml";
     /// Senders at line rate into one port that trims.
     TRIM_OVERLOAD = "trim/overload.toml";
+    /// An aggressive flow beside modest ones.
+    FLORAX_FIG1 = "florax/fig1.toml";
+    /// Agreed rates.
+    FLORAX_FIG2 = "florax/fig2.toml";
+    /// Five switches.
+    FLORAX_FIG3 = "florax/fig3.toml";
+    /// A source that does not stop.
+    FLORAX_NONCONF = "florax/nonconf.toml";
+    /// Many flows through one port.
+    FLORAX_STATE = "florax/state.toml";
+}
+
+/// Fabrics that scenarios name as files beside them.
+const FABRICS: &[(&str, &str)] = &[
+    ("fig1.json", include_str!("../../../../experiments/florax/fig1.json")),
+    ("fig2.json", include_str!("../../../../experiments/florax/fig2.json")),
+    ("fig3.json", include_str!("../../../../experiments/florax/fig3.json")),
+    ("fig3-equal.json", include_str!("../../../../experiments/florax/fig3-equal.json")),
+];
+
+/// The files that scenarios of the program name, which are part of it too.
+///
+/// # Errors
+/// A file that is not.
+pub fn load(path: &std::path::Path) -> std::io::Result<Vec<u8>> {
+    let known = FABRICS.iter().find(|(name, _)| std::path::Path::new(name) == path);
+    known.map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| std::io::ErrorKind::NotFound.into())
 }
 
 /// In the order in which they run.
@@ -619,6 +646,114 @@ pub static EXPERIMENTS: &[Experiment] = &[
         choices: &[],
         run: trim::speeds,
     },
+    Experiment {
+        id: "florax/fig1",
+        title: "who is stopped for a flow at a very high rate: by flow, by destination, by link",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 1 and section 4.1.1",
+        seconds: 2,
+        quick_seconds: 1,
+        choices: florax::FIG1_CHOICES,
+        run: florax::fig1,
+    },
+    Experiment {
+        id: "florax/fig2",
+        title: "agreed rates decide who is too fast",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 2 and section 4.1.2",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: florax::FIG2_CHOICES,
+        run: florax::fig2,
+    },
+    Experiment {
+        id: "florax/fig4",
+        title: "flow 1, on a slow link, over time",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 4",
+        seconds: 5,
+        quick_seconds: 2,
+        choices: florax::CHOICES,
+        run: florax::fig4,
+    },
+    Experiment {
+        id: "florax/fig5",
+        title: "flow 2, on a slow link, over time",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 5",
+        seconds: 5,
+        quick_seconds: 2,
+        choices: florax::CHOICES,
+        run: florax::fig5,
+    },
+    Experiment {
+        id: "florax/fig6",
+        title: "flow 3, on a fast link, over time; losses",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 6",
+        seconds: 5,
+        quick_seconds: 2,
+        choices: florax::CHOICES,
+        run: florax::fig6,
+    },
+    Experiment {
+        id: "florax/fig7",
+        title: "flow 4, TCP beside a UDP stream, over time",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 7",
+        seconds: 8,
+        quick_seconds: 2,
+        choices: florax::CHOICES,
+        run: florax::fig7,
+    },
+    Experiment {
+        id: "florax/fig8",
+        title: "drop-tail: the UDP stream takes the link",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 8",
+        seconds: 8,
+        quick_seconds: 2,
+        choices: florax::CHOICES,
+        run: florax::fig8,
+    },
+    Experiment {
+        id: "florax/fig9",
+        title: "simple: TCP and UDP share the link",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 9",
+        seconds: 8,
+        quick_seconds: 2,
+        choices: florax::CHOICES,
+        run: florax::fig9,
+    },
+    Experiment {
+        id: "florax/fig10",
+        title: "per flow: TCP and UDP share the link, with a ripple",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 10",
+        seconds: 8,
+        quick_seconds: 2,
+        choices: florax::CHOICES,
+        run: florax::fig10,
+    },
+    Experiment {
+        id: "florax/fig11",
+        title: "how long the files take, and how busy the link between D and E is",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 11",
+        seconds: 20,
+        quick_seconds: 2,
+        choices: florax::CHOICES,
+        run: florax::fig11,
+    },
+    Experiment {
+        id: "florax/nonconf",
+        title: "a source that does not stop harms itself alone",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, section 4.1.3",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: florax::NONCONF_CHOICES,
+        run: florax::nonconf,
+    },
+    Experiment {
+        id: "florax/state-cost",
+        title: "memory and control frames as flows through one port grow",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, section 4.2.1, which expects them to be manageable",
+        seconds: 120,
+        quick_seconds: 2,
+        choices: florax::STATE_CHOICES,
+        run: florax::state_cost,
+    },
 ];
 
 #[cfg(test)]
@@ -634,13 +769,8 @@ mod tests {
             for choice in experiment.choices {
                 for value in choice.alternatives {
                     let overrides = [(choice.key.to_owned(), (*value).to_owned())];
-                    let read = scenario::Scenario::parse(
-                        choice.source.text,
-                        choice.source.name,
-                        "".as_ref(),
-                        &overrides,
-                        None,
-                    );
+                    let (text, name, load) = (choice.source.text, choice.source.name, Box::new(load));
+                    let read = scenario::Scenario::parse_with(text, name, "".as_ref(), &overrides, None, load);
                     assert!(read.is_ok(), "{} = {value}: {}", choice.key, read.unwrap_err());
                 }
             }

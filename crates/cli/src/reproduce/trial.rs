@@ -1,7 +1,7 @@
 //! One experiment under way: runs scenarios, collects checks and what is to be shown.
 
 use super::check::Check;
-use super::registry::{Choice, Source};
+use super::registry::{self, Choice, Source};
 use crate::failure::Failure;
 use fabric::NodeId;
 use model::parameters::Setup;
@@ -75,7 +75,8 @@ impl Trial {
             overrides.push((choice.key.to_owned(), value.to_owned()));
         }
         overrides.extend(changes.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
-        let scenario = Scenario::parse(source.text, source.name, Path::new(""), &overrides, None);
+        let scenario =
+            Scenario::parse_with(source.text, source.name, Path::new(""), &overrides, None, Box::new(registry::load));
         let lowered = scenario.and_then(|scenario| scenario.lower());
         let path = Path::new(source.name);
         lowered.map(|lowered| lowered.setup).map_err(|errors| Failure::Scenario { errors, path: path.to_owned() })

@@ -1,0 +1,177 @@
+//! Runs of which payload is told over time.
+
+use crate::failure::Failure;
+use crate::reproduce::lines::{Line, svg};
+use crate::reproduce::plot::bars;
+use crate::reproduce::registry::Source;
+use crate::reproduce::trial::{Trial, simulation};
+use model::Watcher;
+use model::parameters::Setup;
+use record::flows::FlowRecord;
+use record::summary::{Backpressure, Summary};
+use record::trace::{TraceEvent, TraceRow};
+use std::collections::BTreeMap;
+use units::Time;
+
+/// Flow control as scenarios call it, and as the paper does. 802.3x by output, with the thresholds of the others. Pauses
+/// in 802.3x last at most 65535 quanta: 33.5 ms at 1 Gbps.
+pub const SIMPLE: (&str, &str) = ("simple", "{ kind = \"simple\", lower = 0.25, upper = 0.5 }");
+/// Drop-tail.
+pub const DROP_TAIL: (&str, &str) = ("drop-tail", "\"none\"");
+/// By destination.
+pub const DESTINATION: (&str, &str) = ("destination", "{ kind = \"destination\", lower = 0.25, upper = 0.5 }");
+
+/// What a run told, over time.
+#[derive(Debug, Default)]
+pub struct Series {
+    /// Payload of each traffic entry, by time of the look.
+    payload: BTreeMap<Time, Vec<u64>>,
+    /// Busy share of the links that are looked at: node, port.
+    links: BTreeMap<(Time, u32, u16), f64>,
+    pub flows: Vec<FlowRecord>,
+    /// XOFFs where a port is traced: when, whose frames by source node, at what rate.
+    pub xoffs: Vec<(Time, Option<u32>, u64)>,
+    pub summary: Summary,
+    end: Time,
+}
+
+impl Watcher for Series {
+    fn flow(&mut self, flow: &FlowRecord) {
+        self.flows.push(flow.clone());
+    }
+    fn throughput(&mut self, at: Time, traffic: u8, bytes: u64) {
+        let row = self.payload.entry(at).or_default();
+        if row.len() <= usize::from(traffic) {
+            row.resize(usize::from(traffic) + 1, 0);
+        }
+        row[usize::from(traffic)] += bytes;
+    }
+    fn trace(&mut self, row: &TraceRow) {
+        if let TraceEvent::Xoff { of, rate_bps, .. } = row.event {
+            self.xoffs.push((row.at, of.src, rate_bps));
+        }
+    }
+    fn link(&mut self, at: Time, node: fabric::NodeId, port: u16, _bytes: u64, share: f64) {
+        self.links.insert((at, node.0, port), share);
+    }
+}
+
+impl Series {
+    /// Runs `source` with these keys changed.
+    ///
+    /// # Errors
+    /// If the scenario is wrong.
+    pub fn run(trial: &Trial, source: &Source, changes: &[(&str, String)]) -> Result<Series, Failure> {
+        Series::of(trial.setup(source, changes)?, source)
+    }
+
+    /// Runs `setup`; `source` is for errors.
+    ///
+    /// # Errors
+    /// If the setup makes no network.
+    pub fn of(setup: Setup, source: &Source) -> Result<Series, Failure> {
+        let mut series = Series { end: setup.duration, ..Series::default() };
+        let mut simulation = simulation(setup, source)?;
+        simulation.run(&mut series);
+        series.summary = simulation.finish(&mut series, false);
+        Ok(series)
+    }
+
+    /// Payload of an entry that arrived from the first instant to the second, in Mbps.
+    pub fn mbps(&self, entry: usize, from: Time, until: Time) -> f64 {
+        let rows = self.payload.range((std::ops::Bound::Excluded(from), std::ops::Bound::Included(until)));
+        let bytes: u64 = rows.map(|(_, row)| row.get(entry).copied().unwrap_or(0)).sum();
+        bytes as f64 * 8e6 / (until - from).as_ps() as f64
+    }
+
+    /// As [`Series::mbps`], from `from` to the end.
+    pub fn mbps_after(&self, entry: usize, from: Time) -> f64 {
+        self.mbps(entry, from, self.end)
+    }
+
+    /// The greatest and least of an entry's throughput over pieces of `step`, in Mbps.
+    pub fn extent(&self, entry: usize, from: Time, until: Time, step: Time) -> (f64, f64) {
+        let (mut most, mut least, mut at) = (0.0f64, f64::MAX, from);
+        while at + step <= until {
+            let now = self.mbps(entry, at, at + step);
+            (most, least) = (most.max(now), least.min(now));
+            at += step;
+        }
+        (most, least)
+    }
+
+    /// When the last byte of an entry's flow arrived, in s; infinite if it did not.
+    pub fn done_s(&self, entry: u64) -> f64 {
+        let flow = self.flows.iter().find(|flow| flow.flow == entry);
+        flow.and_then(|flow| flow.delivered_ps).map_or(f64::INFINITY, |at| at as f64 / 1e12)
+    }
+
+    /// Payload that an entry's flow sent again.
+    pub fn sent_again(&self, entry: u64) -> u64 {
+        self.flows.iter().find(|flow| flow.flow == entry).map_or(0, |flow| flow.retransmitted_bytes)
+    }
+
+    /// Frames lost for want of room, or for coming despite an XOFF.
+    pub fn lost(&self) -> u64 {
+        let count = |cause: &str| self.summary.packets.dropped.get(cause).copied().unwrap_or(0);
+        count("queue full") + count("lossless queue full") + count("nonconforming")
+    }
+
+    /// Frames lost for this cause.
+    pub fn lost_by(&self, cause: &str) -> u64 {
+        self.summary.packets.dropped.get(cause).copied().unwrap_or(0)
+    }
+
+    /// What outputs did.
+    pub fn pressure(&self) -> Backpressure {
+        self.summary.backpressure.clone().unwrap_or_default()
+    }
+
+    /// Mean busy share of a link from the first instant to the second.
+    pub fn busy(&self, node: u32, port: u16, from: Time, until: Time, every: Time) -> f64 {
+        let looks = self.links.iter().filter(|((at, n, p), _)| (*n, *p) == (node, port) && *at > from && *at <= until);
+        let count = (until - from).as_ps() / every.as_ps().max(1);
+        looks.map(|(_, share)| share).sum::<f64>() / count.max(1) as f64
+    }
+}
+
+/// A picture over time: what each run says of `entry` in each piece of `step`.
+pub fn picture(
+    trial: &mut Trial,
+    (name, title, unit): (&str, &str, &str),
+    runs: &[(&str, &Series)],
+    until: Time,
+    step: Time,
+    value: impl Fn(&Series, Time, Time) -> f64,
+) {
+    let curve = |run: &Series| {
+        let steps = until.as_ps() / step.as_ps().max(1);
+        let point = |number: u64| {
+            let from = step * number;
+            ((from + step).as_secs_f64(), value(run, from, from + step))
+        };
+        (0..steps).map(point).collect()
+    };
+    let lines: Vec<Line> =
+        runs.iter().map(|(name, run)| Line { name: (*name).to_owned(), points: curve(run) }).collect();
+    trial.plots.push((name.to_owned(), svg(title, unit, &lines)));
+}
+
+/// Rows of a plot over time: what each run says of `entry` in each piece of `step`.
+pub fn over_time(
+    runs: &[(&str, &Series)],
+    until: Time,
+    step: Time,
+    value: impl Fn(&Series, Time, Time) -> f64,
+    most: f64,
+) -> String {
+    let names: Vec<&str> = runs.iter().map(|run| run.0).collect();
+    let mut rows = Vec::new();
+    let mut at = Time::ZERO;
+    while at < until {
+        let values = runs.iter().map(|(_, run)| value(run, at, at + step)).collect();
+        at += step;
+        rows.push((format!("{at}"), values));
+    }
+    bars("until", &names, most, &rows)
+}

@@ -1,0 +1,114 @@
+//! What FLORAX's state costs: flow table and control frames as flows through one port grow.
+
+use super::series::Series;
+use crate::failure::Failure;
+use crate::render::table::{Layout, table};
+use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::growth::{Growth, svg};
+use crate::reproduce::plot::bars;
+use crate::reproduce::registry::{Choice, FLORAX_STATE};
+use crate::reproduce::trial::Trial;
+use traffic::{DatagramSource, Flow, Load, PlanBuilder, Process};
+use units::Rate;
+
+/// Hosts on each side, and so the square of it in flows.
+const SIDES: [u32; 5] = [3, 10, 32, 100, 316];
+/// The table's bound of the bounded runs: the default.
+const BOUND: u64 = 4096;
+/// What all flows together offer: 1.2 times the link between the switches.
+const LOAD_BPS: u64 = 12_000_000_000;
+
+/// What the experiment leaves open.
+pub const STATE_CHOICES: &[Choice] = &[
+    Choice { source: &FLORAX_STATE, key: "switch.flow_control.expiry", alternatives: &["1ms"] },
+    Choice { source: &FLORAX_STATE, key: "switch.queue", alternatives: &["\"250 packets\""] },
+];
+
+/// One run with `side` hosts on each side and a table of `bound` entries.
+fn run(trial: &Trial, side: u32, bound: u64) -> Result<Series, Failure> {
+    let changes = [
+        ("fabric.left", side.to_string()),
+        ("fabric.right", side.to_string()),
+        ("switch.flow_control.flows", bound.to_string()),
+    ];
+    let mut setup = trial.setup(&FLORAX_STATE, &changes)?;
+    // Every host on the left to every one on the right, as the scenario's own flows, each with its part of their load.
+    let pairs = u64::from(side) * u64::from(side);
+    let Some(pattern) = setup.traffic.flows.first().cloned() else { return Ok(Series::default()) };
+    let mut plan = PlanBuilder::new();
+    for (src, dst) in (0..side).flat_map(|src| (side..2 * side).map(move |dst| (src, dst))) {
+        let load = match &pattern.load {
+            Load::Datagrams(source) => {
+                let rate = Rate::from_bps(LOAD_BPS / pairs).unwrap_or(Rate::MIN);
+                Load::Datagrams(Box::new(DatagramSource { process: Process::Poisson { rate }, ..**source }))
+            }
+            Load::Transport => Load::Transport,
+        };
+        plan.flow(Flow { src, dst, load, ..pattern.clone() });
+    }
+    let hosts = setup.fabric.hosts().len() as u32;
+    setup.traffic = plan.build(hosts).map_err(|error| Failure::input(error.to_string(), ""))?;
+    Series::of(setup, &FLORAX_STATE)
+}
+
+/// Runs `florax/state-cost`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn state_cost(trial: &mut Trial) -> Result<(), Failure> {
+    let sizes = trial.shorten("numbers of flows", SIDES.len() as u64, 3) as usize;
+    let names = ["bytes of the fullest table", "bytes of control frames"];
+    let mut growths = names.map(|name| Growth { name, points: Vec::new() });
+    let (mut rows, mut plot, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+    for &side in &SIDES[..sizes] {
+        let flows = u64::from(side) * u64::from(side);
+        for (name, bound) in [("", 1_000_000), (", bounded", BOUND)] {
+            if bound == BOUND && flows < BOUND {
+                continue;
+            }
+            let run = run(trial, side, bound)?;
+            let pressure = run.pressure();
+            let told = [
+                pressure.table_max,
+                pressure.table_bytes,
+                pressure.stopped_max,
+                pressure.xoffs,
+                pressure.xons,
+                pressure.control_packets,
+                pressure.control_bytes,
+                pressure.untold_packets,
+                run.lost_by("lossless queue full"),
+                run.lost_by("nonconforming"),
+            ];
+            rows.push([vec![format!("{flows}{name}")], told.map(|count| count.to_string()).to_vec()].concat());
+            if name.is_empty() {
+                let values = [pressure.table_bytes, pressure.control_bytes];
+                for (growth, value) in growths.iter_mut().zip(values) {
+                    growth.points.push((flows as f64, value.max(1) as f64));
+                }
+            }
+            let log = |count: u64| (count.max(1) as f64).log10();
+            plot.push((
+                format!("{flows}{}", if name.is_empty() { "" } else { " *" }),
+                vec![log(pressure.table_bytes), log(pressure.control_bytes)],
+            ));
+            entries.push((flows, bound, pressure.table_max, run.lost_by("nonconforming")));
+        }
+    }
+    trial.show("  flows through one port of 10 Gbps, 20 % too much of them\n");
+    let heads =
+        ["flows", "entries", "bytes", "stopped", "XOFFs", "XONs", "control", "its bytes", "untold", "lost", "dropped"];
+    trial.show(&table(&heads, &rows, 1, Layout::Fixed, 2));
+    trial.show("  powers of ten: bytes of the fullest table, bytes of control frames (* bounded)\n");
+    trial.show(&bars("flows", &["table", "control"], 9.0, &plot));
+    let title = "FLORAX: what flows through one port cost";
+    trial.plots.push(("florax-state-cost".to_owned(), svg(title, "flows", &growths, 100.0)));
+    for (flows, bound, table, dropped) in entries {
+        let most = flows.min(bound) as f64;
+        let name = format!("{flows} flows, table of {bound}: entries are no more than either");
+        trial.check(Check::exact(name, "entries", table as f64, Relation::AtMost, most));
+        let name = format!("{flows} flows, table of {bound}: frames of hosts that obey, dropped for not conforming");
+        trial.check(Check::exact(name, "frames", dropped as f64, Relation::Equal, 0.0));
+    }
+    Ok(())
+}
