@@ -53,6 +53,28 @@ fn argument((flag, key, help): (String, String, String), heading: &'static str) 
     Arg::new(key).long(flag).help(help).value_name("VALUE").help_heading(heading)
 }
 
+impl FabricFlags {
+    /// The link of `--rate` and `--delay`, which `delay` may stand for; `None` if either is missing.
+    ///
+    /// # Errors
+    /// Values that are none, a delay of zero, and flags of fabrics.
+    pub fn lone_link(&self, delay: Option<Time>) -> Result<Option<LinkSpec>, Failure> {
+        let of_link = |key: &&String| ["link.rate", "link.delay"].contains(&key.as_str());
+        if let Some(key) = self.values.keys().find(|key| !of_link(key)) {
+            let flag = key.replace('_', "-").replace("link.", "");
+            return Err(Failure::input(format!("--{flag} does not apply to a single link"), "name a kind of fabric"));
+        }
+        let Options { link, .. } = options(self)?;
+        let twice = self.values.contains_key("link.delay") && delay.is_some();
+        let delay = delay.unwrap_or(link.delay);
+        if twice || (self.values.contains_key("link.delay") && delay == Time::ZERO) {
+            let message = if twice { "--length and --delay say the same" } else { "--delay: a link takes time" };
+            return Err(Failure::input(message, "write one of --length 300m and --delay 1500ns"));
+        }
+        Ok((self.values.contains_key("link.rate") && delay > Time::ZERO).then_some(LinkSpec { delay, ..link }))
+    }
+}
+
 impl clap::FromArgMatches for FabricFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let value = |(_, key, _): (String, String, String)| {

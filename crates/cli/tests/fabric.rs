@@ -151,3 +151,34 @@ fn completions_and_manual_pages_know_every_command() {
         "{pages:?}"
     );
 }
+
+#[test]
+fn headroom_of_a_link_and_of_a_fabric() {
+    let ran = run(&["fabric", "headroom", "--rate", "100Gbps", "--length", "300m", "--mtu", "1518B", "--ports", "32", "--json"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let told: Value = serde_json::from_str(&ran.out).unwrap();
+    let port = &told["switches"][0]["ports"][0];
+    // 2 d C = 37,500 bytes, 84 of the call, 480 of reaction, 3 x 1538 (and a byte of rounding).
+    assert_eq!((&port["delay_ps"], &port["headroom_bytes"]), (&Value::from(1_500_000), &Value::from(42_679)));
+    assert_eq!(port["headroom_without_frames_bytes"], 42_679 - 3 * 1538);
+    assert_eq!(port["credits_bytes"], 37_500 + 1 + 84 + 3 * 1538 + 1518);
+    assert_eq!(told["switches"][0]["headroom_bytes"], 32 * 42_679);
+
+    let fabric = [["fabric", "headroom", "fat-tree"].as_slice(), &FAT_TREE].concat();
+    let fits = run(&fabric);
+    assert_eq!(fits.code, Some(0), "{}{}", fits.out, fits.err);
+    assert!(fits.out.contains("S1 and 19 alike"), "{}", fits.out);
+    assert_eq!(run(&[fabric.as_slice(), &["--buffer", "100KB"]].concat()).code, Some(1), "a buffer that is too small");
+
+    for (wrong, what) in [
+        (&["fabric", "headroom"][..], "its rate, and its length or delay"),
+        (&["fabric", "headroom", "--rate", "1Gbps", "--length", "300"], "a length like 300m or 10km"),
+        (&["fabric", "headroom", "--rate", "1Gbps", "--delay", "0ns"], "a link takes time"),
+        (&["fabric", "headroom", "--rate", "1Gbps", "--delay", "1us", "--length", "3m"], "say the same"),
+        (&["fabric", "headroom", "--k", "4", "--rate", "1Gbps", "--length", "3m"], "does not apply to a single link"),
+    ] {
+        let ran = run(wrong);
+        assert_eq!(ran.code, Some(2), "{wrong:?}");
+        assert!(ran.err.contains(what), "{wrong:?}: {}", ran.err);
+    }
+}

@@ -149,6 +149,11 @@ impl Simulation {
         losses.into_iter().map(named).collect()
     }
 
+    /// The most that the buffer of any switch held since the warm-up.
+    pub fn buffer_peak_bytes(&self) -> u64 {
+        self.switches().map(|switch| switch.buffer_max).max().unwrap_or(0)
+    }
+
     /// The counters of all nodes, with what is still under way.
     pub fn ledger(&self, now: Time) -> Ledger {
         let mut total = Ledger::default();

@@ -10,6 +10,7 @@ use fabric::{Fabric, show};
 use record::file::write_whole;
 use std::path::{Path, PathBuf};
 
+mod headroom;
 mod judge;
 mod lost;
 mod pfc;
@@ -85,6 +86,20 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
+    /// Compute XOFF, XON, headroom and credits of each kind of port, and whether the buffer holds them: of a fabric, or
+    /// of one link, `fabric headroom --rate 100Gbps --length 300m`.
+    Headroom {
+        /// A topology file, a scenario, or a kind of fabric with its numbers; without it, one link.
+        #[arg(value_name = "FILE|SCENARIO|KIND")]
+        source: Option<String>,
+        #[command(flatten)]
+        flags: FabricFlags,
+        #[command(flatten)]
+        thresholds: headroom::ThresholdFlags,
+        /// Print one JSON object on standard output, and nothing else there.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// Runs the command.
@@ -109,6 +124,9 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
             convert(input, output, *from, to.unwrap_or_else(|| of_name(output)), &flags.0, *quiet)
         }
         Action::Check { source, flags, pfc, json } if pfc.asked() => pfc::check(source, flags, pfc, *json),
+        Action::Headroom { source, flags, thresholds, json } => {
+            headroom::command(source.as_deref(), flags, thresholds, *json)
+        }
         Action::Check { source, flags, json, .. } => check(source, flags, *json),
     }
 }

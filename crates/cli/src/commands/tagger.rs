@@ -7,7 +7,7 @@ mod budget;
 mod diff;
 mod explain;
 mod export;
-mod headroom;
+pub mod headroom;
 mod marks;
 mod paths;
 mod profile;

@@ -160,7 +160,10 @@ mod tests {
             choose(&names).map(|chosen| chosen.iter().map(|experiment| experiment.id).collect::<Vec<_>>())
         };
         assert_eq!(ids(&["bg/fig1.4"]).unwrap(), ["bg/fig1.4"]);
-        assert_eq!(ids(&["bg"]).unwrap(), ["bg/fig1.1", "bg/fig1.2", "bg/fig1.3", "bg/fig1.4"]);
+        assert_eq!(
+            ids(&["bg"]).unwrap(),
+            ["bg/fig1.1", "bg/fig1.2", "bg/fig1.3", "bg/fig1.4", "bg/fig1.7", "bg/family"]
+        );
         assert_eq!(ids(&[]).unwrap().len(), registry::EXPERIMENTS.len());
         assert!(ids(&["bg/fig1"]).is_err(), "a part of a name is not a name");
         assert!(ids(&["bg", "nothing"]).unwrap_err().to_string().contains("`nothing`"));

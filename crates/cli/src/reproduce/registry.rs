@@ -64,6 +64,10 @@ scenarios! {
     SPREADING = "bg/fig1.2.toml";
     /// One account fills while nothing drains.
     HEADROOM = "bg/fig1.4.toml";
+    /// A long cable under credits.
+    CREDITS = "bg/fig1.7.toml";
+    /// Seven into one, and a bystander.
+    INCAST = "bg/incast.toml";
     /// Poisson arrivals at a deterministic server.
     MD1 = "physics/md1.toml";
     /// One flow, two hosts.
@@ -168,6 +172,24 @@ pub static EXPERIMENTS: &[Experiment] = &[
         quick_seconds: 1,
         choices: bg::HEADROOM_CHOICES,
         run: bg::headroom,
+    },
+    Experiment {
+        id: "bg/fig1.7",
+        title: "credits fill a link exactly when they cover rate x round trip, and nothing is lost",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.7; Katevenis, 1997",
+        seconds: 10,
+        quick_seconds: 3,
+        choices: bg::CREDITS_CHOICES,
+        run: bg::credits,
+    },
+    Experiment {
+        id: "bg/family",
+        title: "flow controls side by side: figure 1.3's bystander, and an incast",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), section 1.1.1.1",
+        seconds: 2,
+        quick_seconds: 2,
+        choices: bg::FAMILY_CHOICES,
+        run: bg::family,
     },
     Experiment {
         id: "pabo/drop",

@@ -107,6 +107,10 @@ pub struct Told {
     pub queues: Vec<(NodeId, u16, u64)>,
     /// Delays of frames from host to host within the measured window, in ps.
     pub delays: Histogram,
+    /// MAC control frames sent.
+    pub control_frames: u64,
+    /// The most that the buffer of a switch held.
+    pub buffer_peak_bytes: u64,
     warm_up: Time,
     duration: Time,
 }
@@ -147,6 +151,8 @@ impl Told {
         simulation.run(&mut told);
         told.summary = simulation.finish(&mut told, false);
         told.pauses.sort_unstable();
+        told.control_frames = simulation.ledger(simulation.now()).control_sent;
+        told.buffer_peak_bytes = simulation.buffer_peak_bytes();
         Ok(told)
     }
 

@@ -1,0 +1,230 @@
+//! `tidegate fabric headroom`: what thresholds, headroom and credits take of a switch's buffer.
+
+use super::counts;
+use crate::commands::tagger::headroom::HeadroomArgs;
+use crate::exit::Exit;
+use crate::fabric_source::{self, FabricFlags};
+use crate::failure::Failure;
+use crate::output::{self, Style, styled};
+use crate::render::numbers::counted;
+use crate::render::table::{Layout, table};
+use fabric::{Fabric, LinkSpec, NodeId};
+use protocols::cbfc::sufficient_credits;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use units::{Bytes, Rate, Time, WIRE_OVERHEAD_BYTES};
+
+/// What the numbers depend on beside the links.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ThresholdFlags {
+    #[command(flatten)]
+    headroom: HeadroomArgs,
+    /// The length of a single link's cable, at 5 ns a metre, instead of --delay: `300m` or `10km`.
+    #[arg(long, value_name = "LENGTH", conflicts_with = "source", value_parser = length, help_heading = "Headroom")]
+    length: Option<Time>,
+    /// Lossless classes; one for 802.3x PAUSE.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Headroom")]
+    classes: u8,
+    /// The ports of a single link's switch, all alike.
+    #[arg(long, value_name = "N", conflicts_with = "source", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Headroom")]
+    ports: Option<u16>,
+    /// The buffer of a switch.
+    #[arg(long, value_name = "SIZE", default_value = "16MB", help_heading = "Headroom")]
+    buffer: Bytes,
+}
+
+/// The delay of a cable of this length.
+fn length(text: &str) -> Result<Time, String> {
+    let text = text.trim();
+    let (number, picoseconds) = match (text.strip_suffix("km"), text.strip_suffix('m')) {
+        (Some(number), _) => (number, 5_000_000),
+        (None, Some(number)) => (number, 5_000),
+        _ => return Err("write a length like 300m or 10km".to_owned()),
+    };
+    let metres: u64 = number.trim().parse().map_err(|_| "write a whole number of m or km, like 300m".to_owned())?;
+    metres
+        .checked_mul(picoseconds)
+        .filter(|&delay| delay > 0)
+        .map(Time::from_ps)
+        .ok_or_else(|| "a cable has a length above zero that fits a planet".to_owned())
+}
+
+/// One kind of port: what a lossless class of it needs, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Need {
+    rate: Rate,
+    delay: Time,
+    /// What may still arrive after XOFF.
+    headroom: u64,
+    /// The same by a formula that forgets whole frames.
+    without_frames: u64,
+    /// What an account must still hold when it sends XON, so that its port never idles until data comes.
+    xon: u64,
+    xoff: u64,
+    credits: u64,
+}
+
+impl Need {
+    fn of(link: &LinkSpec, flags: &ThresholdFlags) -> Need {
+        let (rate, delay, mtu) = (link.rate, link.delay, flags.headroom.mtu.get());
+        let headroom = model::parameters::headroom_bytes(rate, delay, mtu, flags.headroom.reaction);
+        let frames = 3 * (mtu + WIRE_OVERHEAD_BYTES);
+        // XON may wait for a frame on the wire, as XOFF may, and the first frame that it lets go must arrive whole.
+        let xon = headroom - (mtu + WIRE_OVERHEAD_BYTES);
+        let credits = sufficient_credits(rate, delay, mtu, mtu);
+        Need { rate, delay, headroom, without_frames: headroom - frames, xon, xoff: xon + 2 * mtu, credits }
+    }
+
+    /// What it takes of the buffer under PFC.
+    fn with_pfc(&self) -> u64 {
+        self.xoff + self.headroom
+    }
+
+    fn json(&self, ports: u64) -> Value {
+        json!({
+            "rate_bps": self.rate.as_bps(), "delay_ps": self.delay.as_ps(), "ports": ports,
+            "xoff_bytes": self.xoff, "xon_bytes": self.xon, "headroom_bytes": self.headroom,
+            "headroom_without_frames_bytes": self.without_frames, "credits_bytes": self.credits,
+        })
+    }
+}
+
+/// Switches that are alike: how many, the first one's name, and its ports by kind.
+struct Alike {
+    count: u64,
+    name: String,
+    ports: Vec<(Need, u64)>,
+}
+
+impl Alike {
+    fn sum(&self, flags: &ThresholdFlags, of: impl Fn(&Need) -> u64) -> u64 {
+        self.ports.iter().map(|(need, ports)| of(need) * ports).sum::<u64>() * u64::from(flags.classes)
+    }
+}
+
+/// Runs the command: 1 if a switch's buffer does not hold what its ports need.
+///
+/// # Errors
+/// Bad input.
+pub fn command(
+    source: Option<&str>,
+    flags: &FabricFlags,
+    thresholds: &ThresholdFlags,
+    json: bool,
+) -> Result<Exit, Failure> {
+    let (heading, alike) = match source {
+        Some(source) => {
+            let fabric = fabric_source::find(source, flags, None)?.fabric;
+            (format!("{}: {}", styled(source, Style::Strong), counts(&fabric)), of_fabric(&fabric, thresholds))
+        }
+        None => of_link(flags, thresholds)?,
+    };
+    let buffer = thresholds.buffer.get();
+    let fits = |alike: &Alike| alike.sum(thresholds, Need::with_pfc) <= buffer;
+    let all_fit = alike.iter().all(fits);
+    if json {
+        let switches: Vec<Value> = alike
+            .iter()
+            .map(|alike| {
+                json!({
+                    "first": alike.name, "switches": alike.count,
+                    "ports": alike.ports.iter().map(|(need, ports)| need.json(*ports)).collect::<Value>(),
+                    "headroom_bytes": alike.sum(thresholds, |need| need.headroom),
+                    "pfc_bytes": alike.sum(thresholds, Need::with_pfc),
+                    "cbfc_bytes": alike.sum(thresholds, |need| need.credits), "fits": fits(alike),
+                })
+            })
+            .collect();
+        let (mtu, reaction) = (thresholds.headroom.mtu.get(), thresholds.headroom.reaction);
+        let whole = json!({
+            "mtu_bytes": mtu, "reaction_bit_times": reaction, "classes": thresholds.classes,
+            "buffer_bytes": buffer, "switches": switches,
+        });
+        output::print(&format!("{whole:#}\n"))?;
+    } else {
+        output::print(&as_text(&heading, &alike, thresholds))?;
+    }
+    Ok(if all_fit { Exit::Done } else { Exit::CheckFailed })
+}
+
+fn of_link(flags: &FabricFlags, thresholds: &ThresholdFlags) -> Result<(String, Vec<Alike>), Failure> {
+    let help = || "write --rate 100Gbps and --length 300m or --delay 1500ns, or name a fabric".to_owned();
+    let link = flags.lone_link(thresholds.length)?;
+    let Some(link) = link else { return Err(Failure::input("a link needs its rate, and its length or delay", help())) };
+    let ports = u64::from(thresholds.ports.unwrap_or(1));
+    let alike = Alike { count: 1, name: "the switch".to_owned(), ports: vec![(Need::of(&link, thresholds), ports)] };
+    Ok((format!("{} of {} and {}", counted(ports, "port"), link.rate, link.delay), vec![alike]))
+}
+
+fn of_fabric(fabric: &Fabric, thresholds: &ThresholdFlags) -> Vec<Alike> {
+    let mut found: BTreeMap<Vec<(u64, u64, u64)>, (u64, NodeId)> = BTreeMap::new();
+    for switch in fabric.switches() {
+        let mut kinds: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+        for port in fabric.ports(switch) {
+            let link = fabric.link(port.link);
+            *kinds.entry((link.rate.as_bps(), link.delay.as_ps())).or_default() += 1;
+        }
+        let kinds = kinds.into_iter().map(|((rate, delay), ports)| (rate, delay, ports)).collect();
+        found.entry(kinds).or_insert((0, switch)).0 += 1;
+    }
+    let mut all: Vec<(NodeId, Alike)> = found
+        .into_iter()
+        .map(|(kinds, (count, first))| {
+            let need = |&(bps, ps, ports): &(u64, u64, u64)| {
+                let link = LinkSpec::new(Rate::from_bps(bps).unwrap_or(Rate::MIN), Time::from_ps(ps));
+                (Need::of(&link, thresholds), ports)
+            };
+            let ports = kinds.iter().map(need).collect();
+            (first, Alike { count, name: fabric.name(first).to_owned(), ports })
+        })
+        .collect();
+    all.sort_by_key(|alike| alike.0);
+    all.into_iter().map(|alike| alike.1).collect()
+}
+
+fn as_text(heading: &str, alike: &[Alike], flags: &ThresholdFlags) -> String {
+    let mut text = format!("{heading}\n");
+    let basis = format!(
+        "frames up to {}, {} bit times of reaction, {} of buffer, {}",
+        flags.headroom.mtu,
+        flags.headroom.reaction,
+        flags.buffer,
+        counted(flags.classes.into(), "lossless class").replace("classs", "classes"),
+    );
+    text += &format!("  {}\n", styled(&basis, Style::Faint));
+    let mut rows = Vec::new();
+    for alike in alike {
+        for (need, ports) in &alike.ports {
+            let bytes = |bytes: u64| Bytes(bytes).to_string();
+            rows.push(vec![
+                alike.name.clone(),
+                need.rate.to_string(),
+                need.delay.to_string(),
+                ports.to_string(),
+                bytes(need.xoff),
+                bytes(need.xon),
+                bytes(need.headroom),
+                bytes(need.without_frames),
+                bytes(need.credits),
+            ]);
+        }
+    }
+    let header = ["switch", "rate", "delay", "ports", "XOFF", "XON", "headroom", "without frames", "credits"];
+    text += &table(&header, &rows, 1, Layout::Fixed, 2);
+    for alike in alike {
+        let buffer = flags.buffer.get();
+        let (pfc, credits) = (alike.sum(flags, Need::with_pfc), alike.sum(flags, |need| need.credits));
+        let headroom = alike.sum(flags, |need| need.headroom);
+        let share = |bytes: u64| format!("{} ({:.1} %)", Bytes(bytes), 100.0 * bytes as f64 / buffer.max(1) as f64);
+        let who =
+            if alike.count == 1 { alike.name.clone() } else { format!("{} and {} alike", alike.name, alike.count - 1) };
+        let mark = if pfc <= buffer { styled("ok  ", Style::Good) } else { styled("FAIL", Style::Bad) };
+        text += &format!(
+            "  {mark}  {who}: PFC {}, of which headroom {}; credits {}\n",
+            share(pfc),
+            share(headroom),
+            share(credits)
+        );
+    }
+    text
+}

@@ -1,0 +1,174 @@
+//! Figure 1.7: what credits a cable needs.
+
+use crate::failure::Failure;
+use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::plot::bars;
+use crate::reproduce::registry::{CREDITS, Choice};
+use crate::reproduce::trial::{Told, Trial};
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+
+/// When room is granted is not given.
+pub const CHOICES: &[Choice] = &[
+    Choice { source: &CREDITS, key: "switch.flow_control.update", alternatives: &["1B", "12KB"] },
+    Choice { source: &CREDITS, key: "switch.flow_control.regrant", alternatives: &["10us", "10ms"] },
+];
+
+/// Of the frames of the scenario, from destination address to FCS, and what of it is payload.
+const FRAME: u64 = 1518;
+const PAYLOAD: f64 = 1472.0;
+/// Five nanoseconds a metre.
+const METRES: [u64; 4] = [20, 200, 1_000, 10_000];
+/// Senders of the incast.
+const SENDERS: u64 = 6;
+
+/// The long cable.
+struct Cable {
+    delay: Time,
+    rate: Rate,
+}
+
+impl Cable {
+    fn frame(&self) -> Time {
+        self.rate.serialise(FRAME + WIRE_OVERHEAD_BYTES)
+    }
+
+    /// From the start of a frame to the arrival of the message that gives its room back.
+    fn round_trip(&self) -> Time {
+        self.frame() + self.rate.serialise(64 + WIRE_OVERHEAD_BYTES) + self.delay * 2
+    }
+
+    /// Frames of credits that cover rate x round trip.
+    fn enough(&self) -> u64 {
+        self.round_trip().as_ps().div_ceil(self.frame().as_ps())
+    }
+
+    /// The share of the link that `frames` of credits can use.
+    fn share(&self, frames: u64) -> f64 {
+        (frames as f64 * self.frame().as_ps() as f64 / self.round_trip().as_ps() as f64).min(1.0)
+    }
+
+    /// A run with these credits: the share of the link that was used, and what it told.
+    fn run(&self, trial: &Trial, credits: &str) -> Result<(f64, Told), Failure> {
+        // Enough round trips that a frame more or less is no matter, after one third to warm up.
+        let third = Time::from_us((self.round_trip() * 100).as_ps() / 1_000_000 + 50);
+        let us = |time: Time| format!("\"{}us\"", time.as_ps() / 1_000_000);
+        let told = trial.run(
+            &CREDITS,
+            &[
+                ("fabric.link.edge.delay", format!("\"{}ns\"", self.delay.as_ps() / 1000)),
+                ("switch.flow_control.credits", format!("\"{credits}\"")),
+                ("measure.warm_up", us(third)),
+                ("record.throughput.every", us(third)),
+                ("duration", us(third * 3)),
+            ],
+        )?;
+        let wire = told.goodput(0) * (FRAME + WIRE_OVERHEAD_BYTES) as f64 / PAYLOAD;
+        Ok((wire / self.rate.as_bps() as f64, told))
+    }
+}
+
+/// Runs `bg/fig1.7`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn credits(trial: &mut Trial) -> Result<(), Failure> {
+    let cables = trial.shorten("cable lengths", METRES.len() as u64, 3) as usize;
+    let mut lost = 0;
+    for &metres in &METRES[..cables] {
+        let cable = Cable { delay: Time::from_ns(5 * metres), rate: Rate::from_gbps(100) };
+        let enough = cable.enough();
+        let mut steps = vec![1, enough / 4, enough / 2, enough - 1, enough, enough + 2, 2 * enough];
+        steps.retain(|&frames| frames > 0);
+        steps.sort_unstable();
+        steps.dedup();
+        let mut rows = Vec::new();
+        let at = |what: &str| format!("{metres} m: {what}");
+        let (mut worst, mut full_too_early, mut full) = (0.0f64, 0.0f64, 1.0f64);
+        for frames in steps {
+            let (share, told) = cable.run(trial, &format!("{}B", frames * FRAME))?;
+            lost += told.overflowed();
+            let expected = cable.share(frames);
+            worst = worst.max((share - expected).abs());
+            if frames < enough {
+                full_too_early = full_too_early.max(share);
+            } else {
+                full = full.min(share);
+            }
+            let label = format!("{frames} ({:.2})", frames as f64 / enough as f64);
+            rows.push((label, vec![100.0 * share, 100.0 * expected]));
+        }
+        trial.show(&format!(
+            "  {metres} m: share of 100 Gbps in % over credits in frames (and as a share of the {enough} that cover rate x \
+             round trip)\n"
+        ));
+        trial.show(&bars("credits", &["measured", "closed form"], 100.0, &rows));
+        let formula = "credits x rate / (rate x round trip), at most the rate: computed";
+        let name = at("largest distance of the throughput from the closed form");
+        trial.check(Check::new(name, "%", 100.0 * worst, Relation::AtMost, 0.0, 0.5).note(formula));
+        let name = at("with credits that cover rate x round trip the link is full");
+        trial.check(Check::new(name, "%", 100.0 * full, Relation::AtLeast, 100.0, 0.3));
+        let name = at("with a frame less, or fewer, it is not");
+        let most = 100.0 * cable.share(enough - 1);
+        trial.check(Check::new(name, "%", 100.0 * full_too_early, Relation::AtMost, most, 0.3).note(formula));
+        let (auto, told) = cable.run(trial, "auto")?;
+        lost += told.overflowed();
+        trial.check(Check::new(
+            at("with computed credits the link is full"),
+            "%",
+            100.0 * auto,
+            Relation::AtLeast,
+            100.0,
+            0.3,
+        ));
+    }
+    trial.check(Check::exact(
+        "frames lost to full queues, over all of it",
+        "frames",
+        lost as f64,
+        Relation::Equal,
+        0.0,
+    ));
+    incast(trial)
+}
+
+/// Six hosts into one over the long cable: whatever the credits are, and whatever the links lose, nothing is lost
+/// for want of room.
+fn incast(trial: &mut Trial) -> Result<(), Failure> {
+    let pairs: Vec<String> = (1..=SENDERS).map(|host| format!("[\"H{host}\", \"H{}\"]", SENDERS + 1)).collect();
+    let pairs = format!("[{}]", pairs.join(", "));
+    let run = |more: &[(&str, &str)]| {
+        let mut changes = vec![("fabric.left", SENDERS.to_string()), ("traffic.0.pairs", pairs.clone())];
+        changes.extend(more.iter().map(|(key, value)| (*key, (*value).to_owned())));
+        trial.run(&CREDITS, &changes)
+    };
+    let smallest = ("switch.flow_control.credits", "\"1518B\"");
+    let mut checks = Vec::new();
+    for (what, more) in [
+        ("computed credits", &[][..]),
+        ("credits for one frame", &[smallest]),
+        (
+            "computed credits, links that lose one frame in 1000",
+            &[("fabric.link.loss", "0.001"), ("fabric.link.edge.loss", "0.001")],
+        ),
+        (
+            "credits for one frame, the same links",
+            &[smallest, ("fabric.link.loss", "0.001"), ("fabric.link.edge.loss", "0.001")],
+        ),
+    ] {
+        let told = run(more)?;
+        let name = format!("six into one, {what}: frames lost to full queues");
+        checks.push(Check::exact(name, "frames", told.overflowed() as f64, Relation::Equal, 0.0));
+        let name = format!("six into one, {what}: goodput in the last part of the run");
+        checks.push(Check::new(name, "Gbps", told.total_goodput() / 1e9, Relation::Above, 0.0, 0.0));
+    }
+    for (what, more) in [
+        ("hosts that send whatever the credits say", ("host.obeys_pause", "false")),
+        ("no flow control", ("switch.flow_control", "\"none\"")),
+    ] {
+        let told = run(&[more])?;
+        let name = format!("negative control: six into one, {what}: frames lost to full queues");
+        checks.push(Check::exact(name, "frames", told.overflowed() as f64, Relation::Above, 0.0));
+    }
+    checks.into_iter().for_each(|check| trial.check(check));
+    Ok(())
+}

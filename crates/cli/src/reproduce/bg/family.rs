@@ -1,0 +1,123 @@
+//! The family of flow controls, side by side: figure 1.3's head-of-line blocking and an incast.
+
+use crate::failure::Failure;
+use crate::render::table::{Layout, table};
+use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::registry::{Choice, INCAST, SPREADING, Source};
+use crate::reproduce::trial::{Told, Trial};
+
+/// Thresholds are not given.
+pub const CHOICES: &[Choice] = &[
+    Choice { source: &SPREADING, key: "switch.buffer", alternatives: &["2MB", "16MB"] },
+    Choice { source: &INCAST, key: "fabric.link.edge.rate", alternatives: &["80Gbps", "400Gbps"] },
+];
+
+/// Each kind as a scenario writes it; thresholds as fig1.2.toml where a kind has them.
+const KINDS: [(&str, &str); 4] = [
+    ("none", "\"none\""),
+    ("PAUSE", "{ kind = \"pause\", xoff = \"100KB\" }"),
+    ("PFC", "{ kind = \"pfc\", priorities = [3], xoff = \"100KB\" }"),
+    ("CBFC", "{ kind = \"cbfc\", priorities = [3] }"),
+];
+const MEASURED: &str = "the other side is measured";
+
+/// What a kind did in a scenario.
+struct Line {
+    kind: &'static str,
+    /// Goodput by entry, the bystander last, in Gbps.
+    goodput: Vec<f64>,
+    told: Told,
+}
+
+impl Line {
+    fn bystander(&self) -> f64 {
+        self.goodput.last().copied().unwrap_or(0.0)
+    }
+    /// Of those that share the congested port.
+    fn sharing(&self) -> &[f64] {
+        &self.goodput[..self.goodput.len() - 1]
+    }
+    /// (sum x)^2 / (n sum x^2) of those that share the congested port.
+    fn jain(&self) -> f64 {
+        let (sum, squares) = self.sharing().iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+        if squares > 0.0 { sum * sum / (self.sharing().len() as f64 * squares) } else { 0.0 }
+    }
+}
+
+/// `source` under `flow_control`, with the entries that share the congested port, or without them.
+fn line(
+    trial: &Trial,
+    source: &Source,
+    (kind, flow_control): (&'static str, &str),
+    entries: usize,
+    congested: bool,
+) -> Result<Line, Failure> {
+    let mut changes = vec![("switch.flow_control", flow_control.to_owned())];
+    let sizes: Vec<String> = (0..entries - 1).map(|entry| format!("traffic.{entry}.size")).collect();
+    if !congested {
+        // They are done before the measurement begins.
+        changes.extend(sizes.iter().map(|key| (key.as_str(), "1B".to_owned())));
+    }
+    let told = trial.run(source, &changes)?;
+    let goodput = (0..entries).map(|entry| told.goodput(entry) / 1e9).collect();
+    Ok(Line { kind, goodput, told })
+}
+
+/// Runs `bg/family`.
+///
+/// # Errors
+/// If a scenario is wrong.
+pub fn family(trial: &mut Trial) -> Result<(), Failure> {
+    for (name, source, entries) in [("figure 1.3", &SPREADING, 3), ("incast", &INCAST, 8)] {
+        let alone = line(trial, source, KINDS[0], entries, false)?.bystander();
+        let lines: Vec<Line> =
+            KINDS.iter().map(|&kind| line(trial, source, kind, entries, true)).collect::<Result<_, _>>()?;
+        let seconds = lines[0].told.summary.simulated_ps as f64 / 1e12;
+        let rows: Vec<Vec<String>> = lines
+            .iter()
+            .map(|line| {
+                let told = &line.told;
+                vec![
+                    line.kind.to_owned(),
+                    format!("{:.2}", line.bystander()),
+                    format!("{:.2}", line.sharing().iter().sum::<f64>()),
+                    format!("{:.3}", line.jain()),
+                    told.overflowed().to_string(),
+                    format!("{:.0}", told.control_frames as f64 / seconds),
+                    format!("{:.0}", told.control_frames as f64 * 64.0 / seconds / 1000.0),
+                    format!("{:.1}", told.buffer_peak_bytes as f64 / 1000.0),
+                ]
+            })
+            .collect();
+        trial.show(&format!("  {name}: goodput in Gbps (the bystander alone: {alone:.2})\n"));
+        let header =
+            ["", "bystander", "congested", "Jain", "frames lost", "control frames/s", "control kB/s", "buffer kB"];
+        trial.show(&table(&header, &rows, 1, Layout::Fixed, 2));
+        let capacity = 10.0 * 1000.0 / 1082.0;
+        for line in &lines[1..] {
+            let kind = line.kind;
+            let lost = line.told.overflowed() as f64;
+            let at = |what: &str| format!("{name}: {kind}: {what}");
+            trial.check(Check::exact(at("frames lost to full queues"), "frames", lost, Relation::Equal, 0.0));
+            let sum = line.sharing().iter().sum();
+            let tolerance = 0.02 * capacity;
+            trial.check(Check::new(
+                at("the congested port is full"),
+                "Gbps",
+                sum,
+                Relation::Equal,
+                capacity,
+                tolerance,
+            ));
+            let name = at("the bystander, whose path is free, loses more than a tenth");
+            trial.check(Check::new(name, "Gbps", line.bystander(), Relation::Below, 0.9 * alone, 0.0).note(MEASURED));
+        }
+        let none = &lines[0];
+        let control = |what: &str| format!("{name}: negative control: without flow control {what}");
+        let lost = none.told.overflowed() as f64;
+        trial.check(Check::exact(control("frames are lost"), "frames", lost, Relation::Above, 0.0));
+        let name = control("the bystander keeps its rate");
+        trial.check(Check::new(name, "Gbps", none.bystander(), Relation::Equal, alone, 0.01 * alone).note(MEASURED));
+    }
+    Ok(())
+}
