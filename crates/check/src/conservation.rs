@@ -24,6 +24,8 @@ pub enum Cause {
     LosslessNoRoom,
     /// No room for what trimming left of a frame.
     HeaderNoRoom,
+    /// A watchdog dropped what a pause storm held.
+    PauseStorm,
     /// The link was down, or failed with the frame on it.
     LinkDown,
     /// The link's configured loss.
@@ -55,6 +57,7 @@ impl Cause {
         Cause::NoRoom,
         Cause::LosslessNoRoom,
         Cause::HeaderNoRoom,
+        Cause::PauseStorm,
         Cause::LinkDown,
         Cause::LinkLoss,
         Cause::BitError,
@@ -79,6 +82,7 @@ impl Cause {
             Cause::NoRoom => "queue full",
             Cause::LosslessNoRoom => "lossless queue full",
             Cause::HeaderNoRoom => "header queue full",
+            Cause::PauseStorm => "pause storm",
             Cause::LinkDown => "link down",
             Cause::LinkLoss => "link loss",
             Cause::BitError => "bit error",

@@ -6,6 +6,8 @@
 pub enum Family {
     /// When a switch stops its neighbour.
     FlowControl,
+    /// What ends pauses that last too long.
+    Watchdog,
     /// What becomes of a frame that finds no room.
     Overload,
     /// How a switch marks frames.
@@ -25,6 +27,7 @@ impl Family {
     pub const fn key(self) -> &'static str {
         match self {
             Family::FlowControl => "switch.flow_control",
+            Family::Watchdog => "switch.watchdog",
             Family::Overload => "switch.overload",
             Family::Marking => "switch.marking",
             Family::Scheduler => "switch.scheduler",

@@ -29,6 +29,7 @@ pub mod tags;
 pub mod tcp;
 pub mod transport;
 pub mod trim;
+pub mod watchdog;
 pub mod trimming;
 
 pub use settings::ParameterError;

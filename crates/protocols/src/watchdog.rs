@@ -1,0 +1,194 @@
+//! The pause-storm watchdog: a queue that a neighbour stops for too long is no longer stopped by it.
+//!
+//! ```text
+//!             stopped for `detect` without a break
+//!   healthy  ------------------------------------>  stormed: its frames are dropped, or sent all the same
+//!            <------------------------------------
+//!             no pause heard for `restore`
+//! ```
+//!
+//! A network card that goes mad, or a deadlock, pauses for ever, and what it pauses spreads. Operators bound that.
+
+use crate::describe::{Family, Mechanism, Parameter};
+use units::Time;
+
+/// Classes of a port.
+const CLASSES: usize = 8;
+
+/// The watchdog as users meet it.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "watchdog",
+    family: Family::Watchdog,
+    title: "a queue that is paused for too long drops, or goes on",
+    source: "SONiC, PFC watchdog",
+    parameters: &[
+        Parameter {
+            key: "detect",
+            default: "200ms",
+            meaning: "a queue stopped this long without a break is in a storm, a positive time",
+            source: "SONiC: the usual detection time",
+        },
+        Parameter {
+            key: "restore",
+            default: "200ms",
+            meaning: "the storm is over when no pause was heard for this long, a positive time",
+            source: "SONiC: the usual restoration time",
+        },
+        Parameter {
+            key: "action",
+            default: "drop",
+            meaning: "what becomes of the queue's frames in a storm: drop, or forward whatever the pauses say",
+            source: "SONiC: drop is the default",
+        },
+    ],
+};
+
+/// What becomes of a queue's frames in a storm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// They are lost.
+    Drop,
+    /// They leave whatever the pauses say.
+    Forward,
+}
+
+/// When a storm begins and ends, and what happens in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WatchdogParameters {
+    /// Stopped this long without a break: a storm. Positive.
+    pub detect: Time,
+    /// No pause heard for this long: over. Positive.
+    pub restore: Time,
+    /// Meanwhile.
+    pub action: Action,
+}
+
+/// What a look found: classes whose storm began and ended, a bit each, and when to look again, if nothing is heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Storms that began.
+    pub begun: u8,
+    /// Storms that ended.
+    pub ended: u8,
+    /// When to look again; [`Time::MAX`] for when the next pause is heard.
+    pub again: Time,
+}
+
+/// The queues of one port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Watchdog {
+    stormed: u8,
+    /// When the last pause of each class was heard.
+    heard: [Time; CLASSES],
+}
+
+impl Watchdog {
+    /// The classes in a storm, a bit each.
+    #[inline]
+    pub fn stormed(&self) -> u8 {
+        self.stormed
+    }
+
+    /// A pause of these classes was heard.
+    pub fn hear(&mut self, now: Time, classes: u8) {
+        for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
+            self.heard[class] = now;
+        }
+    }
+
+    /// Looks at `now`, given since when each class is stopped.
+    pub fn look(&mut self, now: Time, parameters: &WatchdogParameters, stopped: [Option<Time>; CLASSES]) -> Look {
+        let mut look = Look { begun: 0, ended: 0, again: Time::MAX };
+        for class in 0..CLASSES {
+            let bit = 1 << class;
+            if self.stormed & bit != 0 {
+                let over = self.heard[class].saturating_add(parameters.restore);
+                if over > now {
+                    look.again = look.again.min(over);
+                    continue;
+                }
+                self.stormed &= !bit;
+                look.ended |= bit;
+            }
+            let Some(since) = stopped[class] else { continue };
+            let begins = since.saturating_add(parameters.detect);
+            // A storm that is over begins anew only with a new pause.
+            if begins <= now && look.ended & bit == 0 {
+                self.stormed |= bit;
+                look.begun |= bit;
+                look.again = look.again.min(self.heard[class].saturating_add(parameters.restore).max(now));
+            } else if begins > now {
+                look.again = look.again.min(begins);
+            }
+        }
+        look
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    const PARAMETERS: WatchdogParameters =
+        WatchdogParameters { detect: Time::from_us(200), restore: Time::from_us(300), action: Action::Drop };
+
+    fn stopped(class: usize, since_us: u64) -> [Option<Time>; CLASSES] {
+        let mut stopped = [None; CLASSES];
+        stopped[class] = Some(Time::from_us(since_us));
+        stopped
+    }
+
+    #[test]
+    fn a_storm_begins_after_detect_and_ends_restore_after_the_last_pause() {
+        let mut dog = Watchdog::default();
+        dog.hear(Time::from_us(10), 1 << 3);
+        let early = dog.look(Time::from_us(209), &PARAMETERS, stopped(3, 10));
+        assert_eq!(early, Look { begun: 0, ended: 0, again: Time::from_us(210) });
+        let begins = dog.look(Time::from_us(210), &PARAMETERS, stopped(3, 10));
+        assert_eq!(begins, Look { begun: 1 << 3, ended: 0, again: Time::from_us(310) });
+        dog.hear(Time::from_us(250), 1 << 3);
+        let goes_on = dog.look(Time::from_us(310), &PARAMETERS, stopped(3, 10));
+        assert_eq!(goes_on, Look { begun: 0, ended: 0, again: Time::from_us(550) });
+        let over = dog.look(Time::from_us(550), &PARAMETERS, [None; CLASSES]);
+        assert_eq!((over, dog.stormed()), (Look { begun: 0, ended: 1 << 3, again: Time::MAX }, 0));
+    }
+
+    /// Whatever happens, no class is stopped and unattended for longer than `detect`, none is in a storm longer than
+    /// `restore` after the last pause, and storms begin and end by turns.
+    #[test]
+    fn agrees_with_the_definition() {
+        for seed in 0..100 {
+            let mut stream = Stream::new(seed, 0, 0);
+            let mut dog = Watchdog::default();
+            let (mut since, mut heard): (Option<u64>, u64) = (None, 0);
+            let (mut look_at, mut storm) = (Time::MAX, false);
+            for us in 1..20_000u64 {
+                let now = Time::from_us(us);
+                match stream.below(400) {
+                    0 if since.is_some() => since = None,
+                    1 | 2 => {
+                        dog.hear(now, 1 << 5);
+                        heard = us;
+                        since = since.or(Some(us));
+                        look_at = look_at.min(now + PARAMETERS.detect);
+                    }
+                    _ => {}
+                }
+                if look_at <= now {
+                    let mut all = [None; CLASSES];
+                    all[5] = since.map(Time::from_us);
+                    let look = dog.look(now, &PARAMETERS, all);
+                    assert!(look.again > now, "seed {seed}: a look that leads to a look at once");
+                    look_at = look.again;
+                    assert!(look.begun == 0 || !storm);
+                    assert!(look.ended == 0 || storm);
+                    assert!(look.begun == 0 || since.is_some_and(|since| us - since >= 200));
+                    assert!(look.ended == 0 || us - heard >= 300);
+                    storm = dog.stormed() != 0;
+                }
+                assert!(!storm || us - heard < 300 + 200, "seed {seed}: a storm that does not end");
+            }
+        }
+    }
+}
