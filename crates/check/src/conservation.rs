@@ -53,7 +53,7 @@ impl Cause {
     pub const COUNT: usize = Cause::ALL.len();
 
     /// All causes, in the order of their indices.
-    pub const ALL: [Cause; 13] = [
+    pub const ALL: [Cause; 14] = [
         Cause::NoRoom,
         Cause::LosslessNoRoom,
         Cause::HeaderNoRoom,

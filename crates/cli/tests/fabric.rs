@@ -154,7 +154,9 @@ fn completions_and_manual_pages_know_every_command() {
 
 #[test]
 fn headroom_of_a_link_and_of_a_fabric() {
-    let ran = run(&["fabric", "headroom", "--rate", "100Gbps", "--length", "300m", "--mtu", "1518B", "--ports", "32", "--json"]);
+    let ran = run(&[
+        "fabric", "headroom", "--rate", "100Gbps", "--length", "300m", "--mtu", "1518B", "--ports", "32", "--json",
+    ]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     let told: Value = serde_json::from_str(&ran.out).unwrap();
     let port = &told["switches"][0]["ports"][0];

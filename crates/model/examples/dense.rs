@@ -36,6 +36,7 @@ fn main() {
         headroom_bytes: None,
         quanta: 65535,
         reaction_bit_times: 3840,
+        watchdog: None,
     };
     let setup = Setup {
         forwarding: Forwarding::build(&fabric, Mode::ShortestPath).unwrap(),
@@ -63,6 +64,7 @@ fn main() {
             reply_class: Some(6),
             obeys_pause: true,
             hears_trims: true,
+            pause_storm: None,
             on_bounce: Default::default(),
             stopping: Default::default(),
             ttl: 64,

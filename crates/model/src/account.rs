@@ -47,6 +47,8 @@ pub struct Ledger {
     pub pauses_sent: u64,
     /// XON decisions.
     pub resumes_sent: u64,
+    /// Pause storms that a watchdog found.
+    pub pause_storms: u64,
     /// The first frame that a lossless class lost: when, at which node and ingress port, of which class.
     pub first_lossless_drop: Option<(Time, u32, u16, u8)>,
     /// The first header that was lost for want of room: when, at which node, and by which port it had come.
@@ -88,6 +90,7 @@ impl Ledger {
         self.control_lost += other.control_lost;
         self.pauses_sent += other.pauses_sent;
         self.resumes_sent += other.resumes_sent;
+        self.pause_storms += other.pause_storms;
         self.first_lossless_drop = self.first_lossless_drop.into_iter().chain(other.first_lossless_drop).min();
         self.first_header_loss = self.first_header_loss.into_iter().chain(other.first_header_loss).min();
         self.spurious_trims += other.spurious_trims;

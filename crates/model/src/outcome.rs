@@ -413,6 +413,13 @@ impl Simulation {
             warnings.push(format!("links lost {lossy} frames: flow control cannot prevent that"));
         }
         warnings.extend(self.header_warning(ledger));
+        if ledger.pause_storms > 0 {
+            let dropped = ledger.packets.dropped_by(Cause::PauseStorm).frames;
+            let storms = ledger.pause_storms;
+            warnings.push(format!(
+                "watchdogs found {storms} pause storms and dropped {dropped} frames that waited in them"
+            ));
+        }
         warnings.extend(self.storms.as_ref().and_then(Storms::warning));
         warnings
     }

@@ -9,6 +9,7 @@ use protocols::pabo::BounceParameters;
 use protocols::transport::TransportParameters;
 use protocols::trim::TrimParameters;
 use protocols::trimming::{Control, ControlParameters};
+use protocols::watchdog::WatchdogParameters;
 use units::{Rate, Time};
 
 pub use crate::tags::{TagError, TagRules};
@@ -162,6 +163,8 @@ pub struct PauseParameters {
     /// From the arrival of a pause to its effect, in bit times of the link (802.1Qbb annex O allows 3840
     /// to 10GBASE-R and 614.4 ns in general).
     pub reaction_bit_times: u64,
+    /// What ends pauses that last too long, at switches.
+    pub watchdog: Option<WatchdogParameters>,
 }
 
 /// Credit-based flow control, see [`protocols::cbfc`].
@@ -348,6 +351,8 @@ pub struct HostParameters {
     pub obeys_pause: bool,
     /// Whether receivers tell their senders of trimmed frames.
     pub hears_trims: bool,
+    /// A host whose network card has gone mad.
+    pub pause_storm: Option<PauseStorm>,
     /// What senders do about frames of their own that switches bounced back to them.
     pub on_bounce: OnBounce,
     /// Who does not stop, and what senders do when their host is stopped.
@@ -365,6 +370,17 @@ pub struct Stopping {
     pub disobedient: Vec<u32>,
     /// Whether a sender halves its window or rate, at most once a round trip, when its host is told to stop it.
     pub halves: bool,
+}
+
+/// A host that tells its switch to stop, again and again, whatever happens: all lossless classes, or its whole link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseStorm {
+    /// The host.
+    pub node: NodeId,
+    /// From when.
+    pub at: Time,
+    /// Until when; `None`: for ever.
+    pub until: Option<Time>,
 }
 
 /// How a switch chooses among equal-cost ports.

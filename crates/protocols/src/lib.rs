@@ -29,8 +29,8 @@ pub mod tags;
 pub mod tcp;
 pub mod transport;
 pub mod trim;
-pub mod watchdog;
 pub mod trimming;
+pub mod watchdog;
 
 pub use settings::ParameterError;
 

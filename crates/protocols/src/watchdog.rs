@@ -4,7 +4,7 @@
 //!             stopped for `detect` without a break
 //!   healthy  ------------------------------------>  stormed: its frames are dropped, or sent all the same
 //!            <------------------------------------
-//!             no pause heard for `restore`
+//!             not told to stop for `restore`
 //! ```
 //!
 //! A network card that goes mad, or a deadlock, pauses for ever, and what it pauses spreads. Operators bound that.
@@ -31,7 +31,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "restore",
             default: "200ms",
-            meaning: "the storm is over when no pause was heard for this long, a positive time",
+            meaning: "the storm is over when no pause was in force for this long, a positive time",
             source: "SONiC: the usual restoration time",
         },
         Parameter {
@@ -57,7 +57,7 @@ pub enum Action {
 pub struct WatchdogParameters {
     /// Stopped this long without a break: a storm. Positive.
     pub detect: Time,
-    /// No pause heard for this long: over. Positive.
+    /// No pause in force for this long: over. Positive.
     pub restore: Time,
     /// Meanwhile.
     pub action: Action,
@@ -78,8 +78,8 @@ pub struct Look {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Watchdog {
     stormed: u8,
-    /// When the last pause of each class was heard.
-    heard: [Time; CLASSES],
+    /// Until when the last call stops each class.
+    told_until: [Time; CLASSES],
 }
 
 impl Watchdog {
@@ -89,20 +89,20 @@ impl Watchdog {
         self.stormed
     }
 
-    /// A pause of these classes was heard.
-    pub fn hear(&mut self, now: Time, classes: u8) {
+    /// A call stops these classes until then: a pause until it expires, a resume until now.
+    pub fn hear(&mut self, classes: u8, until: Time) {
         for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
-            self.heard[class] = now;
+            self.told_until[class] = until;
         }
     }
 
     /// Looks at `now`, given since when each class is stopped.
     pub fn look(&mut self, now: Time, parameters: &WatchdogParameters, stopped: [Option<Time>; CLASSES]) -> Look {
         let mut look = Look { begun: 0, ended: 0, again: Time::MAX };
-        for class in 0..CLASSES {
+        for (class, stopped) in stopped.into_iter().enumerate() {
             let bit = 1 << class;
             if self.stormed & bit != 0 {
-                let over = self.heard[class].saturating_add(parameters.restore);
+                let over = self.told_until[class].saturating_add(parameters.restore);
                 if over > now {
                     look.again = look.again.min(over);
                     continue;
@@ -110,13 +110,13 @@ impl Watchdog {
                 self.stormed &= !bit;
                 look.ended |= bit;
             }
-            let Some(since) = stopped[class] else { continue };
+            let Some(since) = stopped else { continue };
             let begins = since.saturating_add(parameters.detect);
             // A storm that is over begins anew only with a new pause.
             if begins <= now && look.ended & bit == 0 {
                 self.stormed |= bit;
                 look.begun |= bit;
-                look.again = look.again.min(self.heard[class].saturating_add(parameters.restore).max(now));
+                look.again = look.again.min(self.told_until[class].saturating_add(parameters.restore).max(now));
             } else if begins > now {
                 look.again = look.again.min(begins);
             }
@@ -142,12 +142,12 @@ mod tests {
     #[test]
     fn a_storm_begins_after_detect_and_ends_restore_after_the_last_pause() {
         let mut dog = Watchdog::default();
-        dog.hear(Time::from_us(10), 1 << 3);
+        dog.hear(1 << 3, Time::from_us(10));
         let early = dog.look(Time::from_us(209), &PARAMETERS, stopped(3, 10));
         assert_eq!(early, Look { begun: 0, ended: 0, again: Time::from_us(210) });
         let begins = dog.look(Time::from_us(210), &PARAMETERS, stopped(3, 10));
         assert_eq!(begins, Look { begun: 1 << 3, ended: 0, again: Time::from_us(310) });
-        dog.hear(Time::from_us(250), 1 << 3);
+        dog.hear(1 << 3, Time::from_us(250));
         let goes_on = dog.look(Time::from_us(310), &PARAMETERS, stopped(3, 10));
         assert_eq!(goes_on, Look { begun: 0, ended: 0, again: Time::from_us(550) });
         let over = dog.look(Time::from_us(550), &PARAMETERS, [None; CLASSES]);
@@ -168,7 +168,7 @@ mod tests {
                 match stream.below(400) {
                     0 if since.is_some() => since = None,
                     1 | 2 => {
-                        dog.hear(now, 1 << 5);
+                        dog.hear(1 << 5, now);
                         heard = us;
                         since = since.or(Some(us));
                         look_at = look_at.min(now + PARAMETERS.detect);

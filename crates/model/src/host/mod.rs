@@ -17,6 +17,7 @@ mod paths;
 mod pull;
 mod reorder;
 mod starts;
+mod storm;
 mod trimmed;
 mod turned;
 mod watch;
@@ -71,6 +72,8 @@ enum Event {
     Regrant,
     /// A flow that is held may send, or is held no more.
     Held,
+    /// A network card that has gone mad tells its switch to stop once more.
+    Storm,
 }
 
 /// One host of the fabric.
@@ -173,6 +176,9 @@ impl Host {
             network: Arc::clone(network),
         };
         host.schedule_first_starts();
+        if let Some(storm) = network.host.pause_storm.filter(|storm| storm.node == node) {
+            host.schedule(storm.at, Event::Storm);
+        }
         if let Some(credit) = network.switch.flow_control.credit() {
             host.schedule(credit.regrant, Event::Regrant);
         }
@@ -246,6 +252,7 @@ impl Host {
             Event::Change(port, fails) => self.change(now, port, fails),
             Event::Regrant => self.regrant(now, window),
             Event::Held => self.serve_held(now, window),
+            Event::Storm => self.storm(now, window),
         }
     }
 

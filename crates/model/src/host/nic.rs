@@ -28,6 +28,8 @@ pub(crate) struct Port {
     /// On a link under credits.
     pub credit: Option<Box<CreditPort>>,
     pub turn: Turn,
+    /// A pause that goes as soon as the wire is free.
+    pub(super) mad: Option<Frame>,
     /// Frames that are made already: replies, and what this host relays. By slot of the class.
     pub(super) frames: Vec<Ring<Frame>>,
     /// Flows that may have something to send, as (slot, generation), by slot of the class, in
@@ -55,6 +57,7 @@ impl Port {
             credit: network.credits(&link),
             link,
             pause: PauseState::default(),
+            mad: None,
             turn,
             frames: vec![Ring::new(); slots],
             ready: vec![Ring::new(); slots],
@@ -154,7 +157,9 @@ impl Host {
         self.release_paced(now, index);
         let mut again = Time::MAX;
         let credited = self.ports[index].credit.is_some();
-        if credited && self.send_credit(now, port_index, window) {
+        if (credited && self.send_credit(now, port_index, window))
+            || (self.ports[index].mad.is_some() && self.send_mad(now, port_index, window))
+        {
             return self.due.set(port_index, self.ports[index].busy_until);
         }
         loop {

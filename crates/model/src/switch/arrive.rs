@@ -3,7 +3,7 @@
 //! A frame is taken off its wire, copied to where it goes, and changed only there: between a change of a few
 //! bytes and a copy of the whole the processor would wait for its own stores.
 
-use super::{Switch, alert};
+use super::{Detail, Switch, alert};
 use crate::node::OnWire;
 use check::conservation::Cause;
 use engine::Window;
@@ -122,7 +122,7 @@ impl Switch {
         let now = frame.at;
         let port = &self.ports[usize::from(egress)];
         if port.busy_until <= now {
-            let at_once = if port.alert & (alert::PAUSE | alert::CONTROL | alert::CREDIT) == 0 {
+            let at_once = if port.alert & (alert::PAUSE | alert::CONTROL | alert::CREDIT | alert::STORM) == 0 {
                 port.waiting == 0
             } else {
                 self.may_overtake(now, egress, class) && self.spend_credit(now, egress, class, frame.size_bytes)
@@ -184,21 +184,24 @@ impl Switch {
         self.note_load(now, index);
         let port = &mut self.ports[usize::from(egress)];
         port.waiting |= 1 << class;
-        if self.due.at(egress) == Time::MAX {
-            // An idle port is blocked for this class, else the frame would be on the wire.
-            let at = if port.busy_until > now {
-                port.busy_until
+        let stormed = port.alert & alert::STORM != 0;
+        if self.due.at(egress) == Time::MAX || stormed {
+            // An idle port is blocked for this class, else the frame would be on the wire; or a watchdog drops it.
+            let at = if port.busy_until > now || stormed {
+                port.busy_until.max(now)
             } else {
                 self.details[usize::from(egress)].pause.ask_again_at(1 << class).max(now)
             };
-            self.due.lower(egress, at);
+            if at < self.due.at(egress) {
+                self.due.lower(egress, at);
+            }
         }
     }
 
     /// Whether a frame of `class` may go at once although some class is stopped: whatever waits must be.
     #[cold]
     pub(super) fn may_overtake(&mut self, now: Time, egress: u16, class: u8) -> bool {
-        let blocked = self.blocked(now, egress);
+        let blocked = self.blocked(now, egress) | self.dropped_classes(egress);
         let port = &self.ports[usize::from(egress)];
         port.alert & alert::CONTROL == 0 && port.waiting & !blocked == 0 && blocked & (1 << class) == 0
     }
@@ -211,8 +214,8 @@ impl Switch {
             return 0;
         }
         let credited = port.alert & alert::CREDIT != 0;
-        let pause = &mut self.details[usize::from(egress)].pause;
-        let blocked = pause.blocked(now);
+        let Detail { pause, watchdog, .. } = &mut self.details[usize::from(egress)];
+        let blocked = pause.blocked(now) & !watchdog.stormed();
         if pause.is_clear() {
             port.alert &= !alert::PAUSE;
         }

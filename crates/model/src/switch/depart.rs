@@ -15,10 +15,11 @@ impl Switch {
             // Due because a pause ended; meanwhile a frame of another class went ahead.
             return self.due.set(egress, port.busy_until);
         }
-        if port.alert & alert::CONTROL != 0 {
-            self.depart_control(now, egress, window);
+        if port.alert & (alert::CONTROL | alert::STORM) != 0 && self.depart_specially(now, egress, window) {
+            // A control frame has gone.
         } else {
-            let ready = port.waiting & !self.blocked(now, egress);
+            let blocked = self.blocked(now, egress);
+            let ready = self.ports[usize::from(egress)].waiting & !blocked;
             if ready == 0 {
                 return self.sleep(egress);
             }
@@ -72,7 +73,19 @@ impl Switch {
         self.queues[other].is_empty()
     }
 
+    /// Drops what a watchdog drops, and sends a control frame if one waits; whether it did.
     #[cold]
+    fn depart_specially(&mut self, now: Time, egress: u16, window: &mut Window<'_, OnWire>) -> bool {
+        if self.ports[usize::from(egress)].alert & alert::STORM != 0 {
+            self.drop_stormed(now, egress, window);
+        }
+        let control = self.ports[usize::from(egress)].alert & alert::CONTROL != 0;
+        if control {
+            self.depart_control(now, egress, window);
+        }
+        control
+    }
+
     fn depart_control(&mut self, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
         let frame = self.details[usize::from(egress)].control.pop().or_else(|| self.next_credit(egress));
         let detail = &self.details[usize::from(egress)];

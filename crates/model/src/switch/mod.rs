@@ -25,6 +25,7 @@ mod trim;
 mod turn;
 mod watch;
 mod watch_guard;
+mod watchdog;
 
 use crate::account::Ledger;
 use crate::due::Due;
@@ -47,6 +48,7 @@ use protocols::ecn::Marker;
 use protocols::frame::Frame;
 use protocols::pause::{IngressAccount, PauseState};
 use protocols::scheduler::Turn;
+use protocols::watchdog::Watchdog;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use trim::Trimmer;
@@ -90,6 +92,8 @@ pub(crate) mod alert {
     pub const GUARDED: u8 = 64;
     /// Frames that come by this port enter a pipeline of the switch.
     pub const PIPELINE: u8 = 32;
+    /// A class is in a pause storm.
+    pub const STORM: u8 = 128;
 }
 
 /// What only some frames through a port touch.
@@ -97,6 +101,7 @@ pub(crate) mod alert {
 pub(crate) struct Detail {
     pub link: Attachment,
     pub pause: PauseState,
+    watchdog: Watchdog,
     /// On a link under credits.
     pub credit: Option<Box<CreditPort>>,
     turn: Turn,
@@ -169,7 +174,8 @@ pub(crate) struct Switch {
     account_slots: usize,
     /// When ports that have something to send next become free.
     due: Due,
-    /// Accounts that are paused and when each pause must be renewed; under credits, when they are all granted again.
+    /// Accounts that are paused and when each pause must be renewed; under credits, when they are all granted again;
+    /// marked by [`watchdog::LOOK`], ports at which a watchdog looks.
     renewals: Vec<(Time, u32)>,
     marker: Option<Marker>,
     /// Shared buffer without headroom, and what of it is used.
@@ -215,7 +221,14 @@ impl Switch {
                 let fails = changes.iter().any(|change| change.1 as usize == port);
                 let link = Attachment::new(fabric.link(peer.link), fails);
                 let credit = network.credits(&link);
-                Detail { link, pause: PauseState::default(), credit, turn: turn.clone(), control: Ring::new() }
+                Detail {
+                    link,
+                    pause: PauseState::default(),
+                    watchdog: Watchdog::default(),
+                    credit,
+                    turn: turn.clone(),
+                    control: Ring::new(),
+                }
             })
             .collect();
         let ports: Vec<Port> = details

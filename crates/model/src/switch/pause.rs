@@ -1,5 +1,6 @@
 //! Flow control as a switch lives it: its accounts tell neighbours to stop, and its ports obey.
 
+use super::watchdog::LOOK;
 use super::{Switch, alert};
 use crate::node::OnWire;
 use crate::parameters::{FlowControl, PauseParameters};
@@ -112,6 +113,10 @@ impl Switch {
         // Each renewed pause comes back at the end, later than now.
         while let Some(index) = self.renewals.iter().position(|renewal| renewal.0 <= now) {
             let (_, account) = self.renewals.remove(index);
+            if account & LOOK != 0 {
+                self.look_for_storm(now, (account & !LOOK) as u16);
+                continue;
+            }
             self.send_pause(now, account as usize, &parameters, true, window);
         }
     }
@@ -131,6 +136,12 @@ impl Switch {
         }
         let port = &mut self.ports[usize::from(in_port)];
         port.alert |= alert::PAUSE;
+        if let Some(watchdog) = parameters.watchdog {
+            let effect = now + reaction;
+            detail.watchdog.hear(classes, effect.saturating_add(span));
+            let after = if span > Time::ZERO { watchdog.detect } else { watchdog.restore };
+            Self::look_again(&mut self.renewals, effect.saturating_add(after), in_port);
+        }
         if self.network.record_pauses {
             self.pause_events.push(PauseEvent { at: now, port: in_port, classes, pause: span > Time::ZERO });
         }

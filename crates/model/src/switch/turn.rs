@@ -204,7 +204,7 @@ impl Switch {
         if state.busy_until > frame.at {
             return false;
         }
-        if state.alert & (alert::PAUSE | alert::CONTROL | alert::CREDIT) == 0 {
+        if state.alert & (alert::PAUSE | alert::CONTROL | alert::CREDIT | alert::STORM) == 0 {
             state.waiting == 0
         } else {
             self.may_overtake(frame.at, port, frame.class)

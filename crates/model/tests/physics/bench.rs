@@ -60,6 +60,7 @@ pub fn pause(xoff_bytes: u64) -> PauseParameters {
         headroom_bytes: None,
         quanta: 65535,
         reaction_bit_times: 3840,
+        watchdog: None,
     }
 }
 
@@ -87,6 +88,7 @@ pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
             reply_class: Some(6),
             obeys_pause: true,
             hears_trims: true,
+            pause_storm: None,
             on_bounce: Default::default(),
             stopping: Default::default(),
             ttl: 64,

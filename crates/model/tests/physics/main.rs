@@ -20,3 +20,4 @@ mod trace;
 mod trim;
 mod turns;
 mod walks;
+mod watchdog;

@@ -1,0 +1,48 @@
+//! A host whose network card has gone mad: it pauses its switch and never stops doing so.
+
+use super::{Event, Host};
+use crate::node::OnWire;
+use crate::parameters::FlowControl;
+use engine::Window;
+use protocols::frame::Frame;
+use protocols::pause::quanta_time;
+use units::Time;
+
+impl Host {
+    /// Tells the switch at every port to stop for as long as a frame can, and again before that is over.
+    pub(super) fn storm(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
+        let Some(storm) = self.network.host.pause_storm else { return };
+        if storm.until.is_some_and(|until| until <= now) {
+            return;
+        }
+        let frame = match self.network.switch.flow_control {
+            FlowControl::Pfc(pfc) => Frame::pfc(pfc.classes, u16::MAX),
+            _ => Frame::pause(u16::MAX),
+        };
+        let mut again = Time::MAX;
+        for port in 0..self.ports.len() as u16 {
+            let state = &mut self.ports[usize::from(port)];
+            again = again.min(now + quanta_time(u16::MAX, state.link.rate) / 2);
+            state.mad = Some(frame);
+            self.serve(now, port, window);
+        }
+        self.schedule(again, Event::Storm);
+    }
+
+    /// Puts the frame of a mad card on the free wire of a port; whether there was one.
+    #[cold]
+    pub(super) fn send_mad(&mut self, now: Time, port_index: u16, window: &mut Window<'_, OnWire>) -> bool {
+        let port = &mut self.ports[usize::from(port_index)];
+        let Some(mut frame) = port.mad.take() else { return false };
+        if let Some(tracer) = &mut self.tracer {
+            tracer.sees_out(now, port_index, &frame);
+        }
+        port.busy_until = now + port.link.serialise(frame.size_bytes);
+        port.sent_frames += 1;
+        port.sent_bytes += u64::from(frame.size_bytes);
+        frame.at = port.busy_until + port.link.delay;
+        self.ledger.control_sent += 1;
+        window.send(port_index, OnWire(frame));
+        true
+    }
+}

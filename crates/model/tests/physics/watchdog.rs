@@ -1,0 +1,117 @@
+//! Pause storms: a host that never lets go, and a ring of switches that wait for each other.
+
+use crate::bench::*;
+use fabric::generate::{ring, single_switch};
+use fabric::routing::PathTable;
+use model::parameters::*;
+use protocols::watchdog::{Action, WatchdogParameters};
+use traffic::{ENDLESS, Flow, Process};
+use units::{Rate, Time};
+
+fn pfc(watchdog: Option<Action>) -> FlowControl {
+    let (detect, restore) = (Time::from_us(500), Time::from_us(700));
+    FlowControl::Pfc(PauseParameters {
+        watchdog: watchdog.map(|action| WatchdogParameters { detect, restore, action }),
+        ..pause(20_000)
+    })
+}
+
+/// `H1` sends to `H3`, whose card goes mad after 1 ms, and to `H4`, until 4 ms.
+fn mad(watchdog: Option<Action>, until: Option<Time>) -> Told {
+    let fabric = single_switch(4, link(10, 500)).unwrap();
+    let node = fabric.host_node(2);
+    let process = Process::Constant { rate: Rate::from_gbps(2) };
+    let to = |dst, traffic| Flow { traffic, ..datagrams(0, dst, process, 1000, ENDLESS) };
+    let mut setup = setup(fabric, plan(4, [to(2, 0), to(3, 1)]));
+    setup.switch.flow_control = pfc(watchdog);
+    setup.host.pause_storm = Some(PauseStorm { node, at: Time::from_ms(1), until });
+    setup.duration = Time::from_ms(8);
+    setup.record.throughput_every = Some(Time::from_ms(1));
+    let told = run(setup);
+    assert!(told.passes("conservation") && told.passes("lossless") && told.passes("pauses"));
+    told
+}
+
+/// Payload of an entry by millisecond.
+fn by_ms(told: &Told, entry: u8) -> Vec<u64> {
+    told.goodput_looks.iter().filter(|look| look.0 == entry).map(|look| look.1).collect()
+}
+
+/// 2 Gbps of frames of 1020 bytes on the wire, 954 of payload.
+const FULL: u64 = 2_000_000 / 8 * 954 / 1020;
+
+#[test]
+fn without_a_watchdog_a_mad_card_stops_everybody() {
+    let told = mad(None, None);
+    let (victim, bystander) = (by_ms(&told, 0), by_ms(&told, 1));
+    assert!(victim[0] > FULL * 99 / 100 && bystander[0] > FULL * 99 / 100);
+    assert_eq!((victim[3], bystander[3]), (0, 0), "H1 is stopped, and with it what it sends elsewhere");
+}
+
+#[test]
+fn dropping_frees_the_others() {
+    let told = mad(Some(Action::Drop), None);
+    let (victim, bystander) = (by_ms(&told, 0), by_ms(&told, 1));
+    assert_eq!(victim[3], 0);
+    assert!(bystander[3] > FULL * 99 / 100, "{bystander:?}");
+    // From 1.5 ms on all frames to H3 are lost, 245 of them a millisecond, and those that had waited.
+    let dropped = told.dropped("pause storm");
+    assert!((1_550..1_750).contains(&dropped), "{dropped}");
+    assert!(told.summary.warnings[0].contains("1 pause storms"), "{:?}", told.summary.warnings);
+    assert!(told.dropped("lossless queue full") == 0);
+}
+
+#[test]
+fn forwarding_loses_nothing_and_ignores_the_card() {
+    let told = mad(Some(Action::Forward), None);
+    for entry in [0, 1] {
+        assert!(by_ms(&told, entry)[3] > FULL * 99 / 100, "{:?}", by_ms(&told, entry));
+    }
+    assert_eq!(told.dropped("pause storm"), 0);
+}
+
+/// The last pause is heard at 2.68 ms and stops for 3.36 ms; 0.7 ms later the storm is over.
+#[test]
+fn a_storm_that_ends_is_over() {
+    let told = mad(Some(Action::Drop), Some(Time::from_ms(3)));
+    let victim = by_ms(&told, 0);
+    assert_eq!(victim[2], 0);
+    assert!(victim[7] > FULL * 99 / 100, "{victim:?}");
+}
+
+/// Four switches that wait for each other: the watchdog breaks the circle, again and again, where nothing moved before.
+#[test]
+fn a_deadlock_is_broken() {
+    let with = |watchdog| {
+        let fabric = ring(4, 1, link(40, 1000), link(40, 1000)).unwrap();
+        let mut paths = PathTable::new();
+        let process = Process::Constant { rate: Rate::from_gbps(40) };
+        let mut flows = Vec::new();
+        for src in 0..4u32 {
+            let name = |step: u32| (src + step) % 4 + 1;
+            let names = [
+                format!("H{}", name(0)),
+                format!("S{}", name(0)),
+                format!("S{}", name(1)),
+                format!("S{}", name(2)),
+                format!("H{}", name(2)),
+            ];
+            let path = Some(paths.push_names(&fabric, &names).unwrap().0);
+            flows.push(Flow { path, ..datagrams(src, (src + 2) % 4, process, 1000, ENDLESS) });
+        }
+        let mut setup = setup(fabric, plan(4, flows));
+        setup.paths = paths;
+        setup.switch.flow_control = pfc(watchdog);
+        setup.duration = Time::from_ms(5);
+        let told = run(setup);
+        assert!(told.passes("conservation"));
+        assert!(told.passes("lossless"));
+        assert!(!told.passes("deadlock"), "it was there, and is told");
+        told
+    };
+    let (stuck, freed, passed) = (with(None), with(Some(Action::Drop)), with(Some(Action::Forward)));
+    let delivered = |told: &Told| told.summary.packets.delivered_whole;
+    assert!(delivered(&freed) > 3 * delivered(&stuck), "{} and {}", delivered(&freed), delivered(&stuck));
+    assert!(freed.dropped("pause storm") > 0);
+    assert!(delivered(&passed) > 3 * delivered(&stuck));
+}
