@@ -3,7 +3,7 @@
 //! parameters.
 
 use protocols::describe::Mechanism;
-use protocols::{cbfc, detour, ecn, florax, halve, pabo, pause, tags, transport, trim, trimming};
+use protocols::{cbfc, detour, ecn, florax, halve, pabo, pause, tags, transport, trim, trimming, watchdog};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -28,6 +28,7 @@ fn mechanisms() -> Vec<&'static Mechanism> {
         &pause::PFC,
         &pause::PAUSE,
         &cbfc::MECHANISM,
+        &watchdog::MECHANISM,
         &florax::FLORAX,
         &florax::DESTINATION,
         &florax::SIMPLE,

@@ -16,7 +16,7 @@ use crate::trim_part;
 use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, NodeKind};
 use model::parameters::{
-    Buffer, FlowControl, HostParameters, Marking, PauseParameters, Reroute, Setup, Stopping, headroom_bytes,
+    Buffer, FlowControl, HostParameters, Marking, PauseParameters, PauseStorm, Reroute, Setup, Stopping, headroom_bytes,
 };
 use protocols::roce::control::ControlParameters;
 use protocols::transport::TransportParameters;
@@ -84,6 +84,20 @@ fn mtu_bytes(transport: &TransportParameters, entries: &[TrafficPlan]) -> u16 {
     let largest = own.iter().flatten().copied().max().unwrap_or(0);
     let largest = if own.iter().all(Option::is_some) && !own.is_empty() { largest } else { largest.max(of_transport) };
     largest.max(protocols::frame::MIN_FRAME_BYTES)
+}
+
+/// The host whose card has gone mad, and whether anybody would listen to it.
+fn pause_storm(context: &Context<'_>, fabric: &Fabric, parts: &Parts) -> Option<PauseStorm> {
+    const KEY: &str = "host.pause_storm.host";
+    let (name, at, until) = parts.host.pause_storm.clone()?;
+    let Some(node) = fabric.find(&name).filter(|&node| fabric.host_index(node).is_some()) else {
+        context.fail(KEY, format!("the fabric has no host `{name}`"), near_node(fabric, &name));
+        return None;
+    };
+    if parts.switch.flow_control.pause().is_none() {
+        context.warn("host.pause_storm", "no switch listens to pauses: flow control is neither pause nor pfc");
+    }
+    Some(PauseStorm { node, at, until })
 }
 
 /// Headroom of each port, and whether the buffer holds it.
@@ -377,11 +391,13 @@ impl Scenario {
             context.fail("measure.utilisation", message, Some("write switch.queue = \"500 packets\"".to_owned()));
         }
         let traffic_names = unique_names(&parts.traffic);
+        let pause_storm = pause_storm(context, &fabric, parts);
         let host = HostParameters {
             transport: parts.host.transport.clone(),
             reply_class: parts.host.reply_class,
             obeys_pause: parts.host.obeys_pause,
             hears_trims: parts.host.hears_trims,
+            pause_storm,
             on_bounce: parts.host.on_bounce,
             stopping: Stopping { disobedient: sorted(disobedient?), halves: parts.host.halves },
             ttl: parts.host.ttl,

@@ -147,6 +147,8 @@ pub(crate) struct HostPart {
     pub transport_kind: &'static str,
     pub reply_class: Option<u8>,
     pub obeys_pause: bool,
+    /// The mad host by name, from when, until when.
+    pub pause_storm: Option<(String, Time, Option<Time>)>,
     pub disobedient: Vec<HostName>,
     /// Whether senders slow down when their host is stopped.
     pub halves: bool,
@@ -161,6 +163,7 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
     let section = root.table("host", "host", false);
     let transport = transport(&section);
     let (reply_class, obeys_pause) = (section.class("reply_class"), section.flag("obeys_pause"));
+    let pause_storm = pause_storm(&section);
     let takes_back = section.flag("takes_back");
     let disobedient = section.read("disobedient", hosts_list).unwrap_or_default();
     let on_stop = section.word("on_stop", "reaction to being stopped", &["none", "halve"]);
@@ -181,6 +184,7 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
         transport_kind,
         reply_class,
         obeys_pause,
+        pause_storm: pause_storm?,
         disobedient,
         halves: on_stop? == "halve",
         takes_back,
@@ -189,6 +193,23 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
         ttl,
         notification_delay,
     })
+}
+
+/// `host.pause_storm`: the mad host by name, from when, until when.
+#[allow(clippy::option_option)]
+fn pause_storm(host: &Section<'_, '_>) -> Option<Option<(String, Time, Option<Time>)>> {
+    let table = host.table("pause_storm", "host.pause_storm", false);
+    if !host.has("pause_storm") {
+        return Some(None);
+    }
+    let (name, at, until) = (table.text("host"), table.time("at"), table.time("until"));
+    table.finish();
+    let (name, at) = (name?, at?);
+    if until.is_some_and(|until| until <= at) {
+        table.fail("until", "the storm ends before it begins", Some("write a time after `at`".to_owned()));
+        return None;
+    }
+    Some(Some((name, at, until)))
 }
 
 /// `host.on_bounce`, which takes a transport that can slow down.

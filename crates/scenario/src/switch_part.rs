@@ -3,12 +3,13 @@
 use crate::document::{Table, Value};
 use crate::guard_part;
 use crate::overload_part as overload;
-use crate::section::{Read, Section, list, quantity, show, whole};
+use crate::section::{Read, Section, list, positive, quantity, show, whole};
 use crate::tags::TagsPlan;
 use model::parameters::{
     Buffer, CLASSES, CreditParameters, FlowControl, Marking, PauseParameters, QueueLimit, Scheduler, SwitchParameters,
     Threshold,
 };
+use protocols::watchdog::{Action, WatchdogParameters};
 use units::{Bytes, Time};
 
 /// The alpha of `xoff = "auto"`.
@@ -20,6 +21,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<(SwitchParameters, Option<T
     let section = root.table("switch", "switch", false);
     let (buffer, bounce_queue) = buffer(&section).unzip();
     let flow_control = flow_control(&section, !section.has("queue"), buffer.as_ref());
+    let flow_control = watchdog(&section, flow_control);
     let limit = match buffer {
         Some(Buffer::PerQueue { limit }) => Some(limit),
         _ => None,
@@ -36,6 +38,29 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<(SwitchParameters, Option<T
         scheduler: scheduler?,
     };
     Some((parameters, tags?))
+}
+
+/// The watchdog, which goes with pauses.
+fn watchdog(section: &Section<'_, '_>, flow_control: Option<FlowControl>) -> Option<FlowControl> {
+    let table = section.table("watchdog", "switch.watchdog", false);
+    if !section.has("watchdog") {
+        return flow_control;
+    }
+    let (detect, restore) = (table.read("detect", positive), table.read("restore", positive));
+    let action = table.word("action", "action of a watchdog", &["drop", "forward"]);
+    table.finish();
+    let (detect, restore) = (detect?, restore?);
+    let action = if action? == "drop" { Action::Drop } else { Action::Forward };
+    let watchdog = Some(WatchdogParameters { detect, restore, action });
+    match flow_control? {
+        FlowControl::Pause(pause) => Some(FlowControl::Pause(PauseParameters { watchdog, ..pause })),
+        FlowControl::Pfc(pause) => Some(FlowControl::Pfc(PauseParameters { watchdog, ..pause })),
+        _ => {
+            let help = "write flow_control = { kind = \"pfc\", priorities = [3] }, or no watchdog".to_owned();
+            section.fail("watchdog", "a watchdog ends pauses of PAUSE or PFC, and there are none", Some(help));
+            None
+        }
+    }
 }
 
 /// The buffer, and the room of bounce queues where queues are limited one by one.
@@ -224,6 +249,7 @@ fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<P
         headroom_bytes: headroom?,
         quanta: quanta? as u16,
         reaction_bit_times: reaction?,
+        watchdog: None,
     })
 }
 

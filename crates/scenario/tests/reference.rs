@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const BEGIN: &str = "<!-- keys: begin (generated, see crates/scenario/tests/reference.rs) -->\n";
 const END: &str = "<!-- keys: end -->\n";
 /// How each table is written in a scenario.
-const SECTIONS: [(&str, &str); 25] = [
+const SECTIONS: [(&str, &str); 27] = [
     ("", "Top level"),
     ("fabric", "`[fabric]`"),
     ("fabric.link", "`[fabric.link]`"),
@@ -22,6 +22,7 @@ const SECTIONS: [(&str, &str); 25] = [
     ("agreement", "`[[agreement]]`"),
     ("switch", "`[switch]`"),
     ("switch.flow_control", "`[switch.flow_control]`"),
+    ("switch.watchdog", "`[switch.watchdog]`"),
     ("switch.overload", "`[switch.overload]`"),
     ("switch.tags", "`[switch.tags]`"),
     ("switch.marking", "`[switch.marking]`"),
@@ -29,6 +30,7 @@ const SECTIONS: [(&str, &str); 25] = [
     ("host", "`[host]`"),
     ("host.transport", "`[host.transport]`"),
     ("host.on_bounce", "`[host.on_bounce]`"),
+    ("host.pause_storm", "`[host.pause_storm]`"),
     ("traffic", "`[[traffic]]`"),
     ("measure", "`[measure]`"),
     ("record", "`[record]`"),

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use crate::render::table::{Layout, table};
 use protocols::describe::{Mechanism, Parameter};
-use protocols::{cbfc, detour, ecn, florax, halve, pabo, pause, tags, transport, trim, trimming};
+use protocols::{cbfc, detour, ecn, florax, halve, pabo, pause, tags, transport, trim, trimming, watchdog};
 use scenario::keys::{self, Default, Key};
 use serde_json::{Value, json};
 
@@ -26,6 +26,7 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &pause::PAUSE,
         &pause::PFC,
         &cbfc::MECHANISM,
+        &watchdog::MECHANISM,
         &florax::FLORAX,
         &florax::DESTINATION,
         &florax::SIMPLE,

@@ -136,7 +136,7 @@ impl Switch {
         }
         let port = &mut self.ports[usize::from(in_port)];
         port.alert |= alert::PAUSE;
-        if let Some(watchdog) = parameters.watchdog {
+        if let Some(watchdog) = self.network.switch.flow_control.pause().and_then(|pause| pause.watchdog) {
             let effect = now + reaction;
             detail.watchdog.hear(classes, effect.saturating_add(span));
             let after = if span > Time::ZERO { watchdog.detect } else { watchdog.restore };

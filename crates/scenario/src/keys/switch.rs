@@ -4,6 +4,7 @@ use super::*;
 
 const S: &str = "switch";
 const FC: &str = "switch.flow_control";
+const W: &str = "switch.watchdog";
 const O: &str = "switch.overload";
 const T: &str = "switch.tags";
 const TRIM: &[&str] = &["trim", "pipeline-trim"];
@@ -32,6 +33,18 @@ pub(super) const KEYS: &[Key] = &[
              of which one value sets both",
         ),
     key(S, "flow_control", &[], MECHANISM).value("none", OURS).means("when a switch stops its neighbours"),
+    key(S, "watchdog", &[], Of("a table", "{}"))
+        .absent("none", OURS)
+        .means("what ends pauses, of PAUSE or PFC, that last too long: a watchdog at every queue of every switch"),
+    key(W, "detect", &[], TIME)
+        .value("200ms", "SONiC: the usual detection time")
+        .means("a queue stopped this long without a break is in a storm, above zero"),
+    key(W, "restore", &[], TIME)
+        .value("200ms", "SONiC: the usual restoration time")
+        .means("the storm is over when no pause was in force for this long, above zero"),
+    key(W, "action", &[], Of("drop or forward", "\"forward\""))
+        .value("drop", "SONiC: drop is the default")
+        .means("what becomes of the queue's frames in a storm: they are dropped, or leave whatever the pauses say"),
     key(S, "overload", &[], MECHANISM).value("drop", OURS).means("what becomes of a frame that finds no room"),
     key(S, "marking", &[], MECHANISM).value("none", OURS).means("how frames are marked"),
     key(S, "scheduler", &[], MECHANISM)

@@ -76,6 +76,12 @@ pub(super) const KEYS: &[Key] = &[
             "what senders do when their host is told to stop them: nothing, or halve their window or rate, at most once a \
              round trip (FLORAX, section 5: TCP slows down)",
         ),
+    key("host", "pause_storm", &[], Of("a table", "{}"))
+        .absent("none", OURS)
+        .means("a host whose network card has gone mad: it pauses its switch, all lossless classes, and goes on doing so"),
+    key("host.pause_storm", "host", &[], HOST).means("which host"),
+    key("host.pause_storm", "at", &[], TIME).value("0s", OURS).means("from when"),
+    key("host.pause_storm", "until", &[], TIME).absent("for ever", OURS).means("until when it asks for pauses; the last of them lasts on"),
     key("host", "takes_back", &[], FLAG)
         .value("true", "PABO, section II-G")
         .means("whether hosts send frames again that switches bounced as far as them; without, nothing may bounce"),
