@@ -1,15 +1,20 @@
 //! Packet trimming inside switches (Popa et al.).
 
 mod bench;
+mod closed;
 mod hardware;
 mod queue;
 mod start;
 
+pub use closed::{
+    eighteen, goodput, one_pipeline, queue_by_response, response_of_32, response_of_64, sixty_four, thirty_two, trim_all, trims,
+    without_half,
+};
 pub use hardware::{second_flow, sharing, who_trims};
 pub use queue::{longest_queue, speeds};
 pub use start::{to_few, to_many, to_one, worst_case};
 
-use super::registry::{Choice, TRIM_HARDWARE, TRIM_START};
+use super::registry::{Choice, TRIM_HARDWARE, TRIM_NDP, TRIM_START};
 
 /// What the experiments on the start of incasts leave open.
 pub const START_CHOICES: &[Choice] = &[
@@ -34,4 +39,12 @@ pub const HARDWARE_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_HARDWARE, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B"] },
     Choice { source: &TRIM_HARDWARE, key: "switch.overload.half", alternatives: &["6us"] },
     Choice { source: &TRIM_HARDWARE, key: "switch.overload.ports_per_pipeline", alternatives: &["8"] },
+];
+
+/// What those with NDP leave open.
+pub const NDP_CHOICES: &[Choice] = &[
+    Choice { source: &TRIM_NDP, key: "switch.queue", alternatives: &["8 packets", "12 packets", "20 packets"] },
+    Choice { source: &TRIM_NDP, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B"] },
+    Choice { source: &TRIM_NDP, key: "switch.overload.signal_delay", alternatives: &["0s", "2us"] },
+    Choice { source: &TRIM_NDP, key: "traffic.0.jitter", alternatives: &["121ns"] },
 ];
