@@ -104,6 +104,10 @@ scenarios! {
     TRIM_START = "trim/start.toml";
     /// The same with NDP.
     TRIM_NDP = "trim/ndp.toml";
+    /// A ping beside transfers.
+    TRIM_PING = "trim/fig13.toml";
+    /// Three flows over three spines.
+    TRIM_ECMP = "trim/ecmp.toml";
     /// Flows that begin one after the other.
     TRIM_HARDWARE = "trim/hardware.toml";
     /// Senders at line rate into one port that trims.
@@ -750,6 +754,24 @@ pub static EXPERIMENTS: &[Experiment] = &[
         quick_seconds: 1,
         choices: trim::HARDWARE_CHOICES,
         run: trim::second_flow,
+    },
+    Experiment {
+        id: "trim/fig13",
+        title: "what transfers add to a ping, with tail drop and with trimming",
+        source: "Popa et al., Implementing packet trimming support in hardware, section 6.5, figure 13",
+        seconds: 5,
+        quick_seconds: 5,
+        choices: trim::PING_CHOICES,
+        run: trim::ping,
+    },
+    Experiment {
+        id: "trim/ecmp",
+        title: "three flows over three spines, by flow and by packet",
+        source: "Popa et al., Implementing packet trimming support in hardware, section 6.5",
+        seconds: 5,
+        quick_seconds: 2,
+        choices: trim::ECMP_CHOICES,
+        run: trim::spreading,
     },
     Experiment {
         id: "trim/maxdod",

@@ -106,6 +106,8 @@ pub struct Arrival {
     pub seq: u64,
     /// What it lost, and where.
     pub cut: Cut,
+    /// How long it took from its making, in us.
+    pub took_us: f64,
 }
 
 impl Watcher for Seen {
@@ -129,7 +131,7 @@ impl Watcher for Seen {
             TraceEvent::Delivered => {
                 let (made, cut) = self.packets.remove(&packet.number).unwrap_or((row.at, Cut::Whole));
                 let (at_us, flow, seq) = (us(row.at), packet.flow, packet.seq);
-                self.arrivals.push(Arrival { at_us, flow, seq, cut });
+                self.arrivals.push(Arrival { at_us, flow, seq, cut, took_us: us(row.at - made) });
                 if cut != Cut::Whole {
                     self.headers_us.push(at_us);
                     self.delays_us.push(us(row.at - made));

@@ -118,7 +118,8 @@ pub fn trims(trial: &mut Trial) -> Result<(), Failure> {
 fn pessimistic(run: &Run, us: f64) -> (f64, f64) {
     let inside = inside(&run.told.summary);
     let whole = run.told.summary.simulated_ps as f64 * 1e-6;
-    let shares = inside.switches.iter().flat_map(|switch| &switch.ports).map(|port| port.pessimistic_share * whole / us);
+    let shares =
+        inside.switches.iter().flat_map(|switch| &switch.ports).map(|port| port.pessimistic_share * whole / us);
     range(&shares.collect::<Vec<f64>>())
 }
 
@@ -169,7 +170,9 @@ pub fn thirty_two(trial: &mut Trial) -> Result<(), Failure> {
     let (least, most) = pessimistic(&told, 121.6);
     for (name, ours) in [("least", least), ("greatest", most)] {
         let name = format!("time of a port in pessimistic mode, of the first 121.6 us: {name}");
-        trial.check(Check::new(name, "%", 100.0 * ours, Relation::Equal, 25.0, 15.0).note("the paper: roughly a quarter"));
+        trial.check(
+            Check::new(name, "%", 100.0 * ours, Relation::Equal, 25.0, 15.0).note("the paper: roughly a quarter"),
+        );
     }
     nothing_lost(trial, std::iter::once(&told));
     let deaf = run(trial, 32, Switch::Dod, &[])?;
@@ -215,17 +218,15 @@ fn responses(trial: &mut Trial) -> Vec<f64> {
 }
 
 /// Goodput, trims and longest queue over the response.
-fn over_responses(
-    trial: &mut Trial,
-    senders: u64,
-    more: fn(f64) -> Changes,
-) -> Result<Vec<(f64, Run)>, Failure> {
+fn over_responses(trial: &mut Trial, senders: u64, more: fn(f64) -> Changes) -> Result<Vec<(f64, Run)>, Failure> {
     let responses = responses(trial);
     let runs: Vec<(f64, Run)> = responses
         .into_iter()
         .map(|us| Ok((us, run(trial, senders, Switch::Tofino, &more(us))?)))
         .collect::<Result<_, Failure>>()?;
-    trial.show(&format!("  {senders} senders, by response in us: goodput (Gbps), trims (thousands), longest queue (hundreds)\n"));
+    trial.show(&format!(
+        "  {senders} senders, by response in us: goodput (Gbps), trims (thousands), longest queue (hundreds)\n"
+    ));
     let row = |(us, run): &(f64, Run)| (us.to_string(), vec![run.goodput(), run.trims() / 1e3, run.queue() / 1e2]);
     let rows: Vec<(String, Vec<f64>)> = runs.iter().map(row).collect();
     trial.show(&bars("us", &["goodput", "trims", "queue"], 110.0, &rows));
@@ -258,7 +259,9 @@ fn by_response(trial: &mut Trial, senders: u64) -> Result<(), Failure> {
     let name = "6 us: trims above Ideal's";
     trial.check(Check::new(name, "%", excess(6.0), Relation::AtMost, 10.0, 0.0));
     let name = "1 us, which is too short: trims above Ideal's are more than with 6 us";
-    trial.check(Check::new(name, "%", excess(1.0), Relation::Above, excess(6.0), 0.0).note("the other side is measured"));
+    trial.check(
+        Check::new(name, "%", excess(1.0), Relation::Above, excess(6.0), 0.0).note("the other side is measured"),
+    );
     nothing_lost(trial, runs.iter().map(|run| &run.1));
     Ok(())
 }

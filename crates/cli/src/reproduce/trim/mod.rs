@@ -2,19 +2,21 @@
 
 mod bench;
 mod closed;
+mod ends;
 mod hardware;
 mod queue;
 mod start;
 
 pub use closed::{
-    eighteen, goodput, one_pipeline, queue_by_response, response_of_32, response_of_64, sixty_four, thirty_two, trim_all, trims,
-    without_half,
+    eighteen, goodput, one_pipeline, queue_by_response, response_of_32, response_of_64, sixty_four, thirty_two,
+    trim_all, trims, without_half,
 };
+pub use ends::{ping, spreading};
 pub use hardware::{second_flow, sharing, who_trims};
 pub use queue::{longest_queue, speeds};
 pub use start::{to_few, to_many, to_one, worst_case};
 
-use super::registry::{Choice, TRIM_HARDWARE, TRIM_NDP, TRIM_START};
+use super::registry::{Choice, TRIM_ECMP, TRIM_HARDWARE, TRIM_NDP, TRIM_PING, TRIM_START};
 
 /// What the experiments on the start of incasts leave open.
 pub const START_CHOICES: &[Choice] = &[
@@ -48,3 +50,11 @@ pub const NDP_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_NDP, key: "switch.overload.signal_delay", alternatives: &["0s", "2us"] },
     Choice { source: &TRIM_NDP, key: "traffic.0.jitter", alternatives: &["121ns"] },
 ];
+
+/// What the ping leaves open.
+pub const PING_CHOICES: &[Choice] =
+    &[Choice { source: &TRIM_PING, key: "fabric.link.delay", alternatives: &["50ns", "2us"] }];
+
+/// What the flows from rack to rack leave open.
+pub const ECMP_CHOICES: &[Choice] =
+    &[Choice { source: &TRIM_ECMP, key: "fabric.link.delay", alternatives: &["50ns", "2us"] }];

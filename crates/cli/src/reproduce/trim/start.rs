@@ -79,10 +79,11 @@ struct Headers {
     delay: [f64; 6],
 }
 
-fn headers(trial: &Trial, receivers: u64, switch: Switch) -> Result<Headers, Failure> {
-    let changes: Changes = join(&[switch.changes(), vec![pairs(64, receivers), ("duration", "3ms".into())]]);
-    // With one receiver tens of thousands of headers wait, and every look at them costs: a flow of each pipeline then.
-    let flows: &[u64] = if receivers == 1 { &[0, 17, 34, 51] } else { &[] };
+fn headers(trial: &Trial, receivers: u64, switch: Switch, packets: u64) -> Result<Headers, Failure> {
+    let size = ("traffic.0.size", format!("{}B", 1500 * packets));
+    let changes: Changes = join(&[switch.changes(), vec![pairs(64, receivers), size, ("duration", "3ms".into())]]);
+    // With one receiver tens of thousands of headers wait, and every look at them costs: two flows then.
+    let flows: &[u64] = if receivers == 1 { &[0, 51] } else { &[] };
     let seen = Seen::of(trial, START, &changes, flows)?;
     let arrival = SHARES.map(|share| quantile(&seen.headers_us, share));
     let delay = SHARES.map(|share| quantile(&seen.delays_us, share));
@@ -91,9 +92,10 @@ fn headers(trial: &Trial, receivers: u64, switch: Switch) -> Result<Headers, Fai
 
 /// All kinds of switches under an incast of 64 to `receivers`, shown.
 fn compare(trial: &mut Trial, receivers: u64) -> Result<[Headers; 4], Failure> {
+    let packets = trial.shorten("packets of a sender", 1000, 250);
     let mut all = Vec::new();
     for switch in SWITCHES {
-        all.push(headers(trial, receivers, switch)?);
+        all.push(headers(trial, receivers, switch, packets)?);
     }
     for (title, of) in [
         ("when headers arrive", (|headers: &Headers| headers.arrival) as fn(&Headers) -> [f64; 6]),

@@ -1,0 +1,104 @@
+//! What hosts see: a ping beside transfers, and flows over several spines.
+
+use super::bench::{Arrival, Changes, Cut, Seen, join, mean, quantile, range};
+use crate::failure::Failure;
+use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::plot::bars;
+use crate::reproduce::registry::{TRIM_ECMP, TRIM_PING};
+use crate::reproduce::trial::Trial;
+
+/// TCP over switches that drop at 200 packets.
+fn tail_drop(mss: &str) -> Changes {
+    vec![
+        // OPEN: the least timeout; 1 ms, so that a run of some ms is not one timeout.
+        ("host.transport", format!("{{ kind = \"tcp\", mss = \"{mss}\", min_rto = \"1ms\", initial_rto = \"1ms\" }}")),
+        ("switch.overload", "drop".to_owned()),
+        ("switch.queue", "200 packets".to_owned()),
+    ]
+}
+
+/// Delays of the pings that arrived, ascending, in us.
+fn pings(trial: &Trial, changes: &[(&str, String)], busy: bool) -> Result<Vec<f64>, Failure> {
+    let mut setup = trial.setup(&TRIM_PING, changes)?;
+    if !busy {
+        setup.traffic.flows.truncate(1);
+    }
+    let seen = Seen::of_setup(setup, &TRIM_PING, &[0])?;
+    let whole = |arrival: &&Arrival| arrival.cut == Cut::Whole && arrival.at_us > 5_000.0;
+    let mut delays: Vec<f64> = seen.arrivals.iter().filter(whole).map(|arrival| arrival.took_us).collect();
+    delays.sort_by(f64::total_cmp);
+    Ok(delays)
+}
+
+/// Runs `trim/fig13`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn ping(trial: &mut Trial) -> Result<(), Failure> {
+    let drop = tail_drop("8936B");
+    let runs = [
+        ("tail drop, 200 packets", pings(trial, &drop, false)?, pings(trial, &drop, true)?),
+        ("trimming, 12 packets", pings(trial, &[], false)?, pings(trial, &[], true)?),
+    ];
+    let row = |(name, idle, busy): &(&str, Vec<f64>, Vec<f64>)| {
+        ((*name).to_owned(), vec![quantile(idle, 0.5), quantile(busy, 0.5), quantile(busy, 0.99)])
+    };
+    trial.show("  one way of a ping, us\n");
+    trial.show(&bars("", &["idle, median", "busy, median", "busy, 99 %"], 600.0, &runs.each_ref().map(row)));
+    // What a full queue adds, by the paper and by arithmetic: 200 or 12 packets of 9000 B and 20 B, and one on the wire.
+    for ((name, idle, busy), paper, tolerance) in [(&runs[0], 500.0, 150.0), (&runs[1], 36.0, 8.0)] {
+        let added = mean(busy) - mean(idle);
+        let name = format!("{name}: what nine transfers add to a ping, mean");
+        trial.check(Check::new(name, "us", added, Relation::Equal, paper, tolerance));
+    }
+    let added = |run: &(&str, Vec<f64>, Vec<f64>)| mean(&run.2) - mean(&run.1);
+    let name = "negative control: without trimming it adds more than ten times as much";
+    trial.check(Check::new(name, "x", added(&runs[0]) / added(&runs[1]), Relation::Above, 10.0, 0.0));
+    Ok(())
+}
+
+/// Goodputs of the three flows, in Gbps.
+fn three(trial: &Trial, changes: &[(&'static str, String)]) -> Result<Vec<f64>, Failure> {
+    let told = trial.run(&TRIM_ECMP, changes)?;
+    Ok((0..3).map(|entry| told.goodput(entry) * 1e-9).collect())
+}
+
+/// Runs `trim/ecmp`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn spreading(trial: &mut Trial) -> Result<(), Failure> {
+    // 1436 of 1520 B on the wire.
+    let full = 25.0 * 1436.0 / 1520.0;
+    let sprayed = three(trial, &[])?;
+    let (least, _) = range(&sprayed);
+    let name = "a path for each packet, trimming: least goodput of the three flows";
+    trial.check(Check::new(name, "Gbps", least, Relation::AtLeast, full, 0.05 * full).note("25 Gbps with headers"));
+    let tries = trial.shorten("choices of hosts, and so of hashes", 32, 8);
+    let mut rows = Vec::new();
+    let mut halved = 0;
+    for at in 0..tries {
+        let hosts: Changes = ["traffic.0.pairs", "traffic.1.pairs", "traffic.2.pairs"]
+            .into_iter()
+            .enumerate()
+            .map(|(flow, key)| {
+                let src = at + flow as u64;
+                (key, format!("[[{}, {}]]", src % 8, 8 + (src + at / 8) % 8))
+            })
+            .collect();
+        let changes = join(&[tail_drop("1460B"), vec![("routing.spread", "flow".to_owned())], hosts]);
+        let goodputs = three(trial, &changes)?;
+        let (least, most) = range(&goodputs);
+        halved += u64::from(least < 0.6 * full);
+        rows.push((at.to_string(), vec![least, most]));
+    }
+    trial.show("  a path for each flow, tail drop: least and greatest goodput of the three flows, Gbps\n");
+    trial.show(&bars("try", &["least", "greatest"], 25.0, &rows));
+    // Three flows over three spines by chance: all apart in 6 of 27 cases.
+    let name = "a path for each flow: tries in which some flow gets at most 60 %";
+    let share = 100.0 * halved as f64 / tries as f64;
+    trial.check(Check::new(name, "%", share, Relation::AtLeast, 50.0, 0.0).note("by chance 78 %"));
+    let name = "negative control: tries in which none does";
+    trial.check(Check::new(name, "%", 100.0 - share, Relation::Above, 0.0, 0.0));
+    Ok(())
+}
