@@ -208,7 +208,7 @@ fn packets_headers_and_pulls_of_ndp_are_read_without_a_fault() {
 duration = "300us"
 [fabric]
 kind = "single-switch"
-hosts = 5
+hosts = 17
 link = { rate = "100Gbps", delay = "500ns" }
 [switch]
 queue = "8 packets"
@@ -218,12 +218,14 @@ transport = { kind = "ndp" }
 reply_class = 7
 [[traffic]]
 kind = "incast"
-fan_in = 4
-size = "99999B"
+fan_in = 16
+receiver = "H1"
+size = "19999B"
 [record]
-capture = [{ port = "H1" }, { port = "H2" }, { port = "H3" }, { port = "H4" }, { port = "H5" }]
 "#;
-    let (capture, summary) = captured(&scratch, scenario);
+    let ports: Vec<String> = (1..=17).map(|host| format!("{{ port = \"H{host}\" }}")).collect();
+    let scenario = format!("{scenario}capture = [{}]\n", ports.join(", "));
+    let (capture, summary) = captured(&scratch, &scenario);
     let Some(out) = tshark(&capture, "frame.p2p_dir == 0", &["frame.len"]) else { return };
     assert_eq!(out.len() as u64, summary["packets"]["injected"]);
     assert_eq!(bytes(&out), summary["bytes"]["injected"]);
