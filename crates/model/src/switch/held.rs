@@ -201,7 +201,7 @@ impl Held {
     /// go, into `freed`.
     pub fn next_due(&mut self, now: Time, freed: &mut Vec<(u16, Frame)>) -> Option<(u16, Frame)> {
         while let Some(&(_, port, pair)) = self.agenda.first().filter(|first| first.0 <= now) {
-            let Some(flow) = self.flows.get_mut(&(port, pair)) else { return None };
+            let flow = self.flows.get_mut(&(port, pair))?;
             if flow.hold.until() <= now {
                 freed.extend(self.go(now, port, pair, false).into_iter().map(|frame| (port, frame)));
                 continue;
