@@ -225,7 +225,7 @@ impl Simulation {
         }
         checks.push(check::buffer::verdict(self.marks()));
         checks.push(check::little::verdict(now, self.areas()));
-        if self.network.switch.flow_control.pause().is_some() {
+        if self.network.switch.flow_control.may_lock() {
             checks.push(check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock));
         }
         checks

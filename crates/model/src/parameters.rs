@@ -133,6 +133,12 @@ impl FlowControl {
         if let FlowControl::Credit(parameters) = self { Some(parameters) } else { None }
     }
 
+    /// Whether what waits in a switch stops its neighbours until it leaves: only then a cycle of buffers can lock up. Where
+    /// the output decides, every stop ends by itself.
+    pub fn may_lock(&self) -> bool {
+        self.pause().is_some() || self.credit().is_some()
+    }
+
     /// The classes that must not lose frames, a bit each.
     pub fn lossless(&self) -> u8 {
         match self {

@@ -184,14 +184,14 @@ impl Simulation {
                 self.reset(stop);
             }
             let ran = self.engine.take_active();
-            if self.network.switch.flow_control.pause().is_some() {
+            let may_lock = self.network.switch.flow_control.may_lock();
+            if may_lock {
                 self.note_stopped(&ran);
             }
             self.fresh.extend(ran);
             if stop == self.measure_end && stop < self.duration {
                 self.measured = Some(self.measure(stop));
             }
-            let may_lock = self.network.switch.flow_control.pause().is_some();
             if may_lock && due(self.deadlock_every) && self.deadlock.is_none() {
                 self.deadlock = deadlock::find(self, stop);
             }

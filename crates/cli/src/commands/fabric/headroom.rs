@@ -156,8 +156,11 @@ fn of_link(flags: &FabricFlags, thresholds: &ThresholdFlags) -> Result<(String, 
     Ok((format!("{} of {} and {}", counted(ports, "port"), link.rate, link.delay), vec![alike]))
 }
 
+/// Bits a second and picoseconds of a link, and how many ports of a switch have such a one.
+type Ports = (u64, u64, u64);
+
 fn of_fabric(fabric: &Fabric, thresholds: &ThresholdFlags) -> Vec<Alike> {
-    let mut found: BTreeMap<Vec<(u64, u64, u64)>, (u64, NodeId)> = BTreeMap::new();
+    let mut found: BTreeMap<Vec<Ports>, (u64, NodeId)> = BTreeMap::new();
     for switch in fabric.switches() {
         let mut kinds: BTreeMap<(u64, u64), u64> = BTreeMap::new();
         for port in fabric.ports(switch) {
@@ -170,7 +173,7 @@ fn of_fabric(fabric: &Fabric, thresholds: &ThresholdFlags) -> Vec<Alike> {
     let mut all: Vec<(NodeId, Alike)> = found
         .into_iter()
         .map(|(kinds, (count, first))| {
-            let need = |&(bps, ps, ports): &(u64, u64, u64)| {
+            let need = |&(bps, ps, ports): &Ports| {
                 let link = LinkSpec::new(Rate::from_bps(bps).unwrap_or(Rate::MIN), Time::from_ps(ps));
                 (Need::of(&link, thresholds), ports)
             };
