@@ -17,6 +17,7 @@ scenarios=(
     "dense-dcqcn-k8|benches/dense-dcqcn.toml|20us|60us|fabric.k=8"
     "sparse-tree|benches/sparse-tree.toml|10ms|60ms|seed=1"
     "incast-pfc|examples/incast-pfc.toml|100us|400us|record.queues=false"
+    "ndp-permutation|benches/ndp-permutation.toml|50us|150us|seed=1"
     "pabo-severe|experiments/pabo/tree.toml|100ms|500ms|traffic.0.frames_per_burst=2501"
 )
 
