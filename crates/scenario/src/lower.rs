@@ -310,7 +310,7 @@ impl Scenario {
         let (errors, _, warnings) = context.finish();
         match lowered {
             Some(mut lowered) if errors.is_empty() => {
-                lowered.warnings = warnings;
+                lowered.warnings = self.warnings.iter().cloned().chain(warnings).collect();
                 lowered.hash = self.hash(&files.digests.borrow());
                 Ok(lowered)
             }

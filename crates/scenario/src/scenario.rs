@@ -1,7 +1,7 @@
 //! A scenario that was read: every key is known and every value makes sense by itself.
 
 use crate::document::Document;
-use crate::error::{Explained, Origin, ScenarioErrors};
+use crate::error::{Explained, Origin, ScenarioErrors, Warning};
 use crate::fabric_part::FabricPlan;
 use crate::files::{self, Load, hex};
 use crate::guard_part::{self, NamedAgreement};
@@ -42,6 +42,8 @@ pub struct Scenario {
     pub(crate) load: Box<Load>,
     pub(crate) parts: Parts,
     pub(crate) explained: Vec<Explained>,
+    /// What was said of single keys.
+    pub(crate) warnings: Vec<Warning>,
 }
 
 impl fmt::Debug for Scenario {
@@ -101,13 +103,13 @@ impl Scenario {
         let document = Document::parse(text, name, overrides).map_err(|errors| ScenarioErrors { errors })?;
         let context = Context::new(&document);
         let parts = read_parts(&context, seed);
-        let (errors, mut explained, _) = context.finish();
+        let (errors, mut explained, warnings) = context.finish();
         if let (Some(seed), Some(entry)) = (seed, explained.iter_mut().find(|entry| entry.key == "seed")) {
             (entry.value, entry.origin) = (seed.to_string(), Origin::Override);
         }
         match parts {
             Some(parts) if errors.is_empty() => {
-                Ok(Scenario { directory: directory.to_owned(), load, parts, explained, document })
+                Ok(Scenario { directory: directory.to_owned(), load, parts, explained, warnings, document })
             }
             _ if errors.is_empty() => {
                 // A part gave up without a word, which is a mistake of ours that must not look like success.

@@ -376,7 +376,7 @@ fn tags_that_do_not_fit() {
          help: write rules = \"rules.json\", a file for this fabric, or algorithm = \"clos\""
     );
     assert!(with("switch.overload", "detour").starts_with(
-        "--set switch.overload=detour: a frame that turns around or takes a detour leaves by a port that its tag was not \
+        "--set switch.overload=detour: a frame that turns around, takes a detour or is trimmed goes where its tag was not \
          chosen for\n  help: write overload = \"drop\", or no tags"
     ));
     let merged = [("host.reply_class", "1"), ("switch.tags.algorithm", "merge"), ("switch.tags.paths", "up-down")];
