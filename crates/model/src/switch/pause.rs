@@ -134,17 +134,18 @@ impl Switch {
         if let Some(tracer) = &mut self.tracer {
             tracer.note_heard(now, in_port, frame, reaction, span);
         }
-        let port = &mut self.ports[usize::from(in_port)];
-        port.alert |= alert::PAUSE;
+        self.ports[usize::from(in_port)].alert |= alert::PAUSE;
         if let Some(watchdog) = self.network.switch.flow_control.pause().and_then(|pause| pause.watchdog) {
             let effect = now + reaction;
             detail.watchdog.hear(classes, effect.saturating_add(span));
             let after = if span > Time::ZERO { watchdog.detect } else { watchdog.restore };
             Self::look_again(&mut self.renewals, effect.saturating_add(after), in_port);
+            self.set_timer();
         }
         if self.network.record_pauses {
             self.pause_events.push(PauseEvent { at: now, port: in_port, classes, pause: span > Time::ZERO });
         }
+        let port = &self.ports[usize::from(in_port)];
         // Whoever waits for this port looks again when the call takes effect, or as soon as the wire is
         // free; looking in vain is harmless.
         if port.waiting != 0 {

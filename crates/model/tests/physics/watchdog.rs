@@ -111,8 +111,8 @@ fn a_deadlock_is_broken() {
     };
     let (stuck, freed, passed) = (with(None), with(Some(Action::Drop)), with(Some(Action::Forward)));
     let delivered = |told: &Told| told.summary.packets.delivered_whole;
-    // It locks up again each time, and is freed again: at least twice within the run.
-    assert!(delivered(&freed) >= 3 * delivered(&stuck), "{} and {}", delivered(&freed), delivered(&stuck));
+    // It locks up within 20 us and is freed 0.5 ms later; 0.7 ms after that the storm is over: four times in the 5 ms.
+    assert!(delivered(&freed) > 3 * delivered(&stuck), "{} and {}", delivered(&freed), delivered(&stuck));
     assert!(freed.dropped("pause storm") > 0);
-    assert!(delivered(&passed) >= 3 * delivered(&stuck), "{} and {}", delivered(&passed), delivered(&stuck));
+    assert!(delivered(&passed) > 3 * delivered(&stuck), "{} and {}", delivered(&passed), delivered(&stuck));
 }
