@@ -163,7 +163,8 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
     let section = root.table("host", "host", false);
     let transport = transport(&section);
     let (reply_class, obeys_pause) = (section.class("reply_class"), section.flag("obeys_pause"));
-    let pause_storm = pause_storm(&section);
+    let storm = section.table("pause_storm", "host.pause_storm", false);
+    let pause_storm = section.has("pause_storm").then(|| pause_storm(&storm));
     let takes_back = section.flag("takes_back");
     let disobedient = section.read("disobedient", hosts_list).unwrap_or_default();
     let on_stop = section.word("on_stop", "reaction to being stopped", &["none", "halve"]);
@@ -184,7 +185,10 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
         transport_kind,
         reply_class,
         obeys_pause,
-        pause_storm: pause_storm?,
+        pause_storm: match pause_storm {
+            Some(storm) => Some(storm?),
+            None => None,
+        },
         disobedient,
         halves: on_stop? == "halve",
         takes_back,
@@ -196,12 +200,7 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
 }
 
 /// `host.pause_storm`: the mad host by name, from when, until when.
-#[allow(clippy::option_option)]
-fn pause_storm(host: &Section<'_, '_>) -> Option<Option<(String, Time, Option<Time>)>> {
-    let table = host.table("pause_storm", "host.pause_storm", false);
-    if !host.has("pause_storm") {
-        return Some(None);
-    }
+fn pause_storm(table: &Section<'_, '_>) -> Option<(String, Time, Option<Time>)> {
     let (name, at, until) = (table.text("host"), table.time("at"), table.time("until"));
     table.finish();
     let (name, at) = (name?, at?);
@@ -209,7 +208,7 @@ fn pause_storm(host: &Section<'_, '_>) -> Option<Option<(String, Time, Option<Ti
         table.fail("until", "the storm ends before it begins", Some("write a time after `at`".to_owned()));
         return None;
     }
-    Some(Some((name, at, until)))
+    Some((name, at, until))
 }
 
 /// `host.on_bounce`, which takes a transport that can slow down.
