@@ -1,13 +1,24 @@
 //! A ring of four that locks up under PFC, and what keeps it from doing so.
 
 use super::check::{Check, Relation};
-use super::registry::RING;
+use super::registry::{Experiment, RING};
 use super::trial::{Told, Trial};
 use crate::failure::Failure;
 use crate::render::table::{Layout, table};
 use fabric::Fabric;
 use units::Time;
 use units::random::{Stream, purpose};
+
+/// The experiments on deadlocks.
+pub static EXPERIMENTS: &[Experiment] = &[Experiment {
+    id: "deadlock/ring",
+    title: "four switches in a ring lock up under PFC, and only then",
+    source: "Dally and Seitz, 1987: a cycle of waiting buffers",
+    seconds: 1,
+    quick_seconds: 1,
+    choices: &[],
+    run: ring,
+}];
 
 /// Runs `deadlock/ring`.
 ///

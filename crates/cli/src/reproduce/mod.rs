@@ -19,7 +19,6 @@ mod registry;
 mod tagger;
 mod trial;
 mod trim;
-mod trim_overload;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -137,8 +136,8 @@ fn choose(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
         experiment.id == name || experiment.id.split_once('/').is_some_and(|(paper, _)| paper == name)
     };
     for name in names {
-        if !registry::EXPERIMENTS.iter().any(|experiment| fits(experiment, name)) {
-            let known: Vec<&str> = registry::EXPERIMENTS.iter().map(|experiment| experiment.id).collect();
+        if !registry::experiments().any(|experiment| fits(experiment, name)) {
+            let known: Vec<&str> = registry::experiments().map(|experiment| experiment.id).collect();
             return Err(Failure::input(
                 format!("there is no experiment `{name}`"),
                 format!("there are {}", known.join(", ")),
@@ -146,7 +145,7 @@ fn choose(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
         }
     }
     let wanted = |experiment: &&Experiment| names.is_empty() || names.iter().any(|name| fits(experiment, name));
-    Ok(registry::EXPERIMENTS.iter().filter(wanted).collect())
+    Ok(registry::experiments().filter(wanted).collect())
 }
 
 #[cfg(test)]
@@ -164,7 +163,7 @@ mod tests {
             ids(&["bg"]).unwrap(),
             ["bg/fig1.1", "bg/fig1.2", "bg/fig1.3", "bg/fig1.4", "bg/fig1.7", "bg/family"]
         );
-        assert_eq!(ids(&[]).unwrap().len(), registry::EXPERIMENTS.len());
+        assert_eq!(ids(&[]).unwrap().len(), registry::experiments().count());
         assert!(ids(&["bg/fig1"]).is_err(), "a part of a name is not a name");
         assert!(ids(&["bg", "nothing"]).unwrap_err().to_string().contains("`nothing`"));
     }

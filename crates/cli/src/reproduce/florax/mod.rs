@@ -1,10 +1,12 @@
 //! FLORAX: backpressure by flow, and what its paper measures it against.
 
+mod experiments;
 mod five_switches;
 mod merging;
 mod series;
 mod state;
 
-pub use five_switches::{CHOICES, fig4, fig5, fig6, fig7, fig8, fig9, fig10, fig11};
-pub use merging::{FIG1_CHOICES, FIG2_CHOICES, NONCONF_CHOICES, fig1, fig2, nonconf};
-pub use state::{STATE_CHOICES, state_cost};
+pub use experiments::EXPERIMENTS;
+use five_switches::{CHOICES, fig4, fig5, fig6, fig7, fig8, fig9, fig10, fig11};
+use merging::{FIG1_CHOICES, FIG2_CHOICES, NONCONF_CHOICES, fig1, fig2, nonconf};
+use state::{STATE_CHOICES, state_cost};

@@ -1,13 +1,15 @@
 //! PABO: packets that turn around where a queue is full.
 
+mod experiments;
 mod fat_tree;
 mod hop_by_hop;
 mod order;
 mod sweeps;
 mod times;
 
-pub use fat_tree::{CHOICES as FAT_TREE_CHOICES, MANY_CHOICES, displacement, many_to_many, many_to_one};
-pub use hop_by_hop::{DROP_CHOICES, TABLE_CHOICES, drop_rates, example, peaks, per_switch, table, total_hops};
-pub use order::{CHOICES as ORDER_CHOICES, grid, separately};
-pub use sweeps::{bounce_function, lambda, theta};
-pub use times::{completions, delays, over_theta};
+pub use experiments::EXPERIMENTS;
+use fat_tree::{CHOICES as FAT_TREE_CHOICES, MANY_CHOICES, displacement, many_to_many, many_to_one};
+use hop_by_hop::{DROP_CHOICES, TABLE_CHOICES, drop_rates, example, peaks, per_switch, table, total_hops};
+use order::{CHOICES as ORDER_CHOICES, grid, separately};
+use sweeps::{bounce_function, lambda, theta};
+use times::{completions, delays, over_theta};

@@ -1,9 +1,11 @@
 //! Physics as oracle: what must come out before anything else may.
 
+mod experiments;
 mod lone_flow;
 mod max_min;
 mod queueing;
 
-pub use lone_flow::lone_flow;
-pub use max_min::max_min;
-pub use queueing::{little, md1};
+pub use experiments::EXPERIMENTS;
+use lone_flow::lone_flow;
+use max_min::max_min;
+use queueing::{little, md1};

@@ -3,18 +3,21 @@
 mod bench;
 mod closed;
 mod ends;
+mod experiments;
 mod hardware;
+mod overload;
 mod queue;
 mod start;
 
-pub use closed::{
+use closed::{
     eighteen, goodput, one_pipeline, queue_by_response, response_of_32, response_of_64, sixty_four, thirty_two,
     trim_all, trims, without_half,
 };
-pub use ends::{ping, spreading};
-pub use hardware::{second_flow, sharing, who_trims};
-pub use queue::{longest_queue, speeds};
-pub use start::{to_few, to_many, to_one, worst_case};
+use ends::{ping, spreading};
+pub use experiments::EXPERIMENTS;
+use hardware::{second_flow, sharing, who_trims};
+use queue::{longest_queue, speeds};
+use start::{to_few, to_many, to_one, worst_case};
 
 use super::registry::{Choice, TRIM_ECMP, TRIM_HARDWARE, TRIM_NDP, TRIM_PING, TRIM_START};
 

@@ -1,0 +1,61 @@
+//! The experiments on background mechanisms.
+
+use crate::reproduce::registry::Experiment;
+
+/// In the order in which they run.
+pub static EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        id: "bg/fig1.1",
+        title: "goodput over load, lossy and lossless; Reno at one loss in a thousand",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.1 (after Tanenbaum and Wetherall, 2011); Lakshman and Madhow, 1997",
+        seconds: 10,
+        quick_seconds: 3,
+        choices: super::GOODPUT_CHOICES,
+        run: super::goodput,
+    },
+    Experiment {
+        id: "bg/fig1.2",
+        title: "PFC spreads congestion from the congested port to every sender",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.2",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: super::SPREADING_CHOICES,
+        run: super::spreading,
+    },
+    Experiment {
+        id: "bg/fig1.3",
+        title: "PFC blocks a flow whose own path is free",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.3",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: super::SPREADING_CHOICES,
+        run: super::blocking,
+    },
+    Experiment {
+        id: "bg/fig1.4",
+        title: "PFC headroom over cable length: none lost with it, some with less",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.4; IEEE 802.1Qbb annex O",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: super::HEADROOM_CHOICES,
+        run: super::headroom,
+    },
+    Experiment {
+        id: "bg/fig1.7",
+        title: "credits fill a link exactly when they cover rate x round trip, and nothing is lost",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.7; Katevenis, 1997",
+        seconds: 10,
+        quick_seconds: 3,
+        choices: super::CREDITS_CHOICES,
+        run: super::credits,
+    },
+    Experiment {
+        id: "bg/family",
+        title: "flow controls side by side: figure 1.3's bystander, and an incast",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), section 1.1.1.1",
+        seconds: 2,
+        quick_seconds: 2,
+        choices: super::FAMILY_CHOICES,
+        run: super::family,
+    },
+];
