@@ -38,16 +38,7 @@ impl Host {
         let Some(credit) = &mut port.credit else { return false };
         let Some(class) = credit.next_owed() else { return false };
         let (sent_bytes, limit_bytes) = credit.message(class, 0);
-        let mut frame = Frame::credit(class, sent_bytes, limit_bytes);
-        if let Some(tracer) = &mut self.tracer {
-            tracer.sees_out(now, port_index, &frame);
-        }
-        port.busy_until = now + port.link.serialise(frame.size_bytes);
-        port.sent_frames += 1;
-        port.sent_bytes += u64::from(frame.size_bytes);
-        frame.at = port.busy_until + port.link.delay;
-        self.ledger.control_sent += 1;
-        window.send(port_index, OnWire(frame));
+        self.put_control(now, port_index, Frame::credit(class, sent_bytes, limit_bytes), window);
         true
     }
 

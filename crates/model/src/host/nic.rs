@@ -28,8 +28,8 @@ pub(crate) struct Port {
     /// On a link under credits.
     pub credit: Option<Box<CreditPort>>,
     pub turn: Turn,
-    /// A pause that goes as soon as the wire is free.
-    pub(super) mad: Option<Frame>,
+    /// Its mad card sends a pause as soon as the wire is free.
+    pub(super) mad: bool,
     /// Frames that are made already: replies, and what this host relays. By slot of the class.
     pub(super) frames: Vec<Ring<Frame>>,
     /// Flows that may have something to send, as (slot, generation), by slot of the class, in
@@ -57,7 +57,7 @@ impl Port {
             credit: network.credits(&link),
             link,
             pause: PauseState::default(),
-            mad: None,
+            mad: false,
             turn,
             frames: vec![Ring::new(); slots],
             ready: vec![Ring::new(); slots],
@@ -157,9 +157,11 @@ impl Host {
         self.release_paced(now, index);
         let mut again = Time::MAX;
         let credited = self.ports[index].credit.is_some();
-        if (credited && self.send_credit(now, port_index, window))
-            || (self.ports[index].mad.is_some() && self.send_mad(now, port_index, window))
-        {
+        if credited && self.send_credit(now, port_index, window) {
+            return self.due.set(port_index, self.ports[index].busy_until);
+        }
+        if self.ports[index].mad {
+            self.send_mad(now, port_index, window);
             return self.due.set(port_index, self.ports[index].busy_until);
         }
         loop {
@@ -185,6 +187,26 @@ impl Host {
             again = again.min((*at).max(port.busy_until));
         }
         self.due.set(port_index, again);
+    }
+
+    /// Puts a MAC control frame of this host's own on the free wire of a port, ahead of all that waits.
+    pub(super) fn put_control(
+        &mut self,
+        now: Time,
+        port_index: u16,
+        mut frame: Frame,
+        window: &mut Window<'_, OnWire>,
+    ) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.sees_out(now, port_index, &frame);
+        }
+        let port = &mut self.ports[usize::from(port_index)];
+        port.busy_until = now + port.link.serialise(frame.size_bytes);
+        port.sent_frames += 1;
+        port.sent_bytes += u64::from(frame.size_bytes);
+        frame.at = port.busy_until + port.link.delay;
+        self.ledger.control_sent += 1;
+        window.send(port_index, OnWire(frame));
     }
 
     fn release_paced(&mut self, now: Time, index: usize) {

@@ -15,34 +15,24 @@ impl Host {
         if storm.until.is_some_and(|until| until <= now) {
             return;
         }
-        let frame = match self.network.switch.flow_control {
-            FlowControl::Pfc(pfc) => Frame::pfc(pfc.classes, u16::MAX),
-            _ => Frame::pause(u16::MAX),
-        };
         let mut again = Time::MAX;
         for port in 0..self.ports.len() as u16 {
             let state = &mut self.ports[usize::from(port)];
             again = again.min(now + quanta_time(u16::MAX, state.link.rate) / 2);
-            state.mad = Some(frame);
+            state.mad = true;
             self.serve(now, port, window);
         }
         self.schedule(again, Event::Storm);
     }
 
-    /// Puts the frame of a mad card on the free wire of a port; whether there was one.
+    /// Puts the frame of a mad card on the free wire of a port.
     #[cold]
-    pub(super) fn send_mad(&mut self, now: Time, port_index: u16, window: &mut Window<'_, OnWire>) -> bool {
-        let port = &mut self.ports[usize::from(port_index)];
-        let Some(mut frame) = port.mad.take() else { return false };
-        if let Some(tracer) = &mut self.tracer {
-            tracer.sees_out(now, port_index, &frame);
-        }
-        port.busy_until = now + port.link.serialise(frame.size_bytes);
-        port.sent_frames += 1;
-        port.sent_bytes += u64::from(frame.size_bytes);
-        frame.at = port.busy_until + port.link.delay;
-        self.ledger.control_sent += 1;
-        window.send(port_index, OnWire(frame));
-        true
+    pub(super) fn send_mad(&mut self, now: Time, port_index: u16, window: &mut Window<'_, OnWire>) {
+        self.ports[usize::from(port_index)].mad = false;
+        let frame = match self.network.switch.flow_control {
+            FlowControl::Pfc(pfc) => Frame::pfc(pfc.classes, u16::MAX),
+            _ => Frame::pause(u16::MAX),
+        };
+        self.put_control(now, port_index, frame, window);
     }
 }
