@@ -31,6 +31,14 @@ pub(crate) const INITIAL_WINDOW: Parameter = Parameter {
               round trip of a full packet and a pull on the flow's path, if nothing else is sent",
     source: "NDP, sec. 3.1: the receiver controls all but a first window; Popa et al. take 1000",
 };
+const EARLY_PULLS: Parameter = Parameter {
+    key: "early_pulls",
+    default: "count",
+    meaning: "what a pull does that comes while the first window is still leaving: another packet may leave afterwards \
+              (count), or none (lapse), so that a flow sends unasked for the time of its window and not longer",
+    source: "count: NDP, sec. 3.2, whose pulls carry a counter; lapse: Popa et al., sec. 6.2, whose senders are at line \
+             rate for the time of 1000 packets, while counted pulls would keep two of them there for twice as long",
+};
 pub(crate) const TIMEOUT: Parameter = Parameter {
     key: "timeout",
     default: "1ms",
@@ -48,7 +56,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     title: "NDP: a receiver pulls packets, trimmed headers tell what to send again",
     source: "Handley et al., Re-architecting datacenter networks and stacks for low latency and high performance, \
              SIGCOMM 2017",
-    parameters: &[PAYLOAD, HEADER, CONTROL, INITIAL_WINDOW, TIMEOUT],
+    parameters: &[PAYLOAD, HEADER, CONTROL, INITIAL_WINDOW, EARLY_PULLS, TIMEOUT],
 };
 
 /// How much a flow sends unasked.
@@ -58,6 +66,15 @@ pub enum Window {
     BandwidthDelay,
     /// This many packets.
     Packets(u16),
+}
+
+/// What a pull does that comes while the first window is still leaving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EarlyPulls {
+    /// Another packet may leave, after the window.
+    Count,
+    /// None.
+    Lapse,
 }
 
 /// The most packets of a window: half of what the wire's header counts.
@@ -87,6 +104,8 @@ pub struct NdpParameters {
     pub control_bytes: u16,
     /// What a flow sends unasked.
     pub initial_window: Window,
+    /// What pulls do while that leaves; in EQDS they count.
+    pub early_pulls: EarlyPulls,
     /// Time between two looks for what is lost; `None`: nobody looks.
     pub timeout: Option<Time>,
     /// Credit for an announced backlog rather than a pull per arrival.
@@ -100,6 +119,7 @@ impl Default for NdpParameters {
             header_bytes: 64,
             control_bytes: 64,
             initial_window: Window::BandwidthDelay,
+            early_pulls: EarlyPulls::Count,
             timeout: Some(Time::from_ms(1)),
             eqds: None,
         }
@@ -126,6 +146,10 @@ impl NdpParameters {
                 let packets = u64::from(settings::count(key, text)?);
                 require((1..=MOST_PACKETS).contains(&packets), "initial_window", "1 to 32768 packets, or \"bdp\"")?;
                 self.initial_window = Window::Packets(packets as u16);
+            }
+            "early_pulls" if self.eqds.is_none() => {
+                self.early_pulls =
+                    settings::word(key, text, &[("count", EarlyPulls::Count), ("lapse", EarlyPulls::Lapse)])?;
             }
             "timeout" => self.timeout = settings::time_or(key, text, "never")?,
             _ => match &mut self.eqds {

@@ -1,7 +1,7 @@
 //! The receiving end: answers each packet, and knows how many more to ask for.
 
 use super::arrivals::{Arrival, Arrivals};
-use super::{Announcement, NdpParameters, span};
+use super::{Announcement, EarlyPulls, NdpParameters, span};
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
 use crate::frame::{Frame, Kind, flags};
 use std::sync::Arc;
@@ -148,10 +148,13 @@ impl Receiver for NdpReceiver {
         if self.completed < Time::MAX {
             return 0;
         }
-        // What may leave: the window unasked, and what was asked for. No more than leads to the end; no more than
-        // arrivals make room for.
+        // What may leave: the window unasked, and what was asked for. No more than leads to the end, which nobody here
+        // knows if pulls lapse; no more than arrivals make room for.
         let allowed = u64::from(self.window) + self.pulled;
-        let needed = self.total.saturating_add(self.cut).saturating_sub(allowed);
+        let needed = match self.parameters.early_pulls {
+            EarlyPulls::Count => self.total.saturating_add(self.cut).saturating_sub(allowed),
+            EarlyPulls::Lapse => u64::MAX,
+        };
         let limit = self.arrivals + u64::from(self.window) + self.parameters.ahead(self.window);
         u32::try_from(needed.min(limit.saturating_sub(allowed))).unwrap_or(u32::MAX)
     }

@@ -1,7 +1,7 @@
 //! The sending end: what may leave, and what goes first.
 
 use super::flight::Flight;
-use super::{Announcement, NdpParameters, span};
+use super::{Announcement, EarlyPulls, NdpParameters, span};
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, flags};
 use crate::transport::FlowStart;
@@ -27,12 +27,14 @@ pub struct NdpSender {
     delivered: Time,
     /// When to look for what is lost.
     look: Time,
-    /// Packets that may leave.
+    /// Packets that may leave because they were asked for.
     credit: u32,
     /// Packets that came back, for each of which the receiver pulls one less.
     returns: u32,
     timeouts: u32,
     window: u16,
+    /// Packets of the first window that are still to leave.
+    unasked: u16,
 }
 
 impl NdpSender {
@@ -51,10 +53,11 @@ impl NdpSender {
             retransmitted_bytes: 0,
             delivered: Time::MAX,
             look: parameters.timeout.map_or(Time::MAX, |timeout| flow.start.saturating_add(timeout)),
-            credit: u32::from(window),
+            credit: 0,
             returns: 0,
             timeouts: 0,
             window,
+            unasked: window,
         }
     }
 
@@ -87,11 +90,14 @@ impl NdpSender {
     }
 
     /// A pull says how often its receiver has pulled so far, so that the next makes a lost one good, and what has
-    /// arrived without a gap, so that it makes lost acknowledgements good.
+    /// arrived without a gap, so that it makes lost acknowledgements good. While the first window is still leaving it may
+    /// count for nothing.
     fn on_pull(&mut self, frame: &Frame) {
         let more = frame.seq.saturating_sub(self.pulled);
         self.pulled += more;
-        self.credit = self.credit.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+        if self.unasked == 0 || self.parameters.early_pulls == EarlyPulls::Count {
+            self.credit = self.credit.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+        }
         if let Some(packet) = self.packet_at(frame.aux) {
             self.answers += self.flight.settle_below(packet);
         }
@@ -100,6 +106,7 @@ impl NdpSender {
     /// Whether pulls are still to come: for what has arrived, unless the receiver knows that enough may leave.
     fn expects_pulls(&self) -> bool {
         let told = self.parameters.eqds.is_some() || self.flight.next() == self.packets;
+        let told = told && self.parameters.early_pulls == EarlyPulls::Count;
         let enough = if told { (self.packets + self.nacks).saturating_sub(u64::from(self.window)) } else { u64::MAX };
         self.pulled < enough.min(self.answers + self.parameters.ahead(self.window))
     }
@@ -107,7 +114,8 @@ impl NdpSender {
     /// A packet that came back is sent again on a pull, as any other. Only where none is to come and nothing is under
     /// way, so that the receiver may not even know of the flow, one leaves unasked (NDP, sec. 3.2.4).
     fn go_on_alone(&mut self) {
-        if self.returns > 0 && self.credit == 0 && self.flight.under_way() == 0 && !self.expects_pulls() {
+        let may_send = self.credit > 0 || self.unasked > 0;
+        if self.returns > 0 && !may_send && self.flight.under_way() == 0 && !self.expects_pulls() {
             self.returns -= 1;
             self.credit = 1;
         }
@@ -156,7 +164,7 @@ impl Sender for NdpSender {
         if self.flight.base() == self.packets {
             return Offer::Done;
         }
-        if self.credit == 0 {
+        if self.credit == 0 && self.unasked == 0 {
             return Offer::Blocked;
         }
         let (packet, again) = match self.flight.send_queued() {
@@ -164,7 +172,11 @@ impl Sender for NdpSender {
             None if self.flight.next() < self.packets && self.flight.has_room() => (self.flight.send_fresh(), false),
             None => return Offer::Blocked,
         };
-        self.credit -= 1;
+        if self.unasked > 0 {
+            self.unasked -= 1;
+        } else {
+            self.credit -= 1;
+        }
         let parameters = &*self.parameters;
         let seq = packet * u64::from(parameters.payload_bytes);
         let payload_bytes = (self.size_bytes - seq).min(u64::from(parameters.payload_bytes)) as u16;

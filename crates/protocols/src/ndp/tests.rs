@@ -102,10 +102,31 @@ fn trimmed_packets_are_pulled_again_and_the_port_never_rests() {
     }
 }
 
+/// A port a quarter as fast as the line cuts three of four packets of what comes at line rate. That is the window where
+/// early pulls lapse, and a third more where they count: 4 t = 1000 + t. Either way the flow ends, without a timeout, and
+/// only the pulls that lapsed are missing from what was asked for.
+#[test]
+fn pulls_that_lapse_leave_line_rate_to_the_window() {
+    let pipe = Pipe { line: Rate::from_gbps(40), buffer_bytes: 8 * 1520, trims: true, ..Pipe::default() };
+    let mut cut = [0; 2];
+    for (at, early) in ["count", "lapse"].into_iter().enumerate() {
+        let settings = [("initial_window", "1000"), ("timeout", "never"), ("early_pulls", early)];
+        let outcome = pipe.run(&build("ndp", &settings), 4000 * PAYLOAD, |_, _| {});
+        assert_eq!((outcome.completions, outcome.done, outcome.lost), (1, true, 0), "{early}");
+        assert_eq!((outcome.delivered_bytes, outcome.sent), (4000 * PAYLOAD, 4000 + outcome.cut), "{early}");
+        assert_eq!(outcome.statistics.timeouts, 0);
+        cut[at] = outcome.cut;
+    }
+    // Eight packets wait at the port, and headers take a twentieth of it.
+    assert!(cut[0].abs_diff(1000) <= 60 && cut[1].abs_diff(750) <= 45, "{cut:?}");
+}
+
 /// Headers that come back to their sender are sent again, too: without a timer, and without a loss.
 #[test]
 fn what_comes_back_is_sent_again() {
-    for (kind, share) in [("ndp", 1.0), ("ndp", 0.5), ("eqds", 1.0), ("eqds", 0.3)] {
+    for (kind, share, early) in
+        [("ndp", 1.0, "count"), ("ndp", 0.5, "count"), ("ndp", 0.5, "lapse"), ("eqds", 1.0, ""), ("eqds", 0.3, "")]
+    {
         let pipe = Pipe {
             line: Rate::from_gbps(40),
             buffer_bytes: 8 * 1520,
@@ -113,8 +134,9 @@ fn what_comes_back_is_sent_again() {
             headers_returned: share,
             ..Pipe::default()
         };
-        let transport = build(kind, &[("initial_window", "300"), ("timeout", "never")]);
-        let outcome = pipe.run(&transport, 2000 * PAYLOAD, |_, _| {});
+        let mut settings = vec![("initial_window", "300"), ("timeout", "never")];
+        settings.extend((!early.is_empty()).then_some(("early_pulls", early)));
+        let outcome = pipe.run(&build(kind, &settings), 2000 * PAYLOAD, |_, _| {});
         assert_eq!((outcome.completions, outcome.done, outcome.lost), (1, true, 0), "{kind} {share} {outcome:?}");
         assert_eq!(outcome.sent, 2000 + outcome.cut, "{kind} {share}");
         assert!(outcome.cut > 200, "{outcome:?}");
@@ -250,5 +272,7 @@ fn wide_windows_and_announcements_fit() {
     assert!(TransportParameters::build("ndp", [("initial_window", "0")]).is_err());
     assert!(TransportParameters::build("ndp", [("initial_window", "32769")]).is_err());
     assert!(TransportParameters::build("ndp", [("quantum", "1")]).is_err());
+    assert!(TransportParameters::build("ndp", [("early_pulls", "lost")]).is_err());
+    assert!(TransportParameters::build("eqds", [("early_pulls", "lapse")]).is_err());
     assert!(matches!(build("eqds", &[]).sender(&flow()), SenderState::Ndp(_)));
 }

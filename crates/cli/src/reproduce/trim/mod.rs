@@ -52,6 +52,7 @@ pub const NDP_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_NDP, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B"] },
     Choice { source: &TRIM_NDP, key: "switch.overload.signal_delay", alternatives: &["0s", "2us"] },
     Choice { source: &TRIM_NDP, key: "traffic.0.jitter", alternatives: &["121ns"] },
+    Choice { source: &TRIM_NDP, key: "host.transport.early_pulls", alternatives: &["count"] },
 ];
 
 /// What the ping leaves open.
