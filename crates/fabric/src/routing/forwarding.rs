@@ -49,7 +49,7 @@ impl Forwarding {
     /// [`RoutingError::NotTwoLevel`] or [`RoutingError::BadRoot`] if the mode does not fit the fabric,
     /// [`RoutingError::TooLarge`] beyond half a billion table entries.
     pub fn build(fabric: &Fabric, mode: Mode) -> Result<Forwarding, RoutingError> {
-        let forwarding = Self::without(fabric, mode, &[])?;
+        let forwarding = Self::without(fabric, mode, &[], None)?;
         forwarding.verify(fabric)?;
         Ok(forwarding)
     }
@@ -60,16 +60,37 @@ impl Forwarding {
     /// # Errors
     /// As [`build`](Self::build), except for unreachable hosts.
     pub fn recompute_without(&self, fabric: &Fabric, links: &[LinkId]) -> Result<Forwarding, RoutingError> {
-        Self::without(fabric, self.mode, links)
+        Self::without(fabric, self.mode, links, None)
     }
 
-    fn without(fabric: &Fabric, mode: Mode, links: &[LinkId]) -> Result<Forwarding, RoutingError> {
+    /// As [`recompute_without`](Self::recompute_without), but only routes to these hosts need be right: those to others
+    /// may be missing. With [`Mode::ShortestPath`] it costs what the destinations cost that are asked for.
+    ///
+    /// # Errors
+    /// As [`recompute_without`](Self::recompute_without).
+    pub fn recompute_towards(
+        &self,
+        fabric: &Fabric,
+        links: &[LinkId],
+        hosts: &[u32],
+    ) -> Result<Forwarding, RoutingError> {
+        Self::without(fabric, self.mode, links, Some(hosts))
+    }
+
+    fn without(
+        fabric: &Fabric,
+        mode: Mode,
+        links: &[LinkId],
+        hosts: Option<&[u32]>,
+    ) -> Result<Forwarding, RoutingError> {
         let dead = Dead::new(fabric, links);
         let net = Net::new(fabric, &dead);
         let shared = Rows::aggregated(fabric, &dead);
         let (rows, table, descending, distances) = match mode {
             Mode::ShortestPath => {
-                let (table, distances) = shortest::build(&net, &shared)?;
+                let mut wanted = vec![hosts.is_none(); shared.len()];
+                hosts.into_iter().flatten().for_each(|&host| wanted[shared.attach[host as usize] as usize] = true);
+                let (table, distances) = shortest::build(&net, &shared, |row| wanted[row])?;
                 (shared, table, None, distances)
             }
             Mode::TwoLevel => {

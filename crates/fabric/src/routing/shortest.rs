@@ -5,12 +5,17 @@ use super::distances::{Distances, Search, UNREACHABLE};
 use super::net::{Net, Rows};
 use super::table::{Table, TableBuilder};
 
-pub(crate) fn build(net: &Net, rows: &Rows) -> Result<(Table, Distances), RoutingError> {
+/// The table of all rows that are `wanted`; the others stay empty.
+pub(crate) fn build(
+    net: &Net,
+    rows: &Rows,
+    wanted: impl Fn(usize) -> bool,
+) -> Result<(Table, Distances), RoutingError> {
     let mut table = TableBuilder::new(net.len(), rows.len())?;
     let mut distances = Distances::new(net, rows.clone());
     let mut search = Search::new(net);
     let mut ports = Vec::new();
-    for (row, target) in rows.target.iter().enumerate() {
+    for (row, target) in rows.target.iter().enumerate().filter(|&(row, _)| wanted(row)) {
         let target = net.slot[target.index()];
         search.run(net, target, |_, _| true);
         distances.store(row, &search);

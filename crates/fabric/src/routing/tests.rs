@@ -259,6 +259,36 @@ fn recomputing_goes_around_and_names_what_is_cut_off() {
 }
 
 #[test]
+fn a_failed_link_makes_new_ways_only_where_it_was_the_only_next_hop() {
+    let mut stream = Stream::new(19, 0, 0);
+    let (mut moved, mut kept) = (0, 0);
+    for _ in 0..100 {
+        let fabric = random_fabric(&mut stream);
+        let before = Forwarding::build(&fabric, Mode::ShortestPath).unwrap();
+        for id in (0..fabric.links().len() as u32).map(LinkId) {
+            let link = fabric.link(id);
+            let all = before.recompute_without(&fabric, &[id]).unwrap();
+            let asked = stream.below(fabric.hosts().len() as u64) as u32;
+            let towards = before.recompute_towards(&fabric, &[id], &[asked]).unwrap();
+            for host in 0..fabric.hosts().len() as u32 {
+                let only = [link.a, link.b].iter().any(|end| before.lookup(end.node, host) == [end.port]);
+                for node in fabric.node_ids().filter(|&node| fabric.node(node).forwards()) {
+                    let (was, is) = (before.lookup(node, host), all.lookup(node, host));
+                    if host == asked {
+                        assert_eq!(towards.lookup(node, host), is);
+                    }
+                    let new = is.is_empty() != was.is_empty() || is.iter().any(|port| !was.contains(port));
+                    assert!(only || !new, "{id:?}, towards host {host} at {node:?}: {was:?}, then {is:?}");
+                    if new { moved += 1 } else { kept += usize::from(only) }
+                }
+            }
+        }
+    }
+    // Both happen, or the comparison says nothing.
+    assert!(moved > 1_000 && kept > 1_000, "{moved} {kept}");
+}
+
+#[test]
 fn two_level_says_when_a_failure_makes_a_black_hole() {
     let fabric = fat_tree(4, LINKS).unwrap();
     let forwarding = Forwarding::build(&fabric, Mode::TwoLevel).unwrap();

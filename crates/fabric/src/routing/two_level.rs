@@ -95,7 +95,7 @@ pub(crate) fn build(fabric: &Fabric, net: &Net, shared: &Rows) -> Result<(Table,
         return reason(format!("`{a}` and `{b}` are linked but stand on the same tier"));
     }
     let order = Order::by_tier(fabric, net);
-    let (_, distances) = shortest::build(net, shared)?;
+    let (_, distances) = shortest::build(net, shared, |_| true)?;
     let rows = host_rows(fabric);
     let mut table = TableBuilder::new(net.len(), rows.len())?;
     let climbs = (0..net.len() as u32)

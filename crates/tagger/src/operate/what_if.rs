@@ -5,7 +5,7 @@
 //! *Converged*: routes have been computed again without the link.
 
 use crate::rules::{Lookup, RuleTable, Tag};
-use fabric::routing::{Forwarding, PortSet, RoutingError};
+use fabric::routing::{Forwarding, Mode, PortSet, RoutingError};
 use fabric::{Fabric, LinkId, NodeId, PortIndex};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -172,7 +172,13 @@ impl<'a> WhatIf<'a> {
         let inner = self.fabric.node(a.node).forwards() && self.fabric.node(b.node).forwards();
         let rerouted = self.those(inner, lost);
         let local = self.cost(&rerouted, &around);
-        let recomputed = self.routes.recompute_without(self.fabric, &[link])?;
+        // By all shortest paths an end with another next hop is as far away as before, and so is everybody behind it: only
+        // towards hosts that an end reached by the link alone are there new ways. Other modes may order nodes anew.
+        let moved = match self.routes.mode() {
+            Mode::ShortestPath => rerouted,
+            Mode::TwoLevel | Mode::UpDown { .. } => self.those(inner, |_| true),
+        };
+        let recomputed = self.routes.recompute_towards(self.fabric, &[link], &moved)?;
         let fresh = |host: u32| {
             self.fabric.node_ids().filter(|&node| self.fabric.node(node).forwards()).any(|node| {
                 let before = self.routes.lookup(node, host);
@@ -180,7 +186,9 @@ impl<'a> WhatIf<'a> {
                 after.is_empty() || (after != before && after.iter().any(|port| !before.contains(port)))
             })
         };
-        let rerouted = self.those(inner, fresh);
+        let mut may_move = vec![false; self.alike.len()];
+        moved.iter().for_each(|&host| may_move[host as usize] = true);
+        let rerouted = self.those(inner, |host| may_move[host as usize] && fresh(host));
         let converged = self.cost(&rerouted, &Way::Routes(&recomputed));
         Ok(Verdict { link, local, converged })
     }

@@ -1,7 +1,9 @@
 use super::*;
+use crate::paths::PathSource;
 use crate::rules::{Class, GeneratedBy, Rule, SwitchRules};
+use crate::{Request, generate};
 use fabric::LinkSpec;
-use fabric::generate::{TierLinks, clos};
+use fabric::generate::{TierLinks, bcube, clos, jellyfish, leaf_spine, ring};
 use fabric::routing::Mode;
 use units::random::Stream;
 use units::{Rate, Time};
@@ -110,4 +112,34 @@ fn hosts_looked_at_together_cost_what_each_costs_alone() {
         }
     }
     assert!((20..12 * 12).contains(&together), "{together} of {} hosts are like another", 12 * 16);
+}
+
+#[test]
+fn what_is_left_out_would_have_cost_nothing() {
+    let link = LinkSpec::new(Rate::from_gbps(40), Time::from_ns(500));
+    let fabrics = [
+        small(),
+        jellyfish(12, 4, 2, 3, link, link).unwrap(),
+        leaf_spine(3, 2, 2, 2, TierLinks::uniform(link)).unwrap(),
+        bcube(3, 1, link).unwrap(),
+        ring(5, 2, link, link).unwrap(),
+    ];
+    let (mut costly, mut free) = (0, 0);
+    for fabric in fabrics {
+        let expected = PathSource::AllShortest { limit: None };
+        let table = generate(&fabric, &Request::new(expected)).unwrap().table;
+        let modes = [Mode::ShortestPath, Mode::UpDown { root: None }];
+        for mode in modes {
+            let routes = Forwarding::build(&fabric, mode).unwrap();
+            let everybody: Vec<u32> = (0..fabric.hosts().len() as u32).collect();
+            for link in (0..fabric.links().len() as u32).map(LinkId) {
+                let mut question = WhatIf::new(&fabric, &table, &routes);
+                let recomputed = routes.recompute_without(&fabric, &[link]).unwrap();
+                let all = question.cost(&everybody, &Way::Routes(&recomputed));
+                assert_eq!(question.fails(link).unwrap().converged, all, "{}, {mode:?}, {link:?}", fabric.kind());
+                if all == Effect::default() { free += 1 } else { costly += 1 }
+            }
+        }
+    }
+    assert!(costly > 30 && free > 30, "{costly} {free}");
 }
