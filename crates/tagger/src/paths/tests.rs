@@ -52,6 +52,18 @@ fn trees_show_the_shortest_paths_and_differ_by_seed() {
     assert!(shown(&fabric, tree(Some(1))).is_subset(&shown(&fabric, PathSource::AllShortest { limit: None })));
 }
 
+/// A tree for each server is that for its switch but for the last step, if nobody chooses by a seed: no more work.
+#[test]
+fn trees_of_lowest_ports_are_recorded_once_a_switch() {
+    let fabric = jellyfish(30, 4, 5, 1, LINK, LINK).unwrap();
+    let made = |roots, seed| generate(&fabric, &Request::new(PathSource::Trees { roots, seed })).unwrap();
+    let (switches, servers) = (made(TreeRoots::Switches, None), made(TreeRoots::Servers, None));
+    assert_eq!(servers.table.switches(), switches.table.switches());
+    assert_eq!(servers.report, switches.report);
+    let chosen = made(TreeRoots::Servers, Some(1));
+    assert!(chosen.report.turns_recorded > 4 * servers.report.turns_recorded);
+}
+
 #[test]
 fn servers_of_a_bcube_relay() {
     let fabric = bcube(3, 1, LINK).unwrap();

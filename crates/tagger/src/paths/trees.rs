@@ -17,7 +17,8 @@ use units::random::{purpose, split_mix};
 pub enum TreeRoots {
     /// One tree a switch with servers: all its servers are reached alike.
     Switches,
-    /// One tree a server: the choice among shortest paths differs from server to server.
+    /// One tree a server: by seed the choice among shortest paths differs from server to server; without, the trees to
+    /// servers of one switch are its own.
     Servers,
 }
 
@@ -219,17 +220,31 @@ fn seed_of(seed: Option<u64>, tree: usize) -> Option<u64> {
     })
 }
 
+/// One tree for all of a root, where its trees differ by their last step only: without a seed every node's choice is its
+/// lowest port, whichever server of the root's a packet is for.
+fn joined(mut roots: Vec<(u32, Vec<u32>)>) -> Vec<(u32, Vec<u32>)> {
+    roots.sort_by_key(|&(root, _)| root);
+    roots.dedup_by(|next, first| {
+        let same = next.0 == first.0;
+        if same {
+            first.1.append(&mut next.1);
+        }
+        same
+    });
+    roots
+}
+
 /// Grows all trees, those with the same root only once, and shows each with the ports by which its packets
 /// leave the root, until `show` says that it is enough.
 fn for_each_tree<'p, 'f>(
     ports: &'p Ports<'f>,
-    kind: TreeRoots,
     seed: Option<u64>,
+    roots_of: impl FnOnce(&Tree) -> Vec<(u32, Vec<u32>)>,
     mut show: impl FnMut(&mut Tree<'p, 'f>, &[u32]) -> bool,
 ) -> u64 {
     let mut tree = Tree::new(ports);
     let mut grown = NONE;
-    for (index, (root, exits)) in roots(&tree, kind).into_iter().enumerate() {
+    for (index, (root, exits)) in roots_of(&tree).into_iter().enumerate() {
         let again = root == grown;
         if !again {
             tree.grow(root);
@@ -250,7 +265,8 @@ pub(crate) fn record(graph: &mut TaggedGraph, kind: TreeRoots, seed: Option<u64>
     let ports = graph.ports;
     let mut senders = Senders::new(ports);
     let mut climb = Climb::new(ports, &senders);
-    let visits = for_each_tree(ports, kind, seed, |tree, exits| {
+    let roots_of = |tree: &Tree| if seed.is_none() { joined(roots(tree, kind)) } else { roots(tree, kind) };
+    let visits = for_each_tree(ports, seed, roots_of, |tree, exits| {
         climb.record(graph, tree, exits);
         exits.iter().for_each(|&exit| senders.take(ports, exit));
         true
@@ -370,16 +386,21 @@ impl Climb {
 pub(crate) fn visit(fabric: &Fabric, kind: TreeRoots, seed: Option<u64>, visitor: &mut Visitor) {
     let ports = Ports::new(fabric);
     let mut out_ports = Vec::new();
-    for_each_tree(&ports, kind, seed, |tree, exits| {
-        for &source in fabric.hosts() {
-            for number in ports.of(source) {
-                if !visit_from(tree, exits, source, number, &mut out_ports, visitor) {
-                    return false;
+    for_each_tree(
+        &ports,
+        seed,
+        |tree| roots(tree, kind),
+        |tree, exits| {
+            for &source in fabric.hosts() {
+                for number in ports.of(source) {
+                    if !visit_from(tree, exits, source, number, &mut out_ports, visitor) {
+                        return false;
+                    }
                 }
             }
-        }
-        true
-    });
+            true
+        },
+    );
 }
 
 /// The paths of one tree that begin with one link of a host; false if it is enough.
