@@ -87,6 +87,12 @@ impl Failure {
         Failure::input(message, help)
     }
 
+    /// A list of paths without one: that all of none are lossless says nothing.
+    pub fn no_path(path: &Path) -> Failure {
+        let help = "write one a line, the names of its nodes from host to host: H1 T1 L1 T2 H5";
+        Failure::input(format!("{}: no path stands in it", path.display()), help)
+    }
+
     /// The exit code.
     pub fn exit(&self) -> Exit {
         match self {

@@ -289,6 +289,47 @@ fn bad_input_is_exit_code_2_with_the_element_named() {
     let of_parallel = rules(&scratch, &parallel, "p.json", &["--paths", "up-down"]);
     let path = ["explain", of_parallel.as_str(), "--fabric", parallel.as_str(), "h1", "a", "s", "b", "h2"];
     refused(&path, "ports 1, 2 of `a` lead to `s`");
+    refused(
+        &["rules", &parallel, "--paths", &list("h1 a s b h2\n")],
+        "several links join `a` and `s`, by ports 1 to 2",
+    );
+    let of_list = scratch.file("listed.txt", "h1 a s b h2\n");
+    refused(&["verify", &of_parallel, "--fabric", &parallel, "--paths", &of_list], "joined by 2 parallel links");
+    let mut twice = json!({ "nodes": nodes, "links": links });
+    for (link, port) in [(0, 0), (2, 0), (3, 1)] {
+        let end = if link == 0 { "target_port" } else { "source_port" };
+        twice["links"][link][end] = json!(port);
+    }
+    let twice = scratch.file("twice.json", &twice.to_string());
+    refused(&["rules", &twice, "--paths", "up-down"], "port `0` of `a` has two links");
+
+    // What every command that reads rules refuses.
+    let good = std::fs::read_to_string(&file).unwrap();
+    let ports = good.find("\"in\": [0, 1]").expect("a rule of L1");
+    let changed = |name: &str, from: &str, to: &str| {
+        scratch.file(name, &(good[..ports].to_owned() + &good[ports..].replacen(from, to, 1)))
+    };
+    let unknown = changed("unknown.json", "[0, 1]", "[0, 99]");
+    let repeated = changed("repeated.json", "[0, 1]", "[0, 1, 0]");
+    let named = changed("named.json", "[0, 1]", "[\"Ethernet0\"]");
+    let profile = example("asic/trident2.toml");
+    for (wrong, says) in
+        [(&unknown, "port 99"), (&repeated, "port 0"), (&named, "\"Ethernet0\""), (&file, "another fabric")]
+    {
+        let on = if wrong == &file { &other } else { &fabric };
+        let on = |command, more: &[&str]| refused(&[&[command, wrong.as_str(), "--fabric", on], more].concat(), says);
+        on("verify", &[]);
+        on("explain", &["H1", "T1", "H2"]);
+        on("what-if", &[]);
+        on("budget", &["--profile", &profile]);
+        on("export", &["--to", "sonic"]);
+        refused(&["diff", wrong, wrong, "--fabric", if wrong == &file { &other } else { &fabric }], says);
+    }
+    let nothing = scratch.file("nothing.txt", "# no path\n");
+    refused(&["rules", &fabric, "--paths", &format!("file:{nothing}")], "nothing.txt: no path stands in it");
+    refused(&["verify", &file, "--fabric", &fabric, "--paths", &nothing], "nothing.txt: no path stands in it");
+    let checked = run(&["fabric", "check", &fabric, "--pfc", "--paths", &nothing]);
+    assert!(checked.code == Some(2) && checked.err.contains("nothing.txt: no path stands in it"), "{}", checked.err);
 }
 
 #[test]

@@ -61,17 +61,18 @@ impl<'f> Verifier<'f> {
         Ok(Verifier { fabric, table, expected: false, counts, lost: Vec::new(), edge, leaves: Leaves::new(fabric) })
     }
 
-    /// Every path of a list must be lossless.
+    /// Every path of a list must be lossless. Returns how many there are: of none nothing is proved.
     ///
     /// # Errors
     /// As [`PathList::next_path`]; [`PathFault::NoHost`] for a path between switches without hosts.
-    pub fn expect_list<R: BufRead>(&mut self, input: R) -> Result<(), VerifyError> {
+    pub fn expect_list<R: BufRead>(&mut self, input: R) -> Result<u64, VerifyError> {
         let mut list = PathList::new(self.fabric, input);
+        let before = self.counts.paths;
         while let Some(ListedPath { line, hops, last }) = list.next_path()? {
             self.expect_path(Some(line), hops, last).map_err(|fault| VerifyError::Path { line, fault })?;
         }
         self.expected = true;
-        Ok(())
+        Ok(self.counts.paths - before)
     }
 
     /// One path must be lossless for every class: `hops` from its first node on, and its last node. A path that

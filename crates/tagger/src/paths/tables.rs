@@ -73,7 +73,17 @@ impl Routes {
             if route.ports.is_empty() {
                 return Err(wrong(place("ports"), "no port: leave the route out if there is none".to_owned()));
             }
-            for &port in &route.ports {
+            if routes.entries.get(&destination).is_some_and(|entries| entries.contains_key(&switch)) {
+                let message = format!(
+                    "`{}` has a route to `{}` already: list all its ports in one",
+                    route.switch, route.destination
+                );
+                return Err(wrong(format!("routes[{index}]"), message));
+            }
+            for (at, &port) in route.ports.iter().enumerate() {
+                if route.ports[..at].contains(&port) {
+                    return Err(wrong(place("ports"), format!("port {port} of `{}` stands twice", route.switch)));
+                }
                 if port >= ports as u64 {
                     let message = format!("`{}` has no port {port}: it has {ports}, counted from 0", route.switch);
                     return Err(wrong(place("ports"), message));

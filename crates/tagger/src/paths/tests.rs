@@ -142,7 +142,10 @@ fn routes_become_paths_and_their_mistakes_name_the_element() {
     assert!(error("[1, 2]", "[]").contains("no port"));
     assert!(error("\"ports\": [0]", "\"ports\": [1]").contains("loop"));
     assert!(error("-routes", "-rules").contains("expected `tidegate-routes`"));
-    assert!(error("\"S1\"", "\"S2\"").contains("no path leads from `S1` to `H1`"));
+    let elsewhere = error("\"S1\", \"destination\": \"H1\"", "\"S1\", \"destination\": \"H2\"");
+    assert!(elsewhere.contains("no path leads from `S1` to `H1`"), "{elsewhere}");
+    assert!(error("[1, 2]", "[1, 2, 1]").contains("routes[3].ports: port 1 of `L2` stands twice"));
+    assert!(error("\"S1\"", "\"S2\"").contains("routes[2]: `S2` has a route to `H1` already"));
 }
 
 const DISCOVERED: &str = "vendid=0x0\nswitchguid=0x200001(200001)\n\

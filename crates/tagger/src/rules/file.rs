@@ -94,6 +94,18 @@ pub enum RuleFileError {
         /// "in" or "out".
         side: &'static str,
     },
+    /// A port that stands twice on one side of a rule.
+    #[error("switch `{switch}`, rules[{rule}].{side}: port {port} stands twice")]
+    PortTwice {
+        /// The switch.
+        switch: String,
+        /// Position in its `rules`, from 0.
+        rule: usize,
+        /// "in" or "out".
+        side: &'static str,
+        /// The port.
+        port: u64,
+    },
     /// A tag outside 1..=62, or one that `lossless_tags` does not have.
     #[error("{place}: tag {tag} is out of range: {expected}")]
     TagOutOfRange {
@@ -358,10 +370,15 @@ fn read_rules(fabric: &Fabric, node: NodeId, raw: &[RawRule], lossless: &[Tag]) 
         if list.is_empty() {
             return Err(RuleFileError::NoPort { switch: switch(), rule, side });
         }
-        match list.iter().find(|&&port| port >= ports as u64) {
-            Some(&port) => Err(RuleFileError::UnknownPort { switch: switch(), rule, side, port, ports }),
-            None => Ok(list.iter().map(|&port| port as PortIndex).collect()),
+        if let Some(&port) = list.iter().find(|&&port| port >= ports as u64) {
+            return Err(RuleFileError::UnknownPort { switch: switch(), rule, side, port, ports });
         }
+        let set: PortSet = list.iter().map(|&port| port as PortIndex).collect();
+        if set.len() < list.len() {
+            let twice = (1..list.len()).find(|&at| list[..at].contains(&list[at])).unwrap_or_default();
+            return Err(RuleFileError::PortTwice { switch: switch(), rule, side, port: list[twice] });
+        }
+        Ok(set)
     };
     let read = |(index, rule): (usize, &RawRule)| {
         let place = |key: &str| format!("switch `{}`, rules[{index}].{key}", fabric.name(node));

@@ -102,6 +102,7 @@ fn every_mistake_names_its_element() {
     assert!(wrong("\"T1\"", "\"H1\"").contains("`H1` is a host"));
     assert!(wrong("\"T1\"", "\"L1\"").contains("`L1` stands twice"));
     assert!(wrong("[4, 5]", "[4, 6]").contains("switch `T1`, rules[0].out: no port 6: it has 6"));
+    assert!(wrong("[4, 5]", "[4, 5, 4]").contains("switch `T1`, rules[0].out: port 4 stands twice"));
     assert!(wrong("[4, 5]", "[4, -5]").contains("invalid value"));
     assert!(wrong("[4, 5]", "[]").contains("no port is named"));
     assert!(wrong("[1, 2]", "[2, 1]").contains("lossless_tags[1]: tag 1 is out of range: tags must ascend"));

@@ -10,7 +10,7 @@ use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, LinkId};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use verify::{PfcVerdict, Traffic, check_pfc, find_link};
+use verify::{PathList, PfcVerdict, Traffic, check_pfc, find_link};
 
 /// Destinations that a line names before it counts the others.
 const NAMED: usize = 4;
@@ -84,7 +84,11 @@ pub fn check(source: &str, flags: &FabricFlags, pfc: &PfcFlags, json: bool) -> R
         Some(path) => {
             let list = std::fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
             let verdict = check_pfc(fabric, Traffic::Paths(&list));
-            (verdict.map_err(|error| Failure::of_verifier(path, &error))?, None)
+            let verdict = verdict.map_err(|error| Failure::of_verifier(path, &error))?;
+            if let Ok(None) = PathList::new(fabric, list.as_slice()).next_path() {
+                return Err(Failure::no_path(path));
+            }
+            (verdict, None)
         }
         None => under_routes(fabric, pfc)?,
     };

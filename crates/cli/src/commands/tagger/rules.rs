@@ -174,8 +174,7 @@ fn source(args: &RulesArgs, fabric: &Fabric, expected: &Expected) -> Result<Path
         Expected::File(path) => {
             let list = PathList::read(fabric, &read_text(path)?).map_err(at(path))?;
             if list.is_empty() {
-                let help = "write one a line, the names of its nodes from host to host: H1 T1 L1 T2 H5";
-                return Err(Failure::input(format!("{}: no path stands in it", path.display()), help));
+                return Err(Failure::no_path(path));
             }
             PathSource::List(list)
         }

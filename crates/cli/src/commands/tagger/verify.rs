@@ -111,7 +111,10 @@ fn expect(verifier: &mut Verifier<'_>, fabric: &Fabric, paths: &Expected, visibl
         Expected::ServerTrees => trees(verifier, TreeRoots::Servers, visible).map_err(wrong),
         Expected::File(path) => {
             let file = File::open(path).map_err(|error| Failure::unreadable(path, &error))?;
-            verifier.expect_list(BufReader::new(file)).map_err(|error| Failure::of_verifier(path, &error))
+            match verifier.expect_list(BufReader::new(file)).map_err(|error| Failure::of_verifier(path, &error))? {
+                0 => Err(Failure::no_path(path)),
+                _ => Ok(()),
+            }
         }
         Expected::NShortest(_) | Expected::Random(_) | Expected::Routes(_) | Expected::Fdbs(_) => {
             Err(Failure::input("--paths: the verifier cannot make these itself", "list them in a file"))
