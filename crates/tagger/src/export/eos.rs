@@ -1,9 +1,12 @@
 //! Arista EOS, as far as its public configuration guides document it; not loaded on hardware.
 //!
-//! A policy map of type quality-of-service chooses the traffic class by DSCP at each ingress port. From there on the
-//! guides know one map for the whole switch: traffic class to transmit queue, traffic class to DSCP (with `qos rewrite
-//! dscp`), and PFC priorities that are the traffic classes. So a switch fits if each arriving lossless tag has one
-//! result, whatever the ports: spines do, switches that turn packets back do not.
+//! A policy map of type quality-of-service chooses the traffic class by DSCP at each ingress port: half of the factorised
+//! form. The other half is missing. A traffic class has one transmit queue and one PFC priority, its own number, on the whole
+//! switch. A map of traffic class to DSCP can be bound to a port, says a feature note of August 2018, but that does not
+//! help: a packet whose new tag depends on the egress port needs a queue that does too, and the two classes that one
+//! arriving tag is split into by ingress port would send PAUSE for two priorities, when the neighbour holds that tag in
+//! one. So a switch fits if each arriving lossless tag has one result, whatever the ports: spines do, switches that turn
+//! packets back do not.
 
 use super::factorise::{Group, Misfit, groups};
 use super::marks::Marks;

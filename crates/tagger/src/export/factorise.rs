@@ -71,9 +71,9 @@ pub enum Misfit {
         /// How many.
         groups: usize,
     },
-    /// EOS has one map from class to DSCP and queue for the whole switch.
+    /// On EOS a traffic class is one queue and one PFC priority of the whole switch.
     #[error(
-        "{switch} needs ACL: {groups} groups of (tag, ingress port) get a tag that depends on ports, and EOS documents one map of traffic class to DSCP for the whole switch"
+        "{switch} needs ACL: {groups} groups of (tag, ingress port) get a tag that depends on ports, and EOS documents one queue and one PFC priority for a traffic class, whatever the ports"
     )]
     ByPort {
         /// The switch.
