@@ -239,6 +239,70 @@ fn what_if_and_budget_answer_in_text_and_json() {
     assert!(over.code == Some(1) && over.out.contains("too much  T1: headroom in bytes"), "{}", over.out);
 }
 
+/// PFC has eight priorities, and one of them is for what is lossy.
+#[test]
+fn more_tags_than_priorities_are_warned_of_listed_and_not_exported() {
+    let scratch = Scratch::new("tagger-priorities");
+    let fabric = fabric(&scratch, "2");
+    let shown = tagger(&["rules", &fabric, "--paths", "bounces=9"]);
+    assert!(shown.code == Some(0) && shown.out.contains("warning"), "{}", shown.out);
+    assert!(
+        shown.out.contains("10 lossless tags need a priority each") && shown.out.contains("at most 7"),
+        "{}",
+        shown.out
+    );
+    let facts = parsed(&tagger(&["rules", &fabric, "--paths", "bounces=9", "--json"]));
+    assert!(facts["warnings"][0].as_str().is_some_and(|warning| warning.contains("bounces + classes")), "{facts}");
+    assert_eq!(facts["lossless_tags"].as_array().map(Vec::len), Some(10));
+    let csv = tagger(&["rules", &fabric, "--paths", "bounces=9", "--csv"]);
+    assert!(csv.out.starts_with("switch,tier") && csv.err.starts_with("warning: 10 lossless tags"), "{}", csv.err);
+    for few in ["bounces=6", "bounces=1"] {
+        let ran = tagger(&["rules", &fabric, "--paths", few]);
+        assert!(!ran.out.contains("warning"), "{}", ran.out);
+        assert_eq!(parsed(&tagger(&["rules", &fabric, "--paths", few, "--json"]))["warnings"], json!([]));
+    }
+
+    let ten = rules(&scratch, &fabric, "ten.json", &["--paths", "bounces=9"]);
+    assert_eq!(tagger(&["verify", &ten, "--fabric", &fabric, "--paths", "bounces=9"]).code, Some(0));
+    let to = |file: &str, format: &str, more: &[&str]| {
+        tagger(&[&["export", file, "--fabric", &fabric, "--to", format], more].concat())
+    };
+    for format in ["table", "json", "csv"] {
+        let listed = to(&ten, format, &["--switch", "L1"]);
+        assert!(listed.code == Some(0) && listed.out.contains("10"), "{format}: {}", listed.err);
+    }
+    let profile = example("asic/trident2.toml");
+    let budget = tagger(&["budget", &ten, "--fabric", &fabric, "--profile", &profile]);
+    for refused in ["sonic", "eos", "acl", "nftables"].map(|format| to(&ten, format, &[])).into_iter().chain([budget]) {
+        assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{}", refused.err);
+        assert!(
+            refused.err.contains("at most 7 tags fit") && refused.err.contains("bounces + classes"),
+            "{}",
+            refused.err
+        );
+    }
+
+    // Seven fit, if control traffic gives up its priority, which nobody decides but the operator.
+    let seven = rules(&scratch, &fabric, "seven.json", &["--paths", "bounces=6"]);
+    let unstated = to(&seven, "sonic", &["--switch", "S1"]);
+    assert!(unstated.code == Some(2) && unstated.err.contains("--tag TAG=DSCP:PRIORITY"), "{}", unstated.err);
+    let marks: Vec<String> = (1..=7).map(|tag| format!("{tag}={}:{tag}", 8 * tag + 2)).collect();
+    let marks: Vec<&str> = marks.iter().flat_map(|mark| ["--tag", mark]).collect();
+    for format in ["sonic", "eos"] {
+        let fits = to(&seven, format, &[&["--switch", "S1"], marks.as_slice()].concat());
+        assert_eq!(fits.code, Some(0), "{}", fits.err);
+        // An ASIC with three lossless priorities.
+        let more = [&["--switch", "S1", "--profile", &profile], marks.as_slice()].concat();
+        let over = to(&seven, format, &more);
+        assert_eq!((over.code, over.out.as_str()), (Some(1), ""), "{}", over.err);
+        assert!(
+            over.err.contains("S1 does not fit: a port of it needs 7 lossless priorities, and the ASIC has 3"),
+            "{}",
+            over.err
+        );
+    }
+}
+
 #[test]
 fn bad_input_is_exit_code_2_with_the_element_named() {
     let scratch = Scratch::new("tagger-bad");

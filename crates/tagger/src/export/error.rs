@@ -1,5 +1,7 @@
 //! What makes an export impossible before a single rule is looked at.
 
+use crate::rules::MAX_LOSSLESS_PRIORITIES;
+
 /// Input that no configuration can be made of.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -85,9 +87,21 @@ pub enum ExportError {
         tag: crate::rules::Tag,
     },
     /// More lossless tags than there are priorities beside the lossy one.
-    #[error("{tags} lossless tags need {tags} priorities beside the lossy one, and PFC has 8 in all")]
+    #[error(
+        "{tags} lossless tags need a priority each, and PFC has 8, one of which must stay lossy: at most {MAX_LOSSLESS_PRIORITIES} tags fit"
+    )]
     TooManyTags {
         /// How many.
         tags: usize,
+    },
+    /// As many lossless tags as there are priorities: control traffic has none left, so nobody has the usual marks.
+    #[error(
+        "{tags} lossless tags leave no priority to control traffic, as the usual marks do: they are for at most {most}"
+    )]
+    NoneForControl {
+        /// How many.
+        tags: usize,
+        /// The most that the usual marks are for.
+        most: usize,
     },
 }

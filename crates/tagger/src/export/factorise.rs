@@ -81,6 +81,18 @@ pub enum Misfit {
         /// How many.
         groups: usize,
     },
+    /// More lossless priorities at a port than the ASIC has.
+    #[error(
+        "{switch} does not fit: a port of it needs {priorities} lossless priorities, and the ASIC has {limit}: use fewer bounces or classes"
+    )]
+    Priorities {
+        /// The switch.
+        switch: String,
+        /// What the port needs.
+        priorities: usize,
+        /// What there is.
+        limit: u64,
+    },
     /// On EOS a traffic class has one DSCP and one queue, so kept traffic needs a queue of its own.
     #[error(
         "{switch}: kept DSCP {dscp} shares queue {queue} with other traffic, and EOS gives a traffic class one DSCP: give it a queue of its own"
@@ -102,6 +114,7 @@ impl Misfit {
             Misfit::Classes { switch, .. }
             | Misfit::QueueByEgress { switch, .. }
             | Misfit::ByPort { switch, .. }
+            | Misfit::Priorities { switch, .. }
             | Misfit::KeptQueue { switch, .. } => switch,
         }
     }

@@ -1,7 +1,7 @@
 //! What tags look like on the wire: a DSCP in the packet, a priority (802.1Qbb) and queue in the switch.
 
 use super::ExportError;
-use crate::rules::Tag;
+use crate::rules::{MAX_LOSSLESS_PRIORITIES, Tag};
 
 /// Priorities for tags in the order of tags. RoCE is commonly on 3; 7 and 0 are left to control traffic and
 /// the rest.
@@ -57,7 +57,7 @@ impl Marks {
     /// Checks that every kind of traffic can be told apart, and that every tag of `tags` has a mark.
     ///
     /// # Errors
-    /// The first number that is out of range, stands for two, or is missing.
+    /// [`ExportError::TooManyTags`]; the first number that is out of range, stands for two, or is missing.
     pub fn new(
         tags: &[Tag],
         mut lossless: Vec<Mark>,
@@ -65,6 +65,7 @@ impl Marks {
         kept: Vec<Kept>,
         traffic_classes: u8,
     ) -> Result<Marks, ExportError> {
+        check_count(tags)?;
         lossless.sort_by_key(|mark| mark.tag);
         let within = |what, value: u8, most: u8| {
             let (value, most) = (value.into(), most.into());
@@ -107,11 +108,12 @@ impl Marks {
     /// DSCP 0 and queue 0; eight traffic classes.
     ///
     /// # Errors
-    /// [`ExportError::TooManyTags`] for more than six.
+    /// [`ExportError::TooManyTags`]; [`ExportError::NoneForControl`] for seven.
     pub fn usual(tags: &[Tag]) -> Result<Marks, ExportError> {
         let mark = |(&tag, priority): (&Tag, u8)| Mark { tag, dscp: 8 * priority + 2, priority, at_host: None };
+        check_count(tags)?;
         if tags.len() > USUAL_PRIORITIES.len() {
-            return Err(ExportError::TooManyTags { tags: tags.len() });
+            return Err(ExportError::NoneForControl { tags: tags.len(), most: USUAL_PRIORITIES.len() });
         }
         let lossless = tags.iter().zip(USUAL_PRIORITIES).map(mark).collect();
         Marks::new(tags, lossless, Lossy { dscp: 0, queue: 0 }, Vec::new(), USUAL_CLASSES)
@@ -164,6 +166,14 @@ impl Marks {
     }
 }
 
+/// Whether every tag can have a priority, whatever the marks.
+fn check_count(tags: &[Tag]) -> Result<(), ExportError> {
+    if tags.len() > MAX_LOSSLESS_PRIORITIES {
+        return Err(ExportError::TooManyTags { tags: tags.len() });
+    }
+    Ok(())
+}
+
 /// Notes that `value` stands for `who`, who must be alone with it.
 fn own(what: &'static str, known: &mut Vec<(u8, String)>, value: u8, who: String) -> Result<(), ExportError> {
     if let Some((_, first)) = known.iter().find(|(taken, _)| *taken == value) {
@@ -194,7 +204,19 @@ mod tests {
         assert!(marks.lossless().iter().all(|mark| mark.dscp / 8 == mark.priority));
         assert_eq!((marks.tag_of(34), marks.tag_of(35)), (Some(2), None));
         assert!(Marks::usual(&[1, 2, 3, 4, 5, 6]).is_ok());
-        assert_eq!(Marks::usual(&[1, 2, 3, 4, 5, 6, 7]), Err(ExportError::TooManyTags { tags: 7 }));
+        assert_eq!(Marks::usual(&[1, 2, 3, 4, 5, 6, 7]), Err(ExportError::NoneForControl { tags: 7, most: 6 }));
+        assert_eq!(Marks::usual(&[1, 2, 3, 4, 5, 6, 7, 8]), Err(ExportError::TooManyTags { tags: 8 }));
+    }
+
+    #[test]
+    fn seven_tags_can_be_marked_and_eight_cannot() {
+        let stated = |tags: &[Tag]| -> Vec<Mark> { tags.iter().map(|&tag| mark(tag, 8 * tag + 2, tag % 8)).collect() };
+        let seven = [1, 2, 3, 4, 5, 6, 7];
+        let marks = Marks::new(&seven, stated(&seven), LOSSY, vec![], 8).unwrap();
+        assert!(marks.lossless().iter().all(|mark| mark.priority != LOSSY.queue));
+        let eight = [1, 2, 3, 4, 5, 6, 7, 8];
+        assert_eq!(refused(&eight[..7], stated(&eight), vec![]), "DSCP 66 is out of range: 0 to 63");
+        assert!(refused(&eight, stated(&eight), vec![]).contains("at most 7 tags fit"));
     }
 
     #[test]

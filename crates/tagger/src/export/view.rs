@@ -157,6 +157,10 @@ impl SwitchView {
     pub fn accepts(&self, tag: Tag, ingress: PortIndex) -> bool {
         self.rules.range((tag, ingress, 0)..=(tag, ingress, PortIndex::MAX)).next().is_some()
     }
+    /// The most lossless priorities of a port.
+    pub fn most_lossless_priorities(&self, marks: &Marks) -> usize {
+        self.port_numbers().map(|port| self.lossless_priorities(marks, port).len()).max().unwrap_or(0)
+    }
     /// The lossless priorities of a port: those of tags that arrive there, for which it sends PAUSE, and
     /// of tags that leave there, for which it obeys PAUSE. Ascending.
     pub fn lossless_priorities(&self, marks: &Marks, port: PortIndex) -> Vec<u8> {

@@ -54,7 +54,7 @@ impl Needs {
         Needs {
             switch: view.name().to_owned(),
             headroom_bytes: headroom.sum(),
-            lossless_priorities: ports().max().unwrap_or(0),
+            lossless_priorities: view.most_lossless_priorities(marks) as u64,
             tcam_entries: (accepted + marks.lossless().len()) as u64,
             traffic_classes: (groups(view, marks).len() + 1 + marks.kept().len()) as u64,
             ports: view.ports().len() as u64,

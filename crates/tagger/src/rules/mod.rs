@@ -22,6 +22,9 @@ pub const LOSSY_TAG: Tag = 0;
 
 /// The highest tag: one less than a DSCP can say, the lossy one is the other.
 pub const MAX_TAG: Tag = 62;
+/// How many lossless tags a switch can carry at most: each has a PFC priority of its own, there are eight (802.1Qbb), and
+/// one of them is for what is lossy.
+pub const MAX_LOSSLESS_PRIORITIES: usize = 7;
 
 /// Packets with this tag that come in by any of `in_ports` and leave by any of `out_ports` get `new_tag`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -100,6 +100,17 @@ enum Format {
     Eos,
 }
 
+impl Format {
+    /// It shows rules as they are, and configures nothing.
+    fn lists(self) -> bool {
+        matches!(self, Format::Table | Format::Json | Format::Csv)
+    }
+    /// It configures PFC.
+    fn pauses(self) -> bool {
+        matches!(self, Format::Sonic | Format::Eos)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Trusted {
     First,
@@ -164,8 +175,10 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
         ));
         return Ok(Exit::CheckFailed);
     }
-    let marks = args.marks.marks(&rules, profile.as_ref())?;
-    let written = render(args, &fabric, &rules, &marks)?;
+    // A listing shows tags, and needs no priorities for them.
+    let marks = (!args.to.lists()).then(|| args.marks.marks(&rules, profile.as_ref())).transpose()?;
+    let priorities = profile.as_ref().and_then(|profile| profile.limits.lossless_priorities);
+    let written = render(args, &fabric, &rules, marks.as_ref(), priorities)?;
     if args.json {
         output::print(&format!("{:#}\n", as_json(args, &written)))?;
     } else if written.misfits.is_empty() {
@@ -205,7 +218,13 @@ fn check_ports(fabric: &Fabric, profile: Option<&Profile>) -> Result<(), Failure
     }
 }
 
-fn render(args: &ExportArgs, fabric: &Fabric, rules: &RuleTable, marks: &Marks) -> Result<Written, Failure> {
+fn render(
+    args: &ExportArgs,
+    fabric: &Fabric,
+    rules: &RuleTable,
+    marks: Option<&Marks>,
+    priorities: Option<u64>,
+) -> Result<Written, Failure> {
     let default = match args.to {
         Format::Sonic | Format::Acl => "Ethernet{port*4}",
         Format::Eos => "Ethernet{port+1}",
@@ -229,19 +248,25 @@ fn render(args: &ExportArgs, fabric: &Fabric, rules: &RuleTable, marks: &Marks) 
         dynamic_th: 0,
     };
     let mut written = Written::default();
-    written.notes.extend(general_notes(args.to, marks));
+    written.notes.extend(marks.into_iter().flat_map(|marks| general_notes(args.to, marks)));
     let bar = things_bar(fabric.switches().count() as u64, "switches", !args.quiet && !args.json);
     for view in SwitchView::all(fabric, rules, &names, |link| args.headroom.bytes(link)) {
         let mut view = view.map_err(wrong)?;
         bar.inc(1);
-        let listing = matches!(args.to, Format::Table | Format::Json | Format::Csv);
-        if args.trust_hosts == Trusted::First && !listing {
+        if args.trust_hosts == Trusted::First && !args.to.lists() {
             view = view.trusting_hosts_with(&settings.first_tags);
         }
         if !args.switches.is_empty() && !args.switches.iter().any(|name| name == view.name()) {
             continue;
         }
-        match one(args, &view, marks, &settings) {
+        let made = marks.map_or_else(
+            || Ok((listed(args.to, &view), Vec::new())),
+            |marks| {
+                within(&view, marks, priorities.filter(|_| args.to.pauses()))
+                    .and_then(|()| one(args, &view, marks, &settings))
+            },
+        );
+        match made {
             Ok((files, notes)) => {
                 written.files.extend(files.into_iter().map(|(file, text)| (view.name().to_owned(), file, text)));
                 written.notes.extend(notes);
@@ -255,6 +280,25 @@ fn render(args: &ExportArgs, fabric: &Fabric, rules: &RuleTable, marks: &Marks) 
 
 type Files = Vec<(String, String)>;
 
+/// Whether an ASIC has as many lossless priorities as a port needs.
+fn within(view: &SwitchView, marks: &Marks, limit: Option<u64>) -> Result<(), Misfit> {
+    let (switch, priorities) = (view.name().to_owned(), view.most_lossless_priorities(marks));
+    match limit.filter(|&limit| priorities as u64 > limit) {
+        Some(limit) => Err(Misfit::Priorities { switch, priorities, limit }),
+        None => Ok(()),
+    }
+}
+
+/// The file of a switch with its rules as they are.
+fn listed(format: Format, view: &SwitchView) -> Files {
+    let (text, suffix) = match format {
+        Format::Csv => (listing::CSV_HEADER.to_owned() + &listing::csv(view), "csv"),
+        Format::Json => (format!("{:#}\n", unfolded(view)), "json"),
+        _ => (listing::table(view, LOSSY_TAG), "txt"),
+    };
+    vec![(file_name(view.name(), suffix), text)]
+}
+
 /// The files of a switch, and what to know about them.
 fn one(
     args: &ExportArgs,
@@ -265,9 +309,7 @@ fn one(
     let plain = |text: String, suffix: &str| (vec![(file_name(view.name(), suffix), text)], Vec::new());
     let pretty = |value: Value| format!("{value:#}\n");
     Ok(match args.to {
-        Format::Table => plain(listing::table(view, LOSSY_TAG), "txt"),
-        Format::Csv => plain(listing::CSV_HEADER.to_owned() + &listing::csv(view), "csv"),
-        Format::Json => plain(pretty(unfolded(view)), "json"),
+        Format::Table | Format::Csv | Format::Json => (listed(args.to, view), Vec::new()),
         Format::Sonic => {
             let (files, _) = plain(pretty(sonic::config_db(view, marks, settings)?), "json");
             (files, sonic::notes(view, marks, settings)?)

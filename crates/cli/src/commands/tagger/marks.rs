@@ -8,6 +8,10 @@ use std::path::PathBuf;
 use tagger::export::{ExportError, Interfaces, Kept, Lossy, Mark, Marks};
 use tagger::rules::{RuleTable, Tag};
 
+/// What to do about more lossless tags than PFC has priorities.
+pub const FEWER_TAGS: &str = "the Clos rule needs bounces + classes tags, so use fewer of them; for other paths, fewer hops or \
+     --algorithm fewest";
+
 /// `TAG=DSCP:PRIORITY` or `TAG=DSCP:PRIORITY:HOSTTAG`.
 fn parse_tag(text: &str) -> Result<Mark, String> {
     let form = || "write TAG=DSCP:PRIORITY, as in 2=34:4, or TAG=DSCP:PRIORITY:TAG-AT-HOSTS".to_owned();
@@ -65,7 +69,10 @@ impl MarkArgs {
         };
         lossless.and_then(|lossless| Marks::new(tags, lossless, lossy, kept, classes)).map_err(|error| {
             let help = match &error {
-                ExportError::TooManyTags { .. } => "use fewer bounces or classes, or --algorithm fewest",
+                ExportError::TooManyTags { .. } => FEWER_TAGS,
+                ExportError::NoneForControl { .. } => {
+                    "state every tag with --tag TAG=DSCP:PRIORITY, priorities 1 to 7, or use fewer bounces or classes"
+                }
                 _ => "state every tag with --tag TAG=DSCP:PRIORITY, and lossy traffic with --lossy DSCP:QUEUE",
             };
             Failure::input(error.to_string(), help)

@@ -1,5 +1,6 @@
 //! `tidegate tagger rules`: from a fabric and its expected lossless paths to rules.
 
+use super::marks::FEWER_TAGS;
 use super::paths::{Expected, parse_paths, write_list};
 use super::source::read_text;
 use crate::exit::Exit;
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tagger::paths::{ExpectedPaths, PathError, PathList, PathSource, Routes, SubnetNames, TreeRoots};
-use tagger::rules::RuleTable;
+use tagger::rules::{MAX_LOSSLESS_PRIORITIES, RuleTable};
 use tagger::{Algorithm, Report, Request, clos_rule, generate};
 
 /// Make rules by which the expected paths are lossless, and under which nothing can deadlock, whatever the forwarding.
@@ -116,6 +117,9 @@ pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
     if let Some(path) = &args.out {
         write_whole(path, text.as_bytes()).map_err(|error| Failure::Target { target: path.clone(), error })?;
     }
+    if args.csv && !args.quiet {
+        warning(&made.table).iter().for_each(|warning| output::note(&format!("warning: {warning}")));
+    }
     let shown = match (args.json, args.csv, args.quiet) {
         (true, ..) => format!("{:#}\n", as_json(&fabric, &made)),
         (_, true, _) => as_csv(&fabric, &made.table),
@@ -123,6 +127,17 @@ pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
         _ => as_text(args, &fabric, &made),
     };
     output::print(&shown).map(|()| Exit::Done)
+}
+
+/// Rules may be right, and still more than any switch can carry.
+fn warning(table: &RuleTable) -> Option<String> {
+    let tags = table.lossless_tags.len();
+    (tags > MAX_LOSSLESS_PRIORITIES).then(|| {
+        format!(
+            "{tags} lossless tags need a priority each, and PFC has 8, one of which must stay lossy: switches carry at most \
+             {MAX_LOSSLESS_PRIORITIES}, some fewer (tidegate tagger budget); {FEWER_TAGS}"
+        )
+    })
 }
 
 fn make(args: &RulesArgs, fabric: &Fabric) -> Result<Made, Failure> {
@@ -236,6 +251,7 @@ fn as_json(fabric: &Fabric, made: &Made) -> Value {
         "paths": table.generated_by.paths, "algorithm": table.generated_by.algorithm,
         "lossless_tags": table.lossless_tags, "bound": bound.as_ref().map(|(tags, _)| tags),
         "optimal": bound.as_ref().map(|&(tags, _)| usize::from(tags) == table.lossless_tags.len()),
+        "warnings": warning(table).into_iter().collect::<Vec<_>>(),
         "classes": table.classes.iter().map(class).collect::<Vec<_>>(),
         "longest_path_switches": report.map(|report| report.longest_path_switches),
         "switches": counts(fabric, table).into_iter().map(of).collect::<Vec<_>>(),
@@ -260,6 +276,9 @@ fn as_text(args: &RulesArgs, fabric: &Fabric, made: &Made) -> String {
     line("algorithm", rules.generated_by.algorithm.clone());
     let lossless = counted(rules.lossless_tags.len() as u64, "lossless tag");
     line("tags", format!("{lossless} ({}), each with a queue and a priority of its own", tags.join(", ")));
+    if let Some(warning) = warning(rules) {
+        line("warning", styled(&warning, Style::Caution));
+    }
     match bound {
         Some((least, why)) if usize::from(*least) == rules.lossless_tags.len() => {
             line("bound", format!("{least}: no rules do with fewer ({why})"));
