@@ -8,15 +8,14 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::things_bar;
-use crate::render::numbers::counted;
 use fabric::Fabric;
-use record::file::write_whole;
-use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use serde_json::{Value, json};
+use std::path::PathBuf;
 use tagger::export::sonic::{self, Settings, Watchdog};
 use tagger::export::{ExportError, Marks, Misfit, QueueBinding, SwitchView, acl, eos, listing, nftables};
 use tagger::rules::{LOSSY_TAG, RuleTable};
+
+mod hand_over;
 
 /// Write rules in the language of a switch.
 ///
@@ -180,9 +179,9 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     let priorities = profile.as_ref().and_then(|profile| profile.limits.lossless_priorities);
     let written = render(args, &fabric, &rules, marks.as_ref(), priorities)?;
     if args.json {
-        output::print(&format!("{:#}\n", as_json(args, &written)))?;
+        output::print(&format!("{:#}\n", hand_over::as_json(args, &written)))?;
     } else if written.misfits.is_empty() {
-        hand_over(args, &written)?;
+        hand_over::hand_over(args, &written)?;
     }
     if written.misfits.is_empty() {
         return Ok(Exit::Done);
@@ -351,83 +350,4 @@ fn unfolded(view: &SwitchView) -> Value {
 fn file_name(switch: &str, suffix: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     format!("{}.{suffix}", switch.chars().map(plain).collect::<String>())
-}
-
-fn hand_over(args: &ExportArgs, written: &Written) -> Result<(), Failure> {
-    match &args.out {
-        Some(folder) => write_files(folder, written)?,
-        None => output::print(&on_screen(args, written))?,
-    }
-    if args.quiet {
-        return Ok(());
-    }
-    match &args.out {
-        Some(folder) => {
-            let count = counted(written.files.len() as u64, "file");
-            output::note(&format!("{}: {count}, and NOTES.txt to read before loading them", folder.display()));
-        }
-        None => written.notes.iter().for_each(|note| output::note(&format!("note: {note}"))),
-    }
-    Ok(())
-}
-
-fn write_files(folder: &Path, written: &Written) -> Result<(), Failure> {
-    let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
-    for (switch, file, _) in &written.files {
-        if let Some(other) = owners.insert(file, switch) {
-            let message = format!("--out: switches `{other}` and `{switch}` would both be the file {file}");
-            return Err(Failure::Input { message, help: None });
-        }
-    }
-    let unwritable = |error: std::io::Error| Failure::Input {
-        message: format!("--out {}: cannot make this folder: {error}", folder.display()),
-        help: None,
-    };
-    std::fs::create_dir_all(folder).map_err(unwritable)?;
-    let write = |name: &str, text: &str| {
-        let path = folder.join(name);
-        write_whole(&path, text.as_bytes()).map_err(|error| Failure::Target { target: path.clone(), error })
-    };
-    written.files.iter().try_for_each(|(_, file, text)| write(file, text))?;
-    let notes: String = written.notes.iter().map(|note| format!("- {note}\n")).collect();
-    write("NOTES.txt", &notes)
-}
-
-/// All switches in one stream: a JSON object by switch where the format is JSON and there are several.
-fn on_screen(args: &ExportArgs, written: &Written) -> String {
-    let json = matches!(args.to, Format::Sonic | Format::Acl | Format::Json);
-    if json && written.files.len() != 1 {
-        return format!("{:#}\n", Value::Object(by_switch(args, written)));
-    }
-    let text = |(at, (switch, _, text)): (usize, &(String, String, String))| match args.to {
-        // One header for all.
-        Format::Csv if at > 0 => text.split_once('\n').map_or(String::new(), |(_, rest)| rest.to_owned()),
-        Format::Nftables => format!("# {switch}\n{text}"),
-        _ => text.clone(),
-    };
-    written.files.iter().enumerate().map(text).collect()
-}
-
-fn by_switch(args: &ExportArgs, written: &Written) -> Map<String, Value> {
-    let json = matches!(args.to, Format::Sonic | Format::Acl | Format::Json);
-    let mut found = Map::new();
-    for (switch, file, text) in &written.files {
-        let parsed = if json { serde_json::from_str(text).ok() } else { None };
-        let value = parsed.unwrap_or_else(|| Value::from(text.as_str()));
-        // nftables has two files a switch.
-        if args.to == Format::Nftables {
-            found.entry(switch.clone()).or_insert_with(|| json!({}))[file.as_str()] = value;
-        } else {
-            found.insert(switch.clone(), value);
-        }
-    }
-    found
-}
-
-fn as_json(args: &ExportArgs, written: &Written) -> Value {
-    let misfits: Vec<Value> =
-        written.misfits.iter().map(|misfit| json!({ "switch": misfit.switch(), "why": misfit.to_string() })).collect();
-    // Half an export is none.
-    let switches = if misfits.is_empty() { by_switch(args, written) } else { Map::new() };
-    json!({ "switches": switches, "notes": written.notes, "misfits": misfits })
 }

@@ -1,0 +1,94 @@
+//! What an export leaves behind: files in a folder, text on the screen, or one JSON object.
+
+use super::{ExportArgs, Format, Written};
+use crate::failure::Failure;
+use crate::output;
+use crate::render::numbers::counted;
+use record::file::write_whole;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Writes all files into a folder, or onto the screen, and says what to know.
+///
+/// # Errors
+/// A folder that cannot be written; two switches whose files would have one name.
+pub fn hand_over(args: &ExportArgs, written: &Written) -> Result<(), Failure> {
+    match &args.out {
+        Some(folder) => write_files(folder, written)?,
+        None => output::print(&on_screen(args, written))?,
+    }
+    if args.quiet {
+        return Ok(());
+    }
+    match &args.out {
+        Some(folder) => {
+            let count = counted(written.files.len() as u64, "file");
+            output::note(&format!("{}: {count}, and NOTES.txt to read before loading them", folder.display()));
+        }
+        None => written.notes.iter().for_each(|note| output::note(&format!("note: {note}"))),
+    }
+    Ok(())
+}
+
+fn write_files(folder: &Path, written: &Written) -> Result<(), Failure> {
+    let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
+    for (switch, file, _) in &written.files {
+        if let Some(other) = owners.insert(file, switch) {
+            let message = format!("--out: switches `{other}` and `{switch}` would both be the file {file}");
+            return Err(Failure::Input { message, help: None });
+        }
+    }
+    let unwritable = |error: std::io::Error| Failure::Input {
+        message: format!("--out {}: cannot make this folder: {error}", folder.display()),
+        help: None,
+    };
+    std::fs::create_dir_all(folder).map_err(unwritable)?;
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        write_whole(&path, text.as_bytes()).map_err(|error| Failure::Target { target: path.clone(), error })
+    };
+    written.files.iter().try_for_each(|(_, file, text)| write(file, text))?;
+    let notes: String = written.notes.iter().map(|note| format!("- {note}\n")).collect();
+    write("NOTES.txt", &notes)
+}
+
+/// All switches in one stream: a JSON object by switch where the format is JSON and there are several.
+fn on_screen(args: &ExportArgs, written: &Written) -> String {
+    let json = matches!(args.to, Format::Sonic | Format::Acl | Format::Json);
+    if json && written.files.len() != 1 {
+        return format!("{:#}\n", Value::Object(by_switch(args, written)));
+    }
+    let text = |(at, (switch, _, text)): (usize, &(String, String, String))| match args.to {
+        // One header for all.
+        Format::Csv if at > 0 => text.split_once('\n').map_or(String::new(), |(_, rest)| rest.to_owned()),
+        Format::Nftables => format!("# {switch}\n{text}"),
+        _ => text.clone(),
+    };
+    written.files.iter().enumerate().map(text).collect()
+}
+
+fn by_switch(args: &ExportArgs, written: &Written) -> Map<String, Value> {
+    let json = matches!(args.to, Format::Sonic | Format::Acl | Format::Json);
+    let mut found = Map::new();
+    for (switch, file, text) in &written.files {
+        let parsed = if json { serde_json::from_str(text).ok() } else { None };
+        let value = parsed.unwrap_or_else(|| Value::from(text.as_str()));
+        // nftables has two files a switch.
+        if args.to == Format::Nftables {
+            found.entry(switch.clone()).or_insert_with(|| json!({}))[file.as_str()] = value;
+        } else {
+            found.insert(switch.clone(), value);
+        }
+    }
+    found
+}
+
+/// Everything as one object.
+pub fn as_json(args: &ExportArgs, written: &Written) -> Value {
+    let misfits: Vec<Value> =
+        written.misfits.iter().map(|misfit| json!({ "switch": misfit.switch(), "why": misfit.to_string() })).collect();
+    // Half an export is none.
+    let switches = if misfits.is_empty() { by_switch(args, written) } else { Map::new() };
+    json!({ "switches": switches, "notes": written.notes, "misfits": misfits })
+}
