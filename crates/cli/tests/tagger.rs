@@ -333,6 +333,7 @@ fn bad_input_is_exit_code_2_with_the_element_named() {
     export(&["--switch", "T9"], "no switch `T9`");
     export(&["--tag", "1=26:3"], "tag 2 has no DSCP");
     export(&["--tag", "1=26:3", "--tag", "2=26:4"], "DSCP 26 stands for tag 1 and for tag 2");
+    export(&["--traffic-classes", "0"], "1..=16");
     export(&["--interface", "Ethernet"], "{port}");
     export(&["--interfaces", &scratch.file("i.csv", "T1,9,Ethernet9\n")], "i.csv: line 1: switch `T1` has no port `9`");
     export(&["--interfaces", &scratch.file("j.csv", "T1,0,Ethernet4\n")], "ports 0 and 1 are both called `Ethernet4`");

@@ -47,7 +47,7 @@ pub struct MarkArgs {
     #[arg(long, value_name = "DSCP:QUEUE", value_parser = parse_pair)]
     pub keep: Vec<(u8, u8)>,
     /// Traffic classes of the ASIC, 1 to 16; without it, those of --profile, or 8.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
     pub traffic_classes: Option<u8>,
 }
 
