@@ -46,6 +46,9 @@ pub enum Cause {
     Nonconforming,
     /// No room before the recirculation port of a pipeline.
     DeflectQueueFull,
+    /// No room for a frame of a lossless class where its flow control does not reach: at a switch that takes no part, or
+    /// from a neighbour that takes none and so goes on whatever it is told.
+    OutsideFlowControl,
 }
 
 impl Cause {
@@ -53,7 +56,7 @@ impl Cause {
     pub const COUNT: usize = Cause::ALL.len();
 
     /// All causes, in the order of their indices.
-    pub const ALL: [Cause; 14] = [
+    pub const ALL: [Cause; 15] = [
         Cause::NoRoom,
         Cause::LosslessNoRoom,
         Cause::HeaderNoRoom,
@@ -68,6 +71,7 @@ impl Cause {
         Cause::BounceLimit,
         Cause::Nonconforming,
         Cause::DeflectQueueFull,
+        Cause::OutsideFlowControl,
     ];
 
     /// The cause's place in arrays, below [`Cause::COUNT`].
@@ -93,6 +97,7 @@ impl Cause {
             Cause::BounceLimit => "bounce limit",
             Cause::Nonconforming => "nonconforming",
             Cause::DeflectQueueFull => "deflect queue full",
+            Cause::OutsideFlowControl => "outside flow control",
         }
     }
 }

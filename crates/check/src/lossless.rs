@@ -1,7 +1,7 @@
 //! A lossless class loses no frame for want of room. What a broken or lossy link takes is not the
 //! fault of flow control and does not count here.
 
-use crate::conservation::{Cause, PacketLedger};
+use crate::conservation::{Cause, PacketLedger, Tally};
 use crate::verdict::Verdict;
 
 /// The check "lossless": no frame of a lossless class found its queue or buffer full.
@@ -9,11 +9,17 @@ pub fn verdict(ledger: &PacketLedger) -> Verdict {
     let lost = ledger.dropped_by(Cause::LosslessNoRoom);
     // Bytes without a frame cannot be, so they are a fault as well.
     let pass = lost.frames == 0 && lost.bytes == 0;
-    let detail = if pass {
+    let mut detail = if pass {
         "no lossless frame dropped".to_owned()
     } else {
         format!("{} lossless frames ({} bytes) dropped for want of room", lost.frames, lost.bytes)
     };
+    // Nobody promised anything there; but who reads "lossless" must not take it for more than it says.
+    let outside = ledger.dropped_by(Cause::OutsideFlowControl);
+    if outside != Tally::default() {
+        let (frames, bytes) = (outside.frames, outside.bytes);
+        detail.push_str(&format!(" where flow control reaches; {frames} ({bytes} bytes) where it does not"));
+    }
     Verdict::new("lossless", pass, detail)
 }
 
@@ -29,5 +35,16 @@ mod tests {
             ledger.drop_frame(cause, 1_500);
             assert_eq!(verdict(&ledger).pass, cause != Cause::LosslessNoRoom, "{cause}");
         }
+    }
+
+    /// It does not call lossless what only parts of the fabric promise.
+    #[test]
+    fn what_is_lost_outside_is_told() {
+        let mut ledger = PacketLedger::default();
+        ledger.drop_frame(Cause::OutsideFlowControl, 700);
+        let told = "no lossless frame dropped where flow control reaches; 1 (700 bytes) where it does not";
+        assert_eq!(verdict(&ledger).detail, told);
+        ledger.drop_frame(Cause::LosslessNoRoom, 900);
+        assert!(!verdict(&ledger).pass && verdict(&ledger).detail.ends_with("1 (700 bytes) where it does not"));
     }
 }

@@ -58,6 +58,7 @@ fn main() {
             },
             scheduler: Scheduler::Strict,
         },
+        outside: Vec::new(),
         agreements: Vec::new(),
         host: HostParameters {
             transport: TransportParameters::build(transport, []).unwrap(),

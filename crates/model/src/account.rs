@@ -41,6 +41,8 @@ pub struct Ledger {
     pub control_sent: u64,
     /// MAC control frames that arrived.
     pub control_heard: u64,
+    /// Those of them that told somebody to stop or go on who takes no part: a switch left out, a host that does not obey.
+    pub control_ignored: u64,
     /// MAC control frames lost with their link.
     pub control_lost: u64,
     /// XOFF decisions (renewals not counted).
@@ -87,6 +89,7 @@ impl Ledger {
         self.retransmitted_bytes += other.retransmitted_bytes;
         self.control_sent += other.control_sent;
         self.control_heard += other.control_heard;
+        self.control_ignored += other.control_ignored;
         self.control_lost += other.control_lost;
         self.pauses_sent += other.pauses_sent;
         self.resumes_sent += other.resumes_sent;

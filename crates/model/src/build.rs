@@ -55,6 +55,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         failures,
         reroute,
         switch,
+        outside,
         agreements,
         host,
         mut traffic,
@@ -114,6 +115,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         spread,
         reroute,
         switch,
+        outside,
         host,
         traffic,
         class_slot,
@@ -188,7 +190,8 @@ fn check_buffers(network: &Network) -> Result<(), ModelError> {
     let slots = if matches!(network.switch.flow_control, FlowControl::Pause(_)) { 1 } else { network.classes.len() };
     for switch in fabric.switches() {
         let links = fabric.ports(switch).iter().map(|peer| Attachment::new(fabric.link(peer.link), false));
-        let headroom: u64 = links.map(|link| (0..slots).map(|slot| network.headroom(&link, slot)).sum::<u64>()).sum();
+        let headroom: u64 =
+            links.map(|link| (0..slots).map(|slot| network.headroom(switch, &link, slot)).sum::<u64>()).sum();
         if headroom >= bytes {
             let switch = fabric.name(switch).to_owned();
             return Err(ModelError::BufferBelowHeadroom { switch, buffer: Bytes(bytes), headroom: Bytes(headroom) });

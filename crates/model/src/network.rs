@@ -44,6 +44,8 @@ pub(crate) struct Network {
     pub spread: Spread,
     pub reroute: Reroute,
     pub switch: SwitchParameters,
+    /// Switches that take no part in its flow control, ascending.
+    pub outside: Vec<NodeId>,
     pub host: HostParameters,
     /// Planned flows and who waits for whom; drawn flows are with their hosts.
     pub traffic: traffic::Plan,
@@ -151,19 +153,33 @@ impl Network {
         None
     }
 
-    /// The credits of a port on `link`, where there are any.
-    pub fn credits(&self, link: &crate::link::Attachment) -> Option<Box<CreditPort>> {
+    /// Whether flow control reaches `node`: hosts always, and switches but for those left out.
+    pub fn takes_part(&self, node: NodeId) -> bool {
+        self.outside.binary_search(&node).is_err()
+    }
+
+    /// Flow control as the switch `node` lives it.
+    pub fn flow_control_of(&self, node: NodeId) -> &FlowControl {
+        if self.takes_part(node) { &self.switch.flow_control } else { &FlowControl::None }
+    }
+
+    /// The credits of a port on `link`, where there are any: both ends must know of them.
+    pub fn credits(&self, link: &fabric::Link) -> Option<Box<CreditPort>> {
         let parameters = self.switch.flow_control.credit()?;
+        if ![link.a.node, link.b.node].into_iter().all(|end| self.takes_part(end)) {
+            return None;
+        }
         let in_use = self.classes.iter().fold(0u8, |classes, &class| classes | 1 << class);
         let mtu = u64::from(self.host.mtu_bytes);
         let (credits, update) = parameters.on_link(link.rate, link.delay, mtu);
         Some(Box::new(CreditPort::new(parameters.classes & in_use, credits, update, mtu)))
     }
 
-    /// The headroom of the account in `slot` of a port on `link`, with credits the room that they stand for: zero for
-    /// lossy classes.
-    pub fn headroom(&self, link: &crate::link::Attachment, slot: usize) -> u64 {
-        match self.switch.flow_control {
+    /// The headroom of the account in `slot` of a port of `switch` on `link`, with credits the room that they stand for:
+    /// zero for lossy classes. A neighbour that takes no part gets the same, beyond which its frames are lost: it takes
+    /// nothing from others.
+    pub fn headroom(&self, switch: NodeId, link: &crate::link::Attachment, slot: usize) -> u64 {
+        match *self.flow_control_of(switch) {
             FlowControl::Pfc(parameters) if parameters.classes & (1 << self.classes[slot]) == 0 => 0,
             FlowControl::Credit(parameters) if parameters.classes & (1 << self.classes[slot]) == 0 => 0,
             FlowControl::Credit(parameters) => {

@@ -318,6 +318,7 @@ impl Simulation {
             resumes: ledger.resumes_sent + waits.1 + told.xons,
             total_ps: total.as_ps(),
             max_ps: longest.as_ps(),
+            ignored: ledger.control_ignored,
         }
     }
 
@@ -411,6 +412,13 @@ impl Simulation {
             ledger.packets.dropped_by(Cause::LinkLoss).frames + ledger.packets.dropped_by(Cause::BitError).frames;
         if lossy > 0 && self.network.switch.flow_control.lossless() != 0 {
             warnings.push(format!("links lost {lossy} frames: flow control cannot prevent that"));
+        }
+        let outside = ledger.packets.dropped_by(Cause::OutsideFlowControl).frames;
+        if outside > 0 {
+            warnings.push(format!(
+                "{outside} frames of lossless classes were lost where flow control does not reach: at switches that take \
+                 no part in it, or from neighbours that take none"
+            ));
         }
         warnings.extend(self.header_warning(ledger));
         if ledger.pause_storms > 0 {

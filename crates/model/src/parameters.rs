@@ -449,6 +449,9 @@ pub struct Setup {
     pub reroute: Reroute,
     /// The switches.
     pub switch: SwitchParameters,
+    /// Switches that take no part in its flow control, ascending: they neither send nor obey its frames, and drop frames
+    /// of every class that find no room.
+    pub outside: Vec<NodeId>,
     /// Agreed rates, for [`FlowControl::Florax`].
     pub agreements: Vec<Agreement>,
     /// The hosts.

@@ -14,6 +14,7 @@
 //! after `regrant` even if nothing changed.
 
 use crate::describe::{Family, Mechanism, Parameter};
+use crate::partial::{EXCEPT, TIERS};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// Credit-based flow control as users meet it.
@@ -50,6 +51,8 @@ pub const MECHANISM: Mechanism = Mechanism {
             meaning: "a port that has sent no credit message for this long repeats the last one, a positive time",
             source: "choice of this project, of the order of InfiniBand's 65,536 symbol times",
         },
+        EXCEPT,
+        TIERS,
     ],
 };
 

@@ -20,6 +20,7 @@ pub mod frame;
 pub mod halve;
 pub mod ndp;
 pub mod pabo;
+mod partial;
 pub mod pause;
 pub mod rate_recovery;
 pub mod roce;

@@ -9,6 +9,7 @@
 //! PAUSE is PFC with one account per port and all classes stopped together.
 
 use crate::describe::{Family, Mechanism, Parameter};
+use crate::partial::{EXCEPT, TIERS};
 use units::{Rate, Time};
 
 /// 802.1Qbb PFC as users meet it.
@@ -29,6 +30,8 @@ pub const PFC: Mechanism = Mechanism {
         HEADROOM,
         QUANTA,
         REACTION,
+        EXCEPT,
+        TIERS,
     ],
 };
 
@@ -38,7 +41,7 @@ pub const PAUSE: Mechanism = Mechanism {
     family: Family::FlowControl,
     title: "link flow control: a whole link stops",
     source: "IEEE 802.3-2018 annex 31B (802.3x)",
-    parameters: &[XOFF, XON, HEADROOM, QUANTA, REACTION],
+    parameters: &[XOFF, XON, HEADROOM, QUANTA, REACTION, EXCEPT, TIERS],
 };
 
 const XOFF: Parameter = Parameter {

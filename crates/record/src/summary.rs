@@ -278,6 +278,14 @@ pub struct PauseSummary {
     pub total_ps: u64,
     /// The longest single stop, in ps.
     pub max_ps: u64,
+    /// Calls to stop or go on that somebody heard who takes no part: a switch left out of flow control, a host that does
+    /// not obey; left out where there were none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub ignored: u64,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What outputs did that decide whom to stop, over the whole run.

@@ -1,7 +1,8 @@
 //! Whether credits suffice: for a frame at all, for the links' rates, and the buffer for them.
 
+use crate::partial_part::Reach;
 use crate::section::Context;
-use fabric::{Fabric, Link};
+use fabric::Link;
 use model::parameters::{Buffer, SwitchParameters};
 use protocols::cbfc::sufficient_credits;
 use units::{Bytes, Rate, WIRE_OVERHEAD_BYTES};
@@ -9,7 +10,7 @@ use units::{Bytes, Rate, WIRE_OVERHEAD_BYTES};
 /// Credits of each link for the classes in `used`, and whether the buffer holds them.
 pub(crate) fn check(
     context: &Context<'_>,
-    fabric: &Fabric,
+    reach: Reach<'_>,
     switch: &SwitchParameters,
     mtu_bytes: u16,
     used: u8,
@@ -17,6 +18,7 @@ pub(crate) fn check(
 ) {
     const KEY: &str = "switch.flow_control.credits";
     let Some(parameters) = switch.flow_control.credit() else { return };
+    let fabric = reach.fabric;
     let mtu = u64::from(mtu_bytes);
     if let Some(given) = parameters.credits_bytes.filter(|&given| given < mtu) {
         let message = format!("credits of {} never let a frame of {} pass", Bytes(given), Bytes(mtu));
@@ -24,19 +26,21 @@ pub(crate) fn check(
         return context.fail(KEY, message, Some(help));
     }
     let credits = |link: &Link| parameters.on_link(link.rate, link.delay, mtu).0;
-    let longest = fabric.links().iter().max_by_key(|link| (least(link, mtu), std::cmp::Reverse(link.a.node)));
-    let Some(longest) = longest else { return };
-    derived.push(("credits of the longest link".to_owned(), Bytes(credits(longest)).to_string()));
-    if credits(longest) < least(longest, mtu) {
-        let throughput = throughput(longest, credits(longest), mtu);
-        let message = format!(
-            "{} is less than rate x round trip of a link of {} and {}, {}: a class reaches about {throughput} there",
-            Bytes(credits(longest)),
-            longest.rate,
-            longest.delay,
-            Bytes(least(longest, mtu)),
-        );
-        context.warn(KEY, message);
+    let under_credits = |link: &&Link| reach.takes_part(link.a.node) && reach.takes_part(link.b.node);
+    let links = reach.links().filter(under_credits);
+    if let Some(longest) = links.max_by_key(|link| (least(link, mtu), std::cmp::Reverse(link.a.node))) {
+        derived.push(("credits of the longest link".to_owned(), Bytes(credits(longest)).to_string()));
+        if credits(longest) < least(longest, mtu) {
+            let throughput = throughput(longest, credits(longest), mtu);
+            let message = format!(
+                "{} is less than rate x round trip of a link of {} and {}, {}: a class reaches about {throughput} there",
+                Bytes(credits(longest)),
+                longest.rate,
+                longest.delay,
+                Bytes(least(longest, mtu)),
+            );
+            context.warn(KEY, message);
+        }
     }
     let Buffer::Shared { bytes, .. } = switch.buffer else { return };
     let classes = u64::from((parameters.classes & used).count_ones());
@@ -46,7 +50,7 @@ pub(crate) fn check(
         (sum.saturating_mul(classes), switch)
     };
     // The first of the neediest.
-    let neediest = fabric.switches().map(total).reduce(|most, next| if next.0 > most.0 { next } else { most });
+    let neediest = reach.switches().map(total).reduce(|most, next| if next.0 > most.0 { next } else { most });
     let Some((needed, neediest)) = neediest else { return };
     derived.push((format!("credits of all ports of {}", fabric.name(neediest)), Bytes(needed).to_string()));
     if needed >= bytes {

@@ -37,6 +37,7 @@ mod guard_part;
 pub mod keys;
 mod lower;
 mod overload_part;
+mod partial_part;
 mod pins;
 mod pipeline_part;
 mod record_part;

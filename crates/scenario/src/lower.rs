@@ -5,6 +5,7 @@ use crate::error::{Explained, ScenarioErrors, Warning};
 use crate::files::Files;
 use crate::guard_part;
 use crate::overload_part;
+use crate::partial_part::Reach;
 use crate::pins;
 use crate::run_part::{NamedFailure, RoutingMode};
 use crate::scenario::{Parts, Scenario};
@@ -87,8 +88,9 @@ fn mtu_bytes(transport: &TransportParameters, entries: &[TrafficPlan]) -> u16 {
 }
 
 /// The host whose card has gone mad, and whether anybody would listen to it.
-fn pause_storm(context: &Context<'_>, fabric: &Fabric, parts: &Parts) -> Option<PauseStorm> {
+fn pause_storm(context: &Context<'_>, reach: Reach<'_>, parts: &Parts) -> Option<PauseStorm> {
     const KEY: &str = "host.pause_storm.host";
+    let fabric = reach.fabric;
     let (name, at, until) = parts.host.pause_storm.clone()?;
     let Some(node) = fabric.find(&name).filter(|&node| fabric.host_index(node).is_some()) else {
         context.fail(KEY, format!("the fabric has no host `{name}`"), near_node(fabric, &name));
@@ -96,6 +98,8 @@ fn pause_storm(context: &Context<'_>, fabric: &Fabric, parts: &Parts) -> Option<
     };
     if parts.switch.flow_control.pause().is_none() {
         context.warn("host.pause_storm", "no switch listens to pauses: flow control is neither pause nor pfc");
+    } else if reach.fabric.ports(node).iter().all(|port| !reach.takes_part(port.peer)) {
+        context.warn("host.pause_storm", "no switch listens to pauses: that of the host takes no part in flow control");
     }
     Some(PauseStorm { node, at, until })
 }
@@ -103,7 +107,7 @@ fn pause_storm(context: &Context<'_>, fabric: &Fabric, parts: &Parts) -> Option<
 /// Headroom of each port, and whether the buffer holds it.
 fn check_headroom(
     context: &Context<'_>,
-    fabric: &Fabric,
+    reach: Reach<'_>,
     buffer: &Buffer,
     control: &FlowControl,
     mtu_bytes: u16,
@@ -111,6 +115,7 @@ fn check_headroom(
     derived: &mut Vec<(String, String)>,
 ) {
     let Some(pause) = control.pause() else { return };
+    let fabric = reach.fabric;
     // A switch keeps accounts for the lossless classes that are in use, or for whole ports.
     let accounts = match control {
         FlowControl::Pfc(parameters) => u64::from((parameters.classes & used).count_ones()),
@@ -118,7 +123,7 @@ fn check_headroom(
     };
     let PauseParameters { reaction_bit_times, headroom_bytes: given, .. } = *pause;
     let needed = |link: &fabric::Link| headroom_bytes(link.rate, link.delay, mtu_bytes.into(), reaction_bit_times);
-    let largest = fabric.links().iter().map(needed).max().unwrap_or(0);
+    let largest = reach.links().map(needed).max().unwrap_or(0);
     derived.push(("headroom of the longest link".to_owned(), Bytes(largest).to_string()));
     if let Some(given) = given
         && given < largest
@@ -134,7 +139,7 @@ fn check_headroom(
         (ports.map(port).fold(0, u64::saturating_add).saturating_mul(accounts), switch)
     };
     // The first of the neediest.
-    let neediest = fabric.switches().map(total).reduce(|most, next| if next.0 > most.0 { next } else { most });
+    let neediest = reach.switches().map(total).reduce(|most, next| if next.0 > most.0 { next } else { most });
     if let Some((headroom, switch)) = neediest {
         derived.push((format!("headroom of all ports of {}", fabric.name(switch)), Bytes(headroom).to_string()));
         if headroom >= bytes {
@@ -339,6 +344,8 @@ impl Scenario {
                 context.warn("routing.reroute", message);
             }
         }
+        let outside = parts.partial.lower(context, &fabric, &mut derived);
+        let reach = Reach { fabric: &fabric, outside: outside.as_deref().unwrap_or_default() };
         let tags = tags::lower(context, &fabric, files, parts);
         let (table, known) = paths?;
         let rates = (0..fabric.hosts().len() as u32).map(|host| host_rate(&fabric, host));
@@ -361,8 +368,8 @@ impl Scenario {
         let used = plan.as_ref().map_or_else(entries, classes_in_use);
         let used = used | parts.host.reply_class.map_or(0, |class| 1 << class);
         let used = used | tags.as_ref().and_then(|tags| tags.as_ref()).map_or(0, |tags| tags.lossless() | 1);
-        check_headroom(context, &fabric, &parts.switch.buffer, control, mtu, used, &mut derived);
-        credits::check(context, &fabric, &parts.switch, mtu, used, &mut derived);
+        check_headroom(context, reach, &parts.switch.buffer, control, mtu, used, &mut derived);
+        credits::check(context, reach, &parts.switch, mtu, used, &mut derived);
         overload_part::check(context, parts, &fabric, used);
         trim_part::check(context, parts, &fabric, plan.as_ref().map_or_else(entries, classes_in_use), mtu);
         guard_part::check(context, parts, &fabric);
@@ -391,7 +398,7 @@ impl Scenario {
             context.fail("measure.utilisation", message, Some("write switch.queue = \"500 packets\"".to_owned()));
         }
         let traffic_names = unique_names(&parts.traffic);
-        let pause_storm = pause_storm(context, &fabric, parts);
+        let pause_storm = pause_storm(context, reach, parts);
         let host = HostParameters {
             transport: parts.host.transport.clone(),
             reply_class: parts.host.reply_class,
@@ -425,6 +432,7 @@ impl Scenario {
                 failures: failures?,
                 reroute: parts.routing.reroute,
                 switch: parts.switch,
+                outside: outside?,
                 agreements: agreements?,
                 host,
                 traffic: plan,

@@ -5,6 +5,7 @@ use crate::error::{Explained, Origin, ScenarioErrors, Warning};
 use crate::fabric_part::FabricPlan;
 use crate::files::{self, Load, hex};
 use crate::guard_part::{self, NamedAgreement};
+use crate::partial_part::PartialPlan;
 use crate::pins::{self, NamedPin};
 use crate::run_part::{self, HostPart, NamedFailure, NamedPath, Routing, Top, Watch};
 use crate::section::Context;
@@ -28,6 +29,7 @@ pub(crate) struct Parts {
     pub pins: Vec<NamedPin>,
     pub agreements: Vec<NamedAgreement>,
     pub switch: SwitchParameters,
+    pub partial: PartialPlan,
     pub tags: Option<TagsPlan>,
     pub host: HostPart,
     pub traffic: Vec<TrafficPlan>,
@@ -169,7 +171,7 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
     let watch = run_part::watch(&root, top.as_ref().map(|top| top.duration));
     root.finish();
     let top = top?;
-    let (switch, tags) = switch?;
+    let (switch, partial, tags) = switch?;
     Some(Parts {
         seed: seed.unwrap_or(top.seed),
         top,
@@ -180,6 +182,7 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
         pins,
         agreements,
         switch,
+        partial,
         tags,
         host: host?,
         traffic: traffic.into_iter().collect::<Option<Vec<_>>>()?,

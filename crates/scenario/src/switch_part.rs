@@ -3,6 +3,7 @@
 use crate::document::{Table, Value};
 use crate::guard_part;
 use crate::overload_part as overload;
+use crate::partial_part::PartialPlan;
 use crate::section::{Read, Section, list, positive, quantity, show, whole};
 use crate::tags::TagsPlan;
 use model::parameters::{
@@ -17,10 +18,10 @@ const AUTO_XOFF: Threshold = Threshold::Dynamic { alpha: (1, 8) };
 /// What a deficit round robin gives a class that a table does not name: a full frame.
 const DRR_QUANTUM_BYTES: u32 = 1518;
 
-pub(crate) fn read(root: &Section<'_, '_>) -> Option<(SwitchParameters, Option<TagsPlan>)> {
+pub(crate) fn read(root: &Section<'_, '_>) -> Option<(SwitchParameters, PartialPlan, Option<TagsPlan>)> {
     let section = root.table("switch", "switch", false);
     let (buffer, bounce_queue) = buffer(&section).unzip();
-    let flow_control = flow_control(&section, !section.has("queue"), buffer.as_ref());
+    let (flow_control, partial) = flow_control(&section, !section.has("queue"), buffer.as_ref());
     let flow_control = watchdog(&section, flow_control);
     let limit = match buffer {
         Some(Buffer::PerQueue { limit }) => Some(limit),
@@ -37,7 +38,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<(SwitchParameters, Option<T
         marking: marking?,
         scheduler: scheduler?,
     };
-    Some((parameters, tags?))
+    Some((parameters, partial?, tags?))
 }
 
 /// The watchdog, which goes with pauses.
@@ -162,7 +163,12 @@ fn greatest_common_divisor(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-fn flow_control(section: &Section<'_, '_>, shared: bool, buffer: Option<&Buffer>) -> Option<FlowControl> {
+/// Flow control, and which switches take part in it.
+fn flow_control(
+    section: &Section<'_, '_>,
+    shared: bool,
+    buffer: Option<&Buffer>,
+) -> (Option<FlowControl>, Option<PartialPlan>) {
     let table = section.table("flow_control", "switch.flow_control", true);
     let kind = table.kind("flow control", &["none", "pause", "pfc", "cbfc", "florax", "destination", "simple"]);
     let lossless = || table.read("priorities", |value| classes(value, "the list of lossless classes is empty"));
@@ -177,11 +183,12 @@ fn flow_control(section: &Section<'_, '_>, shared: bool, buffer: Option<&Buffer>
         Some(kind @ ("florax" | "destination" | "simple")) => Some(guard_part::read(kind, &table, buffer)),
         _ => None,
     };
+    let partial = match kind {
+        None | Some("none") => Some(PartialPlan::whole()),
+        Some(_) => PartialPlan::read(&table),
+    };
     table.finish();
-    if let Some(guarded) = guarded {
-        return guarded;
-    }
-    parameters
+    (guarded.unwrap_or(parameters), partial)
 }
 
 /// Credits. Whether they are enough is known when the links are.

@@ -31,7 +31,11 @@ pub(crate) fn read(
     let size = table.read("size", size);
     let header_queue = table.read("header_queue", room);
     // Every switch whose inside is modelled trims.
-    let tiers = if inside.is_none() { table.read("tiers", tiers) } else { Some(0xff) };
+    let tiers = if inside.is_none() {
+        table.read("tiers", |value| tiers(value, "the list of tiers that trim is empty"))
+    } else {
+        Some(0xff)
+    };
     let own = table.read("priorities", |value| classes(value, "the list of classes that are trimmed is empty"));
     if header_queue.is_some() && !switch.has("queue") {
         let message = "`header_queue` and a shared buffer exclude each other: it gives headers what it gives any \
@@ -111,7 +115,7 @@ fn size(value: &Value) -> Read<u16> {
 }
 
 /// `all`, or a list of tiers: a bit each.
-fn tiers(value: &Value) -> Read<u8> {
+pub(crate) fn tiers(value: &Value, empty: &str) -> Read<u8> {
     if value.text().as_deref() == Some("all") {
         return Ok((0xff, "all".to_owned()));
     }
@@ -121,7 +125,7 @@ fn tiers(value: &Value) -> Read<u8> {
     }
     if tiers == 0 {
         let help = "write tiers = [1] for the ToRs, or \"all\"".to_owned();
-        return Err(("the list of tiers that trim is empty".to_owned(), Some(help)));
+        return Err((empty.to_owned(), Some(help)));
     }
     let shown: Vec<u8> = (1..8).filter(|tier| tiers >> tier & 1 == 1).collect();
     Ok((tiers, format!("{shown:?}")))

@@ -248,6 +248,62 @@ fn watchdogs() {
 }
 
 #[test]
+fn switches_that_take_no_part() {
+    let control = |rest: &str| lower(&GOOD.replace("priorities = [3]", &format!("priorities = [3], {rest}")), &[]);
+    let names = |rest: &str| {
+        let lowered = control(rest).unwrap();
+        let setup = &lowered.setup;
+        setup.outside.iter().map(|&node| setup.fabric.name(node).to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names("except = [\"C2\", \"S1\", \"C2\"]"), ["S1", "C2"]);
+    assert_eq!(names("tiers = [1, 2]"), ["C1", "C2", "C3", "C4"]);
+    assert_eq!(names("tiers = [1, 2], except = [\"S1\"]").len(), 5);
+    // Nobody left out is as if nothing stood there, whatever the name of the results.
+    let (plain, none) = (lower(GOOD, &[]).unwrap(), control("except = [], tiers = \"all\"").unwrap());
+    assert!(none.setup.outside.is_empty() && none.hash == plain.hash && none.warnings.is_empty());
+    assert!(!none.derived.iter().any(|line| line.0.contains("outside")));
+    let two = control("except = [\"S1\", \"S2\"]").unwrap();
+    assert!(two.hash != plain.hash);
+    assert!(two.derived.contains(&("switches outside flow control".to_owned(), "2 of 20: S1, S2".to_owned())));
+    // What a switch outside holds needs no headroom.
+    let small = |rest: &str| lower(&GOOD.replace("16MB", "60KB"), &[("switch.flow_control.tiers", rest)]);
+    assert!(small("all").unwrap_err().contains("switch `S1` needs"));
+    assert!(small("[2]").unwrap_err().contains("switch `S3` needs"));
+
+    let wrong = |rest: &str| control(rest).unwrap_err();
+    assert_eq!(
+        wrong("except = [\"S1\", \"S99\"]"),
+        "dir/test.toml:11:66: the fabric has no switch `S99`\n  help: did you mean `S9`?"
+    );
+    assert_eq!(
+        wrong("except = [\"spine one\"]"),
+        "dir/test.toml:11:60: the fabric has no switch `spine one`\n  help: it has S1, S2, S3, S4, S5, S6, S7, S8, ..."
+    );
+    assert_eq!(
+        wrong("except = [\"H1\"]"),
+        "dir/test.toml:11:60: `H1` is a host, not a switch\n  help: hosts that do not stop stand in host.disobedient"
+    );
+    assert_eq!(
+        wrong("except = \"S1\""),
+        "dir/test.toml:11:59: `S1` is not a list\n  help: write it like [\"S1\", \"S2\"]"
+    );
+    assert_eq!(
+        wrong("tiers = [4]"),
+        "dir/test.toml:11:58: no switch stands in a tier that takes part\n  help: the switches of this fabric stand in the tiers [1, 2, 3]"
+    );
+    let everybody: Vec<String> = (1..=16).map(|n| format!("\"S{n}\"")).collect();
+    assert_eq!(
+        wrong(&format!("tiers = [1, 2], except = [{}]", everybody.join(", "))),
+        "dir/test.toml:11:75: no switch is left that would take part in flow control\n  help: leave a switch out of the list, or write flow_control = \"none\""
+    );
+    assert!(
+        lower(GOOD, &[("switch.flow_control", "{ kind = \"none\", except = [\"S1\"] }")])
+            .unwrap_err()
+            .contains("has no key `except`")
+    );
+}
+
+#[test]
 fn credits() {
     let with = |rest: &str| GOOD.replace("kind = \"pfc\", priorities = [3]", &format!("kind = \"cbfc\", {rest}"));
     let wrong = |rest: &str| lower(&with(rest), &[]).unwrap_err();

@@ -211,7 +211,11 @@ impl Page {
                 span_ps(pauses.max_ps)
             ),
         };
-        self.line("pauses", &text);
+        let ignored = match pauses.ignored {
+            0 => String::new(),
+            count => format!("; {} heard and ignored", counted(count, "call")),
+        };
+        self.line("pauses", &format!("{text}{ignored}"));
         let Some(pressure) = &summary.backpressure else { return };
         let Backpressure { xoffs, changes, xons, expiries, .. } = *pressure;
         let text = format!(

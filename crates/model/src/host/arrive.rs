@@ -72,6 +72,7 @@ impl Host {
     fn on_pause(&mut self, in_port: u16, frame: &Frame) {
         self.ledger.control_heard += 1;
         if !self.obeys() {
+            self.ledger.control_ignored += 1;
             return;
         }
         let Some(reaction) = self.network.switch.flow_control.reaction_bit_times() else { return };

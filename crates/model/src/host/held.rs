@@ -31,6 +31,7 @@ impl Host {
     pub(super) fn on_xoff(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.ledger.control_heard += 1;
         if !self.obeys() {
+            self.ledger.control_ignored += 1;
             return;
         }
         if let Some(tracer) = &mut self.tracer {

@@ -54,7 +54,7 @@ impl Port {
         let link = Attachment::new(network.fabric.link(peer.link), false);
         Port {
             busy_until: Time::ZERO,
-            credit: network.credits(&link),
+            credit: network.credits(network.fabric.link(peer.link)),
             link,
             pause: PauseState::default(),
             mad: false,

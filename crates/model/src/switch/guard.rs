@@ -15,6 +15,7 @@ use crate::node::OnWire;
 use crate::parameters::{Buffer, QueueLimit};
 use check::conservation::Cause;
 use engine::Window;
+use fabric::NodeId;
 use protocols::florax::{Call, Guard, GuardParameters, GuardStatistics, Neighbours, Pair, Whom};
 use protocols::frame::{Frame, MIN_FRAME_BYTES};
 use protocols::pause::quanta_time;
@@ -41,9 +42,9 @@ pub(crate) struct Guarded {
 }
 
 impl Guarded {
-    /// For a switch of `ports` ports; `None` where flow control is of another kind.
-    pub fn new(network: &Network, ports: usize) -> Option<Box<Guarded>> {
-        let parameters = *network.switch.flow_control.guard()?;
+    /// For the switch `node` of `ports` ports; `None` where flow control is of another kind.
+    pub fn new(node: NodeId, network: &Network, ports: usize) -> Option<Box<Guarded>> {
+        let parameters = *network.flow_control_of(node).guard()?;
         let limit = match network.switch.buffer {
             Buffer::PerQueue { limit } => limit,
             Buffer::Shared { bytes, .. } => QueueLimit::Bytes(bytes),
@@ -151,7 +152,7 @@ impl Switch {
             QueueLimit::Bytes(most) => occupancy + u64::from(frame.size_bytes) <= most,
         };
         if !fits {
-            self.lose(in_port, frame, Cause::LosslessNoRoom);
+            self.lose(in_port, frame, self.cause_without_room(in_port, frame.class, frame));
         } else if held {
             self.charge(in_port, frame.class, frame.size_bytes);
             guarded.held.push(egress, &Frame { in_port, in_class: frame.class, ..*frame });

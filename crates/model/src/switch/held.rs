@@ -232,7 +232,10 @@ impl Switch {
     pub(super) fn on_xoff(&mut self, in_port: u16, frame: &Frame) {
         self.ledger.control_heard += 1;
         let (now, pair) = (frame.at, Pair { src: frame.src, dst: frame.dst });
-        let Some(mut guarded) = self.guarded.take() else { return };
+        let Some(mut guarded) = self.guarded.take() else {
+            self.ledger.control_ignored += 1;
+            return;
+        };
         if let Some(tracer) = &mut self.tracer {
             tracer.note_call_heard(&self.network.fabric, in_port, frame);
         }

@@ -205,9 +205,10 @@ pub(crate) struct Switch {
 impl Switch {
     pub fn new(node: NodeId, network: &Arc<Network>, changes: Vec<(Time, u16, bool)>) -> Self {
         let parameters = &network.switch;
+        let control = network.flow_control_of(node);
         let fabric = &network.fabric;
         let slots = network.classes.len();
-        let account_slots = if matches!(parameters.flow_control, FlowControl::Pause(_)) { 1 } else { slots };
+        let account_slots = if matches!(control, FlowControl::Pause(_)) { 1 } else { slots };
         let turn = match parameters.scheduler {
             Scheduler::Strict => Turn::Strict,
             Scheduler::Wrr { weights } => Turn::wrr(weights),
@@ -220,7 +221,7 @@ impl Switch {
             .map(|(port, peer)| {
                 let fails = changes.iter().any(|change| change.1 as usize == port);
                 let link = Attachment::new(fabric.link(peer.link), fails);
-                let credit = network.credits(&link);
+                let credit = network.credits(fabric.link(peer.link));
                 Detail {
                     link,
                     pause: PauseState::default(),
@@ -243,14 +244,14 @@ impl Switch {
                 alert: if detail.link.fragile { alert::FRAGILE } else { 0 }
                     | if network.tags.is_some() { alert::TAGGED } else { 0 }
                     | if detail.credit.is_some() { alert::CREDIT } else { 0 }
-                    | if parameters.flow_control.guard().is_some() { alert::GUARDED } else { 0 }
+                    | if control.guard().is_some() { alert::GUARDED } else { 0 }
                     | if parameters.overload.inside().is_some() { alert::PIPELINE } else { 0 },
             })
             .collect();
         let mut headroom = vec![0; ports.len() * account_slots];
         for (port, detail) in details.iter().enumerate() {
             for slot in 0..account_slots {
-                headroom[port * account_slots + slot] = network.headroom(&detail.link, slot);
+                headroom[port * account_slots + slot] = network.headroom(node, &detail.link, slot);
             }
         }
         let shared_bytes = match parameters.buffer {
@@ -267,22 +268,22 @@ impl Switch {
         };
         // What is under credits has its own room: nothing of it counts against the shared buffer.
         let none_shared = Limit::new(Threshold::Static { bytes: 0 });
-        let xoff_limit = match parameters.flow_control {
+        let xoff_limit = match *control {
             FlowControl::None | FlowControl::Florax(_) | FlowControl::Destination(_) | FlowControl::Simple(..) => {
                 Limit::NONE
             }
             FlowControl::Pause(pause) | FlowControl::Pfc(pause) => Limit::new(pause.xoff),
             FlowControl::Credit(_) => none_shared,
         };
-        let lossless = parameters.flow_control.lossless();
-        let regrant = parameters.flow_control.credit().map(|credit| (credit.regrant, 0));
+        let lossless = control.lossless();
+        let regrant = control.credit().map(|credit| (credit.regrant, 0));
         let mut changes = changes;
         changes.sort_unstable_by(|a, b| b.cmp(a));
         let (turning, turner) = Turner::new(node, network);
         let trimmer = Trimmer::new(node, network);
         let turning = turning | trimmer.as_ref().map_or(0, |trimmer| trimmer.watched());
         let pairs = if matches!(parameters.overload, Overload::Bounce { .. }) { ports.len() * slots } else { 0 };
-        let guarded = Guarded::new(network, ports.len());
+        let guarded = Guarded::new(node, network, ports.len());
         let mut switch = Switch {
             node,
             salt: network.salt(node),
@@ -322,7 +323,7 @@ impl Switch {
             routes: Routes::new(network, node),
             strict: parameters.scheduler == Scheduler::Strict,
             lossless,
-            stopping: if parameters.flow_control.pause().is_some() { lossless } else { 0 },
+            stopping: if control.pause().is_some() { lossless } else { 0 },
             credited: if regrant.is_some() { lossless } else { 0 },
             queue_limit: match parameters.buffer {
                 Buffer::Shared { .. } => None,

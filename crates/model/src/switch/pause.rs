@@ -125,7 +125,11 @@ impl Switch {
     pub(super) fn on_pause(&mut self, in_port: u16, frame: &Frame) {
         self.ledger.control_heard += 1;
         let now = frame.at;
-        let Some(reaction) = self.network.switch.flow_control.reaction_bit_times() else { return };
+        let Some(reaction) = self.network.flow_control_of(self.node).reaction_bit_times() else {
+            // It ends here all the same: no bridge forwards the address that it goes to (802.1Q, 8.6.3).
+            self.ledger.control_ignored += 1;
+            return;
+        };
         let detail = &mut self.details[usize::from(in_port)];
         let classes = if frame.kind == Kind::Pfc { frame.entropy as u8 } else { 0xff };
         let span = quanta_time(frame.aux as u16, detail.link.rate);

@@ -102,10 +102,9 @@ impl Switch {
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
     ) {
-        let lossless = self.lossless & (1 << class) != 0;
+        let lossless = self.network.switch.flow_control.lossless() & (1 << class) != 0;
         let Some(trim) = self.trimmer.as_ref().map(|trimmer| trimmer.trim).filter(|_| !lossless) else {
-            let cause = if lossless { Cause::LosslessNoRoom } else { no_room(frame) };
-            return self.lose_as(in_port, in_class, frame, cause);
+            return self.lose_as(in_port, in_class, frame, self.cause_without_room(in_port, class, frame));
         };
         if trim.counts_as_header(class, frame) {
             return self.queue_header(egress, in_port, (in_class, class), frame, window);
@@ -124,6 +123,19 @@ impl Switch {
         } else {
             self.lose_as(in_port, in_class, frame, no_room(frame));
         }
+    }
+
+    /// Why a frame of `class` that came by `in_port` is lost which finds no room: what flow control promises, it promises
+    /// among those who take part.
+    #[cold]
+    pub(super) fn cause_without_room(&self, in_port: u16, class: u8, frame: &Frame) -> Cause {
+        let network = &self.network;
+        if network.switch.flow_control.lossless() & (1 << class) == 0 {
+            return no_room(frame);
+        }
+        let peer = network.fabric.ports(self.node).get(usize::from(in_port)).map(|port| port.peer);
+        let reached = network.takes_part(self.node) && peer.is_none_or(|peer| network.takes_part(peer));
+        if reached { Cause::LosslessNoRoom } else { Cause::OutsideFlowControl }
     }
 
     fn draw_tail(&mut self, victim: Victim) -> bool {

@@ -82,6 +82,7 @@ pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
             marking: Marking::None,
             scheduler: Scheduler::Strict,
         },
+        outside: Vec::new(),
         agreements: Vec::new(),
         host: HostParameters {
             transport: transport("roce", &[]),

@@ -11,6 +11,7 @@ mod failures;
 mod guard;
 mod lone_flow;
 mod lossless;
+mod partial;
 mod pipelines;
 mod pulls;
 mod queueing;

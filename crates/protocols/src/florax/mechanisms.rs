@@ -1,6 +1,7 @@
 //! The three schemes as users meet them.
 
 use crate::describe::{Family, Mechanism, Parameter};
+use crate::partial::{EXCEPT, TIERS};
 
 const NO_NUMBER: &str = "the paper gives no number; choice of this project";
 
@@ -65,6 +66,8 @@ pub const FLORAX: Mechanism = Mechanism {
             source: "choice of this project: the paper drops what comes despite an XOFF, and does not say from when on",
         },
         FLOWS,
+        EXCEPT,
+        TIERS,
     ],
 };
 
@@ -74,7 +77,7 @@ pub const DESTINATION: Mechanism = Mechanism {
     family: Family::FlowControl,
     title: "backpressure by destination: who sends to where a queue is long stops, hop by hop",
     source: "Noureddine, Tobagi: Selective Backpressure in Switched Ethernet LANs, 1999, as FLORAX compares with it",
-    parameters: &[UPPER, LOWER, BURST_GAP, EXPIRY, FLOWS],
+    parameters: &[UPPER, LOWER, BURST_GAP, EXPIRY, FLOWS, EXCEPT, TIERS],
 };
 
 /// Plain 802.3x, decided at the output.
@@ -94,5 +97,7 @@ pub const SIMPLE: Mechanism = Mechanism {
             meaning: "bit times from hearing a pause to obeying it",
             source: "choice of this project, of the order that 802.3 annex 31B.3.7 and 802.1Qbb annex O allow",
         },
+        EXCEPT,
+        TIERS,
     ],
 };

@@ -9,6 +9,8 @@ const O: &str = "switch.overload";
 const T: &str = "switch.tags";
 const TRIM: &[&str] = &["trim", "pipeline-trim"];
 const P: &[&str] = &["pipeline-trim"];
+/// Every kind of flow control but none.
+const CONTROLS: &[&str] = &["pause", "pfc", "cbfc", "florax", "destination", "simple"];
 const STOP: &[&str] = &["pause", "pfc"];
 /// The output decides.
 const GUARD: &[&str] = &["florax", "destination", "simple"];
@@ -105,6 +107,15 @@ pub(super) const KEYS: &[Key] = &[
     key(FC, "regrant", &["cbfc"], TIME)
         .value("100us", "the order of InfiniBand's 65,536 symbol times")
         .means("how often every port repeats its credits, above zero"),
+    key(FC, "except", CONTROLS, Of("a list of switches", "[\"S1\", \"S2\"]"))
+        .value("none", OURS)
+        .means(
+            "switches that take no part: they neither send nor obey its frames, which end there, and drop frames of every \
+             class that find no room",
+        ),
+    key(FC, "tiers", CONTROLS, Of("all or a list of tiers", "[1]"))
+        .value("all", OURS)
+        .means("the tiers whose switches take part: 1 ToR or leaf, 2 aggregation or spine, 3 core"),
     key(O, "kind", &[], TEXT)
         .value("drop", OURS)
         .means(

@@ -1,0 +1,189 @@
+//! Fabrics where only some switches take part in flow control: frames are lost there and nowhere else, as many as a
+//! queue that nobody protects must lose.
+
+use crate::bench::*;
+use crate::conservation::network;
+use fabric::{Fabric, FabricBuilder, LinkSpec, NodeId};
+use model::parameters::*;
+use protocols::florax::{GuardParameters, Whom};
+use traffic::{ENDLESS, Process};
+use units::random::{Stream, purpose};
+use units::{Rate, Time};
+
+/// 1250 bytes on the wire: a microsecond at 10 Gbps.
+const FRAME: u16 = 1230;
+const FRAMES: u64 = 1_000;
+/// What a queue holds that nobody protects, in frames.
+const QUEUE: u64 = 100;
+
+fn guard(whom: Whom) -> GuardParameters {
+    GuardParameters {
+        whom,
+        lower: 25,
+        upper: 50,
+        max_upper: 80,
+        raise: 5,
+        burst_gap: Time::from_us(100),
+        expiry: Time::from_us(200),
+        grace: None,
+        flows: 1000,
+    }
+}
+
+/// Every kind, with the buffer that it takes: either way a queue without flow control holds [`QUEUE`] frames.
+fn kinds() -> [(&'static str, FlowControl, Buffer); 6] {
+    let shared = Buffer::Shared { bytes: 64_000_000, egress: Threshold::Static { bytes: QUEUE * u64::from(FRAME) } };
+    let own = Buffer::PerQueue { limit: QueueLimit::Packets(QUEUE as u32) };
+    let credit =
+        CreditParameters { classes: 1 << 3, credits_bytes: None, update_bytes: None, regrant: Time::from_us(100) };
+    [
+        ("pause", FlowControl::Pause(PauseParameters { classes: 0xff, ..pause(20_000) }), shared),
+        ("pfc", FlowControl::Pfc(pause(20_000)), shared),
+        ("cbfc", FlowControl::Credit(credit), shared),
+        ("florax", FlowControl::Florax(guard(Whom::Flows)), own),
+        ("destination", FlowControl::Destination(guard(Whom::Destinations)), own),
+        ("simple", FlowControl::Simple(guard(Whom::Everybody), 3840), own),
+    ]
+}
+
+/// `H1 - S1 - S2 - S3 - H2`, with `H3` at `S2`: 10 Gbps everywhere, but 4 from `S2` to `S3`.
+fn row() -> Fabric {
+    let mut builder = FabricBuilder::new("row");
+    let [h1, h2, h3] = ["H1", "H2", "H3"].map(|name| builder.add_host(name));
+    let [s1, s2, s3] = ["S1", "S2", "S3"].map(|name| builder.add_switch(name, 1));
+    let fast: LinkSpec = link(10, 500);
+    builder.connect(h1, s1, fast);
+    builder.connect(s1, s2, fast);
+    builder.connect(s2, s3, link(4, 500));
+    builder.connect(s3, h2, fast);
+    builder.connect(h3, s2, fast);
+    builder.build().unwrap()
+}
+
+/// `H1` sends [`FRAMES`] frames at the rate of its link to `H2`; these switches take no part.
+fn line(flow_control: FlowControl, buffer: Buffer, outside: &[&str]) -> Setup {
+    let fabric = row();
+    let outside = outside.iter().map(|name| fabric.find(name).unwrap()).collect();
+    let process = Process::Constant { rate: Rate::from_gbps(10) };
+    let payload = FRAMES * u64::from(FRAME);
+    let mut setup = setup(fabric, plan(3, [datagrams(0, 1, process, FRAME, payload)]));
+    (setup.switch.flow_control, setup.switch.buffer, setup.outside) = (flow_control, buffer, outside);
+    setup.host.mtu_bytes = FRAME;
+    setup.duration = Time::from_ms(10);
+    setup
+}
+
+/// The frames that `S2` loses. They come every microsecond and leave every 2.5, the first at once: while n come,
+/// floor((n - 1) / 2.5) + 1 leave. A queue that is once full is full again after each arrival.
+fn lost_at_the_narrow_link() -> u64 {
+    let left = (FRAMES - 1) * 2 / 5 + 1;
+    FRAMES - left - QUEUE
+}
+
+#[test]
+fn a_switch_outside_loses_what_drop_tail_loses_and_nobody_else_does() {
+    for (kind, flow_control, buffer) in kinds() {
+        run(line(flow_control, buffer, &[])).all_hold();
+
+        let told = run(line(flow_control, buffer, &["S2"]));
+        let summary = &told.summary;
+        assert_eq!(told.dropped("outside flow control"), lost_at_the_narrow_link(), "{kind}");
+        assert_eq!(summary.packets.dropped.len(), 1, "{kind}: {:?}", summary.packets.dropped);
+        assert_eq!((summary.pauses.count, summary.pauses.ignored), (0, 0), "{kind}: nobody else is short of room");
+        // No check blames flow control for it, but nobody can overlook it.
+        assert!(summary.passes() && summary.packets.closed, "{kind}: {:?}", summary.checks);
+        let lossless = summary.checks.iter().find(|check| check.name == "lossless").unwrap();
+        assert!(lossless.detail.contains("where it does not"), "{kind}: {}", lossless.detail);
+        assert!(summary.warnings[0].contains("where flow control does not reach"), "{kind}: {:?}", summary.warnings);
+        // Drop-tail it is: without flow control at all the same frames are lost, by the name that they have there.
+        let none = run(line(FlowControl::None, buffer, &[]));
+        assert_eq!(none.dropped("queue full"), lost_at_the_narrow_link());
+    }
+}
+
+/// `S2` calls `S1`, which does not listen: what it sends beyond its room is lost at `S2`. Under credits nobody calls.
+#[test]
+fn calls_to_a_switch_outside_end_there_and_are_counted() {
+    for (kind, flow_control, buffer) in kinds() {
+        let told = run(line(flow_control, buffer, &["S1"]));
+        let summary = &told.summary;
+        assert!(summary.passes() && summary.packets.closed, "{kind}: {:?}", summary.checks);
+        let calls = summary.pauses.ignored;
+        assert_eq!(calls > 0, kind != "cbfc", "{kind}: {calls}");
+        assert_eq!(summary.pauses.total_ps, 0, "{kind}: S1 went on, and so did H1");
+        // Who sends more than it was told is cut back to that, where flows are told apart.
+        let cause = if kind == "florax" { "nonconforming" } else { "outside flow control" };
+        assert!(told.dropped(cause) > 0, "{kind}: {:?}", summary.packets.dropped);
+        assert_eq!(told.dropped("lossless queue full"), 0, "{kind}");
+    }
+}
+
+/// A host beside a neighbour that does not stop loses nothing: each has an account of its own.
+#[test]
+fn who_takes_part_loses_nothing_beside_a_neighbour_that_does_not() {
+    for (kind, flow_control, buffer) in kinds().into_iter().take(3) {
+        let mut setup = line(flow_control, buffer, &["S1"]);
+        let process = || Process::Constant { rate: Rate::from_gbps(10) };
+        let payload = FRAMES * u64::from(FRAME);
+        let both = [datagrams(0, 1, process(), FRAME, payload), datagrams(2, 1, process(), FRAME, payload)];
+        setup.traffic = plan(3, both);
+        let told = run(setup);
+        assert!(told.dropped("outside flow control") > 0 && told.passes("lossless"), "{kind}");
+        let obedient = told.flows.iter().find(|flow| flow.src_host == 2).unwrap();
+        assert!(obedient.delivered_ps.is_some(), "{kind}: every frame of H3 arrived");
+    }
+}
+
+/// A mad card at a switch outside stops nobody.
+#[test]
+fn a_pause_storm_ends_at_a_switch_outside() {
+    let storm = |outside: &[&str]| {
+        let (_, flow_control, buffer) = kinds()[1];
+        let mut setup = line(flow_control, buffer, outside);
+        let process = Process::Constant { rate: Rate::from_gbps(1) };
+        setup.traffic = plan(3, [datagrams(0, 1, process, FRAME, ENDLESS)]);
+        let node = setup.fabric.find("H2").unwrap();
+        setup.host.pause_storm = Some(PauseStorm { node, at: Time::from_us(10), until: None });
+        setup.record.throughput_every = Some(Time::from_us(100));
+        run(setup)
+    };
+    let (inside, outside) = (storm(&[]), storm(&["S3"]));
+    assert!(outside.goodput[0] > 10 * inside.goodput[0], "{:?} {:?}", inside.goodput, outside.goodput);
+    assert!(outside.summary.pauses.ignored > 0 && outside.summary.pauses.total_ps == 0);
+}
+
+/// Random networks of which random switches take no part.
+#[test]
+fn random_networks_keep_their_books_on_any_number_of_threads() {
+    let (mut lost, mut ignored) = (0, 0);
+    for seed in 0..36 {
+        let setup = |threads| {
+            let mut setup = network(seed, threads).0;
+            let mut stream = Stream::new(seed, 0, purpose("outside"));
+            let (_, flow_control, buffer) = kinds()[seed as usize % 6];
+            (setup.switch.flow_control, setup.switch.buffer) = (flow_control, buffer);
+            setup.outside = setup.fabric.switches().filter(|_| stream.below(3) == 0).collect::<Vec<NodeId>>();
+            if seed % 5 == 0 {
+                setup.record.trace = Some(TraceParameters::everything());
+            }
+            setup
+        };
+        let told = run(setup(1));
+        let summary = &told.summary;
+        assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
+        let one = setup(1);
+        let lossy = one.fabric.links().iter().any(|link| link.loss > 0.0 || link.bit_error_rate > 0.0);
+        // By output, what is on its way may find no room beside what an outsider sent.
+        let promised = one.switch.flow_control.guard().is_none() && !lossy && one.failures.is_empty();
+        for check in summary.checks.iter().filter(|check| !check.pass) {
+            let excused = check.name == "deadlock" || check.name == "lossless" && !promised;
+            assert!(excused, "seed {seed}: {check:?}");
+        }
+        lost += told.dropped("outside flow control");
+        ignored += summary.pauses.ignored;
+        for threads in [2, 3] {
+            assert_eq!(format!("{told:?}"), format!("{:?}", run(setup(threads))), "seed {seed}, {threads} threads");
+        }
+    }
+    assert!(lost > 1_000 && ignored > 50, "{lost} {ignored}");
+}

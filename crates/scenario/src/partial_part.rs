@@ -1,0 +1,132 @@
+//! Fabrics where only some switches take part in flow control: `switch.flow_control.except` and `tiers`.
+
+use crate::document::Value;
+use crate::section::{Context, Read, Section, list, text};
+use crate::suggest;
+use crate::trim_part::tiers;
+use fabric::{Fabric, Link, NodeId};
+use std::collections::BTreeSet;
+
+const EXCEPT: &str = "switch.flow_control.except";
+const TIERS: &str = "switch.flow_control.tiers";
+
+/// The most names in a line.
+const NAMED: usize = 8;
+
+/// What follows the names of the first of so many.
+fn more(count: usize) -> &'static str {
+    if count > NAMED { ", ..." } else { "" }
+}
+
+/// Who takes part, as written.
+#[derive(Clone, Debug)]
+pub(crate) struct PartialPlan {
+    /// Names of switches that do not.
+    except: Vec<String>,
+    /// Tiers whose switches do, a bit each.
+    tiers: u8,
+}
+
+impl PartialPlan {
+    /// All do.
+    pub fn whole() -> Self {
+        PartialPlan { except: Vec::new(), tiers: 0xff }
+    }
+
+    /// From a table of flow control that is not `none`.
+    pub fn read(table: &Section<'_, '_>) -> Option<PartialPlan> {
+        let except = table.read("except", names);
+        let tiers = table.read("tiers", |value| tiers(value, "the list of tiers that take part is empty"));
+        Some(PartialPlan { except: except?, tiers: tiers? })
+    }
+
+    /// The switches that take no part, ascending; `None` if that was wrong, and reported.
+    pub fn lower(
+        &self,
+        context: &Context<'_>,
+        fabric: &Fabric,
+        derived: &mut Vec<(String, String)>,
+    ) -> Option<Vec<NodeId>> {
+        let tier = |node| fabric.node(node).tier.min(7);
+        let in_tiers = |&node: &NodeId| self.tiers >> tier(node) & 1 == 1;
+        if self.tiers != 0xff && !fabric.switches().any(|node| in_tiers(&node)) {
+            let mut known: Vec<u8> = fabric.switches().map(tier).collect();
+            known.sort_unstable();
+            known.dedup();
+            let help = format!("the switches of this fabric stand in the tiers {known:?}");
+            context.fail(TIERS, "no switch stands in a tier that takes part", Some(help));
+            return None;
+        }
+        let named = self.except.iter().enumerate().map(|(at, name)| switch(context, fabric, at, name));
+        // Every name is looked up before one that is wrong ends this.
+        let named: Vec<Option<NodeId>> = named.collect();
+        let named: BTreeSet<NodeId> = named.into_iter().collect::<Option<_>>()?;
+        let outside: Vec<NodeId> = fabric.switches().filter(|node| !in_tiers(node) || named.contains(node)).collect();
+        let count = fabric.switches().count();
+        if outside.len() == count && count > 0 {
+            let help = "leave a switch out of the list, or write flow_control = \"none\"".to_owned();
+            context.fail(EXCEPT, "no switch is left that would take part in flow control", Some(help));
+            return None;
+        }
+        if !outside.is_empty() {
+            let shown: Vec<&str> = outside.iter().take(NAMED).map(|&node| fabric.name(node)).collect();
+            let text = format!("{} of {count}: {}{}", outside.len(), shown.join(", "), more(outside.len()));
+            derived.push(("switches outside flow control".to_owned(), text));
+        }
+        Some(outside)
+    }
+}
+
+/// A fabric as far as flow control reaches.
+#[derive(Clone, Copy)]
+pub(crate) struct Reach<'f> {
+    pub fabric: &'f Fabric,
+    /// Switches that take no part, ascending.
+    pub outside: &'f [NodeId],
+}
+
+impl<'f> Reach<'f> {
+    pub fn takes_part(&self, node: NodeId) -> bool {
+        self.outside.binary_search(&node).is_err()
+    }
+
+    /// The switches that take part.
+    pub fn switches(self) -> impl Iterator<Item = NodeId> + 'f {
+        self.fabric.switches().filter(move |&node| self.takes_part(node))
+    }
+
+    /// The links of which an end sets room aside: all but those between two who take no part.
+    pub fn links(self) -> impl Iterator<Item = &'f Link> {
+        self.fabric.links().iter().filter(move |link| self.takes_part(link.a.node) || self.takes_part(link.b.node))
+    }
+}
+
+/// The switch of this name.
+fn switch(context: &Context<'_>, fabric: &Fabric, at: usize, name: &str) -> Option<NodeId> {
+    let key = format!("{EXCEPT}.{at}");
+    let Some(node) = fabric.find(name) else {
+        let known = || fabric.switches().map(|node| fabric.name(node));
+        let near = suggest::nearest(name, known().take(10_000)).map(|near| format!("did you mean `{near}`?"));
+        let some = || format!("it has {}{}", known().take(NAMED).collect::<Vec<_>>().join(", "), more(known().count()));
+        context.fail(&key, format!("the fabric has no switch `{name}`"), Some(near.unwrap_or_else(some)));
+        return None;
+    };
+    if fabric.host_index(node).is_some() {
+        let help = "hosts that do not stop stand in host.disobedient".to_owned();
+        context.fail(&key, format!("`{name}` is a host, not a switch"), Some(help));
+        return None;
+    }
+    Some(node)
+}
+
+/// A list of names, which may be empty.
+fn names(value: &Value) -> Read<Vec<String>> {
+    // What the table of keys writes for it.
+    if value.text().as_deref() == Some("none") {
+        return Ok((Vec::new(), "none".to_owned()));
+    }
+    let items = list(value, "[\"S1\", \"S2\"]")?;
+    let names = items.iter().map(|item| text(&item.value, "the name of a switch")).collect::<Result<Vec<_>, _>>()?;
+    let shown = if names.is_empty() { "none".to_owned() } else { format!("{names:?}") };
+    Ok((names, shown))
+}
