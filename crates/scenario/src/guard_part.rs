@@ -116,6 +116,11 @@ pub(crate) fn lower(
         let key = |key: &str| format!("agreement.{at}.{key}");
         let (from, to) = (ground.host(&named.from, &key("from")), ground.host(&named.to, &key("to")));
         let (from, to) = (from?, to?);
+        if from == to {
+            let message = format!("`{}` sends nothing to itself", fabric.name(fabric.host_node(to)));
+            context.fail(&key("to"), message, Some("write the destination of a flow".to_owned()));
+            return None;
+        }
         if !seen.insert((from, to)) {
             context.fail(&key("to"), "these two have an agreement already", Some("write one for a pair".to_owned()));
             return None;

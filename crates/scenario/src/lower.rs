@@ -17,7 +17,8 @@ use crate::trim_part;
 use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, NodeKind};
 use model::parameters::{
-    Buffer, FlowControl, HostParameters, Marking, PauseParameters, PauseStorm, Reroute, Setup, Stopping, headroom_bytes,
+    Buffer, FlowControl, HostParameters, Marking, PauseParameters, PauseStorm, Reroute, Setup, Stopping, Threshold,
+    headroom_bytes,
 };
 use protocols::roce::control::ControlParameters;
 use protocols::transport::TransportParameters;
@@ -133,6 +134,17 @@ fn check_headroom(
         context.warn("switch.flow_control.headroom", message);
     }
     let Buffer::Shared { bytes, .. } = *buffer else { return };
+    if let Threshold::Static { bytes: xoff } = pause.xoff
+        && xoff > bytes
+    {
+        let message = format!(
+            "XOFF at {} is more than the buffer of {} holds: nobody would ever be stopped",
+            Bytes(xoff),
+            Bytes(bytes)
+        );
+        let help = "write a share of the free buffer, xoff = \"1/8\", or less than switch.buffer".to_owned();
+        context.fail("switch.flow_control.xoff", message, Some(help));
+    }
     let total = |switch| {
         let ports = fabric.ports(switch).iter();
         let port = |port: &fabric::PortPeer| given.unwrap_or_else(|| needed(fabric.link(port.link)));
