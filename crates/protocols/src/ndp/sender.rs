@@ -40,12 +40,16 @@ pub struct NdpSender {
 impl NdpSender {
     /// The sender of `flow`.
     pub fn new(parameters: &Arc<NdpParameters>, flow: &FlowStart) -> Self {
-        let window = parameters.initial_window.packets(flow.line_rate, flow.round_trip, parameters.wire_bytes());
         let size_bytes = flow.size_bytes.max(1);
+        let packets = size_bytes.div_ceil(u64::from(parameters.payload_bytes));
+        // A window is what leaves unasked the first time. What of it a short flow leaves over is no permission to
+        // send again unasked: many such flows to one receiver would fill its port over and over.
+        let window = parameters.initial_window.packets(flow.line_rate, flow.round_trip, parameters.wire_bytes());
+        let window = u64::from(window).min(packets) as u16;
         NdpSender {
             parameters: Arc::clone(parameters),
             size_bytes,
-            packets: size_bytes.div_ceil(u64::from(parameters.payload_bytes)),
+            packets,
             flight: Flight::new(span(window)),
             pulled: 0,
             answers: 0,
@@ -61,7 +65,7 @@ impl NdpSender {
         }
     }
 
-    /// Packets that a flow sends before its receiver has asked for any.
+    /// Packets that a flow sends before its receiver has asked for any: no more than it has.
     pub fn window(&self) -> u16 {
         self.window
     }

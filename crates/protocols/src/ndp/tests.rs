@@ -164,6 +164,23 @@ fn a_pull_lets_the_lowest_refused_packet_go_first() {
     assert_eq!(packets(&hear(pull(4))), [6]);
 }
 
+/// The window is for what goes out first: what a flow of few packets leaves of it sends nothing again.
+#[test]
+fn a_flow_shorter_than_its_window_waits_for_pulls_too() {
+    let mut sender = sender("10", 4);
+    assert_eq!(sender.window(), 4);
+    let mut hear = bench(&mut sender);
+    let sent = hear(None);
+    assert_eq!(packets(&sent), [0, 1, 2, 3]);
+    assert!(sent.iter().all(|segment| Announcement::unpack(segment.announces).window == 4));
+    for packet in [1, 2] {
+        assert_eq!(packets(&hear(heard(Kind::Ack, packet, flags::NAK))), [] as [u64; 0]);
+    }
+    assert_eq!(packets(&hear(heard(Kind::Returned, 3, 0))), [] as [u64; 0]);
+    assert_eq!(packets(&hear(pull(1))), [1]);
+    assert_eq!(packets(&hear(pull(2))), [2]);
+}
+
 /// NDP, sec. 3.2.4: returned headers wait for pulls, as long as any are to come; the very last one does not.
 #[test]
 fn the_only_packet_left_is_sent_again_unasked() {
@@ -265,7 +282,7 @@ fn wide_windows_and_announcements_fit() {
     {
         assert_eq!(Announcement::unpack(announcement.pack()), announcement);
     }
-    let sender = sender("32768", 3);
+    let sender = sender("32768", 40_000);
     assert_eq!((sender.window(), span(32_768)), (32_768, 65_536));
     assert!(size_of::<NdpSender>() <= 160, "{}", size_of::<NdpSender>());
     assert!(size_of::<NdpReceiver>() <= 88, "{}", size_of::<NdpReceiver>());
