@@ -19,6 +19,7 @@ mod node;
 mod outcome;
 pub mod parameters;
 mod queue;
+mod requests;
 mod routes;
 mod simulation;
 mod switch;

@@ -112,6 +112,7 @@ impl Simulation {
                 retransmitted: ledger.retransmitted_bytes,
             },
             flows,
+            requests: self.requests.iter().flat_map(|requests| requests.summary()).collect(),
             delay_ns: Distribution::from_ps(&delay),
             reordering: reordering.as_ref().map(describe_reordering),
             utilisation,

@@ -9,6 +9,7 @@ use crate::node::Machine;
 use crate::outcome::Measured;
 use crate::parameters::{RecordParameters, Setup};
 use crate::queue::Queue;
+use crate::requests::Requests;
 use crate::switch::Switch;
 use crate::trace::{CapturedFrame, Collector};
 use crate::turns::Storms;
@@ -92,6 +93,8 @@ pub struct Simulation {
     deadlock_every: Option<Time>,
     pub(crate) deadlock: Option<Deadlock>,
     pub(crate) flows: FlowStatistics,
+    /// Where somebody asks.
+    pub(crate) requests: Option<Box<Requests>>,
     baseline: Baseline,
     /// Bytes sent per port and payload per traffic entry at the last look.
     sent_before: Vec<u64>,
@@ -126,6 +129,7 @@ impl Simulation {
         let watched = network.fabric.node_ids().filter(is_watched).collect();
         let (ports, entries) = (network.fabric.port_count(), network.traffic_entries);
         let nodes = engine.len();
+        let requests = Requests::new(&network.traffic.exchanges);
         let storms = setup_storm.filter(|_| network.turns()).map(|parameters| Storms::new(parameters, nodes));
         Ok(Simulation {
             engine,
@@ -139,6 +143,7 @@ impl Simulation {
             deadlock_every,
             deadlock: None,
             flows: FlowStatistics::default(),
+            requests,
             baseline: Baseline::default(),
             sent_before: vec![0; ports],
             goodput_before: vec![0; entries],
@@ -308,8 +313,12 @@ impl Simulation {
 
     pub(crate) fn flow_ended(&mut self, end: &FlowEnd, watcher: &mut dyn Watcher) {
         let record = self.baseline.record(&self.network, end);
-        if end.start >= self.warm_up && end.start < self.measure_end {
+        let counts = |start: Time| start >= self.warm_up && start < self.measure_end;
+        if counts(end.start) {
             self.flows.push(&record);
+        }
+        if let Some(requests) = &mut self.requests {
+            requests.note(end, counts);
         }
         watcher.flow(&record);
     }

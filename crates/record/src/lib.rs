@@ -13,6 +13,7 @@ pub mod histogram;
 pub mod pcapng;
 pub mod pfc;
 pub mod pipelines;
+pub mod requests;
 pub mod results_hash;
 pub mod series;
 pub mod summary;

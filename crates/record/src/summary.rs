@@ -13,6 +13,7 @@ use crate::RecordError;
 use crate::flows::FlowSummary;
 use crate::histogram::Histogram;
 use crate::pipelines::PipelineSummary;
+use crate::requests::RequestSummary;
 use crate::trims::TrimSummary;
 use crate::turns::TurnSummary;
 
@@ -41,6 +42,9 @@ pub struct Summary {
     pub bytes: ByteAccount,
     /// Flows, their completion times and slowdowns.
     pub flows: FlowSummary,
+    /// Requests and their replies, by traffic entry; left out where nobody asks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<RequestSummary>,
     /// Delay of packets from the sending to the receiving host, in ns; null if none was delivered.
     pub delay_ns: Option<Distribution>,
     /// Time a packet waits in one queue, in ns; null if none waited to be measured.

@@ -63,12 +63,13 @@ fn small(parts: &Parts) -> bool {
     };
     let flows = parts.traffic.iter().map(|entry| match &entry.what {
         What::Pairs { pattern: PatternPlan::Random { pairs }, .. } => u64::from(*pairs),
-        What::RequestReply { requests, servers, .. } => {
+        What::RequestReply { requests, servers, connections, .. } => {
             let servers = match servers {
                 ServersPlan::List(list) => list.len() as u64,
                 ServersPlan::Random(count) => u64::from(*count),
             };
-            u64::from(*requests).saturating_mul(servers).saturating_mul(servers)
+            let connections = servers.saturating_mul(u64::from(*connections));
+            u64::from(*requests).saturating_mul(connections).saturating_mul(connections)
         }
         _ => 0,
     });

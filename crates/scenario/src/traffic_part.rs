@@ -3,7 +3,7 @@
 use crate::document::{Item, Value};
 use crate::fabric_part::HostName;
 use crate::section::{Read, Section, Wrong, list, positive, quantity, share, show, text, whole};
-use traffic::{BuiltIn, Rounds};
+use traffic::{BuiltIn, Rounds, Service};
 use units::{Bytes, Rate, Time};
 
 /// As many entries as a flow's index of its entry can count.
@@ -40,9 +40,10 @@ pub(crate) enum What {
         servers: ServersPlan,
         request_bytes: u64,
         reply_bytes: u64,
+        connections: u32,
         requests: u32,
         think: Time,
-        service: Time,
+        service: Service,
         rounds: Rounds,
         session: bool,
     },
@@ -417,7 +418,8 @@ fn request_reply(section: &Section<'_, '_>) -> Option<What> {
     });
     let (request, reply) = (section.size("request_size"), section.size("reply_size"));
     let requests = section.whole("requests", 1..=u64::from(u32::MAX));
-    let (think, service) = (section.time("think"), section.time("service"));
+    let connections = section.count("connections");
+    let (think, service) = (section.time("think"), section.read("service", service));
     let rounds = section.word("rounds", "kind of rounds", &["independent", "barrier"]);
     let session = section.flag("session");
     Some(What::RequestReply {
@@ -425,10 +427,27 @@ fn request_reply(section: &Section<'_, '_>) -> Option<What> {
         servers: servers?,
         request_bytes: request?,
         reply_bytes: reply?,
+        connections: connections?,
         requests: requests? as u32,
         think: think?,
         service: service?,
         rounds: if rounds? == "barrier" { Rounds::Barrier } else { Rounds::Independent },
         session: session?,
     })
+}
+
+fn service(value: &Value) -> Read<Service> {
+    let Value::Table(table) = value else {
+        return quantity::<Time>(value, "a time").map(|(time, text)| (Service::Constant(time), text));
+    };
+    match &table.entries[..] {
+        [entry] if entry.key == "exponential" => {
+            let (mean, text) = positive(&entry.item.value)?;
+            Ok((Service::Exponential(mean), format!("exponential, {text} on average")))
+        }
+        _ => {
+            let help = "write a time like \"10us\", or { exponential = \"10us\" } for a mean";
+            Err(("a table of service times has one key: exponential".to_owned(), Some(help.to_owned())))
+        }
+    }
 }

@@ -392,6 +392,38 @@ fn paths_that_lead_elsewhere() {
     );
 }
 
+/// `GOOD` with a client that asks, and `more` of its keys.
+fn asking(more: &str) -> Result<scenario::Lowered, String> {
+    let asks = "kind = \"request-reply\"\nclient = 3\nservers = [5]\nreply_size = \"8B\"\n".to_owned() + more;
+    lower(&GOOD.replace("kind = \"incast\"\nfan_in = 8\nsize = \"1MB\"", &asks), &[])
+}
+
+#[test]
+fn requests_and_replies() {
+    let flows = asking("connections = 4\nrequests = 10").unwrap().setup.traffic.flows.len();
+    assert_eq!(flows, 2 * 4 * 10);
+    assert!(asking("service = { exponential = \"10us\" }").is_ok());
+    let wrong = |more: &str| asking(more).expect_err("must be refused");
+    assert_eq!(
+        wrong("service = 10"),
+        "dir/test.toml:18:11: `10` has no unit: write a time like \"1.5us\" (one of ps, ns, us, ms, s)"
+    );
+    assert_eq!(
+        wrong("service = { uniform = \"10us\" }"),
+        "dir/test.toml:18:11: a table of service times has one key: exponential\n  help: write a time like \"10us\", or \
+         { exponential = \"10us\" } for a mean"
+    );
+    assert_eq!(
+        wrong("service = { exponential = \"0s\" }"),
+        "dir/test.toml:18:11: `0ps` must be above zero\n  help: write a time like \"10us\""
+    );
+    assert_eq!(wrong("connections = 0"), "dir/test.toml:18:15: connections: at least 1 must carry requests");
+    assert_eq!(
+        wrong("connections = 5000000\nrequests = 100"),
+        "dir/test.toml:16:11: request and reply makes 1000000000 flows, more than the 67108864 a plan holds: use arrivals, or fewer hosts"
+    );
+}
+
 #[test]
 fn tags_that_do_not_fit() {
     let clos = "[switch]\ntags = { kind = \"tagger\", algorithm = \"clos\" }\n[host]\nreply_class = 1\n";

@@ -20,6 +20,31 @@ pub struct Plan {
     /// Flows whose connection another goes on with, and that other: same source and destination, and it starts
     /// later. What the transport has learnt of the path goes over.
     pub sessions: BTreeMap<u32, u32>,
+    /// Which flows are requests and replies, in their order; at most one a traffic entry.
+    pub exchanges: Vec<Exchange>,
+}
+
+/// Flows of one traffic entry that ask and answer: round by round the requests of all connections, then their replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// The traffic entry.
+    pub traffic: u8,
+    /// The first request of the first connection.
+    pub first_flow: u32,
+    /// How many requests a round has, at least 1.
+    pub connections: u32,
+    /// Requests of each connection.
+    pub requests: u32,
+}
+
+impl Exchange {
+    /// The request that `flow` belongs to: itself, or the one that it answers; `None` if it is of neither kind.
+    pub fn request_of(&self, flow: u32) -> Option<u32> {
+        let connections = u64::from(self.connections);
+        let at = u64::from(flow.checked_sub(self.first_flow)?);
+        let is_reply = at % (2 * connections) >= connections;
+        (at < 2 * connections * u64::from(self.requests)).then(|| if is_reply { flow - self.connections } else { flow })
+    }
 }
 
 /// One transfer between two hosts.
@@ -143,6 +168,7 @@ pub struct PlanBuilder {
     edges: Vec<(u32, Notification)>,
     arrivals: Vec<Arrivals>,
     sessions: BTreeMap<u32, u32>,
+    exchanges: Vec<Exchange>,
 }
 
 impl PlanBuilder {
@@ -201,6 +227,11 @@ impl PlanBuilder {
         self.sessions.insert(before, next);
     }
 
+    /// Says which of the flows that are added next are requests and which are replies.
+    pub fn exchange(&mut self, exchange: Exchange) {
+        self.exchanges.push(exchange);
+    }
+
     /// As [`PlanBuilder::notify`], for a target that states itself how many notifications it waits for: fewer than it
     /// gets let it start at the first so many.
     ///
@@ -231,7 +262,8 @@ impl PlanBuilder {
     /// As [`Plan::validate`].
     pub fn build(self, hosts: u32) -> Result<Plan, PlanError> {
         let notifications = Notifications::new(self.flows.len(), &self.edges);
-        let plan = Plan { flows: self.flows, notifications, arrivals: self.arrivals, sessions: self.sessions };
+        let PlanBuilder { flows, arrivals, sessions, exchanges, .. } = self;
+        let plan = Plan { flows, notifications, arrivals, sessions, exchanges };
         plan.validate(hosts)?;
         Ok(plan)
     }

@@ -1,8 +1,11 @@
-//! Partition and aggregate: a client asks servers, they reply, it thinks and asks again.
+//! A closed loop: a client asks servers, they reply, it thinks and asks again; with many servers partition and
+//! aggregate, with one a client of a key-value store.
 
 use crate::pairs::require_hosts;
-use crate::{Entry, PlanBuilder, Start, TrafficError, When};
+use crate::random::exponential;
+use crate::{Entry, Exchange, PlanBuilder, Start, TrafficError, When};
 use units::Time;
+use units::random::Stream;
 
 /// A client and its servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,17 +18,38 @@ pub struct RequestReply {
     pub request_bytes: u64,
     /// Size of a reply (PABO: 1 MiB).
     pub reply_bytes: u64,
-    /// Requests to each server, one after the other (PABO: 4).
+    /// Loops to each server, each with one request under way: so many requests of the client are at a server at a
+    /// time, at most (memslap's `--concurrency`).
+    pub connections: u32,
+    /// Requests of each connection, one after the other (PABO: 4).
     pub requests: u32,
     /// From the last byte of a reply at the client to the next request (PABO: 1 s).
     pub think: Time,
     /// From the last byte of a request at the server to its reply.
-    pub service: Time,
+    pub service: Service,
     /// Which replies a request waits for.
     pub rounds: Rounds,
-    /// Whether all requests to a server, and all its replies, share a connection: what its ends have learnt of
-    /// the path stays (PABO: one session a connection).
+    /// Whether all requests of a connection share one of the transport's, and all its replies: what its ends have
+    /// learnt of the path stays (PABO: one session a connection).
     pub session: bool,
+}
+
+/// How long a server takes over a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// Always so long.
+    Constant(Time),
+    /// Exponentially distributed with this mean, drawn for each request: memory-less software.
+    Exponential(Time),
+}
+
+impl Service {
+    fn draw(self, stream: &mut Stream) -> Time {
+        match self {
+            Service::Constant(time) => time,
+            Service::Exponential(mean) => exponential(stream, mean),
+        }
+    }
 }
 
 /// Who answers.
@@ -40,19 +64,19 @@ pub enum Servers {
 /// Which replies the next request to a server waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounds {
-    /// That server's own: connections do not wait for each other (PABO).
+    /// That of its own connection: connections do not wait for each other (PABO).
     Independent,
-    /// Those of all servers: a query, its answers, the next query.
+    /// Those of all connections: a query, its answers, the next query.
     Barrier,
 }
 
-/// Appends `2 * requests * servers` flows: round by round, the requests and then the replies in the order of
-/// the servers. Replies and later requests wait for deliveries at the host that sends them, so no trigger
+/// Appends `2 * requests * servers * connections` flows: round by round, the requests and then the replies in the
+/// order of the servers, those of one server's connections together. Replies and later requests wait for deliveries at the host that sends them, so no trigger
 /// crosses the network.
 ///
 /// # Errors
-/// No server, more than there are hosts, a server twice or equal to the client, no request, sizes of zero,
-/// more than a plan holds.
+/// No server, more than there are hosts, a server twice or equal to the client, no connection, no request, sizes of
+/// zero, more than a plan holds.
 pub fn request_reply(
     parameters: &RequestReply,
     hosts: &[u32],
@@ -69,6 +93,9 @@ pub fn request_reply(
     if parameters.requests == 0 {
         return Err(TrafficError::parameter("requests", "at least 1 request must be sent"));
     }
+    if parameters.connections == 0 {
+        return Err(TrafficError::parameter("connections", "at least 1 must carry requests"));
+    }
     let servers = match &parameters.servers {
         Servers::List(list) => list.clone(),
         Servers::Random(count) => {
@@ -83,19 +110,29 @@ pub fn request_reply(
     if servers.contains(&client) {
         return Err(TrafficError::parameter("servers", format!("the client, host {client}, is one of its servers")));
     }
-    let (count, rounds) = (servers.len() as u128, u128::from(parameters.requests));
+    let count = servers.len() as u128 * u128::from(parameters.connections);
+    let rounds = u128::from(parameters.requests);
     let waits = match parameters.rounds {
         Rounds::Independent => count,
         Rounds::Barrier => count * count,
     };
     builder.reserve(WHAT, 2 * count * rounds, count * rounds + (rounds - 1) * waits)?;
+    // The server of each connection.
+    let connections: Vec<u32> =
+        servers.iter().flat_map(|&server| (0..parameters.connections).map(move |_| server)).collect();
+    builder.exchange(Exchange {
+        traffic: entry.traffic,
+        first_flow: builder.len() as u32,
+        connections: connections.len() as u32,
+        requests: parameters.requests,
+    });
 
-    let mut jitter = entry.jitter_stream();
+    let (mut jitter, mut service) = (entry.jitter_stream(), entry.stream("service"));
     let mut replies: Vec<u32> = Vec::new();
     let mut asked: Vec<u32> = Vec::new();
     for round in 0..parameters.requests {
-        let mut requests = Vec::with_capacity(servers.len());
-        for (at, &server) in servers.iter().enumerate() {
+        let mut requests = Vec::with_capacity(connections.len());
+        for (at, &server) in connections.iter().enumerate() {
             let start = match round {
                 0 => entry.start_at(&mut jitter),
                 _ => Start::After { waits_for: 0, delay: parameters.think },
@@ -110,8 +147,8 @@ pub fn request_reply(
             .for_each(|reply| builder.notify(*reply, When::Delivered, request));
         }
         let answered = std::mem::take(&mut replies);
-        for (&request, &server) in requests.iter().zip(&servers) {
-            let start = Start::After { waits_for: 0, delay: parameters.service };
+        for (&request, &server) in requests.iter().zip(&connections) {
+            let start = Start::After { waits_for: 0, delay: parameters.service.draw(&mut service) };
             let reply = builder.flow(entry.flow(server, client, parameters.reply_bytes, start));
             builder.notify(request, When::Delivered, reply);
             replies.push(reply);
@@ -137,9 +174,10 @@ mod tests {
             servers: Servers::List(vec![0, 1, 2]),
             request_bytes: 200,
             reply_bytes: 1 << 20,
+            connections: 1,
             requests: 4,
             think: Time::from_s(1),
-            service: Time::ZERO,
+            service: Service::Constant(Time::ZERO),
             rounds,
             session: false,
         }
@@ -192,6 +230,59 @@ mod tests {
         }
     }
 
+    /// Two connections to each of three servers are six loops that know nothing of each other.
+    #[test]
+    fn each_connection_is_a_loop_of_its_own() {
+        let parameters = RequestReply { connections: 2, session: true, ..pabo(Rounds::Independent) };
+        let plan = plan(&parameters);
+        assert_eq!(plan.flows.len(), 2 * 4 * 6);
+        assert_eq!(plan.sessions.len(), 2 * 3 * 6);
+        let exchange = plan.exchanges[0];
+        assert_eq!((exchange.first_flow, exchange.connections, exchange.requests), (0, 6, 4));
+        for (flow, ends) in plan.flows.iter().enumerate() {
+            let flow = flow as u32;
+            let request = exchange.request_of(flow).expect("a flow of the exchange");
+            match request == flow {
+                true => assert_eq!(ends.src, 3),
+                false => {
+                    assert_eq!(ends.dst, 3);
+                    assert_eq!(plan.flows[request as usize].dst, ends.src);
+                    assert_eq!(plan.notifications.of(request)[0].target, flow);
+                    // The next request of the connection, but for its last.
+                    let next = plan.notifications.of(flow).first().map(|next| next.target);
+                    assert_eq!(next, (flow < 42).then_some(request + 12));
+                }
+            }
+        }
+        assert_eq!(exchange.request_of(48), None);
+    }
+
+    /// The mean of the exponential draws is that of the parameter, each entry has its own, and constant service draws
+    /// nothing that others would miss.
+    #[test]
+    fn service_is_drawn_for_each_request() {
+        let mean = Time::from_us(50);
+        let parameters = RequestReply {
+            requests: 20_000,
+            servers: Servers::List(vec![0]),
+            service: Service::Exponential(mean),
+            ..pabo(Rounds::Independent)
+        };
+        let delays = |plan: &Plan| -> Vec<Time> {
+            let delay = |flow: &Flow| match flow.start {
+                Start::After { delay, .. } if flow.dst == 3 => Some(delay),
+                _ => None,
+            };
+            plan.flows.iter().filter_map(delay).collect()
+        };
+        let drawn = delays(&plan(&parameters));
+        let sum: f64 = drawn.iter().map(|delay| delay.as_secs_f64()).sum();
+        // Standard error: mean / sqrt(20000) = 0.7 %.
+        assert!((sum / 20_000.0 / mean.as_secs_f64() - 1.0).abs() < 0.03, "{sum}");
+        let constant = delays(&plan(&RequestReply { service: Service::Constant(mean), ..parameters }));
+        assert!(constant.len() == 20_000 && constant.iter().all(|&delay| delay == mean));
+    }
+
     #[test]
     fn triggers_stay_on_their_host() {
         for rounds in [Rounds::Independent, Rounds::Barrier] {
@@ -218,6 +309,8 @@ mod tests {
         assert!(fails(RequestReply { servers: Servers::List(vec![1, 1]), ..good() }).contains("twice"));
         assert!(fails(RequestReply { servers: Servers::Random(8), ..good() }).contains("at least 8 hosts"));
         assert!(fails(RequestReply { requests: 0, ..good() }).contains("requests"));
+        assert!(fails(RequestReply { connections: 0, ..good() }).contains("connections"));
+        assert!(fails(RequestReply { connections: u32::MAX, ..good() }).contains("more than the"));
         assert!(fails(RequestReply { reply_bytes: 0, ..good() }).contains("reply_size"));
         assert!(fails(RequestReply { requests: u32::MAX, ..good() }).contains("more than the"));
     }

@@ -4,6 +4,7 @@ use super::numbers::{counted, grouped, percent, rate, size, span, span_ps};
 use super::table::{Layout, table};
 use crate::output::{Style, styled};
 use record::flows::SizeBin;
+use record::requests::RequestSummary;
 use record::summary::{Backpressure, Distribution, PortLoad, Reordering, StopsAt, Summary};
 use record::timing::Timing;
 use record::trims::{PortTrims, TrimSummary};
@@ -193,7 +194,21 @@ impl Page {
             self.line("slowdown", "completion time over that of the flow alone on its path");
             self.table(&["size up to", "flows", "mean", "p50", "p95", "p99"], &rows, 0);
         }
+        summary.requests.iter().for_each(|requests| self.requests(requests));
         self.gap();
+    }
+
+    fn requests(&mut self, requests: &RequestSummary) {
+        let RequestSummary { traffic, asked, answered, .. } = *requests;
+        let mut text = format!("{} of {} of entry {traffic} answered", grouped(answered), counted(asked, "request"));
+        if let Some(per_second) = requests.per_second {
+            let took = span_ps(requests.last_ps - requests.first_ps);
+            let _ = write!(text, " in {took}, {} a second", grouped(per_second.round() as u64));
+        }
+        self.line("requests", &text);
+        if let Some(latency) = &requests.latency_ns {
+            self.line("", &format!("to the last byte of the reply: {}", distribution(latency)));
+        }
     }
 
     fn pauses(&mut self, summary: &Summary) {

@@ -5,6 +5,7 @@ use crate::render::numbers::{grouped, rate, size, span};
 use model::Watcher;
 use record::flows::FlowRecord;
 use record::histogram::Histogram;
+use record::requests::RequestSummary;
 use record::summary::{Distribution, Summary};
 use serde_json::Value;
 use units::Time;
@@ -215,6 +216,17 @@ pub fn all() -> Vec<Metric> {
         of("slowdown-mean", "slowdown mean", Unit::Ratio, true, |s| Some(s.flows.slowdown.as_ref()?.mean)),
         of("slowdown-p99", "slowdown p99", Unit::Ratio, true, |s| Some(s.flows.slowdown.as_ref()?.p99)),
         Metric { name: goodput.0, title: goodput.1, unit: Unit::Rate, main: true, at: 0, what: What::Goodput },
+        of("request-mean", "request mean", Unit::Span, true, |s| {
+            // Weighted over the entries that ask.
+            let answered: u64 = s.requests.iter().map(|entry| entry.answered).sum();
+            let total = |entry: &RequestSummary| entry.latency_ns.map_or(0.0, |of| of.mean * entry.answered as f64);
+            (answered > 0).then(|| s.requests.iter().map(total).sum::<f64>() / answered as f64)
+        }),
+        of("request-p99", "request p99", Unit::Span, true, |s| match &s.requests[..] {
+            // Quantiles of several entries do not add up.
+            [one] => Some(one.latency_ns?.p99),
+            _ => None,
+        }),
         of("delay-mean", "packet delay mean", Unit::Span, true, |s| Some(s.delay_ns?.mean)),
         of("delay-p99", "packet delay p99", Unit::Span, true, |s| Some(s.delay_ns?.p99)),
         of("throughput", "delivered rate", Unit::Rate, false, |s| {

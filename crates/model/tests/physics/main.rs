@@ -15,6 +15,7 @@ mod partial;
 mod pipelines;
 mod pulls;
 mod queueing;
+mod requests;
 mod sharing;
 mod tags;
 mod trace;

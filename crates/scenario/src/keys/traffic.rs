@@ -97,17 +97,22 @@ pub(super) const KEYS: &[Key] = &[
         .means("who answers; a number draws as many of the hosts at random"),
     key(T, "request_size", &["request-reply"], SIZE).value("200B", "PABO, sec. V").means("size of a request"),
     key(T, "reply_size", &["request-reply"], SIZE).means("size of a reply"),
+    key(T, "connections", &["request-reply"], COUNT)
+        .value("1", OURS)
+        .means("loops to each server, each with one request under way: so many of the client's are there at a time"),
     key(T, "requests", &["request-reply"], COUNT)
         .value("1", OURS)
-        .means("requests to each server, one after the other"),
+        .means("requests of each connection, one after the other"),
     key(T, "think", &["request-reply"], TIME).value("0s", OURS).means("from a reply to the next request"),
-    key(T, "service", &["request-reply"], TIME).value("0s", OURS).means("from a request to its reply"),
-    key(T, "session", &["request-reply"], FLAG)
-        .value("false", OURS)
-        .means("true: all replies of a server share one TCP connection, whose window and timeout outlast each reply"),
+    key(T, "service", &["request-reply"], Of("a time, or { exponential = its mean }", "\"10us\""))
+        .value("0s", OURS)
+        .means("from a request to its reply: always so long, or drawn for each"),
+    key(T, "session", &["request-reply"], FLAG).value("false", OURS).means(
+        "true: all requests of a connection share one of TCP's, and all its replies: window and timeout outlast each",
+    ),
     key(T, "rounds", &["request-reply"], Of("independent or barrier", "\"barrier\""))
         .value("independent", "PABO, sec. V: connections do not wait for each other")
-        .means("whether the next request waits for the reply of its own server, or of all"),
+        .means("whether the next request waits for the reply of its own connection, or of all"),
     key(T, "size", &["ring-all-reduce"], SIZE).means("what each host holds and all reduce"),
     key(T, "step_delay", &["ring-all-reduce"], TIME)
         .value("0s", OURS)

@@ -1,0 +1,142 @@
+//! Requests and replies in a closed loop, against what one switch must make of them.
+
+use crate::bench::*;
+use fabric::generate::single_switch;
+use model::parameters::Setup;
+use record::requests::RequestSummary;
+use traffic::{Entry, PlanBuilder, RequestReply, Rounds, Servers, Service};
+use units::{Rate, Time};
+
+const GBPS: u64 = 10;
+const DELAY_NS: u64 = 700;
+/// Payload of requests and replies, each in one frame.
+const REQUEST: u64 = 200;
+const REPLY: u64 = 900;
+
+fn ask(connections: u32, requests: u32) -> RequestReply {
+    RequestReply {
+        client: 0,
+        servers: Servers::List(vec![1]),
+        request_bytes: REQUEST,
+        reply_bytes: REPLY,
+        connections,
+        requests,
+        think: Time::ZERO,
+        service: Service::Constant(Time::from_us(3)),
+        rounds: Rounds::Independent,
+        session: false,
+    }
+}
+
+fn exchange(parameters: &RequestReply, kind: &str) -> Setup {
+    let hosts = [0, 1, 2];
+    let mut builder = PlanBuilder::new();
+    traffic::request_reply(parameters, &hosts, &Entry::new(1, 0), &mut builder).unwrap();
+    let mut setup = setup(single_switch(3, link(GBPS, DELAY_NS)).unwrap(), builder.build(3).unwrap());
+    setup.host.transport = transport(kind, &[]);
+    setup.duration = Time::from_ms(20);
+    setup
+}
+
+fn requests(setup: Setup) -> RequestSummary {
+    let told = run(setup);
+    told.all_hold();
+    assert_eq!(told.summary.requests.len(), 1);
+    told.summary.requests[0]
+}
+
+/// Time of a frame with this payload on one wire, with preamble and gap.
+fn wire(payload_bytes: u64, header_bytes: u64) -> Time {
+    Rate::from_gbps(GBPS).serialise((payload_bytes + header_bytes).max(64) + 20)
+}
+
+/// From the client through the switch to the server and back, with the service between; nothing else on the wires.
+fn alone(service: Time, header_bytes: u64) -> Time {
+    (wire(REQUEST, header_bytes) + wire(REPLY, header_bytes) + Time::from_ns(DELAY_NS) * 2) * 2 + service
+}
+
+/// Without acknowledgements: a thousand requests take a thousand times what one takes, to the picosecond.
+#[test]
+fn an_idle_loop_takes_its_requests_times_one() {
+    for think in [Time::ZERO, Time::from_us(2)] {
+        let setup = exchange(&RequestReply { think, ..ask(1, 1000) }, "datagram");
+        let one = alone(Time::from_us(3), setup.host.transport.header_bytes().into());
+        let told = requests(setup);
+        assert_eq!((told.asked, told.answered), (1000, 1000));
+        let latency = told.latency_ns.unwrap();
+        let one_ns = one.as_ps() as f64 / 1000.0;
+        assert_eq!((latency.min, latency.mean, latency.max), (one_ns, one_ns, one_ns));
+        assert_eq!((told.first_ps, told.last_ps), (0, (one * 1000 + think * 999).as_ps()));
+        let expected = 1000.0 / (one * 1000 + think * 999).as_secs_f64();
+        assert!((told.per_second.unwrap() / expected - 1.0).abs() < 1e-12);
+    }
+}
+
+/// With acknowledgements: that of a reply leaves the client just before its next request, which waits for it.
+#[test]
+fn acknowledgements_go_before_the_next_request() {
+    let setup = exchange(&ask(1, 500), "roce");
+    let one = alone(Time::from_us(3), setup.host.transport.header_bytes().into());
+    let told = requests(setup);
+    // RoCEv2's ACK of 66 B stays ahead of the request all the way, so the wait counts once.
+    let waits = wire(0, 66) * 499;
+    assert_eq!(told.last_ps, (one * 500 + waits).as_ps());
+}
+
+/// With k connections k requests are there at a time: k times the rate of one, until the server's link is full.
+#[test]
+fn connections_multiply_the_rate_until_the_link_is_full() {
+    let one_frame = |connections: u32| {
+        let setup = exchange(&ask(connections, 400), "datagram");
+        let header = setup.host.transport.header_bytes().into();
+        let full = 1.0 / wire(REPLY, header).as_secs_f64();
+        let lone = 1.0 / alone(Time::from_us(3), header).as_secs_f64();
+        (requests(setup).per_second.unwrap(), lone, full)
+    };
+    for connections in [2, 4] {
+        let (rate, lone, full) = one_frame(connections);
+        assert!(f64::from(connections) * lone < 0.7 * full, "below the link's rate");
+        // Requests that begin together wait for each other once: within what the last of a round is late.
+        assert!((rate / (f64::from(connections) * lone) - 1.0).abs() < 0.01, "{connections}: {rate} of {lone}");
+    }
+    for connections in [32, 64] {
+        let (rate, _, full) = one_frame(connections);
+        assert!(rate < full && rate > 0.99 * full, "{connections}: {rate} of {full}");
+    }
+}
+
+/// By Little's law the requests that are there are their rate times their latency: as many as connections ask,
+/// whatever the service times are.
+#[test]
+fn rate_times_latency_is_the_number_of_connections() {
+    for kind in ["tcp", "ndp"] {
+        for service in [Service::Constant(Time::from_us(20)), Service::Exponential(Time::from_us(20))] {
+            let told = requests(exchange(&RequestReply { service, session: true, ..ask(8, 300) }, kind));
+            assert_eq!((told.asked, told.answered), (2400, 2400), "{kind}");
+            let there = told.per_second.unwrap() * told.latency_ns.unwrap().mean * 1e-9;
+            // Fewer than 8 once the first of the connections is done.
+            let most = if matches!(service, Service::Constant(_)) { 0.1 } else { 1.5 };
+            assert!(there <= 8.0 + 1e-9 && there > 8.0 - most, "{kind}: {there}");
+        }
+    }
+}
+
+/// What the warm-up holds does not count, nor what no reply has come for; threads change nothing.
+#[test]
+fn only_requests_of_the_window_count_on_any_number_of_threads() {
+    let at = |threads: usize| {
+        let service = Service::Exponential(Time::from_us(5));
+        let mut setup = exchange(&RequestReply { service, ..ask(5, 1_000) }, "tcp");
+        (setup.duration, setup.warm_up, setup.threads) = (Time::from_us(900), Time::from_us(300), threads);
+        run(setup)
+    };
+    let one = at(1);
+    let told = one.summary.requests[0];
+    // At the end each connection has a request under way, or one before it whose reply's acknowledgement is.
+    let open = told.asked - told.answered;
+    assert!((5..=10).contains(&open) && (100..1_000).contains(&told.answered), "{told:?}");
+    assert!(told.first_ps >= 300_000_000 && told.last_ps <= 900_000_000);
+    for threads in [2, 3] {
+        assert_eq!(at(threads).summary.to_json(), one.summary.to_json(), "{threads} threads");
+    }
+}
