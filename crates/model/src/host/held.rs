@@ -9,6 +9,7 @@ use engine::Window;
 use protocols::endpoint::{Ctx, Sender};
 use protocols::florax::Pair;
 use protocols::frame::{Frame, Kind};
+use std::collections::BTreeMap;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
 /// What a host needs that is told to hold flows.
@@ -17,6 +18,24 @@ pub(crate) struct HostHolds {
     pub held: Held,
     /// The earliest entry in the agenda for it.
     due: Time,
+    /// Slots of the flows that wait for the end of a hold, ascending, by port and hold: one XON must not look at every
+    /// flow of its host. Some may have gone on by themselves.
+    waiting: BTreeMap<(u16, Pair), Vec<u32>>,
+}
+
+impl HostHolds {
+    fn new(ports: usize) -> HostHolds {
+        HostHolds { held: Held::new(ports), due: Time::MAX, waiting: BTreeMap::new() }
+    }
+
+    /// The flow in `slot` waits for the hold that a frame from `src` to `dst` falls under.
+    fn wait(&mut self, port: u16, (src, dst): (u32, u32), slot: u32) {
+        let Some(pair) = self.held.pair_of(port, src, dst) else { return };
+        let waiting = self.waiting.entry((port, pair)).or_default();
+        if let Err(place) = waiting.binary_search(&slot) {
+            waiting.insert(place, slot);
+        }
+    }
 }
 
 impl Host {
@@ -39,8 +58,7 @@ impl Host {
         }
         let (now, pair) = (frame.at, Pair { src: frame.src, dst: frame.dst });
         let ports = self.ports.len();
-        let mut holds =
-            self.holds.take().unwrap_or_else(|| Box::new(HostHolds { held: Held::new(ports), due: Time::MAX }));
+        let mut holds = self.holds.take().unwrap_or_else(|| Box::new(HostHolds::new(ports)));
         if frame.kind == Kind::Xoff {
             if holds.held.stop(now, in_port, pair, frame.aux, frame.stamp) {
                 self.ports[usize::from(in_port)].take_frames(pair, |frame| holds.held.push(in_port, &frame));
@@ -76,10 +94,13 @@ impl Host {
         }
     }
 
-    /// Until when a flow to `dst` has to wait; `None` if it may send.
+    /// Until when the flow in `slot`, to `dst`, has to wait, as it then does; `None` if it may send.
     #[cold]
-    pub(super) fn held_until(&self, now: Time, port: u16, dst: u32) -> Option<Time> {
-        self.holds.as_ref()?.held.waits_until(now, port, self.index, dst)
+    pub(super) fn held_until(&mut self, now: Time, port: u16, slot: u32, dst: u32) -> Option<Time> {
+        let holds = self.holds.as_mut()?;
+        let until = holds.held.waits_until(now, port, self.index, dst)?;
+        holds.wait(port, (self.index, dst), slot);
+        Some(until)
     }
 
     /// A frame of `size_bytes` to `dst` leaves by `port`.
@@ -113,10 +134,11 @@ impl Host {
 
     /// Senders to whom a hold applied look again.
     fn wake_held(&mut self, port: u16, pair: Pair) {
-        for slot in 0..self.outgoing.len() {
-            let flow = &self.outgoing[slot];
+        let waiting = self.holds.as_mut().and_then(|holds| holds.waiting.remove(&(port, pair)));
+        for slot in waiting.unwrap_or_default() {
+            let flow = &self.outgoing[slot as usize];
             if flow.active && flow.stance == Stance::Held && flow.port == port && pair.covers(self.index, flow.dst) {
-                self.enter_round(slot as u32);
+                self.enter_round(slot);
             }
         }
     }

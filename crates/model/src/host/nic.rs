@@ -258,7 +258,7 @@ impl Host {
             return false; // the flow ended while it waited for its turn
         }
         if self.holds.is_some()
-            && let Some(until) = self.held_until(now, port_index, flow.dst)
+            && let Some(until) = self.held_until(now, port_index, slot, flow.dst)
         {
             self.pace(slot, until.max(now + Time::from_ps(1)));
             self.outgoing[slot as usize].stance = Stance::Held;

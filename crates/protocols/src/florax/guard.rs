@@ -63,8 +63,11 @@ pub struct Guard {
     stopped: BTreeSet<Pair>,
     /// The upper threshold as it stands.
     upper: u64,
-    /// Nobody is left to be stopped until then.
+    /// Nobody but `fresh` is left to be stopped until then.
     all_stopped_until: Time,
+    /// Flows that came while everybody was stopped already: were all looked at for each of them, many flows that begin
+    /// together would cost the square of their number.
+    fresh: Vec<Pair>,
     /// Frames that pass before the next decision.
     patience: usize,
     /// Where the next look for a flow that is no longer active begins.
@@ -82,6 +85,7 @@ impl Guard {
             stopped: BTreeSet::new(),
             upper: parameters.upper,
             all_stopped_until: Time::ZERO,
+            fresh: Vec::new(),
             patience: 0,
             cursor: Pair { src: 0, dst: 0 },
             demands: Vec::new(),
@@ -115,6 +119,10 @@ impl Guard {
             return true;
         }
         let flow = self.flows.entry(pair).or_insert_with(|| Flow::new(now));
+        if now < self.all_stopped_until && !flow.is_active(now, parameters.burst_gap) {
+            // It was silent when everybody was stopped.
+            self.fresh.push(pair);
+        }
         let new = flow.count(now, port, bytes, rate.serialise(bytes), parameters.burst_gap);
         let ports = flow.ports.len() as u64;
         match &mut flow.stop {
@@ -146,8 +154,9 @@ impl Guard {
         silent.iter().for_each(|other| self.forget(*other));
         let room = self.flows.len() < parameters.flows as usize;
         if room {
-            // Somebody new, whom nobody has stopped yet.
-            self.all_stopped_until = Time::ZERO;
+            if now < self.all_stopped_until {
+                self.fresh.push(pair);
+            }
             self.statistics.flows_max = self.statistics.flows_max.max(self.flows.len() as u64 + 1);
             self.flows.insert(pair, Flow::new(now));
         }
@@ -180,6 +189,8 @@ impl Guard {
             }
             if now >= self.all_stopped_until {
                 self.stop_everybody(parameters, now, switch, calls);
+            } else if !self.fresh.is_empty() {
+                self.stop_fresh(parameters, now, switch, calls);
             }
         } else if flows && occupancy > self.upper {
             if self.patience > 0 {
@@ -199,16 +210,40 @@ impl Guard {
         switch: &impl Neighbours,
         calls: &mut Vec<Call>,
     ) {
-        let fits = |flow: &Flow| flow.is_active(now, parameters.burst_gap);
-        let pairs: Vec<Pair> = self.flows.iter().filter(|(_, flow)| fits(flow)).map(|(&pair, _)| pair).collect();
         let mut until = now.saturating_add(parameters.expiry);
-        for pair in pairs {
-            match self.flows.get(&pair).and_then(|flow| flow.stop) {
-                Some(stop) if stop.is_live(now) && stop.rate_bps == 0 => until = until.min(stop.until),
-                _ => self.stop(parameters, now, pair, 0, switch, calls),
+        let fits = |flow: &Flow| flow.is_active(now, parameters.burst_gap);
+        for (&pair, flow) in self.flows.iter_mut().filter(|(_, flow)| fits(flow)) {
+            match flow.blocked_until(now) {
+                Some(blocked) => until = until.min(blocked),
+                None => {
+                    flow.tell(parameters, now, (pair, 0), switch, calls, &mut self.statistics);
+                    self.stopped.insert(pair);
+                }
             }
         }
+        self.note_stopped();
         self.all_stopped_until = until;
+        self.fresh.clear();
+    }
+
+    /// As [`Guard::stop_everybody`], when only those who came since then are left.
+    fn stop_fresh(&mut self, parameters: &GuardParameters, now: Time, switch: &impl Neighbours, calls: &mut Vec<Call>) {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        fresh.sort_unstable();
+        for pair in fresh.drain(..) {
+            // It may have been forgotten meanwhile, or stopped.
+            let Some(flow) = self.flows.get_mut(&pair) else { continue };
+            if flow.is_active(now, parameters.burst_gap) && flow.blocked_until(now).is_none() {
+                flow.tell(parameters, now, (pair, 0), switch, calls, &mut self.statistics);
+                self.stopped.insert(pair);
+            }
+        }
+        self.note_stopped();
+        self.fresh = fresh;
+    }
+
+    fn note_stopped(&mut self) {
+        self.statistics.stopped_max = self.statistics.stopped_max.max(self.stopped.len() as u64);
     }
 
     /// Stops the flows that send more than their share, or than the next switch lets pass; whether there was one.
@@ -231,42 +266,16 @@ impl Guard {
         fair_rates(rate.as_bps(), &mut demands, &mut rates);
         let before = calls.len();
         for (demand, &fair) in demands.iter().zip(&rates) {
-            let Some(flow) = self.flows.get(&demand.pair) else { continue };
+            let Some(flow) = self.flows.get_mut(&demand.pair) else { continue };
             let told = flow.stop.filter(|stop| stop.is_live(now)).map_or(u64::MAX, |stop| stop.rate_bps);
             if flow.rate_bps(now) > fair && fair < told {
-                self.stop(parameters, now, demand.pair, fair, switch, calls);
+                flow.tell(parameters, now, (demand.pair, fair), switch, calls, &mut self.statistics);
+                self.stopped.insert(demand.pair);
             }
         }
+        self.note_stopped();
         (self.demands, self.rates) = (demands, rates);
         calls.len() > before
-    }
-
-    fn stop(
-        &mut self,
-        parameters: &GuardParameters,
-        now: Time,
-        pair: Pair,
-        rate_bps: u64,
-        switch: &impl Neighbours,
-        calls: &mut Vec<Call>,
-    ) {
-        let Some(flow) = self.flows.get_mut(&pair) else { return };
-        let mut grace = Time::ZERO;
-        let ports = flow.ports.len().max(1) as u64;
-        for &port in &flow.ports {
-            grace = grace.max(parameters.grace.unwrap_or_else(|| switch.grace(port, calls.len())));
-            calls.push(Call { port, pair, rate_bps: Some(rate_bps / ports) });
-        }
-        match flow.stop {
-            Some(stop) if stop.is_live(now) => self.statistics.changes += 1,
-            stop => {
-                self.statistics.expiries += u64::from(stop.is_some());
-                self.statistics.xoffs += 1;
-            }
-        }
-        flow.stop = Some(Stop::new(now, rate_bps, parameters.expiry, grace));
-        self.stopped.insert(pair);
-        self.statistics.stopped_max = self.statistics.stopped_max.max(self.stopped.len() as u64);
     }
 
     /// A frame has left the buffer, which now holds `occupancy`: adds to `calls` who may go on.
@@ -276,6 +285,7 @@ impl Guard {
         }
         (self.upper, self.patience) = (parameters.upper, 0);
         self.all_stopped_until = Time::ZERO;
+        self.fresh.clear();
         while let Some(pair) = self.stopped.pop_first() {
             let Some(flow) = self.flows.get_mut(&pair) else { continue };
             let Some(stop) = flow.stop.take() else { continue };
@@ -307,6 +317,39 @@ impl Guard {
     /// How many flows the table holds.
     pub fn flows(&self) -> usize {
         self.flows.len()
+    }
+}
+
+impl Flow {
+    /// Until when it is told to send nothing at all; `None` if it may send.
+    fn blocked_until(&self, now: Time) -> Option<Time> {
+        self.stop.filter(|stop| stop.is_live(now) && stop.rate_bps == 0).map(|stop| stop.until)
+    }
+
+    /// Tells `pair`, by every port that it comes by, to send no more than `rate_bps`.
+    fn tell(
+        &mut self,
+        parameters: &GuardParameters,
+        now: Time,
+        (pair, rate_bps): (Pair, u64),
+        switch: &impl Neighbours,
+        calls: &mut Vec<Call>,
+        statistics: &mut GuardStatistics,
+    ) {
+        let mut grace = Time::ZERO;
+        let ports = self.ports.len().max(1) as u64;
+        for &port in &self.ports {
+            grace = grace.max(parameters.grace.unwrap_or_else(|| switch.grace(port, calls.len())));
+            calls.push(Call { port, pair, rate_bps: Some(rate_bps / ports) });
+        }
+        match self.stop {
+            Some(stop) if stop.is_live(now) => statistics.changes += 1,
+            stop => {
+                statistics.expiries += u64::from(stop.is_some());
+                statistics.xoffs += 1;
+            }
+        }
+        self.stop = Some(Stop::new(now, rate_bps, parameters.expiry, grace));
     }
 }
 

@@ -193,3 +193,31 @@ fn random_operations() {
         assert_eq!(stopped, 0, "nobody stays stopped longer than an expiry");
     }
 }
+
+/// Whoever comes while everybody is stopped is stopped as well, with one call and not another round of them: a flow that
+/// is new, and one that was silent when the others were stopped.
+#[test]
+fn who_comes_while_everybody_is_stopped_is_stopped_alone() {
+    let parameters = parameters(Whom::Flows);
+    let mut guard = Guard::new(&parameters);
+    let mut calls = Vec::new();
+    let mut come = |guard: &mut Guard, us: u64, src: u32| {
+        let at = (Time::from_us(us), src as u16, pair(src));
+        calls.clear();
+        guard.count(&parameters, at, (FRAME, FRAME), LINK, &mut calls);
+        guard.decide(&parameters, at, 95, LINK, &Alone, &mut calls);
+        calls.iter().map(|call| (call.pair.src, call.rate_bps)).collect::<Vec<_>>()
+    };
+    let mut counted = Vec::new();
+    guard.count(&parameters, (Time::ZERO, 3, pair(3)), (FRAME, FRAME), LINK, &mut counted);
+    guard.count(&parameters, (Time::from_us(11_000), 2, pair(2)), (FRAME, FRAME), LINK, &mut counted);
+    // 3 has been silent for longer than a burst's gap.
+    assert_eq!(come(&mut guard, 11_000, 1), [(1, Some(0)), (2, Some(0))]);
+    assert_eq!(come(&mut guard, 11_001, 1), []);
+    assert_eq!(come(&mut guard, 11_002, 3), [(3, Some(0))]);
+    assert_eq!(come(&mut guard, 11_003, 4), [(4, Some(0))]);
+    assert_eq!(come(&mut guard, 11_004, 4), []);
+    // Their stops end one after the other, at which everybody is looked at again.
+    assert_eq!(come(&mut guard, 16_001, 4), [(1, Some(0)), (2, Some(0))]);
+    assert_eq!(come(&mut guard, 16_003, 4), [(3, Some(0)), (4, Some(0))]);
+}
