@@ -107,7 +107,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         id: "florax/state-cost",
         title: "memory and control frames as flows through one port grow",
         source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, section 4.2.1, which expects them to be manageable",
-        seconds: 120,
+        seconds: 60,
         quick_seconds: 2,
         choices: super::STATE_CHOICES,
         run: super::state_cost,
