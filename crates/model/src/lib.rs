@@ -18,6 +18,7 @@ mod network;
 mod node;
 mod outcome;
 pub mod parameters;
+mod pause_storms;
 mod queue;
 mod requests;
 mod routes;

@@ -117,6 +117,7 @@ impl Simulation {
             reordering: reordering.as_ref().map(describe_reordering),
             utilisation,
             pauses: self.pauses(&ledger, now),
+            pause_storms: self.pause_storms(&ledger, now),
             backpressure: self.backpressure(&ledger, now),
             links,
             deadlock: self.deadlock_report(),

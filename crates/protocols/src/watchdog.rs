@@ -74,12 +74,35 @@ pub struct Look {
     pub again: Time,
 }
 
-/// The queues of one port.
+/// The storms of one class so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassStorms {
+    /// How many began.
+    pub begun: u64,
+    /// How many of them are over.
+    pub over: u64,
+    /// Time in those that are over.
+    ended: Time,
+    /// When the last one began.
+    since: Time,
+}
+
+impl ClassStorms {
+    /// Time in storms up to `now`.
+    pub fn time(&self, now: Time) -> Time {
+        let running = if self.begun > self.over { now.saturating_sub(self.since) } else { Time::ZERO };
+        self.ended + running
+    }
+}
+
+/// The queues of one port.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watchdog {
     stormed: u8,
     /// Until when the last call stops each class.
     told_until: [Time; CLASSES],
+    /// Since the first storm of the port.
+    storms: Option<Box<[ClassStorms; CLASSES]>>,
 }
 
 impl Watchdog {
@@ -87,6 +110,12 @@ impl Watchdog {
     #[inline]
     pub fn stormed(&self) -> u8 {
         self.stormed
+    }
+
+    /// The storms of each class that had one.
+    pub fn storms(&self) -> impl Iterator<Item = (u8, ClassStorms)> + '_ {
+        let all = self.storms.iter().flat_map(|storms| (0..).zip(**storms));
+        all.filter(|(_, storms)| storms.begun > 0)
     }
 
     /// A call stops these classes until then: a pause until it expires, a resume until now.
@@ -109,6 +138,9 @@ impl Watchdog {
                 }
                 self.stormed &= !bit;
                 look.ended |= bit;
+                let storms = &mut self.storms.get_or_insert_default()[class];
+                storms.over += 1;
+                storms.ended += now.saturating_sub(storms.since);
             }
             let Some(since) = stopped else { continue };
             let begins = since.saturating_add(parameters.detect);
@@ -116,6 +148,9 @@ impl Watchdog {
             if begins <= now && look.ended & bit == 0 {
                 self.stormed |= bit;
                 look.begun |= bit;
+                let storms = &mut self.storms.get_or_insert_default()[class];
+                storms.begun += 1;
+                storms.since = now;
                 look.again = look.again.min(self.told_until[class].saturating_add(parameters.restore).max(now));
             } else if begins > now {
                 look.again = look.again.min(begins);
@@ -152,6 +187,9 @@ mod tests {
         assert_eq!(goes_on, Look { begun: 0, ended: 0, again: Time::from_us(550) });
         let over = dog.look(Time::from_us(550), &PARAMETERS, [None; CLASSES]);
         assert_eq!((over, dog.stormed()), (Look { begun: 0, ended: 1 << 3, again: Time::MAX }, 0));
+        let storms: Vec<_> = dog.storms().map(|(class, storms)| (class, storms.begun, storms.over)).collect();
+        assert_eq!(storms, [(3, 1, 1)]);
+        assert!(dog.storms().all(|(_, storms)| storms.time(Time::MAX) == Time::from_us(550 - 210)));
     }
 
     /// Whatever happens, no class is stopped and unattended for longer than `detect`, none is in a storm longer than
@@ -163,6 +201,7 @@ mod tests {
             let mut dog = Watchdog::default();
             let (mut since, mut heard): (Option<u64>, u64) = (None, 0);
             let (mut look_at, mut storm) = (Time::MAX, false);
+            let mut stormy_us = 0;
             for us in 1..20_000u64 {
                 let now = Time::from_us(us);
                 match stream.below(400) {
@@ -188,6 +227,9 @@ mod tests {
                     storm = dog.stormed() != 0;
                 }
                 assert!(!storm || us - heard < 300 + 200, "seed {seed}: a storm that does not end");
+                let counted: Time = dog.storms().map(|(_, storms)| storms.time(now)).sum();
+                assert_eq!(counted, Time::from_us(stormy_us), "seed {seed}: time in storms");
+                stormy_us += u64::from(storm);
             }
         }
     }

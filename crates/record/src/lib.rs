@@ -16,6 +16,7 @@ pub mod pipelines;
 pub mod requests;
 pub mod results_hash;
 pub mod series;
+pub mod storms;
 pub mod summary;
 pub mod table;
 pub mod timing;

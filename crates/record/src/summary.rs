@@ -14,6 +14,7 @@ use crate::flows::FlowSummary;
 use crate::histogram::Histogram;
 use crate::pipelines::PipelineSummary;
 use crate::requests::RequestSummary;
+use crate::storms::PauseStorms;
 use crate::trims::TrimSummary;
 use crate::turns::TurnSummary;
 
@@ -57,6 +58,9 @@ pub struct Summary {
     pub utilisation: Option<Utilisation>,
     /// Pauses, over all ports and classes.
     pub pauses: PauseSummary,
+    /// What watchdogs found; left out where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_storms: Option<PauseStorms>,
     /// What outputs that decide whom to stop did (FLORAX and its kin); left out where flow control is of another kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backpressure: Option<Backpressure>,

@@ -5,6 +5,7 @@ use super::table::{Layout, table};
 use crate::output::{Style, styled};
 use record::flows::SizeBin;
 use record::requests::RequestSummary;
+use record::storms::{PauseStorms, StormAt};
 use record::summary::{Backpressure, Distribution, PortLoad, Reordering, StopsAt, Summary};
 use record::timing::Timing;
 use record::trims::{PortTrims, TrimSummary};
@@ -231,6 +232,7 @@ impl Page {
             count => format!("; {} heard and ignored", counted(count, "call")),
         };
         self.line("pauses", &format!("{text}{ignored}"));
+        self.pause_storms(summary);
         let Some(pressure) = &summary.backpressure else { return };
         let Backpressure { xoffs, changes, xons, expiries, .. } = *pressure;
         let text = format!(
@@ -247,6 +249,22 @@ impl Page {
         for output in pressure.outputs.iter().take(PORTS) {
             let StopsAt { node, port, peer, xoffs } = output;
             self.line("", &format!("{node} port {port} to {peer}: {} XOFF", grouped(*xoffs)));
+        }
+    }
+
+    fn pause_storms(&mut self, summary: &Summary) {
+        let Some(storms) = summary.pause_storms.as_ref().filter(|found| found.storms > 0) else { return };
+        let PauseStorms { storms: begun, over, dropped_packets, total_ps, ref ports } = *storms;
+        let text = format!(
+            "{}, {} over; {} over all ports and classes; {} dropped",
+            counted(begun, "pause storm"),
+            grouped(over),
+            span_ps(total_ps),
+            counted(dropped_packets, "frame")
+        );
+        self.line("watchdogs", &text);
+        for StormAt { node, port, peer, class, storm_ps, .. } in ports.iter().take(PORTS) {
+            self.line("", &format!("{node} port {port} to {peer}, class {class}: {} in storms", span_ps(*storm_ps)));
         }
     }
 

@@ -101,7 +101,7 @@ pub(crate) mod alert {
 pub(crate) struct Detail {
     pub link: Attachment,
     pub pause: PauseState,
-    watchdog: Watchdog,
+    pub watchdog: Watchdog,
     /// On a link under credits.
     pub credit: Option<Box<CreditPort>>,
     turn: Turn,

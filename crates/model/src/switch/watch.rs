@@ -222,9 +222,12 @@ impl Switch {
         let noted = self.tracer.as_ref().map_or(0, |tracer| tracer.events.len());
         self.depart(now, egress, window);
 
+        let dropped = self.dropped_classes(egress);
         let Some(mut tracer) = self.tracer.take() else { return };
         for (index, count, head) in heads {
-            if let Some(frame) = head.filter(|_| self.queues[index].len() < count) {
+            // What a watchdog dropped has left the queue, and not by the wire.
+            let left = self.queues[index].len() < count && dropped & 1 << self.network.classes[index % self.slots] == 0;
+            if let Some(frame) = head.filter(|_| left) {
                 let wanted = tracer.wants(now, &frame, Some(frame.in_port), Some(egress));
                 let caused = if wanted { tracer.events.split_off(noted) } else { Vec::new() };
                 self.note_sent(&mut tracer, now, egress, &frame, frame.at, wanted);

@@ -5,7 +5,7 @@ use crate::node::OnWire;
 use check::conservation::Cause;
 use engine::Window;
 use protocols::watchdog::Action;
-use record::trace::Load;
+use record::trace::{Load, TraceEvent};
 use units::Time;
 
 /// In [`Switch::renewals`]: a look at a port, whose number is the rest.
@@ -28,6 +28,14 @@ impl Switch {
         }
         let stormed = detail.watchdog.stormed();
         self.ledger.pause_storms += u64::from(look.begun.count_ones());
+        if let Some(tracer) = &mut self.tracer {
+            for class in (0..8).filter(|class| look.ended & 1 << class != 0) {
+                tracer.note_port(now, TraceEvent::StormOver { port, class });
+            }
+            for class in (0..8).filter(|class| look.begun & 1 << class != 0) {
+                tracer.note_port(now, TraceEvent::StormBegun { port, class });
+            }
+        }
         let state = &mut self.ports[usize::from(port)];
         state.alert = state.alert & !alert::STORM | if stormed != 0 { alert::STORM } else { 0 };
         if state.waiting != 0 {

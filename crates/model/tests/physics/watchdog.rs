@@ -27,6 +27,7 @@ fn mad(watchdog: Option<Action>, until: Option<Time>) -> Told {
     setup.host.pause_storm = Some(PauseStorm { node, at: Time::from_ms(1), until });
     setup.duration = Time::from_ms(8);
     setup.record.throughput_every = Some(Time::from_ms(1));
+    setup.record.trace = Some(TraceParameters::everything());
     let told = run(setup);
     assert!(told.passes("conservation") && told.passes("lossless") && told.passes("pauses"));
     told
@@ -46,6 +47,7 @@ fn without_a_watchdog_a_mad_card_stops_everybody() {
     let (victim, bystander) = (by_ms(&told, 0), by_ms(&told, 1));
     assert!(victim[0] > FULL * 99 / 100 && bystander[0] > FULL * 99 / 100);
     assert_eq!((victim[3], bystander[3]), (0, 0), "H1 is stopped, and with it what it sends elsewhere");
+    assert_eq!(told.summary.pause_storms, None, "nobody looks for them");
 }
 
 #[test]
@@ -59,6 +61,19 @@ fn dropping_frees_the_others() {
     assert!((1_550..1_750).contains(&dropped), "{dropped}");
     assert!(told.summary.warnings[0].contains("1 pause storms"), "{:?}", told.summary.warnings);
     assert!(told.dropped("lossless queue full") == 0);
+    let sent = |row: &record::trace::TraceRow| match row.event {
+        record::trace::TraceEvent::Started { until, .. } => until > row.at,
+        _ => true,
+    };
+    assert!(told.trace.iter().all(sent), "what is dropped is not put on the wire");
+    let found = told.summary.pause_storms.as_ref().unwrap();
+    assert_eq!((found.storms, found.over, found.dropped_packets), (1, 0, dropped));
+    let [at] = &found.ports[..] else { panic!("{:?}", found.ports) };
+    assert_eq!((at.node.as_str(), at.peer.as_str(), at.class), ("S1", "H3", 3));
+    // Stopped from 1 ms on, and found 0.5 ms later: the pause takes a frame and the link's delay to come, and 384 ns.
+    let begins = Time::from_us(8_000).as_ps() - at.storm_ps;
+    assert!((1_500_900_000..1_502_100_000).contains(&begins), "{begins}");
+    assert_eq!(found.total_ps, at.storm_ps);
 }
 
 #[test]
@@ -76,6 +91,14 @@ fn a_storm_that_ends_is_over() {
     let told = mad(Some(Action::Drop), Some(Time::from_ms(3)));
     let victim = by_ms(&told, 0);
     assert_eq!(victim[2], 0);
+    let found = told.summary.pause_storms.as_ref().unwrap();
+    assert_eq!((found.storms, found.over), (1, 1));
+    // The trace has both ends of it.
+    let ends: Vec<(&str, Time)> =
+        told.trace.iter().map(|row| (row.event.name(), row.at)).filter(|end| end.0.starts_with("storm")).collect();
+    let [("storm", begun), ("storm over", over)] = ends[..] else { panic!("{ends:?}") };
+    assert_eq!((over - begun).as_ps(), found.total_ps);
+    assert!(over > Time::from_us(6_700) && over < Time::from_us(6_800), "{over}");
     assert!(victim[7] > FULL * 99 / 100, "{victim:?}");
 }
 

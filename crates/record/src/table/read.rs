@@ -91,11 +91,18 @@ impl Table {
     /// # Errors
     /// [`RecordError::NoColumn`].
     pub fn column(&self, name: &str) -> Result<&Data, RecordError> {
-        let at = self.columns.iter().position(|column| column.name == name).ok_or_else(|| {
+        Ok(&self.data[self.place(name)?])
+    }
+
+    /// Where the column named `name` stands.
+    ///
+    /// # Errors
+    /// [`RecordError::NoColumn`].
+    pub fn place(&self, name: &str) -> Result<usize, RecordError> {
+        self.columns.iter().position(|column| column.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
             RecordError::NoColumn { column: name.to_owned(), present: names.join(", ") }
-        })?;
-        Ok(&self.data[at])
+        })
     }
 
     /// The values of a [`Kind::U64`] column.

@@ -2,7 +2,7 @@
 
 use super::{Load, PacketKind, TraceEvent, TraceRow, TracedPacket, Traffic};
 use crate::RecordError;
-use crate::table::{Column, Data, Kind, Table, TableWriter, read_table};
+use crate::table::{Column, Data, Kind, Table, TableReader, TableWriter};
 use std::borrow::Cow;
 use std::path::Path;
 use units::Time;
@@ -122,6 +122,9 @@ impl Cells {
                 Cells { of: *of, rate_bps: Some(*rate_bps), until: Some(*until), ..at(*port) }
             }
             TraceEvent::Freed { port, of } => Cells { of: *of, ..at(*port) },
+            TraceEvent::StormBegun { port, class } | TraceEvent::StormOver { port, class } => {
+                Cells { class: Some(*class), ..at(*port) }
+            }
             TraceEvent::Resumed { port, class, from } => Cells { class: *class, since: Some(*from), ..at(*port) },
         }
     }
@@ -204,6 +207,8 @@ impl Cells {
                 until: until()?,
             },
             "freed" => TraceEvent::Freed { port: port()?, of: self.of },
+            "storm" => TraceEvent::StormBegun { port: port()?, class: class.ok_or("class")? },
+            "storm over" => TraceEvent::StormOver { port: port()?, class: class.ok_or("class")? },
             "link down" => TraceEvent::LinkDown { port: port()? },
             "link up" => TraceEvent::LinkUp { port: port()? },
             _ => return Err("event"),
@@ -275,17 +280,37 @@ impl TraceTable {
 /// [`RecordError::Unreadable`], [`RecordError::Table`], [`RecordError::NoColumn`] and [`RecordError::ColumnKind`]
 /// where it is not one.
 pub fn read_trace(path: &Path) -> Result<Vec<TraceRow>, RecordError> {
-    let table = read_table(path)?;
+    let mut rows = Vec::new();
+    visit_trace(path, |row| rows.push(row))?;
+    Ok(rows)
+}
+
+/// Reads a `trace.parquet` row by row, in order, without ever holding all of it.
+///
+/// # Errors
+/// As [`read_trace`].
+pub fn visit_trace(path: &Path, mut visit: impl FnMut(TraceRow)) -> Result<(), RecordError> {
+    let mut reader = TableReader::open(path)?;
+    let empty = Table { columns: reader.columns().to_vec(), data: Vec::new(), rows: 0 };
     for column in trace_columns() {
-        table.column(&column.name)?;
+        empty.place(&column.name)?;
     }
-    (0..table.rows).map(|row| Row { table: &table, path, row }.parse()).collect()
+    let mut before = 0;
+    while let Some(table) = reader.next_group()? {
+        for row in 0..table.rows {
+            visit(Row { table: &table, path, row, before }.parse()?);
+        }
+        before += table.rows;
+    }
+    Ok(())
 }
 
 struct Row<'a> {
     table: &'a Table,
     path: &'a Path,
     row: usize,
+    /// Rows of the file before this part of it.
+    before: usize,
 }
 
 impl Row<'_> {
@@ -353,7 +378,7 @@ impl Row<'_> {
     }
 
     fn wrong(&self, cell: &str) -> RecordError {
-        let what = format!("row {}: {cell} is missing or out of range for its event", self.row);
+        let what = format!("row {}: {cell} is missing or out of range for its event", self.before + self.row);
         RecordError::Table { path: self.path.to_owned(), what }
     }
 }
@@ -396,6 +421,8 @@ mod tests {
             TraceEvent::Go { port, class, account_bytes: 0 },
             TraceEvent::Paused { port, class, from: since, until },
             TraceEvent::Resumed { port, class: None, from: since },
+            TraceEvent::StormBegun { port, class: 3 },
+            TraceEvent::StormOver { port, class: 0 },
             TraceEvent::LinkDown { port },
             TraceEvent::LinkUp { port },
         ]
@@ -417,7 +444,10 @@ mod tests {
         };
         // What happens to ports has no packet; its class stands for itself.
         let of_port = |event: &TraceEvent| {
-            matches!(event.name(), "stop" | "renew" | "behind" | "go" | "paused" | "resumed" | "link down" | "link up")
+            let name = event.name();
+            matches!(name, "stop" | "renew" | "behind" | "go" | "paused" | "resumed")
+                || name.starts_with("storm")
+                || name.starts_with("link")
         };
         let rows: Vec<TraceRow> = every_event()
             .into_iter()

@@ -6,7 +6,7 @@
 mod file;
 mod ports;
 
-pub use file::{TRACE_FILE, TraceTable, read_trace, trace_columns};
+pub use file::{TRACE_FILE, TraceTable, read_trace, trace_columns, visit_trace};
 pub use ports::{PORTS_FILE, PortRow, PortTable, read_ports};
 
 use std::borrow::Cow;
@@ -202,7 +202,8 @@ pub enum TraceEvent {
         /// The pipeline that told them.
         pipeline: u16,
     },
-    /// An ingress account told the neighbour to stop.
+    /// An ingress account told the neighbour to stop; under credits: holds so much that those left to the
+    /// neighbour do not cover rate x round trip.
     Stop {
         /// The account's port.
         port: u16,
@@ -210,7 +211,7 @@ pub enum TraceEvent {
         class: Option<u8>,
         /// Bytes that it held.
         account_bytes: u64,
-        /// The threshold that they exceed.
+        /// The threshold that they exceed; under credits: the room that there is.
         limit_bytes: u64,
         /// The neighbour was stopped already.
         renewal: bool,
@@ -228,7 +229,7 @@ pub enum TraceEvent {
         /// How much.
         load: Load,
     },
-    /// An ingress account told the neighbour to go on.
+    /// An ingress account told the neighbour to go on; under credits: they do again.
     Go {
         /// The account's port.
         port: u16,
@@ -299,6 +300,20 @@ pub enum TraceEvent {
         /// Whose frames.
         of: Traffic,
     },
+    /// A watchdog found a class of a port stopped for too long.
+    StormBegun {
+        /// The port.
+        port: u16,
+        /// The class.
+        class: u8,
+    },
+    /// A watchdog saw no pause of it for long enough.
+    StormOver {
+        /// The port.
+        port: u16,
+        /// The class.
+        class: u8,
+    },
     /// The link failed.
     LinkDown {
         /// At this port.
@@ -342,6 +357,8 @@ impl TraceEvent {
             TraceEvent::Xon { .. } => "xon",
             TraceEvent::Held { .. } => "held",
             TraceEvent::Freed { .. } => "freed",
+            TraceEvent::StormBegun { .. } => "storm",
+            TraceEvent::StormOver { .. } => "storm over",
             TraceEvent::LinkDown { .. } => "link down",
             TraceEvent::LinkUp { .. } => "link up",
         }

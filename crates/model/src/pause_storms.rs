@@ -1,0 +1,39 @@
+//! What watchdogs found in a run, over all switches.
+
+use crate::account::Ledger;
+use crate::simulation::Simulation;
+use check::conservation::Cause;
+use record::storms::{PauseStorms, StormAt};
+use record::summary::MAX_LOSS_PLACES;
+use units::Time;
+
+impl Simulation {
+    /// `None` where no watchdog looks.
+    pub(crate) fn pause_storms(&self, ledger: &Ledger, now: Time) -> Option<PauseStorms> {
+        self.network.switch.flow_control.pause()?.watchdog?;
+        let fabric = &self.network.fabric;
+        let mut ports = Vec::new();
+        for switch in self.switches() {
+            for (port, detail) in switch.details.iter().enumerate() {
+                let peer = fabric.ports(switch.node)[port].peer;
+                ports.extend(detail.watchdog.storms().map(|(class, storms)| StormAt {
+                    node: fabric.name(switch.node).to_owned(),
+                    port: port as u32,
+                    peer: fabric.name(peer).to_owned(),
+                    class,
+                    storms: storms.begun,
+                    over: storms.over,
+                    storm_ps: storms.time(now).as_ps(),
+                }));
+            }
+        }
+        let storms = ports.iter().map(|at| at.storms).sum();
+        let over = ports.iter().map(|at| at.over).sum();
+        let total_ps = ports.iter().map(|at| at.storm_ps).sum();
+        // In order of nodes, ports and classes where equal.
+        ports.sort_by_key(|at| std::cmp::Reverse(at.storm_ps));
+        ports.truncate(MAX_LOSS_PLACES);
+        let dropped_packets = ledger.packets.dropped_by(Cause::PauseStorm).frames;
+        Some(PauseStorms { storms, over, dropped_packets, total_ps, ports })
+    }
+}
