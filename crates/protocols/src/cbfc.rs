@@ -205,14 +205,34 @@ impl CreditPort {
         if self.classes & !self.owed & 1 << class == 0 {
             return false;
         }
-        let Receiving { received_bytes, granted_bytes } = self.receiving[usize::from(class & 7)];
+        let granted_bytes = self.receiving[usize::from(class & 7)].granted_bytes;
         let free = self.limit(class, held_bytes).saturating_sub(granted_bytes);
-        let may_lack = granted_bytes.saturating_sub(received_bytes) < self.mtu_bytes;
-        let due = free >= self.update_bytes || (free > 0 && may_lack);
+        let due = free >= self.update_bytes || (free > 0 && self.room_bytes(class) < self.mtu_bytes);
         if due {
             self.owed |= 1 << class;
         }
         due
+    }
+
+    /// What the other end may still send, of which some may be on its way.
+    fn room_bytes(&self, class: u8) -> u64 {
+        let Receiving { received_bytes, granted_bytes } = self.receiving[usize::from(class & 7)];
+        granted_bytes.saturating_sub(received_bytes)
+    }
+
+    /// Whether what waits here keeps the other end of a link of this `rate` and one-way `delay` from using it: the room
+    /// left is less than rate x round trip of a frame. Where all credits together do not cover that, whether it is
+    /// less than a frame; what else the other end waits for is no fault of what waits here.
+    pub fn holds_back(&self, class: u8, rate: Rate, delay: Time) -> bool {
+        let frame = self.mtu_bytes + WIRE_OVERHEAD_BYTES;
+        let round_trip = sufficient_credits(rate, delay, self.mtu_bytes, 0) - 2 * frame;
+        let needed = if self.credits_bytes < round_trip + frame { self.mtu_bytes } else { round_trip };
+        self.classes & 1 << class != 0 && self.room_bytes(class) < needed
+    }
+
+    /// The room for each class.
+    pub fn credits_bytes(&self) -> u64 {
+        self.credits_bytes
     }
 
     fn limit(&self, class: u8, held_bytes: u64) -> u64 {

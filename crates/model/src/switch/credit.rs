@@ -1,6 +1,6 @@
 //! Credits as a switch lives them: what may leave is what the far end has room for, and what leaves makes room.
 
-use super::{PauseEvent, Switch, alert};
+use super::{Detail, PauseEvent, Switch, alert};
 use crate::node::OnWire;
 use engine::Window;
 use protocols::frame::Frame;
@@ -15,6 +15,9 @@ impl Switch {
         }
         self.forward_unless_old(in_port, frame, window);
         self.grant_if_due(frame.at, in_port, class, window);
+        if self.tracer.is_some() {
+            self.note_withheld(frame.at, in_port, class);
+        }
     }
 
     /// Whether a frame of `class` may leave by `egress` as far as credits go; if so it does, and spends them.
@@ -74,7 +77,7 @@ impl Switch {
         }
         let free = state.busy_until.max(now);
         let idle = state.busy_until <= now && detail.control.is_empty();
-        if idle && let Some(frame) = self.next_credit(port) {
+        if idle && let Some(frame) = self.next_credit(now, port) {
             self.transmit(now, port, frame, window);
             let free = self.ports[usize::from(port)].busy_until;
             if self.due.at(port) < free {
@@ -93,11 +96,14 @@ impl Switch {
     }
 
     /// The next credit message that `port` owes, as of the newest state.
-    pub(super) fn next_credit(&mut self, port: u16) -> Option<Frame> {
+    pub(super) fn next_credit(&mut self, now: Time, port: u16) -> Option<Frame> {
         let class = self.details[usize::from(port)].credit.as_ref()?.next_owed()?;
         let held = u64::from(self.accounts[self.account_index(port, class)].bytes);
         let (sent_bytes, limit_bytes) = self.details[usize::from(port)].credit.as_mut()?.message(class, held);
         self.ledger.control_sent += 1;
+        if self.tracer.is_some() {
+            self.note_withheld(now, port, class);
+        }
         Some(Frame::credit(class, sent_bytes, limit_bytes))
     }
 
@@ -151,6 +157,33 @@ impl Switch {
                 credit.forget_wait(now, class);
                 self.note_wait(now, port, class, false);
             }
+        }
+    }
+
+    /// What came by `port` and waits here begins, or ceases, to keep its sender from using the link: under credits that
+    /// is what telling to stop, and to go on, are under pauses.
+    #[cold]
+    fn note_withheld(&mut self, now: Time, port: u16, class: u8) {
+        let account = self.account_index(port, class);
+        let held_bytes = self.accounts[account].bytes;
+        let Detail { link, credit, .. } = &self.details[usize::from(port)];
+        let Some(credit) = credit else { return };
+        let (lacks, credits_bytes) = (credit.holds_back(class, link.rate, link.delay), credit.credits_bytes());
+        // Where it goes on for long it is told anew, once all that waits may be other frames.
+        let again = link.delay * 2 + link.rate.serialise(credits_bytes);
+        let Some(tracer) = &mut self.tracer else { return };
+        let noted = tracer.withheld.get(&(port, class)).copied();
+        if noted.is_some_and(|noted| !lacks || noted + again <= now) {
+            tracer.withheld.remove(&(port, class));
+            self.note_go(now, account);
+        } else if noted.is_some() {
+            return;
+        }
+        if lacks && held_bytes > 0 {
+            if let Some(tracer) = &mut self.tracer {
+                tracer.withheld.insert((port, class), now);
+            }
+            self.note_stop(now, account, credits_bytes, false);
         }
     }
 

@@ -87,7 +87,7 @@ impl Switch {
     }
 
     fn depart_control(&mut self, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
-        let frame = self.details[usize::from(egress)].control.pop().or_else(|| self.next_credit(egress));
+        let frame = self.details[usize::from(egress)].control.pop().or_else(|| self.next_credit(now, egress));
         let detail = &self.details[usize::from(egress)];
         if detail.control.is_empty() && detail.credit.as_ref().is_none_or(|credit| credit.next_owed().is_none()) {
             self.ports[usize::from(egress)].alert &= !alert::CONTROL;

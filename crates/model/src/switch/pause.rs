@@ -94,7 +94,7 @@ impl Switch {
         window: &mut Window<'_, OnWire>,
     ) {
         if self.tracer.is_some() {
-            self.note_stop(now, account, renewal);
+            self.note_stop(now, account, self.xoff_bytes(), renewal);
         }
         let (port, control) = self.control_frame(account, parameters.quanta);
         // Renewed at half time: a pause frame that waits behind one frame still comes in time.

@@ -247,12 +247,13 @@ impl Switch {
         }
     }
 
-    /// An account told its neighbour to stop, or to stop longer.
+    /// An account told its neighbour to stop, or to stop longer, for it holds more than `limit_bytes`; under credits,
+    /// so many of the `limit_bytes` that there are that the link cannot be used.
     #[cold]
-    pub(super) fn note_stop(&mut self, now: Time, account: usize, renewal: bool) {
+    pub(super) fn note_stop(&mut self, now: Time, account: usize, limit_bytes: u64, renewal: bool) {
         let Some(mut tracer) = self.tracer.take() else { return };
         let (port, class) = self.account_name(account);
-        let (account_bytes, limit_bytes) = (u64::from(self.accounts[account].bytes), self.xoff_bytes());
+        let account_bytes = u64::from(self.accounts[account].bytes);
         tracer.note_port(now, TraceEvent::Stop { port, class, account_bytes, limit_bytes, renewal });
         // Where its bytes wait: the congested ports behind this pause.
         let mut behind: Vec<(u16, u8, Load)> = Vec::new();

@@ -8,6 +8,7 @@ use fabric::NodeId;
 use protocols::frame::Frame;
 use record::trace::{Load, TraceEvent};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::Time;
 
@@ -49,6 +50,8 @@ pub(crate) struct Tracer {
     pub told: bool,
     /// Whether the frame that is being handled waits because its flow is held.
     pub held: bool,
+    /// The ports and classes whose neighbour this node keeps short of credits, and when that was noted last.
+    pub withheld: BTreeMap<(u16, u8), Time>,
 }
 
 impl Tracer {
@@ -65,6 +68,7 @@ impl Tracer {
             turned: None,
             told: false,
             held: false,
+            withheld: BTreeMap::new(),
         }))
     }
 
@@ -108,7 +112,7 @@ impl Tracer {
     pub fn note_ahead<'f>(&mut self, at: Time, frame: &Frame, port: u16, queue: impl Iterator<Item = &'f Frame>) {
         /// More names would not help anybody.
         const NAMED: usize = 4;
-        let mut flows: std::collections::BTreeMap<u64, Load> = std::collections::BTreeMap::new();
+        let mut flows: BTreeMap<u64, Load> = BTreeMap::new();
         for other in queue {
             let load = flows.entry(self.selection.numbering().of_frame(other)).or_default();
             load.frames += 1;

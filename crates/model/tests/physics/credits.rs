@@ -232,3 +232,43 @@ fn a_deadlock_is_reported_if_and_only_if_frames_stay() {
     }
     assert!(stuck > 10 && free > 10, "{stuck} stuck, {free} free");
 }
+
+/// Four hosts send to a fifth. What a trace says of accounts under credits: each holds its sender back and lets it go by
+/// turns, for frames that wait for the one port that is full, and holds no more than its credits.
+#[test]
+fn a_trace_tells_what_holds_credits_back() {
+    use record::trace::TraceEvent;
+    let process = Process::Constant { rate: Rate::from_gbps(10) };
+    let flows = (1..5).map(|src| datagrams(src, 0, process, 1000, ENDLESS));
+    let mut setup = setup(single_switch(5, link(10, 500)).unwrap(), plan(5, flows));
+    setup.switch.flow_control = credits(None, None);
+    setup.duration = Time::from_us(500);
+    setup.record.trace = Some(TraceParameters::everything());
+    let told = run(setup);
+    told.all_hold();
+    let mut held = [false; 5];
+    let (mut stops, mut behind) = (0, 0);
+    for row in &told.trace {
+        match row.event {
+            TraceEvent::Stop { port, class, account_bytes, limit_bytes, renewal } => {
+                assert!(!std::mem::replace(&mut held[usize::from(port)], true), "{row:?}");
+                assert!(port != 0 && class == Some(3) && !renewal, "{row:?}");
+                assert!(account_bytes > 0 && account_bytes <= limit_bytes, "{row:?}");
+                (stops, behind) = (stops + 1, account_bytes);
+            }
+            TraceEvent::Behind { egress, egress_class, load, .. } => {
+                assert_eq!((egress, egress_class, load.bytes), (0, 3, behind), "all of it waits for the receiver");
+            }
+            TraceEvent::Go { port, .. } => assert!(std::mem::replace(&mut held[usize::from(port)], false), "{row:?}"),
+            _ => {}
+        }
+    }
+    assert!(stops > 20, "{stops}");
+    // Alone, nobody is held back by a switch that passes everything on.
+    let mut alone = line(10, 1_000, 1518);
+    alone.switch.flow_control = credits(None, None);
+    alone.duration = Time::from_us(500);
+    alone.record.trace = Some(TraceParameters::everything());
+    let told = run(alone);
+    assert!(told.trace.iter().all(|row| !matches!(row.event, TraceEvent::Stop { .. })));
+}
