@@ -1,21 +1,26 @@
-//! `tidegate why`: what happened to a packet, a flow or a port of a traced run, in sentences.
+//! `tidegate why`: what happened to a packet, a flow or a port of a traced run, in sentences; and all its pauses, by
+//! the port that caused them.
 
+mod blame;
 mod calls;
+mod chain;
 mod flow;
 mod packet;
 mod pauses;
 mod port;
 mod story;
+mod sufferers;
 mod trace;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+use blame::Blame;
 use std::path::PathBuf;
 use story::Story;
 use trace::Trace;
 
-/// Say where a packet, a flow or a port of a traced run lost its time, and who caused it.
+/// Say where a packet, a flow or a port of a traced run lost its time, and who caused it; or who caused every pause.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The scenario of the run chooses what is traced: [record] trace = { flows = [0] }, or trace = {} for everything.
@@ -34,6 +39,9 @@ pub struct WhyArgs {
     /// A port, as S1:3, as S1:H2 (towards H2), or as H2 (its only port): who stopped it, and what was lost there.
     #[arg(long, value_name = "PORT", group = "what")]
     port: Option<String>,
+    /// Every pause of the run, by the congested port that caused it: whom it stopped, over whom, and who waited.
+    #[arg(long, group = "what")]
+    pauses: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -44,13 +52,20 @@ pub struct WhyArgs {
 /// # Errors
 /// A folder that is no whole result of this version, or has no trace; numbers and names that are not in it.
 pub fn command(args: &WhyArgs) -> Result<Exit, Failure> {
+    if args.pauses {
+        let blame = Blame::read(&args.result)?;
+        output::print(&if args.json { format!("{:#}\n", blame.json()) } else { blame.text() })?;
+        return Ok(Exit::Done);
+    }
     let trace = Trace::read(&args.result)?;
     let story: Story = match (args.flow, args.packet, &args.port) {
         (Some(flow), ..) => flow::explain(&trace, flow)?,
         (_, Some(packet), _) => packet::explain(&trace, packet)?,
         (.., Some(port)) => port::explain(&trace, port)?,
         // The group requires one of them.
-        (None, None, None) => return Err(Failure::input("nothing is asked", "write --flow, --packet or --port")),
+        (None, None, None) => {
+            return Err(Failure::input("nothing is asked", "write --flow, --packet, --port or --pauses"));
+        }
     };
     output::print(&if args.json { format!("{:#}\n", story.json()) } else { story.text() })?;
     Ok(Exit::Done)

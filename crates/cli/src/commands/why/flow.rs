@@ -132,7 +132,7 @@ fn tell_places(story: &mut Story, trace: &Trace, data: &[&Vec<&TraceRow>]) {
         let host = trace.pauses.stops.iter().filter(|stop| stop.port.0 == first.node);
         for stop in host.take(TOLD) {
             story.span(stop.from, stop.until, format!("its sender, {}, stands still", trace.port_name(stop.port)));
-            super::pauses::tell(story, trace, stop);
+            super::chain::tell(story, trace, stop);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One packet, hop by hop.
 
-use super::pauses;
+use super::chain;
+use super::pauses::class_words;
 use super::story::{Story, plural};
 use super::trace::Trace;
 use crate::failure::Failure;
@@ -216,9 +217,9 @@ fn wait(
             "{} of it {}{} is stopped, from {from} to {to}",
             to - from,
             trace.port_name(port),
-            pauses::class_words(stop.class)
+            class_words(stop.class)
         ));
-        pauses::tell(story, trace, stop);
+        chain::tell(story, trace, stop);
     }
     let own = trace.serialisation(port, load.frames, load.bytes);
     let rest = total.saturating_sub(stopped + own + wire_free.saturating_sub(since).min(total));
@@ -267,6 +268,9 @@ fn lost(
         ("ttl expired", _) => {
             format!("is lost at {here}: its time to live ended, it crossed as many switches as it may")
         }
+        ("pause storm", Some(_)) => {
+            format!("is lost at {here}: its watchdog found {there} stopped for too long, and drops what goes there")
+        }
         ("no route", _) => format!("is lost at {here}: no live port leads to its destination; it came by {way_in}"),
         (other, Some(_)) => format!("is lost at {here} on its way to {there}: {other}; {held} waited there"),
         (other, None) => format!("is lost at {here}: {other}"),
@@ -298,7 +302,7 @@ fn unfinished(story: &mut Story, trace: &Trace, rows: &[&TraceRow]) {
             let class = last.packet.map_or(0, |packet| packet.class);
             for stop in trace.pauses.of(id, class, last.at, trace.end) {
                 story.because(format!("{} is stopped from {} to {}", trace.port_name(id), stop.from, stop.until));
-                pauses::tell(story, trace, stop);
+                chain::tell(story, trace, stop);
             }
         }
         TraceEvent::Started { port, until, .. } if *until >= trace.end => {

@@ -1,9 +1,10 @@
 //! One port: who stopped it, whom it stopped, what was lost there.
 
 use super::calls;
-use super::pauses::{self, class_words};
+use super::chain;
+use super::pauses::class_words;
 use super::story::{Story, plural};
-use super::trace::Trace;
+use super::trace::{PortId, Trace};
 use crate::failure::Failure;
 use record::trace::TraceEvent;
 use serde_json::json;
@@ -35,18 +36,19 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Story, Failure> {
             stop.until
         );
         story.span(stop.from, stop.until, text);
-        pauses::tell(&mut story, trace, stop);
+        chain::tell(&mut story, trace, stop);
     }
     if stops.len() > TOLD {
         story.say(format!("... and {} more times.", stops.len() - TOLD));
     }
-    let told: Vec<_> = trace.pauses.decisions.iter().filter(|decision| decision.port == id).collect();
+    let told: Vec<_> = trace.pauses.decisions.iter().filter(|one| one.port == id && one.of.is_none()).collect();
     if let Some(port) = trace.port(id).filter(|_| !told.is_empty()) {
         let (peer, first) = (trace.node(port.peer), told[0].at);
         let times = plural(told.len() as u64, "time");
         story.say(format!("{} itself told {peer} by this port to stop {times}, first at {first}.", trace.node(id.0)));
     }
     calls::tell(&mut story, trace, id);
+    tell_storms(&mut story, trace, id);
     let losses = losses(trace, id);
     let lost: u64 = losses.values().map(|loss| loss.0).sum();
     for (cause, (count, first)) in &losses {
@@ -81,8 +83,23 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Story, Failure> {
     Ok(story)
 }
 
+/// When a watchdog took over.
+fn tell_storms(story: &mut Story, trace: &Trace, id: PortId) {
+    let storms: Vec<_> = trace.pauses.storms.iter().filter(|storm| storm.port == id).collect();
+    for storm in storms.iter().take(TOLD) {
+        let until = storm.until.unwrap_or(trace.end);
+        let end = if storm.until.is_none() { " (the run's end)" } else { "" };
+        let class = class_words(Some(storm.class));
+        let text = format!("its watchdog finds a pause storm{class}, which is over at {until}{end}");
+        story.span(storm.from, until, text);
+    }
+    if storms.len() > TOLD {
+        story.say(format!("... and {} more storms.", storms.len() - TOLD));
+    }
+}
+
 /// Packets that wanted to leave by a port and were lost, by cause: how many, and when first.
-fn losses(trace: &Trace, id: super::trace::PortId) -> BTreeMap<String, (u64, Time)> {
+fn losses(trace: &Trace, id: PortId) -> BTreeMap<String, (u64, Time)> {
     let mut losses: BTreeMap<String, (u64, Time)> = BTreeMap::new();
     for row in trace.rows.iter().filter(|row| row.node == id.0) {
         if let TraceEvent::Dropped { cause, port: Some(port), .. } = &row.event

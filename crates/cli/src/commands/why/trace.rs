@@ -1,20 +1,21 @@
 //! A traced result, read and indexed.
 
-use super::pauses::Pauses;
+use super::pauses::{Builder, Pauses};
 use crate::failure::Failure;
 use record::flows::{FlowRecord, read_flows};
 use record::folder::read_verified;
-use record::trace::{PORTS_FILE, PortRow, TRACE_FILE, TraceRow, read_ports, read_trace};
+use record::trace::{PORTS_FILE, PortRow, TRACE_FILE, TraceRow, read_ports, visit_trace};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// A node and its port.
 pub type PortId = (u32, u16);
 
 /// Everything that answers are made from.
+#[derive(Debug)]
 pub struct Trace {
-    /// Events by time.
+    /// Events by time; none where they are to be read one by one.
     pub rows: Vec<TraceRow>,
     /// Who stopped whom.
     pub pauses: Pauses,
@@ -22,6 +23,9 @@ pub struct Trace {
     pub flows: BTreeMap<u64, FlowRecord>,
     /// When the run ended.
     pub end: Time,
+    /// Nodes that are hosts, in order: the hosts that [`FlowRecord`] numbers.
+    hosts: Vec<u32>,
+    file: PathBuf,
     ports: BTreeMap<PortId, PortRow>,
     names: BTreeMap<String, u32>,
 }
@@ -32,6 +36,17 @@ impl Trace {
     /// # Errors
     /// A folder that is no whole result, is of another version, or has no trace.
     pub fn read(folder: &Path) -> Result<Trace, Failure> {
+        let mut rows = Vec::new();
+        let mut trace = Trace::visit(folder, |row| rows.push(row.clone()))?;
+        trace.rows = rows;
+        Ok(trace)
+    }
+
+    /// As [`Trace::read`], but hands the events to `visit` instead of keeping them.
+    ///
+    /// # Errors
+    /// As [`Trace::read`].
+    pub fn visit(folder: &Path, mut visit: impl FnMut(&TraceRow)) -> Result<Trace, Failure> {
         if !folder.is_dir() {
             let help = "name the folder that tidegate run --out wrote";
             return Err(Failure::input(format!("{}: no such folder", folder.display()), help));
@@ -53,13 +68,44 @@ impl Trace {
         let ports = read_ports(&folder.join(PORTS_FILE))?;
         let names = ports.iter().map(|port| (port.name.clone(), port.node)).collect();
         let ports: BTreeMap<PortId, PortRow> = ports.into_iter().map(|port| ((port.node, port.port), port)).collect();
-        let rows = read_trace(&file)?;
         let end = Time::from_ps(summary.simulated_ps);
-        let pauses = Pauses::new(&rows, &ports, end);
+        let mut builder = Builder::new(&ports);
+        visit_trace(&file, |row| {
+            builder.take(&row);
+            visit(&row);
+        })?;
+        let pauses = builder.finish(end);
         let flows = folder.join("flows.parquet");
         let flows = if flows.is_file() { read_flows(&flows)? } else { Vec::new() };
         let flows = flows.into_iter().map(|flow| (flow.flow, flow)).collect();
-        Ok(Trace { rows, pauses, flows, end, ports, names })
+        let mut hosts: Vec<u32> = ports.values().filter(|port| port.host).map(|port| port.node).collect();
+        hosts.dedup();
+        Ok(Trace { rows: Vec::new(), pauses, flows, end, hosts, file, ports, names })
+    }
+
+    /// Hands every event to `visit` once more.
+    ///
+    /// # Errors
+    /// A file that can no longer be read.
+    pub fn again(&self, visit: impl FnMut(TraceRow)) -> Result<(), Failure> {
+        Ok(visit_trace(&self.file, visit)?)
+    }
+
+    /// Whether a node is a host.
+    pub fn is_host(&self, node: u32) -> bool {
+        self.hosts.binary_search(&node).is_ok()
+    }
+
+    /// The nodes that a flow goes from and to, where the run recorded it.
+    pub fn ends(&self, flow: u64) -> Option<(u32, u32)> {
+        let flow = self.flows.get(&flow)?;
+        Some((*self.hosts.get(flow.src_host as usize)?, *self.hosts.get(flow.dst_host as usize)?))
+    }
+
+    /// Whether all that leaves by a port has come where it goes: a host with one port is at its other end.
+    pub fn is_last_hop(&self, id: PortId) -> bool {
+        let peer = self.port(id).map(|port| port.peer).filter(|&peer| self.is_host(peer));
+        peer.is_some_and(|peer| self.ports.range((peer, 0)..=(peer, u16::MAX)).count() == 1)
     }
 
     /// The name of a node.
@@ -71,6 +117,11 @@ impl Trace {
     /// What is known of a port.
     pub fn port(&self, id: PortId) -> Option<&PortRow> {
         self.ports.get(&id)
+    }
+
+    /// The node at the other end of a port.
+    pub fn peer(&self, id: PortId) -> Option<u32> {
+        self.port(id).map(|port| port.peer)
     }
 
     /// `S1:3`.

@@ -1,0 +1,270 @@
+//! Every pause of a run, by the port that caused it: whom it stopped, over whom, and who waited.
+
+mod json;
+
+use super::chain::{Root, chain};
+use super::pauses::Stop;
+use super::story::plural;
+use super::sufferers::{Role, Stream, Waited, Waits, Ways};
+use super::trace::{PortId, Trace};
+use crate::failure::Failure;
+use crate::output::{Style, styled};
+use crate::render::table::{Layout, table};
+use record::trace::Traffic;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use units::Time;
+
+/// How many roots, and of each how many ports and sufferers, are told; `--json` has all.
+const TOLD: usize = 16;
+
+/// Stops and their time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Stopped {
+    stops: u64,
+    time: Time,
+    longest: Time,
+}
+
+impl Stopped {
+    fn add(&mut self, stop: &Stop) {
+        let lasted = stop.until - stop.from;
+        *self = Stopped { stops: self.stops + 1, time: self.time + lasted, longest: self.longest.max(lasted) };
+    }
+}
+
+/// A port that stands still, or one flow through it.
+type Place = (PortId, Option<Traffic>);
+
+/// What one root did.
+#[derive(Debug)]
+struct Caused {
+    root: Root,
+    all: Stopped,
+    /// By the way from the root: the port stopped last stands last.
+    tree: BTreeMap<Vec<Place>, Stopped>,
+    /// Hosts whose own ports stood still.
+    hosts: BTreeMap<u32, (Role, Stopped)>,
+    flows: BTreeMap<Stream, (Role, Waited)>,
+}
+
+impl Caused {
+    fn ports(&self) -> BTreeSet<PortId> {
+        self.tree.keys().filter_map(|way| way.last()).map(|place| place.0).collect()
+    }
+
+    fn depth(&self) -> usize {
+        self.tree.keys().map(Vec::len).max().unwrap_or(0)
+    }
+
+    /// Hosts and flows of one role, in words.
+    fn suffering(&self, role: Role) -> String {
+        let hosts = self.hosts.values().filter(|host| host.0 == role).count();
+        let flows = self.flows.values().filter(|flow| flow.0 == role).count();
+        match (hosts, flows) {
+            (0, 0) => "-".to_owned(),
+            (hosts, 0) => plural(hosts as u64, "host"),
+            (0, flows) => plural(flows as u64, "flow"),
+            (hosts, flows) => format!("{}, {}", plural(hosts as u64, "host"), plural(flows as u64, "flow")),
+        }
+    }
+}
+
+/// The answer.
+#[derive(Debug)]
+pub struct Blame {
+    trace: Trace,
+    all: Stopped,
+    /// The longest time first.
+    caused: Vec<Caused>,
+    /// By port, class and flow, in their order.
+    ports: BTreeMap<(PortId, Option<u8>, Option<Traffic>), Stopped>,
+    traced_flows: usize,
+}
+
+impl Blame {
+    /// Reads the trace in `folder` twice, and never holds all of it.
+    ///
+    /// # Errors
+    /// As [`Trace::read`].
+    pub fn read(folder: &Path) -> Result<Blame, Failure> {
+        let mut ways = Ways::default();
+        let trace = Trace::visit(folder, |row| ways.take(row))?;
+        let mut blame = Blame {
+            all: Stopped::default(),
+            caused: Vec::new(),
+            ports: BTreeMap::new(),
+            traced_flows: ways.flows(),
+            trace,
+        };
+        let mut numbers: BTreeMap<Root, usize> = BTreeMap::new();
+        let mut caused: Vec<Caused> = Vec::new();
+        let mut roots = [Vec::new(), Vec::new()];
+        for (stops, roots) in [&blame.trace.pauses.stops, &blame.trace.pauses.holds].into_iter().zip(&mut roots) {
+            for stop in stops {
+                let (steps, root) = chain(&blame.trace, stop);
+                let number = *numbers.entry(root.clone()).or_insert(caused.len());
+                if number == caused.len() {
+                    let (tree, hosts, flows) = <_>::default();
+                    caused.push(Caused { root, all: Stopped::default(), tree, hosts, flows });
+                }
+                roots.push(number);
+                let one = &mut caused[number];
+                // The last step of a circle leads to a stop that stands in it already.
+                let closing = usize::from(matches!(one.root, Root::Circle(_)));
+                let between = steps.iter().rev().skip(closing).filter_map(|step| step.next);
+                let way = between.chain([stop]).map(|stop| (stop.port, stop.of));
+                one.tree.entry(way.collect()).or_default().add(stop);
+                one.all.add(stop);
+                if blame.trace.is_host(stop.port.0) {
+                    let role = (Role::Unknown, Stopped::default());
+                    one.hosts.entry(stop.port.0).or_insert(role).1.add(stop);
+                }
+                blame.all.add(stop);
+                blame.ports.entry((stop.port, stop.class, stop.of)).or_default().add(stop);
+            }
+        }
+        let mut waits = Waits::new(&blame.trace, (&roots[0], &roots[1]));
+        blame.trace.again(|row| waits.take(&row))?;
+        for ((number, stream), waited) in waits.finish() {
+            let one = &mut caused[number];
+            let role = ways.role(&blame.trace, stream, &one.root);
+            one.flows.insert(stream, (role, waited));
+        }
+        blame.judge_hosts(&ways, &mut caused);
+        caused.sort_by_key(|one| Reverse(one.all.time));
+        blame.caused = caused;
+        Ok(blame)
+    }
+
+    /// A host contributes if one of its flows does, and is a victim if none does.
+    fn judge_hosts(&self, ways: &Ways, caused: &mut [Caused]) {
+        let mut of_host: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for &flow in self.trace.flows.keys() {
+            if let Some((src, _)) = self.trace.ends(flow) {
+                of_host.entry(src).or_default().push(flow);
+            }
+        }
+        for one in caused {
+            for (host, (role, _)) in &mut one.hosts {
+                let flows = of_host.get(host).map(Vec::as_slice).unwrap_or_default();
+                let roles: BTreeSet<Role> =
+                    flows.iter().map(|&flow| ways.role(&self.trace, (flow, false), &one.root)).collect();
+                let known = [Role::Contributor, Role::Unknown, Role::Victim];
+                *role = known.into_iter().find(|role| roles.contains(role)).unwrap_or(Role::Unknown);
+            }
+        }
+    }
+
+    fn root_words(&self, root: &Root) -> String {
+        let trace = &self.trace;
+        match root {
+            Root::Congested(port) => trace.port_towards(*port),
+            Root::Circle(ports) => {
+                let names: Vec<String> = ports.iter().map(|&port| trace.port_name(port)).collect();
+                format!("a circle of {}", names.join(", "))
+            }
+            Root::Host(host) => format!("{}, a host", trace.node(*host)),
+            Root::Credits(port) => format!("too few credits at {}", trace.port_name(*port)),
+            Root::Drained(node) => format!("{}, drained", trace.node(*node)),
+            Root::Before(node) => format!("{}, before the trace", trace.node(*node)),
+        }
+    }
+
+    fn traffic_words(&self, of: Option<Traffic>) -> String {
+        let name = |node: Option<u32>| node.map_or("anybody", |node| self.trace.node(node));
+        of.map(|of| format!(" ({} to {})", name(of.src), name(of.dst))).unwrap_or_default()
+    }
+
+    fn stream_words(&self, (flow, reply): Stream) -> String {
+        let ends = self.trace.ends(flow);
+        let ends = ends.map(|(src, dst)| format!(", {} to {}", self.trace.node(src), self.trace.node(dst)));
+        format!("{}flow {flow}{}", if reply { "replies of " } else { "" }, ends.unwrap_or_default())
+    }
+
+    /// For a person.
+    pub fn text(&self) -> String {
+        let Stopped { stops, time, .. } = self.all;
+        let ports: BTreeSet<PortId> = self.ports.keys().map(|key| key.0).collect();
+        let ports = plural(ports.len() as u64, "port");
+        let heading = format!("every pause of the run: {} of {ports}, {time} in all", plural(stops, "stop"));
+        let mut text = format!("{}\n", styled(&heading, Style::Strong));
+        let rows: Vec<Vec<String>> = self.caused.iter().take(TOLD).map(|one| self.row(one)).collect();
+        if !rows.is_empty() {
+            let header = ["caused by", "victims", "contributors", "not traced", "stops", "stopped", "ports", "depth"];
+            text.push_str(&table(&header, &rows, 4, Layout::Fixed, 2));
+        }
+        let more = |text: &mut String, count: usize, what: &str| {
+            if count > TOLD {
+                text.push_str(&format!("  ... and {} more {what}: --json has all\n", count - TOLD));
+            }
+        };
+        more(&mut text, self.caused.len(), "causes");
+        for one in self.caused.iter().take(TOLD) {
+            let name = self.root_words(&one.root);
+            text.push_str(&format!("{}\n", styled(&format!("{name}: whom it stopped"), Style::Strong)));
+            text.push_str(&table(&[], &self.branches(one), 1, Layout::Fixed, 2));
+            more(&mut text, one.tree.len(), "ports");
+            let sufferers = self.sufferers(one);
+            if !sufferers.is_empty() {
+                text.push_str(&format!("{}\n", styled(&format!("{name}: who waited"), Style::Strong)));
+                let shown = &sufferers[..sufferers.len().min(TOLD)];
+                text.push_str(&table(&[], shown, 2, Layout::Fixed, 2));
+                more(&mut text, sufferers.len(), "who waited");
+            }
+        }
+        let (traced, all) = (self.traced_flows, self.trace.flows.len());
+        if traced < all {
+            let flows = plural(all as u64, "flow");
+            text.push_str(&format!(
+                "  The trace holds frames of {traced} of {flows}; what others waited is not told.\n"
+            ));
+        }
+        text
+    }
+
+    fn row(&self, one: &Caused) -> Vec<String> {
+        let mut row = vec![self.root_words(&one.root)];
+        row.extend([Role::Victim, Role::Contributor, Role::Unknown].map(|role| one.suffering(role)));
+        row.extend([
+            one.all.stops.to_string(),
+            one.all.time.to_string(),
+            one.ports().len().to_string(),
+            one.depth().to_string(),
+        ]);
+        row
+    }
+
+    /// Ports that stood still, those that stopped them above them.
+    fn branches(&self, one: &Caused) -> Vec<Vec<String>> {
+        let rows = one.tree.iter().take(TOLD).map(|(way, stopped)| {
+            let (port, of) = way.last().copied().unwrap_or(((0, 0), None));
+            let indent = "  ".repeat(way.len() - 1);
+            vec![
+                format!("{indent}{}{}", self.trace.port_towards(port), self.traffic_words(of)),
+                plural(stopped.stops, "stop"),
+                stopped.time.to_string(),
+                format!("longest {}", stopped.longest),
+            ]
+        });
+        rows.collect()
+    }
+
+    /// Hosts, then flows: victims first, and who waited longest.
+    fn sufferers(&self, one: &Caused) -> Vec<Vec<String>> {
+        let mut hosts: Vec<_> = one.hosts.iter().collect();
+        hosts.sort_by_key(|(_, (role, stopped))| (*role, Reverse(stopped.time)));
+        let mut flows: Vec<_> = one.flows.iter().collect();
+        flows.sort_by_key(|(_, (role, waited))| (*role, Reverse(waited.time)));
+        let hosts = hosts.into_iter().map(|(&host, (role, stopped))| {
+            let stood = format!("stood still {}", plural(stopped.stops, "time"));
+            vec![role.name().to_owned(), self.trace.node(host).to_owned(), stood, stopped.time.to_string()]
+        });
+        let flows = flows.into_iter().map(|(&stream, (role, waited))| {
+            let stood = format!("{} waited", plural(waited.frames, "frame"));
+            vec![role.name().to_owned(), self.stream_words(stream), stood, waited.time.to_string()]
+        });
+        hosts.chain(flows).collect()
+    }
+}

@@ -1,0 +1,78 @@
+//! All of it, for programs.
+
+use super::super::chain::Root;
+use super::super::sufferers::{Role, Stream, Waited};
+use super::super::trace::PortId;
+use super::{Blame, Caused, Place, Stopped};
+use record::trace::Traffic;
+use serde_json::{Value, json};
+
+impl Blame {
+    /// For a program.
+    pub fn json(&self) -> Value {
+        let port = |(key, stopped): (&(PortId, Option<u8>, Option<Traffic>), &Stopped)| {
+            json!({
+                "port": self.trace.port_name(key.0), "towards": self.towards(key.0), "class": key.1,
+                "of": self.traffic(key.2), "stops": stopped.stops, "stopped_ps": stopped.time.as_ps(),
+                "longest_ps": stopped.longest.as_ps(),
+            })
+        };
+        json!({
+            "stops": self.all.stops,
+            "stopped_ps": self.all.time.as_ps(),
+            "traced_flows": self.traced_flows,
+            "flows": self.trace.flows.len(),
+            "ports": self.ports.iter().map(port).collect::<Vec<_>>(),
+            "causes": self.caused.iter().map(|one| self.cause_json(one)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn towards(&self, port: PortId) -> Option<&str> {
+        self.trace.peer(port).map(|peer| self.trace.node(peer))
+    }
+
+    fn traffic(&self, of: Option<Traffic>) -> Value {
+        let name = |node: Option<u32>| node.map(|node| self.trace.node(node));
+        of.map_or(Value::Null, |of| json!({ "src": name(of.src), "dst": name(of.dst) }))
+    }
+
+    fn cause_json(&self, one: &Caused) -> Value {
+        let (kind, ports, node) = match &one.root {
+            Root::Congested(port) => ("congested", vec![*port], port.0),
+            Root::Circle(ports) => ("circle", ports.clone(), ports.first().map_or(0, |port| port.0)),
+            Root::Host(node) => ("host", Vec::new(), *node),
+            Root::Credits(port) => ("credits", vec![*port], port.0),
+            Root::Drained(node) => ("drained", Vec::new(), *node),
+            Root::Before(node) => ("before the trace", Vec::new(), *node),
+        };
+        let names: Vec<String> = ports.iter().map(|&port| self.trace.port_name(port)).collect();
+        let branch = |(way, stopped): (&Vec<Place>, &Stopped)| {
+            let names: Vec<String> = way.iter().map(|place| self.trace.port_name(place.0)).collect();
+            let last = way.last().copied().unwrap_or(((0, 0), None));
+            json!({
+                "way": names, "depth": way.len(), "towards": self.towards(last.0), "of": self.traffic(last.1),
+                "stops": stopped.stops, "stopped_ps": stopped.time.as_ps(), "longest_ps": stopped.longest.as_ps(),
+            })
+        };
+        let host = |(&host, (role, stopped)): (&u32, &(Role, Stopped))| {
+            json!({
+                "host": self.trace.node(host), "role": role.name(), "stops": stopped.stops,
+                "stopped_ps": stopped.time.as_ps(),
+            })
+        };
+        let flow = |(&(flow, reply), (role, waited)): (&Stream, &(Role, Waited))| {
+            json!({
+                "flow": flow, "replies": reply, "role": role.name(), "frames": waited.frames,
+                "waited_ps": waited.time.as_ps(),
+            })
+        };
+        json!({
+            "kind": kind, "node": self.trace.node(node), "ports": names,
+            "towards": ports.first().and_then(|&port| self.towards(port)),
+            "stops": one.all.stops, "stopped_ps": one.all.time.as_ps(), "longest_ps": one.all.longest.as_ps(),
+            "tree": one.tree.iter().map(branch).collect::<Vec<_>>(),
+            "hosts": one.hosts.iter().map(host).collect::<Vec<_>>(),
+            "flows": one.flows.iter().map(flow).collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,149 @@
+//! From a stop to the congested port behind it, switch by switch.
+
+use super::pauses::{Decision, Stop, class_words};
+use super::story::{Story, plural};
+use super::trace::{PortId, Trace};
+use record::trace::{Load, Traffic};
+use std::collections::BTreeSet;
+use units::{Bytes, Time};
+
+/// Who wanted a stop, the egress port where most of what it held waited, and that port's own stop.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'t> {
+    /// Who wanted it.
+    pub cause: &'t Decision,
+    /// Where what it held waited.
+    pub egress: PortId,
+    /// How much of it.
+    load: Load,
+    /// That port was stopped itself, or was to be.
+    pub next: Option<&'t Stop>,
+}
+
+/// What stands behind a stop.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Root {
+    /// A port that nobody stopped.
+    Congested(PortId),
+    /// Ports that wait for each other, in order of their numbers.
+    Circle(Vec<PortId>),
+    /// A host, which has no buffer to fill: its card has gone mad.
+    Host(u32),
+    /// Credits that do not cover rate x round trip of the link of this port, or came late.
+    Credits(PortId),
+    /// A node that wanted it though nothing waited there any more.
+    Drained(u32),
+    /// A node that wanted it before the trace began.
+    Before(u32),
+}
+
+/// Follows a stop to its root.
+pub fn chain<'t>(trace: &'t Trace, stop: &'t Stop) -> (Vec<Step<'t>>, Root) {
+    let mut stop = stop;
+    let mut steps: Vec<Step<'t>> = Vec::new();
+    let mut seen: BTreeSet<(PortId, Option<u8>, Option<Traffic>)> = BTreeSet::new();
+    loop {
+        seen.insert((stop.port, stop.class, stop.of));
+        let Some(cause) = trace.pauses.cause(stop) else {
+            let peer = trace.port(stop.port).map_or(stop.port.0, |port| port.peer);
+            let root = match stop.credit {
+                true => Root::Credits(stop.port),
+                false if trace.is_host(peer) => Root::Host(peer),
+                false => Root::Before(peer),
+            };
+            return (steps, root);
+        };
+        let node = cause.port.0;
+        let Some(&(egress, egress_class, load)) = cause.behind.first() else { return (steps, Root::Drained(node)) };
+        let egress = (node, egress);
+        let until = cause.go.unwrap_or(stop.until).max(cause.at + Time::from_ps(1));
+        let below = cause.of.and_then(|of| trace.pauses.filled_by(egress, of, cause.at, until));
+        let next = below.or_else(|| trace.pauses.of(egress, egress_class, cause.at, until).next());
+        steps.push(Step { cause, egress, load, next });
+        match next {
+            None => return (steps, Root::Congested(egress)),
+            Some(next) if seen.contains(&(next.port, next.class, next.of)) => {
+                let first = steps.iter().position(|step| step.egress == egress).unwrap_or(0);
+                // The first stop of all may be where the circle closes: then every step is part of it.
+                let first = if first + 1 == steps.len() { 0 } else { first + 1 };
+                let mut circle: Vec<PortId> = steps[first..].iter().map(|step| step.egress).collect();
+                circle.sort_unstable();
+                circle.dedup();
+                return (steps, Root::Circle(circle));
+            }
+            Some(next) => stop = next,
+        }
+    }
+}
+
+/// Appends why `stop` happened: from account to congested port, switch by switch, to the root.
+pub fn tell(story: &mut Story, trace: &Trace, stop: &Stop) {
+    let (steps, root) = chain(trace, stop);
+    for (at, step) in steps.iter().enumerate() {
+        decided(story, trace, step.cause, stop.credit);
+        let port = trace.port_towards(step.egress);
+        let waited = match step.cause.of {
+            Some(_) => format!("its output {port} was too full"),
+            None => {
+                let frames: u64 = step.cause.behind.iter().map(|(.., load)| load.frames).sum();
+                let which = match step.load.frames == frames {
+                    true => plural(frames, "frame"),
+                    false => format!("{} of {frames} frames", step.load.frames),
+                };
+                format!("{which} of it waited for {port}")
+            }
+        };
+        match (step.next, &root) {
+            (None, _) => story.because(format!("{waited}, which nobody stopped: that is the congested port")),
+            (Some(_), Root::Circle(_)) if at + 1 == steps.len() => {
+                story.because(format!(
+                    "{waited}, which is stopped by what it stops: a circle, and a deadlock unless it drains"
+                ));
+            }
+            (Some(next), _) => {
+                let how = if next.from <= step.cause.at {
+                    "which was itself stopped"
+                } else {
+                    "busy then, and later itself stopped,"
+                };
+                story.because(format!("{waited}, {how} from {} to {}", next.from, next.until));
+            }
+        }
+    }
+    match root {
+        Root::Congested(_) | Root::Circle(_) => {}
+        Root::Host(host) => story.because(format!("{} told it so, and a host has nothing to fill", trace.node(host))),
+        Root::Credits(port) => story.because(format!(
+            "nothing of it waited at the other end: the credits of {} do not cover its rate x round trip",
+            trace.port_name(port)
+        )),
+        Root::Before(node) => story.because(format!("{} wanted it before the trace began", trace.node(node))),
+        Root::Drained(node) => {
+            let last = steps.last().and_then(|step| step.next).unwrap_or(stop);
+            if let Some(cause) = trace.pauses.cause(last) {
+                decided(story, trace, cause, last.credit);
+            }
+            story.because(format!("nothing of it waited in {} any more", trace.node(node)));
+        }
+    }
+}
+
+/// Who wanted a stop, in words.
+fn decided(story: &mut Story, trace: &Trace, cause: &Decision, credit: bool) {
+    let node = trace.node(cause.port.0);
+    let account = format!("{}{}", trace.port_name(cause.port), class_words(cause.class));
+    let (held, limit) = (Bytes(cause.held), Bytes(cause.limit_bytes));
+    story.because(match cause.of {
+        Some(_) => format!("{node} told it to stop at {}, when {} waited", cause.at, cause.held),
+        None if credit => {
+            format!(
+                "{node} had too few credits to give from {} on: what had come in by {account} held {held} of {limit}",
+                cause.at
+            )
+        }
+        None => format!(
+            "{node} told it to stop at {}: what had come in by {account} held {held}, over its limit of {limit}",
+            cause.at
+        ),
+    });
+}
