@@ -110,6 +110,14 @@ scenarios! {
     TRIM_ECMP = "trim/ecmp.toml";
     /// Flows that begin one after the other.
     TRIM_HARDWARE = "trim/hardware.toml";
+    /// NDP over a fabric.
+    TRIM_FABRIC = "trim/fabric.toml";
+    /// DCTCP over it.
+    TRIM_FABRIC_DCTCP = "trim/fabric-dctcp.toml";
+    /// TCP over it.
+    TRIM_FABRIC_TCP = "trim/fabric-tcp.toml";
+    /// DCQCN and PFC over it.
+    TRIM_FABRIC_DCQCN = "trim/fabric-dcqcn.toml";
     /// Senders at line rate into one port that trims.
     TRIM_OVERLOAD = "trim/overload.toml";
     /// An aggressive flow beside modest ones.

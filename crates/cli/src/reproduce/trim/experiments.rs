@@ -194,6 +194,15 @@ pub static EXPERIMENTS: &[Experiment] = &[
         run: super::spreading,
     },
     Experiment {
+        id: "trim/fabric",
+        title: "NDP beside DCTCP, TCP and DCQCN under PFC: incast, permutation, web search; how full NDP keeps links",
+        source: "question of this project; Handley et al., SIGCOMM 2017, on permutations",
+        seconds: 120,
+        quick_seconds: 5,
+        choices: super::FABRIC_CHOICES,
+        run: super::fabric,
+    },
+    Experiment {
         id: "trim/maxdod",
         title: "the longest recirculation queue, and what it depends on",
         source: "Popa et al., Implementing packet trimming support in hardware, section 6.2",

@@ -4,6 +4,8 @@ mod bench;
 mod closed;
 mod ends;
 mod experiments;
+mod fabric;
+mod filling;
 mod hardware;
 mod overload;
 mod queue;
@@ -15,11 +17,12 @@ use closed::{
 };
 use ends::{ping, spreading};
 pub use experiments::EXPERIMENTS;
+use fabric::fabric;
 use hardware::{second_flow, sharing, who_trims};
 use queue::{longest_queue, speeds};
 use start::{to_few, to_many, to_one, worst_case};
 
-use super::registry::{Choice, TRIM_ECMP, TRIM_HARDWARE, TRIM_NDP, TRIM_PING, TRIM_START};
+use super::registry::{Choice, TRIM_ECMP, TRIM_FABRIC, TRIM_HARDWARE, TRIM_NDP, TRIM_PING, TRIM_START};
 
 /// What the experiments on the start of incasts leave open.
 pub const START_CHOICES: &[Choice] = &[
@@ -62,3 +65,10 @@ pub const PING_CHOICES: &[Choice] =
 /// What the flows from rack to rack leave open.
 pub const ECMP_CHOICES: &[Choice] =
     &[Choice { source: &TRIM_ECMP, key: "fabric.link.delay", alternatives: &["50ns", "2us"] }];
+
+/// What the comparison over a fabric leaves open in NDP.
+pub const FABRIC_CHOICES: &[Choice] = &[
+    Choice { source: &TRIM_FABRIC, key: "switch.queue", alternatives: &["8 packets", "12 packets"] },
+    Choice { source: &TRIM_FABRIC, key: "switch.overload.victim", alternatives: &["arriving"] },
+    Choice { source: &TRIM_FABRIC, key: "host.transport.initial_window", alternatives: &["56", "90"] },
+];

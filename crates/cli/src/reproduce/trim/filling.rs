@@ -1,0 +1,131 @@
+//! How much of their links the hosts of a permutation fill with payload under NDP, by length of frames and window.
+
+use crate::failure::Failure;
+use crate::render::table::{Layout, table};
+use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::registry::TRIM_FABRIC;
+use crate::reproduce::trial::Trial;
+
+const HOSTS: f64 = 128.0;
+const LINE_GBPS: f64 = 100.0;
+/// Header, FCS, preamble and gap of a packet.
+const AROUND_BYTES: f64 = 84.0;
+/// An acknowledgement, and a pull, on the wire.
+const CONTROL_BYTES: f64 = 84.0;
+
+/// Frames of a length, and what there is to say of them.
+#[derive(Clone, Copy, Debug)]
+struct Frames {
+    payload_bytes: u32,
+}
+
+impl Frames {
+    fn length(self) -> u32 {
+        self.payload_bytes + 64
+    }
+    fn wire_bytes(self) -> f64 {
+        f64::from(self.payload_bytes) + AROUND_BYTES
+    }
+    /// What a line carries as payload, in Gbps.
+    fn payload_gbps(self) -> f64 {
+        LINE_GBPS * f64::from(self.payload_bytes) / self.wire_bytes()
+    }
+    /// The most of that which data can get where each packet that comes sends an acknowledgement and a pull back, and hosts
+    /// send as much as they receive.
+    fn ceiling(self) -> f64 {
+        self.wire_bytes() / (self.wire_bytes() + 2.0 * CONTROL_BYTES)
+    }
+    /// Packets that a line of six links of 500 ns holds until the pull for the first is back: what `initial_window = "bdp"`
+    /// takes between pods.
+    fn bdp_packets(self) -> f64 {
+        let ns = |bytes: f64| bytes * 8.0 / LINE_GBPS;
+        let control = ns(CONTROL_BYTES);
+        let round_trip = 6.0 * (ns(self.wire_bytes()) + control + 1000.0) + control;
+        (round_trip / ns(self.wire_bytes())).ceil()
+    }
+}
+
+/// Mean payload of a host in Gbps while all 128 send without end; `window` in packets.
+fn goodput_gbps(trial: &Trial, frames: Frames, window: f64, us: u64, spread: &str) -> Result<f64, Failure> {
+    let transport = format!(
+        "{{ kind = \"ndp\", payload = \"{}B\", initial_window = {} }}",
+        frames.payload_bytes,
+        window.round() as u32
+    );
+    let changes = [
+        ("traffic", "[{ kind = \"permutation\", size = \"endless\", class = 3 }]".to_owned()),
+        ("host.transport", transport),
+        ("routing.spread", spread.to_owned()),
+        // As long to settle as is measured.
+        ("duration", format!("{}us", 2 * us)),
+        ("measure.warm_up", format!("{us}us")),
+        ("record.throughput.every", format!("{us}us")),
+    ];
+    let told = trial.run(&TRIM_FABRIC, &changes)?;
+    Ok(told.total_goodput() * 1e-9 / HOSTS)
+}
+
+/// The part of `trim/fabric` on permutations without end.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn filling(trial: &mut Trial) -> Result<(), Failure> {
+    let payloads: &[u32] = if trial.quick { &[1436, 8936] } else { &[1436, 3936, 8936] };
+    let windows: &[f64] = if trial.quick { &[1.6] } else { &[1.0, 1.25, 1.6, 2.0] };
+    if trial.quick {
+        trial
+            .shortened
+            .push("windows of 1.6 bandwidth-delay products instead of 1 to 2; frames of 1500 and 9000 B".into());
+    }
+    let us = trial.shorten("microseconds of a permutation without end that are measured", 1000, 200);
+    let mut rows = Vec::new();
+    for frames in payloads.iter().map(|&payload_bytes| Frames { payload_bytes }) {
+        for &factor in windows {
+            let window = factor * frames.bdp_packets();
+            let goodput = goodput_gbps(trial, frames, window, us, "path")?;
+            let share = goodput / frames.payload_gbps();
+            let busy = share / frames.ceiling();
+            rows.push(vec![
+                frames.length().to_string(),
+                format!("{factor}"),
+                format!("{window:.0}"),
+                format!("{goodput:.2}"),
+                format!("{:.1}", 100.0 * share),
+                format!("{:.1}", 100.0 * busy),
+            ]);
+            if factor == 1.6 {
+                let of = format!("permutation without end, frames of {} B, queues of 10 packets", frames.length());
+                let name = format!("{of}: payload, of what lines carry of it");
+                let ceiling = 100.0 * frames.ceiling();
+                let note = format!("acknowledgements and pulls leave {ceiling:.2} %; NDP's authors: frames of 9000 B");
+                trial.check(Check::new(name, "%", 100.0 * share, Relation::AtLeast, 90.0, 0.0).note(note));
+                // Half a percent: what arrives early in the time that is measured was answered before.
+                let name = format!("{of}: the same, at most what acknowledgements and pulls leave");
+                trial.check(Check::new(name, "%", 100.0 * share, Relation::AtMost, ceiling, 0.5));
+            }
+        }
+    }
+    trial.show("  permutation without end: payload of a host, Gbps; of what lines carry of it, %; lines with acknowledgements and pulls, %\n");
+    let header = ["frame", "window in BDP", "packets", "payload", "of the line's", "line busy"];
+    trial.show(&table(&header, &rows, 0, Layout::Fixed, 2));
+    let frames = Frames { payload_bytes: 8936 };
+    let share = goodput_gbps(trial, frames, 1.6 * frames.bdp_packets(), us, "flow")? / frames.payload_gbps();
+    let name = "negative control: one path a flow, frames of 9000 B: payload, of what lines carry of it";
+    trial.check(Check::new(name, "%", 100.0 * share, Relation::Below, 75.0, 0.0));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_add_up() {
+        let frames = [1436, 3936, 8936].map(|payload_bytes| Frames { payload_bytes });
+        assert_eq!(frames.map(Frames::length), [1500, 4000, 9000]);
+        // What the program itself takes for a window, `initial_window = "bdp"`.
+        assert_eq!(frames.map(Frames::bdp_packets), [56.0, 25.0, 15.0]);
+        assert!((frames[0].payload_gbps() - 94.474).abs() < 1e-3);
+        assert!((frames[0].ceiling() - 0.9005).abs() < 1e-4);
+    }
+}
