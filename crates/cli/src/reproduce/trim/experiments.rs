@@ -203,6 +203,15 @@ pub static EXPERIMENTS: &[Experiment] = &[
         run: super::fabric,
     },
     Experiment {
+        id: "trim/sensitivity",
+        title: "what goodput and trims of Tofino beside Ideal depend on, and when the difference arises",
+        source: "Popa et al., Implementing packet trimming support in hardware, section 6.2; what it leaves open",
+        seconds: 60,
+        quick_seconds: 4,
+        choices: &[],
+        run: super::sensitivity,
+    },
+    Experiment {
         id: "trim/maxdod",
         title: "the longest recirculation queue, and what it depends on",
         source: "Popa et al., Implementing packet trimming support in hardware, section 6.2",

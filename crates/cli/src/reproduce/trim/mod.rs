@@ -9,6 +9,7 @@ mod filling;
 mod hardware;
 mod overload;
 mod queue;
+mod sensitivity;
 mod start;
 
 use closed::{
@@ -20,6 +21,7 @@ pub use experiments::EXPERIMENTS;
 use fabric::fabric;
 use hardware::{second_flow, sharing, who_trims};
 use queue::{longest_queue, speeds};
+use sensitivity::sensitivity;
 use start::{to_few, to_many, to_one, worst_case};
 
 use super::registry::{Choice, TRIM_ECMP, TRIM_FABRIC, TRIM_HARDWARE, TRIM_NDP, TRIM_PING, TRIM_START};

@@ -1,0 +1,209 @@
+//! What the goodput and the trims of Tofino beside Ideal depend on, and when the difference arises.
+
+use super::bench::{Changes, Switch, join, most_waiting, pairs, unlost};
+use crate::failure::Failure;
+use crate::render::table::{Layout, table};
+use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::registry::TRIM_NDP;
+use crate::reproduce::trial::Trial;
+use units::random::{Stream, purpose};
+
+/// The windows of 1000 packets are sent, twice over with what was trimmed of them, after 243 us.
+const WINDOWS_US: f64 = 250.0;
+const RUN_US: f64 = 500.0;
+/// A recirculation queue that is longer has run away. With 197 frames of 1520 B signals already take as long as the response
+/// to them lasts, 24 us.
+const RUNAWAY: f64 = 1000.0;
+
+/// What one run showed.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// Mean payload of a sender while windows are sent, and after, in Gbps.
+    early: f64,
+    late: f64,
+    trims: f64,
+    queue: f64,
+    wrong: u64,
+}
+
+impl Run {
+    fn goodput(self) -> f64 {
+        (self.early * WINDOWS_US + self.late * (RUN_US - WINDOWS_US)) / RUN_US
+    }
+}
+
+fn run(trial: &Trial, senders: u64, changes: &[Changes]) -> Result<Run, Failure> {
+    let us = |us: f64| format!("{us}us");
+    let watched: Changes = vec![
+        ("duration", us(RUN_US)),
+        ("measure.warm_up", us(WINDOWS_US)),
+        ("record.throughput.every", us(RUN_US - WINDOWS_US)),
+    ];
+    let told = trial.run(&TRIM_NDP, &join(&[changes.concat(), watched]))?;
+    let late = told.total_goodput() * 1e-9 / senders as f64;
+    let payload = told.summary.trims.as_ref().map_or(0, |trims| trims.payload_bytes);
+    let mean = payload as f64 * 8e-3 / RUN_US / senders as f64;
+    let early = (mean * RUN_US - late * (RUN_US - WINDOWS_US)) / WINDOWS_US;
+    let (failed, lost) = unlost(&told.summary);
+    let trims = told.summary.happened.trims as f64;
+    Ok(Run { early, late, trims, queue: most_waiting(&told.summary), wrong: failed + lost })
+}
+
+/// Senders of each pipeline to receivers in another order: who is tied with whom, and who comes first, changes.
+fn shuffled(senders: u64, seed: u64) -> (&'static str, String) {
+    let mut random = Stream::new(seed, 0, purpose("tie order"));
+    let mut all = Vec::new();
+    for first in (0..senders).step_by(16) {
+        let count = (senders - first).min(16);
+        let mut receivers: Vec<u64> = (0..count).collect();
+        for at in (1..receivers.len()).rev() {
+            receivers.swap(at, random.below(at as u64 + 1) as usize);
+        }
+        all.extend(
+            (first..first + count).zip(receivers).map(|(sender, receiver)| format!("[{sender}, {}]", 64 + receiver)),
+        );
+    }
+    ("traffic.0.pairs", format!("[{}]", all.join(", ")))
+}
+
+/// The worst of some runs of one choice.
+#[derive(Clone, Copy, Debug)]
+struct Worst {
+    /// Of the first run with 32 senders.
+    gap_of_32: f64,
+    gap: f64,
+    excess: f64,
+    queue: f64,
+    runaways: u64,
+    runs: u64,
+}
+
+fn worst(trial: &Trial, counts: &[u64], seeds: u64, choice: &Choice) -> Result<Worst, Failure> {
+    let mut worst = Worst { gap_of_32: f64::NAN, gap: 0.0, excess: 0.0, queue: 0.0, runaways: 0, runs: 0 };
+    for &senders in counts {
+        for seed in 1..=(if choice.seeded { seeds } else { 1 }) {
+            let pairs = if choice.ties { shuffled(senders, seed) } else { pairs(senders, 16) };
+            let of = |switch: Switch| {
+                // What is changed of the Tofino's overload would be no key of Ideal's.
+                let own = |key: &str| switch == Switch::Tofino || !key.starts_with("switch.overload");
+                let changes: Changes = choice
+                    .change
+                    .iter()
+                    .filter(|(key, _)| own(key))
+                    .map(|&(key, value)| (key, value.to_owned()))
+                    .collect();
+                run(trial, senders, &[switch.changes(), vec![pairs.clone(), ("seed", seed.to_string())], changes])
+            };
+            let (ideal, ours) = (of(Switch::Ideal)?, of(Switch::Tofino)?);
+            let gap = 100.0 * (ideal.goodput() / ours.goodput() - 1.0);
+            if senders == 32 && seed == 1 {
+                worst.gap_of_32 = gap;
+            }
+            worst.gap = worst.gap.max(gap);
+            worst.excess = worst.excess.max(100.0 * (ours.trims / ideal.trims - 1.0));
+            worst.queue = worst.queue.max(ours.queue);
+            worst.runaways += u64::from(ours.queue > RUNAWAY);
+            worst.runs += 1;
+        }
+    }
+    Ok(worst)
+}
+
+/// One thing that the paper leaves open, otherwise.
+#[derive(Debug)]
+struct Choice {
+    name: &'static str,
+    change: &'static [(&'static str, &'static str)],
+    seeded: bool,
+    ties: bool,
+}
+
+const fn fixed(name: &'static str, change: &'static [(&'static str, &'static str)]) -> Choice {
+    Choice { name, change, seeded: false, ties: false }
+}
+
+static CHOICES: [Choice; 11] = [
+    fixed("as the scenario has it", &[]),
+    fixed("queue 8 packets", &[("switch.queue", "8 packets")]),
+    fixed("queue 12 packets", &[("switch.queue", "12 packets")]),
+    fixed("queue 20 packets", &[("switch.queue", "20 packets")]),
+    fixed("meter burst 1 frame", &[("switch.overload.meter_burst", "1520B")]),
+    fixed("meter burst 16 frames", &[("switch.overload.meter_burst", "24320B")]),
+    fixed("signals act at once", &[("switch.overload.signal_delay", "0s")]),
+    fixed("signals act after 2 us", &[("switch.overload.signal_delay", "2us")]),
+    fixed("pessimistic for 3 us", &[("switch.overload.pessimistic", "3us")]),
+    Choice { name: "other order of ties", change: &[], seeded: true, ties: true },
+    Choice { name: "phases within a frame", change: &[("traffic.0.jitter", "121ns")], seeded: true, ties: false },
+];
+
+/// Runs `trim/sensitivity`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn sensitivity(trial: &mut Trial) -> Result<(), Failure> {
+    let plain = |switch: Switch| run(trial, 32, &[switch.changes(), vec![pairs(32, 16)]]);
+    let (ideal, ours) = (plain(Switch::Ideal)?, plain(Switch::Tofino)?);
+    let rows = [("Ideal", ideal), ("Tofino", ours)]
+        .map(|(name, run)| vec![name.to_owned(), format!("{:.2}", run.early), format!("{:.2}", run.late)]);
+    trial.show("  32 senders: goodput of a sender, Gbps, while windows are sent (250 us) and after\n");
+    trial.show(&table(&["", "windows", "after"], &rows, 1, Layout::Fixed, 2));
+    let name = "32 senders: once the windows are sent, Ideal above Tofino";
+    trial.check(Check::new(name, "%", 100.0 * (ideal.late / ours.late - 1.0), Relation::Equal, 0.0, 1.0));
+    trial.check(Check::exact(
+        "runs with checks failed or frames lost",
+        "",
+        (ideal.wrong + ours.wrong) as f64,
+        Relation::Equal,
+        0.0,
+    ));
+
+    let counts: &[u64] = if trial.quick { &[32] } else { &[31, 32, 33] };
+    let seeds = trial.shorten("seeds of phases and orders of ties", 10, 2);
+    if trial.quick {
+        trial.shortened.push("32 senders instead of 31, 32 and 33".into());
+    }
+    let all: Vec<Worst> =
+        CHOICES.iter().map(|choice| worst(trial, counts, seeds, choice)).collect::<Result<_, Failure>>()?;
+    let row = |(choice, worst): (&Choice, &Worst)| {
+        let Worst { gap, excess, queue, runaways, runs, .. } = worst;
+        vec![
+            choice.name.to_owned(),
+            format!("{gap:.1}"),
+            format!("{excess:.1}"),
+            format!("{queue:.0}"),
+            format!("{runaways} of {runs}"),
+        ]
+    };
+    let rows: Vec<Vec<String>> = CHOICES.iter().zip(&all).map(row).collect();
+    trial.show("  Tofino beside Ideal, the worst of all runs: goodput below, trims above, %; longest recirculation queue, packets; runs in which it\n  exceeds 1000\n");
+    trial.show(&table(&["", "goodput", "trims", "queue", "runs away"], &rows, 1, Layout::Fixed, 2));
+    let of = |name: &str| CHOICES.iter().zip(&all).find(|(choice, _)| choice.name == name).map(|(_, worst)| *worst);
+    let gap = |name: &str| of(name).map_or(f64::NAN, |worst| worst.gap_of_32);
+    for name in ["queue 20 packets", "signals act at once", "pessimistic for 3 us"] {
+        let text =
+            format!("32 senders: pessimistic time over an empty queue is what is lost: {name}: less than as it stands");
+        let check = Check::new(text, "%", gap(name), Relation::Below, gap("as the scenario has it"), 0.0);
+        trial.check(check.note("the other side is measured"));
+    }
+    let name = "negative control: 32 senders: signals act after 2 us: goodput below Ideal's";
+    trial.check(Check::new(name, "%", gap("signals act after 2 us"), Relation::Above, 5.0, 0.0));
+    let queue = of("phases within a frame").map_or(f64::NAN, |worst| worst.queue);
+    let name = "phases within a frame: longest recirculation queue of any run";
+    trial.check_in_full(Check::new(name, "packets", queue, Relation::AtMost, 250.0, 0.0));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shuffled_senders_keep_their_number_at_each_receiver() {
+        let (_, text) = shuffled(33, 7);
+        let count = |receiver: u64| text.matches(&format!(", {receiver}]")).count();
+        assert_eq!(text.matches('[').count() - 1, 33);
+        assert_eq!((64..80).map(count).collect::<Vec<_>>(), [&[3][..], &[2; 15]].concat());
+        assert_ne!(text, shuffled(33, 8).1);
+        assert_ne!(text, pairs(33, 16).1);
+    }
+}
