@@ -106,6 +106,8 @@ scenarios! {
     TRIM_NDP = "trim/ndp.toml";
     /// A ping beside transfers.
     TRIM_PING = "trim/fig13.toml";
+    /// A closed loop of requests beside transfers.
+    TRIM_MEMCACHED = "trim/fig14.toml";
     /// Three flows over three spines.
     TRIM_ECMP = "trim/ecmp.toml";
     /// Flows that begin one after the other.

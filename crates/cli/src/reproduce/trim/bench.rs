@@ -61,6 +61,16 @@ impl Switch {
     }
 }
 
+/// TCP with segments of `mss` over switches that drop at 200 packets; the least and the first timeout.
+pub fn tail_drop(mss: &str, least_timeout: &str, first_timeout: &str) -> Changes {
+    let timeouts = format!("min_rto = \"{least_timeout}\", initial_rto = \"{first_timeout}\"");
+    vec![
+        ("host.transport", format!("{{ kind = \"tcp\", mss = \"{mss}\", {timeouts} }}")),
+        ("switch.overload", "drop".to_owned()),
+        ("switch.queue", "200 packets".to_owned()),
+    ]
+}
+
 /// `senders` senders, sender i to receiver i mod `receivers`; receivers are the hosts behind 64.
 pub fn pairs(senders: u64, receivers: u64) -> (&'static str, String) {
     let pairs: Vec<String> = (0..senders).map(|sender| format!("[{sender}, {}]", 64 + sender % receivers)).collect();

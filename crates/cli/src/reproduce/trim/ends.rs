@@ -1,21 +1,14 @@
 //! What hosts see: a ping beside transfers, and flows over several spines.
 
-use super::bench::{Arrival, Changes, Cut, Seen, join, mean, quantile, range};
+use super::bench::{Arrival, Changes, Cut, Seen, join, mean, quantile, range, tail_drop};
 use crate::failure::Failure;
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::plot::bars;
 use crate::reproduce::registry::{TRIM_ECMP, TRIM_PING};
 use crate::reproduce::trial::Trial;
 
-/// TCP over switches that drop at 200 packets.
-fn tail_drop(mss: &str) -> Changes {
-    vec![
-        // OPEN: the least timeout; 1 ms, so that a run of some ms is not one timeout.
-        ("host.transport", format!("{{ kind = \"tcp\", mss = \"{mss}\", min_rto = \"1ms\", initial_rto = \"1ms\" }}")),
-        ("switch.overload", "drop".to_owned()),
-        ("switch.queue", "200 packets".to_owned()),
-    ]
-}
+/// OPEN: the least timeout; 1 ms, so that a run of some ms is not one timeout.
+const TIMEOUT: &str = "1ms";
 
 /// Delays of the pings that arrived, ascending, in us.
 fn pings(trial: &Trial, changes: &[(&str, String)], busy: bool) -> Result<Vec<f64>, Failure> {
@@ -35,7 +28,7 @@ fn pings(trial: &Trial, changes: &[(&str, String)], busy: bool) -> Result<Vec<f6
 /// # Errors
 /// If the scenario is wrong.
 pub fn ping(trial: &mut Trial) -> Result<(), Failure> {
-    let drop = tail_drop("8936B");
+    let drop = tail_drop("8936B", TIMEOUT, TIMEOUT);
     let runs = [
         ("tail drop, 200 packets", pings(trial, &drop, false)?, pings(trial, &drop, true)?),
         ("trimming, 12 packets", pings(trial, &[], false)?, pings(trial, &[], true)?),
@@ -86,7 +79,7 @@ pub fn spreading(trial: &mut Trial) -> Result<(), Failure> {
                 (key, format!("[[{}, {}]]", src % 8, 8 + (src + at / 8) % 8))
             })
             .collect();
-        let changes = join(&[tail_drop("1460B"), vec![("routing.spread", "flow".to_owned())], hosts]);
+        let changes = join(&[tail_drop("1460B", TIMEOUT, TIMEOUT), vec![("routing.spread", "flow".to_owned())], hosts]);
         let goodputs = three(trial, &changes)?;
         let (least, most) = range(&goodputs);
         halved += u64::from(least < 0.6 * full);

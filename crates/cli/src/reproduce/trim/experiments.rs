@@ -185,6 +185,15 @@ pub static EXPERIMENTS: &[Experiment] = &[
         run: super::ping,
     },
     Experiment {
+        id: "trim/fig14",
+        title: "a closed loop of requests to a busy machine, with tail drop and with trimming",
+        source: "Popa et al., Implementing packet trimming support in hardware, section 6.5, figure 14",
+        seconds: 50,
+        quick_seconds: 4,
+        choices: super::MEMCACHED_CHOICES,
+        run: super::closed_loop,
+    },
+    Experiment {
         id: "trim/ecmp",
         title: "three flows over three spines, by flow and by packet",
         source: "Popa et al., Implementing packet trimming support in hardware, section 6.5",

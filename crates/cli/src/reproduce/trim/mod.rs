@@ -7,6 +7,7 @@ mod experiments;
 mod fabric;
 mod filling;
 mod hardware;
+mod memcached;
 mod overload;
 mod queue;
 mod sensitivity;
@@ -20,11 +21,12 @@ use ends::{ping, spreading};
 pub use experiments::EXPERIMENTS;
 use fabric::fabric;
 use hardware::{second_flow, sharing, who_trims};
+use memcached::closed_loop;
 use queue::{longest_queue, speeds};
 use sensitivity::sensitivity;
 use start::{to_few, to_many, to_one, worst_case};
 
-use super::registry::{Choice, TRIM_ECMP, TRIM_FABRIC, TRIM_HARDWARE, TRIM_NDP, TRIM_PING, TRIM_START};
+use super::registry::{Choice, TRIM_ECMP, TRIM_FABRIC, TRIM_HARDWARE, TRIM_MEMCACHED, TRIM_NDP, TRIM_PING, TRIM_START};
 
 /// What the experiments on the start of incasts leave open.
 pub const START_CHOICES: &[Choice] = &[
@@ -63,6 +65,18 @@ pub const NDP_CHOICES: &[Choice] = &[
 /// What the ping leaves open.
 pub const PING_CHOICES: &[Choice] =
     &[Choice { source: &TRIM_PING, key: "fabric.link.delay", alternatives: &["50ns", "2us"] }];
+
+/// What the closed loop leaves open.
+pub const MEMCACHED_CHOICES: &[Choice] = &[
+    Choice {
+        source: &TRIM_MEMCACHED,
+        key: "traffic.0.service",
+        alternatives: &["10us", "100us", "{ exponential = \"1ms\" }"],
+    },
+    // A `get`, and a `set` of the 100 B keys and 400 B values of older versions.
+    Choice { source: &TRIM_MEMCACHED, key: "traffic.0.request_size", alternatives: &["26B", "516B"] },
+    Choice { source: &TRIM_MEMCACHED, key: "fabric.link.delay", alternatives: &["50ns", "2us"] },
+];
 
 /// What the flows from rack to rack leave open.
 pub const ECMP_CHOICES: &[Choice] =

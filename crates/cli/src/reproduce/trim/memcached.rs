@@ -1,0 +1,172 @@
+//! What a closed loop of requests to a busy machine takes: figure 14.
+
+use super::bench::{Changes, join, tail_drop};
+use crate::failure::Failure;
+use crate::render::numbers::counted;
+use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::plot::bars;
+use crate::reproduce::registry::TRIM_MEMCACHED;
+use crate::reproduce::trial::{Trial, simulation};
+use model::Watcher;
+use model::parameters::Setup;
+use record::flows::FlowRecord;
+use traffic::{Flow, Start};
+use units::Time;
+
+/// Emulated clients. OPEN: the paper does not say how many.
+const CLIENTS: [u32; 3] = [1, 4, 16];
+
+/// Looks at replies, and stops the run when the last has come.
+struct Loop {
+    left: u64,
+}
+
+impl Watcher for Loop {
+    fn flow(&mut self, flow: &FlowRecord) {
+        if flow.traffic == 0 && flow.delivered_ps.is_some() {
+            self.left = self.left.saturating_sub(1);
+        }
+    }
+    fn progress(&mut self, _now: Time, _hops: u64) -> bool {
+        self.left > 0
+    }
+}
+
+/// One benchmark, start to last reply.
+struct Took {
+    /// Requests without a reply, and checks of the run that failed.
+    wrong: u64,
+    seconds: f64,
+    /// Mean of a request, in ms.
+    latency_ms: f64,
+    /// Mean service time.
+    service_us: f64,
+    /// What a request and a reply of one TCP segment each take through the switch where nothing else is.
+    alone_us: f64,
+}
+
+/// TCP's headers with those of Ethernet and IPv4.
+const HEADER_BYTES: u64 = 58;
+
+/// Mean service time of this plan's first entry, and what one request and its reply take alone, in us.
+fn closed_form(setup: &Setup) -> (f64, f64) {
+    let flows: Vec<&Flow> = setup.traffic.flows.iter().filter(|flow| flow.traffic == 0).collect();
+    let Some(link) = setup.fabric.links().first() else { return (f64::NAN, f64::NAN) };
+    let us = |time: Time| time.as_ps() as f64 * 1e-6;
+    let way = |flow: &Flow| {
+        let frame_bytes = (flow.size_bytes + HEADER_BYTES).max(64);
+        2.0 * us(link.rate.serialise(frame_bytes + units::WIRE_OVERHEAD_BYTES) + link.delay)
+    };
+    // Clients do not think, so all that flows wait for is service.
+    let service = |flow: &&Flow| match flow.start {
+        Start::After { delay, .. } => us(delay),
+        Start::At(_) => 0.0,
+    };
+    let replies = flows.len() as f64 / 2.0;
+    let ends = [flows.first(), flows.last()].into_iter().flatten();
+    (flows.iter().map(service).sum::<f64>() / replies, ends.map(|flow| way(flow)).sum())
+}
+
+/// Runs the benchmark; idle without the transfers.
+fn took(trial: &Trial, clients: u32, requests: u64, busy: bool, changes: &Changes) -> Result<Took, Failure> {
+    let own = vec![
+        ("traffic.0.connections", clients.to_string()),
+        ("traffic.0.requests", requests.to_string()),
+        // More than any needs: the run stops with the last reply.
+        ("duration", "200s".to_owned()),
+    ];
+    let mut setup = trial.setup(&TRIM_MEMCACHED, &join(&[own, changes.clone()]))?;
+    if !busy {
+        setup.traffic.flows.retain(|flow| flow.traffic == 0);
+    }
+    let (service_us, alone_us) = closed_form(&setup);
+    // A request and a reply each.
+    let mut watch = Loop { left: 2 * u64::from(clients) * requests };
+    let mut simulation = simulation(setup, &TRIM_MEMCACHED)?;
+    simulation.run(&mut watch);
+    let summary = simulation.finish(&mut watch, false);
+    let told = summary.requests.first().copied().unwrap_or_default();
+    let failed = summary.checks.iter().filter(|check| !check.pass).count() as u64;
+    Ok(Took {
+        wrong: failed + u64::from(clients) * requests - told.answered,
+        seconds: (told.last_ps - told.first_ps) as f64 * 1e-12,
+        latency_ms: told.latency_ns.map_or(f64::NAN, |latency| latency.mean * 1e-6),
+        service_us,
+        alone_us,
+    })
+}
+
+/// Hosts that speak TCP, over switches of one class that drop at 200 packets.
+fn tcp(least_timeout: &str) -> Changes {
+    join(&[tail_drop("8936B", least_timeout, "1s"), vec![("host.reply_class", "3".to_owned())]])
+}
+
+/// Kernel Linux waits 200 ms at least (TCP_RTO_MIN).
+const LINUX: &str = "200ms";
+
+/// Runs `trim/fig14`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn closed_loop(trial: &mut Trial) -> Result<(), Failure> {
+    let requests = trial.shorten("requests of a client", 1000, 100);
+    let (none, linux) = (Vec::new(), tcp(LINUX));
+    let (mut rows, mut wrong) = (Vec::new(), 0);
+    let most_clients = trial.shorten("emulated clients, at most", 16, 4);
+    for clients in CLIENTS.into_iter().filter(|&clients| u64::from(clients) <= most_clients) {
+        let idle = took(trial, clients, requests, false, &linux)?;
+        let dropped = took(trial, clients, requests, true, &linux)?;
+        let quiet = took(trial, clients, requests, false, &none)?;
+        let trimmed = took(trial, clients, requests, true, &none)?;
+        let of = |what: &str| format!("{}: {what}", counted(clients.into(), "client"));
+        if clients == 1 {
+            let name = of("idle: what the network takes of a request, beside a lone frame each way");
+            let ours = idle.latency_ms * 1e3 - idle.service_us;
+            trial.check(Check::new(name, "us", ours, Relation::Equal, idle.alone_us, 0.1));
+        }
+        let baseline = dropped.seconds / idle.seconds;
+        trial.check(Check::new(of("tail drop, busy over idle"), "x", baseline, Relation::Above, 10.0, 0.0));
+        let name = of("trimming, busy over idle: above 1 by at most a tenth of what tail drop is");
+        let (above, most) = (trimmed.seconds / quiet.seconds - 1.0, (baseline - 1.0) / 10.0);
+        let note = "the paper: much smaller; the other side is measured";
+        trial.check(Check::new(name, "x", above, Relation::AtMost, most, 0.0).note(note));
+        wrong += [&idle, &dropped, &quiet, &trimmed].map(|run| run.wrong).iter().sum::<u64>();
+        rows.push((clients.to_string(), [&idle, &dropped, &quiet, &trimmed].map(|run| run.seconds).to_vec()));
+    }
+    let most = rows.iter().map(|row| row.1[1]).fold(0.0, f64::max);
+    trial.show(&format!("  {requests} requests of each client, s: from the first request to the last reply\n"));
+    let names = ["idle, TCP", "busy, tail drop", "idle, NDP", "busy, trimming"];
+    trial.show(&bars("clients", &names, most, &rows));
+    let name = "requests without a reply, checks of the runs failed";
+    trial.check(Check::exact(name, "", wrong as f64, Relation::Equal, 0.0));
+    // What trims must be what helps: a queue as short that drops instead.
+    let short = join(&[linux.clone(), vec![("switch.queue", "12 packets".to_owned())]]);
+    let dropped = took(trial, 4, requests, true, &short)?.seconds / took(trial, 4, requests, false, &short)?.seconds;
+    let name = "negative control: 12 packets without trimming, 4 clients, busy over idle";
+    trial.check(Check::new(name, "x", dropped, Relation::Above, 10.0, 0.0));
+    sensitivity(trial, requests)
+}
+
+/// How far the ratio depends on what the paper does not say.
+fn sensitivity(trial: &mut Trial, requests: u64) -> Result<(), Failure> {
+    let eqds = vec![("host.transport", "{ kind = \"eqds\", payload = \"8936B\" }".to_owned())];
+    let mut rows = Vec::new();
+    let settings = [
+        ("as above", Vec::new(), LINUX),
+        ("service 10 us", vec![("traffic.0.service", "10us".to_owned())], LINUX),
+        ("exponential", vec![("traffic.0.service", "{ exponential = \"1ms\" }".to_owned())], LINUX),
+        ("RTO >= 1 ms", Vec::new(), "1ms"),
+    ];
+    for (name, changes, least_timeout) in settings {
+        let latency = |base: Changes, busy: bool| {
+            took(trial, 4, requests, busy, &join(&[base, changes.clone()])).map(|run| run.latency_ms)
+        };
+        let idle = latency(tcp(least_timeout), false)?;
+        let busy = [latency(tcp(least_timeout), true)?, latency(Vec::new(), true)?, latency(eqds.clone(), true)?];
+        rows.push((name.to_owned(), [idle].into_iter().chain(busy).collect::<Vec<f64>>()));
+    }
+    trial.show("  mean latency of a request of four clients, ms\n");
+    let most = rows.iter().map(|row| row.1[1]).fold(0.0, f64::max);
+    trial.show(&bars("", &["idle, TCP", "tail drop", "trimming, NDP", "trimming, EQDS"], most, &rows));
+    Ok(())
+}
