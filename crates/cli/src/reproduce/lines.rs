@@ -1,25 +1,83 @@
-//! Pictures of curves over time: one panel, a line for each series.
+//! Pictures of curves: panels side by side, each with a line for each series.
 
 use std::fmt::Write as _;
 
-const WIDTH: f64 = 560.0;
-const HEIGHT: f64 = 260.0;
-const MARGIN: f64 = 56.0;
+/// Widths of a panel that stands alone, and of one among several.
+const WIDTHS: [f64; 2] = [560.0, 300.0];
+const HEIGHT: f64 = 240.0;
+const LEFT: f64 = 70.0;
+const TOP: f64 = 30.0;
+const BOTTOM: f64 = 44.0;
+const RIGHT: f64 = 16.0;
+/// A row of the legend.
+const ROW: f64 = 16.0;
 
 const STYLE: &str = "\
-.lines{background:#fff;font-family:system-ui,sans-serif;font-size:11px}\
-.lines .grid{stroke:#c9ced6}.lines .axis{stroke:#5b6472;fill:none}.lines polyline{fill:none;stroke-width:1.5}\
-.lines text{fill:#1b1f26}.s0{stroke:#2f5fae}.s1{stroke:#c2571a}.s2{stroke:#3c8a3f}.s3{stroke:#8a4fb0}\
+.lines{background:#fff;font-family:system-ui,sans-serif;font-size:12px}\
+.lines .grid{stroke:#c9ced6;stroke-width:.5}.lines .axis{stroke:#5b6472;fill:none}\
+.lines polyline,.lines .key{fill:none;stroke-width:1.5}.lines .span{fill:none;stroke-width:6}\
+.lines text{fill:#1b1f26}\
+.lines .s0{stroke:#2f5fae}.lines .s1{stroke:#c2571a}.lines .s2{stroke:#3c8a3f}.lines .s3{stroke:#8a4fb0}\
+.lines polyline.s1,.lines .key.s1{stroke-dasharray:7 3}.lines polyline.s2,.lines .key.s2{stroke-dasharray:2 2}\
+.lines polyline.s3,.lines .key.s3{stroke-dasharray:8 3 2 3}\
+.lines circle{stroke:none}.lines circle.s0{fill:#2f5fae}.lines circle.s1{fill:#c2571a}\
+.lines circle.s2{fill:#3c8a3f}.lines circle.s3{fill:#8a4fb0}\
 @media(prefers-color-scheme:dark){.lines{background:#14171c}.lines .grid{stroke:#333a45}.lines .axis{stroke:#8a94a3}\
-.lines text{fill:#e6e9ee}.s0{stroke:#7fa8ea}.s1{stroke:#f0965f}.s2{stroke:#7cc77f}.s3{stroke:#c79ae6}}";
+.lines text{fill:#e6e9ee}.lines .s0{stroke:#7fa8ea}.lines .s1{stroke:#f0965f}.lines .s2{stroke:#7cc77f}\
+.lines .s3{stroke:#c79ae6}.lines circle.s0{fill:#7fa8ea}.lines circle.s1{fill:#f0965f}\
+.lines circle.s2{fill:#7cc77f}.lines circle.s3{fill:#c79ae6}}";
 
-/// A curve.
+/// How the points of a series are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Joined.
+    Curve,
+    /// Joined, with a dot at each: few points, measured.
+    Points,
+    /// A dot each.
+    Dots,
+    /// Two by two, from the first to the second: periods.
+    Spans,
+}
+
+/// A series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// Its name in the legend.
     pub name: String,
-    /// Its points, by ascending time; none below 0.
+    /// Its points, by ascending x; none below 0.
     pub points: Vec<(f64, f64)>,
+    /// How they are drawn.
+    pub mark: Mark,
+}
+
+impl Line {
+    /// A curve.
+    pub fn curve(name: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
+        Line { name: name.into(), points, mark: Mark::Curve }
+    }
+}
+
+/// How values become heights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// From 0.
+    Linear,
+    /// From a power of ten to another; what is not above 0 is left out.
+    Logarithmic,
+}
+
+/// Two axes and what is drawn between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// What goes to the right, with its unit.
+    pub x: &'static str,
+    /// What goes up, with its unit.
+    pub y: &'static str,
+    /// How it goes up.
+    pub scale: Scale,
+    /// The series, at most four to be told apart.
+    pub lines: Vec<Line>,
 }
 
 /// A round number at or above `most`: 1, 2 or 5 times a power of ten.
@@ -28,70 +86,202 @@ fn round_up(most: f64) -> f64 {
     [1.0, 2.0, 5.0, 10.0].map(|step| step * power).into_iter().find(|&round| round >= most).unwrap_or(most)
 }
 
-/// Draws `lines` over the time in seconds; `unit` is that of their values.
-pub fn svg(title: &str, unit: &str, lines: &[Line]) -> String {
-    let points = || lines.iter().flat_map(|line| &line.points);
-    let (x_most, y_most) = points().fold((0.0f64, 0.0f64), |(x, y), point| (x.max(point.0), y.max(point.1)));
-    let (x_most, y_most) = (x_most.max(1e-9), round_up(y_most));
-    let (left, bottom) = (MARGIN, MARGIN + HEIGHT);
-    let (width, height) = (WIDTH + 2.0 * MARGIN, HEIGHT + 2.0 * MARGIN);
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"lines\" role=\"img\" viewBox=\"0 0 {width} {height}\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n<text x=\"{left}\" y=\"20\">{title}</text>\n"
-    );
-    // Writing to a String cannot fail.
-    for step in 0..=5 {
-        let share = f64::from(step) / 5.0;
-        let (x, y) = (left + share * WIDTH, bottom - share * HEIGHT);
-        let _ = writeln!(out, "<path class=\"grid\" d=\"M{left} {y:.1}H{:.1}\"/>", left + WIDTH);
-        let _ = writeln!(
-            out,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-            left - 6.0,
-            y + 4.0,
-            share * y_most
-        );
-        let _ = writeln!(
-            out,
-            "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{:.2}</text>",
-            bottom + 16.0,
-            share * x_most
-        );
+/// Values along so many pixels.
+struct Axis {
+    scale: Scale,
+    /// For a logarithmic axis the power of ten.
+    first: f64,
+    last: f64,
+    /// From tick to tick; on a logarithmic axis in powers of ten.
+    step: f64,
+    length: f64,
+}
+
+impl Axis {
+    /// Over these values; a linear axis ends with its greatest value or, `rounded`, with a tick.
+    fn over(values: impl Iterator<Item = f64>, scale: Scale, rounded: bool, length: f64) -> Axis {
+        let (least, most) = values
+            .filter(|&value| value > 0.0)
+            .fold((f64::INFINITY, 0.0f64), |(a, b), value| (a.min(value), b.max(value)));
+        match scale {
+            Scale::Logarithmic if most > 0.0 => {
+                let (first, last) = (libm::floor(libm::log10(least)), libm::ceil(libm::log10(most)));
+                Axis { scale, first, last: last.max(first + 1.0), step: 1.0, length }
+            }
+            _ => {
+                let most = if most > 0.0 { most } else { 1.0 };
+                let step = round_up(most / 6.0);
+                // A greatest value that is a tick but for its last bit stays one.
+                let last = if rounded { libm::ceil(most / step - 1e-9) * step } else { most };
+                Axis { scale: Scale::Linear, first: 0.0, last, step, length }
+            }
+        }
     }
-    let _ = writeln!(out, "<path class=\"axis\" d=\"M{left} {MARGIN}V{bottom}H{:.1}\"/>", left + WIDTH);
-    let _ = writeln!(out, "<text x=\"{left}\" y=\"{:.1}\">{unit}</text>", MARGIN - 8.0);
-    let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">s</text>", left + WIDTH, bottom + 32.0);
-    for (index, line) in lines.iter().enumerate() {
-        let place =
-            |&(x, y): &(f64, f64)| format!("{:.1},{:.1}", left + x / x_most * WIDTH, bottom - y / y_most * HEIGHT);
-        let places: Vec<String> = line.points.iter().map(place).collect();
-        let class = index % 4;
-        let _ = writeln!(out, "<polyline class=\"s{class}\" points=\"{}\"/>", places.join(" "));
-        let at = left + 130.0 * index as f64 + 60.0;
-        let _ = writeln!(out, "<path class=\"s{class}\" d=\"M{at} {:.1}h20\"/>", MARGIN - 12.0);
-        let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>", at + 26.0, MARGIN - 8.0, line.name);
+
+    /// How far along; `None` for what a logarithmic axis has not.
+    fn at(&self, value: f64) -> Option<f64> {
+        let value = match self.scale {
+            Scale::Linear => value,
+            Scale::Logarithmic if value > 0.0 => libm::log10(value),
+            Scale::Logarithmic => return None,
+        };
+        Some((value - self.first) / (self.last - self.first) * self.length)
+    }
+
+    /// How far along each tick is, and its label.
+    fn ticks(&self) -> impl Iterator<Item = (f64, String)> + '_ {
+        let count = libm::floor((self.last - self.first) / self.step + 1e-9) as u32;
+        let digits = libm::ceil(-libm::log10(self.step)).max(0.0) as usize;
+        (0..=count).map(move |tick| {
+            let value = self.first + f64::from(tick) * self.step;
+            let label = match self.scale {
+                Scale::Linear => format!("{value:.digits$}"),
+                Scale::Logarithmic => libm::pow(10.0, value).to_string(),
+            };
+            ((value - self.first) / (self.last - self.first) * self.length, label)
+        })
+    }
+}
+
+/// Where the entries of the legend stand: how far right, and in which row; none for a single series.
+fn legend(lines: &[Line], width: f64) -> Vec<(f64, u32)> {
+    let mut at = (0.0, 0);
+    let place = |line: &Line| {
+        let needs = 42.0 + 7.0 * line.name.chars().count() as f64;
+        if at.0 > 0.0 && at.0 + needs > width {
+            at = (0.0, at.1 + 1);
+        }
+        let here = at;
+        at.0 += needs;
+        here
+    };
+    if lines.len() > 1 { lines.iter().map(place).collect() } else { Vec::new() }
+}
+
+/// Draws the panels side by side.
+pub fn svg(title: &str, panels: &[Panel]) -> String {
+    let panel_width = WIDTHS[usize::from(panels.len() > 1)];
+    let rows = |panel: &Panel| legend(&panel.lines, panel_width).last().map_or(0, |last| last.1 + 1);
+    let top = TOP + ROW * f64::from(panels.iter().map(rows).max().unwrap_or(0));
+    let width = panels.len() as f64 * (LEFT + panel_width + RIGHT);
+    let height = top + HEIGHT + BOTTOM;
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"lines\" role=\"img\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\">\n<title>{title}</title>\n<style>{STYLE}</style>\n\
+         <text x=\"{LEFT}\" y=\"18\">{title}</text>\n"
+    );
+    for (at, panel) in panels.iter().enumerate() {
+        let left = at as f64 * (LEFT + panel_width + RIGHT) + LEFT;
+        draw(&mut out, panel, (left, top), panel_width);
     }
     out + "</svg>\n"
+}
+
+fn draw(out: &mut String, panel: &Panel, (left, top): (f64, f64), width: f64) {
+    let bottom = top + HEIGHT;
+    let points = || panel.lines.iter().flat_map(|line| &line.points);
+    let x_axis = Axis::over(points().map(|point| point.0), Scale::Linear, false, width);
+    let y_axis = Axis::over(points().map(|point| point.1), panel.scale, true, HEIGHT);
+    // Writing to a String cannot fail.
+    for (at, label) in x_axis.ticks() {
+        let (x, below) = (left + at, bottom + 16.0);
+        let _ = writeln!(out, "<path class=\"grid\" d=\"M{x:.1} {bottom}V{top}\"/>");
+        let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{below}\" text-anchor=\"middle\">{label}</text>");
+    }
+    for (at, label) in y_axis.ticks() {
+        let (x, y) = (left - 6.0, bottom - at);
+        let _ = writeln!(out, "<path class=\"grid\" d=\"M{left} {y:.1}h{width}\"/>");
+        let _ = writeln!(out, "<text x=\"{x}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>", y + 4.0);
+    }
+    let _ = writeln!(out, "<path class=\"axis\" d=\"M{left} {top}V{bottom}h{width}\"/>");
+    let (middle, below) = (left + width / 2.0, bottom + 34.0);
+    let _ = writeln!(out, "<text x=\"{middle}\" y=\"{below}\" text-anchor=\"middle\">{}</text>", panel.x);
+    let (x, y) = (left - 54.0, top + HEIGHT / 2.0);
+    let turned = format!("x=\"{x}\" y=\"{y}\" transform=\"rotate(-90 {x} {y})\" text-anchor=\"middle\"");
+    let _ = writeln!(out, "<text {turned}>{}</text>", panel.y);
+    for (index, line) in panel.lines.iter().enumerate() {
+        let class = format!("s{}", index % 4);
+        let place = |&(x, y): &(f64, f64)| Some((left + x_axis.at(x)?, bottom - y_axis.at(y)?));
+        let places: Vec<(f64, f64)> = line.points.iter().filter_map(place).collect();
+        if matches!(line.mark, Mark::Curve | Mark::Points) {
+            let places: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+            let _ = writeln!(out, "<polyline class=\"{class}\" points=\"{}\"/>", places.join(" "));
+        }
+        if matches!(line.mark, Mark::Points | Mark::Dots) {
+            let radius = if line.mark == Mark::Dots { 1.5 } else { 2.5 };
+            for (x, y) in &places {
+                let _ = writeln!(out, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>");
+            }
+        }
+        if line.mark == Mark::Spans {
+            for span in places.chunks_exact(2) {
+                let ((x, y), end) = (span[0], span[1].0);
+                let _ = writeln!(out, "<path class=\"span {class}\" d=\"M{x:.1} {y:.1}H{end:.1}\"/>");
+            }
+        }
+    }
+    for ((index, line), (at, row)) in panel.lines.iter().enumerate().zip(legend(&panel.lines, width)) {
+        let (x, y) = (left + at, TOP + ROW * f64::from(row) + 2.0);
+        let class = index % 4;
+        if line.mark == Mark::Dots {
+            let _ = writeln!(out, "<circle class=\"s{class}\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3\"/>", x + 11.0);
+        } else {
+            let _ = writeln!(out, "<path class=\"key s{class}\" d=\"M{x:.1} {y:.1}h22\"/>");
+        }
+        let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>", x + 27.0, y + 4.0, line.name);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn panel(scale: Scale, mark: Mark) -> Panel {
+        let line = |name: &str, points: &[(f64, f64)]| Line { name: name.to_owned(), points: points.to_vec(), mark };
+        let lines = vec![line("a", &[(0.0, 0.0), (1.0, 37.0)]), line("b", &[(0.5, 12.0), (2.0, 3.0)])];
+        Panel { x: "time, s", y: "rate, Mbps", scale, lines }
+    }
+
     #[test]
-    fn curves_stay_within_their_frame() {
-        let line = |name: &str, points: &[(f64, f64)]| Line { name: name.to_owned(), points: points.to_vec() };
-        let text = svg("t", "Mbps", &[line("a", &[(0.0, 0.0), (1.0, 37.0)]), line("b", &[(0.5, 12.0), (2.0, 3.0)])]);
+    fn everything_stays_within_its_frame() {
+        let text = svg("t", &[panel(Scale::Linear, Mark::Points), panel(Scale::Logarithmic, Mark::Points)]);
         let curves: Vec<&str> = text.lines().filter(|text| text.starts_with("<polyline")).collect();
-        assert_eq!(curves.len(), 2);
-        for curve in curves {
+        assert_eq!(curves.len(), 4);
+        for (at, curve) in curves.iter().enumerate() {
+            let left = LEFT + (at / 2) as f64 * (LEFT + WIDTHS[1] + RIGHT);
             let points = curve.split_once("points=\"").unwrap().1.trim_end_matches("\"/>");
             for point in points.split(' ') {
                 let (x, y) = point.split_once(',').unwrap();
                 let (x, y): (f64, f64) = (x.parse().unwrap(), y.parse().unwrap());
-                assert!((MARGIN..=MARGIN + WIDTH).contains(&x) && (MARGIN..=MARGIN + HEIGHT).contains(&y), "{point}");
+                assert!((left..=left + WIDTHS[1]).contains(&x), "{point}");
+                assert!((TOP + ROW..=TOP + ROW + HEIGHT).contains(&y), "{point}");
             }
         }
+        // A value of 0 has no place on a logarithmic axis.
+        assert_eq!(text.matches("<circle").count(), 7);
+    }
+
+    #[test]
+    fn ticks_are_round_and_end_the_axis_that_is_rounded() {
         assert_eq!([37.0, 1.0, 0.03, 600.0].map(round_up), [50.0, 1.0, 0.05, 1000.0]);
+        let labels = |values: &[f64], scale, rounded| {
+            let axis = Axis::over(values.iter().copied(), scale, rounded, 100.0);
+            axis.ticks().map(|(_, label)| label).collect::<Vec<String>>()
+        };
+        assert_eq!(labels(&[37.0], Scale::Linear, true), ["0", "10", "20", "30", "40"]);
+        assert_eq!(labels(&[37.0], Scale::Linear, false), ["0", "10", "20", "30"]);
+        assert_eq!(labels(&[1.0], Scale::Linear, true), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(labels(&[30.0, 12_000.0, 0.0], Scale::Logarithmic, true), ["10", "100", "1000", "10000", "100000"]);
+        assert_eq!(labels(&[], Scale::Linear, true).first().unwrap(), "0.0");
+    }
+
+    #[test]
+    fn spans_go_from_one_point_to_the_next_and_names_wrap() {
+        let mut panel = panel(Scale::Linear, Mark::Spans);
+        panel.lines[0].points = vec![(0.0, 1.0), (0.5, 1.0), (1.0, 2.0), (2.0, 2.0)];
+        assert_eq!(svg("t", &[panel.clone()]).matches("class=\"span s0\"").count(), 2);
+        panel.lines[1].name = "x".repeat(80);
+        assert_eq!(legend(&panel.lines, WIDTHS[0]), [(0.0, 0), (0.0, 1)]);
+        assert_eq!(legend(&panel.lines[..1], WIDTHS[0]), []);
     }
 }

@@ -4,7 +4,7 @@ use super::series::{DROP_TAIL, SIMPLE, Series, over_time, picture};
 use crate::failure::Failure;
 use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::lines::{Line, svg};
+use crate::reproduce::lines::{Line, Panel, Scale, svg};
 use crate::reproduce::registry::{Choice, FLORAX_FIG3};
 use crate::reproduce::trial::Trial;
 use units::{Time, WIRE_OVERHEAD_BYTES};
@@ -183,10 +183,11 @@ fn throughput(trial: &mut Trial, figure: u8, choose: fn(&Three) -> &Series) -> R
             let from = step * number;
             ((from + step).as_secs_f64(), run.mbps(entry, from, from + step))
         };
-        Line { name: name.to_owned(), points: (0..duration.as_ps() / step.as_ps()).map(at).collect() }
+        Line::curve(name, (0..duration.as_ps() / step.as_ps()).map(at).collect())
     };
     let title = format!("figure {figure}: throughput over pieces of 50 ms");
-    let picture = svg(&title, "Mbps", &[line("flow 4 (TCP)", 3), line("flow 5 (UDP)", 4)]);
+    let lines = vec![line("flow 4 (TCP)", 3), line("flow 5 (UDP)", 4)];
+    let picture = svg(&title, &[Panel { x: "time, s", y: "Mbps", scale: Scale::Linear, lines }]);
     trial.plots.push((format!("florax-fig{figure}"), picture));
     let step = Time::from_ms(500);
     let mut rows = Vec::new();

@@ -1,7 +1,7 @@
 //! Runs of which payload is told over time.
 
 use crate::failure::Failure;
-use crate::reproduce::lines::{Line, svg};
+use crate::reproduce::lines::{Line, Panel, Scale, svg};
 use crate::reproduce::plot::bars;
 use crate::reproduce::registry::Source;
 use crate::reproduce::trial::{Trial, simulation};
@@ -138,7 +138,7 @@ impl Series {
 /// A picture over time: what each run says of `entry` in each piece of `step`.
 pub fn picture(
     trial: &mut Trial,
-    (name, title, unit): (&str, &str, &str),
+    (name, title, unit): (&str, &str, &'static str),
     runs: &[(&str, &Series)],
     until: Time,
     step: Time,
@@ -152,9 +152,9 @@ pub fn picture(
         };
         (0..steps).map(point).collect()
     };
-    let lines: Vec<Line> =
-        runs.iter().map(|(name, run)| Line { name: (*name).to_owned(), points: curve(run) }).collect();
-    trial.plots.push((name.to_owned(), svg(title, unit, &lines)));
+    let lines = runs.iter().map(|(name, run)| Line::curve(*name, curve(run))).collect();
+    let panel = Panel { x: "time, s", y: unit, scale: Scale::Linear, lines };
+    trial.plots.push((name.to_owned(), svg(title, &[panel])));
 }
 
 /// Rows of a plot over time: what each run says of `entry` in each piece of `step`.

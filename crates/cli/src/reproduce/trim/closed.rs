@@ -1,28 +1,33 @@
-//! With NDP behind the switch: figures 6 to 9.
+//! With NDP behind the switch: figures 6 and 7.
 
-use super::bench::{Changes, Switch, inside, join, mean, most_waiting, pairs, range, unlost};
+use super::bench::{Seen, Switch, inside, join, mean, most_waiting, pairs, range, unlost};
+use super::pictures::{leave, measured, periods};
 use crate::failure::Failure;
 use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::lines::{Panel, Scale};
 use crate::reproduce::plot::bars;
 use crate::reproduce::registry::TRIM_NDP;
 use crate::reproduce::trial::{Told, Trial};
 
 /// What one run with NDP showed.
 #[derive(Debug)]
-struct Run {
+pub struct Run {
     told: Told,
     /// Of each sender, in Gbps.
     goodputs: Vec<f64>,
 }
 
 impl Run {
-    fn goodput(&self) -> f64 {
+    /// Mean of the senders, in Gbps.
+    pub fn goodput(&self) -> f64 {
         mean(&self.goodputs)
     }
-    fn trims(&self) -> f64 {
+    /// Packets trimmed.
+    pub fn trims(&self) -> f64 {
         self.told.summary.happened.trims as f64
     }
-    fn queue(&self) -> f64 {
+    /// The longest recirculation queue, in packets.
+    pub fn queue(&self) -> f64 {
         most_waiting(&self.told.summary)
     }
     /// Checks of the run failed, and frames lost.
@@ -33,7 +38,10 @@ impl Run {
 }
 
 /// Senders that begin with 1000 packets each, sender i to receiver i mod 16, each a traffic entry of its own.
-fn run(trial: &Trial, senders: u64, switch: Switch, changes: &[(&'static str, String)]) -> Result<Run, Failure> {
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn run(trial: &Trial, senders: u64, switch: Switch, changes: &[(&'static str, String)]) -> Result<Run, Failure> {
     let changes = join(&[switch.changes(), vec![pairs(senders, 16)], changes.to_vec()]);
     let mut setup = trial.setup(&TRIM_NDP, &changes)?;
     for (at, flow) in setup.traffic.flows.iter_mut().enumerate() {
@@ -46,7 +54,7 @@ fn run(trial: &Trial, senders: u64, switch: Switch, changes: &[(&'static str, St
 }
 
 /// How far above `other`, in %; 0 above nothing.
-fn above(ours: f64, other: f64) -> f64 {
+pub fn above(ours: f64, other: f64) -> f64 {
     if other == 0.0 { if ours == 0.0 { 0.0 } else { f64::INFINITY } } else { 100.0 * (ours / other - 1.0) }
 }
 
@@ -59,7 +67,33 @@ fn compare(trial: &mut Trial) -> Result<Vec<(u64, Run, Run)>, Failure> {
         .collect()
 }
 
-fn nothing_lost<'a>(trial: &mut Trial, runs: impl Iterator<Item = &'a Run>) {
+/// A picture of one quantity over the number of senders.
+fn by_senders(
+    trial: &mut Trial,
+    name: &str,
+    (title, y): (&str, &'static str),
+    all: &[(u64, Run, Run)],
+    of: fn(&Run) -> f64,
+) {
+    let ideal = all.iter().map(|(count, ideal, _)| (*count as f64, of(ideal))).collect();
+    let tofino = all.iter().map(|(count, _, tofino)| (*count as f64, of(tofino))).collect();
+    let series = vec![("Ideal".to_owned(), ideal), ("Tofino".to_owned(), tofino)];
+    leave(trial, name, title, &[measured("senders", y, Scale::Linear, series)]);
+}
+
+/// A picture of the periods in which pipelines are pessimistic about ports, of a run of its own.
+fn draw_periods(trial: &mut Trial, name: &str, senders: u64) -> Result<(), Failure> {
+    // Signals are of ports: the packets of one flow are enough to look at.
+    let seen = Seen::of(trial, &TRIM_NDP, &join(&[Switch::Tofino.changes(), vec![pairs(senders, 16)]]), &[0])?;
+    // The scenario's response, as `trim/ndp.toml` leaves it.
+    let lines = vec![periods(&seen.signals, 64, 6.0)];
+    let panel = Panel { x: "time, us", y: "receiver", scale: Scale::Linear, lines };
+    leave(trial, name, &format!("{senders} senders: when pipelines are pessimistic about a receiver's port"), &[panel]);
+    Ok(())
+}
+
+/// That checks of the runs hold, and that none of them lost a frame.
+pub fn nothing_lost<'a>(trial: &mut Trial, runs: impl Iterator<Item = &'a Run>) {
     let wrong: u64 = runs.map(Run::wrong).sum();
     trial.check(Check::exact("checks of the runs failed, frames lost", "", wrong as f64, Relation::Equal, 0.0));
 }
@@ -73,6 +107,7 @@ pub fn goodput(trial: &mut Trial) -> Result<(), Failure> {
     trial.show("  mean goodput of a sender, Gbps\n");
     let row = |(count, ideal, tofino): &(u64, Run, Run)| (count.to_string(), vec![ideal.goodput(), tofino.goodput()]);
     trial.show(&bars("senders", &["Ideal", "Tofino"], 100.0, &all.iter().map(row).collect::<Vec<_>>()));
+    by_senders(trial, "fig6a", ("mean goodput of a sender", "goodput, Gbps"), &all, Run::goodput);
     let worst = all.iter().map(|(_, ideal, tofino)| above(ideal.goodput(), tofino.goodput())).fold(0.0, f64::max);
     let name = "Ideal above Tofino, the most at any number of senders";
     trial.check(Check::new(name, "%", worst, Relation::AtMost, 5.0, 0.0));
@@ -94,6 +129,7 @@ pub fn trims(trial: &mut Trial) -> Result<(), Failure> {
     trial.show("  packets trimmed\n");
     let row = |(count, ideal, tofino): &(u64, Run, Run)| (count.to_string(), vec![ideal.trims(), tofino.trims()]);
     trial.show(&bars("senders", &["Ideal", "Tofino"], 70_000.0, &all.iter().map(row).collect::<Vec<_>>()));
+    by_senders(trial, "fig6b", ("packets trimmed", "packets"), &all, Run::trims);
     let excess: Vec<(u64, f64)> = all
         .iter()
         .filter(|(_, ideal, _)| ideal.trims() > 0.0)
@@ -145,6 +181,7 @@ pub fn eighteen(trial: &mut Trial) -> Result<(), Failure> {
     let name = "ports 1 and 2: time in pessimistic mode";
     trial.check(Check::new(name, "%", share, Relation::AtMost, 25.0, 0.0).note("of the run"));
     nothing_lost(trial, std::iter::once(&told));
+    draw_periods(trial, "fig7a", 18)?;
     let fewer = run(trial, 17, Switch::Tofino, &[])?;
     let name = "17 senders: longest recirculation queue: none builds up";
     trial.check(Check::new(name, "packets", fewer.queue(), Relation::AtMost, 1.0, 0.0));
@@ -175,6 +212,7 @@ pub fn thirty_two(trial: &mut Trial) -> Result<(), Failure> {
         );
     }
     nothing_lost(trial, std::iter::once(&told));
+    draw_periods(trial, "fig7b", 32)?;
     let deaf = run(trial, 32, Switch::Dod, &[])?;
     let name = "negative control: without signals: longest recirculation queue";
     trial.check(Check::new(name, "packets", deaf.queue(), Relation::Above, 1_000.0, 0.0));
@@ -194,188 +232,9 @@ pub fn sixty_four(trial: &mut Trial) -> Result<(), Failure> {
     let name = "time of a port in pessimistic mode, of the first 121.6 us: least";
     trial.check(Check::new(name, "%", 100.0 * least, Relation::AtLeast, 100.0, 5.0));
     nothing_lost(trial, std::iter::once(&told));
+    draw_periods(trial, "fig7c", 64)?;
     let one = run(trial, 64, Switch::Dod, &[])?;
     let name = "negative control: without signals: longest recirculation queue";
     trial.check(Check::new(name, "packets", one.queue(), Relation::AtLeast, 10_000.0, 0.0));
-    Ok(())
-}
-
-/// A response of `us` that keeps the paper's ratio of pessimistic to half time, 6 to 18.
-fn response(us: f64) -> Changes {
-    let ns = |us: f64| format!("{}ns", (us * 1e3).round() as u64);
-    vec![("switch.overload.pessimistic", ns(us)), ("switch.overload.half", ns(3.0 * us))]
-}
-
-/// Responses that are tried, in us.
-fn responses(trial: &mut Trial) -> Vec<f64> {
-    if trial.quick {
-        trial.shortened.push("responses: 0, 1, 3, 6, 12 and 30 us instead of every one from 0 to 30".to_owned());
-        vec![0.0, 1.0, 3.0, 6.0, 12.0, 30.0]
-    } else {
-        let fine = (0..8).map(|half| f64::from(half) * 0.5);
-        fine.chain((4..=30).map(f64::from)).collect()
-    }
-}
-
-/// Goodput, trims and longest queue over the response.
-fn over_responses(trial: &mut Trial, senders: u64, more: fn(f64) -> Changes) -> Result<Vec<(f64, Run)>, Failure> {
-    let responses = responses(trial);
-    let runs: Vec<(f64, Run)> = responses
-        .into_iter()
-        .map(|us| Ok((us, run(trial, senders, Switch::Tofino, &more(us))?)))
-        .collect::<Result<_, Failure>>()?;
-    trial.show(&format!(
-        "  {senders} senders, by response in us: goodput (Gbps), trims (thousands), longest queue (hundreds)\n"
-    ));
-    let row = |(us, run): &(f64, Run)| (us.to_string(), vec![run.goodput(), run.trims() / 1e3, run.queue() / 1e2]);
-    let rows: Vec<(String, Vec<f64>)> = runs.iter().map(row).collect();
-    trial.show(&bars("us", &["goodput", "trims", "queue"], 110.0, &rows));
-    Ok(runs)
-}
-
-/// The least response from which on every longer one keeps the queue at the paper's 250 packets; infinite if none does.
-fn stable_from(runs: &[(f64, Run)]) -> f64 {
-    let mut from = f64::INFINITY;
-    for (us, run) in runs.iter().rev() {
-        if run.queue() > 250.0 {
-            break;
-        }
-        from = *us;
-    }
-    from
-}
-
-fn at(runs: &[(f64, Run)], us: f64) -> Option<&Run> {
-    runs.iter().find(|run| run.0 == us).map(|run| &run.1)
-}
-
-fn by_response(trial: &mut Trial, senders: u64) -> Result<(), Failure> {
-    let ideal = run(trial, senders, Switch::Ideal, &[])?;
-    let runs = over_responses(trial, senders, response)?;
-    let excess = |us| at(&runs, us).map_or(f64::NAN, |run| above(run.trims(), ideal.trims()));
-    let short = |us| at(&runs, us).map_or(f64::NAN, |run| above(ideal.goodput(), run.goodput()));
-    let name = "no response: goodput, Ideal's above it";
-    trial.check(Check::new(name, "%", short(0.0), Relation::AtMost, 5.0, 0.0));
-    let name = "6 us: trims above Ideal's";
-    trial.check(Check::new(name, "%", excess(6.0), Relation::AtMost, 10.0, 0.0));
-    let name = "1 us, which is too short: trims above Ideal's are more than with 6 us";
-    trial.check(
-        Check::new(name, "%", excess(1.0), Relation::Above, excess(6.0), 0.0).note("the other side is measured"),
-    );
-    nothing_lost(trial, runs.iter().map(|run| &run.1));
-    Ok(())
-}
-
-/// Runs `trim/fig8a`.
-///
-/// # Errors
-/// If the scenario is wrong.
-pub fn response_of_32(trial: &mut Trial) -> Result<(), Failure> {
-    by_response(trial, 32)
-}
-
-/// Runs `trim/fig8b`.
-///
-/// # Errors
-/// If the scenario is wrong.
-pub fn response_of_64(trial: &mut Trial) -> Result<(), Failure> {
-    by_response(trial, 64)
-}
-
-/// Runs `trim/fig8c`.
-///
-/// # Errors
-/// If the scenario is wrong.
-pub fn queue_by_response(trial: &mut Trial) -> Result<(), Failure> {
-    for senders in [32, 64] {
-        let runs = over_responses(trial, senders, response)?;
-        let from = stable_from(&runs);
-        let name = format!("{senders} senders: response from which on the queue stays within 250 packets");
-        trial.check(Check::new(name, "us", from, Relation::AtMost, 3.0, 0.5));
-        if senders == 64 {
-            let name = "64 senders, no response: longest queue";
-            let longest = at(&runs, 0.0).map_or(f64::NAN, Run::queue);
-            trial.check(Check::new(name, "packets", longest, Relation::AtLeast, 10_000.0, 0.0));
-        }
-    }
-    Ok(())
-}
-
-/// Runs `trim/fig9a`: pessimistic mode alone.
-///
-/// # Errors
-/// If the scenario is wrong.
-pub fn without_half(trial: &mut Trial) -> Result<(), Failure> {
-    let more = |us: f64| vec![response(us)[0].clone(), ("switch.overload.half", "0s".to_owned())];
-    let runs = over_responses(trial, 32, more)?;
-    let from = stable_from(&runs);
-    let name = "pessimistic alone: response from which on the queue stays within 250 packets";
-    trial.check(Check::new(name, "us", from, Relation::Equal, 14.0, 2.0));
-    if let Some(stable) = at(&runs, from) {
-        let name = "pessimistic alone: goodput there";
-        trial.check(Check::new(name, "Gbps", stable.goodput(), Relation::Equal, 42.0, 2.1));
-    }
-    let ours = run(trial, 32, Switch::Tofino, &[])?;
-    let name = "with half mode, 6 us: goodput";
-    trial.check(Check::new(name, "Gbps", ours.goodput(), Relation::Equal, 46.0, 2.3));
-    Ok(())
-}
-
-/// Runs `trim/fig9b`: only the pipeline of the deflected packet hears of it.
-///
-/// # Errors
-/// If the scenario is wrong.
-pub fn one_pipeline(trial: &mut Trial) -> Result<(), Failure> {
-    for senders in [32, 64] {
-        let more = |us: f64| join(&[response(us), vec![("switch.overload.notify", "origin".to_owned())]]);
-        let runs = over_responses(trial, senders, more)?;
-        let from = stable_from(&runs);
-        let name = format!("{senders} senders, one pipeline told: response from which on the queue stays within 250");
-        trial.check(Check::new(name, "us", from, Relation::Equal, 10.5, 1.5).note("the paper: at least 9 to 12 us"));
-        let (ideal, ours) = (run(trial, senders, Switch::Ideal, &[])?, run(trial, senders, Switch::Tofino, &[])?);
-        if let Some(stable) = at(&runs, from) {
-            let name = format!("{senders} senders: trims there, above those of all pipelines told");
-            trial.check(Check::new(name, "%", above(stable.trims(), ours.trims()), Relation::Equal, 12.5, 2.5));
-            let name = format!("{senders} senders: trims there, above Ideal's");
-            trial.check(Check::new(name, "%", above(stable.trims(), ideal.trims()), Relation::Equal, 22.5, 2.5));
-        }
-    }
-    Ok(())
-}
-
-/// Runs `trim/fig9c`: every packet trimmed in the response.
-///
-/// # Errors
-/// If the scenario is wrong.
-pub fn trim_all(trial: &mut Trial) -> Result<(), Failure> {
-    let more = |us: f64| {
-        let only = vec![("switch.overload.half", "0s".to_owned()), ("switch.overload.response", "all".to_owned())];
-        join(&[vec![response(us)[0].clone()], only])
-    };
-    for (senders, threshold, goodput, with_ours) in [(32, 12.0, 38.0, 46.0), (64, 10.0, 19.0, 23.0)] {
-        let runs = over_responses(trial, senders, more)?;
-        let (ideal, ours) = (run(trial, senders, Switch::Ideal, &[])?, run(trial, senders, Switch::Tofino, &[])?);
-        let from = stable_from(&runs);
-        let name = format!("{senders} senders, all trimmed: response from which on the queue stays within 250");
-        trial.check(Check::new(name, "us", from, Relation::Equal, threshold, 2.0));
-        if let Some(stable) = at(&runs, from) {
-            let name = format!("{senders} senders, all trimmed: goodput there");
-            trial.check(Check::new(name, "Gbps", stable.goodput(), Relation::Equal, goodput, 0.05 * goodput));
-            if senders == 32 {
-                let name = "32 senders, all trimmed: trims there, above Ideal's";
-                trial.check(Check::new(name, "%", above(stable.trims(), ideal.trims()), Relation::Equal, 80.0, 10.0));
-            }
-        }
-        let name = format!("{senders} senders, metered: goodput");
-        trial.check(Check::new(name, "Gbps", ours.goodput(), Relation::Equal, with_ours, 0.05 * with_ours));
-    }
-    trial.show("  each signal trims the next 12 packets, whenever they come: 32 and 64 senders: goodput (Gbps), trims (thousands), longest queue (hundreds)\n");
-    let next = [("switch.overload.response", "next".to_owned())];
-    let mut rows = Vec::new();
-    for senders in [32, 64] {
-        let run = run(trial, senders, Switch::Tofino, &next)?;
-        rows.push((senders.to_string(), vec![run.goodput(), run.trims() / 1e3, run.queue() / 1e2]));
-    }
-    trial.show(&bars("senders", &["goodput", "trims", "queue"], 110.0, &rows));
     Ok(())
 }

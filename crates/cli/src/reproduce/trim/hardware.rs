@@ -1,8 +1,10 @@
 //! What the paper measured on hardware: flows that share, who trims how much, and the first microseconds.
 
 use super::bench::{Arrival, Cut, START, Seen, inside, join, mean, pairs, range, unlost};
+use super::pictures::leave;
 use crate::failure::Failure;
 use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::lines::{Line, Mark, Panel, Scale};
 use crate::reproduce::plot::bars;
 use crate::reproduce::registry::TRIM_HARDWARE;
 use crate::reproduce::trial::{Trial, simulation};
@@ -10,23 +12,31 @@ use model::Watcher;
 use traffic::Start;
 use units::Time;
 
-/// Payload by step and traffic entry.
+/// Payload in Gbps by step of a ms and traffic entry, and of the first four entries by look.
 #[derive(Default)]
-struct Steps(Vec<[f64; 8]>);
+struct Steps(Vec<[f64; 8]>, [Vec<(f64, f64)>; 4]);
+
+/// From look to look.
+const LOOK: Time = Time::from_us(20);
 
 impl Watcher for Steps {
     fn throughput(&mut self, at: Time, traffic: u8, bytes: u64) {
-        let step = (at.as_ps() / 1_000_000_000) as usize;
+        let step = at.as_ps().div_ceil(1_000_000_000) as usize;
         if self.0.len() < step {
             self.0.resize(step, [0.0; 8]);
         }
-        self.0[step - 1][usize::from(traffic)] = bytes as f64 * 8e-6;
+        self.0[step - 1][usize::from(traffic)] += bytes as f64 * 8e-6;
+        if let Some(looks) = self.1.get_mut(usize::from(traffic)) {
+            looks.push((at.as_ps() as f64 * 1e-9, bytes as f64 * 8e-9 / LOOK.as_secs_f64()));
+        }
     }
 }
 
 /// Goodput of each flow in each step, in Gbps, and frames lost and checks failed.
 fn shares(trial: &Trial, changes: &[(&str, String)]) -> Result<(Steps, u64), Failure> {
-    let mut simulation = simulation(trial.setup(&TRIM_HARDWARE, changes)?, &TRIM_HARDWARE)?;
+    let mut setup = trial.setup(&TRIM_HARDWARE, changes)?;
+    setup.record.throughput_every = Some(LOOK);
+    let mut simulation = simulation(setup, &TRIM_HARDWARE)?;
     let mut steps = Steps::default();
     simulation.run(&mut steps);
     let summary = simulation.finish(&mut steps, false);
@@ -51,6 +61,10 @@ pub fn sharing(trial: &mut Trial) -> Result<(), Failure> {
     let row = |(step, shares): (usize, &[f64; 8])| (format!("{} flows", step + 1), shares[..4].to_vec());
     let rows: Vec<(String, Vec<f64>)> = steps.0.iter().enumerate().map(row).collect();
     trial.show(&bars("", &["red 1", "red 2", "red 3", "red 4"], 100.0, &rows));
+    let line = |(at, looks): (usize, &Vec<(f64, f64)>)| Line::curve(format!("flow {}", at + 1), looks.clone());
+    let lines = steps.1.iter().enumerate().map(line).collect();
+    let panel = Panel { x: "time, ms", y: "goodput, Gbps", scale: Scale::Linear, lines };
+    leave(trial, "fig11", "goodput of four flows to one port, over pieces of 20 us", &[panel]);
     for (step, shares) in steps.0.iter().enumerate() {
         for (name, shares) in [("H8", &shares[..4]), ("H9", &shares[4..])] {
             let name = format!("{} flows to {name}: the greatest above the least", step + 1);
@@ -201,6 +215,18 @@ pub fn second_flow(trial: &mut Trial) -> Result<(), Failure> {
     }
     trial.show("  packets of the first flow by arrival: how late whole ones and headers come (us), share of headers\n");
     trial.show(&bars("", &["whole, us late", "headers, us late", "headers"], 5.0, &rows));
+    let dots = |(name, cut): (&str, Cut)| {
+        let shown =
+            |arrival: &&Arrival| arrival.cut == cut && of_first(arrival) && (0.0..40.0).contains(&since(arrival));
+        let points =
+            seen.arrivals.iter().filter(shown).map(|arrival| (since(arrival), late(arrival).max(0.0))).collect();
+        Line { name: name.to_owned(), points, mark: Mark::Dots }
+    };
+    let kinds = [("whole", Cut::Whole), ("cut at ingress", Cut::Ingress), ("cut after deflection", Cut::Deflected)];
+    let lines = kinds.map(dots).to_vec();
+    let x = "arrival, us after the second flow's first packet could arrive";
+    let panel = Panel { x, y: "later than alone, us", scale: Scale::Linear, lines };
+    leave(trial, "fig12", "packets of the first flow", &[panel]);
     let settled = |arrival: &&Arrival| of_first(arrival) && since(arrival) >= 10.0 && since(arrival) < 70.0;
     let (mut trimmed, mut all) = (0.0, 0.0);
     for arrival in seen.arrivals.iter().filter(settled) {

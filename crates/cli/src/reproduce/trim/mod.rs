@@ -9,20 +9,20 @@ mod filling;
 mod hardware;
 mod memcached;
 mod overload;
+mod pictures;
 mod queue;
+mod response;
 mod sensitivity;
 mod start;
 
-use closed::{
-    eighteen, goodput, one_pipeline, queue_by_response, response_of_32, response_of_64, sixty_four, thirty_two,
-    trim_all, trims, without_half,
-};
+use closed::{eighteen, goodput, sixty_four, thirty_two, trims};
 use ends::{ping, spreading};
 pub use experiments::EXPERIMENTS;
 use fabric::fabric;
 use hardware::{second_flow, sharing, who_trims};
 use memcached::closed_loop;
 use queue::{longest_queue, speeds};
+use response::{one_pipeline, queue_by_response, response_of_32, response_of_64, trim_all, without_half};
 use sensitivity::sensitivity;
 use start::{to_few, to_many, to_one, worst_case};
 

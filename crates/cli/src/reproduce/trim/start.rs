@@ -1,8 +1,10 @@
 //! The start of incasts, before any feedback from receivers: figures 2 and 5.
 
 use super::bench::{Changes, START, Seen, Switch, inside, join, most_waiting, pairs, quantile, unlost};
+use super::pictures::{distribution, leave};
 use crate::failure::Failure;
 use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::lines::{Panel, Scale};
 use crate::reproduce::plot::bars;
 use crate::reproduce::trial::{Told, Trial};
 
@@ -108,6 +110,16 @@ fn compare(trial: &mut Trial, receivers: u64) -> Result<[Headers; 4], Failure> {
         let rows: Vec<(String, Vec<f64>)> = (0..SHARES.len()).map(row).collect();
         trial.show(&bars("share", &names, most, &rows));
     }
+    let figure = match receivers {
+        1 => "fig5a",
+        4 => "fig5b",
+        8 => "fig5b-8",
+        _ => "fig5c",
+    };
+    let curve = |(headers, switch): (&Headers, Switch)| distribution(switch.name(), &headers.seen.headers_us);
+    let lines = all.iter().zip(SWITCHES).map(curve).collect();
+    let panel = Panel { x: "header arrives, us", y: "share of headers", scale: Scale::Linear, lines };
+    leave(trial, figure, &format!("64 senders to {receivers}: when headers arrive"), &[panel]);
     for (headers, switch) in all.iter().zip(SWITCHES) {
         let (failed, lost) = unlost(&headers.seen.summary);
         let name = format!("{}: checks of the run failed, frames lost", switch.name());

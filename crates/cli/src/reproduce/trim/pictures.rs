@@ -1,0 +1,64 @@
+//! The paper's figures as pictures.
+
+use super::bench::quantile;
+use crate::reproduce::lines::{Line, Mark, Panel, Scale, svg};
+use crate::reproduce::trial::Trial;
+
+/// Points of a distribution: more are not told apart.
+const STEPS: u32 = 200;
+
+/// Leaves a picture of these panels as `trim-NAME.svg`.
+pub fn leave(trial: &mut Trial, name: &str, title: &str, panels: &[Panel]) {
+    trial.plots.push((format!("trim-{name}"), svg(title, panels)));
+}
+
+/// A panel with its points joined.
+pub fn measured(x: &'static str, y: &'static str, scale: Scale, series: Vec<(String, Vec<(f64, f64)>)>) -> Panel {
+    let lines = series.into_iter().map(|(name, points)| Line { name, points, mark: Mark::Points }).collect();
+    Panel { x, y, scale, lines }
+}
+
+/// The share of `values`, ascending, at or below each.
+pub fn distribution(name: &str, values: &[f64]) -> Line {
+    let point = |step: u32| {
+        let share = f64::from(step) / f64::from(STEPS);
+        (quantile(values, share), share)
+    };
+    let points = if values.is_empty() { Vec::new() } else { (0..=STEPS).map(point).collect() };
+    Line::curve(name, points)
+}
+
+/// Periods that begin with each signal and last `response_us`, by port: when, in us, and about which port. That of the
+/// first receiver is number 1, as in the paper; a signal before the end of a period prolongs it.
+pub fn periods(signals: &[(f64, u16)], first_receiver: u16, response_us: f64) -> Line {
+    let mut signals = signals.to_vec();
+    signals.sort_by(|a, b| a.1.cmp(&b.1).then(a.0.total_cmp(&b.0)));
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    for (at, port) in signals {
+        let height = f64::from(port.saturating_sub(first_receiver)) + 1.0;
+        match points.last_mut() {
+            Some(end) if end.1 == height && at <= end.0 => end.0 = at + response_us,
+            _ => points.extend([(at, height), (at + response_us, height)]),
+        }
+    }
+    Line { name: "pessimistic".to_owned(), points, mark: Mark::Spans }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_within_a_response_prolong_it() {
+        let spans = periods(&[(10.0, 64), (12.0, 67), (13.0, 64), (30.0, 64)], 64, 6.0).points;
+        let first = [(10.0, 1.0), (19.0, 1.0), (30.0, 1.0), (36.0, 1.0)];
+        assert_eq!(spans, [&first[..], &[(12.0, 4.0), (18.0, 4.0)]].concat());
+    }
+
+    #[test]
+    fn a_distribution_ends_with_its_greatest_value() {
+        let line = distribution("", &[1.0, 2.0, 5.0]);
+        assert_eq!((line.points[0], *line.points.last().unwrap()), ((1.0, 0.0), (5.0, 1.0)));
+        assert!(distribution("", &[]).points.is_empty());
+    }
+}

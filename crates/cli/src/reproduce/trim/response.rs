@@ -1,0 +1,219 @@
+//! With NDP behind the switch: what the length and the kind of its response do, figures 8 and 9.
+
+use super::bench::{Changes, Switch, join};
+use super::closed::{Run, above, nothing_lost, run};
+use super::pictures::{leave, measured};
+use crate::failure::Failure;
+use crate::reproduce::check::{Check, Relation};
+use crate::reproduce::lines::{Panel, Scale};
+use crate::reproduce::plot::bars;
+use crate::reproduce::trial::Trial;
+
+/// A response of `us` that keeps the paper's ratio of pessimistic to half time, 6 to 18.
+fn response(us: f64) -> Changes {
+    let ns = |us: f64| format!("{}ns", (us * 1e3).round() as u64);
+    vec![("switch.overload.pessimistic", ns(us)), ("switch.overload.half", ns(3.0 * us))]
+}
+
+/// Responses that are tried, in us.
+fn responses(trial: &mut Trial) -> Vec<f64> {
+    if trial.quick {
+        trial.shortened.push("responses: 0, 1, 3, 6, 12 and 30 us instead of every one from 0 to 30".to_owned());
+        vec![0.0, 1.0, 3.0, 6.0, 12.0, 30.0]
+    } else {
+        let fine = (0..8).map(|half| f64::from(half) * 0.5);
+        fine.chain((4..=30).map(f64::from)).collect()
+    }
+}
+
+/// Goodput, trims and longest queue over the response.
+fn over_responses(trial: &mut Trial, senders: u64, more: fn(f64) -> Changes) -> Result<Vec<(f64, Run)>, Failure> {
+    let responses = responses(trial);
+    let runs: Vec<(f64, Run)> = responses
+        .into_iter()
+        .map(|us| Ok((us, run(trial, senders, Switch::Tofino, &more(us))?)))
+        .collect::<Result<_, Failure>>()?;
+    trial.show(&format!(
+        "  {senders} senders, by response in us: goodput (Gbps), trims (thousands), longest queue (hundreds)\n"
+    ));
+    let row = |(us, run): &(f64, Run)| (us.to_string(), vec![run.goodput(), run.trims() / 1e3, run.queue() / 1e2]);
+    let rows: Vec<(String, Vec<f64>)> = runs.iter().map(row).collect();
+    trial.show(&bars("us", &["goodput", "trims", "queue"], 110.0, &rows));
+    Ok(runs)
+}
+
+/// What a picture over the response shows: the title of its axis, how it goes up, and the quantity.
+type Quantity = (&'static str, Scale, fn(&Run) -> f64);
+const GOODPUT: Quantity = ("goodput, Gbps", Scale::Linear, Run::goodput);
+const TRIMS: Quantity = ("packets trimmed", Scale::Linear, Run::trims);
+const QUEUE: Quantity = ("longest recirculation queue, packets", Scale::Logarithmic, Run::queue);
+
+/// A picture over the response: a panel a quantity, a line a number of senders.
+fn by_us(trial: &mut Trial, name: &str, title: &str, quantities: &[Quantity], all: &[(u64, Vec<(f64, Run)>)]) {
+    let panel = |&(y, scale, of): &Quantity| {
+        let points = |runs: &[(f64, Run)]| runs.iter().map(|(us, run)| (*us, of(run))).collect();
+        let line = |(senders, runs): &(u64, Vec<(f64, Run)>)| (format!("{senders} senders"), points(runs));
+        measured("response, us", y, scale, all.iter().map(line).collect())
+    };
+    let panels: Vec<Panel> = quantities.iter().map(panel).collect();
+    leave(trial, name, title, &panels);
+}
+
+/// The least response from which on every longer one keeps the queue at the paper's 250 packets; infinite if none does.
+fn stable_from(runs: &[(f64, Run)]) -> f64 {
+    let mut from = f64::INFINITY;
+    for (us, run) in runs.iter().rev() {
+        if run.queue() > 250.0 {
+            break;
+        }
+        from = *us;
+    }
+    from
+}
+
+fn at(runs: &[(f64, Run)], us: f64) -> Option<&Run> {
+    runs.iter().find(|run| run.0 == us).map(|run| &run.1)
+}
+
+fn by_response(trial: &mut Trial, figure: &str, senders: u64) -> Result<(), Failure> {
+    let ideal = run(trial, senders, Switch::Ideal, &[])?;
+    let runs = over_responses(trial, senders, response)?;
+    let excess = |us| at(&runs, us).map_or(f64::NAN, |run| above(run.trims(), ideal.trims()));
+    let short = |us| at(&runs, us).map_or(f64::NAN, |run| above(ideal.goodput(), run.goodput()));
+    let name = "no response: goodput, Ideal's above it";
+    trial.check(Check::new(name, "%", short(0.0), Relation::AtMost, 5.0, 0.0));
+    let name = "6 us: trims above Ideal's";
+    trial.check(Check::new(name, "%", excess(6.0), Relation::AtMost, 10.0, 0.0));
+    let name = "1 us, which is too short: trims above Ideal's are more than with 6 us";
+    trial.check(
+        Check::new(name, "%", excess(1.0), Relation::Above, excess(6.0), 0.0).note("the other side is measured"),
+    );
+    nothing_lost(trial, runs.iter().map(|run| &run.1));
+    let title = format!("{senders} senders, by length of the response");
+    by_us(trial, figure, &title, &[GOODPUT, TRIMS], &[(senders, runs)]);
+    Ok(())
+}
+
+/// Runs `trim/fig8a`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn response_of_32(trial: &mut Trial) -> Result<(), Failure> {
+    by_response(trial, "fig8a", 32)
+}
+
+/// Runs `trim/fig8b`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn response_of_64(trial: &mut Trial) -> Result<(), Failure> {
+    by_response(trial, "fig8b", 64)
+}
+
+/// Runs `trim/fig8c`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn queue_by_response(trial: &mut Trial) -> Result<(), Failure> {
+    let mut all = Vec::new();
+    for senders in [32, 64] {
+        let runs = over_responses(trial, senders, response)?;
+        let from = stable_from(&runs);
+        let name = format!("{senders} senders: response from which on the queue stays within 250 packets");
+        trial.check(Check::new(name, "us", from, Relation::AtMost, 3.0, 0.5));
+        if senders == 64 {
+            let name = "64 senders, no response: longest queue";
+            let longest = at(&runs, 0.0).map_or(f64::NAN, Run::queue);
+            trial.check(Check::new(name, "packets", longest, Relation::AtLeast, 10_000.0, 0.0));
+        }
+        all.push((senders, runs));
+    }
+    by_us(trial, "fig8c", "longest recirculation queue, by length of the response", &[QUEUE], &all);
+    Ok(())
+}
+
+/// Runs `trim/fig9a`: pessimistic mode alone.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn without_half(trial: &mut Trial) -> Result<(), Failure> {
+    let more = |us: f64| vec![response(us)[0].clone(), ("switch.overload.half", "0s".to_owned())];
+    let runs = over_responses(trial, 32, more)?;
+    let from = stable_from(&runs);
+    let name = "pessimistic alone: response from which on the queue stays within 250 packets";
+    trial.check(Check::new(name, "us", from, Relation::Equal, 14.0, 2.0));
+    if let Some(stable) = at(&runs, from) {
+        let name = "pessimistic alone: goodput there";
+        trial.check(Check::new(name, "Gbps", stable.goodput(), Relation::Equal, 42.0, 2.1));
+    }
+    let ours = run(trial, 32, Switch::Tofino, &[])?;
+    let name = "with half mode, 6 us: goodput";
+    trial.check(Check::new(name, "Gbps", ours.goodput(), Relation::Equal, 46.0, 2.3));
+    by_us(trial, "fig9a", "pessimistic mode alone, by its length", &[GOODPUT, TRIMS, QUEUE], &[(32, runs)]);
+    Ok(())
+}
+
+/// Runs `trim/fig9b`: only the pipeline of the deflected packet hears of it.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn one_pipeline(trial: &mut Trial) -> Result<(), Failure> {
+    let mut all = Vec::new();
+    for senders in [32, 64] {
+        let more = |us: f64| join(&[response(us), vec![("switch.overload.notify", "origin".to_owned())]]);
+        let runs = over_responses(trial, senders, more)?;
+        let from = stable_from(&runs);
+        let name = format!("{senders} senders, one pipeline told: response from which on the queue stays within 250");
+        trial.check(Check::new(name, "us", from, Relation::Equal, 10.5, 1.5).note("the paper: at least 9 to 12 us"));
+        let (ideal, ours) = (run(trial, senders, Switch::Ideal, &[])?, run(trial, senders, Switch::Tofino, &[])?);
+        if let Some(stable) = at(&runs, from) {
+            let name = format!("{senders} senders: trims there, above those of all pipelines told");
+            trial.check(Check::new(name, "%", above(stable.trims(), ours.trims()), Relation::Equal, 12.5, 2.5));
+            let name = format!("{senders} senders: trims there, above Ideal's");
+            trial.check(Check::new(name, "%", above(stable.trims(), ideal.trims()), Relation::Equal, 22.5, 2.5));
+        }
+        all.push((senders, runs));
+    }
+    by_us(trial, "fig9b", "one pipeline told, by length of the response", &[GOODPUT, TRIMS, QUEUE], &all);
+    Ok(())
+}
+
+/// Runs `trim/fig9c`: every packet trimmed in the response.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn trim_all(trial: &mut Trial) -> Result<(), Failure> {
+    let more = |us: f64| {
+        let only = vec![("switch.overload.half", "0s".to_owned()), ("switch.overload.response", "all".to_owned())];
+        join(&[vec![response(us)[0].clone()], only])
+    };
+    let mut all = Vec::new();
+    for (senders, threshold, goodput, with_ours) in [(32, 12.0, 38.0, 46.0), (64, 10.0, 19.0, 23.0)] {
+        let runs = over_responses(trial, senders, more)?;
+        let (ideal, ours) = (run(trial, senders, Switch::Ideal, &[])?, run(trial, senders, Switch::Tofino, &[])?);
+        let from = stable_from(&runs);
+        let name = format!("{senders} senders, all trimmed: response from which on the queue stays within 250");
+        trial.check(Check::new(name, "us", from, Relation::Equal, threshold, 2.0));
+        if let Some(stable) = at(&runs, from) {
+            let name = format!("{senders} senders, all trimmed: goodput there");
+            trial.check(Check::new(name, "Gbps", stable.goodput(), Relation::Equal, goodput, 0.05 * goodput));
+            if senders == 32 {
+                let name = "32 senders, all trimmed: trims there, above Ideal's";
+                trial.check(Check::new(name, "%", above(stable.trims(), ideal.trims()), Relation::Equal, 80.0, 10.0));
+            }
+        }
+        let name = format!("{senders} senders, metered: goodput");
+        trial.check(Check::new(name, "Gbps", ours.goodput(), Relation::Equal, with_ours, 0.05 * with_ours));
+        all.push((senders, runs));
+    }
+    by_us(trial, "fig9c", "all trimmed in the response, by its length", &[GOODPUT, TRIMS, QUEUE], &all);
+    trial.show("  each signal trims the next 12 packets, whenever they come: 32 and 64 senders: goodput (Gbps), trims (thousands), longest queue (hundreds)\n");
+    let next = [("switch.overload.response", "next".to_owned())];
+    let mut rows = Vec::new();
+    for senders in [32, 64] {
+        let run = run(trial, senders, Switch::Tofino, &next)?;
+        rows.push((senders.to_string(), vec![run.goodput(), run.trims() / 1e3, run.queue() / 1e2]));
+    }
+    trial.show(&bars("senders", &["goodput", "trims", "queue"], 110.0, &rows));
+    Ok(())
+}
