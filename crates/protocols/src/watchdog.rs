@@ -95,14 +95,19 @@ impl ClassStorms {
     }
 }
 
-/// The queues of one port.
+/// The queues of one port. What it remembers lies elsewhere: most ports never have any of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watchdog {
     stormed: u8,
+    /// Since the first call.
+    memory: Option<Box<Memory>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Memory {
     /// Until when the last call stops each class.
     told_until: [Time; CLASSES],
-    /// Since the first storm of the port.
-    storms: Option<Box<[ClassStorms; CLASSES]>>,
+    storms: [ClassStorms; CLASSES],
 }
 
 impl Watchdog {
@@ -114,31 +119,33 @@ impl Watchdog {
 
     /// The storms of each class that had one.
     pub fn storms(&self) -> impl Iterator<Item = (u8, ClassStorms)> + '_ {
-        let all = self.storms.iter().flat_map(|storms| (0..).zip(**storms));
+        let all = self.memory.iter().flat_map(|memory| (0..).zip(memory.storms));
         all.filter(|(_, storms)| storms.begun > 0)
     }
 
     /// A call stops these classes until then: a pause until it expires, a resume until now.
     pub fn hear(&mut self, classes: u8, until: Time) {
+        let memory = self.memory.get_or_insert_default();
         for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
-            self.told_until[class] = until;
+            memory.told_until[class] = until;
         }
     }
 
     /// Looks at `now`, given since when each class is stopped.
     pub fn look(&mut self, now: Time, parameters: &WatchdogParameters, stopped: [Option<Time>; CLASSES]) -> Look {
         let mut look = Look { begun: 0, ended: 0, again: Time::MAX };
+        let Memory { told_until, storms } = &mut **self.memory.get_or_insert_default();
         for (class, stopped) in stopped.into_iter().enumerate() {
             let bit = 1 << class;
             if self.stormed & bit != 0 {
-                let over = self.told_until[class].saturating_add(parameters.restore);
+                let over = told_until[class].saturating_add(parameters.restore);
                 if over > now {
                     look.again = look.again.min(over);
                     continue;
                 }
                 self.stormed &= !bit;
                 look.ended |= bit;
-                let storms = &mut self.storms.get_or_insert_default()[class];
+                let storms = &mut storms[class];
                 storms.over += 1;
                 storms.ended += now.saturating_sub(storms.since);
             }
@@ -148,10 +155,10 @@ impl Watchdog {
             if begins <= now && look.ended & bit == 0 {
                 self.stormed |= bit;
                 look.begun |= bit;
-                let storms = &mut self.storms.get_or_insert_default()[class];
+                let storms = &mut storms[class];
                 storms.begun += 1;
                 storms.since = now;
-                look.again = look.again.min(self.told_until[class].saturating_add(parameters.restore).max(now));
+                look.again = look.again.min(told_until[class].saturating_add(parameters.restore).max(now));
             } else if begins > now {
                 look.again = look.again.min(begins);
             }
