@@ -355,21 +355,25 @@ impl Simulation {
         let mut total = 0.0;
         for node in fabric.node_ids() {
             for (port, peer) in fabric.ports(node).iter().enumerate() {
-                let (frames, bytes, queue, paused) = match self.machine(node) {
+                let (frames, bytes, free, queue, paused) = match self.machine(node) {
                     Machine::Switch(switch) => {
                         let state = &switch.ports[port];
                         let slots = 0..self.network.classes.len();
                         let longest =
                             slots.map(|slot| u64::from(switch.queue(port, slot).max_bytes)).max().unwrap_or(0);
-                        (state.sent_frames, state.sent_bytes, longest, switch.details[port].total_held(now))
+                        let held = switch.details[port].total_held(now);
+                        (state.sent_frames, state.sent_bytes, state.busy_until, longest, held)
                     }
                     Machine::Host(host) => {
                         let state = &host.ports[port];
-                        (state.sent_frames, state.sent_bytes, 0, state.total_held(now))
+                        (state.sent_frames, state.sent_bytes, state.busy_until, 0, state.total_held(now))
                     }
                 };
-                let capacity = fabric.link(peer.link).rate.bytes_in(span).max(1);
-                let utilisation = (bytes + frames * units::WIRE_OVERHEAD_BYTES) as f64 / capacity as f64;
+                let rate = fabric.link(peer.link).rate;
+                // Of a frame that is still on its way out only what has left counts.
+                let left = bytes + frames * units::WIRE_OVERHEAD_BYTES;
+                let left = left.saturating_sub(rate.bytes_in(free.saturating_sub(now)));
+                let utilisation = left as f64 / rate.bytes_in(span).max(1) as f64;
                 total += utilisation;
                 loads.push((node, port, peer.peer, bytes, utilisation, queue, paused));
             }

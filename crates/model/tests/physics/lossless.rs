@@ -168,6 +168,6 @@ fn a_class_that_goes_on_and_one_that_wakes_up_share_the_wire_in_turn() {
     told.all_hold();
     assert!(told.summary.pauses.count > 30, "{:?}", told.summary.pauses);
     let busiest = &told.summary.links.busiest[0];
-    // The last frame counts whole as soon as it starts: one of 1538 bytes in 5 ms at 1 Gbps.
-    assert!(busiest.utilisation <= 1.0 + 1538.0 / 625_000.0, "{busiest:?}");
+    // Of the last frame only what has left counts.
+    assert!(busiest.utilisation <= 1.0, "{busiest:?}");
 }
