@@ -135,10 +135,10 @@ fn check_headroom(
     }
     let Buffer::Shared { bytes, .. } = *buffer else { return };
     if let Threshold::Static { bytes: xoff } = pause.xoff
-        && xoff > bytes
+        && xoff >= bytes
     {
         let message = format!(
-            "XOFF at {} is more than the buffer of {} holds: nobody would ever be stopped",
+            "XOFF at {} is no less than the buffer of {}: nobody would ever be stopped",
             Bytes(xoff),
             Bytes(bytes)
         );
