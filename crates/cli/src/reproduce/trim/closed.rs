@@ -92,10 +92,11 @@ fn draw_periods(trial: &mut Trial, name: &str, senders: u64) -> Result<(), Failu
     Ok(())
 }
 
-/// That checks of the runs hold, and that none of them lost a frame.
-pub fn nothing_lost<'a>(trial: &mut Trial, runs: impl Iterator<Item = &'a Run>) {
+/// That checks of the runs hold, and that none of them lost a frame; `which` of an experiment they are.
+pub fn nothing_lost<'a>(trial: &mut Trial, which: &str, runs: impl Iterator<Item = &'a Run>) {
     let wrong: u64 = runs.map(Run::wrong).sum();
-    trial.check(Check::exact("checks of the runs failed, frames lost", "", wrong as f64, Relation::Equal, 0.0));
+    let name = format!("{which}: checks of the runs failed, frames lost");
+    trial.check(Check::exact(name, "", wrong as f64, Relation::Equal, 0.0));
 }
 
 /// Runs `trim/fig6a`.
@@ -111,7 +112,7 @@ pub fn goodput(trial: &mut Trial) -> Result<(), Failure> {
     let worst = all.iter().map(|(_, ideal, tofino)| above(ideal.goodput(), tofino.goodput())).fold(0.0, f64::max);
     let name = "Ideal above Tofino, the most at any number of senders";
     trial.check(Check::new(name, "%", worst, Relation::AtMost, 5.0, 0.0));
-    nothing_lost(trial, all.iter().flat_map(|(_, ideal, tofino)| [ideal, tofino]));
+    nothing_lost(trial, "all numbers of senders", all.iter().flat_map(|(_, ideal, tofino)| [ideal, tofino]));
     let all_trimmed = [("switch.overload.response", "all".to_owned()), ("switch.overload.half", "0s".to_owned())];
     let blunt = run(trial, 32, Switch::Tofino, &all_trimmed)?;
     let ideal = run(trial, 32, Switch::Ideal, &[])?;
@@ -180,7 +181,7 @@ pub fn eighteen(trial: &mut Trial) -> Result<(), Failure> {
     let share = 100.0 * pessimistic(&told, 500.0).1;
     let name = "ports 1 and 2: time in pessimistic mode";
     trial.check(Check::new(name, "%", share, Relation::AtMost, 25.0, 0.0).note("of the run"));
-    nothing_lost(trial, std::iter::once(&told));
+    nothing_lost(trial, "18 senders", std::iter::once(&told));
     draw_periods(trial, "fig7a", 18)?;
     let fewer = run(trial, 17, Switch::Tofino, &[])?;
     let name = "17 senders: longest recirculation queue: none builds up";
@@ -211,7 +212,7 @@ pub fn thirty_two(trial: &mut Trial) -> Result<(), Failure> {
             Check::new(name, "%", 100.0 * ours, Relation::Equal, 25.0, 15.0).note("the paper: roughly a quarter"),
         );
     }
-    nothing_lost(trial, std::iter::once(&told));
+    nothing_lost(trial, "32 senders", std::iter::once(&told));
     draw_periods(trial, "fig7b", 32)?;
     let deaf = run(trial, 32, Switch::Dod, &[])?;
     let name = "negative control: without signals: longest recirculation queue";
@@ -231,7 +232,7 @@ pub fn sixty_four(trial: &mut Trial) -> Result<(), Failure> {
     let (least, _) = pessimistic(&told, 121.6);
     let name = "time of a port in pessimistic mode, of the first 121.6 us: least";
     trial.check(Check::new(name, "%", 100.0 * least, Relation::AtLeast, 100.0, 5.0));
-    nothing_lost(trial, std::iter::once(&told));
+    nothing_lost(trial, "64 senders", std::iter::once(&told));
     draw_periods(trial, "fig7c", 64)?;
     let one = run(trial, 64, Switch::Dod, &[])?;
     let name = "negative control: without signals: longest recirculation queue";

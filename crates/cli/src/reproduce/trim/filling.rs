@@ -13,10 +13,15 @@ const AROUND_BYTES: f64 = 84.0;
 /// An acknowledgement, and a pull, on the wire.
 const CONTROL_BYTES: f64 = 84.0;
 
-/// Frames of a length, and what there is to say of them.
+/// Links between hosts of two pods, and the delay of each.
+const LINKS: f64 = 6.0;
+const LINK_NS: f64 = 500.0;
+
+/// Frames of a length, and what there is to say of them over an empty network.
 #[derive(Clone, Copy, Debug)]
-struct Frames {
-    payload_bytes: u32,
+pub struct Frames {
+    /// Payload of a full frame.
+    pub payload_bytes: u32,
 }
 
 impl Frames {
@@ -35,14 +40,23 @@ impl Frames {
     fn ceiling(self) -> f64 {
         self.wire_bytes() / (self.wire_bytes() + 2.0 * CONTROL_BYTES)
     }
-    /// Packets that a line of six links of 500 ns holds until the pull for the first is back: what `initial_window = "bdp"`
-    /// takes between pods.
-    fn bdp_packets(self) -> f64 {
-        let ns = |bytes: f64| bytes * 8.0 / LINE_GBPS;
-        let control = ns(CONTROL_BYTES);
-        let round_trip = 6.0 * (ns(self.wire_bytes()) + control + 1000.0) + control;
-        (round_trip / ns(self.wire_bytes())).ceil()
+    /// From the first bit at a host to the last at one of another pod: six links of 500 ns, store and forward.
+    pub fn way_ns(self) -> f64 {
+        LINKS * (wire_ns(self.wire_bytes()) + LINK_NS)
     }
+    /// From a frame's first bit until the pull for it is back, behind its acknowledgement.
+    pub fn round_trip_ns(self) -> f64 {
+        self.way_ns() + LINKS * (wire_ns(CONTROL_BYTES) + LINK_NS) + wire_ns(CONTROL_BYTES)
+    }
+    /// Packets that a line holds in a round trip: what `initial_window = "bdp"` takes between pods.
+    fn bdp_packets(self) -> f64 {
+        (self.round_trip_ns() / wire_ns(self.wire_bytes())).ceil()
+    }
+}
+
+/// What so many bytes take on a line.
+fn wire_ns(bytes: f64) -> f64 {
+    bytes * 8.0 / LINE_GBPS
 }
 
 /// Mean payload of a host in Gbps while all 128 send without end; `window` in packets.
@@ -125,6 +139,8 @@ mod tests {
         assert_eq!(frames.map(Frames::length), [1500, 4000, 9000]);
         // What the program itself takes for a window, `initial_window = "bdp"`.
         assert_eq!(frames.map(Frames::bdp_packets), [56.0, 25.0, 15.0]);
+        assert!((frames[0].way_ns() - 6.0 * (121.6 + 500.0)).abs() < 1e-9);
+        assert!((frames[0].round_trip_ns() - (3729.6 + 6.0 * 506.72 + 6.72)).abs() < 1e-9);
         assert!((frames[0].payload_gbps() - 94.474).abs() < 1e-3);
         assert!((frames[0].ceiling() - 0.9005).abs() < 1e-4);
     }

@@ -39,6 +39,7 @@ fn over_responses(trial: &mut Trial, senders: u64, more: fn(f64) -> Changes) -> 
     let row = |(us, run): &(f64, Run)| (us.to_string(), vec![run.goodput(), run.trims() / 1e3, run.queue() / 1e2]);
     let rows: Vec<(String, Vec<f64>)> = runs.iter().map(row).collect();
     trial.show(&bars("us", &["goodput", "trims", "queue"], 110.0, &rows));
+    nothing_lost(trial, &format!("{senders} senders, every response"), runs.iter().map(|run| &run.1));
     Ok(runs)
 }
 
@@ -88,7 +89,6 @@ fn by_response(trial: &mut Trial, figure: &str, senders: u64) -> Result<(), Fail
     trial.check(
         Check::new(name, "%", excess(1.0), Relation::Above, excess(6.0), 0.0).note("the other side is measured"),
     );
-    nothing_lost(trial, runs.iter().map(|run| &run.1));
     let title = format!("{senders} senders, by length of the response");
     by_us(trial, figure, &title, &[GOODPUT, TRIMS], &[(senders, runs)]);
     Ok(())
