@@ -3,8 +3,8 @@
 use super::pauses::{Decision, Stop, class_words};
 use super::story::{Story, plural};
 use super::trace::{PortId, Trace};
-use record::trace::{Load, Traffic};
-use std::collections::BTreeSet;
+use record::trace::Load;
+use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
 /// Who wanted a stop, the egress port where most of what it held waited, and that port's own stop.
@@ -41,9 +41,10 @@ pub enum Root {
 pub fn chain<'t>(trace: &'t Trace, stop: &'t Stop) -> (Vec<Step<'t>>, Root) {
     let mut stop = stop;
     let mut steps: Vec<Step<'t>> = Vec::new();
-    let mut seen: BTreeSet<(PortId, Option<u8>, Option<Traffic>)> = BTreeSet::new();
+    // How many steps led to each stop.
+    let mut seen = BTreeMap::new();
     loop {
-        seen.insert((stop.port, stop.class, stop.of));
+        seen.insert((stop.port, stop.class, stop.of), steps.len());
         let Some(cause) = trace.pauses.cause(stop) else {
             let peer = trace.port(stop.port).map_or(stop.port.0, |port| port.peer);
             let root = match stop.credit {
@@ -60,19 +61,15 @@ pub fn chain<'t>(trace: &'t Trace, stop: &'t Stop) -> (Vec<Step<'t>>, Root) {
         let below = cause.of.and_then(|of| trace.pauses.filled_by(egress, of, cause.at, until));
         let next = below.or_else(|| trace.pauses.of(egress, egress_class, cause.at, until).next());
         steps.push(Step { cause, egress, load, next });
-        match next {
-            None => return (steps, Root::Congested(egress)),
-            Some(next) if seen.contains(&(next.port, next.class, next.of)) => {
-                let first = steps.iter().position(|step| step.egress == egress).unwrap_or(0);
-                // The first stop of all may be where the circle closes: then every step is part of it.
-                let first = if first + 1 == steps.len() { 0 } else { first + 1 };
-                let mut circle: Vec<PortId> = steps[first..].iter().map(|step| step.egress).collect();
-                circle.sort_unstable();
-                circle.dedup();
-                return (steps, Root::Circle(circle));
-            }
-            Some(next) => stop = next,
+        let Some(next) = next else { return (steps, Root::Congested(egress)) };
+        if let Some(&before) = seen.get(&(next.port, next.class, next.of)) {
+            // What led there is no part of the circle, even where it came by the same port for another flow.
+            let mut circle: Vec<PortId> = steps[before..].iter().map(|step| step.egress).collect();
+            circle.sort_unstable();
+            circle.dedup();
+            return (steps, Root::Circle(circle));
         }
+        stop = next;
     }
 }
 
