@@ -4,6 +4,7 @@ use fabric::routing::{Forwarding, Mode, PathTable};
 use fabric::{Fabric, LinkSpec};
 use model::parameters::*;
 use model::{Simulation, Watcher};
+use protocols::florax::{GuardParameters, Whom};
 use protocols::transport::TransportParameters;
 use record::flows::FlowRecord;
 use record::summary::Summary;
@@ -49,6 +50,21 @@ pub fn plan(hosts: u32, flows: impl IntoIterator<Item = Flow>) -> traffic::Plan 
 /// A transport by name with these parameters.
 pub fn transport(kind: &str, settings: &[(&str, &str)]) -> TransportParameters {
     TransportParameters::build(kind, settings.iter().copied()).unwrap()
+}
+
+/// An output that decides, of a buffer of 100 packets.
+pub fn guard(whom: Whom) -> GuardParameters {
+    GuardParameters {
+        whom,
+        lower: 25,
+        upper: 50,
+        max_upper: 80,
+        raise: 5,
+        burst_gap: Time::from_us(100),
+        expiry: Time::from_us(200),
+        grace: None,
+        flows: 1000,
+    }
 }
 
 /// PFC for class 3 with a fixed threshold.

@@ -9,21 +9,6 @@ use protocols::florax::{GuardParameters, Whom};
 use traffic::{ENDLESS, Process, Start};
 use units::{Rate, Time};
 
-/// For buffers of 100 packets.
-fn guard(whom: Whom) -> GuardParameters {
-    GuardParameters {
-        whom,
-        lower: 25,
-        upper: 50,
-        max_upper: 80,
-        raise: 5,
-        burst_gap: Time::from_us(100),
-        expiry: Time::from_us(200),
-        grace: None,
-        flows: 1000,
-    }
-}
-
 fn florax() -> FlowControl {
     FlowControl::Florax(guard(Whom::Flows))
 }

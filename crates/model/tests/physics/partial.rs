@@ -5,7 +5,7 @@ use crate::bench::*;
 use crate::conservation::network;
 use fabric::{Fabric, FabricBuilder, LinkSpec, NodeId};
 use model::parameters::*;
-use protocols::florax::{GuardParameters, Whom};
+use protocols::florax::Whom;
 use traffic::{ENDLESS, Process};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
@@ -15,20 +15,6 @@ const FRAME: u16 = 1230;
 const FRAMES: u64 = 1_000;
 /// What a queue holds that nobody protects, in frames.
 const QUEUE: u64 = 100;
-
-fn guard(whom: Whom) -> GuardParameters {
-    GuardParameters {
-        whom,
-        lower: 25,
-        upper: 50,
-        max_upper: 80,
-        raise: 5,
-        burst_gap: Time::from_us(100),
-        expiry: Time::from_us(200),
-        grace: None,
-        flows: 1000,
-    }
-}
 
 /// Every kind, with the buffer that it takes: either way a queue without flow control holds [`QUEUE`] frames.
 fn kinds() -> [(&'static str, FlowControl, Buffer); 6] {
