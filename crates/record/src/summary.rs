@@ -288,11 +288,11 @@ pub struct PauseSummary {
     pub max_ps: u64,
     /// Calls to stop or go on that somebody heard who takes no part: a switch left out of flow control, a host that does
     /// not obey; left out where there were none.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub ignored: u64,
 }
 
-fn is_none(count: &u64) -> bool {
+fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 

@@ -71,8 +71,8 @@ pub enum Rounds {
 }
 
 /// Appends `2 * requests * servers * connections` flows: round by round, the requests and then the replies in the
-/// order of the servers, those of one server's connections together. Replies and later requests wait for deliveries at the host that sends them, so no trigger
-/// crosses the network.
+/// order of the servers, those of one server's connections together. Replies and later requests wait for deliveries at
+/// the host that sends them, so no trigger crosses the network.
 ///
 /// # Errors
 /// No server, more than there are hosts, a server twice or equal to the client, no connection, no request, sizes of
