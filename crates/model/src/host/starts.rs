@@ -115,7 +115,7 @@ impl Host {
         if *left == 0 {
             self.starts.waits.remove(&flow);
             if let Start::After { delay, .. } = self.network.traffic.flows[flow as usize].start {
-                self.schedule(now + delay, Event::Start(flow));
+                self.schedule(now.saturating_add(delay), Event::Start(flow));
             }
         }
     }

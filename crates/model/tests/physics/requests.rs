@@ -140,3 +140,13 @@ fn only_requests_of_the_window_count_on_any_number_of_threads() {
         assert_eq!(at(threads).summary.to_json(), one.summary.to_json(), "{threads} threads");
     }
 }
+
+/// A service or a pause for thought that ends beyond what time can count never ends: the loop rests, and nothing overflows.
+#[test]
+fn what_takes_longer_than_time_can_count_never_comes() {
+    let never = Time::from_ps(u64::MAX - 1);
+    let service = requests(exchange(&RequestReply { service: Service::Constant(never), ..ask(2, 3) }, "datagram"));
+    assert_eq!((service.asked, service.answered, service.latency_ns), (2, 0, None));
+    let think = requests(exchange(&RequestReply { think: never, ..ask(2, 3) }, "datagram"));
+    assert_eq!((think.asked, think.answered), (2, 2));
+}
