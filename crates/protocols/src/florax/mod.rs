@@ -18,6 +18,7 @@
 //! [`Guard`] decides at the congested port, [`Hold`] obeys upstream. A switch that holds a flow has a longer buffer for it,
 //! which may pass its own thresholds: so the call travels on, hop by hop, as far as the host.
 
+mod call;
 mod conform;
 mod fair;
 mod guard;
@@ -25,8 +26,9 @@ mod hold;
 mod mechanisms;
 mod table;
 
+pub use call::{Call, GuardStatistics, Neighbours};
 pub use fair::{Demand, fair_rates};
-pub use guard::{Call, Guard, GuardStatistics, Neighbours};
+pub use guard::Guard;
 pub use hold::Hold;
 pub use mechanisms::{DESTINATION, FLORAX, SIMPLE};
 pub use table::{FLOW_BYTES, Pair};

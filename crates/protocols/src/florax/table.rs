@@ -81,6 +81,11 @@ impl Flow {
         let bits = u128::from(self.burst_bytes) * 8 * 1_000_000_000_000;
         u64::try_from(bits / u128::from(span.as_ps())).unwrap_or(u64::MAX)
     }
+
+    /// Until when it is told to send nothing at all; `None` if it may send.
+    pub fn blocked_until(&self, now: Time) -> Option<Time> {
+        self.stop.filter(|stop| stop.is_live(now) && stop.rate_bps == 0).map(|stop| stop.until)
+    }
 }
 
 #[cfg(test)]
