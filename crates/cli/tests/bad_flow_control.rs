@@ -178,7 +178,7 @@ fn thresholds_of_outputs() {
         ("upper = 0.5",       "upper = 0",       "lower = 0.25",    &["not below `upper` = 0"]),
         ("upper = 0.5",       r#"upper = "150%""#, "",              &["`150%` is more than 1", "from 0 to 1"]),
         ("upper = 0.5",       "upper = 0.9",     "max_upper = 0.8", &["below `upper` = 0.9", "lower < upper <= max_upper"]),
-        ("max_upper = 0.8",   "max_upper = 0.4", "",                &["below `upper` = 0.5", "0.25, 0.5 and 0.9"]),
+        ("max_upper = 0.8",   "max_upper = 0.4", "",                &["below `upper` = 0.5", "0.25, 0.5 and 0.8"]),
         ("max_upper = 0.8",   "max_upper = 1.1", "",                &["more than 1"]),
         ("raise = 0.1",       "raise = -0.1",    "",                &["from 0 to 1"]),
         ("raise = 0.1",       "raise = 2",       "",                &["more than 1"]),
@@ -187,6 +187,14 @@ fn thresholds_of_outputs() {
         (r#"queue = "100 packets""#, r#"buffer = "1MB""#, r#"kind = "florax""#, &["no such parts", "switch.queue"]),
         (r#"kind = "florax""#, r#"kind = "flora""#, "",             &["did you mean `florax`?"]),
         (r#"kind = "florax""#, r#"kind = "destination""#, "max_upper = 0.8", &["has no key `max_upper`", "belongs to florax"]),
+    ]);
+}
+
+#[test]
+fn thresholds_of_accounts() {
+    #[rustfmt::skip]
+    refused("thresholds-of-accounts", PFC, &[
+        (r#"xoff = "50KB""#, "xoff = \"50KB\"\nxon = \"51KB\"", r#"xon = "51KB""#, &["how far below XOFF", "write 50KB or less"]),
     ]);
 }
 

@@ -65,7 +65,7 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
     }
     if max_upper < upper {
         let message = format!("`max_upper` = {max_upper} is below `upper` = {upper}");
-        table.fail("max_upper", message, Some("lower < upper <= max_upper, such as 0.25, 0.5 and 0.9".to_owned()));
+        table.fail("max_upper", message, Some("lower < upper <= max_upper, such as 0.25, 0.5 and 0.8".to_owned()));
     }
     let whom = match kind {
         "florax" => Whom::Flows,

@@ -243,6 +243,18 @@ fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<P
         table.fail("xoff", message, Some("write a size: xoff = \"100KB\", less than `switch.queue`".to_owned()));
     }
     let xon = table.size("xon");
+    // The default of 3 KB below a lower XOFF means an empty account, as it always has; one that was written is a mistake.
+    if let (Some(Threshold::Static { bytes: xoff }), Some(xon)) = (xoff, xon)
+        && table.has("xon")
+        && xon > xoff
+    {
+        let message = format!(
+            "`xon` = {} is more than `xoff` = {}: it says how far below XOFF an account must fall to go on, and none falls so far",
+            Bytes(xon),
+            Bytes(xoff)
+        );
+        table.fail("xon", message, Some(format!("write {} or less, such as xon = \"3KB\"", Bytes(xoff))));
+    }
     let headroom = table.read("headroom", |value| match value.text().as_deref() {
         Some("auto") => Ok((None, "auto".to_owned())),
         _ => quantity::<Bytes>(value, "a size").map(|(bytes, text)| (Some(bytes.get()), text)),
