@@ -242,6 +242,17 @@ fn a_circle_a_mad_card_and_few_credits_are_causes_of_their_own() {
 }
 
 #[test]
+fn who_is_held_in_one_flow_does_not_stand_still() {
+    let scratch = Scratch::new("blame-held");
+    let florax = "switch={ queue = \"400KB\", flow_control = { kind = \"florax\" } }";
+    let changes = [florax, "duration=1100us"];
+    let (out, told, summary) = blame(&scratch, "florax", &experiment("bg/fig1.2.toml"), &changes);
+    adds_up(&told, &summary, 1);
+    let text = run(&["why", &out, "--pauses"]).out;
+    assert!(text.contains("held back 1 time") && !text.contains("stood still"), "{text}");
+}
+
+#[test]
 fn what_was_not_traced_is_said() {
     let scratch = Scratch::new("blame-bad");
     let out = scratch.path("untraced");

@@ -23,6 +23,8 @@ const TOLD: usize = 16;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stopped {
     stops: u64,
+    /// Those of them that held one flow or destination: all else passed.
+    holds: u64,
     time: Time,
     longest: Time,
 }
@@ -30,7 +32,12 @@ struct Stopped {
 impl Stopped {
     fn add(&mut self, stop: &Stop) {
         let lasted = stop.until - stop.from;
-        *self = Stopped { stops: self.stops + 1, time: self.time + lasted, longest: self.longest.max(lasted) };
+        *self = Stopped {
+            stops: self.stops + 1,
+            holds: self.holds + u64::from(stop.of.is_some()),
+            time: self.time + lasted,
+            longest: self.longest.max(lasted),
+        };
     }
 }
 
@@ -166,7 +173,7 @@ impl Blame {
                 format!("a circle of {}", names.join(", "))
             }
             Root::Host(host) => format!("{}, a host", trace.node(*host)),
-            Root::Credits(port) => format!("too few credits at {}", trace.port_name(*port)),
+            Root::Credits(port) => format!("late or too few credits at {}", trace.port_name(*port)),
             Root::Drained(node) => format!("{}, drained", trace.node(*node)),
             Root::Before(node) => format!("{}, before the trace", trace.node(*node)),
         }
@@ -238,9 +245,11 @@ impl Blame {
 
     /// Ports that stood still, those that stopped them above them.
     fn branches(&self, one: &Caused) -> Vec<Vec<String>> {
+        // The way to a stop that stands in a circle begins with the rest of the circle, which the heading names.
+        let least = one.tree.keys().map(Vec::len).min().unwrap_or(1);
         let rows = one.tree.iter().take(TOLD).map(|(way, stopped)| {
             let (port, of) = way.last().copied().unwrap_or(((0, 0), None));
-            let indent = "  ".repeat(way.len() - 1);
+            let indent = "  ".repeat(way.len() - least);
             vec![
                 format!("{indent}{}{}", self.trace.port_towards(port), self.traffic_words(of)),
                 plural(stopped.stops, "stop"),
@@ -258,7 +267,8 @@ impl Blame {
         let mut flows: Vec<_> = one.flows.iter().collect();
         flows.sort_by_key(|(_, (role, waited))| (*role, Reverse(waited.time)));
         let hosts = hosts.into_iter().map(|(&host, (role, stopped))| {
-            let stood = format!("stood still {}", plural(stopped.stops, "time"));
+            let how = if stopped.holds == stopped.stops { "held back" } else { "stood still" };
+            let stood = format!("{how} {}", plural(stopped.stops, "time"));
             vec![role.name().to_owned(), self.trace.node(host).to_owned(), stood, stopped.time.to_string()]
         });
         let flows = flows.into_iter().map(|(&stream, (role, waited))| {

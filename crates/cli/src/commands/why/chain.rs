@@ -110,8 +110,10 @@ pub fn tell(story: &mut Story, trace: &Trace, stop: &Stop) {
     match root {
         Root::Congested(_) | Root::Circle(_) => {}
         Root::Host(host) => story.because(format!("{} told it so, and a host has nothing to fill", trace.node(host))),
+        // The trace does not hold how many credits there are, so it cannot tell which of the two it was.
         Root::Credits(port) => story.because(format!(
-            "nothing of it waited at the other end: the credits of {} do not cover its rate x round trip",
+            "the other end kept too little to be behind it: the credits of {} came late, behind a frame of the other \
+             direction, or do not cover its rate x round trip",
             trace.port_name(port)
         )),
         Root::Before(node) => story.because(format!("{} wanted it before the trace began", trace.node(node))),
@@ -131,7 +133,9 @@ fn decided(story: &mut Story, trace: &Trace, cause: &Decision, credit: bool) {
     let account = format!("{}{}", trace.port_name(cause.port), class_words(cause.class));
     let (held, limit) = (Bytes(cause.held), Bytes(cause.limit_bytes));
     story.because(match cause.of {
-        Some(_) => format!("{node} told it to stop at {}, when {} waited", cause.at, cause.held),
+        Some(_) => {
+            format!("{node} told it to stop at {}, when {} waited, counted as switch.queue is", cause.at, cause.held)
+        }
         None if credit => {
             format!(
                 "{node} had too few credits to give from {} on: what had come in by {account} held {held} of {limit}",
