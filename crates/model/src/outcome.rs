@@ -431,7 +431,9 @@ impl Simulation {
             let dropped = ledger.packets.dropped_by(Cause::PauseStorm).frames;
             let storms = ledger.pause_storms;
             warnings.push(format!(
-                "watchdogs found {storms} pause storms and dropped {dropped} frames that waited in them"
+                "watchdogs found {storms} pause storm{} and dropped {dropped} frames that waited in {}",
+                if storms == 1 { "" } else { "s" },
+                if storms == 1 { "it" } else { "them" },
             ));
         }
         warnings.extend(self.storms.as_ref().and_then(Storms::warning));

@@ -137,15 +137,25 @@ fn choose(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
     };
     for name in names {
         if !registry::experiments().any(|experiment| fits(experiment, name)) {
-            let known: Vec<&str> = registry::experiments().map(|experiment| experiment.id).collect();
-            return Err(Failure::input(
-                format!("there is no experiment `{name}`"),
-                format!("there are {}", known.join(", ")),
-            ));
+            return Err(Failure::input(format!("there is no experiment `{name}`"), known(name)));
         }
     }
     let wanted = |experiment: &&Experiment| names.is_empty() || names.iter().any(|name| fits(experiment, name));
     Ok(registry::experiments().filter(wanted).collect())
+}
+
+/// What there is instead of `name`: the experiments of its paper, or the papers.
+fn known(name: &str) -> String {
+    let paper = |id: &'static str| id.split_once('/').map_or(id, |(paper, _)| paper);
+    let asked = name.split('/').next().unwrap_or_default();
+    let of_paper: Vec<&str> =
+        registry::experiments().map(|experiment| experiment.id).filter(|id| paper(id) == asked).collect();
+    if !of_paper.is_empty() {
+        return format!("there are {}", of_paper.join(", "));
+    }
+    let mut papers: Vec<&str> = registry::experiments().map(|experiment| paper(experiment.id)).collect();
+    papers.dedup();
+    format!("there are {}; `reproduce --list` has their experiments", papers.join(", "))
 }
 
 #[cfg(test)]
@@ -166,6 +176,8 @@ mod tests {
         assert_eq!(ids(&[]).unwrap().len(), registry::experiments().count());
         assert!(ids(&["bg/fig1"]).is_err(), "a part of a name is not a name");
         assert!(ids(&["bg", "nothing"]).unwrap_err().to_string().contains("`nothing`"));
+        assert!(known("deadlock/star").starts_with("there are deadlock/ring"), "{}", known("deadlock/star"));
+        assert!(known("nothing").starts_with("there are bg, pabo, physics, deadlock,"), "{}", known("nothing"));
     }
 
     /// Each scenario of each experiment is one that `tidegate run` takes as it stands.

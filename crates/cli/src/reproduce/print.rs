@@ -4,6 +4,7 @@ use super::check::Check;
 use super::registry::Experiment;
 use super::trial::Trial;
 use crate::output::{Style, styled};
+use crate::render::numbers::counted;
 use crate::render::table::{Layout, table};
 use serde::Serialize;
 use std::fmt::Write;
@@ -184,7 +185,7 @@ pub fn result(result: &Result) -> String {
 pub fn totals(results: &[Result]) -> String {
     let checks = || results.iter().flat_map(|result| &result.trial.checks);
     let held = checks().filter(|check| check.pass).count();
-    format!("{held} of {} checks of {} experiments hold\n", checks().count(), results.len())
+    format!("{held} of {} checks of {} hold\n", checks().count(), counted(results.len() as u64, "experiment"))
 }
 
 #[cfg(test)]
