@@ -5,11 +5,12 @@ use crate::failure::Failure;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Command};
 use fabric::files::{self, FileError, Format, Options};
-use fabric::{Fabric, FabricError, LinkSpec};
+use fabric::{Fabric, FabricError, LinkSpec, NodeId};
+use model::parameters::{Buffer, FlowControl, Setup};
 use scenario::{Scenario, ScenarioErrors, keys};
 use std::collections::BTreeMap;
 use std::path::Path;
-use units::{Rate, Time};
+use units::{Bytes, Rate, Time};
 
 /// Flags for the keys of `[fabric]`, by the name that a scenario uses, dashes for underscores. The table of
 /// keys writes their help.
@@ -146,6 +147,32 @@ pub struct Found {
     pub fabric: Fabric,
     /// Of a file.
     pub format: Option<Format>,
+    /// Of a scenario: what its switches are.
+    pub switches: Option<Switches>,
+}
+
+/// What a scenario says of its switches.
+pub struct Switches {
+    /// The shared buffer of each; `None` where every queue has its own room.
+    pub buffer: Option<Bytes>,
+    /// Lossless classes, 1 to 8: those of PFC or credits; else 1, since nothing else tells classes apart.
+    pub lossless_classes: u8,
+    /// Those that take no part in flow control, ascending.
+    pub outside: Vec<NodeId>,
+}
+
+impl Switches {
+    fn of(setup: &Setup) -> Switches {
+        let buffer = match setup.switch.buffer {
+            Buffer::Shared { bytes, .. } => Some(Bytes(bytes)),
+            Buffer::PerQueue { .. } => None,
+        };
+        let lossless_classes = match setup.switch.flow_control {
+            FlowControl::Pfc(_) | FlowControl::Credit(_) => setup.switch.flow_control.lossless().count_ones() as u8,
+            _ => 1,
+        };
+        Switches { buffer, lossless_classes, outside: setup.outside.clone() }
+    }
 }
 
 /// The fabric of a topology file, a scenario (`.toml`) or a kind with its numbers.
@@ -155,7 +182,7 @@ pub struct Found {
 pub fn find(source: &str, flags: &FabricFlags, format: Option<Format>) -> Result<Found, Failure> {
     let path = Path::new(source);
     if kinds().contains(&source) {
-        return generate(source, flags).map(|fabric| Found { fabric, format: None });
+        return generate(source, flags).map(|fabric| Found { fabric, format: None, switches: None });
     }
     if path.extension().is_some_and(|extension| extension == "toml") {
         let sets: Vec<Override> = flags
@@ -164,7 +191,9 @@ pub fn find(source: &str, flags: &FabricFlags, format: Option<Format>) -> Result
             .map(|(key, value)| Override { key: format!("fabric.{key}"), value: value.clone() })
             .collect();
         let scenario = arguments::read(path, &sets, None)?;
-        return arguments::lower(&scenario, path).map(|lowered| Found { fabric: lowered.setup.fabric, format: None });
+        let setup = arguments::lower(&scenario, path)?.setup;
+        let switches = Some(Switches::of(&setup));
+        return Ok(Found { fabric: setup.fabric, format: None, switches });
     }
     if !path.exists() && !source.contains(['/', '.']) {
         let help = format!("name a topology file, a scenario, or one of {}", kinds().join(", "));
@@ -248,7 +277,7 @@ pub fn read_file(path: &Path, flags: &FabricFlags, format: Option<Format>) -> Re
         return Err(wrong(FileError::UnknownFormat { path: name.clone() }));
     };
     let fabric = format.read(&content, &options(flags)?);
-    fabric.map(|fabric| Found { fabric, format: Some(format) }).map_err(wrong)
+    fabric.map(|fabric| Found { fabric, format: Some(format), switches: None }).map_err(wrong)
 }
 
 /// What a file may leave open. Without a delay of its own a link is then refused.

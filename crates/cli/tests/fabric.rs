@@ -172,6 +172,15 @@ fn headroom_of_a_link_and_of_a_fabric() {
     assert!(fits.out.contains("S1 and 19 alike"), "{}", fits.out);
     assert_eq!(run(&[fabric.as_slice(), &["--buffer", "100KB"]].concat()).code, Some(1), "a buffer that is too small");
 
+    // A scenario says what its switches have, and which of them stop nobody.
+    let scenario = example("partial-pfc.toml");
+    let partial = run(&["fabric", "headroom", &scenario]);
+    assert!(partial.out.contains("4MB of buffer, 1 lossless class"), "{}{}", partial.out, partial.err);
+    assert!(partial.out.contains("without part in flow control: S1, S2"), "{}", partial.out);
+    assert!(partial.out.contains("L1 and 2 alike") && !partial.out.contains("S1 and"), "{}", partial.out);
+    let told = run(&["fabric", "headroom", &scenario, "--buffer", "8MB", "--classes", "2"]);
+    assert!(told.out.contains("8MB of buffer, 2 lossless classes"), "{}", told.out);
+
     for (wrong, what) in [
         (&["fabric", "headroom"][..], "its rate, and its length or delay"),
         (&["fabric", "headroom", "--rate", "1Gbps", "--length", "300"], "a length like 300m or 10km"),

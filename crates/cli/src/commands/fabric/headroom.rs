@@ -3,7 +3,7 @@
 use super::counts;
 use crate::commands::tagger::headroom::HeadroomArgs;
 use crate::exit::Exit;
-use crate::fabric_source::{self, FabricFlags};
+use crate::fabric_source::{self, FabricFlags, Switches};
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use crate::render::numbers::counted;
@@ -22,15 +22,37 @@ pub struct ThresholdFlags {
     /// The length of a single link's cable, at 5 ns a metre, instead of --delay: `300m` or `10km`.
     #[arg(long, value_name = "LENGTH", conflicts_with = "source", value_parser = length, help_heading = "Headroom")]
     length: Option<Time>,
-    /// Lossless classes; one for 802.3x PAUSE.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Headroom")]
-    classes: u8,
+    /// Lossless classes, one for 802.3x PAUSE; without it those of the scenario, or 1.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Headroom")]
+    classes: Option<u8>,
     /// The ports of a single link's switch, all alike.
     #[arg(long, value_name = "N", conflicts_with = "source", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Headroom")]
     ports: Option<u16>,
-    /// The buffer of a switch.
-    #[arg(long, value_name = "SIZE", default_value = "16MB", help_heading = "Headroom")]
-    buffer: Bytes,
+    /// The buffer of a switch; without it that of the scenario, or 16MB.
+    #[arg(long, value_name = "SIZE", help_heading = "Headroom")]
+    buffer: Option<Bytes>,
+}
+
+impl ThresholdFlags {
+    /// Of whatever is no scenario, or says nothing of it.
+    const BUFFER: Bytes = Bytes(16_000_000);
+
+    fn classes(&self) -> u8 {
+        self.classes.unwrap_or(1)
+    }
+
+    fn buffer(&self) -> Bytes {
+        self.buffer.unwrap_or(Self::BUFFER)
+    }
+
+    /// With what a scenario says in place of what was not told.
+    fn filled_by(&self, switches: &Switches) -> ThresholdFlags {
+        ThresholdFlags {
+            buffer: self.buffer.or(switches.buffer),
+            classes: self.classes.or(Some(switches.lossless_classes)),
+            ..self.clone()
+        }
+    }
 }
 
 /// The delay of a cable of this length.
@@ -98,7 +120,7 @@ struct Alike {
 
 impl Alike {
     fn sum(&self, flags: &ThresholdFlags, of: impl Fn(&Need) -> u64) -> u64 {
-        self.ports.iter().map(|(need, ports)| of(need) * ports).sum::<u64>() * u64::from(flags.classes)
+        self.ports.iter().map(|(need, ports)| of(need) * ports).sum::<u64>() * u64::from(flags.classes())
     }
 }
 
@@ -112,14 +134,25 @@ pub fn command(
     thresholds: &ThresholdFlags,
     json: bool,
 ) -> Result<Exit, Failure> {
+    let mut thresholds = thresholds.clone();
     let (heading, alike) = match source {
         Some(source) => {
-            let fabric = fabric_source::find(source, flags, None)?.fabric;
-            (format!("{}: {}", styled(source, Style::Strong), counts(&fabric)), of_fabric(&fabric, thresholds))
+            let found = fabric_source::find(source, flags, None)?;
+            let outside = found.switches.as_ref().map_or(&[][..], |switches| &switches.outside);
+            if let Some(switches) = &found.switches {
+                thresholds = thresholds.filled_by(switches);
+            }
+            let mut heading = format!("{}: {}", styled(source, Style::Strong), counts(&found.fabric));
+            if !outside.is_empty() {
+                let names: Vec<&str> = outside.iter().map(|&switch| found.fabric.name(switch)).collect();
+                heading += &format!("; without part in flow control: {}", names.join(", "));
+            }
+            (heading, of_fabric(&found.fabric, outside, &thresholds))
         }
-        None => of_link(flags, thresholds)?,
+        None => of_link(flags, &thresholds)?,
     };
-    let buffer = thresholds.buffer.get();
+    let thresholds = &thresholds;
+    let buffer = thresholds.buffer().get();
     let fits = |alike: &Alike| alike.sum(thresholds, Need::with_pfc) <= buffer;
     let all_fit = alike.iter().all(fits);
     if json {
@@ -137,7 +170,7 @@ pub fn command(
             .collect();
         let (mtu, reaction) = (thresholds.headroom.mtu.get(), thresholds.headroom.reaction);
         let whole = json!({
-            "mtu_bytes": mtu, "reaction_bit_times": reaction, "classes": thresholds.classes,
+            "mtu_bytes": mtu, "reaction_bit_times": reaction, "classes": thresholds.classes(),
             "buffer_bytes": buffer, "switches": switches,
         });
         output::print(&format!("{whole:#}\n"))?;
@@ -159,9 +192,10 @@ fn of_link(flags: &FabricFlags, thresholds: &ThresholdFlags) -> Result<(String, 
 /// Bits a second and picoseconds of a link, and how many ports of a switch have such a one.
 type Ports = (u64, u64, u64);
 
-fn of_fabric(fabric: &Fabric, thresholds: &ThresholdFlags) -> Vec<Alike> {
+/// What switches need that are not `outside` of flow control.
+fn of_fabric(fabric: &Fabric, outside: &[NodeId], thresholds: &ThresholdFlags) -> Vec<Alike> {
     let mut found: BTreeMap<Vec<Ports>, (u64, NodeId)> = BTreeMap::new();
-    for switch in fabric.switches() {
+    for switch in fabric.switches().filter(|switch| !outside.contains(switch)) {
         let mut kinds: BTreeMap<(u64, u64), u64> = BTreeMap::new();
         for port in fabric.ports(switch) {
             let link = fabric.link(port.link);
@@ -191,8 +225,8 @@ fn as_text(heading: &str, alike: &[Alike], flags: &ThresholdFlags) -> String {
         "frames up to {}, {} bit times of reaction, {} of buffer, {}",
         flags.headroom.mtu,
         flags.headroom.reaction,
-        flags.buffer,
-        counted(flags.classes.into(), "lossless class").replace("classs", "classes"),
+        flags.buffer(),
+        counted(flags.classes().into(), "lossless class").replace("classs", "classes"),
     );
     text += &format!("  {}\n", styled(&basis, Style::Faint));
     let mut rows = Vec::new();
@@ -215,7 +249,7 @@ fn as_text(heading: &str, alike: &[Alike], flags: &ThresholdFlags) -> String {
     let header = ["switch", "rate", "delay", "ports", "XOFF", "XON", "headroom", "without frames", "credits"];
     text += &table(&header, &rows, 1, Layout::Fixed, 2);
     for alike in alike {
-        let buffer = flags.buffer.get();
+        let buffer = flags.buffer().get();
         let (pfc, credits) = (alike.sum(flags, Need::with_pfc), alike.sum(flags, |need| need.credits));
         let headroom = alike.sum(flags, |need| need.headroom);
         let share = |bytes: u64| format!("{} ({:.1} %)", Bytes(bytes), 100.0 * bytes as f64 / buffer.max(1) as f64);
