@@ -2,5 +2,6 @@
 
 pub mod explain;
 pub mod numbers;
+pub mod pipelines;
 pub mod summary;
 pub mod table;

@@ -135,6 +135,8 @@ impl Page {
         if let Some(trims) = summary.trims.as_ref().filter(|trims| trims.trims > 0) {
             self.trims(trims);
         }
+        let inside = summary.pipelines.iter().flat_map(super::pipelines::lines).enumerate();
+        inside.for_each(|(at, text)| self.line(if at == 0 { "pipelines" } else { "" }, &text));
         if let Some(delay) = &summary.delay_ns {
             self.line("delay", &distribution(delay));
         }

@@ -1,0 +1,58 @@
+//! What happened inside switches that trim in pipelines, in a line or two for a person.
+
+use super::numbers::{counted, grouped, span_ps};
+use record::pipelines::PipelineSummary;
+
+/// What all pipelines did, and where most waited to go round, if anything did.
+pub fn lines(inside: &PipelineSummary) -> Vec<String> {
+    let (trims, round) = (grouped(inside.ingress_trims), grouped(inside.recirculated));
+    let mut lines = vec![format!("{trims} trimmed at ingress, {round} went round a recirculation port")];
+    let each: Vec<_> =
+        inside.switches.iter().flat_map(|switch| switch.pipelines.iter().map(move |one| (switch, one))).collect();
+    // The first of equals.
+    let most = each.into_iter().rev().max_by_key(|(_, one)| one.most_waiting).filter(|(_, one)| one.most_waiting > 0);
+    if let Some((switch, one)) = most {
+        let waited = counted(one.most_waiting, "frame");
+        let at = span_ps(one.most_waiting_at_ps);
+        lines.push(format!("longest queue for one: {waited}, {} pipeline {} at {at}", switch.node, one.pipeline));
+    }
+    let signals = inside.switches.iter().flat_map(|switch| &switch.pipelines).map(|one| one.signals_heard).sum::<u64>();
+    if signals > 0 {
+        let ports = inside.switches.iter().map(|switch| switch.ports.len() as u64).sum();
+        let about = counted(ports, "port");
+        lines.push(format!("{} heard, about {about}", counted(signals, "signal")));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::pipelines::{PipelineTold, PortMode, SwitchInside};
+
+    #[test]
+    fn the_longest_queue_is_told_with_its_place() {
+        let one = |pipeline, most_waiting, signals_heard| PipelineTold {
+            pipeline,
+            most_waiting,
+            most_waiting_at_ps: 1_500_000,
+            signals_heard,
+            ..PipelineTold::default()
+        };
+        let switch = |node: &str, pipelines| SwitchInside { node: node.to_owned(), pipelines, ports: Vec::new() };
+        let mut inside = PipelineSummary {
+            ingress_trims: 1200,
+            recirculated: 30,
+            most_waiting: 7,
+            switches: vec![switch("S1", vec![one(0, 0, 0), one(1, 7, 0)]), switch("S2", vec![one(0, 7, 0)])],
+        };
+        let told = [
+            "1,200 trimmed at ingress, 30 went round a recirculation port",
+            "longest queue for one: 7 frames, S1 pipeline 1 at 1.5us",
+        ];
+        assert_eq!(lines(&inside), told);
+        inside.switches[1] = SwitchInside { ports: vec![PortMode::default()], ..switch("S2", vec![one(0, 0, 4)]) };
+        assert_eq!(lines(&inside)[2], "4 signals heard, about 1 port");
+        assert_eq!(lines(&PipelineSummary::default()), ["0 trimmed at ingress, 0 went round a recirculation port"]);
+    }
+}
