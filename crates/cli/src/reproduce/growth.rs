@@ -107,9 +107,10 @@ pub fn svg(title: &str, x_name: &str, growths: &[Growth], from: f64) -> String {
             let _ = writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"><title>{tip}</title></circle>");
         }
         let exponent = growth.exponent(from);
-        let grows =
-            exponent.map_or(String::new(), |exponent| format!(", growing as {x_name}^{exponent:.2} from {from} on"));
-        let _ = writeln!(out, "<text x=\"{left}\" y=\"{:.1}\">{}{grows}</text>", top - 14.0, growth.name);
+        let grows = exponent.map(|exponent| format!("growing as {x_name}^{exponent:.2} from {from} on"));
+        let _ = writeln!(out, "<text x=\"{left}\" y=\"{:.1}\">{}</text>", top - 24.0, growth.name);
+        // A line of its own: beside the name it would run into the next panel.
+        let _ = writeln!(out, "<text x=\"{left}\" y=\"{:.1}\">{}</text>", top - 10.0, grows.unwrap_or_default());
         let _ = writeln!(out, "<text x=\"{right:.1}\" y=\"{}\" text-anchor=\"end\">{x_name}</text>", bottom + 32.0);
     }
     out + "</svg>\n"

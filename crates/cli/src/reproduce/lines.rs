@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 /// Widths of a panel that stands alone, and of one among several.
 const WIDTHS: [f64; 2] = [560.0, 300.0];
 const HEIGHT: f64 = 240.0;
-const LEFT: f64 = 70.0;
+const LEFT: f64 = 78.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 44.0;
 const RIGHT: f64 = 16.0;
@@ -118,6 +118,12 @@ impl Axis {
         }
     }
 
+    /// Over rows that are counted from 1, each of which stands within the frame.
+    fn over_rows(values: impl Iterator<Item = f64>, length: f64) -> Axis {
+        let most = values.fold(1.0, f64::max);
+        Axis { scale: Scale::Linear, first: 0.0, last: most + 1.0, step: round_up(most / 6.0).max(1.0), length }
+    }
+
     /// How far along; `None` for what a logarithmic axis has not.
     fn at(&self, value: f64) -> Option<f64> {
         let value = match self.scale {
@@ -181,7 +187,12 @@ fn draw(out: &mut String, panel: &Panel, (left, top): (f64, f64), width: f64) {
     let bottom = top + HEIGHT;
     let points = || panel.lines.iter().flat_map(|line| &line.points);
     let x_axis = Axis::over(points().map(|point| point.0), Scale::Linear, false, width);
-    let y_axis = Axis::over(points().map(|point| point.1), panel.scale, true, HEIGHT);
+    let heights = points().map(|point| point.1);
+    let y_axis = if panel.lines.iter().any(|line| line.mark == Mark::Spans) {
+        Axis::over_rows(heights, HEIGHT)
+    } else {
+        Axis::over(heights, panel.scale, true, HEIGHT)
+    };
     // Writing to a String cannot fail.
     for (at, label) in x_axis.ticks() {
         let (x, below) = (left + at, bottom + 16.0);
@@ -196,7 +207,7 @@ fn draw(out: &mut String, panel: &Panel, (left, top): (f64, f64), width: f64) {
     let _ = writeln!(out, "<path class=\"axis\" d=\"M{left} {top}V{bottom}h{width}\"/>");
     let (middle, below) = (left + width / 2.0, bottom + 34.0);
     let _ = writeln!(out, "<text x=\"{middle}\" y=\"{below}\" text-anchor=\"middle\">{}</text>", panel.x);
-    let (x, y) = (left - 54.0, top + HEIGHT / 2.0);
+    let (x, y) = (left - 62.0, top + HEIGHT / 2.0);
     let turned = format!("x=\"{x}\" y=\"{y}\" transform=\"rotate(-90 {x} {y})\" text-anchor=\"middle\"");
     let _ = writeln!(out, "<text {turned}>{}</text>", panel.y);
     for (index, line) in panel.lines.iter().enumerate() {
@@ -273,6 +284,12 @@ mod tests {
         assert_eq!(labels(&[1.0], Scale::Linear, true), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(labels(&[30.0, 12_000.0, 0.0], Scale::Logarithmic, true), ["10", "100", "1000", "10000", "100000"]);
         assert_eq!(labels(&[], Scale::Linear, true).first().unwrap(), "0.0");
+        let rows = |most: f64| {
+            let axis = Axis::over_rows([most].into_iter(), 100.0);
+            assert!(axis.at(most).unwrap() < 100.0, "the highest row is no border");
+            axis.ticks().map(|(_, label)| label).collect::<Vec<String>>()
+        };
+        assert_eq!((rows(2.0).join(" "), rows(16.0).join(" ")), ("0 1 2 3".to_owned(), "0 5 10 15".to_owned()));
     }
 
     #[test]
