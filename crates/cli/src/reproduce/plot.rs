@@ -11,23 +11,29 @@ const WIDTH: f64 = 40.0;
 /// ```
 pub fn bars(label: &str, series: &[&str], most: f64, rows: &[(String, Vec<f64>)]) -> String {
     let width = (WIDTH / series.len() as f64).floor();
-    let mut text = format!("  {label:>10}");
+    let lead = rows.iter().map(|row| row.0.chars().count()).fold(10, usize::max);
+    let mut text = format!("  {label:>lead$}");
     for name in series {
         text.push_str(&format!("   {name:<column$}", column = width as usize + 9));
     }
     text.truncate(text.trim_end().len());
     text.push('\n');
     for (label, values) in rows {
-        let mut line = format!("  {label:>10}");
-        for value in values {
+        let mut line = format!("  {label:>lead$}");
+        for &value in values {
             let filled = (value / most * width).round().clamp(0.0, width) as usize;
             let bar = "#".repeat(filled);
-            line.push_str(&format!("   {bar:<column$} {value:>8.3}", column = width as usize));
+            line.push_str(&format!("   {bar:<column$} {:>8.3}", no_minus(value), column = width as usize));
         }
         text.push_str(line.trim_end());
         text.push('\n');
     }
     text
+}
+
+/// Zero in place of what would be written as -0.000.
+pub fn no_minus(value: f64) -> f64 {
+    if value.abs() < 0.0005 { 0.0 } else { value }
 }
 
 #[cfg(test)]
@@ -40,5 +46,14 @@ mod tests {
         let text = bars("x", &["one", "two"], 10.0, &rows);
         let lengths: Vec<usize> = text.lines().map(|line| line.matches('#').count()).collect();
         assert_eq!(lengths, [0, 20, 30], "clamped at the widest: {text}");
+    }
+
+    #[test]
+    fn values_stand_in_columns_and_zero_has_no_sign() {
+        let rows = [("1".to_owned(), vec![-1e-9]), ("twelve letters".to_owned(), vec![-0.25])];
+        let text = bars("x", &["one"], 10.0, &rows);
+        let ends: Vec<usize> = text.lines().skip(1).map(str::len).collect();
+        assert_eq!(ends[0], ends[1], "{text}");
+        assert!(text.contains(" 0.000") && !text.contains("-0.000") && text.contains("-0.250"), "{text}");
     }
 }

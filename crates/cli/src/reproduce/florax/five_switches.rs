@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::lines::{Line, Panel, Scale, svg};
+use crate::reproduce::plot::no_minus;
 use crate::reproduce::registry::{Choice, FLORAX_FIG3};
 use crate::reproduce::trial::Trial;
 use units::{Time, WIRE_OVERHEAD_BYTES};
@@ -284,7 +285,7 @@ pub fn fig11(trial: &mut Trial) -> Result<(), Failure> {
         let each = (0..3).map(|flow| format!("{:.3}", run.done_s(flow)));
         let mut row = vec![name.to_owned()];
         row.extend(each);
-        row.extend([end, 100.0 * (end / floor - 1.0), idle].map(|number| format!("{number:.3}")));
+        row.extend([end, 100.0 * (end / floor - 1.0), idle].map(|number| format!("{:.3}", no_minus(number))));
         rows.push(row);
     }
     trial.show(&format!(

@@ -3,6 +3,7 @@
 use super::bench::{Arrival, Cut, START, Seen, inside, join, mean, pairs, range, unlost};
 use super::pictures::leave;
 use crate::failure::Failure;
+use crate::render::numbers::counted;
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::lines::{Line, Mark, Panel, Scale};
 use crate::reproduce::plot::bars;
@@ -58,7 +59,7 @@ fn spread(step: usize, shares: &[f64]) -> f64 {
 pub fn sharing(trial: &mut Trial) -> Result<(), Failure> {
     let (steps, wrong) = shares(trial, &[])?;
     trial.show("  goodput of the four flows to H8, Gbps, by ms\n");
-    let row = |(step, shares): (usize, &[f64; 8])| (format!("{} flows", step + 1), shares[..4].to_vec());
+    let row = |(step, shares): (usize, &[f64; 8])| (counted(step as u64 + 1, "flow"), shares[..4].to_vec());
     let rows: Vec<(String, Vec<f64>)> = steps.0.iter().enumerate().map(row).collect();
     trial.show(&bars("", &["red 1", "red 2", "red 3", "red 4"], 100.0, &rows));
     let line = |(at, looks): (usize, &Vec<(f64, f64)>)| Line::curve(format!("flow {}", at + 1), looks.clone());
