@@ -212,7 +212,7 @@ mod tests {
         let fails = |parameters: &Poisson, hosts: &[u32]| {
             poisson(parameters, hosts, &Entry::new(1, 0), &mut PlanBuilder::new()).unwrap_err().to_string()
         };
-        assert!(fails(&good, &[]).contains("at least 1 hosts"));
+        assert!(fails(&good, &[]).contains("at least 1 host,"));
         assert!(fails(&good, &[4]).contains("nobody to send to but itself"));
         assert!(fails(&good, &[4, 5, 4]).contains("host 4 appears twice"));
         let zero = Poisson { sizes: Sizes::Fixed(0), ..good.clone() };

@@ -59,7 +59,7 @@ fn dropping_frees_the_others() {
     // From 1.5 ms on all frames to H3 are lost, 245 of them a millisecond, and those that had waited.
     let dropped = told.dropped("pause storm");
     assert!((1_550..1_750).contains(&dropped), "{dropped}");
-    assert!(told.summary.warnings[0].contains("1 pause storms"), "{:?}", told.summary.warnings);
+    assert!(told.summary.warnings[0].contains("1 pause storm and"), "{:?}", told.summary.warnings);
     assert!(told.dropped("lossless queue full") == 0);
     let sent = |row: &record::trace::TraceRow| match row.event {
         record::trace::TraceEvent::Started { until, .. } => until > row.at,
