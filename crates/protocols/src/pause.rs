@@ -225,38 +225,45 @@ impl PauseState {
         if self.stopped == 0 && self.pending.is_empty() {
             return None;
         }
-        let mut then = self.clone();
-        then.settle(now);
-        then.stopped_since(class)
+        self.settled(now).stopped_since(class)
     }
 
     /// Time that all classes together have spent stopped up to `now`.
     pub fn total_stopped(&self, now: Time) -> Time {
-        (0..8).map(|class| self.stopped_time(now, class)).sum()
+        let then = self.settled(now);
+        (0..8).map(|class| then.time(now, class)).sum()
     }
 
     /// How many stops there were, how many a resume ended, how many their time, and how many are in force
     /// at `now`.
     pub fn counts(&self, now: Time) -> (u64, u64, u64, u64) {
-        let mut then = self.clone();
-        then.settle(now);
+        let then = self.settled(now);
         (then.begun, then.resumed, then.expiries, u64::from(then.stopped.count_ones()))
     }
 
     /// Time that `class` has spent stopped up to `now`.
     pub fn stopped_time(&self, now: Time, class: u8) -> Time {
-        let running = self
-            .stopped_since(class)
-            .map_or(Time::ZERO, |from| self.until[class as usize].min(now).saturating_sub(from));
-        self.ended[class as usize] + running
+        self.settled(now).time(now, class)
     }
 
     /// The longest stop of any class up to `now`.
     pub fn longest_stop(&self, now: Time) -> Time {
-        let running = (0..8).filter_map(|class| {
-            self.stopped_since(class).map(|from| self.until[class as usize].min(now).saturating_sub(from))
-        });
-        running.fold(self.longest, Time::max)
+        let then = self.settled(now);
+        let running = (0..8).filter_map(|class| then.stopped_since(class)).map(|from| now.saturating_sub(from));
+        running.fold(then.longest, Time::max)
+    }
+
+    /// As it is at `now`: a port that has nothing to send does not ask, and what it heard may wait to take effect.
+    fn settled(&self, now: Time) -> PauseState {
+        let mut then = self.clone();
+        then.settle(now);
+        then
+    }
+
+    /// Time that `class` has spent stopped, once all up to `now` is settled.
+    fn time(&self, now: Time, class: u8) -> Time {
+        let running = self.stopped_since(class).map_or(Time::ZERO, |from| now.saturating_sub(from));
+        self.ended[class as usize] + running
     }
 }
 
@@ -286,6 +293,20 @@ mod tests {
             (state.longest_stop(Time::from_ns(2000)), state.counts(Time::from_ns(2000))),
             (Time::from_us(1), (1, 0, 1, 0))
         );
+    }
+
+    /// A port that has nothing to send never asks whether it may: what it heard counts all the same.
+    #[test]
+    fn what_an_idle_port_heard_counts() {
+        let mut state = PauseState::default();
+        hear(&mut state, 0, 0b1000, 10_000);
+        hear(&mut state, 500, 0b1000, 0);
+        let end = Time::from_ns(5_000);
+        assert_eq!((state.stopped_time(end, 3), state.longest_stop(end)), (Time::from_ns(500), Time::from_ns(500)));
+        assert_eq!(state.total_stopped(end), Time::from_ns(500));
+        hear(&mut state, 6_000, 0b1000, 10_000);
+        let end = Time::from_ns(7_000 + REACTION_NS);
+        assert_eq!((state.stopped_time(end, 3), state.longest_stop(end)), (Time::from_ns(1_500), Time::from_ns(1_000)));
     }
 
     #[test]
