@@ -1,6 +1,7 @@
 //! Building a [`Fabric`] node by node and link by link.
 
 use crate::graph::NO_HOST;
+use crate::names::{check_name, visible};
 use crate::{End, Fabric, FabricError, Link, LinkId, LinkSpec, Node, NodeId, NodeKind, PortPeer};
 
 /// The most nodes and links of one fabric: sixteen times a 65,536-host fat-tree, so that a wrong number
@@ -139,16 +140,30 @@ impl FabricBuilder {
         (node.kind, node.tier) = (NodeKind::Host, 0);
     }
 
+    /// Whether all names can be shown and written as they are.
+    fn check_names(&self) -> Result<(), FabricError> {
+        for node in &self.nodes {
+            let of = || format!("node `{}`", visible(&node.name));
+            check_name(&node.name).map_err(|fault| FabricError::Name { of: of(), fault })?;
+        }
+        for (end, name) in &self.port_names {
+            let of = || format!("port `{}` of `{}`", visible(name), self.nodes[end.node.index()].name);
+            check_name(name).map_err(|fault| FabricError::Name { of: of(), fault })?;
+        }
+        Ok(())
+    }
+
     /// The fabric.
     ///
     /// # Errors
-    /// If a name stands twice, a link named a node that does not exist, a node has more than 65,535
+    /// If a name stands twice or is none ([`check_name`]), a link named a node that does not exist, a node has more than 65,535
     /// ports, or the fabric is larger than 4,194,304 nodes or 8,388,608 links. Whether the fabric makes
     /// sense as a network is [`Fabric::check`]'s question.
     pub fn build(self) -> Result<Fabric, FabricError> {
         if let Some(mistake) = self.mistake {
             return Err(mistake);
         }
+        self.check_names()?;
         let mut port_base = Vec::with_capacity(self.nodes.len() + 1);
         let mut total = 0;
         for degree in &self.degrees {

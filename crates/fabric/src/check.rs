@@ -1,6 +1,6 @@
 //! What a fabric must satisfy before anything runs on it.
 
-use crate::{Fabric, Link, NodeId, NodeKind};
+use crate::{Fabric, Link, NameFault, NodeId, NodeKind};
 use units::Time;
 
 /// Why nodes and links do not make a fabric.
@@ -12,6 +12,14 @@ pub enum FabricError {
     DuplicateName {
         /// The name.
         name: String,
+    },
+    /// A name that cannot be shown and written as it is.
+    #[error("{of}: {fault}")]
+    Name {
+        /// The node or port, its name made visible.
+        of: String,
+        /// What is wrong.
+        fault: NameFault,
     },
     /// A link names a node that was never added.
     #[error("link {link} names node {node}, which does not exist")]

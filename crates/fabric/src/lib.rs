@@ -34,6 +34,7 @@ pub mod files;
 pub mod generate;
 mod graph;
 mod lone;
+mod names;
 pub mod routing;
 pub mod show;
 
@@ -41,3 +42,4 @@ pub use builder::FabricBuilder;
 pub use check::FabricError;
 pub use graph::{End, Fabric, Link, LinkId, LinkSpec, Node, NodeId, NodeKind, PortIndex, PortPeer};
 pub use lone::lone_flow_time;
+pub use names::{MAX_NAME_BYTES, NameFault, check_name, visible};

@@ -1,0 +1,136 @@
+//! What nodes and ports may be called.
+//!
+//! Names come from files of others and go into terminals, tables, pictures and configurations of switches. What could
+//! act there in place of being read is refused once, where a fabric is built; what a single format cannot carry is
+//! its writer's business.
+
+use std::fmt;
+
+/// The longest name of a node or port, in bytes: a name with a suffix must do as the name of a file (255 bytes).
+pub const MAX_NAME_BYTES: usize = 200;
+
+/// What is wrong with a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum NameFault {
+    /// There is none.
+    Empty,
+    /// Longer than [`MAX_NAME_BYTES`].
+    TooLong {
+        /// Its length.
+        bytes: usize,
+    },
+    /// White space before or behind it, which most formats drop.
+    WhiteSpaceAround,
+    /// A character that ends lines, moves the cursor, or cannot be seen.
+    Invisible {
+        /// The first of them.
+        character: char,
+    },
+}
+
+impl fmt::Display for NameFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NameFault::Empty => write!(f, "it is empty"),
+            NameFault::TooLong { bytes } => write!(f, "it has {bytes} bytes, and {MAX_NAME_BYTES} are the most"),
+            NameFault::WhiteSpaceAround => write!(f, "it begins or ends with white space"),
+            NameFault::Invisible { character } => write!(
+                f,
+                "it has the character U+{:04X}, which no screen shows: names are made of visible characters and spaces",
+                u32::from(*character)
+            ),
+        }
+    }
+}
+
+/// Whether a character is a control (Unicode Cc), ends a line or paragraph (Zl, Zp), reorders or joins text without
+/// being seen, or is no character at all.
+fn invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+        || u32::from(c) & 0xfffe == 0xfffe
+}
+
+/// Whether a node or port may be called so.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_name(name: &str) -> Result<(), NameFault> {
+    if let Some(character) = name.chars().find(|&c| invisible(c)) {
+        return Err(NameFault::Invisible { character });
+    }
+    match () {
+        () if name.is_empty() => Err(NameFault::Empty),
+        () if name.len() > MAX_NAME_BYTES => Err(NameFault::TooLong { bytes: name.len() }),
+        () if name.trim() != name => Err(NameFault::WhiteSpaceAround),
+        () => Ok(()),
+    }
+}
+
+/// A text of unknown origin, for a message: what cannot be seen is written as an escape, and what is long is cut.
+pub fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len().min(4 * MAX_NAME_BYTES));
+    for (count, c) in text.chars().enumerate() {
+        match c {
+            _ if count == 80 => {
+                out.push_str("...");
+                break;
+            }
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if invisible(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FabricBuilder, FabricError, LinkSpec};
+    use units::{Rate, Time};
+
+    #[test]
+    fn names_of_the_field_are_fine() {
+        for name in ["S1", "leaf 1", "Ethernet1/1", "e1-1", "Zürich", "東京-1", "a:b", "=x", "S1; reload", "\"q\"", "-"]
+        {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_no_name() {
+        for c in ['\n', '\r', '\0', '\t', '\u{1b}', '\u{7f}', '\u{85}', '\u{9b}', '\u{2028}', '\u{202e}', '\u{200b}'] {
+            let fault = check_name(&format!("S1{c}x")).unwrap_err();
+            assert_eq!(fault, NameFault::Invisible { character: c });
+            assert!(fault.to_string().contains(&format!("U+{:04X}", u32::from(c))), "{fault}");
+        }
+        assert_eq!(check_name(""), Err(NameFault::Empty));
+        assert_eq!(check_name(" a"), Err(NameFault::WhiteSpaceAround));
+        assert_eq!(check_name(&"x".repeat(201)), Err(NameFault::TooLong { bytes: 201 }));
+        assert_eq!(visible("S1\nflush\u{1b}[2J"), "S1\\nflush\\u{1b}[2J");
+        assert_eq!(visible(&"x".repeat(81)).len(), 83);
+    }
+
+    #[test]
+    fn a_fabric_has_no_names_that_act() {
+        let link = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(500));
+        let build = |node: &str, port: &str| {
+            let mut builder = FabricBuilder::new("test");
+            let (host, switch) = (builder.add_host("h"), builder.add_switch(node, 1));
+            let link = builder.connect(host, switch, link);
+            builder.name_ports(link, "", port);
+            builder.build().map(|_| ())
+        };
+        assert_eq!(build("S1", "Ethernet0"), Ok(()));
+        let error = build("S1\nflush ruleset\n#", "").unwrap_err();
+        assert!(matches!(error, FabricError::Name { .. }), "{error}");
+        assert!(error.to_string().contains("node `S1\\nflush ruleset\\n#`: it has the character U+000A"), "{error}");
+        let error = build("S1", "p\u{1b}[2J").unwrap_err().to_string();
+        assert!(error.contains("port `p\\u{1b}[2J` of `S1`: it has the character U+001B"), "{error}");
+    }
+}
