@@ -1,6 +1,7 @@
 //! Why a command could not do its work, and how that is drawn.
 
 use crate::exit::Exit;
+use crate::names::shown;
 use crate::output;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use record::RecordError;
@@ -116,8 +117,10 @@ impl Failure {
 
     fn plain(&self) -> String {
         match self {
-            Failure::Input { message, help: Some(help) } => format!("error: {message}\n  help: {help}"),
-            other => format!("error: {other}"),
+            Failure::Input { message, help: Some(help) } => {
+                format!("error: {}\n  help: {}", shown(message), shown(help))
+            }
+            other => format!("error: {}", shown(&other.to_string())),
         }
     }
 
@@ -130,8 +133,8 @@ impl Failure {
                 let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
                 errors.errors.iter().map(|error| Drawing::of(error, &name, &text)).collect()
             }
-            Failure::Input { message, help } => vec![Drawing::plain(message.clone(), help.clone())],
-            other => vec![Drawing::plain(other.to_string(), None)],
+            Failure::Input { message, help } => vec![Drawing::plain(shown(message), help.as_deref().map(shown))],
+            other => vec![Drawing::plain(shown(&other.to_string()), None)],
         };
         let theme =
             if output::errors_take_colour() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
@@ -167,11 +170,12 @@ impl Drawing {
         };
         // An empty span is the whole file: nothing to point at.
         if error.path != name || error.span.is_empty() || error.span.end > text.len() {
-            return Drawing::plain(format!("{place}: {}", error.message), error.help.clone());
+            return Drawing::plain(shown(&format!("{place}: {}", error.message)), error.help.as_deref().map(shown));
         }
         let label = LabeledSpan::new_with_span((!error.key.is_empty()).then(|| error.key.clone()), error.span.clone());
         let source = NamedSource::new(name, text.to_owned()).with_language("toml");
-        Drawing { message: error.message.clone(), help: error.help.clone(), source: Some((source, label)) }
+        let (message, help) = (shown(&error.message), error.help.as_deref().map(shown));
+        Drawing { message, help, source: Some((source, label)) }
     }
 }
 

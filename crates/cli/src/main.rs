@@ -7,6 +7,7 @@ mod exit;
 mod fabric_source;
 mod failure;
 mod interrupt;
+mod names;
 mod output;
 mod progress;
 mod recorder;

@@ -3,6 +3,7 @@
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, FileFlags, Found, format_parser};
 use crate::failure::Failure;
+use crate::names::file_names;
 use crate::output::{self, Style, styled};
 use crate::render::numbers::counted;
 use fabric::files::{self, Format};
@@ -147,12 +148,14 @@ fn write_fabric(path: &Path, fabric: &Fabric, format: Format) -> Result<(), Fail
     if format != Format::ConfigDb {
         return write(path, &written(fabric, format)?);
     }
+    let files = files::write_config_db(fabric)
+        .map_err(|error| Failure::input(format!("the config-db format: {error}"), "--to node-link says everything"))?;
+    let names = file_names(files.iter().map(|(switch, _)| switch.as_str()), ".json")?;
     std::fs::create_dir_all(path).map_err(|error| Failure::Input {
         message: format!("cannot make the folder {}: {error}", path.display()),
         help: None,
     })?;
-    let mut files = files::write_config_db(fabric).into_iter();
-    files.try_for_each(|(switch, text)| write(&path.join(format!("{}.json", switch.replace('/', "_"))), &text))
+    names.iter().zip(&files).try_for_each(|(name, (_, text))| write(&path.join(name), text))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {

@@ -3,10 +3,12 @@
 //! One file describes one switch: its name (`DEVICE_METADATA.localhost.hostname`), its neighbours by port
 //! (`DEVICE_NEIGHBOR`), their types (`DEVICE_NEIGHBOR_METADATA`, which give tiers: `ToRRouter` 1, `LeafRouter` 2,
 //! `SpineRouter` 3; `Server` is a host), speeds in Mbps (`PORT`) and cable lengths in metres (`CABLE_LENGTH`, at 5 ns a
-//! metre). A fabric is a list of such objects, or a folder of such files. A link that both ends know counts once.
+//! metre). A fabric is a list of such objects, or a folder of such files. A link that both ends know counts once. Where
+//! the neighbour's own file is there, its `PORT` table says which ports it has; a file may call them by their `alias`.
 
 use super::FileError;
 use super::plain::{Options, Plain, PlainEnd, fail, port_label};
+use crate::names::visible;
 use crate::{Fabric, LinkSpec, NodeId, NodeKind};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -60,6 +62,8 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
         node.tier = text(localhost, "type").and_then(tier_of).or(node.tier);
         found.push((name, switch));
     }
+    let ports_of: BTreeMap<&str, &Object> =
+        found.iter().filter_map(|(name, switch)| Some((*name, table(switch, "PORT")?))).collect();
     for (name, switch) in found {
         let metadata = table(switch, "DEVICE_NEIGHBOR_METADATA");
         let mut neighbors: Vec<(&String, &Value)> = table(switch, "DEVICE_NEIGHBOR").into_iter().flatten().collect();
@@ -79,7 +83,10 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
                 node.kind = Some(NodeKind::Switch);
                 node.tier = node.tier.or(Some(tier));
             }
-            let (here, there) = ((name.to_owned(), port.clone()), (peer.to_owned(), peer_port.to_owned()));
+            let own =
+                |node: &str, port: &str| own_name(&ports_of, node, port).map_or_else(|what| fail(&place, what), Ok);
+            let (port, peer_port) = (&own(name, port)?, own(peer, peer_port)?);
+            let (here, there) = ((name.to_owned(), port.clone()), (peer.to_owned(), peer_port.clone()));
             match cables.get(&here) {
                 Some(known) if *known == there => continue, // its other end has told already
                 Some(known) => {
@@ -101,6 +108,21 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
         }
     }
     plain.assemble(options)
+}
+
+/// What a switch itself calls a port that a file names: by its name, or by its alias.
+fn own_name(ports_of: &BTreeMap<&str, &Object>, node: &str, port: &str) -> Result<String, String> {
+    let Some(ports) = ports_of.get(node) else { return Ok(port.to_owned()) };
+    if ports.contains_key(port) {
+        return Ok(port.to_owned());
+    }
+    let called = |value: &Value| value.as_object().and_then(|one| text(one, "alias")) == Some(port);
+    let mut named = ports.iter().filter(|(_, value)| called(value)).map(|(name, _)| name);
+    match (named.next(), named.next()) {
+        (Some(name), None) => Ok(name.clone()),
+        (Some(name), Some(other)) => Err(format!("`{port}` is the alias of both {name} and {other} of {node}")),
+        (None, _) => Err(format!("{node} has no port `{}`: its file lists the ports in PORT", visible(port))),
+    }
 }
 
 fn tier_of(kind: &str) -> Option<u8> {
@@ -138,7 +160,17 @@ fn spec(switch: &Object, name: &str, port: &str, default: LinkSpec) -> Result<Li
 
 /// One file a switch: its name, and its `config_db.json` as far as it tells the fabric. Ports that have no name are
 /// called `Ethernet<4 * number>`, those of hosts `eth<number>`.
-pub fn write_config_db(fabric: &Fabric) -> Vec<(String, String)> {
+///
+/// # Errors
+/// [`FileError::NotExpressible`] for a name with a `|`, which separates the parts of a key in SONiC's database.
+pub fn write_config_db(fabric: &Fabric) -> Result<Vec<(String, String)>, FileError> {
+    let ports = fabric
+        .node_ids()
+        .flat_map(|node| (0..fabric.ports(node).len() as u16).filter_map(move |port| fabric.port_name(node, port)));
+    let mut names = fabric.nodes().iter().map(|node| node.name.as_str()).chain(ports);
+    if let Some(name) = names.find(|name| name.contains('|')) {
+        return Err(FileError::NotExpressible { what: format!("the name `{name}`, which has a `|`") });
+    }
     let kind = |node: NodeId| match fabric.node(node) {
         crate::Node { kind: NodeKind::Host, .. } => "Server",
         node => ["ToRRouter", "LeafRouter", "SpineRouter"][usize::from(node.tier.clamp(1, 3)) - 1],
@@ -170,5 +202,5 @@ pub fn write_config_db(fabric: &Fabric) -> Vec<(String, String)> {
         });
         (fabric.name(switch).to_owned(), format!("{file:#}\n"))
     };
-    fabric.switches().map(file).collect()
+    Ok(fabric.switches().map(file).collect())
 }

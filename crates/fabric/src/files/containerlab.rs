@@ -113,7 +113,11 @@ pub fn write_containerlab(fabric: &Fabric) -> String {
     for link in fabric.links() {
         let end = |end: crate::graph::End| {
             let port = port_label(fabric, end.node, end.port, |port| format!("eth{}", port + 1));
-            quoted(&format!("{}:{port}", fabric.name(end.node)))
+            match fabric.name(end.node) {
+                // Behind the first colon the interface begins.
+                name if name.contains(':') => format!("{{node: {}, interface: {}}}", quoted(name), quoted(&port)),
+                name => quoted(&format!("{name}:{port}")),
+            }
         };
         let _ = writeln!(text, "    - endpoints: [{}, {}]", end(link.a), end(link.b));
     }

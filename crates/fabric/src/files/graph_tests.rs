@@ -274,9 +274,13 @@ fn what_is_wrong_is_named() {
     assert!(message.contains("line 3: `x` is no bandwidth"), "{message}");
     let message = read("file", &csv.replace("b,2,c,1,x", "b,,c,1,1"), &OPTIONS).unwrap_err().to_string();
     assert!(message.contains("line 3: column 2 is empty"), "{message}");
-    let disagree = join_config_db([TOR1.to_owned(), LEAF1.replace("Ethernet8", "Ethernet12")]);
-    let message = read_config_db(&disagree, &OPTIONS).unwrap_err().to_string();
-    assert!(message.contains("leaf1.DEVICE_NEIGHBOR.Ethernet0: says tor1 Ethernet12"), "{message}");
+    for (port, expected) in
+        [("Ethernet0", "says tor1 Ethernet0, but tor1 Ethernet8"), ("Ethernet12", "tor1 has no port")]
+    {
+        let disagree = join_config_db([TOR1.to_owned(), LEAF1.replace("Ethernet8", port)]);
+        let message = read_config_db(&disagree, &OPTIONS).unwrap_err().to_string();
+        assert!(message.contains(&format!("leaf1.DEVICE_NEIGHBOR.Ethernet0: {expected}")), "{message}");
+    }
 }
 
 /// Depth and repetition must cost neither the stack nor the memory.

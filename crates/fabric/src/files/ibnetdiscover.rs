@@ -132,7 +132,7 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
 /// # Errors
 /// [`FileError::NotExpressible`] for names with quotes.
 pub fn write_ibnetdiscover(fabric: &Fabric) -> Result<String, FileError> {
-    if let Some(node) = fabric.nodes().iter().find(|node| node.name.contains(['"', '\n'])) {
+    if let Some(node) = fabric.nodes().iter().find(|node| node.name.contains('"')) {
         return Err(FileError::NotExpressible { what: format!("the name `{}`, which has a quote", node.name) });
     }
     let is_host = |node: crate::NodeId| fabric.node(node).kind == NodeKind::Host;

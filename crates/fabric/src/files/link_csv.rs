@@ -64,18 +64,24 @@ pub fn read_link_csv(content: &str, options: &Options) -> Result<Fabric, FileErr
 /// Writes a table: devices, ports and bandwidths.
 ///
 /// # Errors
-/// [`FileError::NotExpressible`] for a name with a comma.
+/// [`FileError::NotExpressible`] for a name with a comma or a quote, and one that a spreadsheet takes for a formula.
 pub fn write_link_csv(fabric: &Fabric) -> Result<String, FileError> {
-    if let Some(node) = fabric.nodes().iter().find(|node| node.name.contains([',', '\n'])) {
-        return Err(FileError::NotExpressible { what: format!("the name `{}`, which has a comma", node.name) });
-    }
     let mut text = format!("{HEADER}\n");
     for link in fabric.links() {
-        let [a, b] = [link.a, link.b].map(|end| {
+        let mut cells = Vec::with_capacity(4);
+        for end in [link.a, link.b] {
             let port = port_label(fabric, end.node, end.port, |port| format!("Ethernet{}", u32::from(port) * 4));
-            format!("{},{port}", fabric.name(end.node))
-        });
-        let _ = writeln!(text, "{a},{b},{},,", link.rate.as_bps() / 1_000_000);
+            cells.extend([fabric.name(end.node).to_owned(), port]);
+        }
+        if let Some(cell) = cells.iter().find(|cell| cell.contains([',', '"'])) {
+            return Err(FileError::NotExpressible { what: format!("the name `{cell}`, which has a comma or a quote") });
+        }
+        if let Some(cell) = cells.iter().find(|cell| cell.starts_with(['=', '+', '-', '@'])) {
+            return Err(FileError::NotExpressible {
+                what: format!("the name `{cell}`, which a spreadsheet takes for a formula"),
+            });
+        }
+        let _ = writeln!(text, "{},{},,", cells.join(","), link.rate.as_bps() / 1_000_000);
     }
     Ok(text)
 }

@@ -148,7 +148,9 @@ impl Format {
             Format::NodeLink => Ok(write_node_link(fabric)),
             Format::GraphMl => Ok(write_graphml(fabric)),
             Format::Containerlab => Ok(write_containerlab(fabric)),
-            Format::ConfigDb => Ok(join_config_db(write_config_db(fabric).into_iter().map(|(_, file)| file))),
+            Format::ConfigDb => {
+                write_config_db(fabric).map(|files| join_config_db(files.into_iter().map(|(_, file)| file)))
+            }
             Format::LinkCsv => write_link_csv(fabric),
             Format::IbNetDiscover => write_ibnetdiscover(fabric),
             Format::HtsimTopo => {
@@ -254,5 +256,7 @@ fn ports_follow_links(fabric: &Fabric) -> bool {
 
 #[cfg(test)]
 mod graph_tests;
+#[cfg(test)]
+mod name_tests;
 #[cfg(test)]
 mod tests;

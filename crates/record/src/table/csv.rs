@@ -7,7 +7,8 @@ use crate::RecordError;
 use crate::file::WholeFile;
 
 /// Writes the Parquet table at `parquet` as CSV at `csv`, one row group in memory: a header, then a
-/// line a row. A missing value is an empty field; a float is the shortest text that reads back as it.
+/// line a row. A missing value is an empty field; a float is the shortest text that reads back as it; a text that a
+/// spreadsheet would take for a formula has `'` before it.
 ///
 /// # Errors
 /// Those of [`TableReader`] and [`RecordError::Unwritable`].
@@ -45,6 +46,10 @@ fn push_value(line: &mut String, value: Value<'_>) {
         Value::I64(value) => line.push_str(&value.to_string()),
         Value::F64(value) => line.push_str(&value.to_string()),
         Value::Bool(value) => line.push_str(if value { "true" } else { "false" }),
+        // Some spreadsheets run a text that begins so, quoted or not; names of nodes come from files of others.
+        Value::Text(value) if value.starts_with(['=', '+', '-', '@', '\t', '\r']) => {
+            push_text(line, &format!("'{value}"))
+        }
         Value::Text(value) => push_text(line, value),
         Value::Null => {}
     }

@@ -164,6 +164,7 @@ fn csv_quotes_what_needs_it() {
         (0, i64::MIN, None, Some("a,\"b\"".into()), false, Some(5)),
         (0, 0, Some(1e21), Some(String::new()), false, None),
         (0, 0, Some(1.0), None, false, None),
+        (0, 0, None, Some("=HYPERLINK(1)".into()), false, None),
     ];
     write(&parquet, &rows, 3);
     write_csv(&parquet, &csv).unwrap();
@@ -172,6 +173,7 @@ fn csv_quotes_what_needs_it() {
         18446744073709551615,-1,0.1,plain,true,\n\
         0,-9223372036854775808,,\"a,\"\"b\"\"\",false,5\n\
         0,0,1000000000000000000000,\"\",false,\n\
-        0,0,1,,false,\n";
+        0,0,1,,false,\n\
+        0,0,,'=HYPERLINK(1),false,\n";
     assert_eq!(text, expected);
 }

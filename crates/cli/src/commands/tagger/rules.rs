@@ -6,6 +6,7 @@ use super::source::read_text;
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags};
 use crate::failure::Failure;
+use crate::names::csv_cell;
 use crate::output::{self, Style, styled};
 use crate::progress::waiting;
 use crate::render::numbers::{counted, grouped};
@@ -230,7 +231,7 @@ fn counts(fabric: &Fabric, table: &RuleTable) -> Vec<Count> {
 
 fn as_csv(fabric: &Fabric, table: &RuleTable) -> String {
     let row = |count: Count| {
-        let (name, tier) = (fabric.name(count.node), fabric.node(count.node).tier);
+        let (name, tier) = (csv_cell(fabric.name(count.node)), fabric.node(count.node).tier);
         format!("{name},{tier},{},{},{}\n", count.ports, count.single, count.entries)
     };
     let rows: String = counts(fabric, table).into_iter().map(row).collect();
