@@ -22,9 +22,9 @@
 //! assert_eq!(routes.lookup(edge, 15), [2, 3]); // two ways up to host index 15
 //! let path = routes.lone_path(&fabric, 0, 15, 7)?;
 //! assert_eq!(path.len(), 6);
-//! // One frame of 1500 B that costs 1538 B on each of six wires.
-//! let time = lone_flow_time(&fabric.link_costs(&path), 0, 0, 1538);
-//! assert_eq!(time, (Rate::from_gbps(100).serialise(1538) + Time::from_ns(500)) * 6);
+//! // One frame of 1518 B, which comes after a preamble of 8 B on each of six wires.
+//! let time = lone_flow_time(&fabric.link_costs(&path), 0, 0, 1518);
+//! assert_eq!(time, (Rate::from_gbps(100).serialise(1526) + Time::from_ns(500)) * 6);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

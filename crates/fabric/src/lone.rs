@@ -1,36 +1,33 @@
 //! The completion time of a flow that has the network to itself: the floor under every measured one.
 
-use units::{Rate, Time};
+use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// When the last bit of a flow arrives over a path of links (rate, delay) with store-and-forward nodes,
-/// if nothing else is sent: `full_frames` frames of `full_bytes_on_wire`, then one of
-/// `last_bytes_on_wire` (0: none). The first frame starts at 0; bytes on the wire include preamble and
-/// gap. Exact, in time proportional to the number of links: frame n starts on a link when it has arrived
-/// there and frame n-1 has left, so equal frames leave link j at
-/// `sum of serialisations up to j + delays before j + (n - 1) * longest serialisation up to j`.
-pub fn lone_flow_time(
-    path: &[(Rate, Time)],
-    full_frames: u64,
-    full_bytes_on_wire: u64,
-    last_bytes_on_wire: u64,
-) -> Time {
+/// if nothing else is sent: `full_frames` frames of `full_bytes`, then one of `last_bytes` (0: none), from
+/// destination address to FCS. The first frame starts at 0. A frame arrives when its preamble and its last bit are
+/// sent and have travelled; the gap behind it keeps the next one waiting, and nothing else. Exact, in time
+/// proportional to the number of links: frame n starts on a link when it has arrived there and the gap after frame
+/// n-1 is over, so frame n of equal ones starts on link j at
+/// `arrival of the first there + (n - 1) * the longest time that a frame and its gap keep a link up to j`.
+pub fn lone_flow_time(path: &[(Rate, Time)], full_frames: u64, full_bytes: u64, last_bytes: u64) -> Time {
     let mut slowest = Time::ZERO;
     // Arrival at the node before the link in question: of the first and of the last full frame.
     let mut first_arrival = Time::ZERO;
     let mut last_full_arrival = Time::ZERO;
     let mut last_arrival = Time::ZERO;
     for &(rate, delay) in path {
-        let full = rate.serialise(full_bytes_on_wire);
+        let arrives = |bytes: u64| rate.serialise(bytes + PREAMBLE_BYTES) + delay;
         let mut link_free = Time::ZERO;
         if full_frames > 0 {
+            let full = rate.serialise(full_bytes + WIRE_OVERHEAD_BYTES);
             slowest = slowest.max(full);
-            let first_done = first_arrival + full;
-            link_free = first_done + slowest * (full_frames - 1);
-            first_arrival = first_done + delay;
-            last_full_arrival = link_free + delay;
+            let last_full_start = first_arrival + slowest * (full_frames - 1);
+            link_free = last_full_start + full;
+            last_full_arrival = last_full_start + arrives(full_bytes);
+            first_arrival += arrives(full_bytes);
         }
-        if last_bytes_on_wire > 0 {
-            last_arrival = last_arrival.max(link_free) + rate.serialise(last_bytes_on_wire) + delay;
+        if last_bytes > 0 {
+            last_arrival = last_arrival.max(link_free) + arrives(last_bytes);
         }
     }
     last_arrival.max(last_full_arrival)
@@ -48,8 +45,9 @@ mod tests {
         for &bytes in frames {
             let mut arrival = Time::ZERO;
             for (link, &(rate, delay)) in path.iter().enumerate() {
-                free[link] = arrival.max(free[link]) + rate.serialise(bytes);
-                arrival = free[link] + delay;
+                let start = arrival.max(free[link]);
+                free[link] = start + rate.serialise(8 + bytes + 12);
+                arrival = start + rate.serialise(8 + bytes) + delay;
             }
             done = done.max(arrival);
         }
@@ -73,11 +71,24 @@ mod tests {
 
     #[test]
     fn one_frame_costs_each_serialisation_and_delay() {
+        // With preamble 1242 bytes, which take 99.36 ns and 993.6 ns.
         let path = [(Rate::from_gbps(100), Time::from_us(1)), (Rate::from_gbps(10), Time::from_ns(500))];
-        assert_eq!(lone_flow_time(&path, 0, 0, 1250), Time::from_ps(100_000 + 1_000_000 + 1_000_000 + 500_000));
-        assert_eq!(lone_flow_time(&path, 0, 1250, 0), Time::ZERO);
-        // A hundred million frames take no longer to compute.
-        let long = lone_flow_time(&path, 100_000_000, 1250, 0);
-        assert_eq!(long, Time::from_ps(100_000 + 1_000_000 + 500_000) + Time::from_us(1) * 100_000_000);
+        let one = Time::from_ps(99_360 + 1_000_000 + 993_600 + 500_000);
+        assert_eq!(lone_flow_time(&path, 0, 0, 1234), one);
+        assert_eq!(lone_flow_time(&path, 1, 1234, 0), one);
+        assert_eq!(lone_flow_time(&path, 0, 1234, 0), Time::ZERO);
+        // A hundred million frames take no longer to compute; with the gap the slower link needs 1003.2 ns for each.
+        let long = lone_flow_time(&path, 100_000_000, 1234, 0);
+        assert_eq!(long, one + Time::from_ps(1_003_200) * 99_999_999);
+    }
+
+    /// At 1 Gbps the gap lasts 96 ns: over four links of a lone frame it is no part of the arrival, between two
+    /// frames it is there once, whatever the number of links.
+    #[test]
+    fn the_gap_is_no_part_of_the_arrival() {
+        let path = [(Rate::from_gbps(1), Time::from_ns(100)); 4];
+        let one = Time::from_ns((64 + 8) * 8 + 100) * 4;
+        assert_eq!(lone_flow_time(&path, 1, 64, 0), one);
+        assert_eq!(lone_flow_time(&path, 2, 64, 0), one + Time::from_ns((64 + 8 + 12) * 8));
     }
 }

@@ -8,7 +8,7 @@ use protocols::transport::TransportParameters;
 use record::flows::FlowRecord;
 use rustc_hash::FxHashMap;
 use traffic::Load;
-use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+use units::{PREAMBLE_BYTES, Rate, Time};
 
 /// Links of a path: rate and delay.
 type Costs = Vec<(Rate, Time)>;
@@ -16,8 +16,7 @@ type Costs = Vec<(Rate, Time)>;
 /// Computes baselines; equal ones once.
 #[derive(Debug, Default)]
 pub(crate) struct Baseline {
-    /// By full frames, wire bytes of a full and of the last frame, and path: the few kinds of path that a
-    /// regular fabric has, found by their costs.
+    /// The few kinds of path that a regular fabric has, found by their costs.
     paths: Vec<Costs>,
     kinds: FxHashMap<(u32, u32), u32>,
 }
@@ -40,7 +39,7 @@ impl Baseline {
         let alone = if costs.is_empty() {
             Time::ZERO
         } else {
-            lone_flow_time(&costs, frames.full, frames.full_wire_bytes, frames.last_wire_bytes)
+            lone_flow_time(&costs, frames.full, frames.full_bytes, frames.last_bytes)
         };
         FlowRecord {
             flow: network.numbering.of(end.src, end.flow),
@@ -88,8 +87,8 @@ impl Baseline {
 /// The frames of a flow without losses.
 struct Frames {
     full: u64,
-    full_wire_bytes: u64,
-    last_wire_bytes: u64,
+    full_bytes: u64,
+    last_bytes: u64,
     header_bytes: u64,
 }
 
@@ -112,24 +111,24 @@ impl Frames {
             }
         };
         let payload = payload.max(1);
-        let wire = |payload: u64| (payload + header).max(64) + WIRE_OVERHEAD_BYTES;
+        let frame = |payload: u64| (payload + header).max(64);
         let (full, last) = (size_bytes / payload, size_bytes % payload);
-        let last_wire_bytes = match last {
+        let last_bytes = match last {
             0 => 0,
-            _ if padded => wire(payload),
-            last => wire(last),
+            _ if padded => frame(payload),
+            last => frame(last),
         };
-        Frames { full, full_wire_bytes: wire(payload), last_wire_bytes, header_bytes: header }
+        Frames { full, full_bytes: frame(payload), last_bytes, header_bytes: header }
     }
 }
 
 /// The standalone time of `fct.txt`: base round trip (both ways' delays, and one full frame's
-/// serialisation per link) plus all bytes at the bottleneck's rate.
+/// serialisation per link, with preamble) plus all bytes at the bottleneck's rate.
 fn standalone_ns(costs: &[(Rate, Time)], size_bytes: u64, frames: &Frames) -> u64 {
     let Some(bottleneck) = costs.iter().map(|link| link.0).min() else { return 0 };
     let delays: Time = costs.iter().map(|link| link.1 * 2).sum();
-    let serialisation: Time = costs.iter().map(|link| link.0.serialise(frames.full_wire_bytes)).sum();
-    let count = frames.full + u64::from(frames.last_wire_bytes > 0);
+    let serialisation: Time = costs.iter().map(|link| link.0.serialise(frames.full_bytes + PREAMBLE_BYTES)).sum();
+    let count = frames.full + u64::from(frames.last_bytes > 0);
     let total = size_bytes.saturating_add(count.saturating_mul(frames.header_bytes));
     (delays + serialisation).saturating_add(bottleneck.serialise(total)).as_ps() / 1000
 }

@@ -3,7 +3,7 @@
 use check::conservation::Cause;
 use protocols::frame::Frame;
 use units::random::Stream;
-use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// A port's end of a link.
 #[derive(Clone, Debug)]
@@ -11,6 +11,10 @@ pub(crate) struct Attachment {
     pub rate: Rate,
     /// Picoseconds a byte, or 0 where the rate does not divide 8 Tbps.
     ps_per_byte: u64,
+    /// Where it does, what each frame's wire is busy with besides the frame: preamble and gap.
+    overhead: Time,
+    /// Where it does, what each frame takes to arrive besides its own bytes: preamble and propagation.
+    lead: Time,
     pub delay: Time,
     loss: f64,
     /// ln(1 - bit error rate) * 8, at most 0.
@@ -26,9 +30,12 @@ impl Attachment {
     pub fn new(link: &fabric::Link, fails: bool) -> Self {
         let bps = link.rate.as_bps();
         let per_byte = 8_000_000_000_000u64;
+        let ps_per_byte = if per_byte.is_multiple_of(bps) { per_byte / bps } else { 0 };
         Attachment {
             rate: link.rate,
-            ps_per_byte: if per_byte.is_multiple_of(bps) { per_byte / bps } else { 0 },
+            ps_per_byte,
+            overhead: Time::from_ps(WIRE_OVERHEAD_BYTES * ps_per_byte),
+            lead: Time::from_ps(PREAMBLE_BYTES * ps_per_byte) + link.delay,
             delay: link.delay,
             loss: link.loss,
             log_byte_survival: 8.0 * libm::log1p(-link.bit_error_rate),
@@ -38,21 +45,34 @@ impl Attachment {
         }
     }
 
-    /// How long a frame of `size_bytes` occupies the wire, preamble and gap included.
+    /// From the start of a frame of `size_bytes` until the wire is free again, preamble and gap included, and until
+    /// its last bit has come to the other end. The gap is nothing to wait for there.
     #[inline]
-    pub fn serialise(&self, size_bytes: u16) -> Time {
-        let bytes = u64::from(size_bytes) + WIRE_OVERHEAD_BYTES;
-        if self.ps_per_byte != 0 { Time::from_ps(bytes * self.ps_per_byte) } else { self.rate.serialise(bytes) }
+    pub fn occupy(&self, size_bytes: u16) -> (Time, Time) {
+        let bytes = u64::from(size_bytes);
+        if self.ps_per_byte != 0 {
+            let frame = Time::from_ps(bytes * self.ps_per_byte);
+            (frame + self.overhead, frame + self.lead)
+        } else {
+            let arrives = self.rate.serialise(bytes + PREAMBLE_BYTES) + self.delay;
+            (self.rate.serialise(bytes + WIRE_OVERHEAD_BYTES), arrives)
+        }
     }
 
-    /// Picoseconds a byte, or 0 where they are no whole number.
-    pub fn per_byte_ps(&self) -> u64 {
-        self.ps_per_byte
+    /// From the start of a frame of `size_bytes` until its last bit has come to the other end.
+    pub fn flight(&self, size_bytes: u16) -> Time {
+        self.occupy(size_bytes).1
+    }
+
+    /// Picoseconds a byte, those of preamble and gap, and from a frame's own time to its arrival; all 0 where the
+    /// first is no whole number.
+    pub fn per_byte_ps(&self) -> (u64, Time, Time) {
+        (self.ps_per_byte, self.overhead, self.lead)
     }
 
     /// No frame sent at `t` arrives before `t` plus this.
     pub fn lookahead(&self) -> Time {
-        self.delay + self.serialise(protocols::frame::MIN_FRAME_BYTES)
+        self.flight(protocols::frame::MIN_FRAME_BYTES)
     }
 
     pub fn fail(&mut self, now: Time) {
@@ -68,7 +88,7 @@ impl Attachment {
     /// frames on it; otherwise loss and bit errors strike at random.
     #[cold]
     pub fn verdict(&self, frame: &Frame, random: &mut Stream) -> Option<Cause> {
-        let sent = frame.at.saturating_sub(self.delay + self.serialise(frame.size_bytes));
+        let sent = frame.at.saturating_sub(self.flight(frame.size_bytes));
         if self.down || self.failed_at.is_some_and(|failed| failed >= sent) {
             return Some(Cause::LinkDown);
         }

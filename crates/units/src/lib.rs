@@ -7,4 +7,4 @@ mod quantity;
 pub mod random;
 
 pub use parse::{ParseQuantityError, parse_percent};
-pub use quantity::{Bytes, Rate, Time, WIRE_OVERHEAD_BYTES};
+pub use quantity::{Bytes, GAP_BYTES, PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};

@@ -4,9 +4,15 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
 
-/// Preamble and start delimiter (8 B) and minimum inter-frame gap (12 B) that every frame costs on a
-/// wire besides its own length (IEEE 802.3 clauses 4.4.2 and 35.2.3.2).
-pub const WIRE_OVERHEAD_BYTES: u64 = 20;
+/// Preamble and start delimiter, which go ahead of every frame on a wire (IEEE 802.3 clause 35.2.3.2).
+pub const PREAMBLE_BYTES: u64 = 8;
+
+/// The least gap between two frames (IEEE 802.3 clause 4.4.2). It keeps the wire busy after a frame, and nobody waits
+/// for it at the other end: a frame has come when its last bit has.
+pub const GAP_BYTES: u64 = 12;
+
+/// What every frame costs on a wire besides its own length.
+pub const WIRE_OVERHEAD_BYTES: u64 = PREAMBLE_BYTES + GAP_BYTES;
 
 /// An instant or a span, in picoseconds. A `u64` of picoseconds lasts 213 days.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -163,7 +169,7 @@ impl Rate {
     }
     /// How long `bytes` occupy a wire of this rate, rounded up to a picosecond (exact for every rate
     /// that divides 8 Tbps: 1, 10, 25, 40, 100, 200, 400, 800 Gbps). Callers add
-    /// [`WIRE_OVERHEAD_BYTES`] for a frame. Exact for any `u64`.
+    /// [`WIRE_OVERHEAD_BYTES`] for how long a frame keeps the wire, [`PREAMBLE_BYTES`] for when its last bit is sent. Exact for any `u64`.
     #[inline]
     pub fn serialise(self, bytes: u64) -> Time {
         // 2^21 bytes * 8e12 still fits 64 bits; a frame always does.

@@ -201,10 +201,11 @@ impl Host {
             tracer.sees_out(now, port_index, &frame);
         }
         let port = &mut self.ports[usize::from(port_index)];
-        port.busy_until = now + port.link.serialise(frame.size_bytes);
+        let (busy, arrives) = port.link.occupy(frame.size_bytes);
+        port.busy_until = now + busy;
         port.sent_frames += 1;
         port.sent_bytes += u64::from(frame.size_bytes);
-        frame.at = port.busy_until + port.link.delay;
+        frame.at = now + arrives;
         self.ledger.control_sent += 1;
         window.send(port_index, OnWire(frame));
     }
@@ -354,9 +355,10 @@ impl Host {
         if let Some(credit) = &mut port.credit {
             credit.spend(class, u64::from(size_bytes));
         }
-        port.busy_until = now + port.link.serialise(size_bytes);
+        let (busy, arrives) = port.link.occupy(size_bytes);
+        port.busy_until = now + busy;
         port.sent_frames += 1;
         port.sent_bytes += u64::from(size_bytes);
-        port.busy_until + port.link.delay
+        now + arrives
     }
 }

@@ -10,7 +10,7 @@ use fabric::NodeId;
 use fabric::routing::{PathId, flow_hash};
 use protocols::endpoint::{Ctx, Receiver};
 use protocols::ndp::PullPacer;
-use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// The pull queue of one port.
 #[derive(Debug)]
@@ -27,14 +27,14 @@ pub(super) fn queues(network: &Network, node: NodeId) -> Vec<Pulls> {
         return Vec::new();
     }
     let ports = network.fabric.ports(node).iter();
-    let packet = |rate: Rate| rate.serialise(full_wire_bytes(network));
+    let packet = |rate: Rate| rate.serialise(full_bytes(network) + WIRE_OVERHEAD_BYTES);
     let pacer = |peer: &fabric::PortPeer| PullPacer::new(packet(network.fabric.link(peer.link).rate));
     ports.map(|peer| Pulls { pacer: pacer(peer), armed: Time::MAX }).collect()
 }
 
-fn full_wire_bytes(network: &Network) -> u64 {
+fn full_bytes(network: &Network) -> u64 {
     let transport = &network.host.transport;
-    u64::from(transport.payload_bytes()) + u64::from(transport.header_bytes()) + WIRE_OVERHEAD_BYTES
+    u64::from(transport.payload_bytes()) + u64::from(transport.header_bytes())
 }
 
 /// What a full packet of a flow takes to its destination, and what asks for the next one back, behind the packet's
@@ -50,13 +50,13 @@ pub(super) fn round_trip(network: &Network, flow: &traffic::Flow, src: u32, numb
             network.forwarding.lone_path(fabric, src, flow.dst, entropy).unwrap_or_default()
         }
     };
-    let control_bytes = u64::from(control_bytes) + WIRE_OVERHEAD_BYTES;
+    let arrives = |rate: Rate, bytes: u64| rate.serialise(bytes + PREAMBLE_BYTES);
+    let control_bytes = u64::from(control_bytes);
     let mut slowest = Time::ZERO;
     let mut all = Time::ZERO;
     for (rate, delay) in fabric.link_costs(&links) {
-        let control = rate.serialise(control_bytes);
-        slowest = slowest.max(control);
-        all += rate.serialise(full_wire_bytes(network)) + control + delay * 2;
+        slowest = slowest.max(rate.serialise(control_bytes + WIRE_OVERHEAD_BYTES));
+        all += arrives(rate, full_bytes(network)) + arrives(rate, control_bytes) + delay * 2;
     }
     all + slowest
 }

@@ -115,15 +115,16 @@ impl Switch {
     pub(super) fn occupy(&mut self, now: Time, egress: u16, size_bytes: u16) -> Time {
         let port = &mut self.ports[usize::from(egress)];
         debug_assert!(port.busy_until <= now, "two frames on one wire");
-        let serialisation = if port.per_byte_ps != 0 {
-            Time::from_ps((u64::from(size_bytes) + WIRE_OVERHEAD_BYTES) * port.per_byte_ps)
+        let (busy, arrives) = if port.per_byte_ps != 0 {
+            let frame = Time::from_ps(u64::from(size_bytes) * port.per_byte_ps);
+            (frame + port.overhead, frame + port.lead)
         } else {
-            self.details[usize::from(egress)].link.serialise(size_bytes)
+            self.details[usize::from(egress)].link.occupy(size_bytes)
         };
-        port.busy_until = now + serialisation;
+        port.busy_until = now + busy;
         port.sent_frames += 1;
         port.sent_bytes += u64::from(size_bytes);
-        port.busy_until + port.delay
+        now + arrives
     }
 
     pub(super) fn transmit(&mut self, now: Time, egress: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {

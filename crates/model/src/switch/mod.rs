@@ -67,7 +67,10 @@ pub(crate) struct Port {
     pub busy_until: Time,
     /// Picoseconds a byte, or 0 where only the [`Attachment`] knows exactly.
     per_byte_ps: u64,
-    delay: Time,
+    /// Preamble and gap: what the wire is busy with besides the frame.
+    overhead: Time,
+    /// Preamble and propagation: what a frame takes to arrive besides its own bytes.
+    lead: Time,
     pub sent_frames: u64,
     pub sent_bytes: u64,
     /// Classes whose queue holds something.
@@ -234,18 +237,22 @@ impl Switch {
             .collect();
         let ports: Vec<Port> = details
             .iter()
-            .map(|detail| Port {
-                busy_until: Time::ZERO,
-                per_byte_ps: detail.link.per_byte_ps(),
-                delay: detail.link.delay,
-                sent_frames: 0,
-                sent_bytes: 0,
-                waiting: 0,
-                alert: if detail.link.fragile { alert::FRAGILE } else { 0 }
-                    | if network.tags.is_some() { alert::TAGGED } else { 0 }
-                    | if detail.credit.is_some() { alert::CREDIT } else { 0 }
-                    | if control.guard().is_some() { alert::GUARDED } else { 0 }
-                    | if parameters.overload.inside().is_some() { alert::PIPELINE } else { 0 },
+            .map(|detail| {
+                let (per_byte_ps, overhead, lead) = detail.link.per_byte_ps();
+                Port {
+                    busy_until: Time::ZERO,
+                    per_byte_ps,
+                    overhead,
+                    lead,
+                    sent_frames: 0,
+                    sent_bytes: 0,
+                    waiting: 0,
+                    alert: if detail.link.fragile { alert::FRAGILE } else { 0 }
+                        | if network.tags.is_some() { alert::TAGGED } else { 0 }
+                        | if detail.credit.is_some() { alert::CREDIT } else { 0 }
+                        | if control.guard().is_some() { alert::GUARDED } else { 0 }
+                        | if parameters.overload.inside().is_some() { alert::PIPELINE } else { 0 },
+                }
             })
             .collect();
         let mut headroom = vec![0; ports.len() * account_slots];

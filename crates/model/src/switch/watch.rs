@@ -202,8 +202,7 @@ impl Switch {
     fn note_sent(&self, tracer: &mut Tracer, now: Time, egress: u16, frame: &Frame, since: Time, wanted: bool) {
         tracer.sees_out(now, egress, frame);
         if wanted {
-            let port = &self.ports[usize::from(egress)];
-            let until = port.busy_until + port.delay;
+            let until = now + self.details[usize::from(egress)].link.flight(frame.size_bytes);
             tracer.note(now, frame, TraceEvent::Started { port: egress, since, until });
         }
     }

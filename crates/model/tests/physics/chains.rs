@@ -28,8 +28,8 @@ fn a_ring_all_reduce_takes_its_steps_times_a_chunk() {
         told.all_hold();
         let payload = 1046 - header;
         let last = chunk % payload;
-        let last_wire = if last == 0 { 0 } else { (last + header).max(64) + 20 };
-        let alone = lone_flow_time(&[(spec.rate, spec.delay); 2], chunk / payload, 1066, last_wire);
+        let last_bytes = if last == 0 { 0 } else { (last + header).max(64) };
+        let alone = lone_flow_time(&[(spec.rate, spec.delay); 2], chunk / payload, 1046, last_bytes);
         let steps = 2 * u64::from(hosts - 1);
         assert_eq!(told.flows.len() as u64, steps * u64::from(hosts));
         let end = told.flows.iter().map(|flow| flow.delivered_ps.expect("delivered")).max().unwrap();
@@ -54,9 +54,9 @@ fn rounds_of_an_exchange_follow_each_other() {
         assert!(flow.slowdown().is_some_and(|slowdown| slowdown < 1.2), "{flow:?}");
     }
     // Three rounds: in each a transfer, its acknowledgement, and between them the delay.
-    let transfer = lone_flow_time(&[(spec.rate, spec.delay); 2], 10, 1082, 0);
+    let transfer = lone_flow_time(&[(spec.rate, spec.delay); 2], 10, 1062, 0);
     let last = told.flows.iter().map(|flow| flow.acked_ps.unwrap()).max().unwrap();
-    let acknowledged = transfer + lone_flow_time(&[(spec.rate, spec.delay); 2], 1, 86, 0);
+    let acknowledged = transfer + lone_flow_time(&[(spec.rate, spec.delay); 2], 1, 66, 0);
     let least = acknowledged * 3 + Time::from_us(4);
     assert!(last >= least.as_ps() && last < least.as_ps() + 3_000_000, "{last}, at least {least}");
 }
@@ -89,7 +89,7 @@ fn bcube_hosts_relay() {
     told.all_hold();
     assert_eq!(told.summary.packet_hops, 20 * 4, "two switches and the host between them");
     let path = [(Rate::from_gbps(10), Time::from_ns(500)); 4];
-    assert_eq!(told.flows[0].fct_ps(), Some(lone_flow_time(&path, 20, 1066, 0).as_ps()));
+    assert_eq!(told.flows[0].fct_ps(), Some(lone_flow_time(&path, 20, 1046, 0).as_ps()));
     // Everybody to everybody: each of the 72 transfers arrives, acknowledged.
     let mut builder = PlanBuilder::new();
     let exchange = AllToAll { pair_bytes: 30_000, window: 8, round_delay: Time::ZERO };

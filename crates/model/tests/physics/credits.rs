@@ -49,14 +49,16 @@ fn share(mut setup: Setup, gbps: u64, frame: u16) -> f64 {
     frames * time.as_ps() as f64 / (duration / 2).as_ps() as f64
 }
 
-/// n frames of credits, granted one by one, on a link whose frames last S, over a round trip of S, the message's 84
-/// bytes and twice the delay: n S / (S + message + 2 d) of the link, and all of it once that exceeds 1.
+/// n frames of credits, granted one by one, on a link whose frames last S, over a round trip of a frame's
+/// arrival A, the message's 72 bytes and twice the delay: n S / (A + message + 2 d) of the link, and all of it once that
+/// exceeds 1. S has the gap behind the frame, A and the message have not.
 #[test]
 fn throughput_is_credits_over_the_round_trip() {
     for (gbps, delay_ns, frame) in [(10, 1_000, 1518u16), (100, 500, 1518), (40, 2_000, 700), (25, 100, 9_000)] {
         let rate = Rate::from_gbps(gbps);
         let serial = rate.serialise(u64::from(frame) + 20).as_ps() as f64;
-        let round_trip = serial + rate.serialise(84).as_ps() as f64 + 2.0 * delay_ns as f64 * 1000.0;
+        let arrival = rate.serialise(u64::from(frame) + 8).as_ps() as f64;
+        let round_trip = arrival + rate.serialise(64 + 8).as_ps() as f64 + 2.0 * delay_ns as f64 * 1000.0;
         let enough = (round_trip / serial).ceil() as u64;
         for n in [1, 2, enough.saturating_sub(1).max(1), enough, enough + 3] {
             let mut setup = line(gbps, delay_ns, frame);

@@ -27,15 +27,15 @@ fn a_failure_loses_exactly_the_frames_on_the_link_and_those_that_follow() {
     let end = setup.duration;
     let told = run(setup);
     told.all_hold();
-    // Frame n reaches S1 at 1316 + 816 n ns, is sent on at once, arrives 20,816 ns later.
-    let (gap, first) = (816_000, 1_316_000);
+    // Frame n reaches S1 at 1306.4 + 816 n ns, is sent on at once, arrives 20,806.4 ns later.
+    let (gap, first) = (816_000, 1_306_400);
     let starts_before = |t: Time| (t.as_ps() - first).div_ceil(gap);
-    let arrived_before = |t: Time| (t.as_ps() - first - 20_816_000).div_ceil(gap);
+    let arrived_before = |t: Time| (t.as_ps() - first - 20_806_400).div_ceil(gap);
     let on_the_wire = starts_before(down_at) - arrived_before(down_at);
     let while_down = starts_before(up_at) - starts_before(down_at);
     assert_eq!(told.dropped("link down") + told.dropped("no route"), on_the_wire + while_down);
     assert_eq!(told.dropped("no route"), while_down);
-    let to_host = Time::from_ns(816 + 500);
+    let to_host = Time::from_ps(806_400 + 500_000);
     let delivered = arrived_before(end - to_host) - on_the_wire - while_down;
     assert_eq!(told.summary.packets.delivered_whole, delivered);
 }

@@ -5,7 +5,7 @@ use crate::bench::*;
 use fabric::{Fabric, FabricBuilder, LinkSpec};
 use traffic::Process;
 use units::random::Stream;
-use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+use units::{Rate, Time};
 
 /// `H1 - S1 - .. - H2` over these links.
 pub fn chain(links: &[LinkSpec]) -> Fabric {
@@ -20,15 +20,17 @@ pub fn chain(links: &[LinkSpec]) -> Fabric {
     builder.build().unwrap()
 }
 
-/// When the last of these frames (bytes on the wire) has arrived, frame by frame and link by link.
+/// When the last of these frames has arrived, frame by frame and link by link: 8 bytes of preamble, the frame, and
+/// then 12 bytes of gap that nobody waits for but the next frame.
 pub fn recurrence(path: &[LinkSpec], frames: &[u64]) -> Time {
     let mut free = vec![Time::ZERO; path.len()];
     let mut done = Time::ZERO;
     for &bytes in frames {
         let mut arrival = Time::ZERO;
         for (free, link) in free.iter_mut().zip(path) {
-            *free = arrival.max(*free) + link.rate.serialise(bytes);
-            arrival = *free + link.delay;
+            let start = arrival.max(*free);
+            *free = start + link.rate.serialise(8 + bytes + 12);
+            arrival = start + link.rate.serialise(8 + bytes) + link.delay;
         }
         done = arrival;
     }
@@ -77,9 +79,9 @@ fn roce_at_line_rate_is_exact_over_1_to_6_hops() {
             let text = format!("{payload}B");
             let roce = transport("roce", &[("payload", &text), ("timeout", "1s")]);
             let header = u64::from(roce.header_bytes());
-            let wire = |payload: u64| (payload + header).max(64) + WIRE_OVERHEAD_BYTES;
-            let mut frames = vec![wire(payload); (size / payload) as usize];
-            frames.extend((!size.is_multiple_of(payload)).then(|| wire(size % payload)));
+            let frame = |payload: u64| (payload + header).max(64);
+            let mut frames = vec![frame(payload); (size / payload) as usize];
+            frames.extend((!size.is_multiple_of(payload)).then(|| frame(size % payload)));
             let [measured, stated] = completion(&path, roce, flow(0, 1, size));
             assert_eq!(measured, recurrence(&path, &frames), "{size} bytes as {payload} over {path:?}");
             assert_eq!(measured, stated, "{size} bytes as {payload} over {path:?}");
@@ -98,7 +100,7 @@ fn datagrams_are_exact_over_1_to_6_hops() {
             let process = Process::Constant { rate: path[0].rate };
             let size = count * u64::from(frame_bytes);
             let sent = datagrams(0, 1, process, frame_bytes, size);
-            let frames = vec![u64::from(frame_bytes) + WIRE_OVERHEAD_BYTES; count as usize];
+            let frames = vec![u64::from(frame_bytes); count as usize];
             let [measured, stated] = completion(&path, transport("roce", &[]), sent);
             assert_eq!(measured, recurrence(&path, &frames), "{count} of {frame_bytes} over {path:?}");
             assert_eq!(measured, stated, "{count} of {frame_bytes} over {path:?}");
@@ -112,8 +114,8 @@ fn the_datagram_transport_is_exact_too() {
     let datagram = transport("datagram", &[("frame", "1000B")]);
     let payload = 1000 - u64::from(datagram.header_bytes());
     let size = 17 * payload + 100;
-    let mut frames = vec![1020; 17];
-    frames.push(100 + u64::from(datagram.header_bytes()) + WIRE_OVERHEAD_BYTES);
+    let mut frames = vec![1000; 17];
+    frames.push(100 + u64::from(datagram.header_bytes()));
     let [measured, stated] = completion(&path, datagram, flow(0, 1, size));
     assert_eq!(measured, recurrence(&path, &frames));
     assert_eq!(measured, stated);
@@ -129,4 +131,21 @@ fn another_flow_on_the_path_shows() {
     let told = run(setup);
     let both = told.flows.iter().find(|flow| flow.size_bytes == 100_000).unwrap();
     assert_eq!(Time::from_ps(both.fct_ps().unwrap()), alone + Rate::from_gbps(10).serialise(64 + 20));
+}
+
+/// A frame arrives when its last bit arrives. At 1 Gbps the gap behind it lasts 96 ns: a frame that comes alone does not
+/// wait for it at any hop, and the second of two comes a frame, a preamble and one gap after the first, however many
+/// hops there are.
+#[test]
+fn the_gap_keeps_the_wire_and_delays_nothing() {
+    for hops in 1..=5u64 {
+        let path = vec![link(1, 100); hops as usize];
+        let one = Time::from_ns((500 + 8) * 8 + 100) * hops;
+        for (frames, expected) in [(1, one), (2, one + Time::from_ns((500 + 8 + 12) * 8))] {
+            let datagram = transport("datagram", &[("frame", "500B")]);
+            let payload = 500 - u64::from(datagram.header_bytes());
+            let took = completion(&path, datagram, flow(0, 1, frames * payload));
+            assert_eq!(took, [expected; 2], "{frames} frames over {hops} hops");
+        }
+    }
 }

@@ -94,10 +94,10 @@ fn step_down() -> Fabric {
     builder.build().unwrap()
 }
 
-/// Frames of 1250 bytes on the wire come every 100 ns and leave every microsecond: the eleventh waiting frame,
-/// at 1.8 us, is the first above ten frames. The pause takes 6.72 + 500 ns to `H1` and 38.4 ns to work there, so
-/// the frame begun at 2.3 us is the last; 3 of these 24 have left by the time it comes, at 2.9 us. Down to seven
-/// frames, 1000 * 16 ns after the first departure, the switch lets it go on.
+/// Frames of 1250 bytes on the wire come every 100 ns, the first at 599.04 ns, and leave every microsecond: the
+/// eleventh waiting frame, at 1799.04 ns, is the first above ten frames. The pause takes 5.76 + 500 ns to `H1` and
+/// 38.4 ns to work there, so the frame begun at 2.3 us is the last; 3 of these 24 have left by the time it comes, at
+/// 2899.04 ns. Down to seven frames, 1000 * 16 ns after the first departure, the switch lets it go on.
 #[test]
 fn xoff_and_xon_come_when_they_must() {
     let process = Process::Constant { rate: Rate::from_gbps(100) };
@@ -108,7 +108,7 @@ fn xoff_and_xon_come_when_they_must() {
     let told = run(setup);
     told.all_hold();
     let heard: Vec<(u64, u8, bool)> = told.pauses.iter().map(|pause| (pause.0.as_ps(), pause.3, pause.4)).collect();
-    assert_eq!(heard[..2], [(2_306_720, 1 << 3, true), (17_106_720, 1 << 3, false)]);
+    assert_eq!(heard[..2], [(2_304_800, 1 << 3, true), (17_104_800, 1 << 3, false)]);
     assert_eq!(told.summary.links.longest_queues[0].max_queue_bytes, 21 * 1230);
 }
 

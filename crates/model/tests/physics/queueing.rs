@@ -6,7 +6,7 @@ use fabric::{Fabric, FabricBuilder};
 use model::Simulation;
 use model::parameters::*;
 use traffic::{ENDLESS, Process};
-use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+use units::{PREAMBLE_BYTES, Rate, Time};
 
 const FRAME: u16 = 1230;
 /// 1250 bytes on the wire of a 10 Gbps port.
@@ -39,7 +39,7 @@ fn poisson(sources: u32, load: f64, seed: u64) -> Setup {
 
 /// What a frame takes without waiting.
 fn fixed() -> Time {
-    let wire = u64::from(FRAME) + WIRE_OVERHEAD_BYTES;
+    let wire = u64::from(FRAME) + PREAMBLE_BYTES;
     Rate::from_gbps(100).serialise(wire) + Rate::from_gbps(10).serialise(wire) + Time::from_us(1)
 }
 

@@ -45,14 +45,19 @@ fn requests(setup: Setup) -> RequestSummary {
     told.summary.requests[0]
 }
 
-/// Time of a frame with this payload on one wire, with preamble and gap.
+/// Time that a frame with this payload keeps one wire, with preamble and gap.
 fn wire(payload_bytes: u64, header_bytes: u64) -> Time {
     Rate::from_gbps(GBPS).serialise((payload_bytes + header_bytes).max(64) + 20)
 }
 
+/// Time until its last bit has come to the other end of one wire.
+fn arrival(payload_bytes: u64, header_bytes: u64) -> Time {
+    Rate::from_gbps(GBPS).serialise((payload_bytes + header_bytes).max(64) + 8) + Time::from_ns(DELAY_NS)
+}
+
 /// From the client through the switch to the server and back, with the service between; nothing else on the wires.
 fn alone(service: Time, header_bytes: u64) -> Time {
-    (wire(REQUEST, header_bytes) + wire(REPLY, header_bytes) + Time::from_ns(DELAY_NS) * 2) * 2 + service
+    (arrival(REQUEST, header_bytes) + arrival(REPLY, header_bytes)) * 2 + service
 }
 
 /// Without acknowledgements: a thousand requests take a thousand times what one takes, to the picosecond.

@@ -5,7 +5,7 @@ use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::plot::bars;
 use crate::reproduce::registry::{CREDITS, Choice};
 use crate::reproduce::trial::{Told, Trial};
-use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// When room is granted is not given.
 pub const CHOICES: &[Choice] = &[
@@ -34,7 +34,7 @@ impl Cable {
 
     /// From the start of a frame to the arrival of the message that gives its room back.
     fn round_trip(&self) -> Time {
-        self.frame() + self.rate.serialise(64 + WIRE_OVERHEAD_BYTES) + self.delay * 2
+        self.rate.serialise(FRAME + PREAMBLE_BYTES) + self.rate.serialise(64 + PREAMBLE_BYTES) + self.delay * 2
     }
 
     /// Frames of credits that cover rate x round trip.

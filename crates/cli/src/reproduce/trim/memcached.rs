@@ -55,7 +55,7 @@ fn closed_form(setup: &Setup) -> (f64, f64) {
     let us = |time: Time| time.as_ps() as f64 * 1e-6;
     let way = |flow: &Flow| {
         let frame_bytes = (flow.size_bytes + HEADER_BYTES).max(64);
-        2.0 * us(link.rate.serialise(frame_bytes + units::WIRE_OVERHEAD_BYTES) + link.delay)
+        2.0 * us(link.rate.serialise(frame_bytes + units::PREAMBLE_BYTES) + link.delay)
     };
     // Clients do not think, so all that flows wait for is service.
     let service = |flow: &&Flow| match flow.start {

@@ -6,7 +6,7 @@ use crate::queue::Queue;
 use crate::switch::Switch;
 use engine::Window;
 use protocols::frame::Frame;
-use units::Time;
+use units::{GAP_BYTES, Time};
 
 impl Switch {
     /// Everything inside that is due `now`.
@@ -36,8 +36,11 @@ impl Switch {
         let line = &mut inside.pipelines[pipeline];
         if let Some(first) = line.waiting.pop() {
             line.waiting_bytes -= u64::from(first.frame.size_bytes);
-            line.busy_until = now + parameters.recirculation_rate.serialise(u64::from(wire_bytes(&first.frame)));
-            line.round.push(Passing { at: line.busy_until + parameters.recirculation_latency, ..first });
+            let (rate, bytes) = (parameters.recirculation_rate, u64::from(wire_bytes(&first.frame)));
+            line.busy_until = now + rate.serialise(bytes);
+            // The gap keeps the port, not the frame.
+            let last_bit = now + rate.serialise(bytes - GAP_BYTES);
+            line.round.push(Passing { at: last_bit + parameters.recirculation_latency, ..first });
             if parameters.listens() {
                 let at = now + parameters.signal_delay;
                 inside.signals.push(Signal { at, origin: pipeline as u16, egress: first.egress });

@@ -4,10 +4,10 @@ use super::super::trace::PortId;
 use super::{Account, Decision, Flow, Pauses, Stop, Storm};
 use record::trace::{Load, PortRow, TraceEvent, TraceRow, Traffic};
 use std::collections::BTreeMap;
-use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+use units::{PREAMBLE_BYTES, Rate, Time};
 
 /// A credit message on the wire: the smallest frame.
-const MESSAGE_BYTES: u64 = 64 + WIRE_OVERHEAD_BYTES;
+const MESSAGE_BYTES: u64 = 64 + PREAMBLE_BYTES;
 
 /// Takes the events of a trace, in order.
 pub struct Builder<'p> {
