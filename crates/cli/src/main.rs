@@ -6,6 +6,8 @@ mod execute;
 mod exit;
 mod fabric_source;
 mod failure;
+mod hand_over;
+mod interfaces;
 mod interrupt;
 mod names;
 mod output;

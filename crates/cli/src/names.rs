@@ -1,35 +1,38 @@
 //! Names of others where they leave this program: as names of files, in tables, on the screen.
 
 use crate::failure::Failure;
+use fabric::{Fabric, NodeId, PortIndex};
 use std::collections::BTreeMap;
 
-/// Names of files for switches, in their order: other characters than letters, digits and `-_.` become `_`, and so does
-/// one at the beginning that a shell or a file system takes for more than a letter.
-///
-/// # Errors
-/// Two switches whose files would have one name, were it on a file system that does not tell `a` from `A`.
-pub fn file_names<'a>(switches: impl Iterator<Item = &'a str>, suffix: &str) -> Result<Vec<String>, Failure> {
-    let mut owners: BTreeMap<String, &str> = BTreeMap::new();
-    let name = |switch: &'a str| {
-        let file = format!("{}{suffix}", plain(switch));
-        match owners.insert(file.to_ascii_lowercase(), switch) {
-            None => Ok(file),
-            Some(other) => {
-                let message = format!("switches `{other}` and `{switch}` would both be the file {file}");
-                Err(Failure::input(message, "rename one of them, or write them one at a time with --switch"))
-            }
-        }
-    };
-    switches.map(name).collect()
-}
-
-fn plain(switch: &str) -> String {
+/// The file of a switch: other characters than letters, digits and `-_.` become `_`, and so does one at the beginning
+/// that a shell or a file system takes for more than a letter.
+pub fn file_name(switch: &str, suffix: &str) -> String {
     let fine = |(at, c): (usize, char)| match c {
         c if c.is_ascii_alphanumeric() || c == '_' => c,
         '-' | '.' if at > 0 => c,
         _ => '_',
     };
-    switch.chars().enumerate().map(fine).collect()
+    switch.chars().enumerate().map(fine).chain(suffix.chars()).collect()
+}
+
+/// Whether the files of switches, as (switch, file), are apart even where a file system does not tell `a` from `A`.
+///
+/// # Errors
+/// The first two that are not.
+pub fn distinct<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(), Failure> {
+    let mut owners: BTreeMap<String, &str> = BTreeMap::new();
+    for (switch, file) in files {
+        if let Some(other) = owners.insert(file.to_ascii_lowercase(), switch) {
+            let message = format!("switches `{other}` and `{switch}` would both be the file {file}");
+            return Err(Failure::input(message, "rename one of them, or keep them in folders of their own"));
+        }
+    }
+    Ok(())
+}
+
+/// A port for people: what the fabric's file calls it, else its number.
+pub fn port_shown(fabric: &Fabric, node: NodeId, port: PortIndex) -> String {
+    fabric.port_name(node, port).map_or_else(|| port.to_string(), str::to_owned)
 }
 
 /// A cell of a CSV table (RFC 4180): in quotes where it must be, and with `'` before what a spreadsheet takes for a
@@ -59,11 +62,15 @@ mod tests {
 
     #[test]
     fn files_of_switches_stay_in_their_folder_and_apart() {
-        let names = |switches: &[&str]| file_names(switches.iter().copied(), ".json");
-        let found = names(&["../etc/passwd", "-rf", ".hidden", "a b", "leaf-1.rack", "東"]).unwrap();
-        assert_eq!(found, ["_._etc_passwd.json", "_rf.json", "_hidden.json", "a_b.json", "leaf-1.rack.json", "_.json"]);
-        assert!(names(&["a/b", "a_b"]).unwrap_err().to_string().contains("`a/b` and `a_b`"));
-        assert!(names(&["S1", "s1"]).unwrap_err().to_string().contains("`S1` and `s1`"));
+        let switches = ["../etc/passwd", "-rf", ".hidden", "a b", "leaf-1.rack", "東"];
+        assert_eq!(
+            switches.map(|switch| file_name(switch, ".json")),
+            ["_._etc_passwd.json", "_rf.json", "_hidden.json", "a_b.json", "leaf-1.rack.json", "_.json"]
+        );
+        let twice = distinct([("a/b", "a_b.json"), ("a_b", "a_b.json")].into_iter()).unwrap_err();
+        assert!(twice.to_string().contains("`a/b` and `a_b`"), "{twice}");
+        assert!(distinct([("S1", "S1.json"), ("s1", "s1.json")].into_iter()).is_err());
+        assert!(distinct([("S1", "S1.nft"), ("S1", "S1.tc")].into_iter()).is_ok());
     }
 
     #[test]

@@ -95,8 +95,9 @@ fn sonic_files_appear_with_their_notes_and_nothing_where_a_switch_does_not_fit()
     let fabric = fabric(&scratch, "2");
     let file = rules(&scratch, &fabric, "r.json", &["--paths", "bounces=1"]);
     let to = |format: &str, out: &str, more: &[&str]| {
-        let out = scratch.path(out);
-        tagger(&[["export", &file, "--fabric", &fabric, "--to", format, "--out", &out].as_slice(), more].concat())
+        let (out, names) = (scratch.path(out), if format == "sonic" { "Ethernet{port*4}" } else { "Ethernet{port+1}" });
+        let to = ["export", &file, "--fabric", &fabric, "--to", format, "--out", &out, "--interface", names];
+        tagger(&[to.as_slice(), more].concat())
     };
     assert_eq!(to("sonic", "sonic", &[]).code, Some(0));
     assert_eq!(scratch.names("sonic").len(), 11);
@@ -180,7 +181,19 @@ fn two_tors_deadlock_without_tags_and_not_with_those_that_sonic_ships() {
     assert_eq!(proof.code, Some(0), "{}{}", proof.out, proof.err);
 
     let marks = ["--tag", "1=3:3", "--tag", "2=4:4", "--tag", "3=2:2:1", "--tag", "4=6:6:2", "--lossy", "8:0"];
-    let to = ["export", &both, "--fabric", &fabric, "--to", "sonic", "--watchdog", "first", "--json"];
+    let to = [
+        "export",
+        &both,
+        "--fabric",
+        &fabric,
+        "--to",
+        "sonic",
+        "--watchdog",
+        "first",
+        "--interface",
+        "Ethernet{port*4}",
+        "--json",
+    ];
     let export = tagger(&[to.as_slice(), &marks].concat());
     assert_eq!(export.code, Some(0), "{}{}", export.out, export.err);
     let config = &parsed(&export)["switches"]["T0a"];
@@ -289,10 +302,11 @@ fn more_tags_than_priorities_are_warned_of_listed_and_not_exported() {
     let marks: Vec<String> = (1..=7).map(|tag| format!("{tag}={}:{tag}", 8 * tag + 2)).collect();
     let marks: Vec<&str> = marks.iter().flat_map(|mark| ["--tag", mark]).collect();
     for format in ["sonic", "eos"] {
-        let fits = to(&seven, format, &[&["--switch", "S1"], marks.as_slice()].concat());
+        let one = ["--switch", "S1", "--interface", "Ethernet{port+1}"];
+        let fits = to(&seven, format, &[one.as_slice(), marks.as_slice()].concat());
         assert_eq!(fits.code, Some(0), "{}", fits.err);
         // An ASIC with three lossless priorities.
-        let more = [&["--switch", "S1", "--profile", &profile], marks.as_slice()].concat();
+        let more = [one.as_slice(), &["--profile", &profile], marks.as_slice()].concat();
         let over = to(&seven, format, &more);
         assert_eq!((over.code, over.out.as_str()), (Some(1), ""), "{}", over.err);
         assert!(
@@ -336,7 +350,8 @@ fn bad_input_is_exit_code_2_with_the_element_named() {
     export(&["--traffic-classes", "0"], "1..=16");
     export(&["--interface", "Ethernet"], "{port}");
     export(&["--interfaces", &scratch.file("i.csv", "T1,9,Ethernet9\n")], "i.csv: line 1: switch `T1` has no port `9`");
-    export(&["--interfaces", &scratch.file("j.csv", "T1,0,Ethernet4\n")], "ports 0 and 1 are both called `Ethernet4`");
+    let names = ["--interface", "Ethernet{port*4}", "--interfaces", &scratch.file("j.csv", "T1,0,Ethernet4\n")];
+    export(&names, "ports 0 and 1 are both called `Ethernet4`");
     let narrow = scratch.file("narrow.toml", "name = \"n\"\nsource = \"s\"\nports = 4\n");
     export(&["--profile", &narrow], "switch `T1` has 6 ports, and the profile's bitmap has 4");
     let typo = scratch.file("typo.toml", "name = \"n\"\nsource = \"s\"\nbufer = \"1MB\"\n");

@@ -19,13 +19,16 @@ fn kept(name: &str, text: &str) {
 #[test]
 fn a_scenario_becomes_configuration_of_a_switch() {
     let scenario = example("trim-shared-buffer.toml");
-    for (format, file) in [("sonic", "sonic.json"), ("nvue", "nvue.txt")] {
-        let ran = run(&["trim", "export", &scenario, "--to", format]);
+    let names = [("sonic", "sonic.json", "Ethernet{port*4}"), ("nvue", "nvue.txt", "swp{port+1}")];
+    for (format, file, names) in names {
+        let to = ["trim", "export", &scenario, "--to", format, "--interface", names];
+        let ran = run(&[to.as_slice(), &["--switch", "L1"]].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         kept(file, &ran.out);
         kept(&format!("{file}.notes"), &ran.err);
-        let ran = run(&["trim", "export", &scenario, "--to", format, "--json"]);
+        let ran = run(&[to.as_slice(), &["--json"]].concat());
         let json: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+        assert_eq!(json["switches"].as_object().map(serde_json::Map::len), Some(5), "every switch that trims");
         assert!(json["notes"].as_array().is_some_and(|notes| !notes.is_empty()) && ran.err.is_empty());
     }
 }
@@ -35,13 +38,14 @@ fn what_a_switch_cannot_do_is_told() {
     let scenario = example("trim-shared-buffer.toml");
     let with = |set: &[&str]| {
         let set: Vec<&str> = set.iter().flat_map(|set| ["--set", *set]).collect();
-        run(&[&["trim", "export", &scenario, "--to", "sonic"], &set[..]].concat())
+        run(&[&["trim", "export", &scenario, "--to", "sonic", "--interface", "Ethernet{port*4}"], &set[..]].concat())
     };
     for (set, told) in [
         ("switch.overload.header_full=return", "is dropped there; the scenario sends it back"),
         ("switch.overload.victim=coin", "the packet that arrives is trimmed there"),
         ("switch.overload.tiers=[1]", "only switches of the tiers that trim take this: "),
         ("switch.egress=0.3", "is no power of two"),
+        ("switch.overload.size=64B", "trimmed to 64 bytes, and the example of SONiC's schema has 128"),
     ] {
         let ran = with(&[set]);
         assert!(ran.code == Some(0) && ran.err.contains(told), "{set}: {}", ran.err);
@@ -53,6 +57,39 @@ fn what_a_switch_cannot_do_is_told() {
         let ran = with(&[set]);
         assert!(ran.code == Some(2) && ran.out.is_empty() && ran.err.contains(told), "{set}: {}", ran.err);
     }
+}
+
+/// A scenario over a folder of config_db.json: every switch its own ports, by the names that it has them under.
+#[test]
+fn ports_that_trim_have_the_names_of_the_file() {
+    let scratch = Scratch::new("trim-names");
+    let folder = example("sonic");
+    let scenario = std::fs::read_to_string(example("trim-shared-buffer.toml")).unwrap();
+    let (before, rest) = scenario.split_once("[fabric]").unwrap();
+    let (_, after) = rest.split_once("[switch]").unwrap();
+    let fabric = format!("[fabric]\nkind = \"file\"\nfile = \"{folder}\"\n\n[switch]");
+    let text = format!("{before}{fabric}{after}").replace("fan_in = 16", "fan_in = 3");
+    let scenario = scratch.file("trim.toml", &text);
+    let (sonic, nvue) = (scratch.path("sonic"), scratch.path("nvue"));
+    for (format, out) in [("sonic", &sonic), ("nvue", &nvue)] {
+        let ran = run(&["trim", "export", &scenario, "--to", format, "--out", out]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    }
+    let tor: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(scratch.0.join("sonic/tor-1.json")).unwrap()).unwrap();
+    let queues: Vec<&str> = tor["BUFFER_QUEUE"].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(queues, ["Ethernet0|3", "Ethernet240|3", "Ethernet248|3", "Ethernet8|3"]);
+    let leaf = std::fs::read_to_string(scratch.0.join("nvue/leaf-2.nv")).unwrap();
+    assert!(leaf.contains("nv set interface Ethernet0,Ethernet32,Ethernet96,Ethernet160 packet-trim"), "{leaf}");
+    assert!(scratch.0.join("nvue/NOTES.txt").exists());
+    let unnamed = run(&["trim", "export", &example("trim-shared-buffer.toml"), "--to", "sonic"]);
+    assert!(
+        unnamed.code == Some(2) && unnamed.out.is_empty() && unnamed.err.contains("has no name"),
+        "{}",
+        unnamed.err
+    );
+    let idle = run(&["trim", "export", &scenario, "--to", "sonic", "--interface", "Ethernet{port*4}"]);
+    assert!(idle.code == Some(2) && idle.err.contains("names all ports"), "{}", idle.err);
 }
 
 /// The story of a packet that was cut names port and time, and the summary adds up.

@@ -205,10 +205,10 @@ fn packets_follow_the_rules(family: Family, kind: &str) {
     };
     lab.cable(family);
     let (view, marks) = (switch(), Marks::usual(&TAGS).unwrap());
-    lab.feed("box", &["nft", "-f", "-"], &ruleset(&view, &marks, family));
+    lab.feed("box", &["nft", "-f", "-"], &ruleset(&view, &marks, family).unwrap());
     // A second time, as for an update: the table is replaced, not doubled.
-    lab.feed("box", &["nft", "-f", "-"], &ruleset(&view, &marks, family));
-    lab.feed("box", &["tc", "-batch", "-"], &queues(&view, &marks));
+    lab.feed("box", &["nft", "-f", "-"], &ruleset(&view, &marks, family).unwrap());
+    lab.feed("box", &["tc", "-batch", "-"], &queues(&view, &marks).unwrap());
 
     let dscps: Vec<u8> = TAGS.iter().map(|&tag| marks.dscp(Some(tag))).chain([UNTAGGED]).collect();
     for to in 0..HOSTS {

@@ -1,7 +1,7 @@
 //! What is wrong with a rule file, a list of paths or the name of a link.
 
-use fabric::FabricError;
 use fabric::routing::RoutingError;
+use fabric::{FabricError, NameFault};
 
 /// Input from which nothing can be proved or refuted. Each names the element, or the line.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +19,14 @@ pub enum VerifyError {
         column: usize,
         /// What the parser expected.
         message: String,
+    },
+    /// A text that would act on a screen.
+    #[error("{place}: {fault}")]
+    Text {
+        /// Which element.
+        place: String,
+        /// What is wrong with it.
+        fault: NameFault,
     },
     /// JSON, but not this format.
     #[error("this is no rule file: `{key}` is {found}, expected {expected}")]

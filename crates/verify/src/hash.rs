@@ -1,20 +1,25 @@
 //! Which fabric a rule file is for.
 
-use fabric::Fabric;
+use fabric::{End, Fabric};
 
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
 /// The number by which a rule file names its fabric: FNV-1a of 64 bits over one line a link, in order,
-/// `a:port-b:port` with the names of the nodes and the ports counted from 0. In 16 hexadecimal digits.
+/// `a:port-b:port` with the names of the nodes and the ports counted from 0, with `=name` behind those that have a
+/// name. In 16 hexadecimal digits.
 pub fn fabric_hash(fabric: &Fabric) -> String {
     let mut hash = OFFSET;
     let mut add = |text: &str| text.bytes().for_each(|byte| hash = (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+    let port = |end: End| match fabric.port_name(end.node, end.port) {
+        Some(name) => format!("{}={name}", end.port),
+        None => end.port.to_string(),
+    };
     for link in fabric.links() {
         add(fabric.name(link.a.node));
-        add(&format!(":{}-", link.a.port));
+        add(&format!(":{}-", port(link.a)));
         add(fabric.name(link.b.node));
-        add(&format!(":{}\n", link.b.port));
+        add(&format!(":{}\n", port(link.b)));
     }
     format!("{hash:016x}")
 }
@@ -34,9 +39,12 @@ mod tests {
         // No link: the offset of FNV-1a itself.
         assert_eq!(fabric_hash(&builder.clone().build().unwrap()), "cbf29ce484222325");
         let switch = builder.add_switch("S1", 1);
-        builder.connect(host, switch, spec);
+        let link = builder.connect(host, switch, spec);
         // printf 'H1:0-S1:0\n' through an independent FNV-1a.
-        assert_eq!(fabric_hash(&builder.build().unwrap()), "5b777d127ffa3ff5");
+        assert_eq!(fabric_hash(&builder.clone().build().unwrap()), "5b777d127ffa3ff5");
+        builder.name_ports(link, "", "Ethernet248");
+        // printf 'H1:0-S1:0=Ethernet248\n'
+        assert_eq!(fabric_hash(&builder.build().unwrap()), "c36a2d6cb77b7547");
         let (two, three) = (line(2, 1, spec, spec).unwrap(), line(3, 1, spec, spec).unwrap());
         assert_ne!(fabric_hash(&two), fabric_hash(&three));
     }

@@ -1,6 +1,7 @@
 //! Reading a rule file.
 
 use crate::error::VerifyError;
+use fabric::NameFault;
 use serde::Deserialize;
 
 /// The value of `format`.
@@ -107,7 +108,7 @@ impl RuleFile {
         if let Ok(file) = file
             && (file.format.as_str(), file.version) == (FORMAT, VERSION)
         {
-            return Ok(file);
+            return file.shown_safely();
         }
         let head: Head = serde_json::from_slice(bytes).map_err(json)?;
         if head.format != FORMAT {
@@ -117,7 +118,22 @@ impl RuleFile {
         if head.version != VERSION {
             return Err(VerifyError::Format { key: "version", found: head.version.to_string(), expected: "1" });
         }
-        serde_json::from_slice(bytes).map_err(json)
+        serde_json::from_slice::<RuleFile>(bytes).map_err(json)?.shown_safely()
+    }
+
+    /// Refuses texts that a screen would obey instead of showing.
+    fn shown_safely(self) -> Result<RuleFile, VerifyError> {
+        let mut texts = vec![("fabric", &self.fabric.kind), ("fabric", &self.fabric.hash)];
+        texts.extend(self.classes.iter().map(|class| ("classes", &class.name)));
+        texts.extend(self.switches.iter().map(|switch| ("switches", &switch.name)));
+        let hidden = texts.into_iter().find_map(|(place, text)| match fabric::check_name(text) {
+            Err(fault @ NameFault::Invisible { .. }) => Some(VerifyError::Text { place: place.to_owned(), fault }),
+            _ => None,
+        });
+        match hidden {
+            Some(error) => Err(error),
+            None => Ok(self),
+        }
     }
 }
 
@@ -157,5 +173,7 @@ mod tests {
         let twice = of(&SMALL.replace("\"tag\": 1,", "\"tag\": 1, \"tag\": 1,"));
         assert!(twice.contains("duplicate field `tag`"), "{twice}");
         assert!(of(&SMALL.replace("\"lossy_tag\": 0,", "")).contains("missing field `lossy_tag`"));
+        let painted = of(&SMALL.replace("\"default\"", "\"\\u001b[2J\""));
+        assert!(painted.starts_with("classes: it has the character U+001B"), "{painted}");
     }
 }

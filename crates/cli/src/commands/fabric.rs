@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, FileFlags, Found, format_parser};
 use crate::failure::Failure;
-use crate::names::file_names;
+use crate::names::{distinct, file_name};
 use crate::output::{self, Style, styled};
 use crate::render::numbers::counted;
 use fabric::files::{self, Format};
@@ -150,7 +150,8 @@ fn write_fabric(path: &Path, fabric: &Fabric, format: Format) -> Result<(), Fail
     }
     let files = files::write_config_db(fabric)
         .map_err(|error| Failure::input(format!("the config-db format: {error}"), "--to node-link says everything"))?;
-    let names = file_names(files.iter().map(|(switch, _)| switch.as_str()), ".json")?;
+    let names: Vec<String> = files.iter().map(|(switch, _)| file_name(switch, ".json")).collect();
+    distinct(files.iter().zip(&names).map(|((switch, _), name)| (switch.as_str(), name.as_str())))?;
     std::fs::create_dir_all(path).map_err(|error| Failure::Input {
         message: format!("cannot make the folder {}: {error}", path.display()),
         help: None,

@@ -16,6 +16,8 @@ mod source;
 mod verify;
 mod what_if;
 
+pub use source::read_text;
+
 /// Rules under which PFC cannot deadlock: tags that packets carry and switches rewrite.
 #[derive(Debug, clap::Args)]
 pub struct TaggerArgs {

@@ -4,6 +4,7 @@
 use super::entries::entries;
 use super::marks::Marks;
 use super::view::SwitchView;
+use super::{Dialect, Misfit};
 use fabric::PortIndex;
 use serde_json::{Map, Value, json};
 
@@ -16,7 +17,11 @@ tag does not stop the packet.";
 const HIGHEST: u32 = 9999;
 
 /// The fragment of a switch.
-pub fn config_db(view: &SwitchView, marks: &Marks) -> Value {
+///
+/// # Errors
+/// [`Misfit::Name`] if a name is none of SONiC's.
+pub fn config_db(view: &SwitchView, marks: &Marks) -> Result<Value, Misfit> {
+    Misfit::of_names(view, Dialect::Sonic)?;
     let names = |ports: &[PortIndex]| ports.iter().map(|&port| view.interface(port)).collect::<Vec<_>>().join(",");
     let mut rules = Map::new();
     let mut add = |number: usize, mut rule: Value| {
@@ -36,11 +41,11 @@ pub fn config_db(view: &SwitchView, marks: &Marks) -> Value {
         add(entries.len() + number, json!({ "DSCP": mark.dscp.to_string(), "DSCP_ACTION": lossy }));
     }
     let ports: Vec<&str> = view.port_numbers().map(|port| view.interface(port)).collect();
-    json!({
+    Ok(json!({
         "ACL_TABLE_TYPE": { "TAGGER": {
             "MATCHES": ["DSCP", "IN_PORTS", "OUT_PORTS"], "ACTIONS": ["DSCP_ACTION"], "BIND_POINTS": ["PORT"],
         } },
         "ACL_TABLE": { "TAGGER": { "type": "TAGGER", "stage": "egress", "ports": ports } },
         "ACL_RULE": rules,
-    })
+    }))
 }

@@ -8,6 +8,7 @@
 //! one. So a switch fits if each arriving lossless tag has one result, whatever the ports: spines do, switches that turn
 //! packets back do not.
 
+use super::Dialect;
 use super::factorise::{Group, Misfit, groups};
 use super::marks::Marks;
 use super::view::SwitchView;
@@ -21,8 +22,9 @@ DSCP by traffic class are maps of the whole switch, and PFC priorities are traff
 /// The configuration of a switch.
 ///
 /// # Errors
-/// [`Misfit::ByPort`] if a tag's result depends on ports, [`Misfit::KeptQueue`] if kept traffic shares a queue.
+/// [`Misfit::Name`] if a name would not be one there, [`Misfit::ByPort`] if a tag's result depends on ports, [`Misfit::KeptQueue`] if kept traffic shares a queue.
 pub fn config(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
+    Misfit::of_names(view, Dialect::Eos)?;
     let groups = groups(view, marks);
     let alone = |group: &Group| groups.iter().filter(|other| other.priority == group.priority).count() == 1;
     let uniform = |group: &Group| group.row.iter().all(|&tag| tag.is_some() && tag == group.row[0]);

@@ -29,16 +29,57 @@ pub enum ExportError {
         second: usize,
     },
     /// A name that would break out of the configuration that it stands in.
-    #[error("`{name}` cannot be an interface: use letters, digits and . _ / : - , at most {most} of them")]
+    #[error("`{name}` is no name there: {grammar}")]
     InterfaceName {
-        /// The name.
+        /// The name, made visible.
         name: String,
-        /// The longest name that goes.
-        most: usize,
+        /// What the target takes.
+        grammar: &'static str,
+    },
+    /// A port whose name in the fabric's file, or by a pattern, does not suit the target.
+    #[error("port {port} of `{switch}`, to {peer}: {why}")]
+    Port {
+        /// The switch.
+        switch: String,
+        /// The port.
+        port: fabric::PortIndex,
+        /// What it leads to.
+        peer: String,
+        /// What is wrong with the name.
+        why: Box<ExportError>,
+    },
+    /// A port that nothing names.
+    #[error(
+        "port {port} of `{switch}` has no name in the fabric's file, and rules on the wrong port are worse than none"
+    )]
+    Unnamed {
+        /// The switch.
+        switch: String,
+        /// The port.
+        port: fabric::PortIndex,
+    },
+    /// A pattern of digits for a name without any that do.
+    #[error("port `{port}` of `{switch}`: its name does not end in a number that {pattern} could take")]
+    NoDigits {
+        /// The switch.
+        switch: String,
+        /// What the fabric's file calls the port.
+        port: String,
+        /// The pattern.
+        pattern: String,
+    },
+    /// A switch that cannot stand in a configuration.
+    #[error("a node is called `{name}`, which no configuration can carry: {fault}")]
+    SwitchName {
+        /// The name, made visible.
+        name: String,
+        /// What is wrong with it.
+        fault: fabric::NameFault,
     },
     /// A pattern for interface names that is none.
     #[error(
-        "`{pattern}` is no pattern of interface names: write {{port}} in it, as in Ethernet{{port*4}} or swp{{port+1}}"
+        "`{pattern}` is no pattern of interface names: write {{port}} in it once, as in Ethernet{{port*4}} or \
+         swp{{port+1}}, or {{digits}}, as in Ethernet{{digits*4-4}}"
     )]
     InterfacePattern {
         /// The pattern.

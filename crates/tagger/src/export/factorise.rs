@@ -8,6 +8,7 @@
 
 use super::marks::{Kept, Marks};
 use super::view::SwitchView;
+use super::{Dialect, ExportError};
 use crate::rules::Tag;
 use fabric::PortIndex;
 
@@ -93,6 +94,14 @@ pub enum Misfit {
         /// What there is.
         limit: u64,
     },
+    /// A name that the target's grammar cannot carry.
+    #[error("{switch}: {why}")]
+    Name {
+        /// The switch, its name made visible.
+        switch: String,
+        /// What is wrong.
+        why: ExportError,
+    },
     /// On EOS a traffic class has one DSCP and one queue, so kept traffic needs a queue of its own.
     #[error(
         "{switch}: kept DSCP {dscp} shares queue {queue} with other traffic, and EOS gives a traffic class one DSCP: give it a queue of its own"
@@ -108,6 +117,11 @@ pub enum Misfit {
 }
 
 impl Misfit {
+    /// Whether all names of a switch suit a target.
+    pub(super) fn of_names(view: &SwitchView, dialect: Dialect) -> Result<(), Misfit> {
+        dialect.check_view(view).map_err(|why| Misfit::Name { switch: fabric::visible(view.name()), why })
+    }
+
     /// The switch.
     pub fn switch(&self) -> &str {
         match self {
@@ -115,6 +129,7 @@ impl Misfit {
             | Misfit::QueueByEgress { switch, .. }
             | Misfit::ByPort { switch, .. }
             | Misfit::Priorities { switch, .. }
+            | Misfit::Name { switch, .. }
             | Misfit::KeptQueue { switch, .. } => switch,
         }
     }

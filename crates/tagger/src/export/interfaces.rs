@@ -1,57 +1,81 @@
-//! What a switch calls its ports.
+//! What a switch calls its ports: what the fabric's file says, and only where it says nothing, a pattern.
 
-use super::ExportError;
-use fabric::PortIndex;
+use super::{Dialect, ExportError};
+use fabric::{Fabric, NodeId, PortIndex};
 use std::collections::BTreeMap;
 
-/// Linux takes 15 bytes; switches take more.
-const LONGEST: usize = 64;
+/// Where the number in a name comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// The number of the port in the fabric: for ports without a name.
+    Port,
+    /// The digits at the end of the name in the fabric's file: for ports that another system names otherwise.
+    Digits,
+}
 
-/// Interface names by switch and port: a pattern for all, and exceptions.
+/// `Ethernet{port*4}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Interfaces {
-    pattern: String,
+struct Pattern {
+    text: String,
+    source: Source,
     before: String,
     after: String,
-    factor: u32,
-    offset: u32,
-    named: BTreeMap<(String, PortIndex), String>,
+    factor: i64,
+    offset: i64,
+}
+
+/// Interface names by switch and port: those of the fabric's file, a pattern, and exceptions from both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interfaces {
+    dialect: Dialect,
+    pattern: Option<Pattern>,
+    named: BTreeMap<(NodeId, PortIndex), String>,
 }
 
 impl Interfaces {
-    /// A pattern with `{port}`, `{port+N}`, `{port*N}` or `{port*N+M}` in it: `Ethernet{port*4}`.
-    ///
-    /// # Errors
-    /// [`ExportError::InterfacePattern`] without exactly one such place, [`ExportError::InterfaceName`] for
-    /// other characters than an interface may have.
-    pub fn pattern(pattern: &str) -> Result<Interfaces, ExportError> {
-        let wrong = || ExportError::InterfacePattern { pattern: pattern.to_owned() };
-        let (before, rest) = pattern.split_once('{').ok_or_else(wrong)?;
-        let (formula, after) = rest.split_once('}').ok_or_else(wrong)?;
-        let formula = formula.strip_prefix("port").ok_or_else(wrong)?;
-        let number = |text: &str| text.parse::<u32>().ok().filter(|&number| number <= 10_000);
-        let (factor, offset) = match formula.split_at_checked(1) {
-            None => (1, 0),
-            Some(("+", offset)) => (1, number(offset).ok_or_else(wrong)?),
-            Some(("*", rest)) => match rest.split_once('+') {
-                None => (number(rest).ok_or_else(wrong)?, 0),
-                Some((factor, offset)) => (number(factor).ok_or_else(wrong)?, number(offset).ok_or_else(wrong)?),
-            },
-            Some(_) => return Err(wrong()),
-        };
-        let (before, after) = (before.to_owned(), after.to_owned());
-        let names = Interfaces { pattern: pattern.to_owned(), before, after, factor, offset, named: BTreeMap::new() };
-        check(&names.name("", 0))?;
-        Ok(names)
+    /// The names that the fabric's file has, for this target.
+    pub fn of_fabric(dialect: Dialect) -> Interfaces {
+        Interfaces { dialect, pattern: None, named: BTreeMap::new() }
     }
 
-    /// Adds the exceptions of a file: a line `switch,port,interface` each; empty lines and `#` comments
-    /// are skipped. `port_count` tells how many ports a switch of the fabric has.
+    /// Adds a pattern with one place for a number, `{port}`, `{port+1}`, `{port*4}` or `{port*4-3}`: the number of a
+    /// port without a name. With `{digits}` in place of `{port}` it renames ports: the number is the one that the name
+    /// in the fabric's file ends with.
+    ///
+    /// # Errors
+    /// [`ExportError::InterfacePattern`] without exactly one such place.
+    pub fn with_pattern(self, pattern: &str) -> Result<Interfaces, ExportError> {
+        let wrong = || ExportError::InterfacePattern { pattern: fabric::visible(pattern) };
+        let (before, rest) = pattern.split_once('{').ok_or_else(wrong)?;
+        let (formula, after) = rest.split_once('}').ok_or_else(wrong)?;
+        let words = [("port", Source::Port), ("digits", Source::Digits)];
+        let found = words.into_iter().find_map(|(word, source)| Some((formula.strip_prefix(word)?, source)));
+        let (formula, source) = found.ok_or_else(wrong)?;
+        let at = formula.find(['+', '-']).unwrap_or(formula.len());
+        let number = |text: &str| text.parse::<u16>().ok().filter(|&number| number <= 10_000).map(i64::from);
+        let factor = match formula[..at].strip_prefix('*') {
+            Some(factor) => number(factor).ok_or_else(wrong)?,
+            None if at == 0 => 1,
+            None => return Err(wrong()),
+        };
+        let offset = match formula.get(at..at + 1) {
+            None => 0,
+            Some(sign) => number(&formula[at + 1..]).ok_or_else(wrong)? * if sign == "-" { -1 } else { 1 },
+        };
+        if before.contains('}') || after.contains(['{', '}']) {
+            return Err(wrong());
+        }
+        let (text, before, after) = (pattern.to_owned(), before.to_owned(), after.to_owned());
+        Ok(Interfaces { pattern: Some(Pattern { text, source, before, after, factor, offset }), ..self })
+    }
+
+    /// Adds the exceptions of a file: a line `switch,port,interface` each; empty lines and `#` comments are skipped. A
+    /// port is what the fabric's file calls it, or its number where the file does not name it.
     ///
     /// # Errors
     /// [`ExportError::InterfaceLine`] with the line, for a switch or port that does not exist, a port named
     /// twice, or a name that is none.
-    pub fn add_file(&mut self, text: &str, port_count: impl Fn(&str) -> Option<usize>) -> Result<(), ExportError> {
+    pub fn add_file(&mut self, text: &str, fabric: &Fabric) -> Result<(), ExportError> {
         for (index, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -60,67 +84,192 @@ impl Interfaces {
             let wrong = |what: String| ExportError::InterfaceLine { line: index + 1, what };
             let fields: Vec<&str> = line.split(',').map(str::trim).collect();
             let [switch, port, interface] = fields[..] else {
-                return Err(wrong(format!("`{line}` is not `switch,port,interface`")));
+                return Err(wrong(format!("`{}` is not `switch,port,interface`", fabric::visible(line))));
             };
-            let ports = port_count(switch).ok_or_else(|| wrong(format!("the fabric has no switch `{switch}`")))?;
-            let number = port.parse::<PortIndex>().ok().filter(|&port| usize::from(port) < ports);
-            let number = number.ok_or_else(|| {
-                wrong(format!("switch `{switch}` has no port `{port}`: its ports are 0 to {}", ports.saturating_sub(1)))
+            let shown = fabric::visible(switch);
+            let node = fabric.find(switch).ok_or_else(|| wrong(format!("the fabric has no switch `{shown}`")))?;
+            let count = fabric.ports(node).len();
+            let by_number = || {
+                let number = port.parse::<PortIndex>().ok().filter(|&port| usize::from(port) < count);
+                number.filter(|&port| fabric.port_name(node, port).is_none())
+            };
+            let number = fabric.port_named(node, port).or_else(by_number).ok_or_else(|| {
+                let port = fabric::visible(port);
+                let has = match fabric.port_name(node, 0) {
+                    Some(_) => {
+                        let names: Vec<&str> =
+                            (0..count.min(8) as PortIndex).filter_map(|port| fabric.port_name(node, port)).collect();
+                        format!("its ports are {}{}", names.join(", "), if count > 8 { " ..." } else { "" })
+                    }
+                    None => format!("its ports are 0 to {}", count.saturating_sub(1)),
+                };
+                wrong(format!("switch `{switch}` has no port `{port}`: {has}"))
             })?;
-            check(interface).map_err(|error| wrong(error.to_string()))?;
-            if let Some(known) = self.named.insert((switch.to_owned(), number), interface.to_owned()) {
-                return Err(wrong(format!("port {number} of `{switch}` is already called `{known}`")));
+            self.dialect.check(interface).map_err(|error| wrong(error.to_string()))?;
+            if let Some(known) = self.named.insert((node, number), interface.to_owned()) {
+                return Err(wrong(format!("port {port} of `{switch}` is already called `{known}`")));
             }
         }
         Ok(())
     }
 
-    /// The name of a port.
-    pub fn name(&self, switch: &str, port: PortIndex) -> String {
-        if let Some(name) = self.named.get(&(switch.to_owned(), port)) {
-            return name.clone();
-        }
-        let number = u64::from(self.factor) * u64::from(port) + u64::from(self.offset);
-        format!("{}{number}{}", self.before, self.after)
+    /// What the target calls a port.
+    ///
+    /// # Errors
+    /// [`ExportError::Unnamed`] if neither the fabric's file nor a pattern names it, [`ExportError::NoDigits`] if a
+    /// pattern of digits finds none; [`ExportError::Port`] with the name that does not suit the target.
+    pub fn name(&self, fabric: &Fabric, node: NodeId, port: PortIndex) -> Result<String, ExportError> {
+        let name = match (self.named.get(&(node, port)), fabric.port_name(node, port), &self.pattern) {
+            (Some(name), ..) => name.clone(),
+            (_, Some(own), Some(pattern)) if pattern.source == Source::Digits => {
+                let digits = &own[own.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];
+                let named = digits.parse().ok().and_then(|number| pattern.with(number));
+                named.ok_or_else(|| ExportError::NoDigits {
+                    switch: fabric.name(node).to_owned(),
+                    port: own.to_owned(),
+                    pattern: pattern.text.clone(),
+                })?
+            }
+            (_, Some(own), _) => own.to_owned(),
+            (_, None, Some(pattern)) if pattern.source == Source::Port => {
+                pattern.with(port.into()).ok_or_else(|| self.unnamed(fabric, node, port))?
+            }
+            (_, None, _) if self.dialect == Dialect::Listing => port.to_string(),
+            _ => return Err(self.unnamed(fabric, node, port)),
+        };
+        self.dialect.check(&name).map_err(|error| ExportError::Port {
+            switch: fabric.name(node).to_owned(),
+            port,
+            peer: fabric.ports(node).get(usize::from(port)).map_or("", |port| fabric.name(port.peer)).to_owned(),
+            why: Box::new(error),
+        })?;
+        Ok(name)
+    }
+
+    fn unnamed(&self, fabric: &Fabric, node: NodeId, port: PortIndex) -> ExportError {
+        ExportError::Unnamed { switch: fabric.name(node).to_owned(), port }
+    }
+
+    /// Whether a pattern is of no use: it names ports by their numbers, and these switches have names for all.
+    pub fn pattern_is_idle(&self, fabric: &Fabric, mut switches: impl Iterator<Item = NodeId>) -> bool {
+        let named =
+            |node| (0..fabric.ports(node).len() as PortIndex).all(|port| fabric.port_name(node, port).is_some());
+        self.pattern.as_ref().is_some_and(|pattern| pattern.source == Source::Port) && switches.all(named)
     }
 }
 
-fn check(name: &str) -> Result<(), ExportError> {
-    let fine = |c: char| c.is_ascii_alphanumeric() || "._/:-".contains(c);
-    if name.is_empty() || name.len() > LONGEST || !name.chars().all(fine) {
-        return Err(ExportError::InterfaceName { name: name.to_owned(), most: LONGEST });
+impl Pattern {
+    fn with(&self, number: u32) -> Option<String> {
+        let number = i64::from(number).checked_mul(self.factor)?.checked_add(self.offset)?;
+        (number >= 0).then(|| format!("{}{number}{}", self.before, self.after))
     }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fabric::{FabricBuilder, LinkSpec};
+    use units::{Rate, Time};
+
+    /// A switch T1 with these ports, each to a host of its own; "" is no name.
+    fn fabric(ports: &[&str]) -> Fabric {
+        let mut builder = FabricBuilder::new("file");
+        let switch = builder.add_switch("T1", 1);
+        for (at, port) in ports.iter().enumerate() {
+            let host = builder.add_host(format!("h{at}"));
+            let link = builder.connect(switch, host, LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)));
+            builder.name_ports(link, port, "");
+        }
+        builder.build().unwrap()
+    }
+
+    fn named(dialect: Dialect, pattern: &str, ports: &[&str]) -> Result<Vec<String>, String> {
+        let fabric = fabric(ports);
+        let names = Interfaces::of_fabric(dialect);
+        let names = if pattern.is_empty() { Ok(names) } else { names.with_pattern(pattern) };
+        let names = names.map_err(|error| error.to_string())?;
+        let all = (0..ports.len() as u16).map(|port| names.name(&fabric, NodeId(0), port));
+        all.collect::<Result<_, _>>().map_err(|error| error.to_string())
+    }
 
     #[test]
-    fn patterns_number_ports_as_switches_do() {
-        let name = |pattern: &str| Interfaces::pattern(pattern).unwrap().name("T1", 3);
-        assert_eq!(name("Ethernet{port*4}"), "Ethernet12");
-        assert_eq!(name("Ethernet{port+1}"), "Ethernet4");
-        assert_eq!(name("Ethernet{port*2+1}/1"), "Ethernet7/1");
-        assert_eq!(name("p{port}"), "p3");
-        for wrong in ["Ethernet", "{}", "{port", "p{port-1}", "p{port*}", "p{port*99999999999}", "p{port}\"; drop"] {
-            assert!(Interfaces::pattern(wrong).is_err(), "{wrong}");
+    fn ports_have_the_names_that_the_file_states() {
+        let ports = ["Ethernet0", "Ethernet8", "Ethernet248"];
+        for dialect in [Dialect::Sonic, Dialect::Eos, Dialect::Linux, Dialect::Listing] {
+            assert_eq!(named(dialect, "", &ports).unwrap(), ports);
+            assert_eq!(
+                named(dialect, "Ethernet{port*4}", &ports).unwrap(),
+                ports,
+                "a pattern is for ports without a name"
+            );
         }
     }
 
     #[test]
+    fn a_port_without_a_name_needs_a_pattern() {
+        let refused = named(Dialect::Sonic, "", &["Ethernet0", ""]).unwrap_err();
+        assert!(refused.contains("port 1 of `T1` has no name"), "{refused}");
+        assert_eq!(named(Dialect::Sonic, "Ethernet{port*4}", &["", ""]).unwrap(), ["Ethernet0", "Ethernet4"]);
+        assert_eq!(
+            named(Dialect::Sonic, "Ethernet{port*4}", &["Ethernet248", ""]).unwrap(),
+            ["Ethernet248", "Ethernet4"]
+        );
+        assert_eq!(named(Dialect::Linux, "p{port+1}", &["", ""]).unwrap(), ["p1", "p2"]);
+        assert_eq!(named(Dialect::Eos, "Ethernet{port*2+1}/1", &["", ""]).unwrap(), ["Ethernet1/1", "Ethernet3/1"]);
+        assert_eq!(named(Dialect::Listing, "", &["", "x"]).unwrap(), ["0", "x"]);
+    }
+
+    #[test]
+    fn names_of_another_system_are_renamed_by_their_digits() {
+        assert_eq!(
+            named(Dialect::Sonic, "Ethernet{digits*4-4}", &["eth1", "eth3"]).unwrap(),
+            ["Ethernet0", "Ethernet8"]
+        );
+        assert_eq!(named(Dialect::Linux, "swp{digits}", &["7", "31"]).unwrap(), ["swp7", "swp31"]);
+        let refused = named(Dialect::Sonic, "Ethernet{digits*4-4}", &["up"]).unwrap_err();
+        assert!(refused.contains("port `up` of `T1`"), "{refused}");
+        assert!(named(Dialect::Sonic, "Ethernet{digits*4-4}", &["eth0"]).is_err(), "no port -4");
+        let refused = named(Dialect::Sonic, "", &["e1-1"]).unwrap_err();
+        assert!(refused.contains("port 0 of `T1`, to h0: `e1-1`") && refused.contains("Ethernet248"), "{refused}");
+    }
+
+    #[test]
+    fn patterns_that_are_none_are_refused() {
+        for wrong in [
+            "Ethernet",
+            "{}",
+            "{port",
+            "p{port-}",
+            "p{port*}",
+            "p{port*99999999999}",
+            "p{port}{port}",
+            "p{port/2}",
+            "p{prt}",
+            "p{port**2}",
+            "p{port+1+1}",
+            "p{port}}",
+        ] {
+            assert!(Interfaces::of_fabric(Dialect::Linux).with_pattern(wrong).is_err(), "{wrong}");
+        }
+        assert!(named(Dialect::Linux, "p{port}\"; drop", &[""]).unwrap_err().contains("network device of Linux"));
+    }
+
+    #[test]
     fn a_file_names_ports_and_its_mistakes_have_lines() {
-        let ports = |switch: &str| (switch == "T1").then_some(2);
-        let mut names = Interfaces::pattern("p{port}").unwrap();
-        names.add_file("# names\n\nT1, 0, eth0\n", ports).unwrap();
-        assert_eq!((names.name("T1", 0), names.name("T1", 1)), ("eth0".to_owned(), "p1".to_owned()));
-        let refused =
-            |text: &str| Interfaces::pattern("p{port}").unwrap().add_file(text, ports).unwrap_err().to_string();
-        assert!(refused("T1,2,eth2").contains("line 1: switch `T1` has no port `2`: its ports are 0 to 1"));
-        assert!(refused("\nT9,0,eth2").contains("line 2: the fabric has no switch `T9`"));
-        assert!(refused("T1,0,a\nT1,0,b").contains("line 2: port 0 of `T1` is already called `a`"));
-        assert!(refused("T1,0,a b").contains("`a b` cannot be an interface"));
-        assert!(refused("T1,0").contains("switch,port,interface"));
+        let (bare, full) = (fabric(&["", ""]), fabric(&["eth1", "eth2"]));
+        let read = |fabric: &Fabric, text: &str| {
+            let mut names = Interfaces::of_fabric(Dialect::Linux).with_pattern("p{port}").unwrap();
+            names.add_file(text, fabric).map_err(|error| error.to_string())?;
+            Ok::<_, String>([0, 1].map(|port| names.name(fabric, NodeId(0), port).unwrap()))
+        };
+        assert_eq!(read(&bare, "# names\n\nT1, 0, eth0\n").unwrap(), ["eth0", "p1"]);
+        assert_eq!(read(&full, "T1,eth2,swp2\n").unwrap(), ["eth1", "swp2"]);
+        let refused = |fabric: &Fabric, text: &str| read(fabric, text).unwrap_err();
+        assert!(refused(&bare, "T1,2,eth2").contains("line 1: switch `T1` has no port `2`: its ports are 0 to 1"));
+        assert!(refused(&full, "T1,0,eth9").contains("switch `T1` has no port `0`: its ports are eth1, eth2"));
+        assert!(refused(&bare, "\nT9,0,eth2").contains("line 2: the fabric has no switch `T9`"));
+        assert!(refused(&bare, "T1,0,a\nT1,0,b").contains("line 2: port 0 of `T1` is already called `a`"));
+        assert!(refused(&bare, "T1,0,a b").contains("`a b` is no name"));
+        assert!(refused(&bare, "T1,0").contains("switch,port,interface"));
     }
 }

@@ -30,14 +30,16 @@ pub const CSV_HEADER: &str = "switch,tag,in_port,in_interface,out_port,out_inter
 pub fn csv(view: &SwitchView) -> String {
     let mut text = String::new();
     for (tag, ingress, egress, new) in view.rules() {
-        let (from, to) = (view.interface(ingress), view.interface(egress));
+        let (from, to) = (quoted(view.interface(ingress)), quoted(view.interface(egress)));
         let name = quoted(view.name());
         let _ = writeln!(text, "{name},{tag},{ingress},{from},{egress},{to},{new}");
     }
     text
 }
 
-/// A CSV field (RFC 4180).
+/// A CSV field (RFC 4180), with `'` before what a spreadsheet takes for a formula.
 fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    let formula = if text.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
+    let quoted = text.contains([',', '"', '\n', '\r']);
+    if quoted { format!("\"{formula}{}\"", text.replace('"', "\"\"")) } else { format!("{formula}{text}") }
 }

@@ -11,9 +11,11 @@
 //! ```
 //!
 //! Every exporter writes what the table says, or nothing: a table that does not fit is refused with the
-//! switch and the count.
+//! switch and the count. Names of switches and ports come from files of others: each exporter holds them against its
+//! target's grammar ([`Dialect`]) and writes none that could act there.
 
 pub mod acl;
+mod dialect;
 mod entries;
 pub mod eos;
 mod error;
@@ -26,10 +28,13 @@ pub mod sonic;
 mod view;
 
 #[cfg(test)]
+mod name_tests;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use dialect::Dialect;
 pub use entries::{Entry, entries, gather};
 pub use error::ExportError;
 pub use factorise::{Factors, Group, Misfit, QueueBinding, factorise, groups};

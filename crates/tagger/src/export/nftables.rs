@@ -3,6 +3,7 @@
 
 use super::marks::Marks;
 use super::view::SwitchView;
+use super::{Dialect, Misfit};
 use std::fmt::Write;
 
 /// What forwards.
@@ -20,7 +21,11 @@ fn class(queue: u8) -> u8 {
 }
 
 /// A file for `nft -f`: replaces the table `tagger` in one step.
-pub fn ruleset(view: &SwitchView, marks: &Marks, family: Family) -> String {
+///
+/// # Errors
+/// [`Misfit::Name`] if a name is that of no network device.
+pub fn ruleset(view: &SwitchView, marks: &Marks, family: Family) -> Result<String, Misfit> {
+    Misfit::of_names(view, Dialect::Linux)?;
     let (family, hook) = match family {
         Family::Inet => ("inet", "priority mangle"),
         // Bridges know no name for this place: before their filters.
@@ -60,7 +65,7 @@ pub fn ruleset(view: &SwitchView, marks: &Marks, family: Family) -> String {
     }
     line("\t}");
     line("}");
-    text
+    Ok(text)
 }
 
 fn chain(line: &mut impl FnMut(&str), name: &str, dscp: u8, queue: u8) {
@@ -73,7 +78,11 @@ fn chain(line: &mut impl FnMut(&str), name: &str, dscp: u8, queue: u8) {
 
 /// A file for `tc -batch`: one HTB class a queue on every port, each with an equal guaranteed share and the right to
 /// borrow the rest.
-pub fn queues(view: &SwitchView, marks: &Marks) -> String {
+///
+/// # Errors
+/// As [`ruleset`].
+pub fn queues(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
+    Misfit::of_names(view, Dialect::Linux)?;
     let mut queues: Vec<u8> = marks.lossless().iter().map(|mark| mark.priority).collect();
     queues.push(marks.lossy().queue);
     queues.extend(marks.kept().iter().map(|kept| kept.queue));
@@ -94,5 +103,5 @@ pub fn queues(view: &SwitchView, marks: &Marks) -> String {
             );
         }
     }
-    text
+    Ok(text)
 }

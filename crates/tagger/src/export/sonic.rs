@@ -10,6 +10,7 @@
 //!
 //! The schema is that of the public sources; it was not loaded on hardware.
 
+use super::Dialect;
 use super::factorise::{Factors, Misfit, QueueBinding, factorise};
 use super::marks::Marks;
 use super::view::SwitchView;
@@ -53,8 +54,9 @@ pub struct Settings {
 /// The fragment of a switch.
 ///
 /// # Errors
-/// [`Misfit`] if its rules do not fit the traffic classes.
+/// [`Misfit`] if its rules do not fit the traffic classes, or a name is none of SONiC's.
 pub fn config_db(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Value, Misfit> {
+    Misfit::of_names(view, Dialect::Sonic)?;
     let factors = factorise(view, marks, settings.binding)?;
     let mut tables = Map::new();
     let ingress = Shared::new(view, "TAGGER_IN", |port| dscp_to_tc(&factors, marks, port));

@@ -80,7 +80,7 @@ proptest! {
 
     #[test]
     fn an_acl_rewrites_as_the_rules_say(view in testing::switches(), marks in testing::marks()) {
-        let config = acl::config_db(&view, &marks);
+        let config = acl::config_db(&view, &marks).unwrap();
         for mark in marks.lossless() {
             for (ingress, egress) in view.port_numbers().flat_map(|i| view.port_numbers().map(move |e| (i, e))) {
                 let got = testing::acl(&config, mark.dscp, view.interface(ingress), view.interface(egress));
@@ -95,7 +95,7 @@ proptest! {
     #[test]
     fn nftables_does_what_the_rules_say(view in testing::switches(), marks in testing::marks(), bridge: bool) {
         let family = if bridge { nftables::Family::Bridge } else { nftables::Family::Inet };
-        let text = nftables::ruleset(&view, &marks, family);
+        let text = nftables::ruleset(&view, &marks, family).unwrap();
         for mark in marks.lossless() {
             for (ingress, egress) in view.port_numbers().flat_map(|i| view.port_numbers().map(move |e| (i, e))) {
                 let got = testing::nftables(&text, mark.dscp, view.interface(ingress), view.interface(egress));
@@ -281,7 +281,7 @@ fn a_table_of_rules_becomes_views_of_all_switches() {
     let switches = vec![SwitchRules { node: fabric.find("L1").unwrap(), rules }];
     let classes = vec![Class { name: "default".to_owned(), first_tag: 1 }];
     let table = RuleTable::new(&fabric, GeneratedBy::default(), vec![1], classes, switches);
-    let names = Interfaces::pattern("Ethernet{port*4}").unwrap();
+    let names = Interfaces::of_fabric(Dialect::Sonic).with_pattern("Ethernet{port*4}").unwrap();
     let views = SwitchView::all(&fabric, &table, &names, |link| link.rate.as_bps() / 1_000_000);
     let views: Vec<SwitchView> = views.collect::<Result<_, _>>().unwrap();
     assert_eq!(views.iter().map(SwitchView::name).collect::<Vec<_>>(), ["L1", "L2", "S1", "S2"]);

@@ -63,7 +63,7 @@ impl SwitchView {
     /// A node of a fabric with its rules, named ports, and the headroom of a lossless priority on a link.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// As [`new`](Self::new) and [`Interfaces::name`].
     pub fn of(
         fabric: &Fabric,
         node: NodeId,
@@ -74,16 +74,16 @@ impl SwitchView {
         let name = fabric.name(node);
         let port = |(port, peer): (usize, &fabric::PortPeer)| {
             let (link, other) = (fabric.link(peer.link), fabric.node(peer.peer));
-            PortView {
-                interface: interfaces.name(name, port as PortIndex),
+            Ok(PortView {
+                interface: interfaces.name(fabric, node, port as PortIndex)?,
                 peer: other.name.clone(),
                 peer_port: peer.peer_port,
                 to_host: !other.forwards(),
                 rate: link.rate,
                 headroom_bytes: headroom_bytes(link),
-            }
+            })
         };
-        let ports = fabric.ports(node).iter().enumerate().map(port).collect();
+        let ports = fabric.ports(node).iter().enumerate().map(port).collect::<Result<_, ExportError>>()?;
         let unfolded = rules.iter().filter(|rule| rule.new_tag != LOSSY_TAG).flat_map(|rule| {
             let pairs =
                 rule.in_ports.iter().flat_map(|ingress| rule.out_ports.iter().map(move |egress| (ingress, egress)));

@@ -2,7 +2,7 @@
 
 use super::{Class, GeneratedBy, LOSSY_TAG, MAX_TAG, Rule, RuleTable, SwitchRules, Tag};
 use crate::PortSet;
-use fabric::{Fabric, NodeId, PortIndex};
+use fabric::{Fabric, NameFault, NodeId, PortIndex};
 use serde::Deserialize;
 use std::fmt::Write;
 
@@ -45,6 +45,29 @@ pub enum RuleFileError {
         ours: String,
         /// Its hash.
         our_hash: String,
+    },
+    /// Made for a fabric whose ports had other names.
+    #[error(
+        "these rules are for another fabric: port {port} of `{switch}` is {theirs} there and {ours} here; generate rules \
+         for this fabric"
+    )]
+    OtherPorts {
+        /// The switch.
+        switch: String,
+        /// The first port that differs.
+        port: usize,
+        /// Its name in the file.
+        theirs: String,
+        /// Its name in the fabric at hand.
+        ours: String,
+    },
+    /// A text that would act on whatever shows it.
+    #[error("{place}: {fault}")]
+    Text {
+        /// Which element.
+        place: String,
+        /// What is wrong with it.
+        fault: NameFault,
     },
     /// A switch that the fabric does not have.
     #[error("switches[{index}]: the fabric has no node `{name}`")]
@@ -178,6 +201,9 @@ struct RawClass {
 #[serde(deny_unknown_fields)]
 struct RawSwitch {
     name: String,
+    /// What the fabric's file calls its ports, "" where it does not; missing where it names none.
+    #[serde(default)]
+    ports: Vec<String>,
     rules: Vec<RawRule>,
 }
 #[derive(Deserialize)]
@@ -198,16 +224,21 @@ struct Head {
 }
 
 /// A fabric's fingerprint: FNV-1a, 64 bits, over its links in order, each as
-/// `a_name:a_port-b_name:b_port` and a line feed, in 16 hexadecimal digits. Rules fit a fabric with the
-/// same names and ports, whatever its rates.
+/// `a_name:a_port-b_name:b_port` and a line feed, in 16 hexadecimal digits; a port that has a name is
+/// `number=name`. Rules fit a fabric with the same names and ports, whatever its rates.
 pub fn fabric_hash(fabric: &Fabric) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut text = String::new();
     for link in fabric.links() {
         text.clear();
-        let (a, b) = (link.a, link.b);
-        // Writing into a String cannot fail.
-        let _ = writeln!(text, "{}:{}-{}:{}", fabric.name(a.node), a.port, fabric.name(b.node), b.port);
+        for (end, after) in [(link.a, '-'), (link.b, '\n')] {
+            // Writing into a String cannot fail.
+            let _ = write!(text, "{}:{}", fabric.name(end.node), end.port);
+            if let Some(name) = fabric.port_name(end.node, end.port) {
+                let _ = write!(text, "={name}");
+            }
+            text.push(after);
+        }
         for byte in text.bytes() {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
@@ -239,6 +270,8 @@ impl RuleTable {
         }
         let raw: RawFile = serde_json::from_str(text).map_err(syntax)?;
         debug_assert_eq!((raw.format.as_str(), raw.version), (FORMAT, VERSION));
+        check_texts(&raw)?;
+        check_ports(fabric, &raw)?;
         check_fabric(fabric, &raw.fabric)?;
         let lossless_tags = lossless_tags(&raw)?;
         let classes = (raw.classes.into_iter().enumerate())
@@ -290,7 +323,12 @@ impl RuleTable {
         out.push_str(" ],\n  \"switches\": [");
         for (index, switch) in self.switches.iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };
-            let _ = write!(out, "{comma}\n    {{ \"name\": {}, \"rules\": [", quote(fabric.name(switch.node)));
+            let _ = write!(out, "{comma}\n    {{ \"name\": {}, ", quote(fabric.name(switch.node)));
+            let names = port_names(fabric, switch.node);
+            if !names.is_empty() {
+                let _ = write!(out, "\"ports\": {}, ", serde_json::Value::from(names));
+            }
+            out.push_str("\"rules\": [");
             for (index, rule) in switch.rules.iter().enumerate() {
                 let comma = if index == 0 { "" } else { "," };
                 let _ = write!(
@@ -311,6 +349,55 @@ impl RuleTable {
 
 fn list(ports: &PortSet) -> String {
     format!("{:?}", ports.iter().collect::<Vec<_>>())
+}
+
+/// What the fabric's file calls the ports of a switch, "" where it does not; nothing if it names none.
+fn port_names(fabric: &Fabric, node: NodeId) -> Vec<&str> {
+    let ports = 0..fabric.ports(node).len() as PortIndex;
+    let names: Vec<&str> = ports.map(|port| fabric.port_name(node, port).unwrap_or_default()).collect();
+    if names.iter().all(|name| name.is_empty()) { Vec::new() } else { names }
+}
+
+/// Texts of the file are shown on screens, and there they must not act.
+fn check_texts(raw: &RawFile) -> Result<(), RuleFileError> {
+    let by = &raw.generated_by;
+    let mut texts = vec![
+        ("fabric.kind".to_owned(), raw.fabric.kind.as_str()),
+        ("fabric.hash".to_owned(), &raw.fabric.hash),
+        ("generated_by.algorithm".to_owned(), &by.algorithm),
+        ("generated_by.paths".to_owned(), &by.paths),
+    ];
+    texts
+        .extend(raw.classes.iter().enumerate().map(|(at, class)| (format!("classes[{at}].name"), class.name.as_str())));
+    for (at, switch) in raw.switches.iter().enumerate() {
+        texts.push((format!("switches[{at}].name"), &switch.name));
+        texts.extend(switch.ports.iter().map(|port| (format!("switches[{at}].ports"), port.as_str())));
+    }
+    let hidden = texts.into_iter().find_map(|(place, text)| match fabric::check_name(text) {
+        Err(fault @ NameFault::Invisible { .. }) => Some(RuleFileError::Text { place, fault }),
+        _ => None,
+    });
+    hidden.map_or(Ok(()), Err)
+}
+
+/// Whether the ports of all switches have the names that they had when the rules were made.
+fn check_ports(fabric: &Fabric, raw: &RawFile) -> Result<(), RuleFileError> {
+    let shown = |name: Option<&str>| match name {
+        None | Some("") => "without a name".to_owned(),
+        Some(name) => format!("`{name}`"),
+    };
+    for switch in &raw.switches {
+        // A switch that is not there is told of elsewhere.
+        let Some(node) = fabric.find(&switch.name) else { continue };
+        let ours = port_names(fabric, node);
+        let at = |names: &[&str], port: usize| names.get(port).copied().unwrap_or_default().to_owned();
+        let theirs: Vec<&str> = switch.ports.iter().map(String::as_str).collect();
+        if let Some(port) = (0..ours.len().max(theirs.len())).find(|&port| at(&ours, port) != at(&theirs, port)) {
+            let (theirs, ours) = (shown(theirs.get(port).copied()), shown(ours.get(port).copied()));
+            return Err(RuleFileError::OtherPorts { switch: switch.name.clone(), port, theirs, ours });
+        }
+    }
+    Ok(())
 }
 
 fn check_fabric(fabric: &Fabric, raw: &RawFabric) -> Result<(), RuleFileError> {

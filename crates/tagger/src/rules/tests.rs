@@ -124,3 +124,60 @@ fn another_fabric_has_another_hash() {
     let slower = clos(2, 2, 2, 2, 4, TierLinks::uniform(LinkSpec { rate: Rate::from_gbps(10), ..LINK })).unwrap();
     assert_eq!(fabric_hash(&slower), fabric_hash(&fabric));
 }
+
+/// A switch with named ports in a row.
+fn named(ports: [&str; 3]) -> Fabric {
+    let mut builder = FabricBuilder::new("file");
+    let switch = builder.add_switch("tor1", 1);
+    for (at, port) in ports.iter().enumerate() {
+        let host = builder.add_host(format!("h{at}"));
+        let link = builder.connect(host, switch, LINK);
+        builder.name_ports(link, "eth0", port);
+    }
+    builder.build().unwrap()
+}
+
+fn rules_of(fabric: &Fabric) -> RuleTable {
+    let rules = vec![Rule { tag: 1, in_ports: set(&[0]), out_ports: set(&[2]), new_tag: 1 }];
+    let switches = vec![SwitchRules { node: fabric.find("tor1").unwrap(), rules }];
+    let classes = vec![Class { name: "default".into(), first_tag: 1 }];
+    RuleTable::new(fabric, GeneratedBy::default(), vec![1], classes, switches)
+}
+
+#[test]
+fn rules_carry_the_names_of_ports_and_refuse_a_fabric_with_others() {
+    let fabric = named(["Ethernet0", "Ethernet8", "Ethernet248"]);
+    let table = rules_of(&fabric);
+    let text = table.write(&fabric);
+    assert!(
+        text.contains(r#"{ "name": "tor1", "ports": ["Ethernet0","Ethernet8","Ethernet248"], "rules": ["#),
+        "{text}"
+    );
+    assert_eq!(RuleTable::read(&fabric, &text).unwrap(), table);
+    let refused = |fabric: &Fabric, text: &str| RuleTable::read(fabric, text).unwrap_err().to_string();
+    let recabled = named(["Ethernet0", "Ethernet4", "Ethernet248"]);
+    let error = refused(&recabled, &text);
+    assert!(error.contains("another fabric: port 1 of `tor1` is `Ethernet8` there and `Ethernet4` here"), "{error}");
+    assert!(refused(&named(["", "", ""]), &text).contains("port 0 of `tor1` is `Ethernet0` there and without a name"));
+    // The names of hosts' ports stand in the hash only, and so do those of switches without rules.
+    assert_ne!(fabric_hash(&fabric), fabric_hash(&recabled));
+    let other = text.replace(&fabric_hash(&fabric), &fabric_hash(&recabled));
+    assert!(refused(&fabric, &other).contains("another fabric"));
+    let renamed = text.replace("\"Ethernet8\",", "\"Ethernet9\",");
+    assert!(refused(&fabric, &renamed).contains("`Ethernet9` there and `Ethernet8` here"));
+}
+
+#[test]
+fn texts_of_a_rule_file_do_not_act_on_a_screen() {
+    let fabric = named(["Ethernet0", "Ethernet8", "Ethernet248"]);
+    let text = rules_of(&fabric).write(&fabric);
+    for (from, to, place) in [
+        ("\"default\"", "\"a\\u001b[2J\"", "classes[0].name"),
+        ("\"algorithm\": \"\"", "\"algorithm\": \"a\\nb\"", "generated_by.algorithm"),
+        ("\"Ethernet8\"", "\"E\\u009b\"", "switches[0].ports"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let error = RuleTable::read(&fabric, &text.replacen(from, to, 1)).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{place}: it has the character U+")), "{error}");
+    }
+}

@@ -4,6 +4,7 @@ use super::heading;
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, Found};
 use crate::failure::Failure;
+use crate::names::port_shown;
 use crate::output::{self, Style, styled};
 use crate::render::numbers::{counted, counted_as};
 use fabric::routing::{Forwarding, Mode};
@@ -167,7 +168,13 @@ fn as_text(source: &str, found: &Found, pfc: &PfcFlags, verdict: &PfcVerdict, cu
         "  {}  it can deadlock under PFC: {count} wait for each other in a circle ({which})\n",
         styled("FAIL", Style::Bad)
     );
-    let links: Vec<String> = verdict.cycle.iter().map(|dependency| dependency.link.to_string()).collect();
+    let end = |name: &str, port: u16| {
+        let node = found.fabric.find(name);
+        format!("{name}:{}", node.map_or(port.to_string(), |node| port_shown(&found.fabric, node, port)))
+    };
+    let link =
+        |link: &verify::TaggedLink| format!("{} -> {}", end(&link.from, link.from_port), end(&link.to, link.to_port));
+    let links: Vec<String> = verdict.cycle.iter().map(|dependency| link(&dependency.link)).collect();
     let width = links.iter().map(|link| link.chars().count()).max().unwrap_or(0);
     for (index, (link, dependency)) in links.iter().zip(&verdict.cycle).enumerate() {
         let next = &verdict.cycle[(index + 1) % links.len()].link;

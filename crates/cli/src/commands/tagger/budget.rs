@@ -1,7 +1,7 @@
 //! `tidegate tagger budget`: can the switches carry these rules?
 
 use super::headroom::HeadroomArgs;
-use super::marks::{InterfaceArgs, MarkArgs};
+use super::marks::MarkArgs;
 use super::profile::Profile;
 use super::source::RulesOnFabric;
 use crate::exit::Exit;
@@ -11,7 +11,7 @@ use crate::render::numbers::grouped;
 use crate::render::table::{Layout, table};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use tagger::export::SwitchView;
+use tagger::export::{Dialect, Interfaces, SwitchView};
 use tagger::operate::budget::{Excess, Needs};
 use units::Bytes;
 
@@ -49,12 +49,12 @@ pub fn command(args: &BudgetArgs) -> Result<Exit, Failure> {
     let (fabric, rules) = args.on.read()?;
     let profile = Profile::read(&args.profile)?;
     let marks = args.marks.marks(&rules, Some(&profile))?;
-    let names = InterfaceArgs { interface: None, interfaces: None }.interfaces(&fabric, "p{port}")?;
+    let names = Interfaces::of_fabric(Dialect::Listing);
     super::export::check_names(&fabric, &args.switches)?;
     let first_tags: Vec<_> = rules.classes.iter().map(|class| class.first_tag).collect();
     let mut all: Vec<(Needs, Vec<Excess>)> = Vec::new();
     for view in SwitchView::all(&fabric, &rules, &names, |link| args.headroom.bytes(link)) {
-        let view = view.map_err(super::export::wrong)?.trusting_hosts_with(&first_tags);
+        let view = view.map_err(crate::interfaces::wrong)?.trusting_hosts_with(&first_tags);
         if args.switches.is_empty() || args.switches.iter().any(|name| name == view.name()) {
             let needs = Needs::of(&view, &marks);
             let excess = needs.excess(&profile.limits);

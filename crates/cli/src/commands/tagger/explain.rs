@@ -3,6 +3,7 @@
 use super::source::{RulesOnFabric, first_tag};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::names::port_shown;
 use crate::output::{self, Style, styled};
 use crate::render::table::{Layout, table};
 use fabric::{Fabric, PortIndex};
@@ -43,10 +44,10 @@ pub fn command(args: &ExplainArgs) -> Result<Exit, Failure> {
     output::print(&text).map(|()| Exit::Done)
 }
 
-/// "3 (S1)".
+/// "3 (S1)", "Ethernet248 (S1)".
 fn port(fabric: &Fabric, hop: &Hop, port: PortIndex) -> String {
     let peer = fabric.ports(hop.step.node)[usize::from(port)].peer;
-    format!("{port} ({})", fabric.name(peer))
+    format!("{} ({})", port_shown(fabric, hop.step.node, port), fabric.name(peer))
 }
 
 /// "0-3,7".

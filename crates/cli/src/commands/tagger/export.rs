@@ -1,18 +1,20 @@
 //! `tidegate tagger export`: rules in the language of a switch.
 
 use super::headroom::HeadroomArgs;
-use super::marks::{InterfaceArgs, MarkArgs};
+use super::marks::MarkArgs;
 use super::profile::Profile;
 use super::source::{RulesOnFabric, read_text};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::interfaces::{InterfaceArgs, wrong};
+use crate::names::file_name;
 use crate::output;
 use crate::progress::things_bar;
-use fabric::Fabric;
+use fabric::{Fabric, NodeId};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use tagger::export::sonic::{self, Settings, Watchdog};
-use tagger::export::{ExportError, Marks, Misfit, QueueBinding, SwitchView, acl, eos, listing, nftables};
+use tagger::export::{Dialect, Marks, Misfit, QueueBinding, SwitchView, acl, eos, listing, nftables};
 use tagger::rules::{LOSSY_TAG, RuleTable};
 
 mod hand_over;
@@ -108,6 +110,15 @@ impl Format {
     fn pauses(self) -> bool {
         matches!(self, Format::Sonic | Format::Eos)
     }
+    /// Whose names of ports it takes.
+    fn dialect(self) -> Dialect {
+        match self {
+            Format::Table | Format::Json | Format::Csv => Dialect::Listing,
+            Format::Sonic | Format::Acl => Dialect::Sonic,
+            Format::Nftables => Dialect::Linux,
+            Format::Eos => Dialect::Eos,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -136,11 +147,6 @@ struct Written {
     files: Vec<(String, String, String)>,
     notes: Vec<String>,
     misfits: Vec<Misfit>,
-}
-
-/// An export that cannot be.
-pub fn wrong(error: ExportError) -> Failure {
-    Failure::Input { message: error.to_string(), help: None }
 }
 
 /// Whether these switches exist.
@@ -217,6 +223,17 @@ fn check_ports(fabric: &Fabric, profile: Option<&Profile>) -> Result<(), Failure
     }
 }
 
+/// The switches that are written, by name: those of `--switch`, or all and every host with rules.
+fn chosen(args: &ExportArgs, fabric: &Fabric, rules: &RuleTable) -> Vec<NodeId> {
+    let ruled = rules.switches().iter().filter(|switch| !switch.rules.is_empty()).map(|switch| switch.node);
+    let mut nodes: Vec<NodeId> = fabric.switches().chain(ruled).collect();
+    let wanted = |name: &str| args.switches.is_empty() || args.switches.iter().any(|one| one == name);
+    nodes.retain(|&node| wanted(fabric.name(node)));
+    nodes.sort_unstable_by_key(|&node| fabric.name(node));
+    nodes.dedup();
+    nodes
+}
+
 fn render(
     args: &ExportArgs,
     fabric: &Fabric,
@@ -224,12 +241,8 @@ fn render(
     marks: Option<&Marks>,
     priorities: Option<u64>,
 ) -> Result<Written, Failure> {
-    let default = match args.to {
-        Format::Sonic | Format::Acl => "Ethernet{port*4}",
-        Format::Eos => "Ethernet{port+1}",
-        _ => "p{port}",
-    };
-    let names = args.interfaces.interfaces(fabric, default)?;
+    let switches = chosen(args, fabric, rules);
+    let names = args.interfaces.interfaces(fabric, args.to.dialect(), &switches)?;
     let settings = Settings {
         binding: match args.target.queue_map {
             Binding::Egress => QueueBinding::Egress,
@@ -248,15 +261,14 @@ fn render(
     };
     let mut written = Written::default();
     written.notes.extend(marks.into_iter().flat_map(|marks| general_notes(args.to, marks)));
-    let bar = things_bar(fabric.switches().count() as u64, "switches", !args.quiet && !args.json);
-    for view in SwitchView::all(fabric, rules, &names, |link| args.headroom.bytes(link)) {
-        let mut view = view.map_err(wrong)?;
+    written.notes.extend(args.interfaces.note(fabric, &names, &switches));
+    let bar = things_bar(switches.len() as u64, "switches", !args.quiet && !args.json);
+    for &node in &switches {
+        let rules = rules.rules_of(node);
+        let mut view = SwitchView::of(fabric, node, rules, &names, |link| args.headroom.bytes(link)).map_err(wrong)?;
         bar.inc(1);
         if args.trust_hosts == Trusted::First && !args.to.lists() {
             view = view.trusting_hosts_with(&settings.first_tags);
-        }
-        if !args.switches.is_empty() && !args.switches.iter().any(|name| name == view.name()) {
-            continue;
         }
         let made = marks.map_or_else(
             || Ok((listed(args.to, &view), Vec::new())),
@@ -291,9 +303,9 @@ fn within(view: &SwitchView, marks: &Marks, limit: Option<u64>) -> Result<(), Mi
 /// The file of a switch with its rules as they are.
 fn listed(format: Format, view: &SwitchView) -> Files {
     let (text, suffix) = match format {
-        Format::Csv => (listing::CSV_HEADER.to_owned() + &listing::csv(view), "csv"),
-        Format::Json => (format!("{:#}\n", unfolded(view)), "json"),
-        _ => (listing::table(view, LOSSY_TAG), "txt"),
+        Format::Csv => (listing::CSV_HEADER.to_owned() + &listing::csv(view), ".csv"),
+        Format::Json => (format!("{:#}\n", unfolded(view)), ".json"),
+        _ => (listing::table(view, LOSSY_TAG), ".txt"),
     };
     vec![(file_name(view.name(), suffix), text)]
 }
@@ -310,15 +322,15 @@ fn one(
     Ok(match args.to {
         Format::Table | Format::Csv | Format::Json => (listed(args.to, view), Vec::new()),
         Format::Sonic => {
-            let (files, _) = plain(pretty(sonic::config_db(view, marks, settings)?), "json");
+            let (files, _) = plain(pretty(sonic::config_db(view, marks, settings)?), ".json");
             (files, sonic::notes(view, marks, settings)?)
         }
-        Format::Acl => plain(pretty(acl::config_db(view, marks)), "json"),
-        Format::Eos => plain(eos::config(view, marks)?, "eos"),
+        Format::Acl => plain(pretty(acl::config_db(view, marks)?), ".json"),
+        Format::Eos => plain(eos::config(view, marks)?, ".eos"),
         Format::Nftables => {
             let family = if args.target.bridge { nftables::Family::Bridge } else { nftables::Family::Inet };
-            let rules = (file_name(view.name(), "nft"), nftables::ruleset(view, marks, family));
-            (vec![rules, (file_name(view.name(), "tc"), nftables::queues(view, marks))], Vec::new())
+            let rules = (file_name(view.name(), ".nft"), nftables::ruleset(view, marks, family)?);
+            (vec![rules, (file_name(view.name(), ".tc"), nftables::queues(view, marks)?)], Vec::new())
         }
     })
 }
@@ -344,10 +356,4 @@ fn unfolded(view: &SwitchView) -> Value {
         })
     };
     json!({ "switch": view.name(), "rules": view.rules().map(one).collect::<Vec<_>>() })
-}
-
-/// A name of a switch as that of a file.
-fn file_name(switch: &str, suffix: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    format!("{}.{suffix}", switch.chars().map(plain).collect::<String>())
 }

@@ -1,11 +1,8 @@
-//! From the command line: what tags look like on the wire, and what ports are called.
+//! From the command line: what tags look like on the wire.
 
 use super::profile::Profile;
-use super::source::read_text;
 use crate::failure::Failure;
-use fabric::Fabric;
-use std::path::PathBuf;
-use tagger::export::{ExportError, Interfaces, Kept, Lossy, Mark, Marks};
+use tagger::export::{ExportError, Kept, Lossy, Mark, Marks};
 use tagger::rules::{RuleTable, Tag};
 
 /// What to do about more lossless tags than PFC has priorities.
@@ -77,38 +74,6 @@ impl MarkArgs {
             };
             Failure::input(error.to_string(), help)
         })
-    }
-}
-
-/// What switches call their ports.
-#[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Ports")]
-pub struct InterfaceArgs {
-    /// Names of ports: {port}, {port+1}, {port*4} stand for the number [default: Ethernet{port*4} for sonic and acl,
-    /// Ethernet{port+1} for eos, p{port} for all else]
-    #[arg(long, value_name = "PATTERN")]
-    pub interface: Option<String>,
-    /// Names that the pattern does not make: a line `switch,port,interface` each.
-    #[arg(long, value_name = "FILE")]
-    pub interfaces: Option<PathBuf>,
-}
-
-impl InterfaceArgs {
-    /// The names on this fabric.
-    ///
-    /// # Errors
-    /// A pattern or a line of the file that is wrong.
-    pub fn interfaces(&self, fabric: &Fabric, default: &str) -> Result<Interfaces, Failure> {
-        let pattern = self.interface.as_deref().unwrap_or(default);
-        let wrong = |error: ExportError| Failure::Input { message: format!("--interface: {error}"), help: None };
-        let mut names = Interfaces::pattern(pattern).map_err(wrong)?;
-        if let Some(path) = &self.interfaces {
-            let ports = |name: &str| fabric.find(name).map(|node| fabric.ports(node).len());
-            names
-                .add_file(&read_text(path)?, ports)
-                .map_err(|error| Failure::Input { message: format!("{}: {error}", path.display()), help: None })?;
-        }
-        Ok(names)
     }
 }
 

@@ -74,7 +74,7 @@ fn parse_classes(text: &str) -> Result<Classes, String> {
     }
     let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
     let twice = names.iter().enumerate().any(|(at, name)| names[..at].contains(name));
-    if names.iter().any(String::is_empty) || twice {
+    if names.iter().any(|name| fabric::check_name(name).is_err()) || twice {
         return Err("write a number, or different names with commas between them".to_owned());
     }
     Ok(Classes(names))

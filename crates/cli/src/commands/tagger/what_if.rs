@@ -3,6 +3,7 @@
 use super::source::RulesOnFabric;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::names::port_shown;
 use crate::output::{self, Style, styled};
 use crate::progress::things_bar;
 use crate::render::numbers::{counted, grouped};
@@ -91,7 +92,7 @@ fn between(fabric: &Fabric, ends: &str) -> Result<Vec<LinkId>, Failure> {
 /// "T1:4 - L1:0".
 fn name(fabric: &Fabric, link: LinkId) -> String {
     let link = fabric.link(link);
-    let end = |end: fabric::End| format!("{}:{}", fabric.name(end.node), end.port);
+    let end = |end: fabric::End| format!("{}:{}", fabric.name(end.node), port_shown(fabric, end.node, end.port));
     format!("{} - {}", end(link.a), end(link.b))
 }
 

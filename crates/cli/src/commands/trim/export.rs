@@ -1,17 +1,25 @@
 //! `tidegate trim export`: the trimming of a scenario in the language of a switch.
 
-use super::targets::{Trimming, nvue, sonic};
+use super::targets::{self, Trimming};
 use crate::arguments::{self, ScenarioArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::hand_over::write_folder;
+use crate::interfaces::{InterfaceArgs, wrong};
+use crate::names::file_name;
 use crate::output;
+use crate::render::numbers::counted;
+use fabric::{Fabric, NodeId, PortIndex};
 use model::parameters::{Buffer, Overload, QueueLimit, Scheduler};
 use protocols::trim::{HeaderFull, Scheme, Victim};
-use serde_json::json;
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use tagger::export::{Dialect, Interfaces};
 
 /// Write the trimming of a scenario in the language of a switch.
 ///
-/// The configuration goes to standard output; what of the scenario such a switch cannot do, to standard error.
+/// The configuration goes to standard output, one object or section for each switch that trims; what of the scenario such
+/// a switch cannot do, to standard error. Ports have the names that the fabric's file states.
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
     #[command(flatten)]
@@ -22,10 +30,15 @@ pub struct ExportArgs {
     /// DSCP of trimmed packets, 0 to 63; without it that of captures, eight times the class of headers.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=63))]
     dscp: Option<u8>,
-    /// sonic: numbers between two ports, as in Ethernet0, Ethernet4.
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]
-    lanes: u16,
-    /// Print one JSON object on standard output, and nothing else: the configuration and the notes.
+    /// Only these switches; without it, all that trim.
+    #[arg(id = "only", long = "switch", value_name = "NAME")]
+    switches: Vec<String>,
+    /// Write a file for each switch into this folder, and NOTES.txt with what to know before loading them.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    interfaces: InterfaceArgs,
+    /// Print one JSON object on standard output, and nothing else: configurations by switch, and the notes.
     #[arg(long)]
     json: bool,
 }
@@ -47,18 +60,80 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     let scenario = arguments::read(path, &args.scenario.set, None)?;
     let setup = arguments::lower(&scenario, path)?.setup;
     let (trimming, mut notes) = trimming(&setup, args.dscp)?;
-    let (text, more) = match args.to {
-        Format::Sonic => sonic(&trimming, args.lanes),
-        Format::Nvue => nvue(&trimming),
+    let fabric = &setup.fabric;
+    let switches = chosen(args, fabric, &trimming.switches)?;
+    let dialect = match args.to {
+        Format::Sonic => Dialect::Sonic,
+        Format::Nvue => Dialect::Nvue,
     };
-    notes.extend(more);
-    if args.json {
-        output::print(&format!("{:#}\n", json!({ "configuration": text, "notes": notes })))?;
-    } else {
-        output::print(&text)?;
-        notes.iter().for_each(|note| output::note(&format!("note: {note}")));
+    let names = args.interfaces.interfaces(fabric, dialect, &switches)?;
+    let configured = switches.iter().map(|&node| {
+        let ports = ports(fabric, node, &names)?;
+        let text = match args.to {
+            Format::Sonic => targets::sonic(&trimming, &ports),
+            Format::Nvue => targets::nvue(&trimming, &ports),
+        };
+        Ok((fabric.name(node), text))
+    });
+    let configured = configured.collect::<Result<Vec<_>, Failure>>()?;
+    notes.extend(match args.to {
+        Format::Sonic => targets::sonic_notes(&trimming),
+        Format::Nvue => targets::nvue_notes(&trimming),
+    });
+    notes.extend(args.interfaces.note(fabric, &names, &switches));
+    let by_switch = || {
+        let value = |text: &str| match args.to {
+            Format::Sonic => serde_json::from_str(text).unwrap_or(Value::Null),
+            Format::Nvue => Value::from(text),
+        };
+        configured.iter().map(|(name, text)| ((*name).to_owned(), value(text))).collect::<Map<_, _>>()
+    };
+    if let Some(folder) = &args.out {
+        let suffix = if args.to == Format::Sonic { ".json" } else { ".nv" };
+        let files: Vec<String> = configured.iter().map(|(name, _)| file_name(name, suffix)).collect();
+        let all: Vec<_> =
+            configured.iter().zip(&files).map(|((name, text), file)| (*name, file.as_str(), text.as_str())).collect();
+        write_folder(folder, &all, &notes)?;
     }
+    if args.json {
+        output::print(&format!("{:#}\n", json!({ "switches": by_switch(), "notes": notes })))?;
+        return Ok(Exit::Done);
+    }
+    match (&args.out, configured.as_slice(), args.to) {
+        (Some(folder), ..) => {
+            let count = counted(configured.len() as u64, "file");
+            output::note(&format!("{}: {count}, and NOTES.txt to read before loading them", folder.display()));
+            return Ok(Exit::Done);
+        }
+        (None, [(_, text)], _) => output::print(text)?,
+        (None, _, Format::Sonic) => output::print(&format!("{:#}\n", Value::Object(by_switch())))?,
+        (None, _, Format::Nvue) => {
+            let sections = configured.iter().map(|(name, text)| format!("# {name}\n{text}"));
+            output::print(&sections.collect::<Vec<_>>().join("\n"))?;
+        }
+    }
+    notes.iter().for_each(|note| output::note(&format!("note: {note}")));
     Ok(Exit::Done)
+}
+
+/// The switches that are written: those that trim, or of them those of `--switch`.
+fn chosen(args: &ExportArgs, fabric: &Fabric, trimming: &[NodeId]) -> Result<Vec<NodeId>, Failure> {
+    let find = |name: &str| trimming.iter().copied().find(|&node| fabric.name(node) == name);
+    if let Some(name) = args.switches.iter().find(|name| find(name).is_none()) {
+        let names: Vec<&str> = trimming.iter().take(8).map(|&node| fabric.name(node)).collect();
+        let more = if trimming.len() > 8 { " ..." } else { "" };
+        let help = format!("those that trim are {}{more}", names.join(", "));
+        return Err(Failure::input(format!("--switch: no switch `{name}` trims"), help));
+    }
+    let wanted =
+        |node: &NodeId| args.switches.is_empty() || args.switches.iter().any(|name| fabric.name(*node) == name);
+    Ok(trimming.iter().copied().filter(wanted).collect())
+}
+
+/// What a switch calls its ports.
+fn ports(fabric: &Fabric, node: NodeId, names: &Interfaces) -> Result<Vec<String>, Failure> {
+    let all = 0..fabric.ports(node).len() as PortIndex;
+    all.map(|port| names.name(fabric, node, port).map_err(wrong)).collect()
 }
 
 /// What a scenario says of trimming, and what no switch of today does of it.
@@ -75,7 +150,6 @@ fn trimming(setup: &model::parameters::Setup, dscp: Option<u8>) -> Result<(Trimm
     let fabric = &setup.fabric;
     let switches: Vec<_> =
         fabric.switches().filter(|&node| trim.tiers >> fabric.node(node).tier.min(7) & 1 == 1).collect();
-    let ports = switches.iter().map(|&node| fabric.ports(node).len()).max().unwrap_or(0);
     let mut used: Vec<u8> = setup.traffic.flows.iter().map(|flow| flow.class).collect();
     used.extend(setup.traffic.arrivals.iter().map(|arrivals| arrivals.class));
     used.retain(|&class| trim.classes & (1 << class) != 0);
@@ -114,7 +188,7 @@ fn trimming(setup: &model::parameters::Setup, dscp: Option<u8>) -> Result<(Trimm
         dscp: dscp.unwrap_or(trim.header_class << 3),
         header_class: trim.header_class,
         classes: used,
-        ports,
+        switches,
         buffer: setup.switch.buffer,
         mtu_bytes: setup.host.mtu_bytes,
     };

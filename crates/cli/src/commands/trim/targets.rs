@@ -1,6 +1,7 @@
 //! Trimming as SONiC and Cumulus Linux write it. The schemas are those of public sources; no switch was configured with
 //! them.
 
+use fabric::NodeId;
 use model::parameters::{Buffer, QueueLimit, Threshold};
 use serde_json::{Map, Value, json};
 
@@ -14,8 +15,8 @@ pub struct Trimming {
     pub header_class: u8,
     /// The classes whose packets are trimmed.
     pub classes: Vec<u8>,
-    /// Ports of the switch that has the most.
-    pub ports: usize,
+    /// The switches that trim, in the fabric's order.
+    pub switches: Vec<NodeId>,
     /// What the buffer admits.
     pub buffer: Buffer,
     /// The largest packet.
@@ -24,10 +25,12 @@ pub struct Trimming {
 
 const NOT_TRIED: &str = "the schema is that of public sources; no switch was configured with it";
 
-/// A fragment of `config_db.json`, and what to know before it is loaded.
-pub fn sonic(trimming: &Trimming, lanes: u16) -> (String, Vec<String>) {
-    const PROFILE: &str = "egress_trim_profile";
-    let (threshold, note) = match trimming.buffer {
+/// What SONiC's own example trims to.
+const SONIC_BYTES: u16 = 128;
+
+/// Key and value of the threshold in a buffer profile, and what its translation costs.
+fn threshold(trimming: &Trimming) -> ((&'static str, String), Option<String>) {
+    match trimming.buffer {
         Buffer::Shared { egress: Threshold::Dynamic { alpha: (one, of) }, .. } => {
             // The exponent of the power of two next to alpha.
             let exponent = i64::from(one.ilog2()) - i64::from(of.ilog2());
@@ -41,14 +44,19 @@ pub fn sonic(trimming: &Trimming, lanes: u16) -> (String, Vec<String>) {
             let bytes = u64::from(packets) * u64::from(trimming.mtu_bytes);
             (("static_th", bytes.to_string()), Some(format!("{packets} packets are {bytes} bytes of the largest")))
         }
-    };
+    }
+}
+
+/// A fragment of `config_db.json` for a switch with these ports.
+pub fn sonic(trimming: &Trimming, interfaces: &[String]) -> String {
+    const PROFILE: &str = "egress_trim_profile";
+    let (threshold, _) = threshold(trimming);
     let mut profile = Map::new();
     profile.insert("pool".to_owned(), "egress_lossy_pool".into());
     profile.insert("size".to_owned(), "0".into());
     profile.insert(threshold.0.to_owned(), threshold.1.into());
     profile.insert("packet_discard_action".to_owned(), "trim".into());
-    let ports = (0..trimming.ports).flat_map(|port| {
-        let name = format!("Ethernet{}", port * usize::from(lanes));
+    let ports = interfaces.iter().flat_map(|name| {
         trimming.classes.iter().map(move |class| (format!("{name}|{class}"), json!({ "profile": PROFILE })))
     });
     let config = json!({
@@ -59,20 +67,34 @@ pub fn sonic(trimming: &Trimming, lanes: u16) -> (String, Vec<String>) {
         "BUFFER_PROFILE": { PROFILE: Value::from(profile) },
         "BUFFER_QUEUE": ports.collect::<Map<_, _>>(),
     });
+    format!("{config:#}\n")
+}
+
+/// What to know before the fragments are loaded.
+pub fn sonic_notes(trimming: &Trimming) -> Vec<String> {
     let mut notes = vec![
         NOT_TRIED.to_owned(),
         "the profile takes its room from a pool that the switch has already, here egress_lossy_pool".to_owned(),
-        format!("every switch of up to {} ports is written; leave out the ports that a switch has not", trimming.ports),
     ];
-    notes.extend(note);
-    (format!("{config:#}\n"), notes)
+    if trimming.size_bytes < SONIC_BYTES {
+        notes.push(format!(
+            "packets are trimmed to {} bytes, and the example of SONiC's schema has {SONIC_BYTES}: ask what the ASIC can, and \
+             whether all headers of tunnels fit",
+            trimming.size_bytes
+        ));
+    }
+    notes.extend(threshold(trimming).1);
+    notes
 }
 
-/// NVUE commands, and what to know before they are given.
-pub fn nvue(trimming: &Trimming) -> (String, Vec<String>) {
-    /// What the reference of Cumulus Linux 5.14 allows: multiples of 4.
-    const SIZES: std::ops::RangeInclusive<u16> = 256..=1024;
-    let size = trimming.size_bytes.clamp(*SIZES.start(), *SIZES.end()).next_multiple_of(4);
+/// The length that Cumulus Linux trims to: a multiple of 4 in the range that the reference of 5.14 allows.
+fn nvue_bytes(trimming: &Trimming) -> u16 {
+    trimming.size_bytes.clamp(256, 1024).next_multiple_of(4)
+}
+
+/// What to know before the NVUE commands are given.
+pub fn nvue_notes(trimming: &Trimming) -> Vec<String> {
+    let size = nvue_bytes(trimming);
     let mut notes = vec![NOT_TRIED.to_owned()];
     if size != trimming.size_bytes {
         notes.push(format!(
@@ -84,7 +106,12 @@ pub fn nvue(trimming: &Trimming) -> (String, Vec<String>) {
     notes.push(
         "when to admit a packet is the buffer profile of the switch, which these commands leave alone".to_owned(),
     );
-    let (dscp, class) = (trimming.dscp, trimming.header_class);
+    notes
+}
+
+/// NVUE commands for a switch with these ports.
+pub fn nvue(trimming: &Trimming, interfaces: &[String]) -> String {
+    let (size, dscp, class) = (nvue_bytes(trimming), trimming.dscp, trimming.header_class);
     let mut lines = vec![
         "nv set system forwarding packet-trim state enabled".to_owned(),
         format!("nv set system forwarding packet-trim size {size}"),
@@ -92,9 +119,9 @@ pub fn nvue(trimming: &Trimming) -> (String, Vec<String>) {
         format!("nv set system forwarding packet-trim switch-priority {class}"),
     ];
     for class in &trimming.classes {
-        let ports = trimming.ports;
-        lines.push(format!("nv set interface swp1-{ports} packet-trim egress-eligibility traffic-class {class}"));
+        let ports = interfaces.join(",");
+        lines.push(format!("nv set interface {ports} packet-trim egress-eligibility traffic-class {class}"));
     }
     lines.push("nv config apply".to_owned());
-    (lines.join("\n") + "\n", notes)
+    lines.join("\n") + "\n"
 }

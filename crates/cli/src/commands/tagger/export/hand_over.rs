@@ -2,12 +2,10 @@
 
 use super::{ExportArgs, Format, Written};
 use crate::failure::Failure;
+use crate::hand_over::write_folder;
 use crate::output;
 use crate::render::numbers::counted;
-use record::file::write_whole;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Writes all files into a folder, or onto the screen, and says what to know.
 ///
@@ -15,7 +13,14 @@ use std::path::Path;
 /// A folder that cannot be written; two switches whose files would have one name.
 pub fn hand_over(args: &ExportArgs, written: &Written) -> Result<(), Failure> {
     match &args.out {
-        Some(folder) => write_files(folder, written)?,
+        Some(folder) => {
+            let files: Vec<_> = written
+                .files
+                .iter()
+                .map(|(switch, file, text)| (switch.as_str(), file.as_str(), text.as_str()))
+                .collect();
+            write_folder(folder, &files, &written.notes)?;
+        }
         None => output::print(&on_screen(args, written))?,
     }
     if args.quiet {
@@ -29,28 +34,6 @@ pub fn hand_over(args: &ExportArgs, written: &Written) -> Result<(), Failure> {
         None => written.notes.iter().for_each(|note| output::note(&format!("note: {note}"))),
     }
     Ok(())
-}
-
-fn write_files(folder: &Path, written: &Written) -> Result<(), Failure> {
-    let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
-    for (switch, file, _) in &written.files {
-        if let Some(other) = owners.insert(file, switch) {
-            let message = format!("--out: switches `{other}` and `{switch}` would both be the file {file}");
-            return Err(Failure::Input { message, help: None });
-        }
-    }
-    let unwritable = |error: std::io::Error| Failure::Input {
-        message: format!("--out {}: cannot make this folder: {error}", folder.display()),
-        help: None,
-    };
-    std::fs::create_dir_all(folder).map_err(unwritable)?;
-    let write = |name: &str, text: &str| {
-        let path = folder.join(name);
-        write_whole(&path, text.as_bytes()).map_err(|error| Failure::Target { target: path.clone(), error })
-    };
-    written.files.iter().try_for_each(|(_, file, text)| write(file, text))?;
-    let notes: String = written.notes.iter().map(|note| format!("- {note}\n")).collect();
-    write("NOTES.txt", &notes)
 }
 
 /// All switches in one stream: a JSON object by switch where the format is JSON and there are several.

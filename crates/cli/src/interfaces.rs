@@ -1,0 +1,118 @@
+//! From the command line: what the switches of a fabric call their ports. The fabric's own file says it where it can;
+//! only ports without a name take one from a pattern.
+
+use crate::commands::tagger::read_text;
+use crate::failure::Failure;
+use crate::render::numbers::counted_as;
+use fabric::{Fabric, NodeId, PortIndex};
+use std::path::PathBuf;
+use tagger::export::{Dialect, ExportError, Interfaces};
+
+/// What switches call their ports.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Ports")]
+pub struct InterfaceArgs {
+    /// Names of ports that the fabric's file does not name: {port}, {port+1}, {port*4} stand for the number; {digits*4-4}
+    /// renames ports of another system by the number that their name in the file ends with.
+    #[arg(long, value_name = "PATTERN")]
+    interface: Option<String>,
+    /// Names that neither the fabric's file nor the pattern has right: a line `switch,port,interface` each.
+    #[arg(long, value_name = "FILE")]
+    interfaces: Option<PathBuf>,
+}
+
+/// How many ports a message shows.
+const SHOWN: usize = 8;
+
+/// An export that cannot be.
+pub fn wrong(error: ExportError) -> Failure {
+    Failure::Input { message: error.to_string(), help: None }
+}
+
+impl InterfaceArgs {
+    /// The names on this fabric, for configurations of these switches.
+    ///
+    /// # Errors
+    /// A pattern or a line of the file that is wrong; a port that nothing names, or whose name the target's grammar cannot
+    /// carry; a pattern for ports that all have names.
+    pub fn interfaces(&self, fabric: &Fabric, dialect: Dialect, switches: &[NodeId]) -> Result<Interfaces, Failure> {
+        let mut names = Interfaces::of_fabric(dialect);
+        if let Some(pattern) = &self.interface {
+            let wrong = |error: ExportError| Failure::Input { message: format!("--interface: {error}"), help: None };
+            names = names.with_pattern(pattern).map_err(wrong)?;
+        }
+        if let Some(path) = &self.interfaces {
+            let wrong = |error| Failure::Input { message: format!("{}: {error}", path.display()), help: None };
+            names.add_file(&read_text(path)?, fabric).map_err(wrong)?;
+        }
+        if names.pattern_is_idle(fabric, switches.iter().copied()) && !switches.is_empty() {
+            let (node, first) = (switches[0], fabric.port_name(switches[0], 0).unwrap_or_default());
+            let message = format!(
+                "--interface: the fabric's file names all ports, as {first} of `{}`, and a number is no better",
+                fabric.name(node)
+            );
+            let help = "leave it out; --interface with {digits} renames ports by the number in their names, --interfaces FILE \
+                        single ones";
+            return Err(Failure::input(message, help));
+        }
+        for &node in switches {
+            let ports = 0..fabric.ports(node).len() as PortIndex;
+            let all = ports.map(|port| names.name(fabric, node, port)).collect::<Result<Vec<_>, _>>();
+            let checked = all.and_then(|all| dialect.check_ports(fabric.name(node), all.iter().map(String::as_str)));
+            checked.map_err(|error| help_out(error, fabric, dialect, switches))?;
+        }
+        Ok(names)
+    }
+
+    /// What to know about names by number: that they follow the order of links, shown on the first switch.
+    pub fn note(&self, fabric: &Fabric, names: &Interfaces, switches: &[NodeId]) -> Option<String> {
+        let pattern = self.interface.as_ref()?;
+        let &node = switches.first()?;
+        let shown = assignment(fabric, node, |port| names.name(fabric, node, port).ok());
+        Some(format!(
+            "ports are named by --interface {pattern}, in the order of the fabric's links: {}: {shown}; hold it against the \
+             cables before loading",
+            fabric.name(node)
+        ))
+    }
+}
+
+/// "Ethernet0 to H1, Ethernet4 to H2 ...".
+fn assignment(fabric: &Fabric, node: NodeId, name: impl Fn(PortIndex) -> Option<String>) -> String {
+    let ports = fabric.ports(node);
+    let one = |(at, port): (usize, &fabric::PortPeer)| {
+        Some(format!("{} to {}", name(at as PortIndex)?, fabric.name(port.peer)))
+    };
+    let shown: Vec<String> = ports.iter().take(SHOWN).enumerate().filter_map(one).collect();
+    format!("{}{}", shown.join(", "), if ports.len() > SHOWN { " ..." } else { "" })
+}
+
+/// The error, and for ports without a name what a pattern would make of them.
+fn help_out(error: ExportError, fabric: &Fabric, dialect: Dialect, switches: &[NodeId]) -> Failure {
+    let pattern = dialect.usual_pattern();
+    match &error {
+        ExportError::Unnamed { switch, .. } => {
+            let usual = Interfaces::of_fabric(dialect).with_pattern(pattern);
+            let (Some(node), Ok(usual)) = (fabric.find(switch), usual) else { return wrong(error) };
+            let shown = assignment(fabric, node, |port| usual.name(fabric, node, port).ok());
+            let others = match switches.len() - 1 {
+                0 => String::new(),
+                others => {
+                    format!("\n        and so on for {}", counted_as(others as u64, "more switch", "more switches"))
+                }
+            };
+            let help = format!(
+                "say how ports are called, by their numbers in the order of the links: --interface '{pattern}' makes\n        \
+                 {switch}: {shown}{others}\n  or name them one by one: --interfaces FILE with lines of switch,port,interface"
+            );
+            Failure::input(error.to_string(), help)
+        }
+        ExportError::Port { .. } | ExportError::NoDigits { .. } => {
+            let help = "the fabric's file is of another system: --interface with {digits}, as in Ethernet{digits*4-4}, renames \
+                        ports by the number that their names end with, --interfaces FILE with lines of \
+                        switch,port,interface one by one";
+            Failure::input(error.to_string(), help)
+        }
+        _ => wrong(error),
+    }
+}
