@@ -1,4 +1,4 @@
-//! What `docs/guide/tagger.md` shows is what its commands print, one after the other in one folder.
+//! What the pages for operators show is what their commands print, one after the other in one folder.
 //! `UPDATE_DOCS=1 cargo test -p tidegate --test tagger_guide` rewrites it.
 
 mod common;
@@ -21,11 +21,20 @@ fn printed(folder: &Path, command: &str) -> String {
 }
 
 #[test]
-fn the_guide_shows_what_its_commands_print() {
+fn the_guide_of_tagger_shows_what_its_commands_print() {
+    shows_what_it_prints("tagger");
+}
+
+#[test]
+fn the_way_from_a_sonic_fabric_to_rules_shows_what_its_commands_print() {
+    shows_what_it_prints("sonic");
+}
+
+fn shows_what_it_prints(name: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let path = root.join("docs/guide/tagger.md");
+    let path = root.join(format!("docs/guide/{name}.md"));
     let page = std::fs::read_to_string(&path).expect("the page");
-    let scratch = Scratch::new("guide");
+    let scratch = Scratch::new(&format!("guide-{name}"));
     let examples = root.join("examples").canonicalize().expect("examples");
     std::os::unix::fs::symlink(examples, scratch.0.join("examples")).expect("a link");
     let mut current = String::new();
