@@ -357,7 +357,11 @@ pub(crate) fn show(value: &Value) -> String {
 
 pub(crate) fn text(value: &Value, what: &str) -> Result<String, Wrong> {
     match value {
-        Value::Text(text) => Ok(text.clone()),
+        Value::Text(text) => match text.chars().find(|&c| c.is_control() && !"\n\r\t".contains(c)) {
+            None => Ok(text.clone()),
+            // Names and descriptions go to terminals, where an escape would act.
+            Some(c) => Err((format!("the text has the control character U+{:04X}", u32::from(c)), None)),
+        },
         other => Err((format!("{} is not {what}", show(other)), Some("write it in quotes".to_owned()))),
     }
 }
