@@ -4,7 +4,7 @@ use crate::parameters::{
     CLASSES, FlowControl, HostParameters, Overload, Pin, Reroute, Spread, SwitchParameters, TagRules, headroom_bytes,
 };
 use crate::trace::{Numbering, Selection};
-use fabric::routing::{Forwarding, PathTable, node_salt, select};
+use fabric::routing::{Forwarding, PathTable, select};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::cbfc::CreditPort;
 use protocols::florax::Pair;
@@ -121,7 +121,7 @@ impl Network {
 
     /// The salt of a node's choices.
     pub fn salt(&self, node: NodeId) -> u32 {
-        node_salt(node)
+        self.forwarding.salt(node)
     }
 }
 

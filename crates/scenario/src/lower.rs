@@ -190,7 +190,10 @@ fn forwarding(context: &Context<'_>, fabric: &Fabric, parts: &Parts) -> Option<F
         },
     };
     match Forwarding::build(fabric, mode) {
-        Ok(forwarding) => Some(forwarding),
+        Ok(mut forwarding) => {
+            forwarding.seed_hashes(parts.routing.hash_seed.unwrap_or(parts.seed));
+            Some(forwarding)
+        }
         Err(error) => {
             let key = match error {
                 RoutingError::BadRoot { .. } => "routing.root",

@@ -54,6 +54,8 @@ pub(crate) struct Routing {
     pub root: Option<String>,
     pub spread: Spread,
     pub reroute: Reroute,
+    /// The run's seed without.
+    pub hash_seed: Option<u64>,
 }
 
 pub(crate) fn routing(root: &Section<'_, '_>) -> Option<Routing> {
@@ -62,6 +64,7 @@ pub(crate) fn routing(root: &Section<'_, '_>) -> Option<Routing> {
     let up_root = section.text("root");
     let spread = section.word("spread", "way to spread", &["flow", "packet", "path"]);
     let reroute = section.word("reroute", "way to reroute", &["none", "local"]);
+    let hash_seed = section.whole("hash_seed", 0..=u64::MAX);
     section.finish();
     let mode = match mode? {
         "shortest" => RoutingMode::Shortest,
@@ -78,7 +81,7 @@ pub(crate) fn routing(root: &Section<'_, '_>) -> Option<Routing> {
         _ => Spread::PerPath,
     };
     let reroute = if reroute? == "none" { Reroute::None } else { Reroute::Local };
-    Some(Routing { mode, root: up_root, spread, reroute })
+    Some(Routing { mode, root: up_root, spread, reroute, hash_seed })
 }
 
 #[derive(Clone, Debug)]

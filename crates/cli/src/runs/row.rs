@@ -90,6 +90,11 @@ impl Group<'_> {
         self.rows.iter().filter_map(|row| row.value(metric)).collect()
     }
 
+    /// Whether its seeds, several of them, all gave the same run: no metric of any differs.
+    pub fn is_one_run(&self) -> bool {
+        self.rows.len() > 1 && self.rows.iter().all(|row| row.values == self.rows[0].values)
+    }
+
     /// `mean ± half the width of its 95 % interval`, as far as there are several values.
     pub fn cell(&self, metric: &Metric) -> String {
         let samples = self.samples(metric);
@@ -158,6 +163,10 @@ pub fn set(varied: &[Vary], values: &[String]) -> Map<String, Value> {
     varied.iter().zip(values).map(|(vary, value)| (vary.key.clone(), json!(value))).collect()
 }
 
+/// What stands below numbers of seeds that did not matter.
+pub const ABOUT_EQUAL_RUNS: &str = "every seed gave the same run: nothing in it is drawn at random, so there is no spread \
+     to tell chance from, and one seed is enough";
+
 /// What the numbers of a table over several seeds are.
 pub const ABOUT_SEEDS: &str = "mean ± half its 95 % confidence interval over the seeds (Student's t)";
 
@@ -199,5 +208,13 @@ mod tests {
         let told = groups[2].json(&[], &hops, Some(&groups[0]));
         assert_eq!(told["metrics"]["packet_hops"]["within_noise"], false);
         assert_eq!(told["seeds"], json!([1, 2, 3]));
+        assert!(groups.iter().all(|group| !group.is_one_run()), "they differ, or there is one");
+    }
+
+    #[test]
+    fn seeds_that_change_nothing_are_one_run() {
+        let rows = rows(&[("a", 1, 100), ("a", 2, 100), ("b", 1, 100), ("b", 2, 101), ("c", 1, 100)]);
+        let told: Vec<bool> = groups(&rows).iter().map(Group::is_one_run).collect();
+        assert_eq!(told, [true, false, false]);
     }
 }

@@ -4,7 +4,7 @@ use super::distances::Distances;
 use super::net::{Dead, NONE, Net, Rows};
 use super::table::{Table, TableBuilder};
 use super::up_down::Order;
-use super::{RoutingError, shortest, two_level, up_down};
+use super::{RoutingError, node_salt, seed_salt, shortest, two_level, up_down};
 use crate::{Fabric, LinkId, NodeId, PortIndex};
 
 /// How routes are computed.
@@ -39,9 +39,23 @@ pub struct Forwarding {
     descending: Option<Descending>,
     distances: Distances,
     port_base: Vec<u32>,
+    /// See [`seed_hashes`](Self::seed_hashes).
+    seed_salt: u32,
 }
 
 impl Forwarding {
+    /// Changes which of equal ports each flow takes at every node, the same for the same `seed`. Tables that were never
+    /// seeded choose as with 0.
+    pub fn seed_hashes(&mut self, seed: u64) {
+        self.seed_salt = seed_salt(seed);
+    }
+
+    /// What `node` mixes with a frame's entropy to choose by [`select`](super::select).
+    #[inline]
+    pub fn salt(&self, node: NodeId) -> u32 {
+        node_salt(node) ^ self.seed_salt
+    }
+
     /// Compiles the routes of a healthy fabric.
     ///
     /// # Errors
@@ -60,7 +74,7 @@ impl Forwarding {
     /// # Errors
     /// As [`build`](Self::build), except for unreachable hosts.
     pub fn recompute_without(&self, fabric: &Fabric, links: &[LinkId]) -> Result<Forwarding, RoutingError> {
-        Self::without(fabric, self.mode, links, None)
+        Ok(Forwarding { seed_salt: self.seed_salt, ..Self::without(fabric, self.mode, links, None)? })
     }
 
     /// As [`recompute_without`](Self::recompute_without), but only routes to these hosts need be right: those to others
@@ -74,7 +88,7 @@ impl Forwarding {
         links: &[LinkId],
         hosts: &[u32],
     ) -> Result<Forwarding, RoutingError> {
-        Self::without(fabric, self.mode, links, Some(hosts))
+        Ok(Forwarding { seed_salt: self.seed_salt, ..Self::without(fabric, self.mode, links, Some(hosts))? })
     }
 
     fn without(
@@ -104,7 +118,7 @@ impl Forwarding {
             }
         };
         let port_base = fabric.port_base.clone();
-        Ok(Forwarding { mode, rows, table, descending, distances, port_base })
+        Ok(Forwarding { mode, rows, table, descending, distances, port_base, seed_salt: 0 })
     }
 
     /// How these routes were computed.

@@ -1,6 +1,6 @@
 //! Following the tables from host to host.
 
-use super::{Forwarding, RoutingError, node_salt, select};
+use super::{Forwarding, RoutingError, select};
 use crate::{Fabric, LinkId, NodeId, PortIndex};
 use units::{Rate, Time};
 
@@ -15,7 +15,7 @@ pub struct Hop {
 
 impl Forwarding {
     /// The path of a frame with this entropy from host `src` to host `dst` (host indices): every node it
-    /// leaves, the source first, with the port that [`select`] chooses by [`node_salt`]. Empty if they
+    /// leaves, the source first, with the port that [`select`] chooses by the node's [`salt`](Self::salt). Empty if they
     /// are the same.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Forwarding {
                 let (from, to) = names();
                 return Err(RoutingError::Loop { from, to, hops: hops.len(), at: fabric.name(at).to_owned() });
             }
-            let port = group[select(entropy, node_salt(at), group.len())];
+            let port = group[select(entropy, self.salt(at), group.len())];
             hops.push(Hop { node: at, port });
             let peer = fabric.ports(at)[usize::from(port)];
             (at, ingress) = (peer.peer, Some(peer.peer_port));

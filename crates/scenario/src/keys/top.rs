@@ -38,6 +38,9 @@ pub(super) const KEYS: &[Key] = &[
         .value("flow", "RFC 2992, hash threshold")
         .means("how equal ports are chosen: by the flow's hash; anew for every frame; or by the sender, whose data frames take \
              all paths in random order and then all again, as NDP's do (replies: anew for every frame)"),
+    key("routing", "hash_seed", &[], COUNT)
+        .absent("the run's seed", "switches are told a hash seed; which flows meet is chance")
+        .means("which of equal ports a flow's hash means: one number fixes the paths of all flows for every seed of the run"),
     key("routing", "reroute", &[], Of("none or local", "\"local\""))
         .value("none", OURS)
         .means("what a switch does when every port towards a destination is down: drop, or try live neighbours"),

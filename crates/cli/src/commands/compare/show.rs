@@ -2,7 +2,7 @@
 
 use crate::render::table::{Layout, table};
 use crate::runs::metrics::Metric;
-use crate::runs::row::{ABOUT_SEEDS, Group, Row, groups, set};
+use crate::runs::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, Row, groups, set};
 use crate::runs::vary::Vary;
 use serde_json::{Value, json};
 
@@ -51,6 +51,9 @@ pub fn text(varied: &[Vary], rows: &[Row], metrics: &[Metric], all: bool) -> Str
     if several {
         let first = if groups.len() <= MAX_COLUMNS { "column" } else { "row" };
         text.push_str(&format!("\n{ABOUT_SEEDS}\n"));
+        if groups.iter().all(|group| group.is_one_run() || group.rows.len() == 1) {
+            text.push_str(&format!("note: {ABOUT_EQUAL_RUNS}\n"));
+        }
         text.push_str(&match marked {
             true => format!(
                 "{NOISE} within the noise: seed by seed, its difference to the first {first} may be zero at 95 % confidence\n"

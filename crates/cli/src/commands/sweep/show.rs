@@ -5,7 +5,7 @@ use super::{Outcome, store, table};
 use crate::render::numbers::counted;
 use crate::render::table::{Layout, table as draw};
 use crate::runs::metrics::Metric;
-use crate::runs::row::{ABOUT_SEEDS, Group, groups, set};
+use crate::runs::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, groups, set};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -95,6 +95,14 @@ impl Told<'_> {
             }
             if groups.iter().any(|group| group.rows.len() > 1) {
                 text.push_str(&format!("{ABOUT_SEEDS}\n"));
+            }
+            let equal = groups.iter().filter(|group| group.is_one_run()).count();
+            let several = groups.iter().filter(|group| group.rows.len() > 1).count();
+            if equal > 0 && equal == several {
+                text.push_str(&format!("note: {ABOUT_EQUAL_RUNS}\n"));
+            } else if equal > 0 {
+                let of = counted(several as u64, "combination");
+                text.push_str(&format!("note: in {equal} of {of} {ABOUT_EQUAL_RUNS}\n"));
             }
             text.push('\n');
         }
