@@ -45,6 +45,11 @@ impl<T: Copy + Default> Ring<T> {
         Some(unsafe { self.buffer.get_unchecked(self.head as usize) })
     }
 
+    /// The oldest value, to be changed.
+    pub fn front_mut(&mut self) -> Option<&mut T> {
+        if self.length == 0 { None } else { self.buffer.get_mut(self.head as usize) }
+    }
+
     /// The youngest value.
     pub fn back(&self) -> Option<&T> {
         self.iter().nth(self.len().wrapping_sub(1))

@@ -52,7 +52,7 @@ fn main() {
             flow_control: if dcqcn { FlowControl::Pfc(pause) } else { FlowControl::None },
             overload: Overload::Drop,
             marking: if dcqcn {
-                Marking::Ecn { k_min_bytes: 100_000, k_max_bytes: 400_000, p_max: 0.2 }
+                Marking::Ecn { k_min_bytes: 100_000, k_max_bytes: 400_000, p_max: 0.2, at: MarkAt::Enqueue }
             } else {
                 Marking::None
             },

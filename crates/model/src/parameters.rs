@@ -301,7 +301,7 @@ pub enum Notified {
 pub enum Marking {
     /// Not at all.
     None,
-    /// Congestion experienced, by the length of the egress queue that the frame enters: never up to
+    /// Congestion experienced, by the length of the egress queue that the frame enters or leaves: never up to
     /// `k_min_bytes`, always above `k_max_bytes`, between them with a probability that rises linearly to
     /// `p_max` (RED without averaging, as DCQCN uses it). Equal thresholds make DCTCP's step.
     Ecn {
@@ -311,7 +311,18 @@ pub enum Marking {
         k_max_bytes: u64,
         /// The probability just below `k_max_bytes`, 0 to 1.
         p_max: f64,
+        /// When the queue is looked at.
+        at: MarkAt,
     },
+}
+
+/// When a switch decides whether a frame is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkAt {
+    /// As it joins its queue, by what is before it.
+    Enqueue,
+    /// As its transmission starts, by what is left behind it.
+    Dequeue,
 }
 
 /// Which class a port serves next.

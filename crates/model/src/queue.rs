@@ -49,6 +49,11 @@ impl Queue {
         self.frames.front()
     }
 
+    /// The oldest frame, to be changed in all but its length.
+    pub fn front_mut(&mut self) -> Option<&mut Frame> {
+        self.frames.front_mut()
+    }
+
     /// Moves the oldest frame, if there is one, to `to`; its wait ends `now`.
     #[inline]
     pub fn take_front(&mut self, now: Time, to: &mut Frame) {

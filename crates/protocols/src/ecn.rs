@@ -13,13 +13,13 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "k_min",
             default: "",
-            meaning: "no frame that finds up to this many bytes in its queue is marked",
+            meaning: "no frame with up to this many bytes before it in its queue, or behind it at dequeue, is marked",
             source: "required: depends on rate and round trip",
         },
         Parameter {
             key: "k_max",
             default: "k_min",
-            meaning: "every frame that finds more than this is marked; equal to k_min it is DCTCP's step",
+            meaning: "every frame with more than this is marked; equal to k_min it is DCTCP's step",
             source: "DCTCP, section 3.1; DCQCN, figure 5",
         },
         Parameter {
@@ -27,6 +27,13 @@ pub const MECHANISM: Mechanism = Mechanism {
             default: "1",
             meaning: "marking probability just below k_max, 0 to 1, rising linearly from 0 at k_min",
             source: "DCQCN, figure 5",
+        },
+        Parameter {
+            key: "at",
+            default: "enqueue",
+            meaning: "when the queue is looked at: enqueue, by what is before the frame as it joins; dequeue, by what is behind \
+                      it as it leaves",
+            source: "RED (Floyd and Jacobson, 1993); dequeue: simulators of the HPCC family",
         },
     ],
 };
@@ -48,7 +55,7 @@ impl Marker {
         Marker { k_min_bytes, k_max_bytes: k_max_bytes.max(k_min_bytes), p_max }
     }
 
-    /// Whether a frame that finds `queue_bytes` in its queue is marked.
+    /// Whether a frame that finds, or leaves behind, `queue_bytes` in its queue is marked.
     #[inline]
     pub fn marks(&self, queue_bytes: u64, random: &mut Stream) -> bool {
         if queue_bytes <= self.k_min_bytes {

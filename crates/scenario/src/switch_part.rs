@@ -7,7 +7,7 @@ use crate::partial_part::PartialPlan;
 use crate::section::{Read, Section, list, positive, quantity, show, whole};
 use crate::tags::TagsPlan;
 use model::parameters::{
-    Buffer, CLASSES, CreditParameters, FlowControl, Marking, PauseParameters, QueueLimit, Scheduler, SwitchParameters,
+    Buffer, CLASSES, CreditParameters, FlowControl, MarkAt, Marking, PauseParameters, QueueLimit, Scheduler, SwitchParameters,
     Threshold,
 };
 use protocols::watchdog::{Action, WatchdogParameters};
@@ -285,12 +285,16 @@ fn marking(section: &Section<'_, '_>) -> Option<Marking> {
             let message = format!("`k_max` = {} is below `k_min` = {}", Bytes(high), Bytes(low));
             table.fail("k_max", message, Some("marking begins at k_min and is certain above k_max".to_owned()));
         }
-        ecn = k_min.zip(k_max).zip(p_max);
+        let at = table.word("at", "moment to mark", &["enqueue", "dequeue"]);
+        ecn = k_min.zip(k_max).zip(p_max.zip(at));
     }
     table.finish();
     match kind? {
         "none" => Some(Marking::None),
-        _ => ecn.map(|((k_min_bytes, k_max_bytes), p_max)| Marking::Ecn { k_min_bytes, k_max_bytes, p_max }),
+        _ => ecn.map(|((k_min_bytes, k_max_bytes), (p_max, at))| {
+            let at = if at == "dequeue" { MarkAt::Dequeue } else { MarkAt::Enqueue };
+            Marking::Ecn { k_min_bytes, k_max_bytes, p_max, at }
+        }),
     }
 }
 

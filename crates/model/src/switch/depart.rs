@@ -3,7 +3,7 @@
 use super::{Switch, alert};
 use crate::node::OnWire;
 use engine::Window;
-use protocols::frame::Frame;
+use protocols::frame::{Frame, flags};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
 impl Switch {
@@ -23,7 +23,7 @@ impl Switch {
             if ready == 0 {
                 return self.sleep(egress);
             }
-            let class = if self.strict { ready.ilog2() as u8 } else { self.take_turn(egress, ready) };
+            let class = if self.plain { ready.ilog2() as u8 } else { self.take_turn(egress, ready) };
             let mut index = self.queue_index(egress, class);
             if self.pairs != 0 && !self.queues[index + self.pairs].is_empty() {
                 index += self.pairs;
@@ -43,7 +43,7 @@ impl Switch {
             if self.queues[index].is_empty() && self.has_drained(index) {
                 self.ports[usize::from(egress)].waiting &= !(1 << class);
             }
-            if !self.strict {
+            if !self.plain {
                 let bytes = u64::from(size_bytes) + WIRE_OVERHEAD_BYTES;
                 self.details[usize::from(egress)].turn.charge(class, bytes);
             }
@@ -107,7 +107,25 @@ impl Switch {
 
     #[cold]
     fn take_turn(&mut self, egress: u16, ready: u8) -> u8 {
-        self.details[usize::from(egress)].turn.pick(ready).unwrap_or(0)
+        let class = self.details[usize::from(egress)].turn.pick(ready).unwrap_or(0);
+        self.mark_leaving(egress, class);
+        class
+    }
+
+    /// Marks the frame that leaves next, by what stays behind it: under `dequeue`.
+    fn mark_leaving(&mut self, egress: u16, class: u8) {
+        let Some(marker) = &self.leaving_marker else { return };
+        let mut index = self.queue_index(egress, class);
+        if self.pairs != 0 && !self.queues[index + self.pairs].is_empty() {
+            index += self.pairs;
+        }
+        let behind_bytes = u64::from(self.queues[index].bytes);
+        let Some(frame) = self.queues[index].front_mut() else { return };
+        let behind_bytes = behind_bytes - u64::from(frame.size_bytes);
+        if frame.flags & (flags::ECT | flags::CE) == flags::ECT && marker.marks(behind_bytes, &mut self.random) {
+            frame.flags |= flags::CE;
+            self.ledger.marks += 1;
+        }
     }
 
     /// Occupies the free wire of `egress` with a frame; returns when it will have arrived.

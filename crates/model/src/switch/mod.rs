@@ -32,7 +32,7 @@ use crate::due::Due;
 use crate::link::Attachment;
 use crate::network::Network;
 use crate::node::OnWire;
-use crate::parameters::{Buffer, FlowControl, Marking, Overload, QueueLimit, Scheduler, Threshold};
+use crate::parameters::{Buffer, FlowControl, MarkAt, Marking, Overload, QueueLimit, Scheduler, Threshold};
 use crate::queue::Queue;
 use crate::routes::Routes;
 use crate::trace::Tracer;
@@ -139,8 +139,8 @@ pub(crate) struct Switch {
     pub(crate) ports: Vec<Port>,
     pub(crate) details: Vec<Detail>,
     routes: Routes,
-    /// Whether ports serve the highest class first.
-    strict: bool,
+    /// Whether ports serve the highest class first and nothing is marked as it leaves.
+    plain: bool,
     /// Lossless classes, a bit each.
     lossless: u8,
     /// Those of them whose accounts stop neighbours, and those under credits.
@@ -180,7 +180,9 @@ pub(crate) struct Switch {
     /// Accounts that are paused and when each pause must be renewed; under credits, when they are all granted again;
     /// marked by [`watchdog::LOOK`], ports at which a watchdog looks.
     renewals: Vec<(Time, u32)>,
+    /// Marks what joins a queue, and what leaves one.
     marker: Option<Marker>,
+    leaving_marker: Option<Marker>,
     /// Shared buffer without headroom, and what of it is used.
     pub(crate) shared_bytes: u64,
     pub(crate) shared_used: u64,
@@ -265,9 +267,12 @@ impl Switch {
             Buffer::Shared { bytes, .. } => bytes.saturating_sub(headroom.iter().sum()),
             Buffer::PerQueue { .. } => u64::MAX,
         };
-        let marker = match parameters.marking {
-            Marking::None => None,
-            Marking::Ecn { k_min_bytes, k_max_bytes, p_max } => Some(Marker::new(k_min_bytes, k_max_bytes, p_max)),
+        let (marker, leaving_marker) = match parameters.marking {
+            Marking::None => (None, None),
+            Marking::Ecn { k_min_bytes, k_max_bytes, p_max, at } => {
+                let marker = Some(Marker::new(k_min_bytes, k_max_bytes, p_max));
+                if at == MarkAt::Enqueue { (marker, None) } else { (None, marker) }
+            }
         };
         let egress_limit = match parameters.buffer {
             Buffer::Shared { egress, .. } => Limit::new(egress),
@@ -311,6 +316,7 @@ impl Switch {
             due: Due::new(ports.len()),
             renewals: regrant.into_iter().collect(),
             marker,
+            leaving_marker,
             shared_bytes,
             shared_used: 0,
             buffer_used: 0,
@@ -328,7 +334,7 @@ impl Switch {
             ports,
             details,
             routes: Routes::new(network, node),
-            strict: parameters.scheduler == Scheduler::Strict,
+            plain: parameters.scheduler == Scheduler::Strict && leaving_marker.is_none(),
             lossless,
             stopping: if control.pause().is_some() { lossless } else { 0 },
             credited: if regrant.is_some() { lossless } else { 0 },

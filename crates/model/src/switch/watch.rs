@@ -219,6 +219,7 @@ impl Switch {
             .map(|index| (index, self.queues[index].len(), self.queues[index].front().copied()))
             .collect();
         let noted = self.tracer.as_ref().map_or(0, |tracer| tracer.events.len());
+        let marks = self.ledger.marks;
         self.depart(now, egress, window);
 
         let dropped = self.dropped_classes(egress);
@@ -229,6 +230,9 @@ impl Switch {
             if let Some(frame) = head.filter(|_| left) {
                 let wanted = tracer.wants(now, &frame, Some(frame.in_port), Some(egress));
                 let caused = if wanted { tracer.events.split_off(noted) } else { Vec::new() };
+                if wanted && self.ledger.marks > marks {
+                    tracer.note(now, &frame, TraceEvent::Marked { port: egress });
+                }
                 self.note_sent(&mut tracer, now, egress, &frame, frame.at, wanted);
                 tracer.events.extend(caused);
             }

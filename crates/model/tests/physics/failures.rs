@@ -135,14 +135,14 @@ fn reliable_transports_recover_from_loss() {
 }
 
 /// Frames of 1250 bytes on the wire come to a 10 Gbps port every 100 ns: the queue that each meets is known.
-fn marks(frames: u64, k_min_bytes: u64, k_max_bytes: u64, p_max: f64) -> u64 {
+fn marks(frames: u64, k_min_bytes: u64, k_max_bytes: u64, p_max: f64, at: MarkAt) -> u64 {
     let fast = link(100, 500);
     let fabric = dumbbell(1, 1, fast, link(10, 500)).unwrap();
     let datagram = transport("datagram", &[("frame", "1230B"), ("ecn", "true")]);
     let payload = 1230 - u64::from(datagram.header_bytes());
     let mut setup = setup(fabric, plan(2, [flow(0, 1, frames * payload)]));
     setup.host.transport = datagram;
-    setup.switch.marking = Marking::Ecn { k_min_bytes, k_max_bytes, p_max };
+    setup.switch.marking = Marking::Ecn { k_min_bytes, k_max_bytes, p_max, at };
     setup.duration = Time::from_us(1 + 2 * frames);
     let told = run(setup);
     told.all_hold();
@@ -161,15 +161,34 @@ fn marks_are_those_of_the_queue_that_a_frame_meets() {
     let frames = 2_000;
     for threshold in [0, 10 * 1230, 100 * 1230, 100 * 1230 + 1, 1_000_000_000] {
         let expected = (0..frames).filter(|&n| met(n) * 1230 > threshold).count() as u64;
-        assert_eq!(marks(frames, threshold, threshold, 1.0), expected, "step at {threshold}");
+        assert_eq!(marks(frames, threshold, threshold, 1.0, MarkAt::Enqueue), expected, "step at {threshold}");
     }
     // The ramp of RED from 0 to far above: the mean of a sum of coins of different weights.
     let k_max = 4_000 * 1230;
     let p = |n: u64| 0.5 * met(n) as f64 / 4_000.0;
     let expected: f64 = (0..frames).map(p).sum();
     let variance: f64 = (0..frames).map(|n| p(n) * (1.0 - p(n))).sum();
-    let marked = marks(frames, 0, k_max, 0.5) as f64;
+    let marked = marks(frames, 0, k_max, 0.5, MarkAt::Enqueue) as f64;
     assert!((marked - expected).abs() < 4.0 * variance.sqrt(), "{marked}, expected {expected}");
+}
+
+/// Frames that stay behind when frame `n` of `frames` leaves, in the same stream: a frame leaves every ten that come, and
+/// what comes at that instant comes after.
+fn left(n: u64, frames: u64) -> u64 {
+    if n == 0 { 0 } else { (10 * n - 1).min(frames - 1) - n }
+}
+
+#[test]
+fn marks_at_dequeue_are_those_of_the_queue_that_a_frame_leaves_behind() {
+    let frames = 2_000;
+    for threshold in [0, 10 * 1230, 100 * 1230, 100 * 1230 + 1, 1_000_000_000] {
+        let expected = (0..frames).filter(|&n| left(n, frames) * 1230 > threshold).count() as u64;
+        let marked = marks(frames, threshold, threshold, 1.0, MarkAt::Dequeue);
+        assert_eq!(marked, expected, "step at {threshold}");
+        if (1..1_000_000).contains(&threshold) {
+            assert_ne!(marked, marks(frames, threshold, threshold, 1.0, MarkAt::Enqueue), "{threshold}");
+        }
+    }
 }
 
 /// The last acknowledgement of a flow may be lost like any other; its sender then repeats the last segment

@@ -261,13 +261,16 @@ pub(super) const KEYS: &[Key] = &[
         ),
     key("switch.marking", "kind", &[], TEXT).value("none", OURS).means("none or ecn"),
     key("switch.marking", "k_min", &["ecn"], SIZE)
-        .means("a frame that finds up to this many bytes in its queue is not marked"),
+        .means("a frame with up to this many bytes before it in its queue, or behind it at dequeue, is not marked"),
     key("switch.marking", "k_max", &["ecn"], SIZE)
         .absent("k_min: a step", "DCTCP (SIGCOMM 2010), 3.1")
-        .means("a frame that finds more than this is marked; at least k_min"),
+        .means("a frame with more than this is marked; at least k_min"),
     key("switch.marking", "p_max", &["ecn"], SHARE)
         .value("1", "DCQCN (SIGCOMM 2015), figure 5")
         .means("probability just below k_max, rising linearly from 0 at k_min"),
+    key("switch.marking", "at", &["ecn"], Of("enqueue or dequeue", "\"dequeue\""))
+        .value("enqueue", "RED (Floyd and Jacobson, 1993); dequeue: simulators of the HPCC family")
+        .means("when the queue is looked at: as a frame joins it, by what is before it, or as the frame leaves, by what is behind"),
     key("switch.scheduler", "kind", &[], TEXT).value("strict", OURS).means("strict (highest class first), wrr or drr"),
     key("switch.scheduler", "weights", &["wrr"], Of("eight numbers, or a table of class and number", "[1, 1, 1, 4, 1, 1, 1, 1]"))
         .means("frames of each class 0 to 7 a round, at least 1; a table names some classes and leaves 1 to the others"),
