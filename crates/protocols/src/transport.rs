@@ -47,7 +47,7 @@ use crate::endpoint::{Ctx, Offer, Receipt, Receiver, Sender, SenderStatistics};
 use crate::eqds;
 use crate::frame::Frame;
 use crate::halve::Returns;
-use crate::ndp::{self, NdpParameters, NdpReceiver, NdpSender};
+use crate::ndp::{self, NdpParameters, NdpReceiver, NdpSender, Pulls};
 use crate::roce::{self, RoceParameters, RoceReceiver, RoceSender};
 use crate::settings::ParameterError;
 use crate::tcp::{self, TcpParameters, TcpReceiver, TcpSender};
@@ -236,6 +236,11 @@ impl TransportParameters {
             TransportParameters::Ndp(parameters) => Some(parameters.control_bytes),
             _ => None,
         }
+    }
+
+    /// Whether an acknowledgement that is about to leave may ask for more itself.
+    pub fn asks_with_acks(&self) -> bool {
+        matches!(self, TransportParameters::Ndp(parameters) if parameters.pulls == Pulls::Acks)
     }
 }
 

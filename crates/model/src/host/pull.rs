@@ -62,11 +62,37 @@ pub(super) fn round_trip(network: &Network, flow: &traffic::Flow, src: u32, numb
 }
 
 impl Host {
-    /// Something arrived for the flow in `slot` of those that come: it may want to ask for more.
-    #[inline]
-    pub(super) fn after_receiver(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
-        if self.pulls.is_empty() {
+    /// Something arrived for the flow in `slot` of those that come: sends what the receiver answers, which may ask for more
+    /// where the port's turn is due.
+    pub(super) fn answer_and_pull(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+        if self.network.host.transport.asks_with_acks() && !self.replies.is_empty() {
+            self.ask_along(now, slot);
+        }
+        if !self.replies.is_empty() {
+            self.send_replies(now, self.reply_to(slot), window);
+        }
+        self.after_receiver(now, slot, window);
+    }
+
+    /// Lets the answer that is about to leave ask for more, if it is its flow's turn.
+    fn ask_along(&mut self, now: Time, slot: u32) {
+        let incoming = &mut self.incoming[slot as usize];
+        let port = usize::from(incoming.port);
+        if incoming.receiver.wants() == 0 || !self.pulls[port].pacer.is_turn_of(now, slot) {
             return;
+        }
+        if std::mem::take(&mut incoming.in_round) {
+            _ = self.pulls[port].pacer.turn(now);
+        }
+        let receiver = &mut incoming.receiver;
+        let packets = with_ctx!(self, now, |ctx| receiver.pull(ctx));
+        self.pulls[port].pacer.asked(now, packets);
+    }
+
+    /// Something arrived for the flow in `slot` of those that come: it may want to ask for more.
+    fn after_receiver(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+        if self.pulls.is_empty() {
+            return; // headers come to hosts of other transports, too
         }
         let incoming = &mut self.incoming[slot as usize];
         let port = incoming.port;

@@ -35,10 +35,7 @@ impl Host {
         let receipt = with_ctx!(self, frame.at, |ctx| receiver.on_frame(ctx, frame));
         debug_assert!(receipt.new_bytes == 0 && !receipt.completed, "a header carries no payload");
         self.update_receiver_timer(slot);
-        if !self.replies.is_empty() {
-            self.send_replies(frame.at, self.reply_to(slot), window);
-        }
-        self.after_receiver(frame.at, slot, window);
+        self.answer_and_pull(frame.at, slot, window);
     }
 
     /// The header of a data frame of this host came back.

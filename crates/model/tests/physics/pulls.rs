@@ -39,6 +39,50 @@ fn a_lone_flow_is_exact_over_1_to_6_hops() {
     }
 }
 
+/// Where acknowledgements may ask for more, those of a lone flow always do: its turn is due whenever a packet comes. Not a
+/// pull is sent, and the flow takes the same time.
+#[test]
+fn acknowledgements_that_ask_for_more_save_the_pulls() {
+    for hops in 1..=4u64 {
+        let path = vec![link(100, 500); hops as usize];
+        let took = |pulls| {
+            let mut setup = setup(chain(&path), plan(2, [flow(0, 1, 100 * 1436)]));
+            setup.host.transport = transport("ndp", &[("pulls", pulls), ("timeout", "never")]);
+            let told = run(setup);
+            told.all_hold();
+            (told.flows[0].fct_ps().expect("it completes"), told.summary.packet_hops)
+        };
+        let (apart, along) = (took("apart"), took("acks"));
+        assert_eq!(along, (recurrence(&path, &[1500; 100]).as_ps(), hops * 200), "{hops} hops");
+        assert!(apart.0 == along.0 && apart.1 > hops * 280, "{hops} hops: {apart:?}");
+    }
+}
+
+/// Several flows share the port's turns: an acknowledgement asks only when its flow's turn is due, the others are asked by
+/// pulls, and together they fill the receiver's link all the same.
+#[test]
+fn acknowledgements_that_ask_keep_to_the_ports_turns() {
+    let senders = 8;
+    let took = |pulls| {
+        let fabric = generate::single_switch(senders + 1, link(100, 500)).unwrap();
+        let flows = (0..senders).map(|sender| flow(sender, senders, 200 * 1436));
+        let mut setup = setup(fabric, plan(senders + 1, flows));
+        setup.switch = few(8);
+        setup.host.transport = transport("ndp", &[("pulls", pulls), ("timeout", "never")]);
+        setup.duration = Time::from_ms(10);
+        let told = run(setup);
+        told.all_hold();
+        assert_eq!(told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), senders as usize);
+        let done = told.flows.iter().filter_map(|flow| flow.delivered_ps).max().unwrap();
+        (done, told.summary.packet_hops)
+    };
+    let (apart, along) = (took("apart"), took("acks"));
+    let packet = Rate::from_gbps(100).serialise(1500 + WIRE_OVERHEAD_BYTES).as_ps();
+    assert!(along.1 < apart.1, "{along:?} {apart:?}");
+    let floor = packet * 200 * u64::from(senders);
+    assert!(along.0 >= floor && along.0 < floor + floor / 20, "{along:?}, at least {floor}");
+}
+
 /// As many senders as there are: what arrives is what fits the receiver's link, from the first packet to the last, and
 /// the queue before it never holds more than the first windows.
 #[test]

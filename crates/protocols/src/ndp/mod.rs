@@ -21,7 +21,7 @@ mod sender;
 mod tests;
 
 pub use pacer::PullPacer;
-pub use parameters::{EarlyPulls, MECHANISM, NdpParameters, Window};
+pub use parameters::{EarlyPulls, MECHANISM, NdpParameters, Pulls, Window};
 pub use receiver::NdpReceiver;
 pub use sender::NdpSender;
 

@@ -35,6 +35,11 @@ impl PullPacer {
         if now >= self.next { self.round.pop_front() } else { None }
     }
 
+    /// Whether `flow`, in the round or about to enter it, has its turn at `now`.
+    pub fn is_turn_of(&self, now: Time, flow: u32) -> bool {
+        now >= self.next && self.round.front().is_none_or(|&first| first == flow)
+    }
+
     /// The flow whose turn it was has asked for so many packets.
     pub fn asked(&mut self, now: Time, packets: u32) {
         self.next = now.saturating_add(self.packet * u64::from(packets));

@@ -39,6 +39,13 @@ const EARLY_PULLS: Parameter = Parameter {
     source: "count: NDP, sec. 3.2, whose pulls carry a counter; lapse: Popa et al., sec. 6.2, whose senders are at line \
              rate for the time of 1000 packets, while counted pulls would keep two of them there for twice as long",
 };
+const PULLS: Parameter = Parameter {
+    key: "pulls",
+    default: "apart",
+    meaning: "how a receiver asks for more: by pulls of their own (apart), or by the acknowledgement itself where the \
+              port's turn is due when it is sent, and by a pull of its own elsewhere (acks)",
+    source: "apart: NDP, sec. 3.2; acks: the csg-htsim simulator",
+};
 pub(crate) const TIMEOUT: Parameter = Parameter {
     key: "timeout",
     default: "1ms",
@@ -56,7 +63,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     title: "NDP: a receiver pulls packets, trimmed headers tell what to send again",
     source: "Handley et al., Re-architecting datacenter networks and stacks for low latency and high performance, \
              SIGCOMM 2017",
-    parameters: &[PAYLOAD, HEADER, CONTROL, INITIAL_WINDOW, EARLY_PULLS, TIMEOUT],
+    parameters: &[PAYLOAD, HEADER, CONTROL, INITIAL_WINDOW, EARLY_PULLS, PULLS, TIMEOUT],
 };
 
 /// How much a flow sends unasked.
@@ -75,6 +82,15 @@ pub enum EarlyPulls {
     Count,
     /// None.
     Lapse,
+}
+
+/// How a receiver asks for more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pulls {
+    /// By frames of their own.
+    Apart,
+    /// By an acknowledgement, where the port's turn is due when it is sent.
+    Acks,
 }
 
 /// The most packets of a window: half of what the wire's header counts.
@@ -106,6 +122,8 @@ pub struct NdpParameters {
     pub initial_window: Window,
     /// What pulls do while that leaves; in EQDS they count.
     pub early_pulls: EarlyPulls,
+    /// How more is asked for; in EQDS apart.
+    pub pulls: Pulls,
     /// Time between two looks for what is lost; `None`: nobody looks.
     pub timeout: Option<Time>,
     /// Credit for an announced backlog rather than a pull per arrival.
@@ -120,6 +138,7 @@ impl Default for NdpParameters {
             control_bytes: 64,
             initial_window: Window::BandwidthDelay,
             early_pulls: EarlyPulls::Count,
+            pulls: Pulls::Apart,
             timeout: Some(Time::from_ms(1)),
             eqds: None,
         }
@@ -150,6 +169,9 @@ impl NdpParameters {
             "early_pulls" if self.eqds.is_none() => {
                 self.early_pulls =
                     settings::word(key, text, &[("count", EarlyPulls::Count), ("lapse", EarlyPulls::Lapse)])?;
+            }
+            "pulls" if self.eqds.is_none() => {
+                self.pulls = settings::word(key, text, &[("apart", Pulls::Apart), ("acks", Pulls::Acks)])?;
             }
             "timeout" => self.timeout = settings::time_or(key, text, "never")?,
             _ => match &mut self.eqds {

@@ -1,7 +1,7 @@
 //! The receiving end: answers each packet, and knows how many more to ask for.
 
 use super::arrivals::{Arrival, Arrivals};
-use super::{Announcement, EarlyPulls, NdpParameters, span};
+use super::{Announcement, EarlyPulls, NdpParameters, Pulls, span};
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
 use crate::frame::{Frame, Kind, flags};
 use std::sync::Arc;
@@ -64,15 +64,26 @@ impl NdpReceiver {
             kind: Kind::Ack,
             seq: frame.seq,
             stamp: frame.stamp,
-            aux: self.completed.min(ctx.now).as_ps(),
+            aux: match self.parameters.pulls {
+                _ if complete => self.completed.as_ps(),
+                Pulls::Apart => 0,
+                Pulls::Acks => self.pulled,
+            },
             flags: if complete { flags::COMPLETE } else { nak },
             size_bytes: self.parameters.control_bytes,
         });
     }
 
-    /// Tells the sender how many packets have been asked for, and what has arrived without a gap.
+    /// Tells the sender how many packets have been asked for, and what has arrived without a gap. An acknowledgement that
+    /// is still to leave may say the first.
     fn send_pull(&mut self, ctx: &mut Ctx<'_>) {
         self.busy = true;
+        if self.parameters.pulls == Pulls::Acks
+            && let Some(answer) = ctx.replies.last_mut().filter(|reply| reply.kind == Kind::Ack)
+        {
+            answer.aux = self.pulled;
+            return;
+        }
         ctx.replies.push(Reply {
             kind: Kind::Pull,
             seq: self.pulled,

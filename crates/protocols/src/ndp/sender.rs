@@ -86,6 +86,9 @@ impl NdpSender {
             self.delivered = self.delivered.min(Time::from_ps(frame.aux));
             return;
         }
+        if frame.aux > 0 {
+            self.on_pulls(frame.aux);
+        }
         let Some(packet) = self.packet_at(frame.seq) else { return };
         let cut = frame.has(flags::NAK);
         let news = if cut { self.flight.queue(packet) } else { self.flight.settle(packet) };
@@ -97,13 +100,18 @@ impl NdpSender {
     /// arrived without a gap, so that it makes lost acknowledgements good. While the first window is still leaving it may
     /// count for nothing.
     fn on_pull(&mut self, frame: &Frame) {
-        let more = frame.seq.saturating_sub(self.pulled);
+        self.on_pulls(frame.seq);
+        if let Some(packet) = self.packet_at(frame.aux) {
+            self.answers += self.flight.settle_below(packet);
+        }
+    }
+
+    /// The receiver has asked for so many packets up to now, by a pull or by an acknowledgement.
+    fn on_pulls(&mut self, pulled: u64) {
+        let more = pulled.saturating_sub(self.pulled);
         self.pulled += more;
         if self.unasked == 0 || self.parameters.early_pulls == EarlyPulls::Count {
             self.credit = self.credit.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
-        }
-        if let Some(packet) = self.packet_at(frame.aux) {
-            self.answers += self.flight.settle_below(packet);
         }
     }
 
