@@ -72,6 +72,7 @@ struct Around<'a> {
     held: &'a Held,
     egress: u16,
     mtu_bytes: u64,
+    limit: QueueLimit,
 }
 
 impl Neighbours for Around<'_> {
@@ -81,6 +82,11 @@ impl Neighbours for Around<'_> {
 
     fn agreed_bps(&self, pair: Pair) -> u64 {
         self.network.agreements.get(&pair).copied().unwrap_or(0)
+    }
+
+    fn held(&self, to: Pair) -> u64 {
+        let load = self.held.load_of(self.egress, to);
+        if matches!(self.limit, QueueLimit::Packets(_)) { load.frames } else { load.bytes }
     }
 
     fn grace(&self, port: u16, ahead: usize) -> Time {
@@ -118,11 +124,13 @@ impl Switch {
         let rate = self.details[usize::from(egress)].link.rate;
         let bytes = (u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES, guarded.mtu_bytes);
         let guard = &mut guarded.guards[usize::from(egress)];
+        guard.count_sender(&guarded.parameters, (now, in_port, Pair { src: frame.src, dst: frame.dst }), bytes.0, rate);
         if guard.count(&guarded.parameters, at, bytes, rate, &mut calls) {
             self.take_in(&mut guarded, egress, in_port, frame, window);
             let occupancy = self.occupancy(&guarded, egress);
-            let Guarded { parameters, guards, held, mtu_bytes, .. } = &mut *guarded;
-            let around = Around { network: &self.network, details: &self.details, held, egress, mtu_bytes: *mtu_bytes };
+            let Guarded { parameters, guards, held, mtu_bytes, limit, .. } = &mut *guarded;
+            let (network, details, mtu_bytes, limit) = (&self.network, &self.details, *mtu_bytes, *limit);
+            let around = Around { network, details, held, egress, mtu_bytes, limit };
             guards[usize::from(egress)].decide(parameters, at, occupancy, rate, &around, &mut calls);
         } else {
             self.lose(in_port, frame, Cause::Nonconforming);
@@ -170,7 +178,10 @@ impl Switch {
         let Some(mut guarded) = self.guarded.take() else { return };
         let mut calls = std::mem::take(&mut guarded.calls);
         let occupancy = self.occupancy(&guarded, egress);
-        guarded.guards[usize::from(egress)].on_departure(&guarded.parameters, now, occupancy, &mut calls);
+        let Guarded { parameters, guards, held, mtu_bytes, limit, .. } = &mut *guarded;
+        let (network, details, mtu_bytes, limit) = (&self.network, &self.details, *mtu_bytes, *limit);
+        let around = Around { network, details, held, egress, mtu_bytes, limit };
+        guards[usize::from(egress)].on_departure(parameters, now, occupancy, &around, &mut calls);
         self.call(now, egress, &guarded, &calls, window);
         calls.clear();
         guarded.calls = calls;

@@ -75,6 +75,13 @@ impl Held {
         self.loads[usize::from(port)]
     }
 
+    /// The frames of one hold that wait at `port`.
+    pub fn load_of(&self, port: u16, pair: Pair) -> Load {
+        let Some(flow) = self.flows.get(&(port, pair)) else { return Load::default() };
+        let bytes = flow.frames.iter().map(|frame| u64::from(frame.size_bytes)).sum();
+        Load { frames: flow.frames.len() as u64, bytes }
+    }
+
     /// All frames that wait.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
         self.flows.values().flat_map(|flow| &flow.frames)

@@ -22,6 +22,8 @@ pub trait Neighbours {
     fn held_bps(&self, pair: Pair) -> Option<u64>;
     /// The agreed rate of a flow; 0 without an agreement.
     fn agreed_bps(&self, pair: Pair) -> u64;
+    /// What waits here of the frames to a destination, because the next switch holds it, in the unit of the thresholds.
+    fn held(&self, to: Pair) -> u64;
     /// How long after a call by `port`, before which `ahead` others wait, what its neighbour sent before may arrive.
     fn grace(&self, port: u16, ahead: usize) -> Time;
 }
@@ -46,7 +48,8 @@ pub struct GuardStatistics {
 }
 
 impl Flow {
-    /// Tells `pair`, by every port that it comes by, to send no more than `rate_bps`.
+    /// Tells `pair`, by every port that it comes by, to send no more than `rate_bps`; returns how long it may take until
+    /// nothing more comes.
     pub fn tell(
         &mut self,
         parameters: &GuardParameters,
@@ -55,7 +58,7 @@ impl Flow {
         switch: &impl Neighbours,
         calls: &mut Vec<Call>,
         statistics: &mut GuardStatistics,
-    ) {
+    ) -> Time {
         let mut grace = Time::ZERO;
         let ports = self.ports.len().max(1) as u64;
         for &port in &self.ports {
@@ -70,5 +73,6 @@ impl Flow {
             }
         }
         self.stop = Some(Stop::new(now, rate_bps, parameters.expiry, grace));
+        grace
     }
 }

@@ -1,6 +1,7 @@
 //! The congested port: whom to stop, at what rate, and when to let everybody go on.
 
 use super::call::{Call, GuardStatistics, Neighbours};
+use super::destination::Senders;
 use super::fair::{Demand, fair_rates};
 use super::table::{Flow, Pair};
 use super::{GuardParameters, Whom};
@@ -18,9 +19,9 @@ const LOOKS_PER_FRAME: usize = 16;
 /// The guard of one output port.
 #[derive(Clone, Debug)]
 pub struct Guard {
-    flows: BTreeMap<Pair, Flow>,
+    pub(super) flows: BTreeMap<Pair, Flow>,
     /// Those of them with an entry in the XOFF table.
-    stopped: BTreeSet<Pair>,
+    pub(super) stopped: BTreeSet<Pair>,
     /// The upper threshold as it stands.
     upper: u64,
     /// Nobody but `fresh` is left to be stopped until then.
@@ -34,7 +35,9 @@ pub struct Guard {
     cursor: Pair,
     demands: Vec<Demand>,
     rates: Vec<u64>,
-    statistics: GuardStatistics,
+    pub(super) statistics: GuardStatistics,
+    /// Where destinations are stopped.
+    pub(super) senders: Senders,
 }
 
 impl Guard {
@@ -51,6 +54,7 @@ impl Guard {
             demands: Vec::new(),
             rates: Vec::new(),
             statistics: GuardStatistics::default(),
+            senders: Senders::default(),
         }
     }
 
@@ -60,6 +64,19 @@ impl Guard {
             Whom::Flows => Pair { src, dst },
             Whom::Destinations => Pair::to(dst),
             Whom::Everybody => Pair::EVERYBODY,
+        }
+    }
+
+    /// Beside [`Guard::count`] where destinations are stopped: who sends to them, and how much.
+    pub fn count_sender(
+        &mut self,
+        parameters: &GuardParameters,
+        (now, port, flow): (Time, u16, Pair),
+        bytes: u64,
+        rate: Rate,
+    ) {
+        if parameters.whom == Whom::Destinations {
+            self.senders.count(parameters, (now, port, flow), bytes, rate);
         }
     }
 
@@ -140,6 +157,16 @@ impl Guard {
         switch: &impl Neighbours,
         calls: &mut Vec<Call>,
     ) {
+        if parameters.whom == Whom::Destinations {
+            if occupancy > parameters.upper {
+                if !self.flows.contains_key(&pair) {
+                    // Not told apart: stopped without being remembered, until its XOFF expires.
+                    calls.push(Call { port, pair, rate_bps: Some(0) });
+                }
+                self.stop_destination(parameters, now, occupancy, switch, calls);
+            }
+            return;
+        }
         let flows = parameters.whom == Whom::Flows;
         let everybody = occupancy > if flows { parameters.max_upper } else { parameters.upper };
         if everybody {
@@ -202,7 +229,7 @@ impl Guard {
         self.fresh = fresh;
     }
 
-    fn note_stopped(&mut self) {
+    pub(super) fn note_stopped(&mut self) {
         self.statistics.stopped_max = self.statistics.stopped_max.max(self.stopped.len() as u64);
     }
 
@@ -239,14 +266,30 @@ impl Guard {
     }
 
     /// A frame has left the buffer, which now holds `occupancy`: adds to `calls` who may go on.
-    pub fn on_departure(&mut self, parameters: &GuardParameters, now: Time, occupancy: u64, calls: &mut Vec<Call>) {
+    pub fn on_departure(
+        &mut self,
+        parameters: &GuardParameters,
+        now: Time,
+        occupancy: u64,
+        switch: &impl Neighbours,
+        calls: &mut Vec<Call>,
+    ) {
+        if parameters.whom == Whom::Destinations {
+            return self.resume_destinations(parameters, now, occupancy, switch, calls);
+        }
         if occupancy >= parameters.lower {
             return;
         }
         (self.upper, self.patience) = (parameters.upper, 0);
         self.all_stopped_until = Time::ZERO;
         self.fresh.clear();
-        while let Some(pair) = self.stopped.pop_first() {
+        let stopped = std::mem::take(&mut self.stopped);
+        self.resume(now, stopped, calls);
+    }
+
+    /// Lets these go on, unless their time is over.
+    pub(super) fn resume(&mut self, now: Time, stopped: BTreeSet<Pair>, calls: &mut Vec<Call>) {
+        for pair in stopped {
             let Some(flow) = self.flows.get_mut(&pair) else { continue };
             let Some(stop) = flow.stop.take() else { continue };
             if stop.is_live(now) {

@@ -12,6 +12,9 @@ impl Neighbours for Alone {
     fn agreed_bps(&self, _: Pair) -> u64 {
         0
     }
+    fn held(&self, _: Pair) -> u64 {
+        0
+    }
     fn grace(&self, _: u16, _: usize) -> Time {
         Time::from_us(500)
     }
@@ -43,6 +46,7 @@ fn two_flows(parameters: &GuardParameters) -> (Guard, Time) {
         let now = Time::from_us(150 * at);
         let mut count = |src: u32| {
             let pair = Guard::pair(parameters, src, 9);
+            guard.count_sender(parameters, (now, src as u16, Pair { src, dst: 9 }), FRAME, LINK);
             guard.count(parameters, (now, src as u16, pair), (FRAME, FRAME), LINK, &mut calls)
         };
         assert!(count(1) && (at % 4 != 0 || count(2)));
@@ -82,9 +86,9 @@ fn above_the_last_threshold_everybody_is_blocked_once() {
     assert_eq!(decide(&mut guard, &parameters, now, 95), []);
     // Below the lower threshold both go on, and the upper one falls back.
     let mut calls = Vec::new();
-    guard.on_departure(&parameters, now, 25, &mut calls);
+    guard.on_departure(&parameters, now, 25, &Alone, &mut calls);
     assert_eq!(calls, []);
-    guard.on_departure(&parameters, now, 24, &mut calls);
+    guard.on_departure(&parameters, now, 24, &Alone, &mut calls);
     assert_eq!(calls.iter().map(|call| (call.port, call.rate_bps)).collect::<Vec<_>>(), [(1, None), (2, None)]);
     assert_eq!(guard.upper(), 50);
     let (statistics, stopped) = guard.statistics(now);
@@ -128,7 +132,10 @@ fn a_flow_that_is_held_further_on_is_stopped_at_that_rate() {
         fn agreed_bps(&self, _: Pair) -> u64 {
             0
         }
-        fn grace(&self, _: u16, _: usize) -> Time {
+        fn held(&self, _: Pair) -> u64 {
+            0
+        }
+    fn grace(&self, _: u16, _: usize) -> Time {
             Time::ZERO
         }
     }
@@ -176,11 +183,12 @@ fn random_operations() {
             if random.below(3) > 0 {
                 let at = (now, (src % 4) as u16, Guard::pair(&parameters, src, dst));
                 seen.insert((at.2, at.1));
+                guard.count_sender(&parameters, (now, at.1, Pair { src, dst }), 1538, LINK);
                 if guard.count(&parameters, at, (84 + random.below(1500), 1538), LINK, &mut calls) {
                     guard.decide(&parameters, at, occupancy, LINK, &Alone, &mut calls);
                 }
             } else {
-                guard.on_departure(&parameters, now, occupancy, &mut calls);
+                guard.on_departure(&parameters, now, occupancy, &Alone, &mut calls);
             }
             assert!(guard.flows() <= parameters.flows as usize);
             assert!((parameters.upper..=parameters.max_upper).contains(&guard.upper()));
@@ -220,4 +228,83 @@ fn who_comes_while_everybody_is_stopped_is_stopped_alone() {
     // Their stops end one after the other, at which everybody is looked at again.
     assert_eq!(come(&mut guard, 16_001, 4), [(1, Some(0)), (2, Some(0))]);
     assert_eq!(come(&mut guard, 16_003, 4), [(3, Some(0)), (4, Some(0))]);
+}
+
+/// One flow of 80 Mbps to host 9, by port 1, and five of 20 to host 8, by ports 2 to 6: together those are more.
+fn one_aggressor(parameters: &GuardParameters) -> (Guard, Time) {
+    let mut guard = Guard::new(parameters);
+    for at in 0..40u64 {
+        let now = Time::from_us(150 * at);
+        for src in (1..=6).filter(|&src| src == 1 || at % 4 == 0) {
+            let dst = if src == 1 { 9 } else { 8 };
+            guard.count_sender(parameters, (now, src as u16, Pair { src, dst }), FRAME, LINK);
+            assert!(guard.count(parameters, (now, src as u16, Pair::to(dst)), (FRAME, FRAME), LINK, &mut Vec::new()));
+        }
+    }
+    (guard, Time::from_us(150 * 40))
+}
+
+/// A next switch that holds so many frames to 9 here.
+struct Holds(u64);
+impl Neighbours for Holds {
+    fn held_bps(&self, to: Pair) -> Option<u64> {
+        (to.dst == 9 && self.0 > 0).then_some(0)
+    }
+    fn agreed_bps(&self, _: Pair) -> u64 {
+        0
+    }
+    fn held(&self, to: Pair) -> u64 {
+        if to.dst == 9 { self.0 } else { 0 }
+    }
+    fn grace(&self, _: u16, _: usize) -> Time {
+        Time::from_us(500)
+    }
+}
+
+/// The ports that are told to stop, and the destination that is meant, after a frame to 8 found `occupancy`.
+fn told(guard: &mut Guard, parameters: &GuardParameters, now: Time, occupancy: u64, holds: u64) -> Vec<(u16, u32)> {
+    let mut calls = Vec::new();
+    guard.decide(parameters, (now, 2, Pair::to(8)), occupancy, LINK, &Holds(holds), &mut calls);
+    assert!(calls.iter().all(|call| call.rate_bps == Some(0)));
+    calls.iter().map(|call| (call.port, call.pair.dst)).collect()
+}
+
+/// It is the flow that counts, not what its destination gets in all; and a stop has its effect before there is another.
+#[test]
+fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
+    let parameters = parameters(Whom::Destinations);
+    let (mut guard, now) = one_aggressor(&parameters);
+    assert_eq!(told(&mut guard, &parameters, now, 50, 0), []);
+    assert_eq!(told(&mut guard, &parameters, now, 51, 0), [(1, 9)]);
+    assert_eq!(told(&mut guard, &parameters, now + Time::from_us(499), 70, 0), [], "what was on its way still comes");
+    // It was not enough: the next one.
+    let all = (2..=6).map(|port| (port, 8)).collect::<Vec<_>>();
+    assert_eq!(told(&mut guard, &parameters, now + Time::from_us(500), 51, 0), all);
+    assert_eq!(told(&mut guard, &parameters, now + Time::from_us(2_000), 99, 0), [], "nobody is left");
+    let mut calls = Vec::new();
+    guard.on_departure(&parameters, now + Time::from_us(3_000), 25, &Holds(0), &mut calls);
+    assert_eq!(calls, []);
+    guard.on_departure(&parameters, now + Time::from_us(3_000), 24, &Holds(0), &mut calls);
+    assert!(calls.len() == 6 && calls.iter().all(|call| call.rate_bps.is_none()));
+}
+
+/// What a switch holds because the next one told it to is no sign that its own port is congested: it counts against its
+/// destination, which is stopped in turn, and against nobody else.
+#[test]
+fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
+    let parameters = parameters(Whom::Destinations);
+    let (mut guard, now) = one_aggressor(&parameters);
+    assert_eq!(told(&mut guard, &parameters, now, 51, 51), [(1, 9)], "hop by hop");
+    let later = now + Time::from_us(600);
+    assert_eq!(told(&mut guard, &parameters, later, 60 + 50, 60), [], "60 are held, 50 wait");
+    assert_eq!(told(&mut guard, &parameters, later, 60 + 51, 60).len(), 5, "51 wait: the port is congested itself");
+    // 8 may go on when little waits, 9 not before little of it is held.
+    let mut resumed = |occupancy, holds| {
+        let mut calls = Vec::new();
+        guard.on_departure(&parameters, later, occupancy, &Holds(holds), &mut calls);
+        calls.iter().map(|call| call.pair.dst).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(resumed(60 + 24, 60), BTreeSet::from([8]));
+    assert_eq!(resumed(20 + 5, 20), BTreeSet::new());
+    assert_eq!(resumed(20 + 4, 20), BTreeSet::from([9]));
 }

@@ -20,6 +20,7 @@
 
 mod call;
 mod conform;
+mod destination;
 mod fair;
 mod guard;
 mod hold;
@@ -40,7 +41,7 @@ use units::Time;
 pub enum Whom {
     /// The pairs of source and destination above their fair share (FLORAX).
     Flows,
-    /// All traffic to the destinations of what waits.
+    /// All traffic to the destination of the most aggressive flow.
     Destinations,
     /// All traffic of the ports that feed it (802.3x).
     Everybody,
