@@ -64,7 +64,9 @@ fn seeds_move_hashes_and_a_sweep_whose_seeds_change_nothing_says_so() {
         let sweep = ["sweep", &scenario, "--seeds", "1..5", "--out", &out];
         let shown = run(&[sweep.as_slice(), more].concat());
         assert_eq!(shown.code, Some(0), "{}", shown.err);
-        let listed = run(&[["sweep", &scenario, "--seeds", "1..5", "--out", &out, "--resume", "--json"].as_slice(), more].concat());
+        let listed =
+            run(&[["sweep", &scenario, "--seeds", "1..5", "--out", &out, "--resume", "--json"].as_slice(), more]
+                .concat());
         let results = parse(&listed.out)["results"].as_array().unwrap().clone();
         let means: std::collections::BTreeSet<String> =
             results.iter().map(|run| run["metrics"]["fct_mean_ns"].to_string()).collect();

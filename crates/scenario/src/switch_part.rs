@@ -7,8 +7,8 @@ use crate::partial_part::PartialPlan;
 use crate::section::{Read, Section, list, positive, quantity, show, whole};
 use crate::tags::TagsPlan;
 use model::parameters::{
-    Buffer, CLASSES, CreditParameters, FlowControl, MarkAt, Marking, PauseParameters, QueueLimit, Scheduler, SwitchParameters,
-    Threshold,
+    Buffer, CLASSES, CreditParameters, FlowControl, MarkAt, Marking, PauseParameters, QueueLimit, Scheduler,
+    SwitchParameters, Threshold,
 };
 use protocols::watchdog::{Action, WatchdogParameters};
 use units::{Bytes, Time};

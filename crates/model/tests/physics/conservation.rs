@@ -110,12 +110,14 @@ pub fn network(seed: u64, threads: usize) -> (Setup, bool) {
     } else {
         Buffer::PerQueue { limit: one(stream, &[QueueLimit::Packets(20), QueueLimit::Bytes(40_000)]) }
     };
-    setup.switch.marking =
-        one(stream, &[
+    setup.switch.marking = one(
+        stream,
+        &[
             Marking::None,
             Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 40_000, p_max: 0.2, at: MarkAt::Enqueue },
             Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 40_000, p_max: 0.2, at: MarkAt::Dequeue },
-        ]);
+        ],
+    );
     setup.switch.scheduler = one(
         stream,
         &[

@@ -135,7 +135,7 @@ fn a_flow_that_is_held_further_on_is_stopped_at_that_rate() {
         fn held(&self, _: Pair) -> u64 {
             0
         }
-    fn grace(&self, _: u16, _: usize) -> Time {
+        fn grace(&self, _: u16, _: usize) -> Time {
             Time::ZERO
         }
     }
