@@ -5,6 +5,7 @@ use fabric::generate::{TierLinks, dumbbell, leaf_spine, line};
 use fabric::routing::Failure;
 use fabric::{Fabric, FabricBuilder, LinkSpec};
 use model::parameters::*;
+use record::trace::TraceEvent;
 use traffic::{ENDLESS, Flow, Process, Start};
 use units::{Rate, Time};
 
@@ -178,16 +179,34 @@ fn left(n: u64, frames: u64) -> u64 {
     if n == 0 { 0 } else { (10 * n - 1).min(frames - 1) - n }
 }
 
+/// The numbers of the frames that carry a mark, of 2,000 in the same stream.
+fn marked(threshold: u64, at: MarkAt) -> Vec<u64> {
+    let fabric = dumbbell(1, 1, link(100, 500), link(10, 500)).unwrap();
+    let datagram = transport("datagram", &[("frame", "1230B"), ("ecn", "true")]);
+    let payload = 1230 - u64::from(datagram.header_bytes());
+    let mut setup = setup(fabric, plan(2, [flow(0, 1, 2_000 * payload)]));
+    setup.host.transport = datagram;
+    setup.switch.marking = Marking::Ecn { k_min_bytes: threshold, k_max_bytes: threshold, p_max: 1.0, at };
+    setup.duration = Time::from_us(4_001);
+    setup.record.trace = Some(TraceParameters::everything());
+    let told = run(setup);
+    told.all_hold();
+    let marks = told.trace.iter().filter(|row| matches!(row.event, TraceEvent::Marked { .. }));
+    marks.map(|row| row.packet.expect("a packet").seq / payload).collect()
+}
+
+/// As many frames find more than a number before them as leave more than it behind: a queue rises and falls by one. At
+/// dequeue it is others, those that leave while it is long.
 #[test]
 fn marks_at_dequeue_are_those_of_the_queue_that_a_frame_leaves_behind() {
     let frames = 2_000;
     for threshold in [0, 10 * 1230, 100 * 1230, 100 * 1230 + 1, 1_000_000_000] {
-        let expected = (0..frames).filter(|&n| left(n, frames) * 1230 > threshold).count() as u64;
-        let marked = marks(frames, threshold, threshold, 1.0, MarkAt::Dequeue);
-        assert_eq!(marked, expected, "step at {threshold}");
-        if (1..1_000_000).contains(&threshold) {
-            assert_ne!(marked, marks(frames, threshold, threshold, 1.0, MarkAt::Enqueue), "{threshold}");
-        }
+        let leaves = |n: &u64| left(*n, frames) * 1230 > threshold;
+        let expected: Vec<u64> = (0..frames).filter(leaves).collect();
+        assert_eq!(marked(threshold, MarkAt::Dequeue), expected, "step at {threshold}");
+        assert_eq!(marks(frames, threshold, threshold, 1.0, MarkAt::Dequeue), expected.len() as u64);
+        let meets: Vec<u64> = (0..frames).filter(|&n| met(n) * 1230 > threshold).collect();
+        assert_eq!(marked(threshold, MarkAt::Enqueue), meets, "step at {threshold}");
     }
 }
 

@@ -58,8 +58,8 @@ fn acknowledgements_that_ask_for_more_save_the_pulls() {
     }
 }
 
-/// Several flows share the port's turns: an acknowledgement asks only when its flow's turn is due, the others are asked by
-/// pulls, and together they fill the receiver's link all the same.
+/// Several flows share the port's turns: an acknowledgement asks only when its flow's turn is due, which in an incast is
+/// almost never, so the others are asked by pulls, and together they fill the receiver's link all the same.
 #[test]
 fn acknowledgements_that_ask_keep_to_the_ports_turns() {
     let senders = 8;
@@ -78,7 +78,7 @@ fn acknowledgements_that_ask_keep_to_the_ports_turns() {
     };
     let (apart, along) = (took("apart"), took("acks"));
     let packet = Rate::from_gbps(100).serialise(1500 + WIRE_OVERHEAD_BYTES).as_ps();
-    assert!(along.1 < apart.1, "{along:?} {apart:?}");
+    assert!(along.1.abs_diff(apart.1) < apart.1 / 50, "{along:?} {apart:?}");
     let floor = packet * 200 * u64::from(senders);
     assert!(along.0 >= floor && along.0 < floor + floor / 20, "{along:?}, at least {floor}");
 }

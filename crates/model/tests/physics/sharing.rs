@@ -146,3 +146,46 @@ fn schedulers_conserve_work() {
         assert_eq!(frames, (1_000_000 - 2_632) / 816 + 1);
     }
 }
+
+/// `H1 - S1 - S2 - S3` with two hosts at each switch: one flow passes both links between switches, each of which another
+/// flow fills too. Max-min is half of each link for all three. Returns the share of a link that each flow gets, and what
+/// of the first link is used.
+fn parking_lot(xoff_bytes: u64, own_class: bool) -> ([f64; 3], f64) {
+    let fabric = fabric::generate::line(3, 2, link(10, 500), link(10, 500)).unwrap();
+    let classes = [3, if own_class { 4 } else { 3 }, 3];
+    let flows = [(0, 4), (1, 2), (3, 5)].into_iter().zip(classes).enumerate();
+    let flows: Vec<Flow> =
+        flows.map(|(at, ((src, dst), class))| Flow { class, traffic: at as u8, ..flow(src, dst, ENDLESS) }).collect();
+    let mut setup = setup(fabric, plan(6, flows));
+    setup.record.throughput_every = Some(Time::from_us(100));
+    setup.switch.flow_control = FlowControl::Pfc(PauseParameters { classes: 1 << 3 | 1 << 4, ..pause(xoff_bytes) });
+    setup.switch.scheduler = Scheduler::Drr { quantum_bytes: [1518; 8] };
+    setup.host.reply_class = Some(6);
+    setup.warm_up = Time::from_ms(2);
+    setup.duration = Time::from_ms(42);
+    let told = run(setup);
+    told.all_hold();
+    let most = 10e9 / 8.0 * 42e-3 * 1000.0 / 1082.0;
+    let got = [0, 1, 2].map(|at| told.goodput[at] as f64 / most);
+    (got, got[0] + got[1])
+}
+
+/// PFC shares a port by what each of its neighbours has in the buffer, and those are stopped at the same number of bytes. A
+/// neighbour that fills its account twice as fast overshoots that number further before it has stopped, so it gets more,
+/// and whoever shares a stopped link waits with it: less than max-min for both, by what an overshoot is of XOFF. With a
+/// higher XOFF it vanishes; and where the other flow has a class of its own, nothing stops it and its link never rests.
+#[test]
+fn pfc_is_max_min_over_two_bottlenecks_but_for_the_overshoot() {
+    let (low, used_low) = parking_lot(20_000, false);
+    let (middle, used_middle) = parking_lot(50_000, false);
+    let (high, used_high) = parking_lot(500_000, false);
+    // Both flows of the first link lose, and the one that shares the second with one of them takes what it leaves.
+    for got in [low, middle, high] {
+        assert!(got[0] < 0.495 && got[1] < 0.499, "{got:?}");
+        assert!((got[0] + got[2] - 1.0).abs() < 0.005 && got[2] > 0.505, "{got:?}");
+    }
+    let used = [used_low, used_middle, used_high];
+    assert!(used_low < 0.93 && used_low + 0.03 < used_middle && used_middle + 0.01 < used_high, "{used:?}");
+    let (got, used) = parking_lot(50_000, true);
+    assert!(used > 0.998 && got[1] > 0.505, "{got:?} of {used}: nothing stops the flow of the other class");
+}

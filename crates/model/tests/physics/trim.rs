@@ -289,3 +289,41 @@ fn a_trace_follows_headers() {
         assert!(ends.values().all(|&count| count == 1));
     }
 }
+
+/// What share of what arrives each of four senders gets past a queue of eight frames, with frames of 1500 B at half the rate
+/// of the link, where each starts `step` after the one before.
+fn shares_of_a_trimmed_port(process: impl Fn(Rate) -> Process, step: Time) -> Vec<f64> {
+    let rate = Rate::from_gbps(50);
+    let start = |src: u32| traffic::Start::At(step * u64::from(src));
+    let flows = (0..4u32).map(|src| traffic::Flow {
+        start: start(src),
+        traffic: src as u8,
+        ..datagrams(src, 4, process(rate), 1500, traffic::ENDLESS)
+    });
+    let mut setup = setup(single_switch(5, link(100, 500)).unwrap(), plan(5, flows));
+    setup.switch = trimming(trim(), 8, 4000);
+    setup.record.throughput_every = Some(Time::from_us(10));
+    setup.duration = Time::from_ms(2);
+    let told = run(setup);
+    told.all_hold();
+    let total: u64 = told.goodput.iter().sum();
+    told.goodput.iter().map(|&bytes| bytes as f64 / total as f64).collect()
+}
+
+/// A full queue gives the place that comes free to whoever comes next. Constant senders out of step come in the same order
+/// for ever, so the same ones find it: fixed phases lock others out. In step the switch lets them take turns, and without
+/// phases chance does.
+#[test]
+fn fixed_phases_lock_constant_senders_out() {
+    let constant = |rate| Process::Constant { rate };
+    let locked = shares_of_a_trimmed_port(constant, Time::from_ns(7));
+    assert!(
+        locked[..2].iter().all(|&share| share > 0.45) && locked[2..].iter().all(|&share| share < 0.02),
+        "{locked:?}"
+    );
+    let in_step = shares_of_a_trimmed_port(constant, Time::ZERO);
+    let poisson = shares_of_a_trimmed_port(|rate| Process::Poisson { rate }, Time::from_ns(7));
+    for shares in [in_step, poisson] {
+        assert!(shares.iter().all(|share| (share - 0.25).abs() < 0.02), "{shares:?}");
+    }
+}
