@@ -97,6 +97,15 @@ fn a_misspelt_key() {
     );
 }
 
+/// A scenario's name goes to terminals.
+#[test]
+fn a_text_that_would_paint_the_screen() {
+    assert_eq!(
+        wrong("name = \"test\"", "name = \"\\u001b[2J\""),
+        "dir/test.toml:1:8: the text has the control character U+001B"
+    );
+}
+
 #[test]
 fn a_wrong_unit_and_a_negative_rate() {
     assert_eq!(
