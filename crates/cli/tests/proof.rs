@@ -221,6 +221,101 @@ fn in_larger_fabrics_bounces_are_followed_by_height() {
     assert!(verdict.cycle.is_none() && lost.links.len() >= 4 && lost.links.last().unwrap().tag.is_none(), "{lost:?}");
 }
 
+/// The same with a link inside a tier: between neighbouring switches of one height, as pairs of leaves have them.
+fn with_links_across(fabric: &Fabric, dice: &mut Dice, share: u32) -> Fabric {
+    let mut builder = FabricBuilder::new("across");
+    fabric.nodes().iter().for_each(|node| {
+        builder.add(node.clone());
+    });
+    for link in fabric.links() {
+        builder.connect(link.a.node, link.b.node, LINK);
+    }
+    let switches: Vec<NodeId> = fabric.switches().collect();
+    for pair in switches.windows(2) {
+        let [a, b] = [pair[0], pair[1]];
+        if fabric.node(a).tier == fabric.node(b).tier && dice.throw(1, share) == 1 {
+            builder.connect(a, b, LINK);
+        }
+    }
+    // Hosts on two leaves, which must not carry what others send.
+    for pair in switches.windows(2).filter(|pair| pair.iter().all(|&node| fabric.node(node).tier == 1)).take(2) {
+        let host = builder.add_host(format!("dual-{}", fabric.name(pair[0])));
+        pair.iter().for_each(|&leaf| {
+            builder.connect(host, leaf, LINK);
+        });
+    }
+    builder.build().unwrap()
+}
+
+/// Leaf-to-leaf links: the Clos rule needs K + 1 tags for K bounces, a hop inside a tier among them, and the verifier,
+/// with paths of its own, proves it; one bounce fewer is too few for the way across.
+#[test]
+fn links_inside_a_tier_work_with_bounces() {
+    let mut with_bounces = 0;
+    for case in 0..24 {
+        let mut dice = Dice::new(1_000 + case);
+        let links = TierLinks::uniform(LINK);
+        let plain = match dice.throw(0, 2) {
+            0 => leaf_spine(2, dice.throw(1, 2), 1, 1, links),
+            1 => leaf_spine(4, 1, 1, 1, links),
+            _ => clos(2, 2, 1, 1, 1, links),
+        };
+        let fabric = with_links_across(&plain.unwrap(), &mut dice, 1 + case as u32 % 2);
+        let (bounces, classes) = (dice.throw(0, 2) as u8, dice.throw(1, 2));
+        let paths = ExpectedPaths::from(PathSource::UpDown { bounces });
+        let list = listed(&fabric, &paths);
+        let across = |path: &[Hop]| {
+            let tier = |hop: &Hop| fabric.node(hop.node).tier;
+            path.windows(2).any(|pair| tier(&pair[0]) == tier(&pair[1]))
+        };
+        with_bounces += usize::from(list.iter().any(|(path, _)| across(path)));
+        assert!(bounces > 0 || !list.iter().any(|(path, _)| across(path)), "case {case}: a way across is a bounce");
+        let by_clos = clos_rule(&fabric, bounces, &names(classes)).unwrap();
+        assert_eq!(by_clos.lossless_tags.len(), usize::from(bounces) + classes as usize);
+        let request = Request { classes: names(classes), ..Request::new(paths.clone()) };
+        for table in [by_clos, generate(&fabric, &request).unwrap().table] {
+            let verdict = prove(&fabric, &parsed(&fabric, &table), &paths, &list);
+            assert!(verdict.pass(), "case {case}: {verdict:#?}");
+        }
+        if bounces > 0 && list.iter().any(|(path, _)| across(path)) {
+            let fewer = parsed(&fabric, &clos_rule(&fabric, bounces - 1, &names(1)).unwrap());
+            assert!(!prove(&fabric, &fewer, &paths, &[]).pass(), "case {case}");
+        }
+    }
+    assert!(with_bounces > 8);
+}
+
+#[test]
+fn links_inside_a_tier_are_followed_by_height_in_larger_fabrics() {
+    let plain = clos(4, 3, 3, 4, 2, TierLinks::uniform(LINK)).unwrap();
+    let fabric = with_links_across(&plain, &mut Dice::new(1), 1);
+    let paths = ExpectedPaths::from(PathSource::UpDown { bounces: 1 });
+    for table in
+        [clos_rule(&fabric, 1, &names(2)).unwrap(), generate(&fabric, &Request::new(paths.clone())).unwrap().table]
+    {
+        let verdict = prove(&fabric, &parsed(&fabric, &table), &paths, &[]);
+        assert!(verdict.pass() && verdict.counts.routed_queues > 0, "{verdict:#?}");
+    }
+    let none = parsed(&fabric, &clos_rule(&fabric, 0, &names(1)).unwrap());
+    assert!(!prove(&fabric, &none, &paths, &[]).pass());
+}
+
+/// Where a hop inside a tier is the only way, so many bounces must be allowed; both sides say so.
+#[test]
+fn too_few_bounces_for_links_inside_a_tier_are_told() {
+    let fabric = fabric::generate::line(4, 1, LINK, LINK).unwrap();
+    let enough = ExpectedPaths::from(PathSource::UpDown { bounces: 3 });
+    let table = clos_rule(&fabric, 3, &names(1)).unwrap();
+    assert!(prove(&fabric, &parsed(&fabric, &table), &enough, &listed(&fabric, &enough)).pass());
+    let error = clos_rule(&fabric, 2, &names(1)).unwrap_err().to_string();
+    let rules = parsed(&fabric, &table);
+    let fault = Verifier::new(&fabric, &rules).unwrap().expect_bounces(2).unwrap_err().to_string();
+    for said in [error, fault] {
+        assert!(said.contains("no path with 2 bounces or fewer leads from `H1` to `H4`"), "{said}");
+        assert!(said.contains("both on tier 1, counts as one"), "{said}");
+    }
+}
+
 /// The rules of each path that a frame of the first class uses, by switch and (tag, in, out).
 type Key = (NodeId, u16, PortIndex, PortIndex);
 

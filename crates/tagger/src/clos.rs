@@ -1,12 +1,15 @@
 //! The Clos rule: a tag counts the bounces of a packet.
 //!
-//! A packet that came from above and leaves upwards has bounced, and its tag goes up by one; nothing else
-//! changes it. Between two bounces a packet goes up and then down, so among the packets of one tag there is
-//! no cycle. With k bounces lossless, k + 1 tags are needed, and no scheme does with fewer.
+//! A packet that came from above and leaves upwards has bounced, and so has one that goes to a switch of the same tier;
+//! its tag goes up by one, and nothing else changes it. Between two bounces a packet goes up and then down, so among the
+//! packets of one tag there is no cycle: a queue behind a link inside a tier is only ever the first of its tag. With k
+//! bounces lossless, k + 1 tags are needed; no scheme does with fewer where packets can go to and fro between a switch
+//! and one above it.
 
 use crate::PortSet;
 use crate::error::TaggerError;
-use crate::paths::check_tiers;
+use crate::paths::check_reach;
+use crate::ports::Way;
 use crate::rules::{Class, GeneratedBy, MAX_TAG, Rule, RuleTable, SwitchRules, Tag};
 use fabric::{Fabric, NodeId};
 
@@ -17,10 +20,10 @@ use fabric::{Fabric, NodeId};
 /// to and fro make it bounce at the lower one, so it is lossless for `bounces` rounds.
 ///
 /// # Errors
-/// If a link joins two nodes of one tier, or there are too many tags.
+/// If links inside tiers leave hosts without a path of so few bounces, or there are too many tags.
 pub fn clos_rule(fabric: &Fabric, bounces: u8, classes: &[String]) -> Result<RuleTable, TaggerError> {
     fabric.check()?;
-    check_tiers(fabric)?;
+    check_reach(fabric, bounces)?;
     let tags = usize::from(bounces) + classes.len();
     if classes.is_empty() || tags > usize::from(MAX_TAG) {
         return Err(TaggerError::TooManyTags { needed: tags, limit: MAX_TAG });
@@ -41,12 +44,13 @@ pub fn clos_rule(fabric: &Fabric, bounces: u8, classes: &[String]) -> Result<Rul
 
 fn rules(fabric: &Fabric, node: NodeId, highest: Tag) -> Vec<Rule> {
     let own = fabric.ports(node);
-    let tier = fabric.node(node).tier;
-    let climbs = |port: u16| fabric.node(own[usize::from(port)].peer).tier > tier;
-    let all = || 0..own.len() as u16;
-    let up: PortSet = all().filter(|&port| climbs(port)).collect();
-    let down: PortSet = all().filter(|&port| !climbs(port)).collect();
-    let any: PortSet = all().collect();
+    let towards = |way: &[Way]| -> PortSet {
+        let ports = (0..).zip(own).filter(|(_, port)| way.contains(&Way::between(fabric, node, port.peer)));
+        ports.map(|(port, _): (u16, _)| port).collect()
+    };
+    let (up, down, across) = (towards(&[Way::Up]), towards(&[Way::Down]), towards(&[Way::Across]));
+    let (climbing, vertical) = (towards(&[Way::Down, Way::Across]), towards(&[Way::Up, Way::Down]));
+    let (bouncing, any) = (towards(&[Way::Up, Way::Across]), towards(&[Way::Up, Way::Down, Way::Across]));
     let mut rules = Vec::new();
     for tag in 1..=highest {
         let mut push = |in_ports: &PortSet, out_ports: &PortSet, new_tag| {
@@ -54,10 +58,11 @@ fn rules(fabric: &Fabric, node: NodeId, highest: Tag) -> Vec<Rule> {
                 rules.push(Rule { tag, in_ports: in_ports.clone(), out_ports: out_ports.clone(), new_tag });
             }
         };
-        push(&down, &any, tag);
+        push(&climbing, if across.is_empty() { &any } else { &vertical }, tag);
         push(&up, &down, tag);
         if tag < highest {
-            push(&up, &up, tag + 1);
+            push(&climbing, &across, tag + 1);
+            push(&up, &bouncing, tag + 1);
         }
     }
     rules

@@ -1,6 +1,7 @@
 //! Where the ports of a fabric lie in flat arrays, and bitmaps over them.
 
 use fabric::{Fabric, NodeId};
+use std::cmp::Ordering;
 
 /// The flat view of a fabric that everything here works on. A port is known by its number among all ports
 /// ([`Fabric::port_number`]); as an *ingress* port it is a vertex of the tagged graph.
@@ -43,6 +44,37 @@ pub(crate) struct Far {
     pub local: u16,
     /// Words of the bitmaps.
     pub words: u16,
+}
+
+/// Where a link leads, seen from one end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Way {
+    /// To a higher tier.
+    Up,
+    /// To the same tier, as between two leaves that back each other up.
+    Across,
+    /// To a lower tier, or to a host that forwards nothing.
+    Down,
+}
+
+impl Way {
+    /// Of a link from one node to another.
+    pub fn between(fabric: &Fabric, from: NodeId, to: NodeId) -> Way {
+        let (from, to) = (fabric.node(from), fabric.node(to));
+        match from.tier.cmp(&to.tier) {
+            _ if !to.forwards() => Way::Down,
+            _ if !from.forwards() => Way::Up,
+            Ordering::Less => Way::Up,
+            Ordering::Equal => Way::Across,
+            Ordering::Greater => Way::Down,
+        }
+    }
+
+    /// Whether a packet that came down (`descending`) or not bounces if it goes this way: Tagger's turn from down to
+    /// up, or a hop inside a tier, after which it may climb again.
+    pub fn bounces(self, descending: bool) -> bool {
+        self == Way::Across || (self == Way::Up && descending)
+    }
 }
 
 impl<'f> Ports<'f> {

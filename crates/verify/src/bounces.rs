@@ -33,19 +33,30 @@ struct Heights<'f> {
     ends: Vec<Ends>,
 }
 
+/// How many tiers higher the next node is; a host is below everything.
+fn rise(fabric: &Fabric, from: NodeId, to: NodeId) -> i16 {
+    let height = |node: NodeId| match fabric.node(node).kind {
+        NodeKind::Host => -1,
+        NodeKind::Switch => i16::from(fabric.node(node).tier),
+    };
+    height(to) - height(from)
+}
+
+/// A turn from down to up is a bounce, and so is every hop inside a tier.
+fn is_bounce(rise: i16, from_above: bool) -> bool {
+    rise == 0 || (rise > 0 && from_above)
+}
+
 impl Heights<'_> {
     /// Where a frame goes that came by `ingress` of `node` after `used` bounces and leaves by `port`: how often it has
     /// bounced then. `None` if it may not.
     fn onward(&self, node: NodeId, ingress: PortIndex, port: PortIndex, used: usize) -> Option<usize> {
-        let tier = |port: PortIndex| {
-            let peer = self.fabric.ports(node)[usize::from(port)].peer;
-            (self.fabric.node(peer).tier, self.fabric.node(peer).kind)
-        };
-        let own = self.fabric.node(node).tier;
         if port == ingress {
             return None;
         }
-        let bounced = used + usize::from(tier(ingress).0 > own && tier(port).0 > own);
+        let peer = |port: PortIndex| self.fabric.ports(node)[usize::from(port)].peer;
+        let from_above = rise(self.fabric, node, peer(ingress)) > 0;
+        let bounced = used + usize::from(is_bounce(rise(self.fabric, node, peer(port)), from_above));
         (bounced < self.levels).then_some(bounced)
     }
 
@@ -67,25 +78,21 @@ impl Heights<'_> {
 }
 
 impl Verifier<'_> {
-    /// Every path that climbs the tiers and descends again, and turns from down to up `bounces` times at most, must be
-    /// lossless for every class. No path visits a node twice; in fabrics of more than 24 switches those that do are expected as well, but
+    /// Every path that climbs the tiers and descends again, and turns from down to up or hops inside a tier `bounces`
+    /// times at most, must be lossless for every class. No path visits a node twice; in fabrics of more than 24 switches those that do are expected as well, but
     /// for the way back by the same port.
     ///
     /// # Errors
-    /// [`PathFault::NoTiers`] if a link joins nodes of one tier; [`PathFault::Relays`] where hosts forward.
+    /// [`PathFault::NoTiers`] if links join switches of one tier, and some host then has no such path to another;
+    /// [`PathFault::Relays`] where hosts forward.
     pub fn expect_bounces(&mut self, bounces: u8) -> Result<(), PathFault> {
         self.expected = true;
         let fabric = self.fabric;
-        for link in fabric.links() {
-            let (a, b) = (fabric.node(link.a.node), fabric.node(link.b.node));
-            if a.tier == b.tier {
-                return Err(PathFault::NoTiers { a: a.name.clone(), b: b.name.clone(), tier: a.tier });
-            }
-        }
         let mut hosts = fabric.hosts().iter();
         if let Some(&relay) = hosts.find(|&&host| fabric.node(host).forwards()) {
             return Err(PathFault::Relays { host: fabric.name(relay).to_owned() });
         }
+        self.check_reach(bounces)?;
         for node in fabric.switches() {
             let exits: Vec<PortIndex> = host_ports(fabric, node).collect();
             self.expect_neighbours(node, &exits);
@@ -103,6 +110,43 @@ impl Verifier<'_> {
         Ok(())
     }
 
+    /// That each host has a path to each other, which links inside tiers leave open.
+    fn check_reach(&self, bounces: u8) -> Result<(), PathFault> {
+        let fabric = self.fabric;
+        let is_switch = |node: NodeId| fabric.node(node).kind == NodeKind::Switch;
+        let inside = |link: &&fabric::Link| is_switch(link.a.node) && rise(fabric, link.a.node, link.b.node) == 0;
+        let Some(link) = fabric.links().iter().find(inside) else { return Ok(()) };
+        let edges: Vec<(NodeId, PortIndex)> =
+            fabric.switches().filter_map(|node| Some((node, host_ports(fabric, node).next()?))).collect();
+        let levels = usize::from(bounces) + 1;
+        let mut seen = Vec::new();
+        for &(from, port) in &edges {
+            seen.clear();
+            // By node, whether it was come to from above, and bounces so far.
+            seen.resize(fabric.nodes().len() * 2 * levels, false);
+            let at = |node: NodeId, above: bool, used: usize| (node.index() * 2 + usize::from(above)) * levels + used;
+            let mut open = vec![(from, false, 0)];
+            seen[at(from, false, 0)] = true;
+            while let Some((node, above, used)) = open.pop() {
+                for peer in fabric.ports(node).iter().map(|port| port.peer).filter(|&peer| is_switch(peer)) {
+                    let rise = rise(fabric, node, peer);
+                    let used = used + usize::from(is_bounce(rise, above));
+                    if used < levels && !std::mem::replace(&mut seen[at(peer, rise < 0, used)], true) {
+                        open.push((peer, rise < 0, used));
+                    }
+                }
+            }
+            let unseen = |node: NodeId| !seen[at(node, false, 0)..][..2 * levels].contains(&true);
+            if let Some(&(to, to_port)) = edges.iter().find(|(node, _)| unseen(*node)) {
+                let name = |node: NodeId| fabric.name(node).to_owned();
+                let host = |node: NodeId, port: PortIndex| name(fabric.ports(node)[usize::from(port)].peer);
+                let (a, b, tier) = (name(link.a.node), name(link.b.node), fabric.node(link.a.node).tier);
+                return Err(PathFault::NoTiers { a, b, tier, from: host(from, port), to: host(to, to_port), bounces });
+            }
+        }
+        Ok(())
+    }
+
     /// Every path that goes on from `at`.
     fn climb(&mut self, at: NodeId, descending: bool, bounces: u8, climb: &mut Climb) -> Result<(), PathFault> {
         let fabric = self.fabric;
@@ -111,14 +155,14 @@ impl Verifier<'_> {
         }
         climb.visited[at.index()] = true;
         for (port, peer) in fabric.ports(at).iter().enumerate() {
-            let up = fabric.node(peer.peer).tier > fabric.node(at).tier;
-            let bounce = up && descending;
+            let rise = rise(fabric, at, peer.peer);
+            let bounce = is_bounce(rise, descending);
             let host = fabric.node(peer.peer).kind == NodeKind::Host;
             if host || climb.visited[peer.peer.index()] || (bounce && bounces == 0) {
                 continue;
             }
             climb.hops.push(Hop { node: at, port: port as PortIndex });
-            self.climb(peer.peer, !up, bounces - u8::from(bounce), climb)?;
+            self.climb(peer.peer, rise < 0, bounces - u8::from(bounce), climb)?;
             climb.hops.pop();
         }
         climb.visited[at.index()] = false;

@@ -290,17 +290,24 @@ pub enum PathFault {
         /// As written.
         port: String,
     },
-    /// Paths up and down tiers that there are not.
+    /// Links inside a tier, and hosts that only more bounces would bring together.
     #[error(
-        "up-down paths need tiers, but `{a}` and `{b}` are linked and both on tier {tier}: state tiers, or use trees or shortest"
+        "no path with {bounces} bounces or fewer leads from `{from}` to `{to}`, where a hop inside a tier, as from `{a}` to \
+         `{b}`, both on tier {tier}, counts as one: state tiers, allow more bounces, or use trees or shortest"
     )]
     NoTiers {
-        /// One node.
+        /// One node of a link inside a tier.
         a: String,
         /// The other.
         b: String,
         /// Their tier.
         tier: u8,
+        /// A sender.
+        from: String,
+        /// The receiver that it cannot reach.
+        to: String,
+        /// How many bounces a path may have.
+        bounces: u8,
     },
     /// Paths up and down tiers through hosts.
     #[error(

@@ -96,7 +96,7 @@ pub(crate) fn fewest<'p, 'f>(
 fn ranks(graph: &TaggedGraph) -> Vec<Vec<u32>> {
     let fabric = graph.ports.fabric;
     let mut ranks = Vec::new();
-    if crate::paths::check_tiers(fabric).is_ok() {
+    if crate::paths::tiers_differ(fabric) {
         ranks.push(fabric.nodes().iter().map(|node| u32::from(node.tier)).collect());
     }
     let mut roots: Vec<NodeId> = fabric.node_ids().filter(|&node| fabric.node(node).forwards()).collect();

@@ -1,11 +1,12 @@
-//! Paths that go up and down the tiers of a Clos, with a few bounces.
+//! Paths that go up and down the tiers of a Clos, with a few bounces. A hop inside a tier is a bounce.
 
 use super::expand::{SwitchPath, destinations, record, show};
 use super::trees::{Senders, Step, Tree};
 use super::{PathError, Visitor};
 use crate::graph::TaggedGraph;
-use crate::ports::{Ports, has, put};
+use crate::ports::{Ports, Way, has, put};
 use fabric::{Fabric, NodeId};
+use std::collections::VecDeque;
 
 /// Up to so many switches every path is followed one by one. Beyond, paths are too many, and turns are recorded
 /// by height and bounces alone: then a path that visits a switch twice is kept lossless as well.
@@ -19,20 +20,60 @@ struct Search<'t, 'p, 'f> {
     out: Vec<u32>,
 }
 
-/// An error if some link joins nodes of one tier.
-pub(crate) fn check_tiers(fabric: &Fabric) -> Result<(), PathError> {
-    for link in fabric.links() {
-        let (a, b) = (fabric.node(link.a.node), fabric.node(link.b.node));
-        if a.tier == b.tier {
-            return Err(PathError::NoTiers { a: a.name.clone(), b: b.name.clone(), tier: a.tier });
+fn way(tree: &Tree, slot: u32, step: &Step) -> Way {
+    let node = |slot: u32| NodeId(tree.nodes[slot as usize]);
+    Way::between(tree.ports.fabric, node(slot), node(step.peer))
+}
+
+/// Links between two nodes that forward, both of one tier.
+fn links_across(fabric: &Fabric) -> impl Iterator<Item = &fabric::Link> {
+    fabric.links().iter().filter(|link| Way::between(fabric, link.a.node, link.b.node) == Way::Across)
+}
+
+/// Whether every link between nodes that forward leads from one tier to another.
+pub(crate) fn tiers_differ(fabric: &Fabric) -> bool {
+    links_across(fabric).next().is_none()
+}
+
+/// An error if links inside tiers leave some host without a path of so few bounces to another. Where there are no such
+/// links, tiers are those of a Clos, and nothing is asked.
+pub(crate) fn check_reach(fabric: &Fabric, bounces: u8) -> Result<(), PathError> {
+    let Some(link) = links_across(fabric).next() else { return Ok(()) };
+    let host_at = |node: NodeId| {
+        let mut near = fabric.ports(node).iter().map(|port| port.peer);
+        near.find(|&peer| !fabric.node(peer).forwards()).or(fabric.host_index(node).map(|_| node))
+    };
+    let places: Vec<(NodeId, NodeId)> = (fabric.node_ids().filter(|&node| fabric.node(node).forwards()))
+        .filter_map(|node| host_at(node).map(|host| (node, host)))
+        .collect();
+    // The fewest bounces by which each node is come to: climbing, or from above.
+    let mut fewest = vec![[u16::MAX; 2]; fabric.nodes().len()];
+    for &(from, sender) in &places {
+        fewest.fill([u16::MAX; 2]);
+        fewest[from.index()][0] = 0;
+        let mut open = VecDeque::from([(from, false)]);
+        while let Some((at, descending)) = open.pop_front() {
+            let used = fewest[at.index()][usize::from(descending)];
+            for port in fabric.ports(at).iter().filter(|port| fabric.node(port.peer).forwards()) {
+                let way = Way::between(fabric, at, port.peer);
+                let bounced = used + u16::from(way.bounces(descending));
+                let known = &mut fewest[port.peer.index()][usize::from(way == Way::Down)];
+                if bounced <= u16::from(bounces) && bounced < *known {
+                    *known = bounced;
+                    // Those without a bounce first, so that most are seen once.
+                    let next = (port.peer, way == Way::Down);
+                    if bounced == used { open.push_front(next) } else { open.push_back(next) }
+                }
+            }
+        }
+        if let Some((_, receiver)) = places.iter().find(|(to, _)| fewest[to.index()] == [u16::MAX; 2]) {
+            let [a, b] = [link.a.node, link.b.node].map(|node| fabric.name(node).to_owned());
+            let [from, to] = [sender, *receiver].map(|node| fabric.name(node).to_owned());
+            let tier = fabric.node(link.a.node).tier;
+            return Err(PathError::NoTiers { a, b, tier, from, to, bounces });
         }
     }
     Ok(())
-}
-
-fn climbs(tree: &Tree, slot: u32, step: &Step) -> bool {
-    let tier = |slot: u32| tree.ports.fabric.node(NodeId(tree.nodes[slot as usize])).tier;
-    tier(step.peer) > tier(slot)
 }
 
 impl Search<'_, '_, '_> {
@@ -48,13 +89,13 @@ impl Search<'_, '_, '_> {
         self.on_path[at as usize] = true;
         let mut go_on = true;
         for step in tree.steps(at) {
-            let up = climbs(tree, at, step);
-            let bounce = up && descending;
+            let way = way(tree, at, step);
+            let bounce = way.bounces(descending);
             if self.on_path[step.peer as usize] || (bounce && bounces == 0) {
                 continue;
             }
             self.out.push(step.port);
-            go_on = self.extend(step.peer, !up, bounces - u8::from(bounce), each);
+            go_on = self.extend(step.peer, way == Way::Down, bounces - u8::from(bounce), each);
             self.out.pop();
             if !go_on {
                 break;
@@ -66,7 +107,7 @@ impl Search<'_, '_, '_> {
 }
 
 fn for_each(ports: &Ports, bounces: u8, each: &mut dyn FnMut(&SwitchPath) -> bool) -> Result<(), PathError> {
-    check_tiers(ports.fabric)?;
+    check_reach(ports.fabric, bounces)?;
     let tree = Tree::new(ports);
     let ends = destinations(&tree);
     let mut exits = vec![Vec::new(); tree.nodes.len()];
@@ -100,7 +141,7 @@ pub(crate) fn record_turns(graph: &mut TaggedGraph, bounces: u8) -> Result<(), P
             true
         })?;
     } else {
-        check_tiers(graph.ports.fabric)?;
+        check_reach(graph.ports.fabric, bounces)?;
         by_height(graph, &mut senders, bounces);
     }
     senders.finish(graph);
@@ -111,7 +152,9 @@ pub(crate) fn record_turns(graph: &mut TaggedGraph, bounces: u8) -> Result<(), P
 fn by_height(graph: &mut TaggedGraph, senders: &mut Senders, bounces: u8) {
     let ports = graph.ports;
     let fabric = ports.fabric;
-    let tier = |port: u32| fabric.node(NodeId(ports.node[port as usize])).tier;
+    let node = |port: u32| NodeId(ports.node[port as usize]);
+    // Where the link of a port leads.
+    let way = |port: u32| Way::between(fabric, node(port), node(ports.peer[port as usize]));
     let levels = usize::from(bounces) + 1;
     let mut now = vec![vec![0u64; ports.len().div_ceil(64)]; levels];
     for node in fabric.node_ids() {
@@ -131,10 +174,10 @@ fn by_height(graph: &mut TaggedGraph, senders: &mut Senders, bounces: u8) {
         let mut next = vec![vec![0u64; ports.len().div_ceil(64)]; levels];
         for at in 0..ports.len() as u32 {
             for used in (0..levels).filter(|&used| has(&now[used], at as usize)) {
-                let descending = tier(ports.peer[at as usize]) > tier(at);
+                let descending = way(at) == Way::Up;
                 for out in ports.of(NodeId(ports.node[at as usize])).filter(|&out| out != at) {
                     let peer = ports.peer[out as usize];
-                    let used = used + usize::from(descending && tier(peer) > tier(out));
+                    let used = used + usize::from(way(out).bounces(descending));
                     if used < levels {
                         put(&mut graph.hops[hop][ports.row(at)], ports.local(out));
                         if ports.forwards(peer) {

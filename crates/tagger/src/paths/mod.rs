@@ -14,7 +14,7 @@ mod tables;
 mod tests;
 mod trees;
 
-pub(crate) use bounces::check_tiers;
+pub(crate) use bounces::{check_reach, tiers_differ};
 pub use list::PathList;
 pub use tables::{Routes, SubnetNames};
 pub use trees::TreeRoots;
@@ -61,7 +61,7 @@ pub enum PathSource {
     },
     /// Paths that climb the tiers and come down again, and do so up to `bounces` times more (Clos fabrics).
     UpDown {
-        /// How often a path may turn from down to up: Tagger's k.
+        /// How often a path may turn from down to up, or go to a switch of the same tier: Tagger's k.
         bounces: u8,
     },
     /// The n shortest paths of each pair of hosts, longer ones where there are not enough of the shortest.
@@ -121,18 +121,24 @@ pub enum PathError {
         /// What would be right.
         expected: String,
     },
-    /// A fabric without tiers that differ along every link.
+    /// Links inside a tier, and hosts that only more bounces would bring together.
     #[error(
-        "up-down paths need tiers, but `{a}` and `{b}` are linked and both on tier {tier}: state tiers, or use \
-         shortest paths"
+        "no path with {bounces} bounces or fewer leads from `{from}` to `{to}`, where a hop inside a tier, as from `{a}` to \
+         `{b}`, both on tier {tier}, counts as one: state tiers, allow more bounces, or use shortest paths"
     )]
     NoTiers {
-        /// One switch.
+        /// One switch of a link inside a tier.
         a: String,
         /// The other.
         b: String,
         /// Their tier.
         tier: u8,
+        /// A sender.
+        from: String,
+        /// The receiver that it cannot reach.
+        to: String,
+        /// How many bounces a path may have.
+        bounces: u8,
     },
     /// No path between two hosts.
     #[error("no path leads from `{from}` to `{to}`")]
