@@ -40,6 +40,55 @@ fn built_shown_converted_and_checked_it_is_the_same_fabric() {
     }
 }
 
+/// Names, what each node was taken for, and why; `docs/scenario.md` and several messages send people here for them.
+#[test]
+fn show_names_every_node_and_says_why_it_is_what_it_is() {
+    let scratch = Scratch::new("names");
+    let lab = scratch.path("lab.clab.yml");
+    let nodes = "    leaf1: {kind: nokia_srlinux}\n    leaf2: {kind: nokia_srlinux}\n    client1: {kind: linux}\n    client2: {kind: linux}\n";
+    let link = |a: &str, b: &str| format!("    - endpoints: [\"{a}\", \"{b}\"]\n");
+    let links = [
+        link("leaf1:e1-49", "leaf2:e1-49"),
+        link("client1:eth1", "leaf1:e1-1"),
+        link("client1:eth2", "leaf2:e1-1"),
+        link("client2:eth1", "leaf1:e1-2"),
+        link("client2:eth2", "leaf2:e1-2"),
+    ];
+    let text = format!("topology:\n  nodes:\n{nodes}  links:\n{}", links.concat());
+    std::fs::write(&lab, text).unwrap();
+    let shown = run(&["fabric", "show", &lab, "--rate", "10Gbps", "--delay", "1us"]);
+    for expected in
+        ["2 hosts (kind linux)\n  client1, client2\n", "2 switches of tier 1 (kind nokia_srlinux)\n  leaf1, leaf2\n"]
+    {
+        assert!(shown.out.contains(expected), "{}{}", shown.out, shown.err);
+    }
+    let shown = run(&["fabric", "show", &lab, "--rate", "10Gbps", "--delay", "1us", "--json"]);
+    let facts: Value = serde_json::from_str(&shown.out).unwrap();
+    assert_eq!(facts["node_list"][2]["reason"], "kind linux");
+    assert_eq!(facts["link_list"][0]["a"], serde_json::json!({ "node": "leaf1", "port": 0, "name": "e1-49" }));
+    let shown = run(&["fabric", "show", &example("replay/topology.txt")]);
+    assert!(shown.out.contains("8 hosts (not among the ids of switches)\n  h0 to h7\n"), "{}", shown.out);
+    // The peer link carries what one leaf has lost the way for, as a bounce: nothing goes by a client.
+    let rules = scratch.path("rules.json");
+    let made =
+        run(&["tagger", "rules", &lab, "--rate", "10Gbps", "--delay", "1us", "--paths", "bounces=1", "--out", &rules]);
+    assert!(made.code == Some(0) && made.out.contains("2 lossless tags"), "{}{}", made.out, made.err);
+    let proved = run(&[
+        "tagger",
+        "verify",
+        &rules,
+        "--fabric",
+        &lab,
+        "--rate",
+        "10Gbps",
+        "--delay",
+        "1us",
+        "--paths",
+        "bounces=1",
+    ]);
+    assert!(proved.code == Some(0) && !proved.out.contains("FAIL"), "{}{}", proved.out, proved.err);
+}
+
 #[test]
 fn what_a_format_cannot_say_is_said() {
     let scratch = Scratch::new("lost");

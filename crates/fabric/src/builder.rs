@@ -3,6 +3,7 @@
 use crate::graph::NO_HOST;
 use crate::names::{check_name, visible};
 use crate::{End, Fabric, FabricError, Link, LinkId, LinkSpec, Node, NodeId, NodeKind, PortPeer};
+use std::borrow::Cow;
 
 /// The most nodes and links of one fabric: sixteen times a 65,536-host fat-tree, so that a wrong number
 /// in a file or scenario is an error and not an exhausted machine.
@@ -17,6 +18,8 @@ pub struct FabricBuilder {
     degrees: Vec<u32>,
     /// Names of ports, where the file has some.
     port_names: Vec<(End, String)>,
+    /// Why nodes are what they are, where a reader says so.
+    reasons: Vec<Cow<'static, str>>,
     /// The first mistake: reported by `build`, so that construction reads without `?` on every line.
     mistake: Option<FabricError>,
 }
@@ -30,6 +33,7 @@ impl FabricBuilder {
             links: Vec::new(),
             degrees: Vec::new(),
             port_names: Vec::new(),
+            reasons: Vec::new(),
             mistake: None,
         }
     }
@@ -134,6 +138,23 @@ impl FabricBuilder {
         self.degrees[node.index()]
     }
 
+    /// Remembers why a node is a host or a switch ([`Fabric::reason`]); what was said last counts.
+    pub(crate) fn because(&mut self, node: NodeId, reason: impl Into<Cow<'static, str>>) {
+        if self.reasons.len() <= node.index() {
+            self.reasons.resize(node.index() + 1, Cow::Borrowed(""));
+        }
+        self.reasons[node.index()] = reason.into();
+    }
+
+    /// Whether so many more nodes have room; if not, [`build`](Self::build) reports it.
+    pub(crate) fn has_room(&mut self, nodes: u64) -> bool {
+        let room = self.nodes.len() as u64 + nodes <= MAX_ELEMENTS;
+        if !room {
+            self.fail(FabricError::TooLarge { what: "nodes", limit: MAX_ELEMENTS });
+        }
+        room
+    }
+
     /// Turns a node into a host.
     pub(crate) fn make_host(&mut self, node: NodeId) {
         let node = &mut self.nodes[node.index()];
@@ -209,7 +230,7 @@ impl FabricBuilder {
                 port_names[port_base[end.node.index()] as usize + usize::from(end.port)] = name.into_boxed_str();
             }
         }
-        let FabricBuilder { kind, nodes, links, .. } = self;
-        Ok(Fabric { kind, nodes, links, hosts, host_index, port_base, ports, by_name, port_names })
+        let FabricBuilder { kind, nodes, links, reasons, .. } = self;
+        Ok(Fabric { kind, nodes, links, hosts, host_index, port_base, ports, by_name, port_names, reasons })
     }
 }

@@ -1,6 +1,7 @@
 //! The graph: nodes, links and ports in dense arrays.
 
 use serde::Serialize;
+use std::borrow::Cow;
 use units::{Rate, Time};
 
 /// A host or switch of one [`Fabric`]: its index in [`Fabric::nodes`].
@@ -149,6 +150,8 @@ pub struct Fabric {
     /// What its file calls each port ("Ethernet4", "e1-1"), by [`Fabric::port_number`], "" where it does not;
     /// empty if it names none.
     pub(crate) port_names: Vec<Box<str>>,
+    /// Why each node is a host or a switch; empty if no file had to be read for it.
+    pub(crate) reasons: Vec<Cow<'static, str>>,
 }
 
 impl Fabric {
@@ -177,6 +180,12 @@ impl Fabric {
     /// The name of a node.
     pub fn name(&self, node: NodeId) -> &str {
         &self.nodes[node.index()].name
+    }
+    /// Why its file's reader took this node for a host or a switch: "kind linux", "named like a host". `None` where
+    /// a formula made it.
+    pub fn reason(&self, node: NodeId) -> Option<&str> {
+        let reason = self.reasons.get(node.index())?;
+        (!reason.is_empty()).then_some(reason)
     }
     /// All node ids in order.
     pub fn node_ids(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {

@@ -38,7 +38,7 @@ enum Action {
         #[arg(long, value_parser = format_parser())]
         format: Option<Format>,
     },
-    /// Print what a fabric is made of, and draw it.
+    /// Print what a fabric is made of, name its nodes and say why a file's are hosts or switches, and draw it.
     Show {
         /// A topology file, a scenario, or a kind of fabric with its numbers.
         #[arg(value_name = "FILE|SCENARIO|KIND")]
@@ -115,10 +115,7 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
             if let Some(path) = svg {
                 write(path, &show::svg(&found.fabric))?;
             }
-            let facts = show::summary(&found.fabric);
-            let as_json = || serde_json::to_string_pretty(&facts).map(|text| text + "\n");
-            let text =
-                if *json { as_json().map_err(|error| Failure::Output(error.into()))? } else { facts.to_string() };
+            let text = if *json { shown_as_json(&found.fabric)? } else { shown(&found.fabric) };
             output::print(&text).map(|()| Exit::Done)
         }
         Action::Convert { input, output, from, to, flags, quiet } => {
@@ -130,6 +127,24 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
         }
         Action::Check { source, flags, json, .. } => check(source, flags, *json),
     }
+}
+
+/// What it is made of, and every node by name.
+fn shown(fabric: &Fabric) -> String {
+    format!("{}{}", show::summary(fabric), show::names(fabric))
+}
+
+fn shown_as_json(fabric: &Fabric) -> Result<String, Failure> {
+    #[derive(serde::Serialize)]
+    struct Shown<'f> {
+        #[serde(flatten)]
+        facts: show::Summary,
+        node_list: Vec<show::ListedNode<'f>>,
+        link_list: Vec<show::ListedLink<'f>>,
+    }
+    let (node_list, link_list) = (show::node_list(fabric), show::link_list(fabric));
+    let shown = Shown { facts: show::summary(fabric), node_list, link_list };
+    serde_json::to_string_pretty(&shown).map(|text| text + "\n").map_err(|error| Failure::Output(error.into()))
 }
 
 /// The fabric as a file's text.

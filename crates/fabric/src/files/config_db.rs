@@ -2,12 +2,13 @@
 //!
 //! One file describes one switch: its name (`DEVICE_METADATA.localhost.hostname`), its neighbours by port
 //! (`DEVICE_NEIGHBOR`), their types (`DEVICE_NEIGHBOR_METADATA`, which give tiers: `ToRRouter` 1, `LeafRouter` 2,
-//! `SpineRouter` 3; `Server` is a host), speeds in Mbps (`PORT`) and cable lengths in metres (`CABLE_LENGTH`, at 5 ns a
-//! metre). A fabric is a list of such objects, or a folder of such files. A link that both ends know counts once. Where
-//! the neighbour's own file is there, its `PORT` table says which ports it has; a file may call them by their `alias`.
+//! `SpineRouter` 3, `UpperSpineRouter` 4; `Server` is a host), speeds in Mbps (`PORT`) and cable lengths in metres
+//! (`CABLE_LENGTH`, at 5 ns a metre). A fabric is a list of such objects, or a folder of such files. A link that both
+//! ends know counts once. Where the neighbour's own file is there, its `PORT` table says which ports it has; a file may
+//! call them by their `alias`.
 
 use super::FileError;
-use super::plain::{Options, Plain, PlainEnd, fail, port_label};
+use super::plain::{Options, Plain, PlainEnd, fail, port_label, said_by};
 use crate::names::visible;
 use crate::{Fabric, LinkSpec, NodeId, NodeKind};
 use serde_json::{Map, Value, json};
@@ -59,6 +60,7 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
         };
         let node = plain.node_or_new(name);
         node.kind = Some(NodeKind::Switch);
+        node.why = "has a config_db of its own".to_owned();
         node.tier = text(localhost, "type").and_then(tier_of).or(node.tier);
         found.push((name, switch));
     }
@@ -76,12 +78,12 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
             };
             let kind = metadata.and_then(|all| table(all, peer)).and_then(|one| text(one, "type"));
             let node = plain.node_or_new(peer);
-            if node.kind.is_none() && kind.is_some_and(|kind| kind.eq_ignore_ascii_case("server")) {
-                node.kind = Some(NodeKind::Host);
+            if let (None, Some(kind)) = (node.kind, kind) {
+                node.kind = role_of(kind);
+                node.why = node.kind.map_or(String::new(), |_| said_by("type", kind));
             }
-            if let Some(tier) = kind.and_then(tier_of) {
-                node.kind = Some(NodeKind::Switch);
-                node.tier = node.tier.or(Some(tier));
+            if node.kind == Some(NodeKind::Switch) {
+                node.tier = node.tier.or(kind.and_then(tier_of));
             }
             let own =
                 |node: &str, port: &str| own_name(&ports_of, node, port).map_or_else(|what| fail(&place, what), Ok);
@@ -125,9 +127,22 @@ fn own_name(ports_of: &BTreeMap<&str, &Object>, node: &str, port: &str) -> Resul
     }
 }
 
+
+/// What a neighbour of this type is: `Server` and its kin are hosts, what has a tier is a switch.
+fn role_of(kind: &str) -> Option<NodeKind> {
+    match kind.to_ascii_lowercase().ends_with("server") {
+        true => Some(NodeKind::Host),
+        false => tier_of(kind).map(|_| NodeKind::Switch),
+    }
+}
+
+/// The height of `ToRRouter`, `BackEndToRRouter`, `LeafRouter`, `SpineRouter`, `UpperSpineRouter` ...
 fn tier_of(kind: &str) -> Option<u8> {
     let kind = kind.to_ascii_lowercase();
-    [("tor", 1), ("leaf", 2), ("spine", 3)].iter().find(|(word, _)| kind.contains(word)).map(|(_, tier)| *tier)
+    // "tor" alone is also a part of "storage" and "monitor".
+    let tiers = [("torrouter", 1), ("leaf", 2), ("upperspine", 4), ("spine", 3)];
+    let known = tiers.iter().find(|(word, _)| kind.contains(word)).map(|(_, tier)| *tier);
+    known.or((kind == "tor").then_some(1))
 }
 
 /// Orders Ethernet4 before Ethernet12.

@@ -1,21 +1,29 @@
 //! containerlab topologies: `topology: {nodes: {leaf1: {kind: ...}}, links: [{endpoints: ["leaf1:e1-1", ...]}]}`.
 //!
-//! A node of kind `linux` with one link is a host, other `linux` nodes and those without a kind are guessed as
-//! [`files`](super) says, and any other kind is a switch. Both ways of writing a link are read: `endpoints` as
-//! texts `node:interface`, and as maps with `node` and `interface`. The files state neither rates nor delays.
+//! The node's kind decides what it is, however many links it has: a container or virtual machine that runs
+//! applications (`linux`, `generic_vm`, `ext-container` and the like) is a host, through which nothing passes, any
+//! other kind is a switch. The label `tidegate-kind: switch` (or `host`) says otherwise, for a `linux` node that runs a
+//! router. As in containerlab itself, kind and labels come from the node, its `group`, its kind (labels only) or the
+//! `defaults`, in that order; merge keys (`<<`) are followed. A node without a kind is guessed as [`files`](super)
+//! says. Both ways of writing a link are read: `endpoints` as texts `node:interface`, and as maps with `node` and
+//! `interface`. The files state neither rates nor delays.
 
 use super::FileError;
-use super::plain::{Options, Plain, PlainNode, fail, port_label};
+use super::plain::{Options, Plain, PlainNode, fail, port_label, said_by};
+use super::yaml;
 use crate::{Fabric, NodeKind};
-use std::collections::HashMap;
 use std::fmt::Write as _;
-use yaml_rust2::{Yaml, YamlLoader};
+use yaml_rust2::Yaml;
 
 /// What containerlab itself stands for: no nodes of the lab.
 const OUTSIDE: [&str; 5] = ["host", "mgmt-net", "macvlan", "vxlan", "dummy"];
 
-/// Aliases of aliases grow without end in memory; a handful cannot.
-const MAX_ALIASES: usize = 16;
+/// Kinds that run applications, after the list of kinds in containerlab's manual.
+const HOST_KINDS: [&str; 8] =
+    ["linux", "host", "generic_vm", "ext-container", "k8s-kind", "ostinato", "keysight_ixia-c-one", "ixia-c-one"];
+
+/// The label by which a node says itself what it is.
+const LABEL: &str = "tidegate-kind";
 
 /// Reads a topology.
 ///
@@ -23,61 +31,65 @@ const MAX_ALIASES: usize = 16;
 /// [`FileError::Element`] with the place of a syntax error or the element (`links[3]`) that is wrong;
 /// [`FileError::Fabric`] if it is no network.
 pub fn read_containerlab(content: &str, options: &Options) -> Result<Fabric, FileError> {
-    if content.matches(" *").count() > MAX_ALIASES {
-        return fail("top level", format!("has more than {MAX_ALIASES} aliases: expand them"));
-    }
-    let documents = YamlLoader::load_from_str(content.trim_start_matches('\u{feff}')).or_else(|error| {
-        let at = error.marker();
-        fail(format!("line {}, column {}", at.line(), at.col() + 1), format!("not valid YAML: {}", error.info()))
-    })?;
-    let topology = documents.first().map_or(&Yaml::BadValue, |document| &document["topology"]);
-    let Yaml::Hash(nodes) = &topology["nodes"] else {
+    let document = yaml::read(content)?;
+    let topology = yaml::get(&document, "topology");
+    let nodes = yaml::entries(yaml::get(topology, "nodes"));
+    if nodes.is_empty() {
         return fail("topology.nodes", "is missing: expected `topology:` with `nodes:` and `links:`");
-    };
-    let default_kind = topology["defaults"]["kind"].as_str();
-    let mut kinds: HashMap<String, String> = HashMap::new();
+    }
     let mut plain = Plain::default();
     for (name, node) in nodes {
         let Some(name) = scalar(name) else { return fail("topology.nodes", "a node's name must be a text") };
-        let kind = node["kind"].as_str().or(default_kind);
-        if let Some(kind) = kind {
-            kinds.insert(name.clone(), kind.to_owned());
+        let (kind, why) = role(topology, &name, node)?;
+        if !plain.add(PlainNode { id: name.clone(), name: name.clone(), kind, why, ..PlainNode::default() }) {
+            return fail("topology.nodes", format!("`{name}` stands twice"));
         }
-        let fixed = kind.filter(|&kind| kind != "linux").map(|kind| match kind {
-            "host" => NodeKind::Host,
-            _ => NodeKind::Switch,
-        });
-        plain.add(PlainNode { id: name.clone(), name, kind: fixed, ..PlainNode::default() });
+    }
+    if plain.all_are(NodeKind::Host) && plain.len() > 2 {
+        let help = format!("give those that forward the label `{LABEL}: switch`, or another kind, like bridge");
+        return fail("topology.nodes", format!("all are hosts by their kind, through which nothing passes: {help}"));
     }
     let none = Vec::new();
-    let links = match &topology["links"] {
+    let links = match yaml::get(topology, "links") {
         Yaml::Array(links) => links,
         Yaml::BadValue | Yaml::Null => &none,
         _ => return fail("topology.links", "must be a list"),
     };
-    let mut degrees: HashMap<String, u32> = HashMap::new();
     for (index, link) in links.iter().enumerate() {
         let place = format!("topology.links[{index}]");
-        let Some([a, b]) = link["endpoints"].as_vec().map(Vec::as_slice) else {
+        let Some([a, b]) = yaml::get(link, "endpoints").as_vec().map(Vec::as_slice) else {
             return fail(place, "must have `endpoints`: two of them, like [\"leaf1:e1-1\", \"spine1:e1-1\"]");
         };
         let (a, b) = (endpoint(&place, a)?, endpoint(&place, b)?);
-        for (node, _) in [&a, &b] {
-            *degrees.entry(node.clone()).or_default() += 1;
-        }
         if let Err(id) = plain.connect(&a, &b, options.link) {
             let outside = OUTSIDE.contains(&id.as_str());
             let why = if outside { "stands for the machine under the lab: leave the link out" } else { "is no node" };
             return fail(place, format!("`{id}` {why}"));
         }
     }
-    let hosts = kinds.iter().filter(|(name, kind)| *kind == "linux" && degrees.get(*name) == Some(&1));
-    for (name, _) in hosts {
-        if let Some(node) = plain.node_mut(name) {
-            node.kind = Some(NodeKind::Host);
-        }
-    }
     plain.assemble(options)
+}
+
+/// What a node is, and why.
+fn role(topology: &Yaml, name: &str, node: &Yaml) -> Result<(Option<NodeKind>, String), FileError> {
+    let (groups, kinds) = (yaml::get(topology, "groups"), yaml::get(topology, "kinds"));
+    let defaults = yaml::get(topology, "defaults");
+    let group = yaml::get(node, "group").as_str().map_or(&Yaml::BadValue, |group| yaml::get(groups, group));
+    let kind = [node, group, defaults].into_iter().find_map(|place| scalar(yaml::get(place, "kind")));
+    let of_kind = kind.as_deref().map_or(&Yaml::BadValue, |kind| yaml::get(kinds, kind));
+    let labelled = |place| scalar(yaml::get(yaml::get(place, "labels"), LABEL));
+    match [node, group, of_kind, defaults].into_iter().find_map(labelled) {
+        Some(label) => match label.as_str() {
+            "host" => Ok((Some(NodeKind::Host), said_by(LABEL, &label))),
+            "switch" => Ok((Some(NodeKind::Switch), said_by(LABEL, &label))),
+            _ => fail(format!("topology.nodes.{name}.labels.{LABEL}"), "must be host or switch"),
+        },
+        None => Ok(match kind {
+            Some(kind) if HOST_KINDS.contains(&kind.as_str()) => (Some(NodeKind::Host), said_by("kind", &kind)),
+            Some(kind) => (Some(NodeKind::Switch), said_by("kind", &kind)),
+            None => (None, String::new()),
+        }),
+    }
 }
 
 fn scalar(value: &Yaml) -> Option<String> {
@@ -91,7 +103,7 @@ fn scalar(value: &Yaml) -> Option<String> {
 fn endpoint(place: &str, value: &Yaml) -> Result<(String, String), FileError> {
     let parts = match value {
         Yaml::String(text) => text.split_once(':').map(|(node, port)| (node.to_owned(), port.to_owned())),
-        value => scalar(&value["node"]).zip(scalar(&value["interface"])),
+        value => scalar(yaml::get(value, "node")).zip(scalar(yaml::get(value, "interface"))),
     };
     let parts = parts.filter(|(node, port)| !node.is_empty() && !port.is_empty());
     parts.map_or_else(|| fail(place, "an endpoint is `node:interface`, or a map with `node` and `interface`"), Ok)

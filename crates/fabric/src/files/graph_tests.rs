@@ -81,9 +81,94 @@ topology:
 #[test]
 fn a_containerlab_topology() {
     let fabric = read_containerlab(CONTAINERLAB, &OPTIONS).unwrap();
-    assert_eq!(hosts(&fabric), ["client1"]);
+    assert_eq!(hosts(&fabric), ["client1", "router"]);
     assert_eq!(cables(&fabric)[0], ("client1:eth1".to_owned(), "leaf1:e1-1".to_owned()));
     assert_eq!(fabric.node(fabric.find("spine1").unwrap()).tier, 2);
+}
+
+/// What a node is taken for, with the reason.
+fn taken(fabric: &Fabric, name: &str) -> (NodeKind, String) {
+    let node = fabric.find(name).unwrap();
+    (fabric.node(node).kind, fabric.reason(node).unwrap_or_default().to_owned())
+}
+
+#[test]
+fn the_kind_of_a_containerlab_node_decides_however_many_links_it_has() {
+    let fabric = read_containerlab(CONTAINERLAB, &OPTIONS).unwrap();
+    assert_eq!(taken(&fabric, "router"), (NodeKind::Host, "kind linux".to_owned()));
+    assert_eq!(taken(&fabric, "leaf1"), (NodeKind::Switch, "kind nokia_srlinux".to_owned()), "of the defaults");
+    // Without the spine, the only way between the leaves would lead through it.
+    let routes = |fabric: &Fabric| crate::routing::Forwarding::build(fabric, crate::routing::Mode::ShortestPath);
+    assert!(routes(&fabric).is_ok());
+    let cut = CONTAINERLAB.replace("    - endpoints: [\"leaf2:e1-49\", \"spine1:e1-2\"]\n", "");
+    let cut = cut.replace(
+        "    - endpoints: [\"router:eth1\"",
+        "    - endpoints: [\"h9:eth1\", \"leaf2:e1-9\"]\n    - endpoints: [\"router:eth1\"",
+    );
+    let cut = cut.replace("    router:", "    h9: {kind: linux}\n    router:");
+    let error = routes(&read_containerlab(&cut, &OPTIONS).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("no route leads from host `h9` to host `client1`"), "{error}");
+    // A label says otherwise, at the node or where the node's settings come from.
+    let router = "router: {kind: linux}";
+    for (from, to) in [
+        (router, "router: {kind: linux, labels: {tidegate-kind: switch}}"),
+        (router, "router: {group: frr}\n  groups: {frr: {kind: linux, labels: {tidegate-kind: switch}}}"),
+        ("topology:", "topology:\n  kinds: {linux: {labels: {tidegate-kind: switch}}}"),
+    ] {
+        let clients = cut.replace("client1: {kind: linux}", "client1: {kind: linux, labels: {tidegate-kind: host}}");
+        let text = clients.replace("h9: {kind: linux}", "h9: {kind: k8s-kind}").replace(from, to);
+        let fabric = read_containerlab(&text, &OPTIONS).unwrap();
+        assert_eq!(hosts(&fabric), ["client1", "h9"], "{to}");
+        assert_eq!(taken(&fabric, "router").1, "tidegate-kind switch");
+        assert!(routes(&fabric).is_ok());
+    }
+    let wrong = CONTAINERLAB.replace("router: {kind: linux}", "router: {labels: {tidegate-kind: router}}");
+    let error = read_containerlab(&wrong, &OPTIONS).unwrap_err().to_string();
+    assert!(error.contains("topology.nodes.router.labels.tidegate-kind: must be host or switch"), "{error}");
+    let all = CONTAINERLAB.replace("nokia_srlinux", "linux").replace("ceos", "linux");
+    let error = read_containerlab(&all, &OPTIONS).unwrap_err().to_string();
+    assert!(error.contains("all are hosts by their kind") && error.contains("tidegate-kind: switch"), "{error}");
+}
+
+#[test]
+fn groups_and_merge_keys_give_containerlab_nodes_their_kind() {
+    let text = "x: &srl {kind: nokia_srlinux}\ntopology:\n  groups: {clients: {kind: linux}}\n  nodes:\n    \
+                leaf1: {<<: *srl}\n    a: {group: clients}\n    b: {group: clients}\n  links:\n    \
+                - {endpoints: [\"a:e1\", \"leaf1:e1\"]}\n    - {endpoints: [\"b:e1\", \"leaf1:e2\"]}\n";
+    let fabric = read_containerlab(text, &OPTIONS).unwrap();
+    assert_eq!(hosts(&fabric), ["a", "b"]);
+    assert_eq!(taken(&fabric, "leaf1").1, "kind nokia_srlinux");
+}
+
+/// Two uplinks make nobody a switch: in a plain graph by the name, in a table of neighbours by the type.
+#[test]
+fn hosts_with_several_links_stay_hosts_in_every_format() {
+    let csv = "StartDevice,StartPort,EndDevice,EndPort\nserver-1,p1,tor1,E0\nserver-1,p2,tor2,E0\nserver-2,p1,tor1,E4\n\
+               server-2,p2,tor2,E4\nleaf,E0,tor1,E8\nleaf,E4,tor2,E8\n";
+    let json = "{\"nodes\":[{\"id\":\"h1\"},{\"id\":\"h2\"},{\"id\":\"a\"},{\"id\":\"b\"}],\"links\":[{\"source\":\"h1\",\"target\":\"a\"},\
+                {\"source\":\"h1\",\"target\":\"b\"},{\"source\":\"h2\",\"target\":\"a\"},{\"source\":\"a\",\"target\":\"b\"}]}";
+    let sonic = TOR1.replace(
+        "\"Ethernet0\": {\"name\": \"srv1\", \"port\": \"eth0\"}",
+        "\"Ethernet0\": {\"name\": \"store\", \"port\": \"eth0\"}, \"Ethernet4\": {\"name\": \"store\", \"port\": \"eth1\"}",
+    );
+    let sonic = sonic.replace("\"srv1\": {\"type\": \"Server\"}", "\"store\": {\"type\": \"StorageServer\"}");
+    for (text, expected, why) in [
+        (csv, vec!["server-1", "server-2"], "named like a host"),
+        (json, vec!["h1", "h2"], "named like a host"),
+        (&sonic, vec!["store"], "type StorageServer"),
+    ] {
+        let fabric = read("x", text, &OPTIONS).unwrap();
+        assert_eq!(hosts(&fabric), expected, "{text}");
+        let host = fabric.hosts()[0];
+        assert!(fabric.ports(host).len() == 2 && !fabric.node(host).forwards());
+        assert_eq!(fabric.reason(host), Some(why));
+    }
+    // Where all are called so, names tell nothing.
+    let ring = "StartDevice,StartPort,EndDevice,EndPort\nh1,a,h2,b\nh2,a,h3,b\nh3,a,h1,b\nh3,c,h4,a\n";
+    let fabric = read("x", ring, &OPTIONS).unwrap();
+    assert_eq!(hosts(&fabric), ["h4"]);
+    assert_eq!(taken(&fabric, "h4").1, "has one link, and no node is called a host");
+    assert_eq!(taken(&fabric, "h1").1, "nothing says that it is a host");
 }
 
 const TOR1: &str = r#"{

@@ -5,7 +5,7 @@
 //! `targetport` of an edge, the standard's own words.
 
 use super::FileError;
-use super::plain::{Options, Plain, PlainNode, fail, kind_of};
+use super::plain::{Options, Plain, PlainNode, fail, kind_of, said_by};
 use super::text::spec_of;
 use crate::Fabric;
 use roxmltree::{Document, Node};
@@ -70,16 +70,17 @@ pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileErro
         let data = data(node);
         let label = data.get("label").filter(|label| !shared.contains(*label));
         let name = data.get("name").or(label).cloned().unwrap_or_else(|| id.to_owned());
-        let kind = ["kind", "type", "role"].iter().find_map(|&key| data.get(key));
+        let said = ["kind", "type", "role"].iter().find_map(|&key| Some((key, data.get(key)?)));
         // The Zoo's `type` of a node says how its place on the map was found, not what it is.
-        let kind = kind.filter(|kind| !kind.contains(' ')).map(|kind| kind_of(kind));
+        let said = said.filter(|(_, word)| !word.contains(' '));
+        let (kind, why) = said.map_or((None, String::new()), |(key, word)| (Some(kind_of(word)), said_by(key, word)));
         let tier = match data.get("tier").map(|text| text.parse::<u8>()) {
             None => None,
             Some(Ok(tier)) => Some(tier),
             Some(Err(_)) => return fail(format!("{place}.tier"), "must be 0..255"),
         };
         let relay = data.get("relay").is_some_and(|text| text.eq_ignore_ascii_case("true"));
-        if !plain.add(PlainNode { id: id.to_owned(), name, kind, tier, relay }) {
+        if !plain.add(PlainNode { id: id.to_owned(), name, kind, why, tier, relay }) {
             return fail(place, format!("the id `{id}` stands twice"));
         }
     }

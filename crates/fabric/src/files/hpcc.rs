@@ -93,9 +93,11 @@ pub fn read_hpcc(content: &str) -> Result<Fabric, FileError> {
     let mut builder = FabricBuilder::new("file");
     for (id, &switch) in is_switch.iter().enumerate() {
         if switch {
-            builder.add_switch(format!("s{id}"), 1);
+            let node = builder.add_switch(format!("s{id}"), 1);
+            builder.because(node, "among the ids of switches");
         } else {
-            builder.add_host(format!("h{id}"));
+            let node = builder.add_host(format!("h{id}"));
+            builder.because(node, "not among the ids of switches");
         }
     }
     for read in 0..header.links {

@@ -154,6 +154,8 @@ fn build(nodes: u64, pod_size: u64, tiers: &[Tier]) -> Result<Fabric, FileError>
         let down = above.unwrap_or(below);
         LinkSpec::new(Rate::from_gbps(down.speed_gbps), Time::from_ns(down.link_latency_ns) + Time::from_ps(halves))
     };
+    hosts.iter().for_each(|&host| builder.because(host, "one of `Nodes`"));
+    tor_nodes.iter().chain(&agg_nodes).for_each(|&node| builder.because(node, "made of a `Tier`"));
     for (index, &host) in hosts.iter().enumerate() {
         builder.connect(host, tor_nodes[index / tor.radix_down as usize], spec(tor, None));
     }
@@ -173,6 +175,7 @@ fn build(nodes: u64, pod_size: u64, tiers: &[Tier]) -> Result<Fabric, FileError>
             return fail(core.line, format!("Radix_Down {}: {needed} links come up from the pods", core.radix_down));
         }
         let core_nodes: Vec<NodeId> = (0..cores).map(|i| builder.add_switch(format!("core{i}"), 3)).collect();
+        core_nodes.iter().for_each(|&node| builder.because(node, "made of a `Tier`"));
         for (index, &agg_node) in agg_nodes.iter().enumerate() {
             let position = index as u64 % aggs_per_pod;
             for up in 0..ups {

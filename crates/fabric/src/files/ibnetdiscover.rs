@@ -80,7 +80,9 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
             let comment = rest.split_once('#').map_or("", |(_, comment)| comment);
             let description = quoted(comment).map_or(id, |(name, _)| name.trim());
             let kind = if text.starts_with("Switch") { NodeKind::Switch } else { NodeKind::Host };
-            let node = PlainNode { id: id.to_owned(), name: id.to_owned(), kind: Some(kind), ..PlainNode::default() };
+            let why = format!("a block `{}`", text.split_whitespace().next().unwrap_or_default());
+            let kind = Some(kind);
+            let node = PlainNode { id: id.to_owned(), name: id.to_owned(), kind, why, ..PlainNode::default() };
             if !plain.add(node) {
                 return fail(line, format!("the node `{}` stands twice", shown(id)));
             }

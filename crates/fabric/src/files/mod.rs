@@ -13,7 +13,8 @@
 //!
 //! Every reader checks the fabric it made: what it returns is a network. Formats that are plain graphs leave things
 //! open: what is a host, how fast a link is ([`Options`]). What is a host, in this order: what the file says; a name
-//! like `h7`, `host-3`, `server1` on a node with one link; every node with one link; hosts put on each switch.
+//! like `h7`, `host-3`, `server1`; every node with one link; hosts put on each switch. A host with several links stays
+//! a host, through which nothing passes. [`Fabric::reason`] says which it was.
 
 mod config_db;
 mod containerlab;
@@ -25,6 +26,7 @@ mod link_csv;
 mod node_link;
 mod plain;
 mod text;
+mod yaml;
 
 pub use config_db::{read_config_db, write_config_db};
 pub use containerlab::{read_containerlab, write_containerlab};

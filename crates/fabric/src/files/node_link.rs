@@ -6,11 +6,12 @@
 //! ```
 //!
 //! `links` may be called `edges`; an id may be a text or a number. Optional per node: `name` (else the id), `kind`,
-//! `type` or `role` (`host`, `server`, `endpoint` or `nic` is a host, anything else a switch), `tier`, `relay`; per
+//! `type` or `role` (`host`, `server`, `client`, `compute`, `endpoint`, `nic` or `hca` is a host, anything else a
+//! switch), `tier`, `relay`; per
 //! link: `rate`, `delay`, `loss`, `bit_error_rate`, and the names of its ports, `source_port` and `target_port`. A
 //! directed graph is refused. What a file leaves open is guessed as [`files`](super) says.
 
-use super::plain::{Options, Plain, PlainNode, fail, kind_of};
+use super::plain::{Options, Plain, PlainNode, fail, kind_of, said_by};
 use super::{FileError, ports_follow_links};
 use crate::{Fabric, LinkSpec, NodeId, NodeKind};
 use serde_json::{Map, Value, json};
@@ -38,8 +39,10 @@ fn identity(value: Option<&Value>) -> Option<String> {
     }
 }
 
-fn kind_in(node: &Map<String, Value>) -> Option<NodeKind> {
-    ["kind", "type", "role"].iter().find_map(|&key| node.get(key)?.as_str()).map(kind_of)
+/// What the node is, and the words that say so.
+fn kind_in(node: &Map<String, Value>) -> (Option<NodeKind>, String) {
+    let said = ["kind", "type", "role"].iter().find_map(|&key| Some((key, node.get(key)?.as_str()?)));
+    said.map_or((None, String::new()), |(key, word)| (Some(kind_of(word)), said_by(key, word)))
 }
 
 /// Reads a graph.
@@ -68,7 +71,7 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
             return fail(place, "has no `id`: a text or a number that links refer to");
         };
         let name = identity(node.get("name")).unwrap_or_else(|| id.clone());
-        let kind = kind_in(node);
+        let (kind, why) = kind_in(node);
         let tier = match node.get("tier") {
             None => None,
             Some(value) => Some(value.as_u64().and_then(|tier| u8::try_from(tier).ok()).ok_or_else(|| {
@@ -80,7 +83,7 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
             Some(Value::Bool(true)) if kind == Some(NodeKind::Host) => true,
             Some(_) => return fail(format!("{place}.relay"), "must be true or false, and true only at a host"),
         };
-        if !plain.add(PlainNode { id: id.clone(), name, kind, tier, relay }) {
+        if !plain.add(PlainNode { id: id.clone(), name, kind, why, tier, relay }) {
             return fail(place, format!("the id `{id}` stands twice"));
         }
     }

@@ -3,15 +3,20 @@
 //! What is a host, in this order:
 //!
 //! 1. what the file says;
-//! 2. without it, a name like `h7`, `host-3`, `server1`, `srv2`: such a word, then digits, and one link;
+//! 2. without it, a name like `h7`, `host-3`, `server1`, `srv2`: such a word, then digits. How many links it has does not
+//!    matter: a host with several stays one, and nothing passes through it. Where all nodes are called so, names say
+//!    nothing;
 //! 3. if that finds no host at all, every node with one link is one;
 //! 4. if there is still none, each switch gets [`Options::hosts_per_switch`] hosts.
+//!
+//! [`Fabric::reason`] says for each node which of these it was.
 //!
 //! Ports number from 0 in the order of the links in the file; where the file names ports, the names are kept
 //! ([`Fabric::port_name`]). Without tiers for all switches, the height of each is its distance to the nearest
 //! host.
 
 use super::FileError;
+use super::text::shown;
 use crate::{Fabric, FabricBuilder, LinkSpec, Node, NodeId, NodeKind};
 use std::collections::HashMap;
 
@@ -31,6 +36,8 @@ pub(crate) struct PlainNode {
     pub id: String,
     pub name: String,
     pub kind: Option<NodeKind>,
+    /// Where the kind comes from, in the file's words: "kind linux".
+    pub why: String,
     pub tier: Option<u8>,
     pub relay: bool,
 }
@@ -55,6 +62,16 @@ pub(crate) fn fail_line<T>(line: usize, message: impl Into<String>) -> Result<T,
 }
 
 impl Plain {
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether the file says of every node that it is one of these.
+    pub fn all_are(&self, kind: NodeKind) -> bool {
+        self.nodes.iter().all(|node| node.kind == Some(kind))
+    }
+
     /// Adds a node; false if the id stands already.
     pub fn add(&mut self, node: PlainNode) -> bool {
         let id = NodeId(self.nodes.len() as u32);
@@ -96,12 +113,16 @@ impl Plain {
         for node in &self.nodes {
             let is_host = node.kind == Some(NodeKind::Host);
             tiers_given &= is_host || node.tier.is_some();
-            builder.add(Node {
+            let id = builder.add(Node {
                 name: node.name.clone(),
                 kind: node.kind.unwrap_or(NodeKind::Switch),
                 tier: if is_host { 0 } else { node.tier.unwrap_or(1) },
                 relay: node.relay,
             });
+            match node.kind {
+                Some(_) => builder.because(id, node.why.clone()),
+                None => builder.because(id, "nothing says that it is a host"),
+            }
         }
         for (a, a_port, b, b_port, spec) in &self.links {
             let link = builder.connect(*a, *b, *spec);
@@ -120,20 +141,37 @@ impl Plain {
     fn choose_hosts(&self, builder: &mut FabricBuilder, options: &Options) -> Result<(), FileError> {
         let ids = || (0..self.nodes.len() as u32).map(NodeId);
         let of = |id: NodeId| &self.nodes[id.index()];
-        let open: Vec<NodeId> = ids().filter(|&id| of(id).kind.is_none() && builder.degree(id) == 1).collect();
-        let by_name: Vec<NodeId> = open.iter().copied().filter(|&id| named_like_a_host(&of(id).name)).collect();
+        let open: Vec<NodeId> = ids().filter(|&id| of(id).kind.is_none()).collect();
+        let mut by_name = open.clone();
+        by_name.retain(|&id| builder.degree(id) > 0 && named_like_a_host(&of(id).name));
+        if by_name.len() == self.nodes.len() {
+            by_name.clear();
+        }
         let has_hosts = !by_name.is_empty() || self.nodes.iter().any(|node| node.kind == Some(NodeKind::Host));
-        let chosen = if has_hosts { by_name } else { open };
-        chosen.iter().for_each(|&id| builder.make_host(id));
+        let (chosen, why) = match has_hosts {
+            true => (by_name, "named like a host"),
+            false => (
+                open.into_iter().filter(|&id| builder.degree(id) == 1).collect(),
+                "has one link, and no node is called a host",
+            ),
+        };
+        for &id in &chosen {
+            builder.make_host(id);
+            builder.because(id, why);
+        }
         if has_hosts || !chosen.is_empty() {
             return Ok(());
         }
         if options.hosts_per_switch == 0 {
             return fail("nodes", "none is a host: say which are, or ask for hosts on each switch");
         }
+        if !builder.has_room(self.nodes.len() as u64 * u64::from(options.hosts_per_switch)) {
+            return Ok(());
+        }
         for switch in ids() {
             for number in 1..=options.hosts_per_switch {
                 let host = builder.add_host(format!("{}-h{number}", of(switch).name));
+                builder.because(host, "put on each switch, since the file has none");
                 builder.connect(host, switch, options.link);
             }
         }
@@ -141,10 +179,18 @@ impl Plain {
     }
 }
 
+/// What a file may call a host; any other kind is a switch.
+const HOST_WORDS: [&str; 7] = ["host", "server", "endpoint", "nic", "client", "compute", "hca"];
+
 /// A kind, type or role in the words of the field.
 pub(crate) fn kind_of(text: &str) -> NodeKind {
-    let host = ["host", "server", "endpoint", "nic"].iter().any(|word| text.eq_ignore_ascii_case(word));
+    let host = HOST_WORDS.iter().any(|word| text.eq_ignore_ascii_case(word));
     if host { NodeKind::Host } else { NodeKind::Switch }
+}
+
+/// Why a node is what it is, where an attribute of the file says so: `kind linux`.
+pub(crate) fn said_by(key: &str, word: &str) -> String {
+    format!("{key} {}", shown(word))
 }
 
 fn named_like_a_host(name: &str) -> bool {

@@ -1,8 +1,10 @@
-//! A fabric for people: a summary as a table or JSON, and a drawing.
+//! A fabric for people: a summary as a table or JSON, its nodes by name, and a drawing.
 
 mod layout;
+mod nodes;
 mod summary;
 mod svg;
 
+pub use nodes::{ListedEnd, ListedLink, ListedNode, link_list, names, node_list};
 pub use summary::{LinkGroup, PathCount, Summary, TierSummary, summary};
 pub use svg::svg;
