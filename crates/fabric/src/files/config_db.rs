@@ -127,7 +127,6 @@ fn own_name(ports_of: &BTreeMap<&str, &Object>, node: &str, port: &str) -> Resul
     }
 }
 
-
 /// What a neighbour of this type is: `Server` and its kin are hosts, what has a tier is a switch.
 fn role_of(kind: &str) -> Option<NodeKind> {
     match kind.to_ascii_lowercase().ends_with("server") {

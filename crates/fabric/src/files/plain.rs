@@ -17,6 +17,7 @@
 
 use super::FileError;
 use super::text::shown;
+use crate::names::visible;
 use crate::{Fabric, FabricBuilder, LinkSpec, Node, NodeId, NodeKind};
 use std::collections::HashMap;
 
@@ -190,7 +191,7 @@ pub(crate) fn kind_of(text: &str) -> NodeKind {
 
 /// Why a node is what it is, where an attribute of the file says so: `kind linux`.
 pub(crate) fn said_by(key: &str, word: &str) -> String {
-    format!("{key} {}", shown(word))
+    format!("{key} {}", visible(&shown(word)))
 }
 
 fn named_like_a_host(name: &str) -> bool {
