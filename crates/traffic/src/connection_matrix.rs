@@ -12,11 +12,13 @@
 //!
 //! What a trigger does when a flow activates it: `oneshot` starts all its flows at the first activation; `multishot`
 //! starts one more at each, in the order of the file; `barrier` starts all at the `count`-th (without a count, when all
-//! have activated it). A flow without `size` has no end. `prio` is the class of its frames.
+//! have activated it). A flow without `size`, or of size 0, has no end, as in htsim. A start may have decimals; it is
+//! rounded to the picosecond. `prio` is the class of its frames. `msg` numbers the messages of one connection, which may
+//! share an `id`; each is a flow of its own here. A `failure` is refused: which links fail is said in the scenario.
 
 use crate::lines::{FileError, Lines, Problem, not_number};
-use crate::{ENDLESS, Flow, FlowFileOptions, FlowWarning, Load, PlanBuilder, Start, TrafficError, When};
-use std::collections::BTreeMap;
+use crate::{ENDLESS, Flow, FlowFileOptions, FlowWarning, Load, PlanBuilder, Start, TrafficError, When, decimal};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 use units::Time;
 
@@ -47,6 +49,15 @@ enum Kind {
     Barrier(Option<u64>),
 }
 
+/// What else a flow says of itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct Names {
+    id: Option<u64>,
+    message: Option<u64>,
+    /// The start was finer than a picosecond.
+    rounded: bool,
+}
+
 /// The parts of a flow that refer to triggers.
 #[derive(Clone, Copy, Debug)]
 struct Refers {
@@ -67,8 +78,11 @@ struct Trigger {
     line: u64,
 }
 
+/// Of all triggers of a file together: a gigabyte of them.
+const MAX_NOTIFICATIONS: u64 = 1 << 26;
+
 const CONNECTION: &str = "<src>-><dst> [id <i>] [start <ps>] [trigger <t>] [size <bytes>] [send_done_trigger <t>] \
-                          [recv_done_trigger <t>] [prio <p>]";
+                          [recv_done_trigger <t>] [prio <p>] [msg <m>]";
 const TRIGGER: &str = "trigger id <t> oneshot | multishot | barrier [count <n>]";
 
 /// Reads a connection matrix. `file` names it in errors; of the options, `default_class` holds where a flow has no
@@ -86,7 +100,8 @@ pub fn read_connection_matrix(
     let mut lines = Lines::new(reader, file);
     let mut promised = None;
     let (mut flows, mut refers) = (Vec::new(), Vec::new());
-    let mut ids: BTreeMap<u64, u64> = BTreeMap::new();
+    // Flows by id and message.
+    let mut ids: BTreeSet<(u64, Option<u64>)> = BTreeSet::new();
     let mut triggers: BTreeMap<u64, Trigger> = BTreeMap::new();
     let mut warnings = Vec::new();
     // Owned: what is wrong with a line is said by the reader that it would otherwise borrow.
@@ -105,18 +120,28 @@ pub fn read_connection_matrix(
                     None => Ok(()),
                 }
             }),
-            ["failure", ..] => {
-                if warnings.is_empty() {
-                    warnings.push(FlowWarning::Failures { line: number });
-                }
-                Ok(())
-            }
+            ["failure", ..] => Err(Problem::Failure),
             [pair, rest @ ..] if pair.contains("->") => {
-                connection(pair, rest, default_class, options).and_then(|(flow, refer, id)| {
+                connection(pair, rest, default_class, options).and_then(|(flow, refer, names)| {
+                    let Names { id, message, rounded } = names;
                     if let Some(id) = id
-                        && ids.insert(id, number).is_some()
+                        && !ids.insert((id, message))
                     {
-                        return Err(Problem::Trigger(format!("the flow id {id} stands twice")));
+                        let message = message.map_or(String::new(), |message| format!(" with message {message}"));
+                        return Err(Problem::Trigger(format!("the flow id {id}{message} stands twice")));
+                    }
+                    // Once each.
+                    let mut warn = |warning: FlowWarning| {
+                        let kind = std::mem::discriminant(&warning);
+                        if !warnings.iter().any(|known| std::mem::discriminant(known) == kind) {
+                            warnings.push(warning);
+                        }
+                    };
+                    if message.is_some() {
+                        warn(FlowWarning::Messages { line: number });
+                    }
+                    if rounded {
+                        warn(FlowWarning::Rounded { line: number });
                     }
                     flows.push(flow);
                     refers.push(Refers { line: number, ..refer });
@@ -146,6 +171,13 @@ pub fn read_connection_matrix(
                 trigger.sources.push((flow, when));
             }
         }
+    }
+    // Every flow behind a trigger listens to every flow before it.
+    let pairs = triggers.values().map(|trigger| trigger.sources.len() as u64 * trigger.targets.len() as u64);
+    let (pairs, limit) = (pairs.fold(0, u64::saturating_add), MAX_NOTIFICATIONS);
+    if pairs > limit {
+        let why = format!("the triggers of this file make {pairs} notifications, more than the {limit} that fit");
+        return Err(lines.error(Problem::Trigger(why)));
     }
     let mut edges = Vec::new();
     for (id, trigger) in &triggers {
@@ -235,7 +267,7 @@ fn connection(
     words: &[&str],
     default_class: u8,
     options: &FlowFileOptions,
-) -> Result<(Flow, Refers, Option<u64>), Problem> {
+) -> Result<(Flow, Refers, Names), Problem> {
     let host = |text: &str| {
         let id = number_of(text, "a host id")?;
         let known = u32::try_from(id).ok().filter(|id| *id < options.hosts);
@@ -246,25 +278,29 @@ fn connection(
     if src == dst {
         return Err(Problem::ToItself(src));
     }
-    let (mut size_bytes, mut start, mut class, mut id) = (ENDLESS, None, default_class, None);
+    let (mut size_bytes, mut start, mut class, mut names) = (ENDLESS, None, default_class, Names::default());
     let mut refer = Refers { line: 0, waits: None, sent: None, delivered: None };
     let mut words = words.chunks_exact(2);
     for pair in words.by_ref() {
         let (key, text) = (pair[0], pair[1]);
         match key {
-            "id" => id = Some(number_of(text, "a flow id")?),
+            "id" => names.id = Some(number_of(text, "a flow id")?),
+            "msg" => names.message = Some(number_of(text, "the number of a message")?),
             "start" => {
-                let at = Time::from_ps(number_of(text, "a start in picoseconds")?);
+                let (ps, exact) = decimal::parse(text, 0).ok_or_else(|| not_number(text, "a start in picoseconds"))?;
+                let at = Time::from_ps(ps);
+                names.rounded = !exact;
                 if at < options.time_origin {
                     return Err(Problem::BeforeOrigin(options.time_origin));
                 }
                 start = Some(at - options.time_origin);
             }
             "size" => {
-                size_bytes = number_of(text, "a size in bytes")?;
-                if size_bytes == 0 || size_bytes == ENDLESS {
-                    return Err(not_number(text, "a size of at least 1 byte"));
-                }
+                size_bytes = match number_of(text, "a size in bytes")? {
+                    0 => ENDLESS,
+                    ENDLESS => return Err(not_number(text, "a size in bytes")),
+                    bytes => bytes,
+                };
             }
             "prio" => {
                 let known = text.parse().ok().filter(|class| *class < 8u8);
@@ -293,7 +329,7 @@ fn connection(
     };
     let (traffic, dst_port) = (options.traffic, options.default_dst_port);
     let flow = Flow { src, dst, size_bytes, start, class, traffic, dst_port, path: None, load: Load::Transport };
-    Ok((flow, refer, id))
+    Ok((flow, refer, names))
 }
 
 #[cfg(test)]
@@ -311,7 +347,7 @@ mod tests {
     const CHAIN: &str = "Nodes 16\nConnections 5\nTriggers 2\n\
         0->13 id 1 start 0 size 5000000000 send_done_trigger 1\n4->13 id 2 start 500 size 2000 recv_done_trigger 1 prio 6\n\
         13->0 id 3 trigger 1 size 4096 send_done_trigger 2\n13->1 id 4 trigger 1 size 4096\n2->3 trigger 2\n\
-        trigger id 1 KIND\ntrigger id 2 oneshot\nfailure switch_type TOR switch_id 0 link_id 1\n";
+        trigger id 1 KIND\ntrigger id 2 oneshot\n";
 
     #[test]
     fn flows_and_triggers() {
@@ -332,12 +368,46 @@ mod tests {
         let edges = [(0, When::Sent, 2), (1, When::Delivered, 2), (0, When::Sent, 3), (1, When::Delivered, 3)];
         assert_eq!(matrix.edges[..4], edges);
         assert_eq!(matrix.edges[4..], [(2, When::Sent, 4)]);
-        assert_eq!(matrix.warnings, [FlowWarning::Failures { line: 11 }]);
+        assert_eq!(matrix.warnings, []);
         assert_eq!(waits(&read(&CHAIN.replace("KIND", "oneshot")).unwrap()), [0, 0, 1, 1, 1], "the first starts both");
         assert_eq!(waits(&read(&CHAIN.replace("KIND", "multishot")).unwrap()), [0, 0, 1, 2, 1], "one at each");
         let mut builder = PlanBuilder::new();
         replay_connection_matrix(matrix, &mut builder).unwrap();
         assert_eq!(builder.build(16).unwrap().notifications.len(), 5);
+    }
+
+    /// htsim reads starts as floats, and writes them so.
+    #[test]
+    fn starts_may_have_decimals() {
+        let text =
+            "Nodes 4\nConnections 3\n0->1 start 10.000000 size 5\n1->2 start 1.5e3 size 5\n2->3 start 2.7 size 5\n";
+        let matrix = read(text).unwrap();
+        let starts: Vec<Start> = matrix.flows.iter().map(|flow| flow.start).collect();
+        assert_eq!(starts, [10, 1500, 3].map(|ps| Start::At(Time::from_ps(ps))));
+        assert_eq!(matrix.warnings, [FlowWarning::Rounded { line: 5 }]);
+    }
+
+    #[test]
+    fn a_size_of_zero_is_endless_and_messages_share_an_id() {
+        let text = "Nodes 4\nConnections 3\n0->1 id 1 msg 1 start 0 size 0\n0->1 id 1 msg 2 start 0 size 9\n\
+                    0->1 id 2 start 0\n";
+        let matrix = read(text).unwrap();
+        let sizes: Vec<u64> = matrix.flows.iter().map(|flow| flow.size_bytes).collect();
+        assert_eq!(sizes, [ENDLESS, 9, ENDLESS]);
+        assert_eq!(matrix.warnings, [FlowWarning::Messages { line: 3 }]);
+        let error = read(&text.replace("msg 2", "msg 1")).unwrap_err();
+        assert!(error.contains("x.cm:4: the flow id 1 with message 1 stands twice"), "{error}");
+    }
+
+    /// A hundred thousand flows behind one trigger and as many before it: ten billion notifications of 3 MB of text.
+    #[test]
+    fn triggers_that_multiply_are_refused_before_they_do() {
+        let mut text = String::from("Nodes 16\nConnections 200000\ntrigger id 1 oneshot\n");
+        for _ in 0..100_000 {
+            text += "0->1 start 0 size 1 send_done_trigger 1\n2->3 trigger 1 size 1\n";
+        }
+        let error = read(&text).unwrap_err();
+        assert!(error.contains("make 10000000000 notifications, more than the"), "{error}");
     }
 
     #[test]
@@ -352,7 +422,10 @@ mod tests {
             ("id 4", "id 3", "x.cm:7: the flow id 3 stands twice"),
             ("4->13", "4->16", "x.cm:5: host 16 does not exist"),
             ("4->13", "4->4", "x.cm:5: host 4 sends to itself"),
-            ("size 2000 ", "size 0 ", "x.cm:5: `0` is not a size"),
+            ("size 2000 ", "size -1 ", "x.cm:5: `-1` is not a size"),
+            ("size 2000 ", "size 18446744073709551615 ", "is not a size in bytes"),
+            ("start 500", "start 1e30", "x.cm:5: `1e30` is not a start in picoseconds"),
+            ("trigger id 2 oneshot", "failure switch_type TOR switch_id 0 link_id 1", "x.cm:10: a link that fails"),
             ("start 500", "strat 500", "x.cm:5: `strat` is no part of a connection"),
             ("prio 6", "prio", "x.cm:5: `prio` has no value"),
             ("trigger 1 size", "start 7 trigger 1 size", "x.cm:6: a flow has a start or a trigger"),

@@ -47,8 +47,8 @@ pub enum FlowWarning {
         /// The first line that starts before its predecessor.
         line: u64,
     },
-    /// A connection matrix lists links that fail, which a flow file has no say in.
-    Failures {
+    /// A connection matrix numbers the messages of its connections.
+    Messages {
         /// The first such line.
         line: u64,
     },
@@ -70,8 +70,11 @@ impl fmt::Display for FlowWarning {
             FlowWarning::Unsorted { line } => {
                 write!(f, "line {line} starts before the line above it: flows were sorted by start")
             }
-            FlowWarning::Failures { line } => {
-                write!(f, "line {line} lets a link fail: that was not applied, write [[fail]] for it")
+            FlowWarning::Messages { line } => {
+                write!(
+                    f,
+                    "line {line} is a message of a connection: each starts as a flow of its own, with a window of its own"
+                )
             }
             FlowWarning::Rounded { line } => {
                 write!(f, "line {line} has a start finer than a picosecond: such starts were rounded")

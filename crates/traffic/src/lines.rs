@@ -87,6 +87,12 @@ pub enum Problem {
     /// A file without a line of data.
     #[error("the file is empty: expected {0}")]
     Empty(&'static str),
+    /// A link that fails, in a file of flows.
+    #[error(
+        "a link that fails: a file of flows does not say so here; take the line out and write [[fail]] in the scenario, \
+         with link = [\"tor0\", \"agg1\"] and at = \"0ps\""
+    )]
+    Failure,
     /// Something about flows that wait for each other, in words.
     #[error("{0}")]
     Trigger(String),
