@@ -7,6 +7,7 @@ use clap::{Arg, ArgMatches, Command};
 use fabric::files::{self, FileError, Format, Options};
 use fabric::{Fabric, FabricError, LinkSpec, NodeId};
 use model::parameters::{Buffer, FlowControl, Setup};
+use protocols::reaction::Reaction;
 use scenario::{Scenario, ScenarioErrors, keys};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -73,6 +74,26 @@ impl FabricFlags {
             return Err(Failure::input(message, "write one of --length 300m and --delay 1500ns"));
         }
         Ok((self.values.contains_key("link.rate") && delay > Time::ZERO).then_some(LinkSpec { delay, ..link }))
+    }
+}
+
+impl FabricFlags {
+    /// With cables that take `delay`, where a kind of fabric or a file leaves their delay open.
+    ///
+    /// # Errors
+    /// If flags say the delay of a link already.
+    pub fn with_cables(&self, source: &str, delay: Time) -> Result<FabricFlags, Failure> {
+        if let Some(key) = self.values.keys().find(|key| key.ends_with("delay")) {
+            let flag =
+                if key == "link.delay" { "delay".to_owned() } else { key.replace("link.", "").replace('.', "-") };
+            let message = format!("--length and --{flag} both say how long cables are");
+            return Err(Failure::input(message, "write one of them"));
+        }
+        let mut with = self.clone();
+        if !source.ends_with(".toml") {
+            with.values.insert("link.delay".to_owned(), format!("{}ps", delay.as_ps()));
+        }
+        Ok(with)
     }
 }
 
@@ -157,6 +178,10 @@ pub struct Switches {
     pub buffer: Option<Bytes>,
     /// Lossless classes, 1 to 8: those of PFC or credits; else 1, since nothing else tells classes apart.
     pub lossless_classes: u8,
+    /// The largest frame that its traffic makes.
+    pub mtu: Bytes,
+    /// How soon neighbours stop, where PAUSE or PFC stops them.
+    pub reaction: Option<Reaction>,
     /// Those that take no part in flow control, ascending.
     pub outside: Vec<NodeId>,
 }
@@ -171,7 +196,9 @@ impl Switches {
             FlowControl::Pfc(_) | FlowControl::Credit(_) => setup.switch.flow_control.lossless().count_ones() as u8,
             _ => 1,
         };
-        Switches { buffer, lossless_classes, outside: setup.outside.clone() }
+        let mtu = Bytes(setup.host.mtu_bytes.into());
+        let reaction = setup.switch.flow_control.reaction();
+        Switches { buffer, lossless_classes, mtu, reaction, outside: setup.outside.clone() }
     }
 }
 

@@ -60,7 +60,7 @@ kind = "simple"
 lower = 0.25
 upper = 0.5
 expiry = "20ms"
-reaction = 3840
+reaction = "3840 bit times"
 "#;
 
 const CREDITS: &str = r#"
@@ -139,9 +139,9 @@ fn agreements() {
         // The pair of the other entry, by another name.
         (r#"from = "H2""#,      r#"from = 0"#,         r#"to = 2"#, &["have an agreement already", "one for a pair"]),
     ]);
-    let agreement = "reaction = 3840\n\n[[agreement]]\nfrom = \"H1\"\nto = \"H3\"\nrate = \"1Mbps\"";
+    let agreement = "reaction = \"3840 bit times\"\n\n[[agreement]]\nfrom = \"H1\"\nto = \"H3\"\nrate = \"1Mbps\"";
     let said = &["only FLORAX knows agreed rates", "\"florax\""];
-    refused("only-florax", SIMPLE, &[("reaction = 3840", agreement, "[[agreement]]", said)]);
+    refused("only-florax", SIMPLE, &[("reaction = \"3840 bit times\"", agreement, "[[agreement]]", said)]);
 }
 
 #[test]
@@ -212,9 +212,11 @@ fn times_of_outputs() {
     #[rustfmt::skip]
     refused("simple", SIMPLE, &[
         // 65535 quanta of 512 bits.
-        (r#"expiry = "20ms""#, r#"expiry = "34ms""#, "", &["65535 quanta", "write 33.55392ms or less"]),
+        (r#"expiry = "20ms""#, r#"expiry = "34ms""#, "", &["65535 quanta", "or 33.55392ms or less"]),
         (r#"expiry = "20ms""#, r#"expiry = "0s""#,   "", &["must be above zero"]),
-        ("reaction = 3840",    "reaction = -1",      "", &["from 0 to 100000000"]),
+        (r#"reaction = "3840 bit times""#, "reaction = 3840", "", &["has no unit", r#"write "standard""#]),
+        (r#"reaction = "3840 bit times""#, r#"reaction = "-1ns""#, "", &["negative", r#"write "standard""#]),
+        (r#"reaction = "3840 bit times""#, r#"reaction = "2s""#, "", &["more than a second"]),
         ("upper = 0.5",        "upper = 0.2",        "lower = 0.25", &["not below `upper` = 0.2"]),
     ]);
 }

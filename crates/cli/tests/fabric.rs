@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Scratch, example, run};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const FAT_TREE: [&str; 6] = ["--k", "4", "--rate", "100Gbps", "--delay", "500ns"];
 
@@ -209,11 +209,18 @@ fn headroom_of_a_link_and_of_a_fabric() {
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     let told: Value = serde_json::from_str(&ran.out).unwrap();
     let port = &told["switches"][0]["ports"][0];
-    // 2 d C = 37,500 bytes, 84 of the call, 480 of reaction, 3 x 1538 (and a byte of rounding).
-    assert_eq!((&port["delay_ps"], &port["headroom_bytes"]), (&Value::from(1_500_000), &Value::from(42_679)));
-    assert_eq!(port["headroom_without_frames_bytes"], 42_679 - 3 * 1538);
+    // 2 d C = 37,500 bytes, 84 of the call, 394 quanta of reaction, 1538 of a frame: 64,338, of which 1518 of each 1538 are
+    // stored, 63,502; and two frames.
+    assert_eq!((&port["delay_ps"], &port["headroom_bytes"]), (&Value::from(1_500_000), &Value::from(66_538)));
+    assert_eq!(port["headroom_without_frames_bytes"], 66_538 - 3 * 1518);
+    let terms = json!({
+        "cable": 37_500, "pause_frames": 84, "reaction": 25_216, "mac_phy": 0, "gearbox": 0, "held_back": 1_538,
+        "overhead": -836, "whole_frames": 3_036, "cell_waste": 0, "rounding": 0, "sum": 66_538,
+    });
+    assert_eq!((&port["headroom_terms"], &port["reaction_ps"]), (&terms, &Value::from(2_017_280)));
+    assert!(port.get("sonic_terms").is_none());
     assert_eq!(port["credits_bytes"], 37_500 + 1 + 84 + 3 * 1538 + 1518);
-    assert_eq!(told["switches"][0]["headroom_bytes"], 32 * 42_679);
+    assert_eq!(told["switches"][0]["headroom_bytes"], 32 * 66_538);
 
     let fabric = [["fabric", "headroom", "fat-tree"].as_slice(), &FAT_TREE].concat();
     let fits = run(&fabric);
@@ -232,6 +239,9 @@ fn headroom_of_a_link_and_of_a_fabric() {
 
     for (wrong, what) in [
         (&["fabric", "headroom"][..], "its rate, and its length or delay"),
+        (&["fabric", "headroom", "--rate", "1Gbps", "--length", "3m", "--reaction", "3840"], "has no unit"),
+        (&["fabric", "headroom", "--rate", "1Gbps", "--length", "3m", "--mtu", "20B"], "64 to 65535 bytes"),
+        (&["fabric", "headroom", "--rate", "1Gbps", "--length", "3m", "--cell", "0B"], "1 to 65535 bytes"),
         (&["fabric", "headroom", "--rate", "1Gbps", "--length", "300"], "a length like 300m or 10km"),
         (&["fabric", "headroom", "--rate", "1Gbps", "--delay", "0ns"], "a link takes time"),
         (&["fabric", "headroom", "--rate", "1Gbps", "--delay", "1us", "--length", "3m"], "say the same"),
@@ -241,4 +251,54 @@ fn headroom_of_a_link_and_of_a_fabric() {
         assert_eq!(ran.code, Some(2), "{wrong:?}");
         assert!(ran.err.contains(what), "{wrong:?}: {}", ran.err);
     }
+}
+
+/// Every term, with its source, and what SONiC's formula has instead.
+#[test]
+fn headroom_says_what_it_is_made_of() {
+    let link = ["fabric", "headroom", "--rate", "400Gbps", "--length", "300m"];
+    let told = run(&link).out;
+    for line in [
+        "cable, there and back                         150,000  2 x 1.5us at 400Gbps",
+        "reaction of the neighbour                      57,920  905 quanta of 512 bits: IEEE 802.3, 31B.3.7",
+        "MAC and PHY here                                    0  none stated: --mac-phy",
+        "sum                                           235,202",
+    ] {
+        assert!(told.contains(line), "{line} is missing in:\n{told}");
+    }
+    let more = ["--mac-phy", "8192 bit times", "--gearbox", "100ns", "--cell", "144B", "--small-packets", "100"];
+    let told = run(&[&link[..], &more, &["--reaction", "60 quanta"]].concat()).out;
+    for line in ["1,024  16 quanta: --mac-phy", "10,000  100ns: --gearbox", "3,840  60 quanta, as stated", "cells of 144 B, 100 %"] {
+        assert!(told.contains(line), "{line} is missing in:\n{told}");
+    }
+    // By hand, as in `sonic.rs`: 9216 + (9216 + 147964 + 57920) is 225281 less a fraction, 220 KiB.
+    let told = run(&[&link[..], &["--sonic"]].concat()).out;
+    for line in ["150,000      147,965  198,000,000 m/s", "57,920 more", "235,202      225,280  9,922 less than here"] {
+        assert!(told.contains(line), "{line} is missing in:\n{told}");
+    }
+    let json: Value = serde_json::from_str(&run(&[&link[..], &["--sonic", "--json"]].concat()).out).unwrap();
+    assert_eq!(json["switches"][0]["ports"][0]["sonic_terms"]["sum"], 220 * 1024);
+}
+
+/// `--length` says how long every cable of a fabric is; a scenario's frames and reaction are those of its headroom.
+#[test]
+fn headroom_of_a_fabric_with_cables_of_a_length_and_of_a_scenario() {
+    let leaf_spine = ["fabric", "headroom", "leaf-spine", "--leaves", "2", "--spines", "1", "--hosts-per-leaf", "2"];
+    let with = |more: &[&str]| run(&[&leaf_spine[..], &["--rate", "100Gbps"], more].concat());
+    let by_length = with(&["--length", "300m"]);
+    assert_eq!((by_length.code, &by_length.out), (Some(0), &with(&["--delay", "1500ns"]).out), "{}", by_length.err);
+    for delay in ["--delay", "--edge-delay"] {
+        let both = with(&["--length", "300m", delay, "1us"]);
+        assert!(both.code == Some(2) && both.err.contains(&format!("--length and {delay} both say")), "{}", both.err);
+    }
+
+    let scenario = example("partial-pfc.toml");
+    let told = |more: &[&str]| run(&[&["fabric", "headroom", scenario.as_str()][..], more].concat()).out;
+    assert!(told(&[]).contains("frames up to 1.062KB, the standard's reaction"), "{}", told(&[]));
+    assert!(told(&["--mtu", "9100B"]).contains("frames up to 9.1KB"));
+    assert!(told(&["--length", "1km"]).contains("headroom at 25Gbps and 5us"));
+    let set = Scratch::new("headroom-reaction");
+    let text = std::fs::read_to_string(&scenario).unwrap().replace("xoff = \"50KB\"", "xoff = \"50KB\", reaction = \"1us\"");
+    let path = set.file("reaction.toml", &text);
+    assert!(run(&["fabric", "headroom", &path]).out.contains("3,125  1us, as stated"));
 }

@@ -9,9 +9,10 @@ use fabric::generate::TierLinks;
 use fabric::routing::{Forwarding, Mode, PathTable};
 use model::parameters::*;
 use model::{Simulation, Unwatched};
+use protocols::reaction::Reaction;
 use protocols::transport::TransportParameters;
 use traffic::{DatagramSource, Entry, Pairs, Pattern, PlanBuilder, Process, Workload};
-use units::{Rate, Time};
+use units::{LinkTime, Rate, Time};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,7 +36,7 @@ fn main() {
         xon_offset_bytes: 3000,
         headroom_bytes: None,
         quanta: 65535,
-        reaction_bit_times: 3840,
+        reaction: Reaction::Stated(LinkTime::BitTimes(3_840)),
         watchdog: None,
     };
     let setup = Setup {

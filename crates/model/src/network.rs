@@ -1,7 +1,7 @@
 //! What all nodes of a run share and never change: routes, traffic, parameters.
 
 use crate::parameters::{
-    CLASSES, FlowControl, HostParameters, Overload, Pin, Reroute, Spread, SwitchParameters, TagRules, headroom_bytes,
+    CLASSES, FlowControl, HostParameters, Overload, Pin, Reroute, Spread, SwitchParameters, TagRules,
 };
 use crate::trace::{Numbering, Selection};
 use fabric::routing::{Forwarding, PathTable, select};
@@ -186,10 +186,10 @@ impl Network {
                 parameters.on_link(link.rate, link.delay, u64::from(self.host.mtu_bytes)).0
             }
             FlowControl::Pause(parameters) | FlowControl::Pfc(parameters) => {
-                parameters.headroom_bytes.unwrap_or_else(|| {
-                    let mtu = u64::from(self.host.mtu_bytes);
-                    headroom_bytes(link.rate, link.delay, mtu, parameters.reaction_bit_times)
-                })
+                let used = self.classes.iter().fold(0, |used, &class| used | 1 << class);
+                let control = &self.switch.flow_control;
+                let computed = || control.computed_headroom(link.rate, link.delay, self.host.mtu_bytes, used);
+                parameters.headroom_bytes.or_else(|| computed().map(|headroom| headroom.bytes)).unwrap_or(0)
             }
             _ => 0,
         }

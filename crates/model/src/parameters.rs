@@ -5,7 +5,9 @@ use fabric::{Fabric, NodeId, PortIndex};
 use protocols::cbfc;
 use protocols::florax::GuardParameters;
 use protocols::halve::OnBounce;
+use protocols::headroom::{Conditions, Headroom};
 use protocols::pabo::BounceParameters;
+use protocols::reaction::Reaction;
 use protocols::transport::TransportParameters;
 use protocols::trim::TrimParameters;
 use protocols::trimming::{Control, ControlParameters};
@@ -85,11 +87,8 @@ pub enum FlowControl {
     /// The output decides, by destination; as above.
     Destination(GuardParameters),
     /// The output decides, and stops whole ports by 802.3x; as above.
-    Simple(GuardParameters, ReactionBitTimes),
+    Simple(GuardParameters, Reaction),
 }
-
-/// From the arrival of a pause to its effect, in bit times of the link.
-pub type ReactionBitTimes = u64;
 
 /// An agreed rate (service level) of one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,12 +119,29 @@ impl FlowControl {
     }
 
     /// From the arrival of a PAUSE or PFC frame to its effect, where there are such.
-    pub fn reaction_bit_times(&self) -> Option<u64> {
+    pub fn reaction(&self) -> Option<Reaction> {
         match self {
-            FlowControl::Pause(parameters) | FlowControl::Pfc(parameters) => Some(parameters.reaction_bit_times),
+            FlowControl::Pause(parameters) | FlowControl::Pfc(parameters) => Some(parameters.reaction),
             FlowControl::Simple(_, reaction) => Some(*reaction),
             _ => None,
         }
+    }
+
+    /// Lossless accounts of a port whose pause frames may leave together, where `used` has a bit for each class in use: one
+    /// of 802.3x, one for each lossless class of PFC.
+    pub fn pausing_accounts(&self, used: u8) -> u64 {
+        match self {
+            FlowControl::Pause(_) | FlowControl::Simple(..) => 1,
+            FlowControl::Pfc(parameters) => u64::from((parameters.classes & used).count_ones()),
+            _ => 0,
+        }
+    }
+
+    /// Headroom of a lossless account of a port on a link of `rate` and `delay`, as computed from what neighbours may take
+    /// to stop; `None` where nobody is stopped by PAUSE or PFC.
+    pub fn computed_headroom(&self, rate: Rate, delay: Time, mtu_bytes: u16, used: u8) -> Option<Headroom> {
+        let conditions = Conditions::new(mtu_bytes.into(), self.reaction()?, self.pausing_accounts(used));
+        Some(Headroom::of(rate, delay, &conditions))
     }
 
     /// The parameters of credits.
@@ -162,13 +178,12 @@ pub struct PauseParameters {
     /// An ingress account this much below XOFF, or empty, sends XON.
     pub xon_offset_bytes: u64,
     /// Room of each lossless account beyond XOFF, for what is still on its way; `None` computes it per
-    /// port (see [`headroom_bytes`]).
+    /// port (see [`FlowControl::computed_headroom`]).
     pub headroom_bytes: Option<u64>,
     /// How long a pause lasts unless renewed, in units of 512 bit times of the link, 1 to 65535.
     pub quanta: u16,
-    /// From the arrival of a pause to its effect, in bit times of the link (802.1Qbb annex O allows 3840
-    /// to 10GBASE-R and 614.4 ns in general).
-    pub reaction_bit_times: u64,
+    /// From the arrival of a pause to its effect, and what computed headroom reserves for that.
+    pub reaction: Reaction,
     /// What ends pauses that last too long, at switches.
     pub watchdog: Option<WatchdogParameters>,
 }
@@ -193,18 +208,6 @@ impl CreditParameters {
         let credits = self.credits_bytes.unwrap_or_else(|| cbfc::sufficient_credits(rate, delay, mtu_bytes, update));
         (credits, update)
     }
-}
-
-/// Bytes that may still arrive at an ingress port after it decided to send XOFF over a link of `rate` and
-/// one-way `delay`: a frame of its own that it has just begun to send holds the pause frame back, the
-/// pause frame travels, the sender finishes the frame that it has begun and reacts, and what it sent
-/// travels back. A frame leaves the account when its transmission *starts*, so one more frame may
-/// already be counted (802.1Qbb annex O).
-pub fn headroom_bytes(rate: Rate, delay: Time, mtu_bytes: u64, reaction_bit_times: u64) -> u64 {
-    let overhead = units::WIRE_OVERHEAD_BYTES;
-    let round_trip = rate.bytes_in(delay * 2) + 1;
-    let pause = u64::from(protocols::frame::MIN_FRAME_BYTES) + overhead;
-    round_trip + pause + reaction_bit_times.div_ceil(8) + 3 * (mtu_bytes + overhead)
 }
 
 /// What becomes of a frame that finds no room.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  ingress account > XOFF  --- pause(quanta) ---->  PauseState: blocked from (heard + reaction)
-//!          |  renewed at half the quanta            until the quanta expire ...
+//!          |  renewed at half the quanta            until the quanta expire, which count from when it was heard ...
 //!  account <= XON          --- pause(0) --------->  ... or the resume takes effect
 //! ```
 //!
@@ -60,21 +60,21 @@ const XON: Parameter = Parameter {
 const HEADROOM: Parameter = Parameter {
     key: "headroom",
     default: "auto",
-    meaning: "room per lossless account for what arrives after XOFF; auto is 2 x delay x rate + reaction + 3 MTU \
-              + the pause frame",
-    source: "802.1Qbb annex O; one MTU more, since a frame leaves the account when its transmission starts",
+    meaning: "room per lossless account for what arrives after XOFF; auto is what comes in 2 x delay + reaction + \
+              the pause frames + a frame in their way, and 2 MTU",
+    source: "802.1Qbb annex O; one MTU more, since the frame that passes XOFF counts against it",
 };
 const QUANTA: Parameter = Parameter {
     key: "quanta",
     default: "65535",
-    meaning: "length of a pause in units of 512 bit times, 1 to 65535; renewed at half time",
+    meaning: "length of a pause in units of 512 bit times from its reception, 1 to 65535; renewed at half time",
     source: "IEEE 802.3 annex 31B.2",
 };
-const REACTION: Parameter = Parameter {
+pub(crate) const REACTION: Parameter = Parameter {
     key: "reaction",
-    default: "3840",
-    meaning: "bit times from hearing a pause to obeying it",
-    source: "choice of this project, of the order that 802.3 annex 31B.3.7 and 802.1Qbb annex O allow",
+    default: "standard",
+    meaning: "from hearing a pause to obeying it: standard, or a time, 3840 bit times, 60 quanta",
+    source: "IEEE 802.3 annex 31B.3.7: by rate, what it allows at most",
 };
 
 /// How long `quanta` units of 512 bit times last on a link of `rate`.
@@ -120,8 +120,8 @@ impl IngressAccount {
 struct Heard {
     effect: Time,
     classes: u8,
-    /// Zero resumes.
-    span: Time,
+    /// `None` resumes.
+    until: Option<Time>,
 }
 
 /// What an egress port that obeys remembers: from when to when each class is stopped.
@@ -145,10 +145,12 @@ pub struct PauseState {
 
 impl PauseState {
     /// A pause (`span` positive) or resume (`span` zero) for the `classes` whose bits are set is heard at
-    /// `now`; it takes effect `reaction` later, which is the same for every call.
+    /// `now`; it takes effect `reaction` later, which is the same for every call. The span counts from `now` (IEEE 802.3,
+    /// annex 31B.3.3: the timer is set when the frame is received), so what is no longer than the reaction stops nobody.
     pub fn hear(&mut self, now: Time, classes: u8, span: Time, reaction: Time) {
         self.settle(now);
-        self.pending.push(Heard { effect: now + reaction, classes, span });
+        let until = (span > Time::ZERO).then(|| now.saturating_add(span));
+        self.pending.push(Heard { effect: now.saturating_add(reaction), classes, until });
     }
 
     /// The classes that may not start a frame at `now`, a bit each.
@@ -168,23 +170,30 @@ impl PauseState {
 
     /// Brings into effect what was heard early enough, and ends the stops whose time is over.
     fn settle(&mut self, now: Time) {
-        while let Some(&Heard { effect, classes, span }) = self.pending.first().filter(|heard| heard.effect <= now) {
+        while let Some(&Heard { effect, classes, until }) = self.pending.first().filter(|heard| heard.effect <= now) {
             self.pending.remove(0);
             self.expire(effect);
             for class in (0..8).filter(|class| classes & 1 << class != 0) {
                 let running = self.stopped & 1 << class != 0;
-                if span == Time::ZERO {
-                    if running {
+                match until {
+                    None if running => {
                         self.resumed += 1;
                         self.end(class, effect);
                     }
-                } else {
-                    if !running {
-                        self.begun += 1;
-                        self.from[class] = effect;
+                    Some(until) if until > effect => {
+                        if !running {
+                            self.begun += 1;
+                            self.from[class] = effect;
+                        }
+                        self.stopped |= 1 << class;
+                        self.until[class] = until;
                     }
-                    self.stopped |= 1 << class;
-                    self.until[class] = effect.saturating_add(span);
+                    // It ran out before it was obeyed, and so did what it renews.
+                    Some(_) if running => {
+                        self.expiries += 1;
+                        self.end(class, effect);
+                    }
+                    _ => {}
                 }
             }
         }
@@ -284,15 +293,32 @@ mod tests {
         hear(&mut state, 100, 0b1000, 1000);
         assert_eq!(state.blocked(Time::from_ns(137)), 0);
         assert_eq!(state.blocked(Time::from_ns(138)), 0b1000);
-        assert_eq!(state.ask_again_at(0xff), Time::from_ns(1138));
+        assert_eq!(state.ask_again_at(0xff), Time::from_ns(1100));
         assert_eq!(state.stopped_since(3), Some(Time::from_ns(138)));
-        assert_eq!(state.blocked(Time::from_ns(1137)), 0b1000);
-        assert_eq!(state.blocked(Time::from_ns(1138)), 0);
-        assert_eq!(state.stopped_time(Time::from_ns(2000), 3), Time::from_us(1));
+        assert_eq!(state.blocked(Time::from_ns(1099)), 0b1000);
+        assert_eq!(state.blocked(Time::from_ns(1100)), 0);
+        assert_eq!(state.stopped_time(Time::from_ns(2000), 3), Time::from_ns(962));
         assert_eq!(
             (state.longest_stop(Time::from_ns(2000)), state.counts(Time::from_ns(2000))),
-            (Time::from_us(1), (1, 0, 1, 0))
+            (Time::from_ns(962), (1, 0, 1, 0))
         );
+    }
+
+    /// Quanta count from the reception of the frame (IEEE 802.3, annex 31B): a pause as short as the reaction stops nobody.
+    #[test]
+    fn quanta_count_from_reception() {
+        let mut state = PauseState::default();
+        hear(&mut state, 100, 1, REACTION_NS);
+        assert_eq!([137, 138, 139].map(|ns| state.blocked(Time::from_ns(ns))), [0; 3]);
+        assert_eq!(state.counts(Time::from_ns(200)), (0, 0, 0, 0));
+        hear(&mut state, 300, 1, REACTION_NS + 1);
+        assert_eq!([337, 338, 339].map(|ns| state.blocked(Time::from_ns(ns))), [0, 1, 0]);
+        assert_eq!(state.counts(Time::from_ns(400)), (1, 0, 1, 0));
+        // The last call decides: a short one ends a long one early.
+        hear(&mut state, 500, 1, 1000);
+        hear(&mut state, 600, 1, 10);
+        assert_eq!([637, 638].map(|ns| state.blocked(Time::from_ns(ns))), [1, 0]);
+        assert_eq!(state.counts(Time::from_ns(700)), (2, 0, 2, 0));
     }
 
     /// A port that has nothing to send never asks whether it may: what it heard counts all the same.
@@ -317,8 +343,8 @@ mod tests {
         hear(&mut state, 600, 0b10, 0);
         assert_eq!(state.blocked(Time::from_ns(637)), 0b11);
         assert_eq!(state.blocked(Time::from_ns(638)), 0b01);
-        assert_eq!(state.blocked(Time::from_ns(1537)), 0b01);
-        assert_eq!(state.blocked(Time::from_ns(1538)), 0);
+        assert_eq!(state.blocked(Time::from_ns(1499)), 0b01);
+        assert_eq!(state.blocked(Time::from_ns(1500)), 0);
         // A resume before the pause took effect cancels it.
         hear(&mut state, 2000, 0b1, 1000);
         hear(&mut state, 2010, 0b1, 0);
@@ -338,7 +364,7 @@ mod tests {
                 if now == next_command {
                     let span = if stream.below(2) == 0 { 0 } else { 1 + stream.below(300) };
                     hear(&mut state, now, 1, span);
-                    commands.push((now + REACTION_NS, now + REACTION_NS + span));
+                    commands.push((now + REACTION_NS, now + span));
                     next_command = now + 1 + stream.below(200);
                 }
                 let decided = commands.iter().rev().find(|c| c.0 <= now);

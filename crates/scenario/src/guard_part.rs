@@ -1,16 +1,19 @@
 //! Flow control that the output decides: FLORAX, backpressure by destination, 802.3x by output; agreed rates.
 
 use crate::fabric_part::HostName;
+use crate::partial_part::Reach;
 use crate::scenario::Parts;
 use crate::section::{Context, Section, positive, quantity, share};
+use crate::switch_part::reaction;
 use crate::traffic_lower::{Ground, host_rate};
 use crate::traffic_part;
-use fabric::Fabric;
+use fabric::NodeId;
 use model::parameters::{Agreement, Buffer, FlowControl, Overload, QueueLimit};
 use protocols::florax::{GuardParameters, Whom};
 use protocols::pause::quanta_time;
+use protocols::reaction::Reaction;
 use std::collections::BTreeSet;
-use units::{Rate, Time};
+use units::{Bytes, Rate, Time};
 
 /// An agreed rate, hosts by name.
 #[derive(Clone, Debug)]
@@ -34,7 +37,11 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
     } else {
         (upper, Some(0.0))
     };
-    let (burst_gap, expiry) = (table.read("burst_gap", positive), table.read("expiry", positive));
+    let burst_gap = table.read("burst_gap", positive);
+    let expiry = table.read("expiry", |value| match value.text().as_deref() {
+        Some("auto") if kind == "simple" => Ok((None, "auto".to_owned())),
+        _ => positive(value).map(|(time, text)| (Some(time), text)),
+    });
     let grace = if florax {
         table.read("grace", |value| match value.text().as_deref() {
             Some("auto") => Ok((None, "auto".to_owned())),
@@ -44,7 +51,7 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
         Some(None)
     };
     let flows = if kind == "simple" { Some(1) } else { table.whole("flows", 1..=u64::from(u32::MAX)) };
-    let reaction = if kind == "simple" { table.whole("reaction", 0..=100_000_000) } else { Some(0) };
+    let reaction = if kind == "simple" { table.read("reaction", reaction) } else { Some(Reaction::Standard) };
     let limit = match *buffer? {
         Buffer::PerQueue { limit: QueueLimit::Packets(most) } => u64::from(most),
         Buffer::PerQueue { limit: QueueLimit::Bytes(most) } => most,
@@ -79,7 +86,9 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
         max_upper: part(max_upper, limit),
         raise: part(raise?, part(upper, limit)),
         burst_gap: burst_gap?,
-        expiry: expiry?,
+        // Without a time the longest that a switch can say, told again while it must last.
+        expiry: expiry?.unwrap_or(Time::MAX),
+        renewed: expiry? == None,
         grace: grace?,
         flows: flows? as u32,
     };
@@ -142,7 +151,8 @@ pub(crate) fn lower(
 }
 
 /// What only the other parts together tell.
-pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric) {
+pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_bytes: u16, used: u8) {
+    let fabric = reach.fabric;
     let control = &parts.switch.flow_control;
     let Some(guard) = control.guard() else { return };
     if parts.switch.overload != Overload::Drop {
@@ -152,10 +162,42 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric) {
     if let FlowControl::Simple(..) = control {
         let fastest = fabric.links().iter().map(|link| link.rate).max().unwrap_or(Rate::MIN);
         let longest = quanta_time(u16::MAX, fastest);
-        if guard.expiry > longest {
+        if guard.expiry > longest && !guard.renewed {
             let message =
                 format!("no pause lasts {} on a link of {fastest}: the field holds 65535 quanta", guard.expiry);
-            context.fail("switch.flow_control.expiry", message, Some(format!("write {longest} or less")));
+            context.fail("switch.flow_control.expiry", message, Some(format!("write \"auto\", or {longest} or less")));
         }
+        room_above_upper(context, parts, reach, mtu_bytes, used);
+    }
+}
+
+/// Whether what neighbours may send before they stop finds room above the threshold of every output.
+fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_bytes: u16, used: u8) {
+    let (control, fabric) = (&parts.switch.flow_control, reach.fabric);
+    let (Some(guard), Buffer::PerQueue { limit }) = (control.guard(), &parts.switch.buffer) else { return };
+    let (room, in_unit): (u64, fn(u64, u64) -> u64) = match *limit {
+        QueueLimit::Packets(most) => (u64::from(most) - guard.upper, |bytes, mtu| bytes.div_ceil(mtu)),
+        QueueLimit::Bytes(most) => (most - guard.upper, |bytes, _| bytes),
+    };
+    let needs = |switch: NodeId| {
+        let links = fabric.ports(switch).iter().map(|port| fabric.link(port.link));
+        let computed = links.filter_map(|link| control.computed_headroom(link.rate, link.delay, mtu_bytes, used));
+        let each: Vec<u64> = computed.map(|headroom| in_unit(headroom.bytes, mtu_bytes.into())).collect();
+        // All but the port itself feed an output; the one that feeds least says what that is at most.
+        (each.iter().sum::<u64>() - each.iter().min().copied().unwrap_or(0), switch)
+    };
+    let most = reach.switches().map(needs).reduce(|most, next| if next.0 > most.0 { next } else { most });
+    if let Some((needed, switch)) = most.filter(|most| most.0 > room) {
+        let amount = |amount: u64| match limit {
+            QueueLimit::Packets(_) => format!("{amount} packets"),
+            QueueLimit::Bytes(_) => Bytes(amount).to_string(),
+        };
+        let message = format!(
+            "above `upper` a port has room for {}, and the neighbours of `{}` may send {} before they stop: frames may be lost",
+            amount(room),
+            fabric.name(switch),
+            amount(needed),
+        );
+        context.warn("switch.flow_control.upper", message);
     }
 }

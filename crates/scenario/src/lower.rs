@@ -18,7 +18,6 @@ use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, NodeKind};
 use model::parameters::{
     Buffer, FlowControl, HostParameters, Marking, PauseParameters, PauseStorm, Reroute, Setup, Stopping, Threshold,
-    headroom_bytes,
 };
 use protocols::roce::control::ControlParameters;
 use protocols::transport::TransportParameters;
@@ -118,12 +117,11 @@ fn check_headroom(
     let Some(pause) = control.pause() else { return };
     let fabric = reach.fabric;
     // A switch keeps accounts for the lossless classes that are in use, or for whole ports.
-    let accounts = match control {
-        FlowControl::Pfc(parameters) => u64::from((parameters.classes & used).count_ones()),
-        _ => 1,
+    let accounts = control.pausing_accounts(used);
+    let PauseParameters { headroom_bytes: given, .. } = *pause;
+    let needed = |link: &fabric::Link| {
+        control.computed_headroom(link.rate, link.delay, mtu_bytes, used).map_or(0, |headroom| headroom.bytes)
     };
-    let PauseParameters { reaction_bit_times, headroom_bytes: given, .. } = *pause;
-    let needed = |link: &fabric::Link| headroom_bytes(link.rate, link.delay, mtu_bytes.into(), reaction_bit_times);
     let largest = reach.links().map(needed).max().unwrap_or(0);
     derived.push(("headroom of the longest link".to_owned(), Bytes(largest).to_string()));
     if let Some(given) = given
@@ -387,7 +385,7 @@ impl Scenario {
         credits::check(context, reach, &parts.switch, mtu, used, &mut derived);
         overload_part::check(context, parts, &fabric, used);
         trim_part::check(context, parts, &fabric, plan.as_ref().map_or_else(entries, classes_in_use), mtu);
-        guard_part::check(context, parts, &fabric);
+        guard_part::check(context, parts, reach, mtu, used);
         let plan = plan?;
         if parts.routing.mode == RoutingMode::Explicit {
             let pathless = plan.flows.iter().find(|flow| flow.path.is_none()).map(|flow| flow.traffic);

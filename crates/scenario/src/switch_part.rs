@@ -10,8 +10,15 @@ use model::parameters::{
     Buffer, CLASSES, CreditParameters, FlowControl, MarkAt, Marking, PauseParameters, QueueLimit, Scheduler,
     SwitchParameters, Threshold,
 };
+use protocols::reaction::Reaction;
 use protocols::watchdog::{Action, WatchdogParameters};
 use units::{Bytes, Time};
+
+/// How soon a neighbour stops: `"standard"` or a time, also in bit times or quanta.
+pub(crate) fn reaction(value: &Value) -> Read<Reaction> {
+    let right = "write \"standard\", a time like \"500ns\", or \"3840 bit times\"";
+    quantity(value, "a reaction time").map_err(|(message, _)| (message, Some(right.to_owned())))
+}
 
 /// The alpha of `xoff = "auto"`.
 const AUTO_XOFF: Threshold = Threshold::Dynamic { alpha: (1, 8) };
@@ -260,14 +267,14 @@ fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<P
         _ => quantity::<Bytes>(value, "a size").map(|(bytes, text)| (Some(bytes.get()), text)),
     });
     let quanta = table.whole("quanta", 1..=65_535);
-    let reaction = table.whole("reaction", 0..=100_000_000);
+    let reaction = table.read("reaction", reaction);
     Some(PauseParameters {
         classes: classes?,
         xoff: xoff?,
         xon_offset_bytes: xon?,
         headroom_bytes: headroom?,
         quanta: quanta? as u16,
-        reaction_bit_times: reaction?,
+        reaction: reaction?,
         watchdog: None,
     })
 }

@@ -227,17 +227,18 @@ fn flows_and_sizes_from_files() {
 
 #[test]
 fn a_buffer_smaller_than_its_headroom() {
-    // 4 ports, each 12500 B of round trip + 1, 84 B of pause, 480 B of reaction, 3 frames of 1082 B.
+    // 4 ports: 12500 B of round trip, 84 B of pause, 25216 B of reaction and a frame of 1082 B on the wire are 38882, of which
+    // 1062 of each 1082 are stored, 38164; and two frames.
     assert_eq!(
         wrong("\"16MB\"", "\"60KB\""),
-        "dir/test.toml:10:10: the buffer of 60KB is smaller than its headroom: switch `S1` needs 65.244KB for 4 ports and 1 lossless class\n  help: write switch.buffer = \"81.556KB\" or more"
+        "dir/test.toml:10:10: the buffer of 60KB is smaller than its headroom: switch `S1` needs 161.152KB for 4 ports and 1 lossless class\n  help: write switch.buffer = \"201.441KB\" or more"
     );
     // Another mistake does not hide it, and lossless classes that nobody uses take nothing.
     let text = GOOD.replace("\"16MB\"", "\"60KB\"").replace("fan_in = 8", "fan_in = 80");
     assert_eq!(lower(&text, &[]).unwrap_err().matches("dir/test.toml").count(), 2);
-    assert!(lower(&GOOD.replace("\"16MB\"", "\"70KB\"").replace("[3]", "[3, 4]"), &[]).is_ok());
+    assert!(lower(&GOOD.replace("\"16MB\"", "\"170KB\"").replace("[3]", "[3, 4]"), &[]).is_ok());
     assert!(
-        lower(&GOOD.replace("\"16MB\"", "\"70KB\"").replace("[3]", "[3, 4]"), &[("host.reply_class", "4")]).is_err()
+        lower(&GOOD.replace("\"16MB\"", "\"170KB\"").replace("[3]", "[3, 4]"), &[("host.reply_class", "4")]).is_err()
     );
 }
 
@@ -538,4 +539,47 @@ fn what_is_no_toml() {
     assert!(error.starts_with("dir/test.toml:6:"), "{error}");
     assert!(error.contains("not valid TOML"), "{error}");
     assert!(wrong("k = 4", "k = 4\nk = 6").contains("duplicate"), "{}", wrong("k = 4", "k = 4\nk = 6"));
+}
+
+/// How soon neighbours stop: by the standard unless a scenario says a time. A number without a unit was bit times once.
+#[test]
+fn reaction_is_standard_or_a_stated_time() {
+    let with = |rest: &str| lower(&GOOD.replace("priorities = [3]", &format!("priorities = [3]{rest}")), &[]);
+    let headroom = |rest: &str| {
+        let derived = with(rest).unwrap().derived;
+        derived.iter().find(|line| line.0 == "headroom of the longest link").unwrap().1.clone()
+    };
+    // 12500 + 84 + 25216 + 1082 on the wire; and with 480 in place of the reaction, and with none.
+    assert_eq!(headroom(""), "40.288KB");
+    assert_eq!(headroom(", reaction = \"standard\""), headroom(""));
+    assert_eq!(headroom(", reaction = \"3840 bit times\""), "16.009KB");
+    assert_eq!(headroom(", reaction = \"38.4ns\""), "16.009KB");
+    assert_eq!(headroom(", reaction = \"0ns\""), "15.538KB");
+    assert_eq!(with("").unwrap().hash, with(", reaction = \"standard\"").unwrap().hash);
+    let wrong = with(", reaction = 3840").unwrap_err();
+    assert!(wrong.contains("has no unit") && wrong.contains("\"3840 bit times\""), "{wrong}");
+}
+
+/// The default of simple works at any rate, and says where a port has too little room.
+#[test]
+fn simple_with_its_defaults_at_any_rate() {
+    let simple = |queue: &str, rate: &str| {
+        let text = GOOD.replace("buffer = \"16MB\"", &format!("queue = \"{queue}\"")).replace("100Gbps", rate);
+        lower(&text.replace("kind = \"pfc\", priorities = [3]", "kind = \"simple\""), &[]).unwrap()
+    };
+    for rate in ["100Mbps", "10Gbps", "100Gbps", "800Gbps"] {
+        let lowered = simple("100000 packets", rate);
+        assert!(lowered.warnings.is_empty(), "{rate}: {:?}", lowered.warnings);
+    }
+    // Each of three neighbours may send 40.288 KB, 38 packets of 1062 bytes, before it stops.
+    let warnings = simple("100 packets", "100Gbps").warnings;
+    let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+    assert_eq!(warning.key, "switch.flow_control.upper");
+    assert!(
+        warning.message.contains("room for 50 packets") && warning.message.contains("may send 114 packets"),
+        "{}",
+        warning.message
+    );
+    assert!(simple("150KB", "100Gbps").warnings[0].message.contains("may send 120.864KB"));
+    assert!(simple("250KB", "100Gbps").warnings.is_empty());
 }

@@ -10,6 +10,12 @@ pub struct ParseQuantityError {
     message: String,
 }
 
+impl ParseQuantityError {
+    pub(crate) fn new(message: String) -> ParseQuantityError {
+        ParseQuantityError { message }
+    }
+}
+
 impl fmt::Display for ParseQuantityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

@@ -75,12 +75,12 @@ impl Host {
             self.ledger.control_ignored += 1;
             return;
         }
-        let Some(reaction) = self.network.switch.flow_control.reaction_bit_times() else { return };
+        let Some(reaction) = self.network.switch.flow_control.reaction() else { return };
         let now = frame.at;
         let port = &mut self.ports[usize::from(in_port)];
         let classes = if frame.kind == Kind::Pfc { frame.entropy as u8 } else { 0xff };
         let span = quanta_time(frame.aux as u16, port.link.rate);
-        let reaction = port.link.rate.serialise(reaction.div_ceil(8));
+        let reaction = reaction.on(port.link.rate);
         port.pause.hear(now, classes, span, reaction);
         if let Some(tracer) = &mut self.tracer {
             tracer.note_heard(now, in_port, frame, reaction, span);

@@ -44,7 +44,13 @@ pub(crate) struct Guarded {
 impl Guarded {
     /// For the switch `node` of `ports` ports; `None` where flow control is of another kind.
     pub fn new(node: NodeId, network: &Network, ports: usize) -> Option<Box<Guarded>> {
-        let parameters = *network.flow_control_of(node).guard()?;
+        let mut parameters = *network.flow_control_of(node).guard()?;
+        if parameters.renewed {
+            // No more than the field of a pause can say on any of its links.
+            let links = network.fabric.ports(node).iter().map(|peer| network.fabric.link(peer.link).rate);
+            let longest = links.map(|rate| quanta_time(u16::MAX, rate)).min().unwrap_or(Time::MAX);
+            parameters.expiry = parameters.expiry.min(longest);
+        }
         let limit = match network.switch.buffer {
             Buffer::PerQueue { limit } => limit,
             Buffer::Shared { bytes, .. } => QueueLimit::Bytes(bytes),
@@ -192,6 +198,14 @@ impl Switch {
     fn call(&mut self, now: Time, egress: u16, guarded: &Guarded, calls: &[Call], window: &mut Window<'_, OnWire>) {
         let expiry = guarded.parameters.expiry;
         for &Call { port, pair, rate_bps } in calls {
+            let still_stopped = |other: usize| other != usize::from(egress) && guarded.guards[other].stops(port, now);
+            if guarded.parameters.whom == Whom::Everybody
+                && rate_bps.is_none()
+                && (0..guarded.guards.len()).any(still_stopped)
+            {
+                // A pause stops the whole port: another output, that is long too, lets it go on when it can.
+                continue;
+            }
             let frame = match (guarded.parameters.whom, rate_bps) {
                 (Whom::Everybody, None) => Frame::pause(0),
                 (Whom::Everybody, Some(_)) => Frame::pause(quanta(expiry, self.details[usize::from(port)].link.rate)),
@@ -204,6 +218,26 @@ impl Switch {
             }
             self.send_control(now, port, frame, window);
         }
+        let renews = guarded.parameters.renewed && calls.iter().any(|call| call.rate_bps.is_some());
+        if renews && self.renewals.iter().all(|renewal| renewal.1 != u32::from(egress)) {
+            self.renewals.push((now + expiry / 2, egress.into()));
+            self.set_timer_with(guarded);
+        }
+    }
+
+    /// Outputs whose stops are at half their time tell them again while they must last.
+    #[cold]
+    pub(super) fn renew_stops(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
+        let Some(mut guarded) = self.guarded.take() else { return };
+        while let Some(index) = self.renewals.iter().position(|renewal| renewal.0 <= now) {
+            let (_, egress) = self.renewals.remove(index);
+            let mut calls = std::mem::take(&mut guarded.calls);
+            guarded.guards[egress as usize].renew(&guarded.parameters, now, &mut calls);
+            self.call(now, egress as u16, &guarded, &calls, window);
+            calls.clear();
+            guarded.calls = calls;
+        }
+        self.guarded = Some(guarded);
     }
 }
 

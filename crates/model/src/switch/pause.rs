@@ -109,6 +109,9 @@ impl Switch {
         if self.renewals.iter().any(|renewal| renewal.0 <= now) && self.credited != 0 {
             return self.regrant(now, window);
         }
+        if self.guarded.is_some() {
+            return self.renew_stops(now, window);
+        }
         let Some(parameters) = self.network.switch.flow_control.pause().copied() else { return };
         // Each renewed pause comes back at the end, later than now.
         while let Some(index) = self.renewals.iter().position(|renewal| renewal.0 <= now) {
@@ -125,7 +128,7 @@ impl Switch {
     pub(super) fn on_pause(&mut self, in_port: u16, frame: &Frame) {
         self.ledger.control_heard += 1;
         let now = frame.at;
-        let Some(reaction) = self.network.flow_control_of(self.node).reaction_bit_times() else {
+        let Some(reaction) = self.network.flow_control_of(self.node).reaction() else {
             // It ends here all the same: no bridge forwards the address that it goes to (802.1Q, 8.6.3).
             self.ledger.control_ignored += 1;
             return;
@@ -133,7 +136,7 @@ impl Switch {
         let detail = &mut self.details[usize::from(in_port)];
         let classes = if frame.kind == Kind::Pfc { frame.entropy as u8 } else { 0xff };
         let span = quanta_time(frame.aux as u16, detail.link.rate);
-        let reaction = detail.link.rate.serialise(reaction.div_ceil(8));
+        let reaction = reaction.on(detail.link.rate);
         detail.pause.hear(now, classes, span, reaction);
         if let Some(tracer) = &mut self.tracer {
             tracer.note_heard(now, in_port, frame, reaction, span);
@@ -141,7 +144,7 @@ impl Switch {
         self.ports[usize::from(in_port)].alert |= alert::PAUSE;
         if let Some(watchdog) = self.network.switch.flow_control.pause().and_then(|pause| pause.watchdog) {
             let effect = now + reaction;
-            detail.watchdog.hear(classes, effect.saturating_add(span));
+            detail.watchdog.hear(classes, now.saturating_add(span).max(effect));
             let after = if span > Time::ZERO { watchdog.detect } else { watchdog.restore };
             Self::look_again(&mut self.renewals, effect.saturating_add(after), in_port);
             self.set_timer();

@@ -310,7 +310,7 @@ impl Tracer {
     pub fn note_heard(&mut self, now: Time, port: u16, frame: &Frame, reaction: Time, span: Time) {
         let from = now + reaction;
         let mut note = |class: Option<u8>| {
-            let until = from.saturating_add(span);
+            let until = now.saturating_add(span).max(from);
             let paused = TraceEvent::Paused { port, class, from, until };
             let event = if span > Time::ZERO { paused } else { TraceEvent::Resumed { port, class, from } };
             self.note_port(now, event);

@@ -5,12 +5,13 @@ use fabric::{Fabric, LinkSpec};
 use model::parameters::*;
 use model::{Simulation, Watcher};
 use protocols::florax::{GuardParameters, Whom};
+use protocols::reaction::Reaction;
 use protocols::transport::TransportParameters;
 use record::flows::FlowRecord;
 use record::summary::Summary;
 use record::trace::TraceRow;
 use traffic::{DatagramSource, Flow, Load, PlanBuilder, Process, Start};
-use units::{Rate, Time};
+use units::{LinkTime, Rate, Time};
 
 /// A link.
 pub fn link(gbps: u64, delay_ns: u64) -> LinkSpec {
@@ -62,10 +63,14 @@ pub fn guard(whom: Whom) -> GuardParameters {
         raise: 5,
         burst_gap: Time::from_us(100),
         expiry: Time::from_us(200),
+        renewed: false,
         grace: None,
         flows: 1000,
     }
 }
+
+/// Hardware that stops sooner than the standard demands: 38.4 ns at 100 Gbps.
+pub const FAST: Reaction = Reaction::Stated(LinkTime::BitTimes(3_840));
 
 /// PFC for class 3 with a fixed threshold.
 pub fn pause(xoff_bytes: u64) -> PauseParameters {
@@ -75,7 +80,7 @@ pub fn pause(xoff_bytes: u64) -> PauseParameters {
         xon_offset_bytes: 3000,
         headroom_bytes: None,
         quanta: 65535,
-        reaction_bit_times: 3840,
+        reaction: FAST,
         watchdog: None,
     }
 }

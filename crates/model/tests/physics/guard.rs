@@ -3,10 +3,11 @@
 use crate::bench::*;
 use crate::conservation::network;
 use fabric::generate::{line, single_switch};
-use fabric::{Fabric, LinkSpec};
+use fabric::{Fabric, FabricBuilder, LinkSpec};
 use model::parameters::*;
 use protocols::florax::{GuardParameters, Whom};
-use traffic::{ENDLESS, Process, Start};
+use protocols::reaction::Reaction;
+use traffic::{ENDLESS, Flow, Process, Start};
 use units::{Rate, Time};
 
 fn florax() -> FlowControl {
@@ -15,7 +16,7 @@ fn florax() -> FlowControl {
 
 fn all() -> [FlowControl; 3] {
     let by_destination = FlowControl::Destination(guard(Whom::Destinations));
-    [florax(), by_destination, FlowControl::Simple(guard(Whom::Everybody), 3840)]
+    [florax(), by_destination, FlowControl::Simple(guard(Whom::Everybody), FAST)]
 }
 
 fn packets(count: u32) -> Buffer {
@@ -186,7 +187,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
             };
             setup.switch.flow_control = match seed % 3 {
                 0 => FlowControl::Destination(guard(Whom::Destinations)),
-                1 => FlowControl::Simple(guard(Whom::Everybody), 3840),
+                1 => FlowControl::Simple(guard(Whom::Everybody), FAST),
                 _ => FlowControl::Florax(guard(Whom::Flows)),
             };
             setup.host.stopping.disobedient = if seed % 5 == 0 { vec![0] } else { Vec::new() };
@@ -209,4 +210,64 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         }
     }
     assert!(stopped > 1_000 && held > 20, "{stopped} {held}");
+}
+
+/// As long as the field of a pause can say, and told again while it must last: what `expiry = "auto"` is.
+fn lasting() -> GuardParameters {
+    GuardParameters { lower: 50, upper: 100, expiry: Time::MAX, renewed: true, ..guard(Whom::Everybody) }
+}
+
+/// Hosts of 10 or 100 Gbps send to one whose link takes a hundredth of that: at 100 Gbps no pause lasts 336 us, and a queue of
+/// 100 frames takes 1.2 ms to drain. A pause that is not told again runs out meanwhile, again and again, and frames are lost.
+#[test]
+fn simple_stops_fast_links_for_as_long_as_it_must() {
+    for gbps in [10, 100] {
+        let with = |guard: GuardParameters| {
+            let mut builder = FabricBuilder::new("fast to slow");
+            let switch = builder.add_switch("S1", 1);
+            for (host, rate) in [("H1", gbps * 1_000), ("H2", gbps * 1_000), ("H3", gbps * 10)] {
+                let host = builder.add_host(host);
+                builder.connect(host, switch, LinkSpec::new(Rate::from_mbps(rate), Time::from_ns(500)));
+            }
+            let process = Process::Constant { rate: Rate::from_gbps(gbps) };
+            let flow = |src| datagrams(src, 2, process, 1518, ENDLESS);
+            let mut setup = setup(builder.build().unwrap(), plan(3, [flow(0), flow(1)]));
+            setup.switch.buffer = packets(200);
+            setup.switch.flow_control = FlowControl::Simple(guard, Reaction::Standard);
+            setup.duration = Rate::from_gbps(gbps).serialise(1_000_000_000);
+            run(setup)
+        };
+        let told = with(lasting());
+        told.all_hold();
+        assert!(
+            told.summary.pauses.count > 0 && told.summary.backpressure.as_ref().unwrap().expiries == 0,
+            "{gbps} Gbps"
+        );
+        // Negative control: once, for as long as a pause can last.
+        let once = Rate::from_gbps(gbps).serialise(65_535 * 64);
+        let told = with(GuardParameters { expiry: once, renewed: false, ..lasting() });
+        assert!(!told.passes("lossless"), "{gbps} Gbps: {:?}", told.summary.packets.dropped);
+    }
+}
+
+/// Two outputs stop the same port: the one that drains sooner must not let it go on for the other.
+#[test]
+fn a_port_stays_stopped_for_every_output_that_stopped_it() {
+    let mut builder = FabricBuilder::new("two outputs");
+    let switch = builder.add_switch("S1", 1);
+    for (host, mbps) in [("H1", 10_000), ("H2", 5_000), ("H3", 100)] {
+        let host = builder.add_host(host);
+        builder.connect(host, switch, LinkSpec::new(Rate::from_mbps(mbps), Time::from_ns(500)));
+    }
+    let flow = |dst, mbps| Flow {
+        class: 2 + dst as u8,
+        ..datagrams(0, dst, Process::Constant { rate: Rate::from_mbps(mbps) }, 1518, ENDLESS)
+    };
+    let mut setup = setup(builder.build().unwrap(), plan(3, [flow(1, 6_000), flow(2, 4_000)]));
+    setup.switch.buffer = packets(140);
+    setup.switch.flow_control = FlowControl::Simple(lasting(), FAST);
+    setup.duration = Time::from_ms(50);
+    let told = run(setup);
+    told.all_hold();
+    assert!(told.summary.pauses.count > 3, "{:?}", told.summary.pauses);
 }

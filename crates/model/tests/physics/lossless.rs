@@ -4,6 +4,8 @@ use crate::bench::*;
 use fabric::generate::single_switch;
 use fabric::{Fabric, FabricBuilder, LinkSpec};
 use model::parameters::*;
+use protocols::headroom::{Conditions, Headroom};
+use protocols::reaction::Reaction;
 use traffic::{ENDLESS, Flow, Process, Start};
 use units::{Rate, Time};
 
@@ -35,12 +37,12 @@ const CASES: [(u64, u64, u16); 7] = [
 ];
 
 /// Loss with this headroom, in the worst of several phases of the frame that holds the pause back.
-fn loses(gbps: u64, delay_ns: u64, frame: u16, headroom: Option<u64>) -> bool {
-    let spec = link(gbps, delay_ns);
+fn loses(spec: LinkSpec, frame: u16, reaction: Reaction, headroom: Option<u64>) -> bool {
     let phase = spec.rate.serialise(u64::from(frame) + 20) / 5;
     (0..5).any(|step| {
         let mut setup = blocked(spec, frame, phase * step);
-        setup.switch.flow_control = FlowControl::Pfc(PauseParameters { headroom_bytes: headroom, ..pause(20_000) });
+        let pause = PauseParameters { headroom_bytes: headroom, reaction, ..pause(20_000) };
+        setup.switch.flow_control = FlowControl::Pfc(pause);
         let told = run(setup);
         assert!(told.passes("conservation"));
         assert!(told.summary.pauses.count > 0, "the account must fill");
@@ -51,13 +53,39 @@ fn loses(gbps: u64, delay_ns: u64, frame: u16, headroom: Option<u64>) -> bool {
 
 #[test]
 fn the_computed_headroom_loses_nothing_and_little_less_loses() {
-    for (gbps, delay_ns, frame) in CASES {
-        let computed = headroom_bytes(Rate::from_gbps(gbps), Time::from_ns(delay_ns), frame.into(), 3840);
-        assert!(!loses(gbps, delay_ns, frame, None), "{gbps} Gbps, {delay_ns} ns, {frame} B at {computed} bytes");
-        // What is stored lacks the 20 bytes that every frame costs on the wire.
-        let stored = computed * u64::from(frame) / (u64::from(frame) + 20);
-        let less = stored - 2 * u64::from(frame);
-        assert!(loses(gbps, delay_ns, frame, Some(less)), "{gbps} Gbps, {delay_ns} ns, {frame} B at {less} bytes");
+    for reaction in [FAST, Reaction::Standard] {
+        for (gbps, delay_ns, frame) in CASES {
+            let spec = link(gbps, delay_ns);
+            let computed = Headroom::of(spec.rate, spec.delay, &Conditions::new(frame.into(), reaction, 1)).bytes;
+            let told = format!("{gbps} Gbps, {delay_ns} ns, {frame} B, {reaction}");
+            assert!(!loses(spec, frame, reaction, None), "{told} at {computed} bytes");
+            let less = computed - 2 * u64::from(frame);
+            assert!(loses(spec, frame, reaction, Some(less)), "{told} at {less} bytes");
+        }
+    }
+}
+
+/// Bisected: of the worst case, headroom that loses nothing, in whole frames. The formula is at least that, and at most two
+/// frames more, from 10 m to 10 km.
+#[test]
+fn the_formula_is_within_two_frames_of_the_least_headroom_that_loses_nothing() {
+    for gbps in [10, 100, 400] {
+        for metres in [10, 100, 1_000, 10_000] {
+            for mtu in [1_500u64, 9_100] {
+                let spec = link(gbps, 5 * metres);
+                let formula = Headroom::of(spec.rate, spec.delay, &Conditions::new(mtu, Reaction::Standard, 1)).bytes;
+                let lossless = |frames: u64| !loses(spec, mtu as u16, Reaction::Standard, Some(frames * mtu));
+                let (mut too_few, mut enough) = (0, 2 * formula.div_ceil(mtu));
+                assert!(lossless(enough));
+                while enough - too_few > 1 {
+                    let middle = (too_few + enough) / 2;
+                    *(if lossless(middle) { &mut enough } else { &mut too_few }) = middle;
+                }
+                let least = enough * mtu;
+                let told = format!("{gbps} Gbps, {metres} m, {mtu} B: {formula} by the formula, {least} by bisection");
+                assert!(least <= formula && formula <= least + 2 * mtu, "{told}");
+            }
+        }
     }
 }
 

@@ -28,7 +28,7 @@ fn kinds() -> [(&'static str, FlowControl, Buffer); 6] {
         ("cbfc", FlowControl::Credit(credit), shared),
         ("florax", FlowControl::Florax(guard(Whom::Flows)), own),
         ("destination", FlowControl::Destination(guard(Whom::Destinations)), own),
-        ("simple", FlowControl::Simple(guard(Whom::Everybody), 3840), own),
+        ("simple", FlowControl::Simple(guard(Whom::Everybody), FAST), own),
     ]
 }
 

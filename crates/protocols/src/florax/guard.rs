@@ -301,6 +301,30 @@ impl Guard {
         }
     }
 
+    /// Tells those who are stopped at `now` to stay so for another expiry, by every port that they come by: adds to `calls`.
+    /// False if there are none.
+    pub fn renew(&mut self, parameters: &GuardParameters, now: Time, calls: &mut Vec<Call>) -> bool {
+        let until = now.saturating_add(parameters.expiry);
+        let before = calls.len();
+        for &pair in &self.stopped {
+            let Some(flow) = self.flows.get_mut(&pair) else { continue };
+            let Some(stop) = flow.stop.as_mut().filter(|stop| stop.is_live(now)) else { continue };
+            stop.until = until;
+            let rate_bps = Some(stop.rate_bps);
+            calls.extend(flow.ports.iter().map(|&port| Call { port, pair, rate_bps }));
+        }
+        if calls.len() > before && now < self.all_stopped_until {
+            self.all_stopped_until = until;
+        }
+        calls.len() > before
+    }
+
+    /// Whether somebody who comes by `port` is stopped at `now`.
+    pub fn stops(&self, port: u16, now: Time) -> bool {
+        let flows = self.stopped.iter().filter_map(|pair| self.flows.get(pair));
+        flows.filter(|flow| flow.stop.is_some_and(|stop| stop.is_live(now))).any(|flow| flow.ports.contains(&port))
+    }
+
     /// What it has done so far, and how many flows are stopped at `now`.
     pub fn statistics(&self, now: Time) -> (GuardStatistics, u64) {
         let over = |pair: &&Pair| {

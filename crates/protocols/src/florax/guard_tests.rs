@@ -29,6 +29,7 @@ fn parameters(whom: Whom) -> GuardParameters {
         raise: 5,
         burst_gap: Time::from_ms(10),
         expiry: Time::from_ms(5),
+        renewed: false,
         grace: None,
         flows: 64,
     }
@@ -307,4 +308,26 @@ fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
     assert_eq!(resumed(60 + 24, 60), BTreeSet::from([8]));
     assert_eq!(resumed(20 + 5, 20), BTreeSet::new());
     assert_eq!(resumed(20 + 4, 20), BTreeSet::from([9]));
+
+/// What must last is told again, by every port, and lasts as long again; what may go on is not.
+#[test]
+fn a_renewal_extends_what_is_in_force() {
+    let parameters = GuardParameters { renewed: true, ..parameters(Whom::Everybody) };
+    let (mut guard, now) = two_flows(&parameters);
+    let mut calls = Vec::new();
+    assert!(!guard.renew(&parameters, now, &mut calls) && calls.is_empty(), "nobody is stopped");
+    assert_eq!(decide(&mut guard, &parameters, now, 51).len(), 2);
+    let half = now + parameters.expiry / 2;
+    assert!(guard.stops(1, half) && guard.stops(2, half) && !guard.stops(3, half));
+    assert!(guard.renew(&parameters, half, &mut calls));
+    assert_eq!(calls.iter().map(|call| (call.port, call.rate_bps)).collect::<Vec<_>>(), [(1, Some(0)), (2, Some(0))]);
+    let late = now + parameters.expiry + Time::from_ms(1);
+    assert!(guard.stops(1, late), "the first call alone would be over");
+    assert!(decide(&mut guard, &parameters, late, 60).is_empty(), "everybody is stopped already");
+    calls.clear();
+    guard.on_departure(&parameters, late, 24, &Alone, &mut calls);
+    assert_eq!(calls.len(), 2);
+    calls.clear();
+    assert!(!guard.stops(1, late) && !guard.renew(&parameters, late, &mut calls));
+    assert!(calls.is_empty());
 }

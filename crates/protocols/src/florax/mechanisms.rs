@@ -2,6 +2,7 @@
 
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::partial::{EXCEPT, TIERS};
+use crate::pause::REACTION;
 
 const NO_NUMBER: &str = "the paper gives no number; choice of this project";
 
@@ -90,13 +91,14 @@ pub const SIMPLE: Mechanism = Mechanism {
         UPPER,
         LOWER,
         BURST_GAP,
-        EXPIRY,
         Parameter {
-            key: "reaction",
-            default: "3840",
-            meaning: "bit times from hearing a pause to obeying it",
-            source: "choice of this project, of the order that 802.3 annex 31B.3.7 and 802.1Qbb annex O allow",
+            key: "expiry",
+            default: "auto",
+            meaning: "how long a PAUSE lasts without a resume, above 0; auto is 65535 quanta of a switch's fastest link, told \
+                      again at half time while the port is long",
+            source: "IEEE 802.3 annex 31B.2: the longest pause",
         },
+        REACTION,
         EXCEPT,
         TIERS,
     ],

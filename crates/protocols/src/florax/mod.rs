@@ -64,6 +64,8 @@ pub struct GuardParameters {
     pub burst_gap: Time,
     /// How long an XOFF lasts by itself; positive.
     pub expiry: Time,
+    /// Whether an XOFF is told again at half of that while it must last.
+    pub renewed: bool,
     /// How long after an XOFF more than its rate may still come; `None`: what link and frames take.
     pub grace: Option<Time>,
     /// Flows that a port tells apart, at least 1.

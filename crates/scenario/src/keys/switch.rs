@@ -63,11 +63,11 @@ pub(super) const KEYS: &[Key] = &[
         .value("3KB", "HPCC's ns-3 fork")
         .means("how far below XOFF an account must fall to resume"),
     key(FC, "headroom", STOP, Of("auto or a size", "\"50KB\""))
-        .value("auto", "802.1Qbb, annex O, with one more frame: one leaves its account when its transmission starts")
+        .value("auto", "802.1Qbb, annex O, with one more frame: that which passes XOFF counts against it")
         .means("room of each lossless account beyond XOFF; auto computes it from rate, delay, MTU and reaction"),
     key(FC, "quanta", STOP, COUNT)
         .value("65535", "IEEE 802.3, annex 31B: the longest pause")
-        .means("how long a pause lasts unless renewed, in 512 bit times, 1 to 65535"),
+        .means("how long a pause lasts from its reception unless renewed, in 512 bit times, 1 to 65535"),
     key(FC, "upper", GUARD, SHARE)
         .value("0.5", NO_NUMBER)
         .means("share of a port's buffer (switch.queue) above which it stops others, 0 to 1, above `lower`"),
@@ -83,7 +83,13 @@ pub(super) const KEYS: &[Key] = &[
     key(FC, "burst_gap", GUARD, TIME)
         .value("10ms", NO_NUMBER)
         .means("silence after which a burst is over and a flow no longer counts, above 0"),
-    key(FC, "expiry", GUARD, TIME)
+    key(FC, "expiry", &["simple"], Of("auto or a time", "\"300us\""))
+        .value("auto", "IEEE 802.3, annex 31B: the longest pause")
+        .means(
+            "how long a PAUSE lasts without a resume, above 0; auto is 65535 quanta of the fastest link, told again at half \
+             time while the port is long",
+        ),
+    key(FC, "expiry", TABLE, TIME)
         .value("20ms", "FLORAX, section 4.2.2: a hedge against lost XONs, so normally the XON is first; the number is ours")
         .means("how long an XOFF lasts without an XON, above 0; longer than a full buffer takes to drain"),
     key(FC, "grace", &["florax"], Of("auto or a time", "\"100us\""))
@@ -92,9 +98,12 @@ pub(super) const KEYS: &[Key] = &[
     key(FC, "flows", TABLE, COUNT)
         .value("4096", "choice of this project: address tables of the paper's time")
         .means("entries of a port's flow table, at least 1; what finds no place is stopped without being remembered"),
-    key(FC, "reaction", REACT, COUNT)
-        .value("3840", "the order that 802.3 annex 31B.3.7 and 802.1Qbb annex O allow")
-        .means("bit times from the arrival of a pause to its effect, up to 100000000"),
+    key(FC, "reaction", REACT, Of("standard or a time", "\"500ns\""))
+        .value("standard", "802.3, annex 31B.3.7: the most that it allows, by rate")
+        .means(
+            "from the arrival of a pause to its effect, and what computed headroom reserves for that; a time may be in bits, \
+             `3840 bit times`, or quanta",
+        ),
     key(FC, "credits", &["cbfc"], Of("auto or a size", "\"20KB\""))
         .value("auto", "rate x round trip (Katevenis, 1997), with the frames that this takes in whole")
         .means(

@@ -53,7 +53,7 @@ pub fn command(args: &BudgetArgs) -> Result<Exit, Failure> {
     super::export::check_names(&fabric, &args.switches)?;
     let first_tags: Vec<_> = rules.classes.iter().map(|class| class.first_tag).collect();
     let mut all: Vec<(Needs, Vec<Excess>)> = Vec::new();
-    for view in SwitchView::all(&fabric, &rules, &names, |link| args.headroom.bytes(link)) {
+    for view in SwitchView::all(&fabric, &rules, &names, |link| args.headroom.bytes(link, marks.lossless().len())) {
         let view = view.map_err(crate::interfaces::wrong)?.trusting_hosts_with(&first_tags);
         if args.switches.is_empty() || args.switches.iter().any(|name| name == view.name()) {
             let needs = Needs::of(&view, &marks);

@@ -256,16 +256,17 @@ fn render(
         first_tags: rules.classes.iter().map(|class| class.first_tag).collect(),
         detection_ms: args.target.detection_ms,
         restoration_ms: args.target.restoration_ms,
-        xon_bytes: 2 * args.headroom.mtu.get(),
+        xon_bytes: 2 * args.headroom.mtu().get(),
         dynamic_th: 0,
     };
+    let priorities_in_use = marks.map_or(1, |marks| marks.lossless().len());
     let mut written = Written::default();
     written.notes.extend(marks.into_iter().flat_map(|marks| general_notes(args.to, marks)));
     written.notes.extend(args.interfaces.note(fabric, &names, &switches));
     let bar = things_bar(switches.len() as u64, "switches", !args.quiet && !args.json);
     for &node in &switches {
         let rules = rules.rules_of(node);
-        let mut view = SwitchView::of(fabric, node, rules, &names, |link| args.headroom.bytes(link)).map_err(wrong)?;
+        let mut view = SwitchView::of(fabric, node, rules, &names, |link| args.headroom.bytes(link, priorities_in_use)).map_err(wrong)?;
         bar.inc(1);
         if args.trust_hosts == Trusted::First && !args.to.lists() {
             view = view.trusting_hosts_with(&settings.first_tags);

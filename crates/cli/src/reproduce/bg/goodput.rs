@@ -35,7 +35,10 @@ fn point(trial: &Trial, load: f64, lossless: bool, duration_ms: u64) -> Result<(
     let mut changes =
         vec![("host.transport.rate", format!("\"{rate}bps\"")), ("duration", format!("\"{duration_ms}ms\""))];
     if lossless {
-        changes.push(("switch.flow_control", "{ kind = \"pfc\", priorities = [3], xoff = \"100KB\" }".to_owned()));
+        changes.push((
+            "switch.flow_control",
+            "{ kind = \"pfc\", priorities = [3], xoff = \"100KB\", reaction = \"3840 bit times\" }".to_owned(),
+        ));
     }
     let told = trial.run(&GOODPUT, &changes)?;
     // Without the background.

@@ -5,12 +5,15 @@ use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::registry::{Choice, HEADROOM};
 use crate::reproduce::trial::Trial;
-use model::parameters::headroom_bytes;
+use protocols::headroom::{Conditions, Headroom};
+use protocols::reaction::Reaction;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// How fast a port reacts is bounded by the standard, not given.
+const REACTIONS: &[&str] = &["0ns", "\"1000 bit times\"", "\"61440 bit times\"", "standard"];
+/// The one choice.
 pub const CHOICES: &[Choice] =
-    &[Choice { source: &HEADROOM, key: "switch.flow_control.reaction", alternatives: &["0", "1000", "61440"] }];
+    &[Choice { source: &HEADROOM, key: "switch.flow_control.reaction", alternatives: REACTIONS }];
 
 /// Of the frames of the scenario, from destination address to FCS.
 const FRAME: u64 = 1518;
@@ -69,16 +72,16 @@ pub fn headroom(trial: &mut Trial) -> Result<(), Failure> {
     let lengths = trial.shorten("cable lengths", METRES.len() as u64, 3) as usize;
     let setup = trial.setup(&HEADROOM, &[])?;
     let rate = setup.fabric.links()[0].rate;
-    let reaction = setup.switch.flow_control.pause().map_or(0, |pause| pause.reaction_bit_times);
+    let reaction = setup.switch.flow_control.reaction().unwrap_or(Reaction::Standard);
     let mtu = FRAME + WIRE_OVERHEAD_BYTES;
     let mut rows = Vec::new();
     let mut checks = Vec::new();
     for &metres in METRES.iter().step_by(METRES.len() / lengths) {
         let cable = Cable { trial, delay: Time::from_ns(5 * metres), rate };
-        let computed = headroom_bytes(rate, cable.delay, FRAME, reaction);
+        let computed = Headroom::of(rate, cable.delay, &Conditions::new(FRAME, reaction, 1)).bytes;
         // The source's formula, in bytes of the wire: 2 C prop + C (pause + reaction) + 3 MTU.
         let wire = |time: Time| time.as_ps() as f64 * rate.as_bps() as f64 / 8e12;
-        let formula = wire(cable.delay * 2) + (64.0 + 20.0) + reaction as f64 / 8.0 + 3.0 * mtu as f64;
+        let formula = wire(cable.delay * 2) + (64.0 + 20.0) + wire(reaction.on(rate)) + 3.0 * mtu as f64;
         let least = cable.least_frames(computed / FRAME + 8)?;
         let (stored, on_wire) = (least * FRAME, least * mtu);
         let loses = cable.lost(Some(stored - FRAME))?;
@@ -97,7 +100,10 @@ pub fn headroom(trial: &mut Trial) -> Result<(), Failure> {
         let lost = cable.lost(None)?;
         checks.push(exact(at("frames lost with the computed headroom"), "frames", lost, Relation::Equal, 0.0));
         let name = at("the computed headroom is that of the formula");
-        checks.push(Check::new(name, "B", computed as f64, Relation::Equal, formula, 2.0));
+        let computed_on_wire = computed as f64 * mtu as f64 / FRAME as f64;
+        checks.push(Check::new(name, "B", computed_on_wire, Relation::Equal, formula, 2.0).note(note));
+        let name = at("the computed headroom is at most two frames above the smallest without loss");
+        checks.push(exact(name, "B", computed, Relation::AtMost, (stored + 2 * FRAME) as f64));
         let name = at("the smallest headroom without loss is at most the computed");
         checks.push(Check::new(name, "B", on_wire as f64, Relation::AtMost, formula, 0.0).note(note));
         let name = at("and within two frames of it");
@@ -105,7 +111,7 @@ pub fn headroom(trial: &mut Trial) -> Result<(), Failure> {
             .push(Check::new(name, "B", on_wire as f64, Relation::AtLeast, formula - 2.0 * mtu as f64, 0.0).note(note));
         let name = at("negative control: frames lost with one frame less than the smallest");
         checks.push(exact(name, "frames", loses, Relation::Above, 0.0));
-        let two_less = cable.lost(Some(computed * FRAME / mtu - 2 * FRAME))?;
+        let two_less = cable.lost(Some(computed - 2 * FRAME))?;
         let name = at("negative control: frames lost with two frames less than computed");
         checks.push(exact(name, "frames", two_less, Relation::Above, 0.0).note(note));
     }

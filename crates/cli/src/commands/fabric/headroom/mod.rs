@@ -1,5 +1,9 @@
 //! `tidegate fabric headroom`: what thresholds, headroom and credits take of a switch's buffer.
 
+mod sonic;
+mod terms;
+
+use self::terms::Terms;
 use super::counts;
 use crate::commands::tagger::headroom::HeadroomArgs;
 use crate::exit::Exit;
@@ -10,17 +14,19 @@ use crate::render::numbers::counted;
 use crate::render::table::{Layout, table};
 use fabric::{Fabric, LinkSpec, NodeId};
 use protocols::cbfc::sufficient_credits;
+use protocols::headroom::Headroom;
+use protocols::reaction::Reaction;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use units::{Bytes, Rate, Time, WIRE_OVERHEAD_BYTES};
+use units::{Bytes, Rate, Time};
 
 /// What the numbers depend on beside the links.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ThresholdFlags {
     #[command(flatten)]
     headroom: HeadroomArgs,
-    /// The length of a single link's cable, at 5 ns a metre, instead of --delay: `300m` or `10km`.
-    #[arg(long, value_name = "LENGTH", conflicts_with = "source", value_parser = length, help_heading = "Headroom")]
+    /// The length of the cable, at 5 ns a metre, instead of --delay: `300m` or `10km`. With a fabric, of every cable.
+    #[arg(long, value_name = "LENGTH", value_parser = length, help_heading = "Headroom")]
     length: Option<Time>,
     /// Lossless classes, one for 802.3x PAUSE; without it those of the scenario, or 1.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Headroom")]
@@ -31,6 +37,9 @@ pub struct ThresholdFlags {
     /// The buffer of a switch; without it that of the scenario, or 16MB.
     #[arg(long, value_name = "SIZE", help_heading = "Headroom")]
     buffer: Option<Bytes>,
+    /// Beside each term of headroom what SONiC's own formula gives for the same inputs, and why.
+    #[arg(long, help_heading = "Headroom")]
+    sonic: bool,
 }
 
 impl ThresholdFlags {
@@ -47,7 +56,13 @@ impl ThresholdFlags {
 
     /// With what a scenario says in place of what was not told.
     fn filled_by(&self, switches: &Switches) -> ThresholdFlags {
+        let headroom = HeadroomArgs {
+            mtu: self.headroom.mtu.or(Some(switches.mtu)),
+            reaction: self.headroom.reaction.or(switches.reaction),
+            ..self.headroom
+        };
         ThresholdFlags {
+            headroom,
             buffer: self.buffer.or(switches.buffer),
             classes: self.classes.or(Some(switches.lossless_classes)),
             ..self.clone()
@@ -71,6 +86,9 @@ fn length(text: &str) -> Result<Time, String> {
         .ok_or_else(|| "a cable has a length above zero that fits a planet".to_owned())
 }
 
+/// Kinds of ports whose terms a person reads; more are in JSON.
+const KINDS: usize = 4;
+
 /// One kind of port: what a lossless class of it needs, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Need {
@@ -88,13 +106,16 @@ struct Need {
 
 impl Need {
     fn of(link: &LinkSpec, flags: &ThresholdFlags) -> Need {
-        let (rate, delay, mtu) = (link.rate, link.delay, flags.headroom.mtu.get());
-        let headroom = model::parameters::headroom_bytes(rate, delay, mtu, flags.headroom.reaction);
-        let frames = 3 * (mtu + WIRE_OVERHEAD_BYTES);
+        let (rate, delay, mtu) = (link.rate, link.delay, flags.headroom.mtu().get());
+        let headroom = Headroom::of(rate, delay, &flags.headroom.conditions(flags.classes().into())).bytes;
         // XON may wait for a frame on the wire, as XOFF may, and the first frame that it lets go must arrive whole.
-        let xon = headroom - (mtu + WIRE_OVERHEAD_BYTES);
+        let xon = headroom - mtu;
         let credits = sufficient_credits(rate, delay, mtu, mtu);
-        Need { rate, delay, headroom, without_frames: headroom - frames, xon, xoff: xon + 2 * mtu, credits }
+        Need { rate, delay, headroom, without_frames: headroom - 3 * mtu, xon, xoff: xon + 2 * mtu, credits }
+    }
+
+    fn terms(&self, flags: &ThresholdFlags) -> Terms {
+        Terms::of(self.rate, self.delay, flags.classes(), &flags.headroom)
     }
 
     /// What it takes of the buffer under PFC.
@@ -102,12 +123,18 @@ impl Need {
         self.xoff + self.headroom
     }
 
-    fn json(&self, ports: u64) -> Value {
-        json!({
+    fn json(&self, ports: u64, flags: &ThresholdFlags) -> Value {
+        let mut told = json!({
             "rate_bps": self.rate.as_bps(), "delay_ps": self.delay.as_ps(), "ports": ports,
             "xoff_bytes": self.xoff, "xon_bytes": self.xon, "headroom_bytes": self.headroom,
             "headroom_without_frames_bytes": self.without_frames, "credits_bytes": self.credits,
-        })
+            "reaction_ps": flags.headroom.reaction().on(self.rate).as_ps(),
+        });
+        let Value::Object(terms) = self.terms(flags).json(flags.sonic) else { return told };
+        for (key, value) in terms.into_iter().filter(|(_, value)| !value.is_null()) {
+            told[key] = value;
+        }
+        told
     }
 }
 
@@ -137,7 +164,9 @@ pub fn command(
     let mut thresholds = thresholds.clone();
     let (heading, alike) = match source {
         Some(source) => {
-            let found = fabric_source::find(source, flags, None)?;
+            let flags =
+                thresholds.length.map(|delay| flags.with_cables(source, delay)).transpose()?.unwrap_or(flags.clone());
+            let found = fabric_source::find(source, &flags, None)?;
             let outside = found.switches.as_ref().map_or(&[][..], |switches| &switches.outside);
             if let Some(switches) = &found.switches {
                 thresholds = thresholds.filled_by(switches);
@@ -161,16 +190,16 @@ pub fn command(
             .map(|alike| {
                 json!({
                     "first": alike.name, "switches": alike.count,
-                    "ports": alike.ports.iter().map(|(need, ports)| need.json(*ports)).collect::<Value>(),
+                    "ports": alike.ports.iter().map(|(need, ports)| need.json(*ports, thresholds)).collect::<Value>(),
                     "headroom_bytes": alike.sum(thresholds, |need| need.headroom),
                     "pfc_bytes": alike.sum(thresholds, Need::with_pfc),
                     "cbfc_bytes": alike.sum(thresholds, |need| need.credits), "fits": fits(alike),
                 })
             })
             .collect();
-        let (mtu, reaction) = (thresholds.headroom.mtu.get(), thresholds.headroom.reaction);
+        let (mtu, reaction) = (thresholds.headroom.mtu().get(), thresholds.headroom.reaction());
         let whole = json!({
-            "mtu_bytes": mtu, "reaction_bit_times": reaction, "classes": thresholds.classes(),
+            "mtu_bytes": mtu, "reaction": reaction.to_string(), "classes": thresholds.classes(),
             "buffer_bytes": buffer, "switches": switches,
         });
         output::print(&format!("{whole:#}\n"))?;
@@ -199,7 +228,8 @@ fn of_fabric(fabric: &Fabric, outside: &[NodeId], thresholds: &ThresholdFlags) -
         let mut kinds: BTreeMap<(u64, u64), u64> = BTreeMap::new();
         for port in fabric.ports(switch) {
             let link = fabric.link(port.link);
-            *kinds.entry((link.rate.as_bps(), link.delay.as_ps())).or_default() += 1;
+            let delay = thresholds.length.unwrap_or(link.delay);
+            *kinds.entry((link.rate.as_bps(), delay.as_ps())).or_default() += 1;
         }
         let kinds = kinds.into_iter().map(|((rate, delay), ports)| (rate, delay, ports)).collect();
         found.entry(kinds).or_insert((0, switch)).0 += 1;
@@ -222,9 +252,12 @@ fn of_fabric(fabric: &Fabric, outside: &[NodeId], thresholds: &ThresholdFlags) -
 fn as_text(heading: &str, alike: &[Alike], flags: &ThresholdFlags) -> String {
     let mut text = format!("{heading}\n");
     let basis = format!(
-        "frames up to {}, {} bit times of reaction, {} of buffer, {}",
-        flags.headroom.mtu,
-        flags.headroom.reaction,
+        "frames up to {}, {}, {} of buffer, {}",
+        flags.headroom.mtu(),
+        match flags.headroom.reaction() {
+            Reaction::Standard => "the standard's reaction".to_owned(),
+            Reaction::Stated(time) => format!("{time} of reaction"),
+        },
         flags.buffer(),
         counted(flags.classes().into(), "lossless class").replace("classs", "classes"),
     );
@@ -261,6 +294,17 @@ fn as_text(heading: &str, alike: &[Alike], flags: &ThresholdFlags) -> String {
             share(pfc),
             share(headroom),
             share(credits)
+        );
+    }
+    let kinds: BTreeMap<(Rate, Time), &Need> =
+        alike.iter().flat_map(|alike| &alike.ports).map(|(need, _)| ((need.rate, need.delay), need)).collect();
+    for need in kinds.values().take(KINDS) {
+        text += &format!("\n{}", need.terms(flags).text(flags.sonic));
+    }
+    if let Some(more) = kinds.len().checked_sub(KINDS + 1) {
+        text += &format!(
+            "\n  and {}: --json has their terms\n",
+            counted(more as u64 + 1, "kind of ports").replace("portss", "ports")
         );
     }
     text

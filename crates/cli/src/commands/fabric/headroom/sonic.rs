@@ -1,0 +1,105 @@
+//! What SONiC's buffer manager computes for the same port: `xoff` of a lossless profile, as its script for Mellanox has it
+//! (`buffer_headroom_mellanox.lua`).
+
+use protocols::headroom::{Cells, Headroom};
+use units::{Rate, Time};
+
+/// Parts of a byte in which the script's fractions are kept: it rounds only at the end.
+const PARTS: u128 = 1_000_000;
+/// The script's speed of light in a cable.
+const METRES_PER_SECOND: u128 = 198_000_000;
+/// A cable of this project takes 5 ns a metre.
+const PS_PER_METRE: u128 = 5_000;
+
+/// The terms, in bytes rounded up; `xoff` is the exact sum, rounded up to 1024.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sonic {
+    pub cable: u64,
+    pub reaction: u64,
+    pub mac_phy: u64,
+    pub gearbox: u64,
+    /// `port_mtu`.
+    pub held_back: u64,
+    /// `lossless_mtu`.
+    pub whole_frames: u64,
+    pub cell_waste: u64,
+    pub rounding: u64,
+    pub xoff: u64,
+}
+
+impl Sonic {
+    /// With the inputs of `ours`: the same reaction, latencies and cells.
+    pub fn of(rate: Rate, delay: Time, mtu: u64, cells: &Cells, gearbox: Time, ours: &Headroom) -> Sonic {
+        let (bps, ps) = (u128::from(rate.as_bps()), u128::from(delay.as_ps()));
+        // 2 x metres x Mbps x 10^9 / 198,000,000 / (8 x 1024): a megabit is 10^6 bits, and here 1024 stands for 1000.
+        let cable = (2 * PARTS).saturating_mul(ps * bps) / (PS_PER_METRE * METRES_PER_SECOND * 8 * 1024 / 1_000);
+        let gearbox = (2 * PARTS).saturating_mul(u128::from(gearbox.as_ps()) * bps) / (1_000_000_000 * 8 * 1024);
+        let whole = |bytes: u64| u128::from(bytes) * PARTS;
+        let travels = whole(mtu)
+            .saturating_add(cable)
+            .saturating_add(gearbox)
+            .saturating_add(whole(ours.mac_phy) + whole(ours.reaction));
+        // Cells in the worst case: two for a frame of a byte more than one, or one for 64 bytes.
+        let (cell, small) = (u128::from(cells.bytes), u128::from(cells.small_percent));
+        let (worst, of) = if cell > 128 { (cell, 64) } else { (2 * cell, 1 + cell) };
+        let occupied = travels.saturating_mul((100 - small) * of + small * worst) / (100 * of);
+        let bytes = |parts: u128| u64::try_from(parts.div_ceil(PARTS)).unwrap_or(u64::MAX);
+        let sum = bytes(whole(mtu).saturating_add(occupied));
+        let xoff = sum.div_ceil(1024).saturating_mul(1024);
+        Sonic {
+            cable: bytes(cable),
+            reaction: ours.reaction,
+            mac_phy: ours.mac_phy,
+            gearbox: bytes(gearbox),
+            held_back: mtu,
+            whole_frames: mtu,
+            cell_waste: bytes(occupied - travels.min(occupied)),
+            rounding: xoff.saturating_sub(sum),
+            xoff,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocols::headroom::Conditions;
+    use protocols::reaction::Reaction;
+
+    fn sonic(gbps: u64, metres: u64, mtu: u64, cell: u64, small: u64) -> Sonic {
+        let (rate, delay) = (Rate::from_gbps(gbps), Time::from_ns(5 * metres));
+        let cells = Cells { bytes: cell, small_percent: small };
+        let ours = Headroom::of(rate, delay, &Conditions { cells, ..Conditions::new(mtu, Reaction::Standard, 1) });
+        Sonic::of(rate, delay, mtu, &cells, Time::ZERO, &ours)
+    }
+
+    /// Computed by hand as the script has it. 100 Gbps, 300 m, 9100 bytes, no cells: 2 x 300 x 100,000 x 10^9 / 198,000,000 /
+    /// 8192 = 36991.0; 9100 + (9100 + 36991.0 + 394 x 64) = 80407.0, which is 79 KiB.
+    #[test]
+    fn xoff_is_what_the_script_gives() {
+        for (gbps, metres, mtu, cell, small, xoff) in XOFF {
+            let computed = sonic(gbps, metres, mtu, cell, small);
+            assert_eq!(computed.xoff, xoff, "{gbps} Gbps, {metres} m, {mtu} B, cells of {cell}: {computed:?}");
+        }
+        assert_eq!(sonic(100, 300, 9_100, 1, 0).cable, 36_992);
+    }
+
+    #[test]
+    fn its_terms_make_up_the_sum_but_for_fractions_of_a_byte() {
+        let it = sonic(400, 40, 9_100, 192, 100);
+        let terms = it.cable + it.reaction + it.mac_phy + it.gearbox + it.held_back + it.whole_frames + it.cell_waste;
+        assert!((it.xoff..=it.xoff + 2).contains(&(terms + it.rounding)), "{it:?}");
+    }
+
+    // Gbps, metres, MTU, cell, percent of small packets, xoff.
+    const XOFF: [(u64, u64, u64, u64, u64, u64); 8] = [
+        (10, 5, 1500, 1, 0, 8192),
+        (10, 300, 9100, 144, 100, 48128),
+        (25, 40, 9100, 144, 100, 44032),
+        (50, 5, 9100, 96, 100, 47104),
+        (100, 300, 9100, 1, 0, 80896),
+        (100, 2000, 1500, 144, 50, 446464),
+        (400, 40, 9100, 192, 100, 270336),
+        (800, 300, 9100, 192, 20, 518144),
+    ];
+}

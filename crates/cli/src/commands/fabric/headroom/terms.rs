@@ -1,0 +1,191 @@
+//! What makes up the headroom of a kind of port, each term with its source, and what SONiC reckons instead.
+
+use super::sonic::Sonic;
+use crate::commands::tagger::headroom::HeadroomArgs;
+use crate::output::{Style, styled};
+use crate::render::numbers::grouped;
+use protocols::headroom::Headroom;
+use protocols::reaction::{Reaction, standard_quanta};
+use serde_json::{Value, json};
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+
+/// One line of the sum.
+struct Term {
+    key: &'static str,
+    name: &'static str,
+    bytes: i128,
+    source: String,
+    /// SONiC's bytes, and what its formula has otherwise.
+    sonic: i128,
+    differs: String,
+}
+
+/// The terms of one kind of port.
+pub struct Terms {
+    rate: Rate,
+    delay: Time,
+    ours: Headroom,
+    sonic: Sonic,
+    terms: Vec<Term>,
+}
+
+/// Where the reaction on a link comes from.
+fn reaction_source(reaction: Reaction, rate: Rate) -> String {
+    let standard = "IEEE 802.3, 31B.3.7";
+    match (reaction, standard_quanta(rate)) {
+        (Reaction::Stated(time), _) => format!("{time}, as stated"),
+        (Reaction::Standard, Some(quanta)) => format!("{quanta} quanta of 512 bits: {standard}"),
+        (Reaction::Standard, None) => {
+            format!("{}: {standard}, of the rates above and below, for it lists not this one", reaction.on(rate))
+        }
+    }
+}
+
+impl Terms {
+    /// Of a port on a link of `rate` and `delay` with so many lossless classes.
+    pub fn of(rate: Rate, delay: Time, classes: u8, args: &HeadroomArgs) -> Terms {
+        let conditions = args.conditions(classes.into());
+        let (mtu, cells) = (conditions.mtu_bytes, conditions.cells);
+        let ours = Headroom::of(rate, delay, &conditions);
+        let sonic = Sonic::of(rate, delay, mtu, &cells, conditions.gearbox.on(rate), &ours);
+        let none = |time: units::LinkTime, flag: &str| {
+            if time.is_zero() { format!("none stated: {flag}") } else { format!("{time}: {flag}") }
+        };
+        let cell_source = match cells.bytes {
+            1 => "none stated: --cell, --small-packets".to_owned(),
+            bytes => format!("cells of {bytes} B, {} % of the time in the worst frames", cells.small_percent),
+        };
+        let doubled = match rate == Rate::from_gbps(400) {
+            true => format!("one of its scripts doubles it at 400 Gbps: {} more", grouped(sonic.reaction)),
+            false if conditions.reaction == Reaction::Standard => "the same table".to_owned(),
+            false => "the same".to_owned(),
+        };
+        let term = |key, name, bytes: u64, source: String, sonic: u64, differs: &str| Term {
+            key,
+            name,
+            bytes: bytes.into(),
+            source,
+            sonic: sonic.into(),
+            differs: differs.to_owned(),
+        };
+        let mut terms = vec![
+            term(
+                "cable",
+                "cable, there and back",
+                ours.cable,
+                format!("2 x {delay} at {rate}"),
+                sonic.cable,
+                "198,000,000 m/s for 5 ns a metre; 1024 for 1000, 2.3 % too little",
+            ),
+            term(
+                "pause_frames",
+                "pause frames",
+                ours.pause_frames,
+                format!("64 B and {WIRE_OVERHEAD_BYTES} on the wire for each lossless class"),
+                0,
+                "not counted",
+            ),
+            term(
+                "reaction",
+                "reaction of the neighbour",
+                ours.reaction,
+                reaction_source(conditions.reaction, rate),
+                sonic.reaction,
+                &doubled,
+            ),
+            term(
+                "mac_phy",
+                "MAC and PHY here",
+                ours.mac_phy,
+                none(args.mac_phy, "--mac-phy"),
+                sonic.mac_phy,
+                "the same",
+            ),
+            term(
+                "gearbox",
+                "gearbox here, both ways",
+                ours.gearbox,
+                none(args.gearbox, "--gearbox"),
+                sonic.gearbox,
+                if sonic.gearbox == ours.gearbox { "the same" } else { "1024 for 1000, 2.3 % too little" },
+            ),
+            term(
+                "held_back",
+                "frame that holds the pause back",
+                ours.held_back,
+                format!("the largest, {mtu} B, with its {WIRE_OVERHEAD_BYTES} on the wire"),
+                sonic.held_back,
+                "without preamble and gap",
+            ),
+            term(
+                "overhead",
+                "less preambles and gaps",
+                0,
+                format!("a buffer holds {mtu} of each {} B above", mtu + WIRE_OVERHEAD_BYTES),
+                0,
+                "not taken away",
+            ),
+            term(
+                "whole_frames",
+                "whole frames",
+                ours.whole_frames,
+                "the one above XOFF, and the last that the neighbour starts".to_owned(),
+                sonic.whole_frames,
+                "one: the frame above XOFF is not counted",
+            ),
+            term(
+                "cell_waste",
+                "what cells waste",
+                ours.cell_waste,
+                cell_source,
+                sonic.cell_waste,
+                "by 64 B, or a byte more than a cell, without preamble and gap; not of the one frame",
+            ),
+            term("rounding", "rounding", 0, "none".to_owned(), sonic.rounding, "up to 1024 B"),
+        ];
+        terms[6].bytes = -i128::from(ours.overhead);
+        Terms { rate, delay, ours, sonic, terms }
+    }
+
+    /// As a part of a JSON object.
+    pub fn json(&self, with_sonic: bool) -> Value {
+        let of = |bytes: fn(&Term) -> i128, sum: u64| {
+            let terms = self.terms.iter().map(|term| (term.key.to_owned(), (bytes(term) as i64).into()));
+            Value::Object(terms.chain([("sum".to_owned(), sum.into())]).collect())
+        };
+        let ours = of(|term| term.bytes, self.ours.bytes);
+        let sonic = with_sonic.then(|| of(|term| term.sonic, self.sonic.xoff));
+        json!({ "headroom_terms": ours, "sonic_terms": sonic })
+    }
+
+    /// As lines.
+    pub fn text(&self, with_sonic: bool) -> String {
+        let grouped = |bytes: i128| {
+            let digits = grouped(bytes.unsigned_abs() as u64);
+            if bytes < 0 { format!("-{digits}") } else { digits }
+        };
+        let name = format!("headroom at {} and {}, bytes", self.rate, self.delay);
+        let line = |name: &str, ours: String, source: &str, sonic: String, differs: &str| {
+            let source = if with_sonic { format!("{sonic:>11}  {differs}") } else { source.to_owned() };
+            format!("  {name:<41} {ours:>11}  {source}").trim_end().to_owned() + "\n"
+        };
+        let mut text = styled(
+            &line(&name, "here".into(), "source", "SONiC".into(), "what SONiC's formula has otherwise"),
+            Style::Faint,
+        );
+        for term in &self.terms {
+            if !with_sonic && term.key == "rounding" {
+                continue;
+            }
+            let differs = if with_sonic && term.bytes == 0 && term.sonic == 0 { "" } else { &term.differs };
+            text += &line(term.name, grouped(term.bytes), &term.source, grouped(term.sonic), differs);
+        }
+        let (ours, sonic) = (self.ours.bytes, self.sonic.xoff);
+        let difference = match sonic >= ours {
+            true => format!("{} more than here", grouped(i128::from(sonic - ours))),
+            false => format!("{} less than here", grouped(i128::from(ours - sonic))),
+        };
+        text += &line("sum", grouped(ours.into()), "", grouped(sonic.into()), &difference);
+        text
+    }
+}

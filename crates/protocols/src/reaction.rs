@@ -1,0 +1,126 @@
+//! How soon a port stops that is told to: by the standard's table, or as stated.
+
+use std::fmt;
+use std::str::FromStr;
+use units::{LinkTime, ParseQuantityError, Rate, Time};
+
+/// Bytes of a pause quantum, 512 bit times.
+const QUANTUM_BYTES: u64 = 64;
+
+/// IEEE 802.3, annex 31B.3.7: by rate in Mbps, ascending, within how many quanta of the end of a PAUSE a port starts its
+/// last frame. The 67 at 10 Gbps are for PHYs that take longer than 60 allow.
+pub const STANDARD_QUANTA: [(u64, u64); 10] = [
+    (100, 1),
+    (1_000, 2),
+    (10_000, 67),
+    (25_000, 80),
+    (40_000, 118),
+    (50_000, 147),
+    (100_000, 394),
+    (200_000, 453),
+    (400_000, 905),
+    (800_000, 905),
+];
+
+/// From the last bit of a PAUSE or PFC frame to the instant from which a port starts no frame that it stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reaction {
+    /// As late as the standard allows.
+    Standard,
+    /// What a vendor states, or an author assumes.
+    Stated(LinkTime),
+}
+
+impl Reaction {
+    /// On a link of `rate`.
+    pub fn on(self, rate: Rate) -> Time {
+        match self {
+            Reaction::Standard => standard(rate),
+            Reaction::Stated(time) => time.on(rate),
+        }
+    }
+}
+
+/// The standard's quanta for a rate that it lists.
+pub fn standard_quanta(rate: Rate) -> Option<u64> {
+    STANDARD_QUANTA.iter().find(|&&(mbps, _)| Rate::from_mbps(mbps) == rate).map(|&(_, quanta)| quanta)
+}
+
+/// A rate between two that are listed is given the longer of the time of the lower and the quanta of the higher, so that it
+/// suffices for whatever the port shares with either. Above the highest the time stays, below the lowest the quanta do.
+fn standard(rate: Rate) -> Time {
+    let quanta = |rate: Rate, quanta: u64| rate.serialise(quanta * QUANTUM_BYTES);
+    let listed = || STANDARD_QUANTA.iter().map(|&(mbps, quanta)| (Rate::from_mbps(mbps), quanta));
+    let lower = listed().take_while(|&(listed, _)| listed <= rate).last();
+    let higher = listed().find(|&(listed, _)| listed >= rate);
+    let time_of_lower = lower.map_or(Time::ZERO, |(listed, of)| quanta(listed, of));
+    if lower.is_some_and(|(listed, _)| listed == rate) {
+        return time_of_lower;
+    }
+    time_of_lower.max(higher.map_or(Time::ZERO, |(_, of)| quanta(rate, of)))
+}
+
+impl FromStr for Reaction {
+    type Err = ParseQuantityError;
+
+    fn from_str(text: &str) -> Result<Reaction, ParseQuantityError> {
+        if text.trim() == "standard" { Ok(Reaction::Standard) } else { text.parse().map(Reaction::Stated) }
+    }
+}
+
+impl fmt::Display for Reaction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reaction::Standard => f.write_str("standard"),
+            Reaction::Stated(time) => time.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that a link carries within the standard's time: quanta times 64.
+    #[test]
+    fn the_standard_by_rate() {
+        for (mbps, bytes) in [
+            (100, 64),
+            (1_000, 128),
+            (10_000, 4_288),
+            (25_000, 5_120),
+            (40_000, 7_552),
+            (50_000, 9_408),
+            (100_000, 25_216),
+            (200_000, 28_992),
+            (400_000, 57_920),
+            (800_000, 57_920),
+        ] {
+            let rate = Rate::from_mbps(mbps);
+            assert_eq!(rate.bytes_in(Reaction::Standard.on(rate)), bytes, "{rate}");
+            assert_eq!(standard_quanta(rate).map(|quanta| quanta * 64), Some(bytes));
+        }
+    }
+
+    /// 67 quanta last 6.8608 us at 5 Gbps, longer than the 1.024 us of 1 Gbps; 453 last 1,449,600 ps at 160 Gbps, less than
+    /// the 2,017,280 of 100 Gbps; beyond 800 Gbps stay its 579,200 ps; at 10 Mbps one quantum is 51.2 us.
+    #[test]
+    fn rates_that_are_not_listed_get_the_longer_of_their_neighbours() {
+        let on = |mbps| Reaction::Standard.on(Rate::from_mbps(mbps)).as_ps();
+        assert_eq!(on(2_500), 13_721_600);
+        assert_eq!(on(5_000), 6_860_800);
+        assert_eq!(on(160_000), 2_017_280);
+        assert_eq!(on(300_000), 1_544_534);
+        assert_eq!(on(1_600_000), 579_200);
+        assert_eq!(on(10), 51_200_000);
+        assert_eq!(standard_quanta(Rate::from_gbps(5)), None);
+    }
+
+    #[test]
+    fn standard_is_a_word_and_all_else_a_time() {
+        assert_eq!("standard".parse(), Ok(Reaction::Standard));
+        assert_eq!("38.4ns".parse(), Ok(Reaction::Stated(LinkTime::Time(Time::from_ps(38_400)))));
+        assert_eq!(Reaction::Stated(LinkTime::BitTimes(3_840)).to_string(), "3840 bit times");
+        assert!("3840".parse::<Reaction>().unwrap_err().to_string().contains("no unit"));
+    }
+}
