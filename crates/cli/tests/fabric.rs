@@ -268,7 +268,12 @@ fn headroom_says_what_it_is_made_of() {
     }
     let more = ["--mac-phy", "8192 bit times", "--gearbox", "100ns", "--cell", "144B", "--small-packets", "100"];
     let told = run(&[&link[..], &more, &["--reaction", "60 quanta"]].concat()).out;
-    for line in ["1,024  16 quanta: --mac-phy", "10,000  100ns: --gearbox", "3,840  60 quanta, as stated", "cells of 144 B, 100 %"] {
+    for line in [
+        "1,024  16 quanta: --mac-phy",
+        "10,000  100ns: --gearbox",
+        "3,840  60 quanta, as stated",
+        "cells of 144 B, 100 %",
+    ] {
         assert!(told.contains(line), "{line} is missing in:\n{told}");
     }
     // By hand, as in `sonic.rs`: 9216 + (9216 + 147964 + 57920) is 225281 less a fraction, 220 KiB.
@@ -298,7 +303,8 @@ fn headroom_of_a_fabric_with_cables_of_a_length_and_of_a_scenario() {
     assert!(told(&["--mtu", "9100B"]).contains("frames up to 9.1KB"));
     assert!(told(&["--length", "1km"]).contains("headroom at 25Gbps and 5us"));
     let set = Scratch::new("headroom-reaction");
-    let text = std::fs::read_to_string(&scenario).unwrap().replace("xoff = \"50KB\"", "xoff = \"50KB\", reaction = \"1us\"");
+    let text =
+        std::fs::read_to_string(&scenario).unwrap().replace("xoff = \"50KB\"", "xoff = \"50KB\", reaction = \"1us\"");
     let path = set.file("reaction.toml", &text);
     assert!(run(&["fabric", "headroom", &path]).out.contains("3,125  1us, as stated"));
 }

@@ -88,7 +88,7 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
         burst_gap: burst_gap?,
         // Without a time the longest that a switch can say, told again while it must last.
         expiry: expiry?.unwrap_or(Time::MAX),
-        renewed: expiry? == None,
+        renewed: expiry?.is_none(),
         grace: grace?,
         flows: flows? as u32,
     };

@@ -19,6 +19,7 @@ use fabric::{Fabric, NodeKind};
 use model::parameters::{
     Buffer, FlowControl, HostParameters, Marking, PauseParameters, PauseStorm, Reroute, Setup, Stopping, Threshold,
 };
+use protocols::pause::quanta_time;
 use protocols::roce::control::ControlParameters;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
@@ -130,6 +131,20 @@ fn check_headroom(
         let message =
             format!("{} is less than the {} that a link needs: frames may be lost", Bytes(given), Bytes(largest));
         context.warn("switch.flow_control.headroom", message);
+    }
+    // A pause is renewed at half its time. Then a frame of our own may be in the way, and the neighbour reacts once more.
+    let renewal = |rate: Rate| pause.reaction.on(rate).saturating_add(rate.serialise(u64::from(mtu_bytes) + 104));
+    let ends_early = |rate: &Rate| quanta_time(pause.quanta, *rate) / 2 < renewal(*rate);
+    if let Some(rate) = reach.links().map(|link| link.rate).filter(ends_early).max() {
+        let least = (renewal(rate) * 2).as_ps().div_ceil(quanta_time(1, rate).as_ps().max(1));
+        let message = format!(
+            "{} quanta last {} at {rate}, and neighbours take {} to stop: a pause ends before it is renewed, and frames may \
+             be lost; write {least} or more",
+            pause.quanta,
+            quanta_time(pause.quanta, rate),
+            pause.reaction.on(rate),
+        );
+        context.warn("switch.flow_control.quanta", message);
     }
     let Buffer::Shared { bytes, .. } = *buffer else { return };
     if let Threshold::Static { bytes: xoff } = pause.xoff

@@ -583,3 +583,18 @@ fn simple_with_its_defaults_at_any_rate() {
     assert!(simple("150KB", "100Gbps").warnings[0].message.contains("may send 120.864KB"));
     assert!(simple("250KB", "100Gbps").warnings.is_empty());
 }
+
+/// A pause that runs out before it is renewed lets frames through that nobody expects.
+#[test]
+fn pauses_that_end_before_they_are_renewed() {
+    let warnings = |rest: &str| {
+        let text = GOOD.replace("priorities = [3]", &format!("priorities = [3], {rest}"));
+        lower(&text, &[]).unwrap().warnings.into_iter().map(|warning| warning.message).collect::<Vec<_>>()
+    };
+    // 394 quanta of reaction, and 1166 bytes of a frame and the pause, 18.2 quanta: twice that.
+    assert_eq!(warnings("quanta = 825"), Vec::<String>::new());
+    let [warning] = &warnings("quanta = 824")[..] else { panic!() };
+    assert!(warning.contains("824 quanta last 4.21888us") && warning.contains("write 825 or more"), "{warning}");
+    assert_eq!(warnings("quanta = 53, reaction = \"3840 bit times\""), Vec::<String>::new());
+    assert_eq!(warnings("quanta = 51, reaction = \"3840 bit times\"").len(), 1);
+}

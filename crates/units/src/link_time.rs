@@ -26,7 +26,7 @@ impl LinkTime {
     pub fn on(self, rate: Rate) -> Time {
         match self {
             LinkTime::Time(time) => time,
-            LinkTime::BitTimes(bits) if bits % 8 == 0 => rate.serialise(bits / 8),
+            LinkTime::BitTimes(bits) if bits.is_multiple_of(8) => rate.serialise(bits / 8),
             LinkTime::BitTimes(bits) => {
                 let wide = (u128::from(bits) * 1_000_000_000_000).div_ceil(u128::from(rate.as_bps()));
                 Time::from_ps(u64::try_from(wide).unwrap_or(u64::MAX))
@@ -73,7 +73,7 @@ impl fmt::Display for LinkTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             LinkTime::Time(time) => time.fmt(f),
-            LinkTime::BitTimes(bits) if bits > 0 && bits % QUANTUM_BITS == 0 => {
+            LinkTime::BitTimes(bits) if bits > 0 && bits.is_multiple_of(QUANTUM_BITS) => {
                 write!(f, "{} {}", bits / QUANTUM_BITS, if bits == QUANTUM_BITS { "quantum" } else { "quanta" })
             }
             LinkTime::BitTimes(bits) => write!(f, "{bits} bit time{}", if bits == 1 { "" } else { "s" }),

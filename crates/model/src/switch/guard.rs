@@ -220,8 +220,9 @@ impl Switch {
         }
         let renews = guarded.parameters.renewed && calls.iter().any(|call| call.rate_bps.is_some());
         if renews && self.renewals.iter().all(|renewal| renewal.1 != u32::from(egress)) {
-            self.renewals.push((now + expiry / 2, egress.into()));
-            self.set_timer_with(guarded);
+            let half = now + expiry / 2;
+            self.renewals.push((half, egress.into()));
+            self.wakes_at = self.wakes_at.min(half);
         }
     }
 
