@@ -266,7 +266,8 @@ fn render(
     let bar = things_bar(switches.len() as u64, "switches", !args.quiet && !args.json);
     for &node in &switches {
         let rules = rules.rules_of(node);
-        let mut view = SwitchView::of(fabric, node, rules, &names, |link| args.headroom.bytes(link, priorities_in_use)).map_err(wrong)?;
+        let mut view = SwitchView::of(fabric, node, rules, &names, |link| args.headroom.bytes(link, priorities_in_use))
+            .map_err(wrong)?;
         bar.inc(1);
         if args.trust_hosts == Trusted::First && !args.to.lists() {
             view = view.trusting_hosts_with(&settings.first_tags);
