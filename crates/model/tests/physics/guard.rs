@@ -217,15 +217,15 @@ fn lasting() -> GuardParameters {
     GuardParameters { lower: 50, upper: 100, expiry: Time::MAX, renewed: true, ..guard(Whom::Everybody) }
 }
 
-/// Hosts of 10 or 100 Gbps send to one whose link takes a hundredth of that: at 100 Gbps no pause lasts 336 us, and a queue of
-/// 100 frames takes 1.2 ms to drain. A pause that is not told again runs out meanwhile, again and again, and frames are lost.
+/// Hosts of 10 or 100 Gbps send to one whose link takes a thousandth of that: at 100 Gbps no pause lasts 336 us, and 50 frames
+/// take 6.2 ms to drain. A pause that is not told again runs out meanwhile, again and again, and frames are lost.
 #[test]
 fn simple_stops_fast_links_for_as_long_as_it_must() {
     for gbps in [10, 100] {
         let with = |guard: GuardParameters| {
             let mut builder = FabricBuilder::new("fast to slow");
             let switch = builder.add_switch("S1", 1);
-            for (host, rate) in [("H1", gbps * 1_000), ("H2", gbps * 1_000), ("H3", gbps * 10)] {
+            for (host, rate) in [("H1", gbps * 1_000), ("H2", gbps * 1_000), ("H3", gbps)] {
                 let host = builder.add_host(host);
                 builder.connect(host, switch, LinkSpec::new(Rate::from_mbps(rate), Time::from_ns(500)));
             }
