@@ -308,6 +308,7 @@ fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
     assert_eq!(resumed(60 + 24, 60), BTreeSet::from([8]));
     assert_eq!(resumed(20 + 5, 20), BTreeSet::new());
     assert_eq!(resumed(20 + 4, 20), BTreeSet::from([9]));
+}
 
 /// What must last is told again, by every port, and lasts as long again; what may go on is not.
 #[test]
