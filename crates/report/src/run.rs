@@ -129,7 +129,17 @@ fn for_parts(
         return Ok(());
     }
     let mut reader = TableReader::open(&path)?;
+    let mut last = 0;
     while let Some(part) = reader.next_group()? {
+        // Curves are drawn from rows in order of time, as runs write them.
+        if part.place("time_ps").is_ok() {
+            for time in part.u64s("time_ps")?.iter().flatten() {
+                if *time < last {
+                    return Err(RecordError::Table { path, what: format!("time_ps goes back from {last} to {time}") });
+                }
+                last = *time;
+            }
+        }
         each(&part)?;
     }
     Ok(())
@@ -165,7 +175,9 @@ fn throughput(folder: &Path, end: u64) -> Result<Vec<Curve>, RecordError> {
     })?;
     // The most delivered first; whole entries before single flows.
     let mut all: Vec<_> = bytes.into_iter().collect();
-    all.sort_by_key(|((_, flow), rows)| (flow.is_some(), u64::MAX - rows.iter().map(|row| row.1).sum::<u64>()));
+    all.sort_by_key(|((_, flow), rows)| {
+        (flow.is_some(), u64::MAX - rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.1)))
+    });
     all.truncate(MAX_CURVES);
     let curve = |((traffic, flow), rows): (Source, Vec<Sample>)| {
         let name = flow.map_or(format!("traffic {traffic}"), |flow| format!("flow {flow}"));
@@ -206,9 +218,9 @@ fn with_zeros(rows: &[Sample], every: u64, end: u64) -> Vec<Sample> {
     }
     if let Some(&(last, value)) = filled.last()
         && value > 0
-        && last + every <= end
+        && let Some(next) = last.checked_add(every).filter(|&next| next <= end)
     {
-        filled.push((last + every, 0));
+        filled.push((next, 0));
     }
     filled
 }

@@ -1,8 +1,10 @@
 //! Reading tables back: for comparisons and reports.
 
+use std::cell::Cell;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use parquet::basic::{LogicalType, Type as Physical};
 use parquet::column::reader::ColumnReader;
@@ -215,12 +217,36 @@ pub fn read_table(path: &Path) -> Result<Table, RecordError> {
     Ok(table)
 }
 
+/// Rows that are asked for at a time: a damaged file may promise any number, and room is made for as many as are asked for.
+const ROWS_AT_ONCE: usize = 1 << 16;
+
+thread_local! {
+    /// Whether this thread is where a panic means a damaged file.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps panics of [`guarded`] code from standard error: they are told as errors.
+fn silence() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let others = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !GUARDED.get() {
+                others(panic);
+            }
+        }));
+    });
+}
+
 /// Turns a panic of the Parquet library into an error: on some damaged files (a negative column
 /// length, a missing dictionary page) version 60 panics instead of refusing them.
 fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    silence();
+    GUARDED.set(true);
     // What was half read is dropped with the closure, and a reader that failed is not used further.
-    catch_unwind(AssertUnwindSafe(read))
-        .unwrap_or_else(|_| Err(ParquetError::General("the file is damaged".to_owned())))
+    let result = catch_unwind(AssertUnwindSafe(read));
+    GUARDED.set(false);
+    result.unwrap_or_else(|_| Err(ParquetError::General("the file is damaged".to_owned())))
 }
 
 fn column_of(descriptor: &ColumnDescriptor) -> Result<Column, String> {
@@ -248,8 +274,12 @@ fn read_column(reader: ColumnReader, rows: usize, column: &Column) -> Result<(Da
             let (mut values, mut levels) = (Vec::new(), Vec::new());
             let mut count = 0;
             while count < rows {
-                let (records, _, _) =
-                    reader.read_records(rows - count, column.optional.then_some(&mut levels), None, &mut values)?;
+                let (records, _, _) = reader.read_records(
+                    (rows - count).min(ROWS_AT_ONCE),
+                    column.optional.then_some(&mut levels),
+                    None,
+                    &mut values,
+                )?;
                 if records == 0 {
                     break;
                 }

@@ -295,10 +295,21 @@ pub fn visit_trace(path: &Path, mut visit: impl FnMut(TraceRow)) -> Result<(), R
     for column in trace_columns() {
         empty.place(&column.name)?;
     }
-    let mut before = 0;
+    let (mut before, mut last) = (0, Time::ZERO);
     while let Some(table) = reader.next_group()? {
         for row in 0..table.rows {
-            visit(Row { table: &table, path, row, before }.parse()?);
+            let cells = Row { table: &table, path, row, before };
+            let event = cells.parse()?;
+            let orderly = match event.event {
+                TraceEvent::Created { since } => since <= event.at,
+                TraceEvent::Started { since, until, .. } => since <= event.at && event.at <= until,
+                _ => true,
+            };
+            if event.at < last || !orderly {
+                return Err(cells.wrong("time_ps"));
+            }
+            last = event.at;
+            visit(event);
         }
         before += table.rows;
     }
@@ -454,7 +465,7 @@ mod tests {
             .enumerate()
             .map(|(at, event)| {
                 let packet = (!of_port(&event)).then(|| packet(at as u64));
-                TraceRow { at: Time::from_ns(at as u64), node: at as u32, packet, event }
+                TraceRow { at: Time::from_ns(at as u64 + 1), node: at as u32, packet, event }
             })
             .collect();
         let mut table = TraceTable::create(&path).unwrap();
@@ -465,6 +476,26 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), rows.len(), "names differ");
+    }
+
+    #[test]
+    fn a_trace_that_contradicts_itself_is_refused() {
+        let scratch = Scratch::new("trace-order");
+        let path = scratch.0.join(TRACE_FILE);
+        let us = Time::from_us;
+        let row = |at: u64, event: TraceEvent| TraceRow { at: us(at), node: 1, packet: None, event };
+        let started = |since: u64, until: u64| TraceEvent::Started { port: 1, since: us(since), until: us(until) };
+        for rows in [
+            vec![row(2, TraceEvent::LinkUp { port: 1 }), row(1, TraceEvent::LinkDown { port: 1 })],
+            vec![row(2, TraceEvent::Created { since: us(3) })],
+            vec![row(2, started(3, 4))],
+            vec![row(2, started(1, 1))],
+        ] {
+            let mut table = TraceTable::create(&path).unwrap();
+            rows.iter().for_each(|row| table.push(row).unwrap());
+            table.close().unwrap();
+            assert!(matches!(read_trace(&path), Err(RecordError::Table { .. })), "{rows:?}");
+        }
     }
 
     #[test]

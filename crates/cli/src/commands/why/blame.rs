@@ -31,11 +31,11 @@ struct Stopped {
 
 impl Stopped {
     fn add(&mut self, stop: &Stop) {
-        let lasted = stop.until - stop.from;
+        let lasted = stop.lasted(stop.from, stop.until);
         *self = Stopped {
             stops: self.stops + 1,
             holds: self.holds + u64::from(stop.of.is_some()),
-            time: self.time + lasted,
+            time: self.time.saturating_add(lasted),
             longest: self.longest.max(lasted),
         };
     }

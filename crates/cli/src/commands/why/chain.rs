@@ -82,7 +82,7 @@ pub fn tell(story: &mut Story, trace: &Trace, stop: &Stop) {
         let waited = match step.cause.of {
             Some(_) => format!("its output {port} was too full"),
             None => {
-                let frames: u64 = step.cause.behind.iter().map(|(.., load)| load.frames).sum();
+                let frames = step.cause.behind.iter().fold(0, |sum: u64, (.., load)| sum.saturating_add(load.frames));
                 let which = match step.load.frames == frames {
                     true => plural(frames, "frame"),
                     false => format!("{} of {frames} frames", step.load.frames),

@@ -1,6 +1,7 @@
 //! One flow: what its packets waited for, which were lost, which came last.
 
 use super::packet::{self, Spent};
+use super::pauses;
 use super::story::{Story, plural};
 use super::trace::Trace;
 use crate::failure::Failure;
@@ -100,19 +101,20 @@ fn tell_places(story: &mut Story, trace: &Trace, data: &[&Vec<&TraceRow>]) {
     let mut places: BTreeMap<(u32, u16), (Time, Time, u64)> = BTreeMap::new();
     for rows in data {
         let (_, spent) = packet::story(trace, rows);
-        total.serialisation += spent.serialisation;
-        total.propagation += spent.propagation;
-        total.behind += spent.behind;
-        total.stopped += spent.stopped;
+        total.add(&spent);
         for row in rows.iter() {
             if let (TraceEvent::Started { port, since, .. }, Some(packet)) = (&row.event, row.packet)
                 && *since < row.at
             {
                 let id = (row.node, *port);
                 let stops = trace.pauses.of(id, packet.class, *since, row.at);
-                let stopped: Time = stops.map(|stop| stop.until.min(row.at) - stop.from.max(*since)).sum();
+                let stopped = pauses::total(stops.map(|stop| stop.lasted(*since, row.at)));
                 let place = places.entry(id).or_default();
-                *place = (place.0 + (row.at - *since), place.1 + stopped, place.2 + 1);
+                *place = (
+                    pauses::total([place.0, row.at.saturating_sub(*since)]),
+                    place.1.saturating_add(stopped),
+                    place.2 + 1,
+                );
             }
         }
     }

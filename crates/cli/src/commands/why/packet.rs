@@ -1,7 +1,7 @@
 //! One packet, hop by hop.
 
 use super::chain;
-use super::pauses::class_words;
+use super::pauses::{self, class_words};
 use super::story::{Story, plural};
 use super::trace::Trace;
 use crate::failure::Failure;
@@ -22,12 +22,22 @@ pub struct Spent {
     pub behind: Time,
 }
 
+impl Spent {
+    /// As much more. What many packets spent may be more than a [`Time`] holds.
+    pub fn add(&mut self, other: &Spent) {
+        self.serialisation = self.serialisation.saturating_add(other.serialisation);
+        self.propagation = self.propagation.saturating_add(other.propagation);
+        self.stopped = self.stopped.saturating_add(other.stopped);
+        self.behind = self.behind.saturating_add(other.behind);
+    }
+}
+
 /// The packet's name in a sentence.
 pub fn describe(packet: &TracedPacket) -> String {
     let again = if packet.retransmission { "again, " } else { "" };
     let what = match packet.kind {
         PacketKind::Data => {
-            let last = packet.seq + u64::from(packet.payload_bytes).saturating_sub(1);
+            let last = packet.seq.saturating_add(u64::from(packet.payload_bytes).saturating_sub(1));
             format!("{again}bytes {} to {last} of flow {}", packet.seq, packet.flow)
         }
         PacketKind::Ack => format!("acknowledgement of flow {}, up to byte {}", packet.flow, packet.seq),
@@ -69,8 +79,9 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
         let here = trace.node(row.node);
         match &row.event {
             TraceEvent::Created { since } if *since < row.at => {
-                story.span(*since, row.at, format!("waits {} in {here} for its turn to be sent", row.at - *since));
-                spent.behind += row.at - *since;
+                let behind = row.at.saturating_sub(*since);
+                story.span(*since, row.at, format!("waits {behind} in {here} for its turn to be sent"));
+                spent.add(&Spent { behind, ..Spent::default() });
             }
             TraceEvent::Created { .. } => story.at(row.at, format!("is made by {here}")),
             TraceEvent::Arrived { in_port } => {
@@ -91,9 +102,8 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
                 }
                 (queued, ahead) = (None, Vec::new());
                 let delay = Time::from_ps(trace.port(id).map_or(0, |port| port.delay_ps));
-                let wire = (*until - row.at).saturating_sub(delay);
-                spent.serialisation += wire;
-                spent.propagation += delay;
+                let wire = until.saturating_sub(row.at).saturating_sub(delay);
+                spent.add(&Spent { serialisation: wire, propagation: delay, ..Spent::default() });
                 let text = format!("leaves by {}: {wire} on the wire and {delay} under way", trace.port_towards(id));
                 story.span(row.at, *until, text);
             }
@@ -145,13 +155,16 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
             TraceEvent::Delivered => {
                 outcome = Some(if cut { "delivered as a header" } else { "delivered" }.to_owned());
                 let what = if cut { "its header is" } else { "is" };
-                let after = row.at - rows[0].at;
+                let after = row.at.saturating_sub(rows[0].at);
                 story.at(row.at, format!("{what} delivered to {here}, {after} after it was first seen"));
             }
             TraceEvent::Consumed => {
                 outcome = Some(if cut { "returned" } else { "consumed" }.to_owned());
                 let what = if cut { "its header is back at" } else { "is used by" };
-                story.at(row.at, format!("{what} {here}, {} after it was first seen", row.at - rows[0].at));
+                story.at(
+                    row.at,
+                    format!("{what} {here}, {} after it was first seen", row.at.saturating_sub(rows[0].at)),
+                );
             }
             _ => {}
         }
@@ -196,11 +209,10 @@ fn wait(
     queued: Option<(Load, Time)>,
     ahead: &[(u64, Load)],
 ) {
-    let total = until - since;
+    let total = until.saturating_sub(since);
     let stops: Vec<_> = trace.pauses.of(port, packet.class, since, until).collect();
-    let stopped = stops.iter().map(|stop| stop.until.min(until) - stop.from.max(since)).sum::<Time>().min(total);
-    spent.stopped += stopped;
-    spent.behind += total - stopped;
+    let stopped = pauses::total(stops.iter().map(|stop| stop.lasted(since, until))).min(total);
+    spent.add(&Spent { stopped, behind: total.saturating_sub(stopped), ..Spent::default() });
     let (load, wire_free) = queued.unwrap_or_default();
     let before = match load.frames {
         0 if wire_free > since => "behind the frame on the wire".to_owned(),
@@ -215,14 +227,15 @@ fn wait(
         let (from, to) = (stop.from.max(since), stop.until.min(until));
         story.because(format!(
             "{} of it {}{} is stopped, from {from} to {to}",
-            to - from,
+            to.saturating_sub(from),
             trace.port_name(port),
             class_words(stop.class)
         ));
         chain::tell(story, trace, stop);
     }
     let own = trace.serialisation(port, load.frames, load.bytes);
-    let rest = total.saturating_sub(stopped + own + wire_free.saturating_sub(since).min(total));
+    let known = pauses::total([stopped, own, wire_free.saturating_sub(since).min(total)]);
+    let rest = total.saturating_sub(known);
     if rest > Time::ZERO && queued.is_some() {
         story.because(format!("{rest} of it other classes, or frames sent back, go first"));
     }

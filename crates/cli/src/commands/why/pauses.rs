@@ -32,6 +32,18 @@ pub struct Stop {
     cause: Option<usize>,
 }
 
+impl Stop {
+    /// How much of the span it took.
+    pub fn lasted(&self, from: Time, until: Time) -> Time {
+        self.until.min(until).saturating_sub(self.from.max(from))
+    }
+}
+
+/// All of these times together. Those of a long trace may be more than a [`Time`] holds.
+pub fn total(times: impl IntoIterator<Item = Time>) -> Time {
+    times.into_iter().fold(Time::ZERO, Time::saturating_add)
+}
+
 /// A neighbour was told to stop: by an ingress account, or by an output; or was left without credits.
 #[derive(Clone, Debug)]
 pub struct Decision {

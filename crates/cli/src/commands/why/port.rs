@@ -2,7 +2,7 @@
 
 use super::calls;
 use super::chain;
-use super::pauses::class_words;
+use super::pauses::{class_words, total};
 use super::story::{Story, plural};
 use super::trace::{PortId, Trace};
 use crate::failure::Failure;
@@ -22,7 +22,7 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Story, Failure> {
     let id = trace.find_port(name)?;
     let mut story = Story::new(format!("port {}", trace.port_towards(id)));
     let stops: Vec<_> = trace.pauses.stops.iter().filter(|stop| stop.port == id).collect();
-    let stopped: Time = stops.iter().map(|stop| stop.until - stop.from).sum();
+    let stopped = total(stops.iter().map(|stop| stop.until.saturating_sub(stop.from)));
     story.say(match stops.len() {
         0 => "It was never stopped.".to_owned(),
         count => format!("It was stopped {}, {stopped} in all.", plural(count as u64, "time")),
@@ -32,7 +32,7 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Story, Failure> {
         let text = format!(
             "stands still{} for {}, until {}{end}",
             class_words(stop.class),
-            stop.until - stop.from,
+            stop.until.saturating_sub(stop.from),
             stop.until
         );
         story.span(stop.from, stop.until, text);
@@ -58,17 +58,19 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Story, Failure> {
         ));
     }
     let waits = trace.rows.iter().filter_map(|row| match row.event {
-        TraceEvent::Started { port, since, .. } if (row.node, port) == id => Some((row.at - since, row.packet)),
+        TraceEvent::Started { port, since, .. } if (row.node, port) == id => {
+            Some((row.at.saturating_sub(since), row.packet))
+        }
         _ => None,
     });
     let waits: Vec<_> = waits.collect();
     if let Some((longest, packet)) = waits.iter().max_by_key(|wait| wait.0) {
-        let total: Time = waits.iter().map(|wait| wait.0).sum();
+        let together = total(waits.iter().map(|wait| wait.0));
         let number = packet.map_or(0, |packet| packet.number);
         story.say(format!(
             "{} of the trace left by it and waited {} on average, {longest} at most (packet {number}).",
             plural(waits.len() as u64, "packet"),
-            total / waits.len() as u64,
+            together / waits.len() as u64,
         ));
     }
     let facts = [

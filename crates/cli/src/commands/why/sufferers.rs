@@ -163,11 +163,12 @@ impl<'t> Waits<'t> {
         let holds = holds.map(|place| (self.roots.1[place], &pauses.holds[place]));
         let mut of_root: BTreeMap<usize, Time> = BTreeMap::new();
         for (root, stop) in stops.chain(holds) {
-            *of_root.entry(root).or_default() += stop.until.min(until) - stop.from.max(since);
+            let time = of_root.entry(root).or_default();
+            *time = time.saturating_add(stop.lasted(since, until));
         }
         for (root, time) in of_root {
             let waited = self.found.entry((root, stream)).or_default();
-            *waited = Waited { frames: waited.frames + 1, time: waited.time + time };
+            *waited = Waited { frames: waited.frames + 1, time: waited.time.saturating_add(time) };
         }
     }
 

@@ -154,7 +154,7 @@ impl<'p> Builder<'p> {
         let account = self.accounts.get(&((link.peer, link.peer_port), class)).copied();
         // A message is under way for so long.
         let wire = Rate::from_bps(link.rate_bps).map_or(Time::ZERO, |rate| rate.serialise(MESSAGE_BYTES));
-        let heard = |go: Time| go + Time::from_ps(link.delay_ps) + wire;
+        let heard = |go: Time| go.saturating_add(Time::from_ps(link.delay_ps)).saturating_add(wire);
         let kept = |&index: &usize| self.pauses.decisions[index].go.is_none_or(|go| heard(go) >= from);
         if let Some(account) = account.filter(kept) {
             self.pauses.stops[index].cause = Some(account);
