@@ -228,7 +228,11 @@ impl Simulation {
         checks.push(check::buffer::verdict(self.marks()));
         checks.push(check::little::verdict(now, self.areas()));
         if self.network.switch.flow_control.may_lock() {
-            checks.push(check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock));
+            let mut verdict = check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock);
+            if let Some(found) = &self.deadlock {
+                verdict.detail = self.deadlock_words(found, expect_deadlock);
+            }
+            checks.push(verdict);
         }
         checks
     }
@@ -394,6 +398,31 @@ impl Simulation {
         loads.sort_by(|a, b| b.5.cmp(&a.5).then((a.0, a.1).cmp(&(b.0, b.1))));
         let longest_queues = loads.iter().take(LISTED_PORTS).filter(|load| load.5 > 0).map(describe).collect();
         LinkSummary { mean_utilisation, busiest, longest_queues }
+    }
+
+    /// What the check says of a deadlock, with names where the check itself has numbers.
+    fn deadlock_words(&self, found: &check::deadlock::Deadlock, expected: bool) -> String {
+        let name = |node: u32| self.network.fabric.name(fabric::NodeId(node));
+        let step = |hold: &check::deadlock::Hold| {
+            let (queue, account) = (&hold.queue, &hold.paused_by);
+            format!(
+                "{} port {} class {} ({} B) is paused by {} port {}",
+                name(queue.node),
+                queue.port,
+                queue.class,
+                hold.bytes,
+                name(account.node),
+                account.port
+            )
+        };
+        let cycle: Vec<String> = found.cycle.iter().map(step).collect();
+        let expected = if expected { "expected: " } else { "" };
+        let (stuck, closed) = (found.set_size, found.closed.as_ps());
+        format!(
+            "{expected}{stuck} queues stuck; a cycle of {} closed at {closed} ps: {}",
+            cycle.len(),
+            cycle.join("; ")
+        )
     }
 
     fn deadlock_report(&self) -> Option<Deadlock> {
