@@ -1,6 +1,7 @@
 //! Arguments that several commands take.
 
 use crate::failure::Failure;
+use crate::recognise::not_a_scenario;
 use scenario::{Lowered, Scenario};
 use std::path::{Path, PathBuf};
 
@@ -40,10 +41,11 @@ pub struct ScenarioArgs {
 /// Reads a scenario with overrides.
 ///
 /// # Errors
-/// [`Failure::Scenario`] with everything that is wrong.
+/// [`Failure::Scenario`] with everything that is wrong; something else than a scenario.
 pub fn read(path: &Path, overrides: &[Override], seed: Option<u64>) -> Result<Scenario, Failure> {
     let pairs: Vec<(String, String)> = overrides.iter().map(|set| (set.key.clone(), set.value.clone())).collect();
-    Scenario::read(path, &pairs, seed).map_err(|errors| Failure::Scenario { errors, path: path.to_owned() })
+    Scenario::read(path, &pairs, seed)
+        .map_err(|errors| not_a_scenario(path).unwrap_or(Failure::Scenario { errors, path: path.to_owned() }))
 }
 
 /// Lowers what was read from `path`.

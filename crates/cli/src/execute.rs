@@ -11,7 +11,7 @@ use record::summary::{ScenarioIdentity, Summary};
 use record::timing::Timing;
 use record::trace::TraceRow;
 use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use units::Time;
 
@@ -21,6 +21,8 @@ pub struct Finished {
     pub summary: Summary,
     /// This machine's.
     pub timing: Timing,
+    /// Where its files are, if it left any.
+    pub folder: Option<PathBuf>,
 }
 
 /// Who a run is, as its summary will say.
@@ -55,11 +57,10 @@ pub fn simulate(
     timing.cpu_s = whole.zip(before.cpu_s).map(|(after, before)| after - before);
     timing = timing.with_rates(summary.packet_hops, summary.events);
     timing.cpu_s = whole;
-    Ok(Finished { summary, timing })
+    Ok(Finished { summary, timing, folder: None })
 }
 
-/// The hash of a summary without files: what [`record::results_hash`] gives for a folder that holds nothing
-/// else.
+/// The hash of a summary without files: what [`record::results_hash`] gives for a result that has no others.
 pub fn summary_hash(summary: &Summary) -> String {
     let mut bare = summary.clone();
     bare.results_hash.clear();
@@ -123,18 +124,17 @@ impl Watcher for All<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::folder::ResultFolder;
 
     #[test]
     fn the_hash_without_files_is_that_of_a_folder_with_a_summary_alone() {
         let folder = std::env::temp_dir().join(format!("tidegate-summary-hash-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let result = ResultFolder::create(&folder).unwrap();
         let mut summary = Summary { events: 7, ..Summary::default() };
         summary.scenario = identity("a \"quoted\" name", "00", 3);
-        summary.results_hash = summary_hash(&summary);
-        std::fs::write(folder.join("summary.json"), summary.to_json()).unwrap();
-        let of_folder = record::results_hash::results_hash(&folder).unwrap();
+        result.finish(&mut summary, &Timing::default()).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(summary.results_hash, of_folder);
+        assert_eq!(summary.results_hash, summary_hash(&summary));
     }
 
     #[test]

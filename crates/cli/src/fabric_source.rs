@@ -202,6 +202,20 @@ impl Switches {
     }
 }
 
+/// Whether what is written to `output` leaves the file `input` alone that it is made from.
+///
+/// # Errors
+/// They are one file: not even --force would be meant to destroy what was just read.
+pub fn check_output(input: &Path, output: &Path) -> Result<(), Failure> {
+    match (input.canonicalize(), output.canonicalize()) {
+        (Ok(from), Ok(to)) if from == to => {
+            let message = format!("{} is the input itself, and nothing was written", output.display());
+            Err(Failure::input(message, "name another file for what is written"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The fabric of a topology file, a scenario (`.toml`) or a kind with its numbers.
 ///
 /// # Errors

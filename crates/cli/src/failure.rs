@@ -45,7 +45,7 @@ pub enum Failure {
         /// Why.
         error: RecordError,
     },
-    /// Results could not be written while the command ran.
+    /// Files could not be written or read: a place that does not do, or a machine that fails.
     #[error("{0}")]
     Record(#[from] RecordError),
     /// A run ended in a panic, which is a mistake of ours.
@@ -65,6 +65,16 @@ impl Failure {
     /// A file that could not be read.
     pub fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
         Failure::Input { message: format!("{}: cannot read it: {error}", path.display()), help: None }
+    }
+
+    /// A file or folder that a command with --force could not write.
+    pub fn of_output(error: RecordError) -> Failure {
+        match error {
+            RecordError::NotOurs { .. } | RecordError::OtherKind { .. } => {
+                Failure::input(error.to_string(), "name another place, or overwrite it with --force")
+            }
+            error => Failure::Record(error),
+        }
     }
 
     /// What is wrong with a rule file or a list of paths, with its place in the file.
@@ -97,11 +107,9 @@ impl Failure {
     /// The exit code.
     pub fn exit(&self) -> Exit {
         match self {
-            Failure::Scenario { .. } | Failure::Input { .. } | Failure::Model { .. } | Failure::Target { .. } => {
-                Exit::BadInput
-            }
-            Failure::Record(error) if !error.is_machine_failure() => Exit::BadInput,
-            Failure::Record(_) | Failure::Output(_) | Failure::Broken => Exit::Machine,
+            Failure::Scenario { .. } | Failure::Input { .. } | Failure::Model { .. } => Exit::BadInput,
+            Failure::Record(error) | Failure::Target { error, .. } if !error.is_machine_failure() => Exit::BadInput,
+            Failure::Record(_) | Failure::Target { .. } | Failure::Output(_) | Failure::Broken => Exit::Machine,
         }
     }
 
@@ -232,9 +240,10 @@ mod tests {
     #[test]
     fn exit_codes_tell_input_from_machine() {
         let source = || std::io::Error::other("no space left");
-        let unwritable = || RecordError::Unwritable { action: "write", path: "x".into(), source: source() };
-        assert_eq!(Failure::Record(unwritable()).exit(), Exit::Machine);
-        assert_eq!(Failure::Target { target: "x".into(), error: unwritable() }.exit(), Exit::BadInput);
+        let unwritable = |source| Failure::from(RecordError::Unwritable { action: "write", path: "x".into(), source });
+        assert_eq!(unwritable(source()).exit(), Exit::Machine);
+        assert_eq!(unwritable(std::io::ErrorKind::NotADirectory.into()).exit(), Exit::BadInput);
+        assert_eq!(Failure::of_output(RecordError::BadTarget { path: "..".into() }).exit(), Exit::BadInput);
         assert_eq!(Failure::Record(RecordError::HostNumber { host: 70_000 }).exit(), Exit::BadInput);
         assert_eq!(Failure::Output(source()).exit(), Exit::Machine);
     }

@@ -37,13 +37,13 @@ impl Recorder {
     /// where there are more hosts than HPCC's can name.
     ///
     /// # Errors
-    /// [`RecordError::Unwritable`].
+    /// [`RecordError::Unwritable`]; [`RecordError::NotOurs`] where a file of the user's stands in the earlier result.
     pub fn create(folder: &ResultFolder, lowered: &Lowered, fct: FctFormat) -> Result<Recorder, RecordError> {
-        let at = |name: &str| folder.path().join(name);
+        let at = |name: &str| folder.place(name);
         let fabric = &lowered.setup.fabric;
         let record = &lowered.setup.record;
         let fct = if fabric.hosts().len() > HPCC_HOSTS { FctFormat::Conweave } else { fct };
-        let flows = || Ok((FlowTable::create(&at("flows.parquet"))?, FctWriter::create(&at("fct.txt"), fct)?));
+        let flows = || Ok((FlowTable::create(&at("flows.parquet")?)?, FctWriter::create(&at("fct.txt")?, fct)?));
         let kinds = fabric.nodes().iter().map(|node| match node.kind {
             fabric::NodeKind::Host => NodeKind::Host,
             fabric::NodeKind::Switch => NodeKind::Switch,
@@ -51,20 +51,20 @@ impl Recorder {
         // Names for the nodes that other tables number.
         let by_number = record.queues_every.is_some() || record.links_every.is_some() || record.pauses;
         if record.trace.is_some() || by_number {
-            write_ports(&at(PORTS_FILE), fabric)?;
+            write_ports(&at(PORTS_FILE)?, fabric)?;
         }
         Ok(Recorder {
             flows: lowered.record_flows.then(flows).transpose()?,
-            queues: record.queues_every.map(|_| QueueSeries::create(&at("queues.parquet"))).transpose()?,
-            links: record.links_every.map(|_| LinkSeries::create(&at("links.parquet"))).transpose()?,
+            queues: record.queues_every.map(|_| QueueSeries::create(&at("queues.parquet")?)).transpose()?,
+            links: record.links_every.map(|_| LinkSeries::create(&at("links.parquet")?)).transpose()?,
             throughput: record
                 .throughput_every
-                .map(|_| ThroughputSeries::create(&at("throughput.parquet")))
+                .map(|_| ThroughputSeries::create(&at("throughput.parquet")?))
                 .transpose()?,
-            pauses: record.pauses.then(|| PfcWriter::create(&at("pfc.txt"))).transpose()?,
-            trace: record.trace.is_some().then(|| TraceTable::create(&at(TRACE_FILE))).transpose()?,
-            capture: Capture::create(&at(CAPTURE_FILE), &lowered.setup)?,
-            reordering: record.reordering.map(|_| ReorderTable::create(&at("reordering.parquet"))).transpose()?,
+            pauses: record.pauses.then(|| PfcWriter::create(&at("pfc.txt")?)).transpose()?,
+            trace: record.trace.is_some().then(|| TraceTable::create(&at(TRACE_FILE)?)).transpose()?,
+            capture: Capture::create(folder, &lowered.setup)?,
+            reordering: record.reordering.map(|_| ReorderTable::create(&at("reordering.parquet")?)).transpose()?,
             kinds: if record.pauses { kinds.collect() } else { Vec::new() },
             failure: None,
         })
@@ -172,7 +172,7 @@ struct Capture {
 }
 
 impl Capture {
-    fn create(path: &Path, setup: &Setup) -> Result<Option<Capture>, RecordError> {
+    fn create(folder: &ResultFolder, setup: &Setup) -> Result<Option<Capture>, RecordError> {
         if setup.record.capture.is_empty() {
             return Ok(None);
         }
@@ -184,7 +184,7 @@ impl Capture {
             Interface { name, rate_bps: fabric.link(peer.link).rate.as_bps() }
         };
         let interfaces: Vec<Interface> = setup.record.capture.iter().map(interface).collect();
-        let writer = CaptureWriter::create(path, &interfaces)?;
+        let writer = CaptureWriter::create(&folder.place(CAPTURE_FILE)?, &interfaces)?;
         Ok(Some(Capture { frames: FrameBytes::new(setup), writer, bytes: Vec::new() }))
     }
 

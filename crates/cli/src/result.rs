@@ -36,7 +36,7 @@ pub struct Way {
 /// A folder for results that `--out` named.
 ///
 /// # Errors
-/// [`Failure::Target`], before anything has run.
+/// A place that does not do, before anything has run.
 pub fn folder(target: &Path) -> Result<ResultFolder, Failure> {
     ResultFolder::create(target).map_err(|error| Failure::Target { target: target.to_owned(), error })
 }
@@ -75,7 +75,9 @@ pub fn produce(
     }
     recorder.map_or(Ok(()), Recorder::close)?;
     match folder {
-        Some(folder) if !(way.whole_only && summary.partial) => folder.finish(summary, &finished.timing)?,
+        Some(folder) if !(way.whole_only && summary.partial) => {
+            finished.folder = Some(folder.finish(summary, &finished.timing)?);
+        }
         _ => summary.results_hash = execute::summary_hash(summary),
     }
     Ok(finished)

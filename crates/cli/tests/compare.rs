@@ -46,7 +46,7 @@ fn many_runs_are_rows_and_their_files_are_those_of_single_runs() {
     assert!(line("~ within the noise").contains("the first column may be zero at 95 % confidence"), "{}", ran.out);
     assert!(line("mean ±").contains("95 % confidence"), "{}", ran.out);
     let folders = scratch.names("out");
-    assert_eq!((folders.len(), folders[2].as_str()), (7, "03_fan_in=4_seed=1"));
+    assert_eq!((folders.len(), folders[2].as_str()), (8, "03_fan_in=4_seed=1"));
 
     let single = scratch.path("single");
     let set = ["--set", "traffic.0.fan_in=4", "--seed", "1"];
@@ -124,7 +124,11 @@ fn interrupted_it_leaves_what_it_has_and_says_so() {
     let ran = common::interrupt(child, &scratch.0.join("out/02_fan_in=3.partial"));
     assert_eq!((ran.code, ran.err.as_str()), (Some(130), ""), "{}", ran.out);
     assert!(ran.out.contains("(partial)"), "{}", ran.out);
-    assert_eq!(scratch.names("out"), ["01_fan_in=2", "compare.csv"], "what has not begun is not there");
+    assert_eq!(
+        scratch.names("out"),
+        ["01_fan_in=2", "compare.csv", "tidegate.sha256"],
+        "what has not begun is not there"
+    );
     let summary = std::fs::read_to_string(scratch.0.join("out/01_fan_in=2/summary.json")).unwrap();
     let summary: Value = serde_json::from_str(&summary).unwrap();
     assert_eq!((&summary["partial"], &summary["packets"]["closed"]), (&Value::Bool(true), &Value::Bool(true)));

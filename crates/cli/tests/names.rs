@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Rules for the folder of `config_db.json` that comes with the project.
 fn rules(scratch: &Scratch, fabric: &str) -> String {
     let path = scratch.path("rules.json");
-    let ran = run(&["tagger", "rules", fabric, "--paths", "bounces=1", "--quiet", "--out", &path]);
+    let ran = run(&["tagger", "rules", fabric, "--paths", "bounces=1", "--quiet", "--force", "--out", &path]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     path
 }
@@ -167,7 +167,7 @@ fn names_that_act_are_refused_by_every_command_and_never_painted() {
     }
     let out = scratch.path("listing");
     assert_eq!(export(&rules, &fabric, "csv", &["--out", &out]).code, Some(0));
-    assert_eq!(scratch.names("listing"), ["NOTES.txt", "_._S1.csv"]);
+    assert_eq!(scratch.names("listing"), ["NOTES.txt", "_._S1.csv", "tidegate.sha256"]);
     assert_eq!(run(&["fabric", "convert", &fabric, &scratch.path("db"), "--to", "config-db"]).code, Some(0));
-    assert_eq!(scratch.names("db"), ["_._S1.json"]);
+    assert_eq!(scratch.names("db"), ["_._S1.json", "tidegate.sha256"]);
 }

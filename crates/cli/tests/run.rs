@@ -29,6 +29,7 @@ fn a_result_holds_every_file_and_nothing_half_written() {
         "scenario.toml",
         "summary.json",
         "throughput.parquet",
+        "tidegate.sha256",
         "timing.json",
     ];
     assert_eq!(scratch.names("out/deep"), expected);
@@ -239,4 +240,21 @@ fn a_file_that_begins_with_a_byte_order_mark_runs() {
     let scratch = Scratch::new("bom");
     let scenario = scratch.file("small.toml", &format!("\u{feff}{SMALL}"));
     assert_eq!(run(&["run", &scenario, "-q"]).code, Some(0));
+}
+
+#[test]
+fn the_deadlock_check_in_the_summary_names_switches_as_the_screen_does() {
+    let ring = common::example("deadlock-ring.toml");
+    let (told, screen) = (json(&run(&["run", &ring, "--json"]).out), run(&["run", &ring]).out);
+    let checks = told["checks"].as_array().unwrap();
+    let detail = checks.iter().find(|check| check["name"] == "deadlock").unwrap()["detail"].as_str().unwrap();
+    let cycle = told["deadlock"]["cycle"].as_array().unwrap();
+    assert!(cycle.len() >= 3, "{told}");
+    for edge in cycle {
+        let queue = format!("{} port {} class {}", edge["node"].as_str().unwrap(), edge["port"], edge["class"]);
+        let peer = format!("is paused by {}", edge["peer"].as_str().unwrap());
+        assert!(detail.contains(&queue) && detail.contains(&peer), "{queue} {peer}: {detail}");
+        assert!(screen.contains(&format!("{queue} {peer}")), "{screen}");
+    }
+    assert!(!detail.contains("node "), "{detail}");
 }

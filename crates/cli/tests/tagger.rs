@@ -35,7 +35,7 @@ fn tagger(arguments: &[&str]) -> Ran {
 
 fn rules(scratch: &Scratch, fabric: &str, name: &str, more: &[&str]) -> String {
     let path = scratch.path(name);
-    let ran = tagger(&[["rules", fabric, "--quiet", "--out", &path].as_slice(), more].concat());
+    let ran = tagger(&[["rules", fabric, "--quiet", "--force", "--out", &path].as_slice(), more].concat());
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
     path
 }
@@ -100,7 +100,7 @@ fn sonic_files_appear_with_their_notes_and_nothing_where_a_switch_does_not_fit()
         tagger(&[to.as_slice(), more].concat())
     };
     assert_eq!(to("sonic", "sonic", &[]).code, Some(0));
-    assert_eq!(scratch.names("sonic").len(), 11);
+    assert_eq!(scratch.names("sonic").len(), 12, "ten switches, the notes, and the list of files");
     let leaf: Value = serde_json::from_slice(&std::fs::read(scratch.0.join("sonic/L1.json")).unwrap()).unwrap();
     assert_eq!(leaf["PORT_QOS_MAP"]["Ethernet12"]["pfc_enable"], "3,4");
     let notes = std::fs::read_to_string(scratch.0.join("sonic/NOTES.txt")).unwrap();
@@ -116,9 +116,9 @@ fn sonic_files_appear_with_their_notes_and_nothing_where_a_switch_does_not_fit()
     assert!(eos.code == Some(1) && eos.err.contains("T1 needs ACL"), "{}", eos.err);
     assert!(!scratch.0.join("tight").exists(), "nothing is written");
     assert_eq!(to("eos", "spine", &["--switch", "S1"]).code, Some(0));
-    assert_eq!(scratch.names("spine"), ["NOTES.txt", "S1.eos"]);
+    assert_eq!(scratch.names("spine"), ["NOTES.txt", "S1.eos", "tidegate.sha256"]);
     assert_eq!(to("nftables", "linux", &["--switch", "T1"]).code, Some(0));
-    assert_eq!(scratch.names("linux"), ["NOTES.txt", "T1.nft", "T1.tc"]);
+    assert_eq!(scratch.names("linux"), ["NOTES.txt", "T1.nft", "T1.tc", "tidegate.sha256"]);
 
     // Rules that could deadlock are not exported.
     let text = std::fs::read_to_string(&file).unwrap().replace("\"new_tag\": 2", "\"new_tag\": 1");

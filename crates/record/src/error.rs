@@ -29,12 +29,38 @@ pub enum RecordError {
     },
     /// The target exists and holds something that Tidegate did not write.
     #[error(
-        "{} exists and is not a Tidegate result (a folder with a summary.json that holds a results_hash); \
+        "{} exists and is not a Tidegate result (a folder with a tidegate.sha256, the list of what Tidegate wrote there); \
          name a new or an empty folder", .path.display()
     )]
     Occupied {
         /// The folder or file in the way.
         path: PathBuf,
+    },
+    /// Something stands where a file is to be written that Tidegate did not write, or that was changed since.
+    #[error("{} {why}", .path.display())]
+    NotOurs {
+        /// What stands in the way.
+        path: PathBuf,
+        /// Why it is not ours, as a predicate: "was changed since Tidegate wrote it".
+        why: &'static str,
+    },
+    /// A folder holds files of Tidegate, but of another kind than those to be written.
+    #[error("{} holds what Tidegate wrote as {found:?}, and {wanted:?} is another kind of folder", .path.display())]
+    OtherKind {
+        /// The folder.
+        path: PathBuf,
+        /// What its list says.
+        found: String,
+        /// What was to be written.
+        wanted: String,
+    },
+    /// A result that is done could not take its place.
+    #[error("{error}; the finished result stays in {}", .path.display())]
+    Kept {
+        /// Where the result is.
+        path: PathBuf,
+        /// Why.
+        error: Box<RecordError>,
     },
     /// Another process is writing the same result right now.
     #[error("another process is writing {}; wait for it or name another folder", .path.display())]
@@ -46,6 +72,12 @@ pub enum RecordError {
     #[error("{} cannot be a result folder: name a folder, for example results/run1", .path.display())]
     BadTarget {
         /// The path.
+        path: PathBuf,
+    },
+    /// A name that no file directly in a folder can have: with control characters, or of several parts.
+    #[error("{:?} cannot be the name of a file here", .path)]
+    BadName {
+        /// The path that it would make.
         path: PathBuf,
     },
     /// A folder that is not the whole of a result.
@@ -118,11 +150,36 @@ pub enum RecordError {
     },
 }
 
+/// ELOOP of Linux.
+const LINKS_IN_A_LOOP: i32 = 40;
+
 impl RecordError {
-    /// True where the machine failed (disk, permission), false where the input or the target named is
-    /// wrong.
+    /// True where the machine failed (a full disk, a broken one, too many files), false where the input or the place that
+    /// was named is wrong: a folder that is not there, is no folder, or may not be written.
     pub fn is_machine_failure(&self) -> bool {
-        matches!(self, RecordError::Unwritable { .. } | RecordError::Unreadable { .. })
+        use io::ErrorKind::{
+            AlreadyExists, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied,
+            ReadOnlyFilesystem,
+        };
+        let source = match self {
+            RecordError::Unwritable { source, .. } | RecordError::Unreadable { source, .. } => source,
+            RecordError::Kept { error, .. } => return error.is_machine_failure(),
+            _ => return false,
+        };
+        // Too many links on the way: the kind for it is not stable yet.
+        let looped = cfg!(unix) && source.raw_os_error() == Some(LINKS_IN_A_LOOP);
+        let place = matches!(
+            source.kind(),
+            AlreadyExists
+                | InvalidFilename
+                | InvalidInput
+                | IsADirectory
+                | NotADirectory
+                | NotFound
+                | PermissionDenied
+                | ReadOnlyFilesystem
+        );
+        !place && !looped
     }
 
     pub(crate) fn unwritable(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RecordError {
@@ -131,5 +188,19 @@ impl RecordError {
 
     pub(crate) fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> RecordError {
         move |source| RecordError::Unreadable { path: path.to_owned(), source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_the_machine_and_a_wrong_place_is_not() {
+        let of =
+            |kind: io::ErrorKind| RecordError::unwritable("write", Path::new("x"))(kind.into()).is_machine_failure();
+        assert!(of(io::ErrorKind::StorageFull) && of(io::ErrorKind::FileTooLarge) && of(io::ErrorKind::Other));
+        assert!(!of(io::ErrorKind::NotADirectory) && !of(io::ErrorKind::PermissionDenied));
+        assert!(!RecordError::BadTarget { path: "..".into() }.is_machine_failure());
     }
 }

@@ -1,4 +1,4 @@
-//! A file that appears whole or not at all.
+//! A file that appears whole or not at all, and never in the place of somebody else's.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::RecordError;
+use crate::manifest::{found, hash_bytes, hash_file};
 
 /// `path` with `suffix` after its last component: `out/run` and `.partial` give `out/run.partial`.
 pub(crate) fn sibling(path: &Path, suffix: &str) -> PathBuf {
@@ -14,25 +15,59 @@ pub(crate) fn sibling(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Buffered writing to `<path>.partial`, renamed to `path` by [`WholeFile::commit`]. Dropped without a
-/// commit, it leaves nothing behind; killed, it leaves at most the `.partial` file.
+/// Whether `name` is one under which a [`WholeFile`] grows.
+pub fn is_temporary(name: &str) -> bool {
+    let number = name.strip_prefix(".tidegate-").and_then(|rest| rest.strip_suffix(".tmp"));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
+/// Makes a file in `folder` under a name that nothing had.
+fn temporary(folder: &Path) -> io::Result<(PathBuf, File)> {
+    for number in 0u32.. {
+        let path = folder.join(format!(".tidegate-{number}.tmp"));
+        match File::create_new(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Buffered writing to a temporary file beside `path`, renamed to `path` at the end. Dropped before, it leaves
+/// nothing behind; killed, it leaves at most the temporary file. A device or a pipe is written to as it is.
 #[derive(Debug)]
 pub struct WholeFile {
     target: PathBuf,
-    partial: PathBuf,
-    // `None` once committed, so that dropping knows there is nothing to remove.
+    /// The target was named by a link that leads to it.
+    linked: bool,
+    // `None` once renamed, and for what is written to directly.
+    temporary: Option<PathBuf>,
+    // `None` once all is written.
     writer: Option<BufWriter<File>>,
 }
 
 impl WholeFile {
-    /// Starts a file that will stand at `path`.
+    /// Starts a file that will stand at `path`, or where a link at `path` leads.
     ///
     /// # Errors
-    /// [`RecordError::Unwritable`].
+    /// [`RecordError::Unwritable`], also for a folder.
     pub fn create(path: &Path) -> Result<Self, RecordError> {
-        let partial = sibling(path, ".partial");
-        let file = File::create(&partial).map_err(RecordError::unwritable("create", &partial))?;
-        Ok(WholeFile { target: path.to_owned(), partial, writer: Some(BufWriter::with_capacity(1 << 16, file)) })
+        let unwritable = || RecordError::unwritable("create", path);
+        let linked = found(path)?.is_some_and(|found| found.is_symlink());
+        let target = if linked { path.canonicalize().map_err(unwritable())? } else { path.to_owned() };
+        let kind = fs::metadata(&target).ok().map(|found| found.file_type());
+        if path.file_name().is_none() || kind.is_some_and(|kind| kind.is_dir()) {
+            return Err(unwritable()(io::ErrorKind::IsADirectory.into()));
+        }
+        let (temporary, file) = if kind.is_some_and(|kind| !kind.is_file()) {
+            (None, File::options().write(true).open(&target).map_err(unwritable())?)
+        } else {
+            let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let (path, file) = temporary(parent.unwrap_or(Path::new("."))).map_err(unwritable())?;
+            (Some(path), file)
+        };
+        Ok(WholeFile { target, linked, temporary, writer: Some(BufWriter::with_capacity(1 << 16, file)) })
     }
 
     /// Where the file will stand.
@@ -49,17 +84,54 @@ impl WholeFile {
         result.map_err(RecordError::unwritable("write", &self.target))
     }
 
-    /// Flushes and renames: from here on the file exists, replacing one of the same name.
+    /// Brings all that was written to the disk and lets go of the file handle, of which there are few.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn close(&mut self) -> Result<(), RecordError> {
+        match self.writer.take() {
+            Some(mut writer) => writer.flush().map_err(RecordError::unwritable("write", &self.target)),
+            None => Ok(()),
+        }
+    }
+
+    /// From here on the file exists, in the place of any other: for files in folders of our own.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`]; the target is then untouched.
     pub fn commit(mut self) -> Result<(), RecordError> {
-        if let Some(writer) = &mut self.writer {
-            writer.flush().map_err(RecordError::unwritable("write", &self.target))?;
+        self.close()?;
+        if let Some(temporary) = &self.temporary {
+            fs::rename(temporary, &self.target).map_err(RecordError::unwritable("create", &self.target))?;
+            self.temporary = None;
         }
-        fs::rename(&self.partial, &self.target).map_err(RecordError::unwritable("create", &self.target))?;
-        self.writer = None;
         Ok(())
+    }
+
+    /// From here on the file exists, in the place of one that Tidegate wrote, or of any with `force`. What Tidegate
+    /// wrote is what has the same bytes, or a [seal](sealed) that holds.
+    ///
+    /// # Errors
+    /// [`RecordError::NotOurs`] where something else stands; [`RecordError::Unwritable`]. The target is then untouched.
+    pub fn commit_over(mut self, force: bool) -> Result<(), RecordError> {
+        self.close()?;
+        let Some(temporary) = &self.temporary else { return Ok(()) };
+        if force || found(&self.target)?.is_none() {
+            return self.commit();
+        }
+        if hash_file(temporary)? == hash_file(&self.target)? {
+            // Nothing to do: dropping takes the temporary file away.
+            return Ok(());
+        }
+        let not_ours = |why| RecordError::NotOurs { path: self.target.clone(), why };
+        if self.linked {
+            return Err(not_ours("is what a symbolic link leads to"));
+        }
+        match seal_holds(&fs::read(&self.target).map_err(RecordError::unreadable(&self.target))?) {
+            Some(true) => self.commit(),
+            Some(false) => Err(not_ours("was changed since Tidegate wrote it")),
+            None => Err(not_ours("exists, and nothing in it says that Tidegate wrote it")),
+        }
     }
 }
 
@@ -67,7 +139,7 @@ impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.writer {
             Some(writer) => writer.write(bytes),
-            None => Err(io::Error::other("the file was committed")),
+            None => Err(io::Error::other("the file was closed")),
         }
     }
     fn flush(&mut self) -> io::Result<()> {
@@ -78,22 +150,60 @@ impl Write for WholeFile {
 impl Drop for WholeFile {
     fn drop(&mut self) {
         if let Some(writer) = self.writer.take() {
-            // Taken apart without a flush: what is buffered goes with the file. Nobody is left to hear
-            // of a failure, and a stray .partial file harms no reader.
+            // Taken apart without a flush: what is buffered goes with the file.
             drop(writer.into_parts());
-            let _ = fs::remove_file(&self.partial);
+        }
+        if let Some(temporary) = &self.temporary {
+            // Nobody is left to hear of a failure, and a stray temporary file harms no reader.
+            let _ = fs::remove_file(temporary);
         }
     }
 }
 
-/// Writes `bytes` to `path`, whole or not at all.
+/// Writes `bytes` to `path`, whole or not at all, in the place of any other file: for folders of our own.
 ///
 /// # Errors
 /// [`RecordError::Unwritable`].
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
+    written(path, bytes)?.commit()
+}
+
+/// Writes `bytes` to the file `path` that a user named, whole or not at all: where nothing stands, in the place of what
+/// Tidegate wrote ([`WholeFile::commit_over`]), or of any file with `force`.
+///
+/// # Errors
+/// [`RecordError::NotOurs`], [`RecordError::Unwritable`].
+pub fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), RecordError> {
+    written(path, bytes)?.commit_over(force)
+}
+
+/// A file that holds `bytes` and does not stand at `path` yet.
+pub(crate) fn written(path: &Path, bytes: &[u8]) -> Result<WholeFile, RecordError> {
     let mut file = WholeFile::create(path)?;
     file.write_all(bytes).map_err(RecordError::unwritable("write", path))?;
-    file.commit()
+    file.close()?;
+    Ok(file)
+}
+
+const SEAL: &str = "<!-- tidegate sha256 ";
+const SEAL_END: &str = " -->\n";
+
+/// HTML or SVG with a last line by which Tidegate knows it again, as long as nobody changes it: a comment with the
+/// SHA-256 of what stands before.
+pub fn sealed(mut markup: String) -> String {
+    if !markup.ends_with('\n') {
+        markup.push('\n');
+    }
+    let hash = hash_bytes(markup.as_bytes());
+    markup + SEAL + &hash + SEAL_END
+}
+
+/// Whether what stands before the seal is as it was; `None` where there is no seal.
+fn seal_holds(bytes: &[u8]) -> Option<bool> {
+    let hash_at = bytes.len().checked_sub(SEAL_END.len() + 64)?;
+    let before = bytes[..hash_at].strip_suffix(SEAL.as_bytes())?;
+    let hash = bytes[hash_at..].strip_suffix(SEAL_END.as_bytes())?;
+    Some(hash_bytes(before).as_bytes() == hash)
 }
 
 #[cfg(test)]
@@ -133,7 +243,7 @@ pub(crate) mod tests {
         let mut file = WholeFile::create(&path).unwrap();
         file.print(format_args!("one {}\n", 1)).unwrap();
         file.flush().unwrap();
-        assert_eq!(scratch.names(), ["a.txt.partial"]);
+        assert_eq!(scratch.names(), [".tidegate-0.tmp"]);
         file.commit().unwrap();
         assert_eq!(scratch.names(), ["a.txt"]);
         assert_eq!(fs::read_to_string(&path).unwrap(), "one 1\n");
@@ -154,7 +264,69 @@ pub(crate) mod tests {
     #[test]
     fn an_unwritable_place_says_where() {
         let error = write_whole(Path::new("/dev/null/none/a.txt"), b"x").unwrap_err();
-        assert!(error.is_machine_failure());
-        assert!(error.to_string().starts_with("cannot create /dev/null/none/a.txt.partial: "), "{error}");
+        assert!(!error.is_machine_failure(), "a place was named that is none: {error}");
+        assert!(error.to_string().contains("/dev/null/none/a.txt: "), "{error}");
+        let scratch = Scratch::new("file-folder");
+        for folder in [scratch.0.clone(), scratch.0.join(".."), PathBuf::from("/")] {
+            let error = write_file(&folder, b"x", true).unwrap_err();
+            assert!(!error.is_machine_failure() && error.to_string().contains("directory"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_a_user_took_is_not_used_for_growing_files() {
+        let scratch = Scratch::new("file-names");
+        for (name, content) in [(".tidegate-0.tmp", "mine"), ("a.txt.partial", "mine, too")] {
+            fs::write(scratch.0.join(name), content).unwrap();
+        }
+        write_whole(&scratch.0.join("a.txt"), b"new").unwrap();
+        assert_eq!(scratch.names(), [".tidegate-0.tmp", "a.txt", "a.txt.partial"]);
+        assert_eq!(fs::read(scratch.0.join(".tidegate-0.tmp")).unwrap(), b"mine");
+        assert_eq!(fs::read(scratch.0.join("a.txt.partial")).unwrap(), b"mine, too");
+        assert!(is_temporary(".tidegate-17.tmp") && !is_temporary(".tidegate-.tmp") && !is_temporary("tidegate-1.tmp"));
+    }
+
+    #[test]
+    fn only_what_tidegate_wrote_is_replaced_without_force() {
+        let scratch = Scratch::new("file-ours");
+        let path = scratch.0.join("a.svg");
+        let refused = |bytes: &[u8], why: &str| {
+            let error = write_file(&path, bytes, false).unwrap_err();
+            assert!(matches!(error, RecordError::NotOurs { .. }) && error.to_string().contains(why), "{error}");
+            assert!(!error.is_machine_failure());
+        };
+        fs::write(&path, b"thesis").unwrap();
+        refused(b"new", "nothing in it says that Tidegate wrote it");
+        write_file(&path, b"thesis", false).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"thesis");
+        write_file(&path, sealed("<svg/>".to_owned()).as_bytes(), true).unwrap();
+        let second = sealed("<svg>2</svg>\n".to_owned());
+        write_file(&path, second.as_bytes(), false).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), second);
+        fs::write(&path, second.replace("<svg>2", "<svg>3")).unwrap();
+        refused(b"new", "was changed since");
+        fs::write(&path, second + "<!-- a note -->\n").unwrap();
+        refused(b"new", "nothing in it says");
+        assert_eq!(scratch.names(), ["a.svg"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_with_force_only_and_devices_are_written_to() {
+        use std::os::unix::fs::symlink;
+        let scratch = Scratch::new("file-links");
+        let at = |name: &str| scratch.0.join(name);
+        fs::create_dir(at("elsewhere")).unwrap();
+        fs::write(at("elsewhere/real"), b"thesis").unwrap();
+        symlink(at("elsewhere/real"), at("link")).unwrap();
+        symlink(at("nowhere"), at("dangling")).unwrap();
+        let error = write_file(&at("link"), b"new", false).unwrap_err();
+        assert!(error.to_string().contains("symbolic link"), "{error}");
+        assert!(write_file(&at("dangling"), b"new", true).is_err());
+        write_file(&at("link"), b"new", true).unwrap();
+        assert!(at("link").is_symlink() && fs::read(at("elsewhere/real")).unwrap() == b"new");
+        write_file(Path::new("/dev/null"), b"new", false).unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        assert_eq!(scratch.names(), ["dangling", "elsewhere", "link"]);
     }
 }

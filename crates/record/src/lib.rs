@@ -1,4 +1,5 @@
-//! Results on disk: a [`folder`] that appears whole or not at all, streamed Parquet tables
+//! Results on disk: a [`folder`] that appears whole or not at all, with a [`manifest`] that tells its files from those of
+//! the user, streamed Parquet tables
 //! ([`table`]), mergeable [`histogram`]s, [`flows`] and the field's `fct.txt`, [`pfc`] logs, time
 //! [`series`], [`trace`]s of single frames, and the [`summary`] of a run.
 //!
@@ -7,9 +8,11 @@
 
 pub mod error;
 pub mod file;
+pub mod files;
 pub mod flows;
 pub mod folder;
 pub mod histogram;
+pub mod manifest;
 pub mod pcapng;
 pub mod pfc;
 pub mod pipelines;

@@ -1,68 +1,59 @@
 //! One number for all results of a folder: two runs agree byte for byte exactly when it is equal.
 
-use std::fs::{self, File};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
 use crate::RecordError;
-use crate::folder::{SUMMARY_FILE, TIMING_FILE};
+use crate::folder::{RESULT, SUMMARY_FILE, TIMING_FILE};
+use crate::manifest::{Manifest, for_parts, hash_bytes, hex};
 
-/// The SHA-256, in 64 hex digits, over the names and contents of all files below `folder` in order of
-/// their path, except `timing.json` (the machine's) and names that start with a dot. `summary.json`
-/// itself holds the result, so it counts with an empty `results_hash`: computing again over a finished
-/// folder gives the number in it.
+/// The SHA-256, in 64 hex digits, over the names and contents of the files that the folder's list names, in order of their
+/// name, except `timing.json`, which is the machine's. `summary.json` itself holds the result, so it counts with an empty
+/// `results_hash`: computing again over a finished folder gives the number in it.
 ///
 /// # Errors
-/// [`RecordError::Unreadable`].
+/// [`RecordError::Damaged`] for a folder without a list; [`RecordError::Unreadable`].
 pub fn results_hash(folder: &Path) -> Result<String, RecordError> {
-    let mut files = Vec::new();
-    collect(folder, "", &mut files)?;
-    files.sort_unstable();
-    let mut hasher = Sha256::new();
-    for (name, path) in &files {
-        // Lengths stand before names and contents, so that no two folders make the same stream.
-        hasher.update((name.len() as u64).to_le_bytes());
-        hasher.update(name.as_bytes());
-        if name == SUMMARY_FILE {
-            let text = fs::read(path).map_err(RecordError::unreadable(path))?;
-            let text = without_results_hash(&text);
-            hasher.update((text.len() as u64).to_le_bytes());
-            hasher.update(&text);
-            continue;
-        }
-        let mut file = File::open(path).map_err(RecordError::unreadable(path))?;
-        let length = file.metadata().map_err(RecordError::unreadable(path))?.len();
-        hasher.update(length.to_le_bytes());
-        let mut buffer = vec![0; 1 << 16];
-        loop {
-            let count = file.read(&mut buffer).map_err(RecordError::unreadable(path))?;
-            if count == 0 {
-                break;
-            }
-            hasher.update(&buffer[..count]);
-        }
-    }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    let damaged = |what| RecordError::Damaged { path: folder.to_owned(), what };
+    let manifest =
+        Manifest::read(folder)?.ok_or_else(|| damaged(format!("it has no {}", crate::manifest::MANIFEST_FILE)))?;
+    Ok(hashes(folder, &manifest.names())?.0)
 }
 
-fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, PathBuf)>) -> Result<(), RecordError> {
-    for entry in fs::read_dir(folder).map_err(RecordError::unreadable(folder))? {
-        let entry = entry.map_err(RecordError::unreadable(folder))?;
-        let path = entry.path();
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let full = format!("{prefix}{name}");
-        if name.starts_with('.') || full == TIMING_FILE {
+/// The hash of all results among the files `names` of `folder`, and the list of these files: `timing.json` is in neither.
+pub(crate) fn hashes(folder: &Path, names: &BTreeSet<&str>) -> Result<(String, Manifest), RecordError> {
+    let mut all = Sha256::new();
+    let mut manifest = Manifest::new(RESULT);
+    for &name in names {
+        let path = folder.join(name);
+        if name == TIMING_FILE {
             continue;
         }
-        if entry.file_type().map_err(RecordError::unreadable(&path))?.is_dir() {
-            collect(&path, &format!("{full}/"), files)?;
-        } else {
-            files.push((full, path));
+        // Lengths stand before names and contents, so that no two folders make the same stream.
+        all.update((name.len() as u64).to_le_bytes());
+        all.update(name.as_bytes());
+        if name == SUMMARY_FILE {
+            let text = fs::read(&path).map_err(RecordError::unreadable(&path))?;
+            manifest.add(name, &hash_bytes(&text));
+            let text = without_results_hash(&text);
+            all.update((text.len() as u64).to_le_bytes());
+            all.update(&text);
+            continue;
         }
+        let mut own = Sha256::new();
+        for_parts(&path, |length, part| {
+            if part.is_empty() {
+                all.update(length.to_le_bytes());
+            }
+            all.update(part);
+            own.update(part);
+        })?;
+        manifest.add(name, &hex(own));
     }
-    Ok(())
+    Ok((hex(all), manifest))
 }
 
 /// Empties the value of the key `results_hash`. Inside a JSON string the quotes of a key would be
@@ -82,24 +73,28 @@ mod tests {
     use super::*;
     use crate::file::tests::Scratch;
 
+    fn hash(folder: &Path, names: &[&str]) -> String {
+        hashes(folder, &names.iter().copied().collect()).unwrap().0
+    }
+
     #[test]
     fn depends_on_names_and_contents_but_not_on_the_machine() {
         let scratch = Scratch::new("hash");
         let at = |name: &str| scratch.0.join(name);
-        fs::create_dir(at("series")).unwrap();
-        fs::write(at("series/queues.parquet"), b"abc").unwrap();
+        fs::write(at("queues.parquet"), b"abc").unwrap();
         fs::write(at("flows.parquet"), b"def").unwrap();
-        let first = results_hash(&scratch.0).unwrap();
+        let names = ["queues.parquet", "flows.parquet"];
+        let first = hash(&scratch.0, &names);
         assert_eq!(first.len(), 64);
         fs::write(at("timing.json"), b"{}").unwrap();
-        assert_eq!(results_hash(&scratch.0).unwrap(), first);
+        assert_eq!(hash(&scratch.0, &["queues.parquet", "flows.parquet", "timing.json"]), first);
 
         fs::write(at("flows.parquet"), b"dee").unwrap();
-        assert_ne!(results_hash(&scratch.0).unwrap(), first);
+        assert_ne!(hash(&scratch.0, &names), first);
         fs::write(at("flows.parquet"), b"def").unwrap();
-        assert_eq!(results_hash(&scratch.0).unwrap(), first);
+        assert_eq!(hash(&scratch.0, &names), first);
         fs::rename(at("flows.parquet"), at("flow.parquet")).unwrap();
-        assert_ne!(results_hash(&scratch.0).unwrap(), first);
+        assert_ne!(hash(&scratch.0, &["queues.parquet", "flow.parquet"]), first);
     }
 
     #[test]
@@ -109,19 +104,19 @@ mod tests {
         // sha256(le64(1) "a" le64(1) "b")
         let mut stream = vec![1, 0, 0, 0, 0, 0, 0, 0, b'a'];
         stream.extend([1, 0, 0, 0, 0, 0, 0, 0, b'b']);
-        let expected: String = Sha256::digest(&stream).iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(results_hash(&scratch.0).unwrap(), expected);
+        assert_eq!(hash(&scratch.0, &["a"]), hash_bytes(&stream));
     }
 
     #[test]
     fn the_summary_counts_without_its_own_hash() {
         let scratch = Scratch::new("hash-summary");
         let path = scratch.0.join(SUMMARY_FILE);
-        fs::write(&path, b"{\n  \"events\": 1,\n  \"results_hash\": \"\"\n}\n").unwrap();
-        let empty = results_hash(&scratch.0).unwrap();
-        fs::write(&path, format!("{{\n  \"events\": 1,\n  \"results_hash\": \"{empty}\"\n}}\n")).unwrap();
-        assert_eq!(results_hash(&scratch.0).unwrap(), empty);
-        fs::write(&path, format!("{{\n  \"events\": 2,\n  \"results_hash\": \"{empty}\"\n}}\n")).unwrap();
-        assert_ne!(results_hash(&scratch.0).unwrap(), empty);
+        let of = |text: String| {
+            fs::write(&path, text).unwrap();
+            hash(&scratch.0, &[SUMMARY_FILE])
+        };
+        let empty = of("{\n  \"events\": 1,\n  \"results_hash\": \"\"\n}\n".to_owned());
+        assert_eq!(of(format!("{{\n  \"events\": 1,\n  \"results_hash\": \"{empty}\"\n}}\n")), empty);
+        assert_ne!(of(format!("{{\n  \"events\": 2,\n  \"results_hash\": \"{empty}\"\n}}\n")), empty);
     }
 }

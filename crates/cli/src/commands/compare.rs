@@ -12,7 +12,7 @@ use crate::runs::pool;
 use crate::runs::row::Row;
 use crate::runs::vary::{Seeds, Variant, Vary, all_seeds, check_distinct, parse_seeds, parse_vary, placed, variants};
 use crate::{interrupt, output};
-use record::file::write_whole;
+use record::files::{Earlier, check_files, write_files};
 use record::folder::ResultFolder;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -22,6 +22,9 @@ mod show;
 
 /// More runs than this are a sweep.
 const MAX_RUNS: usize = 1000;
+/// The table of all runs, and what the list of the folder's files calls the folder.
+const TABLE: &str = "compare.csv";
+const KIND: &str = "compare";
 
 /// Run the same scenario under each value of one or more keys, and set the results side by side.
 #[derive(Debug, clap::Args)]
@@ -74,6 +77,9 @@ pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
     // From here on there is something to leave behind.
     interrupt::listen();
     let folders = folders(args, &variants)?;
+    if let Some(out) = &args.out {
+        check_files(out, KIND, [TABLE], false)?;
+    }
     let (rows, stopped) = run_all(args, variants, folders)?;
     report(args, &name, &rows, &metrics)?;
     let worst = rows.iter().map(|row| run::exit_of(row.partial, row.passes())).max().unwrap_or(Exit::Done);
@@ -146,7 +152,8 @@ fn run_one(args: &CompareArgs, job: Job, shared: bool) -> Result<Row, Failure> {
 
 fn report(args: &CompareArgs, name: &str, rows: &[Row], metrics: &[Metric]) -> Result<(), Failure> {
     if let Some(out) = &args.out {
-        write_whole(&out.join("compare.csv"), show::csv(&args.vary, rows, &metrics::all()).as_bytes())?;
+        let table = show::csv(&args.vary, rows, &metrics::all());
+        write_files(out, KIND, &[(TABLE, table.as_bytes())], Earlier::Kept, false)?;
     }
     if args.json {
         return output::print(&format!("{:#}\n", show::json(name, &args.vary, rows, metrics)));

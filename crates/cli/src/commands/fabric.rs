@@ -8,8 +8,12 @@ use crate::output::{self, Style, styled};
 use crate::render::numbers::counted;
 use fabric::files::{self, Format};
 use fabric::{Fabric, show};
-use record::file::write_whole;
+use record::file::{sealed, write_file};
+use record::files::{Earlier, write_files};
 use std::path::{Path, PathBuf};
+
+/// What the list of files in a folder of config_db.json calls it.
+const CONFIG_DB: &str = "fabric config-db";
 
 mod headroom;
 mod judge;
@@ -37,6 +41,9 @@ enum Action {
         /// The file's format; without it, the name's ending tells, and hpcc it is where none does.
         #[arg(long, value_parser = format_parser())]
         format: Option<Format>,
+        /// Overwrite files that tidegate did not write.
+        #[arg(long)]
+        force: bool,
     },
     /// Print what a fabric is made of, name its nodes and say why a file's are hosts or switches, and draw it.
     Show {
@@ -48,6 +55,9 @@ enum Action {
         /// Draw it into this file.
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
+        /// Overwrite a file that tidegate did not write.
+        #[arg(long, requires = "svg")]
+        force: bool,
         /// Print one JSON object on standard output, and nothing else there.
         #[arg(long)]
         json: bool,
@@ -69,6 +79,9 @@ enum Action {
         to: Option<Format>,
         #[command(flatten)]
         flags: FileFlags,
+        /// Overwrite files that tidegate did not write.
+        #[arg(long)]
+        force: bool,
         /// Say nothing.
         #[arg(long, short)]
         quiet: bool,
@@ -109,17 +122,25 @@ enum Action {
 /// Files and numbers that make no fabric; a machine that fails.
 pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
     match &args.action {
-        Action::Build { kind, flags, out, format } => build(kind, flags, out.as_deref(), *format),
-        Action::Show { source, flags, svg, json } => {
+        Action::Build { kind, flags, out, format, force } => build(kind, flags, out.as_deref(), *format, *force),
+        Action::Show { source, flags, svg, force, json } => {
             let found = fabric_source::find(source, flags, None)?;
             if let Some(path) = svg {
-                write(path, &show::svg(&found.fabric))?;
+                fabric_source::check_output(Path::new(source), path)?;
+                write(path, &sealed(show::svg(&found.fabric)), *force)?;
             }
             let text = if *json { shown_as_json(&found.fabric)? } else { shown(&found.fabric) };
             output::print(&text).map(|()| Exit::Done)
         }
-        Action::Convert { input, output, from, to, flags, quiet } => {
-            convert(input, output, *from, to.unwrap_or_else(|| of_name(output)), &flags.0, *quiet)
+        Action::Convert { input, output, from, to, flags, force, quiet } => {
+            fabric_source::check_output(input, output)?;
+            let found = fabric_source::read_file(input, &flags.0, *from)?;
+            let to = to.unwrap_or_else(|| of_name(output));
+            write_fabric(output, &found.fabric, to, *force)?;
+            if !quiet {
+                say_converted(input, output, &found, to);
+            }
+            Ok(Exit::Done)
         }
         Action::Check { source, flags, pfc, json } if pfc.asked() => pfc::check(source, flags, pfc, *json),
         Action::Headroom { source, flags, thresholds, json } => {
@@ -159,33 +180,37 @@ fn of_name(path: &Path) -> Format {
 }
 
 /// Writes a fabric: a file, or a folder where the format has a file per switch.
-fn write_fabric(path: &Path, fabric: &Fabric, format: Format) -> Result<(), Failure> {
+fn write_fabric(path: &Path, fabric: &Fabric, format: Format, force: bool) -> Result<(), Failure> {
     if format != Format::ConfigDb {
-        return write(path, &written(fabric, format)?);
+        return write(path, &written(fabric, format)?, force);
     }
     let files = files::write_config_db(fabric)
         .map_err(|error| Failure::input(format!("the config-db format: {error}"), "--to node-link says everything"))?;
     let names: Vec<String> = files.iter().map(|(switch, _)| file_name(switch, ".json")).collect();
     distinct(files.iter().zip(&names).map(|((switch, _), name)| (switch.as_str(), name.as_str())))?;
-    std::fs::create_dir_all(path).map_err(|error| Failure::Input {
-        message: format!("cannot make the folder {}: {error}", path.display()),
-        help: None,
-    })?;
-    names.iter().zip(&files).try_for_each(|(name, (_, text))| write(&path.join(name), text))
+    let files: Vec<(&str, &[u8])> =
+        names.iter().zip(&files).map(|(name, (_, text))| (name.as_str(), text.as_bytes())).collect();
+    // The folder is one fabric: a switch of an earlier one would be read with it.
+    write_files(path, CONFIG_DB, &files, Earlier::Removed, force).map_err(Failure::of_output)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    // A place that cannot be written was named by the user.
-    write_whole(path, text.as_bytes()).map_err(|error| Failure::Target { target: path.to_owned(), error })
+fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
+    write_file(path, text.as_bytes(), force).map_err(Failure::of_output)
 }
 
-fn build(kind: &str, flags: &FabricFlags, out: Option<&Path>, format: Option<Format>) -> Result<Exit, Failure> {
+fn build(
+    kind: &str,
+    flags: &FabricFlags,
+    out: Option<&Path>,
+    format: Option<Format>,
+    force: bool,
+) -> Result<Exit, Failure> {
     let fabric = fabric_source::generate(kind, flags)?;
     let format = format.or(out.map(of_name)).unwrap_or(Format::Hpcc);
     match out {
         None => output::print(&written(&fabric, format)?)?,
         Some(path) => {
-            write_fabric(path, &fabric, format)?;
+            write_fabric(path, &fabric, format, force)?;
             output::note(&format!("{}: {}", path.display(), counts(&fabric)));
         }
     }
@@ -209,19 +234,7 @@ fn counts(fabric: &Fabric) -> String {
     format!("{}, {switches}, {}", counted(hosts, "host"), counted(links, "link"))
 }
 
-fn convert(
-    input: &Path,
-    output: &Path,
-    from: Option<Format>,
-    to: Format,
-    flags: &FabricFlags,
-    quiet: bool,
-) -> Result<Exit, Failure> {
-    let found = fabric_source::read_file(input, flags, from)?;
-    write_fabric(output, &found.fabric, to)?;
-    if quiet {
-        return Ok(Exit::Done);
-    }
+fn say_converted(input: &Path, output: &Path, found: &Found, to: Format) {
     let was = found.format.map_or("a file", Format::name);
     output::note(&format!(
         "{} ({was}) -> {} ({}): {}",
@@ -235,7 +248,6 @@ fn convert(
         output::note("nothing is lost");
     }
     lost.iter().for_each(|what| output::note(&format!("lost: {what}")));
-    Ok(Exit::Done)
 }
 
 fn check(source: &str, flags: &FabricFlags, json: bool) -> Result<Exit, Failure> {

@@ -6,7 +6,9 @@ use crate::failure::Failure;
 use crate::output;
 use crate::render::table::{Layout, table};
 use clap::builder::PossibleValuesParser;
-use record::file::write_whole;
+use record::RecordError;
+use record::file::WholeFile;
+use std::io::Write;
 use std::path::PathBuf;
 
 mod comments;
@@ -109,9 +111,16 @@ pub fn command(args: &NewArgs) -> Result<Exit, Failure> {
         let message = format!("{} exists, and nothing was written", path.display());
         return Err(Failure::input(message, "name another file with --out, or --print it"));
     }
+    let mut ready = Vec::new();
     for (path, content) in &files {
-        write_whole(path, content.as_bytes())?;
+        let mut file = WholeFile::create(path)?;
+        let unwritable = |source| RecordError::Unwritable { action: "write", path: path.clone(), source };
+        file.write_all(content.as_bytes()).map_err(unwritable)?;
+        file.close()?;
+        ready.push(file);
     }
+    // All are on the disk before the first takes its name.
+    ready.into_iter().try_for_each(|file| file.commit_over(false))?;
     let written: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
     let scenario = quoted(&target.display().to_string());
     let text = format!("wrote   {}\nrun it  tidegate run {scenario} --out results/{}\n", written.join(", "), kind.name);

@@ -3,8 +3,9 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+use crate::recognise::not_a_result;
 use crate::render::numbers::counted;
-use record::file::write_whole;
+use record::file::{sealed, write_file};
 use record::folder::is_result;
 use report::{ReportError, Run};
 use std::path::{Path, PathBuf};
@@ -21,6 +22,9 @@ pub struct ReportArgs {
     /// Write the page into this file.
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
+    /// Overwrite a file that is no report of tidegate, or that was changed since.
+    #[arg(long)]
+    force: bool,
     /// What the page is called; without it, what was run.
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -38,10 +42,13 @@ pub fn command(args: &ReportArgs) -> Result<Exit, Failure> {
     for folder in &args.folders {
         let found = results_in(folder);
         if found.is_empty() {
-            return Err(Failure::input(
-                format!("{} holds no result of tidegate", folder.display()),
-                "name a folder that `tidegate run --out`, `compare --out` or `sweep --out` made",
-            ));
+            let none = || {
+                Failure::input(
+                    format!("{} holds no result of tidegate", folder.display()),
+                    "name a folder that `tidegate run --out`, `compare --out` or `sweep --out` made",
+                )
+            };
+            return Err(not_a_result(folder).unwrap_or_else(none));
         }
         folders.extend(found);
     }
@@ -57,8 +64,8 @@ pub fn command(args: &ReportArgs) -> Result<Exit, Failure> {
         runs.push(report::read_run(folder, label).map_err(|error| failure(folder, error))?);
     }
     let title = args.title.clone().unwrap_or_else(|| title_of(&runs));
-    let page = report::page(&title, &runs);
-    write_whole(&args.out, page.as_bytes()).map_err(|error| Failure::Target { target: args.out.clone(), error })?;
+    let page = sealed(report::page(&title, &runs));
+    write_file(&args.out, page.as_bytes(), args.force).map_err(Failure::of_output)?;
     if !args.quiet {
         let size = units::Bytes(page.len() as u64);
         output::note(&format!("{}: {}, {size}", args.out.display(), counted(runs.len() as u64, "run")));

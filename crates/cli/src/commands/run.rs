@@ -25,7 +25,8 @@ pub struct RunArgs {
     /// Threads, instead of the scenario's; results are the same for any number.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Write the result into this folder, which appears whole or not at all. An earlier result is replaced.
+    /// Write the result into this folder, which appears whole or not at all. An earlier result is replaced, but a whole
+    /// one not by that of an interrupted run; files that tidegate did not write stay.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print every value in force with where it comes from, and do not run.
@@ -69,11 +70,21 @@ pub fn command(args: &RunArgs) -> Result<Exit, Failure> {
     let origin = Origin { path, scenario: &scenario, set: &args.scenario.set };
     let finished = result::produce(&origin, lowered, folder, &mut live, Way::default());
     live.0.clear();
-    let Finished { summary: found, timing } = finished?;
+    let Finished { summary: found, timing, folder } = finished?;
+    if let (Some(asked), Some(folder)) = (&args.out, &folder)
+        && folder.components().ne(asked.components())
+    {
+        // A whole result is not given for half of one.
+        output::note(&format!(
+            "{} holds a whole result and stays; that of this interrupted run is in {}",
+            asked.display(),
+            folder.display()
+        ));
+    }
     if args.json {
         output::print(&found.to_json())?;
     } else if !args.quiet {
-        output::print(&summary::text(&found, &timing, &about.view()))?;
+        output::print(&summary::text(&found, &timing, &about.view(folder.as_deref())))?;
     }
     Ok(exit(&found))
 }
@@ -98,7 +109,6 @@ struct Described {
     fabric: String,
     traffic: Vec<String>,
     command: String,
-    folder: Option<String>,
 }
 
 impl Described {
@@ -108,17 +118,16 @@ impl Described {
             fabric: lowered.fabric_text.clone(),
             traffic: lowered.traffic_text.clone(),
             command: again(&args.scenario.scenario, &args.scenario.set, lowered.setup.seed),
-            folder: args.out.as_ref().map(|out| out.display().to_string()),
         }
     }
 
-    fn view(&self) -> summary::About<'_> {
+    fn view(&self, folder: Option<&Path>) -> summary::About<'_> {
         summary::About {
             description: self.description.as_deref(),
             fabric: &self.fabric,
             traffic: &self.traffic,
             command: &self.command,
-            folder: self.folder.clone(),
+            folder: folder.map(|folder| folder.display().to_string()),
         }
     }
 }

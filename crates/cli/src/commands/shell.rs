@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use clap::Command;
 use clap_complete::Shell;
+use record::file::write_file;
 use std::path::PathBuf;
 
 /// Print completions for a shell.
@@ -20,6 +21,9 @@ pub struct ManArgs {
     /// Write tidegate.1, tidegate-run.1 and so on into this folder.
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
+    /// Overwrite pages that differ from these.
+    #[arg(long, requires = "folder")]
+    force: bool,
 }
 
 /// Completions for the definition `definition`.
@@ -35,17 +39,34 @@ pub fn completions(args: &CompletionsArgs, mut definition: Command) -> Result<Ex
 /// Manual pages of the definition `definition`.
 ///
 /// # Errors
-/// [`Failure::Input`] for a folder that does not do, [`Failure::Output`].
+/// A folder that does not do, or holds other pages of these names; [`Failure::Output`].
 pub fn man(args: &ManArgs, definition: Command) -> Result<Exit, Failure> {
-    if let Some(folder) = &args.folder {
-        let wrong = |error: std::io::Error| Failure::Input {
-            message: format!("{}: cannot write manual pages: {error}", folder.display()),
-            help: None,
-        };
-        std::fs::create_dir_all(folder).map_err(wrong)?;
-        return clap_mangen::generate_to(definition, folder).map(|()| Exit::Done).map_err(wrong);
+    let Some(folder) = &args.folder else {
+        return output::print(&String::from_utf8_lossy(&page(definition)?.1)).map(|()| Exit::Done);
+    };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::input(format!("{}: cannot write manual pages: {error}", folder.display()), "name a folder")
+    })?;
+    let mut definition = definition.disable_help_subcommand(true);
+    // Names of pages are those of the commands before them.
+    definition.build();
+    for command in with_subcommands(definition) {
+        let (name, text) = page(command)?;
+        write_file(&folder.join(name), &text, args.force).map_err(Failure::of_output)?;
     }
-    let mut page = Vec::new();
-    clap_mangen::Man::new(definition).render(&mut page).map_err(Failure::Output)?;
-    output::print(&String::from_utf8_lossy(&page)).map(|()| Exit::Done)
+    Ok(Exit::Done)
+}
+
+/// The file name of a manual page, and its text.
+fn page(command: Command) -> Result<(String, Vec<u8>), Failure> {
+    let (man, mut text) = (clap_mangen::Man::new(command), Vec::new());
+    man.render(&mut text).map_err(Failure::Output)?;
+    Ok((man.get_filename(), text))
+}
+
+fn with_subcommands(command: Command) -> Vec<Command> {
+    let below: Vec<Command> = command.get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect();
+    let mut all = vec![command];
+    all.extend(below.into_iter().flat_map(with_subcommands));
+    all
 }

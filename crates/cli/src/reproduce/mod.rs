@@ -23,7 +23,7 @@ mod trim;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
-use record::file::write_whole;
+use record::files::{Earlier, check_files, write_files};
 use registry::Experiment;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -55,6 +55,9 @@ pub struct ReproduceArgs {
     pub quiet: bool,
 }
 
+/// What the list of files in a folder of pictures calls it.
+const PICTURES: &str = "reproduce --plots";
+
 /// Runs the command: 0 if every check holds, 1 if one fails, 2 for an experiment that is not known.
 pub fn command(args: &ReproduceArgs) -> Exit {
     match reproduce(args) {
@@ -71,6 +74,10 @@ fn reproduce(args: &ReproduceArgs) -> Result<Exit, Failure> {
     if args.list {
         output::print(&if args.json { print::list_json(&chosen) } else { print::list(&chosen) })?;
         return Ok(Exit::Done);
+    }
+    if let Some(folder) = &args.plots {
+        // What is wrong with the folder is told before hours of work.
+        check_files(folder, PICTURES, [], false)?;
     }
     let mut results = Vec::new();
     for experiment in chosen {
@@ -100,17 +107,12 @@ fn reproduce(args: &ReproduceArgs) -> Result<Exit, Failure> {
     Ok(if results.iter().all(print::Result::passes) { Exit::Done } else { Exit::CheckFailed })
 }
 
-/// Writes what an experiment drew.
+/// Writes what an experiment drew, beside the pictures of others.
 fn plots(folder: &Path, trial: &Trial) -> Result<(), Failure> {
-    for (name, picture) in &trial.plots {
-        let target = folder.join(format!("{name}.svg"));
-        std::fs::create_dir_all(folder).map_err(|error| {
-            let help = "--plots takes a folder that is there or can be made";
-            Failure::input(format!("cannot make the folder {}: {error}", folder.display()), help.to_owned())
-        })?;
-        write_whole(&target, picture.as_bytes()).map_err(|error| Failure::Target { target, error })?;
-    }
-    Ok(())
+    let names: Vec<String> = trial.plots.iter().map(|(name, _)| format!("{name}.svg")).collect();
+    let pictures = trial.plots.iter().map(|(_, picture)| picture.as_bytes());
+    let files: Vec<(&str, &[u8])> = names.iter().map(String::as_str).zip(pictures).collect();
+    if files.is_empty() { Ok(()) } else { Ok(write_files(folder, PICTURES, &files, Earlier::Kept, false)?) }
 }
 
 fn one(

@@ -3,6 +3,7 @@
 
 use crate::arguments::{self, Override, quoted};
 use crate::failure::Failure;
+use crate::recognise::not_a_scenario;
 use crate::runs::pool;
 use crate::runs::vary::{Variant, Vary, check_distinct, combined, placed};
 use scenario::SweepFile;
@@ -51,7 +52,8 @@ impl Plan {
     /// # Errors
     /// Everything that is wrong with them.
     pub fn of(file: &Path, set: &[Override], vary: &[Vary], seeds: &[u64]) -> Result<Plan, Failure> {
-        let text = std::fs::read_to_string(file).map_err(|error| Failure::unreadable(file, &error))?;
+        let unreadable = |error| not_a_scenario(file).unwrap_or_else(|| Failure::unreadable(file, &error));
+        let text = std::fs::read_to_string(file).map_err(unreadable)?;
         let mut plan = if SweepFile::recognise(&text) {
             let wrong = |errors| Failure::Scenario { errors, path: file.to_owned() };
             SweepFile::read(file).map_err(wrong)?

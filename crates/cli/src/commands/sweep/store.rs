@@ -5,7 +5,7 @@ use super::{Outcome, Shard};
 use crate::failure::Failure;
 use crate::runs::row::Row;
 use record::RecordError;
-use record::file::write_whole;
+use record::file::{is_temporary, write_whole};
 use record::folder::{clear_leftovers, read_verified};
 use serde_json::Value;
 use std::fs::{self, File, TryLockError};
@@ -95,7 +95,7 @@ impl Store {
     /// Those of `write`, and of the lock.
     pub fn exclusively(&self, write: impl FnOnce() -> Result<(), RecordError>) -> Result<(), Failure> {
         let path = self.path.join(WRITE_LOCK);
-        let file = File::create(&path).map_err(unwritable("create", &path))?;
+        let file = open(&path)?;
         // A file system without locks: then two parts must not end at the same instant.
         let _ = file.lock();
         write().map_err(Failure::from)
@@ -128,7 +128,7 @@ fn is_free(path: &Path) -> bool {
     if path.symlink_metadata().is_err() {
         return true;
     }
-    let ours = |name: &str| name.starts_with(LOCK) || name == format!("{MANIFEST}.partial");
+    let ours = |name: &str| name.starts_with(LOCK) || is_temporary(name);
     fs::read_dir(path).is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name().to_str().is_some_and(ours)))
 }
 

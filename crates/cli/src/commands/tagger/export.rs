@@ -36,6 +36,9 @@ pub struct ExportArgs {
     /// Write a file for each switch into this folder, and NOTES.txt with what to know before loading them.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Overwrite files in that folder that tidegate did not write for this format, or that were changed since.
+    #[arg(long, requires = "out")]
+    force: bool,
     /// An ASIC's limits, a TOML file: its traffic classes and ports.
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,

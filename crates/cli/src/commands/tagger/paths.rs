@@ -96,9 +96,8 @@ pub fn parse_paths_or_file(text: &str) -> Result<Expected, String> {
 ///
 /// # Errors
 /// A file that cannot be written; paths that do not fit the fabric.
-pub fn write_list(fabric: &Fabric, paths: &ExpectedPaths, path: &Path) -> Result<(), Failure> {
-    let target = |error| Failure::Target { target: path.to_owned(), error };
-    let mut out = WholeFile::create(path).map_err(target)?;
+pub fn write_list(fabric: &Fabric, paths: &ExpectedPaths, path: &Path, force: bool) -> Result<(), Failure> {
+    let mut out = WholeFile::create(path)?;
     let mut failed = None;
     let shown = paths.visit(fabric, &mut |one| {
         let mut line = String::new();
@@ -116,7 +115,7 @@ pub fn write_list(fabric: &Fabric, paths: &ExpectedPaths, path: &Path) -> Result
         }
     });
     shown.map_err(|error| Failure::Input { message: error.to_string(), help: None })?;
-    failed.map_or_else(|| out.commit(), Err).map_err(target)
+    failed.map_or_else(|| out.commit_over(force), Err).map_err(Failure::of_output)
 }
 
 #[cfg(test)]

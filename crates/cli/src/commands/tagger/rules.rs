@@ -12,7 +12,7 @@ use crate::progress::waiting;
 use crate::render::numbers::{counted, grouped};
 use crate::render::table::{Layout, table};
 use fabric::{Fabric, NodeId};
-use record::file::write_whole;
+use record::file::write_file;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -47,6 +47,9 @@ pub struct RulesArgs {
     /// Write the expected paths into this file, one a line: `tagger verify --paths file:FILE` reads them. They may be many.
     #[arg(long, value_name = "FILE")]
     paths_out: Option<PathBuf>,
+    /// Overwrite files that hold anything else than what is written.
+    #[arg(long)]
+    force: bool,
     /// Of fdbs: what ibnetdiscover printed, which says which GUID and LID is which node.
     #[arg(long, value_name = "FILE")]
     subnet: Option<PathBuf>,
@@ -106,17 +109,20 @@ struct Made {
 /// A fabric or paths that are wrong or do not fit each other; a file that cannot be written.
 pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
     let fabric = fabric_source::find(&args.source, &args.flags, None)?.fabric;
+    for output in args.out.iter().chain(&args.paths_out) {
+        fabric_source::check_output(Path::new(&args.source), output)?;
+    }
     let bar = waiting("finding tags", !args.quiet && !args.json);
     let made = make(args, &fabric);
     bar.finish_and_clear();
     let made = made?;
     if let Some(path) = &args.paths_out {
         let sources = args.paths.iter().map(|one| source(args, &fabric, one)).collect::<Result<_, _>>()?;
-        write_list(&fabric, &ExpectedPaths { sources }, path)?;
+        write_list(&fabric, &ExpectedPaths { sources }, path, args.force)?;
     }
     let text = made.table.write(&fabric);
     if let Some(path) = &args.out {
-        write_whole(path, text.as_bytes()).map_err(|error| Failure::Target { target: path.clone(), error })?;
+        write_file(path, text.as_bytes(), args.force).map_err(Failure::of_output)?;
     }
     if args.csv && !args.quiet {
         warning(&made.table).iter().for_each(|warning| output::note(&format!("warning: {warning}")));

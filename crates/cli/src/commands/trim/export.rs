@@ -4,7 +4,7 @@ use super::targets::{self, Trimming};
 use crate::arguments::{self, ScenarioArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::hand_over::write_folder;
+use crate::hand_over::{Place, write_folder};
 use crate::interfaces::{InterfaceArgs, wrong};
 use crate::names::file_name;
 use crate::output;
@@ -36,6 +36,9 @@ pub struct ExportArgs {
     /// Write a file for each switch into this folder, and NOTES.txt with what to know before loading them.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Overwrite files in that folder that tidegate did not write for this format, or that were changed since.
+    #[arg(long, requires = "out")]
+    force: bool,
     #[command(flatten)]
     interfaces: InterfaceArgs,
     /// Print one JSON object on standard output, and nothing else: configurations by switch, and the notes.
@@ -93,7 +96,12 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
         let files: Vec<String> = configured.iter().map(|(name, _)| file_name(name, suffix)).collect();
         let all: Vec<_> =
             configured.iter().zip(&files).map(|((name, text), file)| (*name, file.as_str(), text.as_str())).collect();
-        write_folder(folder, &all, &notes)?;
+        let kind = match args.to {
+            Format::Sonic => "trim export --to sonic",
+            Format::Nvue => "trim export --to nvue",
+        };
+        let place = Place { folder, kind, whole: args.switches.is_empty(), force: args.force };
+        write_folder(place, &all, &notes)?;
     }
     if args.json {
         output::print(&format!("{:#}\n", json!({ "switches": by_switch(), "notes": notes })))?;

@@ -2,6 +2,7 @@
 
 use super::pauses::{Builder, Pauses};
 use crate::failure::Failure;
+use crate::recognise::not_a_result;
 use record::flows::{FlowRecord, read_flows};
 use record::folder::read_verified;
 use record::trace::{PORTS_FILE, PortRow, TRACE_FILE, TraceRow, read_ports, visit_trace};
@@ -47,6 +48,9 @@ impl Trace {
     /// # Errors
     /// As [`Trace::read`].
     pub fn visit(folder: &Path, mut visit: impl FnMut(&TraceRow)) -> Result<Trace, Failure> {
+        if let Some(failure) = not_a_result(folder) {
+            return Err(failure);
+        }
         if !folder.is_dir() {
             let help = "name the folder that tidegate run --out wrote";
             return Err(Failure::input(format!("{}: no such folder", folder.display()), help));
@@ -140,7 +144,8 @@ impl Trace {
     /// How long so many frames of so many bytes take on the wire of a port.
     pub fn serialisation(&self, id: PortId, frames: u64, bytes: u64) -> Time {
         let rate = self.port(id).and_then(|port| Rate::from_bps(port.rate_bps));
-        rate.map_or(Time::ZERO, |rate| rate.serialise(bytes + frames * WIRE_OVERHEAD_BYTES))
+        let bytes = frames.saturating_mul(WIRE_OVERHEAD_BYTES).saturating_add(bytes);
+        rate.map_or(Time::ZERO, |rate| rate.serialise(bytes))
     }
 
     /// The port of this name: `S1:3`, `S1:H2`, or a node with one port.

@@ -2,9 +2,10 @@
 
 use super::{ExportArgs, Format, Written};
 use crate::failure::Failure;
-use crate::hand_over::write_folder;
+use crate::hand_over::{Place, write_folder};
 use crate::output;
 use crate::render::numbers::counted;
+use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 
 /// Writes all files into a folder, or onto the screen, and says what to know.
@@ -19,7 +20,10 @@ pub fn hand_over(args: &ExportArgs, written: &Written) -> Result<(), Failure> {
                 .iter()
                 .map(|(switch, file, text)| (switch.as_str(), file.as_str(), text.as_str()))
                 .collect();
-            write_folder(folder, &files, &written.notes)?;
+            let format = args.to.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+            let kind = format!("tagger export --to {format}");
+            let place = Place { folder, kind: &kind, whole: args.switches.is_empty(), force: args.force };
+            write_folder(place, &files, &written.notes)?;
         }
         None => output::print(&on_screen(args, written))?,
     }

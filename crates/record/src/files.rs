@@ -1,0 +1,169 @@
+//! Files that a command writes into a folder of the user's choice.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::RecordError;
+use crate::file::written;
+use crate::manifest::{MANIFEST_FILE, Manifest, Standing, hash_bytes, is_plain};
+
+/// What becomes of files that an earlier command of the same kind left in the folder and this one does not write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Earlier {
+    /// They stay: the folder collects.
+    Kept,
+    /// They go, unless somebody changed them: the files of the folder are one thing together.
+    Removed,
+}
+
+/// Writes `files`, each by its name and content, into `folder`, which is made where it is missing, together with the list
+/// of them. Every file is on the disk before the first takes its name.
+///
+/// Only files that Tidegate wrote as a folder of this `kind` are replaced; with `force` any file of these names.
+///
+/// # Errors
+/// [`RecordError::NotOurs`] for a file that somebody else wrote or changed, [`RecordError::OtherKind`],
+/// [`RecordError::BadName`] for a name that is no plain one, [`RecordError::Unwritable`]. The files are then as they were.
+pub fn write_files(
+    folder: &Path,
+    kind: &str,
+    files: &[(&str, &[u8])],
+    earlier: Earlier,
+    force: bool,
+) -> Result<(), RecordError> {
+    let names: BTreeSet<&str> = files.iter().map(|(name, _)| *name).collect();
+    fs::create_dir_all(folder).map_err(RecordError::unwritable("create", folder))?;
+    let known = check_files(folder, kind, names.iter().copied(), force)?;
+    let mut new = Manifest::new(kind);
+    let mut ready = Vec::with_capacity(files.len());
+    for (name, content) in files {
+        ready.push(written(&folder.join(name), content)?);
+        new.add(name, &hash_bytes(content));
+    }
+    let list = |manifest: &Manifest| written(&folder.join(MANIFEST_FILE), manifest.to_text().as_bytes());
+    // Killed among the renames below, old and new files stand side by side, and both are known as ours.
+    let both = new.clone().joined(&known);
+    list(&both)?.commit()?;
+    ready.into_iter().try_for_each(|file| file.commit())?;
+    let mut rest: BTreeSet<&str> = known.names();
+    rest.retain(|name| !names.contains(name));
+    if earlier == Earlier::Removed {
+        for &name in &rest {
+            if known.standing(folder, name)? == Standing::Ours {
+                let path = folder.join(name);
+                fs::remove_file(&path).map_err(RecordError::unwritable("remove", &path))?;
+            }
+        }
+        rest.clear();
+    }
+    let kept = known.clone().without(&known.names().into_iter().filter(|name| !rest.contains(name)).collect());
+    list(&new.joined(&kept))?.commit()
+}
+
+/// Whether [`write_files`] may write files of these names: a question to ask before hours of work. Gives the list of what
+/// Tidegate wrote there as this kind.
+///
+/// # Errors
+/// As [`write_files`].
+pub fn check_files<'a>(
+    folder: &Path,
+    kind: &str,
+    names: impl IntoIterator<Item = &'a str>,
+    force: bool,
+) -> Result<Manifest, RecordError> {
+    let known = match Manifest::read(folder) {
+        Ok(Some(known)) if known.kind() == kind => known,
+        Ok(Some(known)) if !force => {
+            let (found, wanted) = (known.kind().to_owned(), kind.to_owned());
+            return Err(RecordError::OtherKind { path: folder.to_owned(), found, wanted });
+        }
+        Err(RecordError::Line { .. }) | Ok(_) if force => Manifest::new(kind),
+        Ok(_) => Manifest::new(kind),
+        Err(error) => return Err(error),
+    };
+    for name in names {
+        let path = folder.join(name);
+        if !is_plain(name) {
+            return Err(RecordError::BadName { path });
+        }
+        let why = match known.standing(folder, name)? {
+            _ if force => continue,
+            Standing::Free | Standing::Ours => continue,
+            Standing::Changed => "was changed since Tidegate wrote it",
+            Standing::Foreign => "exists, and Tidegate did not write it",
+        };
+        return Err(RecordError::NotOurs { path, why });
+    }
+    Ok(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::tests::Scratch;
+
+    fn write(
+        scratch: &Scratch,
+        kind: &str,
+        files: &[(&str, &str)],
+        earlier: Earlier,
+        force: bool,
+    ) -> Result<(), RecordError> {
+        let files: Vec<(&str, &[u8])> = files.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
+        write_files(&scratch.0, kind, &files, earlier, force)
+    }
+
+    #[test]
+    fn a_folder_is_written_again_and_what_is_the_user_s_stays() {
+        let scratch = Scratch::new("files");
+        let read = |name: &str| fs::read_to_string(scratch.0.join(name)).unwrap();
+        fs::write(scratch.0.join("thesis.txt"), "years").unwrap();
+        write(&scratch, "export", &[("a", "1"), ("b", "1")], Earlier::Removed, false).unwrap();
+        write(&scratch, "export", &[("a", "2"), ("c", "2")], Earlier::Removed, false).unwrap();
+        assert_eq!(scratch.names(), ["a", "c", "thesis.txt", MANIFEST_FILE]);
+        write(&scratch, "export", &[("d", "3")], Earlier::Kept, false).unwrap();
+        assert_eq!((read("a"), read("d")), ("2".to_owned(), "3".to_owned()));
+        let known = Manifest::read(&scratch.0).unwrap().unwrap();
+        assert_eq!(known.names().into_iter().collect::<Vec<_>>(), ["a", "c", "d"]);
+
+        // Changed by hand, it stays even where the folder is written anew without it.
+        fs::write(scratch.0.join("c"), "by hand").unwrap();
+        let error = write(&scratch, "export", &[("c", "4")], Earlier::Removed, false).unwrap_err();
+        assert!(matches!(error, RecordError::NotOurs { .. }) && error.to_string().contains("changed"), "{error}");
+        write(&scratch, "export", &[("a", "4")], Earlier::Removed, false).unwrap();
+        assert_eq!((read("c"), read("thesis.txt")), ("by hand".to_owned(), "years".to_owned()));
+
+        let error = write(&scratch, "export", &[("a", "5"), ("thesis.txt", "5")], Earlier::Removed, false).unwrap_err();
+        assert!(error.to_string().ends_with("thesis.txt exists, and Tidegate did not write it"), "{error}");
+        assert_eq!(read("a"), "4", "nothing is written where one file does not do");
+        write(&scratch, "export", &[("thesis.txt", "5")], Earlier::Kept, true).unwrap();
+        assert_eq!(read("thesis.txt"), "5");
+    }
+
+    #[test]
+    fn one_kind_of_folder_does_not_take_the_place_of_another() {
+        let scratch = Scratch::new("files-kind");
+        write(&scratch, "config-db", &[("S1.json", "1")], Earlier::Removed, false).unwrap();
+        let error = write(&scratch, "sonic", &[("S1.json", "2")], Earlier::Removed, false).unwrap_err();
+        assert!(matches!(error, RecordError::OtherKind { .. }), "{error}");
+        write(&scratch, "sonic", &[("S2.json", "2")], Earlier::Removed, true).unwrap();
+        assert_eq!(scratch.names(), ["S1.json", "S2.json", MANIFEST_FILE], "nothing but these names is overwritten");
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_and_folders_that_are_files_are_refused() {
+        let scratch = Scratch::new("files-names");
+        for name in ["../a", "a/b", "", MANIFEST_FILE] {
+            let error = write(&scratch, "export", &[(name, "1")], Earlier::Kept, true).unwrap_err();
+            assert!(matches!(error, RecordError::BadName { .. }), "{name}: {error}");
+        }
+        assert!(scratch.names().is_empty());
+        fs::write(scratch.0.join("plain"), "years").unwrap();
+        let error = write_files(&scratch.0.join("plain"), "export", &[("a", b"1")], Earlier::Kept, true).unwrap_err();
+        assert!(!error.is_machine_failure(), "{error}");
+        fs::write(scratch.0.join(MANIFEST_FILE), "my own sums").unwrap();
+        assert!(write(&scratch, "export", &[("a", "1")], Earlier::Kept, false).is_err());
+        assert_eq!(fs::read_to_string(scratch.0.join(MANIFEST_FILE)).unwrap(), "my own sums");
+    }
+}
