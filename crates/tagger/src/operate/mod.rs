@@ -3,6 +3,7 @@
 
 pub mod budget;
 pub mod diff;
+pub mod profile;
 pub mod trace;
 pub mod what_if;
 

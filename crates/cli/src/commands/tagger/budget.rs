@@ -2,7 +2,7 @@
 
 use super::headroom::HeadroomArgs;
 use super::marks::MarkArgs;
-use super::profile::Profile;
+use super::profile::{self, Profile};
 use super::source::RulesOnFabric;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -47,7 +47,7 @@ const MANY: usize = 40;
 /// Rules, a fabric, a profile or marks that are wrong.
 pub fn command(args: &BudgetArgs) -> Result<Exit, Failure> {
     let (fabric, rules) = args.on.read()?;
-    let profile = Profile::read(&args.profile)?;
+    let profile = profile::read(&args.profile)?;
     let marks = args.marks.marks(&rules, Some(&profile))?;
     let names = Interfaces::of_fabric(Dialect::Listing);
     super::export::check_names(&fabric, &args.switches)?;

@@ -2,7 +2,7 @@
 
 use super::headroom::HeadroomArgs;
 use super::marks::MarkArgs;
-use super::profile::Profile;
+use super::profile::{self, Profile};
 use super::source::{RulesOnFabric, read_text};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -174,7 +174,7 @@ pub fn check_names(fabric: &Fabric, names: &[String]) -> Result<(), Failure> {
 pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     let (fabric, rules) = args.on.read()?;
     check_names(&fabric, &args.switches)?;
-    let profile = args.profile.as_deref().map(Profile::read).transpose()?;
+    let profile = args.profile.as_deref().map(profile::read).transpose()?;
     check_ports(&fabric, profile.as_ref())?;
     if !args.unproved && !proved(args, &fabric)? {
         let name = args.on.rules.display();

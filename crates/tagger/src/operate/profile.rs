@@ -1,0 +1,94 @@
+//! The limits of an ASIC as a TOML file states them.
+
+use super::budget::Limits;
+use serde::Deserialize;
+use toml::Spanned;
+use units::Bytes;
+
+/// What a file says of a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// Its name.
+    pub name: String,
+    /// Where its numbers come from.
+    pub source: String,
+    /// They.
+    pub limits: Limits,
+}
+
+/// A profile that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ProfileError {
+    /// The line, counted from 1, where one is to blame.
+    pub line: Option<usize>,
+    /// What is wrong there.
+    pub message: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    name: String,
+    source: String,
+    buffer: Option<Spanned<String>>,
+    lossless_priorities: Option<Spanned<i64>>,
+    tcam_entries: Option<Spanned<i64>>,
+    traffic_classes: Option<Spanned<i64>>,
+    ports: Option<Spanned<i64>>,
+}
+
+impl Profile {
+    /// The keys of a file, for who has written others.
+    pub const KEYS: &str = "name, source, buffer = \"32MB\", lossless_priorities, tcam_entries, traffic_classes, ports";
+
+    /// Reads a profile.
+    ///
+    /// # Errors
+    /// A key that is missing, unknown or out of range, with its line.
+    pub fn parse(text: &str) -> Result<Profile, ProfileError> {
+        let line = |at: usize| text[..text.floor_char_boundary(at)].matches('\n').count() + 1;
+        let wrong = |at: Option<usize>, message: String| ProfileError { line: at.map(line), message };
+        let raw: Raw = toml::from_str(text)
+            .map_err(|error| wrong(error.span().map(|span| span.start), error.message().to_owned()))?;
+        let number = |key: &str, value: Option<Spanned<i64>>, most: i64| match value {
+            None => Ok(None),
+            Some(value) => match *value.get_ref() {
+                fine if (1..=most).contains(&fine) => Ok(Some(fine as u64)),
+                other => {
+                    Err(wrong(Some(value.span().start), format!("`{key}` = {other} must be between 1 and {most}")))
+                }
+            },
+        };
+        let buffer = raw.buffer.map(|value| {
+            let size = value.get_ref().parse::<Bytes>();
+            size.map(Bytes::get).map_err(|error| wrong(Some(value.span().start), format!("`buffer`: {error}")))
+        });
+        let limits = Limits {
+            buffer_bytes: buffer.transpose()?,
+            lossless_priorities: number("lossless_priorities", raw.lossless_priorities, 8)?,
+            tcam_entries: number("tcam_entries", raw.tcam_entries, i64::from(u32::MAX))?,
+            traffic_classes: number("traffic_classes", raw.traffic_classes, 16)?,
+            ports: number("ports", raw.ports, 65_535)?,
+        };
+        Ok(Profile { name: raw.name, source: raw.source, limits })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_says_its_limits_and_a_wrong_one_its_line() {
+        let text = "name = \"a\"\nsource = \"b\"\nbuffer = \"12MB\"\nports = 32\n";
+        let limits = Limits { buffer_bytes: Some(12_000_000), ports: Some(32), ..Limits::default() };
+        assert_eq!(Profile::parse(text).unwrap().limits, limits);
+        let wrong = |from: &str, to: &str| Profile::parse(&text.replace(from, to)).unwrap_err();
+        let error = wrong("32", "0");
+        assert_eq!((error.line, error.message.as_str()), (Some(4), "`ports` = 0 must be between 1 and 65535"));
+        assert_eq!(wrong("12MB", "12").line, Some(3));
+        assert_eq!(wrong("ports", "port").line, Some(4));
+        assert!(wrong("name = \"a\"\n", "").message.contains("name"));
+    }
+}
