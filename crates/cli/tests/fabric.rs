@@ -105,6 +105,11 @@ fn what_a_format_cannot_say_is_said() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("forwards for others") && ran.err.contains("--format node-link"), "{}", ran.err);
     assert!(!scratch.names("").contains(&"bcube.txt".to_owned()));
+    // Another format goes on without, and says so: what it wrote can be read, but no host reaches all others.
+    let (cube, net) = (scratch.path("cube.json"), scratch.path("cube.ibnet"));
+    assert_eq!(run(&[bcube.as_slice(), &["--out", &cube]].concat()).code, Some(0));
+    let ran = run(&["fabric", "convert", &cube, &net]);
+    assert!(ran.err.contains("lost: that hosts forward for others (`H1` did)"), "{}", ran.err);
 }
 
 #[test]

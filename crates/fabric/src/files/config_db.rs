@@ -10,7 +10,7 @@
 use super::FileError;
 use super::plain::{Options, Plain, PlainEnd, fail, port_label, said_by};
 use crate::names::visible;
-use crate::{Fabric, LinkSpec, NodeId, NodeKind};
+use crate::{Fabric, Link, LinkSpec, NodeId, NodeKind};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use units::{Rate, Time};
@@ -20,6 +20,9 @@ const DELAY_PER_METRE: Time = Time::from_ns(5);
 
 /// A longer cable than this is a typing error.
 const MAX_METRES: u64 = 1_000_000;
+
+/// The unit of `PORT.speed`, in bits a second.
+const MBPS: u64 = 1_000_000;
 
 type Object = Map<String, Value>;
 
@@ -154,7 +157,7 @@ fn spec(switch: &Object, name: &str, port: &str, default: LinkSpec) -> Result<Li
     let mut spec = default;
     if let Some(speed) = table(switch, "PORT").and_then(|ports| table(ports, port)).and_then(|port| port.get("speed")) {
         let mbps = speed.as_u64().or_else(|| speed.as_str()?.parse().ok());
-        match mbps.and_then(|mbps| Rate::from_bps(mbps.checked_mul(1_000_000)?)) {
+        match mbps.and_then(|mbps| Rate::from_bps(mbps.checked_mul(MBPS)?)) {
             Some(rate) => spec.rate = rate,
             None => return fail(format!("{name}.PORT.{port}.speed"), "must be a number of Mbps, like \"100000\""),
         }
@@ -176,7 +179,8 @@ fn spec(switch: &Object, name: &str, port: &str, default: LinkSpec) -> Result<Li
 /// called `Ethernet<4 * number>`, those of hosts `eth<number>`.
 ///
 /// # Errors
-/// [`FileError::NotExpressible`] for a name with a `|`, which separates the parts of a key in SONiC's database.
+/// [`FileError::NotExpressible`] for a name with a `|`, which separates the parts of a key in SONiC's database; for a
+/// link between two hosts, slower than 1 Mbps, or longer than a reader believes.
 pub fn write_config_db(fabric: &Fabric) -> Result<Vec<(String, String)>, FileError> {
     let ports = fabric
         .node_ids()
@@ -185,6 +189,7 @@ pub fn write_config_db(fabric: &Fabric) -> Result<Vec<(String, String)>, FileErr
     if let Some(name) = names.find(|name| name.contains('|')) {
         return Err(FileError::NotExpressible { what: format!("the name `{name}`, which has a `|`") });
     }
+    fabric.links().iter().try_for_each(|link| expressible(fabric, link))?;
     let kind = |node: NodeId| match fabric.node(node) {
         crate::Node { kind: NodeKind::Host, .. } => "Server",
         node => ["ToRRouter", "LeafRouter", "SpineRouter"][usize::from(node.tier.clamp(1, 3)) - 1],
@@ -203,9 +208,8 @@ pub fn write_config_db(fabric: &Fabric) -> Result<Vec<(String, String)>, FileErr
             let link = fabric.link(port.link);
             neighbors.insert(name.clone(), json!({ "name": peer, "port": label(port.peer, port.peer_port) }));
             metadata.insert(peer.to_owned(), json!({ "type": kind(port.peer) }));
-            ports.insert(name.clone(), json!({ "speed": (link.rate.as_bps() / 1_000_000).to_string() }));
-            let metres = link.delay.as_ps().div_ceil(DELAY_PER_METRE.as_ps());
-            lengths.insert(name, format!("{metres}m").into());
+            ports.insert(name.clone(), json!({ "speed": (link.rate.as_bps() / MBPS).to_string() }));
+            lengths.insert(name, format!("{}m", metres(link)).into());
         }
         let file = json!({
             "DEVICE_METADATA": { "localhost": { "hostname": fabric.name(switch), "type": kind(switch) } },
@@ -217,4 +221,24 @@ pub fn write_config_db(fabric: &Fabric) -> Result<Vec<(String, String)>, FileErr
         (fabric.name(switch).to_owned(), format!("{file:#}\n"))
     };
     Ok(fabric.switches().map(file).collect())
+}
+
+/// The cable as long as its delay, in whole metres.
+fn metres(link: &Link) -> u64 {
+    link.delay.as_ps().div_ceil(DELAY_PER_METRE.as_ps())
+}
+
+fn expressible(fabric: &Fabric, link: &Link) -> Result<(), FileError> {
+    let ends = [link.a, link.b].map(|end| fabric.node(end.node));
+    let why = match () {
+        () if ends.iter().all(|node| node.kind == NodeKind::Host) => "only switches have files",
+        () if link.rate.as_bps() < MBPS => "a speed is a number of Mbps",
+        () if metres(link) > MAX_METRES => "no cable is longer than 1000 km, 5 ms",
+        () => return Ok(()),
+    };
+    let what = format!(
+        "the link of {} and {} between `{}` and `{}`: {why}",
+        link.rate, link.delay, ends[0].name, ends[1].name
+    );
+    Err(FileError::NotExpressible { what })
 }

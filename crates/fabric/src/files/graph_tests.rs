@@ -199,6 +199,25 @@ fn sonic_switches_know_their_neighbours() {
     assert_eq!(cables(&one), cables(&fabric), "what the leaf says, the ToR has said already");
 }
 
+/// What was written was refused when it was read again, or lacked a link.
+#[test]
+fn what_sonic_cannot_say_is_refused_before_it_is_written() {
+    let fabric =
+        |rate: Rate, delay: Time| leaf_spine(2, 1, 1, 1, TierLinks::uniform(LinkSpec::new(rate, delay))).unwrap();
+    let refused = |fabric: &Fabric| write_config_db(fabric).unwrap_err().to_string();
+    let (slow, fast) = (Rate::from_bps(999_999).unwrap(), Rate::from_bps(1_000_000).unwrap());
+    let long = Time::from_us(5000);
+    assert!(refused(&fabric(slow, long)).contains("a number of Mbps"));
+    assert!(write_link_csv(&fabric(slow, long)).unwrap_err().to_string().contains("a number of Mbps"));
+    assert!(refused(&fabric(fast, long + Time::from_ps(1))).contains("longer than 1000 km"));
+    let again = read_config_db(&Format::ConfigDb.write(&fabric(fast, long)).unwrap(), &OPTIONS).unwrap();
+    assert!(again.links().iter().all(|link| (link.rate, link.delay) == (fast, long)));
+    let text = r#"{"nodes": [{"id": "h1", "kind": "host"}, {"id": "s", "kind": "switch"}, {"id": "h2", "kind": "host"}],
+        "links": [{"source": "h1", "target": "s"}, {"source": "h2", "target": "s"}, {"source": "h1", "target": "h2"}]}"#;
+    let direct = read_node_link(text, &OPTIONS).unwrap();
+    assert!(refused(&direct).contains("between `h1` and `h2`: only switches have files"), "{}", refused(&direct));
+}
+
 #[test]
 fn a_sonic_mgmt_table() {
     let text = "StartDevice,StartPort,EndDevice,EndPort,BandWidth,VlanID,VlanMode\n\

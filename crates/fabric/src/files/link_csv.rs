@@ -64,7 +64,8 @@ pub fn read_link_csv(content: &str, options: &Options) -> Result<Fabric, FileErr
 /// Writes a table: devices, ports and bandwidths.
 ///
 /// # Errors
-/// [`FileError::NotExpressible`] for a name with a comma or a quote, and one that a spreadsheet takes for a formula.
+/// [`FileError::NotExpressible`] for a name with a comma or a quote, and one that a spreadsheet takes for a formula; for
+/// a link slower than 1 Mbps.
 pub fn write_link_csv(fabric: &Fabric) -> Result<String, FileError> {
     let mut text = format!("{HEADER}\n");
     for link in fabric.links() {
@@ -81,7 +82,13 @@ pub fn write_link_csv(fabric: &Fabric) -> Result<String, FileError> {
                 what: format!("the name `{cell}`, which a spreadsheet takes for a formula"),
             });
         }
-        let _ = writeln!(text, "{},{},,", cells.join(","), link.rate.as_bps() / 1_000_000);
+        let mbps = link.rate.as_bps() / 1_000_000;
+        if mbps == 0 {
+            return Err(FileError::NotExpressible {
+                what: format!("{} of the link at `{}`: a bandwidth is a number of Mbps", link.rate, cells[0]),
+            });
+        }
+        let _ = writeln!(text, "{},{mbps},,", cells.join(","));
     }
     Ok(text)
 }

@@ -30,6 +30,9 @@ pub fn lost(fabric: &Fabric, to: Format) -> Vec<String> {
         let (was, becomes) = (is_host(node.kind == NodeKind::Host), is_host(other.kind == NodeKind::Host));
         lost.push(format!("which nodes are hosts (`{}` was {was}, a reader takes it for {becomes})", node.name));
     }
+    if let Some((node, _)) = all().find(|(node, other)| node.relay && !other.relay) {
+        lost.push(format!("that hosts forward for others (`{}` did)", node.name));
+    }
     if let Some((node, other)) = all().find(|(node, other)| node.tier != other.tier) {
         lost.push(format!("tiers (`{}` was on tier {}, a reader infers {})", node.name, node.tier, other.tier));
     }
