@@ -1,5 +1,7 @@
 //! What fuzzing found worth keeping, through the same checks.
 
+#[path = "../../../fuzz/checks/fabric_export.rs"]
+mod fabric_export;
 #[path = "../../../fuzz/checks/fabric_formats.rs"]
 mod fabric_formats;
 #[path = "../../../fuzz/checks/fabric_hpcc.rs"]
@@ -22,4 +24,9 @@ fn fabric_hpcc_corpus() {
 #[test]
 fn fabric_node_link_corpus() {
     replay::replay("fabric_node_link", fabric_node_link::check);
+}
+
+#[test]
+fn fabric_export_corpus() {
+    replay::replay("fabric_export", fabric_export::check);
 }

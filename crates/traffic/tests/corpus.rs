@@ -6,6 +6,8 @@ mod replay;
 mod traffic_cdf;
 #[path = "../../../fuzz/checks/traffic_flows.rs"]
 mod traffic_flows;
+#[path = "../../../fuzz/checks/traffic_matrix.rs"]
+mod traffic_matrix;
 
 #[test]
 fn traffic_flows_corpus() {
@@ -15,4 +17,9 @@ fn traffic_flows_corpus() {
 #[test]
 fn traffic_cdf_corpus() {
     replay::replay("traffic_cdf", traffic_cdf::check);
+}
+
+#[test]
+fn traffic_matrix_corpus() {
+    replay::replay("traffic_matrix", traffic_matrix::check);
 }

@@ -1,0 +1,56 @@
+//! Parquet: any bytes are an error or a table, and flows, ports and traces that were read can be written and read again.
+
+use record::RecordError;
+use record::flows::{FlowTable, read_flows};
+use record::table::read_table;
+use record::trace::{PortTable, TraceTable, read_ports, read_trace};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Fails on bytes that break the promise.
+pub fn check(bytes: &[u8]) {
+    let (scratch, again) = (Scratch::new(), Scratch::new());
+    std::fs::write(&scratch.0, bytes).expect("a temporary file");
+    let _ = said(read_table(&scratch.0));
+    if let Some(flows) = said(read_flows(&scratch.0)) {
+        let mut table = FlowTable::create(&again.0).expect("a table");
+        flows.iter().for_each(|flow| table.push(flow).expect("a row"));
+        table.close().expect("what was read can be written");
+        assert_eq!(read_flows(&again.0).expect("what was written can be read"), flows);
+    }
+    if let Some(ports) = said(read_ports(&scratch.0)) {
+        let mut table = PortTable::create(&again.0).expect("a table");
+        ports.iter().for_each(|port| table.push(port).expect("a row"));
+        table.close().expect("what was read can be written");
+        assert_eq!(read_ports(&again.0).expect("what was written can be read"), ports);
+    }
+    if let Some(trace) = said(read_trace(&scratch.0)) {
+        let mut table = TraceTable::create(&again.0).expect("a table");
+        trace.iter().for_each(|row| table.push(row).expect("a row"));
+        table.close().expect("what was read can be written");
+        assert_eq!(read_trace(&again.0).expect("what was written can be read"), trace);
+    }
+}
+
+fn said<T>(read: Result<T, RecordError>) -> Option<T> {
+    read.map_err(|error| assert!(!error.to_string().is_empty())).ok()
+}
+
+/// A file of this process, removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Scratch {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let memory = Path::new("/dev/shm");
+        let folder = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        Scratch(folder.join(format!("tidegate-fuzz-{}-{number}.parquet", std::process::id())))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}

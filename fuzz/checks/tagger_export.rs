@@ -1,0 +1,68 @@
+//! Rule files on their way to switches: any text is refused with its element, or is a table that comes back as it was
+//! written, and that every language of a switch can say or refuses with the switch.
+
+use fabric::LinkSpec;
+use fabric::generate::{TierLinks, leaf_spine};
+use tagger::export::sonic::{Settings, Watchdog};
+use tagger::export::{Dialect, Interfaces, Marks, QueueBinding, SwitchView, acl, eos, listing, nftables, sonic};
+use tagger::operate::budget::Needs;
+use tagger::operate::diff::{Side, diff};
+use tagger::rules::{LOSSY_TAG, RuleTable, fabric_hash};
+use units::{Rate, Time};
+
+/// What stands for the fabric's hash in an input: guessing it is not the subject.
+const HASH: &str = "@HASH@";
+
+/// Fails on a text that breaks the promise.
+pub fn check(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(10), Time::from_ns(1)));
+    let fabric = leaf_spine(3, 2, 1, 1, links).expect("a fabric");
+    let table = match RuleTable::read(&fabric, &text.replace(HASH, &fabric_hash(&fabric))) {
+        Ok(table) => table,
+        Err(error) => return assert!(!error.to_string().is_empty()),
+    };
+    let written = table.write(&fabric);
+    let again = RuleTable::read(&fabric, &written).expect("what was written can be read");
+    assert_eq!(again, table);
+    assert!(
+        diff(Side { fabric: &fabric, table: &table }, Side { fabric: &fabric, table: &again }).is_empty(),
+        "rules differ from themselves"
+    );
+    let names = Interfaces::of_fabric(Dialect::Listing);
+    let marks = Marks::usual(&table.lossless_tags);
+    let settings = Settings {
+        binding: QueueBinding::Egress,
+        watchdog: Watchdog::All,
+        first_tags: table.classes.iter().map(|class| class.first_tag).collect(),
+        detection_ms: 200,
+        restoration_ms: 200,
+        xon_bytes: 18_432,
+        dynamic_th: 0,
+    };
+    for view in SwitchView::all(&fabric, &table, &names, |_| 50_000) {
+        let view = view.expect("names of ports differ");
+        assert!(listing::table(&view, LOSSY_TAG).contains(view.name()));
+        assert_eq!(listing::csv(&view).lines().count(), view.rule_count());
+        let Ok(marks) = &marks else { continue };
+        for view in [view.clone(), view.trusting_hosts_with(&settings.first_tags)] {
+            let misfit = |error: &dyn std::fmt::Display| assert!(error.to_string().contains(view.name()));
+            for binding in [QueueBinding::Egress, QueueBinding::Ingress] {
+                let settings = Settings { binding, ..settings.clone() };
+                let made = sonic::config_db(&view, marks, &settings).map_err(|error| misfit(&error));
+                let notes = sonic::notes(&view, marks, &settings).map_err(|error| misfit(&error));
+                assert_eq!(made.is_ok(), notes.is_ok());
+            }
+            let _ = eos::config(&view, marks).map_err(|error| misfit(&error));
+            let acl = acl::config_db(&view, marks).map_err(|error| misfit(&error));
+            assert!(acl.is_err() || acl.is_ok_and(|acl| acl.is_object()));
+            for family in [nftables::Family::Inet, nftables::Family::Bridge] {
+                let rules = nftables::ruleset(&view, marks, family).map_err(|error| misfit(&error));
+                assert!(rules.is_err() || rules.is_ok_and(|rules| rules.ends_with("}\n")));
+            }
+            let queues = nftables::queues(&view, marks).map_err(|error| misfit(&error));
+            assert!(queues.is_err() || queues.is_ok_and(|queues| !queues.is_empty()));
+            assert!(Needs::of(&view, marks).tcam_entries >= marks.lossless().len() as u64);
+        }
+    }
+}
