@@ -1,0 +1,105 @@
+//! Mutated inputs through the checks of the fuzz targets: many more than a process each would allow. The targets run in
+//! a process of their own, so that even one that overflows its stack is only a fault among others.
+
+use crate::mutate::mutate;
+use crate::process;
+use crate::report::{Fault, Report};
+use crate::{Field, spread};
+use std::fs;
+use std::io::Write;
+use std::panic::catch_unwind;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use units::random::{Stream, purpose};
+
+macro_rules! targets {
+    ($($name:ident, $path:literal;)*) => {
+        $(#[path = $path] mod $name;)*
+        /// Each target with its check.
+        const TARGETS: &[(&str, fn(&[u8]))] = &[$((stringify!($name), $name::check)),*];
+    };
+}
+
+targets! {
+    fabric_export, "../../../../fuzz/checks/fabric_export.rs";
+    fabric_formats, "../../../../fuzz/checks/fabric_formats.rs";
+    fabric_hpcc, "../../../../fuzz/checks/fabric_hpcc.rs";
+    fabric_node_link, "../../../../fuzz/checks/fabric_node_link.rs";
+    record_fct, "../../../../fuzz/checks/record_fct.rs";
+    record_tables, "../../../../fuzz/checks/record_tables.rs";
+    scenario_sweep, "../../../../fuzz/checks/scenario_sweep.rs";
+    scenario_toml, "../../../../fuzz/checks/scenario_toml.rs";
+    tagger_export, "../../../../fuzz/checks/tagger_export.rs";
+    tagger_paths, "../../../../fuzz/checks/tagger_paths.rs";
+    tagger_profile, "../../../../fuzz/checks/tagger_profile.rs";
+    traffic_cdf, "../../../../fuzz/checks/traffic_cdf.rs";
+    traffic_flows, "../../../../fuzz/checks/traffic_flows.rs";
+    traffic_matrix, "../../../../fuzz/checks/traffic_matrix.rs";
+    units_quantity, "../../../../fuzz/checks/units_quantity.rs";
+    verify_paths, "../../../../fuzz/checks/verify_paths.rs";
+    verify_rules, "../../../../fuzz/checks/verify_rules.rs";
+    wire_frame, "../../../../fuzz/checks/wire_frame.rs";
+}
+
+/// So many inputs a process: one that overflows its stack or hangs costs no more than the rest of them.
+const SHARE: u64 = 1000;
+
+/// What the last panic said.
+static LAST: Mutex<String> = Mutex::new(String::new());
+
+/// Sends `count` inputs to each target, in processes of their own.
+pub fn attack(field: &Field, count: u64, report: &mut Report) {
+    let shares = count.div_ceil(SHARE);
+    let own = std::env::current_exe().expect("a path of ours");
+    let cases = spread("readers", field.jobs, 0..shares * TARGETS.len() as u64, |number| {
+        let (target, first) = (TARGETS[(number / shares) as usize].0, number % shares * SHARE);
+        let folder = field.folder.join(format!("reader-{number}"));
+        fs::create_dir_all(&folder).expect("a folder of ours");
+        let (from, to) = (first, count.min(first + SHARE));
+        let line = format!("--seed {} --folder {} --reader {target}:{from}-{to}", field.seed, folder.display());
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let ran = process::run(&own, &folder, &words);
+        let at = fs::read_to_string(folder.join("at")).unwrap_or_default();
+        let _ = fs::remove_dir_all(&folder);
+        (target, to - from, ran, at)
+    });
+    for (target, inputs, ran, at) in cases {
+        report.count_inputs(target, inputs, ran.took);
+        let fault = ran.fault().or((ran.code == Some(1)).then(|| "breaks its promise".to_owned()));
+        if let Some(what) = fault {
+            let said = ran.err.lines().find(|line| line.contains("panicked at")).unwrap_or_default().to_owned();
+            let again = format!("--reader {target}:{at}");
+            report.fault(target, Fault { again, command: said, what });
+        }
+    }
+}
+
+/// Runs the inputs `first` to before `last` of a target in this process, up to the first that breaks its check: `target:7` or `target:0-1000`.
+pub fn one(folder: &Path, root: &Path, seed: u64, wanted: &str) -> ExitCode {
+    let (name, numbers) = wanted.split_once(':').expect("target:number");
+    let (first, last) = numbers.split_once('-').unwrap_or((numbers, ""));
+    let first: u64 = first.parse().expect("a number");
+    let last = last.parse().unwrap_or(first + 1);
+    let &(name, check) = TARGETS.iter().find(|(known, _)| *known == name).expect("a target");
+    let corpus = process::tree(&root.join("fuzz/corpus").join(name));
+    let corpus: Vec<Vec<u8>> = corpus.into_values().collect();
+    // A panic that a reader catches is none: only what comes out of the check is told.
+    std::panic::set_hook(Box::new(|panic| *LAST.lock().expect("a lock") = panic.to_string()));
+    for number in first..last {
+        // Read where this process does not come to its end.
+        fs::write(folder.join("at"), number.to_string()).expect("a file of ours");
+        let mut stream = Stream::new(seed, number, purpose(name));
+        let mut any = || &corpus[stream.below(corpus.len() as u64) as usize];
+        let (input, other) = (any(), any());
+        let input = mutate(&mut stream, input, other);
+        if catch_unwind(|| check(&input)).is_err() {
+            eprintln!("{}", LAST.lock().expect("a lock"));
+            if first + 1 == last {
+                std::io::stdout().write_all(&input).expect("standard output");
+            }
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
