@@ -415,8 +415,9 @@ impl Summary {
     /// # Errors
     /// [`RecordError::Unreadable`], [`RecordError::Json`] with the line.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
-        let text = std::fs::read_to_string(path).map_err(RecordError::unreadable(path))?;
-        serde_json::from_str(&text).map_err(|source| RecordError::Json { path: path.to_owned(), source })
+        // Bytes, not text: what is no UTF-8 is a broken file, and not a disk that cannot be read.
+        let bytes = std::fs::read(path).map_err(RecordError::unreadable(path))?;
+        serde_json::from_slice(&bytes).map_err(|source| RecordError::Json { path: path.to_owned(), source })
     }
 }
 
@@ -520,5 +521,8 @@ mod tests {
         std::fs::write(&path, "{\n  \"scenario\": 3\n}").unwrap();
         let error = Summary::read(&path).unwrap_err().to_string();
         assert!(error.contains("summary.json: ") && error.contains("line 2"), "{error}");
+        std::fs::write(&path, b"{\n  \"\xff\": 3\n}").unwrap();
+        let error = Summary::read(&path).unwrap_err();
+        assert!(matches!(error, RecordError::Json { .. }) && !error.is_machine_failure(), "{error}");
     }
 }
