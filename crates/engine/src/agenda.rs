@@ -21,4 +21,9 @@ impl Agenda {
         let &Reverse((at, _)) = self.heap.peek()?;
         if at < limit { self.heap.pop().map(|Reverse(entry)| entry) } else { None }
     }
+
+    /// All entries, outdated ones among them, in no order.
+    pub(crate) fn into_entries(self) -> impl Iterator<Item = (Time, u32)> {
+        self.heap.into_iter().map(|Reverse(entry)| entry)
+    }
 }

@@ -1,11 +1,7 @@
 //! A barrier that spins briefly and then sleeps, and that lets go of everybody when a thread panics.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
-
-/// About two microseconds: windows of a busy network are a few of these long, and a core that is shared
-/// with something else must not be burnt for longer.
-const SPINS: u32 = 4_000;
+use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, SPINS, spin_loop};
+use std::sync::PoisonError;
 
 #[derive(Debug)]
 pub(crate) struct Barrier {
@@ -45,7 +41,7 @@ impl Barrier {
             if self.generation.load(Ordering::Acquire) != generation || self.broken.load(Ordering::Acquire) {
                 return !self.broken.load(Ordering::Acquire);
             }
-            std::hint::spin_loop();
+            spin_loop();
         }
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         while self.generation.load(Ordering::Acquire) == generation && !self.broken.load(Ordering::Acquire) {

@@ -1,23 +1,20 @@
-//! The loop over windows, on one thread or many.
+//! Nodes on their wires, and the loop over windows.
 
-use crate::agenda::Agenda;
-use crate::barrier::{Barrier, Breaker};
-use crate::mail::{Mail, Parcel, Slot, Window, Wire};
+use crate::barrier::Breaker;
+use crate::division::{Division, weight};
+use crate::mail::{Desk, Mail, Slot, Wire};
+use crate::pace::Pace;
+use crate::part::{Part, View};
+use crate::pool::Pool;
 use crate::ring::Ring;
 use crate::{Message, Node};
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use units::Time;
+use units::random::{Stream, purpose};
 
 /// No window is longer than this, so that a time within it fits 48 bits.
-const LONGEST_WINDOW: Time = Time::from_s(100);
-
-/// Up to this many nodes are looked at in every window.
-const SMALL_POOL: usize = 16;
-
-/// How many turns ahead a node's state is asked for: one per level of indirection.
-const APPROACH: usize = 3;
+pub(crate) const LONGEST_WINDOW: Time = Time::from_s(100);
 
 /// A wire from one node's egress port to another's ingress port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +60,7 @@ pub enum EngineError {
     },
 }
 
-/// What the engine did so far. Differs with the number of threads nowhere.
+/// What the engine did so far: the same for any number of threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Windows executed.
@@ -72,32 +69,73 @@ pub struct Statistics {
     pub runs: u64,
 }
 
-/// The nodes that one thread executes, with their mailboxes.
-struct Shard<N: Node> {
-    nodes: Vec<N>,
-    wires: Vec<Wire>,
-    mail: Mail<N::Message>,
-    agenda: Agenda,
-    /// Scratch: the nodes that run in this window.
-    ready: Vec<u32>,
-    /// Nodes that ran since somebody asked.
-    active: Vec<u32>,
-    statistics: Statistics,
+/// How the work was shared out, which no result depends on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sharing {
+    /// Most threads that ran nodes at the same time.
+    pub threads: usize,
+    /// Of [`Statistics::runs`], those in windows that several threads shared.
+    pub shared_runs: u64,
+}
+
+/// How far an engine is, for other threads to look at while it runs.
+#[derive(Debug, Default)]
+pub struct Clock(AtomicU64);
+
+impl Clock {
+    /// The end of the last window that was executed.
+    pub fn now(&self) -> Time {
+        Time::from_ps(self.0.load(Ordering::Relaxed))
+    }
+
+    fn set(&self, now: Time) {
+        self.0.store(now.as_ps(), Ordering::Relaxed);
+    }
+}
+
+/// What came of some windows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stretch {
+    /// Where they ended.
+    until: Time,
+    windows: u64,
+    /// Whether somebody stopped them: not every node has run in the last one.
+    cut: bool,
 }
 
 /// Nodes, wires and the time up to which they have run.
 pub struct Engine<N: Node> {
-    shards: Vec<Shard<N>>,
-    /// Shard and slot of each node.
-    places: Vec<(u16, u32)>,
+    nodes: Vec<N>,
+    slots: Vec<Slot>,
+    rings: Vec<Ring<N::Message>>,
+    wires: Vec<Wire>,
+    /// By node, as in its slot: also of nodes that another thread runs.
     lookaheads: Vec<Time>,
+    weights: Vec<u32>,
+    first_rings: Vec<u32>,
+    /// By number of threads less one, those that were needed so far.
+    divisions: Vec<Option<Box<Division<N::Message>>>>,
+    /// Which of them is in force.
+    division: usize,
+    parts: Vec<(Desk<N::Message>, Part)>,
+    pool: Pool,
+    pace: Pace,
+    /// Windows until the pace is asked again; windows and runs since it was.
+    left: u64,
+    since: (u64, u64),
+    stop: Arc<AtomicBool>,
+    clock: Arc<Clock>,
     now: Time,
+    cut: bool,
+    statistics: Statistics,
+    sharing: Sharing,
 }
 
 impl<N: Node> Engine<N> {
-    /// An engine over `nodes`, where `wires[n]` are the egress wires of node `n` in order of port. The
-    /// nodes are divided among `threads` (at least one) in contiguous ranges of about equally many wires,
-    /// so neighbours should stand together. Every node runs once at time zero to name its first event.
+    /// An engine over `nodes`, where `wires[n]` are the egress wires of node `n` in order of port. Up to `threads`
+    /// threads (at least one), and not more than the machine has cores, share the nodes in contiguous ranges of about
+    /// equally many wires, so neighbours should stand together. Where they are in each other's way, fewer do. Every node
+    /// runs once at time zero to name its first event.
     ///
     /// # Errors
     /// If a wire ends nowhere, has no delay, or shares its ingress port with another.
@@ -116,375 +154,360 @@ impl<N: Node> Engine<N> {
                 *ports = (*ports).max(u32::from(wire.port) + 1);
             }
         }
-        let places = divide(wires, threads.clamp(1, count.max(1)));
-        let shard_count = places.last().map_or(1, |&(shard, _)| shard as usize + 1);
-
-        let mut ring_counts = vec![0u32; shard_count];
-        let mut first_rings = Vec::with_capacity(count);
-        for (node, &(shard, _)) in places.iter().enumerate() {
-            first_rings.push(ring_counts[shard as usize]);
-            ring_counts[shard as usize] += ingress_ports[node];
+        let mut first_rings = vec![0];
+        for &ports in &ingress_ports {
+            first_rings.push(first_rings[first_rings.len() - 1] + ports);
         }
-
-        let mut taken: Vec<Vec<bool>> = ring_counts.iter().map(|&n| vec![false; n as usize]).collect();
-        let mut shard_wires: Vec<Vec<Wire>> = vec![Vec::new(); shard_count];
-        let mut shard_slots: Vec<Vec<Slot>> = (0..shard_count).map(|_| Vec::new()).collect();
-        let mut shard_nodes: Vec<Vec<N>> = (0..shard_count).map(|_| Vec::new()).collect();
-        let mut lookaheads = Vec::with_capacity(count);
-        for (index, node) in nodes.into_iter().enumerate() {
-            let shard = places[index].0 as usize;
-            let first_wire = shard_wires[shard].len() as u32;
-            let empty = Vec::new();
-            let specs = wires.get(index).unwrap_or(&empty);
+        let ring_count = first_rings[count] as usize;
+        let mut taken = vec![false; ring_count];
+        let mut flat = Vec::new();
+        let mut slots = Vec::with_capacity(count);
+        for index in 0..count {
+            let first_wire = flat.len() as u32;
+            let specs = wires.get(index).map_or(&[][..], Vec::as_slice);
             for spec in specs {
-                let (end_shard, end_slot) = places[spec.node as usize];
                 let ring = first_rings[spec.node as usize] + u32::from(spec.port);
-                if std::mem::replace(&mut taken[end_shard as usize][ring as usize], true) {
+                if std::mem::replace(&mut taken[ring as usize], true) {
                     return Err(EngineError::SharedPort { node: spec.node, port: spec.port });
                 }
-                shard_wires[shard].push(Wire { ring, slot: end_slot, port: spec.port, shard: end_shard });
+                flat.push(Wire { ring, slot: spec.node, port: spec.port });
             }
-            let lookahead = specs.iter().map(|w| w.lookahead).min().unwrap_or(LONGEST_WINDOW).min(LONGEST_WINDOW);
-            lookaheads.push(lookahead);
-            shard_slots[shard].push(Slot {
+            slots.push(Slot {
                 next: Time::ZERO,
                 agenda: Time::MAX,
-                lookahead,
+                lookahead: specs.iter().map(|w| w.lookahead).min().unwrap_or(LONGEST_WINDOW).min(LONGEST_WINDOW),
                 first_ring: first_rings[index],
-                wires: (first_wire, shard_wires[shard].len() as u32),
+                wires: (first_wire, flat.len() as u32),
                 pooled: true,
                 active: false,
                 ports: ingress_ports[index] as u16,
                 waiting: 0,
             });
-            shard_nodes[shard].push(node);
         }
-        let shards = shard_nodes
-            .into_iter()
-            .zip(shard_wires)
-            .zip(shard_slots)
-            .enumerate()
-            .map(|(index, ((nodes, wires), slots))| {
-                let rings = (0..ring_counts[index]).map(|_| Ring::new()).collect();
-                let mut mail = Mail::new(index as u16, slots, rings, shard_count);
-                mail.pool = (0..nodes.len() as u32).collect();
-                Shard {
-                    nodes,
-                    wires,
-                    mail,
-                    agenda: Agenda::default(),
-                    ready: Vec::new(),
-                    active: Vec::new(),
-                    statistics: Statistics::default(),
-                }
-            })
-            .collect();
-        Ok(Engine { shards, places, lookaheads, now: Time::ZERO })
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let weights = (0..count).map(|index| weight(wires.get(index).map_or(&[], Vec::as_slice))).collect();
+        let mut engine = Engine {
+            lookaheads: slots.iter().map(|slot| slot.lookahead).collect(),
+            nodes,
+            slots,
+            rings: (0..ring_count).map(|_| Ring::new()).collect(),
+            wires: flat,
+            weights,
+            first_rings,
+            divisions: (0..threads.clamp(1, count.max(1))).map(|_| None).collect(),
+            division: 0,
+            parts: Vec::new(),
+            pool: Pool::new(),
+            pace: Pace::measured(threads.clamp(1, count.max(1)), cores),
+            left: 0,
+            since: (0, 0),
+            stop: Arc::default(),
+            clock: Arc::default(),
+            now: Time::ZERO,
+            cut: false,
+            statistics: Statistics::default(),
+            sharing: Sharing { threads: 1, shared_runs: 0 },
+        };
+        engine.divide(1);
+        engine.parts[0].0.pool = (0..count as u32).collect();
+        Ok(engine)
     }
 
-    /// Every event before this instant has been executed.
+    /// From now on chance decides, every few windows, how many threads run the next ones, cores or not: for those who
+    /// want to see that no result depends on it.
+    pub fn draw_threads(&mut self, seed: u64) {
+        self.pace = Pace::Drawn(Stream::new(seed, 0, purpose("threads")), self.divisions.len());
+        self.left = 0;
+    }
+
+    /// From now on, [`Engine::run_until`] returns soon after somebody sets `stop`.
+    pub fn heed(&mut self, stop: Arc<AtomicBool>) {
+        self.stop = stop;
+    }
+
+    /// What tells other threads how far it is.
+    pub fn clock(&self) -> &Arc<Clock> {
+        &self.clock
+    }
+
+    /// Every event before this instant has been executed, unless [`Engine::run_until`] was stopped.
     pub fn now(&self) -> Time {
         self.now
     }
 
     /// The number of nodes.
     pub fn len(&self) -> usize {
-        self.places.len()
+        self.nodes.len()
     }
 
     /// Whether there is no node at all.
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.nodes.is_empty()
     }
 
     /// Node `index`, as it is at [`Engine::now`].
     pub fn node(&self, index: usize) -> &N {
-        let (shard, slot) = self.places[index];
-        &self.shards[shard as usize].nodes[slot as usize]
+        &self.nodes[index]
     }
 
     /// Node `index`, to change it between two calls of [`Engine::run_until`]. It runs again in the next
     /// window, so a change may create an event at or after [`Engine::now`].
     pub fn node_mut(&mut self, index: usize) -> &mut N {
-        let (shard, slot_index) = self.places[index];
-        let shard = &mut self.shards[shard as usize];
-        let slot = &mut shard.mail.slots[slot_index as usize];
+        let slot = &mut self.slots[index];
         slot.next = slot.next.min(self.now);
         if !slot.pooled {
             slot.pooled = true;
             slot.agenda = Time::MAX;
-            shard.mail.pool.push(slot_index);
+            let division = in_force(&self.divisions, self.division);
+            let part = usize::from(division.part_of[index]);
+            self.parts[part].0.pool.push(index as u32 - division.nodes[part]);
         }
-        &mut shard.nodes[slot_index as usize]
+        &mut self.nodes[index]
     }
 
     /// All nodes in order.
     pub fn nodes(&self) -> impl Iterator<Item = &N> {
-        (0..self.len()).map(|index| self.node(index))
+        self.nodes.iter()
     }
 
     /// The nodes that ran since the last call, ascending: whoever watches a large network looks only at
     /// them. The same for any number of threads.
     pub fn take_active(&mut self) -> Vec<u32> {
         let mut taken = Vec::new();
-        // A shard's nodes are contiguous: its first is the one in slot 0.
-        let mut first = 0;
-        for shard in &mut self.shards {
-            let start = taken.len();
-            for slot in shard.active.drain(..) {
-                shard.mail.slots[slot as usize].active = false;
-                taken.push(first + slot);
-            }
-            taken[start..].sort_unstable();
-            first += shard.nodes.len() as u32;
+        let firsts = &in_force(&self.divisions, self.division).nodes;
+        for ((_, part), first) in self.parts.iter_mut().zip(firsts) {
+            taken.extend(part.active.drain(..).map(|slot| first + slot));
+        }
+        taken.sort_unstable();
+        for &node in &taken {
+            self.slots[node as usize].active = false;
         }
         taken
     }
 
     /// The messages on the wires into node `index`: by ingress port, oldest first.
     pub fn in_flight(&self, index: usize) -> impl Iterator<Item = &N::Message> {
-        let (shard, slot) = self.places[index];
-        let mail = &self.shards[shard as usize].mail;
-        let slot = &mail.slots[slot as usize];
+        let slot = &self.slots[index];
         let first = slot.first_ring as usize;
-        slot.waiting_ports().into_iter().flat_map(move |port| mail.rings[first + port].iter())
+        slot.waiting_ports().into_iter().flat_map(move |port| self.rings[first + port].iter())
     }
 
     /// When the earliest event of any node comes; [`Time::MAX`] if nothing will ever happen again.
     pub fn next_event(&self) -> Time {
-        self.shards.iter().flat_map(|shard| shard.mail.slots.iter().map(|slot| slot.next)).min().unwrap_or(Time::MAX)
+        self.slots.iter().map(|slot| slot.next).min().unwrap_or(Time::MAX)
     }
 
     /// What was done so far.
     pub fn statistics(&self) -> Statistics {
-        Statistics {
-            windows: self.shards.first().map_or(0, |shard| shard.statistics.windows),
-            runs: self.shards.iter().map(|shard| shard.statistics.runs).sum(),
-        }
+        let runs = self.parts.iter().map(|(_, part)| part.runs).sum::<u64>();
+        Statistics { runs: self.statistics.runs + runs, ..self.statistics }
     }
 
-    /// Executes every event before `stop`.
+    /// Who did it.
+    pub fn sharing(&self) -> Sharing {
+        self.sharing
+    }
+
+    /// Executes every event before `stop`; false if somebody set what [`Engine::heed`] was given.
+    ///
+    /// A stop comes as soon as every thread has finished the node that it runs. Some nodes may then be ahead of others by
+    /// less than a window, and [`Engine::now`] is the window's end, which no node has passed. No message is lost or there
+    /// twice, so whatever is counted over all nodes and wires adds up; but the engine cannot go on.
     ///
     /// # Panics
     /// If a node panics; the panic is passed on whatever thread it came from.
-    pub fn run_until(&mut self, stop: Time) {
-        if stop <= self.now {
-            return;
-        }
-        if self.shards.len() == 1 {
-            let (shard, now) = (&mut self.shards[0], self.now);
-            let mut base = now;
-            while base < stop {
-                let end = shard.horizon().min(stop);
-                shard.window(base, end);
-                base = end;
+    pub fn run_until(&mut self, stop: Time) -> bool {
+        while self.now < stop {
+            if self.cut || self.stop.load(Ordering::Relaxed) {
+                return false;
             }
-        } else {
-            self.run_threads(stop);
-        }
-        self.now = stop;
-    }
-
-    fn run_threads(&mut self, stop: Time) {
-        let count = self.shards.len();
-        let barrier = Barrier::new(count);
-        let exchange = Exchange::new(count);
-        let (places, lookaheads, now) = (&self.places, &self.lookaheads, self.now);
-        // Where the nodes of each shard begin, to find a parcel's lookahead.
-        let mut firsts = vec![0usize; count];
-        for (node, &(shard, slot)) in places.iter().enumerate() {
-            if slot == 0 {
-                firsts[shard as usize] = node;
+            if self.left == 0 {
+                self.share_out();
+            }
+            let runs = self.statistics().runs;
+            let stretch = if self.parts.len() == 1 { self.run_alone(stop) } else { self.run_together(stop) };
+            let runs = self.statistics().runs - runs;
+            (self.now, self.cut) = (stretch.until, stretch.cut);
+            self.clock.set(self.now);
+            self.statistics.windows += stretch.windows;
+            self.left -= stretch.windows;
+            self.since = (self.since.0 + stretch.windows, self.since.1 + runs);
+            if self.parts.len() > 1 {
+                self.sharing.shared_runs += runs;
             }
         }
-        let firsts = &firsts;
-        std::thread::scope(|scope| {
-            for (index, shard) in self.shards.iter_mut().enumerate() {
-                let (barrier, exchange) = (&barrier, &exchange);
-                scope.spawn(move || {
-                    let _breaker = Breaker(barrier);
-                    let mut base = now;
-                    let mut parity = 0;
-                    while base < stop {
-                        // What this shard knows: its own nodes, and what it just sent to others.
-                        let mut horizon = shard.horizon();
-                        for (to, parcels) in shard.mail.outgoing.iter_mut().enumerate() {
-                            for parcel in parcels.iter() {
-                                let lookahead = lookaheads[firsts[to] + parcel.wire.slot as usize];
-                                horizon = horizon.min(parcel.message.at().saturating_add(lookahead));
-                            }
-                            if !parcels.is_empty() {
-                                exchange.put(parity, index, to, parcels);
-                            }
-                        }
-                        exchange.horizons[parity][index].0.store(horizon.as_ps(), Ordering::Release);
-                        if !barrier.wait() {
-                            return;
-                        }
-                        let end = exchange.horizon(parity).min(stop);
-                        exchange.collect(parity, index, &mut shard.mail);
-                        shard.window(base, end);
-                        base = end;
-                        parity ^= 1;
-                    }
-                    // The last window's parcels: deliver them before the threads part.
-                    for (to, parcels) in shard.mail.outgoing.iter_mut().enumerate() {
-                        if !parcels.is_empty() {
-                            exchange.put(parity, index, to, parcels);
-                        }
-                    }
-                    if barrier.wait() {
-                        exchange.collect(parity, index, &mut shard.mail);
-                    }
-                });
-            }
-        });
+        !self.cut
     }
-}
 
-/// Contiguous ranges of nodes with about equally many wires each.
-fn divide(wires: &[Vec<WireSpec>], shards: usize) -> Vec<(u16, u32)> {
-    let weight = |wires: &Vec<WireSpec>| wires.len() as u64 + 1;
-    let total: u64 = wires.iter().map(weight).sum();
-    let mut places = Vec::with_capacity(wires.len());
-    let (mut before, mut previous, mut slot) = (0u64, 0u16, 0u32);
-    for wires in wires {
-        let wanted = (before * shards as u64 / total.max(1)) as u16;
-        // Never skip a shard: every thread has at least one node.
-        let shard = if wanted > previous { previous + 1 } else { previous };
-        slot = if shard == previous { slot } else { 0 };
-        places.push((shard, slot));
-        (previous, slot) = (shard, slot + 1);
-        before += weight(wires);
-    }
-    places
-}
-
-impl<N: Node> Shard<N> {
-    /// The end of the next window as far as this shard's nodes allow, and moves every node that may run
-    /// in it from the agenda into the pool.
-    fn horizon(&mut self) -> Time {
-        let mut horizon = Time::MAX;
-        for &index in &self.mail.pool {
-            let slot = &self.mail.slots[index as usize];
-            horizon = horizon.min(slot.next.saturating_add(slot.lookahead));
+    /// Decides who runs the next windows.
+    #[cold]
+    fn share_out(&mut self) {
+        let (windows, runs) = std::mem::take(&mut self.since);
+        if windows > 0 {
+            self.pace.done(windows, runs);
         }
-        while let Some((at, index)) = self.agenda.pop_before(horizon) {
-            let slot = &mut self.mail.slots[index as usize];
-            if slot.agenda != at {
-                continue; // outdated: it has been in the pool since
-            }
-            slot.agenda = Time::MAX;
-            slot.pooled = true;
-            self.mail.pool.push(index);
-            horizon = horizon.min(at.saturating_add(slot.lookahead));
+        let (threads, windows) = self.pace.next();
+        self.left = windows;
+        if self.division != threads - 1 {
+            self.divide(threads);
         }
-        horizon
     }
 
-    /// Runs every node of the pool that has an event in [base, end).
-    fn window(&mut self, base: Time, end: Time) {
-        // A node that is due within a few more windows stays in the pool: looking at it again is cheaper
-        // than a round through the agenda. In a small pool all stay.
-        let near = if self.mail.pool.len() <= SMALL_POOL {
-            Time::MAX
-        } else {
-            end.saturating_add((end - base).min(LONGEST_WINDOW) * 4)
+    /// From now on the nodes stand in parts for this many threads.
+    fn divide(&mut self, threads: usize) {
+        let old = self.divisions[self.division].as_deref();
+        let firsts = old.map_or(&[][..], |old| &old.nodes);
+        // All in numbers among all nodes, for a moment.
+        let (mut pool, mut active, mut agenda) = (Vec::new(), Vec::new(), Vec::new());
+        for ((desk, part), first) in self.parts.drain(..).zip(firsts) {
+            pool.extend(desk.pool.into_iter().map(|slot| first + slot));
+            active.extend(part.active.into_iter().map(|slot| first + slot));
+            agenda.extend(part.agenda.into_entries().map(|(at, slot)| (at, first + slot)));
+            self.statistics.runs += part.runs;
+        }
+        let new = self.divisions[threads - 1]
+            .get_or_insert_with(|| Box::new(Division::new(&self.weights, &self.first_rings, threads)));
+        self.division = threads - 1;
+        self.parts = (0..new.parts()).map(|_| (Desk::new(new.parts()), Part::default())).collect();
+        let place = |node: u32| {
+            let part = usize::from(new.part_of[node as usize]);
+            (part, node - new.nodes[part])
         };
-        self.ready.clear();
-        let (slots, ready, agenda) = (&mut self.mail.slots, &mut self.ready, &mut self.agenda);
-        self.mail.pool.retain(|&index| {
-            let slot = &mut slots[index as usize];
-            if slot.next < end {
-                ready.push(index);
-                return true;
-            }
-            if slot.next < near {
-                return true;
-            }
-            slot.pooled = false;
-            if slot.next < Time::MAX {
-                slot.agenda = slot.next;
-                agenda.push(slot.next, index);
-            }
-            false
-        });
-        // In order of memory, which the processor then fetches ahead.
-        if self.ready.len() > 1 {
-            self.ready.sort_unstable();
+        for (part, slot) in pool.into_iter().map(place) {
+            self.parts[part].0.pool.push(slot);
         }
-        self.statistics.windows += 1;
-        self.statistics.runs += self.ready.len() as u64;
-        for (turn, &index) in self.ready.iter().enumerate() {
-            for turns in 1..=APPROACH.min(self.ready.len() - 1 - turn) {
-                if let Some(&soon) = self.ready.get(turn + turns) {
-                    let (from, to) = self.mail.slots[soon as usize].wires;
-                    self.mail.approach(soon as usize, &self.wires[from as usize..to as usize], turns);
-                    self.nodes[soon as usize].approach(turns);
+        for (part, slot) in active.into_iter().map(place) {
+            self.parts[part].1.active.push(slot);
+        }
+        for (at, node) in agenda {
+            if self.slots[node as usize].agenda == at {
+                let (part, slot) = place(node);
+                self.parts[part].1.agenda.push(at, slot);
+            }
+        }
+        self.sharing.threads = self.sharing.threads.max(new.parts());
+    }
+
+    fn run_alone(&mut self, stop: Time) -> Stretch {
+        let division = in_force(&self.divisions, self.division);
+        let (desk, part) = &mut self.parts[0];
+        let (slots, rings) = (&mut *self.slots, &mut *self.rings);
+        let mail = Mail { slots, rings, desk, part_of: &division.part_of, first_slot: 0, first_ring: 0 };
+        let mut view = View { nodes: &mut self.nodes, wires: &self.wires, mail, part };
+        let mut stretch = Stretch { until: self.now, ..Stretch::default() };
+        while stretch.until < stop && stretch.windows < self.left && !stretch.cut {
+            let end = view.horizon().min(stop);
+            stretch.cut = !view.window(stretch.until, end, &self.stop);
+            stretch.windows += 1;
+            stretch.until = end;
+            self.clock.set(end);
+        }
+        stretch
+    }
+
+    fn run_together(&mut self, stop: Time) -> Stretch {
+        let division = in_force(&self.divisions, self.division);
+        division.exchange.begin();
+        let mut views = Vec::with_capacity(self.parts.len());
+        let (mut nodes, mut slots, mut rings) = (&mut *self.nodes, &mut *self.slots, &mut *self.rings);
+        for (index, (desk, part)) in self.parts.iter_mut().enumerate() {
+            let (first_slot, first_ring) = (division.nodes[index], division.rings[index]);
+            let (own_nodes, own_rings) =
+                (division.nodes[index + 1] - first_slot, division.rings[index + 1] - first_ring);
+            let mail = Mail {
+                slots: take_first(&mut slots, own_nodes),
+                rings: take_first(&mut rings, own_rings),
+                desk,
+                part_of: &division.part_of,
+                first_slot,
+                first_ring,
+            };
+            let view = View { nodes: take_first(&mut nodes, own_nodes), wires: &self.wires, mail, part };
+            views.push(Mutex::new(Some(view)));
+        }
+        let plan = Plan {
+            from: self.now,
+            stop,
+            windows: self.left,
+            division,
+            lookaheads: &self.lookaheads,
+            stopped: &self.stop,
+            clock: &self.clock,
+        };
+        let stretch = Mutex::new(Stretch::default());
+        self.pool.run(views.len(), &|index| {
+            let view = views[index].lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(done) = view.and_then(|view| plan.follow(index, view))
+                && index == 0
+            {
+                *stretch.lock().unwrap_or_else(PoisonError::into_inner) = done;
+            }
+        });
+        stretch.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The first `count` of `rest`, which loses them.
+fn take_first<'a, T>(rest: &mut &'a mut [T], count: u32) -> &'a mut [T] {
+    let (first, others) = std::mem::take(rest).split_at_mut(count as usize);
+    *rest = others;
+    first
+}
+
+fn in_force<M>(divisions: &[Option<Box<Division<M>>>], index: usize) -> &Division<M> {
+    divisions[index].as_deref().expect("a division is made before it is in force")
+}
+
+/// What the threads of one stretch are to do.
+struct Plan<'a, M> {
+    from: Time,
+    stop: Time,
+    /// At most this many windows.
+    windows: u64,
+    division: &'a Division<M>,
+    lookaheads: &'a [Time],
+    stopped: &'a AtomicBool,
+    clock: &'a Clock,
+}
+
+impl<M: Message> Plan<'_, M> {
+    /// Runs part `index`; `None` when another thread panicked.
+    fn follow<N: Node<Message = M>>(&self, index: usize, mut view: View<'_, N>) -> Option<Stretch> {
+        let Division { barrier, exchange, .. } = self.division;
+        let _breaker = Breaker(barrier);
+        let mut stretch = Stretch { until: self.from, ..Stretch::default() };
+        loop {
+            let turn = (stretch.windows & 1) as usize;
+            // What this part knows: its own nodes, and what it just sent to others.
+            let mut horizon = view.horizon();
+            for (to, parcels) in view.mail.desk.outgoing.iter_mut().enumerate() {
+                for parcel in parcels.iter() {
+                    let lookahead = self.lookaheads[parcel.wire.slot as usize];
+                    horizon = horizon.min(parcel.message.at().saturating_add(lookahead));
+                }
+                if !parcels.is_empty() {
+                    exchange.put(turn, index, to, parcels);
                 }
             }
-            let index = index as usize;
-            let slot = &mut self.mail.slots[index];
-            // The node's events start no earlier than this: a base for short keys.
-            let first = slot.next.min(end);
-            let (wires, first_ring) = (slot.wires, slot.first_ring as usize);
-            slot.next = Time::MAX;
-            if !slot.active {
-                slot.active = true;
-                self.active.push(index as u32);
+            exchange.set_horizon(turn, index, horizon);
+            if stretch.cut {
+                exchange.cut(turn);
             }
-            self.mail.gather(index, first, end);
-            let wires = &self.wires[wires.0 as usize..wires.1 as usize];
-            let mut window = Window::new(&mut self.mail, wires, first_ring, first, end);
-            let own = self.nodes[index].run(&mut window);
-            debug_assert!(window.taken_all(), "a node left arrivals behind");
-            debug_assert!(own >= end, "a node left an event behind");
-            let next = own.min(self.mail.settle(index));
-            let slot = &mut self.mail.slots[index];
-            slot.next = slot.next.min(next);
-        }
-    }
-}
-
-/// A value on a cache line of its own: two threads writing neighbours would fight over the line.
-#[repr(align(128))]
-struct Apart<T>(T);
-
-/// What one shard has for another.
-type PostBox<M> = Apart<Mutex<Vec<Parcel<M>>>>;
-
-/// Parcels on their way from shard to shard, for two windows in turn.
-struct Exchange<M> {
-    count: usize,
-    parcels: [Vec<PostBox<M>>; 2],
-    horizons: [Vec<Apart<AtomicU64>>; 2],
-}
-
-impl<M: Message> Exchange<M> {
-    fn new(count: usize) -> Self {
-        Exchange {
-            count,
-            parcels: std::array::from_fn(|_| (0..count * count).map(|_| Apart(Mutex::new(Vec::new()))).collect()),
-            horizons: std::array::from_fn(|_| (0..count).map(|_| Apart(AtomicU64::new(0))).collect()),
-        }
-    }
-
-    fn put(&self, parity: usize, from: usize, to: usize, parcels: &mut Vec<Parcel<M>>) {
-        let cell = &self.parcels[parity][from * self.count + to].0;
-        std::mem::swap(&mut *cell.lock().unwrap_or_else(PoisonError::into_inner), parcels);
-    }
-
-    fn collect(&self, parity: usize, to: usize, mail: &mut Mail<M>) {
-        for from in 0..self.count {
-            let cell = &self.parcels[parity][from * self.count + to].0;
-            for parcel in cell.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-                mail.deliver(parcel.wire, parcel.message);
+            if !barrier.wait() {
+                return None;
+            }
+            exchange.collect(turn, index, |parcel| view.mail.deliver(parcel.wire, parcel.message));
+            stretch.cut = exchange.was_cut(turn);
+            if stretch.cut || stretch.until >= self.stop || stretch.windows == self.windows {
+                return Some(stretch);
+            }
+            let end = exchange.horizon(turn).min(self.stop);
+            stretch.cut = !view.window(stretch.until, end, self.stopped);
+            stretch.windows += 1;
+            stretch.until = end;
+            if index == 0 {
+                self.clock.set(end);
             }
         }
-    }
-
-    fn horizon(&self, parity: usize) -> Time {
-        let times = self.horizons[parity].iter().map(|cell| cell.0.load(Ordering::Acquire));
-        Time::from_ps(times.min().unwrap_or(u64::MAX))
     }
 }

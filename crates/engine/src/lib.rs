@@ -15,14 +15,24 @@
 //!
 //! The engine knows no network: a [`Node`] is any state machine, a [`Message`] any small value.
 
+#![allow(unsafe_code, reason = "rings without checks, prefetches and borrowed jobs for threads, each with its reason")]
+
 mod agenda;
 mod barrier;
+mod division;
+mod exchange;
 mod execution;
+#[cfg(all(test, loom))]
+mod loom_tests;
 mod mail;
+mod pace;
+mod part;
+mod pool;
 mod prefetch;
 mod ring;
+mod sync;
 
-pub use execution::{Engine, EngineError, Statistics, WireSpec};
+pub use execution::{Clock, Engine, EngineError, Sharing, Statistics, WireSpec};
 pub use mail::Window;
 pub use prefetch::prefetch;
 pub use ring::Ring;

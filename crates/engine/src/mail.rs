@@ -5,13 +5,12 @@ use crate::prefetch::prefetch;
 use crate::ring::Ring;
 use units::Time;
 
-/// Where an outgoing wire ends. Rings and slots are numbered within the shard that owns the receiver.
+/// Where an outgoing wire ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
     pub(crate) ring: u32,
     pub(crate) slot: u32,
     pub(crate) port: u16,
-    pub(crate) shard: u16,
 }
 
 /// What the engine knows of one node: one cache line.
@@ -23,12 +22,12 @@ pub(crate) struct Slot {
     pub(crate) agenda: Time,
     /// The least lookahead of its outgoing wires.
     pub(crate) lookahead: Time,
-    /// Its first incoming ring in the shard.
+    /// Its first incoming ring.
     pub(crate) first_ring: u32,
-    /// Its wires in the shard.
+    /// Its wires.
     pub(crate) wires: (u32, u32),
     pub(crate) pooled: bool,
-    /// Whether it stands in its shard's list of active nodes.
+    /// Whether it stands in its part's list of active nodes.
     pub(crate) active: bool,
     /// How many ingress ports it has.
     pub(crate) ports: u16,
@@ -59,7 +58,7 @@ impl Slot {
     }
 }
 
-/// A message for a node of another shard.
+/// A message for a node of another part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parcel<M> {
     pub(crate) wire: Wire,
@@ -69,55 +68,79 @@ pub(crate) struct Parcel<M> {
 /// Behind all arrivals: no arrival is so late in its window.
 const LAST_KEY: u64 = u64::MAX;
 
-/// All mailboxes of one shard, and which of its nodes are near their next event.
+/// What a part of the nodes keeps of its mail from one window to the next. Slots are numbered from the part's
+/// first.
 #[derive(Debug)]
-pub(crate) struct Mail<M> {
-    pub(crate) shard: u16,
-    pub(crate) slots: Vec<Slot>,
-    pub(crate) rings: Vec<Ring<M>>,
+pub(crate) struct Desk<M> {
     /// Nodes that run in this window or soon.
     pub(crate) pool: Vec<u32>,
-    /// Parcels for other shards, by shard.
+    /// Parcels for other parts, by part.
     pub(crate) outgoing: Vec<Vec<Parcel<M>>>,
     /// The arrivals of the node that runs: (time since the window's start) << 16 | port, ascending, then
     /// [`LAST_KEY`].
     keys: Vec<u64>,
 }
 
+impl<M> Desk<M> {
+    pub(crate) fn new(parts: usize) -> Self {
+        Desk { pool: Vec::new(), outgoing: (0..parts).map(|_| Vec::new()).collect(), keys: Vec::new() }
+    }
+}
+
+/// All mailboxes of one part, and which of its nodes are near their next event.
+#[derive(Debug)]
+pub(crate) struct Mail<'a, M> {
+    /// Of the part's nodes, in order.
+    pub(crate) slots: &'a mut [Slot],
+    /// Of the part's nodes, in order.
+    pub(crate) rings: &'a mut [Ring<M>],
+    pub(crate) desk: &'a mut Desk<M>,
+    /// Which part a slot belongs to.
+    pub(crate) part_of: &'a [u16],
+    /// The first slot of the part among all.
+    pub(crate) first_slot: u32,
+    /// Its first ring among all.
+    pub(crate) first_ring: u32,
+}
+
 /// Which nodes have mail.
 struct Post<'a> {
     slots: &'a mut [Slot],
     pool: &'a mut Vec<u32>,
+    first_slot: u32,
 }
 
 impl Post<'_> {
-    /// Notes that the node at the end of `wire` receives something at `at`.
+    /// Notes that the node at the end of `wire`, one of this part, receives something at `at`.
     #[inline]
     fn expect(&mut self, wire: Wire, at: Time) {
-        let slot = &mut self.slots[wire.slot as usize];
+        let index = wire.slot - self.first_slot;
+        let slot = &mut self.slots[index as usize];
         slot.waiting |= 1 << (wire.port & 63);
         if at < slot.next {
             slot.next = at;
             if !slot.pooled {
                 slot.pooled = true;
                 slot.agenda = Time::MAX;
-                self.pool.push(wire.slot);
+                self.pool.push(index);
             }
         }
     }
 }
 
-impl<M: Message> Mail<M> {
-    pub(crate) fn new(shard: u16, slots: Vec<Slot>, rings: Vec<Ring<M>>, shards: usize) -> Self {
-        let outgoing = (0..shards).map(|_| Vec::new()).collect();
-        Mail { shard, slots, rings, pool: Vec::new(), outgoing, keys: Vec::new() }
-    }
-
-    /// Puts a message into the mailbox of a node of this shard.
+impl<M: Message> Mail<'_, M> {
+    /// Puts a message into the mailbox of a node of this part.
     #[inline]
     pub(crate) fn deliver(&mut self, wire: Wire, message: M) {
-        self.rings[wire.ring as usize].push(message);
-        Post { slots: &mut self.slots, pool: &mut self.pool }.expect(wire, message.at());
+        self.rings[(wire.ring - self.first_ring) as usize].push(message);
+        let first_slot = self.first_slot;
+        Post { slots: self.slots, pool: &mut self.desk.pool, first_slot }.expect(wire, message.at());
+    }
+
+    /// Where the rings of a node of this part begin.
+    #[inline]
+    pub(crate) fn first_ring_of(&self, slot: &Slot) -> usize {
+        (slot.first_ring - self.first_ring) as usize
     }
 
     /// Node `index` runs soon: asks for its ring headers and those behind its `wires`, or one turn before it
@@ -125,13 +148,15 @@ impl<M: Message> Mail<M> {
     #[inline]
     pub(crate) fn approach(&self, index: usize, wires: &[Wire], turns: usize) {
         let slot = &self.slots[index];
-        let first = slot.first_ring as usize;
+        let first = self.first_ring_of(slot);
         match turns {
             1 => {
                 for_each_waiting(slot.waiting, slot.ports, |port| self.rings[first + port].prefetch(8));
-                for wire in wires.iter().filter(|wire| wire.shard == self.shard) {
-                    prefetch(&self.slots[wire.slot as usize]);
-                    prefetch(&self.rings[wire.ring as usize]);
+                for wire in wires {
+                    if let Some(ring) = self.rings.get(wire.ring.wrapping_sub(self.first_ring) as usize) {
+                        prefetch(ring);
+                        prefetch(&self.slots[(wire.slot - self.first_slot) as usize]);
+                    }
                 }
             }
             2 => prefetch(&self.rings[first..first + usize::from(slot.ports)]),
@@ -139,13 +164,14 @@ impl<M: Message> Mail<M> {
         }
     }
 
-    /// Lists what node `index` receives before `end`.
-    pub(crate) fn gather(&mut self, index: usize, base: Time, end: Time) {
-        self.keys.clear();
+    /// Lists what node `index` receives before `end`, and tells where its rings begin.
+    pub(crate) fn gather(&mut self, index: usize, base: Time, end: Time) -> usize {
         let slot = &self.slots[index];
-        let (rings, keys) = (&self.rings, &mut self.keys);
+        let first_ring = self.first_ring_of(slot);
+        let (rings, keys) = (&*self.rings, &mut self.desk.keys);
+        keys.clear();
         for_each_waiting(slot.waiting, slot.ports, |port| {
-            for message in rings[slot.first_ring as usize + port].iter() {
+            for message in rings[first_ring + port].iter() {
                 let at = message.at();
                 if at >= end {
                     break;
@@ -154,18 +180,20 @@ impl<M: Message> Mail<M> {
                 keys.push((at.as_ps() - base.as_ps()) << 16 | port as u64);
             }
         });
-        if self.keys.len() > 1 {
-            self.keys.sort_unstable();
+        if keys.len() > 1 {
+            keys.sort_unstable();
         }
-        self.keys.push(LAST_KEY);
+        keys.push(LAST_KEY);
+        first_ring
     }
 
     /// Forgets the empty rings of node `index` and returns the earliest arrival that is left.
     pub(crate) fn settle(&mut self, index: usize) -> Time {
         let slot = &self.slots[index];
+        let first_ring = self.first_ring_of(slot);
         let (mut earliest, mut waiting) = (Time::MAX, 0);
         for_each_waiting(slot.waiting, slot.ports, |port| {
-            if let Some(message) = self.rings[slot.first_ring as usize + port].front() {
+            if let Some(message) = self.rings[first_ring + port].front() {
                 earliest = earliest.min(message.at());
                 waiting |= 1 << (port & 63);
             }
@@ -177,15 +205,17 @@ impl<M: Message> Mail<M> {
 
 /// One node's view of one window: its arrivals, and its wires.
 pub struct Window<'a, M> {
-    /// See [`Mail::keys`].
+    /// See [`Desk`].
     keys: &'a mut [u64],
-    /// All rings of the shard.
+    /// All rings of the part, and which is the first.
     rings: &'a mut [Ring<M>],
+    ring_base: u32,
     post: Post<'a>,
     outgoing: &'a mut [Vec<Parcel<M>>],
+    part_of: &'a [u16],
     wires: &'a [Wire],
+    /// Of the node that runs, in the part.
     first_ring: usize,
-    shard: u16,
     base: Time,
     end: Time,
     cursor: usize,
@@ -194,11 +224,25 @@ pub struct Window<'a, M> {
 }
 
 impl<'a, M: Message> Window<'a, M> {
-    pub(crate) fn new(mail: &'a mut Mail<M>, wires: &'a [Wire], first_ring: usize, base: Time, end: Time) -> Self {
-        let Mail { shard, slots, rings, pool, outgoing, keys } = mail;
-        let post = Post { slots, pool };
-        let mut window =
-            Window { keys, rings, post, outgoing, wires, first_ring, shard: *shard, base, end, cursor: 0, next: base };
+    /// For the node whose rings begin at `first_ring` of the part.
+    pub(crate) fn new(mail: &'a mut Mail<'_, M>, wires: &'a [Wire], first_ring: usize, base: Time, end: Time) -> Self {
+        let Desk { pool, outgoing, keys } = &mut *mail.desk;
+        let post = Post { slots: mail.slots, pool, first_slot: mail.first_slot };
+        let (rings, ring_base, part_of) = (&mut *mail.rings, mail.first_ring, mail.part_of);
+        let mut window = Window {
+            keys,
+            rings,
+            ring_base,
+            post,
+            outgoing,
+            part_of,
+            wires,
+            first_ring,
+            base,
+            end,
+            cursor: 0,
+            next: base,
+        };
         window.next = window.time_of(window.keys[0]);
         window
     }
@@ -265,8 +309,9 @@ impl<'a, M: Message> Window<'a, M> {
     #[inline]
     pub fn send_with(&mut self, port: u16, write: impl FnOnce(&mut M)) {
         let wire = self.wires[usize::from(port)];
-        if wire.shard == self.shard {
-            let message = self.rings[wire.ring as usize].push_slot();
+        // A ring of another part is far beyond the end, or below the first and so wraps beyond it.
+        if let Some(ring) = self.rings.get_mut(wire.ring.wrapping_sub(self.ring_base) as usize) {
+            let message = ring.push_slot();
             write(message);
             let at = message.at();
             self.post.expect(wire, at);
@@ -278,7 +323,7 @@ impl<'a, M: Message> Window<'a, M> {
     fn export(&mut self, wire: Wire, write: impl FnOnce(&mut M)) {
         let mut parcel = Parcel { wire, message: M::default() };
         write(&mut parcel.message);
-        self.outgoing[usize::from(wire.shard)].push(parcel);
+        self.outgoing[usize::from(self.part_of[wire.slot as usize])].push(parcel);
     }
 
     pub(crate) fn taken_all(&self) -> bool {

@@ -5,6 +5,8 @@
 use engine::{Engine, EngineError, Message, Node, Window, WireSpec};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use units::Time;
 use units::random::{Stream, split_mix};
 
@@ -185,31 +187,119 @@ fn any_number_of_threads_gives_what_a_global_queue_gives() {
     for seed in 0..12 {
         let expected = reference(network(seed), stop);
         busy += expected.iter().filter(|entry| entry.1 > 10).count();
-        for threads in [1, 2, 3, 5] {
+        for (threads, drawn) in
+            [(1, false), (2, false), (3, false), (5, false), (2, true), (3, true), (5, true), (8, true)]
+        {
             let Network { relays, wires } = network(seed);
             let mut engine = Engine::new(relays, &wires, threads).unwrap();
+            if drawn {
+                engine.draw_threads(seed);
+            }
             // Cut the run at odd places: results must not notice.
             let mut cuts = Stream::new(seed, threads as u64, 1);
             while engine.now() < stop {
                 let step = Time::from_ps(1 + cuts.below(9_000_000));
-                engine.run_until((engine.now() + step).min(stop));
+                assert!(engine.run_until((engine.now() + step).min(stop)));
             }
-            assert_eq!(log(engine.nodes()), expected, "seed {seed}, {threads} threads");
+            assert_eq!(log(engine.nodes()), expected, "seed {seed}, {threads} threads, drawn: {drawn}");
+            assert_eq!(engine.clock().now(), stop);
         }
     }
     assert!(busy > 20, "the networks must be lively to prove anything: {busy}");
 }
 
 #[test]
-fn statistics_do_not_depend_on_threads() {
-    let run = |threads| {
+fn statistics_and_who_was_active_do_not_depend_on_threads() {
+    let run = |threads, seed: Option<u64>| {
         let Network { relays, wires } = network(11);
         let mut engine = Engine::new(relays, &wires, threads).unwrap();
-        engine.run_until(Time::from_us(30));
-        (engine.statistics(), engine.next_event())
+        seed.into_iter().for_each(|seed| engine.draw_threads(seed));
+        let mut active = Vec::new();
+        for ns in [1, 1500, 1501, 9000, 30_000] {
+            engine.run_until(Time::from_ns(ns));
+            active.push(engine.take_active());
+        }
+        let shared = engine.sharing();
+        assert!(shared.shared_runs <= engine.statistics().runs);
+        assert_eq!(seed.is_some() && threads > 1, shared.shared_runs > 0, "{shared:?}");
+        (engine.statistics(), engine.next_event(), active)
     };
-    assert_eq!(run(1), run(2));
-    assert_eq!(run(1), run(4));
+    let one = run(1, None);
+    assert!(one.0.runs > 1000, "{one:?}");
+    for threads in 2..8 {
+        assert_eq!(run(threads, None), one);
+        assert_eq!(run(threads, Some(threads as u64)), one);
+    }
+}
+
+/// Passes tokens round a ring of nodes for ever; sets the flag at its `fuse`-th run.
+struct Runner {
+    wires: usize,
+    sent: u64,
+    taken: u64,
+    runs: u64,
+    fuse: u64,
+    stop: Arc<AtomicBool>,
+    lookahead: Time,
+}
+
+impl Node for Runner {
+    type Message = Token;
+    fn run(&mut self, window: &mut Window<'_, Token>) -> Time {
+        self.runs += 1;
+        if self.runs == self.fuse {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        let mut send = |window: &mut Window<'_, Token>, now: Time| {
+            let at = now + self.lookahead;
+            window.send((self.sent % self.wires as u64) as u16, Token { at, value: 0, life: 0 });
+            self.sent += 1;
+        };
+        if self.runs == 1 {
+            send(window, Time::ZERO);
+        }
+        while window.next_arrival() < Time::MAX {
+            let now = window.next_arrival();
+            window.take();
+            self.taken += 1;
+            send(window, now);
+        }
+        Time::MAX
+    }
+}
+
+#[test]
+fn a_stop_is_heard_after_one_node_a_thread_and_loses_no_message() {
+    let nodes = 40;
+    for (threads, lookahead_ps) in [(1, 1), (2, 1), (3, 1), (5, 7), (1, 1_000_000), (3, 1_000_000)] {
+        for fuse in [1, 2, 3, 50, 1001] {
+            let stop = Arc::new(AtomicBool::new(false));
+            let lookahead = Time::from_ps(lookahead_ps);
+            let runner = |node| {
+                // One of them, anywhere in the window's order.
+                let fuse = if node == (fuse * 7 % nodes) as u32 { fuse } else { 0 };
+                Runner { wires: 2, sent: 0, taken: 0, runs: 0, fuse, stop: Arc::clone(&stop), lookahead }
+            };
+            let wires: Vec<Vec<WireSpec>> = (0..nodes as u32)
+                .map(|node| {
+                    let wire = |step: u32, port| WireSpec { node: (node + step) % nodes as u32, port, lookahead };
+                    vec![wire(1, 0), wire(19, 1)]
+                })
+                .collect();
+            let mut engine = Engine::new((0..nodes as u32).map(runner).collect(), &wires, threads).unwrap();
+            engine.heed(Arc::clone(&stop));
+            engine.draw_threads(fuse);
+            assert!(!engine.run_until(Time::from_s(100)), "an endless run ends only if it is stopped");
+            let runs = engine.nodes().map(|node| node.runs).collect::<Vec<_>>();
+            assert_eq!(runs.iter().sum::<u64>(), engine.statistics().runs);
+            assert!(runs.iter().all(|&runs| fuse - 1 <= runs && runs <= fuse), "nobody is a window ahead: {runs:?}");
+            let (sent, taken) = engine.nodes().fold((0, 0), |sum, node| (sum.0 + node.sent, sum.1 + node.taken));
+            let on_the_way: usize = (0..engine.len()).map(|node| engine.in_flight(node).count()).sum();
+            assert_eq!(sent, taken + on_the_way as u64, "fuse {fuse}, {threads} threads");
+            let now = engine.now();
+            assert!(now < Time::from_s(1) && !engine.run_until(Time::from_s(100)) && engine.now() == now);
+        }
+    }
 }
 
 #[test]
@@ -241,7 +331,14 @@ fn a_panic_in_one_thread_ends_them_all() {
         }
     }
     let wires = |to| vec![WireSpec { node: to, port: 0, lookahead: Time::from_ns(1) }];
-    let mut engine = Engine::new(vec![Fragile(false), Fragile(true)], &[wires(1), wires(0)], 2).unwrap();
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| engine.run_until(Time::from_us(1))));
-    assert!(outcome.is_err());
+    for seed in 0..20 {
+        for first in [true, false] {
+            let nodes = vec![Fragile(first), Fragile(!first)];
+            let mut engine = Engine::new(nodes, &[wires(1), wires(0)], 2).unwrap();
+            engine.draw_threads(seed);
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| engine.run_until(Time::from_us(1))));
+            let panic = outcome.unwrap_err();
+            assert_eq!(panic.downcast_ref::<&str>(), Some(&"broken on purpose"));
+        }
+    }
 }

@@ -1,0 +1,126 @@
+//! Every order in which threads can meet, by loom: `scripts/loom.sh`.
+
+use crate::Message;
+use crate::barrier::{Barrier, Breaker};
+use crate::exchange::Exchange;
+use crate::mail::{Parcel, Wire};
+use crate::pool::Pool;
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use units::Time;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Token(u64);
+
+impl Message for Token {
+    fn at(&self) -> Time {
+        Time::from_ps(self.0)
+    }
+}
+
+fn model(check: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    // More switches between threads than this at unlikely places find nothing new, but take hours.
+    builder.preemption_bound = Some(3);
+    builder.check(check);
+}
+
+/// What one thread writes before a barrier another reads after it, window after window; a cell of its own is written
+/// without any lock, so that loom sees a missing order of memory.
+#[test]
+fn what_stands_before_the_barrier_is_seen_behind_it() {
+    model(|| {
+        let shared = Arc::new((Barrier::new(2), [UnsafeCell::new(0u32), UnsafeCell::new(0u32)]));
+        let run = |index: usize, shared: &(Barrier, [UnsafeCell<u32>; 2])| {
+            for round in 1..=2 {
+                shared.1[index].with_mut(|cell| unsafe { *cell = round });
+                assert!(shared.0.wait());
+                shared.1[1 - index].with(|cell| assert_eq!(unsafe { *cell }, round));
+                assert!(shared.0.wait());
+            }
+        };
+        let other = Arc::clone(&shared);
+        let thread = loom::thread::spawn(move || run(1, &other));
+        run(0, &shared);
+        thread.join().unwrap();
+    });
+}
+
+/// A thread that unwinds lets go of the one that waits for it.
+#[test]
+fn a_broken_barrier_holds_nobody() {
+    struct Unwinds;
+    model(|| {
+        let barrier = Arc::new(Barrier::new(2));
+        let other = Arc::clone(&barrier);
+        let thread = loom::thread::spawn(move || {
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let _breaker = Breaker(&other);
+                std::panic::resume_unwind(Box::new(Unwinds));
+            }));
+        });
+        assert!(!barrier.wait());
+        thread.join().unwrap();
+    });
+}
+
+/// As in a stretch: one barrier a window, two sets of cells in turn. Every parcel arrives once, in the window after the one
+/// in which it was sent; both see the same horizon, and both the cut that only one of them knows of.
+#[test]
+fn two_sets_of_cells_and_one_barrier_a_window_are_enough() {
+    model(|| {
+        let shared = Arc::new((Barrier::new(2), Exchange::<Token>::new(2)));
+        let run = |index: usize, shared: &(Barrier, Exchange<Token>)| {
+            let (barrier, exchange) = shared;
+            let mut window = 0u64;
+            loop {
+                let turn = (window & 1) as usize;
+                let wire = Wire { ring: 0, slot: 0, port: 0 };
+                let mut parcels = vec![Parcel { wire, message: Token(window * 10 + index as u64) }];
+                exchange.put(turn, index, 1 - index, &mut parcels);
+                assert!(parcels.is_empty(), "what was taken in exchange is empty");
+                exchange.set_horizon(turn, index, Time::from_ps(100 + window * 10 + index as u64));
+                if index == 1 && window == 1 {
+                    exchange.cut(turn);
+                }
+                assert!(barrier.wait());
+                let mut got = Vec::new();
+                exchange.collect(turn, index, |parcel| got.push(parcel.message.0));
+                assert_eq!(got, [window * 10 + 1 - index as u64]);
+                assert_eq!(exchange.horizon(turn), Time::from_ps(100 + window * 10));
+                if exchange.was_cut(turn) {
+                    return window;
+                }
+                window += 1;
+            }
+        };
+        let other = Arc::clone(&shared);
+        let thread = loom::thread::spawn(move || run(1, &other));
+        let windows = run(0, &shared);
+        assert_eq!((windows, thread.join().unwrap()), (1, 1));
+    });
+}
+
+/// The pool's borrowed job: nobody touches what it borrows before the call or after its return, whatever number of
+/// workers a call uses, and the end of the pool finds them all.
+#[test]
+fn workers_hold_a_job_only_while_the_call_lasts() {
+    model(|| {
+        let mut pool = Pool::new();
+        for threads in [2, 1, 2] {
+            let cells = [UnsafeCell::new(0usize), UnsafeCell::new(0usize)];
+            struct Cells<'a>(&'a [UnsafeCell<usize>; 2]);
+            // SAFETY: for the test: each job touches the cell of its own number, and loom checks that.
+            unsafe impl Sync for Cells<'_> {}
+            impl Cells<'_> {
+                fn touch(&self, index: usize) {
+                    self.0[index].with_mut(|cell| unsafe { *cell += index + 1 });
+                }
+            }
+            let borrowed = Cells(&cells);
+            pool.run(threads, &|index| borrowed.touch(index));
+            let sum: usize = cells.iter().map(|cell| cell.with(|cell| unsafe { *cell })).sum();
+            assert_eq!(sum, if threads == 2 { 3 } else { 1 });
+        }
+    });
+}

@@ -1,0 +1,249 @@
+//! How many threads run the next windows.
+//!
+//! ```text
+//!   |<- one thread ->|<-try 2->|<- one thread, for twice as long as before ->|<-try 2->|<- two threads ...
+//!                      dearer                                                  cheaper: stay
+//! ```
+//!
+//! Threads that meet after every window pay for the meeting; whether that is worth it depends on the machine, on what else
+//! it does, and on how much work a window holds, which changes while a network runs. So it is measured: now and then a
+//! neighbouring number of threads gets a try of two milliseconds, and the cheaper one stays. A try that failed is repeated
+//! after twice the time, so tries cost a few percent at most. No result depends on any of it.
+
+use std::time::{Duration, Instant};
+use units::random::Stream;
+
+/// Between two looks at the clock; a look costs tens of nanoseconds.
+const LOOK: Duration = Duration::from_micros(500);
+/// What costs are taken over.
+const PIECE: Duration = Duration::from_millis(2);
+/// The first try comes after this, a next one after at least this: a run that is over sooner gains little by threads.
+const FIRST_WAIT: Duration = Duration::from_millis(50);
+/// A try comes after this at the latest.
+const LAST_WAIT: Duration = Duration::from_secs(2);
+/// The wait after a try that succeeded.
+const SETTLED_WAIT: Duration = Duration::from_millis(100);
+/// The wait is at least this many times as long as the try before it.
+const WAIT_PER_TRY: u32 = 25;
+/// Threads meet in about this time if they do not sleep: shorter windows are not worth a try.
+const SHORT_WINDOW_NS: f64 = 2_000.0;
+/// A try must be cheaper by this factor.
+const CHEAPER: f64 = 0.97;
+/// From one piece to the next the cost may rise by this factor before somebody asks why.
+const DEARER: f64 = 1.5;
+
+/// Who chooses.
+#[derive(Debug)]
+pub(crate) enum Pace {
+    /// The clock.
+    Measured(Measured),
+    /// Chance: any number of threads up to this, for a few windows at a time.
+    Drawn(Stream, usize),
+}
+
+/// One piece of a run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Piece {
+    time: Duration,
+    windows: u64,
+    runs: u64,
+}
+
+impl Piece {
+    /// Nanoseconds for each time that a node ran.
+    fn cost(&self) -> f64 {
+        self.time.as_nanos() as f64 / self.runs.max(1) as f64
+    }
+
+    fn window_ns(&self) -> f64 {
+        self.time.as_nanos() as f64 / self.windows.max(1) as f64
+    }
+}
+
+/// Chooses by measured time.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    /// Numbers of threads to choose from, ascending, the first of them 1.
+    levels: Vec<usize>,
+    level: usize,
+    /// Windows between two looks at the clock, by level.
+    windows: Vec<u64>,
+    last_look: Option<Instant>,
+    piece: Piece,
+    /// The caches follow a change for a while: what is measured until then does not count.
+    settling: bool,
+    /// While a level is on trial: where to go back to, and what that cost.
+    home: Option<(usize, f64)>,
+    /// The piece before, if it was on as many threads.
+    before: Option<Piece>,
+    since_try: Duration,
+    wait: Duration,
+    upwards: bool,
+}
+
+impl Pace {
+    /// Up to `threads` threads, of which `cores` can run at once.
+    pub(crate) fn measured(threads: usize, cores: usize) -> Self {
+        let most = threads.min(cores).max(1);
+        let mut levels: Vec<usize> =
+            std::iter::successors(Some(1), |level| Some(level * 2)).take_while(|&level| level < most).collect();
+        levels.push(most);
+        Pace::Measured(Measured {
+            windows: vec![8; levels.len()],
+            levels,
+            level: 0,
+            last_look: None,
+            piece: Piece::default(),
+            settling: false,
+            home: None,
+            before: None,
+            since_try: Duration::ZERO,
+            wait: FIRST_WAIT,
+            upwards: true,
+        })
+    }
+
+    /// How many threads run the next stretch, and for how many windows at most.
+    pub(crate) fn next(&mut self) -> (usize, u64) {
+        match self {
+            Pace::Measured(measured) if measured.levels.len() == 1 => (1, u64::MAX),
+            Pace::Measured(measured) => {
+                measured.last_look.get_or_insert_with(Instant::now);
+                (measured.levels[measured.level], measured.windows[measured.level])
+            }
+            Pace::Drawn(stream, threads) => (1 + stream.below(*threads as u64) as usize, 1 + stream.below(6)),
+        }
+    }
+
+    /// A stretch of that many windows is over, in which nodes ran `runs` times.
+    pub(crate) fn done(&mut self, windows: u64, runs: u64) {
+        if let Pace::Measured(measured) = self {
+            let now = Instant::now();
+            let last = measured.last_look.replace(now).unwrap_or(now);
+            measured.look(Piece { time: now - last, windows, runs });
+        }
+    }
+}
+
+impl Measured {
+    fn look(&mut self, seen: Piece) {
+        let windows = &mut self.windows[self.level];
+        if seen.time < LOOK / 2 {
+            *windows = (*windows * 2).min(1 << 20);
+        } else if seen.time > LOOK * 2 {
+            *windows = (*windows / 2).max(1);
+        }
+        if std::mem::take(&mut self.settling) {
+            return;
+        }
+        self.piece.time += seen.time;
+        self.piece.windows += seen.windows;
+        self.piece.runs += seen.runs;
+        if self.piece.time >= PIECE {
+            let piece = std::mem::take(&mut self.piece);
+            self.judge(piece);
+        }
+    }
+
+    fn judge(&mut self, piece: Piece) {
+        let cost = piece.cost();
+        if let Some((home, cost_there)) = self.home.take() {
+            if cost < cost_there * CHEAPER {
+                self.before = Some(piece);
+                self.wait = SETTLED_WAIT;
+            } else {
+                self.go(home);
+                self.before = None;
+                self.wait =
+                    (self.wait * 2).max(piece.time * WAIT_PER_TRY).min(LAST_WAIT.max(piece.time * WAIT_PER_TRY));
+            }
+            self.since_try = Duration::ZERO;
+            return;
+        }
+        self.since_try += piece.time;
+        let before = self.before.replace(piece).unwrap_or(piece);
+        let dearer = cost > before.cost() * DEARER;
+        let hurried = dearer && self.level > 0 && self.since_try >= FIRST_WAIT;
+        if !hurried && self.since_try < self.wait {
+            return;
+        }
+        // One piece may look long because something else had the core.
+        let long = piece.window_ns().min(before.window_ns()) >= SHORT_WINDOW_NS;
+        let up = (self.level + 1 < self.levels.len() && long).then_some(self.level + 1);
+        let down = self.level.checked_sub(1);
+        self.upwards = !self.upwards && !hurried;
+        let choice = if self.upwards { up.or(down) } else { down.or(up) };
+        if let Some(level) = choice {
+            self.home = Some((self.level, cost));
+            self.go(level);
+        }
+    }
+
+    fn go(&mut self, level: usize) {
+        self.level = level;
+        self.piece = Piece::default();
+        self.settling = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Plays `looks` looks at a machine on which a node's run costs `cost(level)` ns and a window holds `runs` of them;
+    /// the share of the runs at each level.
+    fn play(pace: &mut Measured, looks: usize, runs: u64, cost: impl Fn(usize) -> f64) -> Vec<f64> {
+        let mut shares = vec![0.0; pace.levels.len()];
+        for _ in 0..looks {
+            let (level, windows) = (pace.level, pace.windows[pace.level]);
+            let time = Duration::from_nanos((cost(level) * (windows * runs) as f64) as u64);
+            shares[level] += (windows * runs) as f64;
+            pace.look(Piece { time, windows, runs: windows * runs });
+        }
+        let all: f64 = shares.iter().sum();
+        shares.iter().map(|share| share / all).collect()
+    }
+
+    fn measured(threads: usize, cores: usize) -> Measured {
+        let Pace::Measured(measured) = Pace::measured(threads, cores) else { unreachable!() };
+        measured
+    }
+
+    #[test]
+    fn levels_are_powers_of_two_and_never_more_than_cores() {
+        for (threads, cores, levels) in [
+            (1, 8, vec![1]),
+            (8, 2, vec![1, 2]),
+            (3, 64, vec![1, 2, 3]),
+            (12, 64, vec![1, 2, 4, 8, 12]),
+            (4, 4, vec![1, 2, 4]),
+        ] {
+            assert_eq!(measured(threads, cores).levels, levels);
+        }
+    }
+
+    #[test]
+    fn what_is_cheapest_gets_nearly_all_of_the_work() {
+        let mut good = measured(4, 4);
+        assert!(play(&mut good, 20_000, 1000, |level| [100.0, 60.0, 40.0][level])[2] > 0.95);
+        let mut bad = measured(4, 4);
+        assert!(play(&mut bad, 20_000, 1000, |level| [100.0, 300.0, 900.0][level])[0] > 0.97);
+        let mut middle = measured(4, 4);
+        assert!(play(&mut middle, 20_000, 1000, |level| [100.0, 60.0, 90.0][level])[1] > 0.93);
+    }
+
+    #[test]
+    fn short_windows_are_never_tried_on_several_threads() {
+        let mut pace = measured(8, 8);
+        assert_eq!(play(&mut pace, 20_000, 1, |_| 500.0)[0], 1.0);
+    }
+
+    #[test]
+    fn it_follows_a_network_that_falls_quiet_and_wakes_up() {
+        let mut pace = measured(2, 2);
+        assert!(play(&mut pace, 5_000, 1000, |level| [100.0, 60.0][level])[1] > 0.9);
+        // Windows hold little now, and threads are in each other's way.
+        assert!(play(&mut pace, 5_000, 3, |level| [100.0, 4000.0][level])[0] > 0.95);
+        assert!(play(&mut pace, 20_000, 1000, |level| [100.0, 60.0][level])[1] > 0.8);
+    }
+}

@@ -1,0 +1,128 @@
+//! A part of the nodes, which one thread runs: all of them where there is one thread.
+
+use crate::Node;
+use crate::agenda::Agenda;
+use crate::execution::LONGEST_WINDOW;
+use crate::mail::{Mail, Window, Wire};
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::Time;
+
+/// Up to this many nodes are looked at in every window.
+const SMALL_POOL: usize = 16;
+
+/// How many turns ahead a node's state is asked for: one per level of indirection.
+const APPROACH: usize = 3;
+
+/// What is kept of a part from one window to the next, beside its [`crate::mail::Desk`]. Nodes are numbered from the
+/// part's first.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) agenda: Agenda,
+    /// Scratch: the nodes that run in this window.
+    ready: Vec<u32>,
+    /// Nodes that ran since somebody asked.
+    pub(crate) active: Vec<u32>,
+    /// Times a node ran.
+    pub(crate) runs: u64,
+}
+
+/// A part with its nodes and their mailboxes, while a thread runs it.
+pub(crate) struct View<'a, N: Node> {
+    pub(crate) nodes: &'a mut [N],
+    /// Of all nodes.
+    pub(crate) wires: &'a [Wire],
+    pub(crate) mail: Mail<'a, N::Message>,
+    pub(crate) part: &'a mut Part,
+}
+
+impl<N: Node> View<'_, N> {
+    /// The end of the next window as far as this part's nodes allow, and moves every node that may run
+    /// in it from the agenda into the pool.
+    pub(crate) fn horizon(&mut self) -> Time {
+        let mut horizon = Time::MAX;
+        for &index in &self.mail.desk.pool {
+            let slot = &self.mail.slots[index as usize];
+            horizon = horizon.min(slot.next.saturating_add(slot.lookahead));
+        }
+        while let Some((at, index)) = self.part.agenda.pop_before(horizon) {
+            let slot = &mut self.mail.slots[index as usize];
+            if slot.agenda != at {
+                continue; // outdated: it has been in the pool since
+            }
+            slot.agenda = Time::MAX;
+            slot.pooled = true;
+            self.mail.desk.pool.push(index);
+            horizon = horizon.min(at.saturating_add(slot.lookahead));
+        }
+        horizon
+    }
+
+    /// Runs every node of the pool that has an event in [base, end). False if `stop` was set before all of them
+    /// had run.
+    pub(crate) fn window(&mut self, base: Time, end: Time, stop: &AtomicBool) -> bool {
+        // A node that is due within a few more windows stays in the pool: looking at it again is cheaper
+        // than a round through the agenda. In a small pool all stay.
+        let near = if self.mail.desk.pool.len() <= SMALL_POOL {
+            Time::MAX
+        } else {
+            end.saturating_add((end - base).min(LONGEST_WINDOW) * 4)
+        };
+        let Part { agenda, ready, active, runs } = &mut *self.part;
+        ready.clear();
+        let slots = &mut *self.mail.slots;
+        self.mail.desk.pool.retain(|&index| {
+            let slot = &mut slots[index as usize];
+            if slot.next < end {
+                ready.push(index);
+                return true;
+            }
+            if slot.next < near {
+                return true;
+            }
+            slot.pooled = false;
+            if slot.next < Time::MAX {
+                slot.agenda = slot.next;
+                agenda.push(slot.next, index);
+            }
+            false
+        });
+        // In order of memory, which the processor then fetches ahead.
+        if ready.len() > 1 {
+            ready.sort_unstable();
+        }
+        *runs += ready.len() as u64;
+        for (turn, &index) in ready.iter().enumerate() {
+            if stop.load(Ordering::Relaxed) {
+                *runs -= (ready.len() - turn) as u64;
+                return false;
+            }
+            for turns in 1..=APPROACH.min(ready.len() - 1 - turn) {
+                if let Some(&soon) = ready.get(turn + turns) {
+                    let (from, to) = self.mail.slots[soon as usize].wires;
+                    self.mail.approach(soon as usize, &self.wires[from as usize..to as usize], turns);
+                    self.nodes[soon as usize].approach(turns);
+                }
+            }
+            let index = index as usize;
+            let slot = &mut self.mail.slots[index];
+            // The node's events start no earlier than this: a base for short keys.
+            let first = slot.next.min(end);
+            let wires = slot.wires;
+            slot.next = Time::MAX;
+            if !slot.active {
+                slot.active = true;
+                active.push(index as u32);
+            }
+            let first_ring = self.mail.gather(index, first, end);
+            let wires = &self.wires[wires.0 as usize..wires.1 as usize];
+            let mut window = Window::new(&mut self.mail, wires, first_ring, first, end);
+            let own = self.nodes[index].run(&mut window);
+            debug_assert!(window.taken_all(), "a node left arrivals behind");
+            debug_assert!(own >= end, "a node left an event behind");
+            let next = own.min(self.mail.settle(index));
+            let slot = &mut self.mail.slots[index];
+            slot.next = slot.next.min(next);
+        }
+        true
+    }
+}
