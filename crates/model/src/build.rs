@@ -5,6 +5,7 @@ use crate::link::Attachment;
 use crate::network::Network;
 use crate::node::Machine;
 use crate::parameters::{Buffer, CLASSES, FlowControl, Overload, Setup, Spread};
+use crate::simulation::frames_last;
 use crate::switch::Switch;
 use crate::trace::{Numbering, Selection};
 use engine::WireSpec;
@@ -15,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use traffic::{Start, When};
 use units::{Bytes, Time};
+
+/// Between two moments at which a run can be stopped, no node handles many more frames than this: some tenths of a second.
+const MOST_IN_A_WINDOW: u64 = 1 << 19;
 
 /// Why a setup cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -142,12 +146,14 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
     let mut wires: Vec<Vec<WireSpec>> = order
         .iter()
         .map(|&node| {
+            // A window is as long as links allow, but no node shall be busy in it for seconds: nobody could stop it.
+            let longest = longest_window(fabric, node);
             let ports = fabric.ports(node).iter();
             ports
                 .map(|peer| WireSpec {
                     node: position[peer.peer.index()],
                     port: peer.peer_port,
-                    lookahead: Attachment::new(fabric.link(peer.link), false).lookahead(),
+                    lookahead: Attachment::new(fabric.link(peer.link), false).lookahead().min(longest),
                 })
                 .collect()
         })
@@ -159,7 +165,8 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         let wires = &mut wires[position[sender.index()] as usize];
         starts[from as usize].notify.push((to, wires.len() as u16));
         let port = &mut ingress[to as usize];
-        wires.push(WireSpec { node: position[receiver.index()], port: *port, lookahead: network.notification_delay });
+        let lookahead = network.notification_delay.min(longest_window(fabric, sender));
+        wires.push(WireSpec { node: position[receiver.index()], port: *port, lookahead });
         *port += 1;
     }
 
@@ -182,6 +189,12 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         })
         .collect();
     Ok(Built { network, machines, wires, position })
+}
+
+/// The time in which a node can receive and send [`MOST_IN_A_WINDOW`] frames, and no less than a picosecond.
+fn longest_window(fabric: &Fabric, node: NodeId) -> Time {
+    let rates = fabric.ports(node).iter().map(|peer| 2 * u128::from(fabric.link(peer.link).rate.as_bps()));
+    frames_last(MOST_IN_A_WINDOW, rates.sum()).max(Time::from_ps(1))
 }
 
 fn check_buffers(network: &Network) -> Result<(), ModelError> {

@@ -32,6 +32,7 @@ mod turns;
 pub use account::Ledger;
 pub use build::ModelError;
 pub use capture::FrameBytes;
+pub use engine::{Clock, Sharing};
 pub use host::FlowEnd;
 pub use simulation::{QueueSample, Simulation, Unwatched, Watcher};
 pub use trace::CapturedFrame;

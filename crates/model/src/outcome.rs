@@ -91,7 +91,7 @@ impl Simulation {
         account.close();
         let checks = self.checks(&ledger, now, expect_deadlock);
         Summary {
-            partial: now < self.duration,
+            partial: now < self.duration || self.stopped_early,
             window: Window { start_ps: self.warm_up.min(now).as_ps(), end_ps: end.as_ps() },
             simulated_ps: now.as_ps(),
             events: ledger.hops,

@@ -14,17 +14,21 @@ use crate::switch::Switch;
 use crate::trace::{CapturedFrame, Collector};
 use crate::turns::Storms;
 use check::deadlock::Deadlock;
-use engine::Engine;
+use engine::{Clock, Engine, Sharing};
 use fabric::NodeId;
 use record::flows::{FlowRecord, FlowStatistics};
 use record::histogram::Histogram;
 use record::trace::TraceRow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use units::Time;
 
 /// How often the notes of watched nodes are passed on: often enough for bounded memory.
 const NOTES_EVERY: Time = Time::from_us(20);
+
+/// Ended flows and pauses wait to be collected. Each takes a frame, so that few more than this many can wait.
+const MOST_WAITING: u64 = 1 << 24;
 
 /// One look at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,9 +73,16 @@ pub trait Watcher {
     fn reordering(&mut self, _displacement: i64, _frames: u64, _of: u64) {}
     /// The delays of frames from host to host in the measured window, in ps, once at the end of a run.
     fn delays(&mut self, _delays: &Histogram) {}
-    /// The run has reached `now` after `hops` packet-hops; false stops it.
+    /// The run begins; `clock` tells any thread how far it is.
+    fn begins(&mut self, _clock: &Arc<Clock>) {}
+    /// The run has reached `now` after `hops` packet-hops; false stops it. Asked at instants that depend on the setup
+    /// alone, about a thousand times a run: where it stops is then part of the result.
     fn progress(&mut self, _now: Time, _hops: u64) -> bool {
         true
+    }
+    /// Whether there is no point in going on. Asked whenever something was looked at.
+    fn has_failed(&self) -> bool {
+        false
     }
 }
 
@@ -89,7 +100,11 @@ pub struct Simulation {
     pub(crate) measure_end: Time,
     /// What was measured when the measurement ended before the run.
     pub(crate) measured: Option<Measured>,
+    /// Whether somebody stopped it.
+    pub(crate) stopped_early: bool,
     record: RecordParameters,
+    /// How often what ended is collected.
+    collect_every: Time,
     deadlock_every: Option<Time>,
     pub(crate) deadlock: Option<Deadlock>,
     pub(crate) flows: FlowStatistics,
@@ -128,6 +143,7 @@ impl Simulation {
         let is_watched = |node: &NodeId| selection.is_some_and(|selection| selection.watches(*node));
         let watched = network.fabric.node_ids().filter(is_watched).collect();
         let (ports, entries) = (network.fabric.port_count(), network.traffic_entries);
+        let collect_every = collect_every(duration, &network);
         let nodes = engine.len();
         let requests = Requests::new(&network.traffic.exchanges);
         let storms = setup_storm.filter(|_| network.turns()).map(|parameters| Storms::new(parameters, nodes));
@@ -139,7 +155,9 @@ impl Simulation {
             warm_up,
             measure_end,
             measured: None,
+            stopped_early: false,
             record,
+            collect_every,
             deadlock_every,
             deadlock: None,
             flows: FlowStatistics::default(),
@@ -157,12 +175,33 @@ impl Simulation {
         })
     }
 
-    /// Runs to the end, or until the watcher stops it. Returns whether it reached the end.
+    /// Once `stop` is set, [`Simulation::run`] returns soon, whatever the network does.
+    pub fn heed(&mut self, stop: Arc<AtomicBool>) {
+        self.engine.heed(stop);
+    }
+
+    /// Lets chance decide how many threads run each few windows: no result may depend on it.
+    pub fn draw_threads(&mut self, seed: u64) {
+        self.engine.draw_threads(seed);
+    }
+
+    /// How many threads shared how much of the work.
+    pub fn sharing(&self) -> Sharing {
+        self.engine.sharing()
+    }
+
+    /// The share of the work, by how often nodes ran, that several threads had in common.
+    pub fn shared_share(&self) -> f64 {
+        self.sharing().shared_runs as f64 / self.engine.statistics().runs.max(1) as f64
+    }
+
+    /// Runs to the end, or until the watcher or what [`Simulation::heed`] was given stops it. Returns whether it reached
+    /// the end. A run that the watcher stopped can go on.
     pub fn run(&mut self, watcher: &mut dyn Watcher) -> bool {
-        // Often enough for a live display and bounded memory; part of the results' order, so it
-        // depends on the scenario alone.
-        let collect = (self.duration / 1000).max(Time::from_us(20));
+        watcher.begins(self.engine.clock());
+        let collect = self.collect_every;
         let storm_every = self.storms.as_ref().map(|storms| storms.every().unwrap_or(collect));
+        let may_lock = self.network.switch.flow_control.may_lock();
         loop {
             let now = self.engine.now();
             if now >= self.duration {
@@ -183,21 +222,27 @@ impl Simulation {
                 stop = if now < moment { stop.min(moment) } else { stop };
             }
             let stop = stop.min(self.duration);
-            self.engine.run_until(stop);
+            if !self.engine.run_until(stop) {
+                self.stopped_early = true;
+                self.note_active();
+                self.tell_notes(watcher);
+                self.collect(watcher);
+                return false;
+            }
             let due = |period: Option<Time>| period.is_some_and(|period| (stop % period) == Time::ZERO);
             if stop == self.warm_up {
                 self.reset(stop);
             }
-            let ran = self.engine.take_active();
-            let may_lock = self.network.switch.flow_control.may_lock();
-            if may_lock {
-                self.note_stopped(&ran);
+            let looks_for_deadlock = may_lock && due(self.deadlock_every) && self.deadlock.is_none();
+            let looks_for_storms = due(storm_every) || stop == self.duration;
+            let collects = due(Some(collect)) || stop == self.duration;
+            if looks_for_deadlock || looks_for_storms || collects {
+                self.note_active();
             }
-            self.fresh.extend(ran);
             if stop == self.measure_end && stop < self.duration {
                 self.measured = Some(self.measure(stop));
             }
-            if may_lock && due(self.deadlock_every) && self.deadlock.is_none() {
+            if looks_for_deadlock {
                 self.deadlock = deadlock::find(self, stop);
             }
             if due(self.record.queues_every) {
@@ -209,17 +254,15 @@ impl Simulation {
             if due(self.record.throughput_every) {
                 self.sample_throughput(stop, watcher);
             }
-            if self.collector.is_some() {
-                self.tell_notes(watcher);
-            }
-            if due(storm_every) || stop == self.duration {
+            self.tell_notes(watcher);
+            if looks_for_storms {
                 self.look_for_storms(stop);
             }
-            if due(Some(collect)) || stop == self.duration {
+            if collects {
                 self.collect(watcher);
-                if !watcher.progress(stop, self.hops) {
-                    return stop >= self.duration;
-                }
+            }
+            if (collects && !watcher.progress(stop, self.hops)) || watcher.has_failed() {
+                return stop >= self.duration;
             }
         }
     }
@@ -256,16 +299,26 @@ impl Simulation {
         }
     }
 
-    /// Keeps the list of switches with a stopped port: a stop begins and ends where a node runs.
-    fn note_stopped(&mut self, ran: &[u32]) {
-        for &index in ran {
-            if let Machine::Switch(switch) = self.engine.node(index as usize) {
-                if switch.has_stopped_port() {
-                    self.stopped.insert(index);
-                } else {
-                    self.stopped.remove(&index);
+    /// Takes down who ran since the last time. Keeps the list of switches with a stopped port: a stop begins and ends
+    /// where a node runs.
+    fn note_active(&mut self) {
+        let ran = self.engine.take_active();
+        if self.network.switch.flow_control.may_lock() {
+            for &index in &ran {
+                if let Machine::Switch(switch) = self.engine.node(index as usize) {
+                    if switch.has_stopped_port() {
+                        self.stopped.insert(index);
+                    } else {
+                        self.stopped.remove(&index);
+                    }
                 }
             }
+        }
+        self.fresh.extend(ran);
+        // Many looks for a deadlock fit between two collections: each node is to stand there about once.
+        if self.fresh.len() > 4 * self.engine.len() {
+            self.fresh.sort_unstable();
+            self.fresh.dedup();
         }
     }
 
@@ -392,5 +445,32 @@ impl Simulation {
             watcher.throughput(at, entry as u8, total - *before);
             *before = total;
         }
+    }
+}
+
+/// How often what ended is collected: a thousand times a run, as progress is told, or more often where more could end
+/// meanwhile than memory should hold. Part of the order of results, so it depends on the scenario alone.
+fn collect_every(duration: Time, network: &Network) -> Time {
+    let rates = network.fabric.links().iter().map(|link| 2 * u128::from(link.rate.as_bps()));
+    (duration / 1000).min(frames_last(MOST_WAITING, rates.sum())).max(Time::from_us(20))
+}
+
+/// How long `frames` of the smallest size take at `rate_bps`.
+pub(crate) fn frames_last(frames: u64, rate_bps: u128) -> Time {
+    let bits = (u64::from(protocols::frame::MIN_FRAME_BYTES) + units::WIRE_OVERHEAD_BYTES) * 8;
+    let ps = u128::from(frames) * u128::from(bits) * 1_000_000_000_000 / rate_bps.max(1);
+    Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_of_the_smallest_frames_take_so_long() {
+        // 84 bytes with preamble and gap, at 1 Gbps.
+        assert_eq!(frames_last(1, 1_000_000_000), Time::from_ns(672));
+        assert_eq!(frames_last(1000, 672_000_000_000_000), Time::from_ns(1));
+        assert_eq!(frames_last(1 << 24, 0), Time::MAX);
     }
 }

@@ -197,7 +197,10 @@ impl Told {
 /// Runs to the end.
 pub fn run(setup: Setup) -> Told {
     let mut told = Told::default();
+    let drawn = (setup.threads > 1).then_some(setup.seed);
     let mut simulation = Simulation::new(setup).unwrap();
+    // A network as small as these would run on one thread, and a machine may have one core.
+    drawn.into_iter().for_each(|seed| simulation.draw_threads(seed));
     assert!(simulation.run(&mut told));
     let mut late = Told::default();
     told.summary = simulation.finish(&mut late, false);

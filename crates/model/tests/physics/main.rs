@@ -17,6 +17,7 @@ mod pulls;
 mod queueing;
 mod requests;
 mod sharing;
+mod stop;
 mod tags;
 mod trace;
 mod trim;

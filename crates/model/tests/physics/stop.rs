@@ -1,0 +1,124 @@
+//! Runs that somebody stops: soon, wherever they are, and with books that close.
+
+use crate::bench::*;
+use crate::conservation::network;
+use model::{Clock, QueueSample, Simulation, Watcher};
+use record::flows::FlowRecord;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use traffic::{ENDLESS, Process};
+use units::random::Stream;
+use units::{Rate, Time};
+
+/// Stopped anywhere, also while some nodes have run in a window and others not: no frame is lost from the account, and every
+/// check holds that holds at the end.
+#[test]
+fn random_networks_that_are_stopped_anywhere_keep_their_books() {
+    let (mut cut, mut stopped) = (0, 0);
+    for seed in 0..60 {
+        for threads in [1, 2] {
+            let (setup, may_lock) = network(seed, threads);
+            let duration = setup.duration;
+            let short_quanta = setup.switch.flow_control.pause().is_some_and(|pause| pause.quanta < 1000);
+            let fails = setup.fabric.links().iter().any(|link| link.loss > 0.0 || link.bit_error_rate > 0.0)
+                || !setup.failures.is_empty();
+            let mut simulation = Simulation::new(setup).unwrap();
+            if threads > 1 {
+                simulation.draw_threads(seed);
+            }
+            let stop = Arc::new(AtomicBool::new(false));
+            simulation.heed(Arc::clone(&stop));
+            let wait = Duration::from_micros(Stream::new(seed, threads as u64, 9).below(3_000));
+            let stopper = std::thread::spawn(move || {
+                std::thread::sleep(wait);
+                stop.store(true, Ordering::Relaxed);
+            });
+            let mut told = Told::default();
+            let whole = simulation.run(&mut told);
+            stopper.join().unwrap();
+            stopped += u32::from(!whole);
+            cut += u32::from(!whole && simulation.now() > Time::ZERO);
+            let summary = simulation.finish(&mut told, false);
+            assert_eq!(summary.partial, !whole, "seed {seed}");
+            assert!(summary.simulated_ps <= duration.as_ps());
+            assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
+            for check in &summary.checks {
+                let excused = match check.name.as_str() {
+                    "deadlock" => may_lock,
+                    "lossless" => fails || short_quanta,
+                    _ => false,
+                };
+                assert!(check.pass || excused, "seed {seed}, {threads} threads, at {}: {check:?}", simulation.now());
+            }
+        }
+    }
+    assert!(stopped > 20 && cut > 10, "{stopped} were stopped, {cut} of them under way");
+}
+
+/// Sets the flag at the `fuse`-th look at a queue.
+struct Fuse {
+    left: u32,
+    looks_after: u32,
+    stop: Arc<AtomicBool>,
+}
+
+impl Watcher for Fuse {
+    fn throughput(&mut self, _at: Time, _traffic: u8, _bytes: u64) {
+        if self.left == 0 {
+            self.looks_after += 1;
+        }
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+    fn queue(&mut self, _sample: QueueSample) {}
+}
+
+#[test]
+fn a_run_that_samples_every_picosecond_ends_at_the_next_sample() {
+    let mut setup = network(3, 1).0;
+    setup.traffic = plan(2, [datagrams(0, 1, Process::Poisson { rate: Rate::from_gbps(5) }, 500, ENDLESS)]);
+    setup.duration = Time::from_s(100);
+    setup.record.queues_every = Some(Time::from_ps(1));
+    setup.record.throughput_every = Some(Time::from_ps(1));
+    let mut simulation = Simulation::new(setup).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    simulation.heed(Arc::clone(&stop));
+    let mut fuse = Fuse { left: 5_000, looks_after: 0, stop };
+    assert!(!simulation.run(&mut fuse));
+    assert_eq!((fuse.looks_after, simulation.now()), (0, Time::from_ps(5_000)));
+}
+
+/// What ended waits no longer than a bounded number of frames takes, however long the run is.
+#[test]
+fn ended_flows_are_collected_often_also_in_a_long_run() {
+    #[derive(Default)]
+    struct First(Option<Time>, Option<Arc<Clock>>, AtomicU64);
+    impl Watcher for First {
+        fn begins(&mut self, clock: &Arc<Clock>) {
+            self.1 = Some(Arc::clone(clock));
+        }
+        fn flow(&mut self, _flow: &FlowRecord) {
+            self.2.fetch_add(1, Ordering::Relaxed);
+        }
+        fn progress(&mut self, now: Time, _hops: u64) -> bool {
+            self.0 = Some(now);
+            assert_eq!(self.1.as_ref().map(|clock| clock.now()), Some(now), "the clock goes with the run");
+            false
+        }
+    }
+    let mut setup = network(3, 1).0;
+    setup.traffic = plan(2, [datagrams(0, 1, Process::Constant { rate: Rate::from_gbps(1) }, 500, 50_000)]);
+    setup.duration = Time::from_s(100_000);
+    setup.failures.clear();
+    let total: u64 = setup.fabric.links().iter().map(|link| 2 * link.rate.as_bps()).sum();
+    let mut simulation = Simulation::new(setup).unwrap();
+    let mut first = First::default();
+    assert!(!simulation.run(&mut first));
+    let waited = first.0.expect("progress").as_secs_f64();
+    assert!(waited * total as f64 / 672.0 <= (1 << 24) as f64, "{waited} s at {total} bps");
+    assert!(waited < 100.0, "a thousandth of the run");
+    assert_eq!(first.2.into_inner(), 1);
+}
