@@ -36,6 +36,9 @@ struct CapturePlan {
     until: Option<Time>,
 }
 
+/// A series may grow to this many rows: tens of gigabytes.
+const MOST_ROWS: u64 = 10_000_000_000;
+
 /// As many as a list of ranges may name: each takes a number in memory.
 const MOST_FLOWS: u64 = 1 << 20;
 
@@ -132,6 +135,28 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<RecordPart> {
 }
 
 impl RecordPart {
+    /// Refuses intervals at which a series would hold more rows in `duration` than a disk; `entries` is how many traffic
+    /// entries there are.
+    pub fn check_rows(&self, context: &Context<'_>, fabric: &Fabric, duration: Time, entries: usize) {
+        let ports = |nodes: &mut dyn Iterator<Item = NodeId>| nodes.map(|node| fabric.ports(node).len()).sum::<usize>();
+        let every = &self.every;
+        for (key, every, what, count) in [
+            ("record.queues", every.queues_every, "switch ports", ports(&mut fabric.switches())),
+            ("record.links", every.links_every, "ports", ports(&mut fabric.node_ids())),
+            ("record.throughput", every.throughput_every, "traffic entries", entries),
+        ] {
+            let Some(every) = every else { continue };
+            let (looks, count) = (duration / every, count.max(1) as u64);
+            if looks.saturating_mul(count) > MOST_ROWS {
+                let least = Time::from_ps(duration.as_ps().div_ceil((MOST_ROWS / count).max(1)));
+                let message =
+                    format!("{looks} looks at {count} {what} make up to {} rows", looks.saturating_mul(count));
+                let help = format!("a series holds at most {MOST_ROWS} rows: look every {least} or less often");
+                context.fail(key, message, Some(help));
+            }
+        }
+    }
+
     /// Names become ports; `flows` is how many are planned, `drawn` whether more arrive at random.
     pub fn lower(&self, context: &Context<'_>, fabric: &Fabric, flows: u64, drawn: bool) -> Option<RecordParameters> {
         let trace = self.trace.as_ref().map(|trace| trace.lower(context, fabric, flows, drawn));

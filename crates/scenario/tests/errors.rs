@@ -123,6 +123,19 @@ fn a_wrong_unit_and_a_negative_rate() {
 }
 
 #[test]
+fn series_that_no_disk_holds() {
+    assert_eq!(
+        set("record.queues", "{ every = \"1ps\" }"),
+        "--set record.queues={ every = \"1ps\" }: 1000000000 looks at 80 switch ports make up to 80000000000 rows\n  \
+         help: a series holds at most 10000000000 rows: look every 8ps or less often"
+    );
+    assert!(lower(GOOD, &[("record.queues", "{ every = \"8ps\" }")]).is_ok());
+    assert!(set("record.links", "{ every = \"8ps\" }").contains("125000000 looks at 96 ports make"));
+    let long = [("duration", "100000s"), ("record.throughput", "{ every = \"1us\" }")];
+    assert!(lower(GOOD, &long).unwrap_err().contains("100000000000 looks at 1 traffic entries"));
+}
+
+#[test]
 fn two_mistakes_are_told_at_once() {
     let text = GOOD.replace("\"500ns\"", "\"0ns\"").replace("priorities = [3]", "priorities = [8]");
     assert_eq!(
