@@ -137,8 +137,10 @@ scenarios! {
 /// Fabrics that scenarios name as files beside them.
 const FABRICS: &[(&str, &str)] = &[
     ("fig1.json", include_str!("../../../../experiments/florax/fig1.json")),
+    ("fig1-fast.json", include_str!("../../../../experiments/florax/fig1-fast.json")),
     ("fig2.json", include_str!("../../../../experiments/florax/fig2.json")),
     ("fig3.json", include_str!("../../../../experiments/florax/fig3.json")),
+    ("fig3-access.json", include_str!("../../../../experiments/florax/fig3-access.json")),
     ("fig3-equal.json", include_str!("../../../../experiments/florax/fig3-equal.json")),
 ];
 

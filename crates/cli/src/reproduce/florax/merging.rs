@@ -78,7 +78,7 @@ pub fn fig1(trial: &mut Trial) -> Result<(), Failure> {
         [("per flow", &[]), ("destination", &destination), ("simple", &simple), ("none", &none)];
     let runs = under(trial, &FLORAX_FIG1, &entries, &ways)?;
     let get = |run: usize, entry| runs[run].mbps_after(entry, WARM_UP);
-    let (modest, apart) = (payload(10.0), payload(500.0));
+    let (modest, apart) = (payload(10.0), payload(50.0));
     let equal = |name: &str, ours: f64, offered: f64| {
         Check::new(name, "Mbps", ours, Relation::Equal, offered, 0.05 * offered).note(MEASURED)
     };
