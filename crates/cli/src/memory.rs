@@ -1,5 +1,10 @@
 //! Memory that runs out is the machine's failure, exit code 3, like a full disk; without this it would be an abort.
 
+#![allow(
+    unsafe_code,
+    reason = "an allocator is an unsafe trait, and stable Rust has no other way to say what a failed allocation does"
+)]
+
 use crate::exit::Exit;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
