@@ -151,6 +151,7 @@ fn hosts_with_several_links_stay_hosts_in_every_format() {
         "\"Ethernet0\": {\"name\": \"srv1\", \"port\": \"eth0\"}",
         "\"Ethernet0\": {\"name\": \"store\", \"port\": \"eth0\"}, \"Ethernet4\": {\"name\": \"store\", \"port\": \"eth1\"}",
     );
+    let sonic = sonic.replace("\"PORT\": {", "\"PORT\": {\"Ethernet4\": {}, ");
     let sonic = sonic.replace("\"srv1\": {\"type\": \"Server\"}", "\"store\": {\"type\": \"StorageServer\"}");
     for (text, expected, why) in [
         (csv, vec!["server-1", "server-2"], "named like a host"),
