@@ -311,14 +311,24 @@ pub fn read_file(path: &Path, flags: &FabricFlags, format: Option<Format>) -> Re
         ));
     }
     let bytes = scenario::from_disk(path).map_err(|error| Failure::unreadable(path, &error))?;
-    let content = String::from_utf8(bytes)
-        .map_err(|_| Failure::Input { message: format!("{name}: not UTF-8 text"), help: None })?;
+    let content = text(path, bytes)?;
     let wrong = |error: FileError| file_failure(&name, &content, &error);
     let Some(format) = format.or_else(|| files::detect(&name, &content)) else {
         return Err(wrong(FileError::UnknownFormat { path: name.clone() }));
     };
     let fabric = format.read(&content, &options(flags)?);
     fabric.map(|fabric| Found { fabric, format: Some(format), switches: None }).map_err(wrong)
+}
+
+/// A file's content as text.
+///
+/// # Errors
+/// The line that is none.
+pub fn text(path: &Path, content: Vec<u8>) -> Result<String, Failure> {
+    let wrong = |line| Failure::Input { message: format!("{}:{line}: not UTF-8 text", path.display()), help: None };
+    files::text_of(&content).map_err(wrong)?;
+    // Seen to be text just now.
+    Ok(String::from_utf8(content).unwrap_or_default())
 }
 
 /// What a file may leave open. Without a delay of its own a link is then refused.

@@ -10,6 +10,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use verify::VerifyError;
 
+/// More mistakes of one file than a person looks at.
+const MOST_DRAWN: usize = 20;
+
 /// Everything that stops a command.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -139,7 +142,13 @@ impl Failure {
                 let text = std::fs::read_to_string(path).unwrap_or_default();
                 // Spans count from behind a byte order mark.
                 let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
-                errors.errors.iter().map(|error| Drawing::of(error, &name, &text)).collect()
+                // Each is drawn from a text of its own.
+                let drawn = errors.errors.iter().take(MOST_DRAWN);
+                let mut drawings: Vec<Drawing> = drawn.map(|error| Drawing::of(error, &name, &text)).collect();
+                if let more @ 1.. = errors.errors.len().saturating_sub(MOST_DRAWN) {
+                    drawings.push(Drawing::plain(format!("and {more} more"), None));
+                }
+                drawings
             }
             Failure::Input { message, help } => vec![Drawing::plain(shown(message), help.as_deref().map(shown))],
             other => vec![Drawing::plain(shown(&other.to_string()), None)],

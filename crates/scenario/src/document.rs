@@ -9,6 +9,9 @@ use toml::de::{DeTable, DeValue};
 /// More syntax errors than this help nobody.
 const MAX_SYNTAX_ERRORS: usize = 20;
 
+/// No key has more parts.
+const MAX_DEPTH: usize = 16;
+
 /// Where something was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -97,6 +100,8 @@ pub(crate) struct Document {
     pub name: String,
     pub text: String,
     pub root: Table,
+    /// Where each line of the text begins: every value is asked for its line.
+    line_starts: Vec<usize>,
     /// As given: `key.path=value`.
     pub overrides: Vec<String>,
 }
@@ -140,8 +145,14 @@ impl Document {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let (root, syntax) = DeTable::parse_recoverable(text);
         let shown = overrides.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let mut document =
-            Document { name: name.to_owned(), text: text.to_owned(), root: Table::default(), overrides: shown };
+        let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let mut document = Document {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            root: Table::default(),
+            line_starts,
+            overrides: shown,
+        };
         if !syntax.is_empty() {
             let error = |error: &toml::de::Error| {
                 let place = Place::File(error.span().unwrap_or(0..0));
@@ -167,6 +178,9 @@ impl Document {
             Err(_) => Item { value: Value::Text(text.to_owned()), place: place.clone() },
         };
         let segments: Vec<&str> = path.split('.').map(str::trim).collect();
+        if segments.len() > MAX_DEPTH {
+            return Err((format!("a key of {} parts", segments.len()), Some(format!("at most {MAX_DEPTH}"))));
+        }
         if segments.iter().any(|segment| segment.is_empty()) {
             return Err((format!("`{path}` is no key"), Some("write it like traffic.0.load".to_owned())));
         }
@@ -237,9 +251,14 @@ impl Document {
         while !self.text.is_char_boundary(byte) {
             byte -= 1;
         }
-        let before = &self.text[..byte];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        (before.matches('\n').count() as u64 + 1, before[line_start..].chars().count() as u64 + 1)
+        let line = self.line(byte);
+        let line_start = self.line_starts[line as usize - 1];
+        (line, self.text[line_start..byte].chars().count() as u64 + 1)
+    }
+
+    /// Line of a byte, from 1; quicker than its [`Document::position`] where lines are long.
+    pub fn line(&self, byte: usize) -> u64 {
+        self.line_starts.partition_point(|&start| start <= byte) as u64
     }
 
     pub fn error(&self, place: &Place, key: &str, message: String, help: Option<String>) -> ScenarioError {

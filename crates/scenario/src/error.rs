@@ -58,6 +58,14 @@ impl fmt::Display for ScenarioErrors {
     }
 }
 
+/// What is no text, and in which line.
+pub(crate) fn not_text(path: &str, line: usize) -> ScenarioErrors {
+    let (path, key, message) = (path.to_owned(), String::new(), "not UTF-8 text".to_owned());
+    ScenarioErrors {
+        errors: vec![ScenarioError { path, line: line as u64, column: 0, span: 0..0, key, message, help: None }],
+    }
+}
+
 /// Something that was accepted but should be known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {

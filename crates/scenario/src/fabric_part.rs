@@ -211,9 +211,16 @@ fn read_file(
         let (path, key) = (file.to_owned(), "fabric.file".to_owned());
         context.push(crate::ScenarioError { path, line, column: 0, span: 0..0, key, message, help: None });
     };
-    let Ok(content) = std::str::from_utf8(content) else {
-        in_file(0, "not UTF-8 text".to_owned());
+    if content.len() as u64 > crate::files::MAX_TREE_BYTES {
+        in_file(0, format!("longer than {}", units::Bytes(crate::files::MAX_TREE_BYTES)));
         return None;
+    }
+    let content = match formats::text_of(content) {
+        Ok(content) => content,
+        Err(line) => {
+            in_file(line as u64, "not UTF-8 text".to_owned());
+            return None;
+        }
     };
     // Where neither the file nor the scenario states a link, the zero delay is refused below.
     let unstated = LinkSpec::new(Rate::MIN, Time::ZERO);

@@ -53,7 +53,7 @@ mod traffic_part;
 mod trim_part;
 
 pub use error::{Explained, Origin, ScenarioError, ScenarioErrors, Warning};
-pub use files::{Load, from_disk};
+pub use files::{Load, MAX_TREE_BYTES, MAX_WRITTEN_BYTES, from_disk, open, read_at_most};
 pub use lower::Lowered;
 pub use scenario::Scenario;
 pub use sweep::{Choice, SweepFile, parse_seeds};

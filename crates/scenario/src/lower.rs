@@ -196,7 +196,11 @@ fn forwarding(context: &Context<'_>, fabric: &Fabric, parts: &Parts) -> Option<F
             Some(name) => match fabric.find(name) {
                 Some(node) => Mode::UpDown { root: Some(node) },
                 None => {
-                    context.fail("routing.root", format!("the fabric has no node `{name}`"), near_node(fabric, name));
+                    context.fail(
+                        "routing.root",
+                        format!("the fabric has no node `{name}`"),
+                        context.help(|| near_node(fabric, name)),
+                    );
                     return None;
                 }
             },

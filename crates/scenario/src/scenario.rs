@@ -1,7 +1,7 @@
 //! A scenario that was read: every key is known and every value makes sense by itself.
 
 use crate::document::Document;
-use crate::error::{Explained, Origin, ScenarioErrors, Warning};
+use crate::error::{Explained, Origin, ScenarioErrors, Warning, not_text};
 use crate::fabric_part::FabricPlan;
 use crate::files::{self, Load, hex};
 use crate::guard_part::{self, NamedAgreement};
@@ -70,10 +70,11 @@ impl Scenario {
             let error = ScenarioError { path, line: 0, column: 0, span: 0..0, key, message, help: None };
             ScenarioErrors { errors: vec![error] }
         };
-        let content = files::from_disk(path).map_err(|error| whole(format!("cannot read the scenario: {error}")))?;
-        let text = String::from_utf8(content).map_err(|_| whole("not UTF-8 text".to_owned()))?;
+        let content = files::read_at_most(path, files::MAX_WRITTEN_BYTES);
+        let content = content.map_err(|error| whole(format!("cannot read the scenario: {error}")))?;
+        let text = fabric::files::text_of(&content).map_err(|line| not_text(&name, line))?;
         let directory = path.parent().unwrap_or(Path::new(""));
-        Self::parse(&text, &name, directory, overrides, seed)
+        Self::parse(text, &name, directory, overrides, seed)
     }
 
     /// As [`Scenario::read`], from a text that errors call `name` and whose files stand in `directory`.

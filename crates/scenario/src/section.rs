@@ -16,6 +16,12 @@ pub(crate) type Wrong = (String, Option<String>);
 /// A value and how it is written canonically.
 pub(crate) type Read<T> = Result<(T, String), Wrong>;
 
+/// More mistakes than this are one mistake, and nobody reads them.
+const MAX_ERRORS: usize = 500;
+
+/// So many are told with a guess at what was meant.
+const MAX_HELPED: usize = 20;
+
 /// What reading and lowering collect.
 pub(crate) struct Context<'d> {
     pub document: &'d Document,
@@ -42,7 +48,15 @@ impl<'d> Context<'d> {
     }
 
     pub fn push(&self, error: ScenarioError) {
-        self.errors.borrow_mut().push(error);
+        let mut errors = self.errors.borrow_mut();
+        if errors.len() < MAX_ERRORS {
+            errors.push(error);
+        }
+    }
+
+    /// What would be right, which takes a look at everything that there is: not for the thousandth mistake.
+    pub fn help<T>(&self, look: impl FnOnce() -> Option<T>) -> Option<T> {
+        if self.errors.borrow().len() < MAX_HELPED { look() } else { None }
     }
 
     pub fn warn(&self, key: &str, message: impl Into<String>) {
@@ -55,7 +69,7 @@ impl<'d> Context<'d> {
 
     pub fn origin(&self, place: &Place) -> Origin {
         match place {
-            Place::File(span) => Origin::File { line: self.document.position(span.start).0 },
+            Place::File(span) => Origin::File { line: self.document.line(span.start) },
             Place::Override(_) => Origin::Override,
         }
     }

@@ -1,7 +1,7 @@
 //! The file of a sweep: which scenario, what is varied, which seeds.
 
 use crate::document::{Document, Item, Place, Table, Value};
-use crate::error::{ScenarioError, ScenarioErrors};
+use crate::error::{ScenarioError, ScenarioErrors, not_text};
 use crate::{files, suggest};
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
@@ -10,6 +10,8 @@ use toml::de::DeValue;
 const KEYS: [&str; 5] = ["scenario", "seeds", "set", "vary", "run"];
 /// More seeds than this are a slip.
 const MAX_SEEDS: u64 = 1_000_000;
+/// A scenario has not so many keys.
+const MAX_KEYS: usize = 1_000;
 
 /// A key of the scenario and the values that it takes, as `--set` would write them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,8 +50,11 @@ pub fn parse_seeds(text: &str) -> Result<Vec<u64>, String> {
         let (first, last) = part.split_once("..").unwrap_or((part, part));
         let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
         let (first, last) = (number(first)?, number(last.trim_start_matches('='))?);
-        if first > last || last - first >= MAX_SEEDS {
+        if first > last {
             return Err(wrong());
+        }
+        if last - first >= MAX_SEEDS - seeds.len() as u64 {
+            return Err(format!("more than {MAX_SEEDS} seeds"));
         }
         seeds.extend(first..=last);
     }
@@ -79,9 +84,10 @@ impl SweepFile {
                 errors: vec![ScenarioError { path, line: 0, column: 0, span: 0..0, key, message, help: None }],
             }
         };
-        let content = files::from_disk(path).map_err(|error| whole(format!("cannot read the sweep: {error}")))?;
-        let text = String::from_utf8(content).map_err(|_| whole("not UTF-8 text".to_owned()))?;
-        Self::parse(&text, &name, path.parent().unwrap_or(Path::new("")))
+        let content = files::read_at_most(path, files::MAX_WRITTEN_BYTES);
+        let content = content.map_err(|error| whole(format!("cannot read the sweep: {error}")))?;
+        let text = fabric::files::text_of(&content).map_err(|line| not_text(&name, line))?;
+        Self::parse(text, &name, path.parent().unwrap_or(Path::new("")))
     }
 
     /// As [`SweepFile::read`], from a text that errors call `name`, in the folder `directory`.
@@ -150,6 +156,14 @@ impl Reader<'_> {
             vary.push(reader.choice(key, values, item));
         });
         let runs = self.runs();
+        for (name, keys) in [("set", set.len()), ("vary", vary.len()), ("run", runs.len())] {
+            if keys > MAX_KEYS {
+                let place = self.document.locate(name);
+                let help = format!("a sweep changes at most {MAX_KEYS} keys");
+                self.fail(&place, name, format!("`{name}` has {keys} keys"), &help);
+                return None;
+            }
+        }
         Some(SweepFile { scenario: scenario?, seeds, set, runs, vary })
     }
 
@@ -216,8 +230,14 @@ impl Reader<'_> {
                 continue;
             };
             let before = self.errors.len();
+            if columns.len() > MAX_KEYS || before > MAX_KEYS {
+                break;
+            }
             self.leaves(table, "", &mut |reader, key, item| {
                 let Some(value) = reader.value(&key, item) else { return };
+                if columns.len() > MAX_KEYS {
+                    return;
+                }
                 match columns.iter_mut().find(|column| column.key == key) {
                     Some(column) => column.values.push(value),
                     None if at == 0 => columns.push(reader.choice(key, vec![value], item)),
@@ -331,11 +351,26 @@ host.transport.kind = "4"
         }
     }
 
+    /// Each key is looked for among those before it: their number is bounded, not the time.
+    #[test]
+    fn a_sweep_has_not_hundreds_of_thousands_of_keys() {
+        let keys: String = (0..200_000).map(|n| format!("k{n} = [1]\n")).collect();
+        for (table, name) in [("[vary]", "vary"), ("[set]", "set"), ("[[run]]", "run")] {
+            let error = parse(&format!("scenario = \"a\"\n{table}\n{keys}")).unwrap_err();
+            assert!(error.contains(&format!("`{name}` has ")) && error.contains("at most 1000 keys"), "{error}");
+        }
+    }
+
     #[test]
     fn seeds_have_both_ends() {
         assert_eq!(parse_seeds("1..3,7, 9..=10").unwrap(), [1, 2, 3, 7, 9, 10]);
-        for wrong in ["", "a", "3..1", "1..", "1,,2", "-1", "0..99999999999"] {
+        for wrong in ["", "a", "3..1", "1..", "1,,2", "-1"] {
             assert!(parse_seeds(wrong).unwrap_err().contains("like 1..10"), "{wrong}");
+        }
+        let many: Vec<String> =
+            (0..5_000u64).map(|n| format!("{}..{}", n * 1_000_000, n * 1_000_000 + 999_999)).collect();
+        for wrong in ["0..99999999999", &many.join(",")] {
+            assert_eq!(parse_seeds(wrong).unwrap_err(), "more than 1000000 seeds");
         }
         assert!(parse_seeds("1..3,2").unwrap_err().contains("twice"));
     }

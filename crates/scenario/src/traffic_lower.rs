@@ -82,8 +82,9 @@ impl Ground<'_, '_> {
                 None => format!("the fabric has no host `{name}`"),
             },
         };
-        let known = self.fabric.hosts().iter().take(10_000).map(|&node| self.fabric.name(node));
-        let near = suggest::nearest(&host.to_string(), known).map(|near| format!("did you mean `{near}`?"));
+        let known = || self.fabric.hosts().iter().take(10_000).map(|&node| self.fabric.name(node));
+        let near = self.context.help(|| suggest::nearest(&host.to_string(), known()));
+        let near = near.map(|near| format!("did you mean `{near}`?"));
         let names = || {
             let first = self.fabric.name(self.fabric.host_node(0));
             let last = self.fabric.name(self.fabric.host_node(hosts as u32 - 1));
@@ -168,7 +169,8 @@ impl Ground<'_, '_> {
     fn path(&self, name: &str, key: &str) -> Option<u32> {
         let found = self.paths.iter().position(|path| path.name == name);
         if found.is_none() {
-            let help = suggest::help(name, self.paths.iter().map(|path| path.name.as_str()));
+            let known = || self.paths.iter().take(100).map(|path| path.name.as_str());
+            let help = self.context.help(|| suggest::help(name, known()));
             let help = help.or_else(|| Some("write [[path]] with name and nodes".to_owned()));
             self.context.fail(key, format!("there is no path `{name}`"), help);
         }
@@ -511,7 +513,7 @@ pub(crate) fn paths(
             }
             Err(error) => {
                 let help = match &error {
-                    fabric::routing::RoutingError::UnknownName { name, .. } => near_node(fabric, name),
+                    fabric::routing::RoutingError::UnknownName { name, .. } => context.help(|| near_node(fabric, name)),
                     _ => None,
                 };
                 context.fail(&key, format!("path `{}`: {error}", path.name), help);

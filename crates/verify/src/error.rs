@@ -317,6 +317,12 @@ pub enum PathFault {
         /// A host that forwards.
         host: String,
     },
+    /// A line that no list of paths has.
+    #[error("longer than {limit} bytes")]
+    TooLong {
+        /// The most that a line may have.
+        limit: u64,
+    },
     /// Not two ends.
     #[error("`{text}` is no link: write `A-B` with the names of its ends, or `A:port-B` for one of several")]
     NotALink {

@@ -2,7 +2,10 @@
 
 use crate::error::{PathFault, VerifyError};
 use fabric::{Fabric, LinkId, NodeId, PortIndex};
-use std::io::BufRead;
+use std::io::{BufRead, Read};
+
+/// A path of 65,536 nodes has less; a file without an end of line must not fill the memory.
+const MAX_LINE_BYTES: u64 = 1 << 22;
 
 /// One step of a path: a node and the port by which it is left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,12 +55,15 @@ impl<'f, R: BufRead> PathList<'f, R> {
         loop {
             self.text.clear();
             self.line += 1;
-            let read = self.input.read_until(b'\n', &mut self.text);
+            let read = (&mut self.input).take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut self.text);
             let line = self.line;
             if read.map_err(|source| VerifyError::Unreadable { line, source })? == 0 {
                 return Ok(None);
             }
             let wrong = |fault| VerifyError::Path { line, fault };
+            if self.text.len() as u64 > MAX_LINE_BYTES {
+                return Err(wrong(PathFault::TooLong { limit: MAX_LINE_BYTES }));
+            }
             let text = std::str::from_utf8(&self.text).map_err(|_| wrong(PathFault::NotText))?;
             let text = text.strip_prefix('\u{feff}').unwrap_or(text);
             let names = text.split('#').next().unwrap_or_default();

@@ -162,6 +162,17 @@ impl Format {
     }
 }
 
+/// A file's content as text.
+///
+/// # Errors
+/// The line, from 1, of the first byte that is not UTF-8.
+pub fn text_of(content: &[u8]) -> Result<&str, usize> {
+    std::str::from_utf8(content).map_err(|error| {
+        let before = &content[..error.valid_up_to()];
+        before.iter().filter(|&&byte| byte == b'\n').count() + 1
+    })
+}
+
 /// The files of several switches as one list.
 pub fn join_config_db(files: impl IntoIterator<Item = String>) -> String {
     let files: Vec<String> = files.into_iter().map(|file| file.trim().to_owned()).collect();

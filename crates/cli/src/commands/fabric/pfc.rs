@@ -83,7 +83,8 @@ pub fn check(source: &str, flags: &FabricFlags, pfc: &PfcFlags, json: bool) -> R
     let fabric = &found.fabric;
     let (verdict, cut_off) = match &pfc.paths {
         Some(path) => {
-            let list = std::fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+            let list = scenario::read_at_most(path, scenario::MAX_TREE_BYTES);
+            let list = list.map_err(|error| Failure::unreadable(path, &error))?;
             let verdict = check_pfc(fabric, Traffic::Paths(&list));
             let verdict = verdict.map_err(|error| Failure::of_verifier(path, &error))?;
             if let Ok(None) = PathList::new(fabric, list.as_slice()).next_path() {

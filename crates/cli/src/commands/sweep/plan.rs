@@ -2,6 +2,7 @@
 //! depend on.
 
 use crate::arguments::{self, Override, quoted};
+use crate::fabric_source;
 use crate::failure::Failure;
 use crate::recognise::not_a_scenario;
 use crate::runs::pool;
@@ -53,7 +54,8 @@ impl Plan {
     /// Everything that is wrong with them.
     pub fn of(file: &Path, set: &[Override], vary: &[Vary], seeds: &[u64]) -> Result<Plan, Failure> {
         let unreadable = |error| not_a_scenario(file).unwrap_or_else(|| Failure::unreadable(file, &error));
-        let text = std::fs::read_to_string(file).map_err(unreadable)?;
+        let read = scenario::read_at_most(file, scenario::MAX_WRITTEN_BYTES).map_err(unreadable)?;
+        let text = fabric_source::text(file, read)?;
         let mut plan = if SweepFile::recognise(&text) {
             let wrong = |errors| Failure::Scenario { errors, path: file.to_owned() };
             SweepFile::read(file).map_err(wrong)?

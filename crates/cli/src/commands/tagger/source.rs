@@ -36,9 +36,8 @@ impl RulesOnFabric {
 /// # Errors
 /// A file that is not there, or not text.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
-    let bytes = std::fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
-    let not_text = |_| Failure::Input { message: format!("{}: not UTF-8 text", path.display()), help: None };
-    String::from_utf8(bytes).map_err(not_text)
+    let read = scenario::read_at_most(path, scenario::MAX_TREE_BYTES);
+    fabric_source::text(path, read.map_err(|error| Failure::unreadable(path, &error))?)
 }
 
 /// The rules of a file, for this fabric.

@@ -11,7 +11,6 @@ use fabric::Fabric;
 use fabric::routing::{Forwarding, Mode};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -94,7 +93,8 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
 }
 
 fn read<'f>(path: &Path, fabric: &'f Fabric) -> Result<(RuleFile, Verifier<'f>), Failure> {
-    let bytes = std::fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+    let read = scenario::read_at_most(path, scenario::MAX_TREE_BYTES);
+    let bytes = fabric_source::text(path, read.map_err(|error| Failure::unreadable(path, &error))?)?.into_bytes();
     let in_rules = |error| Failure::of_verifier(path, &error);
     let rules = RuleFile::parse(&bytes).map_err(in_rules)?;
     drop(bytes);
@@ -110,7 +110,8 @@ fn expect(verifier: &mut Verifier<'_>, fabric: &Fabric, paths: &Expected, visibl
         Expected::Trees => trees(verifier, TreeRoots::Switches, visible).map_err(wrong),
         Expected::ServerTrees => trees(verifier, TreeRoots::Servers, visible).map_err(wrong),
         Expected::File(path) => {
-            let file = File::open(path).map_err(|error| Failure::unreadable(path, &error))?;
+            // Read line by line, each with a bound, so that the list itself may be of any length.
+            let file = scenario::open(path).map_err(|error| Failure::unreadable(path, &error))?;
             match verifier.expect_list(BufReader::new(file)).map_err(|error| Failure::of_verifier(path, &error))? {
                 0 => Err(Failure::no_path(path)),
                 _ => Ok(()),
