@@ -41,7 +41,7 @@ fn readers(scratch: &Scratch) -> Vec<Vec<String>> {
         paths("routes:FILE"),
         on_clos(&["tagger", "verify", "FILE"]),
         on_clos(&["tagger", "verify", &rules, "--paths", "FILE"]),
-        on_clos(&["tagger", "explain", "FILE", "--path", "H1 T1 L1 T2 H2"]),
+        on_clos(&["tagger", "explain", "FILE", "H1", "T1", "L1", "T2", "H2"]),
     ]
 }
 

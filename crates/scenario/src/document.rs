@@ -195,7 +195,8 @@ impl Document {
             });
             let mut value = &mut table.entries[at].item.value;
             if let Value::Array(items) = value {
-                let (count, which) = (items.len(), segments.next().copied().unwrap_or(last));
+                let next = segments.next().copied();
+                let (count, which) = (items.len(), next.unwrap_or(last));
                 let found = which.parse::<usize>().ok().and_then(|at| items.get_mut(at));
                 let Some(found) = found else {
                     let help = match count {
@@ -204,6 +205,11 @@ impl Document {
                     };
                     return Err((format!("`{segment}` has no entry `{which}`"), Some(help)));
                 };
+                if next.is_none() {
+                    // The key ends here: the whole entry is meant, not a key `0` in it.
+                    *found = item;
+                    return Ok(());
+                }
                 value = &mut found.value;
             }
             // `flow_control = "pfc"` is short for `flow_control = { kind = "pfc" }`.

@@ -404,6 +404,19 @@ fn hostile_files_are_errors() {
     ] {
         assert!(read("file.yml", &text, &OPTIONS).is_err(), "{}", &text[..40]);
     }
+    // Attributes are compared with each other, and entities would be written out.
+    let many: String = (0..100_000).map(|n| format!(" x{n}=\"1\"")).collect();
+    let message = read("x.graphml", &format!("<graphml>\n<graph{many}/></graphml>"), &OPTIONS).unwrap_err().to_string();
+    assert!(message.contains("line 2: an element has more than 1000 attributes"), "{message}");
+    let entities: String = (1..12).map(|n| format!("<!ENTITY a{n} \"{}\">", format!("&a{};", n - 1).repeat(10))).collect();
+    let bomb = format!("<!DOCTYPE g [<!ENTITY a0 \"x\">{entities}]><graphml><graph><node id=\"&a11;\"/></graph></graphml>");
+    let message = read("x.graphml", &bomb, &OPTIONS).unwrap_err().to_string();
+    assert!(message.contains("DTD"), "{message}");
+    // Hosts that were asked for on each of many switches.
+    let switches: Vec<String> = (0..2_000).map(|n| format!("{{\"id\":\"s{n}\",\"kind\":\"switch\"}}")).collect();
+    let graph = format!("{{\"nodes\":[{}],\"links\":[]}}", switches.join(","));
+    let message = read("x.json", &graph, &Options { hosts_per_switch: 60_000, ..OPTIONS }).unwrap_err().to_string();
+    assert!(message.contains("more than 4194304 nodes"), "{message}");
     let host = NodeKind::Host;
     assert_eq!(plain::kind_of("Server"), host);
 }

@@ -24,6 +24,26 @@ const KEYS: [(&str, &str, &str); 8] = [
     ("bit_error_rate", "edge", "double"),
 ];
 
+/// The parser compares each attribute of an element with all before it.
+const MAX_ATTRIBUTES: usize = 1_000;
+
+/// The line of the first element with more attributes than that. A `<` ends whatever stood before it.
+fn overloaded(content: &str) -> Option<usize> {
+    let bytes = content.as_bytes();
+    let mut attributes = 0;
+    for (at, pair) in bytes.windows(2).enumerate() {
+        match pair {
+            [b'<', _] => attributes = 0,
+            [b'=', b'"' | b'\''] => attributes += 1,
+            _ => {}
+        }
+        if attributes > MAX_ATTRIBUTES {
+            return Some(1 + bytes[..at].iter().filter(|&&byte| byte == b'\n').count());
+        }
+    }
+    None
+}
+
 fn children<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
     node.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
 }
@@ -34,6 +54,9 @@ fn children<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Ite
 /// [`FileError::Element`] with the place of a syntax error or the element (`edge 3`) that is wrong;
 /// [`FileError::Fabric`] if it is no network.
 pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileError> {
+    if let Some(line) = overloaded(content) {
+        return fail(format!("line {line}"), format!("an element has more than {MAX_ATTRIBUTES} attributes"));
+    }
     let document = Document::parse(content.trim_start_matches('\u{feff}')).or_else(|error| {
         let at = error.pos();
         fail(format!("line {}, column {}", at.row, at.col), format!("not valid XML: {error}"))
