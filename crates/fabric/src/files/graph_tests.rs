@@ -408,8 +408,10 @@ fn hostile_files_are_errors() {
     let many: String = (0..100_000).map(|n| format!(" x{n}=\"1\"")).collect();
     let message = read("x.graphml", &format!("<graphml>\n<graph{many}/></graphml>"), &OPTIONS).unwrap_err().to_string();
     assert!(message.contains("line 2: an element has more than 1000 attributes"), "{message}");
-    let entities: String = (1..12).map(|n| format!("<!ENTITY a{n} \"{}\">", format!("&a{};", n - 1).repeat(10))).collect();
-    let bomb = format!("<!DOCTYPE g [<!ENTITY a0 \"x\">{entities}]><graphml><graph><node id=\"&a11;\"/></graph></graphml>");
+    let entities: String =
+        (1..12).map(|n| format!("<!ENTITY a{n} \"{}\">", format!("&a{};", n - 1).repeat(10))).collect();
+    let bomb =
+        format!("<!DOCTYPE g [<!ENTITY a0 \"x\">{entities}]><graphml><graph><node id=\"&a11;\"/></graph></graphml>");
     let message = read("x.graphml", &bomb, &OPTIONS).unwrap_err().to_string();
     assert!(message.contains("DTD"), "{message}");
     // Hosts that were asked for on each of many switches.
