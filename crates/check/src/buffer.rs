@@ -1,4 +1,5 @@
-//! Nothing holds more than it may: buffers, queues and accounts, by their high-water marks.
+//! Nothing holds more than it may: buffers, queues and accounts, by their high-water marks. And what a node has
+//! counted as taken is what its queues hold: room that is given back twice, or never, shows.
 
 use std::fmt;
 
@@ -54,9 +55,20 @@ pub struct Mark {
     pub unit: Unit,
 }
 
-/// The check "buffer": no mark is above its limit. The marks may come in any order; a failure names
-/// the lowest place of those that exceed theirs most.
-pub fn verdict(marks: impl IntoIterator<Item = Mark>) -> Verdict {
+/// What a node has counted, beside what is found when it is counted again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Book {
+    /// Whose room it is.
+    pub place: Place,
+    /// Bytes that the node believes to be taken.
+    pub counted_bytes: u64,
+    /// Bytes that are there.
+    pub found_bytes: u64,
+}
+
+/// The check "buffer": no mark is above its limit, and every book agrees with what is there. Both may come in any order;
+/// a failure names the lowest place of those that exceed theirs most, else the lowest book that is wrong.
+pub fn verdict(marks: impl IntoIterator<Item = Mark>, books: impl IntoIterator<Item = Book>) -> Verdict {
     let (mut places, mut over) = (0u64, 0u64);
     let mut worst: Option<Mark> = None;
     for mark in marks {
@@ -70,13 +82,28 @@ pub fn verdict(marks: impl IntoIterator<Item = Mark>) -> Verdict {
             worst = Some(mark);
         }
     }
-    let detail = match worst {
-        None => format!("{places} buffers and queues within their limits"),
-        Some(Mark { place, peak, limit, unit }) => {
-            format!("{over} of {places} over their limit, the worst {place}: {peak} of at most {limit} {unit}")
-        }
-    };
-    Verdict::new("buffer", over == 0, detail)
+    let mut wrong: Vec<Book> = books.into_iter().filter(|book| book.counted_bytes != book.found_bytes).collect();
+    wrong.sort_unstable();
+    let mut faults = Vec::new();
+    if let Some(Mark { place, peak, limit, unit }) = worst {
+        faults
+            .push(format!("{over} of {places} over their limit, the worst {place}: {peak} of at most {limit} {unit}"));
+    }
+    if let Some(Book { place, counted_bytes, found_bytes }) = wrong.first() {
+        let count = wrong.len();
+        faults.push(format!(
+            "{count} books are wrong, first {place}: {counted_bytes} bytes counted as taken, {found_bytes} there"
+        ));
+    }
+    if !faults.is_empty() {
+        return Verdict::new("buffer", false, faults.join("; "));
+    }
+    if places == 0 {
+        return Verdict::nothing("buffer", "no buffer or queue has a limit");
+    }
+    let (them, whose) =
+        if places == 1 { ("buffer or queue", "its limit") } else { ("buffers and queues", "their limits") };
+    Verdict::new("buffer", true, format!("{places} {them} within {whose}"))
 }
 
 #[cfg(test)]
@@ -103,17 +130,17 @@ mod tests {
                     Mark { place: queue(port), peak: high.peak(), limit, unit: Unit::Bytes }
                 })
                 .collect();
-            assert!(verdict(marks.iter().copied()).pass);
+            assert!(verdict(marks.iter().copied(), []).pass);
             let port = random.below(marks.len() as u64) as usize;
             let mut high = HighWater(marks[port].peak);
             high.raise(marks[port].limit + 1);
             high.raise(0);
             marks[port].peak = high.peak();
-            let before = verdict(marks.iter().copied());
+            let before = verdict(marks.iter().copied(), []);
             assert!(!before.pass);
             assert!(before.detail.contains(&queue(port as u16).to_string()), "{before}");
             random.shuffle(&mut marks);
-            assert_eq!(verdict(marks), before);
+            assert_eq!(verdict(marks, []), before);
         }
     }
 
@@ -126,6 +153,27 @@ mod tests {
             mark(queue(2), 500, 500, Unit::Frames),
         ];
         let expected = "2 of 3 over their limit, the worst node 7 buffer: 1000007 of at most 1000000 bytes";
-        assert_eq!(verdict(marks).detail, expected);
+        assert_eq!(verdict(marks, []).detail, expected);
+    }
+
+    /// It said "ok" of no buffers at all.
+    #[test]
+    fn over_nothing_there_is_nothing_to_say() {
+        let none = verdict([], []);
+        assert_eq!((none.pass, none.judged), (true, false));
+        assert_eq!(none.detail, "nothing to check: no buffer or queue has a limit");
+        let one = Mark { place: queue(1), peak: 5, limit: 5, unit: Unit::Frames };
+        assert_eq!(verdict([one], []).detail, "1 buffer or queue within its limit");
+        assert!(verdict([one], []).judged);
+    }
+
+    /// Room that is given back twice, or never.
+    #[test]
+    fn a_book_that_is_wrong_by_a_byte_is_noticed() {
+        let book = |node, counted_bytes| Book { place: Place::Buffer { node }, counted_bytes, found_bytes: 9_000 };
+        assert!(verdict([], [book(1, 9_000), book(2, 9_000)]).pass);
+        let wrong = verdict([], [book(4, 9_001), book(2, 8_999), book(1, 9_000)]);
+        let expected = "2 books are wrong, first node 2 buffer: 8999 bytes counted as taken, 9000 there";
+        assert_eq!((wrong.pass, wrong.detail.as_str()), (false, expected));
     }
 }

@@ -219,6 +219,9 @@ impl PacketLedger {
             let (headers, cut) = (self.delivered_trimmed.frames, self.cut.frames);
             faults.push(format!("{headers} frames arrived as headers, but only {cut} were trimmed"));
         }
+        if faults.is_empty() && frames.0 == 0 {
+            return Verdict::nothing("conservation", "no frame was sent");
+        }
         let detail = if faults.is_empty() {
             format!("{} frames, {} bytes accounted for", frames.0, bytes.0)
         } else {

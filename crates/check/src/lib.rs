@@ -9,12 +9,15 @@
 //! | [`buffer`] | nothing held more than it may |
 //! | [`pauses`] | every pause was answered by a resume or an expiry, or still holds |
 //! | [`little`] | queue length integrated over time equals the sum of the waits, to the picosecond |
+//! | [`load`] | utilisation was measured of what was there |
+//! | [`mod@reorder`] | the order of every frame that arrived was judged once |
 //! | [`turns`] | every time that a frame was turned around stands in the frame's own counters, and they agree |
 //! | [`mod@deadlock`] | no set of paused queues that hold each other for ever |
 //!
-//! Two do not judge but measure: [`mod@reorder`] how far packets come out of order, [`load`] how full queues are.
+//! Two measure where a run asks for it, [`mod@reorder`] how far packets come out of order, [`load`] how full queues are;
+//! what they measured is checked.
 //!
-//! Every check ends in a [`Verdict`]. What is called once a frame ([`PacketLedger`], [`OrderWatch`],
+//! Every check ends in a [`Verdict`], which may be that there was nothing to check. What is called once a frame ([`PacketLedger`], [`OrderWatch`],
 //! [`QueueArea`], [`HighWater::raise`]) is a few integer operations, without hashing or allocation.
 
 pub mod buffer;
@@ -36,7 +39,7 @@ pub use deadlock::{Account, Deadlock, PausedQueue, deadlock};
 pub use little::QueueArea;
 pub use load::{LoadSummary, QueueLoad};
 pub use order::{OrderLog, OrderViolation, OrderWatch};
-pub use pauses::PauseLedger;
+pub use pauses::{ControlLedger, PauseLedger, StopLedger};
 pub use place::{AccountId, Place, QueueId};
 pub use reorder::{ReorderDensity, ReorderWatch};
 pub use turns::TurnLedger;

@@ -8,7 +8,7 @@
 
 use units::Time;
 
-use crate::place::QueueId;
+use crate::place::Place;
 use crate::verdict::Verdict;
 
 /// The watch over one queue. The left side of the identity is fed by the queue's length, the right
@@ -82,29 +82,47 @@ impl QueueArea {
     }
 }
 
-/// The check "little's law" over many queues, each with its length at `now` and the arrival times of
-/// the frames inside. A failure names the lowest queue; the order does not matter.
-pub fn verdict<'a, I>(now: Time, queues: impl IntoIterator<Item = (QueueId, &'a QueueArea, u64, I)>) -> Verdict
-where
-    I: IntoIterator<Item = Time>,
-{
-    let (mut watched, mut faults) = (0u64, 0u64);
-    let mut first: Option<(QueueId, String)> = None;
-    for (id, area, len, inside) in queues {
-        watched += 1;
-        if let Some(fault) = area.fault(now, len, inside) {
-            faults += 1;
-            let found = (id, fault);
-            if first.as_ref().is_none_or(|known| found < *known) {
-                first = Some(found);
+/// What the identity says of many queues, over one span or several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Queues in which something waited, in the span in which most did.
+    used: u64,
+    watched: u64,
+    faults: u64,
+    first: Option<(Place, String)>,
+}
+
+impl Findings {
+    /// A span ends `now`: looks at all queues, each with its length and the arrival times of the frames inside.
+    pub fn look<'a, I>(&mut self, now: Time, queues: impl IntoIterator<Item = (Place, &'a QueueArea, u64, I)>)
+    where
+        I: IntoIterator<Item = Time>,
+    {
+        let (mut used, mut watched) = (0u64, 0u64);
+        for (place, area, len, inside) in queues {
+            watched += 1;
+            used += u64::from(area.area_frame_ps != 0 || area.departed_wait_ps != 0 || len > 0);
+            if let Some(fault) = area.fault(now, len, inside) {
+                self.faults += 1;
+                let found = (place, fault);
+                if self.first.as_ref().is_none_or(|known| found < *known) {
+                    self.first = Some(found);
+                }
             }
         }
+        (self.used, self.watched) = (self.used.max(used), self.watched.max(watched));
     }
-    let detail = match first {
-        None => format!("holds to the picosecond in {watched} queues"),
-        Some((id, fault)) => format!("{faults} of {watched} queues disagree, first {id}: {fault}"),
-    };
-    Verdict::new("little's law", faults == 0, detail)
+
+    /// The check "little's law". A failure names the lowest queue; the order of queues does not matter.
+    pub fn verdict(&self) -> Verdict {
+        let Findings { used, watched, faults, .. } = *self;
+        let detail = match &self.first {
+            None if used == 0 => return Verdict::nothing("little's law", "nothing waited in a queue"),
+            None => format!("holds to the picosecond in the {used} of {watched} queues in which frames waited"),
+            Some((place, fault)) => format!("{faults} of {watched} queues disagree, first {place}: {fault}"),
+        };
+        Verdict::new("little's law", faults == 0, detail)
+    }
 }
 
 #[cfg(test)]
@@ -114,8 +132,18 @@ mod tests {
     use units::random::{Stream, purpose};
 
     use super::*;
+    use crate::place::QueueId;
 
-    const ID: QueueId = QueueId { node: 1, port: 2, class: 3 };
+    const ID: Place = Place::Queue(QueueId { node: 1, port: 2, class: 3 });
+
+    fn verdict<'a, I: IntoIterator<Item = Time>>(
+        now: Time,
+        queues: impl IntoIterator<Item = (Place, &'a QueueArea, u64, I)>,
+    ) -> Verdict {
+        let mut findings = Findings::default();
+        findings.look(now, queues);
+        findings.verdict()
+    }
 
     /// A fault to build into the queue, once.
     #[derive(Clone, Copy, PartialEq)]
@@ -214,6 +242,17 @@ mod tests {
         assert!(verdict(at(50), [(ID, &area, 1, [at(10)])]).pass);
         assert!(!verdict(at(50), [(ID, &area, 1, [at(11)])]).pass);
         assert!(!verdict(at(50), [(ID, &area, 2, [at(10)])]).pass);
+    }
+
+    #[test]
+    fn empty_queues_prove_nothing_and_a_fault_of_an_earlier_span_stays() {
+        let idle = QueueArea::starting(Time::ZERO);
+        let none = verdict(Time::from_ns(9), [(ID, &idle, 0, [])]);
+        assert_eq!((none.pass, none.judged), (true, false));
+        let mut findings = Findings::default();
+        findings.look(Time::from_ns(5), [(ID, &idle, 1, [Time::ZERO, Time::ZERO])]);
+        findings.look(Time::from_ns(9), [(ID, &idle, 0, [Time::ZERO; 0])]);
+        assert!(!findings.verdict().pass);
     }
 
     #[test]

@@ -3,6 +3,10 @@
 
 use units::Time;
 
+use crate::little::QueueArea;
+use crate::place::Place;
+use crate::verdict::Verdict;
+
 /// One queue's length over time, against its capacity; both in frames, or both in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLoad {
@@ -110,6 +114,50 @@ pub fn summary<'a>(now: Time, queues: impl IntoIterator<Item = (&'a QueueLoad, u
     }
 }
 
+/// The check "load" at `now`, of queues with their capacity and, where lengths are in frames, the watch of Little's law
+/// that began at the same instant: utilisation was measured of what was there. No mean is above the capacity, and both
+/// watches have seen the same length over time. A failure names the lowest place.
+pub fn verdict<'a>(
+    now: Time,
+    queues: impl IntoIterator<Item = (Place, &'a QueueLoad, u64, Option<(&'a QueueArea, u64)>)>,
+) -> Verdict {
+    let (mut watched, mut used, mut faults) = (0u64, 0u64, 0u64);
+    let mut first: Option<(Place, String)> = None;
+    for (place, load, capacity, area) in queues {
+        watched += 1;
+        let mut load = *load;
+        load.on_change(now, load.length, u64::MAX);
+        used += u64::from(load.area > 0);
+        let most = u128::from(now.saturating_sub(load.since).as_ps()) * u128::from(capacity);
+        let fault = if load.area > most {
+            Some(format!("length over time is {}, more than a full queue's {most}", load.area))
+        } else {
+            area.and_then(|(area, len)| {
+                let mut area = *area;
+                area.on_change(now, len);
+                // The other sum wraps around.
+                let (ours, theirs) = (load.area as u64, area.area_frame_ps());
+                (ours != theirs)
+                    .then(|| format!("length over time is {ours} frame ps here and {theirs} by Little's law"))
+            })
+        };
+        if let Some(fault) = fault {
+            faults += 1;
+            let found = (place, fault);
+            if first.as_ref().is_none_or(|known| found < *known) {
+                first = Some(found);
+            }
+        }
+    }
+    match first {
+        None if used == 0 => Verdict::nothing("load", "nothing waited in a queue"),
+        None => Verdict::new("load", true, format!("utilisation of {watched} queues agrees with what waited in them")),
+        Some((place, fault)) => {
+            Verdict::new("load", false, format!("{faults} of {watched} queues disagree, first {place}: {fault}"))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use units::random::{Stream, purpose};
@@ -135,6 +183,21 @@ mod tests {
         assert!((found.variance_of_means - (0.3125 / 3.0 - 0.0625)).abs() < 1e-12);
         assert!((found.time_ratio - 0.125).abs() < 1e-12);
         assert_eq!(summary(at(5), []), LoadSummary::default());
+    }
+
+    #[test]
+    fn a_load_that_another_watch_has_not_seen_is_a_fault() {
+        let at = Time::from_us;
+        let place = Place::Port { node: 1, port: 2 };
+        let (mut load, mut area) = (QueueLoad::starting(Time::ZERO, 0), QueueArea::starting(Time::ZERO));
+        load.on_change(at(10), 7, 9);
+        area.on_change(at(10), 0);
+        assert!(verdict(at(20), [(place, &load, 8, Some((&area, 7)))]).pass);
+        assert!(verdict(at(20), [(place, &load, 8, Some((&area, 7)))]).judged);
+        assert!(!verdict(at(20), [(place, &load, 8, Some((&area, 6)))]).pass);
+        assert!(!verdict(at(20), [(place, &load, 3, None)]).pass);
+        let idle = QueueLoad::starting(Time::ZERO, 0);
+        assert!(!verdict(at(20), [(place, &idle, 3, None)]).judged);
     }
 
     #[test]

@@ -4,11 +4,28 @@
 use crate::conservation::{Cause, PacketLedger, Tally};
 use crate::verdict::Verdict;
 
+/// How much of a run's traffic must not be lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// No class in use is lossless, or no switch takes part.
+    Nothing,
+    /// Some classes are: a full queue may cost frames of the others.
+    SomeClasses,
+    /// All classes are: no full queue may cost any frame.
+    AllClasses,
+}
+
 /// The check "lossless": no frame of a lossless class found its queue or buffer full.
-pub fn verdict(ledger: &PacketLedger) -> Verdict {
-    let lost = ledger.dropped_by(Cause::LosslessNoRoom);
+pub fn verdict(ledger: &PacketLedger, promise: Promise) -> Verdict {
+    let mut lost = ledger.dropped_by(Cause::LosslessNoRoom);
+    if promise == Promise::AllClasses {
+        lost += ledger.dropped_by(Cause::NoRoom);
+    }
     // Bytes without a frame cannot be, so they are a fault as well.
     let pass = lost.frames == 0 && lost.bytes == 0;
+    if pass && promise == Promise::Nothing {
+        return Verdict::nothing("lossless", "no traffic in a lossless class");
+    }
     let mut detail = if pass {
         "no lossless frame dropped".to_owned()
     } else {
@@ -31,10 +48,18 @@ mod tests {
     fn only_want_of_room_in_a_lossless_class_counts() {
         for cause in Cause::ALL {
             let mut ledger = PacketLedger::default();
-            assert!(verdict(&ledger).pass);
+            assert!(verdict(&ledger, Promise::SomeClasses).pass);
             ledger.drop_frame(cause, 1_500);
-            assert_eq!(verdict(&ledger).pass, cause != Cause::LosslessNoRoom, "{cause}");
+            assert_eq!(verdict(&ledger, Promise::SomeClasses).pass, cause != Cause::LosslessNoRoom, "{cause}");
+            let either = matches!(cause, Cause::LosslessNoRoom | Cause::NoRoom);
+            assert_eq!(verdict(&ledger, Promise::AllClasses).pass, !either, "{cause}");
         }
+    }
+
+    #[test]
+    fn without_a_promise_there_is_nothing_to_keep() {
+        let verdict = verdict(&PacketLedger::default(), Promise::Nothing);
+        assert_eq!((verdict.pass, verdict.judged), (true, false));
     }
 
     /// It does not call lossless what only parts of the fabric promise.
@@ -43,8 +68,9 @@ mod tests {
         let mut ledger = PacketLedger::default();
         ledger.drop_frame(Cause::OutsideFlowControl, 700);
         let told = "no lossless frame dropped where flow control reaches; 1 (700 bytes) where it does not";
-        assert_eq!(verdict(&ledger).detail, told);
+        assert_eq!(verdict(&ledger, Promise::SomeClasses).detail, told);
         ledger.drop_frame(Cause::LosslessNoRoom, 900);
-        assert!(!verdict(&ledger).pass && verdict(&ledger).detail.ends_with("1 (700 bytes) where it does not"));
+        let verdict = verdict(&ledger, Promise::SomeClasses);
+        assert!(!verdict.pass && verdict.detail.ends_with("1 (700 bytes) where it does not"));
     }
 }

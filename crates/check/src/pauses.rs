@@ -1,4 +1,4 @@
-//! A pause is answered by a resume or an expiry.
+//! A pause is answered by a resume or an expiry; who tells others to stop tells them to go on; and what is told arrives.
 
 use crate::verdict::Verdict;
 
@@ -18,6 +18,32 @@ pub struct PauseLedger {
     pub still_paused: u64,
 }
 
+/// What happened to MAC control frames, which live for one link each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ControlLedger {
+    /// Sent, or waiting to be.
+    pub sent: u64,
+    /// Arrived.
+    pub heard: u64,
+    /// Lost with their link.
+    pub lost: u64,
+    /// Waiting to be sent or on a link at the end, counted where they are.
+    pub on_the_way: u64,
+}
+
+/// What those decided who stop others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StopLedger {
+    /// Decisions to stop somebody who was not stopped.
+    pub stops: u64,
+    /// Decisions to let somebody go on, and stops that ran out at the one who had told them.
+    pub ended: u64,
+    /// Stops that are kept up at the end, counted where they are.
+    pub standing: u64,
+    /// Those of them that nothing justifies: nothing waits for which anybody would have to be stopped.
+    pub idle: u64,
+}
+
 impl PauseLedger {
     /// Adds the counts of another part of the network.
     pub fn merge(&mut self, other: &PauseLedger) {
@@ -27,14 +53,38 @@ impl PauseLedger {
         self.still_paused += other.still_paused;
     }
 
-    /// The check "pauses": pauses = resumes + expiries + still paused.
-    pub fn verdict(&self) -> Verdict {
+    /// The check "pauses": pauses = resumes + expiries + still paused; every control frame arrived, was lost with its link
+    /// or is on its way; every stop was ended by the one who told it or stands, and none stands for nothing.
+    pub fn verdict(&self, control: &ControlLedger, told: &StopLedger) -> Verdict {
         let PauseLedger { pauses, resumes, expiries, still_paused } = *self;
-        let ended: u128 = [resumes, expiries, still_paused].into_iter().map(u128::from).sum();
-        let relation = if u128::from(pauses) == ended { "=" } else { "is not" };
-        let detail =
-            format!("{pauses} pauses {relation} {resumes} resumes + {expiries} expiries + {still_paused} still paused");
-        Verdict::new("pauses", u128::from(pauses) == ended, detail)
+        let sum = |parts: &[u64]| parts.iter().copied().map(u128::from).sum::<u128>();
+        let mut faults = Vec::new();
+        if u128::from(pauses) != sum(&[resumes, expiries, still_paused]) {
+            faults.push(format!(
+                "{pauses} pauses is not {resumes} resumes + {expiries} expiries + {still_paused} still paused"
+            ));
+        }
+        let ControlLedger { sent, heard, lost, on_the_way } = *control;
+        if u128::from(sent) != sum(&[heard, lost, on_the_way]) {
+            faults.push(format!(
+                "{sent} control frames sent is not {heard} heard + {lost} lost with their links + {on_the_way} on the way"
+            ));
+        }
+        let StopLedger { stops, ended, standing, idle } = *told;
+        if u128::from(stops) != sum(&[ended, standing]) {
+            faults.push(format!("{stops} stops told is not {ended} ended + {standing} standing"));
+        }
+        if idle > 0 {
+            faults.push(format!("{idle} stops stand for nothing: nobody would ever end them"));
+        }
+        if !faults.is_empty() {
+            return Verdict::new("pauses", false, faults.join("; "));
+        }
+        if pauses == 0 && sent == 0 && stops == 0 {
+            return Verdict::nothing("pauses", "nobody was told to stop");
+        }
+        let detail = format!("{pauses} pauses = {resumes} resumes + {expiries} expiries + {still_paused} still paused");
+        Verdict::new("pauses", true, detail)
     }
 }
 
@@ -74,30 +124,53 @@ mod tests {
         whole
     }
 
+    fn alone(ledger: &PauseLedger) -> Verdict {
+        ledger.verdict(&ControlLedger::default(), &StopLedger::default())
+    }
+
     #[test]
     fn every_single_miscount_is_noticed() {
         let mut random = Stream::new(1, 0, purpose("pauses"));
         for _ in 0..300 {
             let honest = random_ledger(&mut random);
-            assert!(honest.verdict().pass, "{}", honest.verdict());
+            assert!(alone(&honest).pass, "{}", alone(&honest));
             let fields: [fn(&mut PauseLedger) -> &mut u64; 4] =
                 [|l| &mut l.pauses, |l| &mut l.resumes, |l| &mut l.expiries, |l| &mut l.still_paused];
             for field in fields {
                 let mut more = honest;
                 *field(&mut more) += 1;
-                assert!(!more.verdict().pass);
+                assert!(!alone(&more).pass);
                 let mut fewer = honest;
                 if *field(&mut fewer) > 0 {
                     *field(&mut fewer) -= 1;
-                    assert!(!fewer.verdict().pass);
+                    assert!(!alone(&fewer).pass);
                 }
             }
         }
     }
 
     #[test]
+    fn a_control_frame_that_vanishes_and_a_stop_that_is_forgotten_are_noticed() {
+        let ledger = PauseLedger { pauses: 3, resumes: 1, expiries: 1, still_paused: 1 };
+        let control = ControlLedger { sent: 9, heard: 6, lost: 1, on_the_way: 2 };
+        let told = StopLedger { stops: 4, ended: 3, standing: 1, idle: 0 };
+        assert!(ledger.verdict(&control, &told).pass);
+        for field in 0..4 {
+            let mut control = control;
+            let fields = [&mut control.sent, &mut control.heard, &mut control.lost, &mut control.on_the_way];
+            *fields.into_iter().nth(field).unwrap() += 1;
+            assert!(!ledger.verdict(&control, &told).pass, "{control:?}");
+            let mut told = told;
+            let fields = [&mut told.stops, &mut told.ended, &mut told.standing, &mut told.idle];
+            *fields.into_iter().nth(field).unwrap() += 1;
+            assert!(!ledger.verdict(&ControlLedger::default(), &told).pass, "{told:?}");
+        }
+        assert!(!alone(&PauseLedger::default()).judged);
+    }
+
+    #[test]
     fn counts_at_the_limit_do_not_wrap_into_agreement() {
         let ledger = PauseLedger { pauses: 0, resumes: 1 << 63, expiries: 1 << 63, still_paused: 0 };
-        assert!(!ledger.verdict().pass);
+        assert!(!alone(&ledger).pass);
     }
 }

@@ -37,6 +37,27 @@ pub enum Place {
     Queue(QueueId),
     /// One ingress account.
     Account(AccountId),
+    /// All that waits to leave through an egress port.
+    Port {
+        /// Switch or host.
+        node: u32,
+        /// Egress port of the node.
+        port: u16,
+    },
+    /// The flows that a neighbour told the node to hold, before an egress port.
+    Held {
+        /// Switch or host.
+        node: u32,
+        /// Egress port of the node.
+        port: u16,
+    },
+    /// What waits for the recirculation port of a pipeline.
+    Recirculation {
+        /// The switch.
+        node: u32,
+        /// The pipeline.
+        pipeline: u16,
+    },
 }
 
 impl fmt::Display for QueueId {
@@ -57,6 +78,11 @@ impl fmt::Display for Place {
             Place::Buffer { node } => write!(f, "node {node} buffer"),
             Place::Queue(queue) => queue.fmt(f),
             Place::Account(account) => account.fmt(f),
+            Place::Port { node, port } => write!(f, "node {node} egress port {port}"),
+            Place::Held { node, port } => write!(f, "node {node} egress port {port}, held flows"),
+            Place::Recirculation { node, pipeline } => {
+                write!(f, "node {node} recirculation port of pipeline {pipeline}")
+            }
         }
     }
 }

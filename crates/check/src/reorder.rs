@@ -13,6 +13,7 @@
 //!                  window is received in its turn; else, with the window full, that packet is lost
 //! ```
 
+use crate::verdict::Verdict;
 use std::collections::VecDeque;
 
 /// How many displacements a density has room for on either side, at most.
@@ -56,6 +57,11 @@ impl ReorderWatch {
         while self.window.len() > density.threshold as usize {
             self.give_up(density);
         }
+    }
+
+    /// How many packets arrived that were not judged yet.
+    pub fn pending(&self) -> u64 {
+        self.window.len() as u64
     }
 
     /// Judges the oldest of the window as long as the packet whose turn it is has arrived.
@@ -168,6 +174,19 @@ impl ReorderDensity {
             .map(move |(at, &count)| (least + at as i64, count))
     }
 
+    /// The check "reorder": each of the `arrivals` was judged once.
+    pub fn verdict(&self, arrivals: u64) -> Verdict {
+        let judged = self.packets() + self.beyond + self.ignored;
+        if judged != arrivals {
+            let detail = format!("{arrivals} data frames arrived, but the order of {judged} was judged");
+            return Verdict::new("reorder", false, detail);
+        }
+        if arrivals == 0 {
+            return Verdict::nothing("reorder", "no data frame arrived");
+        }
+        Verdict::new("reorder", true, format!("the order of {arrivals} frames was judged, each once"))
+    }
+
     /// Packets that came out of their turn.
     pub fn displaced(&self) -> u64 {
         self.iter().filter(|(displacement, _)| *displacement != 0).map(|(_, count)| count).sum()
@@ -270,7 +289,8 @@ mod tests {
             assert_eq!(counts(&found), oracle(threshold, &arrivals), "round {round}: D_T {threshold}, {arrivals:?}");
             let distinct = arrivals.iter().collect::<BTreeSet<_>>().len() as u64;
             assert!(found.packets() + found.beyond() <= distinct);
-            assert_eq!(found.packets() + found.beyond() + found.ignored(), arrivals.len() as u64);
+            assert!(found.verdict(arrivals.len() as u64).pass);
+            assert!(!found.verdict(arrivals.len() as u64 + 1).pass);
         }
     }
 

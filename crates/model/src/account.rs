@@ -45,6 +45,8 @@ pub struct Ledger {
     pub control_ignored: u64,
     /// MAC control frames lost with their link.
     pub control_lost: u64,
+    /// MAC control frames that wait to be sent or are on a link; filled in when the run is summed up.
+    pub control_on_the_way: u64,
     /// XOFF decisions (renewals not counted).
     pub pauses_sent: u64,
     /// XON decisions.
@@ -91,6 +93,7 @@ impl Ledger {
         self.control_heard += other.control_heard;
         self.control_ignored += other.control_ignored;
         self.control_lost += other.control_lost;
+        self.control_on_the_way += other.control_on_the_way;
         self.pauses_sent += other.pauses_sent;
         self.resumes_sent += other.resumes_sent;
         self.pause_storms += other.pause_storms;

@@ -9,6 +9,7 @@ mod account;
 mod baseline;
 mod build;
 mod capture;
+mod checks;
 mod deadlock;
 mod due;
 mod guards;

@@ -3,16 +3,13 @@
 use crate::account::Ledger;
 use crate::host::Travel;
 use crate::node::Machine;
-use crate::parameters::{Buffer, Overload, QueueLimit, Threshold};
 use crate::simulation::{Simulation, Watcher};
 use crate::turns::Storms;
 use check::ReorderDensity;
 use check::Verdict;
-use check::buffer::{Mark, Unit};
 use check::conservation::Cause;
 use check::pauses::PauseLedger;
 use check::turns::TurnLedger;
-use check::{Place, QueueId};
 use protocols::cbfc::CreditPort;
 use protocols::frame::Frame;
 use protocols::pause::PauseState;
@@ -34,7 +31,10 @@ pub(crate) struct Measured {
     links: LinkSummary,
     travel: Travel,
     reordering: Option<ReorderDensity>,
+    /// How many frames should have been judged for it.
+    reordering_arrivals: u64,
     utilisation: Option<Utilisation>,
+    load: Option<Verdict>,
 }
 
 impl Simulation {
@@ -45,8 +45,18 @@ impl Simulation {
             host.delays.add_to(&mut delay);
             host.travel.iter().for_each(|other| travel.merge(other));
         }
-        let (reordering, utilisation) = (self.reordering(), self.utilisation(now));
-        Measured { end: now, delay, links: self.links(now), travel, reordering, utilisation }
+        let reordering_arrivals = (delay.count() + self.hosts().map(|host| host.order_carried).sum::<u64>())
+            .saturating_sub(self.hosts().map(|host| host.order_late).sum());
+        Measured {
+            end: now,
+            delay,
+            links: self.links(now),
+            travel,
+            reordering: self.reordering(),
+            reordering_arrivals,
+            utilisation: self.utilisation(now),
+            load: self.load_verdict(now),
+        }
     }
 
     /// Sums up the run at its present time. Flows that have not ended are handed to `watcher` and count
@@ -68,7 +78,7 @@ impl Simulation {
         if self.warm_up == Time::ZERO && self.measure_end == self.duration {
             flows.started = started;
         }
-        let Measured { end, delay, links, travel, reordering, utilisation } =
+        let Measured { end, delay, links, travel, reordering, reordering_arrivals, utilisation, load } =
             self.measured.clone().unwrap_or_else(|| self.measure(now));
         if let Some(density) = &reordering {
             density
@@ -89,7 +99,9 @@ impl Simulation {
             closed: false,
         };
         account.close();
-        let checks = self.checks(&ledger, now, expect_deadlock);
+        let mut checks = self.checks(&ledger, now, expect_deadlock);
+        checks.extend(reordering.as_ref().map(|density| density.verdict(reordering_arrivals)));
+        checks.extend(load);
         Summary {
             partial: now < self.duration || self.stopped_early,
             window: Window { start_ps: self.warm_up.min(now).as_ps(), end_ps: end.as_ps() },
@@ -127,7 +139,7 @@ impl Simulation {
             warnings: self.warnings(&ledger),
             checks: checks
                 .into_iter()
-                .map(|verdict| Check { name: verdict.name, pass: verdict.pass, detail: verdict.detail })
+                .map(|Verdict { name, pass, judged, detail }| Check { name, pass, judged, detail })
                 .collect(),
             ..Summary::default()
         }
@@ -164,6 +176,7 @@ impl Simulation {
             let machine = self.engine.node(index);
             total.merge(machine.ledger());
             for wire in self.engine.in_flight(index) {
+                total.control_on_the_way += u64::from(wire.0.is_mac_control());
                 if !wire.0.is_mac_control() && wire.0.kind != protocols::frame::Kind::Trigger {
                     total.packets.in_flight.count(u64::from(wire.0.size_bytes));
                     under_way(&mut total.turns, &wire.0);
@@ -184,6 +197,8 @@ impl Simulation {
                     for frame in switch.inside.iter().flat_map(|inside| inside.frames()) {
                         total.packets.in_flight.count(u64::from(frame.size_bytes));
                     }
+                    total.control_on_the_way +=
+                        switch.details.iter().map(|detail| detail.control_waiting()).sum::<u64>();
                     switch.details.iter().map(|detail| (&detail.pause, detail.credit.as_deref())).collect()
                 }
                 Machine::Host(host) => {
@@ -205,92 +220,6 @@ impl Simulation {
         }
         self.holds().for_each(|held| total.pauses.merge(&held.pauses()));
         total
-    }
-
-    fn checks(&self, ledger: &Ledger, now: Time, expect_deadlock: bool) -> Vec<Verdict> {
-        let mut checks = vec![ledger.packets.verdict()];
-        if self.network.switch.flow_control.lossless() != 0 {
-            let mut verdict = check::lossless::verdict(&ledger.packets);
-            if let Some((at, node, port, class)) = ledger.first_lossless_drop {
-                let name = self.network.fabric.name(fabric::NodeId(node));
-                verdict.detail =
-                    format!("{}; first at {at} at {name}, ingress port {port}, class {class}", verdict.detail);
-            }
-            checks.push(verdict);
-            checks.push(ledger.pauses.verdict());
-        }
-        if self.network.turns() {
-            checks.push(ledger.turns.verdict(self.wrong_drops(ledger)));
-        }
-        if self.network.in_order {
-            checks.push(ledger.order.verdict());
-        }
-        checks.push(check::buffer::verdict(self.marks()));
-        checks.push(check::little::verdict(now, self.areas()));
-        if self.network.switch.flow_control.may_lock() {
-            let mut verdict = check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock);
-            if let Some(found) = &self.deadlock {
-                verdict.detail = self.deadlock_words(found, expect_deadlock);
-            }
-            checks.push(verdict);
-        }
-        checks
-    }
-
-    fn marks(&self) -> Vec<Mark> {
-        let mut marks = Vec::new();
-        for switch in self.switches() {
-            if let Buffer::Shared { bytes, .. } = self.network.switch.buffer {
-                let place = Place::Buffer { node: switch.node.0 };
-                marks.push(Mark { place, peak: switch.buffer_max, limit: bytes, unit: Unit::Bytes });
-            }
-            let limit = match self.network.switch.buffer {
-                Buffer::PerQueue { limit: QueueLimit::Bytes(bytes) } => bytes,
-                Buffer::Shared { egress: Threshold::Static { bytes }, .. }
-                    if self.network.switch.flow_control.lossless() == 0 =>
-                {
-                    bytes
-                }
-                _ => continue,
-            };
-            for (port, _) in switch.ports.iter().enumerate() {
-                for (slot, &class) in self.network.classes.iter().enumerate() {
-                    let place = Place::Queue(QueueId { node: switch.node.0, port: port as u16, class });
-                    let peak = u64::from(switch.queue(port, slot).max_bytes);
-                    let limit = match self.network.switch.overload {
-                        // Headers have room of their own, which a number of them does not tell in bytes.
-                        Overload::Trim { trim, header_queue, .. } if trim.headers_wait_in(class) => {
-                            match header_queue {
-                                QueueLimit::Bytes(most) => limit.max(most),
-                                QueueLimit::Packets(_) => continue,
-                            }
-                        }
-                        _ => limit,
-                    };
-                    marks.push(Mark { place, peak, limit, unit: Unit::Bytes });
-                    if let Some(queue) = switch.bounce_queue(port, slot)
-                        && let Overload::Bounce { queue: QueueLimit::Bytes(limit), .. } = self.network.switch.overload
-                    {
-                        marks.push(Mark { place, peak: queue.max_bytes.into(), limit, unit: Unit::Bytes });
-                    }
-                }
-            }
-        }
-        marks
-    }
-
-    fn areas(
-        &self,
-    ) -> impl Iterator<Item = (QueueId, &check::little::QueueArea, u64, impl Iterator<Item = Time> + '_)> {
-        let slots = self.network.classes.len();
-        self.switches().flat_map(move |switch| {
-            switch.queues.iter().enumerate().map(move |(index, queue)| {
-                let class = self.network.classes[index % slots];
-                let port = (index / slots) % switch.ports.len();
-                let id = QueueId { node: switch.node.0, port: port as u16, class };
-                (id, &queue.area, queue.len() as u64, queue.frames().map(|frame| frame.at))
-            })
-        })
     }
 
     fn pauses(&self, ledger: &Ledger, now: Time) -> PauseSummary {
@@ -401,7 +330,7 @@ impl Simulation {
     }
 
     /// What the check says of a deadlock, with names where the check itself has numbers.
-    fn deadlock_words(&self, found: &check::deadlock::Deadlock, expected: bool) -> String {
+    pub(crate) fn deadlock_words(&self, found: &check::deadlock::Deadlock, expected: bool) -> String {
         let name = |node: u32| self.network.fabric.name(fabric::NodeId(node));
         let step = |hold: &check::deadlock::Hold| {
             let (queue, account) = (&hold.queue, &hold.paused_by);

@@ -442,6 +442,19 @@ pub struct Pin {
     pub until: Option<Time>,
 }
 
+impl SwitchParameters {
+    /// Whether any queue is limited in frames.
+    pub fn counts_frames(&self) -> bool {
+        let overload = match self.overload {
+            Overload::Bounce { queue, .. } => Some(queue),
+            Overload::Trim { header_queue, .. } => Some(header_queue),
+            Overload::Drop | Overload::Detour => None,
+        };
+        let normal = if let Buffer::PerQueue { limit } = self.buffer { Some(limit) } else { None };
+        [normal, overload].iter().any(|limit| matches!(limit, Some(QueueLimit::Packets(_))))
+    }
+}
+
 /// Everything about one run.
 #[derive(Debug)]
 pub struct Setup {

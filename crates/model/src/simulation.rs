@@ -2,6 +2,7 @@
 
 use crate::baseline::Baseline;
 use crate::build::{Built, ModelError, build};
+use crate::checks::WarmUp;
 use crate::deadlock;
 use crate::host::{FlowEnd, Host};
 use crate::network::Network;
@@ -108,6 +109,10 @@ pub struct Simulation {
     deadlock_every: Option<Time>,
     pub(crate) deadlock: Option<Deadlock>,
     pub(crate) flows: FlowStatistics,
+    /// How often a deadlock was looked for.
+    pub(crate) deadlock_looks: u64,
+    /// What the warm-up showed to the checks.
+    pub(crate) warmed_up: WarmUp,
     /// Where somebody asks.
     pub(crate) requests: Option<Box<Requests>>,
     baseline: Baseline,
@@ -161,6 +166,8 @@ impl Simulation {
             deadlock_every,
             deadlock: None,
             flows: FlowStatistics::default(),
+            deadlock_looks: 0,
+            warmed_up: WarmUp::default(),
             requests,
             baseline: Baseline::default(),
             sent_before: vec![0; ports],
@@ -231,6 +238,7 @@ impl Simulation {
             }
             let due = |period: Option<Time>| period.is_some_and(|period| (stop % period) == Time::ZERO);
             if stop == self.warm_up {
+                self.warmed_up = self.look_at_warm_up(stop);
                 self.reset(stop);
             }
             let looks_for_deadlock = may_lock && due(self.deadlock_every) && self.deadlock.is_none();
@@ -243,6 +251,7 @@ impl Simulation {
                 self.measured = Some(self.measure(stop));
             }
             if looks_for_deadlock {
+                self.deadlock_looks += 1;
                 self.deadlock = deadlock::find(self, stop);
             }
             if due(self.record.queues_every) {

@@ -90,6 +90,8 @@ pub struct IngressAccount {
     pub bytes: u32,
     /// How many of them count against the account's headroom instead of the shared buffer.
     pub headroom_bytes: u32,
+    /// The most that it ever was.
+    pub headroom_max_bytes: u32,
     /// Whether the neighbour has been told to stop.
     pub paused: bool,
 }

@@ -393,10 +393,18 @@ pub struct DeadlockEdge {
 pub struct Check {
     /// What must hold.
     pub name: String,
-    /// Whether it held.
+    /// Whether it held; true where there was nothing to judge.
     pub pass: bool,
+    /// Whether there was anything to judge.
+    #[serde(default = "yes")]
+    pub judged: bool,
     /// Numbers and places.
     pub detail: String,
+}
+
+/// Of summaries that did not tell.
+fn yes() -> bool {
+    true
 }
 
 impl Summary {

@@ -102,11 +102,12 @@ pub fn deadlock(queues: &[PausedQueue], accounts: &[Account]) -> Option<Deadlock
     Some(Deadlock { cycle, closed, set_size })
 }
 
-/// The check "deadlock": fails on a deadlock that was not `expected`, and on an expected one that did not
-/// come.
-pub fn verdict(found: Option<&Deadlock>, expected: bool) -> Verdict {
+/// The check "deadlock" after `looks` for one: fails on a deadlock that was not `expected`, and on an expected one that
+/// did not come.
+pub fn verdict(found: Option<&Deadlock>, expected: bool, looks: u64) -> Verdict {
     match found {
         None if expected => Verdict::new("deadlock", false, "none, but one was expected"),
+        None if looks == 0 => Verdict::nothing("deadlock", "nobody looked for one"),
         None => Verdict::new("deadlock", true, "none"),
         Some(deadlock) if expected => Verdict::new("deadlock", true, format!("expected: {deadlock}")),
         Some(deadlock) => Verdict::new("deadlock", false, deadlock.to_string()),

@@ -37,8 +37,8 @@ fn a_ring_that_holds_itself_is_reported() {
     assert_eq!(found.cycle[3].paused_by, account(1));
     assert_eq!(found.cycle[3].held_in_next_bytes, 9_000);
     assert_eq!((found.closed, found.set_size), (Time::from_ns(400), 4));
-    assert!(!verdict(Some(&found), false).pass);
-    assert!(verdict(Some(&found), true).pass);
+    assert!(!verdict(Some(&found), false, 1).pass);
+    assert!(verdict(Some(&found), true, 1).pass);
 }
 
 /// All four queues of a cycle are paused, but switch 3 waits for a queue that is free to drain.
@@ -48,8 +48,11 @@ fn a_cycle_that_is_about_to_drain_is_not_a_deadlock() {
     let free = QueueId { node: 3, port: 2, class: 3 };
     accounts[2].waiting = vec![(queue(3), 2_000), (free, 50_000)];
     assert_eq!(deadlock(&queues, &accounts), None);
-    assert!(verdict(None, false).pass);
-    assert!(!verdict(None, true).pass);
+    assert!(verdict(None, false, 1).pass && verdict(None, false, 1).judged);
+    assert!(!verdict(None, true, 1).pass);
+    // Nobody looked: that is not the same as none.
+    assert!(!verdict(None, false, 0).judged);
+    assert!(!verdict(None, true, 0).pass);
     // One byte more behind the paused queue, and the account stays above XON for ever.
     accounts[2].waiting[0].1 = 2_001;
     assert_eq!(deadlock(&queues, &accounts).unwrap().set_size, 4);

@@ -305,7 +305,11 @@ impl Page {
 
     fn checks(&mut self, summary: &Summary) {
         let rows = summary.checks.iter().map(|check| {
-            let mark = if check.pass { styled("ok  ", Style::Good) } else { styled("FAIL", Style::Bad) };
+            let mark = match (check.pass, check.judged) {
+                (false, _) => styled("FAIL", Style::Bad),
+                (true, true) => styled("ok  ", Style::Good),
+                (true, false) => "-   ".to_owned(),
+            };
             // The cycle itself is told above, in names.
             let detail = match (check.name.as_str(), &summary.deadlock) {
                 ("deadlock", Some(_)) => check.detail.split(';').next().unwrap_or_default(),

@@ -170,6 +170,7 @@ impl Host {
         completed: Time,
         window: &mut Window<'_, OnWire>,
     ) {
+        self.order_late += u64::from(frame.kind == Kind::Data);
         if self.is_datagram(frame.flow) {
             // Datagrams complete with their last frame; one that it overtook is still new.
             if frame.kind == Kind::Data {
@@ -248,7 +249,11 @@ impl Host {
         self.retired.push_back((now.saturating_add(silence * 2 + LINGER), frame.src, frame.flow));
         self.completed.insert((frame.src, frame.flow), now);
         self.by_source.remove(&(frame.src, frame.flow));
-        self.incoming[slot as usize].active = false;
+        let incoming = &mut self.incoming[slot as usize];
+        incoming.active = false;
+        if let (Some(state), Some(density)) = (&mut incoming.reorder, &mut self.reordering) {
+            state.finish(density);
+        }
         self.free_incoming.push(slot);
         let silent = self.is_datagram(frame.flow);
         if silent {

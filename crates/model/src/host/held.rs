@@ -61,7 +61,7 @@ impl Host {
         let mut holds = self.holds.take().unwrap_or_else(|| Box::new(HostHolds::new(ports)));
         if frame.kind == Kind::Xoff {
             if holds.held.stop(now, in_port, pair, frame.aux, frame.stamp) {
-                self.ports[usize::from(in_port)].take_frames(pair, |frame| holds.held.push(in_port, &frame));
+                self.ports[usize::from(in_port)].take_frames(pair, |frame| holds.held.push(now, in_port, &frame));
                 let index = self.index;
                 self.slow_down(now, in_port, |dst, _| pair.covers(index, dst));
             }
@@ -117,7 +117,7 @@ impl Host {
         let Some(holds) = &mut self.holds else { return false };
         let waits = holds.held.must_wait(port, &Frame { at: now, ..*frame });
         if waits {
-            holds.held.push(port, frame);
+            holds.held.push(now, port, frame);
             self.schedule_held();
         }
         waits

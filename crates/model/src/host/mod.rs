@@ -130,6 +130,11 @@ pub(crate) struct Host {
     returns: BTreeMap<u32, Returns>,
     /// Takes notes, where the host is watched.
     pub(crate) tracer: Option<Box<Tracer>>,
+    /// Data frames since the last reset of flows that were complete, whose order is judged no more; and frames before it
+    /// whose order was not judged yet.
+    pub(crate) order_late: u64,
+    /// See `order_late`.
+    pub(crate) order_carried: u64,
     /// How far frames came out of order since the last reset, where it is measured.
     reordering: Option<Box<ReorderDensity>>,
 }
@@ -173,6 +178,8 @@ impl Host {
             returns: BTreeMap::new(),
             tracer: Tracer::new(network, node),
             reordering: reorder::density(network),
+            order_late: 0,
+            order_carried: 0,
             network: Arc::clone(network),
         };
         host.schedule_first_starts();
@@ -287,6 +294,9 @@ impl Host {
         self.delays = Delays::new();
         self.travel = self.network.turns().then(Box::default);
         self.reordering = reorder::density(&self.network);
+        self.order_late = 0;
+        self.order_carried =
+            self.incoming.iter().filter(|flow| flow.active).flat_map(|flow| &flow.reorder).map(|it| it.pending()).sum();
         for port in &mut self.ports {
             (port.sent_frames, port.sent_bytes) = (0, 0);
         }

@@ -16,6 +16,16 @@ pub(super) struct ReorderState {
 }
 
 impl ReorderState {
+    /// How many arrivals were not judged yet.
+    pub fn pending(&self) -> u64 {
+        self.watch.pending()
+    }
+
+    /// Nothing more of the flow is judged.
+    pub fn finish(&mut self, density: &mut ReorderDensity) {
+        self.watch.finish(density);
+    }
+
     /// The piece at this offset has arrived.
     pub fn observe(&mut self, offset: u64, density: &mut ReorderDensity) {
         self.watch.observe(offset / self.piece_bytes, density);

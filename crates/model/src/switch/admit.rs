@@ -82,6 +82,7 @@ impl Switch {
                             return false;
                         }
                         account.headroom_bytes += bytes as u32;
+                        account.headroom_max_bytes = account.headroom_max_bytes.max(account.headroom_bytes);
                     } else {
                         self.shared_used += bytes;
                     }

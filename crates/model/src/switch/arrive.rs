@@ -181,6 +181,9 @@ impl Switch {
             (slot.ttl, slot.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
             slot.flags = frame.flags | if mark { flags::CE } else { 0 };
         });
+        if let Some(most) = &mut self.most_frames {
+            most[index] = most[index].max(queue.len() as u32);
+        }
         self.note_load(now, index);
         let port = &mut self.ports[usize::from(egress)];
         port.waiting |= 1 << class;

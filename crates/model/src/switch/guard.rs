@@ -13,6 +13,7 @@ use crate::link::Attachment;
 use crate::network::Network;
 use crate::node::OnWire;
 use crate::parameters::{Buffer, QueueLimit};
+use check::HighWater;
 use check::conservation::Cause;
 use engine::Window;
 use fabric::NodeId;
@@ -31,7 +32,9 @@ fn quanta(expiry: Time, rate: Rate) -> u16 {
 #[derive(Debug)]
 pub(crate) struct Guarded {
     parameters: GuardParameters,
-    limit: QueueLimit,
+    pub limit: QueueLimit,
+    /// The most that ever waited at each port, held flows too, in the unit of the limit.
+    pub most: Vec<HighWater>,
     /// The largest frame, on the wire.
     mtu_bytes: u64,
     /// By output port.
@@ -58,6 +61,7 @@ impl Guarded {
         Some(Box::new(Guarded {
             parameters,
             limit,
+            most: vec![HighWater::default(); ports],
             mtu_bytes: u64::from(network.host.mtu_bytes) + WIRE_OVERHEAD_BYTES,
             guards: vec![Guard::new(&parameters); ports],
             held: Held::new(ports),
@@ -134,6 +138,7 @@ impl Switch {
         if guard.count(&guarded.parameters, at, bytes, rate, &mut calls) {
             self.take_in(&mut guarded, egress, in_port, frame, window);
             let occupancy = self.occupancy(&guarded, egress);
+            guarded.most[usize::from(egress)].raise(occupancy);
             let Guarded { parameters, guards, held, mtu_bytes, limit, .. } = &mut *guarded;
             let (network, details, mtu_bytes, limit) = (&self.network, &self.details, *mtu_bytes, *limit);
             let around = Around { network, details, held, egress, mtu_bytes, limit };
@@ -156,6 +161,7 @@ impl Switch {
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
     ) {
+        let now = frame.at;
         let held = guarded.held.must_wait(egress, frame);
         if !held && self.is_free(egress, frame) {
             return self.forward(egress, in_port, frame, window);
@@ -169,7 +175,7 @@ impl Switch {
             self.lose(in_port, frame, self.cause_without_room(in_port, frame.class, frame));
         } else if held {
             self.charge(in_port, frame.class, frame.size_bytes);
-            guarded.held.push(egress, &Frame { in_port, in_class: frame.class, ..*frame });
+            guarded.held.push(now, egress, &Frame { in_port, in_class: frame.class, ..*frame });
             if let Some(tracer) = &mut self.tracer {
                 tracer.held = true;
             }

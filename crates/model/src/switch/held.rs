@@ -9,6 +9,7 @@
 use super::Switch;
 use crate::node::OnWire;
 use check::conservation::Cause;
+use check::little::QueueArea;
 use check::pauses::PauseLedger;
 use engine::Window;
 use protocols::florax::{Hold, Pair};
@@ -61,13 +62,16 @@ pub(crate) struct Held {
     agenda: BTreeSet<(Time, u16, Pair)>,
     /// What waits, by port.
     loads: Vec<Load>,
+    /// Length over time by port, and the waits that make it up.
+    areas: Vec<QueueArea>,
     statistics: HoldStatistics,
 }
 
 impl Held {
     pub fn new(ports: usize) -> Held {
         let (flows, agenda) = <_>::default();
-        Held { flows, agenda, loads: vec![Load::default(); ports], statistics: HoldStatistics::default() }
+        let (loads, areas) = (vec![Load::default(); ports], vec![QueueArea::starting(Time::ZERO); ports]);
+        Held { flows, agenda, loads, areas, statistics: HoldStatistics::default() }
     }
 
     /// The frames that wait at `port`.
@@ -80,6 +84,15 @@ impl Held {
         let Some(flow) = self.flows.get(&(port, pair)) else { return Load::default() };
         let bytes = flow.frames.iter().map(|frame| u64::from(frame.size_bytes)).sum();
         Load { frames: flow.frames.len() as u64, bytes }
+    }
+
+    /// By port: length over time, how many frames wait, and since when each does.
+    pub fn areas(&self) -> impl Iterator<Item = (&QueueArea, u64, Vec<Time>)> {
+        let mut inside = vec![Vec::new(); self.areas.len()];
+        for ((port, _), flow) in &self.flows {
+            inside[usize::from(*port)].extend(flow.frames.iter().map(|frame| frame.at));
+        }
+        self.areas.iter().zip(&self.loads).zip(inside).map(|((area, load), inside)| (area, load.frames, inside))
     }
 
     /// All frames that wait.
@@ -154,12 +167,13 @@ impl Held {
         (load, flow.hold.ask_again_at())
     }
 
-    /// Lets a frame wait behind the others of its flow, which is held.
-    pub fn push(&mut self, port: u16, frame: &Frame) {
+    /// Lets a frame wait from `now` on behind the others of its flow, which is held.
+    pub fn push(&mut self, now: Time, port: u16, frame: &Frame) {
         let Some(pair) = self.pair_of(port, frame.src, frame.dst) else { return };
         if let Some(flow) = self.flows.get_mut(&(port, pair)) {
-            flow.frames.push_back(*frame);
+            flow.frames.push_back(Frame { at: now, ..*frame });
             let load = &mut self.loads[usize::from(port)];
+            self.areas[usize::from(port)].on_change(now, load.frames);
             (load.frames, load.bytes) = (load.frames + 1, load.bytes + u64::from(frame.size_bytes));
         }
         self.set_event(port, pair);
@@ -199,6 +213,9 @@ impl Held {
         self.agenda.remove(&(flow.asks_at, port, pair));
         self.statistics.end(&flow.hold, now, by_xon);
         let load = &mut self.loads[usize::from(port)];
+        let area = &mut self.areas[usize::from(port)];
+        area.on_change(now, load.frames);
+        flow.frames.iter().for_each(|frame| area.on_departure(frame.at, now));
         load.frames -= flow.frames.len() as u64;
         load.bytes -= flow.frames.iter().map(|frame| u64::from(frame.size_bytes)).sum::<u64>();
         flow.frames
@@ -216,6 +233,9 @@ impl Held {
             let frame = flow.frames.pop_front()?;
             flow.hold.sent(now, u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES);
             let load = &mut self.loads[usize::from(port)];
+            let area = &mut self.areas[usize::from(port)];
+            area.on_change(now, load.frames);
+            area.on_departure(frame.at, now);
             (load.frames, load.bytes) = (load.frames - 1, load.bytes - u64::from(frame.size_bytes));
             self.set_event(port, pair);
             return Some((port, frame));
@@ -266,7 +286,7 @@ impl Switch {
             let covered = |frame: &Frame| pair.covers(frame.src, frame.dst);
             self.queues[index].take_matching(now, covered, |frame| {
                 // Counted again when it joins the queue of its class.
-                held.push(port, &Frame { ttl: frame.ttl + 1, hops: frame.hops.saturating_sub(1), ..frame });
+                held.push(now, port, &Frame { ttl: frame.ttl + 1, hops: frame.hops.saturating_sub(1), ..frame });
             });
             self.note_load(now, index);
             if self.queues[index].is_empty() {

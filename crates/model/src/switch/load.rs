@@ -108,6 +108,11 @@ impl Switch {
         })
     }
 
+    /// Whether the load of the queue at `index` is measured in frames.
+    pub(crate) fn load_counts_frames(&self, index: usize) -> bool {
+        self.loads.as_ref().is_some_and(|loads| matches!(loads.scale(index).limit, QueueLimit::Packets(_)))
+    }
+
     /// Forgets what was measured before `now`.
     pub(super) fn reset_loads(&mut self, now: Time) {
         let Some(loads) = &mut self.loads else { return };

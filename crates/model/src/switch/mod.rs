@@ -113,6 +113,11 @@ pub(crate) struct Detail {
 }
 
 impl Detail {
+    /// MAC control frames that wait to be sent.
+    pub fn control_waiting(&self) -> u64 {
+        self.control.len() as u64
+    }
+
     fn is_short(&self) -> bool {
         self.credit.as_ref().is_some_and(|credit| credit.short() != 0)
     }
@@ -167,6 +172,8 @@ pub(crate) struct Switch {
     pub(crate) inside: Option<Box<Pipelines>>,
     /// By port, then slot of the class; after all of them the bounce queues in the same order.
     pub(crate) queues: Vec<Queue>,
+    /// The most frames that each queue ever held, where a limit counts frames.
+    pub(crate) most_frames: Option<Box<[u32]>>,
     /// By ingress port, then slot of the class (one slot for 802.3x).
     pub(crate) accounts: Vec<IngressAccount>,
     /// Room of each account beyond XOFF.
@@ -308,6 +315,7 @@ impl Switch {
             wakes_at: Time::MAX,
             inside: Pipelines::new(node, network),
             queues: vec![Queue::new(); ports.len() * slots + pairs],
+            most_frames: parameters.counts_frames().then(|| vec![0; ports.len() * slots + pairs].into()),
             accounts: vec![IngressAccount::default(); ports.len() * account_slots],
             headroom,
             class_slot: network.class_slot,
@@ -476,6 +484,17 @@ impl Switch {
     pub fn has_stopped_port(&self) -> bool {
         self.ports.iter().any(|port| port.alert & alert::PAUSE != 0)
             || (self.credited != 0 && self.details.iter().any(Detail::is_short))
+    }
+
+    /// Whether it counts what came by whom.
+    pub fn keeps_accounts(&self) -> bool {
+        self.lossless != 0
+    }
+
+    /// Accounts that stop their neighbours, and those of them that hold nothing for which they would have to.
+    pub fn standing_stops(&self) -> (u64, u64) {
+        let stopping = || self.accounts.iter().filter(|account| account.paused);
+        (stopping().count() as u64, stopping().filter(|account| account.bytes == 0).count() as u64)
     }
 
     /// Room of the account of (`port`, `class`) beyond XOFF, or all of it under credits.

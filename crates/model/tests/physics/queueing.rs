@@ -108,7 +108,7 @@ fn little_holds_in_every_queue_and_fails_when_corrupted() {
     let check = summary.checks.iter().find(|check| check.name == "little's law").unwrap();
     assert!(check.pass && check.detail.contains("10 queues"), "{check:?}");
 
-    let id = check::QueueId { node: 0, port: 0, class: 3 };
+    let id = check::Place::Queue(check::QueueId { node: 0, port: 0, class: 3 });
     for late_by in [0, 1] {
         // Frames come every half service time and leave one service time after each other.
         let mut area = QueueArea::starting(Time::ZERO);
@@ -126,7 +126,9 @@ fn little_holds_in_every_queue_and_fails_when_corrupted() {
             }
         }
         let inside: Vec<Time> = (100..200).map(arrival).collect();
-        let verdict = check::little::verdict(arrival(250), [(id, &area, length, inside)]);
+        let mut findings = check::little::Findings::default();
+        findings.look(arrival(250), [(id, &area, length, inside)]);
+        let verdict = findings.verdict();
         assert_eq!(verdict.pass, late_by == 0, "{}", verdict.detail);
     }
 }

@@ -34,7 +34,10 @@ impl Switch {
         let Some(inside) = self.inside.as_deref_mut() else { return };
         let parameters = inside.parameters;
         let line = &mut inside.pipelines[pipeline];
+        let length = line.waiting.len() as u64;
         if let Some(first) = line.waiting.pop() {
+            line.area.on_change(now, length);
+            line.area.on_departure(first.at, now);
             line.waiting_bytes -= u64::from(first.frame.size_bytes);
             let (rate, bytes) = (parameters.recirculation_rate, u64::from(wire_bytes(&first.frame)));
             line.busy_until = now + rate.serialise(bytes);

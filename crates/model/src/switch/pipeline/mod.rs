@@ -23,7 +23,9 @@ use crate::due::Due;
 use crate::network::Network;
 use crate::node::OnWire;
 use crate::parameters::{Notified, Overflow, PipelineParameters, QueueLimit};
+use check::HighWater;
 use check::conservation::Cause;
+use check::little::QueueArea;
 use engine::{Ring, Window};
 use fabric::NodeId;
 use protocols::frame::Frame;
@@ -47,7 +49,7 @@ struct Signal {
 }
 
 /// One pipeline's stations. Every station passes frames on in the order in which they came.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Pipeline {
     /// Frames that wait for their clock cycle, to read the depth of their queue.
     entering: Ring<Passing>,
@@ -58,10 +60,32 @@ struct Pipeline {
     /// Frames that wait for the recirculation port, and until when it is busy.
     waiting: Ring<Passing>,
     waiting_bytes: u64,
+    /// The most that ever waited there; length over time, and the waits that make it up.
+    most_frames: HighWater,
+    most_bytes: HighWater,
+    area: QueueArea,
     busy_until: Time,
     /// Frames on its wire and on their way round.
     round: Ring<Passing>,
     told: PipelineCounts,
+}
+
+impl Pipeline {
+    fn new() -> Pipeline {
+        Pipeline {
+            entering: Ring::new(),
+            staged: Ring::new(),
+            next_cycle: Time::ZERO,
+            waiting: Ring::new(),
+            waiting_bytes: 0,
+            most_frames: HighWater::default(),
+            most_bytes: HighWater::default(),
+            area: QueueArea::starting(Time::ZERO),
+            busy_until: Time::ZERO,
+            round: Ring::new(),
+            told: PipelineCounts::default(),
+        }
+    }
 }
 
 /// What one pipeline counted since the start of the run.
@@ -115,7 +139,7 @@ impl Pipelines {
             .collect();
         Some(Box::new(Pipelines {
             parameters,
-            pipelines: (0..count).map(|_| Pipeline::default()).collect(),
+            pipelines: (0..count).map(|_| Pipeline::new()).collect(),
             governors,
             ports: ports.len(),
             ports_per_pipeline: parameters
@@ -156,6 +180,23 @@ impl Pipelines {
         let line = &self.pipelines[pipeline];
         let fits = |limit: QueueLimit| limit.fits(line.waiting.len(), line.waiting_bytes, frame.size_bytes);
         self.parameters.deflect_queue.is_none_or(fits)
+    }
+
+    /// The queue before each recirculation port: length over time, how many frames wait, and since when each does.
+    pub fn areas(&self) -> impl Iterator<Item = (&QueueArea, u64, impl Iterator<Item = Time>)> {
+        self.pipelines.iter().map(|line| {
+            let inside = line.waiting.iter().map(|passing| passing.at);
+            (&line.area, line.waiting.len() as u64, inside)
+        })
+    }
+
+    /// The most that ever waited before each recirculation port, in the unit of its limit, if it has one.
+    pub fn most_waiting(&self) -> impl Iterator<Item = (u64, QueueLimit)> {
+        self.pipelines.iter().filter_map(|line| {
+            let limit = self.parameters.deflect_queue?;
+            let most = if let QueueLimit::Packets(_) = limit { line.most_frames } else { line.most_bytes };
+            Some((most.peak(), limit))
+        })
     }
 
     /// Every frame that is inside now.
@@ -224,8 +265,11 @@ impl Switch {
         }
         let line = &mut inside.pipelines[pipeline];
         line.told.first.get_or_insert(now);
+        line.area.on_change(now, line.waiting.len() as u64);
         line.waiting.push(Passing { at: now, egress, frame });
         line.waiting_bytes += u64::from(frame.size_bytes);
+        line.most_frames.raise(line.waiting.len() as u64);
+        line.most_bytes.raise(line.waiting_bytes);
         line.told.recirculated += 1;
         line.told.recirculated_bytes += u64::from(frame.size_bytes);
         if line.busy_until <= now && line.waiting.len() == 1 {

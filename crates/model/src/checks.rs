@@ -1,0 +1,267 @@
+//! What the checks are told of a run: plain numbers, of all that is there.
+
+use crate::account::Ledger;
+use crate::parameters::{Buffer, Overload, QueueLimit, Threshold};
+use crate::simulation::Simulation;
+use crate::switch::Switch;
+use check::buffer::{Book, Mark, Unit};
+use check::little::{Findings, QueueArea};
+use check::lossless::Promise;
+use check::{AccountId, ControlLedger, Place, QueueId, StopLedger, Verdict};
+use protocols::frame::MIN_FRAME_BYTES;
+use units::Time;
+
+/// What the warm-up showed: measurements begin anew after it, checks do not.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WarmUp {
+    little: Findings,
+    marks: Vec<Mark>,
+}
+
+impl Simulation {
+    /// The warm-up ends `now`: what it showed.
+    pub(crate) fn look_at_warm_up(&self, now: Time) -> WarmUp {
+        let mut little = Findings::default();
+        little.look(now, self.areas());
+        WarmUp { little, marks: self.marks() }
+    }
+
+    /// Every check that the setup calls for.
+    pub(crate) fn checks(&self, ledger: &Ledger, now: Time, expect_deadlock: bool) -> Vec<Verdict> {
+        let mut checks = vec![ledger.packets.verdict()];
+        if self.network.switch.flow_control.lossless() != 0 {
+            let mut verdict = check::lossless::verdict(&ledger.packets, self.promise());
+            if let Some((at, node, port, class)) = ledger.first_lossless_drop {
+                let name = self.network.fabric.name(fabric::NodeId(node));
+                verdict.detail =
+                    format!("{}; first at {at} at {name}, ingress port {port}, class {class}", verdict.detail);
+            }
+            checks.push(verdict);
+            let Ledger { control_sent: sent, control_heard: heard, control_lost: lost, .. } = *ledger;
+            let control = ControlLedger { sent, heard, lost, on_the_way: ledger.control_on_the_way };
+            checks.push(ledger.pauses.verdict(&control, &self.stops(ledger, now)));
+        }
+        if self.network.turns() {
+            checks.push(ledger.turns.verdict(self.wrong_drops(ledger)));
+        }
+        if self.network.in_order {
+            checks.push(ledger.order.verdict(ledger.packets.delivered_whole.frames));
+        }
+        let mut marks = self.marks();
+        let WarmUp { mut little, marks: early } = self.warmed_up.clone();
+        // In the same order: the setup alone decides which there are.
+        marks.iter_mut().zip(&early).for_each(|(mark, early)| mark.peak = mark.peak.max(early.peak));
+        checks.push(check::buffer::verdict(marks, self.books()));
+        little.look(now, self.areas());
+        checks.push(little.verdict());
+        if self.network.switch.flow_control.may_lock() {
+            let mut verdict =
+                check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock, self.deadlock_looks);
+            if let Some(found) = &self.deadlock {
+                verdict.detail = self.deadlock_words(found, expect_deadlock);
+            }
+            checks.push(verdict);
+        }
+        checks
+    }
+
+    /// How much of the traffic must not be lost.
+    fn promise(&self) -> Promise {
+        let network = &self.network;
+        let lossless = network.switch.flow_control.lossless();
+        let is_lossless = |class: &u8| lossless >> class & 1 == 1;
+        if !network.classes.iter().any(is_lossless) || self.switches().all(|switch| !network.takes_part(switch.node)) {
+            Promise::Nothing
+        } else if network.classes.iter().all(is_lossless) {
+            Promise::AllClasses
+        } else {
+            Promise::SomeClasses
+        }
+    }
+
+    /// What those decided who stop others. Credits stop nobody: who has none waits by himself.
+    fn stops(&self, ledger: &Ledger, now: Time) -> StopLedger {
+        if self.network.switch.flow_control.guard().is_some() {
+            let told = self.told(now);
+            let guards = self.switches().filter_map(|switch| switch.guarded.as_ref());
+            let standing = guards.flat_map(|guarded| guarded.statistics(now)).map(|one| one.1).sum();
+            return StopLedger { stops: told.xoffs, ended: told.xons + told.expiries, standing, idle: 0 };
+        }
+        let mut stops = StopLedger { stops: ledger.pauses_sent, ended: ledger.resumes_sent, ..StopLedger::default() };
+        for switch in self.switches() {
+            let (standing, idle) = switch.standing_stops();
+            (stops.standing, stops.idle) = (stops.standing + standing, stops.idle + idle);
+        }
+        stops
+    }
+
+    /// High-water marks of everything that has a limit of its own.
+    fn marks(&self) -> Vec<Mark> {
+        let mut marks = Vec::new();
+        for switch in self.switches() {
+            let node = switch.node.0;
+            if let Buffer::Shared { bytes, .. } = self.network.switch.buffer {
+                let place = Place::Buffer { node };
+                marks.push(Mark { place, peak: switch.buffer_max, limit: bytes, unit: Unit::Bytes });
+            }
+            self.mark_queues(switch, &mut marks);
+            for (port, account, limit) in self.headrooms(switch) {
+                let place = Place::Account(AccountId { node, port, class: account.0 });
+                marks.push(Mark { place, peak: account.1, limit, unit: Unit::Bytes });
+            }
+            for (port, most) in switch.guarded.iter().flat_map(|guarded| guarded.most.iter().enumerate()) {
+                let place = Place::Port { node, port: port as u16 };
+                if let Buffer::PerQueue { limit } = self.network.switch.buffer {
+                    let (limit, unit) = parts(limit);
+                    marks.push(Mark { place, peak: most.peak(), limit, unit });
+                }
+            }
+            for (pipeline, (peak, limit)) in switch.inside.iter().flat_map(|it| it.most_waiting().enumerate()) {
+                let place = Place::Recirculation { node, pipeline: pipeline as u16 };
+                let (limit, unit) = parts(limit);
+                marks.push(Mark { place, peak, limit, unit });
+            }
+        }
+        marks
+    }
+
+    fn mark_queues(&self, switch: &Switch, marks: &mut Vec<Mark>) {
+        let (network, node) = (&self.network, switch.node.0);
+        let lossless = network.flow_control_of(switch.node).lossless();
+        for port in 0..switch.ports.len() {
+            for (slot, &class) in network.classes.iter().enumerate() {
+                let place = Place::Queue(QueueId { node, port: port as u16, class });
+                let mut mark = |index: usize, limit: QueueLimit| {
+                    let (limit, unit) = parts(limit);
+                    let peak = match (unit, &switch.most_frames) {
+                        (Unit::Bytes, _) => switch.queues[index].max_bytes.into(),
+                        (Unit::Frames, most) => most.as_ref().map_or(0, |most| most[index].into()),
+                    };
+                    marks.push(Mark { place, peak, limit, unit });
+                };
+                let index = port * network.classes.len() + slot;
+                let limit = match network.switch.buffer {
+                    Buffer::PerQueue { limit } => limit,
+                    // What is lossless may fill the buffer: its accounts are limited.
+                    Buffer::Shared { egress: Threshold::Static { bytes }, .. } if lossless >> class & 1 == 0 => {
+                        QueueLimit::Bytes(bytes)
+                    }
+                    Buffer::Shared { .. } => continue,
+                };
+                mark(index, self.with_headers(class, limit));
+                if let Overload::Bounce { queue, .. } = network.switch.overload {
+                    mark(index + switch.pairs, queue);
+                }
+            }
+        }
+    }
+
+    /// The limit of a queue of `class`, where headers may have more room than `limit`.
+    fn with_headers(&self, class: u8, limit: QueueLimit) -> QueueLimit {
+        let network = &self.network;
+        let Overload::Trim { trim, header_queue, .. } = network.switch.overload else { return limit };
+        if !trim.headers_wait_in(class) || matches!(network.switch.buffer, Buffer::Shared { .. }) {
+            return limit;
+        }
+        let (least, most) = (u64::from(MIN_FRAME_BYTES), u64::from(network.host.mtu_bytes));
+        match (limit, header_queue) {
+            (QueueLimit::Bytes(data), QueueLimit::Bytes(headers)) => QueueLimit::Bytes(data.max(headers)),
+            (QueueLimit::Packets(data), QueueLimit::Packets(headers)) => QueueLimit::Packets(data.max(headers)),
+            // As many frames as fit one limit, or as many of the least size as fit the other.
+            (QueueLimit::Bytes(data), QueueLimit::Packets(headers)) => {
+                QueueLimit::Bytes(data.max(u64::from(headers) * most))
+            }
+            (QueueLimit::Packets(data), QueueLimit::Bytes(headers)) => {
+                QueueLimit::Packets(data.max(u32::try_from(headers / least).unwrap_or(u32::MAX)))
+            }
+        }
+    }
+
+    /// The accounts of `switch` that have room beyond XOFF: port, (class, the most of it that was taken), the room.
+    fn headrooms(&self, switch: &Switch) -> impl Iterator<Item = (u16, (u8, u64), u64)> {
+        let network = &self.network;
+        let slots = switch.accounts.len() / switch.ports.len().max(1);
+        switch.accounts.iter().enumerate().filter_map(move |(index, account)| {
+            let (port, slot) = (index / slots, index % slots);
+            let limit = network.headroom(switch.node, &switch.details[port].link, slot);
+            let class = if slots == 1 { 0 } else { network.classes[slot] };
+            (limit > 0).then(|| (port as u16, (class, account.headroom_max_bytes.into()), limit))
+        })
+    }
+
+    /// What switches count as taken, beside what waits in them.
+    fn books(&self) -> Vec<Book> {
+        let mut books = Vec::new();
+        for switch in self.switches() {
+            let held = switch.guarded.iter().flat_map(|guarded| guarded.held.frames());
+            let found_bytes = switch.queues.iter().map(|queue| u64::from(queue.bytes)).sum::<u64>()
+                + held.map(|frame| u64::from(frame.size_bytes)).sum::<u64>();
+            let place = Place::Buffer { node: switch.node.0 };
+            let mut counted = vec![switch.buffer_used];
+            if switch.keeps_accounts() {
+                counted.push(switch.accounts.iter().map(|account| u64::from(account.bytes)).sum());
+            }
+            if let Buffer::Shared { .. } = self.network.switch.buffer {
+                let headroom = switch.accounts.iter().map(|account| u64::from(account.headroom_bytes)).sum::<u64>();
+                counted.push(switch.shared_used + headroom);
+            }
+            books.extend(counted.into_iter().map(|counted_bytes| Book { place, counted_bytes, found_bytes }));
+        }
+        books
+    }
+
+    /// Every queue with the watch of Little's law: those of classes, of held flows, and before recirculation ports.
+    fn areas(&self) -> impl Iterator<Item = (Place, &QueueArea, u64, Vec<Time>)> {
+        let slots = self.network.classes.len();
+        let of_classes = self.switches().flat_map(move |switch| {
+            switch.queues.iter().enumerate().map(move |(index, queue)| {
+                let place = Place::Queue(self.queue_id(switch, index, slots));
+                (place, &queue.area, queue.len() as u64, queue.frames().map(|frame| frame.at).collect())
+            })
+        });
+        let held_at_switches =
+            self.switches().filter_map(|switch| Some((switch.node.0, &switch.guarded.as_ref()?.held)));
+        let held_at_hosts = self.hosts().filter_map(|host| Some((host.node.0, &host.holds.as_ref()?.held)));
+        let of_flows = held_at_switches.chain(held_at_hosts).flat_map(|(node, held)| {
+            let place = move |port| Place::Held { node, port: port as u16 };
+            held.areas().enumerate().map(move |(port, (area, length, since))| (place(port), area, length, since))
+        });
+        let of_pipelines = self.switches().flat_map(|switch| {
+            switch.inside.iter().flat_map(|inside| inside.areas().enumerate()).map(
+                move |(pipeline, (area, length, since))| {
+                    let place = Place::Recirculation { node: switch.node.0, pipeline: pipeline as u16 };
+                    (place, area, length, since.collect())
+                },
+            )
+        });
+        of_classes.chain(of_flows).chain(of_pipelines)
+    }
+
+    fn queue_id(&self, switch: &Switch, index: usize, slots: usize) -> QueueId {
+        let port = (index / slots) % switch.ports.len();
+        QueueId { node: switch.node.0, port: port as u16, class: self.network.classes[index % slots] }
+    }
+
+    /// Whether utilisation was measured of what was there; `None` where it is not measured.
+    pub(crate) fn load_verdict(&self, now: Time) -> Option<Verdict> {
+        self.network.utilisation?;
+        let slots = self.network.classes.len();
+        let loads: Vec<_> = self
+            .switches()
+            .flat_map(|switch| switch.loads().enumerate().map(move |(index, load)| (switch, index, load)))
+            .collect();
+        let queues = loads.iter().map(|(switch, index, (load, capacity, _))| {
+            let queue = &switch.queues[*index];
+            let area = switch.load_counts_frames(*index).then_some((&queue.area, queue.len() as u64));
+            (Place::Queue(self.queue_id(switch, *index, slots)), load, *capacity, area)
+        });
+        Some(check::load::verdict(now, queues))
+    }
+}
+
+fn parts(limit: QueueLimit) -> (u64, Unit) {
+    match limit {
+        QueueLimit::Bytes(most) => (most, Unit::Bytes),
+        QueueLimit::Packets(most) => (most.into(), Unit::Frames),
+    }
+}
