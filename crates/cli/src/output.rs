@@ -33,6 +33,11 @@ pub fn errors_are_watched() -> bool {
     std::io::stderr().is_terminal()
 }
 
+/// Whether standard output is watched by a person.
+pub fn output_is_watched() -> bool {
+    std::io::stdout().is_terminal()
+}
+
 /// Whether standard error takes colours.
 pub fn errors_take_colour() -> bool {
     errors_are_watched() && !colours_unwanted()

@@ -116,10 +116,13 @@ impl Simulation {
                     marks.push(Mark { place, peak: most.peak(), limit, unit });
                 }
             }
-            for (pipeline, (peak, limit)) in switch.inside.iter().flat_map(|it| it.most_waiting().enumerate()) {
-                let place = Place::Recirculation { node, pipeline: pipeline as u16 };
-                let (limit, unit) = parts(limit);
-                marks.push(Mark { place, peak, limit, unit });
+            let room = self.network.switch.overload.inside().and_then(|inside| inside.deflect_queue);
+            if let Some((inside, limit)) = switch.inside.as_ref().zip(room) {
+                for (pipeline, peak) in inside.most_waiting(limit).enumerate() {
+                    let place = Place::Recirculation { node, pipeline: pipeline as u16 };
+                    let (limit, unit) = parts(limit);
+                    marks.push(Mark { place, peak, limit, unit });
+                }
             }
         }
         marks

@@ -5,6 +5,9 @@
 //!                                                 \-----> Outcome: account, checks, statistics
 //! ```
 
+#[cfg(test)]
+extern crate self as model; // for what unit tests share with tests/physics
+
 mod account;
 mod baseline;
 mod build;
@@ -12,6 +15,8 @@ mod capture;
 mod checks;
 mod deadlock;
 mod due;
+#[cfg(test)]
+mod faults;
 mod guards;
 mod host;
 mod link;

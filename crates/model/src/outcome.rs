@@ -78,6 +78,7 @@ impl Simulation {
         if self.warm_up == Time::ZERO && self.measure_end == self.duration {
             flows.started = started;
         }
+        let completed = flows.completed;
         let Measured { end, delay, links, travel, reordering, reordering_arrivals, utilisation, load } =
             self.measured.clone().unwrap_or_else(|| self.measure(now));
         if let Some(density) = &reordering {
@@ -136,7 +137,7 @@ impl Simulation {
             trims: self.trims(&ledger, now),
             turns: self.network.turns().then(|| self.turns(&ledger, &travel)),
             pipelines: self.network.switch.overload.inside().and_then(|_| self.insides(now)),
-            warnings: self.warnings(&ledger),
+            warnings: self.warnings(&ledger, completed),
             checks: checks
                 .into_iter()
                 .map(|Verdict { name, pass, judged, detail }| Check { name, pass, judged, detail })
@@ -366,11 +367,18 @@ impl Simulation {
         Some(Deadlock { closed_ps: found.closed.as_ps(), cycle: found.cycle.iter().map(edge).collect() })
     }
 
-    fn warnings(&self, ledger: &Ledger) -> Vec<String> {
+    fn warnings(&self, ledger: &Ledger, completed: u64) -> Vec<String> {
         let mut warnings = Vec::new();
         let faster = self.flows.faster_than_alone();
         if faster > 0 {
             warnings.push(format!("{faster} flows were faster than alone on their path: their baseline is wrong"));
+        }
+        if completed > 0 && self.unfinished > completed {
+            let all = completed + self.unfinished;
+            warnings.push(format!(
+                "only {completed} of {all} flows completed: completion times and slowdowns are those of the flows that were \
+                 quick enough, not of all; run longer, or let measure.end come earlier"
+            ));
         }
         let lossy =
             ledger.packets.dropped_by(Cause::LinkLoss).frames + ledger.packets.dropped_by(Cause::BitError).frames;

@@ -117,6 +117,17 @@ impl Queue {
         self.frames.iter()
     }
 
+    /// For tests of the checks: changes what waits, behind the back of all that is measured of it.
+    #[cfg(test)]
+    pub fn tamper(&mut self, change: impl FnOnce(&mut Vec<Frame>)) {
+        let mut frames = Vec::new();
+        while let Some(frame) = self.frames.pop() {
+            frames.push(frame);
+        }
+        change(&mut frames);
+        frames.into_iter().for_each(|frame| self.frames.push(frame));
+    }
+
     /// Forgets what was measured before `now`.
     pub fn reset(&mut self, now: Time) {
         self.max_bytes = self.bytes;

@@ -109,6 +109,8 @@ pub struct Simulation {
     deadlock_every: Option<Time>,
     pub(crate) deadlock: Option<Deadlock>,
     pub(crate) flows: FlowStatistics,
+    /// Flows that have an end, count in statistics and did not reach it.
+    pub(crate) unfinished: u64,
     /// How often a deadlock was looked for.
     pub(crate) deadlock_looks: u64,
     /// What the warm-up showed to the checks.
@@ -166,6 +168,7 @@ impl Simulation {
             deadlock_every,
             deadlock: None,
             flows: FlowStatistics::default(),
+            unfinished: 0,
             deadlock_looks: 0,
             warmed_up: WarmUp::default(),
             requests,
@@ -378,6 +381,8 @@ impl Simulation {
         let counts = |start: Time| start >= self.warm_up && start < self.measure_end;
         if counts(end.start) {
             self.flows.push(&record);
+            // A flow without end is not late.
+            self.unfinished += u64::from(record.delivered_ps.is_none() && end.size_bytes != traffic::ENDLESS);
         }
         if let Some(requests) = &mut self.requests {
             requests.note(end, counts);

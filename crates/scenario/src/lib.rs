@@ -36,6 +36,7 @@ pub mod fuzz;
 mod guard_part;
 pub mod keys;
 mod lower;
+mod misleading;
 mod overload_part;
 mod partial_part;
 mod pins;

@@ -4,6 +4,7 @@ use crate::credits;
 use crate::error::{Explained, ScenarioErrors, Warning};
 use crate::files::Files;
 use crate::guard_part;
+use crate::misleading;
 use crate::overload_part;
 use crate::partial_part::Reach;
 use crate::pins;
@@ -423,6 +424,7 @@ impl Scenario {
             context.warn("switch.marking", message);
         }
         overload_part::warn(context, parts, &plan);
+        misleading::warn(context, parts, &fabric, &plan);
         let (planned, drawn) = (plan.flows.len() as u64, !plan.arrivals.is_empty());
         let record = parts.watch.record.lower(context, &fabric, planned, drawn);
         parts.watch.record.check_rows(context, &fabric, parts.top.duration, parts.traffic.len());

@@ -81,6 +81,10 @@ pub fn command(args: &RunArgs) -> Result<Exit, Failure> {
             folder.display()
         ));
     }
+    // On a terminal the page has them.
+    if !args.quiet && (args.json || !output::output_is_watched()) {
+        found.warnings.iter().for_each(|warning| output::note(&format!("warning: {warning}")));
+    }
     if args.json {
         output::print(&found.to_json())?;
     } else if !args.quiet {

@@ -289,6 +289,12 @@ impl Host {
         self.outgoing.iter().filter(|flow| flow.active).map(|flow| flow.end(self.index))
     }
 
+    /// For tests of the checks: how frames came until now was not judged.
+    #[cfg(test)]
+    pub(crate) fn forget_order(&mut self) {
+        self.reordering = reorder::density(&self.network);
+    }
+
     /// Forgets what was measured before now.
     pub fn reset(&mut self) {
         self.delays = Delays::new();

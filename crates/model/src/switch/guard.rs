@@ -31,7 +31,7 @@ fn quanta(expiry: Time, rate: Rate) -> u16 {
 /// What a switch needs whose outputs are guarded.
 #[derive(Debug)]
 pub(crate) struct Guarded {
-    parameters: GuardParameters,
+    pub parameters: GuardParameters,
     pub limit: QueueLimit,
     /// The most that ever waited at each port, held flows too, in the unit of the limit.
     pub most: Vec<HighWater>,

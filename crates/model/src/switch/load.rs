@@ -108,6 +108,15 @@ impl Switch {
         })
     }
 
+    /// For tests of the checks: a queue is believed to be longer than it ever is.
+    #[cfg(test)]
+    pub(super) fn believe_longer(&mut self, now: Time, index: usize) -> bool {
+        self.loads.as_mut().is_some_and(|loads| {
+            loads.queues[index].on_change(now, 1 << 40, u64::MAX);
+            true
+        })
+    }
+
     /// Whether the load of the queue at `index` is measured in frames.
     pub(crate) fn load_counts_frames(&self, index: usize) -> bool {
         self.loads.as_ref().is_some_and(|loads| matches!(loads.scale(index).limit, QueueLimit::Packets(_)))

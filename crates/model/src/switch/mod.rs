@@ -14,6 +14,8 @@ mod arrive;
 mod credit;
 mod depart;
 mod fail;
+#[cfg(test)]
+mod faults;
 mod guard;
 mod held;
 mod load;

@@ -99,6 +99,14 @@ fn fuller(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
     if product(one.0, other.1) >= product(other.0, one.1) { one } else { other }
 }
 
+impl Turner {
+    /// For tests of the checks: queues have any room.
+    #[cfg(test)]
+    pub fn forget_limits(&mut self) {
+        (self.normal, self.bounce) = (QueueLimit::Packets(u32::MAX), QueueLimit::Packets(u32::MAX));
+    }
+}
+
 impl Switch {
     /// A frame of a class that turns, or goes back from a watermark on, found its wire occupied.
     #[inline(never)]

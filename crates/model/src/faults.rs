@@ -1,0 +1,407 @@
+//! The checks against switches that do wrong: every kind of switch, every check, every fault that it is there to find.
+//! A fault is made while a congested network runs, and the check must be red at the end; without a fault all are green.
+//! The faults themselves are `switch/faults.rs`; nothing of this is in a build that is not a test.
+
+#[allow(dead_code)]
+#[path = "../tests/physics/bench.rs"]
+mod bench;
+
+use crate::node::Machine;
+use crate::parameters::*;
+use crate::simulation::{Simulation, Unwatched};
+use crate::switch::Switch;
+use bench::{FAST, datagrams, guard, link, pause, plan, setup};
+use fabric::generate::line;
+use fabric::routing::PathTable;
+use fabric::{Fabric, generate};
+use protocols::florax::Whom;
+use protocols::pabo::BounceParameters;
+use protocols::trim::TrimParameters;
+use protocols::trimming::{Control, ControlParameters};
+use record::summary::Summary;
+use tagger::rules::{Class, GeneratedBy, Rule, RuleTable, SwitchRules};
+use traffic::{ENDLESS, Flow, Process};
+use units::{Rate, Time};
+
+/// Kinds of switches, and what a congested network of them must be checked for.
+const PLAIN: &[&str] = &["conservation", "order", "buffer", "little's law", "reorder"];
+const PLAIN_LOAD: &[&str] = &["conservation", "order", "buffer", "little's law", "reorder", "load"];
+const LOSSLESS: &[&str] =
+    &["conservation", "lossless", "pauses", "order", "buffer", "little's law", "deadlock", "reorder"];
+const GUARDED: &[&str] = &["conservation", "lossless", "pauses", "order", "buffer", "little's law", "reorder", "load"];
+const TURNING: &[&str] = &["conservation", "turns", "buffer", "little's law", "reorder", "load"];
+
+/// Two hosts at each of three switches in a row, too much traffic in both directions.
+fn congested(buffer: Buffer, flow_control: FlowControl) -> Setup {
+    let fabric = line(3, 2, link(10, 500), link(10, 500)).unwrap();
+    let flows = [(0, 4, 9_100), (1, 5, 3_700), (2, 4, 7_300), (5, 1, 9_700), (3, 0, 5_900)].map(|(src, dst, mbps)| {
+        let process = Process::Constant { rate: Rate::from_mbps(mbps) };
+        datagrams(src, dst, process, 1518, ENDLESS)
+    });
+    let mut setup = setup(fabric, plan(6, flows));
+    setup.switch.buffer = buffer;
+    setup.switch.flow_control = flow_control;
+    setup.host.reply_class = None;
+    setup.duration = Time::from_us(400);
+    setup.record.reordering = Some(100);
+    setup.record.utilisation = matches!(buffer, Buffer::PerQueue { .. }).then_some(0.8);
+    setup
+}
+
+fn shared() -> Buffer {
+    Buffer::Shared { bytes: 8_000_000, egress: Threshold::Static { bytes: 40_000 } }
+}
+
+fn packets(most: u32) -> Buffer {
+    Buffer::PerQueue { limit: QueueLimit::Packets(most) }
+}
+
+fn credits() -> FlowControl {
+    let regrant = Time::from_us(100);
+    FlowControl::Credit(CreditParameters { classes: 1 << 3, credits_bytes: None, update_bytes: None, regrant })
+}
+
+fn overloaded(overload: Overload) -> Setup {
+    let mut setup = congested(packets(20), FlowControl::None);
+    setup.switch.overload = overload;
+    setup
+}
+
+fn trimming(inside: Option<PipelineParameters>) -> Setup {
+    let trim = TrimParameters { header_class: 6, classes: 1 << 3, ..TrimParameters::default() };
+    overloaded(Overload::Trim { trim, header_queue: QueueLimit::Packets(1_000), inside })
+}
+
+fn pipelines() -> PipelineParameters {
+    let control = ControlParameters {
+        control: Control::None,
+        pessimistic: Time::from_us(6),
+        until_optimistic: Time::from_us(24),
+        burst_bytes: 8 * 1538,
+        half: (1, 2),
+        share: (1, 4),
+    };
+    PipelineParameters {
+        pipelines: 1,
+        ports_per_pipeline: None,
+        overflow: Overflow::Deflect,
+        control,
+        recirculation_rate: Rate::from_gbps(1),
+        recirculation_latency: Time::from_us(1),
+        deflect_queue: Some(QueueLimit::Packets(8)),
+        signal_delay: Time::from_us(1),
+        notified: Notified::All,
+        stages: None,
+        cycle: Time::from_ns(1),
+    }
+}
+
+/// PFC by tags, which change from 1 to 2 on the last link of the row.
+fn tagged() -> Setup {
+    let mut setup = congested(shared(), FlowControl::Pfc(PauseParameters { classes: 0b110, ..pause(60_000) }));
+    setup.traffic.flows.iter_mut().for_each(|flow| flow.class = 1);
+    let fabric = &setup.fabric;
+    let tables = fabric.switches().map(|node| {
+        let ports = fabric.ports(node).len() as u16;
+        let pairs = (0..ports).flat_map(|from| (0..ports).map(move |to| (from, to)));
+        let rules = pairs.flat_map(|(from, to)| {
+            let peer = fabric.ports(node)[usize::from(to)].peer;
+            let second = fabric.name(node) == "S2" && fabric.name(peer) == "S3";
+            [1, 2].map(|tag| {
+                let (in_ports, out_ports) = ([from].into_iter().collect(), [to].into_iter().collect());
+                Rule { tag, in_ports, out_ports, new_tag: if second { 2 } else { tag } }
+            })
+        });
+        SwitchRules { node, rules: rules.collect() }
+    });
+    let classes = vec![Class { name: "default".to_owned(), first_tag: 1 }];
+    let table = RuleTable::new(fabric, GeneratedBy::default(), vec![1, 2], classes, tables.collect());
+    setup.tags = Some(TagRules::new(fabric, &table, true).unwrap());
+    setup
+}
+
+type Kind = (&'static str, fn() -> Setup, &'static [&'static str]);
+
+const KINDS: &[Kind] = &[
+    ("plain, shared buffer", || congested(shared(), FlowControl::None), PLAIN),
+    (
+        "plain, queues in bytes",
+        || congested(Buffer::PerQueue { limit: QueueLimit::Bytes(30_000) }, FlowControl::None),
+        PLAIN_LOAD,
+    ),
+    ("plain, queues in packets", || congested(packets(20), FlowControl::None), PLAIN_LOAD),
+    ("pfc", || congested(shared(), FlowControl::Pfc(pause(60_000))), LOSSLESS),
+    ("pause", || congested(shared(), FlowControl::Pause(PauseParameters { classes: 0xff, ..pause(60_000) })), LOSSLESS),
+    ("cbfc", || congested(shared(), credits()), LOSSLESS),
+    ("florax", || congested(packets(100), FlowControl::Florax(guard(Whom::Flows))), GUARDED),
+    ("destination", || congested(packets(100), FlowControl::Destination(guard(Whom::Destinations))), GUARDED),
+    ("simple", || congested(packets(100), FlowControl::Simple(guard(Whom::Everybody), FAST)), GUARDED),
+    (
+        "bounce",
+        || overloaded(Overload::Bounce { pabo: BounceParameters::default(), queue: QueueLimit::Packets(20) }),
+        TURNING,
+    ),
+    ("detour", || overloaded(Overload::Detour), TURNING),
+    ("trim", || trimming(None), PLAIN_LOAD),
+    ("pipelines", || trimming(Some(pipelines())), PLAIN_LOAD),
+    ("tagger", tagged, LOSSLESS),
+];
+
+const ALL: &[&str] = &[
+    "plain, shared buffer",
+    "plain, queues in bytes",
+    "plain, queues in packets",
+    "pfc",
+    "pause",
+    "cbfc",
+    "florax",
+    "destination",
+    "simple",
+    "bounce",
+    "detour",
+    "trim",
+    "pipelines",
+    "tagger",
+];
+const IN_ORDER: &[&str] = &[
+    "plain, shared buffer",
+    "plain, queues in bytes",
+    "plain, queues in packets",
+    "pfc",
+    "pause",
+    "cbfc",
+    "florax",
+    "destination",
+    "simple",
+    "trim",
+    "pipelines",
+    "tagger",
+];
+const SHARED: &[&str] = &["plain, shared buffer", "pfc", "pause", "cbfc", "tagger"];
+const STOPPING: &[&str] = &["pfc", "pause", "tagger"];
+const KEEPS_ALL: &[&str] = &["pfc", "pause", "cbfc", "florax", "destination", "simple", "tagger"];
+const ONE_CLASS: &[&str] = &["pfc", "pause", "cbfc", "florax", "destination", "simple"];
+const LIMITED: &[&str] = &[
+    "plain, shared buffer",
+    "plain, queues in bytes",
+    "plain, queues in packets",
+    "bounce",
+    "detour",
+    "trim",
+    "pipelines",
+];
+const MEASURED: &[&str] = &[
+    "plain, queues in bytes",
+    "plain, queues in packets",
+    "florax",
+    "destination",
+    "simple",
+    "bounce",
+    "detour",
+    "trim",
+    "pipelines",
+];
+
+/// A fault, the check that must find it, and where.
+struct Fault {
+    name: &'static str,
+    check: &'static str,
+    kinds: &'static [&'static str],
+    make: Make,
+}
+
+enum Make {
+    /// At one switch, whichever has the occasion first.
+    AtOne(fn(&mut Switch, Time) -> bool),
+    /// At all switches.
+    AtAll(fn(&mut Switch, Time) -> bool),
+    /// At the receivers.
+    AtHosts(fn(&mut crate::host::Host)),
+}
+use Make::{AtAll, AtHosts, AtOne};
+
+const fn fault(name: &'static str, check: &'static str, kinds: &'static [&'static str], make: Make) -> Fault {
+    Fault { name, check, kinds, make }
+}
+
+const FAULTS: &[Fault] = &[
+    fault("a frame is lost and not counted", "conservation", ALL, AtOne(Switch::lose_in_silence)),
+    fault("a frame is there twice", "conservation", ALL, AtOne(Switch::double)),
+    fault(
+        "a frame is delivered twice",
+        "conservation",
+        ALL,
+        AtHosts(|host| host.ledger.packets.delivered_whole.count(64)),
+    ),
+    fault(
+        "a held frame is lost and not counted",
+        "conservation",
+        &["florax", "destination"],
+        AtOne(Switch::lose_held_in_silence),
+    ),
+    fault("a deflected frame is lost and not counted", "conservation", &["pipelines"], AtOne(Switch::lose_inside)),
+    fault("there is no headroom", "lossless", KEEPS_ALL, AtAll(Switch::forget_headroom)),
+    fault("a frame is dropped as if lossy", "lossless", ONE_CLASS, AtOne(Switch::drop_as_lossy)),
+    fault("credits are forged", "lossless", &["cbfc"], AtAll(Switch::forge_credits)),
+    fault("a call to stop or go on is never sent", "pauses", KEEPS_ALL, AtOne(Switch::forget_to_tell)),
+    fault("a resume is forgotten", "pauses", STOPPING, AtOne(Switch::forget_a_stop)),
+    fault("a stop stands for nothing", "pauses", STOPPING, AtAll(Switch::stop_for_nothing)),
+    fault("a call is heard twice", "pauses", KEEPS_ALL, AtHosts(|host| host.ledger.control_heard += 1)),
+    fault("a frame is overtaken by its own flow", "order", IN_ORDER, AtAll(Switch::overtake)),
+    fault("queues have no limit", "buffer", LIMITED, AtAll(Switch::forget_limits)),
+    fault(
+        "outputs have no limit and stop nobody",
+        "buffer",
+        &["florax", "destination", "simple"],
+        AtAll(Switch::forget_guards),
+    ),
+    fault("recirculation ports have no limit", "buffer", &["pipelines"], AtAll(Switch::forget_deflect_limits)),
+    fault("nobody is stopped", "buffer", STOPPING, AtAll(Switch::forget_to_stop)),
+    fault("room of the buffer is not given back", "buffer", ALL, AtOne(Switch::leak_buffer)),
+    fault("room of the shared part is not given back", "buffer", SHARED, AtOne(Switch::leak_shared)),
+    fault("room of an account is not given back", "buffer", KEEPS_ALL, AtOne(Switch::leak_account)),
+    fault("a frame has a wrong time in its queue", "little's law", ALL, AtOne(Switch::misdate)),
+    fault("a frame is torn out of its queue", "little's law", ALL, AtOne(Switch::tear)),
+    fault("a held frame vanishes", "little's law", &["florax", "destination"], AtOne(Switch::lose_held_in_silence)),
+    fault("a deflected frame vanishes", "little's law", &["pipelines"], AtOne(Switch::lose_inside)),
+    fault("a frame counts a turn that nobody made", "turns", &["bounce", "detour"], AtOne(Switch::turn_in_silence)),
+    fault("a frame is dropped that should turn", "turns", &["bounce"], AtOne(Switch::drop_as_lossy)),
+    fault("the order of frames is not judged", "reorder", ALL, AtHosts(|host| host.forget_order())),
+    fault("a queue is taken for longer than it is", "load", MEASURED, AtAll(Switch::overrate_load)),
+];
+
+/// Makes the fault where there is an occasion.
+fn make(simulation: &mut Simulation, make: &Make) -> bool {
+    let now = simulation.now();
+    let (mut made, first_only) = (false, matches!(make, AtOne(_)));
+    for index in 0..simulation.engine.len() {
+        if made && first_only {
+            break;
+        }
+        made |= match (simulation.engine.node_mut(index), make) {
+            (Machine::Switch(switch), AtOne(make) | AtAll(make)) => make(switch, now),
+            (Machine::Host(host), AtHosts(make)) => {
+                make(host);
+                true
+            }
+            _ => false,
+        };
+    }
+    made
+}
+
+/// Runs to the end; from a quarter of it on a fault is made as soon as there is an occasion. `None` if there was none.
+fn run_with(setup: Setup, fault: Option<&Make>) -> Option<Summary> {
+    let (duration, mut simulation) = (setup.duration, Simulation::new(setup).unwrap());
+    let mut made = fault.is_none();
+    simulation.duration = duration / 4;
+    simulation.run(&mut Unwatched);
+    while !made {
+        made = fault.is_some_and(|fault| make(&mut simulation, fault));
+        if simulation.duration > duration / 4 * 3 {
+            return None;
+        }
+        simulation.duration += Time::from_ns(300);
+        simulation.run(&mut Unwatched);
+    }
+    simulation.duration = duration;
+    simulation.run(&mut Unwatched);
+    Some(simulation.finish(&mut Unwatched, false))
+}
+
+fn check<'a>(summary: &'a Summary, name: &str) -> Option<&'a record::summary::Check> {
+    summary.checks.iter().find(|check| check.name == name)
+}
+
+#[test]
+fn without_a_fault_every_check_has_something_to_judge_and_holds() {
+    for (kind, setup, expected) in KINDS {
+        let summary = run_with(setup(), None).unwrap();
+        for check in &summary.checks {
+            assert!(check.pass && check.judged, "{kind}: {check:?}");
+        }
+        let mut found: Vec<&str> = summary.checks.iter().map(|check| check.name.as_str()).collect();
+        let mut expected = expected.to_vec();
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{kind}");
+    }
+}
+
+#[test]
+fn every_fault_in_every_kind_of_switch_turns_its_check_red() {
+    let mut wrong = Vec::new();
+    for (kind, setup, _) in KINDS {
+        for fault in FAULTS.iter().filter(|fault| fault.kinds.contains(kind)) {
+            match run_with(setup(), Some(&fault.make)) {
+                None => wrong.push(format!("{kind}: {}: no occasion", fault.name)),
+                Some(summary) => match check(&summary, fault.check) {
+                    Some(check) if !check.pass => {}
+                    check => wrong.push(format!("{kind}: {}: {check:?}", fault.name)),
+                },
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// No check is in the table without a fault that it finds. Deadlocks need a ring: below.
+#[test]
+fn every_check_of_every_kind_has_a_fault() {
+    for (kind, _, checks) in KINDS {
+        for check in checks.iter().filter(|check| **check != "deadlock") {
+            let covered = FAULTS.iter().any(|fault| fault.check == *check && fault.kinds.contains(kind));
+            assert!(covered, "{kind}: nothing breaks {check}");
+        }
+    }
+    let known: Vec<&str> = KINDS.iter().map(|kind| kind.0).collect();
+    assert_eq!(known, ALL);
+}
+
+/// Four switches in a ring, each host sends to the third next, clockwise.
+fn ring(flow_control: FlowControl) -> Setup {
+    let fabric: Fabric = generate::ring(4, 1, link(40, 1000), link(40, 1000)).unwrap();
+    let mut paths = PathTable::new();
+    let flows: Vec<Flow> = (0..4u32)
+        .map(|src| {
+            let name = |kind: &str, step: u32| format!("{kind}{}", (src + step) % 4 + 1);
+            let names = [name("H", 0), name("S", 0), name("S", 1), name("S", 2), name("S", 3), name("H", 3)];
+            let path = paths.push_names(&fabric, &names).unwrap();
+            let process = Process::Constant { rate: Rate::from_gbps(40) };
+            Flow { path: Some(path.0), ..datagrams(src, (src + 3) % 4, process, 1000, ENDLESS) }
+        })
+        .collect();
+    let mut setup = setup(fabric, plan(4, flows));
+    (setup.paths, setup.switch.flow_control) = (paths, flow_control);
+    setup.duration = Time::from_ms(2);
+    setup
+}
+
+#[test]
+fn a_ring_that_locks_up_is_red_under_everything_that_can_and_unjudged_where_nobody_looks() {
+    let all = PauseParameters { classes: 0xff, ..pause(100_000) };
+    for flow_control in [FlowControl::Pfc(pause(100_000)), FlowControl::Pause(all), credits()] {
+        let summary = run_with(ring(flow_control), None).unwrap();
+        assert!(!check(&summary, "deadlock").unwrap().pass, "{flow_control:?}");
+        let mut unwatched = ring(flow_control);
+        unwatched.deadlock_every = None;
+        let summary = run_with(unwatched, None).unwrap();
+        let check = check(&summary, "deadlock").unwrap();
+        assert_eq!((check.pass, check.judged), (true, false), "{check:?}");
+    }
+}
+
+/// The warm-up is not measured, but checked.
+#[test]
+fn a_fault_of_the_warm_up_is_found_at_the_end() {
+    let kinds =
+        [("plain, queues in packets", "queues have no limit"), ("pfc", "a frame has a wrong time in its queue")];
+    for (kind, fault) in kinds {
+        let kind = KINDS.iter().find(|known| known.0 == kind).unwrap();
+        let fault = FAULTS.iter().find(|known| known.name == fault).unwrap();
+        let mut setup = kind.1();
+        setup.warm_up = Time::from_us(300);
+        let summary = run_with(setup, Some(&fault.make)).unwrap();
+        assert!(!check(&summary, fault.check).unwrap().pass, "{}", fault.name);
+    }
+}
