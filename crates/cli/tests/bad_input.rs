@@ -178,6 +178,13 @@ fn overrides_and_arguments() {
         &["varied twice", "--vary seed=1,2"],
     );
     check(&scratch, &["mechanisms", "magic"], &["magic", "dcqcn"]);
+    check(&scratch, &["mechanisms", "pcf"], &["`pcf`", "did you mean `pfc`?"]);
+    let whole = "a seed is a whole number from 0 to 18446744073709551615";
+    check(&scratch, &["run", &scenario, "--seed", "-1"], &["'-1'", whole]);
+    check(&scratch, &["run", &scenario, "--seed", "x"], &["'x'", whole]);
+    check(&scratch, &["run", &scenario, "--set", "record.trace=true"], &["not a table", "trace = { flows = [0] }"]);
+    check(&scratch, &["run", &scenario, "--set", "record.capture=[\"H1\"]"], &["capture = [{ port = \"H1\" }]"]);
+    check(&scratch, &["run", &scenario, "--set", "record.capture=\"H1\""], &["capture = [{ port = \"H1\" }]"]);
     check(
         &scratch,
         &["fabric", "build", "fat-tree", "--k", "5", "--rate", "1Gbps", "--delay", "1us"],

@@ -212,75 +212,75 @@ struct Fault {
 
 enum Make {
     /// At one switch, whichever has the occasion first.
-    AtOne(fn(&mut Switch, Time) -> bool),
+    OneSwitch(fn(&mut Switch, Time) -> bool),
     /// At all switches.
-    AtAll(fn(&mut Switch, Time) -> bool),
+    Switches(fn(&mut Switch, Time) -> bool),
     /// At the receivers.
-    AtHosts(fn(&mut crate::host::Host)),
+    Hosts(fn(&mut crate::host::Host)),
 }
-use Make::{AtAll, AtHosts, AtOne};
+use Make::{Hosts, OneSwitch, Switches};
 
 const fn fault(name: &'static str, check: &'static str, kinds: &'static [&'static str], make: Make) -> Fault {
     Fault { name, check, kinds, make }
 }
 
 const FAULTS: &[Fault] = &[
-    fault("a frame is lost and not counted", "conservation", ALL, AtOne(Switch::lose_in_silence)),
-    fault("a frame is there twice", "conservation", ALL, AtOne(Switch::double)),
+    fault("a frame is lost and not counted", "conservation", ALL, OneSwitch(Switch::lose_in_silence)),
+    fault("a frame is there twice", "conservation", ALL, OneSwitch(Switch::double)),
     fault(
         "a frame is delivered twice",
         "conservation",
         ALL,
-        AtHosts(|host| host.ledger.packets.delivered_whole.count(64)),
+        Hosts(|host| host.ledger.packets.delivered_whole.count(64)),
     ),
     fault(
         "a held frame is lost and not counted",
         "conservation",
         &["florax", "destination"],
-        AtOne(Switch::lose_held_in_silence),
+        OneSwitch(Switch::lose_held_in_silence),
     ),
-    fault("a deflected frame is lost and not counted", "conservation", &["pipelines"], AtOne(Switch::lose_inside)),
-    fault("there is no headroom", "lossless", KEEPS_ALL, AtAll(Switch::forget_headroom)),
-    fault("a frame is dropped as if lossy", "lossless", ONE_CLASS, AtOne(Switch::drop_as_lossy)),
-    fault("credits are forged", "lossless", &["cbfc"], AtAll(Switch::forge_credits)),
-    fault("a call to stop or go on is never sent", "pauses", KEEPS_ALL, AtOne(Switch::forget_to_tell)),
-    fault("a resume is forgotten", "pauses", STOPPING, AtOne(Switch::forget_a_stop)),
-    fault("a stop stands for nothing", "pauses", STOPPING, AtAll(Switch::stop_for_nothing)),
-    fault("a call is heard twice", "pauses", KEEPS_ALL, AtHosts(|host| host.ledger.control_heard += 1)),
-    fault("a frame is overtaken by its own flow", "order", IN_ORDER, AtAll(Switch::overtake)),
-    fault("queues have no limit", "buffer", LIMITED, AtAll(Switch::forget_limits)),
+    fault("a deflected frame is lost and not counted", "conservation", &["pipelines"], OneSwitch(Switch::lose_inside)),
+    fault("there is no headroom", "lossless", KEEPS_ALL, Switches(Switch::forget_headroom)),
+    fault("a frame is dropped as if lossy", "lossless", ONE_CLASS, OneSwitch(Switch::drop_as_lossy)),
+    fault("credits are forged", "lossless", &["cbfc"], Switches(Switch::forge_credits)),
+    fault("a call to stop or go on is never sent", "pauses", KEEPS_ALL, OneSwitch(Switch::forget_to_tell)),
+    fault("a resume is forgotten", "pauses", STOPPING, OneSwitch(Switch::forget_a_stop)),
+    fault("a stop stands for nothing", "pauses", STOPPING, Switches(Switch::stop_for_nothing)),
+    fault("a call is heard twice", "pauses", KEEPS_ALL, Hosts(|host| host.ledger.control_heard += 1)),
+    fault("a frame is overtaken by its own flow", "order", IN_ORDER, Switches(Switch::overtake)),
+    fault("queues have no limit", "buffer", LIMITED, Switches(Switch::forget_limits)),
     fault(
         "outputs have no limit and stop nobody",
         "buffer",
         &["florax", "destination", "simple"],
-        AtAll(Switch::forget_guards),
+        Switches(Switch::forget_guards),
     ),
-    fault("recirculation ports have no limit", "buffer", &["pipelines"], AtAll(Switch::forget_deflect_limits)),
-    fault("nobody is stopped", "buffer", STOPPING, AtAll(Switch::forget_to_stop)),
-    fault("room of the buffer is not given back", "buffer", ALL, AtOne(Switch::leak_buffer)),
-    fault("room of the shared part is not given back", "buffer", SHARED, AtOne(Switch::leak_shared)),
-    fault("room of an account is not given back", "buffer", KEEPS_ALL, AtOne(Switch::leak_account)),
-    fault("a frame has a wrong time in its queue", "little's law", ALL, AtOne(Switch::misdate)),
-    fault("a frame is torn out of its queue", "little's law", ALL, AtOne(Switch::tear)),
-    fault("a held frame vanishes", "little's law", &["florax", "destination"], AtOne(Switch::lose_held_in_silence)),
-    fault("a deflected frame vanishes", "little's law", &["pipelines"], AtOne(Switch::lose_inside)),
-    fault("a frame counts a turn that nobody made", "turns", &["bounce", "detour"], AtOne(Switch::turn_in_silence)),
-    fault("a frame is dropped that should turn", "turns", &["bounce"], AtOne(Switch::drop_as_lossy)),
-    fault("the order of frames is not judged", "reorder", ALL, AtHosts(|host| host.forget_order())),
-    fault("a queue is taken for longer than it is", "load", MEASURED, AtAll(Switch::overrate_load)),
+    fault("recirculation ports have no limit", "buffer", &["pipelines"], Switches(Switch::forget_deflect_limits)),
+    fault("nobody is stopped", "buffer", STOPPING, Switches(Switch::forget_to_stop)),
+    fault("room of the buffer is not given back", "buffer", ALL, OneSwitch(Switch::leak_buffer)),
+    fault("room of the shared part is not given back", "buffer", SHARED, OneSwitch(Switch::leak_shared)),
+    fault("room of an account is not given back", "buffer", KEEPS_ALL, OneSwitch(Switch::leak_account)),
+    fault("a frame has a wrong time in its queue", "little's law", ALL, OneSwitch(Switch::misdate)),
+    fault("a frame is torn out of its queue", "little's law", ALL, OneSwitch(Switch::tear)),
+    fault("a held frame vanishes", "little's law", &["florax", "destination"], OneSwitch(Switch::lose_held_in_silence)),
+    fault("a deflected frame vanishes", "little's law", &["pipelines"], OneSwitch(Switch::lose_inside)),
+    fault("a frame counts a turn that nobody made", "turns", &["bounce", "detour"], OneSwitch(Switch::turn_in_silence)),
+    fault("a frame is dropped that should turn", "turns", &["bounce"], OneSwitch(Switch::drop_as_lossy)),
+    fault("the order of frames is not judged", "reorder", ALL, Hosts(|host| host.forget_order())),
+    fault("a queue is taken for longer than it is", "load", MEASURED, Switches(Switch::overrate_load)),
 ];
 
 /// Makes the fault where there is an occasion.
 fn make(simulation: &mut Simulation, make: &Make) -> bool {
     let now = simulation.now();
-    let (mut made, first_only) = (false, matches!(make, AtOne(_)));
+    let (mut made, first_only) = (false, matches!(make, OneSwitch(_)));
     for index in 0..simulation.engine.len() {
         if made && first_only {
             break;
         }
         made |= match (simulation.engine.node_mut(index), make) {
-            (Machine::Switch(switch), AtOne(make) | AtAll(make)) => make(switch, now),
-            (Machine::Host(host), AtHosts(make)) => {
+            (Machine::Switch(switch), OneSwitch(make) | Switches(make)) => make(switch, now),
+            (Machine::Host(host), Hosts(make)) => {
                 make(host);
                 true
             }

@@ -12,6 +12,8 @@ pub enum Family {
     Overload,
     /// How a switch marks frames.
     Marking,
+    /// Where frames wait.
+    Buffer,
     /// Which queue a port serves next.
     Scheduler,
     /// How a frame's class changes on its way.
@@ -30,6 +32,7 @@ impl Family {
             Family::Watchdog => "switch.watchdog",
             Family::Overload => "switch.overload",
             Family::Marking => "switch.marking",
+            Family::Buffer => "switch.buffer",
             Family::Scheduler => "switch.scheduler",
             Family::Tags => "switch.tags",
             Family::Transport => "host.transport",

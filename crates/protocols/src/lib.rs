@@ -23,6 +23,7 @@ pub mod ndp;
 pub mod pabo;
 mod partial;
 pub mod pause;
+pub mod plain;
 pub mod rate_recovery;
 pub mod reaction;
 pub mod roce;

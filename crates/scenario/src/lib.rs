@@ -46,6 +46,7 @@ mod run_part;
 mod scenario;
 mod section;
 mod suggest;
+pub use suggest::help as suggest_word;
 mod sweep;
 mod switch_part;
 mod tags;

@@ -149,8 +149,13 @@ impl<'c, 'd> Section<'c, 'd> {
                 Section { short: Some(item), ..section(&EMPTY) }
             }
             Some(Item { value, .. }) => {
-                let help =
-                    if key == "link" { "write { rate = \"100Gbps\", delay = \"500ns\" }" } else { "write { ... }" };
+                let help = match key {
+                    "link" => "write { rate = \"100Gbps\", delay = \"500ns\" }",
+                    "trace" => {
+                        "write trace = {} for all frames, or trace = { flows = [0] }, or trace = { ports = [\"S1:3\"] }"
+                    }
+                    _ => "write { ... }",
+                };
                 self.fail(key, format!("`{key}` is {}, not a table", value.what()), Some(help.to_owned()));
                 let empty = section(&EMPTY);
                 *empty.undecided.borrow_mut() = true;
@@ -165,7 +170,12 @@ impl<'c, 'd> Section<'c, 'd> {
         let Some(item) = self.table.get(key) else { return Vec::new() };
         let Value::Array(items) = &item.value else {
             let message = format!("`{key}` is {}, not a list of tables", item.value.what());
-            self.fail(key, message, Some(format!("write [[{key}]]")));
+            let help = match (key, &item.value) {
+                ("capture", Value::Text(port)) => format!("write capture = [{{ port = \"{port}\" }}]"),
+                ("capture", _) => "write capture = [{ port = \"S1:3\" }]".to_owned(),
+                _ => format!("write [[{key}]]"),
+            };
+            self.fail(key, message, Some(help));
             return Vec::new();
         };
         let mut sections = Vec::new();
@@ -175,7 +185,12 @@ impl<'c, 'd> Section<'c, 'd> {
                 Value::Table(table) => sections.push(Section::new(self.context, schema, name, table)),
                 other => {
                     let message = format!("an entry of `{key}` is {}, not a table", other.what());
-                    self.context.fail(&name, message, Some(format!("write [[{key}]]")));
+                    let help = match (key, other) {
+                        ("capture", Value::Text(port)) => format!("write capture = [{{ port = \"{port}\" }}]"),
+                        ("capture", _) => "write capture = [{ port = \"S1:3\" }]".to_owned(),
+                        _ => format!("write [[{key}]]"),
+                    };
+                    self.context.fail(&name, message, Some(help));
                 }
             }
         }

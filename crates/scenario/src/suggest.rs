@@ -41,7 +41,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
 }
 
 /// The help for a word that is none of `known`.
-pub(crate) fn help<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub fn help<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
     match nearest(word, known.iter().copied()) {
         Some(meant) => Some(format!("did you mean `{meant}`?")),

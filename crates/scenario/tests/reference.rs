@@ -127,7 +127,11 @@ fn every_measured_scenario_lowers() {
         }
         let scenario = Scenario::read(&path, &[], None).unwrap_or_else(|errors| panic!("{errors}"));
         let lowered = scenario.lower().unwrap_or_else(|errors| panic!("{errors}"));
-        assert!(lowered.warnings.is_empty(), "{}: {:?}", path.display(), lowered.warnings);
+        // The paths of sprayed packets cost the engine most, whoever sends them.
+        let sprayed = path.ends_with("permutation-k64.toml");
+        let known: &[&str] = if sprayed { &["routing.spread"] } else { &[] };
+        let warned: Vec<&str> = lowered.warnings.iter().map(|warning| warning.key.as_str()).collect();
+        assert_eq!(warned, known, "{}: {:?}", path.display(), lowered.warnings);
         tried += 1;
     }
     assert!(tried >= 3, "{tried}");

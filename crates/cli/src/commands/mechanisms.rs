@@ -4,8 +4,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use crate::render::table::{Layout, table};
+use protocols::describe::Family;
 use protocols::describe::{Mechanism, Parameter};
-use protocols::{cbfc, detour, ecn, florax, halve, pabo, pause, tags, transport, trim, trimming, watchdog};
+use protocols::{cbfc, detour, ecn, florax, halve, pabo, pause, plain, tags, transport, trim, trimming, watchdog};
 use scenario::keys::{self, Default, Key};
 use serde_json::{Value, json};
 
@@ -23,6 +24,7 @@ pub struct MechanismsArgs {
 /// Every mechanism, in the order in which a frame meets them.
 pub fn all() -> impl Iterator<Item = &'static Mechanism> {
     [
+        &plain::SHARED_BUFFER,
         &pause::PAUSE,
         &pause::PFC,
         &cbfc::MECHANISM,
@@ -31,6 +33,7 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &florax::DESTINATION,
         &florax::SIMPLE,
         &tags::TAGGER,
+        &plain::DROP,
         &pabo::MECHANISM,
         &detour::MECHANISM,
         &trim::MECHANISM,
@@ -38,6 +41,9 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &trim::SFC,
         &trimming::MECHANISM,
         &ecn::MECHANISM,
+        &plain::STRICT,
+        &plain::WRR,
+        &plain::DRR,
     ]
     .into_iter()
     .chain(transport::MECHANISMS)
@@ -60,7 +66,8 @@ pub fn command(args: &MechanismsArgs) -> Result<Exit, Failure> {
         Some(name) => {
             let mechanism = all().find(|mechanism| mechanism.kind == name).ok_or_else(|| {
                 let known: Vec<&str> = all().map(|mechanism| mechanism.kind).collect();
-                Failure::input(format!("no mechanism is called `{name}`"), format!("one of {}", known.join(", ")))
+                let help = scenario::suggest_word(name, known).unwrap_or_default();
+                Failure::input(format!("no mechanism is called `{name}`"), help)
             })?;
             if args.json { format!("{:#}\n", json(mechanism)) } else { details(mechanism) }
         }
@@ -98,7 +105,12 @@ fn default(mechanism: &Mechanism, parameter: &Parameter) -> String {
 
 fn details(mechanism: &Mechanism) -> String {
     let mut text = format!("{}  {}\n", styled(mechanism.kind, Style::Strong), mechanism.title);
-    text.push_str(&format!("  key     {} = {{ kind = \"{}\" }}\n", mechanism.family.key(), mechanism.kind));
+    let key = mechanism.family.key();
+    match mechanism.family {
+        // A buffer is shared unless queues have room of their own: there is no kind to choose.
+        Family::Buffer => text.push_str(&format!("  key     {key}\n")),
+        _ => text.push_str(&format!("  key     {key} = {{ kind = \"{}\" }}\n", mechanism.kind)),
+    }
     text.push_str(&format!("  source  {}\n  page    {}\n", mechanism.source, page(mechanism)));
     if mechanism.parameters.is_empty() {
         text.push_str("\nIt has no parameters.\n");
@@ -144,6 +156,20 @@ mod tests {
             assert!(text.contains(mechanism.family.key()) && text.contains(&page(mechanism)), "{text}");
             mechanism.parameters.iter().for_each(|parameter| assert!(text.contains(parameter.key), "{text}"));
         }
+    }
+
+    /// Every page in docs/mechanisms is one that the command knows, and the other way round.
+    #[test]
+    fn mechanisms_and_pages_are_the_same() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/mechanisms");
+        let name = |entry: std::io::Result<std::fs::DirEntry>| {
+            entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()
+        };
+        let mut pages: Vec<String> = std::fs::read_dir(folder).unwrap().map(name).collect();
+        let mut known: Vec<String> = all().map(|mechanism| mechanism.kind.to_owned()).collect();
+        pages.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(pages, known);
     }
 
     #[test]

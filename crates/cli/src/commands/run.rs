@@ -20,7 +20,7 @@ pub struct RunArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
     /// Seed of every random stream, instead of the scenario's.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_seed)]
     seed: Option<u64>,
     /// Threads, instead of the scenario's; results are the same for any number.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -38,6 +38,11 @@ pub struct RunArgs {
     /// No progress and no summary: errors and the exit code only.
     #[arg(long, short)]
     quiet: bool,
+}
+
+/// Parses a seed.
+fn parse_seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
 }
 
 /// What the exit codes of a run mean.

@@ -47,7 +47,7 @@ impl Serialize for Relation {
 }
 
 /// One claim and its outcome; the fields in the order in which they are printed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Check {
     /// What is claimed.
     pub name: String,
@@ -61,10 +61,23 @@ pub struct Check {
     pub tolerance: f64,
     /// What we measured.
     pub ours: f64,
-    /// Whether it holds.
+    /// Whether it holds; in JSON null where that is not judged.
     pub pass: bool,
     /// What the reader should know.
     pub note: Option<String>,
+    /// Why it is measured and not judged, where it is not.
+    pub not_judged: Option<&'static str>,
+}
+
+/// Whether a claim holds, where that is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It does.
+    Holds,
+    /// It does not.
+    Fails,
+    /// Nobody may say, for this reason.
+    NotJudged(&'static str),
 }
 
 /// Six significant digits: what is shown is what is compared.
@@ -76,7 +89,7 @@ impl Check {
     /// `ours` `relation` `paper`, exactly. Counts and times in picoseconds are compared as they are.
     pub fn exact(name: impl Into<String>, unit: &'static str, ours: f64, relation: Relation, paper: f64) -> Check {
         let pass = relation.holds(ours, paper, 0.0);
-        Check { name: name.into(), unit, paper, relation, tolerance: 0.0, ours, pass, note: None }
+        Check { name: name.into(), unit, paper, relation, tolerance: 0.0, ours, pass, note: None, not_judged: None }
     }
 
     /// `ours` `relation` `paper`, to six digits and with a tolerance.
@@ -90,22 +103,51 @@ impl Check {
     ) -> Check {
         let (ours, paper, tolerance) = (tidy(ours), tidy(paper), tidy(tolerance));
         let pass = relation.holds(ours, paper, tolerance);
-        Check { name: name.into(), unit, paper, relation, tolerance, ours, pass, note: None }
+        Check { name: name.into(), unit, paper, relation, tolerance, ours, pass, note: None, not_judged: None }
     }
 
-    /// What is said of a claim that is measured and not judged.
-    pub fn unjudged(&self) -> String {
-        let outcome = if self.pass { "holds" } else { "fails" };
-        let (sign, unit) = (self.relation.sign(), self.unit);
-        let tolerance = if self.tolerance > 0.0 { format!(" +-{}", self.tolerance) } else { String::new() };
-        let (ours, paper) = (tidy(self.ours), tidy(self.paper));
-        format!("not judged: {}: {ours} {unit} must be {sign} {paper}{tolerance}: {outcome} here", self.name)
+    /// How it came out.
+    pub fn outcome(&self) -> Outcome {
+        match self.not_judged {
+            Some(why) => Outcome::NotJudged(why),
+            None if self.pass => Outcome::Holds,
+            None => Outcome::Fails,
+        }
+    }
+
+    /// Measured, but not judged, for this reason.
+    pub fn unjudged(self, why: &'static str) -> Check {
+        Check { not_judged: Some(why), ..self }
     }
 
     /// With a remark.
     pub fn note(mut self, note: impl Into<String>) -> Check {
         self.note = Some(note.into());
         self
+    }
+}
+
+impl Serialize for Check {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        /// In the order in which it is printed.
+        #[derive(Serialize)]
+        struct Printed<'a> {
+            name: &'a str,
+            unit: &'a str,
+            paper: f64,
+            relation: Relation,
+            tolerance: f64,
+            ours: f64,
+            pass: Option<bool>,
+            judged: bool,
+            not_judged: Option<&'a str>,
+            note: Option<&'a str>,
+        }
+        let Check { name, unit, paper, relation, tolerance, ours, pass, note, not_judged } = self;
+        let (paper, relation, tolerance, ours) = (*paper, *relation, *tolerance, *ours);
+        let (note, pass) = (note.as_deref(), not_judged.is_none().then_some(*pass));
+        let (judged, not_judged) = (not_judged.is_none(), *not_judged);
+        Printed { name, unit, paper, relation, tolerance, ours, pass, judged, not_judged, note }.serialize(serializer)
     }
 }
 
@@ -126,16 +168,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_judged_tells_whether_it_would_fail() {
-        let check = |ours| Check::new("out of turn", "%", ours, Relation::Equal, 50.0, 5.0).unjudged();
-        assert_eq!(check(82.0), "not judged: out of turn: 82 % must be = 50 +-5: fails here");
-        assert!(check(51.0).ends_with("holds here"));
+    fn what_is_not_judged_neither_holds_nor_fails() {
+        for ours in [51.0, 82.0] {
+            let check = Check::new("out of turn", "%", ours, Relation::Equal, 50.0, 5.0).unjudged("quick run");
+            assert_eq!(check.outcome(), Outcome::NotJudged("quick run"));
+            let printed = serde_json::to_value(&check).unwrap();
+            assert_eq!(printed["pass"], serde_json::Value::Null);
+            assert_eq!((&printed["judged"], &printed["not_judged"]), (&false.into(), &"quick run".into()));
+        }
     }
 
     #[test]
     fn prints_as_promised() {
         let check = Check::new("share", "%", 56.6217, Relation::Equal, 56.55, 0.3).note("as measured");
-        let expected = r#"{"name":"share","unit":"%","paper":56.55,"relation":"=","tolerance":0.3,"ours":56.6217,"pass":true,"note":"as measured"}"#;
+        let expected = r#"{"name":"share","unit":"%","paper":56.55,"relation":"=","tolerance":0.3,"ours":56.6217,"pass":true,"judged":true,"not_judged":null,"note":"as measured"}"#;
         assert_eq!(serde_json::to_string(&check).unwrap(), expected);
     }
 }

@@ -221,7 +221,7 @@ mod tests {
         let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(&value), ["experiments", "version"]);
         assert_eq!(keys(first), ["checks", "id", "pass", "seconds", "source", "title"]);
-        let check = ["name", "note", "ours", "paper", "pass", "relation", "tolerance", "unit"];
+        let check = ["judged", "name", "not_judged", "note", "ours", "paper", "pass", "relation", "tolerance", "unit"];
         assert_eq!(keys(&first["checks"][0]), check);
     }
 }

@@ -1,6 +1,6 @@
 //! What `reproduce` prints: for people, and as the one JSON object.
 
-use super::check::Check;
+use super::check::{Check, Outcome};
 use super::registry::Experiment;
 use super::trial::Trial;
 use crate::output::{Style, styled};
@@ -23,9 +23,10 @@ pub struct Result {
 }
 
 impl Result {
-    /// Whether every check holds.
+    /// Whether some check was judged, and none that was fails.
     pub fn passes(&self) -> bool {
-        !self.trial.checks.is_empty() && self.trial.checks.iter().all(|check| check.pass)
+        let outcomes = || self.trial.checks.iter().map(Check::outcome);
+        outcomes().any(|outcome| outcome == Outcome::Holds) && outcomes().all(|outcome| outcome != Outcome::Fails)
     }
 }
 
@@ -125,13 +126,19 @@ fn number(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-fn checks_table(checks: &[Check]) -> String {
+fn checks_table(experiment: &str, checks: &[Check]) -> String {
     let row = |check: &Check| {
         let relation = match check.tolerance {
             0.0 => check.relation.sign().to_owned(),
             tolerance => format!("{} (+-{})", check.relation.sign(), number(tolerance)),
         };
-        let verdict = if check.pass { "ok" } else { "FAIL" };
+        let verdict = match check.outcome() {
+            Outcome::Holds => "ok",
+            Outcome::Fails if is_known_red(experiment, &check.name) => "FAIL known",
+            Outcome::Fails => "FAIL",
+            Outcome::NotJudged(_) if check.pass => "not judged, holds",
+            Outcome::NotJudged(_) => "not judged, fails",
+        };
         vec![
             verdict.to_owned(),
             check.name.clone(),
@@ -156,7 +163,7 @@ pub fn result(result: &Result) -> String {
     if !result.trial.shown.is_empty() {
         let _ = write!(text, "\n{}", result.trial.shown);
     }
-    let _ = write!(text, "\n{}", checks_table(&result.trial.checks));
+    let _ = write!(text, "\n{}", checks_table(experiment.id, &result.trial.checks));
     let mut notes: Vec<&str> = Vec::new();
     for note in result.trial.checks.iter().filter_map(|check| check.note.as_deref()) {
         if !notes.contains(&note) {
@@ -171,26 +178,112 @@ pub fn result(result: &Result) -> String {
             let (ours, paper) = (number(check.ours), number(check.paper));
             format!("{} ({ours}, must be {} {paper})", check.name, check.relation.sign())
         };
-        let failed: Vec<String> = under.trial.checks.iter().filter(|check| !check.pass).map(told).collect();
+        let failed: Vec<String> =
+            under.trial.checks.iter().filter(|check| check.outcome() == Outcome::Fails).map(told).collect();
         let outcome =
             if failed.is_empty() { "every check holds".to_owned() } else { format!("fails: {}", failed.join("; ")) };
         let _ = writeln!(text, "  open choice, {choice}: {outcome}");
     }
     let verdict = if result.passes() { styled("holds", Style::Good) } else { styled("FAILS", Style::Bad) };
+    let red = || result.trial.checks.iter().filter(|check| check.outcome() == Outcome::Fails);
+    let verdict = match red().all(|check| is_known_red(experiment.id, &check.name)) {
+        true if red().count() > 0 => {
+            format!("{verdict}, as is known: experiments/{}/README.md says why", paper(experiment.id))
+        }
+        _ => verdict,
+    };
     let _ = writeln!(text, "  {verdict} ({:.1} s)\n", result.seconds);
     text
 }
 
 /// The last line.
 pub fn totals(results: &[Result]) -> String {
-    let checks = || results.iter().flat_map(|result| &result.trial.checks);
-    let held = checks().filter(|check| check.pass).count();
-    format!("{held} of {} checks of {} hold\n", checks().count(), counted(results.len() as u64, "experiment"))
+    let checks =
+        || results.iter().flat_map(|result| result.trial.checks.iter().map(|check| (result.experiment.id, check)));
+    let count = |wanted: fn(Outcome) -> bool| checks().filter(|(_, check)| wanted(check.outcome())).count();
+    let held = count(|outcome| outcome == Outcome::Holds);
+    let failed = count(|outcome| outcome == Outcome::Fails);
+    let known =
+        checks().filter(|(id, check)| check.outcome() == Outcome::Fails && is_known_red(id, &check.name)).count();
+    let mut text =
+        format!("{held} of {} checks of {} hold", held + failed, counted(results.len() as u64, "experiment"));
+    if known > 0 {
+        let _ = write!(text, "; {known} of the {failed} that fail are known to");
+    }
+    // In order of first mention: there are few reasons.
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for (_, check) in checks() {
+        let Outcome::NotJudged(why) = check.outcome() else { continue };
+        match reasons.iter_mut().find(|reason| reason.0 == why) {
+            Some(reason) => reason.1 += 1,
+            None => reasons.push((why, 1)),
+        }
+    }
+    for (why, number) in reasons {
+        let _ = write!(text, "; {number} not judged ({why})");
+    }
+    text.push('\n');
+    text
+}
+
+/// The claims that are known not to come out: what `.ci/run` holds to be exact, part of the program.
+const RED: &str = include_str!("../../../../experiments/red.txt");
+
+/// Whether a check that fails is known to.
+fn is_known_red(experiment: &str, check: &str) -> bool {
+    let named = |line: &str| line.strip_prefix(experiment).and_then(|rest| rest.strip_prefix(": ")) == Some(check);
+    RED.lines().any(named)
+}
+
+fn paper(id: &str) -> &str {
+    id.split('/').next().unwrap_or(id)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn result(id: &str, checks: Vec<Check>) -> Result {
+        let experiment = super::super::registry::experiments().find(|experiment| experiment.id == id).unwrap();
+        let mut trial = Trial::new(true, None);
+        trial.checks = checks;
+        Result { experiment, seconds: 0.0, trial, under: Vec::new() }
+    }
+
+    fn check(name: &str, ours: f64) -> Check {
+        Check::new(name, "s", ours, super::super::check::Relation::Equal, 1.0, 0.0)
+    }
+
+    #[test]
+    fn what_is_known_and_what_is_not_judged_is_told_and_counted() {
+        let (id, known) = RED.lines().find(|line| !line.starts_with('#')).unwrap().split_once(": ").unwrap();
+        let all =
+            vec![check("good", 1.0), check(known, 2.0), check("new", 2.0), check("long", 2.0).unjudged("quick run")];
+        let told = result(id, all);
+        let text = super::result(&told);
+        let line =
+            |name: &str| text.lines().find(|line| line.contains(&format!(" {name} "))).unwrap().trim().to_owned();
+        assert!(line("good").starts_with("ok"), "{text}");
+        assert!(line(known).starts_with("FAIL known"), "{text}");
+        assert!(line("new").starts_with("FAIL  "), "{text}");
+        assert!(line("long").starts_with("not judged, fails"), "{text}");
+        assert!(!told.passes());
+        let expected =
+            "1 of 3 checks of 1 experiment hold; 1 of the 2 that fail are known to; 1 not judged (quick run)\n";
+        assert_eq!(totals(&[told]), expected);
+        assert!(super::result(&result(id, vec![check(known, 2.0)])).contains("as is known: experiments/"));
+        assert!(result(id, vec![check("good", 1.0), check("long", 2.0).unjudged("quick run")]).passes());
+        assert!(!result(id, vec![check("long", 1.0).unjudged("quick run")]).passes(), "nothing was judged");
+    }
+
+    /// Every line of the list names an experiment that there is.
+    #[test]
+    fn the_list_of_known_failures_names_experiments() {
+        for line in RED.lines().filter(|line| !line.starts_with('#')) {
+            let (id, _) = line.split_once(": ").unwrap_or_else(|| panic!("{line}"));
+            assert!(super::super::registry::experiments().any(|experiment| experiment.id == id), "{line}");
+        }
+    }
 
     #[test]
     fn numbers_are_short() {

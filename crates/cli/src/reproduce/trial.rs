@@ -50,11 +50,11 @@ impl Trial {
         self.checks.push(check);
     }
 
-    /// Adds a claim that only the full run judges; with `--quick` it is told beside what was shortened, as it came out.
+    /// Adds a claim that only the full run judges; with `--quick` it is told as it came out, and not judged.
     /// Under an alternative to a choice it is always judged, for that is what alternatives are run for.
     pub fn check_in_full(&mut self, check: Check) {
         if self.quick && self.choice.is_none() {
-            self.shortened.push(check.unjudged());
+            self.check(check.unjudged("quick run"));
         } else {
             self.check(check);
         }

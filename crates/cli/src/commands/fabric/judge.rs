@@ -154,7 +154,10 @@ fn nodes(fabric: &Fabric, verdict: &mut Verdict) {
     }
     let many = fabric.hosts().iter().filter(|&&host| fabric.ports(host).len() > 1 && !fabric.node(host).relay).count();
     if many > 0 {
-        verdict.add(Weight::Hint, format!("{} have several links but do not forward", counted(many as u64, "host")));
+        verdict.add(Weight::Hint, {
+            let (have, do_not) = if many == 1 { ("has", "does not") } else { ("have", "do not") };
+            format!("{} {have} several links but {do_not} forward", counted(many as u64, "host"))
+        });
     }
     let dead = |node: &fabric::NodeId| fabric.node(*node).kind == NodeKind::Switch && fabric.ports(*node).len() == 1;
     if let Some(end) = fabric.node_ids().find(dead) {
@@ -196,7 +199,7 @@ mod tests {
             "1 link may lose frames",
             "takes 1ms, as 200 km of fibre",
             "links of hosts differ: 1 at 25Gbps, 2 at 100Gbps",
-            "1 host have several links",
+            "1 host has several links but does not forward",
             "switch `t` has one link",
         ] {
             assert!(text.contains(expected), "{expected} is missing in:\n{text}");

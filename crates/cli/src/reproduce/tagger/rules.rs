@@ -447,8 +447,7 @@ pub fn fig13(trial: &mut Trial) -> Result<(), Failure> {
     let note = "at most those of one scan of all links for each tree: switches^2 times 32";
     let scan = f64::from(largest) * f64::from(largest) * 32.0;
     trial.check(Check::new(name, "links", last(&grown[1]), Relation::AtMost, scan, 0.0).note(note));
-    let name = format!("CPU seconds for {largest} switches");
-    let note = "the paper: 19.6 hours for 10,000 switches on a desktop of its time";
-    trial.check(Check::new(name, "s", last(&grown[0]), Relation::Below, 19.6 * 3600.0, 0.0).note(note));
+    // No check: what a machine of today needs says nothing of the algorithm beside what one of then did.
+    trial.show("  the paper: 19.6 hours for 10,000 switches on a desktop of its time\n");
     Ok(())
 }
