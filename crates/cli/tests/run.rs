@@ -258,3 +258,21 @@ fn the_deadlock_check_in_the_summary_names_switches_as_the_screen_does() {
     }
     assert!(!detail.contains("node "), "{detail}");
 }
+
+/// Who reads only the JSON is warned as well, in it and beside it.
+#[test]
+fn warnings_are_told_on_standard_error_and_in_the_summary() {
+    let scratch = Scratch::new("warned");
+    let text = "duration = \"20us\"\n[fabric]\nkind = \"single-switch\"\nhosts = 3\n\
+                link = { rate = \"100Gbps\", delay = \"500ns\" }\n[host]\ntransport = \"ndp\"\n\
+                [[traffic]]\nkind = \"incast\"\nfan_in = 2\nsize = \"9KB\"\n";
+    let scenario = scratch.file("ndp.toml", text);
+    for arguments in [&["run", &scenario, "--json"][..], &["run", &scenario]] {
+        let ran = run(arguments);
+        assert!(ran.err.contains("warning: host.transport: NDP's receivers"), "{}", ran.err);
+        assert!(ran.out.contains("no switch trims"), "{}", ran.out);
+    }
+    let summary = json(&run(&["run", &scenario, "--json"]).out);
+    assert!(summary["warnings"][0].as_str().unwrap().contains("no switch trims"), "{}", summary["warnings"]);
+    assert_eq!(run(&["run", &scenario, "--quiet"]).err, "");
+}
