@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn refuses_what_cannot_be_made() {
         let fails = |pattern, hosts: &[u32]| plan(pattern, hosts, 1).unwrap_err().to_string();
-        assert!(fails(Pattern::Permutation, &[1]).contains("permutation needs at least 2 hosts, but there are 1"));
+        assert!(fails(Pattern::Permutation, &[1]).contains("permutation needs at least 2 hosts, but there is 1"));
         assert!(fails(Pattern::AllToAll, &[1, 2, 1]).contains("host 1 appears twice"));
         assert!(fails(Pattern::Incast { fan_in: 3, receiver: None }, &[1, 2, 3]).contains("at least 4 hosts"));
         assert!(fails(Pattern::Incast { fan_in: 0, receiver: None }, &[1, 2]).contains("fan_in"));
