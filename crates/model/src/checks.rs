@@ -55,8 +55,7 @@ impl Simulation {
         little.look(now, self.areas());
         checks.push(little.verdict());
         if self.network.switch.flow_control.may_lock() {
-            let mut verdict =
-                check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock, self.deadlock_looks);
+            let mut verdict = check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock, self.deadlock_looks);
             if let Some(found) = &self.deadlock {
                 verdict.detail = self.deadlock_words(found, expect_deadlock);
             }
