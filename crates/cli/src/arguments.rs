@@ -1,6 +1,7 @@
 //! Arguments that several commands take.
 
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::recognise::not_a_scenario;
 use scenario::{Lowered, Scenario};
 use std::path::{Path, PathBuf};
@@ -53,6 +54,7 @@ pub fn read(path: &Path, overrides: &[Override], seed: Option<u64>) -> Result<Sc
 /// # Errors
 /// [`Failure::Scenario`] with everything that does not fit together.
 pub fn lower(scenario: &Scenario, path: &Path) -> Result<Lowered, Failure> {
+    let _deaf = interrupt::deaf();
     scenario.lower().map_err(|errors| Failure::Scenario { errors, path: path.to_owned() })
 }
 

@@ -5,13 +5,15 @@ use crate::interrupt;
 use crate::progress::RunProgress;
 use fabric::NodeId;
 use model::parameters::Setup;
-use model::{CapturedFrame, QueueSample, Simulation, Watcher};
+use model::{CapturedFrame, Clock, QueueSample, Simulation, Watcher};
 use record::flows::FlowRecord;
+use record::histogram::Histogram;
 use record::summary::{ScenarioIdentity, Summary};
 use record::timing::Timing;
 use record::trace::TraceRow;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 use units::Time;
 
@@ -45,12 +47,17 @@ pub fn simulate(
 ) -> Result<Finished, Failure> {
     let threads = u32::try_from(setup.threads).unwrap_or(u32::MAX);
     let started = Instant::now();
+    let building = interrupt::deaf();
     let built = Simulation::new(setup);
     let mut simulation = built.map_err(|error| Failure::Model { path: path.to_owned(), error })?;
+    drop(building);
+    simulation.heed(interrupt::flag());
     // Reading and building are not what the speed of the engine is about.
     let before = Timing::measure(started.elapsed(), threads);
     simulation.run(watcher);
     let mut timing = Timing::measure(started.elapsed(), threads);
+    timing.most_threads = u32::try_from(simulation.sharing().threads).unwrap_or(u32::MAX);
+    timing.shared_work = simulation.shared_share();
     let mut summary = simulation.finish(watcher, expect_deadlock);
     summary.scenario = identity;
     let whole = timing.cpu_s;
@@ -73,13 +80,16 @@ pub fn summary_hash(summary: &Summary) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Stops a run when somebody wants an end, and shows how far it is.
+/// Shows how far a run is.
 pub struct Live(pub RunProgress);
 
 impl Watcher for Live {
-    fn progress(&mut self, now: Time, hops: u64) -> bool {
-        self.0.update(now, hops);
-        !interrupt::interrupted()
+    fn begins(&mut self, clock: &Arc<Clock>) {
+        self.0.begins(clock);
+    }
+    fn progress(&mut self, _now: Time, hops: u64) -> bool {
+        self.0.count(hops);
+        true
     }
 }
 
@@ -110,6 +120,15 @@ impl Watcher for All<'_> {
     }
     fn reordering(&mut self, displacement: i64, frames: u64, of: u64) {
         self.0.iter_mut().for_each(|watcher| watcher.reordering(displacement, frames, of));
+    }
+    fn begins(&mut self, clock: &Arc<Clock>) {
+        self.0.iter_mut().for_each(|watcher| watcher.begins(clock));
+    }
+    fn has_failed(&self) -> bool {
+        self.0.iter().any(|watcher| watcher.has_failed())
+    }
+    fn delays(&mut self, delays: &Histogram) {
+        self.0.iter_mut().for_each(|watcher| watcher.delays(delays));
     }
     fn progress(&mut self, now: Time, hops: u64) -> bool {
         // Every one is told, also behind one that wants an end.

@@ -1,6 +1,11 @@
 //! A line on the terminal while something takes long.
 
+use crate::interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use model::Clock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use units::Time;
 
@@ -9,61 +14,106 @@ pub const PATIENCE: Duration = Duration::from_millis(700);
 /// Simulated time in thousandths of the whole: picoseconds are more than a bar can show.
 const STEPS: u64 = 1000;
 
-/// Progress of one run: simulated time, speed, time left.
+/// How often the line is drawn.
+const REDRAW: Duration = Duration::from_millis(200);
+
+/// Progress of one run: simulated time, speed, time left. It is drawn by a thread of its own, so it lives whatever the run
+/// is busy with.
 pub struct RunProgress {
+    shared: Arc<Shared>,
+    drawer: Option<JoinHandle<()>>,
+}
+
+struct Shared {
     duration: Time,
     started: Instant,
-    shown: bool,
-    bar: Option<ProgressBar>,
-    last: (Instant, u64),
-    rate: f64,
+    /// From when the network runs.
+    running: OnceLock<(Arc<Clock>, Instant)>,
+    hops: AtomicU64,
+    ended: Mutex<bool>,
+    end: Condvar,
 }
 
 impl RunProgress {
     /// For a run of `duration`; draws nothing where `visible` is false or nobody watches.
     pub fn new(duration: Time, visible: bool) -> RunProgress {
-        let bar = visible.then(|| {
-            let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::hidden());
-            bar.set_style(style("{bar:30} {percent:>3} %  {msg}"));
-            bar
+        let shared = Arc::new(Shared {
+            duration,
+            started: Instant::now(),
+            running: OnceLock::new(),
+            hops: AtomicU64::new(0),
+            ended: Mutex::new(false),
+            end: Condvar::new(),
         });
-        let now = Instant::now();
-        RunProgress { duration, started: now, shown: false, bar, last: (now, 0), rate: 0.0 }
+        let drawn = Arc::clone(&shared);
+        let drawer = visible.then(|| std::thread::spawn(move || drawn.draw()));
+        RunProgress { shared, drawer }
     }
 
-    /// The run has reached `now` after `hops` packet-hops.
-    pub fn update(&mut self, now: Time, hops: u64) {
-        let Some(bar) = &self.bar else { return };
-        let elapsed = self.started.elapsed();
-        if elapsed < PATIENCE {
-            return;
-        }
-        if !self.shown {
-            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
-            self.shown = true;
-        }
-        let since = self.last.0.elapsed();
-        if since >= Duration::from_millis(200) {
-            // Hops of the warm-up are forgotten at its end.
-            self.rate = hops.saturating_sub(self.last.1) as f64 / since.as_secs_f64();
-            self.last = (Instant::now(), hops);
-        }
-        let share = now.as_secs_f64() / self.duration.as_secs_f64().max(f64::MIN_POSITIVE);
-        let left = Duration::from_secs_f64((elapsed.as_secs_f64() * (1.0 / share.max(1e-6) - 1.0)).clamp(0.0, 1e9));
-        bar.set_position((share * STEPS as f64) as u64);
-        bar.set_message(format!(
-            "{now:.3} of {}  {:.1} M packet-hops/s  {} left",
-            self.duration,
-            self.rate / 1e6,
-            indicatif::HumanDuration(left)
-        ));
+    /// The network runs from now on; `clock` tells how far it is.
+    pub fn begins(&self, clock: &Arc<Clock>) {
+        // A run that goes on has its clock already.
+        let _ = self.shared.running.set((Arc::clone(clock), Instant::now()));
+    }
+
+    /// There were `hops` packet-hops so far.
+    pub fn count(&self, hops: u64) {
+        self.shared.hops.store(hops, Ordering::Relaxed);
     }
 
     /// Takes the line away.
-    pub fn clear(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+    pub fn clear(&mut self) {
+        *self.shared.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.shared.end.notify_all();
+        if let Some(drawer) = self.drawer.take() {
+            let _ = drawer.join();
         }
+    }
+}
+
+impl Drop for RunProgress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+impl Shared {
+    /// Draws until the end.
+    fn draw(&self) {
+        let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::hidden());
+        bar.set_style(style("{bar:30} {percent:>3} %  {msg}"));
+        let mut shown = false;
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*ended {
+            if self.started.elapsed() >= PATIENCE {
+                if !std::mem::replace(&mut shown, true) {
+                    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
+                }
+                let (share, message) = self.line();
+                bar.set_position((share * STEPS as f64) as u64);
+                bar.set_message(message);
+                bar.tick();
+            }
+            ended = self.end.wait_timeout(ended, REDRAW).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        bar.finish_and_clear();
+    }
+
+    /// How much is done, and what to say of it.
+    fn line(&self) -> (f64, String) {
+        let Some((clock, since)) = self.running.get() else { return (0.0, "building the network".to_owned()) };
+        let (now, elapsed) = (clock.now(), since.elapsed().as_secs_f64());
+        if now >= self.duration {
+            return (1.0, "writing the result".to_owned());
+        }
+        let share = now.as_secs_f64() / self.duration.as_secs_f64().max(f64::MIN_POSITIVE);
+        if interrupt::interrupted() {
+            return (share, "interrupted: writing what there is".to_owned());
+        }
+        let left = Duration::from_secs_f64((elapsed * (1.0 / share.max(1e-6) - 1.0)).clamp(0.0, 1e9));
+        let rate = self.hops.load(Ordering::Relaxed) as f64 / elapsed.max(1e-9);
+        let (rate, left) = (rate / 1e6, indicatif::HumanDuration(left));
+        (share, format!("{now:.3} of {}  {rate:.1} M packet-hops/s  {left} left", self.duration))
     }
 }
 
@@ -111,12 +161,13 @@ mod tests {
     fn templates_parse_and_odd_times_do_not_panic() {
         assert!(ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}").is_ok());
         assert!(ProgressStyle::with_template("{bar:30} {pos} of {len} runs  {elapsed} so far, {eta} left").is_ok());
-        for (now, duration) in [(Time::ZERO, Time::ZERO), (Time::ZERO, Time::from_s(1)), (Time::MAX, Time::from_ps(1))]
-        {
+        for duration in [Time::ZERO, Time::from_ps(1), Time::MAX] {
             let mut progress = RunProgress::new(duration, true);
-            progress.started -= PATIENCE * 2;
-            progress.update(now, u64::MAX);
-            progress.update(now, 0);
+            assert_eq!(progress.shared.line(), (0.0, "building the network".to_owned()));
+            progress.begins(&Arc::default());
+            progress.count(u64::MAX);
+            let (share, message) = progress.shared.line();
+            assert!((0.0..=1.0).contains(&share) && !message.is_empty());
             progress.clear();
         }
     }

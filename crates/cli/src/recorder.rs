@@ -91,7 +91,7 @@ impl Recorder {
         self.capture.map_or(Ok(()), |capture| capture.writer.close())
     }
 
-    /// Keeps the first failure; the next look at the progress stops the run for it.
+    /// Keeps the first failure; the run ends for it.
     fn keep(&mut self, result: Result<(), RecordError>) {
         if let Err(error) = result {
             self.failure.get_or_insert(error);
@@ -159,8 +159,8 @@ impl Watcher for Recorder {
         }
     }
 
-    fn progress(&mut self, _now: Time, _hops: u64) -> bool {
-        self.failure.is_none()
+    fn has_failed(&self) -> bool {
+        self.failure.is_some()
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::arguments::{Override, quoted};
 use crate::execute::{self, All, Finished};
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::recorder::Recorder;
 use crate::render::explain;
 use model::Watcher;
@@ -53,7 +54,9 @@ pub fn produce(
     watcher: &mut dyn Watcher,
     way: Way,
 ) -> Result<Finished, Failure> {
+    let _unfinished = folder.as_ref().map(|folder| interrupt::unfinished(folder.path()));
     let prepare = |folder: ResultFolder| {
+        let _deaf = interrupt::deaf();
         let recorder = Recorder::create(&folder, &lowered, fct_format(origin.scenario, origin.path))?;
         for (name, content) in result_files(origin.scenario, &lowered, origin.set) {
             folder.write(name, content.as_bytes())?;

@@ -15,8 +15,15 @@ pub struct Timing {
     pub cpu_s: Option<f64>,
     /// Greatest resident memory of the process, in bytes.
     pub max_rss_bytes: Option<u64>,
-    /// Threads used.
+    /// Threads that were asked for.
     pub threads: u32,
+    /// Most threads that ran the network at the same time: fewer than were asked for where there are fewer cores, or where
+    /// they would have been in each other's way.
+    #[serde(default)]
+    pub most_threads: u32,
+    /// Share of the work that several threads had in common, 0 to 1.
+    #[serde(default)]
+    pub shared_work: f64,
     /// The machine's name.
     pub host: Option<String>,
     /// Packets forwarded over a link per CPU second.
@@ -34,6 +41,7 @@ impl Timing {
             cpu_s: read("/proc/self/stat").as_deref().and_then(cpu_seconds),
             max_rss_bytes: read("/proc/self/status").as_deref().and_then(max_rss_bytes),
             threads,
+            most_threads: 1,
             host: read("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()),
             ..Timing::default()
         }

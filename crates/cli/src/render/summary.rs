@@ -333,7 +333,7 @@ impl Page {
             Some(rate) => format!("{:.1} M packet-hops per CPU second; ", rate / 1e6),
             None => String::new(),
         };
-        let _ = write!(speed, "{:.2} s on {}", timing.wall_s, counted(timing.threads.into(), "thread"));
+        let _ = write!(speed, "{:.2} s on {}", timing.wall_s, threads(timing));
         if let Some(memory) = timing.max_rss_bytes {
             let _ = write!(speed, ", {} of memory", size(memory));
         }
@@ -342,6 +342,22 @@ impl Page {
             self.line("files", folder);
         }
         self.line("again", about.command);
+    }
+}
+
+/// How many threads ran the network, and why not as many as were asked for.
+fn threads(timing: &Timing) -> String {
+    let Timing { threads, most_threads, shared_work, .. } = *timing;
+    let asked = counted(threads.into(), "thread");
+    let most = if most_threads < threads { format!("{most_threads} of {asked}") } else { asked.clone() };
+    match threads {
+        0 | 1 => asked,
+        // A try now and then, to see whether it is still so.
+        _ if shared_work < 0.05 => format!("1 of {asked}: more would not be faster here"),
+        _ if shared_work < 0.95 => {
+            format!("{most}, which shared {} of the work; the rest is as fast on fewer", percent(shared_work))
+        }
+        _ => most,
     }
 }
 
@@ -366,4 +382,21 @@ fn displacement(found: &Reordering) -> String {
 
 fn bound(bytes: u64) -> String {
     if bytes == u64::MAX { "any".to_owned() } else { size(bytes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_speed_says_how_many_threads_did_the_work() {
+        let of = |threads, most_threads, shared_work| {
+            super::threads(&Timing { threads, most_threads, shared_work, ..Timing::default() })
+        };
+        assert_eq!(of(1, 1, 0.0), "1 thread");
+        assert_eq!(of(2, 2, 1.0), "2 threads");
+        assert_eq!(of(8, 2, 0.99), "2 of 8 threads");
+        assert_eq!(of(8, 2, 0.01), "1 of 8 threads: more would not be faster here");
+        assert_eq!(of(4, 4, 0.5), "4 threads, which shared 50.0 % of the work; the rest is as fast on fewer");
+    }
 }

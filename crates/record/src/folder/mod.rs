@@ -184,13 +184,19 @@ impl Drop for ResultFolder {
     fn drop(&mut self) {
         // The lock goes last, so that nobody else's work is in the folder when it is removed.
         if let Some(_lock) = self.marker.take() {
-            // Best effort: what is left over, the next run at this target clears away.
-            let _ = clear(&self.partial);
-            let _ = fs::remove_file(self.partial.join(MARKER));
-            // Fails where somebody else put a file into it, which then stays.
-            let _ = fs::remove_dir(&self.partial);
+            abandon(&self.partial);
         }
     }
+}
+
+/// Removes what a [`ResultFolder`] of this process has written so far into `partial`, its [`ResultFolder::path`]: for a
+/// process that ends without dropping it.
+pub fn abandon(partial: &Path) {
+    // Best effort: what is left over, the next run at this target clears away.
+    let _ = clear(partial);
+    let _ = fs::remove_file(partial.join(MARKER));
+    // Where somebody put something of theirs, it stays.
+    let _ = fs::remove_dir(partial);
 }
 
 /// Makes a folder beside `target` that this process has locked and that holds nothing of ours.
