@@ -112,3 +112,24 @@ fn why_tells_where_a_packet_lost_its_payload() {
     let story = cut.expect("a packet that was cut");
     assert!(story.contains("finds no room for ") && story.contains("its header is delivered to"), "{story}");
 }
+
+/// The way back of a header begins at a switch: up-down routing looked for the port that it came by, and panicked.
+#[test]
+fn headers_go_back_to_their_source_under_up_down_routing() {
+    let scratch = Scratch::new("trim-up-down");
+    let scenario = |overload: &str| {
+        format!(
+            "duration = \"20us\"\n[fabric]\nkind = \"leaf-spine\"\nleaves = 3\nspines = 1\nhosts_per_leaf = 3\n\
+             link = {{ rate = \"25Gbps\", delay = \"100ns\" }}\n[routing]\nmode = \"up-down\"\n[switch]\n\
+             queue = \"8 packets\"\noverload = {{ {overload} }}\n[[traffic]]\nkind = \"incast\"\nreceiver = \"H1\"\n\
+             fan_in = 8\nsize = \"1MB\"\n"
+        )
+    };
+    for overload in ["kind = \"sfc\", watermark = \"4 packets\"", "kind = \"trim\", header_queue = \"2 packets\""] {
+        let file = scratch.file("up-down.toml", &scenario(overload));
+        let ran = run(&["run", &file, "--json"]);
+        assert_eq!(ran.code, Some(0), "{overload}: {}", ran.err);
+        let json: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+        assert!(json["packets"]["returned_to_source"].as_u64().is_some_and(|returned| returned > 0), "{overload}");
+    }
+}

@@ -210,6 +210,15 @@ fn tagger_fabric_up_down_has_two_leaves_and_two_spines_to_choose() {
     assert_eq!(up_down.lookup_from(l1, 15, 2), [0u16; 0]);
     assert_eq!(up_down.lookup_from(l1, 0, 2), [0]);
     assert_eq!(up_down.lookup_from(t1, 3, 4), [3]);
+    // A frame that begins its way at a switch comes from nowhere, and so may climb.
+    for node in fabric.node_ids() {
+        let nowhere = [fabric.ports(node).len() as u16, u16::MAX];
+        assert!(
+            (0..16).all(
+                |host| nowhere.map(|port| up_down.lookup_from(node, host, port)) == [up_down.lookup(node, host); 2]
+            )
+        );
+    }
 }
 
 #[test]
