@@ -180,10 +180,12 @@ impl FabricBuilder {
     /// If a name stands twice or is none ([`check_name`]), a link named a node that does not exist, a node has more than 65,535
     /// ports, or the fabric is larger than 4,194,304 nodes or 8,388,608 links. Whether the fabric makes
     /// sense as a network is [`Fabric::check`]'s question.
-    pub fn build(self) -> Result<Fabric, FabricError> {
+    pub fn build(mut self) -> Result<Fabric, FabricError> {
         if let Some(mistake) = self.mistake {
             return Err(mistake);
         }
+        // A switch forwards anyway; only of a host is it worth saying, and formats say it of hosts alone.
+        self.nodes.iter_mut().for_each(|node| node.relay &= node.kind == NodeKind::Host);
         self.check_names()?;
         let mut port_base = Vec::with_capacity(self.nodes.len() + 1);
         let mut total = 0;

@@ -200,6 +200,20 @@ fn sonic_switches_know_their_neighbours() {
     assert_eq!(cables(&one), cables(&fabric), "what the leaf says, the ToR has said already");
 }
 
+/// GraphML that says of a switch that it forwards became node-link JSON that is refused.
+#[test]
+fn a_switch_that_is_said_to_forward_is_a_switch() {
+    let text = GRAPHML.replace(
+        "<key attr.name=\"label\"",
+        "<key attr.name=\"relay\" for=\"node\" id=\"r\" />\n  <key attr.name=\"label\"",
+    );
+    let text = text.replace("Chicago</data>", "Chicago</data><data key=\"r\">true</data>");
+    let fabric = read_graphml(&text, &Options { hosts_per_switch: 1, ..OPTIONS }).unwrap();
+    assert!(!fabric.node(fabric.find("Chicago").unwrap()).relay);
+    let again = read_node_link(&write_node_link(&fabric), &OPTIONS).unwrap();
+    assert_eq!(cables(&again), cables(&fabric));
+}
+
 /// What was written was refused when it was read again, or lacked a link.
 #[test]
 fn what_sonic_cannot_say_is_refused_before_it_is_written() {
