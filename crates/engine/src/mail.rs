@@ -266,7 +266,7 @@ impl<'a, M: Message> Window<'a, M> {
 
     /// Call at the first arrival of an instant: of its n simultaneous arrivals, in order of ingress port,
     /// that with index `start` mod n comes first, and the others follow cyclically.
-    #[inline]
+    #[inline(always)]
     pub fn rotate_ties(&mut self, start: u32) {
         if let [first, second, ..] = &self.keys[self.cursor..]
             && (first ^ second) >> 16 == 0
@@ -275,6 +275,8 @@ impl<'a, M: Message> Window<'a, M> {
         }
     }
 
+    // Apart, or the compiler takes both out of a switch's loop, where the question alone costs two instructions.
+    #[inline(never)]
     fn rotate(&mut self, start: u32) {
         let keys = &mut self.keys[self.cursor..];
         let instant = keys[0] >> 16;
