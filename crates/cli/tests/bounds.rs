@@ -62,11 +62,11 @@ fn a_file_without_an_end_is_refused_by_every_command() {
     for command in readers(&scratch) {
         refused(&command, "/dev/zero", &["/dev/zero"]);
     }
-    for key in ["fabric = { kind = \"file\", file = \"/dev/zero\" }", "traffic.0.file = \"/dev/zero\""] {
-        let set = key.split_once(" = ").map(|(key, value)| format!("{key}={value}")).unwrap();
-        let text = SMALL.replace("kind = \"incast\"", "kind = \"replay\"").replace("fan_in = 7\n", "");
-        let scenario = scratch.file("endless.toml", &text);
-        let ran = run(&["run", &scenario, "--set", &set, "--out", &scratch.path("out")]);
+    let replay = SMALL.split("[[traffic]]").next().unwrap().to_owned() + "[[traffic]]\nkind = \"replay\"\n";
+    let fabric = "fabric={ kind = \"file\", file = \"/dev/zero\" }";
+    for (text, set) in [(SMALL, fabric), (&replay, "traffic.0.file=/dev/zero")] {
+        let scenario = scratch.file("endless.toml", text);
+        let ran = run(&["run", &scenario, "--set", set, "--out", &scratch.path("out")]);
         assert_eq!(ran.code, Some(2), "{}", ran.err);
         assert!(ran.err.contains("cannot read `/dev/zero`: it is a device"), "{}", ran.err);
     }

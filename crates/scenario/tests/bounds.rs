@@ -80,7 +80,7 @@ fn set_takes_tables_and_lists_but_none_without_end() {
         ("fabric.link", deep_table.as_str()),
         ("switch", "[]"),
     ] {
-        let errors = lower(BASE, &[(key, value)]).unwrap_err();
+        let errors = lower(BASE, &[(key, value)]).err().unwrap_or_else(|| panic!("{key} = {value} was taken"));
         assert!(!errors.errors.is_empty(), "{key}");
     }
 }
