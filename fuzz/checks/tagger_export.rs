@@ -51,7 +51,7 @@ pub fn check(bytes: &[u8]) {
         let names = Interfaces::of_fabric(dialect).with_pattern(dialect.usual_pattern()).expect("a pattern");
         for view in SwitchView::all(&fabric, &table, &names, |_| 50_000) {
             let view = view.expect("names of ports differ");
-            let trusting = view.trusting_hosts_with(&settings.first_tags);
+            let trusting = view.clone().trusting_hosts_with(&settings.first_tags);
             for view in [&view, &trusting] {
                 said_or_refused(view, marks, &settings, dialect);
             }

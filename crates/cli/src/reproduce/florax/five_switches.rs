@@ -12,7 +12,7 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 
 /// What the paper leaves open: everything but who sends to whom.
 pub const CHOICES: &[Choice] = &[
-    Choice { source: &FLORAX_FIG3, key: "fabric.file", alternatives: &["fig3-equal.json"] },
+    Choice { source: &FLORAX_FIG3, key: "fabric.file", alternatives: &["fig3-access.json", "fig3-equal.json"] },
     Choice { source: &FLORAX_FIG3, key: "switch.queue", alternatives: &["\"50 packets\"", "\"200 packets\""] },
     Choice { source: &FLORAX_FIG3, key: "host.on_stop", alternatives: &["none"] },
     Choice { source: &FLORAX_FIG3, key: "host.transport.advertised_window", alternatives: &["29200B", "262144B"] },

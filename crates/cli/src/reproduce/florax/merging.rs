@@ -13,8 +13,9 @@ const WARM_UP: Time = Time::from_ms(100);
 const MEASURED: &str = "the paper only compares: the other side is what was offered or measured";
 
 macro_rules! choices {
-    ($source:ident) => {
+    ($source:ident $(, $own:expr)*) => {
         &[
+            $($own,)*
             Choice { source: &$source, key: "switch.queue", alternatives: &["\"50 packets\"", "\"200 packets\""] },
             Choice { source: &$source, key: "switch.flow_control.upper", alternatives: &["0.3", "0.7"] },
             Choice { source: &$source, key: "switch.flow_control.lower", alternatives: &["0.1", "0.4"] },
@@ -28,7 +29,8 @@ macro_rules! choices {
 }
 
 /// What the paper leaves open.
-pub const FIG1_CHOICES: &[Choice] = choices!(FLORAX_FIG1);
+pub const FIG1_CHOICES: &[Choice] =
+    choices!(FLORAX_FIG1, Choice { source: &FLORAX_FIG1, key: "fabric.file", alternatives: &["fig1-fast.json"] });
 /// What the paper leaves open.
 pub const FIG2_CHOICES: &[Choice] = choices!(FLORAX_FIG2);
 /// What the paper leaves open.
