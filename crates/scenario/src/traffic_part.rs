@@ -131,7 +131,8 @@ const KINDS: [&str; 11] = [
 /// Every entry; `None` for one that was wrong.
 pub(crate) fn read(root: &Section<'_, '_>) -> Vec<Option<TrafficPlan>> {
     let sections = root.tables("traffic", "traffic");
-    if !root.has("traffic") {
+    let listed = |entry: &Item| !matches!(&entry.value, Value::Array(items) if items.is_empty());
+    if !root.entries().any(|(key, entry, _)| key == "traffic" && listed(entry)) {
         let help = "write [[traffic]] with kind = \"permutation\" and size = \"1MB\"".to_owned();
         root.context.fail("", "there is no [[traffic]]: nothing would be sent", Some(help));
     }

@@ -112,7 +112,7 @@ pub fn spread<T: Send>(
             }
             done.push((number, each(number)));
             let so_far = number - numbers.start + 1;
-            if so_far % (count / 20).max(1) == 0 {
+            if so_far.is_multiple_of((count / 20).max(1)) {
                 eprintln!("{what}: {so_far} of {count}");
             }
         }

@@ -47,7 +47,7 @@ impl Profile {
     /// # Errors
     /// A key that is missing, unknown or out of range, with its line.
     pub fn parse(text: &str) -> Result<Profile, ProfileError> {
-        let line = |at: usize| text[..text.floor_char_boundary(at)].matches('\n').count() + 1;
+        let line = |at: usize| text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1;
         let wrong = |at: Option<usize>, message: String| ProfileError { line: at.map(line), message };
         let raw: Raw = toml::from_str(text)
             .map_err(|error| wrong(error.span().map(|span| span.start), error.message().to_owned()))?;
