@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::{MARKER, RESULT, SUMMARY_FILE, TIMING_FILE};
@@ -131,7 +132,11 @@ fn aside(target: &Path) -> Result<PathBuf, RecordError> {
 fn retire(aside: &Path, target: &Path) -> Result<(), RecordError> {
     let ours = Manifest::read(aside)?;
     let is_ours = |name: &str| ours.as_ref().is_some_and(|ours| ours.lists(name));
-    for entry in fs::read_dir(aside).map_err(RecordError::unreadable(aside))? {
+    let entries = match fs::read_dir(aside) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(RecordError::unreadable(aside))?,
+    };
+    for entry in entries {
         let name = entry.map_err(RecordError::unreadable(aside))?.file_name();
         let known = name.to_str().is_some_and(|name| is_implied(aside, name) || is_ours(name));
         let (from, to) = (aside.join(&name), target.join(&name));
@@ -150,10 +155,18 @@ fn retire(aside: &Path, target: &Path) -> Result<(), RecordError> {
     for name in listed.chain([TIMING_FILE, MANIFEST_FILE, MARKER, REPLACED]) {
         let path = aside.join(name);
         if found(&path)?.is_some_and(|found| found.is_file()) {
-            fs::remove_file(&path).map_err(RecordError::unwritable("remove", &path))?;
+            gone(fs::remove_file(&path)).map_err(RecordError::unwritable("remove", &path))?;
         }
     }
-    fs::remove_dir(aside).map_err(RecordError::unwritable("remove", aside))
+    gone(fs::remove_dir(aside)).map_err(RecordError::unwritable("remove", aside))
+}
+
+/// Another writer of the same target retires what it finds, too: what it has removed is gone, as was wanted.
+fn gone(removed: std::io::Result<()>) -> std::io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
 }
 
 /// An earlier writer that was killed between its two renames leaves the old result beside an empty place:
