@@ -140,7 +140,7 @@ impl Maker<'_> {
         let mut paths = Vec::new();
         for (at, source) in ["shortest", "bounces=1", "trees", "random=5"].into_iter().enumerate() {
             self.run(&format!(
-                "tagger rules clos.json --paths {source} --classes {} --out rules.json --paths-out paths.txt",
+                "tagger rules clos.json --paths {source} --classes {} --out rules.json --paths-out paths.txt --force",
                 1 + at % 2
             ));
             rules.push(beside(Sample::of("input", clos("rules.json"))).with("other.json", &clos("rules.json")));
@@ -203,7 +203,8 @@ impl Maker<'_> {
         for kind in KINDS {
             for format in ["hpcc", "node-link", "graphml", "containerlab", "link-csv", "ibnetdiscover"] {
                 // Not every format can say that a host forwards.
-                let line = format!("fabric build {kind} --rate 10Gbps --delay 1us --format {format} --out fabric");
+                let line =
+                    format!("fabric build {kind} --rate 10Gbps --delay 1us --format {format} --out fabric --force");
                 if self.tidegate(&line).is_done() {
                     fabrics.push(Sample::of("input", self.read(&self.folder.join("fabric"))));
                 }
