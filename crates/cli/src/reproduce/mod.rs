@@ -15,6 +15,7 @@ mod pabo;
 mod physics;
 mod plot;
 mod print;
+mod red;
 mod registry;
 mod tagger;
 mod trial;
@@ -221,7 +222,8 @@ mod tests {
         let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(&value), ["experiments", "version"]);
         assert_eq!(keys(first), ["checks", "id", "pass", "seconds", "source", "title"]);
-        let check = ["judged", "name", "not_judged", "note", "ours", "paper", "pass", "relation", "tolerance", "unit"];
+        let check =
+            ["judged", "known", "name", "not_judged", "note", "ours", "paper", "pass", "relation", "tolerance", "unit"];
         assert_eq!(keys(&first["checks"][0]), check);
     }
 }

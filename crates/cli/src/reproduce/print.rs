@@ -1,6 +1,7 @@
 //! What `reproduce` prints: for people, and as the one JSON object.
 
 use super::check::{Check, Outcome};
+use super::red::{self, Class, Red};
 use super::registry::Experiment;
 use super::trial::Trial;
 use crate::output::{Style, styled};
@@ -28,6 +29,12 @@ impl Result {
         let outcomes = || self.trial.checks.iter().map(Check::outcome);
         outcomes().any(|outcome| outcome == Outcome::Holds) && outcomes().all(|outcome| outcome != Outcome::Fails)
     }
+
+    /// What is known about a check of it, if it fails and is known to.
+    fn known(&self, check: &Check) -> Option<&'static Red<'static>> {
+        let fails = check.outcome() == Outcome::Fails;
+        fails.then(|| red::find(self.trial.quick, self.experiment.id, &check.name)).flatten()
+    }
 }
 
 #[derive(Serialize)]
@@ -43,10 +50,30 @@ struct Entry<'a> {
     source: &'a str,
     seconds: f64,
     pass: bool,
-    checks: &'a [Check],
+    checks: Vec<Told<'a>>,
     /// Only with `--open-choices`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     open_choices: Vec<Alternative<'a>>,
+}
+
+/// A check, and what is known where it fails.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    check: &'a Check,
+    known: Option<Known>,
+}
+
+#[derive(Serialize)]
+struct Known {
+    class: Option<Class>,
+    command: Option<&'static str>,
+}
+
+impl Known {
+    fn of(red: &Red<'static>) -> Known {
+        Known { class: red.because.map(|(class, _)| class), command: red.because.map(|(_, command)| command) }
+    }
 }
 
 #[derive(Serialize)]
@@ -83,7 +110,9 @@ pub fn json(results: &[Result]) -> String {
         source: result.experiment.source,
         seconds: (result.seconds * 10.0).round() / 10.0,
         pass: result.passes(),
-        checks: &result.trial.checks,
+        checks: (result.trial.checks.iter())
+            .map(|check| Told { check, known: result.known(check).map(Known::of) })
+            .collect(),
         open_choices: under.iter().map(|(choice, pass, checks)| Alternative { choice, pass: *pass, checks }).collect(),
     });
     pretty(&Document { version: env!("CARGO_PKG_VERSION"), experiments: experiments.collect() })
@@ -126,29 +155,24 @@ fn number(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-fn checks_table(experiment: &str, checks: &[Check]) -> String {
+fn checks_table(result: &Result) -> String {
     let row = |check: &Check| {
         let relation = match check.tolerance {
             0.0 => check.relation.sign().to_owned(),
             tolerance => format!("{} (+-{})", check.relation.sign(), number(tolerance)),
         };
         let verdict = match check.outcome() {
-            Outcome::Holds => "ok",
-            Outcome::Fails if is_known_red(experiment, &check.name) => "FAIL known",
-            Outcome::Fails => "FAIL",
-            Outcome::NotJudged(_) if check.pass => "not judged, holds",
-            Outcome::NotJudged(_) => "not judged, fails",
+            Outcome::Holds => "ok".to_owned(),
+            Outcome::Fails => match result.known(check) {
+                Some(red) => format!("FAIL known, {}", red::class_name(red)),
+                None => "FAIL".to_owned(),
+            },
+            Outcome::NotJudged(_) if check.pass => "not judged, holds".to_owned(),
+            Outcome::NotJudged(_) => "not judged, fails".to_owned(),
         };
-        vec![
-            verdict.to_owned(),
-            check.name.clone(),
-            number(check.ours),
-            relation,
-            number(check.paper),
-            check.unit.to_owned(),
-        ]
+        vec![verdict, check.name.clone(), number(check.ours), relation, number(check.paper), check.unit.to_owned()]
     };
-    let rows: Vec<Vec<String>> = checks.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = result.trial.checks.iter().map(row).collect();
     table(&["", "check", "ours", "must be", "source", "unit"], &rows, 2, Layout::Fixed, 2)
 }
 
@@ -163,7 +187,7 @@ pub fn result(result: &Result) -> String {
     if !result.trial.shown.is_empty() {
         let _ = write!(text, "\n{}", result.trial.shown);
     }
-    let _ = write!(text, "\n{}", checks_table(experiment.id, &result.trial.checks));
+    let _ = write!(text, "\n{}", checks_table(result));
     let mut notes: Vec<&str> = Vec::new();
     for note in result.trial.checks.iter().filter_map(|check| check.note.as_deref()) {
         if !notes.contains(&note) {
@@ -186,7 +210,7 @@ pub fn result(result: &Result) -> String {
     }
     let verdict = if result.passes() { styled("holds", Style::Good) } else { styled("FAILS", Style::Bad) };
     let red = || result.trial.checks.iter().filter(|check| check.outcome() == Outcome::Fails);
-    let verdict = match red().all(|check| is_known_red(experiment.id, &check.name)) {
+    let verdict = match red().all(|check| result.known(check).is_some()) {
         true if red().count() > 0 => {
             format!("{verdict}, as is known: experiments/{}/README.md says why", paper(experiment.id))
         }
@@ -196,43 +220,41 @@ pub fn result(result: &Result) -> String {
     text
 }
 
+/// A thing of each kind, counted, in order of first mention: there are few kinds.
+fn count_kinds<'a>(things: impl Iterator<Item = &'a str>) -> Vec<(&'a str, usize)> {
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for thing in things {
+        match kinds.iter_mut().find(|kind| kind.0 == thing) {
+            Some(kind) => kind.1 += 1,
+            None => kinds.push((thing, 1)),
+        }
+    }
+    kinds
+}
+
 /// The last line.
 pub fn totals(results: &[Result]) -> String {
-    let checks =
-        || results.iter().flat_map(|result| result.trial.checks.iter().map(|check| (result.experiment.id, check)));
+    let checks = || results.iter().flat_map(|result| result.trial.checks.iter().map(move |check| (result, check)));
     let count = |wanted: fn(Outcome) -> bool| checks().filter(|(_, check)| wanted(check.outcome())).count();
     let held = count(|outcome| outcome == Outcome::Holds);
     let failed = count(|outcome| outcome == Outcome::Fails);
-    let known =
-        checks().filter(|(id, check)| check.outcome() == Outcome::Fails && is_known_red(id, &check.name)).count();
+    let known: Vec<&Red> = checks().filter_map(|(result, check)| result.known(check)).collect();
     let mut text =
         format!("{held} of {} checks of {} hold", held + failed, counted(results.len() as u64, "experiment"));
-    if known > 0 {
-        let _ = write!(text, "; {known} of the {failed} that fail are known to");
+    if !known.is_empty() {
+        let by_class = count_kinds(known.iter().map(|&red| red::class_name(red)));
+        let by_class: Vec<String> = by_class.iter().map(|(class, number)| format!("{number} {class}")).collect();
+        let _ = write!(text, "; {} of the {failed} that fail are known to: {}", known.len(), by_class.join(", "));
     }
-    // In order of first mention: there are few reasons.
-    let mut reasons: Vec<(&str, usize)> = Vec::new();
-    for (_, check) in checks() {
-        let Outcome::NotJudged(why) = check.outcome() else { continue };
-        match reasons.iter_mut().find(|reason| reason.0 == why) {
-            Some(reason) => reason.1 += 1,
-            None => reasons.push((why, 1)),
-        }
-    }
-    for (why, number) in reasons {
+    let not_judged = checks().filter_map(|(_, check)| match check.outcome() {
+        Outcome::NotJudged(why) => Some(why),
+        Outcome::Holds | Outcome::Fails => None,
+    });
+    for (why, number) in count_kinds(not_judged) {
         let _ = write!(text, "; {number} not judged ({why})");
     }
     text.push('\n');
     text
-}
-
-/// The claims that are known not to come out: what `.ci/run` holds to be exact, part of the program.
-const RED: &str = include_str!("../../../../experiments/red.txt");
-
-/// Whether a check that fails is known to.
-fn is_known_red(experiment: &str, check: &str) -> bool {
-    let named = |line: &str| line.strip_prefix(experiment).and_then(|rest| rest.strip_prefix(": ")) == Some(check);
-    RED.lines().any(named)
 }
 
 fn paper(id: &str) -> &str {
@@ -256,7 +278,8 @@ mod tests {
 
     #[test]
     fn what_is_known_and_what_is_not_judged_is_told_and_counted() {
-        let (id, known) = RED.lines().find(|line| !line.starts_with('#')).unwrap().split_once(": ").unwrap();
+        let red = red::known(true).iter().find(|red| red.because.is_some()).unwrap();
+        let (id, known, (class, command)) = (red.experiment, red.check, red.because.unwrap());
         let all =
             vec![check("good", 1.0), check(known, 2.0), check("new", 2.0), check("long", 2.0).unjudged("quick run")];
         let told = result(id, all);
@@ -264,25 +287,34 @@ mod tests {
         let line =
             |name: &str| text.lines().find(|line| line.contains(&format!(" {name} "))).unwrap().trim().to_owned();
         assert!(line("good").starts_with("ok"), "{text}");
-        assert!(line(known).starts_with("FAIL known"), "{text}");
+        assert!(line(known).starts_with(&format!("FAIL known, {}  ", class.name())), "{text}");
         assert!(line("new").starts_with("FAIL  "), "{text}");
         assert!(line("long").starts_with("not judged, fails"), "{text}");
         assert!(!told.passes());
-        let expected =
-            "1 of 3 checks of 1 experiment hold; 1 of the 2 that fail are known to; 1 not judged (quick run)\n";
+        let document: serde_json::Value =
+            serde_json::from_str(&json(&[result(id, told.trial.checks.clone())])).unwrap();
+        let in_json = |index: usize| &document["experiments"][0]["checks"][index]["known"];
+        assert_eq!(*in_json(1), serde_json::json!({ "class": class.name(), "command": command }));
+        assert!([0, 2, 3].into_iter().all(|index| in_json(index).is_null()), "{document}");
+        let expected = format!(
+            "1 of 3 checks of 1 experiment hold; 1 of the 2 that fail are known to: 1 {}; 1 not judged (quick run)\n",
+            class.name()
+        );
         assert_eq!(totals(&[told]), expected);
         assert!(super::result(&result(id, vec![check(known, 2.0)])).contains("as is known: experiments/"));
         assert!(result(id, vec![check("good", 1.0), check("long", 2.0).unjudged("quick run")]).passes());
         assert!(!result(id, vec![check("long", 1.0).unjudged("quick run")]).passes(), "nothing was judged");
     }
 
-    /// Every line of the list names an experiment that there is.
+    /// What only the quick run is known to fail is new in the full one.
     #[test]
-    fn the_list_of_known_failures_names_experiments() {
-        for line in RED.lines().filter(|line| !line.starts_with('#')) {
-            let (id, _) = line.split_once(": ").unwrap_or_else(|| panic!("{line}"));
-            assert!(super::super::registry::experiments().any(|experiment| experiment.id == id), "{line}");
-        }
+    fn a_run_knows_the_list_of_its_own_kind() {
+        let only_quick = |red: &&Red| red::find(false, red.experiment, red.check).is_none();
+        let Some(red) = red::known(true).iter().find(only_quick) else { return };
+        let mut full = result(red.experiment, vec![check(red.check, 2.0)]);
+        assert!(full.known(&full.trial.checks[0]).is_some());
+        full.trial.quick = false;
+        assert!(full.known(&full.trial.checks[0]).is_none());
     }
 
     #[test]

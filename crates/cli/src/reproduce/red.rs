@@ -1,0 +1,225 @@
+//! The lists of checks that are known to fail: `experiments/red.txt` with `--quick`, `experiments/red-full.txt` without.
+//!
+//! ```text
+//! experiment: check | class | command or place of the experiment that shows it
+//! ```
+//!
+//! Both are part of the program; `scripts/red.sh` holds each to be exact.
+
+use super::registry;
+use serde::Serialize;
+use std::fmt;
+use std::sync::OnceLock;
+
+/// Why a check fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// The source contradicts itself, or physics.
+    PapersSlip,
+    /// Something that the source leaves open decides it.
+    OpenChoice,
+    /// We are wrong, and know it.
+    OursToFix,
+    /// The cause was sought by experiments and not found.
+    Unknown,
+}
+
+impl Class {
+    const ALL: [Class; 4] = [Class::PapersSlip, Class::OpenChoice, Class::OursToFix, Class::Unknown];
+
+    /// As it is written and printed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::PapersSlip => "paper's slip",
+            Class::OpenChoice => "open choice",
+            Class::OursToFix => "ours to fix",
+            Class::Unknown => "unknown",
+        }
+    }
+}
+
+impl Serialize for Class {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// One check that is known to fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Red<'a> {
+    /// `paper/experiment`.
+    pub experiment: &'a str,
+    /// The check's name.
+    pub check: &'a str,
+    /// Its class, and the command or place of the experiment that shows it; without, nobody has classified it yet.
+    pub because: Option<(Class, &'a str)>,
+}
+
+/// How a check that fails is counted.
+pub const fn class_name(red: &Red) -> &'static str {
+    match red.because {
+        Some((class, _)) => class.name(),
+        None => "unclassified",
+    }
+}
+
+/// What is wrong with a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListError {
+    /// Its line, from 1.
+    pub line: usize,
+    /// What is wrong there, and what would be right.
+    pub problem: String,
+}
+
+impl fmt::Display for ListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.problem)
+    }
+}
+
+impl std::error::Error for ListError {}
+
+/// Reads a list. Lines that begin with `#` are comments and stand before all others, which are sorted by their bytes.
+///
+/// # Errors
+/// At the first line that is no such line, or names an experiment that `exists` does not know, a class that there is not,
+/// or what stands in the list already.
+pub fn parse(text: &str, exists: impl Fn(&str) -> bool) -> Result<Vec<Red<'_>>, ListError> {
+    let mut list: Vec<Red> = Vec::new();
+    let mut before: Option<&str> = None;
+    for (index, written) in text.lines().enumerate().filter(|(_, written)| !written.starts_with('#')) {
+        let wrong = |problem: String| ListError { line: index + 1, problem };
+        let red = line(written).map_err(wrong)?;
+        if !exists(red.experiment) {
+            return Err(wrong(format!("there is no experiment `{}`; `reproduce --list` has them", red.experiment)));
+        }
+        if list.iter().any(|other| (other.experiment, other.check) == (red.experiment, red.check)) {
+            return Err(wrong(format!("`{}: {}` is in the list already", red.experiment, red.check)));
+        }
+        if before.is_some_and(|before| before > written) {
+            return Err(wrong("this line belongs before the one above it: sort the list with LC_ALL=C".to_owned()));
+        }
+        before = Some(written);
+        list.push(red);
+    }
+    Ok(list)
+}
+
+fn line(written: &str) -> Result<Red<'_>, String> {
+    let (key, because) = match written.split_once(" | ") {
+        Some((key, because)) => (key, Some(because)),
+        None => (written, None),
+    };
+    let Some((experiment, check)) = key.split_once(": ").filter(|(_, check)| !check.trim().is_empty()) else {
+        return Err(format!("`{written}` is not `experiment: check | class | command`"));
+    };
+    let because = because.map(|because| {
+        let Some((class, shown_by)) = because.split_once(" | ").filter(|(_, shown_by)| !shown_by.trim().is_empty())
+        else {
+            return Err(
+                "after the class comes ` | ` and the command or place of the experiment that shows it".to_owned()
+            );
+        };
+        match Class::ALL.iter().find(|known| known.name() == class) {
+            Some(&class) => Ok((class, shown_by)),
+            None => Err(format!("there is no class `{class}`, only {}", Class::ALL.map(Class::name).join(", "))),
+        }
+    });
+    Ok(Red { experiment, check, because: because.transpose()? })
+}
+
+fn built_in(text: &'static str) -> Vec<Red<'static>> {
+    let exists = |id: &str| registry::experiments().any(|experiment| experiment.id == id);
+    // A test reads both.
+    parse(text, exists).expect("the lists are part of the program")
+}
+
+/// The checks that are known to fail in a run of this kind.
+pub fn known(quick: bool) -> &'static [Red<'static>] {
+    static QUICK: OnceLock<Vec<Red>> = OnceLock::new();
+    static FULL: OnceLock<Vec<Red>> = OnceLock::new();
+    if quick {
+        QUICK.get_or_init(|| built_in(include_str!("../../../../experiments/red.txt")))
+    } else {
+        FULL.get_or_init(|| built_in(include_str!("../../../../experiments/red-full.txt")))
+    }
+}
+
+/// What is known about a check that fails, if it is known to.
+pub fn find(quick: bool, experiment: &str, check: &str) -> Option<&'static Red<'static>> {
+    known(quick).iter().find(|red| red.experiment == experiment && red.check == check)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<Red<'_>>, String> {
+        parse(text, |id| id == "pabo/drop" || id == "trim/ecmp").map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_line_has_a_class_and_what_shows_it_or_is_unclassified() {
+        let text = "# why\npabo/drop: a: b, c\ntrim/ecmp: d | open choice | tidegate run x.toml | head\n";
+        let expected = [
+            Red { experiment: "pabo/drop", check: "a: b, c", because: None },
+            Red {
+                experiment: "trim/ecmp",
+                check: "d",
+                because: Some((Class::OpenChoice, "tidegate run x.toml | head")),
+            },
+        ];
+        let list = read(text).unwrap();
+        assert_eq!(list, expected);
+        assert_eq!([class_name(&list[0]), class_name(&list[1])], ["unclassified", "open choice"]);
+        for class in Class::ALL {
+            let text = format!("trim/ecmp: d | {} | README.md", class.name());
+            assert_eq!(read(&text).unwrap()[0].because, Some((class, "README.md")));
+        }
+        assert_eq!(read("# nothing fails\n").unwrap(), []);
+    }
+
+    #[test]
+    fn an_unknown_class_is_an_error() {
+        let error = read("# why\npabo/drop: a | papers slip | README.md").unwrap_err();
+        assert_eq!(
+            error,
+            "line 2: there is no class `papers slip`, only paper's slip, open choice, ours to fix, unknown"
+        );
+    }
+
+    #[test]
+    fn a_duplicate_is_an_error_also_in_another_class() {
+        let error = read("pabo/drop: a | open choice | x\npabo/drop: a | unknown | x").unwrap_err();
+        assert_eq!(error, "line 2: `pabo/drop: a` is in the list already");
+    }
+
+    #[test]
+    fn a_line_of_an_experiment_that_does_not_exist_is_an_error() {
+        let error = read("pabo/dropp: a | unknown | x").unwrap_err();
+        assert_eq!(error, "line 1: there is no experiment `pabo/dropp`; `reproduce --list` has them");
+    }
+
+    #[test]
+    fn what_is_no_line_is_an_error() {
+        for (text, problem) in [
+            ("trim/ecmp\n", "`trim/ecmp` is not"),
+            ("\n", "`` is not"),
+            ("trim/ecmp: | unknown | x", "is not `experiment: check"),
+            ("trim/ecmp: d | unknown", "after the class comes"),
+            ("trim/ecmp: d | unknown | ", "after the class comes"),
+            ("trim/ecmp: d\npabo/drop: a", "line 2: this line belongs before"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(problem), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_lists_of_the_program_can_be_read() {
+        for quick in [true, false] {
+            assert!(known(quick).iter().all(|red| find(quick, red.experiment, red.check) == Some(red)));
+        }
+    }
+}
