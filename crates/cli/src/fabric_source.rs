@@ -1,11 +1,12 @@
 //! A fabric from the command line: a file of the field, a scenario, or a formula with its numbers.
 
-use crate::arguments::{self, Override};
 use crate::failure::Failure;
+use crate::interrupt;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Command};
 use fabric::files::{self, FileError, Format, Options};
 use fabric::{Fabric, FabricError, LinkSpec, NodeId};
+use lab::{Override, Run};
 use model::parameters::{Buffer, FlowControl, Setup};
 use protocols::reaction::Reaction;
 use scenario::{Scenario, ScenarioErrors, keys};
@@ -231,8 +232,7 @@ pub fn find(source: &str, flags: &FabricFlags, format: Option<Format>) -> Result
             .iter()
             .map(|(key, value)| Override { key: format!("fabric.{key}"), value: value.clone() })
             .collect();
-        let scenario = arguments::read(path, &sets, None)?;
-        let setup = arguments::lower(&scenario, path)?.setup;
+        let setup = Run::read(path, &sets, None, interrupt::stop())?.lowered.setup;
         let switches = Some(Switches::of(&setup));
         return Ok(Found { fabric: setup.fabric, format: None, switches });
     }

@@ -1,13 +1,16 @@
 //! Why a command could not do its work, and how that is drawn.
 
+pub mod lab_words;
+
 use crate::exit::Exit;
 use crate::names::shown;
 use crate::output;
+use lab::LabError;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use record::RecordError;
-use scenario::{ScenarioError, ScenarioErrors};
+use scenario::ScenarioError;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use verify::VerifyError;
 
 /// More mistakes of one file than a person looks at.
@@ -16,14 +19,9 @@ const MOST_DRAWN: usize = 20;
 /// Everything that stops a command.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The scenario is wrong.
-    #[error("{errors}")]
-    Scenario {
-        /// What is wrong.
-        errors: ScenarioErrors,
-        /// The file, for drawing; errors of other files have no snippet.
-        path: PathBuf,
-    },
+    /// A run, a comparison or a sweep could not be made.
+    #[error("{}", lab_words::message(.0))]
+    Lab(#[from] LabError),
     /// An argument or a file is wrong.
     #[error("{message}")]
     Input {
@@ -32,28 +30,9 @@ pub enum Failure {
         /// What would be right.
         help: Option<String>,
     },
-    /// The network cannot be built.
-    #[error("{path}: {error}", path = path.display())]
-    Model {
-        /// The scenario.
-        path: PathBuf,
-        /// Why.
-        error: model::ModelError,
-    },
-    /// The folder for results does not do.
-    #[error("--out {target}: {error}", target = target.display())]
-    Target {
-        /// As it was named.
-        target: PathBuf,
-        /// Why.
-        error: RecordError,
-    },
     /// Files could not be written or read: a place that does not do, or a machine that fails.
     #[error("{0}")]
     Record(#[from] RecordError),
-    /// A run ended in a panic, which is a mistake of ours.
-    #[error("the run broke off: a fault of tidegate, whose message is above; please report it")]
-    Broken,
     /// Standard output could not be written.
     #[error("cannot write to standard output: {0}")]
     Output(std::io::Error),
@@ -110,9 +89,10 @@ impl Failure {
     /// The exit code.
     pub fn exit(&self) -> Exit {
         match self {
-            Failure::Scenario { .. } | Failure::Input { .. } | Failure::Model { .. } => Exit::BadInput,
-            Failure::Record(error) | Failure::Target { error, .. } if !error.is_machine_failure() => Exit::BadInput,
-            Failure::Record(_) | Failure::Target { .. } | Failure::Output(_) | Failure::Broken => Exit::Machine,
+            Failure::Input { .. } => Exit::BadInput,
+            Failure::Lab(error) => lab_words::exit(error),
+            Failure::Record(error) if !error.is_machine_failure() => Exit::BadInput,
+            Failure::Record(_) | Failure::Output(_) => Exit::Machine,
         }
     }
 
@@ -126,18 +106,23 @@ impl Failure {
         }
     }
 
-    fn plain(&self) -> String {
+    /// What would be right.
+    fn help(&self) -> Option<String> {
         match self {
-            Failure::Input { message, help: Some(help) } => {
-                format!("error: {}\n  help: {}", shown(message), shown(help))
-            }
-            other => format!("error: {}", shown(&other.to_string())),
+            Failure::Input { help, .. } => help.clone(),
+            Failure::Lab(error) => lab_words::help(error),
+            Failure::Record(_) | Failure::Output(_) => None,
         }
+    }
+
+    fn plain(&self) -> String {
+        let help = self.help().map_or(String::new(), |help| format!("\n  help: {}", shown(&help)));
+        format!("error: {}{help}", shown(&self.to_string()))
     }
 
     fn draw(&self) -> Vec<String> {
         let drawings = match self {
-            Failure::Scenario { errors, path } => {
+            Failure::Lab(LabError::Scenario { errors, path }) => {
                 let name = path.display().to_string();
                 let text = std::fs::read_to_string(path).unwrap_or_default();
                 // Spans count from behind a byte order mark.
@@ -150,8 +135,7 @@ impl Failure {
                 }
                 drawings
             }
-            Failure::Input { message, help } => vec![Drawing::plain(shown(message), help.as_deref().map(shown))],
-            other => vec![Drawing::plain(shown(&other.to_string()), None)],
+            other => vec![Drawing::plain(shown(&other.to_string()), other.help().as_deref().map(shown))],
         };
         let theme =
             if output::errors_take_colour() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };

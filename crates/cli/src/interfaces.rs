@@ -3,10 +3,10 @@
 
 use crate::commands::tagger::read_text;
 use crate::failure::Failure;
-use crate::render::numbers::counted_as;
 use fabric::{Fabric, NodeId, PortIndex};
 use std::path::PathBuf;
 use tagger::export::{Dialect, ExportError, Interfaces};
+use text::numbers::counted_as;
 
 /// What switches call their ports.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -2,7 +2,6 @@
 
 mod arguments;
 mod commands;
-mod execute;
 mod exit;
 mod fabric_source;
 mod failure;
@@ -14,11 +13,8 @@ mod names;
 mod output;
 mod progress;
 mod recognise;
-mod recorder;
 mod render;
 mod reproduce;
-mod result;
-mod runs;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use exit::Exit;

@@ -3,6 +3,8 @@
 use crate::failure::Failure;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
+use text::Paint;
+pub use text::Style;
 
 /// Writes `text` to standard output. Whoever closed the pipe has seen enough: that is no failure.
 ///
@@ -43,37 +45,14 @@ pub fn errors_take_colour() -> bool {
     errors_are_watched() && !colours_unwanted()
 }
 
-fn output_takes_colour() -> bool {
-    static COLOUR: OnceLock<bool> = OnceLock::new();
-    *COLOUR.get_or_init(|| std::io::stdout().is_terminal() && !colours_unwanted())
-}
-
-/// How a piece of text stands out.
-#[derive(Clone, Copy, Debug)]
-pub enum Style {
-    /// A heading.
-    Strong,
-    /// Beside the point.
-    Faint,
-    /// As it should be.
-    Good,
-    /// Worth a look.
-    Caution,
-    /// Wrong.
-    Bad,
+/// What standard output takes.
+pub fn paint() -> Paint {
+    static PAINT: OnceLock<Paint> = OnceLock::new();
+    let takes = || if std::io::stdout().is_terminal() && !colours_unwanted() { Paint::Colour } else { Paint::Plain };
+    *PAINT.get_or_init(takes)
 }
 
 /// `text` in `style` where standard output takes colours, else as it is.
 pub fn styled(text: &str, style: Style) -> String {
-    if !output_takes_colour() {
-        return text.to_owned();
-    }
-    let code = match style {
-        Style::Strong => "1",
-        Style::Faint => "2",
-        Style::Good => "32",
-        Style::Caution => "33",
-        Style::Bad => "1;31",
-    };
-    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    paint().styled(text, style)
 }

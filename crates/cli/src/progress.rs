@@ -2,7 +2,7 @@
 
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::Clock;
+use model::{Clock, Watcher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
@@ -107,13 +107,23 @@ impl Shared {
             return (1.0, "writing the result".to_owned());
         }
         let share = now.as_secs_f64() / self.duration.as_secs_f64().max(f64::MIN_POSITIVE);
-        if interrupt::interrupted() {
+        if interrupt::stop().is_asked() {
             return (share, "interrupted: writing what there is".to_owned());
         }
         let left = Duration::from_secs_f64((elapsed * (1.0 / share.max(1e-6) - 1.0)).clamp(0.0, 1e9));
         let rate = self.hops.load(Ordering::Relaxed) as f64 / elapsed.max(1e-9);
         let (rate, left) = (rate / 1e6, indicatif::HumanDuration(left));
         (share, format!("{now:.3} of {}  {rate:.1} M packet-hops/s  {left} left", self.duration))
+    }
+}
+
+impl Watcher for RunProgress {
+    fn begins(&mut self, clock: &Arc<Clock>) {
+        RunProgress::begins(self, clock);
+    }
+    fn progress(&mut self, _now: Time, hops: u64) -> bool {
+        self.count(hops);
+        true
     }
 }
 

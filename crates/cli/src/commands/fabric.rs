@@ -5,12 +5,12 @@ use crate::fabric_source::{self, FabricFlags, FileFlags, Found, format_parser};
 use crate::failure::Failure;
 use crate::names::{distinct, file_name};
 use crate::output::{self, Style, styled};
-use crate::render::numbers::counted;
 use fabric::files::{self, Format};
 use fabric::{Fabric, show};
 use record::file::{sealed, write_file};
 use record::files::{Earlier, write_files};
 use std::path::{Path, PathBuf};
+use text::numbers::counted;
 
 /// What the list of files in a folder of config_db.json calls it.
 const CONFIG_DB: &str = "fabric config-db";
@@ -226,11 +226,8 @@ fn heading(source: &str, found: &Found) -> String {
 fn counts(fabric: &Fabric) -> String {
     let switches = fabric.switches().count() as u64;
     let (hosts, links) = (fabric.hosts().len() as u64, fabric.links().len() as u64);
-    let switches = if switches == 1 {
-        "1 switch".to_owned()
-    } else {
-        format!("{} switches", crate::render::numbers::grouped(switches))
-    };
+    let switches =
+        if switches == 1 { "1 switch".to_owned() } else { format!("{} switches", text::numbers::grouped(switches)) };
     format!("{}, {switches}, {}", counted(hosts, "host"), counted(links, "link"))
 }
 

@@ -3,12 +3,12 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
-use crate::render::table::{Layout, table};
 use protocols::describe::Family;
 use protocols::describe::{Mechanism, Parameter};
 use protocols::{cbfc, detour, ecn, florax, halve, pabo, pause, plain, tags, transport, trim, trimming, watchdog};
 use scenario::keys::{self, Default, Key};
 use serde_json::{Value, json};
+use text::{Layout, table};
 
 /// List the mechanisms, or all about one: parameters, defaults, sources.
 #[derive(Debug, clap::Args)]

@@ -1,15 +1,15 @@
 //! `tidegate new`: a commented scenario to start from.
 
-use crate::arguments::quoted;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
-use crate::render::table::{Layout, table};
 use clap::builder::PossibleValuesParser;
 use record::RecordError;
 use record::file::WholeFile;
 use std::io::Write;
 use std::path::PathBuf;
+use text::quoted;
+use text::{Layout, table};
 
 mod comments;
 

@@ -4,11 +4,11 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
 use crate::recognise::not_a_result;
-use crate::render::numbers::counted;
 use record::file::{sealed, write_file};
 use record::folder::is_result;
 use report::{ReportError, Run};
 use std::path::{Path, PathBuf};
+use text::numbers::counted;
 
 /// More runs than this are no longer read side by side.
 const MAX_RUNS: usize = 24;

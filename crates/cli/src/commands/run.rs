@@ -1,17 +1,17 @@
 //! `tidegate run`: one simulation.
 
-use crate::arguments::{self, Override, ScenarioArgs, quoted};
-use crate::execute::{Finished, Live};
+use crate::arguments::ScenarioArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output;
 use crate::progress::RunProgress;
-use crate::render::{explain, summary};
-use crate::result::{self, Origin, Way};
+use crate::render::summary;
+use lab::{Finished, Override, Run, Way};
 use record::summary::Summary;
 use scenario::Lowered;
 use std::path::{Path, PathBuf};
+use text::quoted;
 
 /// Run one simulation: a readable summary, and files in the folder that --out names.
 #[derive(Debug, clap::Args)]
@@ -57,24 +57,24 @@ with a valid partial result.";
 /// Wrong input, and a machine that fails.
 pub fn command(args: &RunArgs) -> Result<Exit, Failure> {
     let path = &args.scenario.scenario;
-    let scenario = arguments::read(path, &args.scenario.set, args.seed)?;
-    let mut lowered = arguments::lower(&scenario, path)?;
+    let mut run = Run::read(path, &args.scenario.set, args.seed, interrupt::stop())?;
+    let lowered = &mut run.lowered;
     if let Some(threads) = args.threads {
         // Not an override: what results hold must not depend on it.
         lowered.setup.threads = threads.into();
     }
     if args.explain {
-        let text = if args.json { format!("{:#}\n", explain::json(&lowered)) } else { explain::text(&lowered) };
+        let text =
+            if args.json { format!("{:#}\n", lab::explained_json(lowered)) } else { lab::explained_text(lowered) };
         return output::print(&text).map(|()| Exit::Done);
     }
     // From here on there is something to leave behind.
     interrupt::listen();
-    let folder = args.out.as_deref().map(result::folder).transpose()?;
-    let about = Described::of(args, &lowered);
-    let mut live = Live(RunProgress::new(lowered.setup.duration, !args.quiet && output::errors_are_watched()));
-    let origin = Origin { path, scenario: &scenario, set: &args.scenario.set };
-    let finished = result::produce(&origin, lowered, folder, &mut live, Way::default());
-    live.0.clear();
+    let folder = args.out.as_deref().map(lab::folder).transpose()?;
+    let about = Described::of(args, lowered);
+    let mut live = RunProgress::new(lowered.setup.duration, !args.quiet && output::errors_are_watched());
+    let finished = run.produce(folder, &mut live, Way::default(), interrupt::stop());
+    live.clear();
     let Finished { summary: found, timing, folder } = finished?;
     if let (Some(asked), Some(folder)) = (&args.out, &folder)
         && folder.components().ne(asked.components())

@@ -1,7 +1,4 @@
 //! Results as a person reads them.
 
-pub mod explain;
-pub mod numbers;
 pub mod pipelines;
 pub mod summary;
-pub mod table;

@@ -1,7 +1,7 @@
 //! What happened inside switches that trim in pipelines, in a line or two for a person.
 
-use super::numbers::{counted, grouped, span_ps};
 use record::pipelines::PipelineSummary;
+use text::numbers::{counted, grouped, span_ps};
 
 /// What all pipelines did, and where most waited to go round, if anything did.
 pub fn lines(inside: &PipelineSummary) -> Vec<String> {

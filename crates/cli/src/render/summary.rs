@@ -1,7 +1,5 @@
 //! A run's summary for a person.
 
-use super::numbers::{counted, grouped, percent, rate, size, span, span_ps};
-use super::table::{Layout, table};
 use crate::output::{Style, styled};
 use record::flows::SizeBin;
 use record::requests::RequestSummary;
@@ -10,6 +8,8 @@ use record::summary::{Backpressure, Distribution, PortLoad, Reordering, StopsAt,
 use record::timing::Timing;
 use record::trims::{PortTrims, TrimSummary};
 use std::fmt::Write as _;
+use text::numbers::{counted, grouped, percent, rate, size, span, span_ps};
+use text::{Layout, table};
 
 /// How far text stands from the margin.
 const INDENT: usize = 14;

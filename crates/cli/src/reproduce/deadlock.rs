@@ -4,8 +4,8 @@ use super::check::{Check, Relation};
 use super::registry::{Experiment, RING};
 use super::trial::{Told, Trial};
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use fabric::Fabric;
+use text::{Layout, table};
 use units::Time;
 use units::random::{Stream, purpose};
 

@@ -5,10 +5,10 @@ use super::red::{self, Class, Red};
 use super::registry::Experiment;
 use super::trial::Trial;
 use crate::output::{Style, styled};
-use crate::render::numbers::counted;
-use crate::render::table::{Layout, table};
 use serde::Serialize;
 use std::fmt::Write;
+use text::numbers::counted;
+use text::{Layout, table};
 
 /// An experiment that was run.
 #[derive(Debug)]

@@ -4,6 +4,7 @@ use super::check::Check;
 use super::registry::{self, Choice, Source};
 use crate::failure::Failure;
 use fabric::NodeId;
+use lab::LabError;
 use model::parameters::Setup;
 use model::{QueueSample, Simulation, Watcher};
 use record::flows::FlowRecord;
@@ -79,7 +80,9 @@ impl Trial {
             Scenario::parse_with(source.text, source.name, Path::new(""), &overrides, None, Box::new(registry::load));
         let lowered = scenario.and_then(|scenario| scenario.lower());
         let path = Path::new(source.name);
-        lowered.map(|lowered| lowered.setup).map_err(|errors| Failure::Scenario { errors, path: path.to_owned() })
+        lowered
+            .map(|lowered| lowered.setup)
+            .map_err(|errors| LabError::Scenario { errors, path: path.to_owned() }.into())
     }
 
     /// Runs `source` with these keys changed.
@@ -184,5 +187,5 @@ impl Told {
 /// # Errors
 /// If it makes none.
 pub fn simulation(setup: Setup, source: &Source) -> Result<Simulation, Failure> {
-    Simulation::new(setup).map_err(|error| Failure::Model { path: source.name.into(), error })
+    Simulation::new(setup).map_err(|error| LabError::Model { path: source.name.into(), error }.into())
 }

@@ -1,10 +1,9 @@
-//! A comparison as a table, as CSV and as JSON.
+//! A comparison as a table.
 
-use crate::render::table::{Layout, table};
-use crate::runs::metrics::Metric;
-use crate::runs::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, Row, groups, set};
-use crate::runs::vary::Vary;
-use serde_json::{Value, json};
+use lab::metrics::Metric;
+use lab::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, Row, groups};
+use lab::vary::Vary;
+use text::{Layout, table};
 
 /// With more of them than this, one is a row and not a column.
 const MAX_COLUMNS: usize = 5;
@@ -90,46 +89,4 @@ fn lines(lists: &[Vec<String>], heads: usize) -> String {
     let count = lists.iter().map(Vec::len).min().unwrap_or(1);
     let lines: Vec<Vec<String>> = (1..count).map(|at| lists.iter().map(|list| list[at].clone()).collect()).collect();
     table(&header, &lines, heads, Layout::Fixed, 0)
-}
-
-/// One line a run under one of names.
-pub fn csv(varied: &[Vary], rows: &[Row], metrics: &[Metric]) -> String {
-    let quoted = |text: &str| {
-        if text.contains(['"', ',', '\n', '\r']) {
-            format!("\"{}\"", text.replace('"', "\"\""))
-        } else {
-            text.to_owned()
-        }
-    };
-    let seeds = rows.iter().any(|row| row.variant.seed.is_some());
-    let mut header: Vec<String> = varied.iter().map(|vary| vary.key.clone()).collect();
-    header.extend(seeds.then(|| "seed".to_owned()));
-    header.extend(metrics.iter().map(Metric::column));
-    header.push("checks".to_owned());
-    let mut text = header.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + "\n";
-    for row in rows {
-        let mut cells = row.variant.values.clone();
-        cells.extend(seeds.then(|| row.seed.to_string()));
-        cells.extend(metrics.iter().map(|metric| row.value(metric).map_or(String::new(), |value| value.to_string())));
-        cells.push(row.verdict());
-        text.push_str(&(cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n"));
-    }
-    text
-}
-
-/// One object: what was varied, each run with its numbers and its checks, and the seeds of each put together.
-pub fn json(scenario: &str, varied: &[Vary], rows: &[Row], metrics: &[Metric]) -> Value {
-    let run = |row: &Row| {
-        json!({
-            "set": set(varied, &row.variant.values), "seed": row.seed, "partial": row.partial, "pass": row.passes(),
-            "metrics": row.json(metrics), "checks": row.checks, "results_hash": row.results_hash,
-        })
-    };
-    let groups = groups(rows);
-    json!({
-        "version": env!("CARGO_PKG_VERSION"), "scenario": scenario,
-        "vary": varied.iter().map(|vary| json!({ "key": vary.key, "values": vary.values })).collect::<Vec<_>>(),
-        "runs": rows.iter().map(run).collect::<Vec<_>>(),
-        "groups": groups.iter().map(|group| group.json(varied, metrics, groups.first())).collect::<Vec<_>>(),
-    })
 }

@@ -2,11 +2,11 @@
 //! without delay, hosts without links, parts that do not hang together.
 
 use crate::output::{Style, styled};
-use crate::render::numbers::{counted, grouped};
 use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, NodeKind};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use text::numbers::{counted, grouped};
 use units::{Rate, Time};
 
 /// A longer cable than between any two buildings of a site.

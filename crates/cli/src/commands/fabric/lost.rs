@@ -1,8 +1,8 @@
 //! What a translation loses: found by reading what was written.
 
-use crate::render::numbers::counted;
 use fabric::files::{self, Format};
 use fabric::{Fabric, LinkSpec, NodeId, NodeKind};
+use text::numbers::counted;
 use units::{Rate, Time};
 
 /// What does not come back when the file of this format is read.

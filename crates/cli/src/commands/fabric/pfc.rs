@@ -6,11 +6,11 @@ use crate::fabric_source::{self, FabricFlags, Found};
 use crate::failure::Failure;
 use crate::names::port_shown;
 use crate::output::{self, Style, styled};
-use crate::render::numbers::{counted, counted_as};
 use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, LinkId};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use text::numbers::{counted, counted_as};
 use verify::{PathList, PfcVerdict, Traffic, check_pfc, find_link};
 
 /// Destinations that a line names before it counts the others.

@@ -1,13 +1,13 @@
 //! A sweep for a person and for a program: seeds put together, and what is still missing.
 
-use super::plan::{Plan, Point};
-use super::{Outcome, store, table};
-use crate::render::numbers::counted;
-use crate::render::table::{Layout, table as draw};
-use crate::runs::metrics::Metric;
-use crate::runs::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, groups, set};
+use crate::failure::lab_words;
+use lab::metrics::Metric;
+use lab::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, groups, set};
+use lab::sweep::{Outcome, Plan, Point, RUNS, TABLE_FILE};
 use serde_json::{Value, json};
 use std::path::Path;
+use text::numbers::counted;
+use text::{Layout, table as draw};
 
 /// More combinations than this are for a program to read.
 const MAX_LINES: usize = 40;
@@ -91,7 +91,7 @@ impl Told<'_> {
         if !lines.is_empty() {
             text.push_str(&draw(&header, &lines, left, Layout::Fixed, 0));
             if groups.len() > MAX_LINES {
-                text.push_str(&format!("and {} more combinations, see {}\n", groups.len() - MAX_LINES, table::FILE));
+                text.push_str(&format!("and {} more combinations, see {}\n", groups.len() - MAX_LINES, TABLE_FILE));
             }
             if groups.iter().any(|group| group.rows.len() > 1) {
                 text.push_str(&format!("{ABOUT_SEEDS}\n"));
@@ -113,7 +113,7 @@ impl Told<'_> {
             text.push_str(&format!(", {count} {what}"));
         }
         let out = self.out.display();
-        text.push_str(&format!("\ntable   {out}/{}\n", table::FILE));
+        text.push_str(&format!("\ntable   {out}/{}\n", TABLE_FILE));
         if counts.failed + counts.open > 0 {
             let open = counted(counts.failed + counts.open, "run");
             text.push_str(&format!("        {open} missing: the same command with --resume goes on\n"));
@@ -127,7 +127,7 @@ impl Told<'_> {
         let of_runs =
             |is: fn(&Outcome) -> bool| self.points.iter().zip(self.outcomes).filter(move |(_, outcome)| is(outcome));
         let failed = of_runs(|outcome| matches!(outcome, Outcome::Failed(_))).map(|(point, outcome)| {
-            let message = if let Outcome::Failed(failure) = outcome { failure.to_string() } else { String::new() };
+            let message = if let Outcome::Failed(error) = outcome { lab_words::message(error) } else { String::new() };
             json!({
                 "run": point.id, "set": set(varied, &point.variant.values), "seed": point.seed, "message": message,
                 "command": self.plan.command(point),
@@ -142,8 +142,8 @@ impl Told<'_> {
         });
         let counts = self.counts();
         let mut value = self.plan.manifest();
-        value["folder"] = self.out.join(store::RUNS).display().to_string().into();
-        value["table"] = self.out.join(table::FILE).display().to_string().into();
+        value["folder"] = self.out.join(RUNS).display().to_string().into();
+        value["table"] = self.out.join(TABLE_FILE).display().to_string().into();
         value["complete"] = counts.complete.into();
         value["found"] = counts.found.into();
         value["open"] = counts.open.into();

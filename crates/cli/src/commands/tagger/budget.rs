@@ -7,12 +7,12 @@ use super::source::RulesOnFabric;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
-use crate::render::numbers::grouped;
-use crate::render::table::{Layout, table};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use tagger::export::{Dialect, Interfaces, SwitchView};
 use tagger::operate::budget::{Excess, Needs};
+use text::numbers::grouped;
+use text::{Layout, table};
 use units::Bytes;
 
 /// Tell whether the switches can carry the rules: total headroom against the buffer, lossless priorities, TCAM entries,

@@ -5,13 +5,13 @@ use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags};
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
-use crate::render::numbers::counted;
-use crate::render::table::{Layout, table};
 use fabric::PortIndex;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use tagger::export::gather;
 use tagger::operate::diff::{Change, Diff, Presence, Side, Single, SwitchDiff, diff};
+use text::numbers::counted;
+use text::{Layout, table};
 
 /// Compare deployed rules with new ones, and give an order of changes in which no mixture of the two can deadlock.
 ///

@@ -5,12 +5,12 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::names::port_shown;
 use crate::output::{self, Style, styled};
-use crate::render::table::{Layout, table};
 use fabric::{Fabric, PortIndex};
 use serde_json::{Value, json};
 use tagger::PortSet;
 use tagger::operate::trace::{Hop, steps, trace};
 use tagger::rules::{LOSSY_TAG, RuleTable};
+use text::{Layout, table};
 
 /// Follow one path tag by tag, and name the rule that matched at each switch.
 #[derive(Debug, clap::Args)]

@@ -9,8 +9,6 @@ use crate::failure::Failure;
 use crate::names::csv_cell;
 use crate::output::{self, Style, styled};
 use crate::progress::waiting;
-use crate::render::numbers::{counted, grouped};
-use crate::render::table::{Layout, table};
 use fabric::{Fabric, NodeId};
 use record::file::write_file;
 use serde_json::{Value, json};
@@ -19,6 +17,8 @@ use std::path::{Path, PathBuf};
 use tagger::paths::{ExpectedPaths, PathError, PathList, PathSource, Routes, SubnetNames, TreeRoots};
 use tagger::rules::{MAX_LOSSLESS_PRIORITIES, RuleTable};
 use tagger::{Algorithm, Report, Request, clos_rule, generate};
+use text::numbers::{counted, grouped};
+use text::{Layout, table};
 
 /// Make rules by which the expected paths are lossless, and under which nothing can deadlock, whatever the forwarding.
 #[derive(Debug, clap::Args)]

@@ -6,7 +6,6 @@ use crate::fabric_source::{self, FabricFlags};
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use crate::progress::{PATIENCE, things_bar, waiting};
-use crate::render::numbers::{counted, counted_as, grouped};
 use fabric::Fabric;
 use fabric::routing::{Forwarding, Mode};
 use indicatif::ProgressBar;
@@ -14,6 +13,7 @@ use serde_json::{Value, json};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use text::numbers::{counted, counted_as, grouped};
 use verify::{Check, RuleFile, TreeRoots, Verdict, Verifier};
 
 /// Prove that Tagger rules cannot deadlock, whatever the forwarding does, and that expected paths stay lossless.

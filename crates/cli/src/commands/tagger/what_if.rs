@@ -6,12 +6,12 @@ use crate::failure::Failure;
 use crate::names::port_shown;
 use crate::output::{self, Style, styled};
 use crate::progress::things_bar;
-use crate::render::numbers::{counted, grouped};
-use crate::render::table::{Layout, table};
 use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, LinkId};
 use serde_json::{Value, json};
 use tagger::operate::what_if::{Effect, Verdict, WhatIf};
+use text::numbers::{counted, grouped};
+use text::{Layout, table};
 
 /// Tell for each link between switches which traffic turns lossy if it fails: before routing has converged, while its two
 /// ends send packets round it, and afterwards.

@@ -1,20 +1,22 @@
 //! `tidegate trim export`: the trimming of a scenario in the language of a switch.
 
 use super::targets::{self, Trimming};
-use crate::arguments::{self, ScenarioArgs};
+use crate::arguments::ScenarioArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::hand_over::{Place, write_folder};
 use crate::interfaces::{InterfaceArgs, wrong};
+use crate::interrupt;
 use crate::names::file_name;
 use crate::output;
-use crate::render::numbers::counted;
 use fabric::{Fabric, NodeId, PortIndex};
+use lab::Run;
 use model::parameters::{Buffer, Overload, QueueLimit, Scheduler};
 use protocols::trim::{HeaderFull, Scheme, Victim};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use tagger::export::{Dialect, Interfaces};
+use text::numbers::counted;
 
 /// Write the trimming of a scenario in the language of a switch.
 ///
@@ -60,8 +62,7 @@ enum Format {
 /// A scenario that is wrong, or does not trim as such a switch can at all.
 pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     let path = &args.scenario.scenario;
-    let scenario = arguments::read(path, &args.scenario.set, None)?;
-    let setup = arguments::lower(&scenario, path)?.setup;
+    let setup = Run::read(path, &args.scenario.set, None, interrupt::stop())?.lowered.setup;
     let (trimming, mut notes) = trimming(&setup, args.dscp)?;
     let fabric = &setup.fabric;
     let switches = chosen(args, fabric, &trimming.switches)?;

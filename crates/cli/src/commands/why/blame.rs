@@ -9,11 +9,11 @@ use super::sufferers::{Role, Stream, Waited, Waits, Ways};
 use super::trace::{PortId, Trace};
 use crate::failure::Failure;
 use crate::output::{Style, styled};
-use crate::render::table::{Layout, table};
 use record::trace::Traffic;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use text::{Layout, table};
 use units::Time;
 
 /// How many roots, and of each how many ports and sufferers, are told; `--json` has all.

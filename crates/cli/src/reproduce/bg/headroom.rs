@@ -1,12 +1,12 @@
 //! Figure 1.4: how much headroom a cable needs.
 
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::registry::{Choice, HEADROOM};
 use crate::reproduce::trial::Trial;
 use protocols::headroom::{Conditions, Headroom};
 use protocols::reaction::Reaction;
+use text::{Layout, table};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// How fast a port reacts is bounded by the standard, not given.

@@ -2,12 +2,12 @@
 
 use super::series::{DROP_TAIL, SIMPLE, Series, over_time, picture};
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::lines::{Line, Panel, Scale, svg};
 use crate::reproduce::plot::no_minus;
 use crate::reproduce::registry::{Choice, FLORAX_FIG3};
 use crate::reproduce::trial::Trial;
+use text::{Layout, table};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
 /// What the paper leaves open: everything but who sends to whom.

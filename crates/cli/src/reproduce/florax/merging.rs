@@ -2,10 +2,10 @@
 
 use super::series::{DESTINATION, SIMPLE, Series};
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::registry::{Choice, FLORAX_FIG1, FLORAX_FIG2, FLORAX_NONCONF, Source};
 use crate::reproduce::trial::Trial;
+use text::{Layout, table};
 use units::Time;
 
 const FLOW_CONTROL: &str = "switch.flow_control";

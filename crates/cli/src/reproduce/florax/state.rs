@@ -2,12 +2,12 @@
 
 use super::series::Series;
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::growth::{Growth, svg};
 use crate::reproduce::plot::bars;
 use crate::reproduce::registry::{Choice, FLORAX_STATE};
 use crate::reproduce::trial::Trial;
+use text::{Layout, table};
 use traffic::{DatagramSource, Flow, Load, PlanBuilder, Process};
 use units::Rate;
 

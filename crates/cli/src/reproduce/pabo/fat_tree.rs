@@ -2,11 +2,11 @@
 
 use super::hop_by_hop::{lost, percent, turns};
 use crate::failure::Failure;
-use crate::render::table::{Layout, table as columns};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::registry::{Choice, PABO_FAT_TREE, PABO_MANY, Source};
 use crate::reproduce::trial::{Told, Trial};
 use std::collections::BTreeMap;
+use text::{Layout, table as columns};
 
 /// What section VI leaves open.
 pub const CHOICES: &[Choice] = &[

@@ -1,7 +1,6 @@
 //! Section V, without transports: drop rates, table I, figures 1, 7 and 8.
 
 use crate::failure::Failure;
-use crate::render::table::{Layout, table as columns};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::plot::bars;
 use crate::reproduce::registry::{Choice, PABO_EXAMPLE, PABO_TREE};
@@ -9,6 +8,7 @@ use crate::reproduce::trial::{Told, Trial, simulation};
 use fabric::{Fabric, NodeId};
 use model::{QueueSample, Watcher};
 use record::turns::TurnSummary;
+use text::{Layout, table as columns};
 use units::Time;
 
 /// Propagation is not given.

@@ -1,12 +1,12 @@
 //! The completion time of a flow that has the network to itself.
 
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::registry::LONE_FLOW;
 use crate::reproduce::trial::{Told, Trial};
 use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, FabricBuilder, LinkSpec};
+use text::{Layout, table};
 use units::{Rate, Time};
 
 /// Rate in Gbps and delay in ns of the links: of rates that do and do not divide 8 Tbps.

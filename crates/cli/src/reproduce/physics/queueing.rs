@@ -1,12 +1,12 @@
 //! One deterministic server: Pollaczek and Khinchine, and Little.
 
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::registry::MD1;
 use crate::reproduce::trial::{Told, Trial, simulation};
-use crate::runs::statistics::{Confidence, Interval, interval};
+use lab::statistics::{Confidence, Interval, interval};
 use model::Watcher;
+use text::{Layout, table};
 use units::{Rate, Time};
 
 /// Of a frame at the 10 Gbps port.

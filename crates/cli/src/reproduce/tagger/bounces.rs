@@ -2,12 +2,12 @@
 
 use super::walk::Walker;
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::trial::Trial;
 use fabric::generate::{TierLinks, fat_tree};
 use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, LinkSpec};
+use text::{Layout, table};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 

@@ -2,7 +2,6 @@
 
 use super::series::{Series, rates};
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::registry::{Choice, TAGGER_FIG4, TAGGER_FIG8, TAGGER_FIG10, TAGGER_FIG11, TAGGER_FIG12};
 use crate::reproduce::trial::Trial;
@@ -10,6 +9,7 @@ use fabric::routing::PathTable;
 use model::parameters::{FlowControl, Setup, TagRules};
 use tagger::PortSet;
 use tagger::rules::{RuleTable, SwitchRules};
+use text::{Layout, table};
 use units::Time;
 use verify::{Traffic, check_pfc};
 

@@ -8,7 +8,6 @@
 
 use super::walk::Walker;
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::registry::{Choice, TAGGER_TABLE6};
 use crate::reproduce::trial::{Trial, simulation};
@@ -16,6 +15,7 @@ use fabric::routing::PathTable;
 use fabric::{Fabric, LinkId, NodeId};
 use model::Watcher;
 use model::parameters::Setup;
+use text::{Layout, table};
 use traffic::{Flow, Load, Start};
 use units::Time;
 use units::random::{Stream, purpose};

@@ -1,7 +1,6 @@
 //! Tables 3 to 5, figures 5, 6, 9 and 13, BCube, F10 and classes: how many tags and rules are needed.
 
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::growth::{self, Growth};
 use crate::reproduce::trial::Trial;
@@ -13,6 +12,7 @@ use std::time::Instant;
 use tagger::paths::{ExpectedPaths, PathList, PathSource, TreeRoots};
 use tagger::rules::{Rule, RuleTable};
 use tagger::{Algorithm, Compression, Generated, PortSet, Request, clos_rule, generate, tcam};
+use text::{Layout, table};
 use units::{Rate, Time};
 
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(40), Time::from_ns(500));

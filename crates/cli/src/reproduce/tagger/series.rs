@@ -1,12 +1,12 @@
 //! Rates of flows over time.
 
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::registry::Source;
 use crate::reproduce::trial::simulation;
 use model::Watcher;
 use model::parameters::Setup;
 use record::summary::Summary;
+use text::{Layout, table};
 use units::Time;
 
 /// How often scenarios of this paper record throughput.

@@ -2,10 +2,10 @@
 
 use super::filling::{Frames, filling};
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::registry::{Source, TRIM_FABRIC, TRIM_FABRIC_DCQCN, TRIM_FABRIC_DCTCP, TRIM_FABRIC_TCP};
 use crate::reproduce::trial::{Told, Trial};
+use text::{Layout, table};
 
 /// A transport over the switches that it was made for.
 #[derive(Debug)]

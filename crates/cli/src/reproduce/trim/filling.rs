@@ -1,10 +1,10 @@
 //! How much of their links the hosts of a permutation fill with payload under NDP, by length of frames and window.
 
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::registry::TRIM_FABRIC;
 use crate::reproduce::trial::Trial;
+use text::{Layout, table};
 
 const HOSTS: f64 = 128.0;
 const LINE_GBPS: f64 = 100.0;

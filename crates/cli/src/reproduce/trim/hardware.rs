@@ -3,13 +3,13 @@
 use super::bench::{Arrival, Cut, START, Seen, inside, join, mean, pairs, range, unlost};
 use super::pictures::leave;
 use crate::failure::Failure;
-use crate::render::numbers::counted;
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::lines::{Line, Mark, Panel, Scale};
 use crate::reproduce::plot::bars;
 use crate::reproduce::registry::TRIM_HARDWARE;
 use crate::reproduce::trial::{Trial, simulation};
 use model::Watcher;
+use text::numbers::counted;
 use traffic::Start;
 use units::Time;
 

@@ -2,7 +2,6 @@
 
 use super::bench::{Changes, join, tail_drop};
 use crate::failure::Failure;
-use crate::render::numbers::counted;
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::plot::bars;
 use crate::reproduce::registry::TRIM_MEMCACHED;
@@ -10,6 +9,7 @@ use crate::reproduce::trial::{Trial, simulation};
 use model::Watcher;
 use model::parameters::Setup;
 use record::flows::FlowRecord;
+use text::numbers::counted;
 use traffic::{Flow, Start};
 use units::Time;
 

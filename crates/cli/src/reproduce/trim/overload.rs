@@ -1,10 +1,10 @@
 //! What a port that trims gives under overload, against closed forms.
 
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::registry::TRIM_OVERLOAD;
 use crate::reproduce::trial::{Told, Trial};
+use text::{Layout, table};
 
 /// A frame and a header on the wire, with preamble and gap.
 const FRAME_BYTES: f64 = 1538.0;

@@ -2,10 +2,10 @@
 
 use super::bench::{Changes, START, Switch, inside, join, most_waiting, pairs, range, unlost};
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::plot::bars;
 use crate::reproduce::trial::Trial;
+use text::{Layout, table};
 
 /// The paper's longest, in packets.
 const LONGEST: f64 = 250.0;

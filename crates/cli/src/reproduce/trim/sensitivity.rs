@@ -2,10 +2,10 @@
 
 use super::bench::{Changes, Switch, join, most_waiting, pairs, unlost};
 use crate::failure::Failure;
-use crate::render::table::{Layout, table};
 use crate::reproduce::check::{Check, Relation};
 use crate::reproduce::registry::TRIM_NDP;
 use crate::reproduce::trial::Trial;
+use text::{Layout, table};
 use units::random::{Stream, purpose};
 
 /// The windows of 1000 packets are sent after 121.6 us, and what waits of them has gone soon after.

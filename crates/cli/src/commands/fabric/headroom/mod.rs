@@ -10,14 +10,14 @@ use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, Switches};
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
-use crate::render::numbers::counted;
-use crate::render::table::{Layout, table};
 use fabric::{Fabric, LinkSpec, NodeId};
 use protocols::cbfc::sufficient_credits;
 use protocols::headroom::Headroom;
 use protocols::reaction::Reaction;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use text::numbers::counted;
+use text::{Layout, table};
 use units::{Bytes, Rate, Time};
 
 /// What the numbers depend on beside the links.

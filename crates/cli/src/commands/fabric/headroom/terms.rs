@@ -3,10 +3,10 @@
 use super::sonic::Sonic;
 use crate::commands::tagger::headroom::HeadroomArgs;
 use crate::output::{Style, styled};
-use crate::render::numbers::grouped;
 use protocols::headroom::Headroom;
 use protocols::reaction::{Reaction, standard_quanta};
 use serde_json::{Value, json};
+use text::numbers::grouped;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// One line of the sum.

@@ -4,9 +4,9 @@ use super::{ExportArgs, Format, Written};
 use crate::failure::Failure;
 use crate::hand_over::{Place, write_folder};
 use crate::output;
-use crate::render::numbers::counted;
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
+use text::numbers::counted;
 
 /// Writes all files into a folder, or onto the screen, and says what to know.
 ///

@@ -1,13 +1,13 @@
 //! What a comparison looks at.
 
-use crate::failure::Failure;
-use crate::render::numbers::{grouped, rate, size, span};
+use crate::error::PlanError;
 use model::Watcher;
 use record::flows::FlowRecord;
 use record::histogram::Histogram;
 use record::requests::RequestSummary;
 use record::summary::{Distribution, Summary};
 use serde_json::Value;
+use text::numbers::{grouped, rate, size, span};
 use units::Time;
 
 /// Upper bounds of the groups of flow sizes, in bytes, and what they are called.
@@ -261,15 +261,15 @@ pub fn measure(summary: &Summary, watch: Option<&Watch>) -> Vec<Option<f64>> {
 /// every completion time.
 ///
 /// # Errors
-/// The first name that asks for nothing.
-pub fn chosen(names: &[String]) -> Result<Vec<Metric>, String> {
+/// [`PlanError::Metric`] for the first name that asks for nothing.
+pub fn chosen(names: &[String]) -> Result<Vec<Metric>, PlanError> {
     let all = all();
     if names.is_empty() {
         return Ok(all.into_iter().filter(|metric| metric.main).collect());
     }
     let asks = |metric: &Metric, name: &String| metric.name.starts_with(name.as_str());
     if let Some(name) = names.iter().find(|name| name.is_empty() || !all.iter().any(|metric| asks(metric, name))) {
-        return Err(name.clone());
+        return Err(unknown(name, &all));
     }
     Ok(all.into_iter().filter(|metric| names.iter().any(|name| asks(metric, name))).collect())
 }
@@ -291,21 +291,24 @@ const SWEPT: [&str; 10] = [
 /// As [`chosen`], of those that a summary alone has: what is known of a result that was read from its folder.
 ///
 /// # Errors
-/// [`Failure::Input`] for the first name that asks for nothing.
-pub fn of_summaries(names: &[String]) -> Result<Vec<Metric>, Failure> {
+/// [`PlanError::Metric`] for the first name that asks for nothing.
+pub fn of_summaries(names: &[String]) -> Result<Vec<Metric>, PlanError> {
     let known: Vec<Metric> = all().into_iter().filter(Metric::is_of_summary).collect();
     if names.is_empty() {
         return Ok(known.into_iter().filter(|metric| SWEPT.contains(&metric.name.as_str())).collect());
     }
-    let chosen = chosen(names).map_err(|name| unknown(&name, &known))?;
+    let chosen = chosen(names).map_err(|error| match error {
+        PlanError::Metric { name, .. } => unknown(&name, &known),
+        other => other,
+    })?;
     let chosen: Vec<Metric> = chosen.into_iter().filter(Metric::is_of_summary).collect();
     if chosen.is_empty() { Err(unknown(&names.join(","), &known)) } else { Ok(chosen) }
 }
 
 /// No metric of `known` is called `name`.
-pub fn unknown(name: &str, known: &[Metric]) -> Failure {
-    let known: Vec<&str> = known.iter().map(|metric| metric.name.as_str()).collect();
-    Failure::input(format!("no metric is called `{name}`"), format!("one of {}", known.join(", ")))
+fn unknown(name: &str, known: &[Metric]) -> PlanError {
+    let known = known.iter().map(|metric| metric.name.clone()).collect();
+    PlanError::Metric { name: name.to_owned(), known }
 }
 
 #[cfg(test)]
@@ -362,7 +365,7 @@ mod tests {
             chosen(&asked).map(|metrics| metrics.into_iter().map(|metric| metric.name).collect::<Vec<_>>())
         };
         assert_eq!(names(&["pause", "drops"]).unwrap(), ["drops", "pauses", "paused"]);
-        assert_eq!(names(&["drops", "speed"]).unwrap_err(), "speed");
+        assert!(matches!(names(&["drops", "speed"]), Err(PlanError::Metric { name, .. }) if name == "speed"));
         assert!(names(&[]).unwrap().contains(&"fct-mean".to_owned()));
         assert_eq!(of_summaries(&[]).unwrap().len(), SWEPT.len());
         assert!(of_summaries(&["goodput".to_owned()]).is_err(), "no summary has it");

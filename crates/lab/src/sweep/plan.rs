@@ -1,18 +1,19 @@
 //! What a sweep runs: from a file or the command line to points, each with the hash of all that its results
 //! depend on.
 
-use crate::arguments::{self, Override, quoted};
-use crate::fabric_source;
-use crate::failure::Failure;
-use crate::recognise::not_a_scenario;
+use crate::error::{LabError, PlanError};
+use crate::recognise::other_than_scenario;
+use crate::run::Run;
 use crate::runs::pool;
-use crate::runs::vary::{Variant, Vary, check_distinct, combined, placed};
+use crate::runs::vary::{Override, Variant, Vary, check_distinct, combined, placed};
+use crate::stop::Stop;
 use scenario::SweepFile;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use text::quoted;
 
 /// More runs than this are a slip.
 const MAX_RUNS: usize = 1_000_000;
@@ -47,17 +48,18 @@ pub struct Point {
 }
 
 impl Plan {
-    /// The sweep or scenario at `file`, and what the command line adds: `set` and new keys of `vary` come on top,
-    /// known keys of `vary` and `seeds` replace those of the file.
+    /// The sweep or scenario at `file`, and what is added to it: `set` and new keys of `vary` come on top, known keys of
+    /// `vary` and `seeds` replace those of the file.
     ///
     /// # Errors
     /// Everything that is wrong with them.
-    pub fn of(file: &Path, set: &[Override], vary: &[Vary], seeds: &[u64]) -> Result<Plan, Failure> {
-        let unreadable = |error| not_a_scenario(file).unwrap_or_else(|| Failure::unreadable(file, &error));
+    pub fn of(file: &Path, set: &[Override], vary: &[Vary], seeds: &[u64]) -> Result<Plan, LabError> {
+        let path = || file.to_owned();
+        let unreadable = |source| other_than_scenario(file).unwrap_or(LabError::Unreadable { path: path(), source });
         let read = scenario::read_at_most(file, scenario::MAX_WRITTEN_BYTES).map_err(unreadable)?;
-        let text = fabric_source::text(file, read)?;
-        let mut plan = if SweepFile::recognise(&text) {
-            let wrong = |errors| Failure::Scenario { errors, path: file.to_owned() };
+        let text = fabric::files::text_of(&read).map_err(|line| LabError::NotText { path: path(), line })?;
+        let mut plan = if SweepFile::recognise(text) {
+            let wrong = |errors| LabError::Scenario { errors, path: path() };
             SweepFile::read(file).map_err(wrong)?
         } else {
             let (scenario, empty) = (file.to_owned(), Vec::new());
@@ -80,18 +82,16 @@ impl Plan {
         let count = grid.iter().try_fold(plan.seeds.len().max(1), |count, vary| count.checked_mul(vary.values.len()));
         let count = count.and_then(|count| count.checked_mul(list.first().map_or(1, |vary| vary.values.len())));
         if count.is_none_or(|count| count > MAX_RUNS) {
-            return Err(Failure::input(format!("that is more than {MAX_RUNS} runs"), "vary fewer values"));
+            return Err(PlanError::TooMany { most: MAX_RUNS }.into());
         }
         let variants = combined(&list, &grid, &plan.seeds);
         let varied: Vec<Vary> = list.into_iter().chain(grid).collect();
         check_distinct(&varied)?;
         if varied.is_empty() && plan.seeds.is_empty() {
-            let help = "add --vary KEY=A,B or --seeds 1..10, or name a sweep: a file with a `scenario` key";
-            return Err(Failure::input(format!("{}: nothing is varied", file.display()), help));
+            return Err(PlanError::NothingVaried { path: path() }.into());
         }
         if let Some(vary) = varied.iter().find(|vary| ["seed", "threads"].contains(&vary.key.as_str())) {
-            let help = "write seeds = \"1..10\" or --seeds 1..10; results do not depend on threads";
-            return Err(Failure::input(format!("`{}` is not varied like other keys", vary.key), help));
+            return Err(PlanError::NotVaried { key: vary.key.clone() }.into());
         }
         let stem = file.file_stem().map_or("sweep".to_owned(), |stem| stem.to_string_lossy().into_owned());
         Ok(Plan { scenario: plan.scenario, stem, set, varied, variants })
@@ -102,7 +102,7 @@ impl Plan {
     ///
     /// # Errors
     /// The first combination that makes no scenario; two that are the same run.
-    pub fn points(&self, jobs: Option<u16>) -> Result<Vec<Point>, Failure> {
+    pub fn points(&self, jobs: Option<u16>, stop: &Stop) -> Result<Vec<Point>, LabError> {
         let mut firsts: Vec<&Variant> = Vec::new();
         for variant in &self.variants {
             if firsts.last().is_none_or(|first| first.values != variant.values) {
@@ -111,15 +111,14 @@ impl Plan {
         }
         let lower = |variant: &Variant| {
             let set = variant.overrides(&self.set, &self.varied);
-            let scenario = arguments::read(&self.scenario, &set, variant.seed)?;
-            arguments::lower(&scenario, &self.scenario).map(|lowered| (lowered.hash, lowered.setup.seed))
+            Run::read(&self.scenario, &set, variant.seed, stop).map(|run| (run.lowered.hash, run.lowered.setup.seed))
         };
         let threads = pool::threads(jobs, firsts.len());
-        let lowered = pool::each(firsts, threads, |variant| match lower(variant) {
+        let lowered = pool::each(firsts, threads, stop, |variant| match lower(variant) {
             Ok(known) => ControlFlow::Continue(Ok(known)),
-            Err(failure) => ControlFlow::Break(Err(placed(failure, &self.varied))),
+            Err(error) => ControlFlow::Break(Err(placed(error, &self.varied))),
         });
-        let known = lowered.results.into_iter().map(|(_, known)| known).collect::<Result<Vec<_>, Failure>>()?;
+        let known = lowered.results.into_iter().map(|(_, known)| known).collect::<Result<Vec<_>, LabError>>()?;
         let (mut points, mut which): (Vec<Point>, usize) = (Vec::with_capacity(self.variants.len()), 0);
         for variant in &self.variants {
             if points.last().is_some_and(|last| last.variant.values != variant.values) {
@@ -134,13 +133,12 @@ impl Plan {
         Ok(points)
     }
 
-    fn check_different(&self, points: &[Point]) -> Result<(), Failure> {
+    fn check_different(&self, points: &[Point]) -> Result<(), PlanError> {
         let mut seen: BTreeMap<&str, &Point> = BTreeMap::new();
         for point in points {
             if let Some(first) = seen.insert(&point.id, point) {
-                let titles = [first, point].map(|point| point.variant.title(&self.varied));
-                let message = format!("{} and {} are the same run", titles[0], titles[1]);
-                return Err(Failure::input(message, "leave out one of them, or a key that changes no result"));
+                let [first, second] = [first, point].map(|point| point.variant.title(&self.varied));
+                return Err(PlanError::SameRun { first, second });
             }
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! Every value in force, with where it comes from.
 
-use super::table::{Layout, table};
 use scenario::{Explained, Lowered, Origin};
 use serde_json::{Value, json};
+use text::{Layout, table};
 
 /// Where a value comes from, in words.
 fn origin(explained: &Explained) -> String {

@@ -1,6 +1,6 @@
 //! Several runs at a time, each on one thread.
 
-use crate::interrupt;
+use crate::stop::Stop;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,16 +19,21 @@ pub fn threads(jobs: Option<u16>, work: usize) -> usize {
     jobs.map_or(cores, usize::from).min(work).max(1)
 }
 
-/// Runs `work` on every item, `threads` at a time, in the order of the items, until it breaks or somebody
-/// interrupts.
-pub fn each<T: Send, R: Send>(items: Vec<T>, threads: usize, work: impl Fn(T) -> ControlFlow<R, R> + Sync) -> Done<R> {
+/// Runs `work` on every item, `threads` at a time, in the order of the items, until it breaks or somebody asks for an
+/// end.
+pub fn each<T: Send, R: Send>(
+    items: Vec<T>,
+    threads: usize,
+    stop: &Stop,
+    work: impl Fn(T) -> ControlFlow<R, R> + Sync,
+) -> Done<R> {
     let count = items.len();
     // Taken from the end.
     let items: Mutex<Vec<(usize, T)>> = Mutex::new(items.into_iter().enumerate().rev().collect());
     let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(count));
     let (broken, started) = (AtomicBool::new(false), AtomicUsize::new(0));
     let worker = || {
-        while !interrupt::interrupted() && !broken.load(Ordering::Relaxed) {
+        while !stop.is_asked() && !broken.load(Ordering::Relaxed) {
             let Some((at, item)) = lock(&items).pop() else { return };
             started.fetch_add(1, Ordering::Relaxed);
             let result = match work(item) {
@@ -49,7 +54,7 @@ pub fn each<T: Send, R: Send>(items: Vec<T>, threads: usize, work: impl Fn(T) ->
     });
     let mut results = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(at, _)| *at);
-    Done { results, stopped: started.into_inner() < count || interrupt::interrupted() }
+    Done { results, stopped: started.into_inner() < count || stop.is_asked() }
 }
 
 /// A thread that panicked ends the process anyway.
@@ -64,20 +69,35 @@ mod tests {
     #[test]
     fn results_stand_in_the_order_of_the_items_on_any_number_of_threads() {
         for threads in [1, 2, 7] {
-            let done = each((0..100).collect(), threads, |item: usize| ControlFlow::Continue(item * item));
+            let done =
+                each((0..100).collect(), threads, &Stop::default(), |item: usize| ControlFlow::Continue(item * item));
             assert!(!done.stopped);
             assert_eq!(done.results, (0..100).map(|item| (item, item * item)).collect::<Vec<_>>());
         }
-        assert!(each(Vec::new(), 3, |item: u8| ControlFlow::Continue(item)).results.is_empty());
+        assert!(each(Vec::new(), 3, &Stop::default(), |item: u8| ControlFlow::Continue(item)).results.is_empty());
     }
 
     #[test]
     fn a_break_starts_nothing_more() {
         let work = |item: usize| if item == 3 { ControlFlow::Break(item) } else { ControlFlow::Continue(item) };
-        let done = each((0..100).collect(), 1, work);
+        let done = each((0..100).collect(), 1, &Stop::default(), work);
         assert!(done.stopped);
         assert_eq!(done.results.last(), Some(&(3, 3)));
         assert_eq!(done.results.len(), 4);
+    }
+
+    #[test]
+    fn nothing_starts_after_somebody_asked_for_an_end() {
+        let stop = Stop::default();
+        let work = |item: usize| {
+            if item == 1 {
+                stop.ask();
+            }
+            ControlFlow::Continue(item)
+        };
+        let done = each((0..100).collect(), 1, &stop, work);
+        assert!(done.stopped);
+        assert_eq!(done.results, [(0, 0), (1, 1)]);
     }
 
     #[test]

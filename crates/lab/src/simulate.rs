@@ -1,8 +1,7 @@
 //! One simulation, from what was lowered to its summary; whoever wants to see it watches.
 
-use crate::failure::Failure;
-use crate::interrupt;
-use crate::progress::RunProgress;
+use crate::error::LabError;
+use crate::stop::Stop;
 use fabric::NodeId;
 use model::parameters::Setup;
 use model::{CapturedFrame, Clock, QueueSample, Simulation, Watcher};
@@ -18,6 +17,7 @@ use std::time::Instant;
 use units::Time;
 
 /// What a run leaves: facts, and what they cost this machine.
+#[derive(Clone, Debug)]
 pub struct Finished {
     /// The same on every machine.
     pub summary: Summary,
@@ -28,30 +28,30 @@ pub struct Finished {
 }
 
 /// Who a run is, as its summary will say.
-pub fn identity(name: &str, hash: &str, seed: u64) -> ScenarioIdentity {
+pub(crate) fn identity(name: &str, hash: &str, seed: u64) -> ScenarioIdentity {
     let version = env!("CARGO_PKG_VERSION").to_owned();
     ScenarioIdentity { name: name.to_owned(), hash: hash.to_owned(), seed, version }
 }
 
-/// Runs `setup` to its end or until the watcher or an interrupt stops it. `path` names the scenario in
-/// errors.
+/// Runs `setup` to its end or until the watcher or `stop` ends it. `path` names the scenario in errors.
 ///
 /// # Errors
-/// [`Failure::Model`] if the setup makes no network.
-pub fn simulate(
+/// [`LabError::Model`] if the setup makes no network.
+pub(crate) fn simulate(
     setup: Setup,
     expect_deadlock: bool,
     identity: ScenarioIdentity,
     path: &Path,
     watcher: &mut dyn Watcher,
-) -> Result<Finished, Failure> {
+    stop: &Stop,
+) -> Result<Finished, LabError> {
     let threads = u32::try_from(setup.threads).unwrap_or(u32::MAX);
     let started = Instant::now();
-    let building = interrupt::deaf();
+    let building = stop.deaf();
     let built = Simulation::new(setup);
-    let mut simulation = built.map_err(|error| Failure::Model { path: path.to_owned(), error })?;
+    let mut simulation = built.map_err(|error| LabError::Model { path: path.to_owned(), error })?;
     drop(building);
-    simulation.heed(interrupt::flag());
+    simulation.heed(stop.flag());
     // Reading and building are not what the speed of the engine is about.
     let before = Timing::measure(started.elapsed(), threads);
     simulation.run(watcher);
@@ -68,7 +68,7 @@ pub fn simulate(
 }
 
 /// The hash of a summary without files: what [`record::results_hash`] gives for a result that has no others.
-pub fn summary_hash(summary: &Summary) -> String {
+pub(crate) fn summary_hash(summary: &Summary) -> String {
     let mut bare = summary.clone();
     bare.results_hash.clear();
     let (name, text) = (record::folder::SUMMARY_FILE, bare.to_json());
@@ -78,19 +78,6 @@ pub fn summary_hash(summary: &Summary) -> String {
         hasher.update(part);
     }
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Shows how far a run is.
-pub struct Live(pub RunProgress);
-
-impl Watcher for Live {
-    fn begins(&mut self, clock: &Arc<Clock>) {
-        self.0.begins(clock);
-    }
-    fn progress(&mut self, _now: Time, hops: u64) -> bool {
-        self.0.count(hops);
-        true
-    }
 }
 
 /// Several watchers of one run; it goes on while all want it to.

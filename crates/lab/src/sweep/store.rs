@@ -2,7 +2,7 @@
 
 use super::plan::Point;
 use super::{Outcome, Shard};
-use crate::failure::Failure;
+use crate::error::{FolderError, LabError};
 use crate::runs::row::Row;
 use record::RecordError;
 use record::file::{is_temporary, write_whole};
@@ -35,7 +35,7 @@ impl Store {
     /// # Errors
     /// A folder of something else or of another version, one that holds a sweep already unless `resume`, one
     /// that another process works in; a disk that fails.
-    pub fn open(path: &Path, resume: bool, shard: Option<Shard>, manifest: &Value) -> Result<Store, Failure> {
+    pub fn open(path: &Path, resume: bool, shard: Option<Shard>, manifest: &Value) -> Result<Store, LabError> {
         let found = inspect(path)?;
         fs::create_dir_all(path).map_err(unwritable("create", path))?;
         let locks = locks(path, shard)?;
@@ -44,14 +44,12 @@ impl Store {
         if let Some(version) = inspect(path)?.or(found) {
             let ours = env!("CARGO_PKG_VERSION");
             if version != ours {
-                let file = path.join(MANIFEST);
-                let message = format!("{}: this sweep is of tidegate {version}, and this is {ours}", file.display());
-                return Err(Failure::input(message, "name another folder: results of two versions are not one sweep"));
+                let (file, ours) = (path.join(MANIFEST), ours.to_owned());
+                return Err(FolderError::OtherVersion { file, theirs: version, ours }.into());
             }
             let runs = fs::read_dir(path.join(RUNS)).map(|mut runs| runs.next().is_some());
             if !resume && shard.is_none() && runs.unwrap_or(false) {
-                let help = "go on with --resume, or name another folder with --out";
-                return Err(Failure::input(format!("{} holds a sweep already", path.display()), help));
+                return Err(FolderError::Taken { path: path.to_owned() }.into());
             }
         }
         // Before anything else: a folder with runs and without it is not known as a sweep.
@@ -93,17 +91,17 @@ impl Store {
     ///
     /// # Errors
     /// Those of `write`, and of the lock.
-    pub fn exclusively(&self, write: impl FnOnce() -> Result<(), RecordError>) -> Result<(), Failure> {
+    pub fn exclusively(&self, write: impl FnOnce() -> Result<(), RecordError>) -> Result<(), LabError> {
         let path = self.path.join(WRITE_LOCK);
         let file = open(&path)?;
         // A file system without locks: then two parts must not end at the same instant.
         let _ = file.lock();
-        write().map_err(Failure::from)
+        write().map_err(LabError::from)
     }
 }
 
 /// The version of the sweep at `path`; `None` where there is none yet.
-fn inspect(path: &Path) -> Result<Option<String>, Failure> {
+fn inspect(path: &Path) -> Result<Option<String>, FolderError> {
     let file = path.join(MANIFEST);
     let read = || fs::read_to_string(&file).ok();
     let text = match read() {
@@ -113,14 +111,11 @@ fn inspect(path: &Path) -> Result<Option<String>, Failure> {
         found => found,
     };
     let Some(text) = text else {
-        let message = format!("{} exists and is not the folder of a sweep (it has no {MANIFEST})", path.display());
-        return Err(Failure::input(message, "name a new or an empty folder"));
+        return Err(FolderError::NotASweep { path: path.to_owned(), manifest: MANIFEST });
     };
     let manifest: Option<Value> = serde_json::from_str(&text).ok();
     let version = manifest.as_ref().and_then(|manifest| manifest["version"].as_str());
-    let help = "name another folder, or remove this one";
-    let wrong = || Failure::input(format!("{}: not the file of a sweep", file.display()), help);
-    version.map(|version| Some(version.to_owned())).ok_or_else(wrong)
+    version.map(|version| Some(version.to_owned())).ok_or(FolderError::BadManifest { file })
 }
 
 /// Whether nothing is at `path` but what a sweep that was killed at its very beginning leaves.
@@ -133,7 +128,7 @@ fn is_free(path: &Path) -> bool {
 }
 
 /// The whole sweep, or the part, is ours.
-fn locks(path: &Path, shard: Option<Shard>) -> Result<Vec<File>, Failure> {
+fn locks(path: &Path, shard: Option<Shard>) -> Result<Vec<File>, LabError> {
     let all = open(&path.join(LOCK))?;
     let Some(Shard { part, of }) = shard else {
         return held(all.try_lock(), path, all).map(|lock| vec![lock]);
@@ -142,22 +137,19 @@ fn locks(path: &Path, shard: Option<Shard>) -> Result<Vec<File>, Failure> {
     Ok(vec![held(all.try_lock_shared(), path, all)?, held(own.try_lock(), path, own)?])
 }
 
-fn open(path: &Path) -> Result<File, Failure> {
+fn open(path: &Path) -> Result<File, LabError> {
     let file = File::options().write(true).create(true).truncate(false).open(path);
     file.map_err(unwritable("create", path))
 }
 
-fn held(locked: Result<(), TryLockError>, path: &Path, lock: File) -> Result<File, Failure> {
+fn held(locked: Result<(), TryLockError>, path: &Path, lock: File) -> Result<File, LabError> {
     match locked {
-        Err(TryLockError::WouldBlock) => {
-            let message = format!("another sweep is at work in {}", path.display());
-            Err(Failure::input(message, "wait for it, or name another folder with --out"))
-        }
+        Err(TryLockError::WouldBlock) => Err(FolderError::Busy { path: path.to_owned() }.into()),
         // A file system without locks: then the promise about two sweeps is the user's to keep.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(lock),
     }
 }
 
-fn unwritable(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Failure {
+fn unwritable(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> LabError {
     move |source| RecordError::Unwritable { action, path: path.to_owned(), source }.into()
 }

@@ -1,8 +1,29 @@
 //! What is compared: the cross product of all varied keys.
 
-use crate::arguments::{Override, quoted};
-use crate::failure::Failure;
+use crate::error::{LabError, PlanError};
 use scenario::{Choice, ScenarioError};
+
+/// A value that a run takes instead of its scenario's: `--set key.path=value`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// As in a scenario: `fabric.k`, `traffic.0.load`.
+    pub key: String,
+    /// TOML, or a bare text.
+    pub value: String,
+}
+
+/// Parses `key.path=value`.
+///
+/// # Errors
+/// A sentence that says what would be right.
+pub fn parse_override(text: &str) -> Result<Override, String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
+            Ok(Override { key: key.trim().to_owned(), value: value.trim().to_owned() })
+        }
+        _ => Err("write a key and a value, like fabric.k=8 or traffic.0.load=0.5".to_owned()),
+    }
+}
 
 /// One key and the values that it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +49,7 @@ pub struct Seeds(pub Vec<u64>);
 /// Parses `1..10` and `1,2,5`.
 ///
 /// # Errors
-/// A sentence for clap.
+/// A sentence that says what would be right.
 pub fn parse_seeds(text: &str) -> Result<Seeds, String> {
     scenario::parse_seeds(text).map(Seeds)
 }
@@ -37,19 +58,19 @@ pub fn parse_seeds(text: &str) -> Result<Seeds, String> {
 ///
 /// # Errors
 /// One that stands in two of them.
-pub fn all_seeds(options: &[Seeds]) -> Result<Vec<u64>, Failure> {
+pub fn all_seeds(options: &[Seeds]) -> Result<Vec<u64>, PlanError> {
     let all: Vec<u64> = options.iter().flat_map(|seeds| seeds.0.iter().copied()).collect();
     let mut sorted = all.clone();
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(twice) => Err(Failure::input(format!("the seed {} stands twice", twice[0]), "write each seed once")),
+        Some(twice) => Err(PlanError::SeedTwice { seed: twice[0] }),
         None => Ok(all),
     }
 }
 
 /// A mistake in a varied value, told where the value is written.
-pub fn placed(failure: Failure, varied: &[Vary]) -> Failure {
-    let Failure::Scenario { mut errors, path } = failure else { return failure };
+pub(crate) fn placed(error: LabError, varied: &[Vary]) -> LabError {
+    let LabError::Scenario { mut errors, path } = error else { return error };
     for error in &mut errors.errors {
         let Some(written) = error.path.strip_prefix("--set ").map(str::to_owned) else { continue };
         let is_it = |vary: &&Vary| written.split_once('=').is_some_and(|(key, _)| key == vary.key);
@@ -67,19 +88,18 @@ pub fn placed(failure: Failure, varied: &[Vary]) -> Failure {
             };
         }
     }
-    Failure::Scenario { errors, path }
+    LabError::Scenario { errors, path }
 }
 
 /// No key may be varied twice: the second would silently win.
 ///
 /// # Errors
-/// [`Failure::Input`] that names the key.
-pub fn check_distinct(varied: &[Vary]) -> Result<(), Failure> {
+/// [`PlanError::VariedTwice`].
+pub fn check_distinct(varied: &[Vary]) -> Result<(), PlanError> {
     for (at, vary) in varied.iter().enumerate() {
         if let Some(first) = varied[..at].iter().find(|first| first.key == vary.key) {
-            let all = [first.values.as_slice(), &vary.values].concat().join(",");
-            let help = format!("write all its values in one: --vary {}", quoted(&format!("{}={all}", vary.key)));
-            return Err(Failure::input(format!("`{}` is varied twice", vary.key), help));
+            let values = [first.values.as_slice(), &vary.values].concat();
+            return Err(PlanError::VariedTwice { key: vary.key.clone(), values });
         }
     }
     Ok(())
@@ -88,7 +108,7 @@ pub fn check_distinct(varied: &[Vary]) -> Result<(), Failure> {
 /// Parses `key.path=a,b,c`. A comma inside quotes, brackets or braces belongs to its value.
 ///
 /// # Errors
-/// A sentence for clap.
+/// A sentence that says what would be right.
 pub fn parse_vary(text: &str) -> Result<Vary, String> {
     let wrong = || "write a key and values, like switch.flow_control=none,pfc or fabric.k=4,8".to_owned();
     let (key, values) = text.split_once('=').ok_or_else(wrong)?;
@@ -196,6 +216,15 @@ pub fn combined(list: &[Vary], grid: &[Vary], seeds: &[u64]) -> Vec<Variant> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn overrides_split_at_the_first_equals_sign() {
+        let set = parse_override(" fabric.link = { rate = \"1Gbps\" }").unwrap();
+        assert_eq!((set.key.as_str(), set.value.as_str()), ("fabric.link", "{ rate = \"1Gbps\" }"));
+        for wrong in ["", "seed", "=1", "seed="] {
+            assert!(parse_override(wrong).unwrap_err().contains("like fabric.k=8"));
+        }
+    }
 
     #[test]
     fn values_split_at_commas_of_their_own_level() {

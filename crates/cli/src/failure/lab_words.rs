@@ -1,0 +1,69 @@
+//! What the laboratory's errors mean on the command line: its own words, what to type instead, the exit code.
+
+use crate::exit::Exit;
+use crate::recognise::instead_of_a_scenario;
+use lab::{FolderError, LabError, PlanError};
+use text::quoted;
+
+/// What is wrong.
+pub fn message(error: &LabError) -> String {
+    match error {
+        LabError::Target { .. } => format!("--out {error}"),
+        error => error.to_string(),
+    }
+}
+
+/// What would be right.
+pub fn help(error: &LabError) -> Option<String> {
+    Some(match error {
+        LabError::NotAScenario { path, kind } => instead_of_a_scenario(path, *kind),
+        LabError::Plan(error) => of_plan(error),
+        LabError::Folder(error) => of_folder(error).to_owned(),
+        LabError::Scenario { .. }
+        | LabError::Unreadable { .. }
+        | LabError::NotText { .. }
+        | LabError::Model { .. }
+        | LabError::Target { .. }
+        | LabError::Record(_)
+        | LabError::Broken => return None,
+    })
+}
+
+fn of_plan(error: &PlanError) -> String {
+    match error {
+        PlanError::VariedTwice { key, values } => {
+            let all = quoted(&format!("{key}={}", values.join(",")));
+            return format!("write all its values in one: --vary {all}");
+        }
+        PlanError::Metric { known, .. } => return format!("one of {}", known.join(", ")),
+        PlanError::SeedTwice { .. } => "write each seed once",
+        PlanError::NothingVaried { .. } => {
+            "add --vary KEY=A,B or --seeds 1..10, or name a sweep: a file with a `scenario` key"
+        }
+        PlanError::NotVaried { .. } => "write seeds = \"1..10\" or --seeds 1..10; results do not depend on threads",
+        PlanError::TooMany { most: lab::MOST_COMPARED } => "vary fewer values, or use tidegate sweep",
+        PlanError::TooMany { .. } => "vary fewer values",
+        PlanError::SameRun { .. } => "leave out one of them, or a key that changes no result",
+        PlanError::Changed { .. } => "sweep it again",
+    }
+    .to_owned()
+}
+
+const fn of_folder(error: &FolderError) -> &'static str {
+    match error {
+        FolderError::OtherVersion { .. } => "name another folder: results of two versions are not one sweep",
+        FolderError::Taken { .. } => "go on with --resume, or name another folder with --out",
+        FolderError::NotASweep { .. } => "name a new or an empty folder",
+        FolderError::BadManifest { .. } => "name another folder, or remove this one",
+        FolderError::Busy { .. } => "wait for it, or name another folder with --out",
+    }
+}
+
+/// The exit code.
+pub fn exit(error: &LabError) -> Exit {
+    match error {
+        LabError::Record(error) | LabError::Target { error, .. } if error.is_machine_failure() => Exit::Machine,
+        LabError::Broken => Exit::Machine,
+        _ => Exit::BadInput,
+    }
+}

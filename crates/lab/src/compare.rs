@@ -1,0 +1,165 @@
+//! The same workload under each value, side by side.
+
+use crate::error::{LabError, PlanError};
+use crate::run::{self, Run, Way};
+use crate::runs::metrics::{self, Metric, Watch};
+use crate::runs::pool;
+use crate::runs::row::{Group, Row, groups, set};
+use crate::runs::vary::{Override, Variant, Vary, check_distinct, placed, variants};
+use crate::stop::Stop;
+use record::folder::ResultFolder;
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use units::Time;
+
+/// More runs than this are a sweep.
+pub const MOST_COMPARED: usize = 1000;
+
+/// Runs of one scenario that differ in values and seeds, each of which was read and lowered: a mistake in the last must
+/// not cost hours.
+#[derive(Debug)]
+pub struct Comparison {
+    /// What the scenario calls itself.
+    pub name: String,
+    /// What the runs differ in.
+    pub varied: Vec<Vary>,
+    path: PathBuf,
+    /// What all runs change.
+    set: Vec<Override>,
+    variants: Vec<Variant>,
+}
+
+/// Rows in the order of the variants, and whether somebody wanted an end.
+pub type Rows = (Vec<Row>, bool);
+
+impl Comparison {
+    /// All combinations of the values of `varied`, each under each of `seeds`, or under the scenario's without.
+    ///
+    /// # Errors
+    /// The first combination that makes no scenario; keys that are varied twice, too many runs.
+    pub fn of(
+        path: &Path,
+        set: &[Override],
+        varied: &[Vary],
+        seeds: &[u64],
+        stop: &Stop,
+    ) -> Result<Comparison, LabError> {
+        let count = varied.iter().try_fold(seeds.len().max(1), |count, vary| count.checked_mul(vary.values.len()));
+        check_distinct(varied)?;
+        if count.is_none_or(|count| count > MOST_COMPARED) {
+            return Err(PlanError::TooMany { most: MOST_COMPARED }.into());
+        }
+        let variants = variants(varied, seeds);
+        let mut name = String::new();
+        for variant in &variants {
+            let run = Run::read(path, &variant.overrides(set, varied), variant.seed, stop);
+            name = run.map_err(|error| placed(error, varied))?.lowered.name;
+        }
+        Ok(Comparison { name, varied: varied.to_vec(), path: path.to_owned(), set: set.to_vec(), variants })
+    }
+
+    /// How many runs there are.
+    pub fn runs(&self) -> usize {
+        self.variants.len()
+    }
+
+    /// A folder below `out` for each run.
+    ///
+    /// # Errors
+    /// [`LabError::Target`] for a place that does not do.
+    pub fn folders(&self, out: &Path) -> Result<Vec<ResultFolder>, LabError> {
+        let folder = |(at, variant): (usize, &Variant)| run::folder(&out.join(variant.folder(at, &self.varied)));
+        self.variants.iter().enumerate().map(folder).collect()
+    }
+
+    /// Makes all runs, `jobs` at a time, or as many as there are cores, each with its files in its folder where there
+    /// are `folders`, one for each run; `ran` is told of every one that ended, by the thread that made it.
+    ///
+    /// # Errors
+    /// The first run that cannot be made, after which none begins.
+    pub fn run(
+        &self,
+        folders: Option<Vec<ResultFolder>>,
+        jobs: Option<u16>,
+        stop: &Stop,
+        ran: &(dyn Fn() + Sync),
+    ) -> Result<Rows, LabError> {
+        let threads = pool::threads(jobs, self.variants.len());
+        let mut folders = folders.unwrap_or_default().into_iter();
+        let jobs = self.variants.iter().map(|variant| (variant, folders.next())).collect();
+        let done = pool::each(jobs, threads, stop, |(variant, folder)| {
+            let row = self.run_one(variant, folder, threads > 1, stop);
+            ran();
+            if row.is_ok() { ControlFlow::Continue(row) } else { ControlFlow::Break(row) }
+        });
+        let rows = done.results.into_iter().map(|(_, row)| row).collect::<Result<Vec<Row>, LabError>>()?;
+        Ok((rows, done.stopped))
+    }
+
+    fn run_one(
+        &self,
+        variant: &Variant,
+        folder: Option<ResultFolder>,
+        shared: bool,
+        stop: &Stop,
+    ) -> Result<Row, LabError> {
+        let mut run = Run::read(&self.path, &variant.overrides(&self.set, &self.varied), variant.seed, stop)?;
+        let setup = &mut run.lowered.setup;
+        setup.threads = 1;
+        let period = || metrics::period(setup.warm_up, setup.duration).max(Time::from_ps(1));
+        let period = setup.record.throughput_every.unwrap_or_else(period);
+        let mut watch = Watch::new(setup.warm_up, period);
+        let way = Way { payload_every: Some(period), shared, whole_only: false };
+        let finished = run.produce(folder, &mut watch, way, stop)?;
+        Ok(Row::new(variant.clone(), &finished.summary, Some(&watch)))
+    }
+
+    /// One line a run under one of names.
+    pub fn csv(&self, rows: &[Row], metrics: &[Metric]) -> String {
+        csv(&self.varied, rows, metrics)
+    }
+
+    /// One object: what was varied, each run with its numbers and its checks, and the seeds of each put together.
+    pub fn json(&self, rows: &[Row], metrics: &[Metric]) -> Value {
+        let run = |row: &Row| {
+            json!({
+                "set": set(&self.varied, &row.variant.values), "seed": row.seed, "partial": row.partial,
+                "pass": row.passes(), "metrics": row.json(metrics), "checks": row.checks, "results_hash": row.results_hash,
+            })
+        };
+        let groups: Vec<Group<'_>> = groups(rows);
+        let of_group = |group: &Group<'_>| group.json(&self.varied, metrics, groups.first());
+        json!({
+            "version": env!("CARGO_PKG_VERSION"), "scenario": self.name,
+            "vary": self.varied.iter().map(|vary| json!({ "key": vary.key, "values": vary.values })).collect::<Vec<_>>(),
+            "runs": rows.iter().map(run).collect::<Vec<_>>(),
+            "groups": groups.iter().map(of_group).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// One line a run under one of names.
+fn csv(varied: &[Vary], rows: &[Row], metrics: &[Metric]) -> String {
+    let quoted = |text: &str| {
+        if text.contains(['"', ',', '\n', '\r']) {
+            format!("\"{}\"", text.replace('"', "\"\""))
+        } else {
+            text.to_owned()
+        }
+    };
+    let seeds = rows.iter().any(|row| row.variant.seed.is_some());
+    let mut header: Vec<String> = varied.iter().map(|vary| vary.key.clone()).collect();
+    header.extend(seeds.then(|| "seed".to_owned()));
+    header.extend(metrics.iter().map(Metric::column));
+    header.push("checks".to_owned());
+    let mut text = header.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + "\n";
+    for row in rows {
+        let mut cells = row.variant.values.clone();
+        cells.extend(seeds.then(|| row.seed.to_string()));
+        cells.extend(metrics.iter().map(|metric| row.value(metric).map_or(String::new(), |value| value.to_string())));
+        cells.push(row.verdict());
+        text.push_str(&(cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n"));
+    }
+    text
+}

@@ -1,0 +1,31 @@
+//! A scenario in, a result out: for a program in Rust as for the command line.
+//!
+//! ```text
+//!  scenario.toml --Run::read--> Run --produce--> Finished { summary, timing, folder }
+//!   keys, values --Comparison::of--> run --> rows side by side
+//!     sweep.toml --Plan::of--> points --Sweep::run--> a folder that any kill leaves whole
+//! ```
+//!
+//! Nothing here prints, ends the process or knows of another run in it: what a run tells goes to its
+//! [`Watcher`](model::Watcher), and whoever wants an end asks for it by a [`Stop`] that was handed in.
+
+mod compare;
+mod error;
+mod explained;
+mod recognise;
+mod recorder;
+mod run;
+mod runs;
+mod simulate;
+mod stop;
+pub mod sweep;
+
+pub use compare::{Comparison, MOST_COMPARED, Rows};
+pub use error::{FolderError, LabError, PlanError};
+pub use explained::{json as explained_json, text as explained_text};
+pub use recognise::{Kind, recognise};
+pub use run::{Run, Way, folder, read};
+pub use runs::vary::{Override, parse_override};
+pub use runs::{metrics, row, statistics, vary};
+pub use simulate::{All, Finished};
+pub use stop::{Deaf, Stop};

@@ -1,0 +1,97 @@
+//! What a file is that was given where another kind belongs, so that the answer helps.
+
+use crate::error::LabError;
+use fabric::files::{Format, detect};
+use record::folder::{SUMMARY_FILE, is_result};
+use scenario::SweepFile;
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// No more of a file is looked at.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What there is that users take for one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The folder of a run.
+    Result,
+    /// A file of such a folder.
+    ResultFile,
+    /// The folder of a sweep.
+    Sweeps,
+    /// Any other folder.
+    Folder,
+    /// The file of a sweep.
+    Sweep,
+    /// A scenario.
+    Scenario,
+    /// Rules of Tagger.
+    Rules,
+    /// A fabric.
+    Topology(Format),
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Result => "the folder of a result",
+            Kind::ResultFile => "a file of a result",
+            Kind::Sweeps => "the folder of a sweep",
+            Kind::Folder => "a folder",
+            Kind::Sweep => "a sweep",
+            Kind::Scenario => "a scenario",
+            Kind::Rules => "a file of Tagger's rules",
+            Kind::Topology(_) => "a topology",
+        })
+    }
+}
+
+/// What stands at `path`, as far as one can tell.
+pub fn recognise(path: &Path) -> Option<Kind> {
+    if path.is_dir() {
+        return Some(match () {
+            () if is_result(path) => Kind::Result,
+            () if path.join("sweep.json").is_file() && path.join("runs").is_dir() => Kind::Sweeps,
+            () => Kind::Folder,
+        });
+    }
+    // A pipe or a device would wait, or be read away from who needs it.
+    if !path.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    let beside = || path.parent().is_some_and(|folder| folder.join(SUMMARY_FILE).is_file());
+    // Parquet and pcapng.
+    if bytes.starts_with(b"PAR1") || bytes.starts_with(b"\x0a\x0d\x0d\x0a") {
+        return beside().then_some(Kind::ResultFile);
+    }
+    let text = String::from_utf8(bytes).ok()?;
+    let start = text.trim_start();
+    if start.starts_with('{') {
+        if text.contains("\"results_hash\"") {
+            return Some(Kind::ResultFile);
+        }
+        if text.contains("\"lossless_tags\"") {
+            return Some(Kind::Rules);
+        }
+    }
+    if SweepFile::recognise(&text) {
+        return Some(Kind::Sweep);
+    }
+    let key = |line: &str| {
+        ["[fabric", "fabric.", "fabric =", "[[traffic]]", "traffic ="].iter().any(|it| line.starts_with(it))
+    };
+    if text.lines().any(|line| key(line.trim_start())) {
+        return Some(Kind::Scenario);
+    }
+    detect(&path.to_string_lossy(), &text).map(Kind::Topology)
+}
+
+/// What stands at `path`, if it is something else than a scenario.
+pub(crate) fn other_than_scenario(path: &Path) -> Option<LabError> {
+    let kind = recognise(path).filter(|kind| *kind != Kind::Scenario)?;
+    Some(LabError::NotAScenario { path: path.to_owned(), kind })
+}

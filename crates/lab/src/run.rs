@@ -1,0 +1,160 @@
+//! A run with its files: from what was lowered to a result that stands whole in its folder.
+
+use crate::error::LabError;
+use crate::explained;
+use crate::recognise::other_than_scenario;
+use crate::recorder::Recorder;
+use crate::runs::vary::Override;
+use crate::simulate::{self, All, Finished};
+use crate::stop::Stop;
+use model::Watcher;
+use record::flows::FctFormat;
+use record::folder::ResultFolder;
+use scenario::{Lowered, Scenario, ScenarioErrors};
+use std::path::{Path, PathBuf};
+use text::quoted;
+use units::Time;
+
+/// A scenario that was read and lowered: everything right, nothing run yet.
+#[derive(Debug)]
+pub struct Run {
+    /// What it became. Its setup may be changed in what results do not depend on, such as the number of threads.
+    pub lowered: Lowered,
+    scenario: Scenario,
+    path: PathBuf,
+    set: Vec<Override>,
+}
+
+/// What a result does not depend on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Way {
+    /// Tell the watcher of payload this often where the scenario does not ask for it.
+    pub payload_every: Option<Time>,
+    /// Other runs share the process: its CPU time says nothing about this one.
+    pub shared: bool,
+    /// A run that was stopped leaves no files.
+    pub whole_only: bool,
+}
+
+/// A folder for a result, to be.
+///
+/// # Errors
+/// [`LabError::Target`] for a place that does not do, before anything has run.
+pub fn folder(target: &Path) -> Result<ResultFolder, LabError> {
+    ResultFolder::create(target).map_err(|error| LabError::Target { target: target.to_owned(), error })
+}
+
+/// Reads the scenario at `path` with values of `set` and `seed` instead of its own.
+///
+/// # Errors
+/// [`LabError::Scenario`] with everything that is wrong, [`LabError::NotAScenario`].
+pub fn read(path: &Path, set: &[Override], seed: Option<u64>) -> Result<Scenario, LabError> {
+    Scenario::read(path, &pairs(set), seed).map_err(|errors| other_than_scenario(path).unwrap_or(wrong(errors, path)))
+}
+
+fn pairs(set: &[Override]) -> Vec<(String, String)> {
+    set.iter().map(|set| (set.key.clone(), set.value.clone())).collect()
+}
+
+fn wrong(errors: ScenarioErrors, path: &Path) -> LabError {
+    LabError::Scenario { errors, path: path.to_owned() }
+}
+
+impl Run {
+    /// Reads and lowers the scenario at `path` with values of `set` and `seed` instead of its own.
+    ///
+    /// # Errors
+    /// [`LabError::Scenario`] with everything that is wrong, [`LabError::NotAScenario`].
+    pub fn read(path: &Path, set: &[Override], seed: Option<u64>, stop: &Stop) -> Result<Run, LabError> {
+        Run::of(read(path, set, seed)?, path, set, stop)
+    }
+
+    /// As [`Run::read`], from the text of a scenario that errors call `name`; files that it names stand in the working
+    /// directory.
+    ///
+    /// # Errors
+    /// [`LabError::Scenario`] with everything that is wrong.
+    pub fn parse(text: &str, name: &str, set: &[Override], stop: &Stop) -> Result<Run, LabError> {
+        let path = Path::new(name);
+        let scenario = Scenario::parse(text, name, Path::new(""), &pairs(set), None);
+        Run::of(scenario.map_err(|errors| wrong(errors, path))?, path, set, stop)
+    }
+
+    fn of(scenario: Scenario, path: &Path, set: &[Override], stop: &Stop) -> Result<Run, LabError> {
+        let _deaf = stop.deaf();
+        let lowered = scenario.lower().map_err(|errors| wrong(errors, path))?;
+        Ok(Run { lowered, scenario, path: path.to_owned(), set: set.to_vec() })
+    }
+
+    /// Runs it to its end, or until `watcher` or `stop` wants one, and leaves its files in `folder`, whole or not at all.
+    /// The summary's hash is that of the files, or of itself where there are none.
+    ///
+    /// # Errors
+    /// A setup that makes no network; a disk that fails.
+    pub fn produce(
+        self,
+        folder: Option<ResultFolder>,
+        watcher: &mut dyn Watcher,
+        way: Way,
+        stop: &Stop,
+    ) -> Result<Finished, LabError> {
+        let Run { lowered, scenario, path, set } = self;
+        let _unfinished = folder.as_ref().map(|folder| stop.unfinished(folder.path()));
+        let prepare = |folder: ResultFolder| {
+            let _deaf = stop.deaf();
+            let recorder = Recorder::create(&folder, &lowered, fct_format(&scenario, &path))?;
+            for (name, content) in result_files(&scenario, &lowered, &set) {
+                folder.write(name, content.as_bytes())?;
+            }
+            Ok::<_, LabError>((folder, recorder))
+        };
+        let (folder, mut recorder) = folder.map(prepare).transpose()?.unzip();
+        let Lowered { name, hash, mut setup, expect_deadlock, warnings, .. } = lowered;
+        setup.record.throughput_every = setup.record.throughput_every.or(way.payload_every);
+        let identity = simulate::identity(&name, &hash, setup.seed);
+        let mut watchers: Vec<&mut dyn Watcher> = vec![&mut *watcher];
+        watchers.extend(recorder.as_mut().map(|recorder| recorder as &mut dyn Watcher));
+        let mut finished = simulate::simulate(setup, expect_deadlock, identity, &path, &mut All(watchers), stop)?;
+        let summary = &mut finished.summary;
+        summary.warnings.splice(0..0, warnings.iter().map(ToString::to_string));
+        if way.shared {
+            let timing = &mut finished.timing;
+            (timing.cpu_s, timing.packet_hops_per_cpu_s, timing.events_per_cpu_s) = (None, None, None);
+        }
+        recorder.map_or(Ok(()), Recorder::close)?;
+        match folder {
+            Some(folder) if !(way.whole_only && summary.partial) => {
+                finished.folder = Some(folder.finish(summary, &finished.timing)?);
+            }
+            _ => summary.results_hash = simulate::summary_hash(summary),
+        }
+        Ok(finished)
+    }
+}
+
+/// The scenario as it was and every value in force: files of every result.
+fn result_files(scenario: &Scenario, lowered: &Lowered, set: &[Override]) -> Vec<(&'static str, String)> {
+    let mut text = String::new();
+    for change in set.iter().filter(|change| change.key != "threads") {
+        text.push_str(&format!(
+            "# changed on the command line: --set {}\n",
+            quoted(&format!("{}={}", change.key, change.value))
+        ));
+    }
+    text.push_str(scenario.text());
+    vec![("scenario.toml", text), ("explain.txt", explained::text(lowered))]
+}
+
+/// A replayed flow file decides in which of the field's two forms its completion times are written: five
+/// columns are conweave's, six HPCC's, which is also the form without a replay.
+fn fct_format(scenario: &Scenario, path: &Path) -> FctFormat {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let replayed = |key: &str| key.starts_with("traffic.") && key.ends_with(".file");
+    let five = scenario.explain().iter().filter(|value| replayed(&value.key)).any(|value| {
+        let text = std::fs::read_to_string(folder.join(&value.value)).unwrap_or_default();
+        // The first line is the number of flows.
+        let flow = text.lines().filter(|line| !line.trim().is_empty()).nth(1);
+        flow.is_some_and(|line| line.split_whitespace().count() == 5)
+    });
+    if five { FctFormat::Conweave } else { FctFormat::Hpcc }
+}

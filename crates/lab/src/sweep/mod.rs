@@ -1,0 +1,192 @@
+//! A grid or a list of runs that survives being killed: what is complete in the folder is kept, the rest runs.
+//!
+//! ```text
+//! Plan::of -> points, each with its hash -> Store::open -> run: found | complete | failed | open -> table
+//! ```
+
+mod plan;
+mod store;
+mod table;
+
+use crate::error::{LabError, PlanError};
+use crate::run::{self, Run, Way};
+use crate::runs::pool;
+use crate::runs::row::Row;
+use crate::stop::Stop;
+use model::Unwatched;
+pub use plan::{Plan, Point};
+use record::RecordError;
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+pub use store::{RUNS, Store};
+pub use table::FILE as TABLE_FILE;
+
+/// A part of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// From 1.
+    pub part: usize,
+    /// At least `part`.
+    pub of: usize,
+}
+
+impl Shard {
+    /// Whether the run in this place, from 0, is one of this part.
+    pub fn has(self, at: usize) -> bool {
+        at % self.of + 1 == self.part
+    }
+}
+
+/// Parses `1/4`.
+///
+/// # Errors
+/// A sentence that says what would be right.
+pub fn parse_shard(text: &str) -> Result<Shard, String> {
+    let parts = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
+    match parts {
+        Some((part, of)) if (1..=of).contains(&part) && of <= 100_000 => Ok(Shard { part, of }),
+        _ => Err("write which part of how many, like 1/4".to_owned()),
+    }
+}
+
+/// What became of one run.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It stands in its folder; found there, or run now.
+    Complete {
+        /// Its numbers.
+        row: Row,
+        /// Whether it was there before.
+        found: bool,
+    },
+    /// It could not be made.
+    Failed(LabError),
+    /// Nobody has run it yet: another part's, or after an end that was asked for.
+    Open,
+}
+
+/// What a sweep tells while it runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress<'a> {
+    /// The folder was looked through: this came of a run that was there, and so many are still to be made.
+    Found {
+        /// Every run, in the order of the points.
+        outcomes: &'a [Outcome],
+        /// Runs to be made now.
+        open: usize,
+    },
+    /// A run ended. Told by the thread that made it.
+    Ran {
+        /// Which.
+        point: &'a Point,
+        /// How.
+        outcome: &'a Outcome,
+    },
+}
+
+/// What is run, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Sweep<'a> {
+    /// What was asked for.
+    pub plan: &'a Plan,
+    /// Its runs.
+    pub points: &'a [Point],
+    /// Where they go.
+    pub store: &'a Store,
+    /// The part to be made; the whole without.
+    pub shard: Option<Shard>,
+    /// Runs at a time, each on one thread; as many as there are cores without.
+    pub jobs: Option<u16>,
+}
+
+impl Sweep<'_> {
+    /// Makes every run of the part that is not in the folder, and says what there is of each, in the order of the points.
+    /// What is there is looked at first, so that the time left is that of the runs to be made. A run that fails does not
+    /// end the others, unless the disk is full.
+    pub fn run(&self, stop: &Stop, told: &(dyn Fn(Progress<'_>) + Sync)) -> Vec<Outcome> {
+        let Sweep { plan, points, store, .. } = *self;
+        let threads = pool::threads(self.jobs, points.len());
+        let found =
+            pool::each(points.iter().collect(), threads, stop, |point| ControlFlow::Continue(store.find(point)));
+        let mut outcomes: Vec<Outcome> = points.iter().map(|_| Outcome::Open).collect();
+        found.results.into_iter().for_each(|(at, outcome)| outcomes[at] = outcome);
+        let open = |at: &usize| self.shard.is_none_or(|shard| shard.has(*at)) && matches!(outcomes[*at], Outcome::Open);
+        let open: Vec<usize> = if found.stopped { Vec::new() } else { (0..points.len()).filter(open).collect() };
+        told(Progress::Found { outcomes: &outcomes, open: open.len() });
+        let ran = pool::each(open.clone(), threads, stop, |at| {
+            let point = &points[at];
+            let outcome = run_one(plan, point, store, threads > 1, stop);
+            told(Progress::Ran { point, outcome: &outcome });
+            // On a full disk all that follow would fail too.
+            if is_disk_full(&outcome) { ControlFlow::Break(outcome) } else { ControlFlow::Continue(outcome) }
+        });
+        for (which, outcome) in ran.results {
+            outcomes[open[which]] = outcome;
+        }
+        // Other parts went on meanwhile.
+        for (point, outcome) in points.iter().zip(&mut outcomes) {
+            if self.shard.is_some() && matches!(outcome, Outcome::Open) {
+                *outcome = store.find(point);
+            }
+        }
+        outcomes
+    }
+
+    /// Writes every complete run as a row of [`TABLE_FILE`] in the folder `out`, which is that of the store.
+    ///
+    /// # Errors
+    /// A disk that fails.
+    pub fn write_table(&self, out: &Path, outcomes: &[Outcome]) -> Result<(), LabError> {
+        let write = || table::write(&out.join(table::FILE), &self.plan.varied, self.points, outcomes);
+        self.store.exclusively(write)
+    }
+}
+
+fn is_disk_full(outcome: &Outcome) -> bool {
+    let Outcome::Failed(LabError::Record(RecordError::Unwritable { source, .. })) = outcome else { return false };
+    matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
+fn run_one(plan: &Plan, point: &Point, store: &Store, shared: bool, stop: &Stop) -> Outcome {
+    // A fault of ours in one run must not take the others with it.
+    let ran = catch_unwind(AssertUnwindSafe(|| attempt(plan, point, &store.folder(point), shared, stop)));
+    match ran {
+        Ok(Ok(Some(row))) => Outcome::Complete { row, found: false },
+        Ok(Ok(None)) => Outcome::Open,
+        Ok(Err(error)) => Outcome::Failed(error),
+        Err(_) => Outcome::Failed(LabError::Broken),
+    }
+}
+
+/// `None` for a run that was stopped: half a run is no result of a sweep.
+fn attempt(plan: &Plan, point: &Point, target: &Path, shared: bool, stop: &Stop) -> Result<Option<Row>, LabError> {
+    let set = point.variant.overrides(&plan.set, &plan.varied);
+    let mut run = Run::read(&plan.scenario, &set, point.variant.seed, stop)?;
+    if run.lowered.hash != point.scenario_hash {
+        return Err(PlanError::Changed { path: plan.scenario.clone() }.into());
+    }
+    run.lowered.setup.threads = 1;
+    let folder = run::folder(target)?;
+    let way = Way { payload_every: None, shared, whole_only: true };
+    let finished = run.produce(Some(folder), &mut Unwatched, way, stop)?;
+    Ok((!finished.summary.partial).then(|| Row::new(point.variant.clone(), &finished.summary, None)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_disjoint_and_together_the_whole() {
+        let parts = [1, 2, 3].map(|part| Shard { part, of: 3 });
+        for at in 0..100 {
+            assert_eq!(parts.iter().filter(|part| part.has(at)).count(), 1);
+        }
+        assert_eq!(parse_shard("2/3"), Ok(Shard { part: 2, of: 3 }));
+        for wrong in ["", "1", "0/3", "4/3", "a/b", "1/0"] {
+            assert!(parse_shard(wrong).unwrap_err().contains("1/4"), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The laboratory in somebody's program: no process, no terminal, several runs at a time.
+
+use lab::sweep::{Outcome, Plan, Progress, Store, Sweep};
+use lab::{Comparison, LabError, Override, PlanError, Run, Stop, Way, metrics, vary};
+use model::{Unwatched, Watcher};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use units::Time;
+
+const SCENARIO: &str = r#"
+duration = "200us"
+[fabric]
+kind = "single-switch"
+hosts = 4
+link = { rate = "100Gbps", delay = "500ns" }
+[[traffic]]
+kind = "incast"
+fan_in = 3
+size = "100KB"
+"#;
+
+fn set(key: &str, value: &str) -> Override {
+    Override { key: key.to_owned(), value: value.to_owned() }
+}
+
+/// A folder of this test's own with the scenario in it, empty before.
+fn bench(name: &str) -> (PathBuf, PathBuf) {
+    let folder = std::env::temp_dir().join(format!("tidegate-lab-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let scenario = folder.join("scenario.toml");
+    std::fs::write(&scenario, SCENARIO).unwrap();
+    (folder, scenario)
+}
+
+/// Asks for an end as soon as time goes on.
+struct Ends<'a>(&'a Stop);
+
+impl Watcher for Ends<'_> {
+    fn progress(&mut self, _now: Time, _hops: u64) -> bool {
+        self.0.ask();
+        true
+    }
+}
+
+#[test]
+fn a_stop_ends_its_own_run_and_no_other() {
+    let (one, other) = (Stop::default(), Stop::default());
+    let run = |stop: &Stop| Run::parse(SCENARIO, "bench.toml", &[set("duration", "20ms")], stop).unwrap();
+    let ended = run(&one).produce(None, &mut Ends(&one), Way::default(), &one).unwrap();
+    assert!(ended.summary.partial && ended.summary.simulated_ps < Time::from_ms(20).as_ps());
+    let whole = run(&other).produce(None, &mut Ends(&one), Way::default(), &other).unwrap();
+    assert!(!whole.summary.partial, "the flag of another run was set, and its watcher went on");
+    assert!(one.unfinished_folders().is_empty() && !one.is_deaf());
+}
+
+#[test]
+fn the_same_run_is_the_same_with_files_and_in_memory_but_for_its_hash() {
+    let (folder, scenario) = bench("files");
+    let stop = Stop::default();
+    let run = || Run::read(&scenario, &[], Some(3), &stop).unwrap();
+    let out = lab::folder(&folder.join("out")).unwrap();
+    let mut filed = run().produce(Some(out), &mut Unwatched, Way::default(), &stop).unwrap();
+    let mut bare = run().produce(None, &mut Unwatched, Way::default(), &stop).unwrap();
+    assert_eq!(filed.folder.as_deref(), Some(folder.join("out").as_path()));
+    assert_eq!(filed.summary.results_hash.len(), 64);
+    (filed.summary.results_hash, bare.summary.results_hash) = (String::new(), String::new());
+    assert_eq!(filed.summary, bare.summary);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn errors_are_typed() {
+    let (folder, scenario) = bench("errors");
+    let stop = Stop::default();
+    let read = |path: &Path, set: &[Override]| Run::read(path, set, None, &stop).unwrap_err();
+    assert!(matches!(read(&folder, &[]), LabError::NotAScenario { kind: lab::Kind::Folder, .. }));
+    let LabError::Scenario { errors, .. } = read(&scenario, &[set("fabric.hosts", "many")]) else { panic!() };
+    assert_eq!(errors.errors[0].key, "fabric.hosts");
+    let twice = ["fabric.hosts=4,5", "fabric.hosts=6"].map(|text| vary::parse_vary(text).unwrap());
+    let compared = Comparison::of(&scenario, &[], &twice, &[], &stop).unwrap_err();
+    assert!(matches!(compared, LabError::Plan(PlanError::VariedTwice { values, .. }) if values == ["4", "5", "6"]));
+    let unknown = metrics::chosen(&["speed".to_owned()]).unwrap_err();
+    assert!(matches!(unknown, PlanError::Metric { name, known } if name == "speed" && known.len() > 20));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_comparison_sets_values_side_by_side() {
+    let (folder, scenario) = bench("compare");
+    let stop = Stop::default();
+    let varied = [vary::parse_vary("traffic.0.fan_in=1,3").unwrap()];
+    let comparison = Comparison::of(&scenario, &[], &varied, &[1, 2], &stop).unwrap();
+    let ran = Mutex::new(0);
+    let (rows, stopped) = comparison.run(None, Some(2), &stop, &|| *ran.lock().unwrap() += 1).unwrap();
+    assert_eq!((rows.len(), stopped, ran.into_inner().unwrap()), (4, false, 4));
+    let completed = metrics::chosen(&["completed".to_owned()]).unwrap();
+    let counts: Vec<Option<f64>> = rows.iter().map(|row| row.value(&completed[0])).collect();
+    assert_eq!(counts, [1.0, 1.0, 3.0, 3.0].map(Some));
+    assert_eq!(comparison.json(&rows, &completed)["groups"][1]["metrics"]["completed"]["mean"], 3.0);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_sweep_goes_on_where_it_was_stopped() {
+    let (folder, scenario) = bench("sweep");
+    let varied = [vary::parse_vary("traffic.0.fan_in=1,2,3").unwrap()];
+    let plan = Plan::of(&scenario, &[], &varied, &[]).unwrap();
+    let out = folder.join("out");
+    let sweep = |stop: &Stop, resume: bool, told: &(dyn Fn(Progress<'_>) + Sync)| {
+        let points = plan.points(Some(1), stop).unwrap();
+        let store = Store::open(&out, resume, None, &plan.manifest()).unwrap();
+        let sweep = Sweep { plan: &plan, points: &points, store: &store, shard: None, jobs: Some(1) };
+        let outcomes = sweep.run(stop, told);
+        sweep.write_table(&out, &outcomes).unwrap();
+        outcomes
+    };
+    let stop = Stop::default();
+    let outcomes = sweep(&stop, false, &|progress| {
+        if matches!(progress, Progress::Ran { .. }) {
+            stop.ask();
+        }
+    });
+    let complete = |outcomes: &[Outcome], was: bool| {
+        outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Complete { found, .. } if *found == was)).count()
+    };
+    assert_eq!((complete(&outcomes, false), complete(&outcomes, true)), (1, 0));
+    let open = Mutex::new(0);
+    let outcomes = sweep(&Stop::default(), true, &|progress| {
+        if let Progress::Found { open: left, .. } = progress {
+            *open.lock().unwrap() = left;
+        }
+    });
+    assert_eq!((complete(&outcomes, false), complete(&outcomes, true), open.into_inner().unwrap()), (2, 1, 2));
+    std::fs::remove_dir_all(&folder).unwrap();
+}

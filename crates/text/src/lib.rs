@@ -1,0 +1,10 @@
+//! What a person reads: [`numbers`] with their units, [`table`]s, words in colour, and words that survive a shell.
+
+pub mod numbers;
+mod paint;
+mod shell;
+mod table;
+
+pub use paint::{Paint, Style};
+pub use shell::quoted;
+pub use table::{Layout, table};
