@@ -23,7 +23,7 @@ use crate::parameters::Setup;
 use crate::trace::{CapturedFrame, Numbering};
 use fabric::NodeId;
 use protocols::datagram::DatagramParameters;
-use protocols::frame::{ANY_SOURCE, Frame, Kind, flags};
+use protocols::frame::{ANY_SOURCE, CreditMessage, Frame, Kind, PauseCall, XoffCall, flags};
 use protocols::ndp::Announcement;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
@@ -245,27 +245,27 @@ fn ecn(frame: &Frame) -> Ecn {
 fn mac_control<'a>(node: NodeId, port: u16, frame: &Frame) -> Packet<'a> {
     let [_, a, b, c] = node.0.to_be_bytes();
     let [d, e] = port.to_be_bytes();
-    let quanta = frame.aux as u16;
     let control = match frame.kind {
         Kind::Pfc => {
-            let quanta = std::array::from_fn(|class| (frame.entropy & 1 << class != 0).then_some(quanta));
+            let PauseCall { classes, quanta } = frame.pause_call();
+            let quanta = std::array::from_fn(|class| (classes & 1 << class != 0).then_some(quanta));
             MacControl::Pfc(Pfc { quanta })
         }
         Kind::Xoff | Kind::Xon => MacControl::Flow(flow_control(frame)),
         Kind::Credit => {
-            let class = Pcp::low_bits(frame.entropy as u8);
-            MacControl::Credit(Credit { class, sent_bytes: frame.seq, limit_bytes: frame.aux })
+            let CreditMessage { class, sent_bytes, limit_bytes } = frame.credit_message();
+            MacControl::Credit(Credit { class: Pcp::low_bits(class), sent_bytes, limit_bytes })
         }
-        _ => MacControl::Pause(Pause { quanta }),
+        _ => MacControl::Pause(Pause { quanta: frame.pause_call().quanta }),
     };
     let (destination, source) = (MacAddress::MAC_CONTROL, MacAddress::new([6, a, b, c, d, e]));
     Packet { destination, source, vlan: None, content: Content::MacControl(control) }
 }
 
 fn flow_control(frame: &Frame) -> FlowControl {
-    let xoff = Call::Xoff { rate_bps: frame.aux, expiry_ns: frame.stamp.as_ps().div_ceil(1000) };
+    let xoff = |call: XoffCall| Call::Xoff { rate_bps: call.rate_bps, expiry_ns: call.expiry.as_ps().div_ceil(1000) };
     FlowControl {
-        call: if frame.kind == Kind::Xoff { xoff } else { Call::Xon },
+        call: if frame.kind == Kind::Xoff { xoff(frame.xoff_call()) } else { Call::Xon },
         source: (frame.src != ANY_SOURCE).then(|| host_mac(frame.src)),
         destination: host_mac(frame.dst),
     }
@@ -309,7 +309,8 @@ fn ndp(frame: &Frame) -> Ndp {
         Kind::Pull => NdpType::Pull,
         _ => NdpType::Data,
     };
-    let announced = Announcement::unpack(if kind <= NdpType::Returned { frame.aux } else { 0 });
+    let told = kind <= NdpType::Returned;
+    let announced = if told { frame.announcement() } else { Announcement { window: 0, packets: 0 } };
     let pull = kind == NdpType::Pull;
     Ndp {
         kind,
@@ -319,7 +320,7 @@ fn ndp(frame: &Frame) -> Ndp {
         window: announced.window,
         payload_bytes: frame.payload_bytes,
         count: if pull { frame.seq } else { announced.packets } as u32,
-        offset_bytes: if pull { frame.aux } else { frame.seq } & ((1 << 48) - 1),
+        offset_bytes: if pull { frame.next_expected() } else { frame.seq } & ((1 << 48) - 1),
     }
 }
 

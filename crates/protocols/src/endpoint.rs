@@ -5,7 +5,7 @@
 //! acknowledgement), a probe train (segments of [`Kind::Data`] with stamps taken at departure) and a
 //! receiver-driven pull (blocked until a pull arrives) alike.
 
-use crate::frame::{Frame, Kind};
+use crate::frame::{Detail, Frame, Kind};
 use crate::halve::Returns;
 use units::Time;
 use units::random::Stream;
@@ -29,8 +29,8 @@ pub struct Reply {
     pub seq: u64,
     /// See [`Frame::stamp`].
     pub stamp: Time,
-    /// See [`Frame::aux`].
-    pub aux: u64,
+    /// What its kind alone can say.
+    pub detail: Detail,
     /// See [`crate::frame::flags`].
     pub flags: u8,
     /// Frame length, at least 64.
@@ -38,7 +38,7 @@ pub struct Reply {
 }
 
 /// A piece of the flow that a sender puts on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Segment {
     /// Offset of its first byte in the flow.
     pub seq: u64,
@@ -54,8 +54,9 @@ pub struct Segment {
     /// The sender has nothing more before this instant, as with [`Offer::At`]; [`Time::ZERO`] if it must be
     /// asked. Spares a paced sender a question per packet.
     pub next: Time,
-    /// What the frame tells its receiver beside its payload, as [`Frame::aux`]; 0: when the flow started.
-    pub announces: u64,
+    /// What the frame tells its receiver beside its payload; where that is nothing, the driver has it tell when the
+    /// flow started.
+    pub detail: Detail,
 }
 
 /// A sender's answer to "the wire is free".

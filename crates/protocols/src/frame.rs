@@ -1,6 +1,10 @@
 //! A frame as the simulation carries it: one cache line by value, with what switches and hosts decide
 //! by. Its bytes on the wire are made only where somebody looks at them.
 
+mod detail;
+
+pub use detail::{CreditMessage, Detail, PauseCall, XoffCall};
+
 use units::Time;
 
 /// What a frame is.
@@ -10,15 +14,19 @@ pub enum Kind {
     /// Payload of a flow.
     #[default]
     Data,
+    /// A probe of the path by a flow's sender: no payload of the flow, a class and a path of its own if it likes.
+    Probe,
+    /// What a flow's sender tells its receiver beside data and probes, under the flow's own name.
+    Control,
     /// A receiver's acknowledgement ([`flags::NAK`] makes it a negative one).
     Ack,
     /// A congestion notification packet to a flow's sender (RoCEv2 annex, DCQCN).
     Cnp,
-    /// 802.3x PAUSE: quanta in `aux`.
+    /// 802.3x PAUSE: see [`Frame::pause_call`].
     Pause,
-    /// 802.1Qbb priority PAUSE: class-enable vector in `entropy`, see [`Frame::pfc`].
+    /// 802.1Qbb priority PAUSE: see [`Frame::pause_call`].
     Pfc,
-    /// Credits of one class: see [`Frame::credit`].
+    /// Credits of one class: see [`Frame::credit_message`].
     Credit,
     /// Backpressure by flow or destination: the neighbour shall slow or stop frames from `src` ([`ANY_SOURCE`]: from
     /// everybody) to `dst`, see [`Frame::xoff`].
@@ -53,7 +61,7 @@ pub mod flags {
     pub const NAK: u8 = 32;
     /// `entropy` is the number of an explicit path.
     pub const EXPLICIT_PATH: u8 = 64;
-    /// On an acknowledgement: every byte of the flow has arrived; `aux` says when the last one did.
+    /// On an acknowledgement: every byte of the flow has arrived; [`super::Frame::arrival`] says when the last one did.
     pub const COMPLETE: u8 = 128;
 }
 
@@ -63,22 +71,21 @@ pub mod flags {
 pub struct Frame {
     /// When its last bit arrived at the node that holds it.
     pub at: Time,
-    /// Data: when its sender created it. Acknowledgement: the stamp of the frame that caused it. XOFF: how long it
-    /// lasts.
+    /// Data and probes: when its sender created it, on the sender's clock. Acknowledgement: the stamp of the frame that
+    /// caused it.
     pub stamp: Time,
     /// Data: offset of its first payload byte in the flow. Acknowledgement: the next byte expected.
     pub seq: u64,
-    /// Data: when the flow started (ps), or what its sender announces ([`crate::ndp::Announcement`]). Acknowledgement:
-    /// when the data arrived (ps). PAUSE and PFC: the quanta. XOFF: the rate in bits a second.
-    pub aux: u64,
+    /// What only its kind can say: see [`Detail`].
+    pub detail: Detail,
     /// The flow's number at its source host; with that host it names the flow.
     pub flow: u32,
     /// Host index of the frame's origin; PAUSE and PFC have none. XOFF and XON: whose frames they are about.
     pub src: u32,
     /// Host index of the frame's destination.
     pub dst: u32,
-    /// What routes are chosen by: the flow's hash, a number per frame when spraying, the path's number
-    /// with [`flags::EXPLICIT_PATH`].
+    /// What routes are chosen by: the flow's hash, a number per frame when spraying or where its sender chooses, the
+    /// path's number with [`flags::EXPLICIT_PATH`]. An acknowledgement may bring that of the data back.
     pub entropy: u32,
     /// Length from the destination address to the FCS.
     pub size_bytes: u16,
@@ -115,48 +122,6 @@ pub const ANY_SOURCE: u32 = u32::MAX;
 pub const MIN_FRAME_BYTES: u16 = 64;
 
 impl Frame {
-    /// A PFC frame that gives the classes whose bits are set in `enabled` the same `quanta` (units of 512
-    /// bit times; 0 resumes). 802.1Qbb allows a value per class; a switch here sends one frame per change.
-    pub fn pfc(enabled: u8, quanta: u16) -> Frame {
-        Frame {
-            kind: Kind::Pfc,
-            entropy: u32::from(enabled),
-            aux: u64::from(quanta),
-            size_bytes: MIN_FRAME_BYTES,
-            class: 7,
-            ..Frame::default()
-        }
-    }
-
-    /// An 802.3x PAUSE frame of `quanta` units of 512 bit times.
-    pub fn pause(quanta: u16) -> Frame {
-        Frame { kind: Kind::Pause, aux: u64::from(quanta), size_bytes: MIN_FRAME_BYTES, class: 7, ..Frame::default() }
-    }
-
-    /// A credit message of `class`: its sender has sent `sent_bytes`, its receiver may send up to `limit_bytes`.
-    pub fn credit(class: u8, sent_bytes: u64, limit_bytes: u64) -> Frame {
-        Frame {
-            kind: Kind::Credit,
-            entropy: u32::from(class),
-            seq: sent_bytes,
-            aux: limit_bytes,
-            size_bytes: MIN_FRAME_BYTES,
-            class: 7,
-            ..Frame::default()
-        }
-    }
-
-    /// An XOFF for frames from host `src` ([`ANY_SOURCE`]: all) to host `dst`: `rate_bps` on the wire, 0 for none at
-    /// all, until `expiry` after its arrival.
-    pub fn xoff(src: u32, dst: u32, rate_bps: u64, expiry: Time) -> Frame {
-        Frame { kind: Kind::Xoff, aux: rate_bps, stamp: expiry, ..Frame::xon(src, dst) }
-    }
-
-    /// The XON that ends an XOFF for the same `src` and `dst`.
-    pub fn xon(src: u32, dst: u32) -> Frame {
-        Frame { kind: Kind::Xon, src, dst, size_bytes: MIN_FRAME_BYTES, class: 7, ..Frame::default() }
-    }
-
     /// Whether a switch may forward it: MAC control ends at the next node.
     #[inline]
     pub fn is_mac_control(&self) -> bool {
@@ -166,7 +131,7 @@ impl Frame {
     /// Whether it goes from a flow's source to its destination, as data does; everything else comes back.
     #[inline]
     pub fn goes_forward(&self) -> bool {
-        matches!(self.kind, Kind::Data | Kind::Trimmed)
+        matches!(self.kind, Kind::Data | Kind::Trimmed | Kind::Probe | Kind::Control)
     }
 
     /// Whether the given bit of [`flags`] is set.

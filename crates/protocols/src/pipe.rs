@@ -181,7 +181,7 @@ impl Run<'_> {
                 kind: reply.kind,
                 seq: reply.seq,
                 stamp: reply.stamp,
-                aux: reply.aux,
+                detail: reply.detail,
                 flags: reply.flags,
                 size_bytes: reply.size_bytes,
                 ..Frame::default()
@@ -298,7 +298,7 @@ impl Pipe {
                             size_bytes: segment.size_bytes,
                             flags: segment.flags,
                             stamp: segment.stamp,
-                            aux: segment.announces,
+                            detail: segment.detail,
                             ..Frame::default()
                         };
                         run.forward(wire_free, frame);

@@ -10,7 +10,7 @@ use check::order::OrderWatch;
 use engine::Window;
 use fabric::routing::{flow_hash, select};
 use protocols::endpoint::{Ctx, Receiver, Reply, Sender};
-use protocols::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
+use protocols::frame::{Detail, Frame, Kind, MIN_FRAME_BYTES, PauseCall, flags};
 use protocols::pause::quanta_time;
 use protocols::transport::{ReceiverState, TransportParameters};
 use traffic::{Load, When};
@@ -78,8 +78,8 @@ impl Host {
         let Some(reaction) = self.network.switch.flow_control.reaction() else { return };
         let now = frame.at;
         let port = &mut self.ports[usize::from(in_port)];
-        let classes = if frame.kind == Kind::Pfc { frame.entropy as u8 } else { 0xff };
-        let span = quanta_time(frame.aux as u16, port.link.rate);
+        let PauseCall { classes, quanta } = frame.pause_call();
+        let span = quanta_time(quanta, port.link.rate);
         let reaction = reaction.on(port.link.rate);
         port.pause.hear(now, classes, span, reaction);
         if let Some(tracer) = &mut self.tracer {
@@ -182,7 +182,7 @@ impl Host {
             kind: Kind::Ack,
             seq: frame.seq + u64::from(frame.payload_bytes),
             stamp: frame.stamp,
-            aux: completed.as_ps(),
+            detail: Detail::arrival(completed),
             flags: flags::COMPLETE,
             size_bytes: MIN_FRAME_BYTES,
         });
@@ -266,7 +266,7 @@ impl Host {
                 class: frame.class,
                 dst_port: self.network.traffic.flows.get(frame.flow as usize).map_or(0, |flow| flow.dst_port),
                 size_bytes: frame.seq + u64::from(frame.payload_bytes),
-                start: Time::from_ps(frame.aux),
+                start: frame.flow_start(),
                 delivered: Some(now),
                 acked: None,
                 retransmitted_bytes: 0,
@@ -311,7 +311,7 @@ impl Host {
         let ReplyTo { port, dst, flow, class, traffic } = to;
         let class = self.network.host.reply_class.unwrap_or(class);
         let mut replies = std::mem::take(&mut self.replies);
-        for Reply { kind, seq, stamp, aux, flags, size_bytes } in replies.drain(..) {
+        for Reply { kind, seq, stamp, detail, flags, size_bytes } in replies.drain(..) {
             let mut entropy = flow_hash(self.index, dst, flow);
             if self.network.spread != Spread::FlowHash {
                 entropy = entropy.wrapping_add(self.random.next_u32());
@@ -319,7 +319,7 @@ impl Host {
             let frame = Frame {
                 stamp,
                 seq,
-                aux,
+                detail,
                 flow,
                 src: self.index,
                 dst,

@@ -4,7 +4,7 @@ use super::{Event, Host};
 use crate::node::OnWire;
 use crate::switch::PauseEvent;
 use engine::Window;
-use protocols::frame::Frame;
+use protocols::frame::{CreditMessage, Frame};
 use units::Time;
 
 impl Host {
@@ -20,9 +20,9 @@ impl Host {
     /// A credit message came by `in_port`.
     pub(super) fn on_credit(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.ledger.control_heard += 1;
-        let (now, class) = (frame.at, frame.entropy as u8 & 7);
+        let (now, CreditMessage { class, sent_bytes, limit_bytes }) = (frame.at, frame.credit_message());
         let Some(credit) = &mut self.ports[usize::from(in_port)].credit else { return };
-        let goes_on = credit.hear(now, class, frame.seq, frame.aux);
+        let goes_on = credit.hear(now, class, sent_bytes, limit_bytes);
         let owes = credit.note_room(class, 0);
         if goes_on {
             self.note_wait(now, in_port, class, false);

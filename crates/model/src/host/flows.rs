@@ -60,7 +60,7 @@ impl SourceState {
         let last = if self.next.is_none() { flags::LAST } else { 0 };
         let next = self.next.unwrap_or(Time::ZERO);
         let size_bytes = self.source.frame_bytes;
-        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags: last, stamp: due, next, announces: 0 })
+        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags: last, stamp: due, next, ..Segment::default() })
     }
 }
 

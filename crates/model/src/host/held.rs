@@ -8,7 +8,7 @@ use crate::switch::Held;
 use engine::Window;
 use protocols::endpoint::{Ctx, Sender};
 use protocols::florax::Pair;
-use protocols::frame::{Frame, Kind};
+use protocols::frame::{Frame, Kind, XoffCall};
 use std::collections::BTreeMap;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
@@ -60,7 +60,8 @@ impl Host {
         let ports = self.ports.len();
         let mut holds = self.holds.take().unwrap_or_else(|| Box::new(HostHolds::new(ports)));
         if frame.kind == Kind::Xoff {
-            if holds.held.stop(now, in_port, pair, frame.aux, frame.stamp) {
+            let XoffCall { rate_bps, expiry } = frame.xoff_call();
+            if holds.held.stop(now, in_port, pair, rate_bps, expiry) {
                 self.ports[usize::from(in_port)].take_frames(pair, |frame| holds.held.push(now, in_port, &frame));
                 let index = self.index;
                 self.slow_down(now, in_port, |dst, _| pair.covers(index, dst));

@@ -12,7 +12,7 @@ use fabric::PortPeer;
 use protocols::cbfc::CreditPort;
 use protocols::endpoint::Offer;
 use protocols::florax::Pair;
-use protocols::frame::{Frame, Kind, flags};
+use protocols::frame::{Detail, Frame, Kind, flags};
 use protocols::pause::PauseState;
 use protocols::scheduler::Turn;
 use std::cmp::Reverse;
@@ -277,7 +277,7 @@ impl Host {
                     flow.entropy = entropy.wrapping_add(0x9e37_79b9);
                 }
                 let (flow_number, dst, class, traffic) = (flow.flow, flow.dst, flow.class, flow.traffic);
-                let aux = if segment.announces == 0 { flow.start.as_ps() } else { segment.announces };
+                let detail = segment.detail.or(Detail::flow_start(flow.start));
                 let (ttl, src) = (self.network.host.ttl, self.index);
                 let at = self.occupy(now, port_index, class, segment.size_bytes);
                 if self.holds.is_some() {
@@ -289,7 +289,7 @@ impl Host {
                         at,
                         stamp: segment.stamp,
                         seq: segment.seq,
-                        aux,
+                        detail,
                         flow: flow_number,
                         src,
                         dst,

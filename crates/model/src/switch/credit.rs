@@ -3,7 +3,7 @@
 use super::{Detail, PauseEvent, Switch, alert};
 use crate::node::OnWire;
 use engine::Window;
-use protocols::frame::Frame;
+use protocols::frame::{CreditMessage, Frame};
 use units::Time;
 
 impl Switch {
@@ -110,9 +110,9 @@ impl Switch {
     /// A credit message came by `in_port`.
     pub(super) fn on_credit(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.ledger.control_heard += 1;
-        let (now, class) = (frame.at, frame.entropy as u8 & 7);
+        let (now, CreditMessage { class, sent_bytes, limit_bytes }) = (frame.at, frame.credit_message());
         let Some(credit) = &mut self.details[usize::from(in_port)].credit else { return };
-        if credit.hear(now, class, frame.seq, frame.aux) {
+        if credit.hear(now, class, sent_bytes, limit_bytes) {
             self.note_wait(now, in_port, class, false);
             let port = &self.ports[usize::from(in_port)];
             if port.waiting & 1 << class != 0 {

@@ -13,7 +13,7 @@ use check::little::QueueArea;
 use check::pauses::PauseLedger;
 use engine::Window;
 use protocols::florax::{Hold, Pair};
-use protocols::frame::{Frame, Kind};
+use protocols::frame::{Frame, Kind, XoffCall};
 use record::trace::Load;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -279,7 +279,8 @@ impl Switch {
             tracer.note_call_heard(&self.network.fabric, in_port, frame);
         }
         if frame.kind == Kind::Xoff {
-            if guarded.held.stop(now, in_port, pair, frame.aux, frame.stamp) {
+            let XoffCall { rate_bps, expiry } = frame.xoff_call();
+            if guarded.held.stop(now, in_port, pair, rate_bps, expiry) {
                 self.set_apart(now, in_port, pair, &mut guarded.held);
             }
         } else {

@@ -5,7 +5,7 @@ use super::{Switch, alert};
 use crate::node::OnWire;
 use crate::parameters::{FlowControl, PauseParameters};
 use engine::Window;
-use protocols::frame::{Frame, Kind};
+use protocols::frame::{Frame, PauseCall};
 use protocols::pause::quanta_time;
 use units::Time;
 
@@ -134,8 +134,8 @@ impl Switch {
             return;
         };
         let detail = &mut self.details[usize::from(in_port)];
-        let classes = if frame.kind == Kind::Pfc { frame.entropy as u8 } else { 0xff };
-        let span = quanta_time(frame.aux as u16, detail.link.rate);
+        let PauseCall { classes, quanta } = frame.pause_call();
+        let span = quanta_time(quanta, detail.link.rate);
         let reaction = reaction.on(detail.link.rate);
         detail.pause.hear(now, classes, span, reaction);
         if let Some(tracer) = &mut self.tracer {

@@ -316,7 +316,8 @@ impl Tracer {
             self.note_port(now, event);
         };
         if frame.kind == protocols::frame::Kind::Pfc {
-            (0..8).filter(|class| frame.entropy & 1 << class != 0).for_each(|class| note(Some(class)));
+            let classes = frame.pause_call().classes;
+            (0..8).filter(|class| classes & 1 << class != 0).for_each(|class| note(Some(class)));
         } else {
             note(None);
         }

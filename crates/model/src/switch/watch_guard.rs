@@ -4,7 +4,7 @@ use super::Switch;
 use crate::trace::Tracer;
 use fabric::Fabric;
 use protocols::florax::{Call, Pair};
-use protocols::frame::{ANY_SOURCE, Frame, Kind};
+use protocols::frame::{ANY_SOURCE, Frame, Kind, XoffCall};
 use record::trace::{TraceEvent, Traffic};
 use units::Time;
 
@@ -41,13 +41,12 @@ impl Tracer {
     #[cold]
     pub fn note_call_heard(&mut self, fabric: &Fabric, port: u16, frame: &Frame) {
         let of = traffic(fabric, Pair { src: frame.src, dst: frame.dst });
-        let until = frame.at.saturating_add(frame.stamp);
-        self.note_port(
-            frame.at,
-            match frame.kind {
-                Kind::Xoff => TraceEvent::Held { port, of, rate_bps: frame.aux, until },
-                _ => TraceEvent::Freed { port, of },
-            },
-        );
+        let event = if frame.kind == Kind::Xoff {
+            let XoffCall { rate_bps, expiry } = frame.xoff_call();
+            TraceEvent::Held { port, of, rate_bps, until: frame.at.saturating_add(expiry) }
+        } else {
+            TraceEvent::Freed { port, of }
+        };
+        self.note_port(frame.at, event);
     }
 }

@@ -3,7 +3,7 @@
 use super::{CapturedFrame, Noted, Selection, packet_kind};
 use crate::simulation::Watcher;
 use fabric::NodeId;
-use protocols::frame::Frame;
+use protocols::frame::{Detail, Frame};
 use record::trace::{PacketKind, TraceRow, TracedPacket};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use units::Time;
 const REMEMBERED: usize = 1 << 19;
 
 /// What tells one packet from all others: flow, kind, place in the flow, and when it was made.
-type Identity = (u64, PacketKind, u64, Time, u64);
+type Identity = (u64, PacketKind, u64, Time, Detail);
 
 /// Gathers what watched nodes noted.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Collector {
         let kind = packet_kind(frame)?;
         let flow = self.selection.numbering().of_frame(frame);
         // A data frame is told by its stamp; of acknowledgements several may have that of one frame.
-        let more = if kind == PacketKind::Data { 0 } else { frame.aux };
+        let more = if kind == PacketKind::Data { Detail::NONE } else { frame.detail };
         let identity = (flow, kind, frame.seq, frame.stamp, more);
         let known = self.young.get(&identity).or_else(|| self.old.get(&identity)).copied();
         let number = known.unwrap_or_else(|| {

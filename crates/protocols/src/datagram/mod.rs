@@ -144,7 +144,7 @@ impl Sender for DatagramSender {
         self.sent_bytes += u64::from(payload_bytes);
         let stamp = self.due;
         self.advance(ctx.random, size_bytes);
-        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp, next: Time::ZERO, announces: 0 })
+        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp, ..Segment::default() })
     }
 
     fn statistics(&self) -> SenderStatistics {

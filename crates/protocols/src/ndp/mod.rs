@@ -26,7 +26,7 @@ pub use receiver::NdpReceiver;
 pub use sender::NdpSender;
 
 /// What every data packet of a flow tells its receiver beside its payload: how many packets its sender sends unasked,
-/// and how many it has, where it says so. Travels in [`crate::frame::Frame::aux`].
+/// and how many it has, where it says so. Travels in [`crate::frame::Frame::detail`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announcement {
     /// Packets sent without a pull, 1 to 65535.

@@ -3,7 +3,7 @@
 use super::arrivals::{Arrival, Arrivals};
 use super::{Announcement, EarlyPulls, NdpParameters, Pulls, span};
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
-use crate::frame::{Frame, Kind, flags};
+use crate::frame::{Detail, Frame, Kind, flags};
 use std::sync::Arc;
 use units::Time;
 
@@ -48,7 +48,7 @@ impl NdpReceiver {
 
     #[cold]
     fn open(&mut self, now: Time, frame: &Frame) {
-        let Announcement { window, packets } = Announcement::unpack(frame.aux);
+        let Announcement { window, packets } = frame.announcement();
         self.window = window.max(1);
         if packets > 0 {
             self.total = packets;
@@ -64,10 +64,10 @@ impl NdpReceiver {
             kind: Kind::Ack,
             seq: frame.seq,
             stamp: frame.stamp,
-            aux: match self.parameters.pulls {
-                _ if complete => self.completed.as_ps(),
-                Pulls::Apart => 0,
-                Pulls::Acks => self.pulled,
+            detail: match self.parameters.pulls {
+                _ if complete => Detail::arrival(self.completed),
+                Pulls::Apart => Detail::pulls(0),
+                Pulls::Acks => Detail::pulls(self.pulled),
             },
             flags: if complete { flags::COMPLETE } else { nak },
             size_bytes: self.parameters.control_bytes,
@@ -81,14 +81,14 @@ impl NdpReceiver {
         if self.parameters.pulls == Pulls::Acks
             && let Some(answer) = ctx.replies.last_mut().filter(|reply| reply.kind == Kind::Ack)
         {
-            answer.aux = self.pulled;
+            answer.detail = Detail::pulls(self.pulled);
             return;
         }
         ctx.replies.push(Reply {
             kind: Kind::Pull,
             seq: self.pulled,
             stamp: ctx.now,
-            aux: self.seen.base() * u64::from(self.parameters.payload_bytes),
+            detail: Detail::next_expected(self.seen.base() * u64::from(self.parameters.payload_bytes)),
             flags: 0,
             size_bytes: self.parameters.control_bytes,
         });

@@ -3,7 +3,7 @@
 use super::flight::Flight;
 use super::{Announcement, EarlyPulls, NdpParameters, span};
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
-use crate::frame::{Frame, Kind, flags};
+use crate::frame::{Detail, Frame, Kind, flags};
 use crate::transport::FlowStart;
 use std::sync::Arc;
 use units::Time;
@@ -83,11 +83,12 @@ impl NdpSender {
     fn on_acknowledgement(&mut self, frame: &Frame) {
         if frame.has(flags::COMPLETE) {
             self.flight.settle_below(u64::MAX);
-            self.delivered = self.delivered.min(Time::from_ps(frame.aux));
+            self.delivered = self.delivered.min(frame.arrival());
             return;
         }
-        if frame.aux > 0 {
-            self.on_pulls(frame.aux);
+        let pulls = frame.pulls();
+        if pulls > 0 {
+            self.on_pulls(pulls);
         }
         let Some(packet) = self.packet_at(frame.seq) else { return };
         let cut = frame.has(flags::NAK);
@@ -101,7 +102,7 @@ impl NdpSender {
     /// count for nothing.
     fn on_pull(&mut self, frame: &Frame) {
         self.on_pulls(frame.seq);
-        if let Some(packet) = self.packet_at(frame.aux) {
+        if let Some(packet) = self.packet_at(frame.next_expected()) {
             self.answers += self.flight.settle_below(packet);
         }
     }
@@ -204,8 +205,8 @@ impl Sender for NdpSender {
             size_bytes: parameters.frame_bytes(payload_bytes),
             flags,
             stamp: ctx.now,
-            next: Time::ZERO,
-            announces: Announcement { window: self.window, packets }.pack(),
+            detail: Detail::announcement(Announcement { window: self.window, packets }),
+            ..Segment::default()
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::endpoint::{Ctx, Offer, Receiver, Segment, Sender};
-use crate::frame::{Frame, Kind, flags};
+use crate::frame::{Detail, Frame, Kind, flags};
 use crate::pipe::Pipe;
 use crate::transport::{FlowStart, SenderState, TransportParameters};
 use std::sync::Arc;
@@ -221,8 +221,8 @@ fn a_receiver_that_hears_nothing_repeats_its_last_pull() {
     let TransportParameters::Ndp(parameters) = build("ndp", &[]) else { unreachable!() };
     let mut receiver = NdpReceiver::new(&parameters);
     let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
-    let announces = Announcement { window: 4, packets: 0 }.pack();
-    let frame = Frame { payload_bytes: 1436, aux: announces, ..Frame::default() };
+    let detail = Detail::announcement(Announcement { window: 4, packets: 0 });
+    let frame = Frame { payload_bytes: 1436, detail, ..Frame::default() };
     let mut ctx = Ctx { now: Time::ZERO, random: &mut random, replies: &mut replies };
     receiver.on_frame(&mut ctx, &frame);
     assert_eq!((receiver.wants(), receiver.pull(&mut ctx), receiver.wants()), (1, 1, 0));
@@ -233,7 +233,7 @@ fn a_receiver_that_hears_nothing_repeats_its_last_pull() {
         receiver.on_timer(&mut ctx);
         assert_eq!(ctx.replies.len(), pulls, "look {look}");
     }
-    assert!(ctx.replies[1..].iter().all(|reply| (reply.kind, reply.seq, reply.aux) == (Kind::Pull, 1, PAYLOAD)));
+    assert!(ctx.replies[1..].iter().all(|reply| (reply.kind, reply.seq, reply.detail) == (Kind::Pull, 1, Detail::next_expected(PAYLOAD))));
 }
 
 /// A header of a packet that has arrived whole asks for nothing.
@@ -242,7 +242,8 @@ fn a_needless_header_is_acknowledged() {
     let mut receiver = NdpReceiver::new(&Arc::new(NdpParameters::default()));
     let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
     let mut ctx = Ctx { now: Time::ZERO, random: &mut random, replies: &mut replies };
-    let whole = Frame { payload_bytes: 1436, aux: 4, ..Frame::default() };
+    let detail = Detail::announcement(Announcement { window: 4, packets: 0 });
+    let whole = Frame { payload_bytes: 1436, detail, ..Frame::default() };
     let header = Frame { kind: Kind::Trimmed, size_bytes: 64, ..whole };
     assert!(!receiver.holds(&whole));
     assert_eq!(receiver.on_frame(&mut ctx, &header).new_bytes, 0);

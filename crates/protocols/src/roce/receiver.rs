@@ -2,7 +2,7 @@
 //! marks.
 
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
-use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
+use crate::frame::{Detail, Frame, Kind, MIN_FRAME_BYTES, flags};
 use crate::roce::RoceParameters;
 use crate::roce::control::ControlParameters;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl RoceReceiver {
             kind: Kind::Ack,
             seq: self.expected,
             stamp: frame.stamp,
-            aux: self.completed.unwrap_or(ctx.now).as_ps(),
+            detail: Detail::arrival(self.completed.unwrap_or(ctx.now)),
             flags,
             size_bytes: self.parameters.ack_frame_bytes(),
         });
@@ -79,7 +79,7 @@ impl RoceReceiver {
             kind: Kind::Cnp,
             seq: self.expected,
             stamp: frame.stamp,
-            aux: ctx.now.as_ps(),
+            detail: Detail::arrival(ctx.now),
             flags: 0,
             size_bytes: parameters.cnp_bytes.max(MIN_FRAME_BYTES),
         });

@@ -111,7 +111,7 @@ impl Sender for RoceSender {
             self.restart_timeout(ctx.now);
         }
         if frame.has(flags::COMPLETE) && self.delivered == Time::MAX {
-            self.delivered = Time::from_ps(frame.aux);
+            self.delivered = frame.arrival();
         }
         if frame.has(flags::NAK) {
             self.go_back();
@@ -179,7 +179,7 @@ impl Sender for RoceSender {
             self.restart_timeout(ctx.now);
         }
         let next = self.ready.min(self.control.next_change());
-        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp: ctx.now, next, announces: 0 })
+        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp: ctx.now, next, ..Segment::default() })
     }
 
     fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::dctcp::CeEcho;
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
-use crate::frame::{Frame, Kind, flags};
+use crate::frame::{Detail, Frame, Kind, flags};
 use crate::tcp::ranges::Ranges;
 use crate::tcp::{CWR, Ecn, TcpParameters};
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl TcpReceiver {
             kind: Kind::Ack,
             seq: self.ranges.expected(),
             stamp: self.stamp,
-            aux: self.completed.unwrap_or(ctx.now).as_ps(),
+            detail: Detail::arrival(self.completed.unwrap_or(ctx.now)),
             flags,
             size_bytes: self.parameters.ack_frame_bytes(),
         });

@@ -193,7 +193,7 @@ impl TcpSender {
             self.restart_timer(now);
         }
         let size_bytes = payload_bytes.saturating_add(self.parameters.header_bytes).max(MIN_FRAME_BYTES);
-        Segment { seq, payload_bytes, size_bytes, flags, stamp: now, next: Time::ZERO, announces: 0 }
+        Segment { seq, payload_bytes, size_bytes, flags, stamp: now, ..Segment::default() }
     }
 }
 
@@ -208,7 +208,7 @@ impl Sender for TcpSender {
             return;
         }
         if frame.has(flags::COMPLETE) && self.delivered.is_none() {
-            self.delivered = Some(Time::from_ps(frame.aux));
+            self.delivered = Some(frame.arrival());
         }
         let echo = frame.has(flags::ECE) && self.parameters.ecn != Ecn::Off;
         if frame.seq > self.acknowledged {

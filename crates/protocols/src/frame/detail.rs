@@ -1,0 +1,238 @@
+//! The word of a frame whose meaning depends on the frame's kind, and the views by which it is read.
+//!
+//! | kind | the word says | read by |
+//! |---|---|---|
+//! | data, trimmed, returned | when the flow started, or what its sender announces | [`Frame::flow_start`], [`Frame::announcement`] |
+//! | probe, control | a number of the transport's own | [`Frame::number`] |
+//! | acknowledgement, notification | when the data arrived, or how many packets were asked for | [`Frame::arrival`], [`Frame::pulls`] |
+//! | pull | the next byte expected | [`Frame::next_expected`] |
+//! | PAUSE, PFC | classes and quanta | [`Frame::pause_call`] |
+//! | credit | the limit granted | [`Frame::credit_message`] |
+//! | XOFF | the rate | [`Frame::xoff_call`] |
+
+use super::{Frame, Kind, MIN_FRAME_BYTES};
+use crate::ndp::Announcement;
+use units::Time;
+
+/// A word of 64 bits that a frame carries beside the fields that all kinds share. Only the constructors here make
+/// one, and only the views of [`Frame`] read it, so that no kind is taken for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[repr(transparent)]
+pub struct Detail(u64);
+
+impl Detail {
+    /// Nothing to say.
+    pub const NONE: Detail = Detail(0);
+
+    /// Data: when the flow started.
+    #[inline]
+    pub fn flow_start(at: Time) -> Detail {
+        Detail(at.as_ps())
+    }
+
+    /// Data: what the sender announces.
+    #[inline]
+    pub fn announcement(announcement: Announcement) -> Detail {
+        Detail(announcement.pack())
+    }
+
+    /// Probe or control frame: a number that means something to its transport alone.
+    #[inline]
+    pub fn number(number: u64) -> Detail {
+        Detail(number)
+    }
+
+    /// Acknowledgement or notification: when the data arrived; with [`super::flags::COMPLETE`] the last of it.
+    #[inline]
+    pub fn arrival(at: Time) -> Detail {
+        Detail(at.as_ps())
+    }
+
+    /// Acknowledgement of a receiver that drives its sender: how many packets it has asked for so far.
+    #[inline]
+    pub fn pulls(packets: u64) -> Detail {
+        Detail(packets)
+    }
+
+    /// Pull: the next byte expected.
+    #[inline]
+    pub fn next_expected(seq: u64) -> Detail {
+        Detail(seq)
+    }
+
+    /// This word, or `other` where it says nothing.
+    #[inline]
+    pub fn or(self, other: Detail) -> Detail {
+        if self == Detail::NONE { other } else { self }
+    }
+}
+
+/// What a PAUSE or PFC frame asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseCall {
+    /// A bit for each class that is meant; all of them in a PAUSE frame.
+    pub classes: u8,
+    /// Units of 512 bit times; 0 resumes.
+    pub quanta: u16,
+}
+
+/// What a credit frame says of one class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CreditMessage {
+    /// The class, 0 to 7.
+    pub class: u8,
+    /// Bytes that its sender has sent in the class.
+    pub sent_bytes: u64,
+    /// Bytes that its receiver may send in the class, counted from the start as well.
+    pub limit_bytes: u64,
+}
+
+/// What an XOFF asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct XoffCall {
+    /// The rate on the wire in bits a second that remains; 0 for none.
+    pub rate_bps: u64,
+    /// How long it lasts from its arrival on.
+    pub expiry: Time,
+}
+
+const QUANTA_BITS: u32 = 16;
+
+impl Frame {
+    /// A PFC frame that gives the classes whose bits are set in `enabled` the same `quanta` (units of 512
+    /// bit times; 0 resumes). 802.1Qbb allows a value per class; a switch here sends one frame per change.
+    pub fn pfc(enabled: u8, quanta: u16) -> Frame {
+        let detail = Detail(u64::from(enabled) << QUANTA_BITS | u64::from(quanta));
+        Frame { kind: Kind::Pfc, detail, ..Frame::mac_control() }
+    }
+
+    /// An 802.3x PAUSE frame of `quanta` units of 512 bit times.
+    pub fn pause(quanta: u16) -> Frame {
+        Frame { kind: Kind::Pause, ..Frame::pfc(0xff, quanta) }
+    }
+
+    /// A credit message of `class`: its sender has sent `sent_bytes`, its receiver may send up to `limit_bytes`.
+    pub fn credit(class: u8, sent_bytes: u64, limit_bytes: u64) -> Frame {
+        let detail = Detail(limit_bytes);
+        Frame { kind: Kind::Credit, in_class: class & 7, seq: sent_bytes, detail, ..Frame::mac_control() }
+    }
+
+    /// An XOFF for frames from host `src` ([`super::ANY_SOURCE`]: all) to host `dst`: `rate_bps` on the wire, 0 for none
+    /// at all, until `expiry` after its arrival.
+    pub fn xoff(src: u32, dst: u32, rate_bps: u64, expiry: Time) -> Frame {
+        Frame { kind: Kind::Xoff, detail: Detail(rate_bps), stamp: expiry, ..Frame::xon(src, dst) }
+    }
+
+    /// The XON that ends an XOFF for the same `src` and `dst`.
+    pub fn xon(src: u32, dst: u32) -> Frame {
+        Frame { kind: Kind::Xon, src, dst, ..Frame::mac_control() }
+    }
+
+    fn mac_control() -> Frame {
+        Frame { size_bytes: MIN_FRAME_BYTES, class: 7, ..Frame::default() }
+    }
+
+    /// Of a PAUSE or PFC frame: whom it stops, and for how long.
+    #[inline]
+    pub fn pause_call(&self) -> PauseCall {
+        debug_assert!(matches!(self.kind, Kind::Pause | Kind::Pfc), "{:?} pauses nobody", self.kind);
+        PauseCall { classes: (self.detail.0 >> QUANTA_BITS) as u8, quanta: self.detail.0 as u16 }
+    }
+
+    /// Of a credit frame: what it grants.
+    #[inline]
+    pub fn credit_message(&self) -> CreditMessage {
+        debug_assert!(self.kind == Kind::Credit, "{:?} grants nothing", self.kind);
+        CreditMessage { class: self.in_class, sent_bytes: self.seq, limit_bytes: self.detail.0 }
+    }
+
+    /// Of an XOFF: the rate that remains, and until when.
+    #[inline]
+    pub fn xoff_call(&self) -> XoffCall {
+        debug_assert!(self.kind == Kind::Xoff, "{:?} holds nobody", self.kind);
+        XoffCall { rate_bps: self.detail.0, expiry: self.stamp }
+    }
+
+    /// Of a data frame whose sender announces nothing, whole or cut: when its flow started, on the driver's clock.
+    #[inline]
+    pub fn flow_start(&self) -> Time {
+        debug_assert!(self.carries_data(), "{:?} belongs to no flow's data", self.kind);
+        Time::from_ps(self.detail.0)
+    }
+
+    /// Of a data frame whose sender announces something, whole or cut: what.
+    #[inline]
+    pub fn announcement(&self) -> Announcement {
+        debug_assert!(self.carries_data(), "{:?} announces nothing", self.kind);
+        Announcement::unpack(self.detail.0)
+    }
+
+    /// Of a probe or control frame: the number that its transport gave it.
+    #[inline]
+    pub fn number(&self) -> u64 {
+        debug_assert!(matches!(self.kind, Kind::Probe | Kind::Control), "{:?} has no number", self.kind);
+        self.detail.0
+    }
+
+    /// Of an acknowledgement or notification: when the data arrived.
+    #[inline]
+    pub fn arrival(&self) -> Time {
+        debug_assert!(matches!(self.kind, Kind::Ack | Kind::Cnp), "{:?} tells of no arrival", self.kind);
+        Time::from_ps(self.detail.0)
+    }
+
+    /// Of an acknowledgement by a receiver that drives its sender: how many packets it has asked for so far.
+    #[inline]
+    pub fn pulls(&self) -> u64 {
+        debug_assert!(self.kind == Kind::Ack, "{:?} counts no pulls", self.kind);
+        self.detail.0
+    }
+
+    /// Of a pull: the next byte expected.
+    #[inline]
+    pub fn next_expected(&self) -> u64 {
+        debug_assert!(self.kind == Kind::Pull, "{:?} expects nothing", self.kind);
+        self.detail.0
+    }
+
+    fn carries_data(&self) -> bool {
+        matches!(self.kind, Kind::Data | Kind::Trimmed | Kind::Returned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    /// Whatever a control frame was made of is what its view reads.
+    #[test]
+    fn views_read_what_constructors_wrote() {
+        let mut random = Stream::new(1, 0, 0);
+        for _ in 0..1000 {
+            let (classes, quanta) = (random.next_u32() as u8, random.next_u32() as u16);
+            assert_eq!(Frame::pfc(classes, quanta).pause_call(), PauseCall { classes, quanta });
+            assert_eq!(Frame::pause(quanta).pause_call(), PauseCall { classes: 0xff, quanta });
+            let (class, sent_bytes, limit_bytes) = (random.below(8) as u8, random.next_u64(), random.next_u64());
+            let credit = CreditMessage { class, sent_bytes, limit_bytes };
+            assert_eq!(Frame::credit(class, sent_bytes, limit_bytes).credit_message(), credit);
+            let (rate_bps, expiry) = (random.next_u64(), Time::from_ps(random.next_u64()));
+            assert_eq!(Frame::xoff(1, 2, rate_bps, expiry).xoff_call(), XoffCall { rate_bps, expiry });
+            let announcement = Announcement { window: quanta, packets: random.next_u64() >> 16 };
+            let frame = |kind, detail| Frame { kind, detail, ..Frame::default() };
+            assert_eq!(frame(Kind::Data, Detail::announcement(announcement)).announcement(), announcement);
+            assert_eq!(frame(Kind::Returned, Detail::flow_start(expiry)).flow_start(), expiry);
+            assert_eq!(frame(Kind::Ack, Detail::arrival(expiry)).arrival(), expiry);
+            assert_eq!(frame(Kind::Ack, Detail::pulls(rate_bps)).pulls(), rate_bps);
+            assert_eq!(frame(Kind::Pull, Detail::next_expected(rate_bps)).next_expected(), rate_bps);
+            assert_eq!(frame(Kind::Probe, Detail::number(rate_bps)).number(), rate_bps);
+        }
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "Data pauses nobody")]
+    fn no_kind_is_taken_for_another() {
+        _ = Frame::default().pause_call();
+    }
+}
