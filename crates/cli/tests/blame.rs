@@ -216,8 +216,8 @@ fn a_circle_a_mad_card_and_few_credits_are_causes_of_their_own() {
     assert!((1..=4).all(|switch| ports.iter().any(|port| port.starts_with(&format!("S{switch}:")))), "{ports:?}");
     assert_eq!(who(circle, "contributor"), ["H1", "H2", "H3", "H4", "0", "1", "2", "3"]);
 
-    let (out, told, summary) = blame(&scratch, "mad", &common::example("pause-storm.toml"), &[]);
-    let host = list(&told, "causes").iter().find(|cause| cause["kind"] == "host").expect("a mad host");
+    let (out, told, summary) = blame(&scratch, "storm", &common::example("pause-storm.toml"), &[]);
+    let host = list(&told, "causes").iter().find(|cause| cause["kind"] == "host").expect("a host with a pause storm");
     assert_eq!(host["node"], "H3");
     assert_eq!(who(host, "victim"), ["1"], "what goes past it");
     assert_eq!(who(host, "contributor"), ["H1", "0"], "what goes to it");

@@ -2,9 +2,9 @@
 
 use fabric::routing::{Failure, Forwarding, PathTable};
 use fabric::{Fabric, NodeId, PortIndex};
+use protocols::bounce_reaction::OnBounce;
 use protocols::cbfc;
 use protocols::florax::GuardParameters;
-use protocols::halve::OnBounce;
 use protocols::headroom::{Conditions, Headroom};
 use protocols::pabo::BounceParameters;
 use protocols::reaction::Reaction;
@@ -371,7 +371,7 @@ pub struct HostParameters {
     pub obeys_pause: bool,
     /// Whether receivers tell their senders of trimmed frames.
     pub hears_trims: bool,
-    /// A host whose network card has gone mad.
+    /// A host with the pause-storm fault: its network card pauses its switch without end.
     pub pause_storm: Option<PauseStorm>,
     /// What senders do about frames of their own that switches bounced back to them.
     pub on_bounce: OnBounce,

@@ -5,8 +5,8 @@
 //! acknowledgement), a probe train (segments of [`Kind::Data`] with stamps taken at departure) and a
 //! receiver-driven pull (blocked until a pull arrives) alike.
 
+use crate::bounce_reaction::Returns;
 use crate::frame::{Detail, Frame, Kind};
-use crate::halve::Returns;
 use units::Time;
 use units::random::Stream;
 

@@ -6,6 +6,7 @@
 //! transports, [`frame`] what travels, [`describe`] how a mechanism tells its parameters, their defaults
 //! and their sources.
 
+pub mod bounce_reaction;
 pub mod cbfc;
 pub mod datagram;
 pub mod dcqcn;
@@ -17,7 +18,6 @@ pub mod endpoint;
 pub mod eqds;
 pub mod florax;
 pub mod frame;
-pub mod halve;
 pub mod headroom;
 pub mod ndp;
 pub mod pabo;

@@ -149,7 +149,7 @@ impl PauseState {
     /// A pause (`span` positive) or resume (`span` zero) for the `classes` whose bits are set is heard at
     /// `now`; it takes effect `reaction` later, which is the same for every call. The span counts from `now` (IEEE 802.3,
     /// annex 31B.3.3: the timer is set when the frame is received), so what is no longer than the reaction stops nobody.
-    pub fn hear(&mut self, now: Time, classes: u8, span: Time, reaction: Time) {
+    pub fn on_pause(&mut self, now: Time, classes: u8, span: Time, reaction: Time) {
         self.settle(now);
         let until = (span > Time::ZERO).then(|| now.saturating_add(span));
         self.pending.push(Heard { effect: now.saturating_add(reaction), classes, until });
@@ -286,7 +286,7 @@ mod tests {
     const REACTION_NS: u64 = 38;
 
     fn hear(state: &mut PauseState, now_ns: u64, classes: u8, span_ns: u64) {
-        state.hear(Time::from_ns(now_ns), classes, Time::from_ns(span_ns), Time::from_ns(REACTION_NS));
+        state.on_pause(Time::from_ns(now_ns), classes, Time::from_ns(span_ns), Time::from_ns(REACTION_NS));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! A test bench: one flow between two endpoints over a bottleneck with loss, duplication, reordering and
 //! marks. It watches the contract of [`crate::endpoint`] while it runs.
 
+use crate::bounce_reaction::Returns;
 use crate::endpoint::{Ctx, Offer, Receiver, Reply, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, flags};
-use crate::halve::Returns;
 use crate::ndp::PullPacer;
 use crate::transport::{FlowStart, ReceiverState, SenderState, TransportParameters};
 use std::cmp::Reverse;

@@ -1,8 +1,8 @@
 //! Which class a port serves next: strict priority, weighted round robin, deficit round robin.
 
-/// One port's turn among eight classes.
+/// The class scheduler of one port.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum ClassScheduler {
     /// The highest class first (IEEE 802.1Q clause 8.6.8.1).
     Strict,
     /// Round robin with a credit per class: frames (WRR) or bytes (DRR). A class may overdraw its credit
@@ -20,15 +20,15 @@ pub enum Turn {
     },
 }
 
-impl Turn {
+impl ClassScheduler {
     /// Weighted round robin: `weights[class]` frames a round, each at least 1.
-    pub fn wrr(weights: [u16; 8]) -> Turn {
-        Turn::Rounds { gain: weights.map(|w| u32::from(w.max(1))), credit: [0; 8], current: 0, bytes: false }
+    pub fn wrr(weights: [u16; 8]) -> ClassScheduler {
+        ClassScheduler::Rounds { gain: weights.map(|w| u32::from(w.max(1))), credit: [0; 8], current: 0, bytes: false }
     }
 
     /// Deficit round robin: `quantum_bytes[class]` a round, each at least 1.
-    pub fn drr(quantum_bytes: [u32; 8]) -> Turn {
-        Turn::Rounds { gain: quantum_bytes.map(|q| q.max(1)), credit: [0; 8], current: 0, bytes: true }
+    pub fn drr(quantum_bytes: [u32; 8]) -> ClassScheduler {
+        ClassScheduler::Rounds { gain: quantum_bytes.map(|q| q.max(1)), credit: [0; 8], current: 0, bytes: true }
     }
 
     /// The class to serve among those with a bit in `ready`; `None` if there is none.
@@ -38,15 +38,15 @@ impl Turn {
             return None;
         }
         match self {
-            Turn::Strict => Some(ready.ilog2() as u8),
-            Turn::Rounds { gain, credit, current, .. } => Some(rounds(ready, gain, credit, current)),
+            ClassScheduler::Strict => Some(ready.ilog2() as u8),
+            ClassScheduler::Rounds { gain, credit, current, .. } => Some(rounds(ready, gain, credit, current)),
         }
     }
 
     /// A frame of `class` with `bytes` on the wire was sent.
     #[inline]
     pub fn charge(&mut self, class: u8, frame_bytes: u64) {
-        if let Turn::Rounds { credit, bytes, .. } = self {
+        if let ClassScheduler::Rounds { credit, bytes, .. } = self {
             credit[class as usize] -= if *bytes { frame_bytes as i64 } else { 1 };
         }
     }
@@ -78,7 +78,7 @@ mod tests {
     use units::random::Stream;
 
     /// Bytes and frames per class after `frames` frames from classes that always have some.
-    fn serve(turn: &mut Turn, ready: u8, frames: u32) -> ([u64; 8], [u64; 8]) {
+    fn serve(turn: &mut ClassScheduler, ready: u8, frames: u32) -> ([u64; 8], [u64; 8]) {
         let mut stream = Stream::new(5, 0, 0);
         let (mut bytes, mut count) = ([0; 8], [0; 8]);
         for _ in 0..frames {
@@ -93,20 +93,20 @@ mod tests {
 
     #[test]
     fn strict_serves_the_highest() {
-        assert_eq!(Turn::Strict.pick(0b0010_0110), Some(5));
-        assert_eq!(Turn::Strict.pick(0), None);
+        assert_eq!(ClassScheduler::Strict.pick(0b0010_0110), Some(5));
+        assert_eq!(ClassScheduler::Strict.pick(0), None);
     }
 
     #[test]
     fn wrr_divides_frames_by_weight() {
-        let mut turn = Turn::wrr([1, 2, 3, 1, 1, 1, 1, 4]);
+        let mut turn = ClassScheduler::wrr([1, 2, 3, 1, 1, 1, 1, 4]);
         let (_, count) = serve(&mut turn, 0b1000_0111, 10_000);
         assert_eq!([count[0], count[1], count[2], count[7]], [1000, 2000, 3000, 4000]);
     }
 
     #[test]
     fn drr_divides_bytes_by_quantum() {
-        let mut turn = Turn::drr([1500, 3000, 100, 1500, 1500, 1500, 1500, 1500]);
+        let mut turn = ClassScheduler::drr([1500, 3000, 100, 1500, 1500, 1500, 1500, 1500]);
         let (bytes, _) = serve(&mut turn, 0b0000_0111, 300_000);
         let share = |class: usize| bytes[class] as f64 / bytes[0] as f64;
         assert!((share(1) - 2.0).abs() < 0.01, "{bytes:?}");
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn an_idle_class_saves_nothing_up() {
-        let mut turn = Turn::wrr([1; 8]);
+        let mut turn = ClassScheduler::wrr([1; 8]);
         serve(&mut turn, 0b01, 1000);
         let (_, count) = serve(&mut turn, 0b11, 100);
         assert_eq!([count[0], count[1]], [50, 50]);

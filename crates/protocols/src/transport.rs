@@ -39,6 +39,7 @@
 //! # Ok::<(), protocols::ParameterError>(())
 //! ```
 
+use crate::bounce_reaction::Returns;
 use crate::datagram::{self, DatagramParameters, DatagramReceiver, DatagramSender};
 use crate::dcqcn;
 use crate::dctcp;
@@ -46,7 +47,6 @@ use crate::describe::Mechanism;
 use crate::endpoint::{Ctx, Offer, Receipt, Receiver, Sender, SenderStatistics};
 use crate::eqds;
 use crate::frame::Frame;
-use crate::halve::Returns;
 use crate::ndp::{self, NdpParameters, NdpReceiver, NdpSender, Pulls};
 use crate::roce::{self, RoceParameters, RoceReceiver, RoceSender};
 use crate::settings::ParameterError;
@@ -188,9 +188,9 @@ impl TransportParameters {
         }
     }
 
-    /// The longest time after which a sender that hears nothing repeats itself: its receiver must know the
+    /// The longest retransmission timeout, after which a sender that hears nothing repeats itself: its receiver must know the
     /// flow for longer, or it would take a late copy for a new flow.
-    pub fn longest_silence(&self) -> Time {
+    pub fn max_rto(&self) -> Time {
         match self {
             TransportParameters::Datagram(_) => Time::ZERO,
             TransportParameters::Tcp(parameters) => parameters.fixed_rto.unwrap_or(parameters.max_rto),

@@ -7,7 +7,7 @@
 //!             not told to stop for `restore`
 //! ```
 //!
-//! A network card that goes mad, or a deadlock, pauses for ever, and what it pauses spreads. Operators bound that.
+//! A network card with a fault, or a deadlock, pauses for ever, and what it pauses spreads. Operators bound that.
 
 use crate::describe::{Family, Mechanism, Parameter};
 use units::Time;

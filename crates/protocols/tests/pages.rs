@@ -3,7 +3,7 @@
 //! parameters.
 
 use protocols::describe::Mechanism;
-use protocols::{cbfc, detour, ecn, florax, halve, pabo, pause, tags, transport, trim, trimming, watchdog};
+use protocols::{bounce_reaction, cbfc, detour, ecn, florax, pabo, pause, tags, transport, trim, trimming, watchdog};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -42,7 +42,7 @@ fn mechanisms() -> Vec<&'static Mechanism> {
         &tags::TAGGER,
     ];
     all.extend(transport::MECHANISMS);
-    all.push(&halve::MECHANISM);
+    all.push(&bounce_reaction::MECHANISM);
     all
 }
 

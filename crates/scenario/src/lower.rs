@@ -89,7 +89,7 @@ fn mtu_bytes(transport: &TransportParameters, entries: &[TrafficPlan]) -> u16 {
     largest.max(protocols::frame::MIN_FRAME_BYTES)
 }
 
-/// The host whose card has gone mad, and whether anybody would listen to it.
+/// The host with the pause-storm fault, and whether anybody would listen to it.
 fn pause_storm(context: &Context<'_>, reach: Reach<'_>, parts: &Parts) -> Option<PauseStorm> {
     const KEY: &str = "host.pause_storm.host";
     let fabric = reach.fabric;

@@ -7,7 +7,7 @@ use crate::switch_part::classes;
 use crate::trim_part;
 use fabric::Fabric;
 use model::parameters::{FlowControl, Overload, QueueLimit};
-use protocols::halve::OnBounce;
+use protocols::bounce_reaction::OnBounce;
 use protocols::pabo::{BounceParameters, Return, Utilisation};
 
 pub(crate) fn read(

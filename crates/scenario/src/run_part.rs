@@ -10,7 +10,7 @@ use crate::suggest;
 use crate::traffic_part::hosts_list;
 use model::parameters::{Reroute, Spread, StormParameters};
 use protocols::ParameterError;
-use protocols::halve::OnBounce;
+use protocols::bounce_reaction::OnBounce;
 use protocols::transport::{MECHANISMS, TransportParameters};
 use units::Time;
 
@@ -150,7 +150,7 @@ pub(crate) struct HostPart {
     pub transport_kind: &'static str,
     pub reply_class: Option<u8>,
     pub obeys_pause: bool,
-    /// The mad host by name, from when, until when.
+    /// The host with the pause-storm fault by name, from when, until when.
     pub pause_storm: Option<(String, Time, Option<Time>)>,
     pub disobedient: Vec<HostName>,
     /// Whether senders slow down when their host is stopped.
@@ -202,7 +202,7 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
     })
 }
 
-/// `host.pause_storm`: the mad host by name, from when, until when.
+/// `host.pause_storm`: the host with the fault by name, from when, until when.
 fn pause_storm(table: &Section<'_, '_>) -> Option<(String, Time, Option<Time>)> {
     let (name, at, until) = (table.text("host"), table.time("at"), table.time("until"));
     table.finish();

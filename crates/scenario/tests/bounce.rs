@@ -97,7 +97,7 @@ fn combinations_that_make_no_sense() {
 
 #[test]
 fn senders_that_slow_down() {
-    use protocols::halve::OnBounce;
+    use protocols::bounce_reaction::OnBounce;
     let host = |table: &str| GOOD.replace("[[traffic]]", &format!("[host]\n{table}\n\n[[traffic]]"));
     let on = |table: &str| lower(&host(table)).map(|lowered| (lowered.setup.host.on_bounce, lowered.warnings.len()));
     let dctcp = "transport = { kind = \"dctcp\" }\n";

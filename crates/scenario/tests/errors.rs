@@ -263,9 +263,9 @@ fn watchdogs() {
     assert!(with("switch.watchdog.action", "pray").unwrap_err().contains("`pray`"));
     let without = lower(GOOD, &[("switch.watchdog.detect", "1ms"), ("switch.flow_control", "none")]).unwrap_err();
     assert!(without.contains("a watchdog ends pauses of PAUSE or PFC, and there are none"), "{without}");
-    let mad = |host: &str| lower(GOOD, &[("host.pause_storm.host", host), ("host.pause_storm.at", "100us")]);
-    assert_eq!(mad("H3").unwrap().setup.host.pause_storm.unwrap().at, units::Time::from_us(100));
-    assert!(mad("H33").unwrap_err().contains("the fabric has no host `H33`"));
+    let storm = |host: &str| lower(GOOD, &[("host.pause_storm.host", host), ("host.pause_storm.at", "100us")]);
+    assert_eq!(storm("H3").unwrap().setup.host.pause_storm.unwrap().at, units::Time::from_us(100));
+    assert!(storm("H33").unwrap_err().contains("the fabric has no host `H33`"));
     let back = lower(GOOD, &[("host.pause_storm", "{ host = \"H3\", at = \"2us\", until = \"1us\" }")]).unwrap_err();
     assert!(back.contains("the storm ends before it begins"), "{back}");
 }

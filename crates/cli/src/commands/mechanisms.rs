@@ -5,7 +5,9 @@ use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use protocols::describe::Family;
 use protocols::describe::{Mechanism, Parameter};
-use protocols::{cbfc, detour, ecn, florax, halve, pabo, pause, plain, tags, transport, trim, trimming, watchdog};
+use protocols::{
+    bounce_reaction, cbfc, detour, ecn, florax, pabo, pause, plain, tags, transport, trim, trimming, watchdog,
+};
 use scenario::keys::{self, Default, Key};
 use serde_json::{Value, json};
 use text::{Layout, table};
@@ -47,7 +49,7 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
     ]
     .into_iter()
     .chain(transport::MECHANISMS)
-    .chain([&halve::MECHANISM])
+    .chain([&bounce_reaction::MECHANISM])
 }
 
 /// The page of a mechanism.

@@ -1,6 +1,6 @@
 //! What a host does with a frame.
 
-use super::flows::{FlowEnd, Incoming, Outlet, Stance, with_ctx};
+use super::flows::{FlowEnd, FlowState, Incoming, Outlet, with_ctx};
 use super::{Event, Host};
 use crate::node::OnWire;
 use crate::parameters::Spread;
@@ -81,7 +81,7 @@ impl Host {
         let PauseCall { classes, quanta } = frame.pause_call();
         let span = quanta_time(quanta, port.link.rate);
         let reaction = reaction.on(port.link.rate);
-        port.pause.hear(now, classes, span, reaction);
+        port.pause.on_pause(now, classes, span, reaction);
         if let Some(tracer) = &mut self.tracer {
             tracer.note_heard(now, in_port, frame, reaction, span);
         }
@@ -245,7 +245,7 @@ impl Host {
                 self.completed.remove(&(src, flow));
             }
         }
-        let silence = self.network.host.transport.longest_silence();
+        let silence = self.network.host.transport.max_rto();
         self.retired.push_back((now.saturating_add(silence * 2 + LINGER), frame.src, frame.flow));
         self.completed.insert((frame.src, frame.flow), now);
         self.by_source.remove(&(frame.src, frame.flow));
@@ -365,7 +365,7 @@ impl Host {
         let Outlet::Transport(sender) = &mut flow.outlet else { return };
         with_ctx!(self, now, |ctx| sender.on_frame(ctx, frame));
         if frame.has(flags::COMPLETE) {
-            self.outgoing[slot as usize].stance = Stance::Idle;
+            self.outgoing[slot as usize].state = FlowState::Idle;
             return self.finish(now, slot, window);
         }
         self.after_sender(now, slot, window);

@@ -16,9 +16,9 @@ use protocols::transport::{FlowStart, ReceiverState, SenderState};
 use traffic::{DatagramSource, Departures, Load, When};
 use units::Time;
 
-/// Whether a flow waits for something other than its turn.
+/// What a flow waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stance {
+pub(super) enum FlowState {
     /// In the port's round.
     Ready,
     /// In the port's heap of paced flows.
@@ -70,7 +70,7 @@ pub(super) struct Outgoing {
     pub active: bool,
     /// Advances whenever the slot is reused, so that old events do not hit the new flow.
     pub generation: u32,
-    pub stance: Stance,
+    pub state: FlowState,
     pub outlet: Outlet,
     pub flow: u32,
     pub dst: u32,
@@ -85,7 +85,7 @@ pub(super) struct Outgoing {
     pub entropy: u32,
     pub start: Time,
     pub size_bytes: u64,
-    /// Time of its entry in the agenda.
+    /// Time of its entry among the host's timers.
     pub timer: Time,
 }
 
@@ -233,7 +233,7 @@ impl Host {
         let outgoing = Outgoing {
             active: true,
             generation,
-            stance: Stance::Ready,
+            state: FlowState::Ready,
             outlet,
             flow: number,
             dst: flow.dst,
@@ -296,7 +296,7 @@ impl Host {
         }
     }
 
-    /// Keeps one entry in the agenda no later than the sender's next timer.
+    /// Keeps one entry among the timers no later than the sender's next timer.
     pub(super) fn update_sender_timer(&mut self, slot: u32) {
         let flow = &mut self.outgoing[slot as usize];
         let Outlet::Transport(sender) = &flow.outlet else { return };
@@ -327,7 +327,7 @@ impl Host {
     pub(super) fn after_sender(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         self.update_sender_timer(slot);
         let flow = &self.outgoing[slot as usize];
-        if flow.stance == Stance::Idle {
+        if flow.state == FlowState::Idle {
             let port = flow.port;
             self.enter_round(slot);
             self.serve(now, port, window);

@@ -1,7 +1,7 @@
 //! Flows that the switch at a host's port told it to hold (FLORAX, backpressure by destination): its senders wait, and
 //! what is made already waits in a queue of its own.
 
-use super::flows::{Outlet, Stance, with_ctx};
+use super::flows::{FlowState, Outlet, with_ctx};
 use super::{Event, Host};
 use crate::node::OnWire;
 use crate::switch::Held;
@@ -16,7 +16,7 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 #[derive(Debug)]
 pub(crate) struct HostHolds {
     pub held: Held,
-    /// The earliest entry in the agenda for it.
+    /// The earliest entry among the timers for it.
     due: Time,
     /// Slots of the flows that wait for the end of a hold, ascending, by port and hold: one XON must not look at every
     /// flow of its host. Some may have gone on by themselves.
@@ -138,7 +138,7 @@ impl Host {
         let waiting = self.holds.as_mut().and_then(|holds| holds.waiting.remove(&(port, pair)));
         for slot in waiting.unwrap_or_default() {
             let flow = &self.outgoing[slot as usize];
-            if flow.active && flow.stance == Stance::Held && flow.port == port && pair.covers(self.index, flow.dst) {
+            if flow.active && flow.state == FlowState::Held && flow.port == port && pair.covers(self.index, flow.dst) {
                 self.enter_round(slot);
             }
         }

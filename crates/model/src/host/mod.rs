@@ -40,9 +40,9 @@ use fabric::routing::mix32;
 use flows::{Incoming, Outgoing};
 use held::HostHolds;
 use nic::Port;
+use protocols::bounce_reaction::Returns;
 use protocols::endpoint::Reply;
 use protocols::frame::Frame;
-use protocols::halve::Returns;
 use protocols::transport::SenderState;
 use pull::Pulls;
 use record::trace::TraceEvent;
@@ -53,7 +53,7 @@ use std::sync::Arc;
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// What a host's agenda holds beside departures.
+/// What a host does at a time of its own, beside departures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A planned flow starts.
@@ -72,7 +72,7 @@ enum Event {
     Regrant,
     /// A flow that is held may send, or is held no more.
     Held,
-    /// A network card that has gone mad tells its switch to stop once more.
+    /// The pause-storm fault: the network card tells its switch to stop once more.
     Storm,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Host {
     salt: u32,
     pub(crate) ports: Vec<Port>,
     due: Due,
-    agenda: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    timers: BinaryHeap<Reverse<(Time, u64, Event)>>,
     /// Orders events of one instant by their creation.
     created: u64,
     outgoing: Vec<Outgoing>,
@@ -149,7 +149,7 @@ impl Host {
             salt: network.salt(node),
             due: Due::new(ports.len()),
             ports,
-            agenda: BinaryHeap::new(),
+            timers: BinaryHeap::new(),
             created: 0,
             outgoing: Vec::new(),
             free: Vec::new(),
@@ -200,14 +200,14 @@ impl Host {
 
     fn schedule(&mut self, at: Time, event: Event) {
         if at < Time::MAX {
-            self.agenda.push(Reverse((at, self.created, event)));
+            self.timers.push(Reverse((at, self.created, event)));
             self.created += 1;
         }
     }
 
     #[inline]
     fn next_event(&self) -> Time {
-        self.agenda.peek().map_or(Time::MAX, |Reverse((at, ..))| *at)
+        self.timers.peek().map_or(Time::MAX, |Reverse((at, ..))| *at)
     }
 
     /// Asks the processor for what the next run will touch.
@@ -243,7 +243,7 @@ impl Host {
                     let (port, OnWire(frame)) = window.take();
                     self.arrive(port, frame, window);
                 }
-            } else if let Some(Reverse((now, _, event))) = self.agenda.pop() {
+            } else if let Some(Reverse((now, _, event))) = self.timers.pop() {
                 self.on_event(now, event, window);
             }
         }

@@ -1,7 +1,7 @@
 //! A host's port: whose frame goes next.
 
 use super::Host;
-use super::flows::Stance;
+use super::flows::FlowState;
 use crate::link::Attachment;
 use crate::network::Network;
 use crate::node::OnWire;
@@ -14,7 +14,7 @@ use protocols::endpoint::Offer;
 use protocols::florax::Pair;
 use protocols::frame::{Detail, Frame, Kind, flags};
 use protocols::pause::PauseState;
-use protocols::scheduler::Turn;
+use protocols::scheduler::ClassScheduler;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::{Time, WIRE_OVERHEAD_BYTES};
@@ -27,9 +27,9 @@ pub(crate) struct Port {
     pub pause: PauseState,
     /// On a link under credits.
     pub credit: Option<Box<CreditPort>>,
-    pub turn: Turn,
-    /// Its mad card sends a pause as soon as the wire is free.
-    pub(super) mad: bool,
+    pub turn: ClassScheduler,
+    /// The pause-storm fault: its card sends a pause as soon as the wire is free.
+    pub(super) storms: bool,
     /// Frames that are made already: replies, and what this host relays. By slot of the class.
     pub(super) frames: Vec<Ring<Frame>>,
     /// Flows that may have something to send, as (slot, generation), by slot of the class, in
@@ -46,9 +46,9 @@ pub(crate) struct Port {
 impl Port {
     pub fn new(network: &Network, peer: &PortPeer) -> Self {
         let turn = match network.switch.scheduler {
-            Scheduler::Strict => Turn::Strict,
-            Scheduler::Wrr { weights } => Turn::wrr(weights),
-            Scheduler::Drr { quantum_bytes } => Turn::drr(quantum_bytes),
+            Scheduler::Strict => ClassScheduler::Strict,
+            Scheduler::Wrr { weights } => ClassScheduler::wrr(weights),
+            Scheduler::Drr { quantum_bytes } => ClassScheduler::drr(quantum_bytes),
         };
         let slots = network.classes.len();
         let link = Attachment::new(network.fabric.link(peer.link), false);
@@ -57,7 +57,7 @@ impl Port {
             credit: network.credits(network.fabric.link(peer.link)),
             link,
             pause: PauseState::default(),
-            mad: false,
+            storms: false,
             turn,
             frames: vec![Ring::new(); slots],
             ready: vec![Ring::new(); slots],
@@ -114,7 +114,7 @@ impl Host {
     /// The flow in `slot` gets a turn again.
     pub(super) fn enter_round(&mut self, slot: u32) {
         let flow = &mut self.outgoing[slot as usize];
-        flow.stance = Stance::Ready;
+        flow.state = FlowState::Ready;
         let (class, port, generation) = (flow.class, flow.port, flow.generation);
         let class_slot = self.slot_of(class);
         let port = &mut self.ports[usize::from(port)];
@@ -160,8 +160,8 @@ impl Host {
         if credited && self.send_credit(now, port_index, window) {
             return self.due.set(port_index, self.ports[index].busy_until);
         }
-        if self.ports[index].mad {
-            self.send_mad(now, port_index, window);
+        if self.ports[index].storms {
+            self.send_storm_pause(now, port_index, window);
             return self.due.set(port_index, self.ports[index].busy_until);
         }
         loop {
@@ -217,7 +217,8 @@ impl Host {
             }
             self.ports[index].paced.pop();
             let flow = &self.outgoing[slot as usize];
-            if flow.active && flow.generation == generation && matches!(flow.stance, Stance::Paced | Stance::Held) {
+            if flow.active && flow.generation == generation && matches!(flow.state, FlowState::Paced | FlowState::Held)
+            {
                 self.enter_round(slot);
             }
         }
@@ -262,7 +263,7 @@ impl Host {
             && let Some(until) = self.held_until(now, port_index, slot, flow.dst)
         {
             self.pace(slot, until.max(now + Time::from_ps(1)));
-            self.outgoing[slot as usize].stance = Stance::Held;
+            self.outgoing[slot as usize].state = FlowState::Held;
             return false;
         }
         match self.poll(now, slot) {
@@ -327,7 +328,7 @@ impl Host {
                 false
             }
             Offer::Blocked => {
-                self.outgoing[slot as usize].stance = Stance::Idle;
+                self.outgoing[slot as usize].state = FlowState::Idle;
                 self.update_sender_timer(slot);
                 false
             }
@@ -341,7 +342,7 @@ impl Host {
     /// The flow in `slot` waits until `at`.
     fn pace(&mut self, slot: u32, at: Time) {
         let flow = &mut self.outgoing[slot as usize];
-        flow.stance = Stance::Paced;
+        flow.state = FlowState::Paced;
         let (port, generation) = (usize::from(flow.port), flow.generation);
         self.ports[port].paced.push(Reverse((at, slot, generation)));
     }

@@ -16,7 +16,7 @@ use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 #[derive(Debug)]
 pub(super) struct Pulls {
     pacer: PullPacer,
-    /// Time of its entry in the agenda.
+    /// Time of its entry among the host's timers.
     armed: Time,
 }
 

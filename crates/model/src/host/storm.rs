@@ -1,4 +1,4 @@
-//! A host whose network card has gone mad: it pauses its switch and never stops doing so.
+//! The pause-storm fault: a network card that pauses its switch and never stops doing so.
 
 use super::{Event, Host};
 use crate::node::OnWire;
@@ -19,16 +19,16 @@ impl Host {
         for port in 0..self.ports.len() as u16 {
             let state = &mut self.ports[usize::from(port)];
             again = again.min(now + quanta_time(u16::MAX, state.link.rate) / 2);
-            state.mad = true;
+            state.storms = true;
             self.serve(now, port, window);
         }
         self.schedule(again, Event::Storm);
     }
 
-    /// Puts the frame of a mad card on the free wire of a port.
+    /// Puts the pause of a card with the fault on the free wire of a port.
     #[cold]
-    pub(super) fn send_mad(&mut self, now: Time, port_index: u16, window: &mut Window<'_, OnWire>) {
-        self.ports[usize::from(port_index)].mad = false;
+    pub(super) fn send_storm_pause(&mut self, now: Time, port_index: u16, window: &mut Window<'_, OnWire>) {
+        self.ports[usize::from(port_index)].storms = false;
         let frame = match self.network.switch.flow_control {
             FlowControl::Pfc(pfc) => Frame::pfc(pfc.classes, u16::MAX),
             _ => Frame::pause(u16::MAX),

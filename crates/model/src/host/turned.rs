@@ -6,9 +6,9 @@ use super::flows::{Outlet, with_ctx};
 use crate::node::OnWire;
 use check::conservation::Cause;
 use engine::Window;
+use protocols::bounce_reaction::OnBounce;
 use protocols::endpoint::{Ctx, Sender};
 use protocols::frame::{Frame, Kind};
-use protocols::halve::OnBounce;
 use protocols::pabo;
 
 /// What frames carry up to, each count apart: their counters stay at 255.

@@ -49,7 +49,7 @@ use protocols::cbfc::CreditPort;
 use protocols::ecn::Marker;
 use protocols::frame::Frame;
 use protocols::pause::{IngressAccount, PauseState};
-use protocols::scheduler::Turn;
+use protocols::scheduler::ClassScheduler;
 use protocols::watchdog::Watchdog;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ pub(crate) struct Detail {
     pub watchdog: Watchdog,
     /// On a link under credits.
     pub credit: Option<Box<CreditPort>>,
-    turn: Turn,
+    turn: ClassScheduler,
     /// MAC control frames of our own, ahead of everything.
     control: Ring<Frame>,
 }
@@ -224,9 +224,9 @@ impl Switch {
         let slots = network.classes.len();
         let account_slots = if matches!(control, FlowControl::Pause(_)) { 1 } else { slots };
         let turn = match parameters.scheduler {
-            Scheduler::Strict => Turn::Strict,
-            Scheduler::Wrr { weights } => Turn::wrr(weights),
-            Scheduler::Drr { quantum_bytes } => Turn::drr(quantum_bytes),
+            Scheduler::Strict => ClassScheduler::Strict,
+            Scheduler::Wrr { weights } => ClassScheduler::wrr(weights),
+            Scheduler::Drr { quantum_bytes } => ClassScheduler::drr(quantum_bytes),
         };
         let details: Vec<Detail> = fabric
             .ports(node)

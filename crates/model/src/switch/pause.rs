@@ -137,7 +137,7 @@ impl Switch {
         let PauseCall { classes, quanta } = frame.pause_call();
         let span = quanta_time(quanta, detail.link.rate);
         let reaction = reaction.on(detail.link.rate);
-        detail.pause.hear(now, classes, span, reaction);
+        detail.pause.on_pause(now, classes, span, reaction);
         if let Some(tracer) = &mut self.tracer {
             tracer.note_heard(now, in_port, frame, reaction, span);
         }

@@ -120,7 +120,7 @@ fn who_takes_part_loses_nothing_beside_a_neighbour_that_does_not() {
     }
 }
 
-/// A mad card at a switch outside stops nobody.
+/// A pause storm at a switch outside stops nobody.
 #[test]
 fn a_pause_storm_ends_at_a_switch_outside() {
     let storm = |outside: &[&str]| {

@@ -6,7 +6,7 @@ use crate::trace::check_chain;
 use fabric::generate::{TierLinks, fat_tree, line, tree};
 use fabric::{Fabric, NodeId};
 use model::parameters::*;
-use protocols::halve::OnBounce;
+use protocols::bounce_reaction::OnBounce;
 use protocols::pabo::BounceParameters;
 use record::trace::{TraceEvent, TraceRow};
 use std::collections::BTreeMap;

@@ -16,8 +16,8 @@ fn pfc(watchdog: Option<Action>) -> FlowControl {
     })
 }
 
-/// `H1` sends to `H3`, whose card goes mad after 1 ms, and to `H4`, until 4 ms.
-fn mad(watchdog: Option<Action>, until: Option<Time>) -> Told {
+/// `H1` sends to `H3`, whose card begins a pause storm after 1 ms, and to `H4`, until 4 ms.
+fn storm(watchdog: Option<Action>, until: Option<Time>) -> Told {
     let fabric = single_switch(4, link(10, 500)).unwrap();
     let node = fabric.host_node(2);
     let process = Process::Constant { rate: Rate::from_gbps(2) };
@@ -43,7 +43,7 @@ const FULL: u64 = 2_000_000 / 8 * 954 / 1020;
 
 #[test]
 fn without_a_watchdog_a_mad_card_stops_everybody() {
-    let told = mad(None, None);
+    let told = storm(None, None);
     let (victim, bystander) = (by_ms(&told, 0), by_ms(&told, 1));
     assert!(victim[0] > FULL * 99 / 100 && bystander[0] > FULL * 99 / 100);
     assert_eq!((victim[3], bystander[3]), (0, 0), "H1 is stopped, and with it what it sends elsewhere");
@@ -52,7 +52,7 @@ fn without_a_watchdog_a_mad_card_stops_everybody() {
 
 #[test]
 fn dropping_frees_the_others() {
-    let told = mad(Some(Action::Drop), None);
+    let told = storm(Some(Action::Drop), None);
     let (victim, bystander) = (by_ms(&told, 0), by_ms(&told, 1));
     assert_eq!(victim[3], 0);
     assert!(bystander[3] > FULL * 99 / 100, "{bystander:?}");
@@ -78,7 +78,7 @@ fn dropping_frees_the_others() {
 
 #[test]
 fn forwarding_loses_nothing_and_ignores_the_card() {
-    let told = mad(Some(Action::Forward), None);
+    let told = storm(Some(Action::Forward), None);
     for entry in [0, 1] {
         assert!(by_ms(&told, entry)[3] > FULL * 99 / 100, "{:?}", by_ms(&told, entry));
     }
@@ -88,7 +88,7 @@ fn forwarding_loses_nothing_and_ignores_the_card() {
 /// The last pause is heard at 2.68 ms and stops for 3.36 ms; 0.7 ms later the storm is over.
 #[test]
 fn a_storm_that_ends_is_over() {
-    let told = mad(Some(Action::Drop), Some(Time::from_ms(3)));
+    let told = storm(Some(Action::Drop), Some(Time::from_ms(3)));
     let victim = by_ms(&told, 0);
     assert_eq!(victim[2], 0);
     let found = told.summary.pause_storms.as_ref().unwrap();

@@ -172,7 +172,8 @@ fn a_flow_shorter_than_its_window_waits_for_pulls_too() {
     let mut hear = bench(&mut sender);
     let sent = hear(None);
     assert_eq!(packets(&sent), [0, 1, 2, 3]);
-    assert!(sent.iter().all(|segment| Announcement::unpack(segment.announces).window == 4));
+    let announced = Detail::announcement(Announcement { window: 4, packets: 0 });
+    assert!(sent.iter().all(|segment| segment.detail == announced));
     for packet in [1, 2] {
         assert_eq!(packets(&hear(heard(Kind::Ack, packet, flags::NAK))), [] as [u64; 0]);
     }
@@ -233,7 +234,11 @@ fn a_receiver_that_hears_nothing_repeats_its_last_pull() {
         receiver.on_timer(&mut ctx);
         assert_eq!(ctx.replies.len(), pulls, "look {look}");
     }
-    assert!(ctx.replies[1..].iter().all(|reply| (reply.kind, reply.seq, reply.detail) == (Kind::Pull, 1, Detail::next_expected(PAYLOAD))));
+    assert!(
+        ctx.replies[1..]
+            .iter()
+            .all(|reply| (reply.kind, reply.seq, reply.detail) == (Kind::Pull, 1, Detail::next_expected(PAYLOAD)))
+    );
 }
 
 /// A header of a packet that has arrived whole asks for nothing.

@@ -1,8 +1,8 @@
 //! The requester: paces packets, goes back to what is missing.
 
+use crate::bounce_reaction::Returns;
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
-use crate::halve::Returns;
 use crate::roce::RoceParameters;
 use crate::roce::control::{RateControl, RateController};
 use crate::transport::FlowStart;
@@ -15,11 +15,11 @@ pub struct RoceSender {
     parameters: Arc<RoceParameters>,
     size_bytes: u64,
     /// Everything below is acknowledged.
-    acknowledged: u64,
+    snd_una: u64,
     /// The next byte to send.
-    next: u64,
+    snd_nxt: u64,
     /// Everything from here on has never been sent.
-    fresh: u64,
+    snd_max: u64,
     /// When the last packet started, and what it costs on the wire: together with the rate they give
     /// `ready`.
     last_start: Time,
@@ -45,9 +45,9 @@ impl RoceSender {
         RoceSender {
             parameters: Arc::clone(parameters),
             size_bytes: flow.size_bytes.max(1),
-            acknowledged: 0,
-            next: 0,
-            fresh: 0,
+            snd_una: 0,
+            snd_nxt: 0,
+            snd_max: 0,
             last_start: flow.start,
             last_wire_bytes: 0,
             timeouts: 0,
@@ -69,7 +69,7 @@ impl RoceSender {
     /// Progress at `now`: the timeout starts anew, or rests when nothing is on its way.
     fn restart_timeout(&mut self, now: Time) {
         self.deadline = match self.parameters.timeout {
-            Some(timeout) if self.fresh > self.acknowledged => now.saturating_add(timeout),
+            Some(timeout) if self.snd_max > self.snd_una => now.saturating_add(timeout),
             _ => Time::MAX,
         };
         self.armed = self.armed.min(self.deadline);
@@ -78,15 +78,15 @@ impl RoceSender {
     /// A switch cut the payload of the packet at `seq` and told the sender so: nobody will acknowledge it.
     #[cold]
     fn miss(&mut self, now: Time, seq: u64) {
-        if seq >= self.acknowledged && seq < self.next {
-            self.next = seq;
+        if seq >= self.snd_una && seq < self.snd_nxt {
+            self.snd_nxt = seq;
             self.restart_timeout(now);
         }
     }
 
     /// Sends everything unacknowledged again.
     fn go_back(&mut self) {
-        self.next = self.acknowledged;
+        self.snd_nxt = self.snd_una;
     }
 }
 
@@ -102,12 +102,12 @@ impl Sender for RoceSender {
         let rtt = ctx.now.saturating_sub(frame.stamp);
         self.control.on_ack(&self.parameters.control, ctx.now, rtt, frame.has(flags::ECE));
         // Nobody has received what was never sent; an older acknowledgement has been overtaken.
-        if frame.seq > self.fresh || frame.seq < self.acknowledged {
+        if frame.seq > self.snd_max || frame.seq < self.snd_una {
             return;
         }
-        if frame.seq > self.acknowledged {
-            self.acknowledged = frame.seq;
-            self.next = self.next.max(self.acknowledged);
+        if frame.seq > self.snd_una {
+            self.snd_una = frame.seq;
+            self.snd_nxt = self.snd_nxt.max(self.snd_una);
             self.restart_timeout(ctx.now);
         }
         if frame.has(flags::COMPLETE) && self.delivered == Time::MAX {
@@ -138,12 +138,12 @@ impl Sender for RoceSender {
 
     #[inline]
     fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
-        if self.acknowledged >= self.size_bytes {
+        if self.snd_una >= self.size_bytes {
             return Offer::Done;
         }
         let parameters = &*self.parameters;
         let window_bytes = parameters.window_bytes.unwrap_or(u64::MAX);
-        if self.next >= self.size_bytes || self.next - self.acknowledged >= window_bytes {
+        if self.snd_nxt >= self.size_bytes || self.snd_nxt - self.snd_una >= window_bytes {
             return Offer::Blocked;
         }
         let rate = self.control.rate(&parameters.control, ctx.now);
@@ -156,20 +156,20 @@ impl Sender for RoceSender {
             // A rate that is about to rise may bring the packet forward.
             return Offer::At(self.ready.min(self.control.next_change()));
         }
-        let payload_bytes = (self.size_bytes - self.next).min(u64::from(parameters.payload_bytes)) as u16;
+        let payload_bytes = (self.size_bytes - self.snd_nxt).min(u64::from(parameters.payload_bytes)) as u16;
         let size_bytes = payload_bytes.saturating_add(parameters.header_bytes).max(MIN_FRAME_BYTES);
-        let seq = self.next;
+        let seq = self.snd_nxt;
         let end = seq + u64::from(payload_bytes);
         let mut flags = if parameters.ecn { flags::ECT } else { 0 };
         if end == self.size_bytes {
             flags |= flags::LAST;
         }
-        if seq < self.fresh {
+        if seq < self.snd_max {
             flags |= flags::RETRANSMISSION;
-            self.retransmitted_bytes += end.min(self.fresh) - seq;
+            self.retransmitted_bytes += end.min(self.snd_max) - seq;
         }
-        self.next = end;
-        self.fresh = self.fresh.max(end);
+        self.snd_nxt = end;
+        self.snd_max = self.snd_max.max(end);
         let wire_bytes = u64::from(size_bytes) + WIRE_OVERHEAD_BYTES;
         self.last_start = ctx.now;
         self.last_wire_bytes = wire_bytes as u32;
@@ -183,10 +183,10 @@ impl Sender for RoceSender {
     }
 
     fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
-        let due = returns.is_due(every, self.acknowledged);
+        let due = returns.is_due(every, self.snd_una);
         let halved = due && self.control.halve(&self.parameters.control, ctx.now);
         if halved {
-            returns.halved(self.fresh);
+            returns.halved(self.snd_max);
         }
         halved
     }

@@ -1,9 +1,9 @@
 //! The sending end: segments, timers and what acknowledgements mean.
 
+use crate::bounce_reaction::Returns;
 use crate::dctcp::Alpha;
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
-use crate::halve::Returns;
 use crate::tcp::timeout::Timeout;
 use crate::tcp::window::{Verdict, Window};
 use crate::tcp::{CWR, Ecn, TcpParameters};
@@ -22,11 +22,11 @@ pub struct TcpSender {
     start: Time,
     size_bytes: u64,
     /// Everything below is acknowledged (SND.UNA).
-    acknowledged: u64,
+    snd_una: u64,
     /// The next byte to send (SND.NXT): after a timeout, one that was sent before.
-    next: u64,
+    snd_nxt: u64,
     /// Everything from here on has never been sent.
-    fresh: u64,
+    snd_max: u64,
     /// The first unacknowledged segment is to be sent again at once.
     retransmit: bool,
     /// The next new segment carries CWR.
@@ -57,9 +57,9 @@ impl TcpSender {
             alpha,
             start: flow.start,
             size_bytes: flow.size_bytes.max(1),
-            acknowledged: 0,
-            next: 0,
-            fresh: 0,
+            snd_una: 0,
+            snd_nxt: 0,
+            snd_max: 0,
             retransmit: false,
             announce_reduction: false,
             timed: None,
@@ -86,7 +86,7 @@ impl TcpSender {
 
     /// RFC 5681, 2: what is sent and not acknowledged.
     fn flight(&self) -> u64 {
-        self.fresh - self.acknowledged
+        self.snd_max - self.snd_una
     }
 
     fn restart_timer(&mut self, now: Time) {
@@ -110,16 +110,16 @@ impl TcpSender {
     }
 
     fn on_new_ack(&mut self, now: Time, acknowledged: u64, echo: bool) {
-        let acked = acknowledged - self.acknowledged;
-        self.acknowledged = acknowledged;
-        self.next = self.next.max(acknowledged);
+        let acked = acknowledged - self.snd_una;
+        self.snd_una = acknowledged;
+        self.snd_nxt = self.snd_nxt.max(acknowledged);
         self.retransmit = false;
         if let Some((_, left)) = self.timed.filter(|&(end, _)| acknowledged >= end) {
             self.timed = None;
             self.timeout.sample(now.saturating_sub(left));
         }
         if let (Some(alpha), Ecn::Dctcp(dctcp)) = (&mut self.alpha, &self.parameters.ecn) {
-            alpha.on_ack(dctcp.gain, acked, echo, acknowledged, self.next);
+            alpha.on_ack(dctcp.gain, acked, echo, acknowledged, self.snd_nxt);
         }
         let flight = self.flight();
         let verdict = self.window.on_new_ack(acked, acknowledged, flight, !echo);
@@ -131,11 +131,11 @@ impl TcpSender {
 
     /// A duplicate acknowledgement; `cut`: it says that the payload of the first unacknowledged segment was cut.
     fn on_duplicate(&mut self, now: Time, cut: bool) {
-        let (acknowledged, flight) = (self.acknowledged, self.flight());
+        let (acknowledged, flight) = (self.snd_una, self.flight());
         let verdict = if cut {
-            self.window.on_cut(acknowledged, flight, self.fresh)
+            self.window.on_cut(acknowledged, flight, self.snd_max)
         } else {
-            self.window.on_duplicate_ack(acknowledged, flight, self.fresh)
+            self.window.on_duplicate_ack(acknowledged, flight, self.snd_max)
         };
         if verdict.retransmit {
             self.obey(verdict, now);
@@ -144,7 +144,7 @@ impl TcpSender {
 
     /// An acknowledgement echoed a mark.
     fn on_echo(&mut self) {
-        if !self.window.may_reduce(self.acknowledged) {
+        if !self.window.may_reduce(self.snd_una) {
             return;
         }
         let cwnd = match (&self.parameters.ecn, &self.alpha) {
@@ -153,21 +153,21 @@ impl TcpSender {
             (Ecn::Classic, _) => self.window.cwnd / 2,
             _ => return,
         };
-        self.window.reduce(cwnd, self.fresh);
+        self.window.reduce(cwnd, self.snd_max);
         self.announce_reduction = matches!(self.parameters.ecn, Ecn::Classic);
     }
 
     /// The segment from `seq`, `payload_bytes` long.
     fn segment(&mut self, now: Time, seq: u64, payload_bytes: u16) -> Segment {
         let end = seq + u64::from(payload_bytes);
-        let again = seq < self.fresh;
+        let again = seq < self.snd_max;
         let mut flags = 0;
         if end == self.size_bytes {
             flags |= flags::LAST;
         }
         if again {
             flags |= flags::RETRANSMISSION;
-            self.retransmitted_bytes += end.min(self.fresh) - seq;
+            self.retransmitted_bytes += end.min(self.snd_max) - seq;
             // RFC 6298, 3 (Karn's algorithm): no sample from what may be either of two segments.
             self.timed = None;
         } else if self.timed.is_none() {
@@ -187,8 +187,8 @@ impl TcpSender {
             // Every segment of DCTCP, lest a queue that marks early drops the retransmission.
             Ecn::Dctcp(_) => flags |= flags::ECT,
         }
-        self.fresh = self.fresh.max(end);
-        self.next = self.next.max(end);
+        self.snd_max = self.snd_max.max(end);
+        self.snd_nxt = self.snd_nxt.max(end);
         if self.deadline == Time::MAX {
             self.restart_timer(now);
         }
@@ -199,24 +199,24 @@ impl TcpSender {
 
 impl Sender for TcpSender {
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
-        if frame.kind == Kind::Returned && frame.seq >= self.acknowledged && self.flight() > 0 {
+        if frame.kind == Kind::Returned && frame.seq >= self.snd_una && self.flight() > 0 {
             // As what its receiver would have said of it.
-            return self.on_duplicate(ctx.now, frame.seq == self.acknowledged);
+            return self.on_duplicate(ctx.now, frame.seq == self.snd_una);
         }
         // RFC 9293, 3.10.7.4: an acknowledgement of what was never sent is ignored.
-        if frame.kind != Kind::Ack || frame.seq > self.fresh {
+        if frame.kind != Kind::Ack || frame.seq > self.snd_max {
             return;
         }
         if frame.has(flags::COMPLETE) && self.delivered.is_none() {
             self.delivered = Some(frame.arrival());
         }
         let echo = frame.has(flags::ECE) && self.parameters.ecn != Ecn::Off;
-        if frame.seq > self.acknowledged {
+        if frame.seq > self.snd_una {
             self.on_new_ack(ctx.now, frame.seq, echo);
             if frame.has(flags::NAK) && self.flight() > 0 {
                 self.on_duplicate(ctx.now, true);
             }
-        } else if frame.seq == self.acknowledged && self.flight() > 0 {
+        } else if frame.seq == self.snd_una && self.flight() > 0 {
             // RFC 5681, 2: a duplicate.
             if echo {
                 self.on_echo();
@@ -231,10 +231,10 @@ impl Sender for TcpSender {
         }
         if ctx.now >= self.deadline {
             self.timeouts += 1;
-            self.window.on_timeout(self.flight(), self.fresh);
+            self.window.on_timeout(self.flight(), self.snd_max);
             // RFC 6298, 5.4 to 5.6; everything behind the first segment follows as the window opens.
             self.timeout.back_off();
-            self.next = self.acknowledged;
+            self.snd_nxt = self.snd_una;
             self.retransmit = false;
             self.timed = None;
             self.restart_timer(ctx.now);
@@ -248,7 +248,7 @@ impl Sender for TcpSender {
     }
 
     fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
-        if self.acknowledged >= self.size_bytes {
+        if self.snd_una >= self.size_bytes {
             return Offer::Done;
         }
         if ctx.now < self.start {
@@ -256,29 +256,29 @@ impl Sender for TcpSender {
         }
         let mss = u64::from(self.parameters.mss_bytes.max(1));
         if std::mem::take(&mut self.retransmit) {
-            let payload_bytes = (self.fresh - self.acknowledged).min(mss) as u16;
-            return Offer::Send(self.segment(ctx.now, self.acknowledged, payload_bytes));
+            let payload_bytes = (self.snd_max - self.snd_una).min(mss) as u16;
+            return Offer::Send(self.segment(ctx.now, self.snd_una, payload_bytes));
         }
-        let payload_bytes = (self.size_bytes - self.next).min(mss);
+        let payload_bytes = (self.size_bytes - self.snd_nxt).min(mss);
         if payload_bytes == 0 {
             return Offer::Blocked;
         }
         // Whole segments only, except the last (RFC 9293, 3.8.6.2.1: silly window syndrome).
         let window = self.window.cwnd.min(self.parameters.advertised_window_bytes).max(payload_bytes);
-        if self.next - self.acknowledged + payload_bytes > window {
+        if self.snd_nxt - self.snd_una + payload_bytes > window {
             return Offer::Blocked;
         }
-        Offer::Send(self.segment(ctx.now, self.next, payload_bytes as u16))
+        Offer::Send(self.segment(ctx.now, self.snd_nxt, payload_bytes as u16))
     }
 
     fn on_returned(&mut self, _ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
         // One reduction a window, whatever asks for it: a loss, a mark, or what came back.
-        if !returns.is_due(every, self.acknowledged) || !self.window.may_reduce(self.acknowledged) {
+        if !returns.is_due(every, self.snd_una) || !self.window.may_reduce(self.snd_una) {
             return false;
         }
-        let halved = self.window.halve(self.fresh);
+        let halved = self.window.halve(self.snd_max);
         if halved {
-            returns.halved(self.fresh);
+            returns.halved(self.snd_max);
         }
         halved
     }

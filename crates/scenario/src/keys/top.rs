@@ -81,7 +81,7 @@ pub(super) const KEYS: &[Key] = &[
         ),
     key("host", "pause_storm", &[], Of("a table", "{}"))
         .absent("none", OURS)
-        .means("a host whose network card has gone mad: it pauses its switch, all lossless classes, and goes on doing so"),
+        .means("the pause-storm fault, a host whose network card fails so that it pauses its switch, all lossless classes, and goes on doing so"),
     key("host.pause_storm", "host", &[], HOST).means("which host"),
     key("host.pause_storm", "at", &[], TIME).value("0s", OURS).means("from when"),
     key("host.pause_storm", "until", &[], TIME).absent("for ever", OURS).means("until when it asks for pauses; the last of them lasts on"),

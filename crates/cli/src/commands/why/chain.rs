@@ -27,7 +27,7 @@ pub enum Root {
     Congested(PortId),
     /// Ports that wait for each other, in order of their numbers.
     Circle(Vec<PortId>),
-    /// A host, which has no buffer to fill: its card has gone mad.
+    /// A host, which has no buffer to fill: it has the pause-storm fault.
     Host(u32),
     /// Credits that do not cover rate x round trip of the link of this port, or came late.
     Credits(PortId),

@@ -1,4 +1,4 @@
-//! What a sender may do about its own frames coming back: halve its window or rate.
+//! The reaction of a sender to bounces, its own frames coming back: it may halve its window or rate.
 //!
 //! PABO (section II-G) says that a host could take a returned frame as a sign of congestion, and neither says how nor
 //! does so. This is one definition: [`crate::endpoint::Sender::on_returned`] is told of every returned data frame of
