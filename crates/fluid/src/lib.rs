@@ -1,0 +1,33 @@
+//! The equations beside the packets: fluid models of congestion controls, delay differential equations that solve them, and
+//! their stability.
+//!
+//! ```text
+//!   models (ECCP, HetFlow, DCQCN, TIMELY) ── System ──> solver: rates and queues over time
+//!                                         └─ Model ───> stability: fixed point, characteristic roots, how long a delay may be
+//! ```
+//!
+//! ```
+//! use fluid::models::{Bottleneck, Flows, HetFlow, Model, hetflow::Parameters};
+//! use fluid::solver::{Options, solve};
+//!
+//! let control = Parameters {
+//!     gain: 1.0 / 128.0, scaling: 1500.0, timer: 3e-3, byte_counter: 8e5, recovery: 10e-3, quantum: 1.0, min_rate: 1e7,
+//! };
+//! let flows = vec![Flows { count: 2, start: 0.0, rtt: 10e-6, rate: 4e9 }];
+//! let mut model = HetFlow::new(Bottleneck { rate: 10e9, buffer: 8e6 }, flows, control);
+//! let mut last = 0.0;
+//! solve(&mut model, 0.1, 1e-3, &Options::default(), |_time, state| last = state[0])?;
+//! assert!((last / 5e9 - 1.0).abs() < 0.1, "each gets half of the link");
+//!
+//! // Two flows feel nothing of how they share: a root of the linearised equation is 0.
+//! let told = fluid::stability::report(&model).expect("it has a fixed point");
+//! assert!(told.roots.iter().any(|root| root.re.abs() < 1.0 && root.im == 0.0));
+//! # Ok::<(), fluid::solver::SolveError>(())
+//! ```
+//!
+//! Everything here is in s, bit/s and bits, as floats: a fluid has no frames to count. Functions that machines disagree about
+//! come from `libm`.
+
+pub mod models;
+pub mod solver;
+pub mod stability;

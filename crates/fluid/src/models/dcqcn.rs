@@ -1,0 +1,312 @@
+//! DCQCN as a fluid: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 5 (its fluid
+//! model); with the stability analysis of Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY, CoNEXT
+//! 2016, section 3. The letters of equations are this file's.
+//!
+//! ```text
+//!  (a) p    = 0 up to K_min, then linear to p_max at K_max, then 1
+//!  (b) q'   = sum of R_C - C
+//!  (c) a'   = g / tau' * ((1 - (1-p)^(tau' R_C)) - a)
+//!  (d) R_T' = -(R_T - R_C) / tau * (1 - (1-p)^(tau R_C))
+//!             + R_AI R_C (1-p)^(F B)     p / ((1-p)^(-B) - 1)
+//!             + R_AI R_C (1-p)^(F T R_C) p / ((1-p)^(-T R_C) - 1)
+//!  (e) R_C' = -R_C a / (2 tau) * (1 - (1-p)^(tau R_C))
+//!             + (R_T - R_C) / 2 * R_C * (p / ((1-p)^(-B) - 1) + p / ((1-p)^(-T R_C) - 1))
+//! ```
+//!
+//! p, and R_C wherever it counts packets that may have been marked, are those of tau* ago, the delay of the control loop. R_C
+//! and R_T count packets a second there; here all rates are in bit/s, and [`Parameters::packet`] turns one into the other.
+
+use super::*;
+
+/// The control of each flow, and the marking.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameters {
+    /// Weight g of a new sample in alpha, 0 to 1.
+    pub gain: f64,
+    /// Least distance tau of a flow's notifications, in s, above 0.
+    pub cnp_interval: f64,
+    /// Interval tau' of alpha's update, in s, above 0.
+    pub alpha_timer: f64,
+    /// Length T of a stage of the timer, in s, above 0.
+    pub increase_timer: f64,
+    /// Length B of a stage of the byte counter, in bits, above 0.
+    pub byte_counter: f64,
+    /// Stages F of fast recovery.
+    pub recovery_stages: f64,
+    /// Step R_AI of the target, in bit/s.
+    pub additive_increase: f64,
+    /// A rate never falls below this, in bit/s, above 0.
+    pub min_rate: f64,
+    /// What a packet takes on the wire, in bits, above 0.
+    pub packet: f64,
+    /// Nothing is marked up to this queue, in bits.
+    pub k_min: f64,
+    /// Everything is marked above this queue, in bits, more than `k_min`.
+    pub k_max: f64,
+    /// Probability of a mark at `k_max`, above 0, up to 1.
+    pub p_max: f64,
+    /// Whether a packet is marked as it joins the queue, so that its mark is older by its wait; the papers' is marked as it
+    /// leaves.
+    pub at_enqueue: bool,
+    /// Whether notifications come as the receivers of the simulator send them: with the first mark that is `cnp_interval` or
+    /// more after the last. The papers count one for each interval with a mark, which are more.
+    pub renewal: bool,
+}
+
+/// Variables of a kind of flows.
+const EACH: usize = 3;
+
+/// Flows of DCQCN over one queue that marks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dcqcn {
+    shared: Shared,
+    parameters: Parameters,
+    variables: Vec<Variable>,
+    delays: Vec<Delay>,
+}
+
+/// The probability that at least one of `packets` is marked: 1 - (1-p)^n.
+fn some(p: f64, packets: f64) -> f64 {
+    -libm::expm1(packets * libm::log1p(-p))
+}
+
+/// p / ((1-p)^(-n) - 1): stages of n packets that end without a mark, a packet. Without marks 1 / n.
+fn stages(p: f64, packets: f64) -> f64 {
+    if p <= 0.0 { 1.0 / packets } else { p / libm::expm1(-packets * libm::log1p(-p)) }
+}
+
+/// (1-p)^n.
+fn none(p: f64, packets: f64) -> f64 {
+    libm::exp(packets * libm::log1p(-p))
+}
+
+impl Dcqcn {
+    /// Flows that begin at their rates, alpha at 1.
+    pub fn new(bottleneck: Bottleneck, flows: Vec<Flows>, parameters: Parameters) -> Dcqcn {
+        let shared = Shared::new(bottleneck, flows);
+        let mut variables = Vec::new();
+        for at in 0..shared.flows.len() {
+            variables.push(shared.rate_variable(format!("rate_{at}_bps"), parameters.min_rate));
+            variables.push(shared.rate_variable(format!("target_{at}_bps"), parameters.min_rate));
+            variables.push(Variable::new(format!("alpha_{at}"), 0.1).within(0.0, 1.0));
+        }
+        variables.push(shared.queue_variable(parameters.k_max));
+        let wait = bottleneck.buffer / bottleneck.rate;
+        let delay = |flows: &Flows| match parameters.at_enqueue {
+            true => Delay::Varying { longest: flows.rtt + wait },
+            false => Delay::Constant(flows.rtt),
+        };
+        let delays = shared.flows.iter().map(delay).collect();
+        Dcqcn { shared, parameters, variables, delays }
+    }
+
+    /// Equation a.
+    fn marked(&self, queue: f64) -> f64 {
+        let Parameters { k_min, k_max, p_max, .. } = self.parameters;
+        if queue <= k_min {
+            0.0
+        } else if queue <= k_max {
+            p_max * (queue - k_min) / (k_max - k_min)
+        } else {
+            1.0
+        }
+    }
+
+    /// Slopes of rate, target and alpha, by equations e, d and c.
+    fn control(&self, state: [f64; EACH], rate_before: f64, p: f64) -> [f64; EACH] {
+        let (
+            Parameters { gain, cnp_interval, alpha_timer, recovery_stages, additive_increase, .. },
+            [rate, target, alpha],
+        ) = (self.parameters, state);
+        let packets = rate_before / self.parameters.packet;
+        let (by_bytes, by_time) =
+            (self.parameters.byte_counter / self.parameters.packet, self.parameters.increase_timer * packets);
+        let cuts = self.notifications(p, packets) / cnp_interval;
+        let steps = [by_bytes, by_time].map(|length| packets * stages(p, length));
+        let beyond = [by_bytes, by_time].map(|length| packets * stages(p, length) * none(p, recovery_stages * length));
+        [
+            -rate * alpha / 2.0 * cuts + (target - rate) / 2.0 * (steps[0] + steps[1]),
+            -(target - rate) * cuts + additive_increase * (beyond[0] + beyond[1]),
+            gain / alpha_timer * (some(p, alpha_timer * packets) - alpha),
+        ]
+    }
+
+    /// Notifications of a flow in a `cnp_interval`.
+    fn notifications(&self, p: f64, packets: f64) -> f64 {
+        let marks = self.parameters.cnp_interval * packets * p;
+        if self.parameters.renewal { marks / (1.0 + marks) } else { some(p, self.parameters.cnp_interval * packets) }
+    }
+
+    /// Rate, target and alpha at rest under p.
+    fn at_rest(&self, p: f64) -> [f64; EACH] {
+        let rate = self.shared.fair_share();
+        let packets = rate / self.parameters.packet;
+        let alpha = some(p, self.parameters.alpha_timer * packets);
+        // R_C' is linear in the target.
+        let [without, ..] = self.control([rate, rate, alpha], rate, p);
+        let [with, ..] = self.control([rate, 2.0 * rate, alpha], rate, p);
+        [rate, rate + rate * -without / (with - without), alpha]
+    }
+}
+
+impl System for Dcqcn {
+    common!();
+
+    fn delay(&self, index: usize, _: f64, state: &[f64]) -> f64 {
+        self.shared.flows[index].rtt + state[self.queue()] / self.shared.bottleneck.rate
+    }
+
+    fn history(&self, _: f64, state: &mut [f64]) {
+        for (flows, state) in self.shared.flows.iter().zip(state.chunks_exact_mut(EACH)) {
+            state.copy_from_slice(&[flows.rate, flows.rate, 1.0]);
+        }
+        state[self.queue()] = 0.0;
+    }
+
+    fn derivative(&self, now: &Now<'_>, slopes: &mut [f64]) {
+        let queue = self.queue();
+        slopes[queue] = self.shared.total(|at| now.state[self.rate(at)]) - self.shared.bottleneck.rate;
+        for at in 0..self.shared.flows.len() {
+            let place = self.rate(at);
+            let own = &mut slopes[place..place + EACH];
+            own.fill(0.0);
+            if self.shared.started[at] {
+                let p = self.marked(now.past.value(at, queue));
+                let state = [now.state[place], now.state[place + 1], now.state[place + 2]];
+                own.copy_from_slice(&self.control(state, now.past.value(at, place), p));
+            }
+        }
+    }
+
+    /// Where equation a has its kink and its jump.
+    fn switches(&self) -> usize {
+        2
+    }
+
+    fn switch(&self, index: usize, now: &Now<'_>) -> f64 {
+        (now.state[self.queue()] - [self.parameters.k_min, self.parameters.k_max][index]) / self.parameters.k_max
+    }
+
+    fn appointment(&mut self, time: f64, _: &mut [f64]) {
+        self.shared.begin(time);
+    }
+}
+
+impl Model for Dcqcn {
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn rate(&self, flows: usize) -> usize {
+        EACH * flows
+    }
+
+    fn queue(&self) -> usize {
+        EACH * self.shared.flows.len()
+    }
+
+    fn fixed_point(&self) -> Result<FixedPoint, String> {
+        // The target falls under many marks and rises under few: halve the interval of log p.
+        let (mut low, mut high) = (libm::log(1e-15), 0.0);
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            let p = libm::exp(middle);
+            let state = self.at_rest(p);
+            if self.control(state, state[0], p)[1] > 0.0 { low = middle } else { high = middle }
+        }
+        let p = libm::exp(high);
+        let Parameters { k_min, k_max, p_max, .. } = self.parameters;
+        if p > p_max {
+            return Err(format!(
+                "rates of {} flows need marks with probability {p:.4}, above p_max",
+                self.shared.count()
+            ));
+        }
+        let mut state: Vec<f64> = self.shared.flows.iter().flat_map(|_| self.at_rest(p)).collect();
+        state.push(k_min + p / p_max * (k_max - k_min));
+        let moving = (0..state.len()).collect();
+        Ok(FixedPoint { state, modes: vec![true, false], moving })
+    }
+
+    fn with_flows(&self, flows: Vec<Flows>) -> Box<dyn Model> {
+        let mut model = Dcqcn::new(self.shared.bottleneck, flows, self.parameters);
+        model.shared.begin(f64::INFINITY);
+        Box::new(model)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The parameters of the papers, at 40 Gbps.
+    pub fn parameters() -> Parameters {
+        Parameters {
+            gain: 1.0 / 256.0,
+            cnp_interval: 50e-6,
+            alpha_timer: 55e-6,
+            increase_timer: 55e-6,
+            byte_counter: 80e6,
+            recovery_stages: 5.0,
+            additive_increase: 40e6,
+            min_rate: 10e6,
+            packet: 8e3,
+            k_min: 40e3,
+            k_max: 1.6e6,
+            p_max: 0.01,
+            at_enqueue: false,
+            renewal: false,
+        }
+    }
+
+    fn model(count: u32, rtt: f64) -> Dcqcn {
+        let bottleneck = Bottleneck { rate: 40e9, buffer: 80e6 };
+        Dcqcn::new(bottleneck, vec![Flows { count, start: 0.0, rtt, rate: 40e9 }], parameters())
+    }
+
+    #[test]
+    fn the_fixed_point_rests_and_is_near_its_closed_form() {
+        for count in [2, 5, 10] {
+            let model = model(count, 4e-6).with_flows(model(count, 4e-6).shared.flows);
+            testing::rests(&*model);
+            let state = model.fixed_point().unwrap().state;
+            let p = 0.01 * (state[3] - 40e3) / 1.56e6;
+            // ECN or Delay, section 3.1: p is about the cube root of R_AI N^2 / (tau' C^2) (1 / B + N / (T C))^2, in packets.
+            let (n, c, step) = (f64::from(count), 40e9 / 8e3, 40e6 / 8e3);
+            let around = step * n * n / (55e-6 * c * c) * libm::pow(1.0 / 1e4 + n / (55e-6 * c), 2.0);
+            let around = libm::cbrt(around);
+            assert!((p / around - 1.0).abs() < 0.35, "{count}: {p} {around}");
+        }
+        assert!(model(50, 4e-6).fixed_point().unwrap_err().contains("above p_max"));
+    }
+
+    #[test]
+    fn two_flows_settle_at_the_fixed_point() {
+        let mut model = model(2, 4e-6);
+        let (rates, queue, last) = testing::means(&mut model, 0.2);
+        let rest = model.fixed_point().unwrap().state;
+        assert!((rates[0] / 20e9 - 1.0).abs() < 1e-3, "{rates:?}");
+        assert!((queue / rest[3] - 1.0).abs() < 1e-2, "{queue} {}", rest[3]);
+        assert!((last[2] / rest[2] - 1.0).abs() < 1e-2);
+    }
+
+    #[test]
+    fn alike_flows_are_solved_as_one_and_apart_alike() {
+        let bottleneck = Bottleneck { rate: 40e9, buffer: 80e6 };
+        let flow = |count| Flows { count, start: 0.0, rtt: 10e-6, rate: 40e9 };
+        let mut one = Dcqcn::new(bottleneck, vec![flow(4)], parameters());
+        let mut apart = Dcqcn::new(bottleneck, vec![flow(1), flow(3)], parameters());
+        let (_, queue, last) = testing::means(&mut one, 0.02);
+        let (_, same, both) = testing::means(&mut apart, 0.02);
+        assert!((queue / same - 1.0).abs() < 1e-6 && (last[0] / both[3] - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_flow_that_begins_later_shares_in_the_end() {
+        let bottleneck = Bottleneck { rate: 40e9, buffer: 80e6 };
+        let flow = |start| Flows { count: 1, start, rtt: 4e-6, rate: 40e9 };
+        let mut model = Dcqcn::new(bottleneck, vec![flow(0.0), flow(0.02)], parameters());
+        let (rates, ..) = testing::means(&mut model, 0.4);
+        assert!((rates[0] / rates[1] - 1.0).abs() < 0.02, "{rates:?}");
+    }
+}

@@ -1,0 +1,256 @@
+//! ECCP as a fluid: the thesis of [`super::hetflow`], chapter 2, whose numbers of equations stand here.
+//!
+//! ```text
+//!  (2.9)  AvBw = C - sum of R
+//!  (2.10) A_r  = AvBw / (AvT R)
+//!  (2.11) Fb   = A_r - A_eq + w T A_r'(t - T)         the slope of a control cycle ago: a neutral equation
+//!  (2.6)  Fb   = A_r - A_eq + w (A_r - A_r(t - T))    the difference that a sender computes: a retarded one
+//!  (2.12) R'   = (Gd / T) R Fb(t - tau)               where Fb(t - tau) < 0
+//!              = (TR - R) / (2 T_BC)                  otherwise, T_BC = BC / R
+//!  (2.8)  TR grows by R_AI each T_BC / 2              after five cycles
+//! ```
+//!
+//! A cut sets the target TR to the rate before it, which the continuous decrease has not: it is the rate of a control cycle
+//! before the decrease ended.
+
+use super::*;
+use crate::solver::Past;
+
+/// Cycles of fast recovery.
+const RECOVERY_CYCLES: f64 = 5.0;
+
+/// The control of each flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameters {
+    /// G_d, above 0.
+    pub gain: f64,
+    /// The largest cut, above 0, below 1: it bounds Fb from below.
+    pub largest_cut: f64,
+    /// w, the weight of the change.
+    pub weight: f64,
+    /// AvT, the share of the link that is kept free, above 0, below 1.
+    pub available: f64,
+    /// A_eq, the share of the margin that is left at rest, 0 to 1.
+    pub equilibrium: f64,
+    /// T, the time between trains, in s, above 0.
+    pub cycle: f64,
+    /// BC, a stage of the byte counter, in bits, above 0.
+    pub byte_counter: f64,
+    /// R_AI in bit/s.
+    pub additive_increase: f64,
+    /// A rate never falls below this, in bit/s, above 0.
+    pub min_rate: f64,
+    /// Whether Fb has the slope of (2.11), or the difference of (2.6).
+    pub slope: bool,
+}
+
+impl Parameters {
+    /// zeta = M / AvT + A_eq, of M flows.
+    pub fn zeta(&self, flows: f64) -> f64 {
+        flows / self.available + self.equilibrium
+    }
+}
+
+/// Variables of a kind of flows: rate, target, cycles of the byte counter.
+const EACH: usize = 3;
+/// Delays of a kind of flows: tau, T + tau, T.
+const LOOKS: usize = 3;
+/// Switches of a kind of flows: whether it increases, whether beyond fast recovery.
+const SWITCHES: usize = 2;
+
+/// Flows of ECCP over one link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Eccp {
+    shared: Shared,
+    parameters: Parameters,
+    variables: Vec<Variable>,
+    delays: Vec<Delay>,
+}
+
+impl Eccp {
+    /// Flows that begin at their rates, which are their targets too.
+    pub fn new(bottleneck: Bottleneck, flows: Vec<Flows>, parameters: Parameters) -> Eccp {
+        let shared = Shared::new(bottleneck, flows);
+        let (mut variables, mut delays) = (Vec::new(), Vec::new());
+        for (at, flows) in shared.flows.iter().enumerate() {
+            variables.push(shared.rate_variable(format!("rate_{at}_bps"), parameters.min_rate));
+            variables.push(shared.rate_variable(format!("target_{at}_bps"), parameters.min_rate));
+            variables.push(Variable::new(format!("cycles_{at}"), 1.0));
+            let (tau, cycle) = (flows.rtt, parameters.cycle);
+            delays.extend([tau, cycle + tau, cycle].map(Delay::Constant));
+        }
+        variables.push(shared.queue_variable(bottleneck.rate * 10e-6));
+        Eccp { shared, parameters, variables, delays }
+    }
+
+    /// Equation 2.10, by what this look sees.
+    fn available(&self, flows: usize, look: usize, past: &dyn Past) -> f64 {
+        let delay = LOOKS * flows + look;
+        let total = self.shared.total(|at| past.value(delay, self.rate(at)));
+        (self.shared.bottleneck.rate - total) / (self.parameters.available * past.value(delay, self.rate(flows)))
+    }
+
+    /// The slope of equation 2.10.
+    fn available_slope(&self, flows: usize, look: usize, past: &dyn Past) -> f64 {
+        let (delay, own) = (LOOKS * flows + look, self.rate(flows));
+        let total = self.shared.total(|at| past.slope(delay, self.rate(at)));
+        let rate = past.value(delay, own);
+        -total / (self.parameters.available * rate) - self.available(flows, look, past) * past.slope(delay, own) / rate
+    }
+
+    /// Equation 2.11 or 2.6, tau ago.
+    fn feedback(&self, flows: usize, past: &dyn Past) -> f64 {
+        let Parameters { weight, equilibrium, cycle, slope, largest_cut, gain, .. } = self.parameters;
+        let now = self.available(flows, 0, past);
+        let change = match slope {
+            true => cycle * self.available_slope(flows, 1, past),
+            false => now - self.available(flows, 1, past),
+        };
+        (now - equilibrium + weight * change).max(-largest_cut / gain)
+    }
+}
+
+impl System for Eccp {
+    common!();
+
+    fn history(&self, _: f64, state: &mut [f64]) {
+        for (flows, state) in self.shared.flows.iter().zip(state.chunks_exact_mut(EACH)) {
+            state.copy_from_slice(&[flows.rate, flows.rate, 0.0]);
+        }
+        state[self.queue()] = 0.0;
+    }
+
+    fn derivative(&self, now: &Now<'_>, slopes: &mut [f64]) {
+        let Parameters { gain, cycle, byte_counter, additive_increase, .. } = self.parameters;
+        slopes[self.queue()] = self.shared.total(|at| now.state[self.rate(at)]) - self.shared.bottleneck.rate;
+        for at in 0..self.shared.flows.len() {
+            let place = self.rate(at);
+            let (rate, target) = (now.state[place], now.state[place + 1]);
+            let own = &mut slopes[place..place + EACH];
+            own.fill(0.0);
+            if !self.shared.started[at] {
+                continue;
+            }
+            let (increases, beyond) = (now.modes[SWITCHES * at], now.modes[SWITCHES * at + 1]);
+            if !increases {
+                own[0] = gain / cycle * rate * self.feedback(at, now.past);
+                continue;
+            }
+            let cycles = rate / byte_counter * if beyond { 2.0 } else { 1.0 };
+            own[0] = (target - rate) / 2.0 * cycles;
+            own[1] = if beyond { additive_increase * cycles } else { 0.0 };
+            own[2] = cycles;
+        }
+    }
+
+    fn is_neutral(&self) -> bool {
+        self.parameters.slope
+    }
+
+    fn switches(&self) -> usize {
+        SWITCHES * self.shared.flows.len()
+    }
+
+    fn switch(&self, index: usize, now: &Now<'_>) -> f64 {
+        let flows = index / SWITCHES;
+        match index % SWITCHES {
+            0 if self.shared.started[flows] => self.feedback(flows, now.past),
+            0 => -1.0,
+            _ => now.state[self.rate(flows) + 2] - RECOVERY_CYCLES,
+        }
+    }
+
+    fn switched(&mut self, index: usize, on: bool, _: f64, state: &mut [f64], past: &dyn Past) {
+        let flows = index / SWITCHES;
+        if index.is_multiple_of(SWITCHES) && on {
+            let place = self.rate(flows);
+            let before = past.value(LOOKS * flows + 2, place);
+            state[place + 1] = before.max(state[place]);
+            state[place + 2] = 0.0;
+        }
+    }
+
+    fn appointment(&mut self, time: f64, _: &mut [f64]) {
+        self.shared.begin(time);
+    }
+}
+
+impl Model for Eccp {
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn rate(&self, flows: usize) -> usize {
+        EACH * flows
+    }
+
+    fn queue(&self) -> usize {
+        EACH * self.shared.flows.len()
+    }
+
+    /// A_r = A_eq by equation 2.10. Targets and cycles wait while rates fall, and the queue is empty.
+    fn fixed_point(&self) -> Result<FixedPoint, String> {
+        let rate = self.shared.bottleneck.rate
+            / (self.shared.count() + self.parameters.available * self.parameters.equilibrium);
+        let kinds = self.shared.flows.len();
+        let mut state: Vec<f64> = (0..kinds).flat_map(|_| [rate, rate, 0.0]).collect();
+        state.push(0.0);
+        let moving = (0..kinds).map(|at| self.rate(at)).collect();
+        Ok(FixedPoint { state, modes: vec![false; SWITCHES * kinds], moving })
+    }
+
+    fn with_flows(&self, flows: Vec<Flows>) -> Box<dyn Model> {
+        let mut model = Eccp::new(self.shared.bottleneck, flows, self.parameters);
+        model.shared.begin(f64::INFINITY);
+        Box::new(model)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Table 2.1.
+    fn parameters(gain: f64) -> Parameters {
+        Parameters {
+            gain,
+            largest_cut: 0.5,
+            weight: 2.0,
+            available: 0.1,
+            equilibrium: 0.5,
+            cycle: 1e-3,
+            byte_counter: 6e6,
+            additive_increase: 5e6,
+            min_rate: 50e6,
+            slope: false,
+        }
+    }
+
+    fn model(gain: f64, tau: f64) -> Eccp {
+        let flows = vec![Flows { count: 4, start: 0.0, rtt: tau, rate: 10e9 }];
+        Eccp::new(Bottleneck { rate: 10e9, buffer: 8e6 }, flows, parameters(gain))
+    }
+
+    #[test]
+    fn the_fixed_point_is_that_of_equation_2_10() {
+        let model = model(0.01, 40e-6);
+        let model = model.with_flows(model.shared.flows.clone());
+        testing::rests(&*model);
+        assert!((model.fixed_point().unwrap().state[0] / 2.469_136e9 - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn rates_stay_within_the_link_and_the_mean_is_near_the_equilibrium() {
+        let (rates, ..) = testing::means(&mut model(0.01, 40e-6), 0.5);
+        assert!((rates[0] / 2.469e9 - 1.0).abs() < 0.1, "{rates:?}");
+    }
+
+    #[test]
+    fn the_neutral_form_has_the_same_fixed_point() {
+        let mut neutral = model(0.01, 40e-6);
+        neutral.parameters.slope = true;
+        testing::rests(&*neutral.with_flows(neutral.shared.flows.clone()));
+        let (rates, ..) = testing::means(&mut neutral, 0.2);
+        assert!((rates[0] / 2.469e9 - 1.0).abs() < 0.2, "{rates:?}");
+    }
+}

@@ -1,0 +1,233 @@
+//! HetFlow as a fluid: Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a lossless fabric (thesis, ETS Montreal), chapter 3,
+//! whose numbers of equations stand here.
+//!
+//! ```text
+//!  (3.3)  eta  = min(T, BC_r / R)                             printed with the fraction upside down
+//!  (3.8)  owd' = (sum of R - C) / C                           while the queue is not empty
+//!  (3.7)  Fb   = Kc owd'(t - eta)
+//!  (3.13) R'   = -(Gd / eta) Fb(t - tau) R                    where Fb is a quantum or more
+//!              = 3 Gd Fb^ (t - t^ - sigma)^2 / sigma^3 R^     otherwise: the slope of (3.6)
+//!  (3.6)  R    = R^ (1 + Gd Fb^ ((t - t^ - sigma) / sigma)^3)
+//! ```
+//!
+//! R^, Fb^ and t^ are those of the last notification. At the instant at which a continuous Fb leaves the decrease it is 0, and
+//! with Fb^ = 0 the rate would never move again: notifications are sent for a whole quantum of Fb or more, as in QCN, and the
+//! quantum is what Fb^ is then. A quantum of 0 is the thesis as printed.
+
+use super::*;
+use crate::solver::Past;
+
+/// The largest feedback, as in QCN.
+pub const MOST_FEEDBACK: f64 = 64.0;
+
+/// The control of each flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameters {
+    /// Gd: `MOST_FEEDBACK` times it is the largest cut, below 1.
+    pub gain: f64,
+    /// Kc, which turns a slope of the delay into feedback.
+    pub scaling: f64,
+    /// T, the longest time between two samples, in s, above 0.
+    pub timer: f64,
+    /// BC_r, what is received between two samples, in bits, above 0.
+    pub byte_counter: f64,
+    /// sigma, the time of recovery, in s, above 0.
+    pub recovery: f64,
+    /// The least feedback that is sent.
+    pub quantum: f64,
+    /// A rate never falls below this, in bit/s, above 0.
+    pub min_rate: f64,
+}
+
+/// The cubic of the increase.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Climb {
+    /// t^, when it began.
+    since: f64,
+    /// R^.
+    rate: f64,
+    /// Fb^.
+    feedback: f64,
+}
+
+/// Flows of HetFlow over one queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HetFlow {
+    shared: Shared,
+    parameters: Parameters,
+    variables: Vec<Variable>,
+    delays: Vec<Delay>,
+    climbs: Vec<Climb>,
+}
+
+impl HetFlow {
+    /// Flows that begin at their rates as if they had just recovered from the largest cut, so that they climb.
+    pub fn new(bottleneck: Bottleneck, flows: Vec<Flows>, parameters: Parameters) -> HetFlow {
+        let shared = Shared::new(bottleneck, flows);
+        let flows = || shared.flows.iter().enumerate();
+        let mut variables: Vec<Variable> =
+            flows().map(|(at, _)| shared.rate_variable(format!("rate_{at}_bps"), parameters.min_rate)).collect();
+        variables.push(shared.queue_variable(bottleneck.rate * 10e-6));
+        let climb = |flows: &Flows| Climb {
+            since: flows.start - parameters.recovery,
+            rate: flows.rate,
+            feedback: MOST_FEEDBACK,
+        };
+        let climbs = shared.flows.iter().map(climb).collect();
+        let delays = flows().map(|(_, flows)| Delay::Varying { longest: parameters.timer + flows.rtt }).collect();
+        HetFlow { shared, parameters, variables, delays, climbs }
+    }
+
+    /// Equation 3.3.
+    fn sampling(&self, rate: f64) -> f64 {
+        (self.parameters.byte_counter / rate).min(self.parameters.timer)
+    }
+
+    /// Equations 3.7 and 3.9, tau ago.
+    fn feedback(&self, flows: usize, past: &dyn Past) -> f64 {
+        let total = self.shared.total(|at| past.value(flows, self.rate(at)));
+        (self.parameters.scaling * (total / self.shared.bottleneck.rate - 1.0)).min(MOST_FEEDBACK)
+    }
+}
+
+impl System for HetFlow {
+    common!();
+
+    fn delay(&self, index: usize, _: f64, state: &[f64]) -> f64 {
+        self.sampling(state[self.rate(index)]) + self.shared.flows[index].rtt
+    }
+
+    fn history(&self, _: f64, state: &mut [f64]) {
+        self.shared.flows.iter().zip(&mut *state).for_each(|(flows, rate)| *rate = flows.rate);
+        state[self.queue()] = 0.0;
+    }
+
+    fn derivative(&self, now: &Now<'_>, slopes: &mut [f64]) {
+        slopes[self.queue()] = self.shared.total(|at| now.state[self.rate(at)]) - self.shared.bottleneck.rate;
+        let Parameters { gain, recovery, .. } = self.parameters;
+        for (at, climb) in self.climbs.iter().enumerate() {
+            let rate = now.state[at];
+            slopes[at] = if !self.shared.started[at] {
+                0.0
+            } else if now.modes[at] {
+                -gain / self.sampling(rate) * self.feedback(at, now.past) * rate
+            } else {
+                let after = now.time - climb.since - recovery;
+                3.0 * gain * climb.feedback * after * after / (recovery * recovery * recovery) * climb.rate
+            };
+        }
+    }
+
+    /// Whether flows of a kind are told to slow down.
+    fn switches(&self) -> usize {
+        self.climbs.len()
+    }
+
+    fn switch(&self, index: usize, now: &Now<'_>) -> f64 {
+        if self.shared.started[index] { self.feedback(index, now.past) - self.parameters.quantum } else { -1.0 }
+    }
+
+    fn switched(&mut self, index: usize, on: bool, time: f64, state: &mut [f64], _: &dyn Past) {
+        if !on {
+            // The cubic of (3.6) begins at the rate that the last cut left.
+            let feedback = self.parameters.quantum;
+            let rate = state[index] / (1.0 - self.parameters.gain * feedback);
+            self.climbs[index] = Climb { since: time, rate, feedback };
+        }
+    }
+
+    fn appointment(&mut self, time: f64, _: &mut [f64]) {
+        self.shared.begin(time);
+    }
+}
+
+impl Model for HetFlow {
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn rate(&self, flows: usize) -> usize {
+        flows
+    }
+
+    fn queue(&self) -> usize {
+        self.climbs.len()
+    }
+
+    /// Lemma 3.1: R = C / N. The queue feeds nothing back but its slope.
+    fn fixed_point(&self) -> Result<FixedPoint, String> {
+        let kinds = self.climbs.len();
+        let mut state = vec![self.shared.fair_share(); kinds];
+        state.push(0.0);
+        Ok(FixedPoint { state, modes: vec![true; kinds], moving: (0..kinds).collect() })
+    }
+
+    fn with_flows(&self, flows: Vec<Flows>) -> Box<dyn Model> {
+        let mut model = HetFlow::new(self.shared.bottleneck, flows, self.parameters);
+        model.shared.begin(f64::INFINITY);
+        Box::new(model)
+    }
+}
+
+/// Lemma 3.3, equation 3.21: the integral of (3.20) over `cycle` = eta + tau after a notification, in bits, as printed and with
+/// its primitive corrected; `excess` is N R^ - C in bit/s, `flows_rate` N R^.
+pub fn required_buffer(parameters: &Parameters, feedback: f64, flows_rate: f64, excess: f64, cycle: f64) -> [f64; 2] {
+    let sigma = parameters.recovery;
+    let factor = flows_rate * parameters.gain * feedback / (4.0 * sigma * sigma * sigma);
+    let quartic = |cubed: f64| {
+        let (t, s) = (cycle, sigma);
+        t * t * t * t - cubed * t * t * t * s + 6.0 * t * t * s * s - 4.0 * t * s * s * s
+    };
+    [3.0, 4.0].map(|cubed| factor * quartic(cubed) + excess * cycle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameters() -> Parameters {
+        Parameters {
+            gain: 1.0 / 128.0,
+            scaling: 1500.0,
+            timer: 3e-3,
+            byte_counter: 8e5,
+            recovery: 10e-3,
+            quantum: 1.0,
+            min_rate: 10e6,
+        }
+    }
+
+    fn model(count: u32, share: f64, parameters: Parameters) -> HetFlow {
+        let rate = share * 10e9 / f64::from(count);
+        let flows = vec![Flows { count, start: 0.0, rtt: 10e-6, rate }];
+        HetFlow::new(Bottleneck { rate: 10e9, buffer: 8e6 }, flows, parameters)
+    }
+
+    #[test]
+    fn the_mean_rate_is_the_fair_share() {
+        for count in [2, 5, 10] {
+            let (rates, ..) = testing::means(&mut model(count, 0.8, parameters()), 0.4);
+            assert!((rates[0] * f64::from(count) / 10e9 - 1.0).abs() < 0.1, "{count}: {rates:?}");
+        }
+    }
+
+    #[test]
+    fn without_a_quantum_the_rate_freezes_as_printed() {
+        let mut model = model(4, 0.8, Parameters { quantum: 0.0, ..parameters() });
+        let (rates, _, last) = testing::means(&mut model, 0.2);
+        assert!((rates[0] / last[0] - 1.0).abs() < 1e-12, "it moves no more: {rates:?} {last:?}");
+        assert!(last[0] < 2.5e9);
+    }
+
+    #[test]
+    fn the_primitive_of_3_21_as_printed_and_corrected() {
+        // sigma = 10 ms, T = 1 ms: of the integral of ((t - sigma) / sigma)^3 -8.5725e-4 is printed, -8.5975e-4 is right.
+        let plain = Parameters { gain: 1.0, ..parameters() };
+        let [printed, corrected] = required_buffer(&plain, 1.0, 1.0, 0.0, 1e-3);
+        assert!((printed + 8.5725e-4).abs() < 1e-9 && (corrected + 8.5975e-4).abs() < 1e-9, "{printed} {corrected}");
+        let steps = 100_000;
+        let middle = |step: i32| 1e-3 * (f64::from(step) + 0.5) / f64::from(steps);
+        let sum: f64 = (0..steps).map(|step| libm::pow((middle(step) - 10e-3) / 10e-3, 3.0)).sum();
+        assert!((corrected - sum * 1e-3 / f64::from(steps)).abs() < 1e-12);
+    }
+}

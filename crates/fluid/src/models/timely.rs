@@ -1,0 +1,257 @@
+//! TIMELY as a fluid, and the patched TIMELY: Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY,
+//! CoNEXT 2016, section 4. The letters of equations are this file's.
+//!
+//! ```text
+//!  (a) q'   = sum of R - C
+//!  (b) g'   = a / tau* * (-g + (q(t - tau') - q(t - tau' - tau*)) / (C D_minRTT))
+//!  (c) R'   = d / tau*                                          where q(t - tau') < C T_low, or else
+//!             -b / tau* (1 - C T_high / q(t - tau')) R          where q(t - tau') > C T_high, or else
+//!             d / tau* where g <= 0,  -g b / tau* R where g > 0
+//!  (d) tau* = max(Seg / R, D_minRTT)
+//!  (e) tau' = q / C + MTU / C + D_prop
+//!  (f) R'   = (1 - w) d / tau* - w b / tau* R (q(t - tau') - q_ref) / q_ref   between the thresholds, patched; q_ref = C T_low
+//!  (g) w    = 0 up to g = -1/4, 1 from g = 1/4, 2 g + 1/2 between
+//! ```
+//!
+//! With (c) there is no fixed point, or with a slope of 0 at g = 0 infinitely many: flows may keep any rates. With (f) there
+//! is one, q* = q_ref (1 + N d / (b C)).
+
+use super::*;
+
+/// The control of each flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameters {
+    /// Weight alpha of a new difference in the gradient, above 0, up to 1.
+    pub ewma: f64,
+    /// The cut beta, above 0, below 1.
+    pub beta: f64,
+    /// The step delta, in bit/s.
+    pub additive_increase: f64,
+    /// Below this round trip rates rise, in s.
+    pub t_low: f64,
+    /// Above it they fall, in s.
+    pub t_high: f64,
+    /// D_minRTT, which gradients are measured in, in s, above 0.
+    pub min_rtt: f64,
+    /// Bits that are sent between two measurements, above 0.
+    pub segment: f64,
+    /// What a packet takes on the wire, in bits.
+    pub packet: f64,
+    /// A rate never falls below this, in bit/s, above 0.
+    pub min_rate: f64,
+    /// Whether between the thresholds (f) holds, or (c).
+    pub patched: bool,
+}
+
+/// Variables of a kind of flows: rate and gradient.
+const EACH: usize = 2;
+/// Delays of a kind of flows: tau' and tau' + tau*.
+const LOOKS: usize = 2;
+/// Switches of a kind of flows.
+const SWITCHES: usize = 5;
+
+/// Flows of TIMELY over one queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timely {
+    shared: Shared,
+    parameters: Parameters,
+    variables: Vec<Variable>,
+    delays: Vec<Delay>,
+}
+
+impl Timely {
+    /// Flows that begin at their rates, without a gradient.
+    pub fn new(bottleneck: Bottleneck, flows: Vec<Flows>, parameters: Parameters) -> Timely {
+        let shared = Shared::new(bottleneck, flows);
+        let (mut variables, mut delays) = (Vec::new(), Vec::new());
+        let most = parameters.segment / parameters.min_rate;
+        for (at, flows) in shared.flows.iter().enumerate() {
+            variables.push(shared.rate_variable(format!("rate_{at}_bps"), parameters.min_rate));
+            variables.push(Variable::new(format!("gradient_{at}"), 1.0));
+            let longest = (bottleneck.buffer + parameters.packet) / bottleneck.rate + flows.rtt;
+            delays.push(Delay::Varying { longest });
+            delays.push(Delay::Varying { longest: longest + most.max(parameters.min_rtt) });
+        }
+        variables.push(shared.queue_variable(bottleneck.rate * parameters.t_low));
+        Timely { shared, parameters, variables, delays }
+    }
+
+    /// Equation d.
+    fn interval(&self, rate: f64) -> f64 {
+        (self.parameters.segment / rate).max(self.parameters.min_rtt)
+    }
+
+    fn thresholds(&self) -> [f64; 2] {
+        [self.parameters.t_low, self.parameters.t_high].map(|time| time * self.shared.bottleneck.rate)
+    }
+
+    /// Equations c or f, as the switches stand.
+    fn climb(&self, rate: f64, gradient: f64, queue: f64, modes: &[bool]) -> f64 {
+        let Parameters { beta, additive_increase, patched, .. } = self.parameters;
+        let [low, high] = self.thresholds();
+        let &[above_low, above_high, rising, steep, falling] = modes else { return 0.0 };
+        let change = if !above_low {
+            additive_increase
+        } else if above_high {
+            -beta * (1.0 - high / queue) * rate
+        } else if patched {
+            let weight = match (steep, falling) {
+                (true, _) => 1.0,
+                (_, true) => 0.0,
+                _ => 2.0 * gradient + 0.5,
+            };
+            (1.0 - weight) * additive_increase - weight * beta * rate * (queue - low) / low
+        } else if rising {
+            -gradient * beta * rate
+        } else {
+            additive_increase
+        };
+        change / self.interval(rate)
+    }
+}
+
+impl System for Timely {
+    common!();
+
+    /// Equation e, and for every second look d on top.
+    fn delay(&self, index: usize, _: f64, state: &[f64]) -> f64 {
+        let flows = index / LOOKS;
+        let feedback = (state[self.queue()] + self.parameters.packet) / self.shared.bottleneck.rate;
+        let feedback = feedback + self.shared.flows[flows].rtt;
+        if index.is_multiple_of(LOOKS) { feedback } else { feedback + self.interval(state[self.rate(flows)]) }
+    }
+
+    fn history(&self, _: f64, state: &mut [f64]) {
+        for (flows, state) in self.shared.flows.iter().zip(state.chunks_exact_mut(EACH)) {
+            state.copy_from_slice(&[flows.rate, 0.0]);
+        }
+        state[self.queue()] = 0.0;
+    }
+
+    fn derivative(&self, now: &Now<'_>, slopes: &mut [f64]) {
+        let (queue, link) = (self.queue(), self.shared.bottleneck.rate);
+        slopes[queue] = self.shared.total(|at| now.state[self.rate(at)]) - link;
+        for at in 0..self.shared.flows.len() {
+            let place = self.rate(at);
+            slopes[place..place + EACH].fill(0.0);
+            if self.shared.started[at] {
+                let (rate, gradient) = (now.state[place], now.state[place + 1]);
+                let (seen, before) = (now.past.value(LOOKS * at, queue), now.past.value(LOOKS * at + 1, queue));
+                let modes = &now.modes[SWITCHES * at..][..SWITCHES];
+                slopes[place] = self.climb(rate, gradient, seen, modes);
+                let difference = (seen - before) / (link * self.parameters.min_rtt);
+                slopes[place + 1] = self.parameters.ewma / self.interval(rate) * (difference - gradient);
+            }
+        }
+    }
+
+    fn switches(&self) -> usize {
+        SWITCHES * self.shared.flows.len()
+    }
+
+    fn switch(&self, index: usize, now: &Now<'_>) -> f64 {
+        let (flows, [low, high]) = (index / SWITCHES, self.thresholds());
+        let gradient = now.state[self.rate(flows) + 1];
+        let seen = || now.past.value(LOOKS * flows, self.queue());
+        match index % SWITCHES {
+            0 => seen() / low - 1.0,
+            1 => seen() / high - 1.0,
+            2 => gradient,
+            3 => gradient - 0.25,
+            _ => -0.25 - gradient,
+        }
+    }
+
+    fn appointment(&mut self, time: f64, _: &mut [f64]) {
+        self.shared.begin(time);
+    }
+}
+
+impl Model for Timely {
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn rate(&self, flows: usize) -> usize {
+        EACH * flows
+    }
+
+    fn queue(&self) -> usize {
+        EACH * self.shared.flows.len()
+    }
+
+    fn fixed_point(&self) -> Result<FixedPoint, String> {
+        if !self.parameters.patched {
+            return Err(
+                "TIMELY has no fixed point (ECN or Delay, section 4): with gradients of 0 rates still rise".to_owned()
+            );
+        }
+        let (rate, [low, high]) = (self.shared.fair_share(), self.thresholds());
+        let queue = low * (1.0 + self.parameters.additive_increase / (self.parameters.beta * rate));
+        if queue > high {
+            let bytes = queue / 8.0;
+            return Err(format!("the queue would rest at {bytes:.0} B, above the threshold of t_high"));
+        }
+        let mut state: Vec<f64> = self.shared.flows.iter().flat_map(|_| [rate, 0.0]).collect();
+        state.push(queue);
+        let modes = self.shared.flows.iter().flat_map(|_| [true, false, false, false, false]).collect();
+        let moving = (0..state.len()).collect();
+        Ok(FixedPoint { state, modes, moving })
+    }
+
+    fn with_flows(&self, flows: Vec<Flows>) -> Box<dyn Model> {
+        let mut model = Timely::new(self.shared.bottleneck, flows, self.parameters);
+        model.shared.begin(f64::INFINITY);
+        Box::new(model)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameters(patched: bool) -> Parameters {
+        Parameters {
+            ewma: 0.875,
+            beta: if patched { 0.008 } else { 0.8 },
+            additive_increase: 10e6,
+            t_low: 50e-6,
+            t_high: 500e-6,
+            min_rtt: 20e-6,
+            segment: 16.0 * 8e3,
+            packet: 8e3,
+            min_rate: 10e6,
+            patched,
+        }
+    }
+
+    fn model(patched: bool, rates: &[f64]) -> Timely {
+        let bottleneck = Bottleneck { rate: 10e9, buffer: 20e6 };
+        let flows = rates.iter().map(|&rate| Flows { count: 1, start: 0.0, rtt: 4e-6, rate }).collect();
+        Timely::new(bottleneck, flows, parameters(patched))
+    }
+
+    #[test]
+    fn the_patched_fixed_point_rests_where_its_closed_form_is() {
+        let model = model(true, &[7e9, 3e9]);
+        let model = model.with_flows(model.shared.flows.clone());
+        testing::rests(&*model);
+        // q* = C T_low (1 + N d / (b C)): 500 kbit (1 + 2 * 10 M / (0.008 * 10 G)) = 625 kbit.
+        assert!((model.fixed_point().unwrap().state[4] - 625e3).abs() < 1e-6);
+    }
+
+    #[test]
+    fn patched_flows_meet_at_the_fair_share() {
+        let (rates, queue, last) = testing::means(&mut model(true, &[7e9, 3e9]), 0.2);
+        assert!((rates[0] / rates[1] - 1.0).abs() < 0.02, "{rates:?}");
+        assert!((last[0] / 5e9 - 1.0).abs() < 0.02 && (queue / 625e3 - 1.0).abs() < 0.05, "{last:?} {queue}");
+    }
+
+    /// ECN or Delay, section 4: flows that begin at 7 and 3 Gbps do not meet, nor rest.
+    #[test]
+    fn unpatched_flows_do_not_meet() {
+        assert!(model(false, &[7e9, 3e9]).fixed_point().is_err());
+        let (rates, ..) = testing::means(&mut model(false, &[7e9, 3e9]), 0.05);
+        assert!(rates[0] / rates[1] > 1.2, "{rates:?}");
+    }
+}

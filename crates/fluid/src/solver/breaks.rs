@@ -1,0 +1,126 @@
+//! Where the solution is not smooth: a step must end there and never lead across.
+//!
+//! A jump of the k-th derivative at t is one of the (k + 1)-st at t + d for each delay d, and of the k-th again in a neutral
+//! equation (Bellen and Zennaro, Numerical Methods for Delay Differential Equations, 2.2).
+
+use super::system::Delay;
+use std::collections::VecDeque;
+
+/// Jumps of higher derivatives than this do not disturb a method of order 5.
+const SMOOTH: u8 = 6;
+/// Many delays have very many sums; beyond this many pending instants only jumps that matter most are followed, and the
+/// control of the step's error finds the rest.
+const MANY: usize = 4096;
+
+/// An instant, and the lowest derivative that jumps there: 0 for the state itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Break {
+    /// When, in s.
+    pub time: f64,
+    /// Which derivative.
+    pub derivative: u8,
+}
+
+/// Those that are to come, and those that varying delays may still reach.
+#[derive(Clone, Debug, Default)]
+pub struct Breaks {
+    /// By descending time.
+    pending: Vec<Break>,
+    /// By ascending time.
+    recent: VecDeque<Break>,
+}
+
+impl Breaks {
+    /// Something jumps at `at`: what follows of it is noted.
+    pub fn happened(&mut self, at: Break, delays: &[Delay], neutral: bool) {
+        let derivative = if neutral && at.derivative > 0 { at.derivative } else { at.derivative + 1 };
+        for delay in delays {
+            if let Delay::Constant(delay) = delay
+                && *delay > 0.0
+            {
+                self.expect(Break { time: at.time + delay, derivative });
+            }
+        }
+        if at.derivative < 2 && delays.iter().any(|delay| matches!(delay, Delay::Varying { .. })) {
+            self.recent.push_back(at);
+        }
+    }
+
+    /// Notes an instant to come.
+    pub fn expect(&mut self, new: Break) {
+        if new.derivative >= SMOOTH || self.pending.len() >= MANY && new.derivative > 2 {
+            return;
+        }
+        let near = 16.0 * f64::EPSILON * new.time.abs();
+        let place = self.pending.partition_point(|known| known.time > new.time + near);
+        match self.pending.get_mut(place) {
+            Some(known) if known.time >= new.time - near => known.derivative = known.derivative.min(new.derivative),
+            _ => self.pending.insert(place, new),
+        }
+    }
+
+    /// The next one.
+    pub fn next(&self) -> Option<Break> {
+        self.pending.last().copied()
+    }
+
+    /// It was reached.
+    pub fn pop(&mut self) -> Option<Break> {
+        self.pending.pop()
+    }
+
+    /// The first that a varying delay meets whose look moves on from `from` to `to`.
+    pub fn met(&self, from: f64, to: f64) -> Option<Break> {
+        let place = self.recent.partition_point(|at| at.time <= from);
+        self.recent.get(place).copied().filter(|at| at.time < to)
+    }
+
+    /// No delay looks back beyond `oldest` any more.
+    pub fn forget(&mut self, oldest: f64) {
+        while self.recent.front().is_some_and(|at| at.time < oldest) {
+            self.recent.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(breaks: &mut Breaks, delays: &[Delay], neutral: bool, until: f64) -> Vec<(f64, u8)> {
+        let mut found = Vec::new();
+        while let Some(next) = breaks.pop().filter(|next| next.time <= until) {
+            found.push((next.time, next.derivative));
+            breaks.happened(next, delays, neutral);
+        }
+        found
+    }
+
+    #[test]
+    fn jumps_travel_along_delays_and_are_smoothed() {
+        let delays = [Delay::Constant(1.0), Delay::Constant(2.5)];
+        let mut breaks = Breaks::default();
+        breaks.happened(Break { time: 0.0, derivative: 1 }, &delays, false);
+        let expected = [(1.0, 2), (2.0, 3), (2.5, 2), (3.0, 4), (3.5, 3), (4.0, 5), (4.5, 4), (5.0, 3)];
+        assert_eq!(all(&mut breaks, &delays, false, 5.0), expected);
+    }
+
+    #[test]
+    fn a_neutral_equation_never_smooths() {
+        let delays = [Delay::Constant(1.0)];
+        let mut breaks = Breaks::default();
+        breaks.happened(Break { time: 0.0, derivative: 1 }, &delays, true);
+        let found = all(&mut breaks, &delays, true, 20.5);
+        assert_eq!(found.len(), 20);
+        assert!(found.iter().all(|&(_, derivative)| derivative == 1));
+    }
+
+    #[test]
+    fn the_same_instant_by_two_ways_is_one_with_the_lower_derivative() {
+        let mut breaks = Breaks::default();
+        breaks.expect(Break { time: 0.3, derivative: 3 });
+        breaks.expect(Break { time: 0.1 + 0.2, derivative: 2 });
+        assert_eq!(breaks.pop(), Some(Break { time: 0.3, derivative: 2 }));
+        assert_eq!(breaks.pop(), None);
+    }
+}

@@ -1,0 +1,195 @@
+//! Instants within a step at which the right-hand side changes: a limit is reached or left, a switch turns, a varying delay
+//! meets a jump of the past.
+
+use super::SolveError;
+use super::history::Piece;
+use super::stepper::Stepper;
+use super::system::{Delay, System, Variable};
+
+/// Halvings that locate an event: to 1e-12 of the step.
+const HALVINGS: u32 = 40;
+/// A switch turns only when it leads so far beyond 0: what rests at 0 but for its last bits does not.
+pub(super) const NEAR: f64 = 1e-9;
+/// Where in a step limits and switches are asked, beside its end.
+const SHARES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
+
+/// Whether a limit holds a variable: its slope is 0 then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    Free,
+    Floor,
+    Ceiling,
+}
+
+impl Held {
+    /// A variable with this value whose slope, left alone, would be `slope`.
+    pub fn by(variable: &Variable, value: f64, slope: f64) -> Held {
+        if value <= variable.floor && slope < 0.0 {
+            Held::Floor
+        } else if value >= variable.ceiling && slope > 0.0 {
+            Held::Ceiling
+        } else {
+            Held::Free
+        }
+    }
+}
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum What {
+    /// A variable is at a limit, exactly.
+    Reached { variable: usize, limit: f64 },
+    /// A variable leaves its limit.
+    Left { variable: usize },
+    /// A switch turns.
+    Switch { index: usize, on: bool },
+    /// A varying delay meets a jump; of this derivative here.
+    Break { derivative: u8 },
+}
+
+/// What happens, and when.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Event {
+    pub time: f64,
+    pub what: What,
+}
+
+impl Event {
+    pub fn name(&self, system: &(impl System + ?Sized)) -> String {
+        match self.what {
+            What::Reached { variable, .. } | What::Left { variable } => {
+                format!("the limit of `{}`", system.variables()[variable].name)
+            }
+            What::Switch { index, .. } => format!("switch {index}"),
+            What::Break { .. } => "a delay".to_owned(),
+        }
+    }
+}
+
+impl<S: System + ?Sized> Stepper<'_, S> {
+    /// The first thing that happens in a step.
+    pub(super) fn first_event(&mut self, piece: &Piece) -> Result<Option<Event>, SolveError> {
+        let mut first: Option<(f64, What)> = None;
+        let mut note = |found: Option<(f64, What)>| {
+            if let Some(found) = found
+                && first.is_none_or(|first| found.0 < first.0)
+            {
+                first = Some(found);
+            }
+        };
+        for variable in 0..self.state.len() {
+            note(match self.held[variable] {
+                Held::Free => self.reaches(piece, variable),
+                Held::Floor => self.leaves(piece, variable, 1.0)?,
+                Held::Ceiling => self.leaves(piece, variable, -1.0)?,
+            });
+        }
+        for index in 0..self.modes.len() {
+            note(self.turns(piece, index)?);
+        }
+        let first = first.map(|(share, what)| Event { time: piece.start + share * piece.length, what });
+        Ok([first, self.first_break(piece)].into_iter().flatten().min_by(|a, b| a.time.total_cmp(&b.time)))
+    }
+
+    /// The first instant in a step at which a varying delay meets a jump.
+    pub(super) fn first_break(&self, piece: &Piece) -> Option<Event> {
+        let near = 1e-9 * piece.length;
+        let mut state = vec![0.0; self.state.len()];
+        let mut first: Option<Event> = None;
+        for (index, _) in
+            self.system.delays().iter().enumerate().filter(|(_, delay)| matches!(delay, Delay::Varying { .. }))
+        {
+            let mut looks_at = |share: f64| {
+                let time = piece.start + share * piece.length;
+                piece.state(share, &mut state);
+                time - self.system.delay(index, time, &state)
+            };
+            let (from, to) = (looks_at(0.0) + near, looks_at(1.0) + near);
+            let Some(at) = self.breaks().met(from, to) else { continue };
+            let share = first_below(1.0, |share| at.time - looks_at(share));
+            let derivative = if self.system.is_neutral() { at.derivative.max(1) } else { at.derivative + 1 };
+            let time = piece.start + share * piece.length;
+            if first.is_none_or(|first| time < first.time) {
+                first = Some(Event { time, what: What::Break { derivative } });
+            }
+        }
+        first
+    }
+
+    /// Where a free variable passes a limit.
+    fn reaches(&self, piece: &Piece, at: usize) -> Option<(f64, What)> {
+        let variable = &self.system.variables()[at];
+        let near = self.options.tolerance * 1e-3 * variable.scale;
+        for share in SHARES {
+            let value = piece.value(at, share);
+            let (limit, sign) = if value < variable.floor - near {
+                (variable.floor, 1.0)
+            } else if value > variable.ceiling + near {
+                (variable.ceiling, -1.0)
+            } else {
+                continue;
+            };
+            let share = first_below(share, |share| sign * (piece.value(at, share) - limit));
+            return Some((share, What::Reached { variable: at, limit }));
+        }
+        None
+    }
+
+    /// Where the slope of a held variable leads away from its limit: above 0, times `sign`.
+    fn leaves(&self, piece: &Piece, at: usize, sign: f64) -> Result<Option<(f64, What)>, SolveError> {
+        let slope = |share: f64| {
+            let mut slopes = vec![0.0; self.state.len()];
+            let time = piece.start + share * piece.length;
+            self.with_now(Some((piece, time)), |system, now| system.derivative(now, &mut slopes))?;
+            Ok::<f64, SolveError>(sign * slopes[at])
+        };
+        let end = if slope(0.5)? > 0.0 {
+            0.5
+        } else if sign * self.last_slope(at) > 0.0 {
+            1.0
+        } else {
+            return Ok(None);
+        };
+        let mut failed = None;
+        let share = first_below(end, |share| {
+            -slope(share).unwrap_or_else(|error| {
+                failed = Some(error);
+                0.0
+            })
+        });
+        failed.map_or(Ok(Some((share, What::Left { variable: at }))), Err)
+    }
+
+    /// Where a switch turns.
+    fn turns(&self, piece: &Piece, index: usize) -> Result<Option<(f64, What)>, SolveError> {
+        let on = self.modes[index];
+        let value = |share: f64| {
+            let time = piece.start + share * piece.length;
+            let value = self.with_now(Some((piece, time)), |system, now| system.switch(index, now))?;
+            Ok::<f64, SolveError>(if on { value } else { -value })
+        };
+        for share in [0.5, 1.0] {
+            if value(share)? < -NEAR {
+                let mut failed = None;
+                let share = first_below(share, |share| {
+                    value(share).unwrap_or_else(|error| {
+                        failed = Some(error);
+                        0.0
+                    })
+                });
+                return failed.map_or(Ok(Some((share, What::Switch { index, on: !on }))), Err);
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The place in 0..=`end` at which a function, which is below 0 at `end` and was not before, becomes so.
+fn first_below(end: f64, mut function: impl FnMut(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (0.0, end);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if function(middle) < 0.0 { high = middle } else { low = middle }
+    }
+    high
+}

@@ -1,0 +1,162 @@
+//! The solution so far, as polynomials, and what a delay sees of it.
+
+use super::system::{Past, System};
+use super::tableau::{DENSE, STAGES};
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+/// Coefficients a variable of a step's polynomial.
+const COEFFICIENTS: usize = 5;
+
+/// A step of the solution with its continuous extension.
+#[derive(Clone, Debug, Default)]
+pub struct Piece {
+    /// Where it begins, in s.
+    pub start: f64,
+    /// Its length in s.
+    pub length: f64,
+    coefficients: Vec<f64>,
+}
+
+impl Piece {
+    /// A state that stays for a second: all that is known at the beginning of a step.
+    pub fn rest(start: f64, state: &[f64]) -> Piece {
+        Piece { start, length: 1.0, coefficients: state.iter().flat_map(|x| [*x, 0.0, 0.0, 0.0, 0.0]).collect() }
+    }
+
+    /// A line for the variables that are free: what is known of a step before its stages are.
+    pub fn line(start: f64, length: f64, state: &[f64], slopes: &[f64], free: &[bool]) -> Piece {
+        let mut piece = Piece { length, ..Piece::rest(start, state) };
+        for at in (0..state.len()).filter(|&at| free[at]) {
+            piece.coefficients[COEFFICIENTS * at + 1] = length * slopes[at];
+        }
+        piece
+    }
+
+    /// The continuous extension of a step from `from` to `to` with these slopes at its stages; what is not free rests.
+    pub fn of_step(
+        start: f64,
+        length: f64,
+        from: &[f64],
+        to: &[f64],
+        stages: &[Vec<f64>; STAGES],
+        free: &[bool],
+    ) -> Piece {
+        let mut piece = Piece { length, ..Piece::rest(start, from) };
+        for at in (0..from.len()).filter(|&at| free[at]) {
+            let rise = to[at] - from[at];
+            let bend = length * stages[0][at] - rise;
+            let last: f64 = DENSE.iter().zip(stages).map(|(weight, stage)| weight * stage[at]).sum();
+            let slack = rise - length * stages[STAGES - 1][at] - bend;
+            piece.coefficients[COEFFICIENTS * at + 1..][..4].copy_from_slice(&[rise, bend, slack, length * last]);
+        }
+        piece
+    }
+
+    /// Where it ends.
+    pub fn end(&self) -> f64 {
+        self.start + self.length
+    }
+
+    /// A variable at `share` of the step.
+    pub fn value(&self, variable: usize, share: f64) -> f64 {
+        let c = &self.coefficients[COEFFICIENTS * variable..][..COEFFICIENTS];
+        let rest = 1.0 - share;
+        c[0] + share * (c[1] + rest * (c[2] + share * (c[3] + rest * c[4])))
+    }
+
+    /// All variables at `share` of the step.
+    pub fn state(&self, share: f64, state: &mut [f64]) {
+        state.iter_mut().enumerate().for_each(|(variable, x)| *x = self.value(variable, share));
+    }
+
+    /// The slope of a variable at `share` of the step.
+    pub fn slope(&self, variable: usize, share: f64) -> f64 {
+        let c = &self.coefficients[COEFFICIENTS * variable..][..COEFFICIENTS];
+        let rest = 1.0 - share;
+        // The product rule, from the inside out.
+        let inner = c[3] + rest * c[4];
+        let middle = c[2] + share * inner;
+        let middle_slope = inner - share * c[4];
+        let outer = c[1] + rest * middle;
+        let outer_slope = rest * middle_slope - middle;
+        (outer + share * outer_slope) / self.length
+    }
+
+    fn share(&self, time: f64) -> f64 {
+        ((time - self.start) / self.length).clamp(0.0, 1.0)
+    }
+}
+
+/// The pieces that delays can still reach.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// Where the solution begins.
+    pub start: f64,
+    pieces: VecDeque<Piece>,
+}
+
+impl History {
+    /// Adds a step, and forgets what ends before `oldest`.
+    pub fn push(&mut self, piece: Piece, oldest: f64) {
+        self.pieces.push_back(piece);
+        while self.pieces.front().is_some_and(|piece| piece.end() < oldest) {
+            self.pieces.pop_front();
+        }
+    }
+
+    /// The piece that holds `time`: of two that meet there, the one before, or with `right` the one behind.
+    fn find(&self, time: f64, right: bool, near: f64) -> Option<&Piece> {
+        let before = |piece: &Piece| if right { piece.end() <= time + near } else { piece.end() < time - near };
+        self.pieces.get(self.pieces.partition_point(before))
+    }
+}
+
+/// The past as a stage of a step sees it.
+pub struct Seen<'a, S: ?Sized> {
+    pub system: &'a S,
+    pub history: &'a History,
+    /// The step under way.
+    pub current: &'a Piece,
+    pub time: f64,
+    pub lags: &'a [f64],
+    /// Whether the instants looked at are approached from the right: at the beginning of a step.
+    pub right: bool,
+    /// Set when a delay reached into the step under way, which is then solved again.
+    pub overlapped: &'a Cell<bool>,
+}
+
+impl<S: System + ?Sized> Seen<'_, S> {
+    fn look<T>(&self, delay: usize, at_piece: impl Fn(&Piece, f64) -> T, before_start: impl Fn(f64) -> T) -> T {
+        let near = 16.0 * f64::EPSILON * self.time.abs();
+        let time = self.time - self.lags[delay];
+        let current = self.current;
+        if time > current.start + near || self.right && time >= current.start - near {
+            self.overlapped.set(self.overlapped.get() || time > current.start + near);
+            return at_piece(current, current.share(time));
+        }
+        if time < self.history.start - near || time <= self.history.start + near && !self.right {
+            return before_start(time.min(self.history.start));
+        }
+        match self.history.find(time, self.right, near) {
+            Some(piece) => at_piece(piece, piece.share(time)),
+            None => at_piece(current, 0.0),
+        }
+    }
+}
+
+impl<S: System + ?Sized> Past for Seen<'_, S> {
+    fn value(&self, delay: usize, variable: usize) -> f64 {
+        let before = |time| {
+            let mut state = vec![0.0; self.system.variables().len()];
+            self.system.history(time, &mut state);
+            state[variable]
+        };
+        self.look(delay, |piece, share| piece.value(variable, share), before)
+    }
+
+    fn slope(&self, delay: usize, variable: usize) -> f64 {
+        // A history that is not constant has a slope too, but no equation here asks for one.
+        self.look(delay, |piece, share| piece.slope(variable, share), |_| 0.0)
+    }
+}

@@ -1,0 +1,150 @@
+//! A linear delay differential equation, neutral or not, and how a model becomes one.
+
+use crate::models::{FixedPoint, Model};
+use crate::solver::{Now, Past};
+use nalgebra::{Complex, DMatrix};
+
+/// x'(t) = A x(t) + sum of A_j x(t - d_j) + sum of N_j x'(t - d_j).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Linear {
+    /// A.
+    pub now: DMatrix<f64>,
+    /// d_j in s, each above 0 and once; A_j; N_j.
+    pub looks: Vec<Look>,
+}
+
+/// What a delay contributes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    /// Its length d in s, above 0.
+    pub delay: f64,
+    /// What multiplies the state d ago.
+    pub values: DMatrix<f64>,
+    /// What multiplies its slope.
+    pub slopes: DMatrix<f64>,
+}
+
+/// e^z by functions that are the same on every machine.
+fn exp(z: Complex<f64>) -> Complex<f64> {
+    let size = libm::exp(z.re);
+    Complex::new(size * libm::cos(z.im), size * libm::sin(z.im))
+}
+
+/// The past of a state that rests but for one disturbance: of now, of what a delay sees, or of its slope.
+struct Disturbed<'a> {
+    state: &'a [f64],
+    /// Delay, variable, by how much the value and the slope are off.
+    off: Option<(usize, usize, f64, f64)>,
+}
+
+impl Past for Disturbed<'_> {
+    fn value(&self, delay: usize, variable: usize) -> f64 {
+        let off = self.off.filter(|off| (off.0, off.1) == (delay, variable)).map_or(0.0, |off| off.2);
+        self.state[variable] + off
+    }
+
+    fn slope(&self, delay: usize, variable: usize) -> f64 {
+        self.off.filter(|off| (off.0, off.1) == (delay, variable)).map_or(0.0, |off| off.3)
+    }
+}
+
+impl Linear {
+    /// Without delays.
+    pub fn new(now: DMatrix<f64>) -> Linear {
+        Linear { now, looks: Vec::new() }
+    }
+
+    /// Adds what a delay contributes; one of 0 s looks at now.
+    pub fn look(&mut self, delay: f64, values: DMatrix<f64>, slopes: DMatrix<f64>) {
+        if delay <= 0.0 {
+            self.now += values;
+            return;
+        }
+        match self.looks.iter_mut().find(|look| (look.delay / delay - 1.0).abs() < 1e-12) {
+            Some(look) => {
+                look.values += values;
+                look.slopes += slopes;
+            }
+            None => self.looks.push(Look { delay, values, slopes }),
+        }
+    }
+
+    /// `model` at rest, in the variables that move, each in units of its scale.
+    pub fn of(model: &dyn Model, point: &FixedPoint) -> Linear {
+        let (state, moving) = (&point.state, &point.moving);
+        let size = moving.len();
+        let scale = |at: usize| model.variables()[moving[at]].scale;
+        let slopes = |state: &[f64], off: Option<(usize, usize, f64, f64)>| {
+            let mut slopes = vec![0.0; state.len()];
+            let past = Disturbed { state: &point.state, off };
+            model.derivative(&Now { time: 0.0, state, modes: &point.modes, past: &past }, &mut slopes);
+            slopes
+        };
+        // Central differences, column by column: by how much each slope changes with what `disturb` does.
+        let matrix = |disturb: &dyn Fn(usize, f64) -> Vec<f64>, step: &dyn Fn(usize) -> f64| {
+            let mut matrix = DMatrix::zeros(size, size);
+            for column in 0..size {
+                let by = step(column);
+                let (up, down) = (disturb(column, by), disturb(column, -by));
+                for row in 0..size {
+                    let change = (up[moving[row]] - down[moving[row]]) / (2.0 * by);
+                    matrix[(row, column)] = change * scale(column) / scale(row);
+                }
+            }
+            matrix
+        };
+        let small = |column: usize| 1e-5 * scale(column);
+        let now = |column: usize, by: f64| {
+            let mut state = state.clone();
+            state[moving[column]] += by;
+            slopes(&state, None)
+        };
+        let mut linear = Linear::new(matrix(&now, &small));
+        for (index, delay) in model.delays().iter().enumerate() {
+            let length = match delay {
+                crate::solver::Delay::Constant(length) => *length,
+                crate::solver::Delay::Varying { .. } => model.delay(index, 0.0, state),
+            };
+            let value = |column: usize, by: f64| slopes(state, Some((index, moving[column], by, 0.0)));
+            let slope = |column: usize, by: f64| slopes(state, Some((index, moving[column], 0.0, by)));
+            let steep = |column: usize| small(column) / length.max(1e-9);
+            let of_slopes = if model.is_neutral() { matrix(&slope, &steep) } else { DMatrix::zeros(size, size) };
+            linear.look(length, matrix(&value, &small), of_slopes);
+        }
+        linear
+    }
+
+    /// Number of variables.
+    pub fn size(&self) -> usize {
+        self.now.nrows()
+    }
+
+    /// The longest delay in s.
+    pub fn longest(&self) -> f64 {
+        self.looks.iter().map(|look| look.delay).fold(0.0, f64::max)
+    }
+
+    /// The spectral radius of what multiplies past slopes, exact where one delay does; a bound where several do. `None` where
+    /// none does.
+    pub fn neutral_radius(&self) -> Option<f64> {
+        let mut slopes = self.looks.iter().map(|look| &look.slopes).filter(|slopes| slopes.amax() > 0.0);
+        let first = slopes.next()?.clone();
+        let rest: Vec<_> = slopes.collect();
+        let all = if rest.is_empty() { first } else { rest.iter().fold(first.abs(), |sum, slopes| sum + slopes.abs()) };
+        Some(all.complex_eigenvalues().iter().map(|value| libm::hypot(value.re, value.im)).fold(0.0, f64::max))
+    }
+
+    /// The characteristic matrix z (1 - sum of N_j e^(-z d_j)) - A - sum of A_j e^(-z d_j), and its derivative by z.
+    pub fn characteristic(&self, z: Complex<f64>) -> [DMatrix<Complex<f64>>; 2] {
+        let complex = |matrix: &DMatrix<f64>| matrix.map(|value| Complex::new(value, 0.0));
+        let one = DMatrix::<Complex<f64>>::identity(self.size(), self.size());
+        let (mut matrix, mut derivative) = (one.clone() * z - complex(&self.now), one);
+        for look in &self.looks {
+            let (factor, delay) = (exp(-z * look.delay), Complex::new(look.delay, 0.0));
+            let (values, slopes) = (complex(&look.values) * factor, complex(&look.slopes) * factor);
+            matrix -= &values + &slopes * z;
+            derivative += &values * delay - &slopes + slopes * (z * delay);
+        }
+        [matrix, derivative]
+    }
+}

@@ -1,0 +1,114 @@
+//! Whether a model comes to rest: the roots of its linearised equation, and what the thesis says of them.
+//!
+//! ```text
+//!   Model ── fixed point ──> Linear ── spectral discretisation of the generator ──> guesses ── Newton ──> roots
+//!                (central differences)        (Chebyshev nodes, twice as many to check)       (det of the characteristic matrix)
+//! ```
+
+mod linear;
+mod roots;
+pub mod thesis;
+
+pub use linear::Linear;
+pub use nalgebra::{Complex, DMatrix};
+use roots::roughly_rightmost;
+pub use roots::{RootError, rightmost};
+
+use crate::models::{Flows, Model};
+
+/// What the roots say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every disturbance dies away.
+    Stable,
+    /// None grows, but one stays: a root at 0.
+    Marginal,
+    /// Some disturbance grows.
+    Unstable,
+}
+
+/// The stability of a model at its fixed point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The rates at rest, in bit/s, of each kind of flows.
+    pub rates: Vec<f64>,
+    /// The queue at rest, in bits.
+    pub queue: f64,
+    /// The rightmost roots, in 1/s, those of complex pairs with a positive imaginary part only.
+    pub roots: Vec<Complex<f64>>,
+    /// Of a neutral equation, the spectral radius of what multiplies slopes of the past. Above 1 there are infinitely many roots
+    /// to the right of 0, however short the delays.
+    pub neutral_radius: Option<f64>,
+    /// What that means.
+    pub verdict: Verdict,
+    /// Times so much all round trips may grow, or must shrink, until the verdict changes; `None` where it does not from a
+    /// hundredth to a hundred times.
+    pub rtt_factor: Option<f64>,
+}
+
+/// Roots below this, times the longest delay, are 0.
+const ZERO: f64 = 1e-6;
+/// Roots that are told.
+const TOLD: usize = 4;
+
+/// Looks at `model` where it rests. One flow of each kind is let go its own way, so that what flows do against each other is
+/// seen beside what they do together.
+///
+/// # Errors
+/// Why there is no fixed point, or no answer.
+pub fn report(model: &dyn Model) -> Result<Report, String> {
+    let point = model.fixed_point()?;
+    let rates = (0..model.shared().flows.len()).map(|flows| point.state[model.rate(flows)]).collect();
+    let (roots, neutral_radius, verdict) = at_factor(model, 1.0, true)?;
+    let stable = verdict != Verdict::Unstable;
+    let changes =
+        |factor: f64| at_factor(model, factor, false).map(|(.., verdict)| (verdict != Verdict::Unstable) != stable);
+    // Outwards by factors of 2 to where it changes, in the direction in which it does.
+    let away: f64 = if stable { 2.0 } else { 0.5 };
+    let (mut inside, mut outside) = (1.0, None);
+    while outside.is_none() && (0.01..=100.0).contains(&(inside * away)) {
+        if changes(inside * away)? { outside = Some(inside * away) } else { inside *= away }
+    }
+    if let Some(mut outside) = outside {
+        for _ in 0..20 {
+            let middle = (inside * outside).sqrt();
+            if changes(middle)? { outside = middle } else { inside = middle }
+        }
+    }
+    let rtt_factor = outside.map(|_| inside);
+    Ok(Report { rates, queue: point.state[model.queue()], roots, neutral_radius, verdict, rtt_factor })
+}
+
+/// Rightmost roots, neutral radius, verdict.
+type Judged = (Vec<Complex<f64>>, Option<f64>, Verdict);
+
+/// The verdict with all round trips times `factor`.
+fn at_factor(model: &dyn Model, factor: f64, thorough: bool) -> Result<Judged, String> {
+    let apart = |flows: &Flows| {
+        let flows = Flows { rtt: flows.rtt * factor, ..*flows };
+        let rest = (flows.count > 1).then_some(Flows { count: flows.count - 1, ..flows });
+        [Some(Flows { count: 1, ..flows }), rest]
+    };
+    let model = model.with_flows(model.shared().flows.iter().flat_map(apart).flatten().collect());
+    let linear = Linear::of(&*model, &model.fixed_point()?);
+    let neutral_radius = linear.neutral_radius();
+    let roots = if thorough { rightmost(&linear, TOLD) } else { roughly_rightmost(&linear) };
+    let roots = match roots {
+        // A chain of roots has no rightmost one, and is to the right of 0 anyway.
+        Err(RootError::Unsettled) if neutral_radius.is_some_and(|radius| radius > 1.0) => Vec::new(),
+        roots => roots.map_err(|error| error.to_string())?,
+    };
+    let zero = ZERO / linear.longest().max(1e-9);
+    let most = roots.first().map_or(f64::NEG_INFINITY, |root| root.re);
+    let verdict = if most > zero || neutral_radius.is_some_and(|radius| radius > 1.0) {
+        Verdict::Unstable
+    } else if most > -zero {
+        Verdict::Marginal
+    } else {
+        Verdict::Stable
+    };
+    Ok((roots, neutral_radius, verdict))
+}
+
+#[cfg(test)]
+mod tests;

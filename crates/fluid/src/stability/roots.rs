@@ -1,0 +1,168 @@
+//! Rightmost characteristic roots: eigenvalues of the discretised generator as guesses (Breda, Maset and Vermiglio, Stability
+//! of Linear Delay Differential Equations, chapter 5), then Newton's method on the determinant.
+
+use super::Linear;
+use nalgebra::{Complex, DMatrix, linalg::Schur};
+
+/// Why there are no roots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RootError {
+    /// The eigenvalues did not converge.
+    #[error("the eigenvalues of the linearised equation do not converge")]
+    Eigenvalues,
+    /// Finer discretisations go on giving other roots.
+    #[error("the rightmost root of the linearised equation is not found: finer discretisations differ")]
+    Unsettled,
+}
+
+/// Chebyshev nodes of the first try; each further one has twice as many.
+const NODES: usize = 16;
+const TRIES: u32 = 3;
+
+/// The `count` rightmost roots in 1/s, by descending real part; of complex pairs the one with the positive imaginary part.
+///
+/// # Errors
+/// [`RootError`].
+pub fn rightmost(linear: &Linear, count: usize) -> Result<Vec<Complex<f64>>, RootError> {
+    if linear.looks.is_empty() {
+        return Ok(sorted(eigenvalues(linear.now.clone())?, linear.now.amax(), count));
+    }
+    let mut coarse = refined(linear, NODES)?;
+    for nodes in (1..TRIES).map(|doubled| NODES << doubled) {
+        let fine = refined(linear, nodes)?;
+        let same = match (coarse.first(), fine.first()) {
+            (Some(a), Some(b)) => distance(*a, *b) < 1e-6 * (size(*b) + 1.0 / linear.longest()),
+            _ => false,
+        };
+        if same {
+            return Ok(fine.into_iter().take(count).collect());
+        }
+        coarse = fine;
+    }
+    Err(RootError::Unsettled)
+}
+
+/// The rightmost root by the first discretisation alone, for searches that end with [`rightmost`].
+///
+/// # Errors
+/// [`RootError::Eigenvalues`].
+pub(super) fn roughly_rightmost(linear: &Linear) -> Result<Vec<Complex<f64>>, RootError> {
+    if linear.looks.is_empty() { rightmost(linear, 1) } else { refined(linear, NODES) }
+}
+
+fn size(z: Complex<f64>) -> f64 {
+    libm::hypot(z.re, z.im)
+}
+
+fn distance(a: Complex<f64>, b: Complex<f64>) -> f64 {
+    size(a - b)
+}
+
+fn eigenvalues(matrix: DMatrix<f64>) -> Result<Vec<Complex<f64>>, RootError> {
+    let schur = Schur::try_new(matrix, f64::EPSILON, 100_000).ok_or(RootError::Eigenvalues)?;
+    Ok(schur.complex_eigenvalues().iter().copied().collect())
+}
+
+/// By descending real part, conjugates once. Neutral equations have chains of roots above each other, whose real parts differ by
+/// their last bits: those are by ascending imaginary part.
+fn sorted(roots: Vec<Complex<f64>>, unit: f64, count: usize) -> Vec<Complex<f64>> {
+    let mut roots: Vec<_> = roots.into_iter().filter(|root| root.im >= -1e-9 * size(*root)).collect();
+    let row = |root: &Complex<f64>| (root.re / (1e-9 * unit)).round();
+    roots.sort_by(|a, b| row(b).total_cmp(&row(a)).then(a.im.total_cmp(&b.im)));
+    roots.truncate(count);
+    roots
+}
+
+/// The roots near the eigenvalues of a discretisation of so many nodes.
+fn refined(linear: &Linear, nodes: usize) -> Result<Vec<Complex<f64>>, RootError> {
+    let unit = 1.0 / linear.longest();
+    let guesses = eigenvalues(generator(linear, nodes))?;
+    // The rightmost of them are good; those far left are the discretisation's own.
+    let guesses = sorted(guesses, 1.0, nodes * linear.size() / 2);
+    let mut roots: Vec<Complex<f64>> = Vec::new();
+    for guess in guesses {
+        let guess = guess * unit;
+        let Some(root) = newton(linear, guess) else { continue };
+        let root = if root.im.abs() < 1e-9 * (size(root) + unit) { Complex::new(root.re, 0.0) } else { root };
+        let near = 1e-6 * (size(root) + unit);
+        let came_far = distance(root, guess) > 0.1 * (size(guess) + unit);
+        if !came_far && root.im >= 0.0 && roots.iter().all(|known| distance(*known, root) > near) {
+            roots.push(root);
+        }
+    }
+    Ok(sorted(roots, unit, usize::MAX))
+}
+
+/// The generator of the equation's semigroup on Chebyshev nodes of [-longest, 0], the time in units of the longest delay:
+/// derivatives at all nodes but 0, and there the equation itself.
+fn generator(linear: &Linear, nodes: usize) -> DMatrix<f64> {
+    let (size, longest) = (linear.size(), linear.longest());
+    let places: Vec<f64> =
+        (0..=nodes).map(|at| 0.5 * (libm::cos(std::f64::consts::PI * at as f64 / nodes as f64) - 1.0)).collect();
+    let weights: Vec<f64> = (0..=nodes)
+        .map(|at| if at % 2 == 0 { 1.0 } else { -1.0 } * if at == 0 || at == nodes { 0.5 } else { 1.0 })
+        .collect();
+    let mut derivatives = DMatrix::<f64>::zeros(nodes + 1, nodes + 1);
+    for row in 0..=nodes {
+        for column in (0..=nodes).filter(|column| *column != row) {
+            derivatives[(row, column)] = weights[column] / weights[row] / (places[row] - places[column]);
+        }
+        derivatives[(row, row)] = -derivatives.row(row).sum();
+    }
+    // The value of the interpolating polynomial at a place, by its values at the nodes.
+    let interpolate = |place: f64| -> DMatrix<f64> {
+        let mut row = DMatrix::zeros(1, nodes + 1);
+        if let Some(exact) = places.iter().position(|node| (node - place).abs() < 1e-14) {
+            row[(0, exact)] = 1.0;
+            return row;
+        }
+        let terms: Vec<f64> = places.iter().zip(&weights).map(|(node, weight)| weight / (place - node)).collect();
+        let sum: f64 = terms.iter().sum();
+        terms.iter().enumerate().for_each(|(at, term)| row[(0, at)] = term / sum);
+        row
+    };
+    let mut matrix = DMatrix::zeros(size * (nodes + 1), size * (nodes + 1));
+    for row in 1..=nodes {
+        for column in 0..=nodes {
+            for at in 0..size {
+                matrix[(size * row + at, size * column + at)] = derivatives[(row, column)];
+            }
+        }
+    }
+    let mut equation = matrix.rows_mut(0, size);
+    equation.columns_mut(0, size).copy_from(&(&linear.now * longest));
+    for look in &linear.looks {
+        let value = interpolate(-look.delay / longest);
+        let slope = &value * &derivatives;
+        for column in 0..=nodes {
+            let mut block = equation.columns_mut(size * column, size);
+            // Slopes are by the scaled time on both sides.
+            block += &look.values * (longest * value[(0, column)]) + &look.slopes * slope[(0, column)];
+        }
+    }
+    matrix
+}
+
+/// Newton's method on the determinant: z - 1 / tr(M^-1 M').
+fn newton(linear: &Linear, guess: Complex<f64>) -> Option<Complex<f64>> {
+    let unit = 1.0 / linear.longest();
+    let mut z = guess;
+    for round in 0..60 {
+        let [matrix, derivative] = linear.characteristic(z);
+        let Some(solved) = matrix.lu().solve(&derivative) else { return Some(z) };
+        let trace = solved.trace();
+        if !trace.re.is_finite() || !trace.im.is_finite() {
+            return (round > 0).then_some(z);
+        }
+        let step = Complex::new(1.0, 0.0) / trace;
+        if size(step).is_nan() || size(step) > 1e3 * (size(z) + unit) {
+            return None;
+        }
+        z -= step;
+        if size(step) < 1e-12 * (size(z) + unit) {
+            return Some(z);
+        }
+    }
+    // Towards a double root the steps halve: it is close enough.
+    Some(z)
+}
