@@ -1,10 +1,12 @@
 //! Why a command could not do its work, and how that is drawn.
 
+mod explain_words;
 pub mod lab_words;
 
 use crate::exit::Exit;
 use crate::names::shown;
 use crate::output;
+use explain::ExplainError;
 use lab::LabError;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use record::RecordError;
@@ -22,6 +24,9 @@ pub enum Failure {
     /// A run, a comparison or a sweep could not be made.
     #[error("{}", lab_words::message(.0))]
     Lab(#[from] LabError),
+    /// A trace does not answer what was asked.
+    #[error("{}", explain_words::message(.0))]
+    Explain(#[from] ExplainError),
     /// An argument or a file is wrong.
     #[error("{message}")]
     Input {
@@ -91,6 +96,8 @@ impl Failure {
         match self {
             Failure::Input { .. } => Exit::BadInput,
             Failure::Lab(error) => lab_words::exit(error),
+            Failure::Explain(ExplainError::Record(error)) if error.is_machine_failure() => Exit::Machine,
+            Failure::Explain(_) => Exit::BadInput,
             Failure::Record(error) if !error.is_machine_failure() => Exit::BadInput,
             Failure::Record(_) | Failure::Output(_) => Exit::Machine,
         }
@@ -111,6 +118,7 @@ impl Failure {
         match self {
             Failure::Input { help, .. } => help.clone(),
             Failure::Lab(error) => lab_words::help(error),
+            Failure::Explain(error) => explain_words::help(error),
             Failure::Record(_) | Failure::Output(_) => None,
         }
     }

@@ -1,6 +1,7 @@
 //! What to do with a file that was given where another kind belongs.
 
 use crate::failure::Failure;
+use explain::ExplainError;
 use lab::{Kind, recognise};
 use std::path::Path;
 use text::quoted;
@@ -31,12 +32,10 @@ pub fn instead_of_a_scenario(path: &Path, kind: Kind) -> String {
     }
 }
 
-/// The answer where the folder of a result was wanted, if something else was named.
-pub fn not_a_result(path: &Path) -> Option<Failure> {
+/// What there is to do with what is no folder of a result.
+pub fn instead_of_a_result(path: &Path, kind: Kind) -> String {
     let (name, word) = (path.display(), quoted(&path.display().to_string()));
-    let kind = recognise(path)?;
-    let help = match kind {
-        Kind::Result | Kind::Folder => return None,
+    match kind {
         Kind::Sweeps => format!("name the folder of one run, below {name}/runs"),
         Kind::ResultFile => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -48,8 +47,13 @@ pub fn not_a_result(path: &Path) -> Option<Failure> {
             format!("run it first, tidegate run {word} --out {out}, and then name {out}")
         }
         Kind::Sweep => format!("run it first, tidegate sweep {word}, and then name its folder"),
-        Kind::Rules => "name a folder that tidegate run --out made".to_owned(),
+        Kind::Result | Kind::Folder | Kind::Rules => "name a folder that tidegate run --out made".to_owned(),
         Kind::Topology(_) => format!("look at it with tidegate fabric show {word}"),
-    };
-    Some(Failure::input(format!("{name} is {kind}, not the folder of a result"), help))
+    }
+}
+
+/// The answer where the folder of a result was wanted, if something else was named.
+pub fn not_a_result(path: &Path) -> Option<Failure> {
+    let kind = recognise(path).filter(|kind| !matches!(kind, Kind::Result | Kind::Folder))?;
+    Some(ExplainError::NotAResult { path: path.to_owned(), kind }.into())
 }

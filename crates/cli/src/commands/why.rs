@@ -1,24 +1,11 @@
 //! `tidegate why`: what happened to a packet, a flow or a port of a traced run, in sentences; and all its pauses, by
 //! the port that caused them.
 
-mod blame;
-mod calls;
-mod chain;
-mod flow;
-mod packet;
-mod pauses;
-mod port;
-mod story;
-mod sufferers;
-mod trace;
-
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
-use blame::Blame;
+use explain::{Blame, Story, Trace};
 use std::path::PathBuf;
-use story::Story;
-use trace::Trace;
 
 /// Say where a packet, a flow or a port of a traced run lost its time, and who caused it; or who caused every pause.
 #[derive(Debug, clap::Args)]
@@ -54,19 +41,19 @@ pub struct WhyArgs {
 pub fn command(args: &WhyArgs) -> Result<Exit, Failure> {
     if args.pauses {
         let blame = Blame::read(&args.result)?;
-        output::print(&if args.json { format!("{:#}\n", blame.json()) } else { blame.text() })?;
+        output::print(&if args.json { format!("{:#}\n", blame.json()) } else { blame.text(output::paint()) })?;
         return Ok(Exit::Done);
     }
     let trace = Trace::read(&args.result)?;
     let story: Story = match (args.flow, args.packet, &args.port) {
-        (Some(flow), ..) => flow::explain(&trace, flow)?,
-        (_, Some(packet), _) => packet::explain(&trace, packet)?,
-        (.., Some(port)) => port::explain(&trace, port)?,
+        (Some(flow), ..) => explain::flow(&trace, flow)?,
+        (_, Some(packet), _) => explain::packet(&trace, packet)?,
+        (.., Some(port)) => explain::port(&trace, port)?,
         // The group requires one of them.
         (None, None, None) => {
             return Err(Failure::input("nothing is asked", "write --flow, --packet, --port or --pauses"));
         }
     };
-    output::print(&if args.json { format!("{:#}\n", story.json()) } else { story.text() })?;
+    output::print(&if args.json { format!("{:#}\n", story.json()) } else { story.text(output::paint()) })?;
     Ok(Exit::Done)
 }

@@ -1,8 +1,8 @@
 //! A traced result, read and indexed.
 
 use super::pauses::{Builder, Pauses};
-use crate::failure::Failure;
-use crate::recognise::not_a_result;
+use crate::error::ExplainError;
+use lab::{Kind, recognise};
 use record::flows::{FlowRecord, read_flows};
 use record::folder::read_verified;
 use record::trace::{PORTS_FILE, PortRow, TRACE_FILE, TraceRow, read_ports, visit_trace};
@@ -36,7 +36,7 @@ impl Trace {
     ///
     /// # Errors
     /// A folder that is no whole result, is of another version, or has no trace.
-    pub fn read(folder: &Path) -> Result<Trace, Failure> {
+    pub fn read(folder: &Path) -> Result<Trace, ExplainError> {
         let mut rows = Vec::new();
         let mut trace = Trace::visit(folder, |row| rows.push(row.clone()))?;
         trace.rows = rows;
@@ -47,27 +47,22 @@ impl Trace {
     ///
     /// # Errors
     /// As [`Trace::read`].
-    pub fn visit(folder: &Path, mut visit: impl FnMut(&TraceRow)) -> Result<Trace, Failure> {
-        if let Some(failure) = not_a_result(folder) {
-            return Err(failure);
+    pub fn visit(folder: &Path, mut visit: impl FnMut(&TraceRow)) -> Result<Trace, ExplainError> {
+        let path = || folder.to_owned();
+        if let Some(kind) = recognise(folder).filter(|kind| !matches!(kind, Kind::Result | Kind::Folder)) {
+            return Err(ExplainError::NotAResult { path: path(), kind });
         }
         if !folder.is_dir() {
-            let help = "name the folder that tidegate run --out wrote";
-            return Err(Failure::input(format!("{}: no such folder", folder.display()), help));
+            return Err(ExplainError::NoFolder { path: path() });
         }
         let summary = read_verified(folder)?;
         let (theirs, ours) = (&summary.scenario.version, env!("CARGO_PKG_VERSION"));
         if theirs != ours {
-            let message = format!("{}: a result of tidegate {theirs}; this is {ours}", folder.display());
-            let help = format!("run its scenario again, {}", folder.join("scenario.toml").display());
-            return Err(Failure::input(message, help));
+            return Err(ExplainError::OtherVersion { path: path(), theirs: theirs.clone(), ours: ours.to_owned() });
         }
         let file = folder.join(TRACE_FILE);
         if !file.is_file() {
-            let message = format!("{}: the run was not traced", folder.display());
-            let help = "switch on [record] trace in its scenario, for example trace = { flows = [0] } or trace = {} \
-                        for everything, and run it again";
-            return Err(Failure::input(message, help));
+            return Err(ExplainError::NotTraced { path: path() });
         }
         let ports = read_ports(&folder.join(PORTS_FILE))?;
         let names = ports.iter().map(|port| (port.name.clone(), port.node)).collect();
@@ -91,7 +86,7 @@ impl Trace {
     ///
     /// # Errors
     /// A file that can no longer be read.
-    pub fn again(&self, visit: impl FnMut(TraceRow)) -> Result<(), Failure> {
+    pub fn again(&self, visit: impl FnMut(TraceRow)) -> Result<(), ExplainError> {
         Ok(visit_trace(&self.file, visit)?)
     }
 
@@ -152,7 +147,7 @@ impl Trace {
     ///
     /// # Errors
     /// What is wrong with the name, and what would be right.
-    pub fn find_port(&self, name: &str) -> Result<PortId, Failure> {
+    pub fn find_port(&self, name: &str) -> Result<PortId, ExplainError> {
         let (node_name, port_name) = match self.names.get(name) {
             Some(_) => (name, None),
             None => match name.rsplit_once(':') {
@@ -161,10 +156,8 @@ impl Trace {
             },
         };
         let Some(&node) = self.names.get(node_name) else {
-            let known: Vec<&str> = self.names.keys().take(12).map(String::as_str).collect();
-            let more = if self.names.len() > known.len() { ", ..." } else { "" };
-            let help = format!("nodes are {}{more}", known.join(", "));
-            return Err(Failure::input(format!("--port {name}: the fabric has no node `{node_name}`"), help));
+            let known = self.names.keys().cloned().collect();
+            return Err(ExplainError::NoNode { port: name.to_owned(), node: node_name.to_owned(), known });
         };
         let ports = || self.ports.range((node, 0)..=(node, u16::MAX)).map(|(&id, port)| (id, port));
         let found = match port_name {
@@ -179,12 +172,12 @@ impl Trace {
             }
         };
         found.ok_or_else(|| {
-            let known: Vec<String> = ports().take(12).map(|(id, _)| self.port_towards(id)).collect();
-            let message = match port_name {
-                Some(port) => format!("--port {name}: `{node_name}` has no port `{port}`"),
-                None => format!("--port {name}: `{node_name}` has several ports"),
-            };
-            Failure::input(message, format!("its ports are {}", known.join(", ")))
+            let known: Vec<String> = ports().map(|(id, _)| self.port_towards(id)).collect();
+            let (port, node) = (name.to_owned(), node_name.to_owned());
+            match port_name {
+                Some(name) => ExplainError::NoPort { port, node, name: name.to_owned(), known },
+                None => ExplainError::SeveralPorts { port, known },
+            }
         })
     }
 }

@@ -1,7 +1,7 @@
 //! What an answer is made of: a heading, lines with times, and figures.
 
-use crate::output::{Style, styled};
 use serde_json::{Map, Value, json};
+use text::{Paint, Style};
 use units::Time;
 
 /// One sentence about one span of time.
@@ -55,8 +55,8 @@ impl Story {
     }
 
     /// For a person.
-    pub fn text(&self) -> String {
-        let mut text = format!("{}\n", styled(&self.title, Style::Strong));
+    pub fn text(&self, paint: Paint) -> String {
+        let mut text = format!("{}\n", paint.styled(&self.title, Style::Strong));
         let when = |line: &Line| line.at.map(|at| at.to_string()).unwrap_or_default();
         let width = self.lines.iter().map(|line| when(line).len()).max().unwrap_or(0);
         for line in &self.lines {
@@ -65,7 +65,7 @@ impl Story {
                 None if line.depth == 0 => String::new(),
                 _ => format!("{:>width$}  ", when(line)),
             };
-            text.push_str(&format!("  {}{indent}{}\n", styled(&stamp, Style::Faint), line.text));
+            text.push_str(&format!("  {}{indent}{}\n", paint.styled(&stamp, Style::Faint), line.text));
         }
         text
     }

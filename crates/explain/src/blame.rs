@@ -7,13 +7,12 @@ use super::pauses::Stop;
 use super::story::plural;
 use super::sufferers::{Role, Stream, Waited, Waits, Ways};
 use super::trace::{PortId, Trace};
-use crate::failure::Failure;
-use crate::output::{Style, styled};
+use crate::error::ExplainError;
 use record::trace::Traffic;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use text::{Layout, table};
+use text::{Layout, Paint, Style, table};
 use units::Time;
 
 /// How many roots, and of each how many ports and sufferers, are told; `--json` has all.
@@ -95,7 +94,7 @@ impl Blame {
     ///
     /// # Errors
     /// As [`Trace::read`].
-    pub fn read(folder: &Path) -> Result<Blame, Failure> {
+    pub fn read(folder: &Path) -> Result<Blame, ExplainError> {
         let mut ways = Ways::default();
         let trace = Trace::visit(folder, |row| ways.take(row))?;
         let mut blame = Blame {
@@ -191,12 +190,12 @@ impl Blame {
     }
 
     /// For a person.
-    pub fn text(&self) -> String {
+    pub fn text(&self, paint: Paint) -> String {
         let Stopped { stops, time, .. } = self.all;
         let ports: BTreeSet<PortId> = self.ports.keys().map(|key| key.0).collect();
         let ports = plural(ports.len() as u64, "port");
         let heading = format!("every pause of the run: {} of {ports}, {time} in all", plural(stops, "stop"));
-        let mut text = format!("{}\n", styled(&heading, Style::Strong));
+        let mut text = format!("{}\n", paint.styled(&heading, Style::Strong));
         let rows: Vec<Vec<String>> = self.caused.iter().take(TOLD).map(|one| self.row(one)).collect();
         if !rows.is_empty() {
             let header = ["caused by", "victims", "contributors", "not traced", "stops", "stopped", "ports", "depth"];
@@ -210,12 +209,12 @@ impl Blame {
         more(&mut text, self.caused.len(), "causes");
         for one in self.caused.iter().take(TOLD) {
             let name = self.root_words(&one.root);
-            text.push_str(&format!("{}\n", styled(&format!("{name}: whom it stopped"), Style::Strong)));
+            text.push_str(&format!("{}\n", paint.styled(&format!("{name}: whom it stopped"), Style::Strong)));
             text.push_str(&table(&[], &self.branches(one), 1, Layout::Fixed, 2));
             more(&mut text, one.tree.len(), "ports");
             let sufferers = self.sufferers(one);
             if !sufferers.is_empty() {
-                text.push_str(&format!("{}\n", styled(&format!("{name}: who waited"), Style::Strong)));
+                text.push_str(&format!("{}\n", paint.styled(&format!("{name}: who waited"), Style::Strong)));
                 let shown = &sufferers[..sufferers.len().min(TOLD)];
                 text.push_str(&table(&[], shown, 2, Layout::Fixed, 2));
                 more(&mut text, sufferers.len(), "who waited");

@@ -4,7 +4,7 @@ use super::packet::{self, Spent};
 use super::pauses;
 use super::story::{Story, plural};
 use super::trace::Trace;
-use crate::failure::Failure;
+use crate::error::ExplainError;
 use record::trace::{PacketKind, TraceEvent, TraceRow};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ const TOLD: usize = 5;
 ///
 /// # Errors
 /// A flow that the trace does not hold.
-pub fn explain(trace: &Trace, number: u64) -> Result<Story, Failure> {
+pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
     let mut packets: BTreeMap<u64, Vec<&TraceRow>> = BTreeMap::new();
     for row in &trace.rows {
         if let Some(packet) = row.packet.filter(|packet| packet.flow == number) {
@@ -139,19 +139,11 @@ fn tell_places(story: &mut Story, trace: &Trace, data: &[&Vec<&TraceRow>]) {
     }
 }
 
-fn missing(trace: &Trace, number: u64) -> Failure {
+fn missing(trace: &Trace, number: u64) -> ExplainError {
     let traced: BTreeSet<u64> = trace.rows.iter().filter_map(|row| row.packet).map(|packet| packet.flow).collect();
-    let names: Vec<String> = traced.iter().take(12).map(u64::to_string).collect();
-    let more = if traced.len() > names.len() { ", ..." } else { "" };
-    let help = match traced.len() {
-        0 => "the trace holds no packet: nothing that it chose was ever sent".to_owned(),
-        _ => format!("it holds flows {}{more}", names.join(", ")),
-    };
+    let traced = traced.into_iter().collect();
     match trace.flows.get(&number) {
-        Some(_) => {
-            let help = format!("{help}; add {number} to [record] trace.flows and run the scenario again");
-            Failure::input(format!("--flow {number}: the flow was not traced"), help)
-        }
-        None => Failure::input(format!("--flow {number}: no such flow in the trace"), help),
+        Some(_) => ExplainError::FlowNotTraced { number, traced },
+        None => ExplainError::NoFlow { number, traced },
     }
 }

@@ -4,7 +4,7 @@ use super::chain;
 use super::pauses::{self, class_words};
 use super::story::{Story, plural};
 use super::trace::Trace;
-use crate::failure::Failure;
+use crate::error::ExplainError;
 use record::trace::{Load, PacketKind, TraceEvent, TraceRow, TracedPacket};
 use serde_json::json;
 use units::{Bytes, Time};
@@ -52,16 +52,12 @@ pub fn describe(packet: &TracedPacket) -> String {
 ///
 /// # Errors
 /// A packet that the trace does not hold.
-pub fn explain(trace: &Trace, number: u64) -> Result<Story, Failure> {
+pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
     let rows: Vec<&TraceRow> =
         trace.rows.iter().filter(|row| row.packet.is_some_and(|packet| packet.number == number)).collect();
     if rows.is_empty() {
         let last = trace.rows.iter().filter_map(|row| row.packet).map(|packet| packet.number).max();
-        let help = match last {
-            Some(last) => format!("the trace holds packets 0 to {last}"),
-            None => "the trace holds no packet: nothing that it chose was ever sent".to_owned(),
-        };
-        return Err(Failure::input(format!("--packet {number}: no such packet"), help));
+        return Err(ExplainError::NoPacket { number, last });
     }
     Ok(story(trace, &rows).0)
 }

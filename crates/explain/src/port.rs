@@ -5,7 +5,7 @@ use super::chain;
 use super::pauses::{class_words, total};
 use super::story::{Story, plural};
 use super::trace::{PortId, Trace};
-use crate::failure::Failure;
+use crate::error::ExplainError;
 use record::trace::TraceEvent;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ const TOLD: usize = 20;
 ///
 /// # Errors
 /// A name that the fabric does not have.
-pub fn explain(trace: &Trace, name: &str) -> Result<Story, Failure> {
+pub fn explain(trace: &Trace, name: &str) -> Result<Story, ExplainError> {
     let id = trace.find_port(name)?;
     let mut story = Story::new(format!("port {}", trace.port_towards(id)));
     let stops: Vec<_> = trace.pauses.stops.iter().filter(|stop| stop.port == id).collect();

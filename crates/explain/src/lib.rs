@@ -1,0 +1,27 @@
+//! What happened to a packet, a flow or a port of a traced run, in sentences; and all its pauses, by the port that caused
+//! them.
+//!
+//! ```text
+//!  folder of a result --Trace::read--> Trace --flow, packet, port--> Story: text | JSON
+//!                     \-Blame::read--> every pause, by its root
+//! ```
+
+mod blame;
+mod calls;
+mod chain;
+mod error;
+mod flow;
+mod packet;
+mod pauses;
+mod port;
+mod story;
+mod sufferers;
+mod trace;
+
+pub use blame::Blame;
+pub use error::ExplainError;
+pub use flow::explain as flow;
+pub use packet::explain as packet;
+pub use port::explain as port;
+pub use story::{Line, Story};
+pub use trace::{PortId, Trace};
