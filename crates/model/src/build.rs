@@ -1,7 +1,7 @@
 //! From a [`Setup`] to nodes on the engine.
 
 use crate::host::{Host, Starts};
-use crate::link::Attachment;
+use crate::egress::Attachment;
 use crate::network::Network;
 use crate::node::Machine;
 use crate::parameters::{Buffer, CLASSES, FlowControl, Overload, Setup, Spread};

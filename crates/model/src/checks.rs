@@ -69,7 +69,7 @@ impl Simulation {
         let network = &self.network;
         let lossless = network.switch.flow_control.lossless();
         let is_lossless = |class: &u8| lossless >> class & 1 == 1;
-        if !network.classes.iter().any(is_lossless) || self.switches().all(|switch| !network.takes_part(switch.node)) {
+        if !network.classes.iter().any(is_lossless) || self.switches().all(|switch| !network.takes_part(switch.node())) {
             Promise::Nothing
         } else if network.classes.iter().all(is_lossless) {
             Promise::AllClasses
@@ -82,7 +82,7 @@ impl Simulation {
     fn stops(&self, ledger: &Ledger, now: Time) -> StopLedger {
         if self.network.switch.flow_control.guard().is_some() {
             let told = self.told(now);
-            let guards = self.switches().filter_map(|switch| switch.guarded.as_ref());
+            let guards = self.switches().filter_map(|switch| switch.backpressure.as_ref());
             let standing = guards.flat_map(|guarded| guarded.statistics(now)).map(|one| one.1).sum();
             return StopLedger { stops: told.xoffs, ended: told.xons + told.expiries, standing, idle: 0 };
         }
@@ -98,17 +98,17 @@ impl Simulation {
     fn marks(&self) -> Vec<Mark> {
         let mut marks = Vec::new();
         for switch in self.switches() {
-            let node = switch.node.0;
+            let node = switch.node().0;
             if let Buffer::Shared { bytes, .. } = self.network.switch.buffer {
                 let place = Place::Buffer { node };
-                marks.push(Mark { place, peak: switch.buffer_max, limit: bytes, unit: Unit::Bytes });
+                marks.push(Mark { place, peak: switch.core.buffer.max, limit: bytes, unit: Unit::Bytes });
             }
             self.mark_queues(switch, &mut marks);
             for (port, account, limit) in self.headrooms(switch) {
                 let place = Place::Account(AccountId { node, port, class: account.0 });
                 marks.push(Mark { place, peak: account.1, limit, unit: Unit::Bytes });
             }
-            for (port, most) in switch.guarded.iter().flat_map(|guarded| guarded.most.iter().enumerate()) {
+            for (port, most) in switch.backpressure.iter().flat_map(|guarded| guarded.most.iter().enumerate()) {
                 let place = Place::Port { node, port: port as u16 };
                 if let Buffer::PerQueue { limit } = self.network.switch.buffer {
                     let (limit, unit) = parts(limit);
@@ -116,7 +116,7 @@ impl Simulation {
                 }
             }
             let room = self.network.switch.overload.inside().and_then(|inside| inside.deflect_queue);
-            if let Some((inside, limit)) = switch.inside.as_ref().zip(room) {
+            if let Some((inside, limit)) = switch.inside().zip(room) {
                 for (pipeline, peak) in inside.most_waiting(limit).enumerate() {
                     let place = Place::Recirculation { node, pipeline: pipeline as u16 };
                     let (limit, unit) = parts(limit);
@@ -128,15 +128,15 @@ impl Simulation {
     }
 
     fn mark_queues(&self, switch: &Switch, marks: &mut Vec<Mark>) {
-        let (network, node) = (&self.network, switch.node.0);
-        let lossless = network.flow_control_of(switch.node).lossless();
-        for port in 0..switch.ports.len() {
+        let (network, node) = (&self.network, switch.node().0);
+        let lossless = network.flow_control_of(switch.node()).lossless();
+        for port in 0..switch.core.egress.len() {
             for (slot, &class) in network.classes.iter().enumerate() {
                 let place = Place::Queue(QueueId { node, port: port as u16, class });
                 let mut mark = |index: usize, limit: QueueLimit| {
                     let (limit, unit) = parts(limit);
-                    let peak = match (unit, &switch.most_frames) {
-                        (Unit::Bytes, _) => switch.queues[index].max_bytes.into(),
+                    let peak = match (unit, &switch.core.buffer.most_frames) {
+                        (Unit::Bytes, _) => switch.core.buffer.queues[index].max_bytes.into(),
                         (Unit::Frames, most) => most.as_ref().map_or(0, |most| most[index].into()),
                     };
                     marks.push(Mark { place, peak, limit, unit });
@@ -152,7 +152,7 @@ impl Simulation {
                 };
                 mark(index, self.with_headers(class, limit));
                 if let Overload::Bounce { queue, .. } = network.switch.overload {
-                    mark(index + switch.pairs, queue);
+                    mark(index + switch.core.buffer.pairs, queue);
                 }
             }
         }
@@ -182,10 +182,10 @@ impl Simulation {
     /// The accounts of `switch` that have room beyond XOFF: port, (class, the most of it that was taken), the room.
     fn headrooms(&self, switch: &Switch) -> impl Iterator<Item = (u16, (u8, u64), u64)> {
         let network = &self.network;
-        let slots = switch.accounts.len() / switch.ports.len().max(1);
-        switch.accounts.iter().enumerate().filter_map(move |(index, account)| {
+        let slots = switch.core.buffer.accounts.len() / switch.core.egress.len().max(1);
+        switch.core.buffer.accounts.iter().enumerate().filter_map(move |(index, account)| {
             let (port, slot) = (index / slots, index % slots);
-            let limit = network.headroom(switch.node, &switch.details[port].link, slot);
+            let limit = network.headroom(switch.node(), &switch.core.egress.rules[port].link, slot);
             let class = if slots == 1 { 0 } else { network.classes[slot] };
             (limit > 0).then(|| (port as u16, (class, account.headroom_max_bytes.into()), limit))
         })
@@ -195,17 +195,17 @@ impl Simulation {
     fn books(&self) -> Vec<Book> {
         let mut books = Vec::new();
         for switch in self.switches() {
-            let held = switch.guarded.iter().flat_map(|guarded| guarded.held.frames());
-            let found_bytes = switch.queues.iter().map(|queue| u64::from(queue.bytes)).sum::<u64>()
+            let held = switch.backpressure.iter().flat_map(|guarded| guarded.held.frames());
+            let found_bytes = switch.core.buffer.queues.iter().map(|queue| u64::from(queue.bytes)).sum::<u64>()
                 + held.map(|frame| u64::from(frame.size_bytes)).sum::<u64>();
-            let place = Place::Buffer { node: switch.node.0 };
-            let mut counted = vec![switch.buffer_used];
+            let place = Place::Buffer { node: switch.node().0 };
+            let mut counted = vec![switch.core.buffer.used];
             if switch.keeps_accounts() {
-                counted.push(switch.accounts.iter().map(|account| u64::from(account.bytes)).sum());
+                counted.push(switch.core.buffer.accounts.iter().map(|account| u64::from(account.bytes)).sum());
             }
             if let Buffer::Shared { .. } = self.network.switch.buffer {
-                let headroom = switch.accounts.iter().map(|account| u64::from(account.headroom_bytes)).sum::<u64>();
-                counted.push(switch.shared_used + headroom);
+                let headroom = switch.core.buffer.accounts.iter().map(|account| u64::from(account.headroom_bytes)).sum::<u64>();
+                counted.push(switch.core.buffer.shared_used + headroom);
             }
             books.extend(counted.into_iter().map(|counted_bytes| Book { place, counted_bytes, found_bytes }));
         }
@@ -216,22 +216,22 @@ impl Simulation {
     fn areas(&self) -> impl Iterator<Item = (Place, &QueueArea, u64, Vec<Time>)> {
         let slots = self.network.classes.len();
         let of_classes = self.switches().flat_map(move |switch| {
-            switch.queues.iter().enumerate().map(move |(index, queue)| {
+            switch.core.buffer.queues.iter().enumerate().map(move |(index, queue)| {
                 let place = Place::Queue(self.queue_id(switch, index, slots));
                 (place, &queue.area, queue.len() as u64, queue.frames().map(|frame| frame.at).collect())
             })
         });
         let held_at_switches =
-            self.switches().filter_map(|switch| Some((switch.node.0, &switch.guarded.as_ref()?.held)));
+            self.switches().filter_map(|switch| Some((switch.node().0, &switch.backpressure.as_ref()?.held)));
         let held_at_hosts = self.hosts().filter_map(|host| Some((host.node.0, &host.holds.as_ref()?.held)));
         let of_flows = held_at_switches.chain(held_at_hosts).flat_map(|(node, held)| {
             let place = move |port| Place::Held { node, port: port as u16 };
             held.areas().enumerate().map(move |(port, (area, length, since))| (place(port), area, length, since))
         });
         let of_pipelines = self.switches().flat_map(|switch| {
-            switch.inside.iter().flat_map(|inside| inside.areas().enumerate()).map(
+            switch.inside().into_iter().flat_map(|inside| inside.areas().enumerate()).map(
                 move |(pipeline, (area, length, since))| {
-                    let place = Place::Recirculation { node: switch.node.0, pipeline: pipeline as u16 };
+                    let place = Place::Recirculation { node: switch.node().0, pipeline: pipeline as u16 };
                     (place, area, length, since.collect())
                 },
             )
@@ -240,8 +240,8 @@ impl Simulation {
     }
 
     fn queue_id(&self, switch: &Switch, index: usize, slots: usize) -> QueueId {
-        let port = (index / slots) % switch.ports.len();
-        QueueId { node: switch.node.0, port: port as u16, class: self.network.classes[index % slots] }
+        let port = (index / slots) % switch.core.egress.len();
+        QueueId { node: switch.node().0, port: port as u16, class: self.network.classes[index % slots] }
     }
 
     /// Whether utilisation was measured of what was there; `None` where it is not measured.
@@ -253,8 +253,8 @@ impl Simulation {
             .flat_map(|switch| switch.loads().enumerate().map(move |(index, load)| (switch, index, load)))
             .collect();
         let queues = loads.iter().map(|(switch, index, (load, capacity, _))| {
-            let queue = &switch.queues[*index];
-            let area = switch.load_counts_frames(*index).then_some((&queue.area, queue.len() as u64));
+            let queue = &switch.core.buffer.queues[*index];
+            let area = switch.core.buffer.load_counts_frames(*index).then_some((&queue.area, queue.len() as u64));
             (Place::Queue(self.queue_id(switch, *index, slots)), load, *capacity, area)
         });
         Some(check::load::verdict(now, queues))

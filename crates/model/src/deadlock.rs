@@ -3,7 +3,8 @@
 use crate::node::Machine;
 use crate::parameters::FlowControl;
 use crate::simulation::Simulation;
-use crate::switch::{Switch, alert};
+use crate::egress::hold;
+use crate::switch::Switch;
 use check::deadlock::{Account, Deadlock, PausedQueue, deadlock};
 use check::{AccountId, QueueId};
 use fabric::NodeId;
@@ -46,7 +47,7 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
             Machine::Switch(switch) => {
                 let xon_bytes = match network.switch.flow_control {
                     FlowControl::Credit(_) => lets_go_on_at_bytes(simulation, switch, id),
-                    _ => switch.resumes_at_bytes(id.port, id.class),
+                    _ => switch.core.resumes_at_bytes(id.port, id.class),
                 };
                 Some(Account { id, xon_bytes, waiting: waiting.into_iter().collect() })
             }
@@ -59,7 +60,7 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
 /// Under credits: down to how many bytes an account must fall for the frame that waits for it to leave.
 fn lets_go_on_at_bytes(simulation: &Simulation, switch: &Switch, account: AccountId) -> u64 {
     let network = &simulation.network;
-    let upstream = network.fabric.ports(switch.node)[usize::from(account.port)];
+    let upstream = network.fabric.ports(switch.node())[usize::from(account.port)];
     let slot = usize::from(network.class_slot[usize::from(account.class)]);
     let waits = match simulation.machine(upstream.peer) {
         Machine::Switch(peer) => {
@@ -80,17 +81,17 @@ fn stopped_queues(simulation: &Simulation, now: Time) -> Vec<Stopped> {
     let mut stopped = Vec::new();
     for &index in &simulation.stopped {
         let Machine::Switch(switch) = simulation.engine.node(index as usize) else { continue };
-        for (port, state) in switch.ports.iter().enumerate() {
-            if state.waiting == 0 || state.alert & (alert::PAUSE | alert::CREDIT) == 0 {
+        for (port, cell) in switch.core.egress.cells.iter().enumerate() {
+            if cell.waiting == 0 || cell.holds & (hold::PAUSE | hold::CREDIT) == 0 {
                 continue;
             }
             for (slot, &class) in network.classes.iter().enumerate() {
-                let Some(paused_since) = switch.details[port].held_since(now, class) else { continue };
+                let Some(paused_since) = switch.core.egress.rules[port].held_since(now, class) else { continue };
                 if switch.queue(port, slot).is_empty() {
                     continue;
                 }
-                let queue = QueueId { node: switch.node.0, port: port as u16, class };
-                let peer = network.fabric.ports(switch.node)[port];
+                let queue = QueueId { node: switch.node().0, port: port as u16, class };
+                let peer = network.fabric.ports(switch.node())[port];
                 let class = if by_port { 0 } else { class };
                 let paused_by = AccountId { node: peer.peer.0, port: peer.peer_port, class };
                 stopped.push(Stopped { queue, paused_since, paused_by });

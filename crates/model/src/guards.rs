@@ -11,7 +11,7 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 impl Simulation {
     /// What every node was told to hold.
     pub(crate) fn holds(&self) -> impl Iterator<Item = &Held> {
-        let of_switches = self.switches().filter_map(|switch| switch.guarded.as_ref()).map(|guarded| &guarded.held);
+        let of_switches = self.switches().filter_map(|switch| switch.backpressure.as_ref()).map(|guarded| &guarded.held);
         let of_hosts = self.hosts().filter_map(|host| host.holds.as_ref()).map(|holds| &holds.held);
         of_switches.chain(of_hosts)
     }
@@ -19,7 +19,7 @@ impl Simulation {
     /// What all guards did together; the maxima are those of single outputs.
     pub(crate) fn told(&self, now: Time) -> GuardStatistics {
         let mut total = GuardStatistics::default();
-        let guarded = self.switches().filter_map(|switch| switch.guarded.as_ref());
+        let guarded = self.switches().filter_map(|switch| switch.backpressure.as_ref());
         for (one, _) in guarded.flat_map(|guarded| guarded.statistics(now)) {
             total.xoffs += one.xoffs;
             total.changes += one.changes;
@@ -38,10 +38,10 @@ impl Simulation {
         let fabric = &self.network.fabric;
         let mut outputs = Vec::new();
         for switch in self.switches() {
-            let Some(guarded) = &switch.guarded else { continue };
+            let Some(guarded) = &switch.backpressure else { continue };
             for (port, (statistics, _)) in guarded.statistics(now).enumerate().filter(|(_, one)| one.0.xoffs > 0) {
-                let peer = fabric.name(fabric.ports(switch.node)[port].peer).to_owned();
-                let (node, port) = (fabric.name(switch.node).to_owned(), port as u32);
+                let peer = fabric.name(fabric.ports(switch.node())[port].peer).to_owned();
+                let (node, port) = (fabric.name(switch.node()).to_owned(), port as u32);
                 outputs.push(StopsAt { node, port, peer, xoffs: statistics.xoffs });
             }
         }

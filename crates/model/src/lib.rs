@@ -10,16 +10,16 @@ extern crate self as model; // for what unit tests share with tests/physics
 
 mod account;
 mod baseline;
+mod books;
 mod build;
 mod capture;
 mod checks;
 mod deadlock;
-mod due;
+mod egress;
 #[cfg(test)]
 mod faults;
 mod guards;
 mod host;
-mod link;
 mod network;
 mod node;
 mod outcome;

@@ -1,6 +1,8 @@
 //! What the engine runs: a switch or a host.
 
 use crate::account::Ledger;
+use crate::books::Books;
+use crate::egress::Egress;
 use crate::host::Host;
 use crate::switch::Switch;
 use engine::{Message, Node, Window};
@@ -28,9 +30,27 @@ pub(crate) enum Machine {
 
 impl Machine {
     pub fn ledger(&self) -> &Ledger {
+        &self.books().ledger
+    }
+
+    pub fn books(&self) -> &Books {
         match self {
-            Machine::Switch(switch) => &switch.ledger,
-            Machine::Host(host) => &host.ledger,
+            Machine::Switch(switch) => &switch.core.books,
+            Machine::Host(host) => &host.books,
+        }
+    }
+
+    pub fn books_mut(&mut self) -> &mut Books {
+        match self {
+            Machine::Switch(switch) => &mut switch.core.books,
+            Machine::Host(host) => &mut host.books,
+        }
+    }
+
+    pub fn egress(&self) -> &Egress {
+        match self {
+            Machine::Switch(switch) => &switch.core.egress,
+            Machine::Host(host) => &host.egress,
         }
     }
 }

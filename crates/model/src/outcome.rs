@@ -1,6 +1,8 @@
 //! What a run has shown: the closed account, the checks, the statistics.
 
 use crate::account::Ledger;
+use crate::egress::Rules;
+use crate::switch::Switch;
 use crate::host::Travel;
 use crate::node::Machine;
 use crate::simulation::{Simulation, Watcher};
@@ -10,9 +12,7 @@ use check::Verdict;
 use check::conservation::Cause;
 use check::pauses::PauseLedger;
 use check::turns::TurnLedger;
-use protocols::cbfc::CreditPort;
 use protocols::frame::Frame;
-use protocols::pause::PauseState;
 use record::histogram::Histogram;
 use record::summary::{
     ByteAccount, Check, Deadlock, DeadlockEdge, Distribution, Happened, LinkSummary, LossAt, MAX_LOSS_PLACES,
@@ -42,11 +42,11 @@ impl Simulation {
     pub(crate) fn measure(&self, now: Time) -> Measured {
         let (mut delay, mut travel) = (Histogram::new(), Travel::default());
         for host in self.hosts() {
-            host.delays.add_to(&mut delay);
-            host.travel.iter().for_each(|other| travel.merge(other));
+            host.measured.delays.add_to(&mut delay);
+            host.measured.travel.iter().for_each(|other| travel.merge(other));
         }
-        let reordering_arrivals = (delay.count() + self.hosts().map(|host| host.order_carried).sum::<u64>())
-            .saturating_sub(self.hosts().map(|host| host.order_late).sum());
+        let reordering_arrivals = (delay.count() + self.hosts().map(|host| host.measured.order_carried).sum::<u64>())
+            .saturating_sub(self.hosts().map(|host| host.measured.order_late).sum());
         Measured {
             end: now,
             delay,
@@ -67,7 +67,7 @@ impl Simulation {
         let mut started = 0;
         let mut unfinished = Vec::new();
         for host in self.hosts() {
-            started += host.flows_started;
+            started += host.measured.flows_started;
             unfinished.extend(host.unfinished());
         }
         for end in &unfinished {
@@ -166,7 +166,7 @@ impl Simulation {
 
     /// The most that the buffer of any switch held since the warm-up.
     pub fn buffer_peak_bytes(&self) -> u64 {
-        self.switches().map(|switch| switch.buffer_max).max().unwrap_or(0)
+        self.switches().map(|switch| switch.core.buffer.max).max().unwrap_or(0)
     }
 
     /// The counters of all nodes, with what is still under way.
@@ -183,34 +183,32 @@ impl Simulation {
                     under_way(&mut total.turns, &wire.0);
                 }
             }
-            let ports: Vec<(&PauseState, Option<&CreditPort>)> = match machine {
+            match machine {
                 Machine::Switch(switch) => {
-                    for queue in &switch.queues {
+                    for queue in &switch.core.buffer.queues {
                         total.packets.in_flight.frames += queue.len() as u64;
                         total.packets.in_flight.bytes += u64::from(queue.bytes);
                         if turns {
                             queue.frames().for_each(|frame| under_way(&mut total.turns, frame));
                         }
                     }
-                    for frame in switch.guarded.iter().flat_map(|guarded| guarded.held.frames()) {
+                    for frame in switch.backpressure.iter().flat_map(|guarded| guarded.held.frames()) {
                         total.packets.in_flight.count(u64::from(frame.size_bytes));
                     }
-                    for frame in switch.inside.iter().flat_map(|inside| inside.frames()) {
+                    for frame in switch.inside().into_iter().flat_map(|inside| inside.frames()) {
                         total.packets.in_flight.count(u64::from(frame.size_bytes));
                     }
-                    total.control_on_the_way +=
-                        switch.details.iter().map(|detail| detail.control_waiting()).sum::<u64>();
-                    switch.details.iter().map(|detail| (&detail.pause, detail.credit.as_deref())).collect()
                 }
                 Machine::Host(host) => {
                     for frame in host.waiting_frames() {
                         total.packets.in_flight.count(u64::from(frame.size_bytes));
                         under_way(&mut total.turns, frame);
                     }
-                    host.ports.iter().map(|port| (&port.pause, port.credit.as_deref())).collect()
                 }
-            };
-            for (pause, credit) in ports {
+            }
+            for rules in &machine.egress().rules {
+                total.control_on_the_way += rules.control_waiting();
+                let Rules { pause, credit, .. } = rules;
                 let (pauses, resumes, expiries, still_paused) = pause.counts(now);
                 total.pauses.merge(&PauseLedger { pauses, resumes, expiries, still_paused });
                 if let Some(credit) = credit {
@@ -227,21 +225,17 @@ impl Simulation {
         let mut total = Time::ZERO;
         let mut longest = Time::ZERO;
         let mut waits = (0, 0);
-        let mut add = |pause: &PauseState, credit: Option<&CreditPort>| {
-            total += pause.total_stopped(now);
-            longest = longest.max(pause.longest_stop(now));
-            if let Some(credit) = credit {
-                let (begun, ended, _) = credit.counts();
-                waits = (waits.0 + begun, waits.1 + ended);
-                total += credit.total_waited(now);
-                longest = longest.max(credit.longest_wait(now));
+        for index in 0..self.engine.len() {
+            for Rules { pause, credit, .. } in &self.engine.node(index).egress().rules {
+                total += pause.total_stopped(now);
+                longest = longest.max(pause.longest_stop(now));
+                if let Some(credit) = credit {
+                    let (begun, ended, _) = credit.counts();
+                    waits = (waits.0 + begun, waits.1 + ended);
+                    total += credit.total_waited(now);
+                    longest = longest.max(credit.longest_wait(now));
+                }
             }
-        };
-        for switch in self.switches() {
-            switch.details.iter().for_each(|detail| add(&detail.pause, detail.credit.as_deref()));
-        }
-        for host in self.hosts() {
-            host.ports.iter().for_each(|port| add(&port.pause, port.credit.as_deref()));
         }
         for held in self.holds() {
             let (all, most) = held.time_held(now);
@@ -289,20 +283,15 @@ impl Simulation {
         let mut total = 0.0;
         for node in fabric.node_ids() {
             for (port, peer) in fabric.ports(node).iter().enumerate() {
-                let (frames, bytes, free, queue, paused) = match self.machine(node) {
-                    Machine::Switch(switch) => {
-                        let state = &switch.ports[port];
-                        let slots = 0..self.network.classes.len();
-                        let longest =
-                            slots.map(|slot| u64::from(switch.queue(port, slot).max_bytes)).max().unwrap_or(0);
-                        let held = switch.details[port].total_held(now);
-                        (state.sent_frames, state.sent_bytes, state.busy_until, longest, held)
-                    }
-                    Machine::Host(host) => {
-                        let state = &host.ports[port];
-                        (state.sent_frames, state.sent_bytes, state.busy_until, 0, state.total_held(now))
-                    }
+                let machine = self.machine(node);
+                let (cell, rules) = (&machine.egress().cells[port], &machine.egress().rules[port]);
+                let (frames, bytes, free) = (cell.sent_frames, cell.sent_bytes, cell.busy_until);
+                let paused = rules.total_held(now);
+                let longest = |switch: &Switch| {
+                    let slots = 0..self.network.classes.len();
+                    slots.map(|slot| u64::from(switch.queue(port, slot).max_bytes)).max().unwrap_or(0)
                 };
+                let queue = if let Machine::Switch(switch) = machine { longest(switch) } else { 0 };
                 let rate = fabric.link(peer.link).rate;
                 // Of a frame that is still on its way out only what has left counts.
                 let left = bytes + frames * units::WIRE_OVERHEAD_BYTES;

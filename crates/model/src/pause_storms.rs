@@ -14,10 +14,10 @@ impl Simulation {
         let fabric = &self.network.fabric;
         let mut ports = Vec::new();
         for switch in self.switches() {
-            for (port, detail) in switch.details.iter().enumerate() {
-                let peer = fabric.ports(switch.node)[port].peer;
-                ports.extend(detail.watchdog.storms().map(|(class, storms)| StormAt {
-                    node: fabric.name(switch.node).to_owned(),
+            for (port, rules) in switch.core.egress.rules.iter().enumerate() {
+                let peer = fabric.ports(switch.node())[port].peer;
+                ports.extend(rules.watchdog.storms().map(|(class, storms)| StormAt {
+                    node: fabric.name(switch.node()).to_owned(),
                     port: port as u32,
                     peer: fabric.name(peer).to_owned(),
                     class,

@@ -318,7 +318,7 @@ impl Simulation {
         if self.network.switch.flow_control.may_lock() {
             for &index in &ran {
                 if let Machine::Switch(switch) = self.engine.node(index as usize) {
-                    if switch.has_stopped_port() {
+                    if switch.core.egress.has_stopped_port() {
                         self.stopped.insert(index);
                     } else {
                         self.stopped.remove(&index);
@@ -346,17 +346,14 @@ impl Simulation {
             if let Some(storms) = &mut self.storms {
                 storms.add(index, machine.ledger());
             }
-            let (node, news) = match machine {
-                Machine::Host(host) => (host.node, !host.ends.is_empty() || !host.pause_events.is_empty()),
-                Machine::Switch(switch) => (switch.node, !switch.pause_events.is_empty()),
-            };
-            if !news {
+            let ended = matches!(machine, Machine::Host(host) if !host.ends.is_empty());
+            if !ended && machine.books().pause_events.is_empty() {
                 continue;
             }
-            let (ends, pauses) = match self.engine.node_mut(index) {
-                Machine::Host(host) => (std::mem::take(&mut host.ends), std::mem::take(&mut host.pause_events)),
-                Machine::Switch(switch) => (Vec::new(), std::mem::take(&mut switch.pause_events)),
-            };
+            let machine = self.engine.node_mut(index);
+            let node = machine.books().node;
+            let pauses = std::mem::take(&mut machine.books_mut().pause_events);
+            let ends = if let Machine::Host(host) = machine { std::mem::take(&mut host.ends) } else { Vec::new() };
             for end in ends {
                 self.flow_ended(&end, watcher);
             }
@@ -395,11 +392,8 @@ impl Simulation {
     fn tell_notes(&mut self, watcher: &mut dyn Watcher) {
         let Some(collector) = &mut self.collector else { return };
         for &node in &self.watched {
-            let tracer = match self.engine.node_mut(self.position[node.index()] as usize) {
-                Machine::Switch(switch) => switch.tracer.as_deref_mut(),
-                Machine::Host(host) => host.tracer.as_deref_mut(),
-            };
-            if let Some(tracer) = tracer {
+            let machine = self.engine.node_mut(self.position[node.index()] as usize);
+            if let Some(tracer) = machine.books_mut().tracer.as_deref_mut() {
                 collector.take(node, &mut tracer.events, &mut tracer.captured);
             }
         }
@@ -408,13 +402,13 @@ impl Simulation {
 
     fn sample_queues(&self, at: Time, watcher: &mut dyn Watcher) {
         for switch in self.switches() {
-            for (port, state) in switch.details.iter().enumerate() {
+            for (port, rules) in switch.core.egress.rules.iter().enumerate() {
                 for (slot, &class) in self.network.classes.iter().enumerate() {
-                    let paused = state.held_since(at, class).is_some();
+                    let paused = rules.held_since(at, class).is_some();
                     let mut look = |queue: &Queue, bounced| {
                         let (bytes, frames) = (u64::from(queue.bytes), queue.len() as u64);
                         if bytes > 0 || paused {
-                            let (node, port) = (switch.node, port as u16);
+                            let (node, port) = (switch.node(), port as u16);
                             watcher.queue(QueueSample { at, node, port, class, bounced, bytes, frames, paused });
                         }
                     };
@@ -431,10 +425,8 @@ impl Simulation {
         let network = Arc::clone(&self.network);
         for node in network.fabric.node_ids() {
             for (port, peer) in network.fabric.ports(node).iter().enumerate() {
-                let (frames, bytes) = match self.machine(node) {
-                    Machine::Switch(switch) => (switch.ports[port].sent_frames, switch.ports[port].sent_bytes),
-                    Machine::Host(host) => (host.ports[port].sent_frames, host.ports[port].sent_bytes),
-                };
+                let cell = &self.machine(node).egress().cells[port];
+                let (frames, bytes) = (cell.sent_frames, cell.sent_bytes);
                 let wire = bytes + frames * units::WIRE_OVERHEAD_BYTES;
                 let before = &mut self.sent_before[network.fabric.port_number(node, port as u16)];
                 // A reset in between starts from zero.
@@ -451,7 +443,7 @@ impl Simulation {
     fn sample_throughput(&mut self, at: Time, watcher: &mut dyn Watcher) {
         let mut total = vec![0; self.network.traffic_entries];
         for host in self.hosts() {
-            for (total, bytes) in total.iter_mut().zip(&host.goodput_bytes) {
+            for (total, bytes) in total.iter_mut().zip(&host.measured.goodput_bytes) {
                 *total += bytes;
             }
         }

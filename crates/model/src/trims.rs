@@ -18,15 +18,15 @@ impl Simulation {
         let fabric = &self.network.fabric;
         let (mut switches, mut ports) = (Vec::new(), Vec::new());
         for switch in self.switches() {
-            let Some(trimmer) = &switch.trimmer else { continue };
+            let Some(trimmer) = switch.overload.trimming() else { continue };
             let trims: u64 = trimmer.trimmed.iter().map(|tally| tally.frames).sum();
-            let name = fabric.name(switch.node);
+            let name = fabric.name(switch.node());
             if trims > 0 {
                 switches.push(SwitchTrims { node: name.to_owned(), trims });
             }
             for (port, (cut, &returned)) in trimmer.trimmed.iter().zip(&trimmer.returned).enumerate() {
                 if cut.frames + returned > 0 {
-                    let peer = fabric.name(fabric.ports(switch.node)[port].peer).to_owned();
+                    let peer = fabric.name(fabric.ports(switch.node())[port].peer).to_owned();
                     let (node, port) = (name.to_owned(), port as u32);
                     ports.push(PortTrims { node, port, peer, trims: cut.frames, cut_bytes: cut.bytes, returned });
                 }
@@ -36,7 +36,7 @@ impl Simulation {
         ports.sort_by_key(|port| std::cmp::Reverse(port.trims));
         ports.truncate(LISTED_PORTS);
         let packets = &ledger.packets;
-        let payload_bytes = self.hosts().flat_map(|host| &host.goodput_bytes).sum::<u64>();
+        let payload_bytes = self.hosts().flat_map(|host| &host.measured.goodput_bytes).sum::<u64>();
         let seconds = now.as_ps() as f64 / 1e12;
         Some(TrimSummary {
             trims: packets.cut.frames,

@@ -102,15 +102,15 @@ impl Simulation {
         let fabric = &self.network.fabric;
         let (mut switches, mut ports) = (Vec::new(), Vec::new());
         for switch in self.switches() {
-            let Some(turner) = &switch.turner else { continue };
-            let total: u64 = turner.turned.iter().sum();
+            let Some(turned) = switch.overload.turned() else { continue };
+            let total: u64 = turned.iter().sum();
             if total == 0 {
                 continue;
             }
-            switches.push(SwitchTurns { node: fabric.name(switch.node).to_owned(), turns: total });
-            for (port, &turns) in turner.turned.iter().enumerate().filter(|(_, turns)| **turns > 0) {
-                let peer = fabric.name(fabric.ports(switch.node)[port].peer).to_owned();
-                let node = fabric.name(switch.node).to_owned();
+            switches.push(SwitchTurns { node: fabric.name(switch.node()).to_owned(), turns: total });
+            for (port, &turns) in turned.iter().enumerate().filter(|(_, turns)| **turns > 0) {
+                let peer = fabric.name(fabric.ports(switch.node())[port].peer).to_owned();
+                let node = fabric.name(switch.node()).to_owned();
                 ports.push(PortTurns { node, port: port as u32, peer, turns });
             }
         }

@@ -48,6 +48,9 @@ struct Args {
     /// Only this input of a fuzz target, which is printed if it breaks its check.
     #[arg(long, value_name = "TARGET:NUMBER")]
     reader: Option<String>,
+    /// Another build of tidegate, which must give the same bytes for every scenario that both run.
+    #[arg(long, value_name = "BINARY")]
+    against: Option<PathBuf>,
     /// Where to work; what is found stays in its folder `found`.
     #[arg(long, value_name = "DIR", default_value = "target/hostile")]
     folder: PathBuf,
@@ -57,6 +60,8 @@ struct Args {
 pub struct Field {
     /// The command under attack.
     pub tidegate: PathBuf,
+    /// Another build, whose results must be the same.
+    pub against: Option<PathBuf>,
     /// Where to work.
     pub folder: PathBuf,
     /// Seed of all that is drawn.
@@ -79,7 +84,8 @@ fn main() -> ExitCode {
         return readers::one(&folder, &root, args.seed, wanted);
     }
     let jobs = args.jobs.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1);
-    let field = Field { tidegate, folder, seed: args.seed, jobs };
+    let against = args.against.map(|path| path.canonicalize().expect("the other build"));
+    let field = Field { tidegate, against, folder, seed: args.seed, jobs };
     let only = |all: u64, one: Option<u64>, other: Option<u64>| match (one, other) {
         (Some(number), _) => number..number + 1,
         (None, Some(_)) => 0..0,

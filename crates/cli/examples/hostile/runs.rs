@@ -82,9 +82,24 @@ fn kinds(text: &str) -> BTreeSet<String> {
 }
 
 fn run(field: &Field, folder: &Path, threads: usize) -> Ran {
-    let line = format!("run scenario.toml --quiet --threads {threads} --out on-{threads}");
+    run_build(&field.tidegate, folder, threads, &format!("on-{threads}"))
+}
+
+fn run_build(tidegate: &Path, folder: &Path, threads: usize, out: &str) -> Ran {
+    let line = format!("run scenario.toml --quiet --threads {threads} --out {out}");
     let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-    process::run(&field.tidegate, folder, &words)
+    process::run(tidegate, folder, &words)
+}
+
+/// What the other build gives that is not what this one gave, if there is another.
+fn differs(field: &Field, folder: &Path, ran: &Ran, first: &BTreeMap<String, Vec<u8>>) -> Option<String> {
+    let other = run_build(field.against.as_deref()?, folder, 1, "on-other");
+    if other.code != ran.code {
+        return Some(format!("exit code {:?}, {:?} from the other build", ran.code, other.code));
+    }
+    let tree = process::tree(&folder.join("on-other"));
+    let name = first.keys().chain(tree.keys()).find(|&name| first.get(name) != tree.get(name))?;
+    Some(format!("{name} differs from what the other build writes"))
 }
 
 fn fault(field: &Field, folder: &Path, drawn: &Drawn, ran: &Ran, notes: &mut Vec<String>) -> Option<String> {
@@ -96,6 +111,9 @@ fn fault(field: &Field, folder: &Path, drawn: &Drawn, ran: &Ran, notes: &mut Vec
         return None;
     }
     let first = process::tree(&folder.join("on-1"));
+    if let Some(fault) = differs(field, folder, ran, &first) {
+        return Some(fault);
+    }
     for threads in [2, 3] {
         let other = run(field, folder, threads);
         if let Some(fault) = other.fault() {

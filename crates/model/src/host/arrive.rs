@@ -1,17 +1,16 @@
 //! What a host does with a frame.
 
 use super::flows::{FlowEnd, FlowState, Incoming, Outlet, with_ctx};
-use super::{Event, Host};
+use super::Host;
+use super::timers::Event;
 use crate::node::OnWire;
 use crate::parameters::Spread;
-use crate::switch::PauseEvent;
 use check::conservation::Cause;
 use check::order::OrderWatch;
 use engine::Window;
 use fabric::routing::{flow_hash, select};
 use protocols::endpoint::{Ctx, Receiver, Reply, Sender};
-use protocols::frame::{Detail, Frame, Kind, MIN_FRAME_BYTES, PauseCall, flags};
-use protocols::pause::quanta_time;
+use protocols::frame::{Detail, Frame, Kind, MIN_FRAME_BYTES, flags};
 use protocols::transport::{ReceiverState, TransportParameters};
 use traffic::{Load, When};
 use units::Time;
@@ -38,23 +37,23 @@ impl Host {
         if frame.kind == Kind::Trigger {
             return self.notified(now, frame.flow);
         }
-        self.ledger.hops += 1;
-        let port = &self.ports[usize::from(in_port)];
-        if port.link.fragile
-            && let Some(cause) = port.link.verdict(&frame, &mut self.random)
+        self.books.ledger.hops += 1;
+        let rules = self.egress.rules(in_port);
+        if rules.link.fragile
+            && let Some(cause) = rules.link.verdict(&frame, &mut self.random)
         {
             if frame.is_mac_control() {
-                self.ledger.control_lost += 1;
+                self.books.ledger.control_lost += 1;
             } else {
-                self.ledger.lose(self.node.0, &frame, cause);
+                self.books.ledger.lose(self.node.0, &frame, cause);
                 self.note_loss(&frame, Some(in_port), cause);
             }
             return;
         }
-        if self.tracer.is_some() {
+        if self.books.tracer.is_some() {
             self.note_arrival(in_port, &frame);
         }
-        if self.ports[usize::from(in_port)].credit.is_some() && !frame.is_mac_control() {
+        if self.egress.rules(in_port).credit.is_some() && !frame.is_mac_control() {
             self.take_room(in_port, &frame, window);
         }
         match frame.kind {
@@ -70,31 +69,17 @@ impl Host {
     }
 
     fn on_pause(&mut self, in_port: u16, frame: &Frame) {
-        self.ledger.control_heard += 1;
+        self.books.ledger.control_heard += 1;
         if !self.obeys() {
-            self.ledger.control_ignored += 1;
+            self.books.ledger.control_ignored += 1;
             return;
         }
         let Some(reaction) = self.network.switch.flow_control.reaction() else { return };
-        let now = frame.at;
-        let port = &mut self.ports[usize::from(in_port)];
-        let PauseCall { classes, quanta } = frame.pause_call();
-        let span = quanta_time(quanta, port.link.rate);
-        let reaction = reaction.on(port.link.rate);
-        port.pause.on_pause(now, classes, span, reaction);
-        if let Some(tracer) = &mut self.tracer {
-            tracer.note_heard(now, in_port, frame, reaction, span);
+        let received = self.egress.on_pause(in_port, frame, reaction, &mut self.books);
+        if received.span > Time::ZERO {
+            self.slow_down(frame.at, in_port, |_, class| received.classes & 1 << class != 0);
         }
-        if self.network.record_pauses {
-            self.pause_events.push(PauseEvent { at: now, port: in_port, classes, pause: span > Time::ZERO });
-        }
-        let look = (now + reaction).max(port.busy_until);
-        if span > Time::ZERO {
-            self.slow_down(now, in_port, |_, class| classes & 1 << class != 0);
-        }
-        if look < self.due.at(in_port) {
-            self.due.set(in_port, look);
-        }
+        self.egress.look_after(in_port, received);
     }
 
     /// A host with several links carries frames of others on (BCube).
@@ -104,7 +89,7 @@ impl Host {
         }
         if frame.ttl == 0 {
             self.note_loss(&frame, Some(in_port), Cause::TtlExpired);
-            return self.ledger.lose(self.node.0, &frame, Cause::TtlExpired);
+            return self.books.ledger.lose(self.node.0, &frame, Cause::TtlExpired);
         }
         frame.ttl -= 1;
         frame.hops = frame.hops.saturating_add(1);
@@ -118,38 +103,38 @@ impl Host {
             }
             _ => {
                 self.note_loss(&frame, Some(in_port), Cause::NoRoute);
-                self.ledger.lose(self.node.0, &frame, Cause::NoRoute);
+                self.books.ledger.lose(self.node.0, &frame, Cause::NoRoute);
             }
         }
     }
 
     fn on_data(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
-        self.ledger.packets.delivered_whole.count(u64::from(frame.size_bytes));
-        self.delays.record(now.saturating_sub(frame.stamp));
-        if self.travel.is_some() {
+        self.books.ledger.packets.delivered_whole.count(u64::from(frame.size_bytes));
+        self.measured.delays.record(now.saturating_sub(frame.stamp));
+        if self.measured.travel.is_some() {
             self.note_travel(frame);
         }
-        let slot = match self.by_source.get(&(frame.src, frame.flow)) {
+        let slot = match self.receivers.by_source.get(&(frame.src, frame.flow)) {
             Some(&slot) => slot,
-            None => match self.completed.get(&(frame.src, frame.flow)) {
+            None => match self.receivers.completed.get(&(frame.src, frame.flow)) {
                 Some(&completed) => return self.on_late_data(in_port, frame, completed, window),
                 None => self.open_incoming(frame),
             },
         };
-        let incoming = &mut self.incoming[slot as usize];
+        let incoming = &mut self.receivers.flows[slot as usize];
         incoming.port = in_port;
         if self.network.in_order
             && let Some(violation) = incoming.order.observe(frame.seq, frame.has(flags::RETRANSMISSION))
         {
-            self.ledger.order.note(now, u64::from(frame.flow), violation);
+            self.books.ledger.order.note(now, u64::from(frame.flow), violation);
         }
-        if let (Some(state), Some(density)) = (&mut incoming.reorder, &mut self.reordering) {
+        if let (Some(state), Some(density)) = (&mut incoming.reorder, &mut self.measured.reordering) {
             state.observe(frame.seq, density);
         }
         let receiver = &mut incoming.receiver;
         let receipt = with_ctx!(self, now, |ctx| receiver.on_frame(ctx, frame));
-        self.goodput_bytes[usize::from(frame.traffic)] += u64::from(receipt.new_bytes);
+        self.measured.goodput_bytes[usize::from(frame.traffic)] += u64::from(receipt.new_bytes);
         self.update_receiver_timer(slot);
         if !self.pulls.is_empty() {
             self.answer_and_pull(now, slot, window);
@@ -170,11 +155,11 @@ impl Host {
         completed: Time,
         window: &mut Window<'_, OnWire>,
     ) {
-        self.order_late += u64::from(frame.kind == Kind::Data);
+        self.measured.order_late += u64::from(frame.kind == Kind::Data);
         if self.is_datagram(frame.flow) {
             // Datagrams complete with their last frame; one that it overtook is still new.
             if frame.kind == Kind::Data {
-                self.goodput_bytes[usize::from(frame.traffic)] += u64::from(frame.payload_bytes);
+                self.measured.goodput_bytes[usize::from(frame.traffic)] += u64::from(frame.payload_bytes);
             }
             return;
         }
@@ -214,19 +199,19 @@ impl Host {
             active: true,
             in_round: false,
         };
-        let slot = match self.free_incoming.pop() {
+        let slot = match self.receivers.free.pop() {
             Some(slot) => {
                 // The flow that was here may have left its place in the round.
-                let in_round = self.incoming[slot as usize].in_round;
-                self.incoming[slot as usize] = Incoming { in_round, ..incoming };
+                let in_round = self.receivers.flows[slot as usize].in_round;
+                self.receivers.flows[slot as usize] = Incoming { in_round, ..incoming };
                 slot
             }
             None => {
-                self.incoming.push(incoming);
-                self.incoming.len() as u32 - 1
+                self.receivers.flows.push(incoming);
+                self.receivers.flows.len() as u32 - 1
             }
         };
-        self.by_source.insert((frame.src, frame.flow), slot);
+        self.receivers.by_source.insert((frame.src, frame.flow), slot);
         slot
     }
 
@@ -240,24 +225,24 @@ impl Host {
     /// Every byte of the flow has arrived: what is left of it is that it was here, for as long as its sender
     /// may repeat itself.
     fn complete(&mut self, now: Time, slot: u32, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        while self.retired.front().is_some_and(|&(until, ..)| until <= now) {
-            if let Some((_, src, flow)) = self.retired.pop_front() {
-                self.completed.remove(&(src, flow));
+        while self.receivers.retired.front().is_some_and(|&(until, ..)| until <= now) {
+            if let Some((_, src, flow)) = self.receivers.retired.pop_front() {
+                self.receivers.completed.remove(&(src, flow));
             }
         }
         let silence = self.network.host.transport.max_rto();
-        self.retired.push_back((now.saturating_add(silence * 2 + LINGER), frame.src, frame.flow));
-        self.completed.insert((frame.src, frame.flow), now);
-        self.by_source.remove(&(frame.src, frame.flow));
-        let incoming = &mut self.incoming[slot as usize];
+        self.receivers.retired.push_back((now.saturating_add(silence * 2 + LINGER), frame.src, frame.flow));
+        self.receivers.completed.insert((frame.src, frame.flow), now);
+        self.receivers.by_source.remove(&(frame.src, frame.flow));
+        let incoming = &mut self.receivers.flows[slot as usize];
         incoming.active = false;
-        if let (Some(state), Some(density)) = (&mut incoming.reorder, &mut self.reordering) {
+        if let (Some(state), Some(density)) = (&mut incoming.reorder, &mut self.measured.reordering) {
             state.finish(density);
         }
-        self.free_incoming.push(slot);
+        self.receivers.free.push(slot);
         let silent = self.is_datagram(frame.flow);
         if silent {
-            self.flows_completed += 1;
+            self.measured.flows_completed += 1;
             self.ends.push(FlowEnd {
                 flow: frame.flow,
                 src: frame.src,
@@ -277,7 +262,7 @@ impl Host {
     }
 
     pub(super) fn update_receiver_timer(&mut self, slot: u32) {
-        let incoming = &mut self.incoming[slot as usize];
+        let incoming = &mut self.receivers.flows[slot as usize];
         let at = incoming.receiver.next_timer();
         if at < incoming.timer {
             incoming.timer = at;
@@ -286,7 +271,7 @@ impl Host {
     }
 
     pub(super) fn on_receiver_timer(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
-        let incoming = &mut self.incoming[slot as usize];
+        let incoming = &mut self.receivers.flows[slot as usize];
         if !incoming.active || incoming.timer != now {
             return;
         }
@@ -302,7 +287,7 @@ impl Host {
     }
 
     pub(super) fn reply_to(&self, slot: u32) -> ReplyTo {
-        let incoming = &self.incoming[slot as usize];
+        let incoming = &self.receivers.flows[slot as usize];
         let (port, dst, flow) = (incoming.port, incoming.src, incoming.flow);
         ReplyTo { port, dst, flow, class: incoming.class, traffic: incoming.traffic }
     }
@@ -333,15 +318,15 @@ impl Host {
                 traffic,
                 ..Frame::default()
             };
-            self.ledger.packets.injected.count(u64::from(size_bytes));
-            let port = if self.ports.len() == 1 { 0 } else { self.reply_port(port, dst, entropy) };
+            self.books.ledger.packets.injected.count(u64::from(size_bytes));
+            let port = if self.egress.len() == 1 { 0 } else { self.reply_port(port, dst, entropy) };
             self.queue_frame(now, port, frame);
         }
         self.replies = replies;
-        if self.ports.len() == 1 {
+        if self.egress.len() == 1 {
             self.serve(now, 0, window);
         } else {
-            for port in 0..self.ports.len() as u16 {
+            for port in 0..self.egress.len() as u16 {
                 self.serve(now, port, window);
             }
         }
@@ -356,16 +341,16 @@ impl Host {
     /// An acknowledgement or notification for one of this host's flows.
     fn on_reply(&mut self, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
-        self.ledger.packets.consumed.count(u64::from(frame.size_bytes));
-        if self.travel.is_some() {
+        self.books.ledger.packets.consumed.count(u64::from(frame.size_bytes));
+        if self.measured.travel.is_some() {
             self.note_travel(frame);
         }
-        let Some(&slot) = self.by_flow.get(&frame.flow) else { return };
-        let flow = &mut self.outgoing[slot as usize];
+        let Some(&slot) = self.senders.by_flow.get(&frame.flow) else { return };
+        let flow = &mut self.senders.flows[slot as usize];
         let Outlet::Transport(sender) = &mut flow.outlet else { return };
         with_ctx!(self, now, |ctx| sender.on_frame(ctx, frame));
         if frame.has(flags::COMPLETE) {
-            self.outgoing[slot as usize].state = FlowState::Idle;
+            self.senders.flows[slot as usize].state = FlowState::Idle;
             return self.finish(now, slot, window);
         }
         self.after_sender(now, slot, window);

@@ -3,7 +3,8 @@
 use super::paths::Paths;
 use super::reorder::ReorderState;
 use super::starts::DRAWN;
-use super::{Event, Host};
+use super::Host;
+use super::timers::Event;
 use crate::node::OnWire;
 use crate::parameters::Spread;
 use check::order::OrderWatch;
@@ -11,8 +12,11 @@ use engine::Window;
 use fabric::routing::{flow_hash, select};
 use protocols::datagram::DatagramParameters;
 use protocols::endpoint::{Ctx, Offer, Segment, Sender};
+use protocols::bounce_reaction::Returns;
 use protocols::frame::flags;
 use protocols::transport::{FlowStart, ReceiverState, SenderState};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, VecDeque};
 use traffic::{DatagramSource, Departures, Load, When};
 use units::Time;
 
@@ -175,6 +179,36 @@ pub(super) struct Incoming {
     pub in_round: bool,
 }
 
+/// The flows that a host sends.
+#[derive(Debug, Default)]
+pub(super) struct Senders {
+    /// By slot.
+    pub flows: Vec<Outgoing>,
+    /// Slots without a flow.
+    pub free: Vec<u32>,
+    /// Slot of each own flow that is under way.
+    pub by_flow: FxHashMap<u32, u32>,
+    /// Senders whose connection a flow that starts later goes on with, by that flow.
+    pub sessions: FxHashMap<u32, SenderState>,
+    /// What came back of own flows, by flow, where senders slow down for it.
+    pub returns: BTreeMap<u32, Returns>,
+}
+
+/// The flows that a host receives.
+#[derive(Debug, Default)]
+pub(super) struct Receivers {
+    /// By slot.
+    pub flows: Vec<Incoming>,
+    /// Slots without a flow.
+    pub free: Vec<u32>,
+    /// Slot of each flow that arrives, by source and flow.
+    pub by_source: FxHashMap<(u32, u32), u32>,
+    /// Flows that are complete, by source and flow, and when they became so.
+    pub completed: FxHashMap<(u32, u32), Time>,
+    /// When each of them is forgotten: time, source, flow.
+    pub retired: VecDeque<(Time, u32, u32)>,
+}
+
 /// Calls a method of an endpoint with a context borrowed from its host.
 macro_rules! with_ctx {
     ($host:expr, $now:expr, |$ctx:ident| $call:expr) => {{
@@ -192,12 +226,12 @@ pub(super) use with_ctx;
 impl Host {
     /// Starts a flow: a slot, a sender, a place in the port's round.
     pub(super) fn open(&mut self, now: Time, number: u32, flow: &traffic::Flow, window: &mut Window<'_, OnWire>) {
-        self.flows_started += 1;
+        self.measured.flows_started += 1;
         let entropy = match flow.path {
             Some(path) => path,
             None => flow_hash(flow.src, flow.dst, number),
         };
-        let port = match (self.ports.len(), flow.path) {
+        let port = match (self.egress.len(), flow.path) {
             (1, _) => 0,
             (_, Some(path)) => self.network.paths.port(fabric::routing::PathId(path), 0).unwrap_or(0),
             (_, None) => {
@@ -209,13 +243,13 @@ impl Host {
             size_bytes: flow.size_bytes,
             start: now,
             stop: Time::MAX,
-            line_rate: self.ports[usize::from(port)].link.rate,
+            line_rate: self.egress.rules(port).link.rate,
             round_trip: super::pull::round_trip(&self.network, flow, self.index, number),
         };
         let outlet = match &flow.load {
             Load::Transport => {
                 let mut sender = self.network.host.transport.sender(&start);
-                if let Some(before) = self.sessions.remove(&number) {
+                if let Some(before) = self.senders.sessions.remove(&number) {
                     sender.go_on_from(&before);
                 }
                 Outlet::Transport(sender)
@@ -228,8 +262,8 @@ impl Host {
         };
         let chooses = self.network.spread == Spread::PerPath && flow.path.is_none();
         let paths = chooses.then(|| self.paths_to(flow.dst));
-        let slot = self.free.pop().unwrap_or(self.outgoing.len() as u32);
-        let generation = self.outgoing.get(slot as usize).map_or(0, |old| old.generation.wrapping_add(1));
+        let slot = self.senders.free.pop().unwrap_or(self.senders.flows.len() as u32);
+        let generation = self.senders.flows.get(slot as usize).map_or(0, |old| old.generation.wrapping_add(1));
         let outgoing = Outgoing {
             active: true,
             generation,
@@ -248,12 +282,12 @@ impl Host {
             size_bytes: flow.size_bytes,
             timer: Time::MAX,
         };
-        if slot as usize == self.outgoing.len() {
-            self.outgoing.push(outgoing);
+        if slot as usize == self.senders.flows.len() {
+            self.senders.flows.push(outgoing);
         } else {
-            self.outgoing[slot as usize] = outgoing;
+            self.senders.flows[slot as usize] = outgoing;
         }
-        self.by_flow.insert(number, slot);
+        self.senders.by_flow.insert(number, slot);
         self.enter_round(slot);
         self.update_sender_timer(slot);
         self.serve(now, port, window);
@@ -261,7 +295,7 @@ impl Host {
 
     /// The flow in `slot` has sent everything and, where its transport promises it, knows it delivered.
     pub(super) fn finish(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
-        let flow = &mut self.outgoing[slot as usize];
+        let flow = &mut self.senders.flows[slot as usize];
         if !flow.active {
             return;
         }
@@ -269,27 +303,27 @@ impl Host {
         let number = flow.flow;
         if let Outlet::Transport(sender) = &flow.outlet {
             if let Some(&next) = self.network.traffic.sessions.get(&number) {
-                self.sessions.insert(next, sender.clone());
+                self.senders.sessions.insert(next, sender.clone());
             }
             let mut end = flow.end(self.index);
             // A sender of datagrams knows nothing; the receiver's record counts then.
             if end.delivered.is_some() {
                 end.acked = Some(now);
-                self.flows_completed += 1;
+                self.measured.flows_completed += 1;
                 self.ends.push(end);
             }
         }
-        self.by_flow.remove(&number);
-        if !self.returns.is_empty() {
-            self.returns.remove(&number);
+        self.senders.by_flow.remove(&number);
+        if !self.senders.returns.is_empty() {
+            self.senders.returns.remove(&number);
         }
-        self.free.push(slot);
+        self.senders.free.push(slot);
         self.notify(now, number, When::Sent, window);
     }
 
     /// Asks the flow in `slot` what to send.
     pub(super) fn poll(&mut self, now: Time, slot: u32) -> Offer {
-        let flow = &mut self.outgoing[slot as usize];
+        let flow = &mut self.senders.flows[slot as usize];
         match &mut flow.outlet {
             Outlet::Source(source) => source.poll(now, DatagramParameters::default().header_bytes),
             Outlet::Transport(sender) => with_ctx!(self, now, |ctx| sender.poll(ctx)),
@@ -298,7 +332,7 @@ impl Host {
 
     /// Keeps one entry among the timers no later than the sender's next timer.
     pub(super) fn update_sender_timer(&mut self, slot: u32) {
-        let flow = &mut self.outgoing[slot as usize];
+        let flow = &mut self.senders.flows[slot as usize];
         let Outlet::Transport(sender) = &flow.outlet else { return };
         let at = sender.next_timer();
         if at < flow.timer {
@@ -309,7 +343,7 @@ impl Host {
     }
 
     pub(super) fn on_sender_timer(&mut self, now: Time, slot: u32, generation: u32, window: &mut Window<'_, OnWire>) {
-        let flow = &mut self.outgoing[slot as usize];
+        let flow = &mut self.senders.flows[slot as usize];
         if !flow.active || flow.generation != generation || flow.timer != now {
             return; // of a flow that ended, or replaced by an earlier entry
         }
@@ -326,7 +360,7 @@ impl Host {
     /// After any call of a sender: its timer may have moved, and it may want to send.
     pub(super) fn after_sender(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         self.update_sender_timer(slot);
-        let flow = &self.outgoing[slot as usize];
+        let flow = &self.senders.flows[slot as usize];
         if flow.state == FlowState::Idle {
             let port = flow.port;
             self.enter_round(slot);

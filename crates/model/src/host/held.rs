@@ -2,7 +2,8 @@
 //! what is made already waits in a queue of its own.
 
 use super::flows::{FlowState, Outlet, with_ctx};
-use super::{Event, Host};
+use super::Host;
+use super::timers::Event;
 use crate::node::OnWire;
 use crate::switch::Held;
 use engine::Window;
@@ -48,21 +49,21 @@ impl Host {
     /// An XOFF or XON came in by `in_port`.
     #[cold]
     pub(super) fn on_xoff(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        self.ledger.control_heard += 1;
+        self.books.ledger.control_heard += 1;
         if !self.obeys() {
-            self.ledger.control_ignored += 1;
+            self.books.ledger.control_ignored += 1;
             return;
         }
-        if let Some(tracer) = &mut self.tracer {
+        if let Some(tracer) = &mut self.books.tracer {
             tracer.note_call_heard(&self.network.fabric, in_port, frame);
         }
         let (now, pair) = (frame.at, Pair { src: frame.src, dst: frame.dst });
-        let ports = self.ports.len();
+        let ports = self.egress.len();
         let mut holds = self.holds.take().unwrap_or_else(|| Box::new(HostHolds::new(ports)));
         if frame.kind == Kind::Xoff {
             let XoffCall { rate_bps, expiry } = frame.xoff_call();
             if holds.held.stop(now, in_port, pair, rate_bps, expiry) {
-                self.ports[usize::from(in_port)].take_frames(pair, |frame| holds.held.push(now, in_port, &frame));
+                self.nics[usize::from(in_port)].take_frames(pair, |frame| holds.held.push(now, in_port, &frame));
                 let index = self.index;
                 self.slow_down(now, in_port, |dst, _| pair.covers(index, dst));
             }
@@ -82,16 +83,16 @@ impl Host {
         if !self.network.host.stopping.halves {
             return;
         }
-        for slot in 0..self.outgoing.len() {
-            let flow = &mut self.outgoing[slot];
+        for slot in 0..self.senders.flows.len() {
+            let flow = &mut self.senders.flows[slot];
             if !flow.active || flow.port != port || !concerns(flow.dst, flow.class) {
                 continue;
             }
             let number = flow.flow;
             let Outlet::Transport(sender) = &mut flow.outlet else { continue };
-            let returns = self.returns.entry(number).or_default();
+            let returns = self.senders.returns.entry(number).or_default();
             let slowed = with_ctx!(self, now, |ctx| sender.on_returned(ctx, returns, 1));
-            self.ledger.slowed += u64::from(slowed);
+            self.books.ledger.slowed += u64::from(slowed);
         }
     }
 
@@ -137,7 +138,7 @@ impl Host {
     fn wake_held(&mut self, port: u16, pair: Pair) {
         let waiting = self.holds.as_mut().and_then(|holds| holds.waiting.remove(&(port, pair)));
         for slot in waiting.unwrap_or_default() {
-            let flow = &self.outgoing[slot as usize];
+            let flow = &self.senders.flows[slot as usize];
             if flow.active && flow.state == FlowState::Held && flow.port == port && pair.covers(self.index, flow.dst) {
                 self.enter_round(slot);
             }

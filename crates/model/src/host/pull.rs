@@ -2,7 +2,8 @@
 //! flows ask for.
 
 use super::flows::with_ctx;
-use super::{Event, Host};
+use super::Host;
+use super::timers::Event;
 use crate::network::Network;
 use crate::node::OnWire;
 use engine::Window;
@@ -76,7 +77,7 @@ impl Host {
 
     /// Lets the answer that is about to leave ask for more, if it is its flow's turn.
     fn ask_along(&mut self, now: Time, slot: u32) {
-        let incoming = &mut self.incoming[slot as usize];
+        let incoming = &mut self.receivers.flows[slot as usize];
         let port = usize::from(incoming.port);
         if incoming.receiver.wants() == 0 || !self.pulls[port].pacer.is_turn_of(now, slot) {
             return;
@@ -94,7 +95,7 @@ impl Host {
         if self.pulls.is_empty() {
             return; // headers come to hosts of other transports, too
         }
-        let incoming = &mut self.incoming[slot as usize];
+        let incoming = &mut self.receivers.flows[slot as usize];
         let port = incoming.port;
         if !incoming.in_round && incoming.receiver.wants() > 0 {
             incoming.in_round = true;
@@ -107,7 +108,7 @@ impl Host {
     pub(super) fn pull(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let index = usize::from(port);
         while let Some(slot) = self.pulls[index].pacer.turn(now) {
-            let incoming = &mut self.incoming[slot as usize];
+            let incoming = &mut self.receivers.flows[slot as usize];
             incoming.in_round = false;
             if !incoming.active {
                 continue; // complete since it entered the round
@@ -120,7 +121,7 @@ impl Host {
             }
             if wants > 0 {
                 pulls.pacer.enter(slot);
-                self.incoming[slot as usize].in_round = true;
+                self.receivers.flows[slot as usize].in_round = true;
             }
             if packets > 0 {
                 self.send_replies(now, self.reply_to(slot), window);

@@ -40,7 +40,7 @@ pub(super) fn density(network: &Network) -> Option<Box<ReorderDensity>> {
 impl Host {
     /// The watch over a flow that arrives, where reordering is measured.
     pub(super) fn reorder_state(&self, flow: u32) -> Option<Box<ReorderState>> {
-        self.reordering.as_ref()?;
+        self.measured.reordering.as_ref()?;
         let piece_bytes = match self.network.traffic.flows.get(flow as usize).map(|flow| &flow.load) {
             Some(Load::Datagrams(source)) => {
                 source.frame_bytes.saturating_sub(DatagramParameters::default().header_bytes)
@@ -52,9 +52,9 @@ impl Host {
 
     /// Adds what came to `total`, as if nothing more came.
     pub(crate) fn add_reordering(&self, total: &mut ReorderDensity) {
-        let Some(density) = &self.reordering else { return };
+        let Some(density) = &self.measured.reordering else { return };
         total.merge(density);
-        for incoming in self.incoming.iter().filter(|incoming| incoming.active) {
+        for incoming in self.receivers.flows.iter().filter(|incoming| incoming.active) {
             if let Some(state) = &incoming.reorder {
                 state.watch.clone().finish(total);
             }

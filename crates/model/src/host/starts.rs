@@ -1,6 +1,7 @@
 //! When flows start: planned, drawn as the run goes on, or when others are done.
 
-use super::{Event, Host};
+use super::Host;
+use super::timers::Event;
 use crate::node::OnWire;
 use engine::Window;
 use protocols::frame::{Frame, Kind};

@@ -1,6 +1,7 @@
 //! The pause-storm fault: a network card that pauses its switch and never stops doing so.
 
-use super::{Event, Host};
+use super::Host;
+use super::timers::Event;
 use crate::node::OnWire;
 use crate::parameters::FlowControl;
 use engine::Window;
@@ -15,24 +16,19 @@ impl Host {
         if storm.until.is_some_and(|until| until <= now) {
             return;
         }
-        let mut again = Time::MAX;
-        for port in 0..self.ports.len() as u16 {
-            let state = &mut self.ports[usize::from(port)];
-            again = again.min(now + quanta_time(u16::MAX, state.link.rate) / 2);
-            state.storms = true;
-            self.serve(now, port, window);
-        }
-        self.schedule(again, Event::Storm);
-    }
-
-    /// Puts the pause of a card with the fault on the free wire of a port.
-    #[cold]
-    pub(super) fn send_storm_pause(&mut self, now: Time, port_index: u16, window: &mut Window<'_, OnWire>) {
-        self.ports[usize::from(port_index)].storms = false;
         let frame = match self.network.switch.flow_control {
             FlowControl::Pfc(pfc) => Frame::pfc(pfc.classes, u16::MAX),
             _ => Frame::pause(u16::MAX),
         };
-        self.put_control(now, port_index, frame, window);
+        let mut again = Time::MAX;
+        for port in 0..self.egress.len() as u16 {
+            let link = &self.egress.rules(port).link;
+            again = again.min(now + quanta_time(u16::MAX, link.rate) / 2);
+            if link.down {
+                continue;
+            }
+            self.egress.send_control(now, port, frame, &mut self.books, window);
+        }
+        self.schedule(again, Event::Storm);
     }
 }

@@ -11,11 +11,11 @@ impl Host {
     /// What is left of a data frame arrived.
     #[cold]
     pub(super) fn on_trimmed(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        self.ledger.packets.delivered_trimmed.count(u64::from(frame.size_bytes));
+        self.books.ledger.packets.delivered_trimmed.count(u64::from(frame.size_bytes));
         let heeded = self.network.host.hears_trims;
         let key = (frame.src, frame.flow);
-        if let Some(&completed) = self.completed.get(&key) {
-            self.ledger.spurious_trims += 1;
+        if let Some(&completed) = self.receivers.completed.get(&key) {
+            self.books.ledger.spurious_trims += 1;
             if heeded {
                 self.on_late_data(in_port, frame, completed, window);
             }
@@ -24,14 +24,14 @@ impl Host {
         if !heeded {
             return;
         }
-        let slot = match self.by_source.get(&key) {
+        let slot = match self.receivers.by_source.get(&key) {
             Some(&slot) => slot,
             None => self.open_incoming(frame),
         };
-        let incoming = &mut self.incoming[slot as usize];
+        let incoming = &mut self.receivers.flows[slot as usize];
         incoming.port = in_port;
         let receiver = &mut incoming.receiver;
-        self.ledger.spurious_trims += u64::from(receiver.holds(frame));
+        self.books.ledger.spurious_trims += u64::from(receiver.holds(frame));
         let receipt = with_ctx!(self, frame.at, |ctx| receiver.on_frame(ctx, frame));
         debug_assert!(receipt.new_bytes == 0 && !receipt.completed, "a header carries no payload");
         self.update_receiver_timer(slot);
@@ -41,10 +41,10 @@ impl Host {
     /// The header of a data frame of this host came back.
     #[cold]
     pub(super) fn on_returned_header(&mut self, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        self.ledger.packets.returned_to_source.count(u64::from(frame.size_bytes));
+        self.books.ledger.packets.returned_to_source.count(u64::from(frame.size_bytes));
         let heeded = self.network.host.hears_trims;
-        let Some(&slot) = self.by_flow.get(&frame.flow).filter(|_| heeded) else { return };
-        let Outlet::Transport(sender) = &mut self.outgoing[slot as usize].outlet else { return };
+        let Some(&slot) = self.senders.by_flow.get(&frame.flow).filter(|_| heeded) else { return };
+        let Outlet::Transport(sender) = &mut self.senders.flows[slot as usize].outlet else { return };
         with_ctx!(self, frame.at, |ctx| sender.on_frame(ctx, frame));
         self.after_sender(frame.at, slot, window);
     }

@@ -48,8 +48,8 @@ impl Travel {
 impl Host {
     /// A frame has arrived at its destination.
     pub(super) fn note_travel(&mut self, frame: &Frame) {
-        self.ledger.turns.end(frame.bounces, frame.max_distance, frame.distance);
-        let Some(travel) = &mut self.travel else { return };
+        self.books.ledger.turns.end(frame.bounces, frame.max_distance, frame.distance);
+        let Some(travel) = &mut self.measured.travel else { return };
         if frame.kind == Kind::Data {
             travel.hops[usize::from(frame.hops)] += 1;
             travel.max_distance[usize::from(frame.max_distance)] += 1;
@@ -62,22 +62,22 @@ impl Host {
     /// The sender of a data frame that came back may slow down for it. What it offers then is asked for when the wire
     /// is free, as ever.
     fn hear_of_return(&mut self, frame: &Frame, every: u32) {
-        let Some(&slot) = self.by_flow.get(&frame.flow) else { return };
-        let Outlet::Transport(sender) = &mut self.outgoing[slot as usize].outlet else { return };
-        let returns = self.returns.entry(frame.flow).or_default();
+        let Some(&slot) = self.senders.by_flow.get(&frame.flow) else { return };
+        let Outlet::Transport(sender) = &mut self.senders.flows[slot as usize].outlet else { return };
+        let returns = self.senders.returns.entry(frame.flow).or_default();
         let slowed = with_ctx!(self, frame.at, |ctx| sender.on_returned(ctx, returns, every));
-        self.ledger.slowed += u64::from(slowed);
+        self.books.ledger.slowed += u64::from(slowed);
     }
 
     /// A frame of this host has come back: it is sent again, ahead of all new data, and never lost here.
     #[cold]
     pub(super) fn take_back(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
-        if self.travel.is_none() {
+        if self.measured.travel.is_none() {
             // Nobody bounces: a route leads back to where it begins.
             self.note_loss(&frame, Some(in_port), Cause::NoRoute);
-            return self.ledger.lose(self.node.0, &frame, Cause::NoRoute);
+            return self.books.ledger.lose(self.node.0, &frame, Cause::NoRoute);
         }
-        self.ledger.bounced_to_source += 1;
+        self.books.ledger.bounced_to_source += 1;
         if let OnBounce::Halve { every } = self.network.host.on_bounce
             && frame.kind == Kind::Data
         {

@@ -1,8 +1,10 @@
 //! What a switch can do wrong, or believe that is not so: for the tests of the checks (`crate::faults`). Each returns
 //! whether there was an occasion.
 
-use super::admit::Limit;
-use super::{Switch, alert};
+use super::Switch;
+use super::buffer::Limit;
+use super::core::Core;
+use super::overload::Overload;
 use crate::parameters::{QueueLimit, Threshold};
 use check::conservation::Cause;
 use protocols::florax::{Guard, GuardParameters};
@@ -14,16 +16,12 @@ const ANY: Option<QueueLimit> = Some(QueueLimit::Packets(u32::MAX));
 impl Switch {
     /// A queue in which several frames wait.
     fn crowded(&self) -> Option<usize> {
-        self.queues.iter().position(|queue| queue.len() > 3)
+        self.core.buffer.queues.iter().position(|queue| queue.len() > 3)
     }
 
     fn take(&mut self, now: Time) -> Option<Frame> {
         let index = self.crowded()?;
-        let frame = *self.queues[index].front()?;
-        self.queues[index].drop_front(now);
-        self.note_load(now, index);
-        self.release(frame.in_port, frame.in_class, frame.size_bytes);
-        Some(frame)
+        self.core.buffer.drop_front(now, index)
     }
 
     /// A frame is gone, and nobody counts it.
@@ -33,37 +31,37 @@ impl Switch {
 
     /// A frame is there twice.
     pub(crate) fn double(&mut self, now: Time) -> bool {
-        let Some((index, frame)) = self.crowded().and_then(|at| Some((at, *self.queues[at].front()?))) else {
+        let Some((index, frame)) = self.crowded().and_then(|at| Some((at, *self.core.buffer.queues[at].front()?))) else {
             return false;
         };
-        self.charge(frame.in_port, frame.in_class, frame.size_bytes);
-        self.shared_used += u64::from(frame.size_bytes);
-        self.queues[index].push(&Frame { at: now, ..frame }, |_| {});
-        self.note_load(now, index);
+        self.core.buffer.charge(frame.in_port, frame.in_class, frame.size_bytes);
+        self.core.buffer.shared_used += u64::from(frame.size_bytes);
+        self.core.buffer.queues[index].push(&Frame { at: now, ..frame }, |_| {});
+        self.core.buffer.note_load(now, index);
         true
     }
 
     /// A frame is dropped as if it were of a class that may lose some.
     pub(crate) fn drop_as_lossy(&mut self, now: Time) -> bool {
         let Some(frame) = self.take(now) else { return false };
-        self.ledger.lose(self.node.0, &frame, Cause::NoRoom);
+        self.core.books.ledger.lose(self.core.node.0, &frame, Cause::NoRoom);
         true
     }
 
     /// Lossless frames have no room.
     pub(crate) fn forget_headroom(&mut self, _: Time) -> bool {
-        self.headroom.fill(0);
-        self.xoff_limit = Limit::new(Threshold::Static { bytes: 0 });
-        if let Some(guarded) = &mut self.guarded {
-            guarded.limit = QueueLimit::Packets(0);
+        self.core.buffer.headroom.fill(0);
+        self.core.buffer.xoff_limit = Limit::new(Threshold::Static { bytes: 0 });
+        if let Some(backpressure) = &mut self.backpressure {
+            backpressure.limit = QueueLimit::Packets(0);
         }
         true
     }
 
     /// Neighbours may send whatever they have.
     pub(crate) fn forge_credits(&mut self, now: Time) -> bool {
-        let class = self.credited.trailing_zeros() as u8;
-        self.details.iter_mut().flat_map(|detail| &mut detail.credit).for_each(|credit| {
+        let class = self.core.buffer.lossless.trailing_zeros() as u8;
+        self.core.egress.rules.iter_mut().flat_map(|rules| &mut rules.credit).for_each(|credit| {
             credit.hear(now, class, 0, 1 << 40);
         });
         true
@@ -71,29 +69,29 @@ impl Switch {
 
     /// Queues take what comes, however much.
     pub(crate) fn forget_limits(&mut self, _: Time) -> bool {
-        self.queue_limit = self.queue_limit.and(ANY);
-        self.egress_limit = Limit::NONE;
-        if let Some(guarded) = &mut self.guarded {
-            guarded.limit = QueueLimit::Packets(u32::MAX);
+        self.core.buffer.queue_limit = self.core.buffer.queue_limit.and(ANY);
+        self.core.buffer.egress_limit = Limit::NONE;
+        if let Some(backpressure) = &mut self.backpressure {
+            backpressure.limit = QueueLimit::Packets(u32::MAX);
         }
-        if let Some(turner) = &mut self.turner {
-            turner.forget_limits();
+        if let Overload::Bounce(bounce) = &mut self.overload {
+            bounce.forget_limits();
         }
         true
     }
 
     /// Outputs that decide stop nobody, and take what comes.
     pub(crate) fn forget_guards(&mut self, now: Time) -> bool {
-        let Some(guarded) = &mut self.guarded else { return false };
-        let never = GuardParameters { lower: 1 << 30, upper: 1 << 30, max_upper: 1 << 30, ..guarded.parameters };
-        guarded.guards.iter_mut().for_each(|guard| *guard = Guard::new(&never));
-        guarded.parameters = never;
+        let Some(backpressure) = &mut self.backpressure else { return false };
+        let never = GuardParameters { lower: 1 << 30, upper: 1 << 30, max_upper: 1 << 30, ..backpressure.parameters };
+        backpressure.guards.iter_mut().for_each(|guard| *guard = Guard::new(&never));
+        backpressure.parameters = never;
         self.forget_limits(now)
     }
 
     /// Recirculation ports take what comes, however much.
     pub(crate) fn forget_deflect_limits(&mut self, _: Time) -> bool {
-        self.inside.as_mut().is_some_and(|inside| {
+        self.overload.trimming_mut().and_then(|trimming| trimming.inside.as_mut()).is_some_and(|inside| {
             inside.forget_limits();
             true
         })
@@ -101,39 +99,39 @@ impl Switch {
 
     /// Neighbours are not told to stop, and there is room for all they send.
     pub(crate) fn forget_to_stop(&mut self, _: Time) -> bool {
-        self.stopping = 0;
-        self.headroom.iter_mut().for_each(|room| *room *= 100);
+        self.core.stopping = 0;
+        self.core.buffer.headroom.iter_mut().for_each(|room| *room *= 100);
         true
     }
 
     /// Room of the buffer that was taken is never given back.
     pub(crate) fn leak_buffer(&mut self, _: Time) -> bool {
-        self.buffer_used += 64;
+        self.core.buffer.used += 64;
         true
     }
 
     /// Room of the shared part is never given back.
     pub(crate) fn leak_shared(&mut self, _: Time) -> bool {
-        self.shared_used += 64;
+        self.core.buffer.shared_used += 64;
         true
     }
 
     /// Room of an account is never given back.
     pub(crate) fn leak_account(&mut self, _: Time) -> bool {
-        self.accounts[0].bytes += 64;
+        self.core.buffer.accounts[0].bytes += 64;
         true
     }
 
     /// A frame is overtaken by one of its own flow.
     pub(crate) fn overtake(&mut self, now: Time) -> bool {
         let own_flow = |index: &usize| {
-            let queue = &self.queues[*index];
+            let queue = &self.core.buffer.queues[*index];
             queue.front().is_some_and(|first| queue.frames().skip(1).any(|frame| frame.flow == first.flow))
         };
-        let Some(index) = (0..self.queues.len()).find(own_flow) else { return false };
-        let Some(&frame) = self.queues[index].front() else { return false };
-        self.queues[index].drop_front(now);
-        self.queues[index].push(&Frame { at: now, ..frame }, |_| {});
+        let Some(index) = (0..self.core.buffer.queues.len()).find(own_flow) else { return false };
+        let Some(&frame) = self.core.buffer.queues[index].front() else { return false };
+        self.core.buffer.queues[index].drop_front(now);
+        self.core.buffer.queues[index].push(&Frame { at: now, ..frame }, |_| {});
         true
     }
 
@@ -156,36 +154,33 @@ impl Switch {
 
     fn tamper(&mut self, change: impl FnOnce(&mut Vec<Frame>)) -> bool {
         let Some(index) = self.crowded() else { return false };
-        self.queues[index].tamper(change);
+        self.core.buffer.queues[index].tamper(change);
         true
     }
 
     /// A frame that is held is gone.
     pub(crate) fn lose_held_in_silence(&mut self, _: Time) -> bool {
-        self.guarded.as_mut().is_some_and(|guarded| guarded.held.lose_in_silence())
+        self.backpressure.as_mut().is_some_and(|backpressure| backpressure.held.lose_in_silence())
     }
 
     /// A frame before a recirculation port is gone.
     pub(crate) fn lose_inside(&mut self, _: Time) -> bool {
-        self.inside.as_mut().is_some_and(|inside| inside.lose_in_silence())
+        self.overload.trimming_mut().and_then(|trimming| trimming.inside.as_mut()).is_some_and(|inside| inside.lose_in_silence())
     }
 
     /// Somebody is not told what was said that he is told.
-    pub(crate) fn forget_to_tell(&mut self, now: Time) -> bool {
-        if self.credited != 0 {
-            return (0..self.ports.len() as u16).any(|port| self.next_credit(now, port).is_some());
+    pub(crate) fn forget_to_tell(&mut self, _: Time) -> bool {
+        let Core { egress, books, .. } = &mut self.core;
+        if self.core.credited {
+            let mut forget = |port: u16| egress.next_credit(port, |_| 0, books).is_some();
+            return (0..egress.len() as u16).any(|port| forget(port));
         }
-        let Some(port) = self.details.iter().position(|detail| !detail.control.is_empty()) else { return false };
-        self.details[port].control.pop();
-        if self.details[port].control.is_empty() {
-            self.ports[port].alert &= !alert::CONTROL;
-        }
-        true
+        egress.lose_control_in_silence()
     }
 
     /// A neighbour is stopped, and will never be told to go on.
     pub(crate) fn forget_a_stop(&mut self, _: Time) -> bool {
-        let Some(account) = self.accounts.iter_mut().find(|account| account.paused) else { return false };
+        let Some(account) = self.core.buffer.accounts.iter_mut().find(|account| account.paused) else { return false };
         account.paused = false;
         true
     }
@@ -194,14 +189,14 @@ impl Switch {
     pub(crate) fn stop_for_nothing(&mut self, _: Time) -> bool {
         // Of the last ports the hosts do not send: nothing that leaves makes them resume.
         let silent = |account: &&mut protocols::pause::IngressAccount| account.bytes == 0 && !account.paused;
-        let Some(account) = self.accounts.iter_mut().rev().find(silent) else { return false };
+        let Some(account) = self.core.buffer.accounts.iter_mut().rev().find(silent) else { return false };
         account.paused = true;
-        self.ledger.pauses_sent += 1;
+        self.core.books.ledger.pauses_sent += 1;
         true
     }
 
     /// A queue is taken for longer than it is.
     pub(crate) fn overrate_load(&mut self, now: Time) -> bool {
-        self.believe_longer(now, 0)
+        self.core.buffer.believe_longer(now, 0)
     }
 }

@@ -6,7 +6,9 @@
 //!  XON, expiry: what is left goes behind the queue of its class, in order
 //! ```
 
-use super::Switch;
+use super::backpressure::Backpressure;
+use super::core::Core;
+use super::outcome::Crossing;
 use crate::node::OnWire;
 use check::conservation::Cause;
 use check::little::QueueArea;
@@ -261,89 +263,79 @@ impl Held {
     }
 }
 
-impl Switch {
-    /// As [`Switch::set_timer`], while what is guarded is in other hands.
-    pub(super) fn set_timer_with(&mut self, guarded: &super::guard::Guarded) {
-        self.wakes_at = self.wakes_at.min(guarded.held.next_event());
-    }
-
+impl Backpressure {
     /// A neighbour tells this switch to hold a flow, or to let it go.
-    pub(super) fn on_xoff(&mut self, in_port: u16, frame: &Frame) {
-        self.ledger.control_heard += 1;
+    pub(super) fn on_xoff(&mut self, core: &mut Core, in_port: u16, frame: &Frame) {
+        core.books.ledger.control_heard += 1;
         let (now, pair) = (frame.at, Pair { src: frame.src, dst: frame.dst });
-        let Some(mut guarded) = self.guarded.take() else {
-            self.ledger.control_ignored += 1;
-            return;
-        };
-        if let Some(tracer) = &mut self.tracer {
-            tracer.note_call_heard(&self.network.fabric, in_port, frame);
+        if let Some(tracer) = &mut core.books.tracer {
+            tracer.note_call_heard(&core.network.fabric, in_port, frame);
         }
         if frame.kind == Kind::Xoff {
             let XoffCall { rate_bps, expiry } = frame.xoff_call();
-            if guarded.held.stop(now, in_port, pair, rate_bps, expiry) {
-                self.set_apart(now, in_port, pair, &mut guarded.held);
+            if self.held.stop(now, in_port, pair, rate_bps, expiry) {
+                self.set_apart(core, now, in_port, pair);
             }
         } else {
-            for frame in guarded.held.go(now, in_port, pair, true) {
-                self.join_class(now, in_port, frame);
+            for frame in self.held.go(now, in_port, pair, true) {
+                core.join_class(now, in_port, frame);
             }
         }
-        self.guarded = Some(guarded);
-        self.set_timer();
+        core.wake_at(self.held.next_event());
     }
 
     /// Frames of `pair` that wait for `port` in their class move to the flow's own queue.
-    fn set_apart(&mut self, now: Time, port: u16, pair: Pair, held: &mut Held) {
-        for slot in 0..self.slots {
-            let index = usize::from(port) * self.slots + slot;
+    fn set_apart(&mut self, core: &mut Core, now: Time, port: u16, pair: Pair) {
+        let slots = core.buffer.slots;
+        for slot in 0..slots {
+            let index = usize::from(port) * slots + slot;
             let covered = |frame: &Frame| pair.covers(frame.src, frame.dst);
-            self.queues[index].take_matching(now, covered, |frame| {
+            core.buffer.queues[index].take_matching(now, covered, |frame| {
                 // Counted again when it joins the queue of its class.
-                held.push(now, port, &Frame { ttl: frame.ttl + 1, hops: frame.hops.saturating_sub(1), ..frame });
+                self.held.push(now, port, &Frame { ttl: frame.ttl + 1, hops: frame.hops.saturating_sub(1), ..frame });
             });
-            self.note_load(now, index);
-            if self.queues[index].is_empty() {
-                self.ports[usize::from(port)].waiting &= !(1 << self.network.classes[slot]);
+            core.buffer.note_load(now, index);
+            if core.buffer.queues[index].is_empty() {
+                core.egress.cell_mut(port).waiting &= !(1 << core.network.classes[slot]);
             }
-        }
-    }
-
-    /// A frame that was held joins the queue of its class.
-    fn join_class(&mut self, now: Time, port: u16, frame: Frame) {
-        let frame = Frame { at: now, ..frame };
-        let index = self.queue_index(port, frame.class);
-        self.enqueue_as(port, index, frame.in_port, (frame.in_class, frame.class), &frame);
-        // The wire may be free: then the port is due now, unless its class is stopped.
-        let look = self.ports[usize::from(port)].busy_until.max(now);
-        if look < self.due.at(port) {
-            self.due.set(port, look);
         }
     }
 
     /// Flows whose turn or end has come.
-    pub(super) fn serve_held(&mut self, now: Time) {
-        let Some(mut guarded) = self.guarded.take() else { return };
+    pub(super) fn serve_held(&mut self, core: &mut Core, now: Time) {
         let mut freed = Vec::new();
-        while let Some((port, frame)) = guarded.held.next_due(now, &mut freed) {
-            self.join_class(now, port, frame);
+        while let Some((port, frame)) = self.held.next_due(now, &mut freed) {
+            core.join_class(now, port, frame);
         }
         for (port, frame) in freed {
-            self.join_class(now, port, frame);
+            core.join_class(now, port, frame);
         }
-        self.guarded = Some(guarded);
     }
 
     /// What is held for a link that failed is lost with it.
-    pub(super) fn lose_held(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
-        let Some(mut guarded) = self.guarded.take() else { return };
-        for pair in guarded.held.pairs_at(port) {
-            for frame in guarded.held.go(now, port, pair, false) {
-                self.release(frame.in_port, frame.in_class, frame.size_bytes);
-                self.ledger.lose(self.node.0, &frame, Cause::LinkDown);
-                self.note_lost_with_link(now, port, &frame);
+    pub(super) fn lose_held(&mut self, core: &mut Core, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
+        for pair in self.held.pairs_at(port) {
+            for frame in self.held.go(now, port, pair, false) {
+                core.buffer.release(frame.in_port, frame.in_class, frame.size_bytes);
+                core.books.ledger.lose(core.node.0, &frame, Cause::LinkDown);
+                let left = core.load_of_class(port, frame.class);
+                if let Some(tracer) = &mut core.books.tracer {
+                    tracer.note_loss(&frame, now, Cause::LinkDown, (Some(frame.in_port), Some(port)), left, None);
+                }
             }
         }
-        self.guarded = Some(guarded);
-        self.let_go(now, port, window);
+        self.on_departure(core, now, port, window);
+    }
+}
+
+impl Core {
+    /// A frame that was held joins the queue of its class.
+    fn join_class(&mut self, now: Time, port: u16, frame: Frame) {
+        let frame = Frame { at: now, ..frame };
+        let index = self.buffer.queue_index(port, frame.class);
+        let Frame { in_port, in_class, class, .. } = frame;
+        self.enqueue(index, Crossing { in_port, egress: port, in_class, class }, &frame);
+        // The wire may be free: then the port is due now, unless its class is stopped.
+        self.egress.look_when_free(now, port);
     }
 }

@@ -1,6 +1,7 @@
 //! How full the queues of a switch are over time, where it is measured.
 
 use super::Switch;
+use super::buffer::PacketBuffer;
 use crate::network::Network;
 use crate::parameters::{Buffer, Overload, QueueLimit};
 use crate::queue::Queue;
@@ -42,7 +43,7 @@ impl Scale {
 /// The watch over all queues of a switch.
 #[derive(Clone, Debug)]
 pub(super) struct Loads {
-    /// As [`Switch::queues`].
+    /// As [`PacketBuffer::queues`].
     queues: Vec<QueueLoad>,
     normal: Scale,
     bounce: Scale,
@@ -70,10 +71,10 @@ impl Loads {
     }
 }
 
-impl Switch {
+impl PacketBuffer {
     /// The queue at `index` has changed its length.
     #[inline]
-    pub(super) fn note_load(&mut self, now: Time, index: usize) {
+    pub fn note_load(&mut self, now: Time, index: usize) {
         if self.loads.is_some() {
             self.watch_load(now, index);
         }
@@ -88,24 +89,10 @@ impl Switch {
 
     /// A frame that was bounced before was routed to the bounce queue at `index`.
     #[inline]
-    pub(super) fn note_offer(&mut self, index: usize) {
+    pub fn note_offer(&mut self, index: usize) {
         if let Some(loads) = &mut self.loads {
             loads.queues[index].offer();
         }
-    }
-
-    /// Every queue's load with its capacity and watched length.
-    pub(crate) fn loads(&self) -> impl Iterator<Item = (QueueLoad, u64, u64)> + '_ {
-        self.loads.iter().flat_map(move |loads| {
-            loads.queues.iter().enumerate().map(move |(index, load)| {
-                let (mut load, scale) = (*load, loads.scale(index));
-                // Through an idle port nothing is queued, but its queues were there to be considered.
-                if self.ports.get(index / self.slots).is_some_and(|port| port.sent_frames > 0) {
-                    load.offer();
-                }
-                (load, scale.capacity(), scale.watched)
-            })
-        })
     }
 
     /// For tests of the checks: a queue is believed to be longer than it ever is.
@@ -128,5 +115,21 @@ impl Switch {
         for (index, queue) in self.queues.iter().enumerate() {
             loads.queues[index] = QueueLoad::starting(now, loads.scale(index).length(queue));
         }
+    }
+}
+
+impl Switch {
+    /// Every queue's load with its capacity and watched length.
+    pub(crate) fn loads(&self) -> impl Iterator<Item = (QueueLoad, u64, u64)> + '_ {
+        self.core.buffer.loads.iter().flat_map(move |loads| {
+            loads.queues.iter().enumerate().map(move |(index, load)| {
+                let (mut load, scale) = (*load, loads.scale(index));
+                // Through an idle port nothing is queued, but its queues were there to be considered.
+                if self.core.egress.cells.get(index / self.core.buffer.slots).is_some_and(|cell| cell.sent_frames > 0) {
+                    load.offer();
+                }
+                (load, scale.capacity(), scale.watched)
+            })
+        })
     }
 }

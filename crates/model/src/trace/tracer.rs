@@ -20,19 +20,6 @@ pub(crate) struct Noted {
     pub event: TraceEvent,
 }
 
-/// A frame left its route.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Turned {
-    /// The port by which it goes.
-    pub port: u16,
-    /// The queue there that it joined; `None` if it went at once.
-    pub queue: Option<usize>,
-    /// How often it turned so far.
-    pub bounces: u8,
-    /// Whether it was sent by another port instead of back.
-    pub detour: bool,
-}
-
 /// What a watched node notes.
 #[derive(Debug)]
 pub(crate) struct Tracer {
@@ -42,14 +29,6 @@ pub(crate) struct Tracer {
     captures: Vec<(u16, usize, CaptureParameters)>,
     pub events: Vec<Noted>,
     pub captured: Vec<CapturedFrame>,
-    /// Why the frame that is being handled was lost, if it was.
-    pub lost: Option<Cause>,
-    /// How the frame that is being handled left its route, if it did.
-    pub turned: Option<Turned>,
-    /// Whether what became of the frame that is being handled has been noted already.
-    pub told: bool,
-    /// Whether the frame that is being handled waits because its flow is held.
-    pub held: bool,
     /// The ports and classes whose neighbour this node keeps short of credits, and when that was noted last.
     pub withheld: BTreeMap<(u16, u8), Time>,
 }
@@ -64,10 +43,6 @@ impl Tracer {
             captures: selection.captures_at(node),
             events: Vec::new(),
             captured: Vec::new(),
-            lost: None,
-            turned: None,
-            told: false,
-            held: false,
             withheld: BTreeMap::new(),
         }))
     }

@@ -18,8 +18,10 @@
 mod inside;
 mod tell;
 
-use super::Switch;
-use crate::due::Due;
+use super::core::Core;
+use super::outcome::{Crossing, Outcome};
+use super::trim::Trimming;
+use crate::egress::Due;
 use crate::network::Network;
 use crate::node::OnWire;
 use crate::parameters::{Notified, Overflow, PipelineParameters, QueueLimit};
@@ -28,8 +30,9 @@ use check::conservation::Cause;
 use check::little::QueueArea;
 use engine::{Ring, Window};
 use fabric::NodeId;
-use protocols::frame::Frame;
+use protocols::frame::{Frame, Kind};
 use protocols::trimming::Governor;
+use record::trace::{Load, TraceEvent};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
 /// A frame somewhere inside: when it goes on, and to which egress port.
@@ -226,53 +229,61 @@ fn wire_bytes(frame: &Frame) -> u32 {
     u32::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES as u32
 }
 
-impl Switch {
-    /// A frame enters the pipeline of `in_port`.
+impl Trimming {
+    /// A frame enters the pipeline of its port.
     #[inline(never)]
-    pub(super) fn enter_pipeline(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        let Some(egress) = self.route(frame, in_port) else {
-            return self.lose(in_port, frame, Cause::NoRoute);
-        };
-        let can_cut = self.trimmer.as_ref().is_some_and(|trimmer| trimmer.can_cut(frame));
+    pub(super) fn enter_pipeline(
+        &mut self,
+        core: &mut Core,
+        crossing: Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> Outcome {
+        let Crossing { in_port, egress, in_class, .. } = crossing;
+        let can_cut = self.trim.can_cut(frame);
         let Some(inside) = self.inside.as_deref_mut().filter(|_| can_cut) else {
-            return self.forward(egress, in_port, frame, window);
+            return core.forward(self, crossing, frame, window);
         };
         let pipeline = inside.of(in_port);
         if inside.parameters.stages.is_some() {
-            let frame = Frame { in_port, in_class: frame.class, ..*frame };
+            let frame = Frame { in_port, in_class, ..*frame };
             let line = &mut inside.pipelines[pipeline];
             let at = line.next_cycle.max(frame.at);
             line.next_cycle = at + inside.parameters.cycle;
             line.entering.push(Passing { at, egress, frame });
             inside.plan(pipeline, ENTERING);
-            self.wakes_at = self.wakes_at.min(inside.next());
-            return self.note_inside();
+            core.wake_at(inside.next());
+            // Where it goes from there is written down when it does.
+            return Outcome::Recorded { egress };
         }
         let PipelineParameters { control, .. } = inside.parameters;
         let governor = &mut inside.governors[pipeline * inside.ports + usize::from(egress)];
         if governor.trims(&control, frame.at, wire_bytes(frame)) {
             inside.pipelines[pipeline].told.ingress_trims += 1;
-            self.note_metered(egress, pipeline as u16, in_port, frame);
-            self.cut(egress, in_port, frame.class, frame, window);
+            core.note_metered(crossing, pipeline as u16, frame);
+            self.cut(core, crossing, frame, window)
         } else {
-            self.forward(egress, in_port, frame, window);
+            core.forward(self, crossing, frame, window)
         }
     }
 
-    /// A frame that can be cut found no room at `egress`: it, or its header, goes to the recirculation port of the
-    /// pipeline by which it came.
-    pub(super) fn recirculate(&mut self, egress: u16, in_port: u16, in_class: u8, frame: &Frame) {
+    /// A frame that can be cut found no room: it, or its header, goes to the recirculation port of the pipeline by which it
+    /// came.
+    pub(super) fn recirculate(&mut self, core: &mut Core, crossing: Crossing, frame: &Frame) -> Outcome {
         let now = frame.at;
-        let Some(overflow) = self.inside.as_ref().map(|inside| inside.parameters.overflow) else { return };
-        let mirrored = match overflow {
-            Overflow::Deflect => *frame,
-            Overflow::Mirror => self.header_of(egress, in_port, frame),
+        let Crossing { in_port, egress, in_class, .. } = crossing;
+        let overflow = self.inside.as_ref().map(|inside| inside.parameters.overflow);
+        let (frame, is_cut) = match overflow {
+            Some(Overflow::Mirror) => (self.header_of(core, crossing, frame), true),
+            _ => (*frame, false),
         };
-        let frame = Frame { in_port, in_class, ..mirrored };
-        let Some(inside) = self.inside.as_deref_mut() else { return };
+        let frame = Frame { in_port, in_class, ..frame };
+        let Some(inside) = self.inside.as_deref_mut() else { return core.lose_without_room(crossing, &frame) };
         let pipeline = inside.of(in_port);
         if !inside.has_room(pipeline, &frame) {
-            return self.lose_as(in_port, in_class, &frame, Cause::DeflectQueueFull);
+            let lost = core.lose(crossing, &frame, Cause::DeflectQueueFull);
+            // Of a frame that was cut it is written down that its header is lost.
+            return if is_cut { core.record(crossing, &frame, lost) } else { lost };
         }
         let line = &mut inside.pipelines[pipeline];
         line.told.first.get_or_insert(now);
@@ -284,7 +295,7 @@ impl Switch {
         line.told.recirculated += 1;
         line.told.recirculated_bytes += u64::from(frame.size_bytes);
         if line.busy_until <= now && line.waiting.len() == 1 {
-            self.serve(pipeline, now);
+            inside.serve(pipeline, now);
         } else {
             let waiting = line.waiting.len() as u64;
             if waiting > line.told.most_waiting {
@@ -292,8 +303,12 @@ impl Switch {
             }
             inside.plan(pipeline, WAITING);
         }
-        self.wakes_at = self.wakes_at.min(self.inside.as_ref().map_or(Time::MAX, |inside| inside.next()));
-        self.note_deflected(egress, pipeline as u16, in_port, &frame);
+        core.wake_at(inside.next());
+        let line = &inside.pipelines[pipeline];
+        let waiting = Load { frames: line.waiting.len() as u64, bytes: line.waiting_bytes };
+        let (pipeline, mirrored) = (pipeline as u16, frame.kind == Kind::Trimmed);
+        core.note(crossing, &frame, TraceEvent::Deflected { port: egress, pipeline, waiting, mirrored });
+        Outcome::Recorded { egress }
     }
 }
 

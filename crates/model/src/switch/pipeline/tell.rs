@@ -2,52 +2,17 @@
 
 use super::{PipelineCounts, Pipelines};
 use crate::simulation::Simulation;
-use crate::switch::Switch;
-use protocols::frame::{Frame, Kind};
+use crate::switch::core::Core;
+use crate::switch::outcome::Crossing;
+use protocols::frame::Frame;
 use record::pipelines::{PipelineSummary, PipelineTold, PortMode, SwitchInside};
-use record::trace::{Load, TraceEvent};
+use record::trace::TraceEvent;
 use units::Time;
 
-impl Switch {
-    /// The frame that is being handled went inside: where it goes from there is noted when it does.
-    pub(super) fn note_inside(&mut self) {
-        if let Some(tracer) = &mut self.tracer {
-            tracer.told = true;
-        }
-    }
-
-    /// A frame that was inside is about to be handled.
-    pub(super) fn begin_note(&mut self) {
-        if let Some(tracer) = &mut self.tracer {
-            (tracer.lost, tracer.turned, tracer.told) = (None, None, false);
-        }
-    }
-
-    /// The meters of `pipeline`, or its look at the queue, are about to trim `frame`, which goes to `egress`.
-    pub(super) fn note_metered(&mut self, egress: u16, pipeline: u16, in_port: u16, frame: &Frame) {
-        let Some(tracer) = &mut self.tracer else { return };
-        if tracer.wants(frame.at, frame, Some(in_port), Some(egress)) {
-            tracer.note(frame.at, frame, TraceEvent::Metered { port: egress, pipeline });
-        }
-    }
-
-    /// `frame`, which found no room at `egress`, has just joined the recirculation port of `pipeline`.
-    pub(super) fn note_deflected(&mut self, egress: u16, pipeline: u16, in_port: u16, frame: &Frame) {
-        let (Some(tracer), Some(inside)) = (&mut self.tracer, &self.inside) else { return };
-        tracer.told = true;
-        if tracer.wants(frame.at, frame, Some(in_port), Some(egress)) {
-            let line = &inside.pipelines[usize::from(pipeline)];
-            let waiting = Load { frames: line.waiting.len() as u64, bytes: line.waiting_bytes };
-            let mirrored = frame.kind == Kind::Trimmed;
-            tracer.note(frame.at, frame, TraceEvent::Deflected { port: egress, pipeline, waiting, mirrored });
-        }
-    }
-
-    /// A signal about `egress` from `pipeline` took effect.
-    pub(super) fn note_signal(&mut self, now: Time, pipeline: u16, egress: u16) {
-        if let Some(tracer) = &mut self.tracer {
-            tracer.note_port(now, TraceEvent::Signalled { port: egress, pipeline });
-        }
+impl Core {
+    /// The meters of `pipeline`, or its look at the queue, are about to trim `frame`.
+    pub(super) fn note_metered(&mut self, crossing: Crossing, pipeline: u16, frame: &Frame) {
+        self.note(crossing, frame, TraceEvent::Metered { port: crossing.egress, pipeline });
     }
 }
 
@@ -96,13 +61,14 @@ impl Pipelines {
 impl Simulation {
     /// What `summary.json` says of the inside of switches; `None` where they have none.
     pub(crate) fn insides(&self, now: Time) -> Option<PipelineSummary> {
+        self.network.switch.overload.inside()?;
         let fabric = &self.network.fabric;
         let mut switches = Vec::new();
         for switch in self.switches() {
-            let inside = switch.inside.as_deref()?;
-            let peer = |port: usize| fabric.name(fabric.ports(switch.node)[port].peer).to_owned();
+            let Some(inside) = switch.inside() else { continue };
+            let peer = |port: usize| fabric.name(fabric.ports(switch.node())[port].peer).to_owned();
             switches.push(SwitchInside {
-                node: fabric.name(switch.node).to_owned(),
+                node: fabric.name(switch.node()).to_owned(),
                 pipelines: inside.told().collect(),
                 ports: inside.modes(now, peer),
             });

@@ -1,0 +1,72 @@
+//! What a node writes down of its run: what it counts, what it heard of its neighbours, and, where it is watched, notes.
+
+use crate::account::Ledger;
+use crate::network::Network;
+use crate::trace::Tracer;
+use check::conservation::Cause;
+use fabric::NodeId;
+use protocols::frame::Frame;
+use units::Time;
+
+/// A pause or resume that a node received, or the beginning or end of a wait for credits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseEvent {
+    /// When.
+    pub at: Time,
+    /// By which of its ports.
+    pub port: u16,
+    /// The classes, a bit each.
+    pub classes: u8,
+    /// Whether it must stop.
+    pub pause: bool,
+}
+
+/// One node's books.
+#[derive(Debug)]
+pub(crate) struct Books {
+    pub node: NodeId,
+    pub ledger: Ledger,
+    pub pause_events: Vec<PauseEvent>,
+    records_pauses: bool,
+    /// Where the node is watched.
+    pub tracer: Option<Box<Tracer>>,
+}
+
+impl Books {
+    pub fn new(network: &Network, node: NodeId) -> Books {
+        Books {
+            node,
+            ledger: Ledger::default(),
+            pause_events: Vec::new(),
+            records_pauses: network.record_pauses,
+            tracer: Tracer::new(network, node),
+        }
+    }
+
+    /// A frame that came by `in_port` in `in_class` is gone.
+    #[cold]
+    pub fn lose(&mut self, in_port: u16, in_class: u8, frame: &Frame, cause: Cause) {
+        if frame.is_mac_control() {
+            self.ledger.control_lost += 1;
+        } else {
+            let frame = Frame { in_port, in_class, ..*frame };
+            self.ledger.lose(self.node.0, &frame, cause);
+        }
+    }
+
+    /// A pause or resume came, or a wait for credits began or ended.
+    pub fn note_pause(&mut self, event: PauseEvent) {
+        if self.records_pauses {
+            self.pause_events.push(event);
+        }
+    }
+
+    /// A class begins, or ceases, to wait for credits at `port`.
+    #[cold]
+    pub fn note_wait(&mut self, now: Time, port: u16, class: u8, waits: bool) {
+        self.note_pause(PauseEvent { at: now, port, classes: 1 << class, pause: waits });
+        if let Some(tracer) = &mut self.tracer {
+            tracer.note_wait(now, port, class, waits);
+        }
+    }
+}

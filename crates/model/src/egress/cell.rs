@@ -1,0 +1,128 @@
+//! What every frame through a port touches, and what only some do.
+
+use super::Attachment;
+use crate::network::Network;
+use crate::parameters::Scheduler;
+use engine::Ring;
+use fabric::PortPeer;
+use protocols::cbfc::CreditPort;
+use protocols::frame::Frame;
+use protocols::pause::PauseState;
+use protocols::scheduler::ClassScheduler;
+use protocols::watchdog::Watchdog;
+use units::Time;
+
+/// What every frame through a port touches: one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Cell {
+    /// The wire is occupied until then.
+    pub busy_until: Time,
+    /// Picoseconds a byte, or 0 where only the [`Attachment`] knows exactly.
+    pub(super) per_byte_ps: u64,
+    /// Preamble and gap: what the wire is busy with besides the frame.
+    pub(super) overhead: Time,
+    /// Preamble and propagation: what a frame takes to arrive besides its own bytes.
+    pub(super) lead: Time,
+    pub sent_frames: u64,
+    pub sent_bytes: u64,
+    /// Classes of which something waits for this port.
+    pub waiting: u8,
+    /// Why [`Rules`] must be asked before a frame leaves: see [`hold`].
+    pub holds: u8,
+    /// What must be asked of frames that come in by this port; its owner says what the bits mean.
+    pub ingress: u8,
+}
+
+/// Bits of [`Cell::holds`].
+pub(crate) mod hold {
+    /// A pause is in force or on its way into effect.
+    pub const PAUSE: u8 = 1;
+    /// MAC control frames wait.
+    pub const CONTROL: u8 = 2;
+    /// The link is under credits.
+    pub const CREDIT: u8 = 4;
+    /// A class is in a pause storm.
+    pub const STORM: u8 = 8;
+    /// The link has failed.
+    pub const DOWN: u8 = 16;
+}
+
+/// What only some frames through a port touch.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    pub link: Attachment,
+    pub pause: PauseState,
+    pub watchdog: Watchdog,
+    /// On a link under credits.
+    pub credit: Option<Box<CreditPort>>,
+    pub(super) scheduler: ClassScheduler,
+    /// MAC control frames of our own, ahead of everything.
+    pub(super) control: Ring<Frame>,
+}
+
+impl Rules {
+    /// The port towards `peer`, whose link may fail.
+    pub fn new(network: &Network, peer: &PortPeer, fails: bool) -> Rules {
+        let link = network.fabric.link(peer.link);
+        Rules {
+            link: Attachment::new(link, fails),
+            pause: PauseState::default(),
+            watchdog: Watchdog::default(),
+            credit: network.credits(link),
+            scheduler: match network.switch.scheduler {
+                Scheduler::Strict => ClassScheduler::Strict,
+                Scheduler::Wrr { weights } => ClassScheduler::wrr(weights),
+                Scheduler::Drr { quantum_bytes } => ClassScheduler::drr(quantum_bytes),
+            },
+            control: Ring::new(),
+        }
+    }
+
+    pub fn cell(&self) -> Cell {
+        let (per_byte_ps, overhead, lead) = self.link.per_byte_ps();
+        Cell {
+            busy_until: Time::ZERO,
+            per_byte_ps,
+            overhead,
+            lead,
+            sent_frames: 0,
+            sent_bytes: 0,
+            waiting: 0,
+            holds: if self.credit.is_some() { hold::CREDIT } else { 0 },
+            ingress: 0,
+        }
+    }
+
+    /// MAC control frames that wait to be sent.
+    pub fn control_waiting(&self) -> u64 {
+        self.control.len() as u64
+    }
+
+    /// Whether a class waits for credits.
+    pub fn is_short(&self) -> bool {
+        self.credit.as_ref().is_some_and(|credit| credit.short() != 0)
+    }
+
+    /// Since when `class` may not leave by this port at `now`, stopped or short of credits; `None` if it may.
+    pub fn held_since(&self, now: Time, class: u8) -> Option<Time> {
+        let short = self.credit.as_ref().and_then(|credit| credit.waits_since(class));
+        let stopped = self.pause.stopped_since_at(now, class);
+        stopped.into_iter().chain(short).min()
+    }
+
+    /// Time that the classes of this port together were held up to `now`.
+    pub fn total_held(&self, now: Time) -> Time {
+        self.pause.total_stopped(now) + self.credit.as_ref().map_or(Time::ZERO, |credit| credit.total_waited(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_one_cache_line() {
+        assert_eq!(size_of::<Cell>(), 64);
+    }
+}

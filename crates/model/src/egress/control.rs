@@ -1,0 +1,97 @@
+//! MAC control frames of a node's own: they live for one link, and go ahead of everything that waits.
+
+use super::{Egress, hold};
+use crate::books::Books;
+use crate::node::OnWire;
+use engine::Window;
+use protocols::frame::Frame;
+use units::Time;
+
+impl Egress {
+    /// Sends a MAC control frame by `port`: at once where the wire is free, else as soon as it is.
+    pub fn send_control(
+        &mut self,
+        now: Time,
+        port: u16,
+        mut frame: Frame,
+        books: &mut Books,
+        window: &mut Window<'_, OnWire>,
+    ) {
+        books.ledger.control_sent += 1;
+        let idle = self.cell(port).busy_until <= now;
+        let rules = self.rules_mut(port);
+        if rules.link.down {
+            books.ledger.control_lost += 1;
+        } else if idle && rules.control.is_empty() {
+            self.transmit_control(now, port, frame, books, window);
+            let free = self.cell(port).busy_until;
+            if self.due.at(port) < free {
+                // Something was about to go at this very instant: it now waits for the control frame.
+                self.due.set(port, free);
+            }
+        } else {
+            frame.at = now;
+            rules.control.push(frame);
+            self.cell_mut(port).holds |= hold::CONTROL;
+            self.look_when_free(now, port);
+        }
+    }
+
+    /// Puts the next control frame on the free wire of `port`, if one waits: those that stand in line, then what is owed
+    /// of credits, of which `held_bytes` tells what is taken of a class's room. Returns the class of a credit message.
+    pub fn send_next_control(
+        &mut self,
+        now: Time,
+        port: u16,
+        held_bytes: impl Fn(u8) -> u64,
+        books: &mut Books,
+        window: &mut Window<'_, OnWire>,
+    ) -> Option<u8> {
+        let waiting = self.rules_mut(port).control.pop().map(|frame| (None, frame));
+        let next = waiting.or_else(|| {
+            let owed = self.next_credit(port, held_bytes, books);
+            owed.map(|(class, frame)| (Some(class), frame))
+        });
+        if self.rules(port).control.is_empty() && !self.owes(port) {
+            self.cell_mut(port).holds &= !hold::CONTROL;
+        }
+        let (class, frame) = next?;
+        self.transmit_control(now, port, frame, books, window);
+        class
+    }
+
+    /// Puts a control frame on the free wire of `port`.
+    pub(super) fn transmit_control(
+        &mut self,
+        now: Time,
+        port: u16,
+        mut frame: Frame,
+        books: &mut Books,
+        window: &mut Window<'_, OnWire>,
+    ) {
+        if let Some(tracer) = &mut books.tracer {
+            tracer.sees_out(now, port, &frame);
+        }
+        frame.at = self.start(now, port, frame.size_bytes);
+        window.send(port, OnWire(frame));
+    }
+
+    /// The link of `port` failed, and what waited to be sent by it is lost.
+    pub(super) fn lose_control(&mut self, port: u16, books: &mut Books) {
+        while self.rules_mut(port).control.pop().is_some() {
+            books.ledger.control_lost += 1;
+        }
+        self.cell_mut(port).holds &= !hold::CONTROL;
+    }
+
+    /// For tests of the checks: a control frame that waits is gone.
+    #[cfg(test)]
+    pub fn lose_control_in_silence(&mut self) -> bool {
+        let Some(port) = self.rules.iter().position(|rules| !rules.control.is_empty()) else { return false };
+        self.rules[port].control.pop();
+        if self.rules[port].control.is_empty() {
+            self.cells[port].holds &= !hold::CONTROL;
+        }
+        true
+    }
+}

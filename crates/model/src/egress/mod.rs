@@ -1,0 +1,286 @@
+//! The ports by which a node sends, a switch or a host: wires, and the reasons not to start a frame on them now.
+//!
+//! ```text
+//!   something waits, of these classes --> eligible: which classes may start now, or when to ask again
+//!                                          --> pick: whose turn it is --> commit: onto the wire
+//!   a frame comes to an idle port ------> send_at_once: onto the wire, if nothing may go before it
+//!
+//!   pause.rs     a neighbour stops classes, a watchdog looks at that
+//!   credit.rs    the far end has no room
+//!   control.rs   MAC control frames of our own go ahead of everything
+//! ```
+//!
+//! Nobody else knows why a frame must wait, and nobody else starts one. What waits belongs to whoever owns the port:
+//! it says of which classes something waits ([`Cell::waiting`]), and how long the first frame of a class is where that
+//! matters.
+
+mod cell;
+mod control;
+mod credit;
+mod due;
+mod link;
+mod pause;
+
+pub(crate) use cell::{Cell, Rules, hold};
+pub(crate) use due::Due;
+pub(crate) use link::Attachment;
+
+use crate::books::Books;
+use crate::network::Network;
+use crate::parameters::Scheduler;
+use fabric::NodeId;
+use protocols::watchdog::Action;
+use units::{Time, WIRE_OVERHEAD_BYTES};
+
+/// Which classes may start a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// These, now: a bit each.
+    Now(u8),
+    /// None of those that wait before then, if nothing more is received; [`Time::MAX`] for never.
+    At(Time),
+}
+
+/// As [`Attachment::occupy`], where a byte takes no whole number of picoseconds.
+#[cold]
+fn occupy_exactly(rules: &Rules, size_bytes: u16) -> (Time, Time) {
+    rules.link.occupy(size_bytes)
+}
+
+/// The ports of one node.
+#[derive(Debug)]
+pub(crate) struct Egress {
+    pub cells: Vec<Cell>,
+    pub rules: Vec<Rules>,
+    /// When ports that have something to send next become free.
+    pub due: Due,
+    /// Whether every port serves the highest class first.
+    strict: bool,
+    /// Whether frames of a class in a pause storm are lost instead of held.
+    drops_in_storms: bool,
+    /// Whether frames wait for credits at all: a host may be told to disregard what stops it.
+    obeys_credits: bool,
+}
+
+impl Egress {
+    /// The ports of `node`; `fails` says of which the link may fail.
+    pub fn new(network: &Network, node: NodeId, obeys_credits: bool, fails: impl Fn(u16) -> bool) -> Egress {
+        let ports = network.fabric.ports(node).iter().enumerate();
+        let rules: Vec<Rules> = ports.map(|(port, peer)| Rules::new(network, peer, fails(port as u16))).collect();
+        let watchdog = network.switch.flow_control.pause().and_then(|pause| pause.watchdog);
+        Egress {
+            cells: rules.iter().map(Rules::cell).collect(),
+            due: Due::new(rules.len()),
+            rules,
+            strict: network.switch.scheduler == Scheduler::Strict,
+            drops_in_storms: watchdog.is_some_and(|watchdog| watchdog.action == Action::Drop),
+            obeys_credits,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    #[inline]
+    pub fn cell(&self, port: u16) -> &Cell {
+        &self.cells[usize::from(port)]
+    }
+
+    #[inline]
+    pub fn cell_mut(&mut self, port: u16) -> &mut Cell {
+        &mut self.cells[usize::from(port)]
+    }
+
+    #[inline]
+    pub fn rules(&self, port: u16) -> &Rules {
+        &self.rules[usize::from(port)]
+    }
+
+    #[inline]
+    pub fn rules_mut(&mut self, port: u16) -> &mut Rules {
+        &mut self.rules[usize::from(port)]
+    }
+
+    /// Which of the classes that wait for `port`, whose wire is free, may start a frame. `head` tells how long the first
+    /// frame of a class is.
+    #[inline(always)] // as start
+    pub fn eligible(
+        &mut self,
+        now: Time,
+        port: u16,
+        head: impl Fn(u8) -> Option<u16>,
+        books: &mut Books,
+    ) -> When {
+        let waiting = self.cell(port).waiting;
+        let ready = waiting & !self.blocked(now, port, head, books);
+        if ready != 0 { When::Now(ready) } else { When::At(self.opens_at(port)) }
+    }
+
+    /// When one of the classes that wait for `port` in vain may start a frame, if nothing more is received.
+    #[cold]
+    fn opens_at(&self, port: u16) -> Time {
+        let waiting = self.cell(port).waiting;
+        if waiting == 0 { Time::MAX } else { self.rules(port).pause.ask_again_at(waiting) }
+    }
+
+    /// The classes that may not leave by `port` now.
+    #[inline]
+    fn blocked(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>, books: &mut Books) -> u8 {
+        if self.cell(port).holds & (hold::PAUSE | hold::CREDIT) == 0 {
+            return 0;
+        }
+        self.stopped(now, port) | self.short_of_credit(now, port, head, books)
+    }
+
+    /// Whose turn it is at `port`, of the classes that are `ready`, at least one.
+    #[inline]
+    pub fn pick(&mut self, port: u16, ready: u8) -> u8 {
+        if self.strict {
+            ready.ilog2() as u8
+        } else {
+            self.rules_mut(port).scheduler.pick(ready).unwrap_or(0)
+        }
+    }
+
+    /// Starts the frame of `class` that [`pick`](Self::pick) chose on the free wire of `port`; returns when it will have
+    /// arrived.
+    #[inline]
+    pub fn commit(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) -> Time {
+        if self.cell(port).holds & hold::CREDIT != 0 {
+            self.spend_credit(port, class, size_bytes);
+        }
+        if !self.strict {
+            self.rules_mut(port).scheduler.charge(class, u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
+        }
+        self.start(now, port, size_bytes)
+    }
+
+    /// Starts a frame of `class` that has just come, if the wire of `port` is free and nothing may go before it; returns
+    /// when it will have arrived. The scheduler had nothing to choose, so it costs its class nothing.
+    #[inline(always)] // as start
+    pub fn send_at_once(
+        &mut self,
+        now: Time,
+        port: u16,
+        (class, size_bytes): (u8, u16),
+        head: impl Fn(u8) -> Option<u16>,
+        books: &mut Books,
+    ) -> Option<Time> {
+        let cell = self.cell(port);
+        if cell.busy_until > now {
+            return None;
+        }
+        let goes = if cell.holds == 0 {
+            cell.waiting == 0
+        } else {
+            self.overtakes(now, port, class, head, books) && self.take_credit(now, port, (class, size_bytes), books)
+        };
+        goes.then(|| self.start(now, port, size_bytes))
+    }
+
+    /// Whether a frame of `class` that comes for `port` now would be on its wire at once; credits are not looked at.
+    pub fn is_open(&mut self, now: Time, port: u16, class: u8, head: impl Fn(u8) -> Option<u16>, books: &mut Books) -> bool {
+        let cell = self.cell(port);
+        if cell.busy_until > now {
+            false
+        } else if cell.holds == 0 {
+            cell.waiting == 0
+        } else {
+            self.overtakes(now, port, class, head, books)
+        }
+    }
+
+    /// Whether a frame of `class` may go at once although some class is stopped: whatever waits must be.
+    #[cold]
+    fn overtakes(
+        &mut self,
+        now: Time,
+        port: u16,
+        class: u8,
+        head: impl Fn(u8) -> Option<u16>,
+        books: &mut Books,
+    ) -> bool {
+        let blocked = self.blocked(now, port, head, books) | self.dropped_classes(port);
+        let cell = self.cell(port);
+        cell.holds & hold::CONTROL == 0 && cell.waiting & !blocked == 0 && blocked & (1 << class) == 0
+    }
+
+    /// Occupies the free wire of `port` with a frame; returns when it will have arrived. Every frame starts here.
+    #[inline(always)] // wherever a frame starts its cell is at hand already
+    pub fn start(&mut self, now: Time, port: u16, size_bytes: u16) -> Time {
+        let cell = &mut self.cells[usize::from(port)];
+        debug_assert!(cell.busy_until <= now, "two frames on one wire");
+        let (busy, arrives) = if cell.per_byte_ps != 0 {
+            let frame = Time::from_ps(u64::from(size_bytes) * cell.per_byte_ps);
+            (frame + cell.overhead, frame + cell.lead)
+        } else {
+            occupy_exactly(&self.rules[usize::from(port)], size_bytes)
+        };
+        cell.busy_until = now + busy;
+        cell.sent_frames += 1;
+        cell.sent_bytes += u64::from(size_bytes);
+        now + arrives
+    }
+
+    /// Something of `class` waits for `port` from `now` on: asks again when it may leave.
+    #[inline(always)] // as start
+    pub fn wait(&mut self, now: Time, port: u16, class: u8) {
+        let cell = &mut self.cells[usize::from(port)];
+        cell.waiting |= 1 << class;
+        let (busy_until, stormed) = (cell.busy_until, cell.holds & hold::STORM != 0);
+        if self.due.at(port) == Time::MAX || stormed {
+            // An idle port is blocked for this class, else the frame would be on the wire; or a watchdog drops it.
+            let at = if busy_until > now || stormed {
+                busy_until.max(now)
+            } else {
+                self.rules(port).pause.ask_again_at(1 << class).max(now)
+            };
+            if at < self.due.at(port) {
+                self.due.lower(port, at);
+            }
+        }
+    }
+
+    /// Looks at `port` no later than `at`; in vain does no harm.
+    pub fn look(&mut self, port: u16, at: Time) {
+        if at < self.due.at(port) {
+            self.due.set(port, at);
+        }
+    }
+
+    /// Looks at `port` as soon as its wire is free.
+    pub fn look_when_free(&mut self, now: Time, port: u16) {
+        let free = self.cell(port).busy_until.max(now);
+        self.look(port, free);
+    }
+
+    /// Whether a port is stopped or about to be, or waits for credits.
+    pub fn has_stopped_port(&self) -> bool {
+        let held = |(cell, rules): (&Cell, &Rules)| {
+            cell.holds & hold::PAUSE != 0 || (cell.holds & hold::CREDIT != 0 && rules.is_short())
+        };
+        self.cells.iter().zip(&self.rules).any(held)
+    }
+
+    /// The link of `port` fails.
+    pub fn fail(&mut self, now: Time, port: u16, books: &mut Books) {
+        self.rules_mut(port).link.fail(now);
+        self.cell_mut(port).holds |= hold::DOWN;
+        self.lose_control(port, books);
+        self.forget_credit(now, port, books);
+    }
+
+    /// The link of `port` is back.
+    pub fn repair(&mut self, port: u16) {
+        self.rules_mut(port).link.repair();
+        self.cell_mut(port).holds &= !hold::DOWN;
+    }
+
+    /// Forgets what was measured.
+    pub fn reset(&mut self) {
+        for cell in &mut self.cells {
+            (cell.sent_frames, cell.sent_bytes) = (0, 0);
+        }
+    }
+}

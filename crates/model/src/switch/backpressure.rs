@@ -1,0 +1,279 @@
+//! Outputs that decide whom to stop: FLORAX, backpressure by destination, and 802.3x decided at the output.
+//!
+//! ```text
+//!  arrive -> route -> flow counted at its output -> in excess of an XOFF? -> lost
+//!                                                -> held by the next switch? -> a queue of its own (held.rs)
+//!                                                -> onward as ever -> above a threshold? XOFF back by the flow's port
+//!  depart -> below the lower threshold? -> XON back
+//! ```
+
+use super::core::Core;
+use super::held::Held;
+use super::outcome::{Crossing, Outcome};
+use super::overload::Overload;
+use crate::egress::{Attachment, Rules};
+use crate::network::Network;
+use crate::node::OnWire;
+use crate::parameters::{Buffer, QueueLimit};
+use check::HighWater;
+use check::conservation::Cause;
+use engine::Window;
+use fabric::NodeId;
+use protocols::florax::{Call, Guard, GuardParameters, GuardStatistics, Neighbours, Pair, Whom};
+use protocols::frame::{Frame, MIN_FRAME_BYTES};
+use protocols::pause::quanta_time;
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+
+/// A pause in 802.3x, in quanta: what lasts this long on the link, at most what the field can say.
+fn quanta(expiry: Time, rate: Rate) -> u16 {
+    let quantum = quanta_time(1, rate).as_ps().max(1);
+    u16::try_from(expiry.as_ps().div_ceil(quantum)).unwrap_or(u16::MAX)
+}
+
+/// What a switch needs whose outputs are guarded.
+#[derive(Debug)]
+pub(crate) struct Backpressure {
+    pub parameters: GuardParameters,
+    pub limit: QueueLimit,
+    /// The most that ever waited at each port, held flows too, in the unit of the limit.
+    pub most: Vec<HighWater>,
+    /// The largest frame, on the wire.
+    mtu_bytes: u64,
+    /// By output port.
+    pub guards: Vec<Guard>,
+    /// What neighbours told this switch to hold.
+    pub held: Held,
+    calls: Vec<Call>,
+}
+
+impl Backpressure {
+    /// For the switch `node` of `ports` ports; `None` where flow control is of another kind.
+    pub fn new(node: NodeId, network: &Network, ports: usize) -> Option<Box<Backpressure>> {
+        let mut parameters = *network.flow_control_of(node).guard()?;
+        if parameters.renewed {
+            // No more than the field of a pause can say on any of its links.
+            let links = network.fabric.ports(node).iter().map(|peer| network.fabric.link(peer.link).rate);
+            let longest = links.map(|rate| quanta_time(u16::MAX, rate)).min().unwrap_or(Time::MAX);
+            parameters.expiry = parameters.expiry.min(longest);
+        }
+        let limit = match network.switch.buffer {
+            Buffer::PerQueue { limit } => limit,
+            Buffer::Shared { bytes, .. } => QueueLimit::Bytes(bytes),
+        };
+        Some(Box::new(Backpressure {
+            parameters,
+            limit,
+            most: vec![HighWater::default(); ports],
+            mtu_bytes: u64::from(network.host.mtu_bytes) + WIRE_OVERHEAD_BYTES,
+            guards: vec![Guard::new(&parameters); ports],
+            held: Held::new(ports),
+            calls: Vec::new(),
+        }))
+    }
+
+    /// What all guards did, and the flows that are stopped at `now`.
+    pub fn statistics(&self, now: Time) -> impl Iterator<Item = (GuardStatistics, u64)> + '_ {
+        self.guards.iter().map(move |guard| guard.statistics(now))
+    }
+}
+
+/// What a guard may ask.
+struct Around<'a> {
+    network: &'a Network,
+    rules: &'a [Rules],
+    held: &'a Held,
+    egress: u16,
+    mtu_bytes: u64,
+    limit: QueueLimit,
+}
+
+impl<'a> Around<'a> {
+    fn new(core: &'a Core, held: &'a Held, egress: u16, mtu_bytes: u64, limit: QueueLimit) -> Around<'a> {
+        Around { network: &core.network, rules: &core.egress.rules, held, egress, mtu_bytes, limit }
+    }
+}
+
+impl Neighbours for Around<'_> {
+    fn held_bps(&self, pair: Pair) -> Option<u64> {
+        self.held.rate_bps(self.egress, pair)
+    }
+
+    fn agreed_bps(&self, pair: Pair) -> u64 {
+        self.network.agreements.get(&pair).copied().unwrap_or(0)
+    }
+
+    fn held(&self, to: Pair) -> u64 {
+        let load = self.held.load_of(self.egress, to);
+        if matches!(self.limit, QueueLimit::Packets(_)) { load.frames } else { load.bytes }
+    }
+
+    fn grace(&self, port: u16, ahead: usize) -> Time {
+        let rules = &self.rules[usize::from(port)];
+        let Attachment { rate, delay, .. } = rules.link;
+        // A frame of ours holds the call back, the neighbour finishes one of its own, and the next may be on its way into
+        // the wire: as with PFC's headroom. Other calls go first.
+        let calls = (1 + ahead + rules.control_waiting() as usize) as u64;
+        let call = u64::from(MIN_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
+        delay * 2 + rate.serialise(3 * self.mtu_bytes + calls * call)
+    }
+}
+
+impl Core {
+    /// What waits at a port in queues, in the unit of `limit`.
+    fn queued_at(&self, egress: u16, limit: QueueLimit) -> u64 {
+        let slots = self.buffer.slots;
+        let queues = &self.buffer.queues[usize::from(egress) * slots..(usize::from(egress) + 1) * slots];
+        match limit {
+            QueueLimit::Packets(_) => queues.iter().map(|queue| queue.len() as u64).sum(),
+            QueueLimit::Bytes(_) => queues.iter().map(|queue| u64::from(queue.bytes)).sum(),
+        }
+    }
+}
+
+impl Backpressure {
+    /// What waits at a port, held frames too, in the unit of its limit.
+    fn occupancy(&self, core: &Core, egress: u16) -> u64 {
+        let held = self.held.load(egress);
+        let held = if matches!(self.limit, QueueLimit::Packets(_)) { held.frames } else { held.bytes };
+        core.queued_at(egress, self.limit) + held
+    }
+
+    /// Sends on a frame for an output that decides whom to stop.
+    #[inline(never)]
+    pub(super) fn forward(
+        &mut self,
+        core: &mut Core,
+        overload: &mut Overload,
+        crossing: Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> Outcome {
+        let Crossing { in_port, egress, .. } = crossing;
+        let now = frame.at;
+        let mut calls = std::mem::take(&mut self.calls);
+        let at = (now, in_port, Guard::pair(&self.parameters, frame.src, frame.dst));
+        let rate = core.link_rate(egress);
+        let bytes = (u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES, self.mtu_bytes);
+        let guard = &mut self.guards[usize::from(egress)];
+        guard.count_sender(&self.parameters, (now, in_port, Pair { src: frame.src, dst: frame.dst }), bytes.0, rate);
+        let outcome = if guard.count(&self.parameters, at, bytes, rate, &mut calls) {
+            let outcome = self.take_in(core, overload, crossing, frame, window);
+            let occupancy = self.occupancy(core, egress);
+            self.most[usize::from(egress)].raise(occupancy);
+            let Backpressure { parameters, guards, held, mtu_bytes, limit, .. } = &mut *self;
+            let around = Around::new(core, held, egress, *mtu_bytes, *limit);
+            guards[usize::from(egress)].decide(parameters, at, occupancy, rate, &around, &mut calls);
+            outcome
+        } else {
+            core.lose(crossing, frame, Cause::Nonconforming)
+        };
+        self.tell(core, now, egress, calls, window);
+        outcome
+    }
+
+    /// Sends a frame on, or lets it wait: with the flow that is held, else in its class.
+    fn take_in(
+        &mut self,
+        core: &mut Core,
+        overload: &mut Overload,
+        crossing: Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> Outcome {
+        let Crossing { in_port, egress, in_class, class } = crossing;
+        let now = frame.at;
+        let held = self.held.must_wait(egress, frame);
+        if !held && core.is_open(now, egress, class) {
+            return core.forward(overload, crossing, frame, window);
+        }
+        let occupancy = self.occupancy(core, egress);
+        let fits = match self.limit {
+            QueueLimit::Packets(most) => occupancy < u64::from(most),
+            QueueLimit::Bytes(most) => occupancy + u64::from(frame.size_bytes) <= most,
+        };
+        if !fits {
+            core.lose_without_room(crossing, frame)
+        } else if held {
+            core.buffer.charge(in_port, in_class, frame.size_bytes);
+            self.held.push(now, egress, &Frame { in_port, in_class, ..*frame });
+            core.wake_at(self.held.next_event());
+            Outcome::Held { egress }
+        } else {
+            core.forward(overload, crossing, frame, window)
+        }
+    }
+
+    /// A frame left the buffer of `egress`: those who were stopped for it may go on.
+    pub(super) fn on_departure(&mut self, core: &mut Core, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
+        let mut calls = std::mem::take(&mut self.calls);
+        let occupancy = self.occupancy(core, egress);
+        let Backpressure { parameters, guards, held, mtu_bytes, limit, .. } = &mut *self;
+        let around = Around::new(core, held, egress, *mtu_bytes, *limit);
+        guards[usize::from(egress)].on_departure(parameters, now, occupancy, &around, &mut calls);
+        self.tell(core, now, egress, calls, window);
+    }
+
+    /// Tells the neighbours what the output `egress` decided.
+    fn tell(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        egress: u16,
+        mut calls: Vec<Call>,
+        window: &mut Window<'_, OnWire>,
+    ) {
+        let expiry = self.parameters.expiry;
+        for &Call { port, pair, rate_bps } in &calls {
+            let still_stopped = |other: usize| other != usize::from(egress) && self.guards[other].stops(port, now);
+            if self.parameters.whom == Whom::Everybody
+                && rate_bps.is_none()
+                && (0..self.guards.len()).any(still_stopped)
+            {
+                // A pause stops the whole port: another output, that is long too, lets it go on when it can.
+                continue;
+            }
+            let frame = match (self.parameters.whom, rate_bps) {
+                (Whom::Everybody, None) => Frame::pause(0),
+                (Whom::Everybody, Some(_)) => Frame::pause(quanta(expiry, core.link_rate(port))),
+                (_, None) => Frame::xon(pair.src, pair.dst),
+                (_, Some(rate_bps)) => Frame::xoff(pair.src, pair.dst, rate_bps, expiry),
+            };
+            if core.books.tracer.is_some() {
+                let waiting = self.occupancy(core, egress);
+                core.note_call(now, egress, waiting, Call { port, pair, rate_bps });
+            }
+            core.send_control(now, port, frame, window);
+        }
+        let renews = self.parameters.renewed && calls.iter().any(|call| call.rate_bps.is_some());
+        if renews && core.renewals.iter().all(|renewal| renewal.1 != u32::from(egress)) {
+            core.renewals.push((now + expiry / 2, egress.into()));
+            core.note_renewals();
+        }
+        calls.clear();
+        self.calls = calls;
+    }
+
+    /// Outputs whose stops are at half their time tell them again while they must last.
+    #[cold]
+    pub(super) fn renew(&mut self, core: &mut Core, now: Time, window: &mut Window<'_, OnWire>) {
+        while let Some(index) = core.renewals.iter().position(|renewal| renewal.0 <= now) {
+            let (_, egress) = core.renewals.remove(index);
+            let mut calls = std::mem::take(&mut self.calls);
+            self.guards[egress as usize].renew(&self.parameters, now, &mut calls);
+            self.tell(core, now, egress as u16, calls, window);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_lasts_at_least_its_expiry() {
+        let rate = Rate::from_mbps(100);
+        assert_eq!(quanta(Time::from_ms(5), rate), 977);
+        assert!(quanta_time(977, rate) >= Time::from_ms(5) && quanta_time(976, rate) < Time::from_ms(5));
+        assert_eq!(quanta(Time::from_s(1), rate), u16::MAX);
+    }
+}

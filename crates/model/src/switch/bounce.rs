@@ -1,0 +1,181 @@
+//! Frames that turn around where their queue is too full (PABO).
+//!
+//! ```text
+//!  route -> idle port: onto the wire at once
+//!        -> how full is the sub-queue that the frame would enter? -> draw -> queue there
+//!                                                                    -> turn around: bounce queue of the port that it
+//!                                                                       came by
+//! ```
+//!
+//! Every queue is then a pair, the bounce queue ahead of the normal one within its class; the bounce queues stand
+//! behind all normal ones in [`PacketBuffer::queues`](super::buffer::PacketBuffer::queues), `pairs` places further.
+
+use super::core::Core;
+use super::outcome::{Crossing, Outcome, Turned};
+use crate::network::Network;
+use crate::node::OnWire;
+use crate::parameters::{Buffer, QueueLimit};
+use crate::queue::Queue;
+use check::conservation::Cause;
+use engine::Window;
+use fabric::NodeId;
+use protocols::frame::Frame;
+use protocols::pabo::{self, BounceFunction, BounceParameters, Return, Utilisation};
+use units::random::{Stream, purpose};
+
+/// What a switch needs for frames that turn around.
+#[derive(Debug)]
+pub(crate) struct Bounce {
+    function: BounceFunction,
+    normal: QueueLimit,
+    bounce: QueueLimit,
+    back: Return,
+    utilisation: Utilisation,
+    /// Bounces of a frame after which it bounces no more; 0 for no limit.
+    limit: u8,
+    random: Stream,
+    /// Frames that turned because of the queue at each port.
+    pub turned: Vec<u64>,
+}
+
+impl Bounce {
+    /// What `node` needs, and the classes that turn, a bit each.
+    pub fn new(node: NodeId, network: &Network, pabo: &BounceParameters, bounce: QueueLimit) -> (Bounce, u8) {
+        let normal = match network.switch.buffer {
+            Buffer::PerQueue { limit } => limit,
+            Buffer::Shared { .. } => QueueLimit::Bytes(u64::MAX),
+        };
+        let state = Bounce {
+            function: BounceFunction::new(pabo.theta, pabo.lambda),
+            normal,
+            bounce,
+            back: pabo.back,
+            utilisation: pabo.utilisation,
+            // A frame counts up to 255: without a limit, it never gets there and stops.
+            limit: pabo.limit.unwrap_or(0),
+            random: Stream::new(network.seed, u64::from(node.0), purpose("turns")),
+            turned: vec![0; network.fabric.ports(node).len()],
+        };
+        (state, pabo.classes & !network.switch.flow_control.lossless())
+    }
+
+    /// For tests of the checks: queues have any room.
+    #[cfg(test)]
+    pub fn forget_limits(&mut self) {
+        (self.normal, self.bounce) = (QueueLimit::Packets(u32::MAX), QueueLimit::Packets(u32::MAX));
+    }
+
+    /// A frame found its wire occupied: it joins its queue, or turns around.
+    pub fn decide(
+        &mut self,
+        core: &mut Core,
+        crossing: Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> Outcome {
+        let again = frame.bounces > 0;
+        // The account is that of the class in which the frame waits.
+        let crossing = Crossing { in_class: frame.class, class: frame.class, ..crossing };
+        let pairs = core.buffer.pairs;
+        let first = core.buffer.queue_index(crossing.egress, frame.class);
+        let (index, other) = if again { (first + pairs, first) } else { (first, first + pairs) };
+        if again {
+            core.buffer.note_offer(index);
+        }
+        let (limit, other_limit) = if again { (self.bounce, self.normal) } else { (self.normal, self.bounce) };
+        let (held, capacity) = fill(&core.buffer.queues[index], limit, frame.size_bytes);
+        let full = held >= capacity;
+        let (held, capacity) = match self.utilisation {
+            Utilisation::SubQueue => (held, capacity),
+            Utilisation::Fuller => fuller((held, capacity), fill(&core.buffer.queues[other], other_limit, 0)),
+        };
+        let spent = self.limit != 0 && frame.bounces >= self.limit;
+        if spent && full {
+            return core.lose(crossing, frame, Cause::BounceLimit);
+        }
+        if !spent && self.function.bounces(held, capacity, frame.bounces, &mut self.random) {
+            return self.turn_around(core, crossing, frame, window);
+        }
+        let mut frame = *frame;
+        pabo::go_on(&mut frame);
+        core.buffer.charge(crossing.in_port, crossing.in_class, frame.size_bytes);
+        core.enqueue(index, crossing, &frame)
+    }
+
+    /// Turns `frame` around.
+    fn turn_around(
+        &mut self,
+        core: &mut Core,
+        crossing: Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> Outcome {
+        let Crossing { in_port, egress, .. } = crossing;
+        let Some(back) = self.way_back(core, egress, in_port, frame) else {
+            return core.lose(crossing, frame, Cause::NoRoute);
+        };
+        if core.routing.is_dead(back) {
+            return core.lose(crossing, frame, Cause::LinkDown);
+        }
+        let index = core.buffer.queue_index(back, frame.class) + core.buffer.pairs;
+        let at_once = core.is_open(frame.at, back, frame.class);
+        if !at_once {
+            let (held, capacity) = fill(&core.buffer.queues[index], self.bounce, frame.size_bytes);
+            if held >= capacity {
+                return core.lose(crossing, frame, Cause::BounceQueueFull);
+            }
+        }
+        self.turned[usize::from(egress)] += 1;
+        let ledger = &mut core.books.ledger;
+        ledger.bounces += 1;
+        ledger.bounced_bytes += u64::from(frame.size_bytes);
+        ledger.turns.made += u64::from(frame.bounces < u8::MAX);
+        let mut frame = *frame;
+        pabo::turn_back(&mut frame);
+        // What the step forwards took, and what the step back is about to take: TTL ends loops of routes, and a
+        // frame that was bounced is on none.
+        frame.ttl = frame.ttl.saturating_add(2);
+        let queue = (!at_once).then_some(index as u32);
+        if at_once {
+            core.send_on(back, frame, window);
+        } else {
+            core.buffer.charge(in_port, frame.class, frame.size_bytes);
+            core.enqueue(index, Crossing { egress: back, ..crossing }, &frame);
+        }
+        let turned = Turned { port: back, queue, bounces: frame.bounces, detour: false };
+        Outcome::Turned { egress, turned }
+    }
+
+    /// The port towards where `frame` came from.
+    fn way_back(&self, core: &Core, egress: u16, in_port: u16, frame: &Frame) -> Option<u16> {
+        if self.back == Return::ArrivalPort {
+            // A frame that leaves again by the port that it came by was bounced into this switch.
+            if in_port != egress {
+                return Some(in_port);
+            }
+            let first = core.network.first_arrival(core.node, frame);
+            if first.is_some() {
+                return first;
+            }
+        }
+        let home = Frame { dst: frame.src, ..*frame };
+        let route = core.network.route(core.node, core.routing.salt, &home, u16::MAX);
+        route.filter(|&port| port != egress).or(Some(in_port))
+    }
+}
+
+/// What a queue holds and may hold, in the unit of its limit; full if a frame of `size_bytes` does not fit.
+#[inline]
+fn fill(queue: &Queue, limit: QueueLimit, size_bytes: u16) -> (u64, u64) {
+    match limit {
+        QueueLimit::Packets(most) => (queue.len() as u64, u64::from(most)),
+        QueueLimit::Bytes(most) if u64::from(queue.bytes) + u64::from(size_bytes) > most => (most, most),
+        QueueLimit::Bytes(most) => (u64::from(queue.bytes), most),
+    }
+}
+
+/// The one of two fills (held, capacity) with the greater share.
+fn fuller(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
+    let product = |held: u64, capacity: u64| u128::from(held) * u128::from(capacity);
+    if product(one.0, other.1) >= product(other.0, one.1) { one } else { other }
+}

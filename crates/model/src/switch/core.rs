@@ -1,0 +1,249 @@
+//! What every frame through a switch touches: ports, buffer, routes, marks. Mechanisms stand beside it, own what they
+//! remember, and are handed this.
+
+use super::buffer::PacketBuffer;
+use super::forwarding::Routing;
+use super::outcome::{Crossing, Outcome};
+use super::overload::Action;
+use crate::books::Books;
+use crate::egress::Egress;
+use crate::network::Network;
+use crate::node::OnWire;
+use crate::parameters::{MarkAt, Marking};
+use check::conservation::Cause;
+use engine::Window;
+use fabric::NodeId;
+use protocols::ecn::Marker;
+use protocols::frame::{Frame, Kind, flags};
+use std::sync::Arc;
+use units::random::{Stream, purpose};
+use units::{Rate, Time};
+
+/// Bits of [`crate::egress::Cell::ingress`]: what must be asked of frames that come by a port.
+pub(super) mod ingress {
+    /// The link can lose frames.
+    pub const FRAGILE: u8 = 1;
+    /// The link is under credits.
+    pub const CREDITED: u8 = 2;
+    /// Frames carry tags, which the switch rewrites.
+    pub const TAGGED: u8 = 4;
+    /// Frames enter a pipeline of the switch.
+    pub const PIPELINE: u8 = 8;
+    /// Outputs decide whom to stop.
+    pub const BACKPRESSURE: u8 = 16;
+}
+
+/// The core of a switch.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub node: NodeId,
+    pub network: Arc<Network>,
+    pub egress: Egress,
+    pub buffer: PacketBuffer,
+    pub routing: Routing,
+    /// Classes about whose frames overload decides before admission, a bit each.
+    pub(super) early: u8,
+    /// Lossless classes whose accounts stop neighbours.
+    pub(super) stopping: u8,
+    /// Whether links are under credits.
+    pub(super) credited: bool,
+    /// Whether somebody must be asked when a frame leaves the buffer: an account is paused, or outputs decide whom to stop.
+    pub(super) attends: bool,
+    /// Whether outputs decide whom to stop.
+    pub(super) has_backpressure: bool,
+    /// The next thing that happens by itself happens no earlier.
+    pub(super) wakes_at: Time,
+    /// Accounts that are paused and when each pause must be renewed; under credits, when they are all granted again;
+    /// marked by [`super::pause::LOOK`], ports at which a watchdog looks.
+    pub(super) renewals: Vec<(Time, u32)>,
+    /// Marks what joins a queue, and what leaves one.
+    pub(super) marker: Option<Marker>,
+    pub(super) leaving_marker: Option<Marker>,
+    pub(super) random: Stream,
+    pub books: Books,
+}
+
+impl Core {
+    /// The core of `node`; `fails` says of which port the link may fail.
+    pub fn new(node: NodeId, network: &Arc<Network>, fails: impl Fn(u16) -> bool) -> Core {
+        let parameters = &network.switch;
+        let control = network.flow_control_of(node);
+        let mut egress = Egress::new(network, node, true, fails);
+        for (cell, rules) in egress.cells.iter_mut().zip(&egress.rules) {
+            let bit = |asked: bool, bit: u8| if asked { bit } else { 0 };
+            cell.ingress = bit(rules.link.fragile, ingress::FRAGILE)
+                | bit(rules.credit.is_some(), ingress::CREDITED)
+                | bit(network.tags.is_some(), ingress::TAGGED)
+                | bit(parameters.overload.inside().is_some(), ingress::PIPELINE)
+                | bit(control.guard().is_some(), ingress::BACKPRESSURE);
+        }
+        let (marker, leaving_marker) = match parameters.marking {
+            Marking::None => (None, None),
+            Marking::Ecn { k_min_bytes, k_max_bytes, p_max, at } => {
+                let marker = Some(Marker::new(k_min_bytes, k_max_bytes, p_max));
+                if at == MarkAt::Enqueue { (marker, None) } else { (None, marker) }
+            }
+        };
+        let regrant = control.credit().map(|credit| (credit.regrant, 0));
+        Core {
+            node,
+            buffer: PacketBuffer::new(network, node, &egress.rules),
+            egress,
+            routing: Routing::new(network, node),
+            early: 0,
+            stopping: if control.pause().is_some() { control.lossless() } else { 0 },
+            credited: regrant.is_some(),
+            attends: false,
+            has_backpressure: control.guard().is_some(),
+            wakes_at: Time::MAX,
+            renewals: regrant.into_iter().collect(),
+            marker,
+            leaving_marker,
+            random: Stream::new(network.seed, u64::from(node.0), purpose("switch")),
+            books: Books::new(network, node),
+            network: Arc::clone(network),
+        }
+    }
+
+    pub fn link_rate(&self, port: u16) -> Rate {
+        self.egress.rules(port).link.rate
+    }
+
+    /// Something happens by itself at `at`.
+    pub fn wake_at(&mut self, at: Time) {
+        self.wakes_at = self.wakes_at.min(at);
+    }
+
+    /// There are other renewals than before.
+    pub(super) fn note_renewals(&mut self) {
+        let next = self.renewals.iter().map(|renewal| renewal.0).min().unwrap_or(Time::MAX);
+        self.wake_at(next);
+        self.attends = !self.renewals.is_empty() || self.has_backpressure;
+    }
+
+    /// The port by which `frame`, which came by `in_port`, goes on.
+    #[inline(always)] // as Switch::handle
+    pub fn route(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
+        self.routing.port(&self.network, self.node, frame, in_port)
+    }
+
+    /// Whether a frame of `class` that comes for `port` now would be on its wire at once.
+    pub fn is_open(&mut self, now: Time, port: u16, class: u8) -> bool {
+        let Core { egress, buffer, books, .. } = self;
+        egress.is_open(now, port, class, |class| buffer.head(port, class), books)
+    }
+
+    /// Sends a frame on: at once where the wire is free and nothing may go before it, else through the queue, as far as
+    /// there is room, and as overload has it where there is none.
+    #[inline(always)] // as Switch::handle
+    pub fn forward(
+        &mut self,
+        overload: &mut impl Action,
+        crossing: Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> Outcome {
+        let (now, Crossing { egress, class, .. }) = (frame.at, crossing);
+        let Core { egress: ports, buffer, books, .. } = self;
+        let head = |class| buffer.head(egress, class);
+        if let Some(at) = ports.send_at_once(now, egress, (class, frame.size_bytes), head, books) {
+            // An idle port is empty: whatever theta is, nothing bounces there.
+            let distance = frame.distance.saturating_sub(1);
+            window.send_with(egress, |OnWire(slot)| {
+                *slot = *frame;
+                (slot.at, slot.ttl, slot.hops) = (at, frame.ttl - 1, frame.hops.saturating_add(1));
+                slot.distance = distance;
+            });
+            return Outcome::Sent { egress };
+        }
+        if self.early & (1 << class) != 0 {
+            return overload.decide(self, crossing, frame, window);
+        }
+        self.admit_or_refuse(overload, crossing, frame, window)
+    }
+
+    /// Lets a frame wait, if it finds room.
+    #[inline(always)] // as forward
+    pub fn admit_or_refuse(
+        &mut self,
+        overload: &mut impl Action,
+        crossing: Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> Outcome {
+        let index = self.buffer.queue_index(crossing.egress, crossing.class);
+        if !self.buffer.admit(index, crossing, frame.size_bytes) {
+            return overload.refuse(self, crossing, frame, window);
+        }
+        let outcome = self.enqueue(index, crossing, frame);
+        if self.stopping & (1 << crossing.in_class) != 0 {
+            self.pause_if_needed(frame.at, crossing.in_port, crossing.in_class, window);
+        }
+        outcome
+    }
+
+    /// Puts a frame that has found room into the queue at `index`.
+    #[inline(always)] // as forward
+    pub fn enqueue(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> Outcome {
+        let mark = match &self.marker {
+            Some(marker) if frame.flags & (flags::ECT | flags::CE) == flags::ECT => {
+                marker.marks(u64::from(self.buffer.queues[index].bytes), &mut self.random)
+            }
+            _ => false,
+        };
+        self.books.ledger.marks += u64::from(mark);
+        self.buffer.push(index, crossing, frame, if mark { flags::CE } else { 0 });
+        self.egress.wait(frame.at, crossing.egress, crossing.class);
+        Outcome::Queued { egress: crossing.egress, index: index as u32, marked: mark }
+    }
+
+    /// Puts a frame on the wire of `port`, which is open.
+    pub fn send_on(&mut self, port: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
+        (frame.ttl, frame.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
+        frame.at = self.egress.start(frame.at, port, frame.size_bytes);
+        window.send(port, OnWire(frame));
+    }
+
+    /// Sends a MAC control frame of our own, ahead of every queue.
+    pub fn send_control(&mut self, now: Time, port: u16, frame: Frame, window: &mut Window<'_, OnWire>) {
+        self.egress.send_control(now, port, frame, &mut self.books, window);
+    }
+
+    /// A frame on its way to `crossing.egress` is gone; the ledger says why.
+    #[cold]
+    pub fn lose(&mut self, crossing: Crossing, frame: &Frame, cause: Cause) -> Outcome {
+        self.books.lose(crossing.in_port, crossing.in_class, frame, cause);
+        Outcome::Dropped { egress: Some(crossing.egress), cause }
+    }
+
+    /// A frame is gone before it was known where it goes.
+    #[cold]
+    pub fn lose_early(&mut self, in_port: u16, frame: &Frame, cause: Cause) -> Outcome {
+        self.books.lose(in_port, frame.class, frame, cause);
+        Outcome::Dropped { egress: None, cause }
+    }
+
+    /// Why a frame is lost that finds no room: what flow control promises, it promises among those who take part.
+    #[cold]
+    pub fn cause_without_room(&self, crossing: Crossing, frame: &Frame) -> Cause {
+        let network = &self.network;
+        if network.switch.flow_control.lossless() & (1 << crossing.class) == 0 {
+            return no_room(frame);
+        }
+        let peer = network.fabric.ports(self.node).get(usize::from(crossing.in_port)).map(|port| port.peer);
+        let reached = network.takes_part(self.node) && peer.is_none_or(|peer| network.takes_part(peer));
+        if reached { Cause::LosslessNoRoom } else { Cause::OutsideFlowControl }
+    }
+
+    /// A frame finds no room, and nobody does anything about it.
+    #[cold]
+    pub fn lose_without_room(&mut self, crossing: Crossing, frame: &Frame) -> Outcome {
+        let cause = self.cause_without_room(crossing, frame);
+        self.lose(crossing, frame, cause)
+    }
+}
+
+/// Why a frame is lost that finds no room in a lossy queue.
+pub(super) fn no_room(frame: &Frame) -> Cause {
+    if matches!(frame.kind, Kind::Trimmed | Kind::Returned) { Cause::HeaderNoRoom } else { Cause::NoRoom }
+}

@@ -1,0 +1,84 @@
+//! Frames that go by another port where their queue is full (DIBS).
+//!
+//! ```text
+//!  route -> idle port -> room in its queue -> else the first of the other ports towards switches, in random order, that
+//!                                             has room
+//! ```
+
+use super::core::Core;
+use super::outcome::{Crossing, Outcome, Turned};
+use crate::network::Network;
+use crate::node::OnWire;
+use check::conservation::Cause;
+use engine::Window;
+use fabric::NodeId;
+use protocols::frame::Frame;
+use units::random::{Stream, purpose};
+
+/// What a switch needs for frames that take detours.
+#[derive(Debug)]
+pub(crate) struct Detour {
+    random: Stream,
+    /// Ports towards switches: those that a detour may take.
+    onward: Vec<u16>,
+    /// The same, as a detour tries them.
+    tried: Vec<u16>,
+    /// Frames that took one because of the queue at each port.
+    pub turned: Vec<u64>,
+}
+
+impl Detour {
+    /// What `node` needs, and the classes that take detours, a bit each.
+    pub fn new(node: NodeId, network: &Network) -> (Detour, u8) {
+        let ports = network.fabric.ports(node);
+        let towards_switch = |port: &u16| network.fabric.node(ports[usize::from(*port)].peer).forwards();
+        let state = Detour {
+            random: Stream::new(network.seed, u64::from(node.0), purpose("turns")),
+            onward: (0..ports.len() as u16).filter(towards_switch).collect(),
+            tried: Vec::new(),
+            turned: vec![0; ports.len()],
+        };
+        (state, !network.switch.flow_control.lossless())
+    }
+
+    /// A frame found its wire occupied: into the queue while that has room, else by another port.
+    pub fn decide(
+        &mut self,
+        core: &mut Core,
+        crossing: Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> Outcome {
+        let crossing = Crossing { in_class: frame.class, class: frame.class, ..crossing };
+        let egress = crossing.egress;
+        let queue = core.buffer.queue_index(egress, frame.class);
+        if core.buffer.admit(queue, crossing, frame.size_bytes) {
+            return core.enqueue(queue, crossing, frame);
+        }
+        self.tried.clear();
+        let is_live = |&&port: &&u16| port != egress && !core.routing.is_dead(port);
+        self.tried.extend(self.onward.iter().filter(is_live));
+        let mut found = None;
+        while found.is_none() && !self.tried.is_empty() {
+            let port = self.tried.swap_remove(self.random.below(self.tried.len() as u64) as usize);
+            let queue = core.buffer.queue_index(port, frame.class);
+            let at_once = core.is_open(frame.at, port, frame.class);
+            if at_once || core.buffer.admit(queue, crossing, frame.size_bytes) {
+                found = Some((port, (!at_once).then_some(queue)));
+            }
+        }
+        let Some((port, queue)) = found else { return core.lose(crossing, frame, Cause::NoRoom) };
+        self.turned[usize::from(egress)] += 1;
+        let ledger = &mut core.books.ledger;
+        ledger.detours += 1;
+        ledger.bounced_bytes += u64::from(frame.size_bytes);
+        ledger.turns.made += u64::from(frame.bounces < u8::MAX);
+        let frame = Frame { bounces: frame.bounces.saturating_add(1), ..*frame };
+        let turned = Turned { port, queue: queue.map(|queue| queue as u32), bounces: frame.bounces, detour: true };
+        match queue {
+            Some(queue) => _ = core.enqueue(queue, Crossing { egress: port, ..crossing }, &frame),
+            None => core.send_on(port, frame, window),
+        }
+        Outcome::Turned { egress, turned }
+    }
+}

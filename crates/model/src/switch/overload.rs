@@ -1,0 +1,96 @@
+//! What a switch does with frames that its queues are too full for.
+
+use super::bounce::Bounce;
+use super::core::Core;
+use super::detour::Detour;
+use super::outcome::{Crossing, Outcome};
+use super::trim::Trimming;
+use crate::network::Network;
+use crate::node::OnWire;
+use crate::parameters;
+use engine::Window;
+use fabric::NodeId;
+use protocols::frame::Frame;
+
+/// An action on overload: what it remembers is its own, and of the switch it is handed the core.
+pub(crate) trait Action {
+    /// A frame of one of the classes [`early`](Overload::new) found its wire occupied, and was not admitted yet.
+    fn decide(&mut self, core: &mut Core, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) -> Outcome;
+
+    /// A frame found no room in its queue.
+    fn refuse(&mut self, core: &mut Core, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) -> Outcome;
+}
+
+/// The action of one switch.
+#[derive(Debug)]
+pub(crate) enum Overload {
+    /// The frame is lost.
+    Drop,
+    /// It turns around (PABO).
+    Bounce(Box<Bounce>),
+    /// It goes by another port (DIBS).
+    Detour(Box<Detour>),
+    /// It loses its payload (NDP, trimming switches).
+    Trim(Box<Trimming>),
+}
+
+impl Overload {
+    /// What `node` does, and the classes about whose frames it decides before admission, a bit each.
+    pub fn new(node: NodeId, network: &Network) -> (Overload, u8) {
+        match &network.switch.overload {
+            parameters::Overload::Drop => (Overload::Drop, 0),
+            parameters::Overload::Bounce { pabo, queue } => {
+                let (bounce, early) = Bounce::new(node, network, pabo, *queue);
+                (Overload::Bounce(Box::new(bounce)), early)
+            }
+            parameters::Overload::Detour => {
+                let (detour, early) = Detour::new(node, network);
+                (Overload::Detour(Box::new(detour)), early)
+            }
+            parameters::Overload::Trim { .. } => match Trimming::new(node, network) {
+                Some((trimming, early)) => (Overload::Trim(Box::new(trimming)), early),
+                None => (Overload::Drop, 0),
+            },
+        }
+    }
+
+    /// Frames that turned because of the queue at each port, where frames turn.
+    pub fn turned(&self) -> Option<&[u64]> {
+        match self {
+            Overload::Bounce(bounce) => Some(&bounce.turned),
+            Overload::Detour(detour) => Some(&detour.turned),
+            Overload::Drop | Overload::Trim(_) => None,
+        }
+    }
+
+    /// What trims, if anything does.
+    pub fn trimming(&self) -> Option<&Trimming> {
+        if let Overload::Trim(trimming) = self { Some(trimming) } else { None }
+    }
+
+    /// See [`Overload::trimming`].
+    pub fn trimming_mut(&mut self) -> Option<&mut Trimming> {
+        if let Overload::Trim(trimming) = self { Some(trimming) } else { None }
+    }
+}
+
+impl Action for Overload {
+    #[inline(never)]
+    fn decide(&mut self, core: &mut Core, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) -> Outcome {
+        match self {
+            Overload::Drop => core.lose_without_room(crossing, frame),
+            Overload::Bounce(bounce) => bounce.decide(core, crossing, frame, window),
+            Overload::Detour(detour) => detour.decide(core, crossing, frame, window),
+            Overload::Trim(trimming) => trimming.decide(core, crossing, frame, window),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self, core: &mut Core, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) -> Outcome {
+        match self {
+            Overload::Trim(trimming) => trimming.refuse(core, crossing, frame, window),
+            Overload::Drop | Overload::Bounce(_) | Overload::Detour(_) => core.lose_without_room(crossing, frame),
+        }
+    }
+}

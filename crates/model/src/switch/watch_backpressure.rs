@@ -1,0 +1,34 @@
+//! What a watched switch notes of flows that are stopped and held.
+
+use super::Switch;
+use super::core::Core;
+use crate::trace::{Tracer, traffic};
+use protocols::florax::Call;
+use protocols::frame::Frame;
+use record::trace::TraceEvent;
+use units::Time;
+
+impl Core {
+    /// The output `egress`, where `waiting` waits, calls a neighbour.
+    #[cold]
+    pub(super) fn note_call(&mut self, now: Time, egress: u16, waiting: u64, call: Call) {
+        let (port, of) = (call.port, traffic(&self.network.fabric, call.pair));
+        let event = match call.rate_bps {
+            Some(rate_bps) => TraceEvent::Xoff { port, egress, of, rate_bps, waiting },
+            None => TraceEvent::Xon { port, egress, of, waiting },
+        };
+        if let Some(tracer) = &mut self.books.tracer {
+            tracer.note_port(now, event);
+        }
+    }
+}
+
+impl Switch {
+    /// The frame waits behind others of its flow, which is held.
+    #[cold]
+    pub(super) fn note_held(&self, tracer: &mut Tracer, frame: &Frame, port: u16, wanted: bool) {
+        let Some(held) = self.backpressure.as_ref().map(|backpressure| &backpressure.held).filter(|_| wanted) else { return };
+        let (ahead, until) = held.ahead_of(port, frame);
+        tracer.note(frame.at, frame, TraceEvent::Queued { port, ahead, wire_free: until.max(frame.at) });
+    }
+}

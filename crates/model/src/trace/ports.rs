@@ -1,0 +1,55 @@
+//! What a watched node notes of pauses, credits and calls that come by its ports.
+
+use super::Tracer;
+use fabric::Fabric;
+use protocols::florax::Pair;
+use protocols::frame::{ANY_SOURCE, Frame, Kind, XoffCall};
+use record::trace::{TraceEvent, Traffic};
+use units::Time;
+
+/// The traffic that a call names, as results name it.
+pub(crate) fn traffic(fabric: &Fabric, pair: Pair) -> Traffic {
+    let named = |host: u32| (host != ANY_SOURCE).then(|| fabric.host_node(host).0);
+    Traffic { src: named(pair.src), dst: named(pair.dst) }
+}
+
+impl Tracer {
+    /// A class begins, or ceases, to wait for credits at `port`.
+    #[cold]
+    pub fn note_wait(&mut self, now: Time, port: u16, class: u8, waits: bool) {
+        let (class, from) = (Some(class), now);
+        let begins = TraceEvent::Paused { port, class, from, until: Time::MAX };
+        self.note_port(now, if waits { begins } else { TraceEvent::Resumed { port, class, from } });
+    }
+
+    /// A neighbour's pause or resume came in by `port`.
+    #[cold]
+    pub fn note_pause(&mut self, now: Time, port: u16, frame: &Frame, reaction: Time, span: Time) {
+        let from = now + reaction;
+        let mut note = |class: Option<u8>| {
+            let until = now.saturating_add(span).max(from);
+            let paused = TraceEvent::Paused { port, class, from, until };
+            let event = if span > Time::ZERO { paused } else { TraceEvent::Resumed { port, class, from } };
+            self.note_port(now, event);
+        };
+        if frame.kind == Kind::Pfc {
+            let classes = frame.pause_call().classes;
+            (0..8).filter(|class| classes & 1 << class != 0).for_each(|class| note(Some(class)));
+        } else {
+            note(None);
+        }
+    }
+
+    /// An XOFF or XON came in by `port`.
+    #[cold]
+    pub fn note_call_heard(&mut self, fabric: &Fabric, port: u16, frame: &Frame) {
+        let of = traffic(fabric, Pair { src: frame.src, dst: frame.dst });
+        let event = if frame.kind == Kind::Xoff {
+            let XoffCall { rate_bps, expiry } = frame.xoff_call();
+            TraceEvent::Held { port, of, rate_bps, until: frame.at.saturating_add(expiry) }
+        } else {
+            TraceEvent::Freed { port, of }
+        };
+        self.note_port(frame.at, event);
+    }
+}
