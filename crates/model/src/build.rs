@@ -1,13 +1,14 @@
 //! From a [`Setup`] to nodes on the engine.
 
-use crate::host::{Host, Starts};
 use crate::egress::Attachment;
+use crate::host::{Host, Starts};
+use crate::link_time::frames_last;
 use crate::network::Network;
 use crate::node::Machine;
+use crate::numbering::Numbering;
 use crate::parameters::{Buffer, CLASSES, FlowControl, Overload, Setup, Spread};
-use crate::simulation::frames_last;
 use crate::switch::Switch;
-use crate::trace::{Numbering, Selection};
+use crate::trace::selection::Selection;
 use engine::WireSpec;
 use fabric::{Fabric, NodeId, NodeKind};
 use protocols::florax::Pair;
@@ -202,9 +203,10 @@ fn check_buffers(network: &Network) -> Result<(), ModelError> {
     let fabric = &network.fabric;
     let slots = if matches!(network.switch.flow_control, FlowControl::Pause(_)) { 1 } else { network.classes.len() };
     for switch in fabric.switches() {
-        let links = fabric.ports(switch).iter().map(|peer| Attachment::new(fabric.link(peer.link), false));
-        let headroom: u64 =
-            links.map(|link| (0..slots).map(|slot| network.headroom(switch, &link, slot)).sum::<u64>()).sum();
+        let links = fabric.ports(switch).iter().map(|peer| fabric.link(peer.link));
+        let headroom: u64 = links
+            .map(|link| (0..slots).map(|slot| network.headroom(switch, link.rate, link.delay, slot)).sum::<u64>())
+            .sum();
         if headroom >= bytes {
             let switch = fabric.name(switch).to_owned();
             return Err(ModelError::BufferBelowHeadroom { switch, buffer: Bytes(bytes), headroom: Bytes(headroom) });

@@ -19,8 +19,9 @@
 //! how much is gone. A capture gives the length before the cut as the original one. A returned header has MAC and IP
 //! addresses swapped; ports and all behind them stay.
 
+use crate::numbering::Numbering;
 use crate::parameters::Setup;
-use crate::trace::{CapturedFrame, Numbering};
+use crate::trace::CapturedFrame;
 use fabric::NodeId;
 use protocols::datagram::DatagramParameters;
 use protocols::frame::{ANY_SOURCE, CreditMessage, Frame, Kind, PauseCall, XoffCall, flags};

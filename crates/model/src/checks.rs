@@ -1,6 +1,7 @@
 //! What the checks are told of a run: plain numbers, of all that is there.
 
 use crate::account::Ledger;
+use crate::measured::WarmUp;
 use crate::parameters::{Buffer, Overload, QueueLimit, Threshold};
 use crate::simulation::Simulation;
 use crate::switch::Switch;
@@ -10,13 +11,6 @@ use check::lossless::Promise;
 use check::{AccountId, ControlLedger, Place, QueueId, StopLedger, Verdict};
 use protocols::frame::MIN_FRAME_BYTES;
 use units::Time;
-
-/// What the warm-up showed: measurements begin anew after it, checks do not.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct WarmUp {
-    little: Findings,
-    marks: Vec<Mark>,
-}
 
 impl Simulation {
     /// The warm-up ends `now`: what it showed.
@@ -69,7 +63,8 @@ impl Simulation {
         let network = &self.network;
         let lossless = network.switch.flow_control.lossless();
         let is_lossless = |class: &u8| lossless >> class & 1 == 1;
-        if !network.classes.iter().any(is_lossless) || self.switches().all(|switch| !network.takes_part(switch.node())) {
+        if !network.classes.iter().any(is_lossless) || self.switches().all(|switch| !network.takes_part(switch.node()))
+        {
             Promise::Nothing
         } else if network.classes.iter().all(is_lossless) {
             Promise::AllClasses
@@ -185,7 +180,10 @@ impl Simulation {
         let slots = switch.core.buffer.accounts.len() / switch.core.egress.len().max(1);
         switch.core.buffer.accounts.iter().enumerate().filter_map(move |(index, account)| {
             let (port, slot) = (index / slots, index % slots);
-            let limit = network.headroom(switch.node(), &switch.core.egress.rules[port].link, slot);
+            let limit = {
+                let link = &switch.core.egress.rules[port].link;
+                network.headroom(switch.node(), link.rate, link.delay, slot)
+            };
             let class = if slots == 1 { 0 } else { network.classes[slot] };
             (limit > 0).then(|| (port as u16, (class, account.headroom_max_bytes.into()), limit))
         })
@@ -204,7 +202,8 @@ impl Simulation {
                 counted.push(switch.core.buffer.accounts.iter().map(|account| u64::from(account.bytes)).sum());
             }
             if let Buffer::Shared { .. } = self.network.switch.buffer {
-                let headroom = switch.core.buffer.accounts.iter().map(|account| u64::from(account.headroom_bytes)).sum::<u64>();
+                let headroom =
+                    switch.core.buffer.accounts.iter().map(|account| u64::from(account.headroom_bytes)).sum::<u64>();
                 counted.push(switch.core.buffer.shared_used + headroom);
             }
             books.extend(counted.into_iter().map(|counted_bytes| Book { place, counted_bytes, found_bytes }));

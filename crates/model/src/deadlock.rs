@@ -1,9 +1,9 @@
 //! What the deadlock detector is told: paused queues, and the accounts that pause them.
 
+use crate::egress::hold;
 use crate::node::Machine;
 use crate::parameters::FlowControl;
 use crate::simulation::Simulation;
-use crate::egress::hold;
 use crate::switch::Switch;
 use check::deadlock::{Account, Deadlock, PausedQueue, deadlock};
 use check::{AccountId, QueueId};

@@ -8,7 +8,8 @@ mod bench;
 
 use crate::node::Machine;
 use crate::parameters::*;
-use crate::simulation::{Simulation, Unwatched};
+use crate::simulation::Simulation;
+use crate::watcher::Unwatched;
 use crate::switch::Switch;
 use bench::{FAST, datagrams, guard, link, pause, plan, setup};
 use fabric::generate::line;

@@ -1,8 +1,8 @@
 //! What outputs that decide whom to stop did in a run, over all switches.
 
 use crate::account::Ledger;
+use crate::holds::Held;
 use crate::simulation::Simulation;
-use crate::switch::Held;
 use protocols::florax::{FLOW_BYTES, GuardStatistics};
 use protocols::frame::MIN_FRAME_BYTES;
 use record::summary::{Backpressure, MAX_LOSS_PLACES, StopsAt};
@@ -11,7 +11,8 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 impl Simulation {
     /// What every node was told to hold.
     pub(crate) fn holds(&self) -> impl Iterator<Item = &Held> {
-        let of_switches = self.switches().filter_map(|switch| switch.backpressure.as_ref()).map(|guarded| &guarded.held);
+        let of_switches =
+            self.switches().filter_map(|switch| switch.backpressure.as_ref()).map(|guarded| &guarded.held);
         let of_hosts = self.hosts().filter_map(|host| host.holds.as_ref()).map(|holds| &holds.held);
         of_switches.chain(of_hosts)
     }

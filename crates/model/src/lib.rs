@@ -11,6 +11,7 @@ extern crate self as model; // for what unit tests share with tests/physics
 mod account;
 mod baseline;
 mod books;
+mod bounce_storms;
 mod build;
 mod capture;
 mod checks;
@@ -19,9 +20,15 @@ mod egress;
 #[cfg(test)]
 mod faults;
 mod guards;
+mod holds;
 mod host;
+mod insides;
+mod link_time;
+mod measured;
 mod network;
 mod node;
+mod numbering;
+mod on_wire;
 mod outcome;
 pub mod parameters;
 mod pause_storms;
@@ -34,11 +41,13 @@ mod tags;
 mod trace;
 mod trims;
 mod turns;
+mod watcher;
 
 pub use account::Ledger;
 pub use build::ModelError;
 pub use capture::FrameBytes;
 pub use engine::{Clock, Sharing};
 pub use host::FlowEnd;
-pub use simulation::{QueueSample, Simulation, Unwatched, Watcher};
+pub use simulation::Simulation;
 pub use trace::CapturedFrame;
+pub use watcher::{QueueSample, Unwatched, Watcher};

@@ -1,9 +1,10 @@
 //! What all nodes of a run share and never change: routes, traffic, parameters.
 
+use crate::numbering::Numbering;
 use crate::parameters::{
     CLASSES, FlowControl, HostParameters, Overload, Pin, Reroute, Spread, SwitchParameters, TagRules,
 };
-use crate::trace::{Numbering, Selection};
+use crate::trace::selection::Selection;
 use fabric::routing::{Forwarding, PathTable, select};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::cbfc::CreditPort;
@@ -11,7 +12,7 @@ use protocols::florax::Pair;
 use protocols::frame::{Frame, flags};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::Time;
+use units::{Rate, Time};
 
 /// One of at least two `ports`, by the frame's entropy; not `in_port`: only a frame on a detour around a failed
 /// link would turn around on a regular route, and come back to that link for ever. A frame that was bounced takes
@@ -178,17 +179,15 @@ impl Network {
     /// The headroom of the account in `slot` of a port of `switch` on `link`, with credits the room that they stand for:
     /// zero for lossy classes. A neighbour that takes no part gets the same, beyond which its frames are lost: it takes
     /// nothing from others.
-    pub fn headroom(&self, switch: NodeId, link: &crate::egress::Attachment, slot: usize) -> u64 {
+    pub fn headroom(&self, switch: NodeId, rate: Rate, delay: Time, slot: usize) -> u64 {
         match *self.flow_control_of(switch) {
             FlowControl::Pfc(parameters) if parameters.classes & (1 << self.classes[slot]) == 0 => 0,
             FlowControl::Credit(parameters) if parameters.classes & (1 << self.classes[slot]) == 0 => 0,
-            FlowControl::Credit(parameters) => {
-                parameters.on_link(link.rate, link.delay, u64::from(self.host.mtu_bytes)).0
-            }
+            FlowControl::Credit(parameters) => parameters.on_link(rate, delay, u64::from(self.host.mtu_bytes)).0,
             FlowControl::Pause(parameters) | FlowControl::Pfc(parameters) => {
                 let used = self.classes.iter().fold(0, |used, &class| used | 1 << class);
                 let control = &self.switch.flow_control;
-                let computed = || control.computed_headroom(link.rate, link.delay, self.host.mtu_bytes, used);
+                let computed = || control.computed_headroom(rate, delay, self.host.mtu_bytes, used);
                 parameters.headroom_bytes.or_else(|| computed().map(|headroom| headroom.bytes)).unwrap_or(0)
             }
             _ => 0,

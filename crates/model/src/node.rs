@@ -4,22 +4,10 @@ use crate::account::Ledger;
 use crate::books::Books;
 use crate::egress::Egress;
 use crate::host::Host;
+use crate::on_wire::OnWire;
 use crate::switch::Switch;
-use engine::{Message, Node, Window};
-use protocols::frame::Frame;
+use engine::{Node, Window};
 use units::Time;
-
-/// A frame on a link, or a notification between hosts, as the engine sees it.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(transparent)]
-pub(crate) struct OnWire(pub Frame);
-
-impl Message for OnWire {
-    #[inline]
-    fn at(&self) -> Time {
-        self.0.at
-    }
-}
 
 /// A node of the fabric.
 #[derive(Debug)]

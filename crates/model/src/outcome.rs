@@ -1,12 +1,14 @@
 //! What a run has shown: the closed account, the checks, the statistics.
 
 use crate::account::Ledger;
+use crate::bounce_storms::Storms;
 use crate::egress::Rules;
-use crate::switch::Switch;
 use crate::host::Travel;
+use crate::measured::Measured;
 use crate::node::Machine;
-use crate::simulation::{Simulation, Watcher};
-use crate::turns::Storms;
+use crate::simulation::Simulation;
+use crate::switch::Switch;
+use crate::watcher::Watcher;
 use check::ReorderDensity;
 use check::Verdict;
 use check::conservation::Cause;
@@ -22,20 +24,6 @@ use units::Time;
 
 /// How many ports a summary names in each list.
 const LISTED_PORTS: usize = 10;
-
-/// What depends on the span that is measured.
-#[derive(Clone, Debug)]
-pub(crate) struct Measured {
-    end: Time,
-    delay: Histogram,
-    links: LinkSummary,
-    travel: Travel,
-    reordering: Option<ReorderDensity>,
-    /// How many frames should have been judged for it.
-    reordering_arrivals: u64,
-    utilisation: Option<Utilisation>,
-    load: Option<Verdict>,
-}
 
 impl Simulation {
     /// Looks at what was measured since the warm-up.

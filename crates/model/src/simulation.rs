@@ -1,25 +1,25 @@
 //! One run: advances the engine from tick to tick, and looks at all nodes where a global view is needed.
 
 use crate::baseline::Baseline;
+use crate::bounce_storms::Storms;
 use crate::build::{Built, ModelError, build};
-use crate::checks::WarmUp;
 use crate::deadlock;
 use crate::host::{FlowEnd, Host};
+use crate::link_time::frames_last;
+use crate::measured::Measured;
+use crate::measured::WarmUp;
 use crate::network::Network;
 use crate::node::Machine;
-use crate::outcome::Measured;
 use crate::parameters::{RecordParameters, Setup};
 use crate::queue::Queue;
 use crate::requests::Requests;
 use crate::switch::Switch;
-use crate::trace::{CapturedFrame, Collector};
-use crate::turns::Storms;
+use crate::trace::Collector;
+use crate::watcher::{QueueSample, Watcher};
 use check::deadlock::Deadlock;
-use engine::{Clock, Engine, Sharing};
+use engine::{Engine, Sharing};
 use fabric::NodeId;
-use record::flows::{FlowRecord, FlowStatistics};
-use record::histogram::Histogram;
-use record::trace::TraceRow;
+use record::flows::FlowStatistics;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -30,66 +30,6 @@ const NOTES_EVERY: Time = Time::from_us(20);
 
 /// Ended flows and pauses wait to be collected. Each takes a frame, so that few more than this many can wait.
 const MOST_WAITING: u64 = 1 << 24;
-
-/// One look at a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueSample {
-    /// When.
-    pub at: Time,
-    /// The switch.
-    pub node: NodeId,
-    /// Its egress port.
-    pub port: u16,
-    /// The class.
-    pub class: u8,
-    /// Whether it is the queue of frames that were bounced before.
-    pub bounced: bool,
-    /// Bytes that wait.
-    pub bytes: u64,
-    /// Frames that wait.
-    pub frames: u64,
-    /// Whether the class is stopped at this port.
-    pub paused: bool,
-}
-
-/// Who wants to see a run while it goes on. Everything arrives in an order that depends on the setup
-/// alone.
-pub trait Watcher {
-    /// A flow has ended, or is unfinished at the end of the run (`delivered_ps` is `None` then).
-    fn flow(&mut self, _flow: &FlowRecord) {}
-    /// A look at a queue that holds something or is paused.
-    fn queue(&mut self, _sample: QueueSample) {}
-    /// `bytes` left `node` by `port` since the last look, which is `span` ago; `share` of the link's rate.
-    fn link(&mut self, _at: Time, _node: NodeId, _port: u16, _bytes: u64, _share: f64) {}
-    /// `bytes` of payload arrived for `traffic` since the last look.
-    fn throughput(&mut self, _at: Time, _traffic: u8, _bytes: u64) {}
-    /// A node heard a pause or resume.
-    fn pause(&mut self, _at: Time, _node: NodeId, _port: u16, _classes: u8, _pause: bool) {}
-    /// Something happened to a traced frame or, in a run with a trace, to a port.
-    fn trace(&mut self, _row: &TraceRow) {}
-    /// A frame passed a captured port.
-    fn captured(&mut self, _frame: &CapturedFrame) {}
-    /// `frames` of `of` data frames arrived `displacement` places later than they were sent (earlier where it is
-    /// negative), by ascending displacement, once at the end of a run that measures it.
-    fn reordering(&mut self, _displacement: i64, _frames: u64, _of: u64) {}
-    /// The delays of frames from host to host in the measured window, in ps, once at the end of a run.
-    fn delays(&mut self, _delays: &Histogram) {}
-    /// The run begins; `clock` tells any thread how far it is.
-    fn begins(&mut self, _clock: &Arc<Clock>) {}
-    /// The run has reached `now` after `hops` packet-hops; false stops it. Asked at instants that depend on the setup
-    /// alone, about a thousand times a run: where it stops is then part of the result.
-    fn progress(&mut self, _now: Time, _hops: u64) -> bool {
-        true
-    }
-    /// Whether there is no point in going on. Asked whenever something was looked at.
-    fn has_failed(&self) -> bool {
-        false
-    }
-}
-
-/// Watches nothing.
-pub struct Unwatched;
-impl Watcher for Unwatched {}
 
 /// A network that runs.
 pub struct Simulation {
@@ -459,24 +399,4 @@ impl Simulation {
 fn collect_every(duration: Time, network: &Network) -> Time {
     let rates = network.fabric.links().iter().map(|link| 2 * u128::from(link.rate.as_bps()));
     (duration / 1000).min(frames_last(MOST_WAITING, rates.sum())).max(Time::from_us(20))
-}
-
-/// How long `frames` of the smallest size take at `rate_bps`.
-pub(crate) fn frames_last(frames: u64, rate_bps: u128) -> Time {
-    let bits = (u64::from(protocols::frame::MIN_FRAME_BYTES) + units::WIRE_OVERHEAD_BYTES) * 8;
-    let ps = u128::from(frames) * u128::from(bits) * 1_000_000_000_000 / rate_bps.max(1);
-    Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn so_many_of_the_smallest_frames_take_so_long() {
-        // 84 bytes with preamble and gap, at 1 Gbps.
-        assert_eq!(frames_last(1, 1_000_000_000), Time::from_ns(672));
-        assert_eq!(frames_last(1000, 672_000_000_000_000), Time::from_ns(1));
-        assert_eq!(frames_last(1 << 24, 0), Time::MAX);
-    }
 }

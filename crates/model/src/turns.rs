@@ -1,88 +1,15 @@
-//! What a run tells of frames that switches turned around, and whether they were too many for too long.
+//! What a run tells of frames that switches turned around.
 
 use crate::account::Ledger;
+use crate::bounce_storms::Storms;
 use crate::host::Travel;
-use crate::parameters::{Overload, StormParameters};
+use crate::parameters::Overload;
 use crate::simulation::Simulation;
 use check::conservation::Cause;
-use record::turns::{PortTurns, Storm, SwitchTurns, TurnSummary};
-use units::Time;
+use record::turns::{PortTurns, SwitchTurns, TurnSummary};
 
 /// How many ports a summary names.
 const LISTED_PORTS: usize = 10;
-
-/// Looks for bounce storms, as [`StormParameters`] define them.
-#[derive(Debug, Default)]
-pub(crate) struct Storms {
-    parameters: StormParameters,
-    /// Turns and arrivals that were counted at each node when it was last looked at.
-    before: Vec<(u64, u64)>,
-    /// Of the present span.
-    turned: u64,
-    received: u64,
-    /// The present row of bad spans.
-    current: Storm,
-    looks: u32,
-    longest: Storm,
-    last_look: Time,
-}
-
-impl Storms {
-    pub fn new(parameters: StormParameters, nodes: usize) -> Storms {
-        Storms { parameters, before: vec![(0, 0); nodes], ..Storms::default() }
-    }
-
-    /// How often to look, if it was said.
-    pub fn every(&self) -> Option<Time> {
-        self.parameters.every
-    }
-
-    /// Adds what happened at one node since it was last looked at.
-    pub fn add(&mut self, index: usize, ledger: &Ledger) {
-        let packets = &ledger.packets;
-        let now = (ledger.bounces + ledger.detours, packets.delivered_whole.frames + packets.consumed.frames);
-        let before = std::mem::replace(&mut self.before[index], now);
-        self.turned += now.0 - before.0;
-        self.received += now.1 - before.1;
-    }
-
-    /// Every node was added: judges the span that ends `now`.
-    pub fn look(&mut self, now: Time) {
-        let (turned, received) = (std::mem::take(&mut self.turned), std::mem::take(&mut self.received));
-        // Counts below 2^53: exact as floats, and one rounded multiplication.
-        if turned as f64 > self.parameters.ratio * received as f64 {
-            if self.looks == 0 {
-                self.current = Storm { start_ps: self.last_look.as_ps(), ..Storm::default() };
-            }
-            self.looks += 1;
-            self.current.end_ps = now.as_ps();
-            self.current.turned += turned;
-            self.current.received += received;
-            let longer = self.current.end_ps - self.current.start_ps > self.longest.end_ps - self.longest.start_ps;
-            if self.looks >= self.parameters.looks && longer {
-                self.longest = self.current;
-            }
-        } else {
-            self.looks = 0;
-        }
-        self.last_look = now;
-    }
-
-    /// The longest storm.
-    pub fn storm(&self) -> Option<Storm> {
-        (self.longest.end_ps > 0).then_some(self.longest)
-    }
-
-    /// What the reader of a summary should know.
-    pub fn warning(&self) -> Option<String> {
-        let Storm { start_ps, end_ps, turned, received } = self.storm()?;
-        let (start, span) = (Time::from_ps(start_ps), Time::from_ps(end_ps - start_ps));
-        Some(format!(
-            "bounce storm: for {span} from {start} on switches turned {turned} frames around while hosts received \
-             {received}: the load is more than buffers can carry back and forth; slow the senders down, or limit bounces"
-        ))
-    }
-}
 
 impl Simulation {
     /// Frames of a class that turns around, lost as if it did not.
@@ -144,46 +71,4 @@ impl Simulation {
 fn trimmed(counts: &[u64]) -> Vec<u64> {
     let length = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
     counts[..length].to_vec()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn told_by(parameters: StormParameters, spans: &[(u64, u64)]) -> Option<Storm> {
-        let mut storms = Storms::new(parameters, 1);
-        let mut ledger = Ledger::default();
-        for (at, &(turned, received)) in spans.iter().enumerate() {
-            ledger.bounces += turned;
-            ledger.packets.consumed.frames += received;
-            storms.add(0, &ledger);
-            storms.look(Time::from_us(at as u64 + 1));
-        }
-        storms.storm()
-    }
-
-    fn told(spans: &[(u64, u64)]) -> Option<Storm> {
-        told_by(StormParameters::default(), spans)
-    }
-
-    #[test]
-    fn looks_and_ratio_are_parameters() {
-        let with = |looks, ratio, spans: &[(u64, u64)]| {
-            told_by(StormParameters { looks, ratio, ..StormParameters::default() }, spans).is_some()
-        };
-        assert!(with(3, 1.0, &[(5, 4); 3]) && !with(4, 1.0, &[(5, 4); 3]));
-        assert!(with(3, 1.2, &[(5, 4); 3]) && !with(3, 1.25, &[(5, 4); 3]));
-        assert!(with(1, 0.0, &[(1, 100)]) && !with(1, 0.0, &[(0, 100)]));
-    }
-
-    #[test]
-    fn a_storm_is_ten_bad_looks_in_a_row() {
-        assert_eq!(told(&[(5, 4); 9]), None);
-        assert_eq!(told(&[(4, 4); 100]), None, "as many as were received is not more");
-        let nine_and_nine: Vec<(u64, u64)> = (0..19).map(|at| if at == 9 { (0, 1) } else { (5, 4) }).collect();
-        assert_eq!(told(&nine_and_nine), None);
-        let storm = told(&[vec![(0, 9); 3], vec![(5, 4); 12], vec![(0, 9)]].concat());
-        let expected = Storm { start_ps: 3_000_000, end_ps: 15_000_000, turned: 60, received: 48 };
-        assert_eq!(storm, Some(expected));
-    }
 }

@@ -1,6 +1,6 @@
 //! What every frame through a port touches, and what only some do.
 
-use super::Attachment;
+use super::link::Attachment;
 use crate::network::Network;
 use crate::parameters::Scheduler;
 use engine::Ring;

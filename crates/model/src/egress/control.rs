@@ -2,7 +2,7 @@
 
 use super::{Egress, hold};
 use crate::books::Books;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use engine::Window;
 use protocols::frame::Frame;
 use units::Time;

@@ -2,7 +2,7 @@
 
 use super::{Egress, hold};
 use crate::books::Books;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use engine::Window;
 use protocols::frame::{CreditMessage, Frame};
 use units::Time;
@@ -128,12 +128,7 @@ impl Egress {
     }
 
     /// The next credit message that `port` owes, as of the newest state, and its class.
-    pub fn next_credit(
-        &mut self,
-        port: u16,
-        held_bytes: impl Fn(u8) -> u64,
-        books: &mut Books,
-    ) -> Option<(u8, Frame)> {
+    pub fn next_credit(&mut self, port: u16, held_bytes: impl Fn(u8) -> u64, books: &mut Books) -> Option<(u8, Frame)> {
         let credit = self.rules_mut(port).credit.as_mut()?;
         let class = credit.next_owed()?;
         let (sent_bytes, limit_bytes) = credit.message(class, held_bytes(class));

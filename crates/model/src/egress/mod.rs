@@ -105,13 +105,7 @@ impl Egress {
     /// Which of the classes that wait for `port`, whose wire is free, may start a frame. `head` tells how long the first
     /// frame of a class is.
     #[inline(always)] // as start
-    pub fn eligible(
-        &mut self,
-        now: Time,
-        port: u16,
-        head: impl Fn(u8) -> Option<u16>,
-        books: &mut Books,
-    ) -> When {
+    pub fn eligible(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>, books: &mut Books) -> When {
         let waiting = self.cell(port).waiting;
         let ready = waiting & !self.blocked(now, port, head, books);
         if ready != 0 { When::Now(ready) } else { When::At(self.opens_at(port)) }
@@ -136,11 +130,7 @@ impl Egress {
     /// Whose turn it is at `port`, of the classes that are `ready`, at least one.
     #[inline]
     pub fn pick(&mut self, port: u16, ready: u8) -> u8 {
-        if self.strict {
-            ready.ilog2() as u8
-        } else {
-            self.rules_mut(port).scheduler.pick(ready).unwrap_or(0)
-        }
+        if self.strict { ready.ilog2() as u8 } else { self.rules_mut(port).scheduler.pick(ready).unwrap_or(0) }
     }
 
     /// Starts the frame of `class` that [`pick`](Self::pick) chose on the free wire of `port`; returns when it will have
@@ -180,7 +170,14 @@ impl Egress {
     }
 
     /// Whether a frame of `class` that comes for `port` now would be on its wire at once; credits are not looked at.
-    pub fn is_open(&mut self, now: Time, port: u16, class: u8, head: impl Fn(u8) -> Option<u16>, books: &mut Books) -> bool {
+    pub fn is_open(
+        &mut self,
+        now: Time,
+        port: u16,
+        class: u8,
+        head: impl Fn(u8) -> Option<u16>,
+        books: &mut Books,
+    ) -> bool {
         let cell = self.cell(port);
         if cell.busy_until > now {
             false

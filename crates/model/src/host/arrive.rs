@@ -1,15 +1,18 @@
 //! What a host does with a frame.
 
-use super::flows::{FlowEnd, FlowState, Incoming, Outlet, with_ctx};
 use super::Host;
+use super::flows::{FlowEnd, FlowState, Incoming, Outlet, with_ctx};
+use super::reorder::ReorderState;
 use super::timers::Event;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use crate::parameters::Spread;
+use check::ReorderDensity;
 use check::conservation::Cause;
 use check::order::OrderWatch;
 use engine::Window;
 use fabric::routing::{flow_hash, select};
-use protocols::endpoint::{Ctx, Receiver, Reply, Sender};
+use protocols::datagram::DatagramParameters;
+use protocols::endpoint::{Receiver, Reply, Sender};
 use protocols::frame::{Detail, Frame, Kind, MIN_FRAME_BYTES, flags};
 use protocols::transport::{ReceiverState, TransportParameters};
 use traffic::{Load, When};
@@ -354,5 +357,28 @@ impl Host {
             return self.finish(now, slot, window);
         }
         self.after_sender(now, slot, window);
+    }
+
+    /// The watch over a flow that arrives, where reordering is measured.
+    pub(super) fn reorder_state(&self, flow: u32) -> Option<Box<ReorderState>> {
+        self.measured.reordering.as_ref()?;
+        let piece_bytes = match self.network.traffic.flows.get(flow as usize).map(|flow| &flow.load) {
+            Some(Load::Datagrams(source)) => {
+                source.frame_bytes.saturating_sub(DatagramParameters::default().header_bytes)
+            }
+            _ => self.network.host.transport.payload_bytes(),
+        };
+        Some(Box::new(ReorderState::new(piece_bytes)))
+    }
+
+    /// Adds what came to `total`, as if nothing more came.
+    pub(crate) fn add_reordering(&self, total: &mut ReorderDensity) {
+        let Some(density) = &self.measured.reordering else { return };
+        total.merge(density);
+        for incoming in self.receivers.flows.iter().filter(|incoming| incoming.active) {
+            if let Some(state) = &incoming.reorder {
+                state.add_to(total);
+            }
+        }
     }
 }

@@ -2,22 +2,15 @@
 
 use super::paths::Paths;
 use super::reorder::ReorderState;
-use super::starts::DRAWN;
-use super::Host;
-use super::timers::Event;
-use crate::node::OnWire;
-use crate::parameters::Spread;
+use crate::numbering::DRAWN;
 use check::order::OrderWatch;
-use engine::Window;
-use fabric::routing::{flow_hash, select};
-use protocols::datagram::DatagramParameters;
-use protocols::endpoint::{Ctx, Offer, Segment, Sender};
 use protocols::bounce_reaction::Returns;
+use protocols::endpoint::{Offer, Segment, Sender};
 use protocols::frame::flags;
-use protocols::transport::{FlowStart, ReceiverState, SenderState};
+use protocols::transport::{ReceiverState, SenderState};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, VecDeque};
-use traffic::{DatagramSource, Departures, Load, When};
+use traffic::{DatagramSource, Departures};
 use units::Time;
 
 /// What a flow waits for.
@@ -52,7 +45,12 @@ pub(super) struct SourceState {
 }
 
 impl SourceState {
-    fn poll(&mut self, now: Time, header_bytes: u16) -> Offer {
+    pub fn new(source: DatagramSource, mut departures: Departures) -> SourceState {
+        let next = departures.next();
+        SourceState { source, departures, next, seq: 0 }
+    }
+
+    pub fn poll(&mut self, now: Time, header_bytes: u16) -> Offer {
         let Some(due) = self.next else { return Offer::Done };
         if due > now {
             return Offer::At(due);
@@ -214,7 +212,7 @@ macro_rules! with_ctx {
     ($host:expr, $now:expr, |$ctx:ident| $call:expr) => {{
         let mut replies = std::mem::take(&mut $host.replies);
         let result = {
-            let $ctx = &mut Ctx { now: $now, random: &mut $host.random, replies: &mut replies };
+            let $ctx = &mut protocols::endpoint::Ctx { now: $now, random: &mut $host.random, replies: &mut replies };
             $call
         };
         $host.replies = replies;
@@ -222,149 +220,3 @@ macro_rules! with_ctx {
     }};
 }
 pub(super) use with_ctx;
-
-impl Host {
-    /// Starts a flow: a slot, a sender, a place in the port's round.
-    pub(super) fn open(&mut self, now: Time, number: u32, flow: &traffic::Flow, window: &mut Window<'_, OnWire>) {
-        self.measured.flows_started += 1;
-        let entropy = match flow.path {
-            Some(path) => path,
-            None => flow_hash(flow.src, flow.dst, number),
-        };
-        let port = match (self.egress.len(), flow.path) {
-            (1, _) => 0,
-            (_, Some(path)) => self.network.paths.port(fabric::routing::PathId(path), 0).unwrap_or(0),
-            (_, None) => {
-                let choice = self.network.forwarding.lookup(self.node, flow.dst);
-                choice.get(select(entropy, self.salt, choice.len())).copied().unwrap_or(0)
-            }
-        };
-        let start = FlowStart {
-            size_bytes: flow.size_bytes,
-            start: now,
-            stop: Time::MAX,
-            line_rate: self.egress.rules(port).link.rate,
-            round_trip: super::pull::round_trip(&self.network, flow, self.index, number),
-        };
-        let outlet = match &flow.load {
-            Load::Transport => {
-                let mut sender = self.network.host.transport.sender(&start);
-                if let Some(before) = self.senders.sessions.remove(&number) {
-                    sender.go_on_from(&before);
-                }
-                Outlet::Transport(sender)
-            }
-            Load::Datagrams(source) => {
-                let mut departures = Departures::new(**source, flow.size_bytes, now, self.network.seed, number);
-                let next = departures.next();
-                Outlet::Source(Box::new(SourceState { source: **source, departures, next, seq: 0 }))
-            }
-        };
-        let chooses = self.network.spread == Spread::PerPath && flow.path.is_none();
-        let paths = chooses.then(|| self.paths_to(flow.dst));
-        let slot = self.senders.free.pop().unwrap_or(self.senders.flows.len() as u32);
-        let generation = self.senders.flows.get(slot as usize).map_or(0, |old| old.generation.wrapping_add(1));
-        let outgoing = Outgoing {
-            active: true,
-            generation,
-            state: FlowState::Ready,
-            outlet,
-            flow: number,
-            dst: flow.dst,
-            class: flow.class,
-            traffic: flow.traffic,
-            port,
-            dst_port: flow.dst_port,
-            path: flow.path.is_some(),
-            paths,
-            entropy,
-            start: now,
-            size_bytes: flow.size_bytes,
-            timer: Time::MAX,
-        };
-        if slot as usize == self.senders.flows.len() {
-            self.senders.flows.push(outgoing);
-        } else {
-            self.senders.flows[slot as usize] = outgoing;
-        }
-        self.senders.by_flow.insert(number, slot);
-        self.enter_round(slot);
-        self.update_sender_timer(slot);
-        self.serve(now, port, window);
-    }
-
-    /// The flow in `slot` has sent everything and, where its transport promises it, knows it delivered.
-    pub(super) fn finish(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
-        let flow = &mut self.senders.flows[slot as usize];
-        if !flow.active {
-            return;
-        }
-        flow.active = false;
-        let number = flow.flow;
-        if let Outlet::Transport(sender) = &flow.outlet {
-            if let Some(&next) = self.network.traffic.sessions.get(&number) {
-                self.senders.sessions.insert(next, sender.clone());
-            }
-            let mut end = flow.end(self.index);
-            // A sender of datagrams knows nothing; the receiver's record counts then.
-            if end.delivered.is_some() {
-                end.acked = Some(now);
-                self.measured.flows_completed += 1;
-                self.ends.push(end);
-            }
-        }
-        self.senders.by_flow.remove(&number);
-        if !self.senders.returns.is_empty() {
-            self.senders.returns.remove(&number);
-        }
-        self.senders.free.push(slot);
-        self.notify(now, number, When::Sent, window);
-    }
-
-    /// Asks the flow in `slot` what to send.
-    pub(super) fn poll(&mut self, now: Time, slot: u32) -> Offer {
-        let flow = &mut self.senders.flows[slot as usize];
-        match &mut flow.outlet {
-            Outlet::Source(source) => source.poll(now, DatagramParameters::default().header_bytes),
-            Outlet::Transport(sender) => with_ctx!(self, now, |ctx| sender.poll(ctx)),
-        }
-    }
-
-    /// Keeps one entry among the timers no later than the sender's next timer.
-    pub(super) fn update_sender_timer(&mut self, slot: u32) {
-        let flow = &mut self.senders.flows[slot as usize];
-        let Outlet::Transport(sender) = &flow.outlet else { return };
-        let at = sender.next_timer();
-        if at < flow.timer {
-            flow.timer = at;
-            let generation = flow.generation;
-            self.schedule(at, Event::Sender(slot, generation));
-        }
-    }
-
-    pub(super) fn on_sender_timer(&mut self, now: Time, slot: u32, generation: u32, window: &mut Window<'_, OnWire>) {
-        let flow = &mut self.senders.flows[slot as usize];
-        if !flow.active || flow.generation != generation || flow.timer != now {
-            return; // of a flow that ended, or replaced by an earlier entry
-        }
-        flow.timer = Time::MAX;
-        let Outlet::Transport(sender) = &mut flow.outlet else { return };
-        if sender.next_timer() <= now {
-            with_ctx!(self, now, |ctx| sender.on_timer(ctx));
-            self.after_sender(now, slot, window);
-        } else {
-            self.update_sender_timer(slot);
-        }
-    }
-
-    /// After any call of a sender: its timer may have moved, and it may want to send.
-    pub(super) fn after_sender(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
-        self.update_sender_timer(slot);
-        let flow = &self.senders.flows[slot as usize];
-        if flow.state == FlowState::Idle {
-            let port = flow.port;
-            self.enter_round(slot);
-            self.serve(now, port, window);
-        }
-    }
-}

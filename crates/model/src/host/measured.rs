@@ -2,7 +2,7 @@
 
 use super::delays::Delays;
 use super::reorder;
-use super::turned::Travel;
+use super::travel::Travel;
 use crate::network::Network;
 use check::ReorderDensity;
 

@@ -1,14 +1,8 @@
 //! A host's port: whose frame goes next.
 
-use super::Host;
-use super::flows::FlowState;
-use crate::egress::{When, hold};
-use crate::node::OnWire;
-use crate::parameters::Spread;
-use engine::{Ring, Window};
-use protocols::endpoint::Offer;
+use engine::Ring;
 use protocols::florax::Pair;
-use protocols::frame::{Detail, Frame, Kind, flags};
+use protocols::frame::Frame;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Time;
@@ -20,9 +14,9 @@ pub(crate) struct Nic {
     pub(super) frames: Vec<Ring<Frame>>,
     /// Flows that may have something to send, as (slot, generation), by slot of the class, in
     /// round-robin order.
-    ready: Vec<Ring<(u32, u32)>>,
+    pub ready: Vec<Ring<(u32, u32)>>,
     /// Flows that wait for their next instant: time, slot, generation.
-    paced: BinaryHeap<Reverse<(Time, u32, u32)>>,
+    pub paced: BinaryHeap<Reverse<(Time, u32, u32)>>,
 }
 
 impl Nic {
@@ -55,7 +49,7 @@ impl Nic {
     }
 
     /// Whether nothing of a class waits.
-    fn is_empty(&self, class_slot: usize) -> bool {
+    pub fn is_empty(&self, class_slot: usize) -> bool {
         self.frames[class_slot].is_empty() && self.ready[class_slot].is_empty()
     }
 
@@ -66,221 +60,5 @@ impl Nic {
 
     pub fn waiting_frames(&self) -> impl Iterator<Item = &Frame> {
         self.frames.iter().flat_map(|ring| ring.iter())
-    }
-}
-
-impl Host {
-    pub(super) fn slot_of(&self, class: u8) -> usize {
-        usize::from(self.network.class_slot[usize::from(class)])
-    }
-
-    /// The flow in `slot` gets a turn again.
-    pub(super) fn enter_round(&mut self, slot: u32) {
-        let flow = &mut self.senders.flows[slot as usize];
-        flow.state = FlowState::Ready;
-        let (class, port, generation) = (flow.class, flow.port, flow.generation);
-        let class_slot = self.slot_of(class);
-        self.nics[usize::from(port)].ready[class_slot].push((slot, generation));
-        self.egress.cell_mut(port).waiting |= 1 << class;
-    }
-
-    /// Queues a frame that is made already.
-    pub(super) fn queue_frame(&mut self, now: Time, port: u16, frame: Frame) {
-        if self.holds.is_none() || !self.hold_back(now, port, &frame) {
-            self.queue_now(now, port, frame);
-        }
-    }
-
-    /// Queues a frame, whether or not its flow is held.
-    pub(super) fn queue_now(&mut self, now: Time, port: u16, mut frame: Frame) {
-        frame.at = now;
-        if self.books.tracer.is_some() {
-            self.note_queued(now, port, &frame);
-        }
-        let class_slot = self.slot_of(frame.class);
-        self.nics[usize::from(port)].frames[class_slot].push(frame);
-        self.egress.cell_mut(port).waiting |= 1 << frame.class;
-    }
-
-    /// If the wire is free, puts the next frame on it; then notes when to look again.
-    pub(super) fn serve(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
-        let cell = self.egress.cell(port);
-        if cell.busy_until > now {
-            let free = cell.busy_until;
-            return self.egress.look(port, free);
-        }
-        let holds = cell.holds;
-        if holds & hold::DOWN != 0 {
-            return; // its repair looks again
-        }
-        self.release_paced(now, port);
-        if holds & hold::CONTROL != 0 {
-            self.egress.send_next_control(now, port, |_| 0, &mut self.books, window);
-            return self.egress.due.set(port, self.egress.cell(port).busy_until);
-        }
-        let mut again = Time::MAX;
-        loop {
-            let Host { egress, nics, network, books, .. } = self;
-            let nic = &nics[usize::from(port)];
-            // What a flow sends next is known only when it is asked: it needs room for the largest frame.
-            let head = |class: u8| {
-                let made = nic.frames[usize::from(network.class_slot[usize::from(class)])].front();
-                Some(made.map_or(network.host.mtu_bytes, |frame| frame.size_bytes))
-            };
-            let ready = match egress.eligible(now, port, head, books) {
-                When::Now(ready) => ready,
-                When::At(at) => {
-                    again = at;
-                    break;
-                }
-            };
-            let class = egress.pick(port, ready);
-            if self.send_one(now, port, class, window) {
-                let cell = self.egress.cell(port);
-                if cell.waiting != 0 {
-                    again = cell.busy_until;
-                }
-                break;
-            }
-        }
-        if let Some(Reverse((at, ..))) = self.nics[usize::from(port)].paced.peek() {
-            again = again.min((*at).max(self.egress.cell(port).busy_until));
-        }
-        self.egress.due.set(port, again);
-    }
-
-    fn release_paced(&mut self, now: Time, port: u16) {
-        let index = usize::from(port);
-        while let Some(&Reverse((at, slot, generation))) = self.nics[index].paced.peek() {
-            if at > now {
-                break;
-            }
-            self.nics[index].paced.pop();
-            let flow = &self.senders.flows[slot as usize];
-            if flow.active && flow.generation == generation && matches!(flow.state, FlowState::Paced | FlowState::Held) {
-                self.enter_round(slot);
-            }
-        }
-    }
-
-    /// Sends one frame of `class`; false if the flow whose turn it was had nothing to send.
-    fn send_one(&mut self, now: Time, port: u16, class: u8, window: &mut Window<'_, OnWire>) -> bool {
-        let class_slot = self.slot_of(class);
-        if let Some(frame) = self.nics[usize::from(port)].frames[class_slot].front() {
-            let at = self.egress.commit(now, port, class, frame.size_bytes);
-            if self.books.tracer.is_some() {
-                self.note_queue_sent(now, port, class_slot, at);
-            }
-            let frames = &mut self.nics[usize::from(port)].frames[class_slot];
-            if let Some(frame) = frames.front() {
-                window.send_with(port, |slot| {
-                    slot.0 = *frame;
-                    slot.0.at = at;
-                });
-            }
-            frames.drop_front();
-            self.clear_waiting(port, class, class_slot);
-            return true;
-        }
-        let next = self.nics[usize::from(port)].ready[class_slot].pop();
-        self.clear_waiting(port, class, class_slot);
-        let Some((slot, generation)) = next else { return false };
-        let flow = &self.senders.flows[slot as usize];
-        if !flow.active || flow.generation != generation {
-            return false; // the flow ended while it waited for its turn
-        }
-        if self.holds.is_some()
-            && let Some(until) = self.held_until(now, port, slot, flow.dst)
-        {
-            self.pace(slot, until.max(now + Time::from_ps(1)));
-            self.senders.flows[slot as usize].state = FlowState::Held;
-            return false;
-        }
-        match self.poll(now, slot) {
-            Offer::Send(segment) => {
-                let flow = &mut self.senders.flows[slot as usize];
-                let path = if flow.path { flags::EXPLICIT_PATH } else { 0 };
-                let mut entropy = flow.entropy;
-                if let Some(paths) = &mut flow.paths {
-                    entropy = paths.take(&mut self.random);
-                } else if self.network.spread == Spread::PerPacket && path == 0 {
-                    // A Weyl sequence: every frame another number; the switches mix it.
-                    flow.entropy = entropy.wrapping_add(0x9e37_79b9);
-                }
-                let (flow_number, dst, class, traffic) = (flow.flow, flow.dst, flow.class, flow.traffic);
-                let detail = segment.detail.or(Detail::flow_start(flow.start));
-                let (ttl, src) = (self.network.host.ttl, self.index);
-                let at = self.egress.commit(now, port, class, segment.size_bytes);
-                if self.holds.is_some() {
-                    self.note_sent(now, port, dst, segment.size_bytes);
-                }
-                let tracer = &mut self.books.tracer;
-                window.send_with(port, |frame| {
-                    frame.0 = Frame {
-                        at,
-                        stamp: segment.stamp,
-                        seq: segment.seq,
-                        detail,
-                        flow: flow_number,
-                        src,
-                        dst,
-                        entropy,
-                        size_bytes: segment.size_bytes,
-                        payload_bytes: segment.payload_bytes,
-                        kind: Kind::Data,
-                        class,
-                        in_class: class,
-                        flags: segment.flags | path,
-                        ttl,
-                        traffic,
-                        ..Frame::default()
-                    };
-                    if let Some(tracer) = tracer {
-                        tracer.note_segment(now, port, &frame.0);
-                    }
-                });
-                self.books.ledger.packets.injected.count(u64::from(segment.size_bytes));
-                if segment.flags & flags::RETRANSMISSION != 0 {
-                    self.books.ledger.retransmissions += 1;
-                    self.books.ledger.retransmitted_bytes += u64::from(segment.payload_bytes);
-                }
-                self.update_sender_timer(slot);
-                if segment.next > self.egress.cell(port).busy_until {
-                    self.pace(slot, segment.next);
-                } else {
-                    self.enter_round(slot);
-                }
-                true
-            }
-            Offer::At(at) => {
-                self.pace(slot, at.max(now + Time::from_ps(1)));
-                self.update_sender_timer(slot);
-                false
-            }
-            Offer::Blocked => {
-                self.senders.flows[slot as usize].state = FlowState::Idle;
-                self.update_sender_timer(slot);
-                false
-            }
-            Offer::Done => {
-                self.finish(now, slot, window);
-                false
-            }
-        }
-    }
-
-    /// The flow in `slot` waits until `at`.
-    fn pace(&mut self, slot: u32, at: Time) {
-        let flow = &mut self.senders.flows[slot as usize];
-        flow.state = FlowState::Paced;
-        let (port, generation) = (usize::from(flow.port), flow.generation);
-        self.nics[port].paced.push(Reverse((at, slot, generation)));
-    }
-
-    /// Something of `class` left `port`: it may have been the last that waited.
-    fn clear_waiting(&mut self, port: u16, class: u8, class_slot: usize) {
-        if self.nics[usize::from(port)].is_empty(class_slot) {
-            self.egress.cell_mut(port).waiting &= !(1 << class);
-        }
     }
 }

@@ -3,7 +3,6 @@
 //! A sender learns what it can choose among as a real one does that varies a port number which switches hash: it
 //! looks where its numbers lead.
 
-use super::Host;
 use crate::network::Network;
 use fabric::routing::{Hop, mix32};
 use rustc_hash::FxHashMap;
@@ -21,6 +20,11 @@ pub(super) struct Paths {
 }
 
 impl Paths {
+    /// Those of [`find`].
+    pub fn new(entropies: Box<[u32]>) -> Paths {
+        Paths { entropies, next: 0 }
+    }
+
     /// The next path in random order.
     pub fn take(&mut self, random: &mut Stream) -> u32 {
         let count = self.entropies.len();
@@ -35,7 +39,7 @@ impl Paths {
 }
 
 /// A number for each path from host `src` to host `dst`, at least one and at most [`MOST`].
-fn find(network: &Network, src: u32, dst: u32) -> Box<[u32]> {
+pub(super) fn find(network: &Network, src: u32, dst: u32) -> Box<[u32]> {
     let (fabric, forwarding) = (&network.fabric, &network.forwarding);
     let mut known: FxHashMap<Vec<Hop>, u32> = FxHashMap::default();
     let mut entropies = Vec::new();
@@ -59,17 +63,6 @@ fn find(network: &Network, src: u32, dst: u32) -> Box<[u32]> {
         entropies.push(0);
     }
     entropies.into_boxed_slice()
-}
-
-impl Host {
-    /// The paths of a new flow to `dst`.
-    pub(super) fn paths_to(&mut self, dst: u32) -> Box<Paths> {
-        // Destinations behind one switch are reached alike.
-        let (network, src) = (&self.network, self.index);
-        let row = network.forwarding.row(dst);
-        let entropies = self.known_paths.entry(row).or_insert_with(|| find(network, src, dst)).clone();
-        Box::new(Paths { entropies, next: 0 })
-    }
 }
 
 #[cfg(test)]

@@ -1,123 +1,20 @@
 //! When flows start: planned, drawn as the run goes on, or when others are done.
 
-use super::Host;
-use super::timers::Event;
-use crate::node::OnWire;
-use engine::Window;
-use protocols::frame::{Frame, Kind};
 use rustc_hash::FxHashMap;
-use traffic::{Arrivals, Load, Start, When};
+use traffic::Arrivals;
 use units::Time;
-
-/// Flows drawn during the run have this bit in their number; the others are numbered by the plan.
-pub(crate) const DRAWN: u32 = 1 << 31;
 
 /// What this host will start.
 #[derive(Debug, Default)]
 pub(crate) struct Starts {
     /// Planned flows with a fixed start, by time.
     pub planned: Vec<(Time, u32)>,
-    next_planned: usize,
+    pub next_planned: usize,
     /// Sources of drawn flows, each with the flow that comes next.
     pub arrivals: Vec<(Arrivals, Option<traffic::Arrival>)>,
-    drawn: u32,
+    pub drawn: u32,
     /// Notifications that waiting flows of this host still need.
     pub waits: FxHashMap<u32, u32>,
     /// Hosts that this one notifies, ascending, with the egress port of the wire to each.
     pub notify: Vec<(u32, u16)>,
-}
-
-impl Host {
-    pub(super) fn schedule_first_starts(&mut self) {
-        self.schedule_next_planned();
-        for source in 0..self.starts.arrivals.len() {
-            self.schedule_next_arrival(source);
-        }
-    }
-
-    fn schedule_next_planned(&mut self) {
-        if let Some(&(at, flow)) = self.starts.planned.get(self.starts.next_planned) {
-            self.starts.next_planned += 1;
-            self.schedule(at, Event::Start(flow));
-        }
-    }
-
-    fn schedule_next_arrival(&mut self, source: usize) {
-        let (arrivals, next) = &mut self.starts.arrivals[source];
-        *next = arrivals.next();
-        if let Some(arrival) = next {
-            let at = arrival.at;
-            self.schedule(at, Event::Arrival(source as u32));
-        }
-    }
-
-    pub(super) fn start_planned(&mut self, now: Time, flow: u32, window: &mut Window<'_, OnWire>) {
-        if matches!(self.network.traffic.flows[flow as usize].start, Start::At(_)) {
-            self.schedule_next_planned();
-        }
-        self.start(now, flow, window);
-    }
-
-    pub(super) fn start_arrival(&mut self, now: Time, source: u32, window: &mut Window<'_, OnWire>) {
-        let (arrivals, next) = &self.starts.arrivals[source as usize];
-        let (class, traffic, dst_port) = (arrivals.class, arrivals.traffic, arrivals.dst_port);
-        if let Some(arrival) = *next {
-            let number = DRAWN | self.starts.drawn;
-            self.starts.drawn = (self.starts.drawn + 1) & !DRAWN;
-            let flow = traffic::Flow {
-                src: self.index,
-                dst: arrival.dst,
-                size_bytes: arrival.size_bytes,
-                start: Start::At(now),
-                class,
-                traffic,
-                dst_port,
-                path: None,
-                load: Load::Transport,
-            };
-            self.schedule_next_arrival(source as usize);
-            self.open(now, number, &flow, window);
-        }
-    }
-
-    fn start(&mut self, now: Time, number: u32, window: &mut Window<'_, OnWire>) {
-        let network = std::sync::Arc::clone(&self.network);
-        self.open(now, number, &network.traffic.flows[number as usize], window);
-    }
-
-    /// An event of `flow` happened here: whoever waits for it learns of it.
-    pub(super) fn notify(&mut self, now: Time, flow: u32, when: When, window: &mut Window<'_, OnWire>) {
-        if flow & DRAWN != 0 {
-            return;
-        }
-        let network = std::sync::Arc::clone(&self.network);
-        for notification in network.traffic.notifications.of(flow) {
-            if notification.when != when {
-                continue;
-            }
-            let host = network.traffic.flows[notification.target as usize].src;
-            if host == self.index {
-                self.notified(now, notification.target);
-            } else if let Ok(wire) = self.starts.notify.binary_search_by_key(&host, |entry| entry.0) {
-                let port = self.starts.notify[wire].1;
-                let at = now + network.notification_delay;
-                window.send(
-                    port,
-                    OnWire(Frame { at, kind: Kind::Trigger, flow: notification.target, ..Frame::default() }),
-                );
-            }
-        }
-    }
-
-    /// One of the events that `flow` waits for has happened.
-    pub(super) fn notified(&mut self, now: Time, flow: u32) {
-        let Some(left) = self.starts.waits.get_mut(&flow) else { return };
-        *left -= 1;
-        if *left == 0 {
-            self.starts.waits.remove(&flow);
-            if let Start::After { delay, .. } = self.network.traffic.flows[flow as usize].start {
-                self.schedule(now.saturating_add(delay), Event::Start(flow));
-            }
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::Host;
 use super::timers::Event;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use crate::parameters::FlowControl;
 use engine::Window;
 use protocols::frame::Frame;

@@ -2,9 +2,9 @@
 
 use super::Host;
 use super::flows::{Outlet, with_ctx};
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use engine::Window;
-use protocols::endpoint::{Ctx, Receiver, Sender};
+use protocols::endpoint::{Receiver, Sender};
 use protocols::frame::Frame;
 
 impl Host {

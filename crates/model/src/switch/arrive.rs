@@ -10,10 +10,10 @@
 //! A frame is taken off its wire, copied to where it goes, and changed only there: between a change of a few
 //! bytes and a copy of the whole the processor would wait for its own stores.
 
+use super::Switch;
 use super::core::ingress;
 use super::outcome::{Crossing, Outcome};
-use super::Switch;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
 use protocols::frame::{Frame, Kind};

@@ -8,12 +8,12 @@
 //! ```
 
 use super::core::Core;
-use super::held::Held;
 use super::outcome::{Crossing, Outcome};
 use super::overload::Overload;
 use crate::egress::{Attachment, Rules};
+use crate::holds::Held;
 use crate::network::Network;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use crate::parameters::{Buffer, QueueLimit};
 use check::HighWater;
 use check::conservation::Cause;
@@ -214,14 +214,7 @@ impl Backpressure {
     }
 
     /// Tells the neighbours what the output `egress` decided.
-    fn tell(
-        &mut self,
-        core: &mut Core,
-        now: Time,
-        egress: u16,
-        mut calls: Vec<Call>,
-        window: &mut Window<'_, OnWire>,
-    ) {
+    fn tell(&mut self, core: &mut Core, now: Time, egress: u16, mut calls: Vec<Call>, window: &mut Window<'_, OnWire>) {
         let expiry = self.parameters.expiry;
         for &Call { port, pair, rate_bps } in &calls {
             let still_stopped = |other: usize| other != usize::from(egress) && self.guards[other].stops(port, now);

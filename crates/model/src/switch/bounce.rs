@@ -13,7 +13,7 @@
 use super::core::Core;
 use super::outcome::{Crossing, Outcome, Turned};
 use crate::network::Network;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use crate::parameters::{Buffer, QueueLimit};
 use crate::queue::Queue;
 use check::conservation::Cause;

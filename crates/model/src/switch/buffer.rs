@@ -1,7 +1,7 @@
 //! The packet buffer: queues, who finds room in them, thresholds, and the accounts of ingress ports with their headroom.
 
-use super::outcome::Crossing;
 use super::load::Loads;
+use super::outcome::Crossing;
 use crate::egress::Rules;
 use crate::network::Network;
 use crate::parameters::{self, FlowControl, Overload, QueueLimit, Threshold};
@@ -90,7 +90,7 @@ impl PacketBuffer {
         let mut headroom = vec![0; rules.len() * account_slots];
         for (port, rules) in rules.iter().enumerate() {
             for slot in 0..account_slots {
-                headroom[port * account_slots + slot] = network.headroom(node, &rules.link, slot);
+                headroom[port * account_slots + slot] = network.headroom(node, rules.link.rate, rules.link.delay, slot);
             }
         }
         let (shared_bytes, queue_limit, egress_limit) = match parameters.buffer {

@@ -1,14 +1,14 @@
 //! What every frame through a switch touches: ports, buffer, routes, marks. Mechanisms stand beside it, own what they
 //! remember, and are handed this.
 
+use super::action::Action;
 use super::buffer::PacketBuffer;
 use super::forwarding::Routing;
 use super::outcome::{Crossing, Outcome};
-use super::overload::Action;
 use crate::books::Books;
 use crate::egress::Egress;
 use crate::network::Network;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use crate::parameters::{MarkAt, Marking};
 use check::conservation::Cause;
 use engine::Window;

@@ -2,7 +2,7 @@
 
 use super::core::Core;
 use crate::egress::Rules;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use engine::Window;
 use protocols::frame::Frame;
 use units::Time;

@@ -1,9 +1,9 @@
 //! What leaves a port, and when.
 
-use super::core::Core;
 use super::Switch;
+use super::core::Core;
 use crate::egress::{When, hold};
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
 use protocols::frame::flags;

@@ -8,7 +8,7 @@
 use super::core::Core;
 use super::outcome::{Crossing, Outcome, Turned};
 use crate::network::Network;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
 use fabric::NodeId;

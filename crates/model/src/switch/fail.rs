@@ -1,7 +1,7 @@
 //! Links that fail and come back.
 
 use super::Switch;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
 use record::trace::TraceEvent;

@@ -31,7 +31,8 @@ impl Switch {
 
     /// A frame is there twice.
     pub(crate) fn double(&mut self, now: Time) -> bool {
-        let Some((index, frame)) = self.crowded().and_then(|at| Some((at, *self.core.buffer.queues[at].front()?))) else {
+        let Some((index, frame)) = self.crowded().and_then(|at| Some((at, *self.core.buffer.queues[at].front()?)))
+        else {
             return false;
         };
         self.core.buffer.charge(frame.in_port, frame.in_class, frame.size_bytes);
@@ -165,15 +166,18 @@ impl Switch {
 
     /// A frame before a recirculation port is gone.
     pub(crate) fn lose_inside(&mut self, _: Time) -> bool {
-        self.overload.trimming_mut().and_then(|trimming| trimming.inside.as_mut()).is_some_and(|inside| inside.lose_in_silence())
+        self.overload
+            .trimming_mut()
+            .and_then(|trimming| trimming.inside.as_mut())
+            .is_some_and(|inside| inside.lose_in_silence())
     }
 
     /// Somebody is not told what was said that he is told.
     pub(crate) fn forget_to_tell(&mut self, _: Time) -> bool {
+        let credited = self.core.credited;
         let Core { egress, books, .. } = &mut self.core;
-        if self.core.credited {
-            let mut forget = |port: u16| egress.next_credit(port, |_| 0, books).is_some();
-            return (0..egress.len() as u16).any(|port| forget(port));
+        if credited {
+            return (0..egress.len() as u16).any(|port| egress.next_credit(port, |_| 0, books).is_some());
         }
         egress.lose_control_in_silence()
     }

@@ -1,6 +1,5 @@
 //! How full the queues of a switch are over time, where it is measured.
 
-use super::Switch;
 use super::buffer::PacketBuffer;
 use crate::network::Network;
 use crate::parameters::{Buffer, Overload, QueueLimit};
@@ -116,20 +115,18 @@ impl PacketBuffer {
             loads.queues[index] = QueueLoad::starting(now, loads.scale(index).length(queue));
         }
     }
-}
 
-impl Switch {
-    /// Every queue's load with its capacity and watched length.
-    pub(crate) fn loads(&self) -> impl Iterator<Item = (QueueLoad, u64, u64)> + '_ {
-        self.core.buffer.loads.iter().flat_map(move |loads| {
-            loads.queues.iter().enumerate().map(move |(index, load)| {
+    /// Every queue's load with its capacity and watched length; `is_used` tells of which ports frames left.
+    pub fn loads(&self, is_used: impl Fn(usize) -> bool) -> impl Iterator<Item = (QueueLoad, u64, u64)> {
+        self.loads.iter().flat_map(|loads| loads.queues.iter().enumerate().map(move |at| (loads, at))).map(
+            move |(loads, (index, load))| {
                 let (mut load, scale) = (*load, loads.scale(index));
                 // Through an idle port nothing is queued, but its queues were there to be considered.
-                if self.core.egress.cells.get(index / self.core.buffer.slots).is_some_and(|cell| cell.sent_frames > 0) {
+                if is_used(index / self.slots) {
                     load.offer();
                 }
                 (load, scale.capacity(), scale.watched)
-            })
-        })
+            },
+        )
     }
 }

@@ -10,6 +10,7 @@
 //! [`Core`] is what every frame touches. A mechanism stands beside it, owns what it remembers, and is handed the core;
 //! no mechanism sees another, but for the overload action that backpressure sends frames on by.
 
+mod action;
 mod arrive;
 mod backpressure;
 mod bounce;
@@ -34,9 +35,10 @@ mod watch;
 mod watch_backpressure;
 
 use crate::network::Network;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use crate::queue::Queue;
 use backpressure::Backpressure;
+use check::load::QueueLoad;
 use engine::Window;
 use fabric::NodeId;
 use fabric::routing::mix32;
@@ -46,7 +48,6 @@ use std::sync::Arc;
 use units::Time;
 
 pub(crate) use self::core::Core;
-pub(crate) use held::Held;
 
 /// One switch of the fabric.
 #[derive(Debug)]
@@ -192,6 +193,12 @@ impl Switch {
     pub fn bounce_queue(&self, port: usize, slot: usize) -> Option<&Queue> {
         let buffer = &self.core.buffer;
         (buffer.pairs != 0).then(|| &buffer.queues[port * buffer.slots + slot + buffer.pairs])
+    }
+
+    /// Every queue's load with its capacity and watched length.
+    pub fn loads(&self) -> impl Iterator<Item = (QueueLoad, u64, u64)> {
+        let cells = &self.core.egress.cells;
+        self.core.buffer.loads(|port| cells.get(port).is_some_and(|cell| cell.sent_frames > 0))
     }
 
     /// Whether it counts what came by whom.

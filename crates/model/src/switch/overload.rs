@@ -1,25 +1,17 @@
 //! What a switch does with frames that its queues are too full for.
 
+use super::action::Action;
 use super::bounce::Bounce;
 use super::core::Core;
 use super::detour::Detour;
 use super::outcome::{Crossing, Outcome};
 use super::trim::Trimming;
 use crate::network::Network;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use crate::parameters;
 use engine::Window;
 use fabric::NodeId;
 use protocols::frame::Frame;
-
-/// An action on overload: what it remembers is its own, and of the switch it is handed the core.
-pub(crate) trait Action {
-    /// A frame of one of the classes [`early`](Overload::new) found its wire occupied, and was not admitted yet.
-    fn decide(&mut self, core: &mut Core, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) -> Outcome;
-
-    /// A frame found no room in its queue.
-    fn refuse(&mut self, core: &mut Core, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) -> Outcome;
-}
 
 /// The action of one switch.
 #[derive(Debug)]
@@ -76,7 +68,13 @@ impl Overload {
 
 impl Action for Overload {
     #[inline(never)]
-    fn decide(&mut self, core: &mut Core, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) -> Outcome {
+    fn decide(
+        &mut self,
+        core: &mut Core,
+        crossing: Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> Outcome {
         match self {
             Overload::Drop => core.lose_without_room(crossing, frame),
             Overload::Bounce(bounce) => bounce.decide(core, crossing, frame, window),
@@ -87,7 +85,13 @@ impl Action for Overload {
 
     #[cold]
     #[inline(never)]
-    fn refuse(&mut self, core: &mut Core, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) -> Outcome {
+    fn refuse(
+        &mut self,
+        core: &mut Core,
+        crossing: Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> Outcome {
         match self {
             Overload::Trim(trimming) => trimming.refuse(core, crossing, frame, window),
             Overload::Drop | Overload::Bounce(_) | Overload::Detour(_) => core.lose_without_room(crossing, frame),

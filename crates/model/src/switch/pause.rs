@@ -1,7 +1,7 @@
 //! Accounts that stop neighbours, and ports that obey them.
 
 use super::core::Core;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use crate::parameters::{FlowControl, PauseParameters};
 use engine::Window;
 use protocols::frame::Frame;

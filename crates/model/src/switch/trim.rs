@@ -9,12 +9,12 @@
 //!
 //! All of it stands where admission refuses a frame: a switch that trims forwards what finds room as any other.
 
+use super::action::Action;
 use super::core::{Core, no_room};
 use super::outcome::{Crossing, Outcome};
-use super::overload::Action;
 use super::pipeline::Pipelines;
 use crate::network::Network;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use crate::parameters::{Overload, QueueLimit};
 use check::conservation::{Cause, Tally};
 use engine::Window;

@@ -3,7 +3,7 @@
 use super::Switch;
 use super::core::Core;
 use super::outcome::{Crossing, Outcome, Turned};
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use crate::trace::Tracer;
 use check::conservation::Cause;
 use engine::Window;
@@ -215,13 +215,19 @@ impl Core {
         let mut behind: Vec<(u16, u8, Load)> = Vec::new();
         for (index, queue) in self.buffer.queues.iter().enumerate() {
             let mut load = Load::default();
-            for frame in queue.frames().filter(|frame| self.buffer.account_index(frame.in_port, frame.in_class) == account) {
+            for frame in
+                queue.frames().filter(|frame| self.buffer.account_index(frame.in_port, frame.in_class) == account)
+            {
                 load.frames += 1;
                 load.bytes += u64::from(frame.size_bytes);
             }
             if load.frames > 0 {
                 let index = if self.buffer.pairs == 0 { index } else { index % self.buffer.pairs };
-                behind.push(((index / self.buffer.slots) as u16, self.network.classes[index % self.buffer.slots], load));
+                behind.push((
+                    (index / self.buffer.slots) as u16,
+                    self.network.classes[index % self.buffer.slots],
+                    load,
+                ));
             }
         }
         behind.sort_by_key(|&(port, class, load)| (std::cmp::Reverse(load.bytes), port, class));

@@ -27,7 +27,9 @@ impl Switch {
     /// The frame waits behind others of its flow, which is held.
     #[cold]
     pub(super) fn note_held(&self, tracer: &mut Tracer, frame: &Frame, port: u16, wanted: bool) {
-        let Some(held) = self.backpressure.as_ref().map(|backpressure| &backpressure.held).filter(|_| wanted) else { return };
+        let Some(held) = self.backpressure.as_ref().map(|backpressure| &backpressure.held).filter(|_| wanted) else {
+            return;
+        };
         let (ahead, until) = held.ahead_of(port, frame);
         tracer.note(frame.at, frame, TraceEvent::Queued { port, ahead, wire_free: until.max(frame.at) });
     }

@@ -1,7 +1,8 @@
 //! From the notes of the nodes to the rows of a trace: one order, one number per packet.
 
-use super::{CapturedFrame, Noted, Selection, packet_kind};
-use crate::simulation::Watcher;
+use super::selection::{CapturedFrame, Selection, packet_kind};
+use super::tracer::Noted;
+use crate::watcher::Watcher;
 use fabric::NodeId;
 use protocols::frame::{Detail, Frame};
 use record::trace::{PacketKind, TraceRow, TracedPacket};
@@ -91,8 +92,8 @@ impl Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numbering::Numbering;
     use crate::parameters::{RecordParameters, TraceParameters};
-    use crate::trace::Numbering;
     use protocols::frame::Kind;
     use record::trace::TraceEvent;
 
@@ -129,7 +130,7 @@ mod tests {
     #[test]
     fn flows_have_numbers_that_do_not_meet() {
         let numbering = Numbering { planned: 4, hosts: 3 };
-        let drawn = crate::host::DRAWN;
+        let drawn = crate::numbering::DRAWN;
         let numbers = [numbering.of(9, 3), numbering.of(0, drawn), numbering.of(2, drawn), numbering.of(0, drawn | 1)];
         assert_eq!(numbers, [3, 4, 6, 7]);
         let ack = Frame { kind: Kind::Ack, src: 1, dst: 2, flow: drawn, ..Frame::default() };

@@ -1,6 +1,6 @@
 //! What a watched node notes of pauses, credits and calls that come by its ports.
 
-use super::Tracer;
+use super::tracer::Tracer;
 use fabric::Fabric;
 use protocols::florax::Pair;
 use protocols::frame::{ANY_SOURCE, Frame, Kind, XoffCall};

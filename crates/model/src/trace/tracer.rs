@@ -1,6 +1,6 @@
 //! One node's notes.
 
-use super::{CapturedFrame, Selection};
+use super::selection::{CapturedFrame, Selection};
 use crate::network::Network;
 use crate::parameters::CaptureParameters;
 use check::conservation::Cause;

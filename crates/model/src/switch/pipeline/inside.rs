@@ -1,13 +1,13 @@
 //! What happens inside a switch with time: stations pass frames on, and signals reach pipelines.
 
 use super::{ENTERING, Passing, Pipelines, ROUND, SIGNALS, STAGED, STATIONS, Signal, WAITING, wire_bytes};
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use crate::switch::core::Core;
 use crate::switch::outcome::Crossing;
 use crate::switch::trim::Trimming;
-use record::trace::TraceEvent;
 use engine::Window;
 use protocols::frame::Frame;
+use record::trace::TraceEvent;
 use units::{GAP_BYTES, Time};
 
 impl Trimming {

@@ -23,7 +23,7 @@ use super::outcome::{Crossing, Outcome};
 use super::trim::Trimming;
 use crate::egress::Due;
 use crate::network::Network;
-use crate::node::OnWire;
+use crate::on_wire::OnWire;
 use crate::parameters::{Notified, Overflow, PipelineParameters, QueueLimit};
 use check::HighWater;
 use check::conservation::Cause;

@@ -1,11 +1,10 @@
 //! What is told of a switch's inside: in its trace, and in the summary.
 
 use super::{PipelineCounts, Pipelines};
-use crate::simulation::Simulation;
 use crate::switch::core::Core;
 use crate::switch::outcome::Crossing;
 use protocols::frame::Frame;
-use record::pipelines::{PipelineSummary, PipelineTold, PortMode, SwitchInside};
+use record::pipelines::{PipelineTold, PortMode};
 use record::trace::TraceEvent;
 use units::Time;
 
@@ -17,7 +16,7 @@ impl Core {
 }
 
 impl Pipelines {
-    fn told(&self) -> impl Iterator<Item = PipelineTold> {
+    pub(crate) fn told(&self) -> impl Iterator<Item = PipelineTold> {
         self.pipelines.iter().enumerate().map(|(pipeline, line)| {
             let PipelineCounts { ingress_trims, recirculated, recirculated_bytes, .. } = line.told;
             PipelineTold {
@@ -34,7 +33,7 @@ impl Pipelines {
     }
 
     /// Of the ports that a signal was about: the mean over the pipelines.
-    fn modes(&self, now: Time, peer: impl Fn(usize) -> String) -> Vec<PortMode> {
+    pub(crate) fn modes(&self, now: Time, peer: impl Fn(usize) -> String) -> Vec<PortMode> {
         let count = self.pipelines.len();
         let mut modes = Vec::new();
         for port in 0..self.ports {
@@ -55,29 +54,5 @@ impl Pipelines {
             }
         }
         modes
-    }
-}
-
-impl Simulation {
-    /// What `summary.json` says of the inside of switches; `None` where they have none.
-    pub(crate) fn insides(&self, now: Time) -> Option<PipelineSummary> {
-        self.network.switch.overload.inside()?;
-        let fabric = &self.network.fabric;
-        let mut switches = Vec::new();
-        for switch in self.switches() {
-            let Some(inside) = switch.inside() else { continue };
-            let peer = |port: usize| fabric.name(fabric.ports(switch.node())[port].peer).to_owned();
-            switches.push(SwitchInside {
-                node: fabric.name(switch.node()).to_owned(),
-                pipelines: inside.told().collect(),
-                ports: inside.modes(now, peer),
-            });
-        }
-        let all = || switches.iter().flat_map(|switch| &switch.pipelines);
-        let ingress_trims = all().map(|told| told.ingress_trims).sum();
-        let recirculated = all().map(|told| told.recirculated).sum();
-        let most_waiting = all().map(|told| told.most_waiting).max().unwrap_or(0);
-        switches.retain(|switch| switch.pipelines.iter().any(|told| told.ingress_trims + told.recirculated > 0));
-        Some(PipelineSummary { ingress_trims, recirculated, most_waiting, switches })
     }
 }

@@ -1,0 +1,252 @@
+//! Flows that a neighbour told a node to hold: each waits in a queue of its own, before that of its class.
+
+use check::little::QueueArea;
+use check::pauses::PauseLedger;
+use protocols::florax::{Hold, Pair};
+use protocols::frame::Frame;
+use record::trace::Load;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use units::{Time, WIRE_OVERHEAD_BYTES};
+
+/// One flow that is held.
+#[derive(Debug)]
+struct HeldFlow {
+    hold: Hold,
+    /// As they came: not yet counted as having crossed this switch.
+    frames: VecDeque<Frame>,
+    /// Its place in the agenda.
+    asks_at: Time,
+}
+
+impl HeldFlow {
+    fn next_event(&self) -> Time {
+        if self.frames.is_empty() { self.hold.until() } else { self.hold.ask_again_at() }
+    }
+}
+
+/// What became of holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct HoldStatistics {
+    begun: u64,
+    resumed: u64,
+    expired: u64,
+    /// Time held, of all that ended together, and the longest.
+    total: Time,
+    longest: Time,
+}
+
+impl HoldStatistics {
+    fn end(&mut self, hold: &Hold, now: Time, by_xon: bool) {
+        let lasted = now.saturating_sub(hold.since());
+        self.total += lasted;
+        self.longest = self.longest.max(lasted);
+        *(if by_xon { &mut self.resumed } else { &mut self.expired }) += 1;
+    }
+}
+
+/// All flows that a node holds, by port.
+#[derive(Debug)]
+pub(crate) struct Held {
+    flows: BTreeMap<(u16, Pair), HeldFlow>,
+    agenda: BTreeSet<(Time, u16, Pair)>,
+    /// What waits, by port.
+    loads: Vec<Load>,
+    /// Length over time by port, and the waits that make it up.
+    areas: Vec<QueueArea>,
+    statistics: HoldStatistics,
+}
+
+impl Held {
+    pub fn new(ports: usize) -> Held {
+        let (flows, agenda) = <_>::default();
+        let (loads, areas) = (vec![Load::default(); ports], vec![QueueArea::starting(Time::ZERO); ports]);
+        Held { flows, agenda, loads, areas, statistics: HoldStatistics::default() }
+    }
+
+    /// The frames that wait at `port`.
+    pub fn load(&self, port: u16) -> Load {
+        self.loads[usize::from(port)]
+    }
+
+    /// The frames of one hold that wait at `port`.
+    pub fn load_of(&self, port: u16, pair: Pair) -> Load {
+        let Some(flow) = self.flows.get(&(port, pair)) else { return Load::default() };
+        let bytes = flow.frames.iter().map(|frame| u64::from(frame.size_bytes)).sum();
+        Load { frames: flow.frames.len() as u64, bytes }
+    }
+
+    /// By port: length over time, how many frames wait, and since when each does.
+    pub fn areas(&self) -> impl Iterator<Item = (&QueueArea, u64, Vec<Time>)> {
+        let mut inside = vec![Vec::new(); self.areas.len()];
+        for ((port, _), flow) in &self.flows {
+            inside[usize::from(*port)].extend(flow.frames.iter().map(|frame| frame.at));
+        }
+        self.areas.iter().zip(&self.loads).zip(inside).map(|((area, load), inside)| (area, load.frames, inside))
+    }
+
+    /// All frames that wait.
+    pub fn frames(&self) -> impl Iterator<Item = &Frame> {
+        self.flows.values().flat_map(|flow| &flow.frames)
+    }
+
+    /// What may pass of a flow at `port`; `None` if it is not held.
+    pub fn rate_bps(&self, port: u16, pair: Pair) -> Option<u64> {
+        self.flows.get(&(port, pair)).map(|flow| flow.hold.rate_bps())
+    }
+
+    /// When something happens by itself.
+    pub fn next_event(&self) -> Time {
+        self.agenda.first().map_or(Time::MAX, |first| first.0)
+    }
+
+    /// The hold at `port` that a frame from `src` to `dst` falls under.
+    pub fn pair_of(&self, port: u16, src: u32, dst: u32) -> Option<Pair> {
+        let pairs = [Pair { src, dst }, Pair::to(dst)];
+        pairs.into_iter().find(|&pair| self.flows.contains_key(&(port, pair)))
+    }
+
+    /// Until when the next frame from `src` to `dst` has to wait; `None` if it may go.
+    pub fn waits_until(&self, now: Time, port: u16, src: u32, dst: u32) -> Option<Time> {
+        let flow = self.flows.get(&(port, self.pair_of(port, src, dst)?))?;
+        (!flow.hold.may_send(now)).then(|| flow.hold.ask_again_at())
+    }
+
+    /// A frame of `bytes` on the wire from `src` to `dst` leaves by `port`.
+    pub fn sent(&mut self, now: Time, port: u16, (src, dst): (u32, u32), bytes: u64) {
+        let pair = self.pair_of(port, src, dst);
+        if let Some(flow) = pair.and_then(|pair| self.flows.get_mut(&(port, pair))) {
+            flow.hold.sent(now, bytes);
+        }
+    }
+
+    /// Whether a frame that is to leave by `port` has to wait for its flow's turn; if it may go, it counts as gone.
+    pub fn must_wait(&mut self, port: u16, frame: &Frame) -> bool {
+        if self.flows.is_empty() {
+            return false;
+        }
+        let Some(pair) = self.pair_of(port, frame.src, frame.dst) else { return false };
+        let Some(flow) = self.flows.get_mut(&(port, pair)) else { return false };
+        let goes = flow.frames.is_empty() && flow.hold.may_send(frame.at);
+        if goes {
+            flow.hold.sent(frame.at, u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES);
+        }
+        !goes
+    }
+
+    /// Holds as the check of pauses counts them.
+    pub fn pauses(&self) -> PauseLedger {
+        let HoldStatistics { begun, resumed, expired, .. } = self.statistics;
+        PauseLedger { pauses: begun, resumes: resumed, expiries: expired, still_paused: self.flows.len() as u64 }
+    }
+
+    /// Time that flows were held up to `now`, all together and the longest.
+    pub fn time_held(&self, now: Time) -> (Time, Time) {
+        let running = self.flows.values().map(|flow| now.saturating_sub(flow.hold.since()));
+        let HoldStatistics { total, longest, .. } = self.statistics;
+        running.fold((total, longest), |(total, longest), span| (total + span, longest.max(span)))
+    }
+
+    /// What waits ahead of `frame` with its flow, which it has joined, and when the hold lets the next one go.
+    pub fn ahead_of(&self, port: u16, frame: &Frame) -> (Load, Time) {
+        let pair = self.pair_of(port, frame.src, frame.dst);
+        let Some(flow) = pair.and_then(|pair| self.flows.get(&(port, pair))) else { return <_>::default() };
+        let bytes: u64 = flow.frames.iter().map(|frame| u64::from(frame.size_bytes)).sum();
+        let own = u64::from(frame.size_bytes).min(bytes);
+        let load = Load { frames: (flow.frames.len() as u64).saturating_sub(1), bytes: bytes - own };
+        (load, flow.hold.ask_again_at())
+    }
+
+    /// Lets a frame wait from `now` on behind the others of its flow, which is held.
+    pub fn push(&mut self, now: Time, port: u16, frame: &Frame) {
+        let Some(pair) = self.pair_of(port, frame.src, frame.dst) else { return };
+        if let Some(flow) = self.flows.get_mut(&(port, pair)) {
+            flow.frames.push_back(Frame { at: now, ..*frame });
+            let load = &mut self.loads[usize::from(port)];
+            self.areas[usize::from(port)].on_change(now, load.frames);
+            (load.frames, load.bytes) = (load.frames + 1, load.bytes + u64::from(frame.size_bytes));
+        }
+        self.set_event(port, pair);
+    }
+
+    fn set_event(&mut self, port: u16, pair: Pair) {
+        let Some(flow) = self.flows.get_mut(&(port, pair)) else { return };
+        let at = flow.next_event();
+        if at != flow.asks_at {
+            self.agenda.remove(&(flow.asks_at, port, pair));
+            self.agenda.insert((at, port, pair));
+            flow.asks_at = at;
+        }
+    }
+
+    /// An XOFF was heard; whether the flow was not held before.
+    pub fn stop(&mut self, now: Time, port: u16, pair: Pair, rate_bps: u64, expiry: Time) -> bool {
+        let new = match self.flows.entry((port, pair)) {
+            Entry::Occupied(mut flow) => {
+                flow.get_mut().hold.hear(now, rate_bps, expiry);
+                false
+            }
+            Entry::Vacant(place) => {
+                let hold = Hold::new(now, rate_bps, expiry);
+                place.insert(HeldFlow { hold, frames: VecDeque::new(), asks_at: Time::MAX });
+                self.statistics.begun += 1;
+                true
+            }
+        };
+        self.set_event(port, pair);
+        new
+    }
+
+    /// The flow is held no more, by an XON or because its time is over: what waited, in order.
+    pub fn go(&mut self, now: Time, port: u16, pair: Pair, by_xon: bool) -> VecDeque<Frame> {
+        let Some(flow) = self.flows.remove(&(port, pair)) else { return VecDeque::new() };
+        self.agenda.remove(&(flow.asks_at, port, pair));
+        self.statistics.end(&flow.hold, now, by_xon);
+        let load = &mut self.loads[usize::from(port)];
+        let area = &mut self.areas[usize::from(port)];
+        area.on_change(now, load.frames);
+        flow.frames.iter().for_each(|frame| area.on_departure(frame.at, now));
+        load.frames -= flow.frames.len() as u64;
+        load.bytes -= flow.frames.iter().map(|frame| u64::from(frame.size_bytes)).sum::<u64>();
+        flow.frames
+    }
+
+    /// The next frame whose flow's turn has come by `now`, and by which port it leaves; flows whose time is over are let
+    /// go, into `freed`.
+    pub fn next_due(&mut self, now: Time, freed: &mut Vec<(u16, Frame)>) -> Option<(u16, Frame)> {
+        while let Some(&(_, port, pair)) = self.agenda.first().filter(|first| first.0 <= now) {
+            let flow = self.flows.get_mut(&(port, pair))?;
+            if flow.hold.until() <= now {
+                freed.extend(self.go(now, port, pair, false).into_iter().map(|frame| (port, frame)));
+                continue;
+            }
+            let frame = flow.frames.pop_front()?;
+            flow.hold.sent(now, u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES);
+            let load = &mut self.loads[usize::from(port)];
+            let area = &mut self.areas[usize::from(port)];
+            area.on_change(now, load.frames);
+            area.on_departure(frame.at, now);
+            (load.frames, load.bytes) = (load.frames - 1, load.bytes - u64::from(frame.size_bytes));
+            self.set_event(port, pair);
+            return Some((port, frame));
+        }
+        None
+    }
+
+    /// For tests of the checks: a frame that is held is gone, and nobody counts it.
+    #[cfg(test)]
+    pub fn lose_in_silence(&mut self) -> bool {
+        let Some(((port, _), flow)) = self.flows.iter_mut().find(|(_, flow)| flow.frames.len() > 2) else {
+            return false;
+        };
+        let Some(frame) = flow.frames.pop_front() else { return false };
+        let load = &mut self.loads[usize::from(*port)];
+        (load.frames, load.bytes) = (load.frames - 1, load.bytes - u64::from(frame.size_bytes));
+        true
+    }
+
+    /// The flows that are held at `port`.
+    pub fn pairs_at(&self, port: u16) -> Vec<Pair> {
+        self.flows.keys().filter(|key| key.0 == port).map(|key| key.1).collect()
+    }
+}

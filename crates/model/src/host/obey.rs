@@ -1,0 +1,142 @@
+//! What a host does when a switch tells it to stop, by 802.3x, PFC or XOFF.
+
+use super::Host;
+use super::flows::{FlowState, Outlet, with_ctx};
+use super::held::HostHolds;
+use super::timers::Event;
+use crate::on_wire::OnWire;
+use engine::Window;
+use protocols::endpoint::Sender;
+use protocols::florax::Pair;
+use protocols::frame::{Frame, Kind, XoffCall};
+use units::{Time, WIRE_OVERHEAD_BYTES};
+
+impl Host {
+    /// Whether this host does what PAUSE and its kin tell it.
+    pub(super) fn obeys(&self) -> bool {
+        let stopping = &self.network.host.stopping;
+        self.network.host.obeys_pause && stopping.disobedient.binary_search(&self.index).is_err()
+    }
+
+    /// An XOFF or XON came in by `in_port`.
+    #[cold]
+    pub(super) fn on_xoff(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        self.books.ledger.control_heard += 1;
+        if !self.obeys() {
+            self.books.ledger.control_ignored += 1;
+            return;
+        }
+        if let Some(tracer) = &mut self.books.tracer {
+            tracer.note_call_heard(&self.network.fabric, in_port, frame);
+        }
+        let (now, pair) = (frame.at, Pair { src: frame.src, dst: frame.dst });
+        let ports = self.egress.len();
+        let mut holds = self.holds.take().unwrap_or_else(|| Box::new(HostHolds::new(ports)));
+        if frame.kind == Kind::Xoff {
+            let XoffCall { rate_bps, expiry } = frame.xoff_call();
+            if holds.held.stop(now, in_port, pair, rate_bps, expiry) {
+                self.nics[usize::from(in_port)].take_frames(pair, |frame| holds.held.push(now, in_port, &frame));
+                let index = self.index;
+                self.slow_down(now, in_port, |dst, _| pair.covers(index, dst));
+            }
+        } else {
+            for frame in holds.held.go(now, in_port, pair, true) {
+                self.queue_now(now, in_port, frame);
+            }
+        }
+        self.holds = Some(holds);
+        self.schedule_held();
+        self.wake_held(in_port, pair);
+        self.serve(now, in_port, window);
+    }
+
+    /// Senders whose flows leave by `port` are told that these were stopped.
+    pub(super) fn slow_down(&mut self, now: Time, port: u16, concerns: impl Fn(u32, u8) -> bool) {
+        if !self.network.host.stopping.halves {
+            return;
+        }
+        for slot in 0..self.senders.flows.len() {
+            let flow = &mut self.senders.flows[slot];
+            if !flow.active || flow.port != port || !concerns(flow.dst, flow.class) {
+                continue;
+            }
+            let number = flow.flow;
+            let Outlet::Transport(sender) = &mut flow.outlet else { continue };
+            let returns = self.senders.returns.entry(number).or_default();
+            let slowed = with_ctx!(self, now, |ctx| sender.on_returned(ctx, returns, 1));
+            self.books.ledger.slowed += u64::from(slowed);
+        }
+    }
+
+    /// Until when the flow in `slot`, to `dst`, has to wait, as it then does; `None` if it may send.
+    #[cold]
+    pub(super) fn held_until(&mut self, now: Time, port: u16, slot: u32, dst: u32) -> Option<Time> {
+        let holds = self.holds.as_mut()?;
+        let until = holds.held.waits_until(now, port, self.index, dst)?;
+        holds.wait(port, (self.index, dst), slot);
+        Some(until)
+    }
+
+    /// A frame of `size_bytes` to `dst` leaves by `port`.
+    #[cold]
+    pub(super) fn note_sent(&mut self, now: Time, port: u16, dst: u32, size_bytes: u16) {
+        if let Some(holds) = &mut self.holds {
+            holds.held.sent(now, port, (self.index, dst), u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
+        }
+    }
+
+    /// Whether a frame that is made already must wait with its flow, and then does.
+    #[cold]
+    pub(super) fn hold_back(&mut self, now: Time, port: u16, frame: &Frame) -> bool {
+        let Some(holds) = &mut self.holds else { return false };
+        let waits = holds.held.must_wait(port, &Frame { at: now, ..*frame });
+        if waits {
+            holds.held.push(now, port, frame);
+            self.schedule_held();
+        }
+        waits
+    }
+
+    fn schedule_held(&mut self) {
+        let Some(holds) = &mut self.holds else { return };
+        let next = holds.held.next_event();
+        if next < holds.due {
+            holds.due = next;
+            self.schedule(next, Event::Held);
+        }
+    }
+
+    /// Senders to whom a hold applied look again.
+    fn wake_held(&mut self, port: u16, pair: Pair) {
+        let waiting = self.holds.as_mut().and_then(|holds| holds.waiting.remove(&(port, pair)));
+        for slot in waiting.unwrap_or_default() {
+            let flow = &self.senders.flows[slot as usize];
+            if flow.active && flow.state == FlowState::Held && flow.port == port && pair.covers(self.index, flow.dst) {
+                self.enter_round(slot);
+            }
+        }
+    }
+
+    /// Frames whose turn or end of waiting has come.
+    pub(super) fn serve_held(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
+        let Some(mut holds) = self.holds.take() else { return };
+        holds.due = Time::MAX;
+        let mut freed = Vec::new();
+        let mut ports = Vec::new();
+        while let Some((port, frame)) = holds.held.next_due(now, &mut freed) {
+            self.queue_now(now, port, frame);
+            ports.push(port);
+        }
+        for (port, frame) in freed {
+            self.queue_now(now, port, frame);
+            ports.push(port);
+        }
+        self.holds = Some(holds);
+        self.schedule_held();
+        ports.sort_unstable();
+        ports.dedup();
+        for port in ports {
+            self.serve(now, port, window);
+        }
+    }
+}

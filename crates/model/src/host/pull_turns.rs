@@ -1,0 +1,91 @@
+//! Turns to ask for more, which all flows that come by a port share.
+
+use super::Host;
+use super::flows::with_ctx;
+use super::timers::Event;
+use crate::on_wire::OnWire;
+use engine::Window;
+use protocols::endpoint::Receiver;
+use units::Time;
+
+impl Host {
+    /// Something arrived for the flow in `slot` of those that come: sends what the receiver answers, which may ask for more
+    /// where the port's turn is due.
+    pub(super) fn answer_and_pull(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+        if self.network.host.transport.asks_with_acks() && !self.replies.is_empty() {
+            self.ask_along(now, slot);
+        }
+        if !self.replies.is_empty() {
+            self.send_replies(now, self.reply_to(slot), window);
+        }
+        self.after_receiver(now, slot, window);
+    }
+
+    /// Lets the answer that is about to leave ask for more, if it is its flow's turn.
+    fn ask_along(&mut self, now: Time, slot: u32) {
+        let incoming = &mut self.receivers.flows[slot as usize];
+        let port = usize::from(incoming.port);
+        if incoming.receiver.wants() == 0 || !self.pulls[port].pacer.is_turn_of(now, slot) {
+            return;
+        }
+        if std::mem::take(&mut incoming.in_round) {
+            _ = self.pulls[port].pacer.turn(now);
+        }
+        let receiver = &mut incoming.receiver;
+        let packets = with_ctx!(self, now, |ctx| receiver.pull(ctx));
+        self.pulls[port].pacer.asked(now, packets);
+    }
+
+    /// Something arrived for the flow in `slot` of those that come: it may want to ask for more.
+    fn after_receiver(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+        if self.pulls.is_empty() {
+            return; // headers come to hosts of other transports, too
+        }
+        let incoming = &mut self.receivers.flows[slot as usize];
+        let port = incoming.port;
+        if !incoming.in_round && incoming.receiver.wants() > 0 {
+            incoming.in_round = true;
+            self.pulls[usize::from(port)].pacer.enter(slot);
+        }
+        self.pull(now, port, window);
+    }
+
+    /// Gives the flows of a port the turns that are due.
+    pub(super) fn pull(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
+        let index = usize::from(port);
+        while let Some(slot) = self.pulls[index].pacer.turn(now) {
+            let incoming = &mut self.receivers.flows[slot as usize];
+            incoming.in_round = false;
+            if !incoming.active {
+                continue; // complete since it entered the round
+            }
+            let receiver = &mut incoming.receiver;
+            let (packets, wants) = with_ctx!(self, now, |ctx| (receiver.pull(ctx), receiver.wants()));
+            let pulls = &mut self.pulls[index];
+            if packets > 0 {
+                pulls.pacer.asked(now, packets);
+            }
+            if wants > 0 {
+                pulls.pacer.enter(slot);
+                self.receivers.flows[slot as usize].in_round = true;
+            }
+            if packets > 0 {
+                self.send_replies(now, self.reply_to(slot), window);
+            }
+        }
+        let pulls = &mut self.pulls[index];
+        let next = pulls.pacer.next_turn();
+        if next < pulls.armed {
+            pulls.armed = next;
+            self.schedule(next, Event::Pull(port));
+        }
+    }
+
+    pub(super) fn on_pull_turn(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
+        let pulls = &mut self.pulls[usize::from(port)];
+        if pulls.armed == now {
+            pulls.armed = Time::MAX;
+        }
+        self.pull(now, port, window);
+    }
+}

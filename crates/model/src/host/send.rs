@@ -1,0 +1,169 @@
+//! Flows that a host sends: how they start, are asked, and end.
+
+use super::Host;
+use super::flows::{FlowState, Outgoing, Outlet, SourceState, with_ctx};
+use super::paths::Paths;
+use super::timers::Event;
+use crate::on_wire::OnWire;
+use crate::parameters::Spread;
+use engine::Window;
+use fabric::routing::{flow_hash, select};
+use protocols::datagram::DatagramParameters;
+use protocols::endpoint::{Offer, Sender};
+use protocols::transport::FlowStart;
+use traffic::{Departures, Load, When};
+use units::Time;
+
+impl Host {
+    /// Starts a flow: a slot, a sender, a place in the port's round.
+    pub(super) fn open(&mut self, now: Time, number: u32, flow: &traffic::Flow, window: &mut Window<'_, OnWire>) {
+        self.measured.flows_started += 1;
+        let entropy = match flow.path {
+            Some(path) => path,
+            None => flow_hash(flow.src, flow.dst, number),
+        };
+        let port = match (self.egress.len(), flow.path) {
+            (1, _) => 0,
+            (_, Some(path)) => self.network.paths.port(fabric::routing::PathId(path), 0).unwrap_or(0),
+            (_, None) => {
+                let choice = self.network.forwarding.lookup(self.node, flow.dst);
+                choice.get(select(entropy, self.salt, choice.len())).copied().unwrap_or(0)
+            }
+        };
+        let start = FlowStart {
+            size_bytes: flow.size_bytes,
+            start: now,
+            stop: Time::MAX,
+            line_rate: self.egress.rules(port).link.rate,
+            round_trip: super::pull::round_trip(&self.network, flow, self.index, number),
+        };
+        let outlet = match &flow.load {
+            Load::Transport => {
+                let mut sender = self.network.host.transport.sender(&start);
+                if let Some(before) = self.senders.sessions.remove(&number) {
+                    sender.go_on_from(&before);
+                }
+                Outlet::Transport(sender)
+            }
+            Load::Datagrams(source) => {
+                let departures = Departures::new(**source, flow.size_bytes, now, self.network.seed, number);
+                Outlet::Source(Box::new(SourceState::new(**source, departures)))
+            }
+        };
+        let chooses = self.network.spread == Spread::PerPath && flow.path.is_none();
+        let paths = chooses.then(|| self.paths_to(flow.dst));
+        let slot = self.senders.free.pop().unwrap_or(self.senders.flows.len() as u32);
+        let generation = self.senders.flows.get(slot as usize).map_or(0, |old| old.generation.wrapping_add(1));
+        let outgoing = Outgoing {
+            active: true,
+            generation,
+            state: FlowState::Ready,
+            outlet,
+            flow: number,
+            dst: flow.dst,
+            class: flow.class,
+            traffic: flow.traffic,
+            port,
+            dst_port: flow.dst_port,
+            path: flow.path.is_some(),
+            paths,
+            entropy,
+            start: now,
+            size_bytes: flow.size_bytes,
+            timer: Time::MAX,
+        };
+        if slot as usize == self.senders.flows.len() {
+            self.senders.flows.push(outgoing);
+        } else {
+            self.senders.flows[slot as usize] = outgoing;
+        }
+        self.senders.by_flow.insert(number, slot);
+        self.enter_round(slot);
+        self.update_sender_timer(slot);
+        self.serve(now, port, window);
+    }
+
+    /// The flow in `slot` has sent everything and, where its transport promises it, knows it delivered.
+    pub(super) fn finish(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+        let flow = &mut self.senders.flows[slot as usize];
+        if !flow.active {
+            return;
+        }
+        flow.active = false;
+        let number = flow.flow;
+        if let Outlet::Transport(sender) = &flow.outlet {
+            if let Some(&next) = self.network.traffic.sessions.get(&number) {
+                self.senders.sessions.insert(next, sender.clone());
+            }
+            let mut end = flow.end(self.index);
+            // A sender of datagrams knows nothing; the receiver's record counts then.
+            if end.delivered.is_some() {
+                end.acked = Some(now);
+                self.measured.flows_completed += 1;
+                self.ends.push(end);
+            }
+        }
+        self.senders.by_flow.remove(&number);
+        if !self.senders.returns.is_empty() {
+            self.senders.returns.remove(&number);
+        }
+        self.senders.free.push(slot);
+        self.notify(now, number, When::Sent, window);
+    }
+
+    /// Asks the flow in `slot` what to send.
+    pub(super) fn poll(&mut self, now: Time, slot: u32) -> Offer {
+        let flow = &mut self.senders.flows[slot as usize];
+        match &mut flow.outlet {
+            Outlet::Source(source) => source.poll(now, DatagramParameters::default().header_bytes),
+            Outlet::Transport(sender) => with_ctx!(self, now, |ctx| sender.poll(ctx)),
+        }
+    }
+
+    /// Keeps one entry among the timers no later than the sender's next timer.
+    pub(super) fn update_sender_timer(&mut self, slot: u32) {
+        let flow = &mut self.senders.flows[slot as usize];
+        let Outlet::Transport(sender) = &flow.outlet else { return };
+        let at = sender.next_timer();
+        if at < flow.timer {
+            flow.timer = at;
+            let generation = flow.generation;
+            self.schedule(at, Event::Sender(slot, generation));
+        }
+    }
+
+    pub(super) fn on_sender_timer(&mut self, now: Time, slot: u32, generation: u32, window: &mut Window<'_, OnWire>) {
+        let flow = &mut self.senders.flows[slot as usize];
+        if !flow.active || flow.generation != generation || flow.timer != now {
+            return; // of a flow that ended, or replaced by an earlier entry
+        }
+        flow.timer = Time::MAX;
+        let Outlet::Transport(sender) = &mut flow.outlet else { return };
+        if sender.next_timer() <= now {
+            with_ctx!(self, now, |ctx| sender.on_timer(ctx));
+            self.after_sender(now, slot, window);
+        } else {
+            self.update_sender_timer(slot);
+        }
+    }
+
+    /// After any call of a sender: its timer may have moved, and it may want to send.
+    pub(super) fn after_sender(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+        self.update_sender_timer(slot);
+        let flow = &self.senders.flows[slot as usize];
+        if flow.state == FlowState::Idle {
+            let port = flow.port;
+            self.enter_round(slot);
+            self.serve(now, port, window);
+        }
+    }
+
+    /// The paths of a new flow to `dst`.
+    pub(super) fn paths_to(&mut self, dst: u32) -> Box<Paths> {
+        // Destinations behind one switch are reached alike.
+        let (network, src) = (&self.network, self.index);
+        let row = network.forwarding.row(dst);
+        let entropies = self.known_paths.entry(row).or_insert_with(|| super::paths::find(network, src, dst)).clone();
+        Box::new(Paths::new(entropies))
+    }
+}

@@ -1,0 +1,105 @@
+//! How flows come to start: planned, drawn, or when another one tells.
+
+use super::Host;
+use super::timers::Event;
+use crate::numbering::DRAWN;
+use crate::on_wire::OnWire;
+use engine::Window;
+use protocols::frame::{Frame, Kind};
+use traffic::{Load, Start, When};
+use units::Time;
+
+impl Host {
+    pub(super) fn schedule_first_starts(&mut self) {
+        self.schedule_next_planned();
+        for source in 0..self.starts.arrivals.len() {
+            self.schedule_next_arrival(source);
+        }
+    }
+
+    fn schedule_next_planned(&mut self) {
+        if let Some(&(at, flow)) = self.starts.planned.get(self.starts.next_planned) {
+            self.starts.next_planned += 1;
+            self.schedule(at, Event::Start(flow));
+        }
+    }
+
+    fn schedule_next_arrival(&mut self, source: usize) {
+        let (arrivals, next) = &mut self.starts.arrivals[source];
+        *next = arrivals.next();
+        if let Some(arrival) = next {
+            let at = arrival.at;
+            self.schedule(at, Event::Arrival(source as u32));
+        }
+    }
+
+    pub(super) fn start_planned(&mut self, now: Time, flow: u32, window: &mut Window<'_, OnWire>) {
+        if matches!(self.network.traffic.flows[flow as usize].start, Start::At(_)) {
+            self.schedule_next_planned();
+        }
+        self.start(now, flow, window);
+    }
+
+    pub(super) fn start_arrival(&mut self, now: Time, source: u32, window: &mut Window<'_, OnWire>) {
+        let (arrivals, next) = &self.starts.arrivals[source as usize];
+        let (class, traffic, dst_port) = (arrivals.class, arrivals.traffic, arrivals.dst_port);
+        if let Some(arrival) = *next {
+            let number = DRAWN | self.starts.drawn;
+            self.starts.drawn = (self.starts.drawn + 1) & !DRAWN;
+            let flow = traffic::Flow {
+                src: self.index,
+                dst: arrival.dst,
+                size_bytes: arrival.size_bytes,
+                start: Start::At(now),
+                class,
+                traffic,
+                dst_port,
+                path: None,
+                load: Load::Transport,
+            };
+            self.schedule_next_arrival(source as usize);
+            self.open(now, number, &flow, window);
+        }
+    }
+
+    fn start(&mut self, now: Time, number: u32, window: &mut Window<'_, OnWire>) {
+        let network = std::sync::Arc::clone(&self.network);
+        self.open(now, number, &network.traffic.flows[number as usize], window);
+    }
+
+    /// An event of `flow` happened here: whoever waits for it learns of it.
+    pub(super) fn notify(&mut self, now: Time, flow: u32, when: When, window: &mut Window<'_, OnWire>) {
+        if flow & DRAWN != 0 {
+            return;
+        }
+        let network = std::sync::Arc::clone(&self.network);
+        for notification in network.traffic.notifications.of(flow) {
+            if notification.when != when {
+                continue;
+            }
+            let host = network.traffic.flows[notification.target as usize].src;
+            if host == self.index {
+                self.notified(now, notification.target);
+            } else if let Ok(wire) = self.starts.notify.binary_search_by_key(&host, |entry| entry.0) {
+                let port = self.starts.notify[wire].1;
+                let at = now + network.notification_delay;
+                window.send(
+                    port,
+                    OnWire(Frame { at, kind: Kind::Trigger, flow: notification.target, ..Frame::default() }),
+                );
+            }
+        }
+    }
+
+    /// One of the events that `flow` waits for has happened.
+    pub(super) fn notified(&mut self, now: Time, flow: u32) {
+        let Some(left) = self.starts.waits.get_mut(&flow) else { return };
+        *left -= 1;
+        if *left == 0 {
+            self.starts.waits.remove(&flow);
+            if let Start::After { delay, .. } = self.network.traffic.flows[flow as usize].start {
+                self.schedule(now.saturating_add(delay), Event::Start(flow));
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! What a run tells of the inside of switches.
+
+use crate::simulation::Simulation;
+use record::pipelines::{PipelineSummary, SwitchInside};
+use units::Time;
+
+impl Simulation {
+    /// What `summary.json` says of the inside of switches; `None` where they have none.
+    pub(crate) fn insides(&self, now: Time) -> Option<PipelineSummary> {
+        self.network.switch.overload.inside()?;
+        let fabric = &self.network.fabric;
+        let mut switches = Vec::new();
+        for switch in self.switches() {
+            let Some(inside) = switch.inside() else { continue };
+            let peer = |port: usize| fabric.name(fabric.ports(switch.node())[port].peer).to_owned();
+            switches.push(SwitchInside {
+                node: fabric.name(switch.node()).to_owned(),
+                pipelines: inside.told().collect(),
+                ports: inside.modes(now, peer),
+            });
+        }
+        let all = || switches.iter().flat_map(|switch| &switch.pipelines);
+        let ingress_trims = all().map(|told| told.ingress_trims).sum();
+        let recirculated = all().map(|told| told.recirculated).sum();
+        let most_waiting = all().map(|told| told.most_waiting).max().unwrap_or(0);
+        switches.retain(|switch| switch.pipelines.iter().any(|told| told.ingress_trims + told.recirculated > 0));
+        Some(PipelineSummary { ingress_trims, recirculated, most_waiting, switches })
+    }
+}

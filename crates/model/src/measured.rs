@@ -1,0 +1,30 @@
+//! What was measured, and when not all of a run was.
+
+use crate::host::Travel;
+use check::buffer::Mark;
+use check::little::Findings;
+use check::{ReorderDensity, Verdict};
+use record::histogram::Histogram;
+use record::summary::{LinkSummary, Utilisation};
+use units::Time;
+
+/// What depends on the span that is measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    pub end: Time,
+    pub delay: Histogram,
+    pub links: LinkSummary,
+    pub travel: Travel,
+    pub reordering: Option<ReorderDensity>,
+    /// How many frames should have been judged for it.
+    pub reordering_arrivals: u64,
+    pub utilisation: Option<Utilisation>,
+    pub load: Option<Verdict>,
+}
+
+/// What the warm-up showed: measurements begin anew after it, checks do not.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WarmUp {
+    pub little: Findings,
+    pub marks: Vec<Mark>,
+}
