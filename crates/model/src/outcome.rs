@@ -137,16 +137,17 @@ impl Simulation {
     /// Where frames were lost: the worst places first, then in order of nodes and causes.
     fn losses(&self) -> Vec<LossAt> {
         let mut losses = Vec::new();
-        for (index, machine) in self.engine.nodes().enumerate() {
-            let packets = &machine.ledger().packets;
+        for node in self.network.fabric.node_ids() {
+            // Not by the engine's order, in which neighbours stand together.
+            let packets = &self.machine(node).ledger().packets;
             for cause in Cause::ALL.iter().filter(|&&cause| packets.dropped_by(cause).frames > 0) {
-                losses.push((packets.dropped_by(*cause).frames, index as u32, *cause));
+                losses.push((packets.dropped_by(*cause).frames, node, *cause));
             }
         }
         losses.sort_by_key(|loss| std::cmp::Reverse(loss.0));
         losses.truncate(MAX_LOSS_PLACES);
-        let named = |(packets, node, cause): (u64, u32, Cause)| {
-            let node = self.network.fabric.name(fabric::NodeId(node)).to_owned();
+        let named = |(packets, node, cause): (u64, fabric::NodeId, Cause)| {
+            let node = self.network.fabric.name(node).to_owned();
             LossAt { node, cause: cause.name().to_owned(), packets }
         };
         losses.into_iter().map(named).collect()

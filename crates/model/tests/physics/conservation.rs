@@ -188,3 +188,23 @@ fn another_seed_tells_something_else() {
     assert_eq!(told(1), told(1));
     assert_ne!(told(1), told(2));
 }
+
+/// `losses` names the switch that lost the frames, wherever the engine placed it.
+#[test]
+fn losses_are_told_of_the_switch_that_lost() {
+    let tiers = TierLinks::uniform(link(10, 500));
+    for leaf in 0..4 {
+        let fabric = leaf_spine(4, 2, 4, 1, tiers).unwrap();
+        // Three hosts of a leaf send to its fourth: no other switch sees their frames.
+        let first = leaf * 4;
+        let name = fabric.name(fabric.ports(fabric.host_node(first))[0].peer).to_owned();
+        let sources = (1..4)
+            .map(|host| datagrams(first + host, first, Process::Constant { rate: Rate::from_gbps(10) }, 1500, ENDLESS));
+        let mut setup = setup(fabric, plan(16, sources));
+        setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(20) };
+        let told = run(setup);
+        let nodes: Vec<&str> = told.summary.losses.iter().map(|loss| loss.node.as_str()).collect();
+        assert_eq!(nodes, [name.as_str()]);
+        assert_eq!(told.summary.losses[0].packets, told.summary.packets.dropped_total());
+    }
+}
