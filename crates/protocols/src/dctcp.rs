@@ -34,6 +34,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             INITIAL_WINDOW,
             INITIAL_SSTHRESH,
             ADVERTISED_WINDOW,
+            OUT_OF_ORDER_TAKES_WINDOW,
             CONGESTION_CONTROL,
             RETRANSMISSIONS,
             FAST_RETRANSMIT,

@@ -32,13 +32,13 @@ pub const MECHANISM: Mechanism = Mechanism {
             key: "return",
             default: "arrival-port",
             meaning: "the way back: by the port where the packet came in on its way here (arrival-port), or by this switch's route to the source (source-lookup)",
-            source: "PABO, section II-C; the same on a tree, and only the first retraces a path where several are equal",
+            source: "PABO, section II-C; the same on a tree; where several paths are equal only the first retraces one, and the second is that of the authors' published simulator",
         },
         Parameter {
             key: "utilisation",
             default: "sub-queue",
             meaning: "what theta is compared with: how full the sub-queue is that the packet would enter (sub-queue), or the fuller of the port's two (fuller)",
-            source: "sub-queue reproduces PABO's table I; section III tells of one value per output port, and fuller gives the bounce sites of section VI",
+            source: "sub-queue reproduces PABO's table I and the bounce sites of its section VI; fuller: section III tells of one value per output port",
         },
         Parameter {
             key: "limit",

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | data, trimmed, returned | when the flow started, or what its sender announces | [`Frame::flow_start`], [`Frame::announcement`] |
 //! | probe, control | a number of the transport's own | [`Frame::number`] |
-//! | acknowledgement, notification | when the data arrived, or how many packets were asked for | [`Frame::arrival`], [`Frame::pulls`] |
+//! | acknowledgement, notification | when the data arrived, where the window ends, or how many packets were asked for | [`Frame::arrival`], [`Frame::window_edge`], [`Frame::pulls`] |
 //! | pull | the next byte expected | [`Frame::next_expected`] |
 //! | PAUSE, PFC | classes and quanta | [`Frame::pause_call`] |
 //! | credit | the limit granted | [`Frame::credit_message`] |
@@ -46,6 +46,12 @@ impl Detail {
     #[inline]
     pub fn arrival(at: Time) -> Detail {
         Detail(at.as_ps())
+    }
+
+    /// Acknowledgement of a receiver whose window what waits behind a gap takes room from: the first byte beyond it.
+    #[inline]
+    pub fn window_edge(seq: u64) -> Detail {
+        Detail(seq)
     }
 
     /// Acknowledgement of a receiver that drives its sender: how many packets it has asked for so far.
@@ -181,6 +187,13 @@ impl Frame {
         Time::from_ps(self.detail.0)
     }
 
+    /// Of an acknowledgement by a receiver whose window what waits behind a gap takes room from: the first byte beyond it.
+    #[inline]
+    pub fn window_edge(&self) -> u64 {
+        debug_assert!(self.kind == Kind::Ack, "{:?} has no window", self.kind);
+        self.detail.0
+    }
+
     /// Of an acknowledgement by a receiver that drives its sender: how many packets it has asked for so far.
     #[inline]
     pub fn pulls(&self) -> u64 {
@@ -224,6 +237,7 @@ mod tests {
             assert_eq!(frame(Kind::Returned, Detail::flow_start(expiry)).flow_start(), expiry);
             assert_eq!(frame(Kind::Ack, Detail::arrival(expiry)).arrival(), expiry);
             assert_eq!(frame(Kind::Ack, Detail::pulls(rate_bps)).pulls(), rate_bps);
+            assert_eq!(frame(Kind::Ack, Detail::window_edge(rate_bps)).window_edge(), rate_bps);
             assert_eq!(frame(Kind::Pull, Detail::next_expected(rate_bps)).next_expected(), rate_bps);
             assert_eq!(frame(Kind::Probe, Detail::number(rate_bps)).number(), rate_bps);
         }

@@ -69,6 +69,8 @@ pub struct TcpParameters {
     pub initial_ssthresh_bytes: Option<u64>,
     /// The receiver's window.
     pub advertised_window_bytes: u64,
+    /// Whether bytes that wait behind a gap take room from the receiver's window.
+    pub out_of_order_takes_window: bool,
     /// What the window does about loss.
     pub congestion_control: CongestionControl,
     /// Whether anything is ever sent again.
@@ -104,6 +106,7 @@ impl Default for TcpParameters {
             initial_window: InitialWindow::Rfc6928,
             initial_ssthresh_bytes: None,
             advertised_window_bytes: 1 << 20,
+            out_of_order_takes_window: false,
             congestion_control: CongestionControl::NewReno,
             retransmissions: true,
             fast_retransmit: true,
@@ -155,6 +158,12 @@ pub(crate) const ADVERTISED_WINDOW: Parameter = Parameter {
     default: "1MiB",
     meaning: "the receiver's window, at least one segment; it never shrinks",
     source: "choice of this project; PABO's study: 45535 B",
+};
+pub(crate) const OUT_OF_ORDER_TAKES_WINDOW: Parameter = Parameter {
+    key: "out_of_order_takes_window",
+    default: "false",
+    meaning: "whether bytes that wait behind a gap take room from the receiver's window, whose right edge never moves back; false: the window counts from the first missing byte, whatever waits",
+    source: "RFC 9293, 3.8.6.2.2: the edge never moves back; true: the TCP of INET 3, with which PABO was simulated",
 };
 pub(crate) const CONGESTION_CONTROL: Parameter = Parameter {
     key: "congestion_control",
@@ -238,6 +247,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         INITIAL_WINDOW,
         INITIAL_SSTHRESH,
         ADVERTISED_WINDOW,
+        OUT_OF_ORDER_TAKES_WINDOW,
         CONGESTION_CONTROL,
         RETRANSMISSIONS,
         FAST_RETRANSMIT,
@@ -281,6 +291,7 @@ impl TcpParameters {
             }
             "initial_ssthresh" => self.initial_ssthresh_bytes = settings::bytes_or(key, text, "infinite")?,
             "advertised_window" => self.advertised_window_bytes = settings::bytes(key, text)?,
+            "out_of_order_takes_window" => self.out_of_order_takes_window = settings::switch(key, text)?,
             "congestion_control" => {
                 let words = [
                     ("reno", CongestionControl::Reno),

@@ -24,6 +24,11 @@ impl Ranges {
         !self.above.is_empty()
     }
 
+    /// Bytes that wait behind what is missing.
+    pub(crate) fn waiting_bytes(&self) -> u64 {
+        self.above.iter().map(|&(start, end)| end - start).sum()
+    }
+
     /// Whether every byte from `start` to before `end` has arrived.
     pub(crate) fn holds(&self, start: u64, end: u64) -> bool {
         let start = start.max(self.expected);

@@ -20,6 +20,8 @@ pub struct TcpReceiver {
     pending: u32,
     /// The first segment behind what is expected whose payload was cut; `u64::MAX` for none.
     cut: u64,
+    /// The right edge of the window that was advertised, where waiting bytes take room from it; it never moves back.
+    edge: u64,
     /// The stamp of the latest segment.
     stamp: Time,
     /// Whether acknowledgements carry ECN-Echo (RFC 3168, 6.1.3).
@@ -42,6 +44,7 @@ impl TcpReceiver {
             completed: None,
             pending: 0,
             cut: u64::MAX,
+            edge: 0,
             stamp: Time::ZERO,
             echo: false,
             ce: CeEcho::default(),
@@ -73,16 +76,28 @@ impl TcpReceiver {
         if self.completed.is_some() {
             flags |= flags::COMPLETE;
         }
+        let detail = match self.completed {
+            None if self.parameters.out_of_order_takes_window => Detail::window_edge(self.advertise()),
+            completed => Detail::arrival(completed.unwrap_or(ctx.now)),
+        };
         ctx.replies.push(Reply {
             kind: Kind::Ack,
             seq: self.ranges.expected(),
             stamp: self.stamp,
-            detail: Detail::arrival(self.completed.unwrap_or(ctx.now)),
+            detail,
             flags,
             size_bytes: self.parameters.ack_frame_bytes(),
         });
         self.pending = 0;
         self.deadline = Time::MAX;
+    }
+
+    /// The right edge of the window: the room that waiting bytes leave, from the first missing byte on.
+    #[cold]
+    fn advertise(&mut self) -> u64 {
+        let free = self.parameters.advertised_window_bytes.saturating_sub(self.ranges.waiting_bytes());
+        self.edge = self.edge.max(self.ranges.expected() + free);
+        self.edge
     }
 
     /// What acknowledgements say about marks, from this frame on.
@@ -214,6 +229,36 @@ mod tests {
         let tcp = TcpParameters::default();
         // 1 is late: duplicates for 2 and 3, at once for 1 and for the repeated 0.
         assert_eq!(answers(tcp, &["0", "2", "3", "1", "0", "4"]), ["1", "1", "4", "4", "5"]);
+    }
+
+    /// With a window of ten segments: what waits is taken from it twice, once as it lies within, once as room; but the
+    /// edge stays where it was.
+    #[test]
+    fn what_waits_takes_room_from_the_window_and_its_edge_never_moves_back() {
+        let edges = |takes: bool| {
+            let parameters = TcpParameters {
+                delayed_ack: false,
+                advertised_window_bytes: 10 * MSS,
+                out_of_order_takes_window: takes,
+                ..TcpParameters::default()
+            };
+            let mut receiver = TcpReceiver::new(&Arc::new(parameters));
+            let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
+            for number in [0, 2, 4, 1, 3, 5] {
+                let frame =
+                    Frame { seq: number * MSS, payload_bytes: MSS as u16, kind: Kind::Data, ..Frame::default() };
+                let mut ctx = Ctx { now: Time::from_ps(7), random: &mut random, replies: &mut replies };
+                receiver.on_frame(&mut ctx, &frame);
+            }
+            replies.iter().map(|reply| (reply.seq / MSS, reply.detail)).collect::<Vec<_>>()
+        };
+        let thousands = [(1, 11), (1, 11), (1, 11), (3, 12), (5, 15), (6, 16)]
+            .map(|(seq, edge)| (seq, Detail::window_edge(edge * MSS)));
+        assert_eq!(edges(true), thousands);
+        assert!(
+            edges(false).iter().all(|&(_, detail)| detail == Detail::arrival(Time::from_ps(7))),
+            "the instant, and no edge"
+        );
     }
 
     #[test]

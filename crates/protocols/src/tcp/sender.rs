@@ -25,6 +25,8 @@ pub struct TcpSender {
     snd_una: u64,
     /// The next byte to send (SND.NXT): after a timeout, one that was sent before.
     snd_nxt: u64,
+    /// The right edge of the receiver's window, where what waits there takes room from it; else there is none.
+    edge: u64,
     /// Everything from here on has never been sent.
     snd_max: u64,
     /// The first unacknowledged segment is to be sent again at once.
@@ -59,6 +61,7 @@ impl TcpSender {
             size_bytes: flow.size_bytes.max(1),
             snd_una: 0,
             snd_nxt: 0,
+            edge: if parameters.out_of_order_takes_window { parameters.advertised_window_bytes } else { u64::MAX },
             snd_max: 0,
             retransmit: false,
             announce_reduction: false,
@@ -210,6 +213,9 @@ impl Sender for TcpSender {
         if frame.has(flags::COMPLETE) && self.delivered.is_none() {
             self.delivered = Some(frame.arrival());
         }
+        if self.edge != u64::MAX && !frame.has(flags::COMPLETE) {
+            self.edge = self.edge.max(frame.window_edge());
+        }
         let echo = frame.has(flags::ECE) && self.parameters.ecn != Ecn::Off;
         if frame.seq > self.snd_una {
             self.on_new_ack(ctx.now, frame.seq, echo);
@@ -265,7 +271,7 @@ impl Sender for TcpSender {
         }
         // Whole segments only, except the last (RFC 9293, 3.8.6.2.1: silly window syndrome).
         let window = self.window.cwnd.min(self.parameters.advertised_window_bytes).max(payload_bytes);
-        if self.snd_nxt - self.snd_una + payload_bytes > window {
+        if self.snd_nxt - self.snd_una + payload_bytes > window || self.snd_nxt + payload_bytes > self.edge {
             return Offer::Blocked;
         }
         Offer::Send(self.segment(ctx.now, self.snd_nxt, payload_bytes as u16))
@@ -295,6 +301,8 @@ impl Sender for TcpSender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::Detail;
+    use crate::tcp::{CongestionControl, InitialWindow};
     use units::Rate;
     use units::random::Stream;
 
@@ -341,6 +349,35 @@ mod tests {
             let mut ctx = Ctx { now: Time::from_ms(ms), random: &mut self.random, replies: &mut self.replies };
             self.sender.on_timer(&mut ctx);
         }
+    }
+
+    /// Nothing beyond the edge that the receiver told last, although the window has room; an acknowledgement that is
+    /// older moves nothing back.
+    #[test]
+    fn what_waits_at_the_receiver_holds_the_sender_back() {
+        let sent = |takes: bool| {
+            let mut bench = Bench::new(TcpParameters {
+                initial_window: InitialWindow::Bytes(10_000),
+                advertised_window_bytes: 10_000,
+                congestion_control: CongestionControl::Fixed,
+                out_of_order_takes_window: takes,
+                ..TcpParameters::default()
+            });
+            let mut ack = |packet: u64, edge: u64| {
+                let frame = Frame {
+                    kind: Kind::Ack,
+                    seq: packet * 1000,
+                    detail: Detail::window_edge(edge * 1000),
+                    ..Frame::default()
+                };
+                let mut ctx = Ctx { now: Time::from_ms(1), random: &mut bench.random, replies: &mut bench.replies };
+                bench.sender.on_frame(&mut ctx, &frame);
+                bench.send(1).len()
+            };
+            [ack(3, 12), ack(3, 11), ack(5, 15)]
+        };
+        assert_eq!(sent(true), [2, 0, 3]);
+        assert_eq!(sent(false), [3, 0, 2]);
     }
 
     /// RFC 6298, 3: neither a fast retransmission nor a timeout yields a sample.
