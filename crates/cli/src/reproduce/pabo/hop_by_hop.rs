@@ -91,7 +91,10 @@ impl Shares {
         let mean = self.0.iter().sum::<f64>() / self.0.len() as f64;
         let distance = |share: &f64| (share - paper).abs();
         let worst = self.0.iter().copied().max_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(f64::NAN);
-        let note = format!("the furthest of {} seeds; their mean is {mean:.2}", self.0.len());
+        let count = self.0.len();
+        let note = format!(
+            "the furthest of {count} seeds, whose mean is {mean:.2}; {tolerance} points are allowed, as seeds differ by 0.1"
+        );
         Check::new(name, "%", worst, Relation::Equal, paper, tolerance).note(note)
     }
 }

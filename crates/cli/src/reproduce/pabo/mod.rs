@@ -1,14 +1,19 @@
 //! PABO: packets that turn around where a queue is full.
 
+mod bounces;
+mod choices;
 mod experiments;
 mod fat_tree;
 mod hop_by_hop;
 mod order;
+mod rank;
 mod sweeps;
 mod times;
 
+use bounces::{displacement, many_to_many, many_to_one};
+use choices::choices;
 pub use experiments::EXPERIMENTS;
-use fat_tree::{CHOICES as FAT_TREE_CHOICES, MANY_CHOICES, displacement, many_to_many, many_to_one};
+use fat_tree::{CHOICES as FAT_TREE_CHOICES, MANY_CHOICES};
 use hop_by_hop::{DROP_CHOICES, TABLE_CHOICES, drop_rates, example, peaks, per_switch, table, total_hops};
 use order::{CHOICES as ORDER_CHOICES, grid, separately};
 use sweeps::{bounce_function, lambda, theta};
