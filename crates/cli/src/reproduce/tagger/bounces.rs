@@ -122,11 +122,12 @@ pub fn fig14(trial: &mut Trial) -> Result<(), Failure> {
             let between = 100.0 * tally.between_bounced as f64 / tally.between as f64;
             let expected = 100.0 * (1.0 - (1.0 - rate) * (1.0 - rate));
             let name = name(&format!("failure rate {:.0} %: flows between pods that bounce", rate * 100.0));
-            let note = "1 - (1 - f)^2: either of the two links down has failed";
+            let note =
+                "1 - (1 - f)^2: either of the two links down has failed; 1.5 points are allowed for the draws, ours";
             checks.push(Check::new(name, "%", between, Relation::Equal, expected, 1.5).note(note));
         }
         if k == 8 {
-            let quoted = "section 8.3 says 20 %; with two links down 36 % must bounce then, and 10 % fits its numbers";
+            let quoted = "section 8.3 says 20 %, where with two links down 36 % must bounce; 10 % fits its numbers, \"about\": 2 points are allowed, ours";
             let name = "k = 8, failure rate 10 %: flows that bounce once";
             checks.push(Check::new(name, "%", tallies[2].percent(1), Relation::Equal, 16.0, 2.0).note(quoted));
             let name = "k = 8, failure rate 10 %: flows that bounce more than once";
@@ -204,8 +205,6 @@ pub fn table1(trial: &mut Trial) -> Result<(), Failure> {
     for (day, &(total, rerouted, reported)) in DAYS.iter().enumerate() {
         let said = rerouted as f64 / total as f64;
         let day = format!("11/0{}", day + 1);
-        let name = format!("{day}: rerouted / total as the table's own counts give it");
-        trial.check(Check::new(name, "1e-5", said * 1e5, Relation::Equal, reported * 1e5, 0.0501));
         // Every measurement meets a failure of either link down with the probability that makes the day's share.
         let measurements = total / divisor;
         let each = 1.0 - (1.0 - said).sqrt();
@@ -225,6 +224,7 @@ pub fn table1(trial: &mut Trial) -> Result<(), Failure> {
             day.clone(),
             measurements.to_string(),
             found.to_string(),
+            format!("{:.1}", reported * 1e5),
             format!("{:.4}", said * 1e5),
             format!("{:.4}", estimate * 1e5),
             format!("{off:+.2}"),
@@ -233,8 +233,9 @@ pub fn table1(trial: &mut Trial) -> Result<(), Failure> {
         let note = "tolerance: two standard deviations";
         trial.check(Check::new(name, "1e-5", estimate * 1e5, Relation::Equal, said * 1e5, 2e5 * deviation).note(note));
     }
-    trial.show("  share of measurements of 100 packets in which some TTL is below 61, in 1e-5\n");
-    let header = ["day", "measurements", "rerouted", "injected", "estimated", "deviations off"];
+    trial.show("  share of measurements of 100 packets in which some TTL is below 61, in 1e-5: as the table has it, and as its own\n");
+    trial.show("  counts give it, which is injected\n");
+    let header = ["day", "measurements", "rerouted", "table", "injected", "estimated", "deviations off"];
     trial.show(&table(&header, &rows, 1, Layout::Fixed, 2));
     let healthy = (0..1000u64)
         .filter(|_| {

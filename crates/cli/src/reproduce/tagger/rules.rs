@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use std::time::Instant;
 use tagger::paths::{ExpectedPaths, PathList, PathSource, TreeRoots};
 use tagger::rules::{Rule, RuleTable};
-use tagger::{Algorithm, Compression, Generated, PortSet, Request, clos_rule, generate, tcam};
+use tagger::{Algorithm, Compression, Generated, PortSet, Request, RuleCount, clos_rule, generate, tcam};
 use text::{Layout, table};
 use units::{Rate, Time};
 
@@ -38,10 +38,45 @@ fn proved(fabric: &Fabric, table: &RuleTable) -> Result<f64, Failure> {
     Ok(f64::from(u8::from(verdict.pass())))
 }
 
-/// The most rules of a switch, between ports that face switches, ingress ports merged.
-fn most_rules(fabric: &Fabric, table: &RuleTable) -> f64 {
-    table.counts(fabric).iter().map(|count| count.between_switches).max().unwrap_or(0).into()
+/// The most rules of any switch, by how they are counted.
+struct Counts {
+    /// One for each (tag, InPort, OutPort).
+    single: u32,
+    /// With ingress ports merged, and of those the ones between ports that face switches.
+    in_ports: u32,
+    between_switches: u32,
+    /// With ingress and egress ports merged: what the paper's own numbers are nearest to.
+    joint: u32,
 }
+
+impl Counts {
+    const HEADER: [&str; 4] = ["single", "InPorts merged", "between switches", "both merged"];
+
+    fn of(fabric: &Fabric, table: &RuleTable) -> Counts {
+        let counts = table.counts(fabric);
+        let most = |of: fn(&RuleCount) -> u32| counts.iter().map(of).max().unwrap_or(0);
+        Counts {
+            single: most(|count| count.single),
+            in_ports: most(|count| count.in_ports_merged),
+            between_switches: most(|count| count.between_switches),
+            joint: most(|count| count.joint),
+        }
+    }
+
+    fn cells(&self) -> [String; 4] {
+        [self.single, self.in_ports, self.between_switches, self.joint].map(|count| count.to_string())
+    }
+
+    /// Ours beside the paper's.
+    fn show(&self, trial: &mut Trial, paper: f64) {
+        let row: Vec<String> = self.cells().into_iter().chain([paper.to_string()]).collect();
+        let header: Vec<&str> = Counts::HEADER.into_iter().chain(["paper"]).collect();
+        trial.show("  rules of the switch with most, by how they are counted\n");
+        trial.show(&table(&header, &[row], 0, Layout::Fixed, 2));
+    }
+}
+
+const COUNTED: &str = "ingress and egress ports merged: section 7, and the count that is nearest to table 5";
 
 /// A rule as the paper prints it: tag, InPort, OutPort, new tag.
 type Row = (u8, u16, u16, u8);
@@ -265,6 +300,10 @@ fn trees() -> PathSource {
     PathSource::Trees { roots: TreeRoots::Switches, seed: None }
 }
 
+/// How far off the rules of a random graph may be, of the paper's: OPEN. Ties among shortest paths alone change ours by
+/// more: with 500 switches 73 become 90.
+const RULES_SHARE: f64 = 0.1;
+
 /// Runs `tagger/table5`.
 ///
 /// # Errors
@@ -281,49 +320,40 @@ pub fn table5(trial: &mut Trial) -> Result<(), Failure> {
     let mut shown = Vec::new();
     for (at, (switches, half, random, [longest, priorities, most])) in rows.into_iter().enumerate() {
         for degree in if at == 0 { vec![half] } else { vec![half, 12] } {
-            let fabric = jellyfish(switches, degree, 1, 1, LINK, LINK).map_err(wrong)?;
+            let fabric = jellyfish(switches, degree, 2 * half - degree, 1, LINK, LINK).map_err(wrong)?;
             let mut sources = vec![trees()];
             if random > 0 {
                 sources.push(PathSource::Random { count: random, max_switches: 6, seed: 1 });
             }
             let (generated, proved) = rules(&fabric, ExpectedPaths { sources }, Algorithm::Merge)?;
-            let (ours, tags) = (most_rules(&fabric, &generated.table), f64::from(generated.report.tags));
+            let (counts, tags) = (Counts::of(&fabric, &generated.table), f64::from(generated.report.tags));
             // The paper counts the two hosts.
             let hops = f64::from(generated.report.longest_path_switches) + 1.0;
             let label =
                 format!("{switches} switches, r = {degree}{}", if random > 0 { ", 20,000 random paths" } else { "" });
-            shown.push(vec![
-                label.clone(),
-                hops.to_string(),
-                longest.to_string(),
-                tags.to_string(),
-                priorities.to_string(),
-                ours.to_string(),
-                most.to_string(),
-            ]);
-            let note = "random graphs of r = n/2 have diameter 3 here: rows 2 to 5 of the paper fit r = 12";
+            let start =
+                [label.clone(), hops.to_string(), longest.to_string(), tags.to_string(), priorities.to_string()];
+            shown.push(start.into_iter().chain(counts.cells()).chain([most.to_string()]).collect());
+            let note = "one-sided: fewer tags are better, and each set is proved";
             trial.check(
                 count(format!("{label}: lossless priorities"), "tags", tags, Relation::AtMost, priorities).note(note),
             );
-            if degree == 12 || at == 0 {
-                let name = format!("{label}: longest path");
-                trial.check(
-                    count(name, "hops", hops, Relation::AtMost, longest).note("counted in links between the hosts"),
-                );
-            }
+            let name = format!("{label}: longest path");
+            let note = "in links between the hosts; the paper says r = n/2, its paths are as long as with r = 12";
+            trial.check(count(name, "hops", hops, Relation::Equal, longest).note(note));
             let name = format!("{label}: proved free of deadlock");
             trial.check(count(name, "holds", proved, Relation::Equal, 1.0));
-            // A tag each: at most (tag pairs) times links.
-            let ceiling = tags * (tags + 1.0) / 2.0 * f64::from(degree);
-            let name = format!("{label}: rules of the largest switch, at most m(m+1)/2 r");
-            trial.check(
-                count(name, "rules", ours, Relation::AtMost, ceiling)
-                    .note("the bound for merged ingress ports; m tags"),
-            );
+            if degree == half {
+                let name = format!("{label}: rules of the largest switch");
+                let ours = f64::from(counts.joint);
+                let note = format!("{COUNTED}; a tenth is allowed, as graph and ties are drawn: ours");
+                trial.check(Check::new(name, "rules", ours, Relation::Equal, most, RULES_SHARE * most).note(note));
+            }
         }
     }
-    trial.show("  ours and the paper's; rules between switches, ingress ports merged\n");
-    let header = ["fabric", "longest", "paper", "priorities", "paper", "rules", "paper"];
+    trial.show("  ours and the paper's; rules of the switch with most, by how they are counted\n");
+    let header = ["fabric", "longest", "paper", "priorities", "paper"].into_iter();
+    let header: Vec<&str> = header.chain(Counts::HEADER).chain(["paper"]).collect();
     trial.show(&table(&header, &shown, 1, Layout::Fixed, 2));
     Ok(())
 }
@@ -333,11 +363,14 @@ pub fn table5(trial: &mut Trial) -> Result<(), Failure> {
 /// # Errors
 /// If the fabric cannot be built.
 pub fn table5_k16(trial: &mut Trial) -> Result<(), Failure> {
-    let fabric = jellyfish(100, 16, 1, 1, LINK, LINK).map_err(wrong)?;
+    let fabric = jellyfish(100, 16, 16, 1, LINK, LINK).map_err(wrong)?;
     let (generated, proved) = rules(&fabric, PathSource::NShortest { paths: 16 }, Algorithm::Merge)?;
-    trial.check(count("lossless priorities", "tags", generated.report.tags.into(), Relation::AtMost, 2.0));
-    let ours = most_rules(&fabric, &generated.table);
-    trial.check(count("rules of the largest switch", "rules", ours, Relation::AtMost, 47.0));
+    trial.check(count("lossless priorities", "tags", generated.report.tags.into(), Relation::Equal, 2.0));
+    let counts = Counts::of(&fabric, &generated.table);
+    counts.show(trial, 47.0);
+    let note = format!("one-sided, as the paper is: \"no more than 47\"; {COUNTED}");
+    let ours = f64::from(counts.joint);
+    trial.check(count("rules of the largest switch", "rules", ours, Relation::AtMost, 47.0).note(note));
     trial.check(count("proved free of deadlock", "holds", proved, Relation::Equal, 1.0));
     Ok(())
 }
@@ -352,8 +385,10 @@ pub fn bcube_tags(trial: &mut Trial) -> Result<(), Failure> {
     let (generated, proved) = rules(&fabric, PathSource::NShortest { paths: 4 }, Algorithm::Merge)?;
     let note = "BCube(n, 3) has four levels, a tag each; servers relay, so rules stand at servers and switches";
     trial.check(count("lossless priorities", "tags", generated.report.tags.into(), Relation::Equal, 4.0).note(note));
-    let ours = most_rules(&fabric, &generated.table);
-    trial.check(count("rules of the largest node", "rules", ours, Relation::AtMost, 41.0));
+    let counts = Counts::of(&fabric, &generated.table);
+    counts.show(trial, 41.0);
+    let ours = f64::from(counts.joint);
+    trial.check_in_full(count("rules of the largest node", "rules", ours, Relation::Equal, 41.0).note(COUNTED));
     trial.check(count("proved free of deadlock", "holds", proved, Relation::Equal, 1.0));
     Ok(())
 }
@@ -367,7 +402,10 @@ pub fn f10_tags(trial: &mut Trial) -> Result<(), Failure> {
     let fabric = f10(k, TierLinks::uniform(LINK)).map_err(wrong)?;
     let table = clos_rule(&fabric, 1, &["default".to_owned()]).map_err(wrong)?;
     trial.check(count("lossless priorities", "tags", table.lossless_tags.len() as f64, Relation::Equal, 2.0));
-    trial.check(count("rules of the largest switch", "rules", most_rules(&fabric, &table), Relation::AtMost, 164.0));
+    let counts = Counts::of(&fabric, &table);
+    counts.show(trial, 164.0);
+    let ours = f64::from(counts.joint);
+    trial.check_in_full(count("rules of the largest switch", "rules", ours, Relation::Equal, 164.0).note(COUNTED));
     trial.check(count("proved free of deadlock", "holds", proved(&fabric, &table)?, Relation::Equal, 1.0));
     Ok(())
 }
@@ -442,11 +480,10 @@ pub fn fig13(trial: &mut Trial) -> Result<(), Failure> {
     }
     let title = "Tagger rules for Jellyfish fabrics: what finding them takes";
     trial.plots.push(("tagger-fig13".to_owned(), growth::svg(title, "switches", &grown, GROWTH_FROM)));
-    let last = |growth: &Growth| growth.points.last().map_or(f64::NAN, |point| point.1);
-    let name = format!("links visited for {largest} switches");
-    let note = "at most those of one scan of all links for each tree: switches^2 times 32";
-    let scan = f64::from(largest) * f64::from(largest) * 32.0;
-    trial.check(Check::new(name, "links", last(&grown[1]), Relation::AtMost, scan, 0.0).note(note));
+    let merging = grown[2].exponent(GROWTH_FROM).unwrap_or(f64::NAN);
+    let name = format!("edges followed to merge, up to {largest} switches: exponent of their growth");
+    let note = "ours, one-sided: a path to each of n switches over n r / 2 links takes n^2; merging is to add no more than that";
+    trial.check(Check::new(name, "", merging, Relation::AtMost, 2.0, 0.0).note(note));
     // No check: what a machine of today needs says nothing of the algorithm beside what one of then did.
     trial.show("  the paper: 19.6 hours for 10,000 switches on a desktop of its time\n");
     Ok(())
