@@ -119,7 +119,7 @@ impl Egress {
     }
 
     /// The classes that may not leave by `port` now.
-    #[inline]
+    #[inline(always)] // as start
     fn blocked(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>, books: &mut Books) -> u8 {
         if self.cell(port).holds & (hold::PAUSE | hold::CREDIT) == 0 {
             return 0;
@@ -128,14 +128,14 @@ impl Egress {
     }
 
     /// Whose turn it is at `port`, of the classes that are `ready`, at least one.
-    #[inline]
+    #[inline(always)] // as start
     pub fn pick(&mut self, port: u16, ready: u8) -> u8 {
         if self.strict { ready.ilog2() as u8 } else { self.rules_mut(port).scheduler.pick(ready).unwrap_or(0) }
     }
 
     /// Starts the frame of `class` that [`pick`](Self::pick) chose on the free wire of `port`; returns when it will have
     /// arrived.
-    #[inline]
+    #[inline(always)] // as start
     pub fn commit(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) -> Time {
         if self.cell(port).holds & hold::CREDIT != 0 {
             self.spend_credit(port, class, size_bytes);

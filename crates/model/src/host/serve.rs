@@ -8,7 +8,6 @@ use crate::parameters::Spread;
 use engine::Window;
 use protocols::endpoint::Offer;
 use protocols::frame::{Detail, Frame, Kind, flags};
-use std::cmp::Reverse;
 use units::Time;
 
 impl Host {
@@ -85,15 +84,15 @@ impl Host {
                 break;
             }
         }
-        if let Some(Reverse((at, ..))) = self.nics[usize::from(port)].paced.peek() {
-            again = again.min((*at).max(self.egress.cell(port).busy_until));
+        if let Some((at, ..)) = self.nics[usize::from(port)].paced.first() {
+            again = again.min(at.max(self.egress.cell(port).busy_until));
         }
         self.egress.due.set(port, again);
     }
 
     fn release_paced(&mut self, now: Time, port: u16) {
         let index = usize::from(port);
-        while let Some(&Reverse((at, slot, generation))) = self.nics[index].paced.peek() {
+        while let Some((at, slot, generation)) = self.nics[index].paced.first() {
             if at > now {
                 break;
             }
@@ -217,10 +216,11 @@ impl Host {
         let flow = &mut self.senders.flows[slot as usize];
         flow.state = FlowState::Paced;
         let (port, generation) = (usize::from(flow.port), flow.generation);
-        self.nics[port].paced.push(Reverse((at, slot, generation)));
+        self.nics[port].paced.push((at, slot, generation));
     }
 
     /// Something of `class` left `port`: it may have been the last that waited.
+    #[inline(always)] // a few instructions, and a call would double them
     fn clear_waiting(&mut self, port: u16, class: u8, class_slot: usize) {
         if self.nics[usize::from(port)].is_empty(class_slot) {
             self.egress.cell_mut(port).waiting &= !(1 << class);

@@ -1,10 +1,10 @@
 //! What every frame through a switch touches: ports, buffer, routes, marks. Mechanisms stand beside it, own what they
 //! remember, and are handed this.
 
-use super::action::Action;
 use super::buffer::PacketBuffer;
 use super::forwarding::Routing;
 use super::outcome::{Crossing, Outcome};
+use super::overload::action::Action;
 use crate::books::Books;
 use crate::egress::Egress;
 use crate::network::Network;

@@ -3,22 +3,19 @@
 //! ```text
 //!   arrive   link verdict, MAC control, TTL, route, tags ...      arrive.rs, forwarding.rs, tags.rs
 //!   forward  idle port: onto the wire at once; else admit, mark, queue                    core.rs, buffer.rs
-//!   overload what finds no room is lost, or bounces, takes a detour, is trimmed           overload.rs and one file each
+//!   overload what finds no room is lost, or bounces, takes a detour, is trimmed           overload/, one file each
 //!   depart   control frame first, else the class whose turn it is among those not held    depart.rs, ../egress/
 //! ```
 //!
 //! [`Core`] is what every frame touches. A mechanism stands beside it, owns what it remembers, and is handed the core;
 //! no mechanism sees another, but for the overload action that backpressure sends frames on by.
 
-mod action;
 mod arrive;
 mod backpressure;
-mod bounce;
 mod buffer;
 mod core;
 mod credit;
 mod depart;
-mod detour;
 mod fail;
 #[cfg(test)]
 mod faults;
@@ -28,9 +25,7 @@ mod load;
 mod outcome;
 mod overload;
 mod pause;
-mod pipeline;
 mod tags;
-mod trim;
 mod watch;
 mod watch_backpressure;
 
@@ -43,7 +38,7 @@ use engine::Window;
 use fabric::NodeId;
 use fabric::routing::mix32;
 use overload::Overload;
-use pipeline::Pipelines;
+use overload::pipeline::Pipelines;
 use std::sync::Arc;
 use units::Time;
 

@@ -1,17 +1,24 @@
 //! What a switch does with frames that its queues are too full for.
 
-use super::action::Action;
-use super::bounce::Bounce;
-use super::core::Core;
-use super::detour::Detour;
-use super::outcome::{Crossing, Outcome};
-use super::trim::Trimming;
+pub(crate) mod action;
+mod bounce;
+mod detour;
+pub(crate) mod pipeline;
+pub(crate) mod trim;
+
+use action::Action;
+
 use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::parameters;
+use crate::switch::core::Core;
+use crate::switch::outcome::{Crossing, Outcome};
+use bounce::Bounce;
+use detour::Detour;
 use engine::Window;
 use fabric::NodeId;
 use protocols::frame::Frame;
+use trim::Trimming;
 
 /// The action of one switch.
 #[derive(Debug)]

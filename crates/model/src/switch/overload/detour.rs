@@ -5,10 +5,10 @@
 //!                                             has room
 //! ```
 
-use super::core::Core;
-use super::outcome::{Crossing, Outcome, Turned};
 use crate::network::Network;
 use crate::on_wire::OnWire;
+use crate::switch::core::Core;
+use crate::switch::outcome::{Crossing, Outcome, Turned};
 use check::conservation::Cause;
 use engine::Window;
 use fabric::NodeId;

@@ -10,12 +10,12 @@
 //! All of it stands where admission refuses a frame: a switch that trims forwards what finds room as any other.
 
 use super::action::Action;
-use super::core::{Core, no_room};
-use super::outcome::{Crossing, Outcome};
 use super::pipeline::Pipelines;
 use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::parameters::{Overload, QueueLimit};
+use crate::switch::core::{Core, no_room};
+use crate::switch::outcome::{Crossing, Outcome};
 use check::conservation::{Cause, Tally};
 use engine::Window;
 use fabric::NodeId;

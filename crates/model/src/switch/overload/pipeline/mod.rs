@@ -18,13 +18,13 @@
 mod inside;
 mod tell;
 
-use super::core::Core;
-use super::outcome::{Crossing, Outcome};
-use super::trim::Trimming;
 use crate::egress::Due;
 use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::parameters::{Notified, Overflow, PipelineParameters, QueueLimit};
+use crate::switch::core::Core;
+use crate::switch::outcome::{Crossing, Outcome};
+use crate::switch::overload::trim::Trimming;
 use check::HighWater;
 use check::conservation::Cause;
 use check::little::QueueArea;
@@ -232,7 +232,7 @@ fn wire_bytes(frame: &Frame) -> u32 {
 impl Trimming {
     /// A frame enters the pipeline of its port.
     #[inline(never)]
-    pub(super) fn enter_pipeline(
+    pub(crate) fn enter_pipeline(
         &mut self,
         core: &mut Core,
         crossing: Crossing,

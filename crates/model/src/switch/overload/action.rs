@@ -1,8 +1,8 @@
 //! What an action on overload is.
 
-use super::core::Core;
-use super::outcome::{Crossing, Outcome};
 use crate::on_wire::OnWire;
+use crate::switch::core::Core;
+use crate::switch::outcome::{Crossing, Outcome};
 use engine::Window;
 use protocols::frame::Frame;
 

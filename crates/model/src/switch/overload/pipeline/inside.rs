@@ -4,7 +4,7 @@ use super::{ENTERING, Passing, Pipelines, ROUND, SIGNALS, STAGED, STATIONS, Sign
 use crate::on_wire::OnWire;
 use crate::switch::core::Core;
 use crate::switch::outcome::Crossing;
-use crate::switch::trim::Trimming;
+use crate::switch::overload::trim::Trimming;
 use engine::Window;
 use protocols::frame::Frame;
 use record::trace::TraceEvent;
@@ -14,7 +14,7 @@ impl Trimming {
     /// Everything inside that is due `now`.
     #[cold]
     #[inline(never)]
-    pub(in crate::switch) fn run_inside(&mut self, core: &mut Core, now: Time, window: &mut Window<'_, OnWire>) {
+    pub(crate) fn run_inside(&mut self, core: &mut Core, now: Time, window: &mut Window<'_, OnWire>) {
         while let Some(inside) = self.inside.as_deref_mut().filter(|inside| inside.next() == now) {
             let place = inside.agenda.port();
             if place == SIGNALS {

@@ -8,14 +8,14 @@
 //! ```
 //!
 //! Every queue is then a pair, the bounce queue ahead of the normal one within its class; the bounce queues stand
-//! behind all normal ones in [`PacketBuffer::queues`](super::buffer::PacketBuffer::queues), `pairs` places further.
+//! behind all normal ones in [`PacketBuffer::queues`](crate::switch::buffer::PacketBuffer::queues), `pairs` places further.
 
-use super::core::Core;
-use super::outcome::{Crossing, Outcome, Turned};
 use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::parameters::{Buffer, QueueLimit};
 use crate::queue::Queue;
+use crate::switch::core::Core;
+use crate::switch::outcome::{Crossing, Outcome, Turned};
 use check::conservation::Cause;
 use engine::Window;
 use fabric::NodeId;
