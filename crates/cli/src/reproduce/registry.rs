@@ -110,6 +110,8 @@ scenarios! {
     TRIM_MEMCACHED = "trim/fig14.toml";
     /// Three flows over three spines.
     TRIM_ECMP = "trim/ecmp.toml";
+    /// Four flows into one port, each a while after the last.
+    TRIM_TABLE = "trim/table.toml";
     /// Flows that begin one after the other.
     TRIM_HARDWARE = "trim/hardware.toml";
     /// NDP over a fabric.
