@@ -40,9 +40,9 @@ pub fn overload(trial: &mut Trial) -> Result<(), Failure> {
         let slots = run.summary.simulated_ps as f64 / 1e6 / FRAME_US;
         let (ours, expected) = (whole / slots, share(f64::from(senders)));
         rows.push(vec![senders.to_string(), format!("{ours:.4}"), format!("{expected:.4}"), format!("{headers}")]);
-        // What waits and what is under way when the run begins and ends: a queue and a round trip, 20 frames.
         let name = format!("{senders} senders: share of the line that whole frames get");
-        trial.check(Check::new(name, "", ours, Relation::Equal, expected, 20.0 / slots));
+        let check = Check::new(name, "", ours, Relation::Equal, expected, 20.0 / slots);
+        trial.check(check.note("20 frames: what waits and is under way when the run begins and ends"));
         trial.check(Check::exact(format!("{senders} senders: frames lost"), "", lost, Relation::Equal, 0.0));
         let failed = run.failed_checks() as f64;
         let name = format!("{senders} senders: checks of the run that fail, conservation in bytes among them");
