@@ -114,7 +114,17 @@ fn by_response(trial: &mut Trial, figure: &str, senders: u64) -> Result<(), Fail
 /// # Errors
 /// If the scenario is wrong.
 pub fn response_of_32(trial: &mut Trial) -> Result<(), Failure> {
-    by_response(trial, "fig8a", 32)
+    by_response(trial, "fig8a", 32)?;
+    // What waits is answered when it has come round, and nobody is asked for more before.
+    let mut rows = Vec::new();
+    for gbps in [100, 200] {
+        let rate = vec![("switch.overload.recirculation_rate", format!("{gbps}Gbps"))];
+        let run = run(trial, 32, Switch::Tofino, &join(&[response(0.0), rate]))?;
+        rows.push((format!("{gbps} Gbps"), vec![run.goodput(), run.queue()]));
+    }
+    trial.show("  no response, by rate of recirculation: goodput, Gbps, and longest queue, packets\n");
+    trial.show(&bars("", &["goodput", "queue"], 8000.0, &rows));
+    Ok(())
 }
 
 /// Runs `trim/fig8b`.
