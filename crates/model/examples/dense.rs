@@ -59,6 +59,7 @@ fn main() {
             },
             scheduler: Scheduler::Strict,
         },
+        overrides: Vec::new(),
         outside: Vec::new(),
         agreements: Vec::new(),
         host: HostParameters {
@@ -67,6 +68,8 @@ fn main() {
             obeys_pause: true,
             hears_trims: true,
             pause_storm: None,
+            transports: Default::default(),
+            clocks: Default::default(),
             on_bounce: Default::default(),
             stopping: Default::default(),
             ttl: 64,

@@ -32,7 +32,7 @@ impl Baseline {
             }
             None => self.shortest(network, end),
         };
-        let frames = Frames::of(network, planned.map(|flow| &flow.load), end.size_bytes);
+        let frames = Frames::of(network, end.traffic, planned.map(|flow| &flow.load), end.size_bytes);
         // A flow without end is never complete, and has no baseline.
         let endless = end.size_bytes == traffic::ENDLESS;
         let costs = if endless { Costs::new() } else { costs };
@@ -93,11 +93,11 @@ struct Frames {
 }
 
 impl Frames {
-    fn of(network: &Network, load: Option<&Load>, size_bytes: u64) -> Frames {
+    fn of(network: &Network, traffic: u8, load: Option<&Load>, size_bytes: u64) -> Frames {
         let (payload, header, padded) = match load {
             Some(Load::Datagrams(source)) => (u64::from(source.frame_bytes.max(64)) - 46, 46, true),
             _ => {
-                let transport = &network.host.transport;
+                let transport = network.transport(traffic);
                 let header = u64::from(transport.header_bytes());
                 let (payload, padded) = match transport {
                     TransportParameters::Datagram(parameters) => {
@@ -106,6 +106,7 @@ impl Frames {
                     TransportParameters::Tcp(parameters) => (u64::from(parameters.mss_bytes), false),
                     TransportParameters::Roce(parameters) => (u64::from(parameters.payload_bytes), false),
                     TransportParameters::Ndp(parameters) => (u64::from(parameters.payload_bytes), false),
+                    TransportParameters::Custom(transport) => (u64::from(transport.payload_bytes()), false),
                 };
                 (payload, header, padded)
             }

@@ -6,6 +6,7 @@ use crate::trace::Tracer;
 use check::conservation::Cause;
 use fabric::NodeId;
 use protocols::frame::Frame;
+use std::sync::Arc;
 use units::Time;
 
 /// A pause or resume that a node received, or the beginning or end of a wait for credits.
@@ -27,18 +28,18 @@ pub(crate) struct Books {
     pub node: NodeId,
     pub ledger: Ledger,
     pub pause_events: Vec<PauseEvent>,
-    records_pauses: bool,
+    network: Arc<Network>,
     /// Where the node is watched.
     pub tracer: Option<Box<Tracer>>,
 }
 
 impl Books {
-    pub fn new(network: &Network, node: NodeId) -> Books {
+    pub fn new(network: &Arc<Network>, node: NodeId) -> Books {
         Books {
             node,
             ledger: Ledger::default(),
             pause_events: Vec::new(),
-            records_pauses: network.record_pauses,
+            network: Arc::clone(network),
             tracer: Tracer::new(network, node),
         }
     }
@@ -46,17 +47,25 @@ impl Books {
     /// A frame that came by `in_port` in `in_class` is gone.
     #[cold]
     pub fn lose(&mut self, in_port: u16, in_class: u8, frame: &Frame, cause: Cause) {
+        self.lose_here(&Frame { in_port, in_class, ..*frame }, cause);
+    }
+
+    /// A frame that says itself by which port it came, and in which class, is gone.
+    #[cold]
+    pub fn lose_here(&mut self, frame: &Frame, cause: Cause) {
         if frame.is_mac_control() {
             self.ledger.control_lost += 1;
-        } else {
-            let frame = Frame { in_port, in_class, ..*frame };
-            self.ledger.lose(self.node.0, &frame, cause);
+            return;
+        }
+        self.ledger.lose(self.node.0, frame, cause);
+        if let (Some(telemetry), Some(record)) = (&self.network.telemetry, frame.record()) {
+            telemetry.close(record);
         }
     }
 
     /// A pause or resume came, or a wait for credits began or ended.
     pub fn note_pause(&mut self, event: PauseEvent) {
-        if self.records_pauses {
+        if self.network.record_pauses {
             self.pause_events.push(event);
         }
     }

@@ -8,10 +8,12 @@ use crate::node::Machine;
 use crate::numbering::Numbering;
 use crate::parameters::{Buffer, CLASSES, FlowControl, Overload, Setup, Spread};
 use crate::switch::Switch;
+use crate::telemetry::Telemetry;
 use crate::trace::selection::Selection;
 use engine::WireSpec;
 use fabric::{Fabric, NodeId, NodeKind};
 use protocols::florax::Pair;
+use protocols::transport::TransportParameters;
 use protocols::trim::Scheme;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -60,6 +62,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         failures,
         reroute,
         switch,
+        overrides,
         outside,
         agreements,
         host,
@@ -68,6 +71,11 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         tags,
         ..
     } = setup;
+    let planned = traffic.flows.iter().map(|flow| flow.traffic);
+    let entries = planned.chain(traffic.arrivals.iter().map(|arrivals| arrivals.traffic)).max();
+    let traffic_entries = entries.map_or(0, usize::from) + 1;
+    let transport = |entry: usize| host.transports.get(&(entry as u8)).unwrap_or(&host.transport).clone();
+    let transports: Box<[TransportParameters]> = (0..traffic_entries).map(transport).collect();
     let mut in_use = [false; CLASSES];
     for flow in &traffic.flows {
         in_use[usize::from(flow.class) % CLASSES] = true;
@@ -83,6 +91,9 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
     {
         in_use[usize::from(trim.header_class) % CLASSES] = true;
     }
+    for class in (0..CLASSES as u8).filter(|class| transports.iter().any(|it| it.classes() & 1 << class != 0)) {
+        in_use[usize::from(class)] = true;
+    }
     for tag in tags.iter().flat_map(|tags| tags.classes()) {
         in_use[usize::from(tag) % CLASSES] = true;
     }
@@ -94,14 +105,13 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         class_slot[usize::from(class)] = slot as u8;
     }
     let least_delay = fabric.links().iter().map(|link| link.delay).min().unwrap_or(Time::from_us(1));
-    let planned = traffic.flows.iter().map(|flow| flow.traffic);
-    let entries = planned.chain(traffic.arrivals.iter().map(|arrivals| arrivals.traffic)).max();
     let arrivals = std::mem::take(&mut traffic.arrivals);
     let numbering = Numbering { planned: traffic.flows.len() as u64, hosts: fabric.hosts().len() as u64 };
     let network = Arc::new(Network {
         in_order: spread == Spread::FlowHash
             && failures.is_empty()
             && pins.is_empty()
+            && !transports.iter().any(TransportParameters::chooses_paths)
             && matches!(switch.overload, Overload::Drop | Overload::Trim { .. }),
         selection: Selection::new(&setup.record, numbering).map(Arc::new),
         numbering,
@@ -110,7 +120,9 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         record_pauses: setup.record.pauses,
         reordering: setup.record.reordering,
         utilisation: setup.record.utilisation,
-        traffic_entries: entries.map_or(0, usize::from) + 1,
+        traffic_entries,
+        clocks: host.clocks.of_hosts(fabric.hosts().len(), setup.seed),
+        telemetry: transports.iter().any(TransportParameters::collects).then(|| Telemetry::new(fabric.hosts().len())),
         seed: setup.seed,
         fabric,
         forwarding,
@@ -120,9 +132,11 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         spread,
         reroute,
         switch,
+        overrides,
         outside,
         host,
         traffic,
+        transports,
         class_slot,
         classes,
     });

@@ -61,10 +61,9 @@ impl Carrier {
     }
 }
 
-/// Makes the bytes of captured frames.
-#[derive(Clone, Debug)]
-pub struct FrameBytes {
-    numbering: Numbering,
+/// The headers of a transport's frames.
+#[derive(Clone, Copy, Debug)]
+struct Headers {
     carrier: Carrier,
     /// Whether the configured headers have room for a VLAN tag.
     tagged: bool,
@@ -72,6 +71,29 @@ pub struct FrameBytes {
     header_bytes: u16,
     /// Payload of a full RoCE packet.
     packet_bytes: u64,
+}
+
+impl Headers {
+    fn of(transport: &TransportParameters) -> Headers {
+        let (carrier, packet_bytes) = match transport {
+            TransportParameters::Datagram(_) | TransportParameters::Custom(_) => (Carrier::Udp, 1),
+            TransportParameters::Tcp(_) => (Carrier::Tcp, 1),
+            TransportParameters::Roce(parameters) => (Carrier::Roce, u64::from(parameters.payload_bytes).max(1)),
+            TransportParameters::Ndp(_) => (Carrier::Ndp, 1),
+        };
+        let header_bytes = transport.header_bytes();
+        let tagged = header_bytes >= carrier.overhead_bytes() + VlanTag::BYTES as u16;
+        Headers { carrier, tagged, header_bytes, packet_bytes }
+    }
+}
+
+/// Makes the bytes of captured frames.
+#[derive(Clone, Debug)]
+pub struct FrameBytes {
+    numbering: Numbering,
+    /// The headers of most traffic entries, and of those with a transport of their own.
+    usual: Headers,
+    own: BTreeMap<u8, Headers>,
     /// By planned flow: whether it sends datagrams, and its destination port.
     planned: Vec<(bool, u16)>,
     /// By traffic entry: the destination port of flows that are drawn.
@@ -83,14 +105,6 @@ pub struct FrameBytes {
 impl FrameBytes {
     /// For the captures of `setup`.
     pub fn new(setup: &Setup) -> Self {
-        let (carrier, header_bytes, packet_bytes) = match &setup.host.transport {
-            TransportParameters::Datagram(parameters) => (Carrier::Udp, parameters.header_bytes, 1),
-            TransportParameters::Tcp(parameters) => (Carrier::Tcp, parameters.header_bytes, 1),
-            TransportParameters::Roce(parameters) => {
-                (Carrier::Roce, parameters.header_bytes, u64::from(parameters.payload_bytes).max(1))
-            }
-            TransportParameters::Ndp(parameters) => (Carrier::Ndp, parameters.header_bytes, 1),
-        };
         let flows = setup.traffic.flows.iter();
         let end = |node: NodeId, port: u16| {
             let peer = setup.fabric.ports(node)[usize::from(port)];
@@ -98,10 +112,8 @@ impl FrameBytes {
         };
         FrameBytes {
             numbering: Numbering { planned: flows.len() as u64, hosts: setup.fabric.hosts().len() as u64 },
-            carrier,
-            tagged: header_bytes >= carrier.overhead_bytes() + VlanTag::BYTES as u16,
-            header_bytes,
-            packet_bytes,
+            usual: Headers::of(&setup.host.transport),
+            own: setup.host.transports.iter().map(|(&entry, transport)| (entry, Headers::of(transport))).collect(),
             planned: flows.map(|flow| (matches!(flow.load, Load::Datagrams(_)), flow.dst_port)).collect(),
             drawn: setup.traffic.arrivals.iter().map(|source| (source.traffic, source.dst_port)).collect(),
             ends: setup.record.capture.iter().map(|capture| end(capture.node, capture.port)).collect(),
@@ -126,11 +138,13 @@ impl FrameBytes {
             Some(&planned) => planned,
             None => (false, self.drawn.get(&frame.traffic).copied().unwrap_or(0)),
         };
-        let carrier = if datagrams { Carrier::Udp } else { self.carrier };
-        let tagged = self.tagged && !datagrams;
+        let headers = self.own.get(&frame.traffic).unwrap_or(&self.usual);
+        let probes = matches!(frame.kind, Kind::Probe | Kind::Control);
+        let carrier = if datagrams || probes { Carrier::Udp } else { headers.carrier };
+        let tagged = headers.tagged && !datagrams;
         let is_cut = matches!(frame.kind, Kind::Trimmed | Kind::Returned)
             && matches!(carrier, Carrier::Udp | Carrier::Tcp | Carrier::Roce);
-        let whole = if is_cut { self.before_the_cut(frame, datagrams) } else { *frame };
+        let whole = if is_cut { headers.before_the_cut(frame, datagrams) } else { *frame };
         let (frame, left_bytes) = (&whole, usize::from(frame.size_bytes));
         let overhead = carrier.overhead_bytes() + if tagged { VlanTag::BYTES as u16 } else { 0 };
         let room = usize::from(frame.size_bytes.saturating_sub(overhead));
@@ -151,7 +165,7 @@ impl FrameBytes {
                 let header = Udp { source_port, destination_port: wire::ndp::UDP_PORT, checksummed: false };
                 Transport::Udp { header, payload: &payload }
             }
-            Carrier::Roce => self.roce(frame, source_port, flow, &payload),
+            Carrier::Roce => headers.roce(frame, source_port, flow, &payload),
         };
         let protocol = if carrier == Carrier::Tcp { Protocol::TCP } else { Protocol::UDP };
         let packet = Packet {
@@ -181,7 +195,9 @@ impl FrameBytes {
         }
         Ok(whole_bytes)
     }
+}
 
+impl Headers {
     /// The data frame that `frame` was when its source sent it, in its present class and direction.
     fn before_the_cut(&self, frame: &Frame, datagrams: bool) -> Frame {
         let header_bytes = if datagrams { DatagramParameters::default().header_bytes } else { self.header_bytes };

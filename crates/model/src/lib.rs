@@ -15,6 +15,7 @@ mod bounce_storms;
 mod build;
 mod capture;
 mod checks;
+mod clock;
 mod deadlock;
 mod egress;
 #[cfg(test)]
@@ -38,6 +39,7 @@ mod routes;
 mod simulation;
 mod switch;
 mod tags;
+mod telemetry;
 mod trace;
 mod trims;
 mod turns;

@@ -1,15 +1,20 @@
 //! What all nodes of a run share and never change: routes, traffic, parameters.
 
+use crate::clock::HostClock;
 use crate::numbering::Numbering;
 use crate::parameters::{
-    CLASSES, FlowControl, HostParameters, Overload, Pin, Reroute, Spread, SwitchParameters, TagRules,
+    CLASSES, FlowControl, HostParameters, Marking, Overload, Pin, Reroute, Scheduler, Spread, SwitchOverride,
+    SwitchParameters, TagRules,
 };
+use crate::telemetry::Telemetry;
 use crate::trace::selection::Selection;
 use fabric::routing::{Forwarding, PathTable, select};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::cbfc::CreditPort;
 use protocols::florax::Pair;
 use protocols::frame::{Frame, flags};
+use protocols::telemetry::Hop;
+use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{Rate, Time};
@@ -45,6 +50,8 @@ pub(crate) struct Network {
     pub spread: Spread,
     pub reroute: Reroute,
     pub switch: SwitchParameters,
+    /// What some switches do otherwise.
+    pub overrides: Vec<SwitchOverride>,
     /// Switches that take no part in its flow control, ascending.
     pub outside: Vec<NodeId>,
     pub host: HostParameters,
@@ -55,6 +62,12 @@ pub(crate) struct Network {
     pub seed: u64,
     /// Position among the classes in use, by class.
     pub class_slot: [u8; CLASSES],
+    /// What carries flows, by traffic entry.
+    pub transports: Box<[TransportParameters]>,
+    /// What hosts take for the time, by host; `None` where all are exact.
+    pub clocks: Option<Box<[HostClock]>>,
+    /// Where telemetry is kept that frames collect, where any do.
+    pub telemetry: Option<Telemetry>,
     /// The classes in use, ascending.
     pub classes: Vec<u8>,
     /// Agreed rates in bits a second, by source and destination.
@@ -76,6 +89,46 @@ pub(crate) struct Network {
 }
 
 impl Network {
+    /// How `node` marks.
+    pub fn marking(&self, node: NodeId) -> Marking {
+        self.overridden(node, |it| it.marking).unwrap_or(self.switch.marking)
+    }
+
+    /// How the ports of `node` choose among classes.
+    pub fn scheduler(&self, node: NodeId) -> Scheduler {
+        self.overridden(node, |it| it.scheduler).unwrap_or(self.switch.scheduler)
+    }
+
+    fn overridden<T>(&self, node: NodeId, what: impl Fn(&SwitchOverride) -> Option<T>) -> Option<T> {
+        let of_node = self.overrides.iter().rev().filter(|it| it.switches.binary_search(&node).is_ok());
+        of_node.filter_map(what).next()
+    }
+
+    /// What carries the flows of a traffic entry.
+    #[inline]
+    pub fn transport(&self, traffic: u8) -> &TransportParameters {
+        &self.transports[usize::from(traffic)]
+    }
+
+    /// The transport whose receivers ask for what is sent, if one does.
+    pub fn receiver_driven(&self) -> Option<&TransportParameters> {
+        self.transports.iter().find(|transport| transport.receiver_driven().is_some())
+    }
+
+    /// The clock of a host; `None` if it is exact.
+    #[inline]
+    pub fn clock(&self, host: u32) -> Option<&HostClock> {
+        self.clocks.as_ref().map(|clocks| &clocks[host as usize])
+    }
+
+    /// A frame that collects telemetry starts to leave a switch by a port.
+    #[cold]
+    pub fn collect(&self, frame: &Frame, hop: Hop) {
+        if let (Some(telemetry), Some(record)) = (&self.telemetry, frame.record().filter(|_| frame.goes_forward())) {
+            telemetry.append(record, hop);
+        }
+    }
+
     /// The candidate egress ports for `frame` at `node`, by ascending port.
     #[inline]
     pub fn candidates(&self, node: NodeId, frame: &Frame, in_port: PortIndex) -> &[PortIndex] {

@@ -14,6 +14,9 @@ use protocols::trimming::{Control, ControlParameters};
 use protocols::watchdog::WatchdogParameters;
 use units::{Rate, Time};
 
+use std::collections::BTreeMap;
+
+pub use crate::clock::{HostClock, HostClocks, MAX_DRIFT_PPB};
 pub use crate::tags::{TagError, TagRules};
 
 /// Traffic classes (802.1Q priorities).
@@ -365,6 +368,11 @@ pub struct SwitchParameters {
 pub struct HostParameters {
     /// What carries flows.
     pub transport: TransportParameters,
+    /// What carries those of some traffic entries instead, by entry. No more than one transport of a run is driven by
+    /// its receivers.
+    pub transports: BTreeMap<u8, TransportParameters>,
+    /// What hosts take for the time.
+    pub clocks: HostClocks,
     /// The class of acknowledgements and notifications; `None` uses the class of the data.
     pub reply_class: Option<u8>,
     /// Whether hosts stop when a PAUSE or PFC frame tells them to.
@@ -381,6 +389,17 @@ pub struct HostParameters {
     pub ttl: u8,
     /// The largest frame that any transport or datagram source of the run makes, for headroom.
     pub mtu_bytes: u16,
+}
+
+/// What some switches do otherwise than [`Setup::switch`] says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SwitchOverride {
+    /// Which, ascending.
+    pub switches: Vec<NodeId>,
+    /// How they mark; `None`: as all.
+    pub marking: Option<Marking>,
+    /// How their ports choose among classes; `None`: as all.
+    pub scheduler: Option<Scheduler>,
 }
 
 /// How hosts take being stopped.
@@ -476,6 +495,8 @@ pub struct Setup {
     pub reroute: Reroute,
     /// The switches.
     pub switch: SwitchParameters,
+    /// What some switches do otherwise; of several that concern one, the last decides.
+    pub overrides: Vec<SwitchOverride>,
     /// Switches that take no part in its flow control, ascending: they neither send nor obey its frames, and drop frames
     /// of every class that find no room.
     pub outside: Vec<NodeId>,

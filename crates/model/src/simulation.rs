@@ -219,6 +219,11 @@ impl Simulation {
         }
     }
 
+    /// Records of telemetry that belong to a frame: those of frames under way.
+    pub fn telemetry_in_use(&self) -> usize {
+        self.network.telemetry.as_ref().map_or(0, crate::telemetry::Telemetry::in_use)
+    }
+
     /// Every event before this instant has happened.
     pub fn now(&self) -> Time {
         self.engine.now()

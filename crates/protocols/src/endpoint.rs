@@ -2,28 +2,41 @@
 //!
 //! A host owns clocks, timers, the wire and the frames; a [`Sender`] or [`Receiver`] owns what its
 //! transport must remember. The contract fits a rate (`Offer::At`), a window (`Offer::Blocked` until an
-//! acknowledgement), a probe train (segments of [`Kind::Data`] with stamps taken at departure) and a
-//! receiver-driven pull (blocked until a pull arrives) alike.
+//! acknowledgement), a probe train (segments of [`Kind::Probe`] with stamps taken at departure) and a
+//! receiver-driven pull (blocked until a pull arrives) alike. What a transport leaves open, such as class and path, the
+//! host decides.
 
 use crate::bounce_reaction::Returns;
 use crate::frame::{Detail, Frame, Kind};
+use crate::telemetry::Hop;
 use units::Time;
 use units::random::Stream;
 
 /// What a host hands to a state machine with every call.
 pub struct Ctx<'a> {
-    /// The host's local time.
+    /// The host's local time. With a frame it is when that arrived. A transport sees no other clock, but for stamps of
+    /// the other end, which are in that end's.
     pub now: Time,
     /// The host's random stream.
     pub random: &'a mut Stream,
-    /// Frames to send back to the other end, in order.
+    /// Control frames to send to the other end, in order: what a receiver adds goes back to the sender, what a sender
+    /// adds goes to the receiver. They leave under the flow's own name.
     pub replies: &'a mut Vec<Reply>,
+    /// What the frame in hand has collected on its way, in the order of its hops; nothing in all other calls.
+    pub telemetry: &'a [Hop],
+}
+
+impl<'a> Ctx<'a> {
+    /// A call at `now` with a frame that has collected nothing, or without one.
+    pub fn new(now: Time, random: &'a mut Stream, replies: &'a mut Vec<Reply>) -> Self {
+        Ctx { now, random, replies, telemetry: &[] }
+    }
 }
 
 /// A control frame from one end of a flow to the other: acknowledgement, notification, pull.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Reply {
-    /// What it is.
+    /// What it is; of a sender's, [`Kind::Control`].
     pub kind: Kind,
     /// See [`Frame::seq`].
     pub seq: u64,
@@ -35,12 +48,19 @@ pub struct Reply {
     pub flags: u8,
     /// Frame length, at least 64.
     pub size_bytes: u16,
+    /// The class it leaves in, one of [`crate::custom::Transport::classes`]; `None` for the host's choice.
+    pub class: Option<u8>,
+    /// What its route is chosen by; `None` for the host's choice. With that of the frame that caused it, it tells the
+    /// sender which path that took.
+    pub entropy: Option<u32>,
 }
 
 /// A piece of the flow that a sender puts on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Segment {
-    /// Offset of its first byte in the flow.
+    /// Data, or a probe.
+    pub kind: Kind,
+    /// Data: offset of its first byte in the flow. Probe: what its transport likes.
     pub seq: u64,
     /// Payload bytes.
     pub payload_bytes: u16,
@@ -57,6 +77,12 @@ pub struct Segment {
     /// What the frame tells its receiver beside its payload; where that is nothing, the driver has it tell when the
     /// flow started.
     pub detail: Detail,
+    /// The class it leaves in, one of [`crate::custom::Transport::classes`]; `None` for that of the flow. Where that
+    /// class may not leave yet, the frame waits in its queue, and the flow is asked again after the time that the frame
+    /// needs on the wire.
+    pub class: Option<u8>,
+    /// What its route is chosen by; `None` for the host's choice, and on flows with an explicit path.
+    pub entropy: Option<u32>,
 }
 
 /// A sender's answer to "the wire is free".
@@ -116,7 +142,8 @@ pub struct Receipt {
 /// The receiving end of one flow.
 pub trait Receiver {
     /// A data frame of this flow arrived, or what a switch left of one ([`Kind::Trimmed`]): then the payload did not
-    /// come with it, and no byte of it is new.
+    /// come with it, and no byte of it is new. Or a probe or control frame of its sender, with no payload at all; such
+    /// frames come only where the transport's senders make them.
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt;
     /// The time of [`Receiver::next_timer`] has come. Late and spurious calls are harmless.
     fn on_timer(&mut self, ctx: &mut Ctx<'_>);

@@ -63,6 +63,11 @@ pub mod flags {
     pub const EXPLICIT_PATH: u8 = 64;
     /// On an acknowledgement: every byte of the flow has arrived; [`super::Frame::arrival`] says when the last one did.
     pub const COMPLETE: u8 = 128;
+    /// On data and probes: each egress port on the way adds to the frame's telemetry, see [`crate::telemetry`]. Such a
+    /// frame says nothing else in its [`super::Detail`].
+    pub const COLLECTS: u8 = 32;
+    /// On a reply: it brings back what the frame that caused it has collected. One that says [`COMPLETE`] cannot.
+    pub const TELEMETRY: u8 = 16;
 }
 
 /// A frame at one place of its way. Sizes are in bytes, times in picoseconds.

@@ -8,6 +8,7 @@
 
 pub mod bounce_reaction;
 pub mod cbfc;
+pub mod custom;
 pub mod datagram;
 pub mod dcqcn;
 pub mod dctcp;
@@ -31,6 +32,7 @@ pub mod scheduler;
 mod settings;
 pub mod tags;
 pub mod tcp;
+pub mod telemetry;
 pub mod transport;
 pub mod trim;
 pub mod trimming;

@@ -198,11 +198,11 @@ impl Run<'_> {
         let pace = |sender: &mut SenderState| match sender {
             SenderState::Tcp(tcp) => tcp.congestion_window_bytes(),
             SenderState::Roce(roce) => roce.rate(now).as_bps(),
-            SenderState::Datagram(_) | SenderState::Ndp(_) => 0,
+            SenderState::Datagram(_) | SenderState::Ndp(_) | SenderState::Custom(_) => 0,
         };
         let before = pace(sender);
         let mut replies = Vec::new();
-        let mut ctx = Ctx { now, random: &mut self.endpoint_random, replies: &mut replies };
+        let mut ctx = Ctx::new(now, &mut self.endpoint_random, &mut replies);
         let halved = sender.on_returned(&mut ctx, returns, self.pipe.halve_every);
         let after = pace(sender);
         assert!(replies.is_empty(), "nobody is told");
@@ -266,7 +266,7 @@ impl Pipe {
                 break;
             }
             let nonsense = run.chance(now, self.nonsense).then(|| run.nonsense(now, &sender));
-            let mut ctx = Ctx { now, random: &mut run.endpoint_random, replies: &mut replies };
+            let mut ctx = Ctx::new(now, &mut run.endpoint_random, &mut replies);
             if let Some(frame) = nonsense {
                 sender.on_frame(&mut ctx, &frame);
                 sender.on_timer(&mut ctx);
@@ -276,14 +276,14 @@ impl Pipe {
                 run.come_back(now, &mut sender, &mut returns);
             }
             run_due(&mut run, now, &mut sender, &mut receiver, &mut replies);
-            let mut ctx = Ctx { now, random: &mut run.endpoint_random, replies: &mut replies };
+            let mut ctx = Ctx::new(now, &mut run.endpoint_random, &mut replies);
             take_turn(&mut ctx, &mut pacer, &mut in_round, &mut receiver);
             run.backward(now, &mut replies);
             wake = Time::MAX;
             if now < wire_free {
                 wake = wire_free;
             } else {
-                let mut ctx = Ctx { now, random: &mut run.endpoint_random, replies: &mut replies };
+                let mut ctx = Ctx::new(now, &mut run.endpoint_random, &mut replies);
                 match sender.poll(&mut ctx) {
                     Offer::Send(segment) => {
                         assert!(!run.outcome.done, "done is for ever");
@@ -353,7 +353,7 @@ fn run_due(
     while let Some(&Reverse((_, number, forwards))) = run.events.peek().filter(|Reverse(event)| event.0 <= now) {
         run.events.pop();
         let frame = run.frames[number as usize];
-        let mut ctx = Ctx { now, random: &mut run.endpoint_random, replies };
+        let mut ctx = Ctx::new(now, &mut run.endpoint_random, replies);
         if forwards {
             let receipt = receiver.on_frame(&mut ctx, &frame);
             run.outcome.delivered_bytes += u64::from(receipt.new_bytes);
@@ -367,7 +367,7 @@ fn run_due(
         }
         run.backward(now, replies);
     }
-    let mut ctx = Ctx { now, random: &mut run.endpoint_random, replies };
+    let mut ctx = Ctx::new(now, &mut run.endpoint_random, replies);
     if sender.next_timer() <= now {
         run.outcome.timer_calls += 1;
         sender.on_timer(&mut ctx);

@@ -299,7 +299,7 @@ fn anything_may_happen_and_every_byte_arrives_once() {
                 SenderState::Roce(roce) => {
                     assert!((Rate::from_mbps(1)..=Rate::from_gbps(20)).contains(&roce.rate(now)));
                 }
-                SenderState::Datagram(_) | SenderState::Ndp(_) => {}
+                SenderState::Datagram(_) | SenderState::Ndp(_) | SenderState::Custom(_) => {}
             });
             let context = format!("seed {seed}, transport {number}: {outcome:?}");
             assert_eq!(outcome.completions, 1, "{context}");

@@ -18,7 +18,7 @@
 //! let (mut random, mut replies) = (Stream::new(1, 0, 0), Vec::new());
 //! let mut now = Time::ZERO;
 //! while now < Time::from_ms(1) {
-//!     let mut ctx = Ctx { now, random: &mut random, replies: &mut replies };
+//!     let mut ctx = Ctx::new(now, &mut random, &mut replies);
 //!     match sender.poll(&mut ctx) {
 //!         Offer::Send(segment) => {
 //!             let (seq, payload_bytes) = (segment.seq, segment.payload_bytes);
@@ -26,7 +26,7 @@
 //!             receiver.on_frame(&mut ctx, &frame);
 //!             for reply in replies.drain(..) {
 //!                 let frame = Frame { kind: reply.kind, seq: reply.seq, flags: reply.flags, ..Frame::default() };
-//!                 sender.on_frame(&mut Ctx { now, random: &mut random, replies: &mut Vec::new() }, &frame);
+//!                 sender.on_frame(&mut Ctx::new(now, &mut random, &mut Vec::new()), &frame);
 //!             }
 //!         }
 //!         Offer::At(later) => now = later,
@@ -40,6 +40,7 @@
 //! ```
 
 use crate::bounce_reaction::Returns;
+use crate::custom::{AnyReceiver, AnySender, CustomTransport};
 use crate::datagram::{self, DatagramParameters, DatagramReceiver, DatagramSender};
 use crate::dcqcn;
 use crate::dctcp;
@@ -82,6 +83,8 @@ pub enum TransportParameters {
     Roce(Arc<RoceParameters>),
     /// See [`ndp`]; EQDS is one of its ways to ask for more.
     Ndp(Arc<NdpParameters>),
+    /// See [`crate::custom`]; no scenario names one.
+    Custom(CustomTransport),
 }
 
 /// Every transport by its name in a scenario.
@@ -175,6 +178,7 @@ impl TransportParameters {
             TransportParameters::Tcp(parameters) => SenderState::Tcp(Box::new(TcpSender::new(parameters, flow))),
             TransportParameters::Roce(parameters) => SenderState::Roce(RoceSender::new(parameters, flow)),
             TransportParameters::Ndp(parameters) => SenderState::Ndp(NdpSender::new(parameters, flow)),
+            TransportParameters::Custom(transport) => SenderState::Custom(transport.sender(flow)),
         }
     }
 
@@ -185,6 +189,7 @@ impl TransportParameters {
             TransportParameters::Tcp(parameters) => ReceiverState::Tcp(Box::new(TcpReceiver::new(parameters))),
             TransportParameters::Roce(parameters) => ReceiverState::Roce(RoceReceiver::new(parameters)),
             TransportParameters::Ndp(parameters) => ReceiverState::Ndp(NdpReceiver::new(parameters)),
+            TransportParameters::Custom(transport) => ReceiverState::Custom(transport.receiver()),
         }
     }
 
@@ -197,13 +202,14 @@ impl TransportParameters {
             TransportParameters::Roce(parameters) => parameters.timeout.unwrap_or(Time::ZERO),
             // A packet is sent again after two looks.
             TransportParameters::Ndp(parameters) => parameters.timeout.unwrap_or(Time::ZERO) * 2,
+            TransportParameters::Custom(transport) => transport.max_rto(),
         }
     }
 
     /// Whether senders have a window or rate that [`Sender::on_returned`] can halve, and that grows again.
     pub fn slows_down(&self) -> bool {
         match self {
-            TransportParameters::Datagram(_) | TransportParameters::Ndp(_) => false,
+            TransportParameters::Datagram(_) | TransportParameters::Ndp(_) | TransportParameters::Custom(_) => false,
             TransportParameters::Tcp(parameters) => parameters.congestion_control != tcp::CongestionControl::Fixed,
             TransportParameters::Roce(parameters) => parameters.control != roce::control::ControlParameters::Fixed,
         }
@@ -216,6 +222,7 @@ impl TransportParameters {
             TransportParameters::Tcp(parameters) => parameters.mss_bytes,
             TransportParameters::Roce(parameters) => parameters.payload_bytes,
             TransportParameters::Ndp(parameters) => parameters.payload_bytes,
+            TransportParameters::Custom(transport) => transport.payload_bytes(),
         }
     }
 
@@ -226,7 +233,26 @@ impl TransportParameters {
             TransportParameters::Tcp(parameters) => parameters.header_bytes,
             TransportParameters::Roce(parameters) => parameters.header_bytes,
             TransportParameters::Ndp(parameters) => parameters.header_bytes,
+            TransportParameters::Custom(transport) => transport.header_bytes(),
         }
+    }
+
+    /// A bit for each class in which frames of its flows leave that is not the flow's own.
+    pub fn classes(&self) -> u8 {
+        match self {
+            TransportParameters::Custom(transport) => transport.classes(),
+            _ => 0,
+        }
+    }
+
+    /// Whether its senders choose paths frame by frame, so that a flow's frames may overtake each other.
+    pub fn chooses_paths(&self) -> bool {
+        matches!(self, TransportParameters::Custom(transport) if transport.chooses_paths())
+    }
+
+    /// Whether frames of its flows collect telemetry.
+    pub fn collects(&self) -> bool {
+        matches!(self, TransportParameters::Custom(transport) if transport.collects())
     }
 
     /// The frame by which a receiver asks its sender for more, if that is how it works: the driver then gives flows
@@ -255,6 +281,8 @@ pub enum SenderState {
     Roce(RoceSender),
     /// See [`ndp`].
     Ndp(NdpSender),
+    /// See [`crate::custom`].
+    Custom(Box<dyn AnySender>),
 }
 
 /// The receiving end of one flow, of whatever transport.
@@ -268,6 +296,8 @@ pub enum ReceiverState {
     Roce(RoceReceiver),
     /// See [`ndp`].
     Ndp(NdpReceiver),
+    /// See [`crate::custom`].
+    Custom(Box<dyn AnyReceiver>),
 }
 
 /// Calls a method of whichever state it is.
@@ -278,6 +308,7 @@ macro_rules! dispatch {
             $kind::Tcp($state) => $call,
             $kind::Roce($state) => $call,
             $kind::Ndp($state) => $call,
+            $kind::Custom($state) => $call,
         }
     };
 }

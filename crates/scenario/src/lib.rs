@@ -27,6 +27,7 @@
 //! # Ok::<(), scenario::ScenarioErrors>(())
 //! ```
 
+mod clock_part;
 mod credits;
 mod document;
 mod error;
@@ -38,6 +39,7 @@ pub mod keys;
 mod lower;
 mod misleading;
 mod overload_part;
+mod override_part;
 mod partial_part;
 mod pins;
 mod pipeline_part;

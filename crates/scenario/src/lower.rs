@@ -6,6 +6,7 @@ use crate::files::Files;
 use crate::guard_part;
 use crate::misleading;
 use crate::overload_part;
+use crate::override_part;
 use crate::partial_part::Reach;
 use crate::pins;
 use crate::run_part::{NamedFailure, RoutingMode};
@@ -18,7 +19,7 @@ use crate::trim_part;
 use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, NodeKind};
 use model::parameters::{
-    Buffer, FlowControl, HostParameters, Marking, PauseParameters, PauseStorm, Reroute, Setup, Stopping, Threshold,
+    Buffer, FlowControl, HostParameters, PauseParameters, PauseStorm, Reroute, Setup, Stopping, Threshold,
 };
 use protocols::pause::quanta_time;
 use protocols::roce::control::ControlParameters;
@@ -61,8 +62,20 @@ pub struct Lowered {
 }
 
 /// The largest frame that flows of these entries make: data, acknowledgements, notifications.
-fn mtu_bytes(transport: &TransportParameters, entries: &[TrafficPlan]) -> u16 {
-    let of_transport = match transport {
+fn mtu_bytes(parts: &Parts) -> u16 {
+    let frames = |entry: &TrafficPlan| match &entry.what {
+        What::Pairs { load: LoadPlan::Frames { frame_bytes, .. }, .. } => Some(*frame_bytes),
+        _ => None,
+    };
+    let of_transports = parts.transports().into_iter().map(|(.., transport)| largest_frame(transport));
+    let largest = parts.traffic.iter().filter_map(frames).chain(of_transports).max();
+    // Without traffic, a transport makes what it would make.
+    largest.unwrap_or_else(|| largest_frame(&parts.host.transport)).max(protocols::frame::MIN_FRAME_BYTES)
+}
+
+/// The largest frame that a transport makes.
+fn largest_frame(transport: &TransportParameters) -> u16 {
+    match transport {
         TransportParameters::Datagram(parameters) => parameters.frame_bytes,
         TransportParameters::Tcp(parameters) => {
             parameters.mss_bytes.saturating_add(parameters.header_bytes).max(parameters.ack_bytes)
@@ -77,16 +90,28 @@ fn mtu_bytes(transport: &TransportParameters, entries: &[TrafficPlan]) -> u16 {
         TransportParameters::Ndp(parameters) => {
             parameters.payload_bytes.saturating_add(parameters.header_bytes).max(parameters.control_bytes)
         }
-    };
-    let frames = |entry: &TrafficPlan| match &entry.what {
-        What::Pairs { load: LoadPlan::Frames { frame_bytes, .. }, .. } => Some(*frame_bytes),
-        _ => None,
-    };
-    // Where every entry makes its own frames, the transport makes none.
-    let own: Vec<Option<u16>> = entries.iter().map(frames).collect();
-    let largest = own.iter().flatten().copied().max().unwrap_or(0);
-    let largest = if own.iter().all(Option::is_some) && !own.is_empty() { largest } else { largest.max(of_transport) };
-    largest.max(protocols::frame::MIN_FRAME_BYTES)
+        TransportParameters::Custom(transport) => transport.payload_bytes().saturating_add(transport.header_bytes()),
+    }
+}
+
+/// Receivers that ask for what is sent share their port's link by one clock, which counts packets of one transport.
+fn check_receiver_driven(context: &Context<'_>, parts: &Parts) {
+    let driven: Vec<_> =
+        parts.transports().into_iter().filter(|(.., transport)| transport.receiver_driven().is_some()).collect();
+    if let Some((key, kind, _)) = driven.iter().find(|(.., transport)| *transport != driven[0].2) {
+        let message = format!(
+            "`{kind}` here and `{}` in `{}` would each ask for packets at the rate of the same links",
+            driven[0].1, driven[0].0
+        );
+        let help = "of ndp and eqds, use one in a scenario, with one set of parameters".to_owned();
+        context.fail(key, message, Some(help));
+    }
+}
+
+/// Transports of traffic entries that are not the hosts'.
+fn own_transports(parts: &Parts) -> BTreeMap<u8, TransportParameters> {
+    let own = (0..).zip(&parts.traffic).filter_map(|(at, entry)| Some((at, entry.transport.as_ref()?.1.clone())));
+    own.collect()
 }
 
 /// The host with the pause-storm fault, and whether anybody would listen to it.
@@ -364,7 +389,8 @@ impl Scenario {
     fn lower_parts(&self, context: &Context<'_>, files: &Files<'_>) -> Option<Lowered> {
         let parts = &self.parts;
         let fabric = parts.fabric.build(context, files)?;
-        let mtu = mtu_bytes(&parts.host.transport, &parts.traffic);
+        let mtu = mtu_bytes(parts);
+        check_receiver_driven(context, parts);
         let mut derived = vec![("largest frame".to_owned(), Bytes(mtu.into()).to_string())];
         let control = &parts.switch.flow_control;
         let forwarding = forwarding(context, &fabric, parts);
@@ -377,6 +403,7 @@ impl Scenario {
                 context.warn("routing.reroute", message);
             }
         }
+        let overrides = override_part::lower(&parts.overrides, context, &fabric);
         let outside = parts.partial.lower(context, &fabric, &mut derived);
         let reach = Reach { fabric: &fabric, outside: outside.as_deref().unwrap_or_default() };
         let tags = tags::lower(context, &fabric, files, parts);
@@ -394,6 +421,7 @@ impl Scenario {
         };
         let pins = pins::lower(&ground, &parts.pins);
         let agreements = guard_part::lower(&ground, &parts.agreements, control);
+        let clocks = parts.host.clocks.lower(|hosts, key| ground.hosts(hosts, key));
         let disobedient = ground.hosts(&parts.host.disobedient, "host.disobedient");
         let plan = ground.lower(&parts.traffic);
         // Without a plan, what the entries say: other mistakes should not hide a buffer that is too small.
@@ -419,9 +447,9 @@ impl Scenario {
             context.warn("switch.flow_control.priorities", message);
         }
         let sends = plan.flows.iter().any(|flow| flow.load == Load::Transport) || !plan.arrivals.is_empty();
-        if sends && matches!(parts.host.transport_kind, "dcqcn" | "dctcp") && parts.switch.marking == Marking::None {
-            let message = format!("{} reacts to marks, but no switch marks", parts.host.transport_kind);
-            context.warn("switch.marking", message);
+        let reacts = parts.transports().into_iter().find(|(_, kind, _)| matches!(*kind, "dcqcn" | "dctcp"));
+        if let (true, Some((_, kind, _)), false) = (sends, reacts, parts.marks()) {
+            context.warn("switch.marking", format!("{kind} reacts to marks, but no switch marks"));
         }
         overload_part::warn(context, parts, &plan);
         misleading::warn(context, parts, &fabric, &plan);
@@ -436,6 +464,8 @@ impl Scenario {
         let pause_storm = pause_storm(context, reach, parts);
         let host = HostParameters {
             transport: parts.host.transport.clone(),
+            transports: own_transports(parts),
+            clocks: clocks?,
             reply_class: parts.host.reply_class,
             obeys_pause: parts.host.obeys_pause,
             hears_trims: parts.host.hears_trims,
@@ -467,6 +497,7 @@ impl Scenario {
                 failures: failures?,
                 reroute: parts.routing.reroute,
                 switch: parts.switch,
+                overrides: overrides?,
                 outside: outside?,
                 agreements: agreements?,
                 host,

@@ -17,19 +17,20 @@ const MANY_FRAMES: u64 = 100;
 /// Warns of them.
 pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, plan: &Plan) {
     let sends = plan.flows.iter().any(|flow| flow.load == Load::Transport) || !plan.arrivals.is_empty();
-    let (kind, overload) = (parts.host.transport_kind, &parts.switch.overload);
+    let (transports, overload) = (parts.transports(), &parts.switch.overload);
     let trims = matches!(overload, Overload::Trim { .. });
-    if sends && kind == "ndp" && !trims {
+    if let (true, false, Some((key, ..))) = (sends, trims, transports.iter().find(|(_, kind, _)| *kind == "ndp")) {
         let message = "NDP's receivers learn of lost packets from their headers, but no switch trims: each loss waits for \
                        a timeout. Write switch.overload = \"trim\"";
-        context.warn("host.transport", message);
+        context.warn(key, message);
     }
     let sprayed = match parts.routing.spread {
         Spread::FlowHash => None,
         Spread::PerPacket => Some("packet"),
         Spread::PerPath => Some("path"),
     };
-    if let (Some(spread), true) = (sprayed, sends && matches!(kind, "roce" | "dcqcn") && has_equal_ways(fabric)) {
+    let in_order = transports.iter().find(|(_, kind, _)| matches!(*kind, "roce" | "dcqcn")).filter(|_| sends);
+    if let (Some(spread), Some((_, kind, _)), true) = (sprayed, in_order, has_equal_ways(fabric)) {
         let message = format!(
             "{kind} takes a packet that comes out of order for a loss and sends again all that followed (go-back-N): with \
              routing.spread = \"{spread}\" much is sent twice. Write \"flow\", or take a transport that bears reordering"
@@ -91,7 +92,7 @@ fn constant(parts: &Parts, fabric: &Fabric, flow: &Flow) -> Option<Source> {
         return None;
     }
     let line = host_rate(fabric, flow.src);
-    let (period, frame_bytes) = match (&flow.load, &parts.host.transport) {
+    let (period, frame_bytes) = match (&flow.load, parts.transport_of(flow.traffic)) {
         (Load::Datagrams(source), _) => {
             let Process::Constant { rate } = source.process else { return None };
             (spacing(rate.min(line), source.frame_bytes), source.frame_bytes)

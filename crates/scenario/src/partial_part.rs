@@ -57,7 +57,8 @@ impl PartialPlan {
             context.fail(TIERS, "no switch stands in a tier that takes part", Some(help));
             return None;
         }
-        let named = self.except.iter().enumerate().map(|(at, name)| switch(context, fabric, at, name));
+        let named =
+            self.except.iter().enumerate().map(|(at, name)| switch(context, fabric, &format!("{EXCEPT}.{at}"), name));
         // Every name is looked up before one that is wrong ends this.
         let named: Vec<Option<NodeId>> = named.collect();
         let named: BTreeSet<NodeId> = named.into_iter().collect::<Option<_>>()?;
@@ -102,25 +103,24 @@ impl<'f> Reach<'f> {
 }
 
 /// The switch of this name.
-fn switch(context: &Context<'_>, fabric: &Fabric, at: usize, name: &str) -> Option<NodeId> {
-    let key = format!("{EXCEPT}.{at}");
+pub(crate) fn switch(context: &Context<'_>, fabric: &Fabric, key: &str, name: &str) -> Option<NodeId> {
     let Some(node) = fabric.find(name) else {
         let known = || fabric.switches().map(|node| fabric.name(node));
         let near = suggest::nearest(name, known().take(10_000)).map(|near| format!("did you mean `{near}`?"));
         let some = || format!("it has {}{}", known().take(NAMED).collect::<Vec<_>>().join(", "), more(known().count()));
-        context.fail(&key, format!("the fabric has no switch `{name}`"), Some(near.unwrap_or_else(some)));
+        context.fail(key, format!("the fabric has no switch `{name}`"), Some(near.unwrap_or_else(some)));
         return None;
     };
     if fabric.host_index(node).is_some() {
         let help = "hosts that do not stop stand in host.disobedient".to_owned();
-        context.fail(&key, format!("`{name}` is a host, not a switch"), Some(help));
+        context.fail(key, format!("`{name}` is a host, not a switch"), Some(help));
         return None;
     }
     Some(node)
 }
 
 /// A list of names, which may be empty.
-fn names(value: &Value) -> Read<Vec<String>> {
+pub(crate) fn names(value: &Value) -> Read<Vec<String>> {
     // What the table of keys writes for it.
     if value.text().as_deref() == Some("none") {
         return Ok((Vec::new(), "none".to_owned()));

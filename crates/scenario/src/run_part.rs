@@ -1,5 +1,6 @@
 //! The top of a scenario, `[routing]`, `[[path]]`, `[[fail]]`, `[host]`, `[measure]`, `[record]` and `[check]`.
 
+use crate::clock_part::{self, ClocksPlan};
 use crate::document::Value;
 use crate::error::Origin;
 use crate::fabric_part::HostName;
@@ -160,6 +161,7 @@ pub(crate) struct HostPart {
     pub on_bounce: OnBounce,
     pub ttl: u8,
     pub notification_delay: Option<Time>,
+    pub clocks: ClocksPlan,
 }
 
 pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
@@ -177,6 +179,7 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
         section.fail("on_stop", message, Some(help));
     }
     let hears_trims = section.flag("hears_trims");
+    let clocks = clock_part::read(&section);
     let on_bounce = on_bounce(&section, transport.as_ref().map(|(_, transport)| transport));
     let ttl = section.whole("ttl", 1..=255);
     let notification_delay = section.read("notification_delay", positive);
@@ -199,6 +202,7 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
         on_bounce,
         ttl,
         notification_delay,
+        clocks: clocks?,
     })
 }
 
@@ -232,7 +236,7 @@ fn on_bounce(host: &Section<'_, '_>, transport: Option<&TransportParameters>) ->
 }
 
 /// Parameters come from the tables of the mechanisms, each with its default and source.
-fn transport(section: &Section<'_, '_>) -> Option<(&'static str, TransportParameters)> {
+pub(crate) fn transport(section: &Section<'_, '_>) -> Option<(&'static str, TransportParameters)> {
     let table = section.table("transport", "host.transport", true);
     let kind = table.kind("transport", &MECHANISMS.map(|mechanism| mechanism.kind));
     let mechanism = kind.and_then(keys::transport)?;

@@ -5,6 +5,7 @@ use crate::error::{Explained, Origin, ScenarioErrors, Warning, not_text};
 use crate::fabric_part::FabricPlan;
 use crate::files::{self, Load, hex};
 use crate::guard_part::{self, NamedAgreement};
+use crate::override_part::OverridePlan;
 use crate::partial_part::PartialPlan;
 use crate::pins::{self, NamedPin};
 use crate::run_part::{self, HostPart, NamedFailure, NamedPath, Routing, Top, Watch};
@@ -12,7 +13,8 @@ use crate::section::Context;
 use crate::tags::TagsPlan;
 use crate::traffic_part::{self, TrafficPlan};
 use crate::{ScenarioError, switch_part};
-use model::parameters::SwitchParameters;
+use model::parameters::{Marking, SwitchParameters};
+use protocols::transport::TransportParameters;
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -29,11 +31,43 @@ pub(crate) struct Parts {
     pub pins: Vec<NamedPin>,
     pub agreements: Vec<NamedAgreement>,
     pub switch: SwitchParameters,
+    pub overrides: Vec<OverridePlan>,
     pub partial: PartialPlan,
     pub tags: Option<TagsPlan>,
     pub host: HostPart,
     pub traffic: Vec<TrafficPlan>,
     pub watch: Watch,
+}
+
+impl Parts {
+    /// What carries flows, each by the key that says so and its name in scenarios: that of the hosts, where some entry of
+    /// the traffic uses it, and those of entries.
+    pub fn transports(&self) -> Vec<(String, &'static str, &TransportParameters)> {
+        let usual = ("host.transport".to_owned(), self.host.transport_kind, &self.host.transport);
+        let uses_it = |entry: &TrafficPlan| entry.transport.is_none() && !entry.makes_frames();
+        let own = self.traffic.iter().enumerate().filter_map(|(at, entry)| {
+            let (kind, transport) = entry.transport.as_ref()?;
+            Some((format!("traffic.{at}.transport"), *kind, transport))
+        });
+        self.traffic.iter().any(uses_it).then_some(usual).into_iter().chain(own).collect()
+    }
+
+    /// Whether any switch marks.
+    pub fn marks(&self) -> bool {
+        let marks = |marking: &Marking| *marking != Marking::None;
+        marks(&self.switch.marking) || self.overrides.iter().flat_map(|it| &it.marking).any(marks)
+    }
+
+    /// Whether any data is acknowledged.
+    pub fn acknowledges(&self) -> bool {
+        self.transports().iter().any(|(_, kind, _)| *kind != "datagram")
+    }
+
+    /// What carries the flows of a traffic entry.
+    pub fn transport_of(&self, entry: u8) -> &TransportParameters {
+        let own = self.traffic.get(usize::from(entry)).and_then(|entry| entry.transport.as_ref());
+        own.map_or(&self.host.transport, |own| &own.1)
+    }
 }
 
 /// A scenario that was read; [`Scenario::lower`] builds what runs.
@@ -172,7 +206,7 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
     let watch = run_part::watch(&root, top.as_ref().map(|top| top.duration));
     root.finish();
     let top = top?;
-    let (switch, partial, tags) = switch?;
+    let (switch, overrides, partial, tags) = switch?;
     Some(Parts {
         seed: seed.unwrap_or(top.seed),
         top,
@@ -183,6 +217,7 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
         pins,
         agreements,
         switch,
+        overrides,
         partial,
         tags,
         host: host?,

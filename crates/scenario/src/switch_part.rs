@@ -3,6 +3,7 @@
 use crate::document::{Table, Value};
 use crate::guard_part;
 use crate::overload_part as overload;
+use crate::override_part::{self, OverridePlan};
 use crate::partial_part::PartialPlan;
 use crate::section::{Read, Section, list, positive, quantity, show, whole};
 use crate::tags::TagsPlan;
@@ -25,7 +26,10 @@ const AUTO_XOFF: Threshold = Threshold::Dynamic { alpha: (1, 8) };
 /// What a deficit round robin gives a class that a table does not name: a full frame.
 const DRR_QUANTUM_BYTES: u32 = 1518;
 
-pub(crate) fn read(root: &Section<'_, '_>) -> Option<(SwitchParameters, PartialPlan, Option<TagsPlan>)> {
+/// What all switches do, what some do otherwise, who takes part in flow control, and tags.
+pub(crate) type SwitchPart = (SwitchParameters, Vec<OverridePlan>, PartialPlan, Option<TagsPlan>);
+
+pub(crate) fn read(root: &Section<'_, '_>) -> Option<SwitchPart> {
     let section = root.table("switch", "switch", false);
     let (buffer, bounce_queue) = buffer(&section).unzip();
     let (flow_control, partial) = flow_control(&section, !section.has("queue"), buffer.as_ref());
@@ -37,6 +41,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<(SwitchParameters, PartialP
     let overload = overload::read(&section, limit, bounce_queue.flatten(), flow_control.as_ref());
     let (marking, scheduler) = (marking(&section), scheduler(&section));
     let tags = TagsPlan::read(&section);
+    let overrides = override_part::read(&section);
     section.finish();
     let parameters = SwitchParameters {
         buffer: buffer?,
@@ -45,7 +50,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<(SwitchParameters, PartialP
         marking: marking?,
         scheduler: scheduler?,
     };
-    Some((parameters, partial?, tags?))
+    Some((parameters, overrides?, partial?, tags?))
 }
 
 /// The watchdog, which goes with pauses.
@@ -279,7 +284,7 @@ fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<P
     })
 }
 
-fn marking(section: &Section<'_, '_>) -> Option<Marking> {
+pub(crate) fn marking(section: &Section<'_, '_>) -> Option<Marking> {
     let table = section.table("marking", "switch.marking", true);
     let kind = table.kind("marking", &["none", "ecn"]);
     let mut ecn = None;
@@ -305,7 +310,7 @@ fn marking(section: &Section<'_, '_>) -> Option<Marking> {
     }
 }
 
-fn scheduler(section: &Section<'_, '_>) -> Option<Scheduler> {
+pub(crate) fn scheduler(section: &Section<'_, '_>) -> Option<Scheduler> {
     let table = section.table("scheduler", "switch.scheduler", true);
     let kind = table.kind("scheduler", &["strict", "wrr", "drr"]);
     let scheduler = match kind {

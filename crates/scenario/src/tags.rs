@@ -180,7 +180,7 @@ fn check_classes(context: &Context<'_>, parts: &Parts, table: &RuleTable, lossle
         }
     }
     let lossless_traffic = parts.traffic.iter().any(|entry| lossless & (1 << entry.class) != 0);
-    if parts.host.reply_class.is_none() && parts.host.transport_kind != "datagram" && lossless_traffic {
+    if parts.host.reply_class.is_none() && parts.acknowledges() && lossless_traffic {
         let message = "an acknowledgement would start with the tag that its data arrived with";
         context.fail("host", message, Some(format!("write host.reply_class = {}", tags.first().unwrap_or(&0))));
         return None;

@@ -2,7 +2,9 @@
 
 use crate::document::{Item, Value};
 use crate::fabric_part::HostName;
+use crate::run_part;
 use crate::section::{Read, Section, Wrong, list, positive, quantity, share, show, text, whole};
+use protocols::transport::TransportParameters;
 use traffic::{BuiltIn, Rounds, Service};
 use units::{Bytes, Rate, Time};
 
@@ -18,7 +20,16 @@ pub(crate) struct TrafficPlan {
     pub start: Time,
     pub jitter: Time,
     pub hosts: Option<Vec<HostName>>,
+    /// By its name in scenarios, where it is not that of the hosts.
+    pub transport: Option<(&'static str, TransportParameters)>,
     pub what: What,
+}
+
+impl TrafficPlan {
+    /// Whether it sends frames of its own, which no transport carries.
+    pub fn makes_frames(&self) -> bool {
+        matches!(self.what, What::Pairs { load: LoadPlan::Frames { .. }, .. })
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -160,6 +171,7 @@ fn known_entry(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficP
         (start, jitter) = (section.time("start"), section.time("jitter"));
         hosts = section.read("hosts", hosts_list);
     }
+    let transport = transport(section);
     let what = match kind {
         "poisson" => poisson(section),
         "request-reply" => request_reply(section),
@@ -188,8 +200,23 @@ fn known_entry(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficP
         start: start?,
         jitter: jitter?,
         hosts,
+        transport: transport?,
         what: what?,
     })
+}
+
+/// The entry's own transport, if it has one; the outer `None` is for one that was wrong.
+fn transport(section: &Section<'_, '_>) -> Option<Option<(&'static str, TransportParameters)>> {
+    if !section.has("transport") {
+        _ = section.table("transport", "host.transport", true);
+        return Some(None);
+    }
+    let transport = run_part::transport(section).map(Some);
+    if section.has("process") {
+        let message = "an entry with a `process` sends frames of its own, which no transport carries";
+        section.fail("transport", message, Some("leave transport or process out".to_owned()));
+    }
+    transport
 }
 
 pub(crate) fn hosts_list(value: &Value) -> Read<Vec<HostName>> {

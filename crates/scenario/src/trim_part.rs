@@ -166,7 +166,8 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, data:
         );
         fail(SIZE, message, "write size = \"64B\", or let the transport send longer frames");
     }
-    let header_bytes = parts.host.transport.header_bytes();
+    let headers = parts.transports().into_iter().map(|(.., transport)| transport.header_bytes());
+    let header_bytes = headers.max().unwrap_or_else(|| parts.host.transport.header_bytes());
     if trim.size_bytes < header_bytes {
         let message = format!(
             "what is left of a frame, {}, is less than its headers, {}: nobody could tell whose it was",
@@ -199,7 +200,7 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, data:
         let help = format!("the switches of this fabric stand in the tiers {known:?}");
         fail("switch.overload.tiers", "no switch stands in a tier that trims".to_owned(), &help);
     }
-    if trim.scheme != Scheme::SameQueue && parts.host.reply_class.is_none() && parts.host.transport_kind != "datagram" {
+    if trim.scheme != Scheme::SameQueue && parts.host.reply_class.is_none() && parts.acknowledges() {
         let message = format!(
             "acknowledgements wait among the data and are lost where it is trimmed: host.reply_class = {} lets them go \
              with the headers",

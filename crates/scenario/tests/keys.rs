@@ -27,6 +27,8 @@ fn base(key: &Key, variant: Option<&str>) -> (String, String) {
         "path" => (format!("{plain}[[path]]\n"), "path.0".into()),
         "route" => (format!("{plain}[[route]]\n"), "route.0".into()),
         "agreement" => (format!("{plain}[[agreement]]\n"), "agreement.0".into()),
+        "switch.override" => (format!("{plain}[[switch.override]]\ntiers = [1]\n"), "switch.override.0".into()),
+        "host.clocks" => (format!("{plain}[[host.clocks]]\n"), "host.clocks.0".into()),
         "fail" => (format!("{plain}[[fail]]\n"), "fail.0".into()),
         "traffic" => {
             let lines = match variant {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const BEGIN: &str = "<!-- keys: begin (generated, see crates/scenario/tests/reference.rs) -->\n";
 const END: &str = "<!-- keys: end -->\n";
 /// How each table is written in a scenario.
-const SECTIONS: [(&str, &str); 27] = [
+const SECTIONS: [(&str, &str); 30] = [
     ("", "Top level"),
     ("fabric", "`[fabric]`"),
     ("fabric.link", "`[fabric.link]`"),
@@ -27,9 +27,12 @@ const SECTIONS: [(&str, &str); 27] = [
     ("switch.tags", "`[switch.tags]`"),
     ("switch.marking", "`[switch.marking]`"),
     ("switch.scheduler", "`[switch.scheduler]`"),
+    ("switch.override", "`[[switch.override]]`"),
     ("host", "`[host]`"),
     ("host.transport", "`[host.transport]`"),
     ("host.on_bounce", "`[host.on_bounce]`"),
+    ("host.clock", "`[host.clock]`"),
+    ("host.clocks", "`[[host.clocks]]`"),
     ("host.pause_storm", "`[host.pause_storm]`"),
     ("traffic", "`[[traffic]]`"),
     ("measure", "`[measure]`"),

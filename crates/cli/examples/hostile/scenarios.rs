@@ -361,6 +361,11 @@ fn host(draft: &mut Draft) {
     draft.maybe(10, "on_stop", &["\"halve\""]);
     draft.maybe(10, "on_bounce", &["\"halve\"", "{ kind = \"halve\", every = 3 }"]);
     draft.maybe(10, "notification_delay", &["\"1ns\"", "\"5us\""]);
+    draft.maybe(
+        8,
+        "clock",
+        &["{ offset = \"5us\", drift_ppm = 100000 }", "{ drift_ppm = 0.001 }", "{ offset = \"1s\" }"],
+    );
     if draft.chance(5) {
         draft.line("obeys_pause = false");
         draft.excuse("lossless", "hosts that do not obey");

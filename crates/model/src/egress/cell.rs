@@ -4,7 +4,7 @@ use super::link::Attachment;
 use crate::network::Network;
 use crate::parameters::Scheduler;
 use engine::Ring;
-use fabric::PortPeer;
+use fabric::{NodeId, PortPeer};
 use protocols::cbfc::CreditPort;
 use protocols::frame::Frame;
 use protocols::pause::PauseState;
@@ -46,6 +46,8 @@ pub(crate) mod hold {
     pub const STORM: u8 = 8;
     /// The link has failed.
     pub const DOWN: u8 = 16;
+    /// Frames collect telemetry: no reason to wait, but to look.
+    pub const TELEMETRY: u8 = 32;
 }
 
 /// What only some frames through a port touch.
@@ -56,21 +58,27 @@ pub(crate) struct Rules {
     pub watchdog: Watchdog,
     /// On a link under credits.
     pub credit: Option<Box<CreditPort>>,
+    /// Whether frames collect telemetry.
+    collects: bool,
+    /// What was sent before the last reset of [`Cell::sent_bytes`].
+    pub(super) sent_before_bytes: u64,
     pub(super) scheduler: ClassScheduler,
     /// MAC control frames of our own, ahead of everything.
     pub(super) control: Ring<Frame>,
 }
 
 impl Rules {
-    /// The port towards `peer`, whose link may fail.
-    pub fn new(network: &Network, peer: &PortPeer, fails: bool) -> Rules {
+    /// The port of `node` towards `peer`, whose link may fail.
+    pub fn new(network: &Network, node: NodeId, peer: &PortPeer, fails: bool) -> Rules {
         let link = network.fabric.link(peer.link);
         Rules {
             link: Attachment::new(link, fails),
             pause: PauseState::default(),
             watchdog: Watchdog::default(),
             credit: network.credits(link),
-            scheduler: match network.switch.scheduler {
+            collects: network.telemetry.is_some(),
+            sent_before_bytes: 0,
+            scheduler: match network.scheduler(node) {
                 Scheduler::Strict => ClassScheduler::Strict,
                 Scheduler::Wrr { weights } => ClassScheduler::wrr(weights),
                 Scheduler::Drr { quantum_bytes } => ClassScheduler::drr(quantum_bytes),
@@ -89,7 +97,8 @@ impl Rules {
             sent_frames: 0,
             sent_bytes: 0,
             waiting: 0,
-            holds: if self.credit.is_some() { hold::CREDIT } else { 0 },
+            holds: if self.credit.is_some() { hold::CREDIT } else { 0 }
+                | if self.collects { hold::TELEMETRY } else { 0 },
             ingress: 0,
         }
     }

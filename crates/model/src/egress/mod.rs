@@ -29,6 +29,7 @@ use crate::books::Books;
 use crate::network::Network;
 use crate::parameters::Scheduler;
 use fabric::NodeId;
+use protocols::telemetry::Hop;
 use protocols::watchdog::Action;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
@@ -66,13 +67,13 @@ impl Egress {
     /// The ports of `node`; `fails` says of which the link may fail.
     pub fn new(network: &Network, node: NodeId, obeys_credits: bool, fails: impl Fn(u16) -> bool) -> Egress {
         let ports = network.fabric.ports(node).iter().enumerate();
-        let rules: Vec<Rules> = ports.map(|(port, peer)| Rules::new(network, peer, fails(port as u16))).collect();
+        let rules: Vec<Rules> = ports.map(|(port, peer)| Rules::new(network, node, peer, fails(port as u16))).collect();
         let watchdog = network.switch.flow_control.pause().and_then(|pause| pause.watchdog);
         Egress {
             cells: rules.iter().map(Rules::cell).collect(),
             due: Due::new(rules.len()),
             rules,
-            strict: network.switch.scheduler == Scheduler::Strict,
+            strict: network.scheduler(node) == Scheduler::Strict,
             drops_in_storms: watchdog.is_some_and(|watchdog| watchdog.action == Action::Drop),
             obeys_credits,
         }
@@ -146,8 +147,17 @@ impl Egress {
         self.start(now, port, size_bytes)
     }
 
+    /// What `port` says of itself as a frame starts to leave it, behind which `queue_bytes` wait.
+    pub fn hop(&self, now: Time, port: u16, queue_bytes: u64) -> Hop {
+        let rules = self.rules(port);
+        // What is measured may begin anew; what frames are told never does.
+        let sent_bytes = rules.sent_before_bytes + self.cell(port).sent_bytes;
+        Hop { at: now, rate: rules.link.rate, queue_bytes, sent_bytes }
+    }
+
     /// Starts a frame of `class` that has just come, if the wire of `port` is free and nothing may go before it; returns
-    /// when it will have arrived. The scheduler had nothing to choose, so it costs its class nothing.
+    /// when it will have arrived. `collect` is told of the port where frames collect telemetry, but for what waits. The
+    /// scheduler had nothing to choose, so it costs its class nothing.
     #[inline(always)] // as start
     pub fn send_at_once(
         &mut self,
@@ -155,6 +165,7 @@ impl Egress {
         port: u16,
         (class, size_bytes): (u8, u16),
         head: impl Fn(u8) -> Option<u16>,
+        collect: impl FnOnce(Hop),
         books: &mut Books,
     ) -> Option<Time> {
         let cell = self.cell(port);
@@ -164,7 +175,12 @@ impl Egress {
         let goes = if cell.holds == 0 {
             cell.waiting == 0
         } else {
-            self.overtakes(now, port, class, head, books) && self.take_credit(now, port, (class, size_bytes), books)
+            let goes = self.overtakes(now, port, class, head, books)
+                && self.take_credit(now, port, (class, size_bytes), books);
+            if goes && self.cell(port).holds & hold::TELEMETRY != 0 {
+                collect(self.hop(now, port, 0));
+            }
+            goes
         };
         goes.then(|| self.start(now, port, size_bytes))
     }
@@ -276,7 +292,8 @@ impl Egress {
 
     /// Forgets what was measured.
     pub fn reset(&mut self) {
-        for cell in &mut self.cells {
+        for (cell, rules) in self.cells.iter_mut().zip(&mut self.rules) {
+            rules.sent_before_bytes += cell.sent_bytes;
             (cell.sent_frames, cell.sent_bytes) = (0, 0);
         }
     }

@@ -4,6 +4,7 @@ use super::Host;
 use super::flows::{FlowEnd, FlowState, Incoming, Outlet, with_ctx};
 use super::reorder::ReorderState;
 use super::timers::Event;
+use crate::clock::{as_seen, global, local};
 use crate::on_wire::OnWire;
 use crate::parameters::Spread;
 use check::ReorderDensity;
@@ -45,10 +46,8 @@ impl Host {
         if rules.link.fragile
             && let Some(cause) = rules.link.verdict(&frame, &mut self.random)
         {
-            if frame.is_mac_control() {
-                self.books.ledger.control_lost += 1;
-            } else {
-                self.books.ledger.lose(self.node.0, &frame, cause);
+            self.books.lose_here(&frame, cause);
+            if !frame.is_mac_control() {
                 self.note_loss(&frame, Some(in_port), cause);
             }
             return;
@@ -65,6 +64,7 @@ impl Host {
             _ if frame.is_mac_control() => self.on_pause(in_port, &frame),
             _ if frame.dst != self.index => self.relay(frame, in_port, window),
             Kind::Data => self.on_data(in_port, &frame, window),
+            Kind::Probe | Kind::Control => self.on_control(in_port, &frame, window),
             Kind::Trimmed => self.on_trimmed(in_port, &frame, window),
             Kind::Returned => self.on_returned_header(&frame, window),
             _ => self.on_reply(&frame, window),
@@ -92,7 +92,7 @@ impl Host {
         }
         if frame.ttl == 0 {
             self.note_loss(&frame, Some(in_port), Cause::TtlExpired);
-            return self.books.ledger.lose(self.node.0, &frame, Cause::TtlExpired);
+            return self.books.lose_here(&frame, Cause::TtlExpired);
         }
         frame.ttl -= 1;
         frame.hops = frame.hops.saturating_add(1);
@@ -106,7 +106,7 @@ impl Host {
             }
             _ => {
                 self.note_loss(&frame, Some(in_port), Cause::NoRoute);
-                self.books.ledger.lose(self.node.0, &frame, Cause::NoRoute);
+                self.books.lose_here(&frame, Cause::NoRoute);
             }
         }
     }
@@ -114,7 +114,8 @@ impl Host {
     fn on_data(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
         self.books.ledger.packets.delivered_whole.count(u64::from(frame.size_bytes));
-        self.measured.delays.record(now.saturating_sub(frame.stamp));
+        let made = global(self.network.clock(frame.src), frame.stamp);
+        self.measured.delays.record(now.saturating_sub(made));
         if self.measured.travel.is_some() {
             self.note_travel(frame);
         }
@@ -127,6 +128,9 @@ impl Host {
         };
         let incoming = &mut self.receivers.flows[slot as usize];
         incoming.port = in_port;
+        if incoming.awaits_data {
+            (incoming.awaits_data, incoming.class) = (false, frame.class);
+        }
         if self.network.in_order
             && let Some(violation) = incoming.order.observe(frame.seq, frame.has(flags::RETRANSMISSION))
         {
@@ -135,8 +139,14 @@ impl Host {
         if let (Some(state), Some(density)) = (&mut incoming.reorder, &mut self.measured.reordering) {
             state.observe(frame.seq, density);
         }
-        let receiver = &mut incoming.receiver;
-        let receipt = with_ctx!(self, now, |ctx| receiver.on_frame(ctx, frame));
+        let collected = frame.has(flags::COLLECTS);
+        if collected {
+            self.take_telemetry(frame);
+        }
+        let receiver = &mut self.receivers.flows[slot as usize].receiver;
+        let mut copy = None;
+        let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
+        let receipt = with_ctx!(self, now, |ctx| receiver.on_frame(ctx, seen));
         self.measured.goodput_bytes[usize::from(frame.traffic)] += u64::from(receipt.new_bytes);
         self.update_receiver_timer(slot);
         if !self.pulls.is_empty() {
@@ -144,8 +154,50 @@ impl Host {
         } else if !self.replies.is_empty() {
             self.send_replies(now, self.reply_to(slot), window);
         }
+        if collected {
+            self.hops.clear();
+        }
         if receipt.completed {
             self.complete(now, slot, frame, window);
+        }
+    }
+
+    /// A probe or control frame of a flow's sender arrived.
+    #[cold]
+    fn on_control(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        self.books.ledger.packets.consumed.count(u64::from(frame.size_bytes));
+        if self.measured.travel.is_some() {
+            self.note_travel(frame);
+        }
+        self.take_telemetry(frame);
+        let key = (frame.src, frame.flow);
+        // Nobody is left to hear what comes for a flow that is complete.
+        if !self.receivers.completed.contains_key(&key) {
+            let slot = match self.receivers.by_source.get(&key) {
+                Some(&slot) => slot,
+                None => {
+                    let slot = self.open_incoming(frame);
+                    self.receivers.flows[slot as usize].awaits_data = true;
+                    slot
+                }
+            };
+            self.receivers.flows[slot as usize].port = in_port;
+            let receiver = &mut self.receivers.flows[slot as usize].receiver;
+            let mut copy = None;
+            let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
+            let receipt = with_ctx!(self, frame.at, |ctx| receiver.on_frame(ctx, seen));
+            debug_assert!(receipt.new_bytes == 0 && !receipt.completed, "no payload came");
+            self.update_receiver_timer(slot);
+            self.answer_and_pull(frame.at, slot, window);
+        }
+        self.hops.clear();
+    }
+
+    /// Takes out what a frame that arrived has collected on its way.
+    #[cold]
+    pub(super) fn take_telemetry(&mut self, frame: &Frame) {
+        if let (Some(telemetry), Some(record)) = (&self.network.telemetry, frame.record()) {
+            telemetry.take(record, &mut self.hops);
         }
     }
 
@@ -159,7 +211,11 @@ impl Host {
         window: &mut Window<'_, OnWire>,
     ) {
         self.measured.order_late += u64::from(frame.kind == Kind::Data);
-        if self.is_datagram(frame.flow) {
+        if frame.has(flags::COLLECTS) {
+            self.take_telemetry(frame);
+            self.hops.clear();
+        }
+        if self.is_datagram(frame.flow, frame.traffic) {
             // Datagrams complete with their last frame; one that it overtook is still new.
             if frame.kind == Kind::Data {
                 self.measured.goodput_bytes[usize::from(frame.traffic)] += u64::from(frame.payload_bytes);
@@ -170,9 +226,10 @@ impl Host {
             kind: Kind::Ack,
             seq: frame.seq + u64::from(frame.payload_bytes),
             stamp: frame.stamp,
-            detail: Detail::arrival(completed),
+            detail: Detail::arrival(local(self.clock.as_ref(), completed)),
             flags: flags::COMPLETE,
             size_bytes: MIN_FRAME_BYTES,
+            ..Reply::default()
         });
         let to =
             ReplyTo { port: in_port, dst: frame.src, flow: frame.flow, class: frame.class, traffic: frame.traffic };
@@ -180,26 +237,27 @@ impl Host {
     }
 
     /// Whether nobody acknowledges `flow`.
-    fn is_datagram(&self, flow: u32) -> bool {
+    fn is_datagram(&self, flow: u32, traffic: u8) -> bool {
         match self.network.traffic.flows.get(flow as usize) {
             Some(flow) if matches!(flow.load, Load::Datagrams(_)) => true,
-            _ => matches!(self.network.host.transport, TransportParameters::Datagram(_)),
+            _ => matches!(self.network.transport(traffic), TransportParameters::Datagram(_)),
         }
     }
 
     /// The first frame of a flow that this host sees.
     pub(super) fn open_incoming(&mut self, frame: &Frame) -> u32 {
         let incoming = Incoming {
-            receiver: self.receiver_for(frame.flow),
+            receiver: self.receiver_for(frame.flow, frame.traffic),
             src: frame.src,
             flow: frame.flow,
             class: frame.class,
             traffic: frame.traffic,
             port: frame.in_port,
             order: OrderWatch::default(),
-            reorder: self.reorder_state(frame.flow),
+            reorder: self.reorder_state(frame.flow, frame.traffic),
             timer: Time::MAX,
             active: true,
+            awaits_data: false,
             in_round: false,
         };
         let slot = match self.receivers.free.pop() {
@@ -218,10 +276,10 @@ impl Host {
         slot
     }
 
-    fn receiver_for(&self, flow: u32) -> ReceiverState {
+    fn receiver_for(&self, flow: u32, traffic: u8) -> ReceiverState {
         match self.network.traffic.flows.get(flow as usize).map(|flow| &flow.load) {
             Some(Load::Datagrams(_)) => TransportParameters::Datagram(Default::default()).receiver(),
-            _ => self.network.host.transport.receiver(),
+            _ => self.network.transport(traffic).receiver(),
         }
     }
 
@@ -233,7 +291,7 @@ impl Host {
                 self.receivers.completed.remove(&(src, flow));
             }
         }
-        let silence = self.network.host.transport.max_rto();
+        let silence = self.network.transport(frame.traffic).max_rto();
         self.receivers.retired.push_back((now.saturating_add(silence * 2 + LINGER), frame.src, frame.flow));
         self.receivers.completed.insert((frame.src, frame.flow), now);
         self.receivers.by_source.remove(&(frame.src, frame.flow));
@@ -243,7 +301,7 @@ impl Host {
             state.finish(density);
         }
         self.receivers.free.push(slot);
-        let silent = self.is_datagram(frame.flow);
+        let silent = self.is_datagram(frame.flow, frame.traffic);
         if silent {
             self.measured.flows_completed += 1;
             self.ends.push(FlowEnd {
@@ -266,7 +324,7 @@ impl Host {
 
     pub(super) fn update_receiver_timer(&mut self, slot: u32) {
         let incoming = &mut self.receivers.flows[slot as usize];
-        let at = incoming.receiver.next_timer();
+        let at = global(self.clock.as_ref(), incoming.receiver.next_timer());
         if at < incoming.timer {
             incoming.timer = at;
             self.schedule(at, Event::Receiver(slot));
@@ -279,7 +337,7 @@ impl Host {
             return;
         }
         incoming.timer = Time::MAX;
-        if incoming.receiver.next_timer() <= now {
+        if incoming.receiver.next_timer() <= local(self.clock.as_ref(), now) {
             let receiver = &mut incoming.receiver;
             with_ctx!(self, now, |ctx| receiver.on_timer(ctx));
             if !self.replies.is_empty() {
@@ -299,10 +357,16 @@ impl Host {
         let ReplyTo { port, dst, flow, class, traffic } = to;
         let class = self.network.host.reply_class.unwrap_or(class);
         let mut replies = std::mem::take(&mut self.replies);
-        for Reply { kind, seq, stamp, detail, flags, size_bytes } in replies.drain(..) {
-            let mut entropy = flow_hash(self.index, dst, flow);
-            if self.network.spread != Spread::FlowHash {
-                entropy = entropy.wrapping_add(self.random.next_u32());
+        let usual_class = class;
+        for Reply { kind, seq, stamp, mut detail, mut flags, size_bytes, class, entropy } in replies.drain(..) {
+            let class = class.unwrap_or(usual_class);
+            let entropy = entropy.unwrap_or_else(|| {
+                let hash = flow_hash(self.index, dst, flow);
+                let spread = self.network.spread != Spread::FlowHash;
+                if spread { hash.wrapping_add(self.random.next_u32()) } else { hash }
+            });
+            if flags & flags::TELEMETRY != 0 {
+                (detail, flags) = self.bring_telemetry(detail, flags);
             }
             let frame = Frame {
                 stamp,
@@ -335,6 +399,18 @@ impl Host {
         }
     }
 
+    /// The word and flags of a reply that shall bring back what the frame in hand has collected: without telemetry where
+    /// that is nothing, or where the reply says that the flow is complete.
+    #[cold]
+    fn bring_telemetry(&self, detail: Detail, flags: u8) -> (Detail, u8) {
+        match &self.network.telemetry {
+            Some(telemetry) if !self.hops.is_empty() && flags & flags::COMPLETE == 0 => {
+                (Detail::record(telemetry.open(self.index, &self.hops)), flags)
+            }
+            _ => (detail, flags & !flags::TELEMETRY),
+        }
+    }
+
     /// Replies of a host with several ports leave by a port of the route back.
     fn reply_port(&self, arrived: u16, dst: u32, entropy: u32) -> u16 {
         let choice = self.network.forwarding.lookup(self.node, dst);
@@ -348,11 +424,23 @@ impl Host {
         if self.measured.travel.is_some() {
             self.note_travel(frame);
         }
-        let Some(&slot) = self.senders.by_flow.get(&frame.flow) else { return };
+        let brings = frame.has(flags::TELEMETRY);
+        if brings {
+            self.take_telemetry(frame);
+        }
+        let Some(&slot) = self.senders.by_flow.get(&frame.flow) else { return self.hops.clear() };
         let flow = &mut self.senders.flows[slot as usize];
-        let Outlet::Transport(sender) = &mut flow.outlet else { return };
-        with_ctx!(self, now, |ctx| sender.on_frame(ctx, frame));
+        let Outlet::Transport(sender) = &mut flow.outlet else { return self.hops.clear() };
+        let mut copy = None;
+        let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
+        with_ctx!(self, now, |ctx| sender.on_frame(ctx, seen));
+        if brings {
+            self.hops.clear();
+        }
         if frame.has(flags::COMPLETE) {
+            if !self.replies.is_empty() {
+                self.queue_controls(now, slot);
+            }
             self.senders.flows[slot as usize].state = FlowState::Idle;
             return self.finish(now, slot, window);
         }
@@ -360,13 +448,13 @@ impl Host {
     }
 
     /// The watch over a flow that arrives, where reordering is measured.
-    pub(super) fn reorder_state(&self, flow: u32) -> Option<Box<ReorderState>> {
+    pub(super) fn reorder_state(&self, flow: u32, traffic: u8) -> Option<Box<ReorderState>> {
         self.measured.reordering.as_ref()?;
         let piece_bytes = match self.network.traffic.flows.get(flow as usize).map(|flow| &flow.load) {
             Some(Load::Datagrams(source)) => {
                 source.frame_bytes.saturating_sub(DatagramParameters::default().header_bytes)
             }
-            _ => self.network.host.transport.payload_bytes(),
+            _ => self.network.transport(traffic).payload_bytes(),
         };
         Some(Box::new(ReorderState::new(piece_bytes)))
     }

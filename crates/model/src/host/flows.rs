@@ -2,6 +2,7 @@
 
 use super::paths::Paths;
 use super::reorder::ReorderState;
+use crate::clock::{HostClock, global};
 use crate::numbering::DRAWN;
 use check::order::OrderWatch;
 use protocols::bounce_reaction::Returns;
@@ -135,8 +136,8 @@ impl Outgoing {
         }
     }
 
-    /// The flow's record, without what only its end tells.
-    pub fn end(&self, src: u32) -> FlowEnd {
+    /// The flow's record, without what only its end tells; `clock` is that of its destination.
+    pub fn end(&self, src: u32, clock: Option<&HostClock>) -> FlowEnd {
         let statistics = match &self.outlet {
             Outlet::Transport(sender) => sender.statistics(),
             Outlet::Source(_) => Default::default(),
@@ -150,7 +151,7 @@ impl Outgoing {
             dst_port: self.dst_port,
             size_bytes: self.size_bytes,
             start: self.start,
-            delivered: statistics.delivered,
+            delivered: statistics.delivered.map(|at| global(clock, at)),
             acked: None,
             retransmitted_bytes: statistics.retransmitted_bytes,
             timeouts: statistics.timeouts,
@@ -173,6 +174,8 @@ pub(super) struct Incoming {
     pub reorder: Option<Box<ReorderState>>,
     pub timer: Time,
     pub active: bool,
+    /// Whether no data has come yet, only probes and control frames, which may be of another class.
+    pub awaits_data: bool,
     /// Whether it has a place in its port's round of those that ask for more.
     pub in_round: bool,
 }
@@ -212,7 +215,12 @@ macro_rules! with_ctx {
     ($host:expr, $now:expr, |$ctx:ident| $call:expr) => {{
         let mut replies = std::mem::take(&mut $host.replies);
         let result = {
-            let $ctx = &mut protocols::endpoint::Ctx { now: $now, random: &mut $host.random, replies: &mut replies };
+            let $ctx = &mut protocols::endpoint::Ctx {
+                now: $crate::clock::local($host.clock.as_ref(), $now),
+                random: &mut $host.random,
+                replies: &mut replies,
+                telemetry: &$host.hops,
+            };
             $call
         };
         $host.replies = replies;

@@ -35,6 +35,7 @@ pub(crate) use starts::Starts;
 pub use travel::Travel;
 
 use crate::books::Books;
+use crate::clock::HostClock;
 use crate::egress::Egress;
 use crate::network::Network;
 use crate::on_wire::OnWire;
@@ -47,6 +48,7 @@ use measured::Measured;
 use nic::Nic;
 use protocols::endpoint::Reply;
 use protocols::frame::Frame;
+use protocols::telemetry::Hop;
 use pull::Pulls;
 use record::trace::TraceEvent;
 use rustc_hash::FxHashMap;
@@ -78,6 +80,10 @@ pub(crate) struct Host {
     instants: u32,
     random: Stream,
     replies: Vec<Reply>,
+    /// What the frame in hand has collected on its way.
+    hops: Vec<Hop>,
+    /// What it takes for the time; `None` is exact.
+    clock: Option<HostClock>,
     pub(crate) books: Books,
     /// Flows that ended here since they were last collected.
     pub(crate) ends: Vec<FlowEnd>,
@@ -106,6 +112,8 @@ impl Host {
             instants: 0,
             random: Stream::new(network.seed, u64::from(node.0), purpose("host")),
             replies: Vec::new(),
+            hops: Vec::new(),
+            clock: network.clock(index).copied(),
             books: Books::new(network, node),
             ends: Vec::new(),
             measured: Measured::new(network),
@@ -208,7 +216,7 @@ impl Host {
 
     /// Flows that have started here and not ended: with their start and what is known of them.
     pub fn unfinished(&self) -> impl Iterator<Item = FlowEnd> + '_ {
-        self.senders.flows.iter().filter(|flow| flow.active).map(|flow| flow.end(self.index))
+        self.senders.flows.iter().filter(|flow| flow.active).map(|flow| self.end_of(flow))
     }
 
     /// For tests of the checks: how frames came until now was not judged.

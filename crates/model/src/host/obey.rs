@@ -65,6 +65,9 @@ impl Host {
             let returns = self.senders.returns.entry(number).or_default();
             let slowed = with_ctx!(self, now, |ctx| sender.on_returned(ctx, returns, 1));
             self.books.ledger.slowed += u64::from(slowed);
+            if !self.replies.is_empty() {
+                self.queue_controls(now, slot as u32);
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use crate::network::Network;
 use fabric::NodeId;
 use fabric::routing::{PathId, flow_hash};
 use protocols::ndp::PullPacer;
+use protocols::transport::TransportParameters;
 use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// The pull queue of one port.
@@ -17,18 +18,14 @@ pub(super) struct Pulls {
 
 /// A pull queue for each port of `node`, where receivers pull.
 pub(super) fn queues(network: &Network, node: NodeId) -> Vec<Pulls> {
-    let transport = &network.host.transport;
-    if transport.receiver_driven().is_none() {
-        return Vec::new();
-    }
+    let Some(transport) = network.receiver_driven() else { return Vec::new() };
     let ports = network.fabric.ports(node).iter();
-    let packet = |rate: Rate| rate.serialise(full_bytes(network) + WIRE_OVERHEAD_BYTES);
+    let packet = |rate: Rate| rate.serialise(full_bytes(transport) + WIRE_OVERHEAD_BYTES);
     let pacer = |peer: &fabric::PortPeer| PullPacer::new(packet(network.fabric.link(peer.link).rate));
     ports.map(|peer| Pulls { pacer: pacer(peer), armed: Time::MAX }).collect()
 }
 
-fn full_bytes(network: &Network) -> u64 {
-    let transport = &network.host.transport;
+fn full_bytes(transport: &TransportParameters) -> u64 {
     u64::from(transport.payload_bytes()) + u64::from(transport.header_bytes())
 }
 
@@ -36,7 +33,8 @@ fn full_bytes(network: &Network) -> u64 {
 /// acknowledgement; zero where senders do not want to know.
 #[cold]
 pub(super) fn round_trip(network: &Network, flow: &traffic::Flow, src: u32, number: u32) -> Time {
-    let Some(control_bytes) = network.host.transport.receiver_driven() else { return Time::ZERO };
+    let transport = network.transport(flow.traffic);
+    let Some(control_bytes) = transport.receiver_driven() else { return Time::ZERO };
     let fabric = &network.fabric;
     let links = match flow.path {
         Some(path) => network.paths.links(fabric, fabric.host_node(src), PathId(path)),
@@ -51,7 +49,7 @@ pub(super) fn round_trip(network: &Network, flow: &traffic::Flow, src: u32, numb
     let mut all = Time::ZERO;
     for (rate, delay) in fabric.link_costs(&links) {
         slowest = slowest.max(rate.serialise(control_bytes + WIRE_OVERHEAD_BYTES));
-        all += arrives(rate, full_bytes(network)) + arrives(rate, control_bytes) + delay * 2;
+        all += arrives(rate, full_bytes(transport)) + arrives(rate, control_bytes) + delay * 2;
     }
     all + slowest
 }

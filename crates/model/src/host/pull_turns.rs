@@ -12,13 +12,17 @@ impl Host {
     /// Something arrived for the flow in `slot` of those that come: sends what the receiver answers, which may ask for more
     /// where the port's turn is due.
     pub(super) fn answer_and_pull(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
-        if self.network.host.transport.asks_with_acks() && !self.replies.is_empty() {
+        if !self.replies.is_empty() && self.asks_with_acks(slot) {
             self.ask_along(now, slot);
         }
         if !self.replies.is_empty() {
             self.send_replies(now, self.reply_to(slot), window);
         }
         self.after_receiver(now, slot, window);
+    }
+
+    fn asks_with_acks(&self, slot: u32) -> bool {
+        self.network.transport(self.receivers.flows[slot as usize].traffic).asks_with_acks()
     }
 
     /// Lets the answer that is about to leave ask for more, if it is its flow's turn.

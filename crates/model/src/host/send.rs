@@ -1,15 +1,17 @@
 //! Flows that a host sends: how they start, are asked, and end.
 
 use super::Host;
-use super::flows::{FlowState, Outgoing, Outlet, SourceState, with_ctx};
+use super::flows::{FlowEnd, FlowState, Outgoing, Outlet, SourceState, with_ctx};
 use super::paths::Paths;
 use super::timers::Event;
+use crate::clock::{global, in_true_time, local};
 use crate::on_wire::OnWire;
 use crate::parameters::Spread;
 use engine::Window;
 use fabric::routing::{flow_hash, select};
 use protocols::datagram::DatagramParameters;
-use protocols::endpoint::{Offer, Sender};
+use protocols::endpoint::{Offer, Reply, Segment, Sender};
+use protocols::frame::{Frame, Kind, flags};
 use protocols::transport::FlowStart;
 use traffic::{Departures, Load, When};
 use units::Time;
@@ -32,14 +34,14 @@ impl Host {
         };
         let start = FlowStart {
             size_bytes: flow.size_bytes,
-            start: now,
+            start: local(self.clock.as_ref(), now),
             stop: Time::MAX,
             line_rate: self.egress.rules(port).link.rate,
             round_trip: super::pull::round_trip(&self.network, flow, self.index, number),
         };
         let outlet = match &flow.load {
             Load::Transport => {
-                let mut sender = self.network.host.transport.sender(&start);
+                let mut sender = self.network.transport(flow.traffic).sender(&start);
                 if let Some(before) = self.senders.sessions.remove(&number) {
                     sender.go_on_from(&before);
                 }
@@ -95,7 +97,7 @@ impl Host {
             if let Some(&next) = self.network.traffic.sessions.get(&number) {
                 self.senders.sessions.insert(next, sender.clone());
             }
-            let mut end = flow.end(self.index);
+            let mut end = flow.end(self.index, self.network.clock(flow.dst));
             // A sender of datagrams knows nothing; the receiver's record counts then.
             if end.delivered.is_some() {
                 end.acked = Some(now);
@@ -115,8 +117,25 @@ impl Host {
     pub(super) fn poll(&mut self, now: Time, slot: u32) -> Offer {
         let flow = &mut self.senders.flows[slot as usize];
         match &mut flow.outlet {
-            Outlet::Source(source) => source.poll(now, DatagramParameters::default().header_bytes),
-            Outlet::Transport(sender) => with_ctx!(self, now, |ctx| sender.poll(ctx)),
+            Outlet::Source(source) => {
+                let offer = source.poll(now, DatagramParameters::default().header_bytes);
+                match (offer, &self.clock) {
+                    (Offer::Send(segment), Some(clock)) => {
+                        Offer::Send(Segment { stamp: clock.local(segment.stamp), ..segment })
+                    }
+                    (offer, _) => offer,
+                }
+            }
+            Outlet::Transport(sender) => {
+                let offer = with_ctx!(self, now, |ctx| sender.poll(ctx));
+                if !self.replies.is_empty() {
+                    self.queue_controls(now, slot);
+                }
+                match &self.clock {
+                    None => offer,
+                    Some(clock) => in_true_time(clock, offer),
+                }
+            }
         }
     }
 
@@ -124,7 +143,7 @@ impl Host {
     pub(super) fn update_sender_timer(&mut self, slot: u32) {
         let flow = &mut self.senders.flows[slot as usize];
         let Outlet::Transport(sender) = &flow.outlet else { return };
-        let at = sender.next_timer();
+        let at = global(self.clock.as_ref(), sender.next_timer());
         if at < flow.timer {
             flow.timer = at;
             let generation = flow.generation;
@@ -139,7 +158,7 @@ impl Host {
         }
         flow.timer = Time::MAX;
         let Outlet::Transport(sender) = &mut flow.outlet else { return };
-        if sender.next_timer() <= now {
+        if sender.next_timer() <= local(self.clock.as_ref(), now) {
             with_ctx!(self, now, |ctx| sender.on_timer(ctx));
             self.after_sender(now, slot, window);
         } else {
@@ -149,6 +168,9 @@ impl Host {
 
     /// After any call of a sender: its timer may have moved, and it may want to send.
     pub(super) fn after_sender(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+        if !self.replies.is_empty() {
+            self.queue_controls(now, slot);
+        }
         self.update_sender_timer(slot);
         let flow = &self.senders.flows[slot as usize];
         if flow.state == FlowState::Idle {
@@ -156,6 +178,44 @@ impl Host {
             self.enter_round(slot);
             self.serve(now, port, window);
         }
+    }
+
+    /// The record of a flow that has not ended.
+    pub(super) fn end_of(&self, flow: &Outgoing) -> FlowEnd {
+        flow.end(self.index, self.network.clock(flow.dst))
+    }
+
+    /// Queues the control frames of the sender in `slot`, under its flow's own name.
+    ///
+    /// # Panics
+    /// If they are of a kind that goes the other way.
+    #[cold]
+    pub(super) fn queue_controls(&mut self, now: Time, slot: u32) {
+        let flow = &self.senders.flows[slot as usize];
+        let port = flow.port;
+        let own = Frame {
+            flow: flow.flow,
+            src: self.index,
+            dst: flow.dst,
+            entropy: flow.entropy,
+            class: flow.class,
+            flags: if flow.path { flags::EXPLICIT_PATH } else { 0 },
+            ttl: self.network.host.ttl,
+            traffic: flow.traffic,
+            ..Frame::default()
+        };
+        let mut replies = std::mem::take(&mut self.replies);
+        for Reply { kind, seq, stamp, detail, flags, size_bytes, class, entropy } in replies.drain(..) {
+            assert!(kind == Kind::Control, "a sender sends its receiver control frames, no {kind:?}");
+            let class = class.unwrap_or(own.class);
+            let entropy = entropy.filter(|_| own.flags == 0).unwrap_or(own.entropy);
+            let flags = flags & !flags::COLLECTS | own.flags;
+            let frame = Frame { kind, seq, stamp, detail, flags, size_bytes, class, in_class: class, entropy, ..own };
+            self.books.ledger.packets.injected.count(u64::from(size_bytes));
+            self.queue_frame(now, port, frame);
+        }
+        self.replies = replies;
+        self.egress.look_when_free(now, port);
     }
 
     /// The paths of a new flow to `dst`.

@@ -2,13 +2,14 @@
 
 use super::Host;
 use super::flows::FlowState;
+use crate::clock::global;
 use crate::egress::{When, hold};
 use crate::on_wire::OnWire;
 use crate::parameters::Spread;
 use engine::Window;
-use protocols::endpoint::Offer;
+use protocols::endpoint::{Offer, Segment};
 use protocols::frame::{Detail, Frame, Kind, flags};
-use units::Time;
+use units::{Time, WIRE_OVERHEAD_BYTES};
 
 impl Host {
     pub(super) fn slot_of(&self, class: u8) -> usize {
@@ -139,6 +140,10 @@ impl Host {
             return false;
         }
         match self.poll(now, slot) {
+            Offer::Send(segment) if segment.class.is_some_and(|own| own != class) => {
+                self.send_apart(now, slot, &segment);
+                false
+            }
             Offer::Send(segment) => {
                 let flow = &mut self.senders.flows[slot as usize];
                 let path = if flow.path { flags::EXPLICIT_PATH } else { 0 };
@@ -149,14 +154,20 @@ impl Host {
                     // A Weyl sequence: every frame another number; the switches mix it.
                     flow.entropy = entropy.wrapping_add(0x9e37_79b9);
                 }
+                if let Some(chosen) = segment.entropy
+                    && path == 0
+                {
+                    entropy = chosen;
+                }
                 let (flow_number, dst, class, traffic) = (flow.flow, flow.dst, flow.class, flow.traffic);
-                let detail = segment.detail.or(Detail::flow_start(flow.start));
+                let start = flow.start;
+                let detail = self.detail_of(&segment, start);
                 let (ttl, src) = (self.network.host.ttl, self.index);
                 let at = self.egress.commit(now, port, class, segment.size_bytes);
                 if self.holds.is_some() {
                     self.note_sent(now, port, dst, segment.size_bytes);
                 }
-                let tracer = &mut self.books.tracer;
+                let (tracer, clock) = (&mut self.books.tracer, self.clock.as_ref());
                 window.send_with(port, |frame| {
                     frame.0 = Frame {
                         at,
@@ -169,7 +180,7 @@ impl Host {
                         entropy,
                         size_bytes: segment.size_bytes,
                         payload_bytes: segment.payload_bytes,
-                        kind: Kind::Data,
+                        kind: segment.kind,
                         class,
                         in_class: class,
                         flags: segment.flags | path,
@@ -178,7 +189,7 @@ impl Host {
                         ..Frame::default()
                     };
                     if let Some(tracer) = tracer {
-                        tracer.note_segment(now, port, &frame.0);
+                        tracer.note_segment(now, global(clock, segment.stamp), port, &frame.0);
                     }
                 });
                 self.books.ledger.packets.injected.count(u64::from(segment.size_bytes));
@@ -209,6 +220,51 @@ impl Host {
                 false
             }
         }
+    }
+
+    /// What the frame of `segment`, of a flow that started then, says beside its payload.
+    #[inline]
+    fn detail_of(&self, segment: &Segment, start: Time) -> Detail {
+        if segment.flags & flags::COLLECTS != 0
+            && let Some(telemetry) = &self.network.telemetry
+        {
+            return Detail::record(telemetry.open(self.index, &[]));
+        }
+        if segment.kind == Kind::Data { segment.detail.or(Detail::flow_start(start)) } else { segment.detail }
+    }
+
+    /// Sends a segment of the flow in `slot` in a class that is not the flow's: it waits in the queue of its class, and
+    /// the flow for the time that it needs on the wire, so that no flow fills that queue faster than its port could send.
+    #[cold]
+    fn send_apart(&mut self, now: Time, slot: u32, segment: &Segment) {
+        let flow = &self.senders.flows[slot as usize];
+        let (port, start) = (flow.port, flow.start);
+        let class = segment.class.unwrap_or(flow.class);
+        let path = if flow.path { flags::EXPLICIT_PATH } else { 0 };
+        let frame = Frame {
+            stamp: segment.stamp,
+            seq: segment.seq,
+            detail: self.detail_of(segment, start),
+            flow: flow.flow,
+            src: self.index,
+            dst: flow.dst,
+            entropy: segment.entropy.filter(|_| path == 0).unwrap_or(flow.entropy),
+            size_bytes: segment.size_bytes,
+            payload_bytes: segment.payload_bytes,
+            kind: segment.kind,
+            class,
+            in_class: class,
+            flags: segment.flags | path,
+            ttl: self.network.host.ttl,
+            traffic: flow.traffic,
+            ..Frame::default()
+        };
+        self.books.ledger.packets.injected.count(u64::from(segment.size_bytes));
+        self.queue_frame(now, port, frame);
+        let wire_bytes = u64::from(segment.size_bytes) + WIRE_OVERHEAD_BYTES;
+        let sent = now + self.egress.rules(port).link.rate.serialise(wire_bytes);
+        self.update_sender_timer(slot);
+        self.pace(slot, segment.next.max(sent));
     }
 
     /// The flow in `slot` waits until `at`.

@@ -2,6 +2,7 @@
 
 use super::Host;
 use super::flows::{Outlet, with_ctx};
+use crate::clock::as_seen;
 use crate::on_wire::OnWire;
 use engine::Window;
 use protocols::endpoint::{Receiver, Sender};
@@ -13,6 +14,8 @@ impl Host {
     pub(super) fn on_trimmed(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.books.ledger.packets.delivered_trimmed.count(u64::from(frame.size_bytes));
         let heeded = self.network.host.hears_trims;
+        self.take_telemetry(frame);
+        self.hops.clear();
         let key = (frame.src, frame.flow);
         if let Some(&completed) = self.receivers.completed.get(&key) {
             self.books.ledger.spurious_trims += 1;
@@ -32,7 +35,9 @@ impl Host {
         incoming.port = in_port;
         let receiver = &mut incoming.receiver;
         self.books.ledger.spurious_trims += u64::from(receiver.holds(frame));
-        let receipt = with_ctx!(self, frame.at, |ctx| receiver.on_frame(ctx, frame));
+        let mut copy = None;
+        let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
+        let receipt = with_ctx!(self, frame.at, |ctx| receiver.on_frame(ctx, seen));
         debug_assert!(receipt.new_bytes == 0 && !receipt.completed, "a header carries no payload");
         self.update_receiver_timer(slot);
         self.answer_and_pull(frame.at, slot, window);
@@ -43,9 +48,13 @@ impl Host {
     pub(super) fn on_returned_header(&mut self, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.books.ledger.packets.returned_to_source.count(u64::from(frame.size_bytes));
         let heeded = self.network.host.hears_trims;
+        self.take_telemetry(frame);
+        self.hops.clear();
         let Some(&slot) = self.senders.by_flow.get(&frame.flow).filter(|_| heeded) else { return };
         let Outlet::Transport(sender) = &mut self.senders.flows[slot as usize].outlet else { return };
-        with_ctx!(self, frame.at, |ctx| sender.on_frame(ctx, frame));
+        let mut copy = None;
+        let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
+        with_ctx!(self, frame.at, |ctx| sender.on_frame(ctx, seen));
         self.after_sender(frame.at, slot, window);
     }
 }

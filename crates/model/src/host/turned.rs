@@ -33,6 +33,9 @@ impl Host {
         let returns = self.senders.returns.entry(frame.flow).or_default();
         let slowed = with_ctx!(self, frame.at, |ctx| sender.on_returned(ctx, returns, every));
         self.books.ledger.slowed += u64::from(slowed);
+        if !self.replies.is_empty() {
+            self.queue_controls(frame.at, slot);
+        }
     }
 
     /// A frame of this host has come back: it is sent again, ahead of all new data, and never lost here.
@@ -41,7 +44,7 @@ impl Host {
         if self.measured.travel.is_none() {
             // Nobody bounces: a route leads back to where it begins.
             self.note_loss(&frame, Some(in_port), Cause::NoRoute);
-            return self.books.ledger.lose(self.node.0, &frame, Cause::NoRoute);
+            return self.books.lose_here(&frame, Cause::NoRoute);
         }
         self.books.ledger.bounced_to_source += 1;
         if let OnBounce::Halve { every } = self.network.host.on_bounce

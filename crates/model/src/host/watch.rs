@@ -8,12 +8,12 @@ use record::trace::{Load, TraceEvent};
 use units::Time;
 
 impl Tracer {
-    /// A host made a data frame, and its first bit leaves `now`; `frame.at` is when the last one arrives.
+    /// A host made a data frame at `since`, and its first bit leaves `now`; `frame.at` is when the last one arrives.
     #[cold]
-    pub fn note_segment(&mut self, now: Time, port: u16, frame: &Frame) {
+    pub fn note_segment(&mut self, now: Time, since: Time, port: u16, frame: &Frame) {
         self.sees_out(now, port, frame);
         if self.wants(now, frame, None, Some(port)) {
-            self.note(now, frame, TraceEvent::Created { since: frame.stamp });
+            self.note(now, frame, TraceEvent::Created { since });
             self.note(now, frame, TraceEvent::Started { port, since: now, until: frame.at });
         }
     }

@@ -130,6 +130,15 @@ impl PacketBuffer {
         }
     }
 
+    /// Bytes of the frames that wait for `port`, of all classes.
+    #[cold]
+    pub fn waiting_bytes(&self, port: u16) -> u64 {
+        let first = usize::from(port) * self.slots;
+        let of = |first: usize| self.queues[first..first + self.slots].iter().map(|queue| u64::from(queue.bytes)).sum();
+        let paired: u64 = if self.pairs == 0 { 0 } else { of(first + self.pairs) };
+        of(first) + paired
+    }
+
     #[inline]
     pub fn queue_index(&self, port: u16, class: u8) -> usize {
         usize::from(port) * self.slots + usize::from(self.class_slot[usize::from(class & 7)])

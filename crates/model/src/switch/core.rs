@@ -15,6 +15,7 @@ use engine::Window;
 use fabric::NodeId;
 use protocols::ecn::Marker;
 use protocols::frame::{Frame, Kind, flags};
+use protocols::telemetry::Hop;
 use std::sync::Arc;
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
@@ -59,6 +60,8 @@ pub(crate) struct Core {
     /// Marks what joins a queue, and what leaves one.
     pub(super) marker: Option<Marker>,
     pub(super) leaving_marker: Option<Marker>,
+    /// Whether anything is done to a frame as it leaves its queue: a mark, or telemetry.
+    pub(super) looks_at_leaving: bool,
     pub(super) random: Stream,
     pub books: Books,
 }
@@ -77,7 +80,7 @@ impl Core {
                 | bit(parameters.overload.inside().is_some(), ingress::PIPELINE)
                 | bit(control.guard().is_some(), ingress::BACKPRESSURE);
         }
-        let (marker, leaving_marker) = match parameters.marking {
+        let (marker, leaving_marker) = match network.marking(node) {
             Marking::None => (None, None),
             Marking::Ecn { k_min_bytes, k_max_bytes, p_max, at } => {
                 let marker = Some(Marker::new(k_min_bytes, k_max_bytes, p_max));
@@ -98,6 +101,7 @@ impl Core {
             wakes_at: Time::MAX,
             renewals: regrant.into_iter().collect(),
             marker,
+            looks_at_leaving: leaving_marker.is_some() || network.telemetry.is_some(),
             leaving_marker,
             random: Stream::new(network.seed, u64::from(node.0), purpose("switch")),
             books: Books::new(network, node),
@@ -144,9 +148,10 @@ impl Core {
         window: &mut Window<'_, OnWire>,
     ) -> Outcome {
         let (now, Crossing { egress, class, .. }) = (frame.at, crossing);
-        let Core { egress: ports, buffer, books, .. } = self;
+        let Core { egress: ports, buffer, books, network, .. } = self;
         let head = |class| buffer.head(egress, class);
-        if let Some(at) = ports.send_at_once(now, egress, (class, frame.size_bytes), head, books) {
+        let collect = |hop: Hop| network.collect(frame, Hop { queue_bytes: buffer.waiting_bytes(egress), ..hop });
+        if let Some(at) = ports.send_at_once(now, egress, (class, frame.size_bytes), head, collect, books) {
             // An idle port is empty: whatever theta is, nothing bounces there.
             let distance = frame.distance.saturating_sub(1);
             window.send_with(egress, |OnWire(slot)| {
@@ -200,6 +205,10 @@ impl Core {
     /// Puts a frame on the wire of `port`, which is open.
     pub fn send_on(&mut self, port: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
         (frame.ttl, frame.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
+        if self.network.telemetry.is_some() {
+            let waiting_bytes = self.buffer.waiting_bytes(port);
+            self.network.collect(&frame, self.egress.hop(frame.at, port, waiting_bytes));
+        }
         frame.at = self.egress.start(frame.at, port, frame.size_bytes);
         window.send(port, OnWire(frame));
     }

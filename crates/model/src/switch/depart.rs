@@ -30,7 +30,7 @@ impl Switch {
             };
             let class = egress.pick(port, ready);
             let index = buffer.next_queue(port, class);
-            let marked = self.core.leaving_marker.is_some() && self.core.mark_leaving(index);
+            let marked = self.core.looks_at_leaving && self.core.on_leaving(now, port, index);
             let leaving = if WATCHED { self.core.note_leaving(index, marked, first) } else { None };
             let Core { egress, buffer, .. } = &mut self.core;
             let Some(frame) = buffer.queues[index].front() else { return egress.due.set(port, Time::MAX) };
@@ -108,7 +108,7 @@ impl Core {
         window: &mut Window<'_, OnWire>,
     ) {
         while let Some(frame) = self.buffer.drop_front(now, index) {
-            self.books.ledger.lose(self.node.0, &frame, cause);
+            self.books.lose_here(&frame, cause);
             // What is left behind tells something only where the rest goes the same way.
             let left = if cause == Cause::LinkDown { self.load_of_class(port, frame.class) } else { Load::default() };
             if let Some(tracer) = &mut self.books.tracer {
@@ -118,8 +118,21 @@ impl Core {
         }
     }
 
-    /// Marks the frame that leaves next from the queue at `index`, by what stays behind it: under `dequeue`. Whether it did.
+    /// The frame that leaves next by `port` from the queue at `index` is marked, and collects telemetry, if it wants to.
+    /// Whether it was marked.
     #[cold]
+    fn on_leaving(&mut self, now: Time, port: u16, index: usize) -> bool {
+        let marked = self.mark_leaving(index);
+        if self.network.telemetry.is_some()
+            && let Some(frame) = self.buffer.queues[index].front()
+        {
+            let queue_bytes = self.buffer.waiting_bytes(port) - u64::from(frame.size_bytes);
+            self.network.collect(frame, self.egress.hop(now, port, queue_bytes));
+        }
+        marked
+    }
+
+    /// Marks the frame that leaves next from the queue at `index`, by what stays behind it: under `dequeue`. Whether it did.
     fn mark_leaving(&mut self, index: usize) -> bool {
         let Some(marker) = &self.leaving_marker else { return false };
         let queue = &mut self.buffer.queues[index];

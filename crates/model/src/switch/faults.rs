@@ -45,7 +45,7 @@ impl Switch {
     /// A frame is dropped as if it were of a class that may lose some.
     pub(crate) fn drop_as_lossy(&mut self, now: Time) -> bool {
         let Some(frame) = self.take(now) else { return false };
-        self.core.books.ledger.lose(self.core.node.0, &frame, Cause::NoRoom);
+        self.core.books.lose_here(&frame, Cause::NoRoom);
         true
     }
 

@@ -70,7 +70,7 @@ impl Backpressure {
         for pair in self.held.pairs_at(port) {
             for frame in self.held.go(now, port, pair, false) {
                 core.buffer.release(frame.in_port, frame.in_class, frame.size_bytes);
-                core.books.ledger.lose(core.node.0, &frame, Cause::LinkDown);
+                core.books.lose_here(&frame, Cause::LinkDown);
                 let left = core.load_of_class(port, frame.class);
                 if let Some(tracer) = &mut core.books.tracer {
                     tracer.note_loss(&frame, now, Cause::LinkDown, (Some(frame.in_port), Some(port)), left, None);

@@ -60,7 +60,7 @@ impl Collector {
         let kind = packet_kind(frame)?;
         let flow = self.selection.numbering().of_frame(frame);
         // A data frame is told by its stamp; of acknowledgements several may have that of one frame.
-        let more = if kind == PacketKind::Data { Detail::NONE } else { frame.detail };
+        let more = if kind == PacketKind::Data || frame.record().is_some() { Detail::NONE } else { frame.detail };
         let identity = (flow, kind, frame.seq, frame.stamp, more);
         let known = self.young.get(&identity).or_else(|| self.old.get(&identity)).copied();
         let number = known.unwrap_or_else(|| {

@@ -103,6 +103,7 @@ pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
             marking: Marking::None,
             scheduler: Scheduler::Strict,
         },
+        overrides: Vec::new(),
         outside: Vec::new(),
         agreements: Vec::new(),
         host: HostParameters {
@@ -111,6 +112,8 @@ pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
             obeys_pause: true,
             hears_trims: true,
             pause_storm: None,
+            transports: Default::default(),
+            clocks: Default::default(),
             on_bounce: Default::default(),
             stopping: Default::default(),
             ttl: 64,

@@ -4,6 +4,7 @@
 mod bench;
 mod chains;
 mod conservation;
+mod contracts;
 mod credits;
 mod deadlock;
 mod displacement;
@@ -19,6 +20,7 @@ mod requests;
 mod sharing;
 mod stop;
 mod tags;
+mod toy;
 mod trace;
 mod trim;
 mod turns;

@@ -205,7 +205,7 @@ mod tests {
         let (mut now, mut stamps) = (flow.start, Vec::new());
         while stamps.len() < most {
             let mut replies = Vec::new();
-            match sender.poll(&mut Ctx { now, random: &mut random, replies: &mut replies }) {
+            match sender.poll(&mut Ctx::new(now, &mut random, &mut replies)) {
                 Offer::Send(segment) => stamps.push(segment.stamp),
                 Offer::At(at) => {
                     assert!(at > now);
@@ -271,7 +271,7 @@ mod tests {
         let parameters = Arc::new(DatagramParameters { gap: Some(Time::from_us(1)), ..DatagramParameters::default() });
         let mut sender = DatagramSender::new(&parameters, &FlowStart { stop: Time::from_us(8), ..flow(u64::MAX) });
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
-        let mut ctx = Ctx { now: Time::from_ms(1), random: &mut random, replies: &mut replies };
+        let mut ctx = Ctx::new(Time::from_ms(1), &mut random, &mut replies);
         for due in 5..8 {
             let Offer::Send(segment) = sender.poll(&mut ctx) else { panic!("three frames were due") };
             assert_eq!(segment.stamp, Time::from_us(due));
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn a_finite_flow_completes_in_any_order() {
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
-        let mut ctx = Ctx { now: Time::ZERO, random: &mut random, replies: &mut replies };
+        let mut ctx = Ctx::new(Time::ZERO, &mut random, &mut replies);
         let mut receiver = DatagramReceiver::default();
         let last = Frame { seq: 100, payload_bytes: 50, flags: flags::LAST, ..Frame::default() };
         let first = Frame { seq: 0, payload_bytes: 100, ..Frame::default() };

@@ -6,12 +6,14 @@
 //! | probe, control | a number of the transport's own | [`Frame::number`] |
 //! | acknowledgement, notification | when the data arrived, where the window ends, or how many packets were asked for | [`Frame::arrival`], [`Frame::window_edge`], [`Frame::pulls`] |
 //! | pull | the next byte expected | [`Frame::next_expected`] |
+//! | frames with telemetry | where it is kept | [`Frame::record`] |
 //! | PAUSE, PFC | classes and quanta | [`Frame::pause_call`] |
 //! | credit | the limit granted | [`Frame::credit_message`] |
 //! | XOFF | the rate | [`Frame::xoff_call`] |
 
-use super::{Frame, Kind, MIN_FRAME_BYTES};
+use super::{Frame, Kind, MIN_FRAME_BYTES, flags};
 use crate::ndp::Announcement;
+use crate::telemetry::RecordId;
 use units::Time;
 
 /// A word of 64 bits that a frame carries beside the fields that all kinds share. Only the constructors here make
@@ -64,6 +66,12 @@ impl Detail {
     #[inline]
     pub fn next_expected(seq: u64) -> Detail {
         Detail(seq)
+    }
+
+    /// Data, probe or reply with telemetry: where that is kept.
+    #[inline]
+    pub fn record(record: RecordId) -> Detail {
+        Detail(u64::from(record.host) << 32 | u64::from(record.place))
     }
 
     /// This word, or `other` where it says nothing.
@@ -208,6 +216,14 @@ impl Frame {
         self.detail.0
     }
 
+    /// Where the telemetry is kept that it collects or brings back, if it does.
+    #[inline]
+    pub fn record(&self) -> Option<RecordId> {
+        let flag = if self.goes_forward() || self.kind == Kind::Returned { flags::COLLECTS } else { flags::TELEMETRY };
+        let record = RecordId { host: (self.detail.0 >> 32) as u32, place: self.detail.0 as u32 };
+        (self.has(flag) && !self.is_mac_control()).then_some(record)
+    }
+
     fn carries_data(&self) -> bool {
         matches!(self.kind, Kind::Data | Kind::Trimmed | Kind::Returned)
     }
@@ -240,6 +256,14 @@ mod tests {
             assert_eq!(frame(Kind::Ack, Detail::window_edge(rate_bps)).window_edge(), rate_bps);
             assert_eq!(frame(Kind::Pull, Detail::next_expected(rate_bps)).next_expected(), rate_bps);
             assert_eq!(frame(Kind::Probe, Detail::number(rate_bps)).number(), rate_bps);
+            let record = RecordId { host: random.next_u32(), place: random.next_u32() };
+            let detail = Detail::record(record);
+            let collects = Frame { flags: flags::COLLECTS, ..frame(Kind::Data, detail) };
+            let brings = Frame { flags: flags::TELEMETRY, ..frame(Kind::Ack, detail) };
+            assert_eq!((collects.record(), brings.record()), (Some(record), Some(record)));
+            // The same bits mean something else the other way.
+            let (nak, again) = (Frame { kind: Kind::Ack, ..collects }, Frame { kind: Kind::Data, ..brings });
+            assert_eq!((nak.record(), again.record(), frame(Kind::Data, detail).record()), (None, None, None));
         }
     }
 

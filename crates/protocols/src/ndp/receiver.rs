@@ -71,6 +71,7 @@ impl NdpReceiver {
             },
             flags: if complete { flags::COMPLETE } else { nak },
             size_bytes: self.parameters.control_bytes,
+            ..Reply::default()
         });
     }
 
@@ -91,6 +92,7 @@ impl NdpReceiver {
             detail: Detail::next_expected(self.seen.base() * u64::from(self.parameters.payload_bytes)),
             flags: 0,
             size_bytes: self.parameters.control_bytes,
+            ..Reply::default()
         });
     }
 

@@ -21,7 +21,7 @@ fn bench(sender: &mut NdpSender) -> impl FnMut(Option<Frame>) -> Vec<Segment> + 
     let mut random = Stream::new(1, 1, 1);
     move |frame| {
         let mut replies = Vec::new();
-        let mut ctx = Ctx { now: Time::from_us(2), random: &mut random, replies: &mut replies };
+        let mut ctx = Ctx::new(Time::from_us(2), &mut random, &mut replies);
         if let Some(frame) = frame {
             sender.on_frame(&mut ctx, &frame);
         }
@@ -205,7 +205,7 @@ fn what_both_looks_find_under_way_is_lost() {
     let mut look = |sender: &mut NdpSender, ms: u64| {
         let mut replies = Vec::new();
         let now = Time::from_us(1 + 1000 * ms);
-        sender.on_timer(&mut Ctx { now, random: &mut random, replies: &mut replies });
+        sender.on_timer(&mut Ctx::new(now, &mut random, &mut replies));
         (sender.next_timer(), sender.statistics().timeouts)
     };
     assert_eq!(look(&mut sender, 1), (Time::from_us(2001), 0));
@@ -224,7 +224,7 @@ fn a_receiver_that_hears_nothing_repeats_its_last_pull() {
     let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
     let detail = Detail::announcement(Announcement { window: 4, packets: 0 });
     let frame = Frame { payload_bytes: 1436, detail, ..Frame::default() };
-    let mut ctx = Ctx { now: Time::ZERO, random: &mut random, replies: &mut replies };
+    let mut ctx = Ctx::new(Time::ZERO, &mut random, &mut replies);
     receiver.on_frame(&mut ctx, &frame);
     assert_eq!((receiver.wants(), receiver.pull(&mut ctx), receiver.wants()), (1, 1, 0));
     assert_eq!(ctx.replies.len(), 2);
@@ -246,7 +246,7 @@ fn a_receiver_that_hears_nothing_repeats_its_last_pull() {
 fn a_needless_header_is_acknowledged() {
     let mut receiver = NdpReceiver::new(&Arc::new(NdpParameters::default()));
     let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
-    let mut ctx = Ctx { now: Time::ZERO, random: &mut random, replies: &mut replies };
+    let mut ctx = Ctx::new(Time::ZERO, &mut random, &mut replies);
     let detail = Detail::announcement(Announcement { window: 4, packets: 0 });
     let whole = Frame { payload_bytes: 1436, detail, ..Frame::default() };
     let header = Frame { kind: Kind::Trimmed, size_bytes: 64, ..whole };

@@ -62,6 +62,7 @@ impl RoceReceiver {
             detail: Detail::arrival(self.completed.unwrap_or(ctx.now)),
             flags,
             size_bytes: self.parameters.ack_frame_bytes(),
+            ..Reply::default()
         });
         self.unacknowledged = 0;
         self.marked = false;
@@ -82,6 +83,7 @@ impl RoceReceiver {
             detail: Detail::arrival(ctx.now),
             flags: 0,
             size_bytes: parameters.cnp_bytes.max(MIN_FRAME_BYTES),
+            ..Reply::default()
         });
     }
 
@@ -174,7 +176,7 @@ mod tests {
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
         for &(us, packet, flags) in packets {
             let frame = Frame { seq: packet * 1000, payload_bytes: 1000, flags, ..Frame::default() };
-            let mut ctx = Ctx { now: Time::from_us(us), random: &mut random, replies: &mut replies };
+            let mut ctx = Ctx::new(Time::from_us(us), &mut random, &mut replies);
             receiver.on_frame(&mut ctx, &frame);
         }
         replies.iter().map(|reply| (reply.kind, reply.seq / 1000, reply.flags)).collect()
@@ -195,7 +197,7 @@ mod tests {
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
         let mut feed = |us: u64, packet: u64, kind: Kind| {
             let frame = Frame { seq: packet * 1000, payload_bytes: 1000, kind, ..Frame::default() };
-            let mut ctx = Ctx { now: Time::from_us(us), random: &mut random, replies: &mut replies };
+            let mut ctx = Ctx::new(Time::from_us(us), &mut random, &mut replies);
             receiver.on_frame(&mut ctx, &frame);
             let told: Vec<(u64, u8)> = ctx.replies.drain(..).map(|reply| (reply.seq / 1000, reply.flags)).collect();
             assert_eq!(receiver.holds(&frame), packet * 1000 < receiver.expected);

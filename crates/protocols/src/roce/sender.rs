@@ -217,13 +217,13 @@ mod tests {
 
     fn ask(sender: &mut RoceSender, now: Time) -> Offer {
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
-        sender.poll(&mut Ctx { now, random: &mut random, replies: &mut replies })
+        sender.poll(&mut Ctx::new(now, &mut random, &mut replies))
     }
 
     fn tell(sender: &mut RoceSender, now: Time, kind: Kind, packet: u64, flags: u8) {
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
         let frame = Frame { kind, seq: packet * 1000, flags, ..Frame::default() };
-        sender.on_frame(&mut Ctx { now, random: &mut random, replies: &mut replies }, &frame);
+        sender.on_frame(&mut Ctx::new(now, &mut random, &mut replies), &frame);
     }
 
     #[test]
@@ -270,7 +270,7 @@ mod tests {
         tell(&mut sender, Time::from_us(1), Kind::Ack, 1, 0);
         let armed = sender.next_timer();
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
-        sender.on_timer(&mut Ctx { now: armed, random: &mut random, replies: &mut replies });
+        sender.on_timer(&mut Ctx::new(armed, &mut random, &mut replies));
         assert_eq!((sender.next_timer(), sender.statistics().timeouts), (Time::MAX, 0));
     }
 }

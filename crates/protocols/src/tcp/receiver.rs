@@ -87,6 +87,7 @@ impl TcpReceiver {
             detail,
             flags,
             size_bytes: self.parameters.ack_frame_bytes(),
+            ..Reply::default()
         });
         self.pending = 0;
         self.deadline = Time::MAX;
@@ -206,10 +207,10 @@ mod tests {
             flags |= if text.contains('c') { CWR } else { 0 };
             let frame =
                 Frame { seq: number * MSS, payload_bytes: MSS as u16, flags, kind: Kind::Data, ..Frame::default() };
-            receiver.on_frame(&mut Ctx { now, random: &mut random, replies: &mut replies }, &frame);
+            receiver.on_frame(&mut Ctx::new(now, &mut random, &mut replies), &frame);
         }
         let now = Time::from_s(1);
-        receiver.on_timer(&mut Ctx { now, random: &mut random, replies: &mut replies });
+        receiver.on_timer(&mut Ctx::new(now, &mut random, &mut replies));
         assert_eq!(receiver.next_timer(), Time::MAX);
         let text =
             |reply: &Reply| format!("{}{}", reply.seq / MSS, if reply.flags & flags::ECE != 0 { "e" } else { "" });
@@ -268,7 +269,7 @@ mod tests {
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
         let mut feed = |number: u64, kind: Kind| {
             let frame = Frame { seq: number * MSS, payload_bytes: MSS as u16, kind, ..Frame::default() };
-            let mut ctx = Ctx { now: Time::from_us(1), random: &mut random, replies: &mut replies };
+            let mut ctx = Ctx::new(Time::from_us(1), &mut random, &mut replies);
             let receipt = receiver.on_frame(&mut ctx, &frame);
             assert_eq!(receipt.new_bytes > 0, kind == Kind::Data);
             replies.drain(..).map(|reply| (reply.seq / MSS, reply.flags)).collect::<Vec<_>>()

@@ -332,7 +332,7 @@ mod tests {
         /// Sends what may be sent: the segments' numbers.
         fn send(&mut self, ms: u64) -> Vec<(u64, u8)> {
             let mut sent = Vec::new();
-            let mut ctx = Ctx { now: Time::from_ms(ms), random: &mut self.random, replies: &mut self.replies };
+            let mut ctx = Ctx::new(Time::from_ms(ms), &mut self.random, &mut self.replies);
             while let Offer::Send(segment) = self.sender.poll(&mut ctx) {
                 sent.push((segment.seq / 1000, segment.flags));
             }
@@ -341,12 +341,12 @@ mod tests {
 
         fn ack(&mut self, ms: u64, packet: u64, flags: u8) {
             let frame = Frame { kind: Kind::Ack, seq: packet * 1000, flags, ..Frame::default() };
-            let mut ctx = Ctx { now: Time::from_ms(ms), random: &mut self.random, replies: &mut self.replies };
+            let mut ctx = Ctx::new(Time::from_ms(ms), &mut self.random, &mut self.replies);
             self.sender.on_frame(&mut ctx, &frame);
         }
 
         fn timer(&mut self, ms: u64) {
-            let mut ctx = Ctx { now: Time::from_ms(ms), random: &mut self.random, replies: &mut self.replies };
+            let mut ctx = Ctx::new(Time::from_ms(ms), &mut self.random, &mut self.replies);
             self.sender.on_timer(&mut ctx);
         }
     }

@@ -268,6 +268,21 @@ pub(super) const KEYS: &[Key] = &[
             "whose queue a rewritten frame waits in; arriving-tag is how switches do it by default, and loses frames: \
              the pause of the new class does not reach them",
         ),
+    key(S, "override", &[], Of("tables", "[]"))
+        .absent("none", OURS)
+        .means("what some switches do otherwise; of several that concern a switch, the last decides"),
+    key("switch.override", "switches", &[], Of("a list of switches", "[\"S1\", \"S2\"]"))
+        .absent("those of `tiers`", OURS)
+        .means("which switches, by name"),
+    key("switch.override", "tiers", &[], Of("all or a list of tiers", "[1]"))
+        .absent("those of `switches`", OURS)
+        .means("the switches of these tiers: 1 ToR or leaf, 2 aggregation or spine, 3 core"),
+    key("switch.override", "marking", &[], Of("a table with `kind`", "{}"))
+        .absent("switch.marking", OURS)
+        .means("how they mark, with the keys of switch.marking"),
+    key("switch.override", "scheduler", &[], Of("a table with `kind`", "{}"))
+        .absent("switch.scheduler", OURS)
+        .means("how their ports choose among classes, with the keys of switch.scheduler"),
     key("switch.marking", "kind", &[], TEXT).value("none", OURS).means("none or ecn"),
     key("switch.marking", "k_min", &["ecn"], SIZE)
         .means("a frame with up to this many bytes before it in its queue, or behind it at dequeue, is not marked"),

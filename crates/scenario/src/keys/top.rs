@@ -85,6 +85,23 @@ pub(super) const KEYS: &[Key] = &[
     key("host.pause_storm", "host", &[], HOST).means("which host"),
     key("host.pause_storm", "at", &[], TIME).value("0s", OURS).means("from when"),
     key("host.pause_storm", "until", &[], TIME).absent("for ever", OURS).means("until when it asks for pauses; the last of them lasts on"),
+    key("host", "clock", &[], Of("a table", "{}"))
+        .absent("exact", OURS)
+        .means("bounds between which each host's clock is drawn from the seed; transports see no other clock"),
+    key("host", "clocks", &[], Of("tables", "[]"))
+        .absent("as drawn", OURS)
+        .means("clocks of these hosts, stated instead of drawn"),
+    key("host.clock", "offset", &[], TIME)
+        .value("0s", OURS)
+        .means("how far a clock is ahead at the start: between zero and this, uniformly"),
+    key("host.clock", "drift_ppm", &[], Of("parts per million", "50"))
+        .value("0", OURS)
+        .means("how fast it gains or loses, uniformly between minus and plus this, up to 100000 with three decimals"),
+    key("host.clocks", "hosts", &[], HOSTS).means("whose clocks: names, numbers from 0, or ranges"),
+    key("host.clocks", "offset", &[], TIME).value("0s", OURS).means("how far the clock is ahead at the start"),
+    key("host.clocks", "drift_ppm", &[], Of("parts per million", "-20"))
+        .value("0", OURS)
+        .means("how fast it gains, or below zero loses, -100000 to 100000 with three decimals"),
     key("host", "takes_back", &[], FLAG)
         .value("true", "PABO, section II-G")
         .means("whether hosts send frames again that switches bounced as far as them; without, nothing may bounce"),

@@ -30,6 +30,9 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "class", &[], COUNT)
         .value("3", "the priority group of HPCC's flows")
         .means("priority class of its frames, 0 to 7; for a replay, where the file has none"),
+    key(T, "transport", &[], Of("a table with `kind`", "{ kind = \"dctcp\" }"))
+        .absent("host.transport", OURS)
+        .means("what carries the flows of this entry, with the parameters that `host.transport` takes"),
     key(T, "start", MADE, TIME).value("0s", OURS).means("when it begins"),
     key(T, "jitter", MADE, TIME).value("0s", OURS).means("each first flow starts up to this much later, uniformly"),
     key(T, "dst_port", &[], COUNT)

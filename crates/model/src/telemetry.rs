@@ -1,0 +1,122 @@
+//! Where the telemetry is kept that frames collect ([`protocols::telemetry`]): apart from the frames, so that those who
+//! collect nothing do not carry it.
+//!
+//! A record belongs to one frame, and a frame to one node at a time: nodes hand frames on between windows. So nobody ever
+//! waits for a record, and what it says does not depend on threads. Its number does, and reaches no result. Records stand
+//! with the host that opened them, each host's behind a lock, which only nodes that hold frames of the same host share.
+//! The alternative, a second mailbox in which records travel beside frames, would spare that lock and cost every link
+//! a second queue.
+
+use protocols::telemetry::{Hop, RecordId};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The records of all hosts.
+#[derive(Debug)]
+pub(crate) struct Telemetry {
+    hosts: Box<[Mutex<Records>]>,
+}
+
+/// The records that one host opened.
+#[derive(Debug, Default)]
+struct Records {
+    records: Vec<Vec<Hop>>,
+    free: Vec<u32>,
+}
+
+impl Telemetry {
+    /// For frames of `hosts` hosts.
+    pub fn new(hosts: usize) -> Telemetry {
+        Telemetry { hosts: (0..hosts).map(|_| Mutex::default()).collect() }
+    }
+
+    fn of(&self, host: u32) -> MutexGuard<'_, Records> {
+        // A thread that panicked ends the run; what it left here is whole.
+        self.hosts[host as usize].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A record for a frame of `host`, with `hops` in it.
+    pub fn open(&self, host: u32, hops: &[Hop]) -> RecordId {
+        let mut of = self.of(host);
+        let place = of.free.pop().unwrap_or_else(|| {
+            of.records.push(Vec::new());
+            of.records.len() as u32 - 1
+        });
+        of.records[place as usize].extend_from_slice(hops);
+        RecordId { host, place }
+    }
+
+    /// The frame of `record` starts to leave a switch.
+    pub fn append(&self, record: RecordId, hop: Hop) {
+        self.of(record.host).records[record.place as usize].push(hop);
+    }
+
+    /// The frame of `record` has arrived: moves its hops to `hops`, in place of what is there.
+    pub fn take(&self, record: RecordId, hops: &mut Vec<Hop>) {
+        hops.clear();
+        let mut of = self.of(record.host);
+        hops.append(&mut of.records[record.place as usize]);
+        of.free.push(record.place);
+    }
+
+    /// The frame of `record` is gone.
+    pub fn close(&self, record: RecordId) {
+        let mut of = self.of(record.host);
+        of.records[record.place as usize].clear();
+        of.free.push(record.place);
+    }
+
+    /// Records that belong to a frame.
+    pub fn in_use(&self) -> usize {
+        (0..self.hosts.len() as u32).map(|host| self.of(host)).map(|of| of.records.len() - of.free.len()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use units::random::Stream;
+    use units::{Rate, Time};
+
+    /// Against a map from frames to their hops, over random operations.
+    #[test]
+    fn a_record_holds_what_its_frame_collected() {
+        let mut random = Stream::new(1, 0, 0);
+        let (telemetry, mut known) = (Telemetry::new(3), BTreeMap::<(u32, u32), Vec<Hop>>::new());
+        let hop = |number| Hop {
+            at: Time::from_ps(number),
+            rate: Rate::from_gbps(1),
+            queue_bytes: number,
+            sent_bytes: 2 * number,
+        };
+        let mut hops = Vec::new();
+        for step in 0..20_000 {
+            let some = |known: &BTreeMap<(u32, u32), Vec<Hop>>, at: u64| {
+                known.keys().nth(at as usize % known.len()).map(|&(host, place)| RecordId { host, place })
+            };
+            let what = if known.is_empty() { 0 } else { random.below(4) };
+            match what {
+                0 => {
+                    let record = telemetry.open(random.below(3) as u32, &[hop(step)]);
+                    assert_eq!(known.insert((record.host, record.place), vec![hop(step)]), None, "given away twice");
+                }
+                1 => {
+                    let record = some(&known, random.next_u64() >> 1).unwrap();
+                    telemetry.append(record, hop(step));
+                    known.get_mut(&(record.host, record.place)).unwrap().push(hop(step));
+                }
+                2 => {
+                    let record = some(&known, random.next_u64() >> 1).unwrap();
+                    telemetry.take(record, &mut hops);
+                    assert_eq!(known.remove(&(record.host, record.place)).as_ref(), Some(&hops));
+                }
+                _ => {
+                    let record = some(&known, random.next_u64() >> 1).unwrap();
+                    telemetry.close(record);
+                    known.remove(&(record.host, record.place));
+                }
+            }
+            assert_eq!(telemetry.in_use(), known.len());
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! `host.clock` and `[[host.clocks]]`: what hosts take for the time.
+
+use crate::document::Value;
+use crate::fabric_part::HostName;
+use crate::section::{Read, Section, show};
+use crate::traffic_part::hosts_list;
+use model::parameters::{HostClock, HostClocks, MAX_DRIFT_PPB};
+
+/// Clocks as they are written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ClocksPlan {
+    drawn: Option<HostClock>,
+    stated: Vec<(Vec<HostName>, HostClock)>,
+}
+
+impl ClocksPlan {
+    /// With hosts by index, of which `find` knows those that a key names.
+    pub fn lower(&self, find: impl Fn(&[HostName], &str) -> Option<Vec<u32>>) -> Option<HostClocks> {
+        let mut clocks = HostClocks { drawn: self.drawn, ..HostClocks::default() };
+        for (at, (hosts, clock)) in self.stated.iter().enumerate() {
+            let hosts = find(hosts, &format!("host.clocks.{at}.hosts"))?;
+            clocks.stated.extend(hosts.into_iter().map(|host| (host, *clock)));
+        }
+        Some(clocks)
+    }
+}
+
+/// The clocks of `host`; `None` if something is wrong with them.
+pub(crate) fn read(host: &Section<'_, '_>) -> Option<ClocksPlan> {
+    let table = host.table("clock", "host.clock", false);
+    let drawn = host.has("clock").then(|| clock(&table, 0));
+    let stated = host.tables("clocks", "host.clocks").into_iter().map(|section| {
+        let hosts = section.read("hosts", hosts_list);
+        let clock = clock(&section, -i64::from(MAX_DRIFT_PPB));
+        Some((hosts?, clock?))
+    });
+    // Every mistake is told before one of them ends this.
+    let stated: Vec<Option<_>> = stated.collect();
+    let drawn = match drawn {
+        Some(drawn) => Some(drawn?),
+        None => None,
+    };
+    Some(ClocksPlan { drawn, stated: stated.into_iter().collect::<Option<_>>()? })
+}
+
+fn clock(table: &Section<'_, '_>, least_ppb: i64) -> Option<HostClock> {
+    let offset = table.time("offset");
+    let drift_ppb = table.read("drift_ppm", |value| drift_ppb(value, least_ppb));
+    table.finish();
+    Some(HostClock { offset: offset?, drift_ppb: drift_ppb? })
+}
+
+/// Parts per million with up to three decimals, as whole parts per billion.
+fn drift_ppb(value: &Value, least_ppb: i64) -> Read<i32> {
+    let most_ppb = i64::from(MAX_DRIFT_PPB);
+    let help = || Some(format!("write a number from {} to {}, such as 0.5 or 50", least_ppb / 1000, most_ppb / 1000));
+    let text = value.text().filter(|text| text.len() <= 40);
+    let Some(text) = text else { return Err((format!("{} is no drift", show(value)), help())) };
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text.as_str()), |digits| (-1, digits));
+    let (whole, decimals) = digits.split_once('.').unwrap_or((digits, "0"));
+    let number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<i64>().ok())?;
+    let ppb = number(whole).zip(number(decimals).filter(|_| decimals.len() <= 3));
+    let ppb = ppb.and_then(|(whole, _)| whole.checked_mul(1000)?.checked_add(number(&format!("{decimals:0<3}"))?));
+    match ppb.map(|ppb| sign * ppb).filter(|ppb| (least_ppb..=most_ppb).contains(ppb)) {
+        Some(ppb) => Ok((ppb as i32, text)),
+        None => Err((format!("`{text}` is no drift in parts per million"), help())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drifts_are_read_exactly() {
+        let read =
+            |text: &str| drift_ppb(&Value::bare(text), -100_000_000).map(|(ppb, _)| ppb).map_err(|error| error.0);
+        let good = [("50", 50_000), ("-20", -20_000), ("0.5", 500), ("-0.001", -1), ("99.25", 99_250), ("0", 0)];
+        assert!(good.iter().all(|&(text, ppb)| read(text) == Ok(ppb)));
+        assert_eq!(read("100000"), Ok(100_000_000));
+        for bad in ["100000.001", "1.0001", "--5", "", "5.", "1e3", "x", "9999999999999999999", "-", ".5", "+1"] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What a scenario says of the two ends of flows: the transport of each entry of the traffic, and hosts' clocks.
+
+use model::parameters::HostClock;
+use protocols::transport::TransportParameters;
+use scenario::{Lowered, Scenario};
+use std::path::Path;
+use units::Time;
+
+const PLAIN: &str = "duration = \"1ms\"\n\
+    [fabric]\nkind = \"single-switch\"\nhosts = 4\nlink = { rate = \"10Gbps\", delay = \"500ns\" }\n\
+    [host]\ntransport = { kind = \"roce\", payload = \"4096B\" }\n\
+    [[traffic]]\nkind = \"permutation\"\nsize = \"10KB\"\n\
+    [[traffic]]\nkind = \"permutation\"\nsize = \"10KB\"\n";
+
+fn lower(text: &str, overrides: &[(&str, &str)]) -> Result<Lowered, String> {
+    let overrides: Vec<_> = overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    let scenario = Scenario::parse(text, "ends.toml", Path::new(""), &overrides, None);
+    scenario.and_then(|scenario| scenario.lower()).map_err(|errors| errors.to_string())
+}
+
+#[test]
+fn an_entry_of_the_traffic_has_a_transport_of_its_own() {
+    let plain = lower(PLAIN, &[]).unwrap();
+    assert!(plain.setup.host.transports.is_empty());
+    assert_eq!(plain.setup.host.mtu_bytes, 4096 + 62);
+    let mixed = lower(PLAIN, &[("traffic.1.transport", "{ kind = \"dctcp\", mss = \"8960B\" }")]).unwrap();
+    let dctcp = TransportParameters::build("dctcp", [("mss", "8960B")]).unwrap();
+    assert_eq!(mixed.setup.host.transports, [(1, dctcp)].into());
+    assert_eq!(mixed.setup.host.transport, plain.setup.host.transport);
+    assert!(mixed.setup.host.mtu_bytes > 8960, "the largest frame is that of the entry");
+    assert_ne!(mixed.hash, plain.hash);
+    assert!(mixed.warnings.iter().any(|warning| warning.message.contains("dctcp reacts to marks")));
+    let told = |key: &str| mixed.explain.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str());
+    assert_eq!((told("traffic.1.transport.kind"), told("traffic.1.transport.mss")), (Some("dctcp"), Some("8960B")));
+    assert_eq!(told("traffic.0.transport.kind"), None);
+    // A transport that nobody uses sets no bounds.
+    let both = lower(PLAIN, &[("traffic.0.transport", "tcp"), ("traffic.1.transport", "tcp")]).unwrap();
+    assert!(both.setup.host.mtu_bytes < 2000);
+}
+
+#[test]
+fn what_is_wrong_with_an_entrys_transport_is_told_at_its_line() {
+    let text = format!("{PLAIN}transport = \"dctpc\"\n");
+    let error = lower(&text, &[]).unwrap_err();
+    assert!(error.starts_with("ends.toml:14:") && error.contains("`dctpc` is no transport"), "{error}");
+    let error = lower(PLAIN, &[("traffic.0.transport", "{ kind = \"tcp\", msss = \"1KB\" }")]).unwrap_err();
+    assert!(error.contains("`tcp` has no parameter `msss`") && error.contains("`mss`"), "{error}");
+    let frames = format!("{PLAIN}process = \"constant\"\nframe = \"64B\"\nrate = \"1Gbps\"\ntransport = \"tcp\"\n");
+    let error = lower(&frames, &[]).unwrap_err();
+    assert!(error.starts_with("ends.toml:17:") && error.contains("no transport carries"), "{error}");
+    let error = lower(PLAIN, &[("traffic.0.transport", "ndp"), ("traffic.1.transport", "eqds")]).unwrap_err();
+    assert!(error.contains("`eqds` here and `ndp` in `traffic.0.transport`"), "{error}");
+    assert!(lower(PLAIN, &[("traffic.0.transport", "ndp"), ("traffic.1.transport", "ndp")]).is_ok());
+}
+
+#[test]
+fn clocks_are_exact_unless_a_scenario_says_otherwise() {
+    let plain = lower(PLAIN, &[]).unwrap();
+    assert_eq!(plain.setup.host.clocks, Default::default());
+    let skewed = [
+        ("host.clock", "{ offset = \"10us\", drift_ppm = 50 }"),
+        ("host.clocks", "[{ hosts = [\"H2\", \"2-3\"], offset = \"1ms\", drift_ppm = -0.25 }, { hosts = [3] }]"),
+    ];
+    let clocks = lower(PLAIN, &skewed).unwrap().setup.host.clocks;
+    let clock = |offset, drift_ppb| HostClock { offset, drift_ppb };
+    assert_eq!(clocks.drawn, Some(clock(Time::from_us(10), 50_000)));
+    let stated = clock(Time::from_ms(1), -250);
+    assert_eq!(clocks.stated, [(1, stated), (2, stated), (3, HostClock::default())].into());
+}
+
+#[test]
+fn what_is_wrong_with_clocks_is_told_at_its_line() {
+    let error =
+        |text: &str| lower(&PLAIN.replacen("[[traffic]]\n", &format!("{text}\n[[traffic]]\n"), 1), &[]).unwrap_err();
+    let wrong = error("clock = { drift_ppm = -5 }");
+    assert!(wrong.starts_with("ends.toml:8:") && wrong.contains("write a number from 0 to 100000"), "{wrong}");
+    assert!(error("clock = { drift_ppm = 0.0001 }").contains("no drift in parts per million"));
+    assert!(error("clock = { drift = 5 }").contains("unknown key `drift`"));
+    assert!(error("clock = \"exact\"").contains("not a table"));
+    assert!(error("clocks = [{ offset = \"1us\" }]").contains("needs `hosts`"));
+    assert!(error("clocks = [{ hosts = [\"H9\"] }]").contains("`H9`"));
+    assert!(error("clocks = [{ hosts = [0], drift_ppm = 200000 }]").contains("-100000 to 100000"));
+}
+
+#[test]
+fn some_switches_mark_and_schedule_otherwise() {
+    let fabric = "kind = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 2\n";
+    let text = PLAIN.replace("kind = \"single-switch\"\nhosts = 4\n", fabric);
+    assert_eq!(lower(&text, &[]).unwrap().setup.overrides, []);
+    let ecn = "{ kind = \"ecn\", k_min = \"50KB\" }";
+    let wrr = "{ kind = \"wrr\", weights = [1, 1, 1, 4, 1, 1, 1, 1] }";
+    let both = format!("[{{ tiers = [2], marking = {ecn} }}, {{ switches = [\"L2\", \"S1\"], scheduler = {wrr} }}]");
+    let setup = lower(&text, &[("switch.override", &both)]).unwrap().setup;
+    let names =
+        |at: usize| -> Vec<_> { setup.overrides[at].switches.iter().map(|&it| setup.fabric.name(it)).collect() };
+    assert_eq!((names(0), names(1)), (vec!["S1", "S2"], vec!["L2", "S1"]));
+    assert!(setup.overrides[0].marking.is_some() && setup.overrides[0].scheduler.is_none());
+    assert!(setup.overrides[1].marking.is_none() && setup.overrides[1].scheduler.is_some());
+    let error = |value: &str| lower(&text, &[("switch.override", value)]).unwrap_err();
+    assert!(error("[{ marking = \"none\" }]").contains("does not say which switches"));
+    assert!(error("[{ tiers = [1] }]").contains("does not say what its switches do otherwise"));
+    assert!(error("[{ switches = [\"L9\"], marking = \"none\" }]").contains("the fabric has no switch `L9`"));
+    assert!(error("[{ switches = [\"H1\"], marking = \"none\" }]").contains("is a host"));
+    assert!(error("[{ tiers = [3], marking = \"none\" }]").contains("stand in the tiers [1, 2]"));
+    assert!(error("[{ tiers = [1], marking = { kind = \"ecn\" } }]").contains("needs `k_min`"));
+}
