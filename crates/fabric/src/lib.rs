@@ -37,6 +37,7 @@ mod lone;
 mod names;
 pub mod routing;
 pub mod show;
+pub mod tags;
 
 pub use builder::FabricBuilder;
 pub use check::FabricError;

@@ -58,8 +58,7 @@ pub(crate) fn simulate(
     let mut timing = Timing::measure(started.elapsed(), threads);
     timing.most_threads = u32::try_from(simulation.sharing().threads).unwrap_or(u32::MAX);
     timing.shared_work = simulation.shared_share();
-    let mut summary = simulation.finish(watcher, expect_deadlock);
-    summary.scenario = identity;
+    let summary = Summary::of(identity, simulation.finish(watcher, expect_deadlock));
     let whole = timing.cpu_s;
     timing.cpu_s = whole.zip(before.cpu_s).map(|(after, before)| after - before);
     timing = timing.with_rates(summary.packet_hops, summary.events);

@@ -5,8 +5,8 @@ use crate::network::Network;
 use fabric::lone_flow_time;
 use fabric::routing::{PathId, flow_hash};
 use protocols::transport::TransportParameters;
-use record::flows::FlowRecord;
 use rustc_hash::FxHashMap;
+use stats::flows::FlowRecord;
 use traffic::Load;
 use units::{PREAMBLE_BYTES, Rate, Time};
 

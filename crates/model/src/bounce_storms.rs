@@ -2,7 +2,7 @@
 
 use crate::account::Ledger;
 use crate::parameters::StormParameters;
-use record::turns::Storm;
+use stats::turns::Storm;
 use units::Time;
 
 /// Looks for bounce storms, as [`StormParameters`] define them.

@@ -14,13 +14,13 @@ use crate::watcher::Unwatched;
 use bench::{FAST, datagrams, guard, link, pause, plan, setup};
 use fabric::generate::line;
 use fabric::routing::PathTable;
+use fabric::tags::{Rule, SwitchRules};
 use fabric::{Fabric, generate};
 use protocols::florax::Whom;
 use protocols::pabo::BounceParameters;
 use protocols::trim::TrimParameters;
 use protocols::trimming::{Control, ControlParameters};
-use record::summary::Summary;
-use tagger::rules::{Class, GeneratedBy, Rule, RuleTable, SwitchRules};
+use stats::Outcome;
 use traffic::{ENDLESS, Flow, Process};
 use units::{Rate, Time};
 
@@ -115,9 +115,8 @@ fn tagged() -> Setup {
         });
         SwitchRules { node, rules: rules.collect() }
     });
-    let classes = vec![Class { name: "default".to_owned(), first_tag: 1 }];
-    let table = RuleTable::new(fabric, GeneratedBy::default(), vec![1, 2], classes, tables.collect());
-    setup.tags = Some(TagRules::new(fabric, &table, true).unwrap());
+    let rules: Vec<SwitchRules> = tables.collect();
+    setup.tags = Some(TagRules::new(fabric, &[1, 2], &rules, true).unwrap());
     setup
 }
 
@@ -292,7 +291,7 @@ fn make(simulation: &mut Simulation, make: &Make) -> bool {
 }
 
 /// Runs to the end; from a quarter of it on a fault is made as soon as there is an occasion. `None` if there was none.
-fn run_with(setup: Setup, fault: Option<&Make>) -> Option<Summary> {
+fn run_with(setup: Setup, fault: Option<&Make>) -> Option<Outcome> {
     let (duration, mut simulation) = (setup.duration, Simulation::new(setup).unwrap());
     let mut made = fault.is_none();
     simulation.duration = duration / 4;
@@ -310,7 +309,7 @@ fn run_with(setup: Setup, fault: Option<&Make>) -> Option<Summary> {
     Some(simulation.finish(&mut Unwatched, false))
 }
 
-fn check<'a>(summary: &'a Summary, name: &str) -> Option<&'a record::summary::Check> {
+fn check<'a>(summary: &'a Outcome, name: &str) -> Option<&'a stats::summary::Check> {
     summary.checks.iter().find(|check| check.name == name)
 }
 

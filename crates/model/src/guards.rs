@@ -5,7 +5,7 @@ use crate::holds::Held;
 use crate::simulation::Simulation;
 use protocols::florax::{FLOW_BYTES, GuardStatistics};
 use protocols::frame::MIN_FRAME_BYTES;
-use record::summary::{Backpressure, MAX_LOSS_PLACES, StopsAt};
+use stats::summary::{Backpressure, MAX_LOSS_PLACES, StopsAt};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
 impl Simulation {

@@ -4,7 +4,7 @@ use check::little::QueueArea;
 use check::pauses::PauseLedger;
 use protocols::florax::{Hold, Pair};
 use protocols::frame::Frame;
-use record::trace::Load;
+use stats::trace::Load;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Time, WIRE_OVERHEAD_BYTES};

@@ -1,7 +1,7 @@
 //! What a run tells of the inside of switches.
 
 use crate::simulation::Simulation;
-use record::pipelines::{PipelineSummary, SwitchInside};
+use stats::pipelines::{PipelineSummary, SwitchInside};
 use units::Time;
 
 impl Simulation {

@@ -51,5 +51,6 @@ pub use capture::FrameBytes;
 pub use engine::{Clock, Sharing};
 pub use host::FlowEnd;
 pub use simulation::Simulation;
+pub use stats::Outcome;
 pub use trace::CapturedFrame;
 pub use watcher::{QueueSample, Unwatched, Watcher};

@@ -4,8 +4,8 @@ use crate::host::Travel;
 use check::buffer::Mark;
 use check::little::Findings;
 use check::{ReorderDensity, Verdict};
-use record::histogram::Histogram;
-use record::summary::{LinkSummary, Utilisation};
+use stats::histogram::Histogram;
+use stats::summary::{LinkSummary, Utilisation};
 use units::Time;
 
 /// What depends on the span that is measured.

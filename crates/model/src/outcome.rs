@@ -15,10 +15,11 @@ use check::conservation::Cause;
 use check::pauses::PauseLedger;
 use check::turns::TurnLedger;
 use protocols::frame::Frame;
-use record::histogram::Histogram;
-use record::summary::{
+use stats::Outcome;
+use stats::histogram::Histogram;
+use stats::summary::{
     ByteAccount, Check, Deadlock, DeadlockEdge, Distribution, Happened, LinkSummary, LossAt, MAX_LOSS_PLACES,
-    PacketAccount, PauseSummary, PortLoad, Reordering, Summary, Utilisation, Window,
+    PacketAccount, PauseSummary, PortLoad, Reordering, Utilisation, Window,
 };
 use units::Time;
 
@@ -48,9 +49,8 @@ impl Simulation {
     }
 
     /// Sums up the run at its present time. Flows that have not ended are handed to `watcher` and count
-    /// as started. `expect_deadlock` turns the deadlock check around. The identity of the scenario is for
-    /// the caller to fill in.
-    pub fn finish(&mut self, watcher: &mut dyn Watcher, expect_deadlock: bool) -> Summary {
+    /// as started. `expect_deadlock` turns the deadlock check around.
+    pub fn finish(&mut self, watcher: &mut dyn Watcher, expect_deadlock: bool) -> Outcome {
         let now = self.now();
         let mut started = 0;
         let mut unfinished = Vec::new();
@@ -91,7 +91,7 @@ impl Simulation {
         let mut checks = self.checks(&ledger, now, expect_deadlock);
         checks.extend(reordering.as_ref().map(|density| density.verdict(reordering_arrivals)));
         checks.extend(load);
-        Summary {
+        Outcome {
             partial: now < self.duration || self.stopped_early,
             window: Window { start_ps: self.warm_up.min(now).as_ps(), end_ps: end.as_ps() },
             simulated_ps: now.as_ps(),
@@ -130,7 +130,6 @@ impl Simulation {
                 .into_iter()
                 .map(|Verdict { name, pass, judged, detail }| Check { name, pass, judged, detail })
                 .collect(),
-            ..Summary::default()
         }
     }
 

@@ -3,8 +3,8 @@
 use crate::account::Ledger;
 use crate::simulation::Simulation;
 use check::conservation::Cause;
-use record::storms::{PauseStorms, StormAt};
-use record::summary::MAX_LOSS_PLACES;
+use stats::storms::{PauseStorms, StormAt};
+use stats::summary::MAX_LOSS_PLACES;
 use units::Time;
 
 impl Simulation {

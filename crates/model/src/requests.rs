@@ -1,10 +1,10 @@
 //! How long requests take until their reply is there, put together from the flows as they end.
 
 use crate::host::FlowEnd;
-use record::histogram::Histogram;
-use record::requests::RequestSummary;
-use record::summary::Distribution;
 use rustc_hash::FxHashMap;
+use stats::histogram::Histogram;
+use stats::requests::RequestSummary;
+use stats::summary::Distribution;
 use traffic::Exchange;
 use units::Time;
 

@@ -19,7 +19,7 @@ use crate::watcher::{QueueSample, Watcher};
 use check::deadlock::Deadlock;
 use engine::{Engine, Sharing};
 use fabric::NodeId;
-use record::flows::FlowStatistics;
+use stats::flows::FlowStatistics;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

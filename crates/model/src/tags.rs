@@ -1,8 +1,8 @@
 //! Tagger's rules as switches and relaying hosts look them up.
 
 use crate::parameters::CLASSES;
+use fabric::tags::{LOSSY_TAG, Lookup, SwitchRules, Tag};
 use fabric::{Fabric, NodeId, PortIndex};
-use tagger::rules::{LOSSY_TAG, Lookup, RuleTable};
 
 /// Tagger in the switches (Hu et al., CoNEXT 2017): the class of a frame is its tag, the lossy tag is class 0.
 /// A frame whose class is no lossless tag keeps it.
@@ -26,21 +26,26 @@ pub enum TagError {
 }
 
 impl TagRules {
-    /// Switches that rewrite tags by this table. With `by_new_tag` a frame waits in the egress queue of the tag
+    /// Switches that rewrite these lossless tags by these rules. With `by_new_tag` a frame waits in the egress queue of the tag
     /// that it leaves with, as it must; without, in that of the tag it came with, where the pause of its new
     /// class does not reach it.
     ///
     /// # Errors
     /// A tag above 7.
-    pub fn new(fabric: &Fabric, table: &RuleTable, by_new_tag: bool) -> Result<TagRules, TagError> {
+    pub fn new(
+        fabric: &Fabric,
+        lossless_tags: &[Tag],
+        switches: &[SwitchRules],
+        by_new_tag: bool,
+    ) -> Result<TagRules, TagError> {
         let mut lossless = 0;
-        for &tag in &table.lossless_tags {
+        for &tag in lossless_tags {
             if usize::from(tag) >= CLASSES {
                 return Err(TagError::TagWithoutClass { tag });
             }
             lossless |= 1 << tag;
         }
-        Ok(TagRules { lookup: Lookup::new(fabric, table), lossless, by_new_tag })
+        Ok(TagRules { lookup: Lookup::new(fabric, lossless_tags, switches), lossless, by_new_tag })
     }
 
     /// The lossless tags, a bit each.

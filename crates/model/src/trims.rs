@@ -5,7 +5,7 @@ use crate::parameters::Overload;
 use crate::simulation::Simulation;
 use check::conservation::Cause;
 use fabric::NodeId;
-use record::trims::{HeaderLoss, PortTrims, SwitchTrims, TrimSummary};
+use stats::trims::{HeaderLoss, PortTrims, SwitchTrims, TrimSummary};
 use units::Time;
 
 /// How many ports a summary names.

@@ -6,7 +6,7 @@ use crate::host::Travel;
 use crate::parameters::Overload;
 use crate::simulation::Simulation;
 use check::conservation::Cause;
-use record::turns::{PortTurns, SwitchTurns, TurnSummary};
+use stats::turns::{PortTurns, SwitchTurns, TurnSummary};
 
 /// How many ports a summary names.
 const LISTED_PORTS: usize = 10;

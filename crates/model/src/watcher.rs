@@ -3,9 +3,9 @@
 use crate::trace::selection::CapturedFrame;
 use engine::Clock;
 use fabric::NodeId;
-use record::flows::FlowRecord;
-use record::histogram::Histogram;
-use record::trace::TraceRow;
+use stats::flows::FlowRecord;
+use stats::histogram::Histogram;
+use stats::trace::TraceRow;
 use std::sync::Arc;
 use units::Time;
 

@@ -133,7 +133,7 @@ pub(crate) fn lower(
             }
         }
     };
-    let rules = match TagRules::new(fabric, &table, plan.by_new_tag) {
+    let rules = match TagRules::new(fabric, &table.lossless_tags, table.switches(), plan.by_new_tag) {
         Ok(rules) => rules,
         Err(error) => {
             context.fail(&key, error.to_string(), None);

@@ -5,9 +5,9 @@
 //! gives fewer). What no entry matches is lossy, by the last entry of every switch, which is not counted.
 
 use crate::PortSet;
-use crate::port_set::ones;
 use crate::ports::put;
 use crate::rules::{Rule, RuleTable, SwitchRules, Tag};
+use fabric::tags::ones;
 use fabric::{Fabric, NodeId};
 use std::collections::BTreeMap;
 

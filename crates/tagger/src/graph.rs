@@ -4,8 +4,8 @@
 //! on. An edge is a *turn*, an ingress and an egress port of one switch, made on that hop. All edges of one
 //! tag are one bitmap: 10,000 switches of 64 ports take 5 MB a tag, however many paths there are.
 
-use crate::port_set::ones;
 use crate::ports::{Plane, Ports, put};
+use fabric::tags::ones;
 
 /// Which turns expected lossless paths make on which hop.
 pub(crate) struct TaggedGraph<'p, 'f> {

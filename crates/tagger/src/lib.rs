@@ -14,7 +14,6 @@
 //! use fabric::LinkSpec;
 //! use fabric::generate::{TierLinks, clos};
 //! use tagger::paths::PathSource;
-//! use tagger::rules::Lookup;
 //! use tagger::{Algorithm, Request, generate};
 //! use units::{Rate, Time};
 //!
@@ -29,7 +28,7 @@
 //!
 //! // From spine S1 (port 2) down to leaf L1 and up again to S2 (port 3): a bounce, so the tag goes up.
 //! let leaf = fabric.find("L1").expect("the first leaf");
-//! assert_eq!(Lookup::new(&fabric, &fewest.table).new_tag(leaf, 1, 2, 3), Some(2));
+//! assert_eq!(fewest.table.lookup(&fabric).new_tag(leaf, 1, 2, 3), Some(2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -44,7 +43,6 @@ mod merge;
 pub mod operate;
 mod order;
 pub mod paths;
-mod port_set;
 mod ports;
 mod resolve;
 pub mod rules;
@@ -55,7 +53,7 @@ mod tests;
 pub use clos::clos_rule;
 pub use compress::{Compression, RuleCount};
 pub use error::TaggerError;
+pub use fabric::tags::PortSet;
 pub use generate::{Algorithm, Generated, Report, Request, generate};
 pub use order::Work;
-pub use port_set::PortSet;
 pub use resolve::Resolution;

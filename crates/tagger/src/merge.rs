@@ -9,9 +9,9 @@
 
 use crate::graph::TaggedGraph;
 use crate::order::{AcyclicGraph, Scratch, Work};
-use crate::port_set::ones;
 use crate::ports::{Plane, Ports, put};
 use crate::rules::{MAX_TAG, Tag};
+use fabric::tags::ones;
 
 /// Which tag every vertex of the graph of one tag a hop got.
 pub(crate) struct Merged<'p, 'f> {

@@ -11,8 +11,8 @@
 //! edges 64 at a time: what a switch's other ports have already reached is masked away in one step, so
 //! that in one search no port is looked at twice.
 
-use crate::port_set::ones;
 use crate::ports::{Far, Plane, Ports, put};
+use fabric::tags::ones;
 
 const NONE: u32 = u32::MAX;
 

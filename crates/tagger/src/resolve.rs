@@ -9,9 +9,9 @@
 use crate::graph::TaggedGraph;
 use crate::merge::{Merged, TooManyTags};
 use crate::order::{AcyclicGraph, Scratch, Work};
-use crate::port_set::ones;
 use crate::ports::{Plane, Ports, has, put};
 use crate::rules::{MAX_TAG, Tag};
+use fabric::tags::ones;
 
 /// One new tag for every (tag, ingress port, egress port) that expected paths use.
 pub(crate) struct Rewriting<'p, 'f> {

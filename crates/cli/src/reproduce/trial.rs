@@ -5,11 +5,11 @@ use super::registry::{self, Choice, Source};
 use crate::failure::Failure;
 use fabric::NodeId;
 use lab::LabError;
+use model::Outcome;
 use model::parameters::Setup;
 use model::{QueueSample, Simulation, Watcher};
 use record::flows::FlowRecord;
 use record::histogram::Histogram;
-use record::summary::Summary;
 use scenario::Scenario;
 use std::path::Path;
 use units::Time;
@@ -99,7 +99,7 @@ impl Trial {
 #[derive(Debug, Default)]
 pub struct Told {
     /// Its summary.
-    pub summary: Summary,
+    pub summary: Outcome,
     /// Its flows as they ended.
     pub flows: Vec<FlowRecord>,
     /// When, who, by which port, whether to stop: every pause and resume that was heard.

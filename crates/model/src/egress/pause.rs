@@ -6,7 +6,7 @@ use protocols::frame::{Frame, PauseCall};
 use protocols::pause::quanta_time;
 use protocols::reaction::Reaction;
 use protocols::watchdog::WatchdogParameters;
-use record::trace::TraceEvent;
+use stats::trace::TraceEvent;
 use units::Time;
 
 /// What a PAUSE or PFC frame asked for.

@@ -1,6 +1,6 @@
 //! One-way delays of what a host received.
 
-use record::histogram::Histogram;
+use stats::histogram::Histogram;
 use units::Time;
 
 /// How many delays wait before they are sorted into the histogram.

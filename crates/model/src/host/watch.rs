@@ -4,7 +4,7 @@ use super::Host;
 use crate::trace::Tracer;
 use check::conservation::Cause;
 use protocols::frame::{Frame, Kind};
-use record::trace::{Load, TraceEvent};
+use stats::trace::{Load, TraceEvent};
 use units::Time;
 
 impl Tracer {

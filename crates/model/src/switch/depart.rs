@@ -7,7 +7,7 @@ use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
 use protocols::frame::flags;
-use record::trace::Load;
+use stats::trace::Load;
 use units::Time;
 
 impl Switch {

@@ -4,7 +4,7 @@ use super::Switch;
 use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
-use record::trace::TraceEvent;
+use stats::trace::TraceEvent;
 use units::Time;
 
 impl Switch {

@@ -8,7 +8,7 @@ use crate::trace::Tracer;
 use check::conservation::Cause;
 use engine::Window;
 use protocols::frame::Frame;
-use record::trace::{Load, TraceEvent};
+use stats::trace::{Load, TraceEvent};
 use units::Time;
 
 /// A frame that is about to leave its queue.

@@ -5,7 +5,7 @@ use super::core::Core;
 use crate::trace::{Tracer, traffic};
 use protocols::florax::Call;
 use protocols::frame::Frame;
-use record::trace::TraceEvent;
+use stats::trace::TraceEvent;
 use units::Time;
 
 impl Core {

@@ -5,8 +5,8 @@ use super::tracer::Noted;
 use crate::watcher::Watcher;
 use fabric::NodeId;
 use protocols::frame::{Detail, Frame};
-use record::trace::{PacketKind, TraceRow, TracedPacket};
 use rustc_hash::FxHashMap;
+use stats::trace::{PacketKind, TraceRow, TracedPacket};
 use std::sync::Arc;
 use units::Time;
 
@@ -95,7 +95,7 @@ mod tests {
     use crate::numbering::Numbering;
     use crate::parameters::{RecordParameters, TraceParameters};
     use protocols::frame::Kind;
-    use record::trace::TraceEvent;
+    use stats::trace::TraceEvent;
 
     fn collector() -> Collector {
         let record = RecordParameters { trace: Some(TraceParameters::everything()), ..RecordParameters::default() };

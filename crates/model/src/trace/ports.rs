@@ -4,7 +4,7 @@ use super::tracer::Tracer;
 use fabric::Fabric;
 use protocols::florax::Pair;
 use protocols::frame::{ANY_SOURCE, Frame, Kind, XoffCall};
-use record::trace::{TraceEvent, Traffic};
+use stats::trace::{TraceEvent, Traffic};
 use units::Time;
 
 /// The traffic that a call names, as results name it.

@@ -4,7 +4,7 @@ use crate::numbering::Numbering;
 use crate::parameters::{CaptureParameters, RecordParameters, TraceParameters};
 use fabric::{Fabric, NodeId};
 use protocols::frame::{Frame, Kind, flags};
-use record::trace::PacketKind;
+use stats::trace::PacketKind;
 use units::Time;
 
 /// A frame that passed a captured port.

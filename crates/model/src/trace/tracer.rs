@@ -6,7 +6,7 @@ use crate::parameters::CaptureParameters;
 use check::conservation::Cause;
 use fabric::NodeId;
 use protocols::frame::Frame;
-use record::trace::{Load, TraceEvent};
+use stats::trace::{Load, TraceEvent};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;

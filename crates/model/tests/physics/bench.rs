@@ -7,9 +7,9 @@ use model::{Simulation, Watcher};
 use protocols::florax::{GuardParameters, Whom};
 use protocols::reaction::Reaction;
 use protocols::transport::TransportParameters;
-use record::flows::FlowRecord;
-use record::summary::Summary;
-use record::trace::TraceRow;
+use stats::Outcome;
+use stats::flows::FlowRecord;
+use stats::trace::TraceRow;
 use traffic::{DatagramSource, Flow, Load, PlanBuilder, Process, Start};
 use units::{LinkTime, Rate, Time};
 
@@ -135,7 +135,7 @@ pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
 /// Everything that a run told.
 #[derive(Debug, Default)]
 pub struct Told {
-    pub summary: Summary,
+    pub summary: Outcome,
     pub flows: Vec<FlowRecord>,
     /// When, who heard it, by which port, for which classes, whether to stop.
     pub pauses: Vec<(Time, u32, u16, u8, bool)>,

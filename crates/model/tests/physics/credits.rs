@@ -239,7 +239,7 @@ fn a_deadlock_is_reported_if_and_only_if_frames_stay() {
 /// turns, for frames that wait for the one port that is full, and holds no more than its credits.
 #[test]
 fn a_trace_tells_what_holds_credits_back() {
-    use record::trace::TraceEvent;
+    use stats::trace::TraceEvent;
     let process = Process::Constant { rate: Rate::from_gbps(10) };
     let flows = (1..5).map(|src| datagrams(src, 0, process, 1000, ENDLESS));
     let mut setup = setup(single_switch(5, link(10, 500)).unwrap(), plan(5, flows));

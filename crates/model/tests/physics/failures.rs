@@ -5,7 +5,7 @@ use fabric::generate::{TierLinks, dumbbell, leaf_spine, line};
 use fabric::routing::Failure;
 use fabric::{Fabric, FabricBuilder, LinkSpec};
 use model::parameters::*;
-use record::trace::TraceEvent;
+use stats::trace::TraceEvent;
 use traffic::{ENDLESS, Flow, Process, Start};
 use units::{Rate, Time};
 

@@ -175,7 +175,7 @@ fn permutation(packets: u32, spread: Spread) -> f64 {
     setup.duration = Time::from_ms(2);
     let told = run(setup);
     told.all_hold();
-    let share = |flow: &record::flows::FlowRecord| flow.alone_ps as f64 / flow.fct_ps().expect("complete") as f64;
+    let share = |flow: &stats::flows::FlowRecord| flow.alone_ps as f64 / flow.fct_ps().expect("complete") as f64;
     told.flows.iter().map(share).sum::<f64>() / 16.0
 }
 

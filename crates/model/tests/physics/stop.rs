@@ -3,7 +3,7 @@
 use crate::bench::*;
 use crate::conservation::network;
 use model::{Clock, QueueSample, Simulation, Watcher};
-use record::flows::FlowRecord;
+use stats::flows::FlowRecord;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;

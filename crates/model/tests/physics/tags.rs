@@ -4,15 +4,14 @@ use crate::bench::*;
 use fabric::Fabric;
 use fabric::generate::{TierLinks, clos, line, ring};
 use fabric::routing::{Failure, PathTable};
+use fabric::tags::{PortSet, Rule, SwitchRules};
 use model::parameters::*;
-use tagger::PortSet;
-use tagger::rules::{Class, GeneratedBy, Rule, RuleTable, SwitchRules};
 use traffic::{ENDLESS, Flow, Process, Start};
 use units::random::Stream;
 use units::{Rate, Time};
 
 /// Rules of every switch by a function of (switch, tag, in, out): the new tag, 0 for none.
-fn rules(fabric: &Fabric, tags: &[u8], new_tag: impl Fn(&str, u8, &str, &str) -> u8) -> RuleTable {
+fn rules(fabric: &Fabric, tags: &[u8], new_tag: impl Fn(&str, u8, &str, &str) -> u8) -> Vec<SwitchRules> {
     let switches = fabric.switches().map(|node| {
         let name = |port: usize| fabric.name(fabric.ports(node)[port].peer);
         let ports = fabric.ports(node).len();
@@ -28,13 +27,12 @@ fn rules(fabric: &Fabric, tags: &[u8], new_tag: impl Fn(&str, u8, &str, &str) ->
         }
         SwitchRules { node, rules }
     });
-    let classes = vec![Class { name: "default".to_owned(), first_tag: 1 }];
-    RuleTable::new(fabric, GeneratedBy::default(), tags.to_vec(), classes, switches.collect())
+    switches.collect()
 }
 
 fn tagged(setup: &mut Setup, tags: &[u8], new_tag: impl Fn(&str, u8, &str, &str) -> u8, by_new_tag: bool) {
-    let table = rules(&setup.fabric, tags, new_tag);
-    setup.tags = Some(TagRules::new(&setup.fabric, &table, by_new_tag).unwrap());
+    let rules = rules(&setup.fabric, tags, new_tag);
+    setup.tags = Some(TagRules::new(&setup.fabric, tags, &rules, by_new_tag).unwrap());
     let classes = tags.iter().fold(0, |classes, tag| classes | 1 << tag);
     setup.switch.flow_control = FlowControl::Pfc(PauseParameters { classes, ..pause(60_000) });
 }

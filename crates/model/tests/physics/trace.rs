@@ -4,7 +4,7 @@ use crate::bench::*;
 use crate::conservation::network;
 use fabric::{Fabric, NodeId};
 use model::parameters::*;
-use record::trace::{PacketKind, TraceEvent, TraceRow};
+use stats::trace::{PacketKind, TraceEvent, TraceRow};
 use std::collections::BTreeMap;
 use units::Time;
 
@@ -143,7 +143,7 @@ fn chosen_flows_ports_and_times_are_a_part_of_everything() {
         let inside = |row: &TraceRow| row.at >= from && row.at < until;
         // Numbers are given in the order of the trace: compare what packets are, not what they are called.
         let plain = |row: &TraceRow| {
-            let packet = row.packet.map(|packet| record::trace::TracedPacket { number: 0, ..packet });
+            let packet = row.packet.map(|packet| stats::trace::TracedPacket { number: 0, ..packet });
             format!("{:?}", TraceRow { packet, ..row.clone() })
         };
         let part = |of: &dyn Fn(&TraceRow) -> bool| -> Vec<String> {

@@ -33,7 +33,7 @@ fn bursts(fabric: &Fabric, senders: &[u32], receiver: u32, frames: u32) -> traff
     plan(fabric.hosts().len() as u32, flows.collect::<Vec<_>>())
 }
 
-fn turns(told: &Told) -> &record::turns::TurnSummary {
+fn turns(told: &Told) -> &stats::turns::TurnSummary {
     told.summary.turns.as_ref().expect("a switch that turns frames")
 }
 

@@ -8,7 +8,7 @@ use fabric::{Fabric, NodeId};
 use model::parameters::*;
 use protocols::bounce_reaction::OnBounce;
 use protocols::pabo::BounceParameters;
-use record::trace::{TraceEvent, TraceRow};
+use stats::trace::{TraceEvent, TraceRow};
 use std::collections::BTreeMap;
 use traffic::{ENDLESS, Process};
 use units::random::{Stream, purpose};

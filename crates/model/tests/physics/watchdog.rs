@@ -61,8 +61,8 @@ fn dropping_frees_the_others() {
     assert!((1_550..1_750).contains(&dropped), "{dropped}");
     assert!(told.summary.warnings[0].contains("1 pause storm and"), "{:?}", told.summary.warnings);
     assert!(told.dropped("lossless queue full") == 0);
-    let sent = |row: &record::trace::TraceRow| match row.event {
-        record::trace::TraceEvent::Started { until, .. } => until > row.at,
+    let sent = |row: &stats::trace::TraceRow| match row.event {
+        stats::trace::TraceEvent::Started { until, .. } => until > row.at,
         _ => true,
     };
     assert!(told.trace.iter().all(sent), "what is dropped is not put on the wire");

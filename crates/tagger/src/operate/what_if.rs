@@ -138,7 +138,7 @@ impl<'a> WhatIf<'a> {
         first_tags.sort_unstable();
         first_tags.dedup();
         let states = vec![Outcome::default(); fabric.port_count() * tags];
-        let lookup = Lookup::new(fabric, table);
+        let lookup = table.lookup(fabric);
         let alike = alike(fabric, routes, &lookup, tags);
         let (before, touched) = (HashMap::new(), Vec::new());
         WhatIf { fabric, routes, lookup, first_tags, tags, alike, before, states, touched }

@@ -134,7 +134,7 @@ pub(crate) fn record_all(graph: &mut TaggedGraph) {
             let relay = ports.fabric.host_index(NodeId(node)).is_some();
             if senders.at(ports, node) {
                 below[slot as usize * words] |= 1;
-                crate::port_set::ones(&closer[ports.set(node)])
+                fabric::tags::ones(&closer[ports.set(node)])
                     .for_each(|out| senders.take(ports, ports.first[node as usize] + out as u32));
             }
             graph.edge_visits += tree.steps(slot).len() as u64;

@@ -7,8 +7,8 @@
 use super::Visitor;
 use super::expand::finish;
 use crate::graph::TaggedGraph;
-use crate::port_set::ones;
 use crate::ports::{Ports, put};
+use fabric::tags::ones;
 use fabric::{Fabric, NodeId};
 use units::random::{purpose, split_mix};
 

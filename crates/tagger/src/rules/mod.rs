@@ -4,40 +4,19 @@
 //! TCAMs; [`Lookup`] is the same table unfolded for one look-up per packet.
 
 mod file;
-mod lookup;
 #[cfg(test)]
 mod tests;
 
+pub use fabric::tags::{LOSSY_TAG, Lookup, Rule, SwitchRules, Tag};
 pub use file::{RuleFileError, fabric_hash};
-pub use lookup::Lookup;
 
-use crate::PortSet;
 use fabric::{Fabric, NodeId};
-
-/// What a packet carries: 0 is lossy, above it are the lossless tags.
-pub type Tag = u8;
-
-/// The tag of packets that may be dropped and pause nobody; every switch's last rule gives it.
-pub const LOSSY_TAG: Tag = 0;
 
 /// The highest tag: one less than a DSCP can say, the lossy one is the other.
 pub const MAX_TAG: Tag = 62;
 /// How many lossless tags a switch can carry at most: each has a PFC priority of its own, there are eight (802.1Qbb), and
 /// one of them is for what is lossy.
 pub const MAX_LOSSLESS_PRIORITIES: usize = 7;
-
-/// Packets with this tag that come in by any of `in_ports` and leave by any of `out_ports` get `new_tag`.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Rule {
-    /// The arriving tag.
-    pub tag: Tag,
-    /// Ingress ports.
-    pub in_ports: PortSet,
-    /// Egress ports.
-    pub out_ports: PortSet,
-    /// The tag it leaves with, and whose queue it waits in.
-    pub new_tag: Tag,
-}
 
 /// A kind of lossless traffic that an application asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,15 +34,6 @@ pub struct GeneratedBy {
     pub algorithm: String,
     /// The expected lossless paths, in words.
     pub paths: String,
-}
-
-/// The rules of one node that forwards: a switch, or a host that relays.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SwitchRules {
-    /// The node.
-    pub node: NodeId,
-    /// Sorted by (tag, in, out); none overlaps another with a different new tag.
-    pub rules: Vec<Rule>,
 }
 
 /// Rules for a whole fabric. What no rule matches becomes lossy.
@@ -91,6 +61,11 @@ impl RuleTable {
         switches.iter_mut().for_each(|switch| switch.rules.sort_unstable());
         switches.sort_by(|a, b| fabric.name(a.node).cmp(fabric.name(b.node)));
         RuleTable { generated_by, lossless_tags, classes, switches }
+    }
+
+    /// The table unfolded for one look-up per packet.
+    pub fn lookup(&self, fabric: &Fabric) -> Lookup {
+        Lookup::new(fabric, &self.lossless_tags, &self.switches)
     }
 
     /// The switches with rules, by name.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::PortSet;
 use fabric::generate::{TierLinks, clos};
 use fabric::{FabricBuilder, LinkSpec};
 use units::{Rate, Time};
@@ -73,7 +74,7 @@ fn the_file_looks_as_documented() {
 #[test]
 fn what_no_rule_matches_is_lossy() {
     let fabric = small();
-    let lookup = Lookup::new(&fabric, &table(&fabric));
+    let lookup = table(&fabric).lookup(&fabric);
     let (leaf, tor) = (fabric.find("L1").unwrap(), fabric.find("T1").unwrap());
     assert_eq!(lookup.new_tag(leaf, 1, 2, 3), Some(2));
     assert_eq!(lookup.new_tag(leaf, 1, 3, 1), Some(1));

@@ -1,7 +1,7 @@
 //! Whether rules are safe and keep paths lossless, by the definitions and nothing else.
 
 use crate::paths::ExpectedPaths;
-use crate::rules::{Lookup, RuleTable, Tag};
+use crate::rules::{RuleTable, Tag};
 use fabric::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -10,7 +10,7 @@ type Vertex = (NodeId, u16, Tag);
 
 /// Tags never fall, and no forwarding whatsoever can close a cycle of (ingress port, tag).
 pub fn safe(fabric: &Fabric, table: &RuleTable) -> Result<(), String> {
-    let lookup = Lookup::new(fabric, table);
+    let lookup = table.lookup(fabric);
     let mut edges: BTreeMap<Vertex, BTreeSet<Vertex>> = BTreeMap::new();
     for node in fabric.node_ids().filter(|&node| fabric.node(node).forwards()) {
         let ports = fabric.ports(node);
@@ -48,7 +48,7 @@ pub fn safe(fabric: &Fabric, table: &RuleTable) -> Result<(), String> {
 
 /// Every path, followed hop by hop, is lossless for every class. Says how many paths there were.
 pub fn lossless(fabric: &Fabric, table: &RuleTable, paths: &ExpectedPaths) -> Result<usize, String> {
-    let lookup = Lookup::new(fabric, table);
+    let lookup = table.lookup(fabric);
     let (mut count, mut failure) = (0, None);
     let visited = paths.visit(fabric, &mut |path| {
         count += 1;

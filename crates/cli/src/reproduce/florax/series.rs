@@ -5,10 +5,11 @@ use crate::reproduce::lines::{Line, Panel, Scale, svg};
 use crate::reproduce::plot::bars;
 use crate::reproduce::registry::Source;
 use crate::reproduce::trial::{Trial, simulation};
+use model::Outcome;
 use model::Watcher;
 use model::parameters::Setup;
 use record::flows::FlowRecord;
-use record::summary::{Backpressure, Summary};
+use record::summary::Backpressure;
 use record::trace::{TraceEvent, TraceRow};
 use std::collections::BTreeMap;
 use units::Time;
@@ -33,7 +34,7 @@ pub struct Series {
     pub flows: Vec<FlowRecord>,
     /// XOFFs where a port is traced: when, whose frames by source node, at what rate.
     pub xoffs: Vec<(Time, Option<u32>, u64)>,
-    pub summary: Summary,
+    pub summary: Outcome,
     end: Time,
 }
 

@@ -240,7 +240,8 @@ fn to_and_fro(trial: &Trial, bounces: usize, table: impl Fn(&Setup) -> RuleTable
     }
     setup.paths = paths;
     let table = table(&setup);
-    let rules = TagRules::new(&setup.fabric, &table, true).map_err(|error| wrong(error.to_string()))?;
+    let rules = TagRules::new(&setup.fabric, &table.lossless_tags, table.switches(), true)
+        .map_err(|error| wrong(error.to_string()))?;
     if let FlowControl::Pfc(pfc) = &mut setup.switch.flow_control {
         pfc.classes = rules.lossless();
     }

@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::reproduce::registry::Source;
 use crate::reproduce::trial::simulation;
+use model::Outcome;
 use model::Watcher;
 use model::parameters::Setup;
-use record::summary::Summary;
 use text::{Layout, table};
 use units::Time;
 
@@ -18,7 +18,7 @@ pub struct Series {
     /// Payload bytes by entry, then interval.
     bytes: Vec<Vec<u64>>,
     /// The run's summary.
-    pub summary: Summary,
+    pub summary: Outcome,
     duration: Time,
 }
 

@@ -3,10 +3,10 @@
 use crate::failure::Failure;
 use crate::reproduce::registry::{Source, TRIM_START};
 use crate::reproduce::trial::{Trial, simulation};
+use model::Outcome;
 use model::Watcher;
 use model::parameters::{RecordParameters, Setup, TraceParameters};
 use record::pipelines::PipelineSummary;
-use record::summary::Summary;
 use record::trace::{PacketKind, TraceEvent, TraceRow};
 use units::Time;
 
@@ -81,7 +81,7 @@ pub fn pairs(senders: u64, receivers: u64) -> (&'static str, String) {
 #[derive(Debug, Default)]
 pub struct Seen {
     /// The summary.
-    pub summary: Summary,
+    pub summary: Outcome,
     /// When each header reached its receiver, ascending, in us.
     pub headers_us: Vec<f64>,
     /// How long each took from its making, ascending, in us.
@@ -190,7 +190,7 @@ impl Seen {
 }
 
 /// What happened inside the switch of this run.
-pub fn inside(summary: &Summary) -> PipelineSummary {
+pub fn inside(summary: &Outcome) -> PipelineSummary {
     summary.pipelines.clone().unwrap_or_default()
 }
 
@@ -201,12 +201,12 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
 }
 
 /// The longest recirculation queue of a run, in packets.
-pub fn most_waiting(summary: &Summary) -> f64 {
+pub fn most_waiting(summary: &Outcome) -> f64 {
     inside(summary).most_waiting as f64
 }
 
 /// Checks that every run must pass: its own, and no frame lost.
-pub fn unlost(summary: &Summary) -> (u64, u64) {
+pub fn unlost(summary: &Outcome) -> (u64, u64) {
     let failed = summary.checks.iter().filter(|check| !check.pass).count() as u64;
     (failed, summary.packets.dropped_total())
 }

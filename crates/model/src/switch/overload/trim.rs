@@ -21,7 +21,7 @@ use engine::Window;
 use fabric::NodeId;
 use protocols::frame::{Frame, Kind, flags};
 use protocols::trim::{HeaderFull, Scheme, TrimParameters, Victim, give_back};
-use record::trace::TraceEvent;
+use stats::trace::TraceEvent;
 use units::Time;
 use units::random::{Stream, purpose};
 

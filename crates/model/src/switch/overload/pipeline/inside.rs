@@ -7,7 +7,7 @@ use crate::switch::outcome::Crossing;
 use crate::switch::overload::trim::Trimming;
 use engine::Window;
 use protocols::frame::Frame;
-use record::trace::TraceEvent;
+use stats::trace::TraceEvent;
 use units::{GAP_BYTES, Time};
 
 impl Trimming {

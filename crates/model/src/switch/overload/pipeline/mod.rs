@@ -32,7 +32,7 @@ use engine::{Ring, Window};
 use fabric::NodeId;
 use protocols::frame::{Frame, Kind};
 use protocols::trimming::Governor;
-use record::trace::{Load, TraceEvent};
+use stats::trace::{Load, TraceEvent};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
 /// A frame somewhere inside: when it goes on, and to which egress port.

@@ -4,8 +4,8 @@ use super::{PipelineCounts, Pipelines};
 use crate::switch::core::Core;
 use crate::switch::outcome::Crossing;
 use protocols::frame::Frame;
-use record::pipelines::{PipelineTold, PortMode};
-use record::trace::TraceEvent;
+use stats::pipelines::{PipelineTold, PortMode};
+use stats::trace::TraceEvent;
 use units::Time;
 
 impl Core {

@@ -1,4 +1,4 @@
-//! What `summary.json` says of frames that switches trimmed, over the whole run.
+//! Frames that switches trimmed, over the whole run.
 
 use serde::{Deserialize, Serialize};
 

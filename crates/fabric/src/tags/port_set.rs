@@ -1,6 +1,6 @@
 //! A set of ports of one switch, as the bitmap that TCAMs match on.
 
-use fabric::PortIndex;
+use crate::PortIndex;
 
 /// Ports of one switch: bit p of the bitmap is port p. Two sets with the same ports are equal.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -76,7 +76,7 @@ impl std::fmt::Debug for PortSet {
 
 /// The positions of the bits that are set, ascending.
 #[inline]
-pub(crate) fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
+pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
     words.iter().enumerate().flat_map(|(index, &word)| {
         let mut rest = word;
         std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! What `summary.json` says of the inside of switches that trim in pipelines. Counts cover the whole run.
+//! The inside of switches that trim in pipelines. Counts cover the whole run.
 
 use serde::{Deserialize, Serialize};
 

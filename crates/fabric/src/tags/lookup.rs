@@ -1,13 +1,13 @@
 //! Rules unfolded: one byte per (tag, ingress port, egress port) of every switch.
 
-use super::{RuleTable, Tag};
-use fabric::{Fabric, NodeId, PortIndex};
+use super::{Rule, SwitchRules, Tag};
+use crate::{Fabric, NodeId, PortIndex};
 
 /// A switch with more entries than this keeps its rules as sets: a star of thousands of ports would need
 /// gigabytes.
 const DENSE_LIMIT: usize = 1 << 24;
 
-/// A [`RuleTable`] for one look-up per packet, without hashing or searching.
+/// Rules for one look-up per packet, without hashing or searching.
 #[derive(Clone, Debug)]
 pub struct Lookup {
     /// Per node: where its entries begin, or which sparse switch it is.
@@ -17,7 +17,7 @@ pub struct Lookup {
     /// Row of each tag, `NO_ROW` for a tag without rules.
     row: [u8; 256],
     rows: usize,
-    sparse: Vec<Vec<super::Rule>>,
+    sparse: Vec<Vec<Rule>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -30,11 +30,11 @@ enum Place {
 const NO_ROW: u8 = u8::MAX;
 
 impl Lookup {
-    /// Unfolds a table. Rules that give the lossy tag are as good as none.
-    pub fn new(fabric: &Fabric, table: &RuleTable) -> Lookup {
+    /// Unfolds the rules of `switches` for these lossless tags. Rules that give the lossy tag are as good as none.
+    pub fn new(fabric: &Fabric, lossless_tags: &[Tag], switches: &[SwitchRules]) -> Lookup {
         let mut row = [NO_ROW; 256];
         let mut rows = 0;
-        for &tag in &table.lossless_tags {
+        for &tag in lossless_tags {
             if row[usize::from(tag)] == NO_ROW {
                 row[usize::from(tag)] = rows as u8;
                 rows += 1;
@@ -47,13 +47,13 @@ impl Lookup {
             rows,
             sparse: vec![],
         };
-        for switch in table.switches() {
+        for switch in switches {
             lookup.add(fabric, switch);
         }
         lookup
     }
 
-    fn add(&mut self, fabric: &Fabric, switch: &super::SwitchRules) {
+    fn add(&mut self, fabric: &Fabric, switch: &SwitchRules) {
         let ports = fabric.ports(switch.node).len();
         let size = self.rows * ports * ports;
         if size > DENSE_LIMIT {
@@ -103,9 +103,8 @@ impl Lookup {
 
     #[cold]
     fn search(&self, at: u32, tag: Tag, in_port: PortIndex, out_port: PortIndex) -> Tag {
-        let matches = |rule: &&super::Rule| {
-            rule.tag == tag && rule.in_ports.contains(in_port) && rule.out_ports.contains(out_port)
-        };
+        let matches =
+            |rule: &&Rule| rule.tag == tag && rule.in_ports.contains(in_port) && rule.out_ports.contains(out_port);
         self.sparse[at as usize].iter().find(matches).map_or(0, |rule| rule.new_tag)
     }
 }

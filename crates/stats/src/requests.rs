@@ -1,4 +1,4 @@
-//! What `summary.json` says of requests and their replies.
+//! Requests and their replies.
 
 use serde::{Deserialize, Serialize};
 

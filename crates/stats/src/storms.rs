@@ -1,4 +1,4 @@
-//! What `summary.json` says of pause storms, as watchdogs find them; over the whole run.
+//! Pause storms, as watchdogs find them; over the whole run.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What `summary.json` says of frames that switches turned around (PABO) or sent another way than their route's
+//! Frames that switches turned around (PABO) or sent another way than their route's
 //! (DIBS). Counts of delivered frames cover the measured window, all others the whole run.
 
 use serde::{Deserialize, Serialize};

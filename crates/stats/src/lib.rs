@@ -1,0 +1,14 @@
+//! What a run tells, as plain values: counters, mergeable [`histogram`]s, [`flows`] with their slowdowns, rows of a
+//! [`trace`], and an [`Outcome`] that has it all. No file is known here.
+
+pub mod flows;
+pub mod histogram;
+pub mod pipelines;
+pub mod requests;
+pub mod storms;
+pub mod summary;
+pub mod trace;
+pub mod trims;
+pub mod turns;
+
+pub use summary::Outcome;
