@@ -43,6 +43,16 @@ pub enum Failure {
     Output(std::io::Error),
 }
 
+impl From<reproduce::Failure> for Failure {
+    fn from(failure: reproduce::Failure) -> Failure {
+        match failure {
+            reproduce::Failure::Lab(error) => Failure::Lab(error),
+            reproduce::Failure::Unknown { ref known, .. } => Failure::input(failure.to_string(), known),
+            reproduce::Failure::Bench { message, granted } => Failure::input(message, granted),
+        }
+    }
+}
+
 impl Failure {
     /// A wrong argument or file.
     pub fn input(message: impl Into<String>, help: impl Into<String>) -> Failure {

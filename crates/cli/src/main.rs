@@ -14,7 +14,6 @@ mod output;
 mod progress;
 mod recognise;
 mod render;
-mod reproduce;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use exit::Exit;
@@ -40,7 +39,7 @@ enum Command {
     Trim(commands::trim::TrimArgs),
     New(commands::new::NewArgs),
     Mechanisms(commands::mechanisms::MechanismsArgs),
-    Reproduce(reproduce::ReproduceArgs),
+    Reproduce(commands::reproduce::ReproduceArgs),
     Why(commands::why::WhyArgs),
     Completions(commands::shell::CompletionsArgs),
     Man(commands::shell::ManArgs),
@@ -60,7 +59,7 @@ fn main() -> ExitCode {
         Command::Why(args) => commands::why::command(&args),
         Command::Completions(args) => commands::shell::completions(&args, Cli::command()),
         Command::Man(args) => commands::shell::man(&args, Cli::command()),
-        Command::Reproduce(args) => Ok(reproduce::command(&args)),
+        Command::Reproduce(args) => commands::reproduce::command(&args),
     };
     done.unwrap_or_else(|failure: Failure| -> Exit {
         failure.report();

@@ -5,6 +5,7 @@ pub mod fabric;
 pub mod mechanisms;
 pub mod new;
 pub mod report;
+pub mod reproduce;
 pub mod run;
 pub mod shell;
 pub mod sweep;

@@ -4,11 +4,10 @@ use super::check::{Check, Outcome};
 use super::red::{self, Class, Red};
 use super::registry::Experiment;
 use super::trial::Trial;
-use crate::output::{Style, styled};
 use serde::Serialize;
 use std::fmt::Write;
 use text::numbers::counted;
-use text::{Layout, table};
+use text::{Layout, Paint, Style, table};
 
 /// An experiment that was run.
 #[derive(Debug)]
@@ -177,12 +176,12 @@ fn checks_table(result: &Result) -> String {
 }
 
 /// One experiment for people.
-pub fn result(result: &Result) -> String {
+pub fn result(result: &Result, paint: Paint) -> String {
     let experiment = result.experiment;
-    let mut text = format!("{}  {}\n", styled(experiment.id, Style::Strong), experiment.title);
-    let _ = writeln!(text, "  {}", styled(experiment.source, Style::Faint));
+    let mut text = format!("{}  {}\n", paint.styled(experiment.id, Style::Strong), experiment.title);
+    let _ = writeln!(text, "  {}", paint.styled(experiment.source, Style::Faint));
     for shortened in &result.trial.shortened {
-        let _ = writeln!(text, "  {}", styled(&format!("shortened: {shortened}"), Style::Caution));
+        let _ = writeln!(text, "  {}", paint.styled(&format!("shortened: {shortened}"), Style::Caution));
     }
     if !result.trial.shown.is_empty() {
         let _ = write!(text, "\n{}", result.trial.shown);
@@ -208,7 +207,7 @@ pub fn result(result: &Result) -> String {
             if failed.is_empty() { "every check holds".to_owned() } else { format!("fails: {}", failed.join("; ")) };
         let _ = writeln!(text, "  open choice, {choice}: {outcome}");
     }
-    let verdict = if result.passes() { styled("holds", Style::Good) } else { styled("FAILS", Style::Bad) };
+    let verdict = if result.passes() { paint.styled("holds", Style::Good) } else { paint.styled("FAILS", Style::Bad) };
     let red = || result.trial.checks.iter().filter(|check| check.outcome() == Outcome::Fails);
     let verdict = match red().all(|check| result.known(check).is_some()) {
         true if red().count() > 0 => {
@@ -283,7 +282,7 @@ mod tests {
         let all =
             vec![check("good", 1.0), check(known, 2.0), check("new", 2.0), check("long", 2.0).unjudged("quick run")];
         let told = result(id, all);
-        let text = super::result(&told);
+        let text = super::result(&told, Paint::Plain);
         let line =
             |name: &str| text.lines().find(|line| line.contains(&format!(" {name} "))).unwrap().trim().to_owned();
         assert!(line("good").starts_with("ok"), "{text}");
@@ -301,7 +300,9 @@ mod tests {
             class.name()
         );
         assert_eq!(totals(&[told]), expected);
-        assert!(super::result(&result(id, vec![check(known, 2.0)])).contains("as is known: experiments/"));
+        assert!(
+            super::result(&result(id, vec![check(known, 2.0)]), Paint::Plain).contains("as is known: experiments/")
+        );
         assert!(result(id, vec![check("good", 1.0), check("long", 2.0).unjudged("quick run")]).passes());
         assert!(!result(id, vec![check("long", 1.0).unjudged("quick run")]).passes(), "nothing was judged");
     }
