@@ -6,7 +6,6 @@
 
 use fabric::LinkSpec;
 use fabric::generate::TierLinks;
-use fabric::routing::{Forwarding, Mode, PathTable};
 use model::parameters::*;
 use model::{Simulation, Unwatched};
 use protocols::reaction::Reaction;
@@ -40,51 +39,32 @@ fn main() {
         watchdog: None,
     };
     let setup = Setup {
-        forwarding: Forwarding::build(&fabric, Mode::ShortestPath).unwrap(),
-        fabric,
-        paths: PathTable::new(),
-        pins: Vec::new(),
-        tags: None,
         spread: Spread::PerPacket,
-        failures: Vec::new(),
-        reroute: Reroute::None,
         switch: SwitchParameters {
-            buffer: Buffer::Shared { bytes: 16_000_000, egress: Threshold::Dynamic { alpha: (1, 1) } },
             flow_control: if dcqcn { FlowControl::Pfc(pause) } else { FlowControl::None },
-            overload: Overload::Drop,
             marking: if dcqcn {
-                Marking::Ecn { k_min_bytes: 100_000, k_max_bytes: 400_000, p_max: 0.2, at: MarkAt::Enqueue }
+                Marking::Ecn {
+                    k_min_bytes: 100_000,
+                    k_max_bytes: 400_000,
+                    p_max: 0.2,
+                    of_rate: None,
+                    at: MarkAt::Enqueue,
+                }
             } else {
                 Marking::None
             },
-            scheduler: Scheduler::Strict,
+            ..SwitchParameters::default()
         },
-        overrides: Vec::new(),
-        outside: Vec::new(),
-        agreements: Vec::new(),
         host: HostParameters {
-            transport: TransportParameters::build(transport, []).unwrap(),
             reply_class: Some(6),
-            obeys_pause: true,
-            hears_trims: true,
-            pause_storm: None,
-            transports: Default::default(),
-            clocks: Default::default(),
-            on_bounce: Default::default(),
-            stopping: Default::default(),
-            ttl: 64,
             mtu_bytes: 1100,
+            ..HostParameters::of(TransportParameters::build(transport, []).unwrap())
         },
-        traffic: plan.build(hosts.len() as u32).unwrap(),
-        notification_delay: None,
         duration,
-        warm_up: Time::ZERO,
         measure_end: duration,
-        seed: 1,
         threads,
         deadlock_every: Some(Time::from_us(100)),
-        storm: Some(StormParameters::default()),
-        record: RecordParameters::default(),
+        ..Setup::new(fabric, plan.build(hosts.len() as u32).unwrap()).unwrap()
     };
     let mut simulation = Simulation::new(setup).unwrap();
     let start = std::time::Instant::now();

@@ -18,11 +18,11 @@ use crate::traffic_part::{LoadPlan, TrafficPlan, What};
 use crate::trim_part;
 use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, NodeKind};
+use model::largest_frame_bytes;
 use model::parameters::{
     Buffer, FlowControl, HostParameters, PauseParameters, PauseStorm, Reroute, Setup, Stopping, Threshold,
 };
 use protocols::pause::quanta_time;
-use protocols::roce::control::ControlParameters;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -67,31 +67,10 @@ fn mtu_bytes(parts: &Parts) -> u16 {
         What::Pairs { load: LoadPlan::Frames { frame_bytes, .. }, .. } => Some(*frame_bytes),
         _ => None,
     };
-    let of_transports = parts.transports().into_iter().map(|(.., transport)| largest_frame(transport));
+    let of_transports = parts.transports().into_iter().map(|(.., transport)| largest_frame_bytes(transport));
     let largest = parts.traffic.iter().filter_map(frames).chain(of_transports).max();
     // Without traffic, a transport makes what it would make.
-    largest.unwrap_or_else(|| largest_frame(&parts.host.transport)).max(protocols::frame::MIN_FRAME_BYTES)
-}
-
-/// The largest frame that a transport makes.
-fn largest_frame(transport: &TransportParameters) -> u16 {
-    match transport {
-        TransportParameters::Datagram(parameters) => parameters.frame_bytes,
-        TransportParameters::Tcp(parameters) => {
-            parameters.mss_bytes.saturating_add(parameters.header_bytes).max(parameters.ack_bytes)
-        }
-        TransportParameters::Roce(parameters) => {
-            let data = parameters.payload_bytes.saturating_add(parameters.header_bytes).max(parameters.ack_bytes);
-            match &parameters.control {
-                ControlParameters::Dcqcn(dcqcn) => data.max(dcqcn.cnp_bytes),
-                ControlParameters::Fixed => data,
-            }
-        }
-        TransportParameters::Ndp(parameters) => {
-            parameters.payload_bytes.saturating_add(parameters.header_bytes).max(parameters.control_bytes)
-        }
-        TransportParameters::Custom(transport) => transport.payload_bytes().saturating_add(transport.header_bytes()),
-    }
+    largest.unwrap_or_else(|| largest_frame_bytes(&parts.host.transport)).max(protocols::frame::MIN_FRAME_BYTES)
 }
 
 /// Receivers that ask for what is sent share their port's link by one clock, which counts packets of one transport.

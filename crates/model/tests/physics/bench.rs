@@ -1,6 +1,5 @@
 //! What the tests build on: a setup with plain defaults, and everything that a run can tell.
 
-use fabric::routing::{Forwarding, Mode, PathTable};
 use fabric::{Fabric, LinkSpec};
 use model::parameters::*;
 use model::{Simulation, Watcher};
@@ -88,47 +87,13 @@ pub fn pause(xoff_bytes: u64) -> PauseParameters {
 /// Shortest paths, a large buffer, no flow control, RoCE at line rate, one millisecond.
 pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
     Setup {
-        forwarding: Forwarding::build(&fabric, Mode::ShortestPath).unwrap(),
-        fabric,
-        paths: PathTable::new(),
-        pins: Vec::new(),
-        tags: None,
-        spread: Spread::FlowHash,
-        failures: Vec::new(),
-        reroute: Reroute::None,
         switch: SwitchParameters {
             buffer: Buffer::Shared { bytes: 64_000_000, egress: Threshold::Static { bytes: 64_000_000 } },
-            flow_control: FlowControl::None,
-            overload: Overload::Drop,
-            marking: Marking::None,
-            scheduler: Scheduler::Strict,
+            ..SwitchParameters::default()
         },
-        overrides: Vec::new(),
-        outside: Vec::new(),
-        agreements: Vec::new(),
-        host: HostParameters {
-            transport: transport("roce", &[]),
-            reply_class: Some(6),
-            obeys_pause: true,
-            hears_trims: true,
-            pause_storm: None,
-            transports: Default::default(),
-            clocks: Default::default(),
-            on_bounce: Default::default(),
-            stopping: Default::default(),
-            ttl: 64,
-            mtu_bytes: 1518,
-        },
-        traffic,
-        notification_delay: None,
-        duration: Time::from_ms(1),
-        warm_up: Time::ZERO,
+        host: HostParameters { reply_class: Some(6), mtu_bytes: 1518, ..HostParameters::default() },
         measure_end: Time::MAX,
-        seed: 1,
-        threads: 1,
-        deadlock_every: Some(Time::from_us(10)),
-        storm: Some(StormParameters::default()),
-        record: RecordParameters::default(),
+        ..Setup::new(fabric, traffic).unwrap()
     }
 }
 
