@@ -24,9 +24,9 @@ mod tagger;
 mod trial;
 mod trim;
 
-pub use print::Result as Found;
 pub use check::{Check, Outcome, Relation};
 pub use failure::Failure;
+pub use print::Result as Found;
 pub use registry::{Choice, Experiment, Source, experiments};
 use std::time::Instant;
 pub use trial::Trial;

@@ -13,7 +13,7 @@ fan_in = 7
 size = "500KB"
 "#;
 
-fn main() -> Result<(), lab::LabError> {
+pub(crate) fn main() -> Result<(), lab::LabError> {
     let stop = lab::Stop::default();
     for flow_control in ["pause", "none"] {
         let change = lab::Override { key: "switch.flow_control".into(), value: flow_control.into() };

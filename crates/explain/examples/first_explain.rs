@@ -1,0 +1,25 @@
+//! Where did the last packet of an incast lose its time? A traced run tells.
+//!
+//! ```text
+//!  h1 ... h3 ====> S1 ----> h0      result/trace.parquet --Trace::read--> packet --> a story
+//! ```
+const SCENARIO: &str = r#"
+duration = "1ms"
+fabric = { kind = "single-switch", hosts = 4, link = { rate = "100Gbps", delay = "500ns" } }
+traffic = [{ kind = "incast", fan_in = 3, size = "10KB" }]
+record = { trace = {} }
+"#;
+
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let target = std::env::temp_dir().join(format!("tidegate-first-explain-{}", std::process::id()));
+    let stop = lab::Stop::default();
+    let run = lab::Run::parse(SCENARIO, "first.toml", &[], &stop)?;
+    run.produce(Some(lab::folder(&target)?), &mut model::Unwatched, lab::Way::default(), &stop)?;
+    let trace = explain::Trace::read(&target)?;
+    let last = trace.rows.iter().filter_map(|row| row.packet).map(|packet| packet.number).max();
+    let story = explain::packet(&trace, last.unwrap_or_default())?;
+    print!("{}", story.text(text::Paint::Plain));
+    assert!(!story.lines.is_empty());
+    let _ = std::fs::remove_dir_all(&target);
+    Ok(())
+}
