@@ -12,8 +12,8 @@
 //! Both counts are of frames from destination address to FCS, big-endian, and never fall. No standard defines credits for
 //! Ethernet; two absolute counts are what InfiniBand's link layer exchanges.
 
-use crate::Error;
-use crate::mac_control::read_opcode;
+use crate::error::Error;
+use crate::opcode::read_opcode;
 use crate::reader::Reader;
 use crate::vlan::Pcp;
 use std::fmt;

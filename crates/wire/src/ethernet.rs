@@ -1,7 +1,7 @@
 //! Ethernet II framing (IEEE 802.3 clause 3): addresses, EtherType, padding and frame check sequence.
 
-use crate::Error;
 use crate::crc::crc32;
+use crate::error::Error;
 use crate::reader::Reader;
 use std::fmt;
 

@@ -11,9 +11,9 @@
 //! The organisation is a company identifier by its form (low bits 1010, so that it can be no vendor's MAC prefix),
 //! which nobody has registered: two networks that both use these frames are two Tidegates.
 
-use crate::Error;
+use crate::error::Error;
 use crate::ethernet::MacAddress;
-use crate::mac_control::read_opcode;
+use crate::opcode::read_opcode;
 use crate::reader::Reader;
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! IPv4 (RFC 791) with DSCP (RFC 2474) and ECN (RFC 3168).
 
-use crate::Error;
 use crate::bits::bit_field;
 use crate::checksum;
+use crate::error::Error;
 use crate::reader::Reader;
 use std::fmt;
 use std::net::Ipv4Addr;

@@ -35,6 +35,7 @@
 
 mod bits;
 mod error;
+mod opcode;
 mod reader;
 
 pub mod checksum;

@@ -1,7 +1,7 @@
 //! MAC control frames (IEEE 802.3 clause 31): an opcode says which of them follows.
 
-use crate::Error;
 use crate::credit::Credit;
+use crate::error::Error;
 use crate::flow_control::FlowControl;
 use crate::pause::Pause;
 use crate::pfc::Pfc;
@@ -71,12 +71,6 @@ impl fmt::Display for MacControl {
             MacControl::Credit(credit) => credit.fmt(f),
         }
     }
-}
-
-/// Reads the opcode and requires it to be `expected`.
-pub(crate) fn read_opcode(reader: &mut Reader<'_>, opcode: u16, expected: &'static str) -> Result<(), Error> {
-    let found = reader.u16("MAC control opcode")?;
-    if found == opcode { Ok(()) } else { Err(reader.unexpected("MAC control opcode", 2, found, expected)) }
 }
 
 #[cfg(test)]

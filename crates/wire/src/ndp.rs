@@ -13,7 +13,7 @@
 //! switch that trims leaves of a data packet is this header with another type. The UDP checksum is not used, since a
 //! switch that cuts could not know it.
 
-use crate::Error;
+use crate::error::Error;
 use crate::reader::Reader;
 
 /// The UDP port of both ends' destination; assigned by nobody.

@@ -1,13 +1,14 @@
 //! Whole frames: every layer from the destination address to the frame check sequence.
 
+use crate::error::Error;
 use crate::ethernet::{self, EtherType, Ethernet, MacAddress};
 use crate::ipv4::{Ipv4, Protocol};
 use crate::mac_control::MacControl;
+use crate::reader::Reader;
 use crate::roce::{self, Roce};
 use crate::tcp::Tcp;
 use crate::udp::Udp;
 use crate::vlan::VlanTag;
-use crate::{Error, reader::Reader};
 use std::fmt;
 
 /// One frame, its payload borrowed from the bytes it was parsed from.

@@ -1,7 +1,7 @@
 //! PAUSE (IEEE 802.3 annex 31B): the whole port stops for a number of quanta.
 
-use crate::Error;
-use crate::mac_control::read_opcode;
+use crate::error::Error;
+use crate::opcode::read_opcode;
 use crate::reader::Reader;
 use std::fmt;
 

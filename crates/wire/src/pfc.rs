@@ -1,8 +1,8 @@
 //! Priority-based flow control (IEEE 802.1Qbb, now 802.1Q clause 36 and 802.3 annex 31D): PAUSE for each
 //! of eight priorities.
 
-use crate::Error;
-use crate::mac_control::read_opcode;
+use crate::error::Error;
+use crate::opcode::read_opcode;
 use crate::reader::Reader;
 use crate::vlan::Pcp;
 use std::fmt;

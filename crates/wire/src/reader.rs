@@ -1,6 +1,6 @@
 //! A cursor over bytes whose every read can fail and says what it wanted and where.
 
-use crate::Error;
+use crate::error::Error;
 
 /// Reads fields in network byte order from the front of a slice.
 pub(crate) struct Reader<'a> {

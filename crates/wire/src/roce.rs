@@ -18,7 +18,7 @@ pub use bth::{Bth, Opcode, PadCount, Psn, QueuePair};
 pub use cnp::Cnp;
 pub use icrc::icrc;
 
-use crate::Error;
+use crate::error::Error;
 use std::fmt;
 
 /// The UDP destination port of RoCEv2 (annex A17).

@@ -1,7 +1,7 @@
 //! TCP (RFC 9293) with the ECN flags (RFC 3168; NS: RFC 3540) and the maximum segment size option.
 
-use crate::Error;
 use crate::checksum::{self, PseudoHeader};
+use crate::error::Error;
 use crate::ipv4::{Ipv4, Protocol};
 use crate::reader::Reader;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! What the tests of all protocols share.
 
-use crate::Error;
+use crate::error::Error;
 
 /// Bytes from hexadecimal text; spaces and line ends are free.
 pub(crate) fn hex(text: &str) -> Vec<u8> {

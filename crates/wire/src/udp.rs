@@ -1,7 +1,7 @@
 //! UDP (RFC 768).
 
-use crate::Error;
 use crate::checksum::{self, PseudoHeader};
+use crate::error::Error;
 use crate::ipv4::{Ipv4, Protocol};
 use crate::reader::Reader;
 use std::fmt;

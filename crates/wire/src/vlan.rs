@@ -1,7 +1,7 @@
 //! The customer VLAN tag (IEEE 802.1Q clause 9.6): priority, drop eligibility and VLAN.
 
-use crate::Error;
 use crate::bits::bit_field;
+use crate::error::Error;
 use crate::ethernet::EtherType;
 use crate::reader::Reader;
 use std::fmt;

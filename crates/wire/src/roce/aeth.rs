@@ -1,7 +1,7 @@
 //! The acknowledge extended transport header (InfiniBand volume 1, clause 9.3.5).
 
-use crate::Error;
 use crate::bits::bit_field;
+use crate::error::Error;
 use crate::reader::{Reader, put_u24};
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! The InfiniBand base transport header (InfiniBand Architecture Specification, volume 1, clause 9.2).
 
-use crate::Error;
 use crate::bits::bit_field;
+use crate::error::Error;
 use crate::reader::{Reader, put_u24};
 use std::fmt;
 

@@ -3,7 +3,7 @@
 //! bytes.
 
 use super::bth::{Bth, Opcode, Psn, QueuePair};
-use crate::Error;
+use crate::error::Error;
 use crate::reader::Reader;
 use std::fmt;
 
