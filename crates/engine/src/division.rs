@@ -1,9 +1,8 @@
 //! Which part of the nodes each thread runs.
 
-use crate::Message;
 use crate::barrier::Barrier;
 use crate::exchange::Exchange;
-use crate::execution::WireSpec;
+use crate::node::Message;
 
 /// The nodes in contiguous parts, one a thread, and where their threads meet.
 #[derive(Debug)]
@@ -36,9 +35,9 @@ impl<M: Message> Division<M> {
     }
 }
 
-/// How much a node weighs: its wires, and a little for itself.
-pub(crate) fn weight(wires: &[WireSpec]) -> u32 {
-    wires.len() as u32 + 1
+/// How much a node with this many wires weighs: them, and a little for itself.
+pub(crate) fn weight(wires: usize) -> u32 {
+    wires as u32 + 1
 }
 
 /// Contiguous ranges of about equal weight.

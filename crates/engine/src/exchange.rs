@@ -1,7 +1,7 @@
 //! What the parts of a network tell each other at the end of a window.
 
-use crate::Message;
 use crate::mail::Parcel;
+use crate::node::Message;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use std::sync::PoisonError;
 use units::Time;

@@ -3,11 +3,11 @@
 use crate::barrier::Breaker;
 use crate::division::{Division, weight};
 use crate::mail::{Desk, Mail, Slot, Wire};
+use crate::node::{Message, Node};
 use crate::pace::Pace;
 use crate::part::{Part, View};
 use crate::pool::Pool;
 use crate::ring::Ring;
-use crate::{Message, Node};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use units::Time;
@@ -185,7 +185,7 @@ impl<N: Node> Engine<N> {
             });
         }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let weights = (0..count).map(|index| weight(wires.get(index).map_or(&[], Vec::as_slice))).collect();
+        let weights = (0..count).map(|index| weight(wires.get(index).map_or(0, Vec::len))).collect();
         let mut engine = Engine {
             lookaheads: slots.iter().map(|slot| slot.lookahead).collect(),
             nodes,

@@ -25,6 +25,7 @@ mod execution;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod mail;
+mod node;
 mod pace;
 mod part;
 mod pool;
@@ -34,30 +35,6 @@ mod sync;
 
 pub use execution::{Clock, Engine, EngineError, Sharing, Statistics, WireSpec};
 pub use mail::Window;
+pub use node::{Message, Node};
 pub use prefetch::prefetch;
 pub use ring::Ring;
-
-use units::Time;
-
-/// What travels on a wire: a small value that knows when it arrives.
-pub trait Message: Copy + Send + Default {
-    /// When it reaches the node at the wire's end.
-    fn at(&self) -> Time;
-}
-
-/// A state machine that owns everything inside it that interacts without delay.
-pub trait Node: Send {
-    /// What its wires carry.
-    type Message: Message;
-
-    /// Runs every arrival and every event of its own that lies before [`Window::end`], in order of time,
-    /// and returns the time of its next own event ([`Time::MAX`] for none), which is at or after the end.
-    /// All arrivals before the end must be taken.
-    fn run(&mut self, window: &mut Window<'_, Self::Message>) -> Time;
-
-    /// Will run `turns` (3, 2 or 1) nodes from now: a good moment to [`prefetch`], first the node itself,
-    /// then what it points at, then what that points at.
-    fn approach(&self, turns: usize) {
-        let _ = turns;
-    }
-}

@@ -1,6 +1,6 @@
 //! Mailboxes, and what a node sees of them while it runs.
 
-use crate::Message;
+use crate::node::Message;
 use crate::prefetch::prefetch;
 use crate::ring::Ring;
 use units::Time;
