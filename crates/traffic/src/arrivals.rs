@@ -1,7 +1,8 @@
 //! Flow arrivals that are drawn while the run goes on: memory independent of its length.
 
+use crate::error::PlanError;
 use crate::random::{component, exponential};
-use crate::{Mean, PlanError, Sizes};
+use crate::sizes::{Mean, Sizes};
 use std::sync::Arc;
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
@@ -44,7 +45,7 @@ pub struct Arrival {
 
 /// Parameters shared by the sources of one entry.
 pub(crate) struct Shared<'a> {
-    pub entry: &'a crate::Entry,
+    pub entry: &'a crate::entry::Entry,
     pub destinations: &'a Arc<[u32]>,
     pub largest_destination: u32,
     pub sizes: &'a Sizes,

@@ -1,7 +1,8 @@
 //! Size distributions from files, and those that everybody uses.
 
+use crate::decimal;
 use crate::lines::{FileError, Lines, Problem, not_number};
-use crate::{Cdf, CdfPoint, decimal};
+use crate::sizes::{Cdf, CdfPoint};
 use std::io::BufRead;
 use std::sync::Arc;
 

@@ -1,7 +1,10 @@
 //! Collective operations of distributed training: ring all-reduce and all-to-all exchange.
 
+use crate::entry::Entry;
+use crate::error::TrafficError;
 use crate::pairs::require_hosts;
-use crate::{ENDLESS, Entry, PlanBuilder, Start, TrafficError, When};
+use crate::plan::{PlanBuilder, Start, When};
+use crate::sizes::ENDLESS;
 use units::Time;
 
 /// All-reduce over a ring: the hosts in the order given, each sending to the next, the last to the first

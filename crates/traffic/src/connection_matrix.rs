@@ -16,8 +16,12 @@
 //! rounded to the picosecond. `prio` is the class of its frames. `msg` numbers the messages of one connection, which may
 //! share an `id`; each is a flow of its own here. A `failure` is refused: which links fail is said in the scenario.
 
+use crate::decimal;
+use crate::error::TrafficError;
+use crate::flow_file::{FlowFileOptions, FlowWarning};
 use crate::lines::{FileError, Lines, Problem, not_number};
-use crate::{ENDLESS, Flow, FlowFileOptions, FlowWarning, Load, PlanBuilder, Start, TrafficError, When, decimal};
+use crate::plan::{Flow, Load, PlanBuilder, Start, When};
+use crate::sizes::ENDLESS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 use units::Time;

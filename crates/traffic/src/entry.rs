@@ -1,7 +1,7 @@
 //! What every generator is told besides its own parameters.
 
+use crate::plan::{Flow, Load, Start};
 use crate::random::jitter;
-use crate::{Flow, Load, Start};
 use units::Time;
 use units::random::{Stream, purpose};
 

@@ -1,7 +1,10 @@
 //! `flow.txt` of the HPCC and conweave simulators: read, replay and write.
 
+use crate::decimal;
+use crate::error::TrafficError;
 use crate::lines::{FileError, Lines, Problem, not_number};
-use crate::{ENDLESS, Flow, Load, PlanBuilder, Start, TrafficError, decimal};
+use crate::plan::{Flow, Load, PlanBuilder, Start};
+use crate::sizes::ENDLESS;
 use std::fmt;
 use std::io::{self, BufRead, Write};
 use units::Time;

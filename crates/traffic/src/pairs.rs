@@ -1,6 +1,10 @@
 //! Who sends to whom, once: permutation, all-to-all, incast, random and listed pairs.
 
-use crate::{DatagramSource, ENDLESS, Entry, Load, PlanBuilder, Sizes, TrafficError};
+use crate::entry::Entry;
+use crate::error::TrafficError;
+use crate::plan::{Load, PlanBuilder};
+use crate::process::DatagramSource;
+use crate::sizes::{ENDLESS, Sizes};
 use units::random::Stream;
 
 /// Pairs of hosts and what flows between each.

@@ -1,11 +1,10 @@
 //! The plan: flows, who starts whom, and flow arrivals yet to be drawn.
 
-use crate::{Arrivals, DatagramSource, PlanError, TrafficError};
+use crate::arrivals::Arrivals;
+use crate::error::{PlanError, TrafficError};
+use crate::process::DatagramSource;
 use std::collections::BTreeMap;
 use units::Time;
-
-/// The size of a flow that never ends.
-pub const ENDLESS: u64 = u64::MAX;
 
 /// Everything that will be sent in a run.
 #[derive(Clone, Debug, Default)]

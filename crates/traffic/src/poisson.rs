@@ -1,8 +1,12 @@
 //! Flows that arrive at random at every host.
 
+use crate::arrivals::Arrivals;
 use crate::arrivals::{Shared, mean_gap};
+use crate::entry::Entry;
+use crate::error::TrafficError;
 use crate::pairs::require_hosts;
-use crate::{Arrivals, Entry, PlanBuilder, Sizes, TrafficError};
+use crate::plan::PlanBuilder;
+use crate::sizes::Sizes;
 use std::sync::Arc;
 use units::{Rate, Time};
 

@@ -1,7 +1,7 @@
 //! Sources of frames without a transport, and the times at which their frames leave.
 
-use crate::ENDLESS;
 use crate::random::exponential;
+use crate::sizes::ENDLESS;
 use units::random::{Stream, purpose};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 

@@ -1,9 +1,11 @@
 //! A closed loop: a client asks servers, they reply, it thinks and asks again; with many servers partition and
 //! aggregate, with one a client of a key-value store.
 
+use crate::entry::Entry;
+use crate::error::TrafficError;
 use crate::pairs::require_hosts;
+use crate::plan::{Exchange, PlanBuilder, Start, When};
 use crate::random::exponential;
-use crate::{Entry, Exchange, PlanBuilder, Start, TrafficError, When};
 use units::Time;
 use units::random::Stream;
 
@@ -86,7 +88,7 @@ pub fn request_reply(
     const WHAT: &str = "request and reply";
     let client = parameters.client;
     for (key, bytes) in [("request_size", parameters.request_bytes), ("reply_size", parameters.reply_bytes)] {
-        if bytes == 0 || bytes == crate::ENDLESS {
+        if bytes == 0 || bytes == crate::sizes::ENDLESS {
             return Err(TrafficError::parameter(key, "it must be at least 1 byte, and end"));
         }
     }

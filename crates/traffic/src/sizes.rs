@@ -1,8 +1,11 @@
 //! Flow sizes: fixed, uniform, or from an empirical cumulative distribution; means in exact arithmetic.
 
-use crate::TrafficError;
+use crate::error::TrafficError;
 use std::sync::Arc;
 use units::random::Stream;
+
+/// The size of a flow that never ends.
+pub const ENDLESS: u64 = u64::MAX;
 
 /// How sizes are drawn. Every draw is at least 1 byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,9 +70,10 @@ impl Sizes {
     /// Whether every draw is a size.
     pub(crate) fn check(&self) -> Result<(), TrafficError> {
         match self {
-            Sizes::Fixed(crate::ENDLESS) | Sizes::Uniform { max_bytes: crate::ENDLESS, .. } => Err(
-                TrafficError::parameter("size", "this large it would mean a flow without end: ask for that instead"),
-            ),
+            Sizes::Fixed(ENDLESS) | Sizes::Uniform { max_bytes: ENDLESS, .. } => Err(TrafficError::parameter(
+                "size",
+                "this large it would mean a flow without end: ask for that instead",
+            )),
             Sizes::Fixed(0) => Err(TrafficError::parameter("size", "a flow has at least 1 byte")),
             Sizes::Uniform { min_bytes: 0, .. } => Err(TrafficError::parameter("size", "a flow has at least 1 byte")),
             Sizes::Uniform { min_bytes, max_bytes } if max_bytes < min_bytes => {

@@ -1,6 +1,6 @@
 //! A network without contention, to run plans on in tests.
 
-use crate::{Flow, Plan, Start};
+use crate::plan::{Flow, Plan, Start};
 use units::Time;
 
 /// When each flow ends if flow `f` takes `duration(f)` whatever else goes on. Every flow must start.

@@ -1,6 +1,8 @@
 //! Whether a plan can run: every host exists, every flow can start.
 
-use crate::{ENDLESS, Flow, Load, Plan, PlanError, Start};
+use crate::error::PlanError;
+use crate::plan::{Flow, Load, Plan, Start};
+use crate::sizes::ENDLESS;
 
 impl Flow {
     /// Whether its end comes at all, so that it can notify others.
