@@ -7,7 +7,7 @@
 //! ends know counts once. Where the neighbour's own file is there, its `PORT` table says which ports it has; a file may
 //! call them by their `alias`.
 
-use super::FileError;
+use super::error::FileError;
 use super::plain::{Options, Plain, PlainEnd, fail, port_label, said_by};
 use crate::names::visible;
 use crate::{Fabric, Link, LinkSpec, NodeId, NodeKind};

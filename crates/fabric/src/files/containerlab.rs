@@ -8,7 +8,7 @@
 //! says. Both ways of writing a link are read: `endpoints` as texts `node:interface`, and as maps with `node` and
 //! `interface`. The files state neither rates nor delays.
 
-use super::FileError;
+use super::error::FileError;
 use super::plain::{Options, Plain, PlainNode, fail, port_label, said_by};
 use super::yaml;
 use crate::{Fabric, NodeKind};

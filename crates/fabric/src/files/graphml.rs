@@ -4,7 +4,7 @@
 //! nodes share it, and the Zoo's `LinkSpeedRaw` (bits per second) is a rate. Ports are `sourceport` and
 //! `targetport` of an edge, the standard's own words.
 
-use super::FileError;
+use super::error::FileError;
 use super::plain::{Options, Plain, PlainNode, fail, kind_of, said_by};
 use super::text::spec_of;
 use crate::Fabric;

@@ -12,9 +12,10 @@
 //! Node ids become [`NodeId`]s unchanged, with names `h<id>` and `s<id>`. Ports, which the forks count from 1
 //! in order of appearance, count from 0 here in the same order. Tiers are the distance to the nearest host.
 
+use super::error::FileError;
 use super::plain::fail_line as fail;
+use super::plain::ports_follow_links;
 use super::text::{lines, shown};
-use super::{FileError, ports_follow_links};
 use crate::{Fabric, FabricBuilder, LinkSpec, NodeId, NodeKind};
 use std::fmt::Write as _;
 use units::{Rate, Time};

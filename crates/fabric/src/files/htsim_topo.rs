@@ -17,7 +17,7 @@
 //! top-of-rack switch is connected to every aggregation switch of its pod; aggregation switch i of a pod to the core
 //! switches i, i + n, i + 2n ... with n aggregation switches a pod, so that pods meet as in a fat-tree.
 
-use super::FileError;
+use super::error::FileError;
 use super::plain::fail_line as fail;
 use super::text::{lines, shown};
 use crate::{Fabric, FabricBuilder, LinkSpec, NodeId};

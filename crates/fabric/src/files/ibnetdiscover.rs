@@ -13,7 +13,7 @@
 //! The rate is the data rate of the link's width and speed. There are no delays. Every cable stands twice, and counts
 //! once.
 
-use super::FileError;
+use super::error::FileError;
 use super::plain::{Options, Plain, PlainEnd, PlainNode, fail_line as fail, port_label};
 use super::text::{lines, shown};
 use crate::{Fabric, LinkSpec, NodeKind};

@@ -4,7 +4,7 @@
 //! `EndPort` may be missing or in another order. There are no delays and no kinds of device: what a host is, is
 //! guessed as [`files`](super) says.
 
-use super::FileError;
+use super::error::FileError;
 use super::plain::{Options, Plain, fail_line as fail, port_label};
 use super::text::{lines, shown};
 use crate::Fabric;

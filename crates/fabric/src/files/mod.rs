@@ -18,6 +18,8 @@
 
 mod config_db;
 mod containerlab;
+mod error;
+mod format;
 mod graphml;
 mod hpcc;
 mod htsim_topo;
@@ -30,6 +32,8 @@ mod yaml;
 
 pub use config_db::{read_config_db, write_config_db};
 pub use containerlab::{read_containerlab, write_containerlab};
+pub use error::FileError;
+pub use format::Format;
 pub use graphml::{read_graphml, write_graphml};
 pub use hpcc::{read_hpcc, write_hpcc};
 pub use htsim_topo::read_htsim_topo;
@@ -38,91 +42,9 @@ pub use link_csv::{read_link_csv, write_link_csv};
 pub use node_link::{read_node_link, write_node_link};
 pub use plain::Options;
 
-use crate::{Fabric, FabricError, NodeId};
-
-/// A kind of topology file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
-    /// `topology.txt` of the HPCC and conweave ns-3 forks.
-    Hpcc,
-    /// NetworkX node-link JSON.
-    NodeLink,
-    /// GraphML.
-    GraphMl,
-    /// containerlab topologies.
-    Containerlab,
-    /// SONiC `config_db.json`.
-    ConfigDb,
-    /// The link table of sonic-mgmt.
-    LinkCsv,
-    /// What `ibnetdiscover` prints.
-    IbNetDiscover,
-    /// `.topo` of htsim.
-    HtsimTopo,
-}
+use crate::Fabric;
 
 impl Format {
-    /// All of them.
-    pub const ALL: [Format; 8] = [
-        Format::Hpcc,
-        Format::NodeLink,
-        Format::GraphMl,
-        Format::Containerlab,
-        Format::ConfigDb,
-        Format::LinkCsv,
-        Format::IbNetDiscover,
-        Format::HtsimTopo,
-    ];
-
-    /// What it is called in scenarios and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Hpcc => "hpcc",
-            Format::NodeLink => "node-link",
-            Format::GraphMl => "graphml",
-            Format::Containerlab => "containerlab",
-            Format::ConfigDb => "config-db",
-            Format::LinkCsv => "link-csv",
-            Format::IbNetDiscover => "ibnetdiscover",
-            Format::HtsimTopo => "htsim-topo",
-        }
-    }
-
-    /// Whose format it is, in a few words.
-    pub fn title(self) -> &'static str {
-        match self {
-            Format::Hpcc => "topology.txt of the HPCC and conweave ns-3 forks",
-            Format::NodeLink => "NetworkX node-link JSON",
-            Format::GraphMl => "GraphML, as NetworkX and the Internet Topology Zoo write it",
-            Format::Containerlab => "a containerlab topology",
-            Format::ConfigDb => "SONiC config_db.json: a list of them, or a folder with one a switch",
-            Format::LinkCsv => "the link table of sonic-mgmt",
-            Format::IbNetDiscover => "what ibnetdiscover prints",
-            Format::HtsimTopo => "an htsim .topo, read only",
-        }
-    }
-
-    /// The format with this name.
-    pub fn named(name: &str) -> Option<Format> {
-        Format::ALL.into_iter().find(|format| format.name() == name)
-    }
-
-    /// What a file of this name should be: `.graphml` GraphML, `.clab.yml` containerlab, `.csv` a link table, `.json`
-    /// node-link, `.topo` htsim, and anything else HPCC.
-    pub fn of_name(path: &str) -> Format {
-        let name = path.to_ascii_lowercase();
-        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-        match () {
-            () if ends(&[".json"]) => Format::NodeLink,
-            () if ends(&[".graphml", ".xml"]) => Format::GraphMl,
-            () if ends(&[".yml", ".yaml"]) => Format::Containerlab,
-            () if ends(&[".csv"]) => Format::LinkCsv,
-            () if ends(&[".topo"]) => Format::HtsimTopo,
-            () if ends(&[".ibnet", ".ibnetdiscover"]) => Format::IbNetDiscover,
-            () => Format::Hpcc,
-        }
-    }
-
     /// Reads a file of this format.
     ///
     /// # Errors
@@ -179,47 +101,6 @@ pub fn join_config_db(files: impl IntoIterator<Item = String>) -> String {
     format!("[\n{}\n]\n", files.join(",\n"))
 }
 
-/// Why a topology file is none, or why a fabric does not fit the format.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FileError {
-    /// A text line that is wrong.
-    #[error("line {line}: {message}")]
-    Line {
-        /// Counted from 1.
-        line: usize,
-        /// What is wrong and what would be right.
-        message: String,
-    },
-    /// A JSON element that is wrong.
-    #[error("{place}: {message}")]
-    Element {
-        /// As in `links[3].rate`, or line and column of a syntax error.
-        place: String,
-        /// What is wrong and what would be right.
-        message: String,
-    },
-    /// Well-formed, but not a network.
-    #[error("the file describes no usable fabric: {0}")]
-    Fabric(#[from] FabricError),
-    /// The fabric has something that the format cannot say.
-    #[error("this format cannot express {what}")]
-    NotExpressible {
-        /// What, with names.
-        what: String,
-    },
-    /// None of the formats.
-    #[error("`{path}` is in none of the formats {}", names())]
-    UnknownFormat {
-        /// The file's name.
-        path: String,
-    },
-}
-
-fn names() -> String {
-    Format::ALL.map(Format::name).join(", ")
-}
-
 /// Which format this is, by content; the name decides only where the content is broken.
 pub fn detect(path: &str, content: &str) -> Option<Format> {
     let text = content.trim_start_matches('\u{feff}').trim_start();
@@ -260,11 +141,6 @@ pub fn read(path: &str, content: &str, options: &Options) -> Result<Fabric, File
         Some(format) => format.read(content, options),
         None => Err(FileError::UnknownFormat { path: path.to_owned() }),
     }
-}
-
-/// Links must keep both ends' port order: whether link order alone gives the ports back.
-fn ports_follow_links(fabric: &Fabric) -> bool {
-    fabric.node_ids().all(|node: NodeId| fabric.ports(node).windows(2).all(|pair| pair[0].link <= pair[1].link))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Names in files: they come back as they were, and hostile ones are refused by whoever cannot carry them.
 
 use super::*;
-use crate::{FabricBuilder, LinkSpec, NodeKind};
+use crate::{FabricBuilder, FabricError, LinkSpec, NodeKind};
 use proptest::prelude::*;
 use units::{Rate, Time};
 

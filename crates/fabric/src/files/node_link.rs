@@ -11,8 +11,9 @@
 //! link: `rate`, `delay`, `loss`, `bit_error_rate`, and the names of its ports, `source_port` and `target_port`. A
 //! directed graph is refused. What a file leaves open is guessed as [`files`](super) says.
 
+use super::error::FileError;
+use super::plain::ports_follow_links;
 use super::plain::{Options, Plain, PlainNode, fail, kind_of, said_by};
-use super::{FileError, ports_follow_links};
 use crate::{Fabric, LinkSpec, NodeId, NodeKind};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;

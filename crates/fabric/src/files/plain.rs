@@ -15,7 +15,7 @@
 //! ([`Fabric::port_name`]). Without tiers for all switches, the height of each is its distance to the nearest
 //! host.
 
-use super::FileError;
+use super::error::FileError;
 use super::text::shown;
 use crate::names::visible;
 use crate::{Fabric, FabricBuilder, LinkSpec, Node, NodeId, NodeKind};
@@ -211,4 +211,9 @@ pub(crate) fn port_label(fabric: &Fabric, node: NodeId, port: u16, made: impl Fn
         made.push('x');
     }
     made
+}
+
+/// Links must keep both ends' port order: whether link order alone gives the ports back.
+pub(crate) fn ports_follow_links(fabric: &Fabric) -> bool {
+    fabric.node_ids().all(|node: NodeId| fabric.ports(node).windows(2).all(|pair| pair[0].link <= pair[1].link))
 }

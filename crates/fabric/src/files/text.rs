@@ -1,6 +1,6 @@
 //! What the readers of text files share.
 
-use super::FileError;
+use super::error::FileError;
 use super::plain::fail;
 use crate::LinkSpec;
 use std::fmt::Display;

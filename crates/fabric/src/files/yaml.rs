@@ -1,6 +1,6 @@
 //! YAML as far as topologies need it, with a bound on what aliases make of it.
 
-use super::FileError;
+use super::error::FileError;
 use super::plain::fail;
 use std::collections::{HashMap, HashSet};
 use yaml_rust2::parser::{Event, Parser};

@@ -1,6 +1,6 @@
 //! BCube: servers with several ports that forward for each other.
 
-use super::{affordable, within};
+use super::parts::{affordable, within};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, NodeId};
 
 /// BCube(n, k) (Guo et al., SIGCOMM 2009): n^(k+1) servers with k+1 ports and k+1 levels of n^k switches with n

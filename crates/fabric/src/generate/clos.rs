@@ -1,6 +1,6 @@
 //! Leaf-spine and three-tier folded Clos fabrics.
 
-use super::{TierLinks, add_hosts, add_switches, affordable, within};
+use super::parts::{TierLinks, add_hosts, add_switches, affordable, within};
 use crate::{Fabric, FabricBuilder, FabricError};
 
 /// Every leaf (`L1`..) linked to every spine (`S1`..) by `links_per_pair` parallel links, `hosts_per_leaf`

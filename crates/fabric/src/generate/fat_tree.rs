@@ -1,6 +1,6 @@
 //! Fat-trees of identical switches, and F10's variant.
 
-use super::{TierLinks, add_hosts, add_switches, within};
+use super::parts::{TierLinks, add_hosts, add_switches, within};
 use crate::{Fabric, FabricBuilder, FabricError, NodeId};
 
 /// The fat-tree of k-port switches (Al-Fares et al., 2008): k pods of k/2 edge and k/2 aggregation

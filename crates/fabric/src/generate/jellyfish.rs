@@ -1,6 +1,6 @@
 //! Random regular graphs of switches.
 
-use super::{add_hosts, add_switches, affordable, within};
+use super::parts::{add_hosts, add_switches, affordable, within};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec};
 use std::collections::HashSet;
 use units::random::{Stream, purpose};

@@ -1,6 +1,6 @@
 //! Small fabrics without alternatives, and rings.
 
-use super::{add_hosts, add_switches, affordable, within};
+use super::parts::{add_hosts, add_switches, affordable, within};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec};
 
 /// `hosts` hosts (2..=65,535) on switch `S1`.

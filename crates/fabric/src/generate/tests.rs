@@ -1,7 +1,7 @@
 //! Counts by formula and wirings that papers state.
 
 use super::*;
-use crate::{Fabric, NodeKind};
+use crate::{Fabric, LinkSpec, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
 

@@ -1,6 +1,6 @@
 //! Trees and stars of switches.
 
-use super::{TierLinks, add_hosts, add_switches, affordable, within};
+use super::parts::{TierLinks, add_hosts, add_switches, affordable, within};
 use crate::{Fabric, FabricBuilder, FabricError, NodeId};
 
 /// A tree: `arity[0]` switches below the root, `arity[1]` below each of those, and so on; `hosts_per_leaf`

@@ -1,6 +1,7 @@
 //! Links that fail, and the way around them.
 
-use super::{Forwarding, UNREACHABLE};
+use super::distances::UNREACHABLE;
+use super::forwarding::Forwarding;
 use crate::{Fabric, LinkId, NodeId, PortIndex};
 use units::Time;
 

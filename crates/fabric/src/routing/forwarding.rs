@@ -1,10 +1,12 @@
 //! The compiled tables that a simulation reads for every frame.
 
 use super::distances::Distances;
+use super::error::RoutingError;
+use super::hash::{node_salt, seed_salt};
 use super::net::{Dead, NONE, Net, Rows};
 use super::table::{Table, TableBuilder};
-use super::up_down::Order;
-use super::{RoutingError, node_salt, seed_salt, shortest, two_level, up_down};
+use super::up_down::{Descending, Order};
+use super::{shortest, two_level, up_down};
 use crate::{Fabric, LinkId, NodeId, PortIndex};
 
 /// How routes are computed.
@@ -20,14 +22,6 @@ pub enum Mode {
         /// all switches have the same, a tree from the first switch.
         root: Option<NodeId>,
     },
-}
-
-/// The second table of up-down routing.
-#[derive(Clone, Debug)]
-pub(crate) struct Descending {
-    pub table: Table,
-    /// Per port of the fabric ([`Fabric::port_number`]): it faces a higher node.
-    pub upward: Vec<bool>,
 }
 
 /// Next hops for every node and destination of one fabric. See the [module](super) for the layout.

@@ -12,6 +12,7 @@
 //! fat-tree holds 5,120 x 2,048 two-byte entries.
 
 mod distances;
+mod error;
 mod failure;
 mod forwarding;
 mod hash;
@@ -26,96 +27,9 @@ mod up_down;
 mod walk;
 
 pub use distances::UNREACHABLE;
+pub use error::RoutingError;
 pub use failure::{Failure, PortSet};
 pub use forwarding::{Forwarding, Mode};
 pub use hash::{flow_hash, mix32, node_salt, seed_salt, select};
 pub use paths::{PathId, PathTable};
 pub use walk::Hop;
-
-/// Why there are no routes.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RoutingError {
-    /// No route between two hosts.
-    #[error("no route leads from host `{from}` to host `{to}`")]
-    Unreachable {
-        /// The sending host.
-        from: String,
-        /// The destination.
-        to: String,
-    },
-    /// A frame would circle for ever.
-    #[error("the route from host `{from}` to host `{to}` does not arrive within {hops} hops: it loops at `{at}`")]
-    Loop {
-        /// The sending host.
-        from: String,
-        /// The destination.
-        to: String,
-        /// How many hops were followed.
-        hops: usize,
-        /// Where the walk stopped.
-        at: String,
-    },
-    /// The fabric does not have the structure that the mode needs.
-    #[error("two-level routing does not work here: {reason}")]
-    NotTwoLevel {
-        /// What is missing, with names.
-        reason: String,
-    },
-    /// More routing entries than can be stored.
-    #[error("routing tables of {entries} entries are too large: the limit is {limit}")]
-    TooLarge {
-        /// Switches times rows.
-        entries: u64,
-        /// The most there may be.
-        limit: u64,
-    },
-    /// A path of fewer than two nodes.
-    #[error("a path needs at least two nodes, this one has {nodes}")]
-    PathTooShort {
-        /// How many it has.
-        nodes: usize,
-    },
-    /// A path names a node that does not exist.
-    #[error("node {position} of the path is `{name}`, which the fabric does not have")]
-    UnknownName {
-        /// Position in the path, from 1.
-        position: usize,
-        /// The name.
-        name: String,
-    },
-    /// A path that steps between nodes without a link.
-    #[error("no link joins `{from}` and `{to}`, node {position} and the next of the path")]
-    NoLink {
-        /// Position of `from` in the path, from 1.
-        position: usize,
-        /// One node.
-        from: String,
-        /// The next node.
-        to: String,
-    },
-    /// A path through a host that does not forward.
-    #[error("node {position} of the path, host `{host}`, does not forward frames of others")]
-    HostDoesNotForward {
-        /// Position in the path, from 1.
-        position: usize,
-        /// The host.
-        host: String,
-    },
-    /// A next hop out of a port that does not exist.
-    #[error("node `{node}` has no port {port}: it has {ports}, counted from 0")]
-    NoSuchPort {
-        /// The node.
-        node: String,
-        /// The port asked for.
-        port: u16,
-        /// How many it has.
-        ports: usize,
-    },
-    /// The root of an up-down tree does not forward.
-    #[error("`{node}` cannot be the root of up-down routing: it does not forward frames")]
-    BadRoot {
-        /// The node.
-        node: String,
-    },
-}

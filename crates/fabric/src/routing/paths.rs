@@ -1,6 +1,6 @@
 //! Explicit paths: which port at which hop.
 
-use super::RoutingError;
+use super::error::RoutingError;
 use crate::{Fabric, LinkId, NodeId, PortIndex};
 
 /// A path of one [`PathTable`].

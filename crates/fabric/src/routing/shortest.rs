@@ -1,7 +1,7 @@
 //! Shortest paths: all ports that lead one link nearer, in ascending order (ECMP).
 
-use super::RoutingError;
 use super::distances::{Distances, Search, UNREACHABLE};
+use super::error::RoutingError;
 use super::net::{Net, Rows};
 use super::table::{Table, TableBuilder};
 

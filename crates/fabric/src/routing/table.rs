@@ -1,6 +1,6 @@
 //! Dense next-hop tables with shared groups of ports.
 
-use super::RoutingError;
+use super::error::RoutingError;
 use super::net::{NONE, Net};
 use crate::NodeId;
 use std::collections::HashMap;

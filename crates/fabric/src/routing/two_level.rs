@@ -9,10 +9,11 @@
 //! address ending in `a` (2 or 3), the right ones port `5 - a`.
 
 use super::distances::{Distances, Search, UNREACHABLE};
+use super::error::RoutingError;
 use super::net::{NONE, Net, Rows};
+use super::shortest;
 use super::table::{Table, TableBuilder};
 use super::up_down::{Order, search_down};
-use super::{RoutingError, shortest};
 use crate::{Fabric, NodeId};
 
 /// How one switch sends upwards.

@@ -3,10 +3,18 @@
 //! of a breadth-first tree (Autonet's up*/down*; equal heights are ordered by node number).
 
 use super::distances::{Distances, Search, UNREACHABLE};
+use super::error::RoutingError;
 use super::net::{NONE, Net, Rows};
 use super::table::{Table, TableBuilder};
-use super::{RoutingError, forwarding::Descending};
 use crate::{Fabric, NodeId, NodeKind};
+
+/// The second table of up-down routing.
+#[derive(Clone, Debug)]
+pub(crate) struct Descending {
+    pub table: Table,
+    /// Per port of the fabric ([`Fabric::port_number`]): it faces a higher node.
+    pub upward: Vec<bool>,
+}
 
 /// A strict order of routers: every live link has an upper and a lower end.
 pub(crate) struct Order {

@@ -1,6 +1,8 @@
 //! Following the tables from host to host.
 
-use super::{Forwarding, RoutingError, select};
+use super::error::RoutingError;
+use super::forwarding::Forwarding;
+use super::hash::select;
 use crate::{Fabric, LinkId, NodeId, PortIndex};
 use units::{Rate, Time};
 

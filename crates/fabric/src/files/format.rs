@@ -1,0 +1,85 @@
+//! The formats by name.
+
+/// A kind of topology file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// `topology.txt` of the HPCC and conweave ns-3 forks.
+    Hpcc,
+    /// NetworkX node-link JSON.
+    NodeLink,
+    /// GraphML.
+    GraphMl,
+    /// containerlab topologies.
+    Containerlab,
+    /// SONiC `config_db.json`.
+    ConfigDb,
+    /// The link table of sonic-mgmt.
+    LinkCsv,
+    /// What `ibnetdiscover` prints.
+    IbNetDiscover,
+    /// `.topo` of htsim.
+    HtsimTopo,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Format; 8] = [
+        Format::Hpcc,
+        Format::NodeLink,
+        Format::GraphMl,
+        Format::Containerlab,
+        Format::ConfigDb,
+        Format::LinkCsv,
+        Format::IbNetDiscover,
+        Format::HtsimTopo,
+    ];
+
+    /// What it is called in scenarios and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Hpcc => "hpcc",
+            Format::NodeLink => "node-link",
+            Format::GraphMl => "graphml",
+            Format::Containerlab => "containerlab",
+            Format::ConfigDb => "config-db",
+            Format::LinkCsv => "link-csv",
+            Format::IbNetDiscover => "ibnetdiscover",
+            Format::HtsimTopo => "htsim-topo",
+        }
+    }
+
+    /// Whose format it is, in a few words.
+    pub fn title(self) -> &'static str {
+        match self {
+            Format::Hpcc => "topology.txt of the HPCC and conweave ns-3 forks",
+            Format::NodeLink => "NetworkX node-link JSON",
+            Format::GraphMl => "GraphML, as NetworkX and the Internet Topology Zoo write it",
+            Format::Containerlab => "a containerlab topology",
+            Format::ConfigDb => "SONiC config_db.json: a list of them, or a folder with one a switch",
+            Format::LinkCsv => "the link table of sonic-mgmt",
+            Format::IbNetDiscover => "what ibnetdiscover prints",
+            Format::HtsimTopo => "an htsim .topo, read only",
+        }
+    }
+
+    /// The format with this name.
+    pub fn named(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// What a file of this name should be: `.graphml` GraphML, `.clab.yml` containerlab, `.csv` a link table, `.json`
+    /// node-link, `.topo` htsim, and anything else HPCC.
+    pub fn of_name(path: &str) -> Format {
+        let name = path.to_ascii_lowercase();
+        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        match () {
+            () if ends(&[".json"]) => Format::NodeLink,
+            () if ends(&[".graphml", ".xml"]) => Format::GraphMl,
+            () if ends(&[".yml", ".yaml"]) => Format::Containerlab,
+            () if ends(&[".csv"]) => Format::LinkCsv,
+            () if ends(&[".topo"]) => Format::HtsimTopo,
+            () if ends(&[".ibnet", ".ibnetdiscover"]) => Format::IbNetDiscover,
+            () => Format::Hpcc,
+        }
+    }
+}
