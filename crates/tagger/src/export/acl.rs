@@ -1,10 +1,11 @@
 //! Rules as a rewriting ACL, in the shape of SONiC's `ACL_RULE`: one rule for each [`Entry`](super::Entry),
 //! the lossy default last. Vendors' builds have such an action; the community's has not.
 
+use super::dialect::Dialect;
 use super::entries::entries;
+use super::factorise::Misfit;
 use super::marks::Marks;
 use super::view::SwitchView;
-use super::{Dialect, Misfit};
 use fabric::PortIndex;
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,8 @@
 //! What a target's grammar takes as the name of a port. A name that its grammar cannot carry is refused: a quote in an
 //! nftables file or a line feed in an EOS one would be a command.
 
-use super::{ExportError, SwitchView};
+use super::error::ExportError;
+use super::view::SwitchView;
 use std::collections::BTreeMap;
 
 /// Whose names of ports they are.

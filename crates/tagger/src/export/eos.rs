@@ -8,7 +8,7 @@
 //! one. So a switch fits if each arriving lossless tag has one result, whatever the ports: spines do, switches that turn
 //! packets back do not.
 
-use super::Dialect;
+use super::dialect::Dialect;
 use super::factorise::{Group, Misfit, groups};
 use super::marks::Marks;
 use super::view::SwitchView;

@@ -6,9 +6,10 @@
 //! than there are traffic classes for them: two pairs of one class get the same treatment at every egress
 //! port, and pairs of one group can share a class.
 
+use super::dialect::Dialect;
+use super::error::ExportError;
 use super::marks::{Kept, Marks};
 use super::view::SwitchView;
-use super::{Dialect, ExportError};
 use crate::rules::Tag;
 use fabric::PortIndex;
 

@@ -1,6 +1,7 @@
 //! What a switch calls its ports: what the fabric's file says, and only where it says nothing, a pattern.
 
-use super::{Dialect, ExportError};
+use super::dialect::Dialect;
+use super::error::ExportError;
 use fabric::{Fabric, NodeId, PortIndex};
 use std::collections::BTreeMap;
 

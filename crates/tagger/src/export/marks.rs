@@ -1,6 +1,6 @@
 //! What tags look like on the wire: a DSCP in the packet, a priority (802.1Qbb) and queue in the switch.
 
-use super::ExportError;
+use super::error::ExportError;
 use crate::rules::{MAX_LOSSLESS_PRIORITIES, Tag};
 
 /// Priorities for tags in the order of tags. RoCE is commonly on 3; 7 and 0 are left to control traffic and

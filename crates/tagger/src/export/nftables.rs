@@ -1,9 +1,10 @@
 //! nftables: Tagger on a Linux router or bridge. Linux has no PFC in software: this carries the rewriting and the
 //! choice of a queue, which `tc` gives its share.
 
+use super::dialect::Dialect;
+use super::factorise::Misfit;
 use super::marks::Marks;
 use super::view::SwitchView;
-use super::{Dialect, Misfit};
 use std::fmt::Write;
 
 /// What forwards.

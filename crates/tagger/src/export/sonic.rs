@@ -10,7 +10,7 @@
 //!
 //! The schema is that of the public sources; it was not loaded on hardware.
 
-use super::Dialect;
+use super::dialect::Dialect;
 use super::factorise::{Factors, Misfit, QueueBinding, factorise};
 use super::marks::Marks;
 use super::view::SwitchView;

@@ -1,6 +1,7 @@
 //! Random switches, and interpreters that read configurations back: they know nothing of how those are made.
 
-use super::{Kept, Lossy, Mark, Marks, PortView, SwitchView};
+use super::marks::{Kept, Lossy, Mark, Marks};
+use super::view::{PortView, SwitchView};
 use crate::rules::Tag;
 use fabric::PortIndex;
 use proptest::prelude::*;

@@ -1,7 +1,8 @@
 //! One switch as an exporter sees it.
 
+use super::error::ExportError;
+use super::interfaces::Interfaces;
 use super::marks::Marks;
-use super::{ExportError, Interfaces};
 use crate::rules::{LOSSY_TAG, Rule, RuleTable, Tag};
 use fabric::{Fabric, Link, NodeId, NodeKind, PortIndex};
 use std::collections::BTreeMap;

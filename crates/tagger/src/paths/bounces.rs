@@ -1,8 +1,9 @@
 //! Paths that go up and down the tiers of a Clos, with a few bounces. A hop inside a tier is a bounce.
 
+use super::error::PathError;
 use super::expand::{SwitchPath, destinations, record, show};
+use super::path::Visitor;
 use super::trees::{Senders, Step, Tree};
-use super::{PathError, Visitor};
 use crate::graph::TaggedGraph;
 use crate::ports::{Ports, Way, has, put};
 use fabric::{Fabric, NodeId};

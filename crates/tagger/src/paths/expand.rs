@@ -1,7 +1,7 @@
 //! From a path between switches to the paths between their hosts.
 
+use super::path::{Path, Visitor};
 use super::trees::{Senders, Tree};
-use super::{Path, Visitor};
 use crate::graph::TaggedGraph;
 use crate::ports::{Ports, put};
 use fabric::NodeId;

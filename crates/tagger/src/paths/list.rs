@@ -6,7 +6,8 @@
 //! H1 T1:5 L2 T2 H5
 //! ```
 
-use super::{Path, PathError, Visitor};
+use super::error::PathError;
+use super::path::{Path, Visitor};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 
 /// Paths given one by one, all of them valid on the fabric that they were made for.

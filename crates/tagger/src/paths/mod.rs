@@ -5,8 +5,10 @@
 //! towards every server), the generator records their turns without listing them.
 
 mod bounces;
+mod error;
 mod expand;
 mod list;
+mod path;
 mod random;
 mod shortest;
 mod tables;
@@ -15,39 +17,16 @@ mod tests;
 mod trees;
 
 pub(crate) use bounces::{check_reach, tiers_differ};
+pub use error::PathError;
 pub use list::PathList;
+pub use path::{Path, Visitor};
 pub use tables::{Routes, SubnetNames};
 pub use trees::TreeRoots;
 
 use crate::graph::TaggedGraph;
 use crate::ports::Ports;
-use fabric::{Fabric, NodeId, PortIndex};
+use fabric::Fabric;
 use std::ops::ControlFlow;
-
-/// One path from host to host.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Path<'a> {
-    /// The host that sends.
-    pub source: NodeId,
-    /// The egress port at each node, the sender's first. The last leads to the destination host.
-    pub out_ports: &'a [PortIndex],
-}
-
-impl Path<'_> {
-    /// The nodes of the path, both hosts included.
-    pub fn nodes(&self, fabric: &Fabric) -> Vec<NodeId> {
-        let mut nodes = vec![self.source];
-        let mut at = self.source;
-        for &out in self.out_ports {
-            at = fabric.ports(at)[usize::from(out)].peer;
-            nodes.push(at);
-        }
-        nodes
-    }
-}
-
-/// Shows paths one by one; [`ControlFlow::Break`] ends it.
-pub type Visitor<'v> = dyn FnMut(Path<'_>) -> ControlFlow<()> + 'v;
 
 /// Where expected lossless paths come from. All of them lead from every host to every other, if not said
 /// otherwise, and none visits a node twice.
@@ -89,75 +68,6 @@ pub enum PathSource {
     List(PathList),
     /// What forwarding tables do.
     Tables(Routes),
-}
-
-/// Why there are no paths.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PathError {
-    /// A line of a list or table that is wrong.
-    #[error("line {line}: {message}")]
-    Line {
-        /// Counted from 1.
-        line: usize,
-        /// What is wrong and what would be right.
-        message: String,
-    },
-    /// A JSON element that is wrong.
-    #[error("{place}: {message}")]
-    Element {
-        /// As in `routes[3].ports`.
-        place: String,
-        /// What is wrong and what would be right.
-        message: String,
-    },
-    /// A parameter outside its range.
-    #[error("{parameter} = {value} does not work: {expected}")]
-    Parameter {
-        /// Its name.
-        parameter: &'static str,
-        /// What it was.
-        value: u64,
-        /// What would be right.
-        expected: String,
-    },
-    /// Links inside a tier, and hosts that only more bounces would bring together.
-    #[error(
-        "no path with {bounces} bounces or fewer leads from `{from}` to `{to}`, where a hop inside a tier, as from `{a}` to \
-         `{b}`, both on tier {tier}, counts as one: state tiers, allow more bounces, or use shortest paths"
-    )]
-    NoTiers {
-        /// One switch of a link inside a tier.
-        a: String,
-        /// The other.
-        b: String,
-        /// Their tier.
-        tier: u8,
-        /// A sender.
-        from: String,
-        /// The receiver that it cannot reach.
-        to: String,
-        /// How many bounces a path may have.
-        bounces: u8,
-    },
-    /// No path between two hosts.
-    #[error("no path leads from `{from}` to `{to}`")]
-    NoPath {
-        /// The sender.
-        from: String,
-        /// The receiver.
-        to: String,
-    },
-    /// Forwarding tables that send packets round in circles.
-    #[error("the tables lead packets from `{from}` to `{to}` in a loop through `{at}`")]
-    Loop {
-        /// The sender.
-        from: String,
-        /// The receiver.
-        to: String,
-        /// A switch of the loop.
-        at: String,
-    },
 }
 
 /// A union of path sources.

@@ -1,8 +1,9 @@
 //! Random loop-free paths.
 
+use super::error::PathError;
 use super::expand::destinations;
+use super::path::{Path, Visitor};
 use super::trees::Tree;
-use super::{Path, PathError, Visitor};
 use crate::ports::Ports;
 use fabric::{Fabric, NodeId};
 use units::random::{Stream, purpose};

@@ -1,7 +1,7 @@
 //! Shortest paths: all of them, the first few, and the n shortest.
 
-use super::Visitor;
 use super::expand::{SwitchPath, destinations, record, show};
+use super::path::Visitor;
 use super::trees::{Senders, Tree};
 use crate::graph::TaggedGraph;
 use crate::ports::{Ports, put};

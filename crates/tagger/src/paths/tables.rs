@@ -8,9 +8,10 @@
 //!   "routes": [ { "switch": "T1", "destination": "H5", "ports": [4, 5] } ] }
 //! ```
 
+use super::error::PathError;
 use super::expand::{SwitchPath, record, show};
+use super::path::Visitor;
 use super::trees::Senders;
-use super::{PathError, Visitor};
 use crate::graph::TaggedGraph;
 use crate::ports::Ports;
 use fabric::{Fabric, NodeId, PortIndex};

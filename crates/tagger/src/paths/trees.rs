@@ -4,8 +4,8 @@
 //! of a tree are recorded without walking the paths: a set of distances climbs the tree, "how far away
 //! are the senders below", so a turn costs the same however many paths make it.
 
-use super::Visitor;
 use super::expand::finish;
+use super::path::Visitor;
 use crate::graph::TaggedGraph;
 use crate::ports::{Ports, put};
 use fabric::tags::ones;
