@@ -146,7 +146,7 @@ impl<M: Message> Mail<'_, M> {
     /// Node `index` runs soon: asks for its ring headers and those behind its `wires`, or one turn before it
     /// runs for the messages.
     #[inline]
-    pub(crate) fn approach(&self, index: usize, wires: &[Wire], turns: usize) {
+    pub(crate) fn prefetch(&self, index: usize, wires: &[Wire], turns: usize) {
         let slot = &self.slots[index];
         let first = self.first_ring_of(slot);
         match turns {

@@ -21,7 +21,7 @@ pub trait Node: Send {
 
     /// Will run `turns` (3, 2 or 1) nodes from now: a good moment to [`prefetch`](crate::prefetch()), first the node itself,
     /// then what it points at, then what that points at.
-    fn approach(&self, turns: usize) {
+    fn prefetch(&self, turns: usize) {
         let _ = turns;
     }
 }

@@ -11,7 +11,7 @@ use units::Time;
 const SMALL_POOL: usize = 16;
 
 /// How many turns ahead a node's state is asked for: one per level of indirection.
-const APPROACH: usize = 3;
+const PREFETCH_TURNS: usize = 3;
 
 /// What is kept of a part from one window to the next, beside its [`crate::mail::Desk`]. Nodes are numbered from the
 /// part's first.
@@ -96,11 +96,11 @@ impl<N: Node> View<'_, N> {
                 *runs -= (ready.len() - turn) as u64;
                 return false;
             }
-            for turns in 1..=APPROACH.min(ready.len() - 1 - turn) {
+            for turns in 1..=PREFETCH_TURNS.min(ready.len() - 1 - turn) {
                 if let Some(&soon) = ready.get(turn + turns) {
                     let (from, to) = self.mail.slots[soon as usize].wires;
-                    self.mail.approach(soon as usize, &self.wires[from as usize..to as usize], turns);
-                    self.nodes[soon as usize].approach(turns);
+                    self.mail.prefetch(soon as usize, &self.wires[from as usize..to as usize], turns);
+                    self.nodes[soon as usize].prefetch(turns);
                 }
             }
             let index = index as usize;

@@ -52,12 +52,12 @@ impl Node for Machine {
         }
     }
 
-    fn approach(&self, turns: usize) {
+    fn prefetch(&self, turns: usize) {
         match (self, turns) {
             (Machine::Switch(switch), 3) => engine::prefetch(&**switch),
-            (Machine::Switch(switch), turns) => switch.approach(turns),
+            (Machine::Switch(switch), turns) => switch.prefetch(turns),
             (Machine::Host(host), 3) => engine::prefetch(&**host),
-            (Machine::Host(host), turns) => host.approach(turns),
+            (Machine::Host(host), turns) => host.prefetch(turns),
         }
     }
 }

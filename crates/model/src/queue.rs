@@ -109,7 +109,7 @@ impl Queue {
     }
 
     /// Asks the processor for the frames that leave next.
-    pub fn approach(&self) {
+    pub fn prefetch(&self) {
         self.frames.prefetch(4);
     }
 

@@ -57,7 +57,7 @@ impl Routes {
     }
 
     /// Asks the processor for the table.
-    pub fn approach(&self) {
+    pub fn prefetch(&self) {
         engine::prefetch(self.groups.as_slice());
         engine::prefetch(self.ports.as_slice());
     }

@@ -22,7 +22,7 @@ impl Due {
     }
 
     /// Asks the processor for the times.
-    pub fn approach(&self) {
+    pub fn prefetch(&self) {
         engine::prefetch(&*self.tree);
     }
 

@@ -130,7 +130,7 @@ impl FlowEnd {
 
 impl Outgoing {
     /// Asks the processor for what the flow points at.
-    pub fn approach(&self) {
+    pub fn prefetch(&self) {
         if let Outlet::Source(source) = &self.outlet {
             engine::prefetch(&**source);
         }

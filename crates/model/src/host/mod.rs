@@ -141,15 +141,15 @@ impl Host {
     }
 
     /// Asks the processor for what the next run will touch.
-    pub fn approach(&self, turns: usize) {
+    pub fn prefetch(&self, turns: usize) {
         if turns == 2 {
             engine::prefetch(self.egress.cells.as_slice());
-            self.egress.due.approach();
+            self.egress.due.prefetch();
             engine::prefetch(&self.senders.flows[..self.senders.flows.len().min(2)]);
             engine::prefetch(&self.receivers.flows[..self.receivers.flows.len().min(2)]);
         } else {
-            self.nics.iter().for_each(Nic::approach);
-            self.senders.flows.iter().take(2).for_each(Outgoing::approach);
+            self.nics.iter().for_each(Nic::prefetch);
+            self.senders.flows.iter().take(2).for_each(Outgoing::prefetch);
         }
     }
 

@@ -62,7 +62,7 @@ impl Nic {
     }
 
     /// Asks the processor for what the port will look at first.
-    pub fn approach(&self) {
+    pub fn prefetch(&self) {
         engine::prefetch(&self.ready[..]);
         engine::prefetch(&self.frames[..]);
         if let Some(second) = self.paced.rest.peek() {

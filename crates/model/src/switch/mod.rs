@@ -70,20 +70,20 @@ impl Switch {
     }
 
     /// Asks the processor for what the next run will touch.
-    pub fn approach(&self, turns: usize) {
+    pub fn prefetch(&self, turns: usize) {
         let Core { egress, buffer, routing, .. } = &self.core;
         if turns == 2 {
             engine::prefetch(egress.cells.as_slice());
             engine::prefetch(buffer.queues.as_slice());
-            egress.due.approach();
-            routing.routes.approach();
+            egress.due.prefetch();
+            routing.routes.prefetch();
             if buffer.lossless != 0 {
                 engine::prefetch(buffer.accounts.as_slice());
             }
         } else {
             for (port, cell) in egress.cells.iter().enumerate() {
                 if cell.waiting != 0 {
-                    buffer.queues[port * buffer.slots..(port + 1) * buffer.slots].iter().for_each(Queue::approach);
+                    buffer.queues[port * buffer.slots..(port + 1) * buffer.slots].iter().for_each(Queue::prefetch);
                 }
             }
         }
