@@ -174,7 +174,7 @@ impl<N: Node> Engine<N> {
             }
             slots.push(Slot {
                 next: Time::ZERO,
-                agenda: Time::MAX,
+                timer: Time::MAX,
                 lookahead: specs.iter().map(|w| w.lookahead).min().unwrap_or(LONGEST_WINDOW).min(LONGEST_WINDOW),
                 first_ring: first_rings[index],
                 wires: (first_wire, flat.len() as u32),
@@ -257,7 +257,7 @@ impl<N: Node> Engine<N> {
         slot.next = slot.next.min(self.now);
         if !slot.pooled {
             slot.pooled = true;
-            slot.agenda = Time::MAX;
+            slot.timer = Time::MAX;
             let division = in_force(&self.divisions, self.division);
             let part = usize::from(division.part_of[index]);
             self.parts[part].0.pool.push(index as u32 - division.nodes[part]);
@@ -358,11 +358,11 @@ impl<N: Node> Engine<N> {
         let old = self.divisions[self.division].as_deref();
         let firsts = old.map_or(&[][..], |old| &old.nodes);
         // All in numbers among all nodes, for a moment.
-        let (mut pool, mut active, mut agenda) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut pool, mut active, mut timers) = (Vec::new(), Vec::new(), Vec::new());
         for ((desk, part), first) in self.parts.drain(..).zip(firsts) {
             pool.extend(desk.pool.into_iter().map(|slot| first + slot));
             active.extend(part.active.into_iter().map(|slot| first + slot));
-            agenda.extend(part.agenda.into_entries().map(|(at, slot)| (at, first + slot)));
+            timers.extend(part.timers.into_entries().map(|(at, slot)| (at, first + slot)));
             self.statistics.runs += part.runs;
         }
         let new = self.divisions[threads - 1]
@@ -379,10 +379,10 @@ impl<N: Node> Engine<N> {
         for (part, slot) in active.into_iter().map(place) {
             self.parts[part].1.active.push(slot);
         }
-        for (at, node) in agenda {
-            if self.slots[node as usize].agenda == at {
+        for (at, node) in timers {
+            if self.slots[node as usize].timer == at {
                 let (part, slot) = place(node);
-                self.parts[part].1.agenda.push(at, slot);
+                self.parts[part].1.timers.push(at, slot);
             }
         }
         self.sharing.threads = self.sharing.threads.max(new.parts());

@@ -17,7 +17,7 @@
 
 #![allow(unsafe_code, reason = "rings without checks, prefetches and borrowed jobs for threads, each with its reason")]
 
-mod agenda;
+mod timers;
 mod barrier;
 mod division;
 mod exchange;

@@ -18,8 +18,8 @@ pub(crate) struct Wire {
 pub(crate) struct Slot {
     /// Its next event, its own or an arrival.
     pub(crate) next: Time,
-    /// The time of its valid agenda entry, or [`Time::MAX`] while it is in the pool or has none.
-    pub(crate) agenda: Time,
+    /// The time of its valid timer, or [`Time::MAX`] while it is in the pool or has none.
+    pub(crate) timer: Time,
     /// The least lookahead of its outgoing wires.
     pub(crate) lookahead: Time,
     /// Its first incoming ring.
@@ -121,7 +121,7 @@ impl Post<'_> {
             slot.next = at;
             if !slot.pooled {
                 slot.pooled = true;
-                slot.agenda = Time::MAX;
+                slot.timer = Time::MAX;
                 self.pool.push(index);
             }
         }

@@ -19,7 +19,7 @@ pub trait Node: Send {
     /// All arrivals before the end must be taken.
     fn run(&mut self, window: &mut Window<'_, Self::Message>) -> Time;
 
-    /// Will run `turns` (3, 2 or 1) nodes from now: a good moment to [`prefetch`](crate::prefetch()), first the node itself,
+    /// Will run `turns` (3, 2 or 1) nodes from now: a good moment to fetch what it will touch, first the node itself,
     /// then what it points at, then what that points at.
     fn prefetch(&self, turns: usize) {
         let _ = turns;

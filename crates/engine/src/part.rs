@@ -1,6 +1,6 @@
 //! A part of the nodes, which one thread runs: all of them where there is one thread.
 
-use crate::agenda::Agenda;
+use crate::timers::Timers;
 use crate::execution::LONGEST_WINDOW;
 use crate::mail::{Mail, Window, Wire};
 use crate::node::Node;
@@ -17,7 +17,7 @@ const PREFETCH_TURNS: usize = 3;
 /// part's first.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
-    pub(crate) agenda: Agenda,
+    pub(crate) timers: Timers,
     /// Scratch: the nodes that run in this window.
     ready: Vec<u32>,
     /// Nodes that ran since somebody asked.
@@ -37,19 +37,19 @@ pub(crate) struct View<'a, N: Node> {
 
 impl<N: Node> View<'_, N> {
     /// The end of the next window as far as this part's nodes allow, and moves every node that may run
-    /// in it from the agenda into the pool.
+    /// in it from the timers into the pool.
     pub(crate) fn horizon(&mut self) -> Time {
         let mut horizon = Time::MAX;
         for &index in &self.mail.desk.pool {
             let slot = &self.mail.slots[index as usize];
             horizon = horizon.min(slot.next.saturating_add(slot.lookahead));
         }
-        while let Some((at, index)) = self.part.agenda.pop_before(horizon) {
+        while let Some((at, index)) = self.part.timers.pop_before(horizon) {
             let slot = &mut self.mail.slots[index as usize];
-            if slot.agenda != at {
+            if slot.timer != at {
                 continue; // outdated: it has been in the pool since
             }
-            slot.agenda = Time::MAX;
+            slot.timer = Time::MAX;
             slot.pooled = true;
             self.mail.desk.pool.push(index);
             horizon = horizon.min(at.saturating_add(slot.lookahead));
@@ -61,13 +61,13 @@ impl<N: Node> View<'_, N> {
     /// had run.
     pub(crate) fn window(&mut self, base: Time, end: Time, stop: &AtomicBool) -> bool {
         // A node that is due within a few more windows stays in the pool: looking at it again is cheaper
-        // than a round through the agenda. In a small pool all stay.
+        // than a round through the timers. In a small pool all stay.
         let near = if self.mail.desk.pool.len() <= SMALL_POOL {
             Time::MAX
         } else {
             end.saturating_add((end - base).min(LONGEST_WINDOW) * 4)
         };
-        let Part { agenda, ready, active, runs } = &mut *self.part;
+        let Part { timers, ready, active, runs } = &mut *self.part;
         ready.clear();
         let slots = &mut *self.mail.slots;
         self.mail.desk.pool.retain(|&index| {
@@ -81,8 +81,8 @@ impl<N: Node> View<'_, N> {
             }
             slot.pooled = false;
             if slot.next < Time::MAX {
-                slot.agenda = slot.next;
-                agenda.push(slot.next, index);
+                slot.timer = slot.next;
+                timers.push(slot.next, index);
             }
             false
         });

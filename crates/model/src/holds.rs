@@ -15,7 +15,7 @@ struct HeldFlow {
     hold: Hold,
     /// As they came: not yet counted as having crossed this switch.
     frames: VecDeque<Frame>,
-    /// Its place in the agenda.
+    /// Its place in the timers.
     asks_at: Time,
 }
 
@@ -49,7 +49,7 @@ impl HoldStatistics {
 #[derive(Debug)]
 pub(crate) struct Held {
     flows: BTreeMap<(u16, Pair), HeldFlow>,
-    agenda: BTreeSet<(Time, u16, Pair)>,
+    timers: BTreeSet<(Time, u16, Pair)>,
     /// What waits, by port.
     loads: Vec<Load>,
     /// Length over time by port, and the waits that make it up.
@@ -59,9 +59,9 @@ pub(crate) struct Held {
 
 impl Held {
     pub fn new(ports: usize) -> Held {
-        let (flows, agenda) = <_>::default();
+        let (flows, timers) = <_>::default();
         let (loads, areas) = (vec![Load::default(); ports], vec![QueueArea::starting(Time::ZERO); ports]);
-        Held { flows, agenda, loads, areas, statistics: HoldStatistics::default() }
+        Held { flows, timers, loads, areas, statistics: HoldStatistics::default() }
     }
 
     /// The frames that wait at `port`.
@@ -97,7 +97,7 @@ impl Held {
 
     /// When something happens by itself.
     pub fn next_event(&self) -> Time {
-        self.agenda.first().map_or(Time::MAX, |first| first.0)
+        self.timers.first().map_or(Time::MAX, |first| first.0)
     }
 
     /// The hold at `port` that a frame from `src` to `dst` falls under.
@@ -173,8 +173,8 @@ impl Held {
         let Some(flow) = self.flows.get_mut(&(port, pair)) else { return };
         let at = flow.next_event();
         if at != flow.asks_at {
-            self.agenda.remove(&(flow.asks_at, port, pair));
-            self.agenda.insert((at, port, pair));
+            self.timers.remove(&(flow.asks_at, port, pair));
+            self.timers.insert((at, port, pair));
             flow.asks_at = at;
         }
     }
@@ -200,7 +200,7 @@ impl Held {
     /// The flow is held no more, by an XON or because its time is over: what waited, in order.
     pub fn go(&mut self, now: Time, port: u16, pair: Pair, by_xon: bool) -> VecDeque<Frame> {
         let Some(flow) = self.flows.remove(&(port, pair)) else { return VecDeque::new() };
-        self.agenda.remove(&(flow.asks_at, port, pair));
+        self.timers.remove(&(flow.asks_at, port, pair));
         self.statistics.end(&flow.hold, now, by_xon);
         let load = &mut self.loads[usize::from(port)];
         let area = &mut self.areas[usize::from(port)];
@@ -214,7 +214,7 @@ impl Held {
     /// The next frame whose flow's turn has come by `now`, and by which port it leaves; flows whose time is over are let
     /// go, into `freed`.
     pub fn next_due(&mut self, now: Time, freed: &mut Vec<(u16, Frame)>) -> Option<(u16, Frame)> {
-        while let Some(&(_, port, pair)) = self.agenda.first().filter(|first| first.0 <= now) {
+        while let Some(&(_, port, pair)) = self.timers.first().filter(|first| first.0 <= now) {
             let flow = self.flows.get_mut(&(port, pair))?;
             if flow.hold.until() <= now {
                 freed.extend(self.go(now, port, pair, false).into_iter().map(|frame| (port, frame)));

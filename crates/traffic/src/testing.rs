@@ -12,19 +12,19 @@ pub(crate) fn finish_times(plan: &Plan, duration: impl Fn(&Flow) -> Time) -> Vec
     let mut missing: Vec<u32> = plan.flows.iter().map(waits).collect();
     let mut finished = vec![Time::MAX; plan.flows.len()];
     // By time of completion: a flow starts after the last notification that it waits for.
-    let mut agenda = std::collections::BTreeSet::new();
+    let mut pending = std::collections::BTreeSet::new();
     for (index, flow) in plan.flows.iter().enumerate() {
         if let Start::At(at) = flow.start {
-            agenda.insert((at + duration(flow), index));
+            pending.insert((at + duration(flow), index));
         }
     }
-    while let Some((now, index)) = agenda.pop_first() {
+    while let Some((now, index)) = pending.pop_first() {
         finished[index] = now;
         for notification in plan.notifications.of(index as u32) {
             let target = notification.target as usize;
             missing[target] -= 1;
             if let (0, Start::After { delay, .. }) = (missing[target], plan.flows[target].start) {
-                agenda.insert((now + delay + duration(&plan.flows[target]), target));
+                pending.insert((now + delay + duration(&plan.flows[target]), target));
             }
         }
     }

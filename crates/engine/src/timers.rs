@@ -6,11 +6,11 @@ use units::Time;
 
 /// A heap of (time, node). A node's entry may be outdated; whoever pops it knows.
 #[derive(Debug, Default)]
-pub(crate) struct Agenda {
+pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
-impl Agenda {
+impl Timers {
     pub(crate) fn push(&mut self, at: Time, node: u32) {
         self.heap.push(Reverse((at, node)));
     }
