@@ -10,6 +10,15 @@ use crate::roce::control::RateController;
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
 
+/// What alpha is an average of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlphaSample {
+    /// Each cut raises it, each `alpha_timer` without a notification lowers it (DCQCN, eq. 1 and 2).
+    Cut,
+    /// Every `alpha_timer` takes one sample: 1 if a notification came in it, else 0 (HPCC's ns-3 fork).
+    Timer,
+}
+
 /// The parameters of DCQCN beside those of its transport; [`MECHANISM`] says what each is for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DcqcnParameters {
@@ -19,6 +28,8 @@ pub struct DcqcnParameters {
     pub initial_alpha: f64,
     /// Without a notification for this long, alpha decays once (K).
     pub alpha_timer: Time,
+    /// What alpha is an average of.
+    pub alpha_sample: AlphaSample,
     /// Notifications that follow a cut sooner than this do not cut.
     pub decrease_interval: Time,
     /// Least distance of a receiver's notifications for one flow (N).
@@ -37,6 +48,7 @@ impl Default for DcqcnParameters {
             gain: 0.003_906_25,
             initial_alpha: 1.0,
             alpha_timer: Time::from_us(55),
+            alpha_sample: AlphaSample::Cut,
             decrease_interval: Time::from_us(4),
             cnp_interval: Time::from_us(50),
             cnp_bytes: 78,
@@ -92,6 +104,13 @@ pub const MECHANISM: Mechanism = Mechanism {
                 source: "DCQCN, sec. 3.1 and the parameters of its testbed; HPCC's ns-3 fork: AlphaResumInterval (1us in run.py)",
             },
             Parameter {
+                key: "alpha_sample",
+                default: "cut",
+                meaning: "what alpha is an average of: cut, each cut raises it and each alpha_timer without a notification \
+                          lowers it; timer, every alpha_timer takes one sample, whether a notification came in it",
+                source: "DCQCN, eq. 1 and 2 (cut); HPCC's ns-3 fork (timer)",
+            },
+            Parameter {
                 key: "decrease_interval",
                 default: "4us",
                 meaning: "a notification sooner than this after a cut only keeps alpha from decaying; 0us: each one cuts",
@@ -142,7 +161,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "hyper_increase",
                 default: "400Mbps",
-                meaning: "step R_HAI of the target when both counters are past fast recovery",
+                meaning: "step R_HAI of the target when all counters that are on are past fast recovery",
                 source: "the paper gives none; ten times R_AI, the ratio in HPCC's run.py and in QCN",
             },
             Parameter {
@@ -162,6 +181,10 @@ impl DcqcnParameters {
             "gain" => self.gain = settings::share(key, text)?,
             "initial_alpha" => self.initial_alpha = settings::share(key, text)?,
             "alpha_timer" => self.alpha_timer = settings::time(key, text)?,
+            "alpha_sample" => {
+                let words = [("cut", AlphaSample::Cut), ("timer", AlphaSample::Timer)];
+                self.alpha_sample = settings::word(key, text, &words)?;
+            }
             "decrease_interval" => self.decrease_interval = settings::time(key, text)?,
             "cnp_interval" => self.cnp_interval = settings::time(key, text)?,
             "cnp" => self.cnp_bytes = settings::frame_bytes(key, text)?,
@@ -191,9 +214,12 @@ impl DcqcnParameters {
 #[derive(Clone, Debug)]
 pub struct Dcqcn {
     recovery: RateRecovery,
-    /// The estimate as the last notification left it, and when that was.
+    /// The estimate as the last notification left it, and when that was; with samples of the timer, as the last sample
+    /// left it, and when that was.
     alpha: f64,
     alpha_at: Time,
+    /// Whether a notification came since the last sample of the timer.
+    notified: bool,
     /// When the last cut was.
     cut_at: Time,
 }
@@ -218,15 +244,37 @@ impl Dcqcn {
             recovery: RateRecovery::new(line),
             alpha: parameters.initial_alpha,
             alpha_at: Time::MAX,
+            notified: false,
             cut_at: Time::MAX,
         }
+    }
+
+    /// Periods of `alpha_timer` since `alpha_at`.
+    fn periods(&self, parameters: &DcqcnParameters, now: Time) -> u64 {
+        now.saturating_sub(self.alpha_at).as_ps() / parameters.alpha_timer.as_ps().max(1)
     }
 
     /// Alpha now: what the last notification left, decayed once per whole `alpha_timer` since (DCQCN,
     /// eq. 2).
     fn alpha(&self, parameters: &DcqcnParameters, now: Time) -> f64 {
-        let periods = now.saturating_sub(self.alpha_at).as_ps() / parameters.alpha_timer.as_ps().max(1);
-        self.alpha * power(1.0 - parameters.gain, periods)
+        self.alpha * power(1.0 - parameters.gain, self.periods(parameters, now))
+    }
+
+    /// Takes the samples of the timer up to `now`. The timer starts with the first notification, which is no sample.
+    fn sample(&mut self, parameters: &DcqcnParameters, now: Time) {
+        if self.alpha_at == Time::MAX {
+            self.alpha_at = now;
+            return;
+        }
+        let periods = self.periods(parameters, now);
+        if periods > 0 {
+            let first = if self.notified { parameters.gain } else { 0.0 };
+            self.alpha = (1.0 - parameters.gain) * self.alpha + first;
+            self.alpha *= power(1.0 - parameters.gain, periods - 1);
+            self.alpha_at += Time::from_ps(periods * parameters.alpha_timer.as_ps());
+            self.notified = false;
+        }
+        self.notified = true;
     }
 }
 
@@ -252,15 +300,22 @@ impl RateController for Dcqcn {
 
     fn on_cnp(&mut self, parameters: &DcqcnParameters, now: Time) {
         self.recovery.advance(&parameters.recovery, now);
-        let alpha = self.alpha(parameters, now);
-        self.alpha_at = now;
-        if self.cut_at != Time::MAX && now.saturating_sub(self.cut_at) < parameters.decrease_interval {
-            self.alpha = alpha;
+        let cuts = self.cut_at == Time::MAX || now.saturating_sub(self.cut_at) >= parameters.decrease_interval;
+        match parameters.alpha_sample {
+            AlphaSample::Timer => self.sample(parameters, now),
+            AlphaSample::Cut => {
+                self.alpha = self.alpha(parameters, now);
+                self.alpha_at = now;
+            }
+        }
+        if !cuts {
             return;
         }
         // DCQCN, eq. 1: the cut is by the old alpha, the new one is for the next.
-        self.recovery.cut(&parameters.recovery, now, 1.0 - alpha / 2.0, !parameters.clamp_target);
-        self.alpha = (1.0 - parameters.gain) * alpha + parameters.gain;
+        self.recovery.cut(&parameters.recovery, now, 1.0 - self.alpha / 2.0, !parameters.clamp_target);
+        if parameters.alpha_sample == AlphaSample::Cut {
+            self.alpha = (1.0 - parameters.gain) * self.alpha + parameters.gain;
+        }
         self.cut_at = now;
     }
 
@@ -322,6 +377,57 @@ mod tests {
         assert_eq!(flow.alpha(&p, Time::from_ns(4900)), decay);
         assert_eq!(flow.alpha(&p, Time::from_us(5)), decay * decay);
         assert_eq!(flow.rate(&p, Time::from_us(5)), Rate::from_gbps(20));
+    }
+
+    /// The same notifications, against a loop over every period.
+    #[test]
+    fn samples_of_the_timer_are_those_of_each_period() {
+        let p = DcqcnParameters {
+            alpha_timer: Time::from_us(1),
+            alpha_sample: AlphaSample::Timer,
+            initial_alpha: 0.5,
+            ..DcqcnParameters::default()
+        };
+        let mut flow = Dcqcn::new(&p, Rate::from_gbps(40));
+        let mut stream = units::random::Stream::new(7, 1, 1);
+        let first_ns = 1234;
+        flow.on_cnp(&p, Time::from_ns(first_ns));
+        let (mut now_ns, mut alpha, mut notified, mut period_end_ns) = (first_ns, 0.5_f64, false, first_ns + 1000);
+        for _ in 0..5000 {
+            now_ns += stream.next_u64() % 3000;
+            while period_end_ns <= now_ns {
+                alpha = (1.0 - p.gain) * alpha + if notified { p.gain } else { 0.0 };
+                (notified, period_end_ns) = (false, period_end_ns + 1000);
+            }
+            notified = true;
+            flow.on_cnp(&p, Time::from_ns(now_ns));
+            assert!((flow.alpha - alpha).abs() < 1e-12, "{} {alpha}", flow.alpha);
+        }
+        // Four notifications in every period weigh no more than one, and cut by it.
+        assert!(alpha > 0.5 && alpha < 1.0, "{alpha}");
+    }
+
+    /// Where cuts are rarer than notifications, samples of cuts see fewer of them.
+    #[test]
+    fn cuts_sample_fewer_notifications_than_the_timer() {
+        let of = |alpha_sample| {
+            let p = DcqcnParameters {
+                alpha_timer: Time::from_us(1),
+                alpha_sample,
+                cnp_interval: Time::ZERO,
+                ..DcqcnParameters::default()
+            };
+            let mut flow = Dcqcn::new(&p, Rate::from_gbps(100));
+            // Pairs of notifications 1 us apart, every 12 us.
+            for pair in 0..2000 {
+                flow.on_cnp(&p, Time::from_us(12 * pair));
+                flow.on_cnp(&p, Time::from_us(12 * pair + 1));
+            }
+            flow.alpha
+        };
+        let (cut, timer) = (of(AlphaSample::Cut), of(AlphaSample::Timer));
+        assert!((timer - 2.0 / 12.0).abs() < 0.01, "two of twelve periods: {timer}");
+        assert!(cut < 0.6 * timer, "one raise for both: {cut}");
     }
 
     /// With a notification every N < K, alpha's fixed point is 1; with the ECN silent it goes to 0: cuts of a

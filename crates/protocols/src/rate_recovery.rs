@@ -1,7 +1,7 @@
 //! How QCN and its heirs win back a rate after a cut (IEEE 802.1Qau, 30.2; Zhu et al., DCQCN, SIGCOMM 2015,
 //! sec. 3.1): a byte counter and a timer each count stages. Until one of them has passed `stages`, the rate
 //! goes halfway back to the target (fast recovery); then the target rises by a small step (additive
-//! increase), and when both have passed, by a large one (hyper increase).
+//! increase), and when all that are on have passed, by a large one (hyper increase).
 //!
 //! Nothing here needs an event: [`RateRecovery::advance`] plays back the timer stages that elapsed since the
 //! last call, and at full rate there are none.
@@ -118,7 +118,13 @@ impl RateRecovery {
 
     /// One step up, in the phase that the stages tell (DCQCN, fig. 7).
     fn increase(&mut self, parameters: &RecoveryParameters) {
-        let (least, most) = (self.byte_stage.min(self.timer_stage), self.byte_stage.max(self.timer_stage));
+        let most = self.byte_stage.max(self.timer_stage);
+        // A counter that is switched off holds nobody back.
+        let least = match (parameters.byte_counter_bytes, parameters.timer) {
+            (0, _) => self.timer_stage,
+            (_, Time::ZERO) => self.byte_stage,
+            _ => self.byte_stage.min(self.timer_stage),
+        };
         let step = if most < parameters.stages {
             0
         } else if least > parameters.stages {
@@ -155,6 +161,24 @@ mod tests {
             hyper_by_stage: false,
             half_after_recovery: false,
             min_rate: Rate::from_mbps(100),
+        }
+    }
+
+    #[test]
+    fn a_counter_that_is_off_does_not_keep_the_other_from_hyper_increase() {
+        let by_timer = RecoveryParameters { byte_counter_bytes: 0, ..parameters() };
+        let by_bytes = RecoveryParameters { timer: Time::ZERO, ..parameters() };
+        for p in [by_timer, by_bytes] {
+            let mut flow = RateRecovery::new(Rate::from_gbps(40));
+            flow.cut(&p, Time::ZERO, 0.5, false);
+            flow.cut(&p, Time::ZERO, 0.5, false);
+            let mut targets = Vec::new();
+            for stage in 1..=7 {
+                flow.advance(&p, Time::from_us(55 * stage));
+                flow.on_sent(&p, p.byte_counter_bytes);
+                targets.push(flow.target().as_bps() - 20 * GBPS);
+            }
+            assert_eq!(targets, [0, 0, 0, 0, 40_000_000, 440_000_000, 840_000_000]);
         }
     }
 
