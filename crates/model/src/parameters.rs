@@ -317,6 +317,9 @@ pub enum Marking {
         k_max_bytes: u64,
         /// The probability just below `k_max_bytes`, 0 to 1.
         p_max: f64,
+        /// The rate of the ports that the thresholds are for; ports of other rates have them in proportion. Without it all
+        /// ports have the same.
+        of_rate: Option<Rate>,
         /// When the queue is looked at.
         at: MarkAt,
     },

@@ -1,6 +1,7 @@
 //! ECN marking by instantaneous queue length: the step of DCTCP and the RED-like ramp of DCQCN.
 
 use crate::describe::{Family, Mechanism, Parameter};
+use units::Rate;
 use units::random::Stream;
 
 /// ECN marking as users meet it.
@@ -29,6 +30,13 @@ pub const MECHANISM: Mechanism = Mechanism {
             source: "DCQCN, figure 5",
         },
         Parameter {
+            key: "rate",
+            default: "any",
+            meaning: "the rate of the ports that the thresholds are for; ports of other rates have them in proportion; any: all \
+                      ports have the same",
+            source: "choice of this project; in proportion: thresholds by rate in simulators of the HPCC family",
+        },
+        Parameter {
             key: "at",
             default: "enqueue",
             meaning: "when the queue is looked at: enqueue, by what is before the frame as it joins; dequeue, by what is behind \
@@ -55,6 +63,15 @@ impl Marker {
         Marker { k_min_bytes, k_max_bytes: k_max_bytes.max(k_min_bytes), p_max }
     }
 
+    /// For a port of rate `to`, where these thresholds are for one of rate `of`.
+    pub fn in_proportion(self, of: Rate, to: Rate) -> Marker {
+        let scaled = |bytes: u64| {
+            let scaled = u128::from(bytes) * u128::from(to.as_bps()) / u128::from(of.as_bps());
+            u64::try_from(scaled).unwrap_or(u64::MAX)
+        };
+        Marker { k_min_bytes: scaled(self.k_min_bytes), k_max_bytes: scaled(self.k_max_bytes), ..self }
+    }
+
     /// Whether a frame that finds, or leaves behind, `queue_bytes` in its queue is marked.
     #[inline]
     pub fn marks(&self, queue_bytes: u64, random: &mut Stream) -> bool {
@@ -79,6 +96,17 @@ mod tests {
     fn share(marker: &Marker, queue_bytes: u64) -> f64 {
         let mut stream = Stream::new(1, 2, 3);
         (0..100_000).filter(|_| marker.marks(queue_bytes, &mut stream)).count() as f64 / 1e5
+    }
+
+    #[test]
+    fn thresholds_follow_the_rate_and_probability_does_not() {
+        let gbps = Rate::from_gbps;
+        let of_100 = Marker::new(400_000, 1_600_000, 0.2);
+        assert_eq!(of_100.in_proportion(gbps(100), gbps(400)), Marker::new(1_600_000, 6_400_000, 0.2));
+        assert_eq!(of_100.in_proportion(gbps(100), gbps(25)), Marker::new(100_000, 400_000, 0.2));
+        assert_eq!(of_100.in_proportion(gbps(100), gbps(100)), of_100);
+        let widest = Marker::new(u64::MAX, u64::MAX, 0.2).in_proportion(gbps(1), gbps(400));
+        assert_eq!(widest, Marker::new(u64::MAX, u64::MAX, 0.2));
     }
 
     #[test]

@@ -287,7 +287,7 @@ fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<P
 pub(crate) fn marking(section: &Section<'_, '_>) -> Option<Marking> {
     let table = section.table("marking", "switch.marking", true);
     let kind = table.kind("marking", &["none", "ecn"]);
-    let mut ecn = None;
+    let (mut ecn, mut of_rate) = (None, None);
     if kind == Some("ecn") {
         let (k_min, k_max, p_max) = (table.size("k_min"), table.size("k_max"), table.probability("p_max"));
         let k_max = if table.has("k_max") { k_max } else { k_min };
@@ -298,6 +298,7 @@ pub(crate) fn marking(section: &Section<'_, '_>) -> Option<Marking> {
             table.fail("k_max", message, Some("marking begins at k_min and is certain above k_max".to_owned()));
         }
         let at = table.word("at", "moment to mark", &["enqueue", "dequeue"]);
+        of_rate = table.rate("rate");
         ecn = k_min.zip(k_max).zip(p_max.zip(at));
     }
     table.finish();
@@ -305,7 +306,7 @@ pub(crate) fn marking(section: &Section<'_, '_>) -> Option<Marking> {
         "none" => Some(Marking::None),
         _ => ecn.map(|((k_min_bytes, k_max_bytes), (p_max, at))| {
             let at = if at == "dequeue" { MarkAt::Dequeue } else { MarkAt::Enqueue };
-            Marking::Ecn { k_min_bytes, k_max_bytes, p_max, at }
+            Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate, at }
         }),
     }
 }

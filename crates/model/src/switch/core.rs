@@ -57,9 +57,9 @@ pub(crate) struct Core {
     /// Accounts that are paused and when each pause must be renewed; under credits, when they are all granted again;
     /// marked by [`super::pause::LOOK`], ports at which a watchdog looks.
     pub(super) renewals: Vec<(Time, u32)>,
-    /// Marks what joins a queue, and what leaves one.
-    pub(super) marker: Option<Marker>,
-    pub(super) leaving_marker: Option<Marker>,
+    /// Mark what joins a queue, and what leaves one; by port, and none where nothing is marked then.
+    pub(super) markers: Box<[Marker]>,
+    pub(super) leaving_markers: Box<[Marker]>,
     /// Whether anything is done to a frame as it leaves its queue: a mark, or telemetry.
     pub(super) looks_at_leaving: bool,
     pub(super) random: Stream,
@@ -80,11 +80,13 @@ impl Core {
                 | bit(parameters.overload.inside().is_some(), ingress::PIPELINE)
                 | bit(control.guard().is_some(), ingress::BACKPRESSURE);
         }
-        let (marker, leaving_marker) = match network.marking(node) {
-            Marking::None => (None, None),
-            Marking::Ecn { k_min_bytes, k_max_bytes, p_max, at } => {
-                let marker = Some(Marker::new(k_min_bytes, k_max_bytes, p_max));
-                if at == MarkAt::Enqueue { (marker, None) } else { (None, marker) }
+        let (markers, leaving_markers) = match network.marking(node) {
+            Marking::None => (Box::default(), Box::default()),
+            Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate, at } => {
+                let marker = Marker::new(k_min_bytes, k_max_bytes, p_max);
+                let of_port = |to: Rate| of_rate.map_or(marker, |of| marker.in_proportion(of, to));
+                let markers: Box<[Marker]> = egress.rules.iter().map(|rules| of_port(rules.link.rate)).collect();
+                if at == MarkAt::Enqueue { (markers, Box::default()) } else { (Box::default(), markers) }
             }
         };
         let regrant = control.credit().map(|credit| (credit.regrant, 0));
@@ -100,9 +102,9 @@ impl Core {
             has_backpressure: control.guard().is_some(),
             wakes_at: Time::MAX,
             renewals: regrant.into_iter().collect(),
-            marker,
-            looks_at_leaving: leaving_marker.is_some() || network.telemetry.is_some(),
-            leaving_marker,
+            markers,
+            looks_at_leaving: !leaving_markers.is_empty() || network.telemetry.is_some(),
+            leaving_markers,
             random: Stream::new(network.seed, u64::from(node.0), purpose("switch")),
             books: Books::new(network, node),
             network: Arc::clone(network),
@@ -190,7 +192,7 @@ impl Core {
     /// Puts a frame that has found room into the queue at `index`.
     #[inline(always)] // as forward
     pub fn enqueue(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> Outcome {
-        let mark = match &self.marker {
+        let mark = match self.markers.get(usize::from(crossing.egress)) {
             Some(marker) if frame.flags & (flags::ECT | flags::CE) == flags::ECT => {
                 marker.marks(u64::from(self.buffer.queues[index].bytes), &mut self.random)
             }

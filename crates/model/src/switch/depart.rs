@@ -122,7 +122,7 @@ impl Core {
     /// Whether it was marked.
     #[cold]
     fn on_leaving(&mut self, now: Time, port: u16, index: usize) -> bool {
-        let marked = self.mark_leaving(index);
+        let marked = self.mark_leaving(port, index);
         if self.network.telemetry.is_some()
             && let Some(frame) = self.buffer.queues[index].front()
         {
@@ -132,9 +132,10 @@ impl Core {
         marked
     }
 
-    /// Marks the frame that leaves next from the queue at `index`, by what stays behind it: under `dequeue`. Whether it did.
-    fn mark_leaving(&mut self, index: usize) -> bool {
-        let Some(marker) = &self.leaving_marker else { return false };
+    /// Marks the frame that leaves `port` next from the queue at `index`, by what stays behind it: under `dequeue`. Whether
+    /// it did.
+    fn mark_leaving(&mut self, port: u16, index: usize) -> bool {
+        let Some(marker) = self.leaving_markers.get(usize::from(port)) else { return false };
         let queue = &mut self.buffer.queues[index];
         let behind_bytes = u64::from(queue.bytes);
         let Some(frame) = queue.front_mut() else { return false };

@@ -114,8 +114,8 @@ pub fn network(seed: u64, threads: usize) -> (Setup, bool) {
         stream,
         &[
             Marking::None,
-            Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 40_000, p_max: 0.2, at: MarkAt::Enqueue },
-            Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 40_000, p_max: 0.2, at: MarkAt::Dequeue },
+            Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 40_000, p_max: 0.2, of_rate: None, at: MarkAt::Enqueue },
+            Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 40_000, p_max: 0.2, of_rate: None, at: MarkAt::Dequeue },
         ],
     );
     setup.switch.scheduler = one(

@@ -292,6 +292,9 @@ pub(super) const KEYS: &[Key] = &[
     key("switch.marking", "p_max", &["ecn"], SHARE)
         .value("1", "DCQCN (SIGCOMM 2015), figure 5")
         .means("probability just below k_max, rising linearly from 0 at k_min"),
+    key("switch.marking", "rate", &["ecn"], RATE)
+        .absent("all ports have the same thresholds", OURS)
+        .means("the rate of the ports that the thresholds are for; ports of other rates have them in proportion"),
     key("switch.marking", "at", &["ecn"], Of("enqueue or dequeue", "\"dequeue\""))
         .value("enqueue", "RED (Floyd and Jacobson, 1993); dequeue: simulators of the HPCC family")
         .means("when the queue is looked at: as a frame joins it, by what is before it, or as the frame leaves, by what is behind"),

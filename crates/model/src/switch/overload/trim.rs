@@ -85,7 +85,7 @@ impl Trimming {
         self.trimmed[usize::from(egress)].count(cut_bytes.into());
         core.books.ledger.packets.cut.count(cut_bytes.into());
         // A header that overtakes the queue tells of it as the frame would have, had it waited there.
-        if let Some(marker) = &core.marker
+        if let Some(marker) = core.markers.get(usize::from(egress))
             && header.flags & (flags::ECT | flags::CE) == flags::ECT
             && marker.marks(u64::from(core.buffer.queues[index].bytes), &mut core.random)
         {
