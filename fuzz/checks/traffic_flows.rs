@@ -5,7 +5,8 @@ use units::Time;
 
 /// Fails on bytes that break the promise.
 pub fn check(bytes: &[u8]) {
-    let options = FlowFileOptions { hosts: 64, time_origin: Time::ZERO, traffic: 0, default_dst_port: 100 };
+    let options =
+        FlowFileOptions { hosts: 64, switches: Vec::new(), time_origin: Time::ZERO, traffic: 0, default_dst_port: 100 };
     let file = match read_flow_file(bytes, "fuzz", &options) {
         Ok(file) => file,
         Err(error) => return assert!(error.to_string().starts_with("fuzz")),

@@ -20,11 +20,17 @@ pub struct FabricBuilder {
     port_names: Vec<(End, String)>,
     /// Why nodes are what they are, where a reader says so.
     reasons: Vec<Cow<'static, str>>,
+    numbers_nodes: bool,
     /// The first mistake: reported by `build`, so that construction reads without `?` on every line.
     mistake: Option<FabricError>,
 }
 
 impl FabricBuilder {
+    /// Files beside this one (flows, completion times) call hosts by the number of their node, among which switches count.
+    pub fn number_nodes(&mut self) {
+        self.numbers_nodes = true;
+    }
+
     /// An empty fabric of this kind ("fat-tree", "file" ...).
     pub fn new(kind: impl Into<String>) -> Self {
         FabricBuilder {
@@ -34,6 +40,7 @@ impl FabricBuilder {
             degrees: Vec::new(),
             port_names: Vec::new(),
             reasons: Vec::new(),
+            numbers_nodes: false,
             mistake: None,
         }
     }
@@ -232,7 +239,19 @@ impl FabricBuilder {
                 port_names[port_base[end.node.index()] as usize + usize::from(end.port)] = name.into_boxed_str();
             }
         }
-        let FabricBuilder { kind, nodes, links, reasons, .. } = self;
-        Ok(Fabric { kind, nodes, links, hosts, host_index, port_base, ports, by_name, port_names, reasons })
+        let FabricBuilder { kind, nodes, links, reasons, numbers_nodes, .. } = self;
+        Ok(Fabric {
+            kind,
+            nodes,
+            links,
+            hosts,
+            host_index,
+            port_base,
+            ports,
+            by_name,
+            port_names,
+            reasons,
+            numbers_nodes,
+        })
     }
 }

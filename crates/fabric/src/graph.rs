@@ -152,9 +152,17 @@ pub struct Fabric {
     pub(crate) port_names: Vec<Box<str>>,
     /// Why each node is a host or a switch; empty if no file had to be read for it.
     pub(crate) reasons: Vec<Cow<'static, str>>,
+    /// See [`Fabric::numbers_nodes`].
+    pub(crate) numbers_nodes: bool,
 }
 
 impl Fabric {
+    /// Whether files beside its own call hosts by the number of their node, as those of HPCC's simulator do. Where hosts
+    /// stand before all switches that is their number among the hosts, too.
+    pub fn numbers_nodes(&self) -> bool {
+        self.numbers_nodes
+    }
+
     /// What it is: "fat-tree", "file" ...
     pub fn kind(&self) -> &str {
         &self.kind

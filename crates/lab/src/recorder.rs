@@ -20,6 +20,8 @@ const HPCC_HOSTS: usize = 1 << 16;
 /// The files of one result that grow while it runs.
 pub struct Recorder {
     flows: Option<(FlowTable, FctWriter)>,
+    /// What fct.txt calls each host, where that is not its number.
+    fct_ids: Option<Vec<u32>>,
     queues: Option<QueueSeries>,
     links: Option<LinkSeries>,
     throughput: Option<ThroughputSeries>,
@@ -42,7 +44,9 @@ impl Recorder {
         let at = |name: &str| folder.place(name);
         let fabric = &lowered.setup.fabric;
         let record = &lowered.setup.record;
-        let fct = if fabric.hosts().len() > HPCC_HOSTS { FctFormat::Conweave } else { fct };
+        let fct_ids = fabric.numbers_nodes().then(|| fabric.hosts().iter().map(|host| host.0).collect::<Vec<u32>>());
+        let ids = fct_ids.as_ref().and_then(|ids| ids.last()).map_or(fabric.hosts().len(), |&last| last as usize + 1);
+        let fct = if ids > HPCC_HOSTS { FctFormat::Conweave } else { fct };
         let flows = || Ok((FlowTable::create(&at("flows.parquet")?)?, FctWriter::create(&at("fct.txt")?, fct)?));
         let kinds = fabric.nodes().iter().map(|node| match node.kind {
             fabric::NodeKind::Host => NodeKind::Host,
@@ -55,6 +59,7 @@ impl Recorder {
         }
         Ok(Recorder {
             flows: lowered.record_flows.then(flows).transpose()?,
+            fct_ids,
             queues: record.queues_every.map(|_| QueueSeries::create(&at("queues.parquet")?)).transpose()?,
             links: record.links_every.map(|_| LinkSeries::create(&at("links.parquet")?)).transpose()?,
             throughput: record
@@ -101,8 +106,15 @@ impl Recorder {
 
 impl Watcher for Recorder {
     fn flow(&mut self, flow: &FlowRecord) {
-        if let Some((table, fct)) = &mut self.flows {
-            let result = table.push(flow).and_then(|()| fct.push(flow));
+        if let Some((table, written)) = &mut self.flows {
+            let fct = |fct: &mut FctWriter| match &self.fct_ids {
+                None => fct.push(flow),
+                Some(ids) => {
+                    let [src_host, dst_host] = [flow.src_host, flow.dst_host].map(|host| ids[host as usize]);
+                    fct.push(&FlowRecord { src_host, dst_host, ..flow.clone() })
+                }
+            };
+            let result = table.push(flow).and_then(|()| fct(written));
             self.keep(result);
         }
     }

@@ -35,6 +35,7 @@ mod fabric_part;
 mod files;
 pub mod fuzz;
 mod guard_part;
+pub mod import;
 pub mod keys;
 mod lower;
 mod misleading;
@@ -61,3 +62,4 @@ pub use files::{Load, MAX_TREE_BYTES, MAX_WRITTEN_BYTES, from_disk, open, read_a
 pub use lower::Lowered;
 pub use scenario::Scenario;
 pub use sweep::{Choice, SweepFile, parse_seeds};
+pub use traffic_lower::flow_ids_of_switches;

@@ -381,6 +381,7 @@ impl Ground<'_, '_> {
         let content = self.files.load(self.context, file, &key)?;
         let options = FlowFileOptions {
             hosts: self.fabric.hosts().len() as u32,
+            switches: flow_ids_of_switches(self.fabric),
             time_origin,
             traffic: at as u8,
             default_dst_port: plan.dst_port,
@@ -528,4 +529,9 @@ pub(crate) fn paths(
 pub(crate) fn near_node(fabric: &Fabric, name: &str) -> Option<String> {
     let known = fabric.nodes().iter().take(10_000).map(|node| node.name.as_str());
     suggest::nearest(name, known).map(|near| format!("did you mean `{near}`?"))
+}
+
+/// The ids in flow files of this fabric that are switches: see [`FlowFileOptions::switches`].
+pub fn flow_ids_of_switches(fabric: &Fabric) -> Vec<u32> {
+    if fabric.numbers_nodes() { fabric.switches().map(|switch| switch.0).collect() } else { Vec::new() }
 }

@@ -247,7 +247,7 @@ fn number_of(text: &str, expected: &'static str) -> Result<u64, Problem> {
 fn nodes(count: &str, options: &FlowFileOptions) -> Result<(), Problem> {
     match number_of(count, "a number of nodes")? {
         nodes if nodes > u64::from(options.hosts) => {
-            Err(Problem::HostOutOfRange { id: nodes - 1, hosts: options.hosts })
+            Err(Problem::HostOutOfRange { id: nodes - 1, hosts: options.hosts, nodes: 0 })
         }
         _ => Ok(()),
     }
@@ -275,7 +275,7 @@ fn connection(
     let host = |text: &str| {
         let id = number_of(text, "a host id")?;
         let known = u32::try_from(id).ok().filter(|id| *id < options.hosts);
-        known.ok_or(Problem::HostOutOfRange { id, hosts: options.hosts })
+        known.ok_or(Problem::HostOutOfRange { id, hosts: options.hosts, nodes: 0 })
     };
     let (src, dst) = pair.split_once("->").unwrap_or((pair, ""));
     let (src, dst) = (host(src)?, host(dst)?);
@@ -341,7 +341,7 @@ mod tests {
     use super::*;
 
     fn options() -> FlowFileOptions {
-        FlowFileOptions { hosts: 16, time_origin: Time::ZERO, traffic: 1, default_dst_port: 100 }
+        FlowFileOptions { hosts: 16, switches: Vec::new(), time_origin: Time::ZERO, traffic: 1, default_dst_port: 100 }
     }
 
     fn read(text: &str) -> Result<ConnectionMatrix, String> {

@@ -12,8 +12,11 @@ use units::Time;
 /// How to read a flow file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowFileOptions {
-    /// Ids are 0 to below this: in these formats hosts come before switches.
+    /// How many hosts there are.
     pub hosts: u32,
+    /// Ids count nodes, and these, ascending, are switches. Empty: ids count hosts, which is the same where hosts come before
+    /// all switches.
+    pub switches: Vec<u32>,
     /// What becomes instant 0. The simulators start traffic at 2 s by convention; zero keeps the times.
     pub time_origin: Time,
     /// Index of the traffic entry, for the flows.
@@ -176,8 +179,12 @@ fn parse_flow(texts: &[&str], before: Option<FlowColumns>, options: &FlowFileOpt
     }
     let host = |text: &str| -> Result<u32, Problem> {
         let id: u64 = number(text, "a host id")?;
-        let known = u32::try_from(id).ok().filter(|id| *id < options.hosts);
-        known.ok_or(Problem::HostOutOfRange { id, hosts: options.hosts })
+        let before = options.switches.partition_point(|&switch| u64::from(switch) < id);
+        if options.switches.get(before).is_some_and(|&switch| u64::from(switch) == id) {
+            return Err(Problem::Switch(id));
+        }
+        let known = u32::try_from(id - before as u64).ok().filter(|host| *host < options.hosts);
+        known.ok_or(Problem::HostOutOfRange { id, hosts: options.hosts, nodes: options.switches.len() as u32 })
     };
     let (src, dst) = (host(src)?, host(dst)?);
     if src == dst {
@@ -262,10 +269,23 @@ mod tests {
     use proptest::prelude::*;
 
     fn options() -> FlowFileOptions {
-        FlowFileOptions { hosts: 320, time_origin: Time::ZERO, traffic: 2, default_dst_port: 100 }
+        FlowFileOptions { hosts: 320, switches: Vec::new(), time_origin: Time::ZERO, traffic: 2, default_dst_port: 100 }
     }
     fn read(text: &str) -> Result<FlowFile, String> {
         read_flow_file(text.as_bytes(), "flow.txt", &options()).map_err(|error| error.to_string())
+    }
+
+    /// HPCC's own topology.txt has its switch first.
+    #[test]
+    fn ids_count_nodes_where_switches_stand_among_hosts() {
+        let options = FlowFileOptions { hosts: 4, switches: vec![0, 3], ..options() };
+        let read = |line: &str| read_flow_file(format!("1\n{line} 3 100 5 2.0\n").as_bytes(), "f", &options);
+        let ends = |line: &str| read(line).map(|file| (file.flows[0].src, file.flows[0].dst)).unwrap();
+        assert_eq!([ends("1 2"), ends("4 5"), ends("2 4")], [(0, 1), (2, 3), (1, 2)]);
+        let said = |line: &str| read(line).unwrap_err().to_string();
+        assert_eq!(said("1 3"), "f:2: node 3 is a switch: flows go from host to host");
+        assert_eq!(said("0 1"), "f:2: node 0 is a switch: flows go from host to host");
+        assert_eq!(said("1 6"), "f:2: node 6 does not exist: there are 4 hosts and 2 switches, counted from 0");
     }
 
     #[test]

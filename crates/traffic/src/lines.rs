@@ -55,13 +55,18 @@ pub enum Problem {
         expected: &'static str,
     },
     /// A host that does not exist.
-    #[error("host {id} does not exist: there are {hosts} hosts, 0 to {}", hosts.saturating_sub(1))]
+    #[error("{}", out_of_range(*id, *hosts, *nodes))]
     HostOutOfRange {
         /// The id.
         id: u64,
         /// How many hosts there are.
         hosts: u32,
+        /// How many other nodes ids count, too.
+        nodes: u32,
     },
+    /// A node that neither sends nor receives.
+    #[error("node {0} is a switch: flows go from host to host")]
+    Switch(u64),
     /// A flow to its own source.
     #[error("host {0} sends to itself: source and destination must differ")]
     ToItself(u32),
@@ -99,6 +104,13 @@ pub enum Problem {
     /// A distribution that is none.
     #[error("{0}")]
     Distribution(&'static str),
+}
+
+fn out_of_range(id: u64, hosts: u32, nodes: u32) -> String {
+    match nodes {
+        0 => format!("host {id} does not exist: there are {hosts} hosts, 0 to {}", hosts.saturating_sub(1)),
+        _ => format!("node {id} does not exist: there are {hosts} hosts and {nodes} switches, counted from 0"),
+    }
 }
 
 /// The lines of a file that hold data: blank ones and comments (`#`) are skipped.

@@ -92,6 +92,7 @@ pub fn read_hpcc(content: &str) -> Result<Fabric, FileError> {
         }
     }
     let mut builder = FabricBuilder::new("file");
+    builder.number_nodes();
     for (id, &switch) in is_switch.iter().enumerate() {
         if switch {
             let node = builder.add_switch(format!("s{id}"), 1);

@@ -1,0 +1,245 @@
+//! `config.txt` of the HPCC simulator (alibaba-edu/High-Precision-Congestion-Control), as its `scratch/third.cc` reads it:
+//! a key a line and its values behind it.
+//!
+//! ```text
+//! CC_MODE 1
+//! TOPOLOGY_FILE mix/topology.txt
+//! KMAX_MAP 2 25000000000 400 100000000000 1600      number of pairs, then rate in bit/s and KB
+//! RATE_AI 50Mb/s {what stands in braces explains}
+//! ```
+//!
+//! The simulator reads words and passes over what it does not know. Here a value that is missing or is none is an error.
+
+use super::hpcc_keys::{self, Known, Shape};
+use crate::{ScenarioError, ScenarioErrors};
+use units::{Rate, Time};
+
+/// A key with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Entry {
+    pub key: String,
+    pub line: u64,
+    pub value: Value,
+    /// `None` for a key that the simulator does not have either.
+    pub known: Option<&'static Known>,
+}
+
+/// A value, by its [`Shape`].
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    /// A name, or a number as it was written.
+    Word(String),
+    Whole(u64),
+    Switch(bool),
+    Share(f64),
+    Time(Time),
+    Rate(Rate),
+    /// Rate of a port, and what holds for it, as it was written.
+    Map(Vec<(Rate, f64)>),
+    /// In us after 2 s, and two nodes.
+    Down(u64, u64, u64),
+}
+
+/// A configuration that was read: every value makes sense by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HpccConfig {
+    pub(super) file: String,
+    /// In the order of the file, each key once.
+    pub(super) entries: Vec<Entry>,
+    /// What was read in another way than it may have been meant.
+    pub(super) remarks: Vec<String>,
+}
+
+/// An error of a configuration.
+pub(super) fn error(file: &str, line: u64, key: &str, message: String, help: Option<String>) -> ScenarioError {
+    ScenarioError { path: file.to_owned(), line, column: 0, span: 0..0, key: key.to_owned(), message, help }
+}
+
+impl HpccConfig {
+    /// Reads a configuration; `file` names it in errors.
+    ///
+    /// # Errors
+    /// Every value that is missing or is none, with its line; no name of a topology or of flows.
+    pub fn parse(text: &str, file: &str) -> Result<HpccConfig, ScenarioErrors> {
+        let mut config = HpccConfig { file: file.to_owned(), entries: Vec::new(), remarks: Vec::new() };
+        let mut errors = Vec::new();
+        for (index, written) in text.lines().enumerate() {
+            let line = index as u64 + 1;
+            let written = written.split(['{', '#']).next().unwrap_or_default();
+            let mut words = written.split_whitespace();
+            let Some(key) = words.next() else { continue };
+            let words: Vec<&str> = words.collect();
+            let known = hpcc_keys::find(key);
+            let value = match known {
+                Some(known) => value(known.shape, &words),
+                None => Ok((Value::Word(words.first().copied().unwrap_or_default().to_owned()), words.len().min(1))),
+            };
+            match value {
+                Ok((value, taken)) => {
+                    if known.is_some() && words.len() > taken {
+                        let rest = shown(words[taken]);
+                        config.remarks.push(format!("{file}:{line}: {key}: what stands from `{rest}` on is not read"));
+                    }
+                    config.add(Entry { key: key.to_owned(), line, value, known });
+                }
+                Err((message, help)) => errors.push(error(file, line, key, format!("{key}: {message}"), help)),
+            }
+        }
+        for key in ["TOPOLOGY_FILE", "FLOW_FILE"] {
+            if config.find(key).is_none() && !errors.iter().any(|error| error.key == key) {
+                let help = Some(format!("a line `{key} mix/name.txt` names it"));
+                errors.push(error(file, 0, key, format!("there is no {key}"), help));
+            }
+        }
+        if errors.is_empty() { Ok(config) } else { Err(ScenarioErrors { errors }) }
+    }
+
+    /// The last of a key holds, as in the simulator.
+    fn add(&mut self, entry: Entry) {
+        if let Some(earlier) = self.entries.iter().position(|other| other.key == entry.key) {
+            let (file, key, line) = (&self.file, &entry.key, self.entries[earlier].line);
+            self.remarks.push(format!("{file}:{}: {key} stands in line {line} too; this one holds", entry.line));
+            self.entries.remove(earlier);
+        }
+        self.entries.push(entry);
+    }
+
+    pub(super) fn find(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    fn name(&self, key: &str) -> (&str, u64) {
+        match self.find(key) {
+            Some(Entry { value: Value::Word(name), line, .. }) => (name, *line),
+            // Both names were looked for as the file was read.
+            _ => ("", 0),
+        }
+    }
+
+    /// Name of the topology, relative to where the simulator runs, and its line.
+    pub fn topology(&self) -> (&str, u64) {
+        self.name("TOPOLOGY_FILE")
+    }
+
+    /// Name of the flow file, relative to where the simulator runs, and its line.
+    pub fn flows(&self) -> (&str, u64) {
+        self.name("FLOW_FILE")
+    }
+}
+
+/// What of a file may be shown.
+fn shown(word: &str) -> String {
+    word.chars().take(40).collect()
+}
+
+type Wrong = (String, Option<String>);
+
+/// The value, and how many words it is.
+fn value(shape: Shape, words: &[&str]) -> Result<(Value, usize), Wrong> {
+    let word = |at: usize| words.get(at).copied().ok_or_else(|| ("the value is missing".to_owned(), shape.example()));
+    let wrong = |text: &str| (format!("`{}` is not {}", shown(text), shape.what()), shape.example());
+    let whole = |at: usize| word(at).and_then(|text| text.parse::<u64>().map_err(|_| wrong(text)));
+    let one = |value: Value| Ok((value, 1));
+    match shape {
+        Shape::Word => word(0).and_then(|text| one(Value::Word(text.to_owned()))),
+        Shape::Whole => whole(0).and_then(|number| one(Value::Whole(number))),
+        // The simulator takes every number but 0 for yes.
+        Shape::Switch => whole(0).and_then(|number| one(Value::Switch(number != 0))),
+        Shape::Share => {
+            let text = word(0)?;
+            let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+            share.ok_or_else(|| wrong(text)).and_then(|share| one(Value::Share(share)))
+        }
+        Shape::Seconds | Shape::Microseconds => {
+            let text = word(0)?;
+            let unit = if shape == Shape::Seconds { "s" } else { "us" };
+            let decimal = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+            let time = format!("{text}{unit}").parse().ok().filter(|_| decimal);
+            time.ok_or_else(|| wrong(text)).and_then(|time| one(Value::Time(time)))
+        }
+        Shape::Rate => {
+            let text = word(0)?;
+            let unit = text.strip_suffix("b/s").map_or_else(|| text.to_owned(), |number| format!("{number}bps"));
+            unit.parse().map_err(|_| wrong(text)).and_then(|rate| one(Value::Rate(rate)))
+        }
+        Shape::Map => {
+            let pairs = whole(0)?;
+            // Before anything is made on the word of the file.
+            if pairs.checked_mul(2).is_none_or(|items| items > words.len() as u64) {
+                let given = (words.len() - 1) / 2;
+                return Err((format!("{pairs} pairs are announced, and {given} follow"), shape.example()));
+            }
+            let pair = |at: usize| {
+                let rate = whole(1 + 2 * at)?;
+                let rate = Rate::from_bps(rate).ok_or_else(|| wrong(words[1 + 2 * at]))?;
+                let text = word(2 + 2 * at)?;
+                let number = text.parse::<f64>().ok().filter(|number| (0.0..1e9).contains(number));
+                number.map(|number| (rate, number)).ok_or_else(|| wrong(text))
+            };
+            let map: Vec<(Rate, f64)> = (0..pairs as usize).map(pair).collect::<Result<_, _>>()?;
+            Ok((Value::Map(map), 1 + 2 * pairs as usize))
+        }
+        Shape::Down => Ok((Value::Down(whole(0)?, whole(1)?, whole(2)?), 3)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILES: &str = "TOPOLOGY_FILE mix/topology.txt\nFLOW_FILE mix/flow.txt\n";
+
+    fn entry(line: &str) -> Value {
+        let config = HpccConfig::parse(&format!("{FILES}{line}\n"), "config.txt").unwrap();
+        config.entries.last().unwrap().value.clone()
+    }
+
+    fn said(line: &str) -> String {
+        HpccConfig::parse(&format!("{FILES}{line}\n"), "config.txt").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn values_have_the_shapes_of_the_simulator() {
+        assert_eq!(entry("CC_MODE 1 {0: none}"), Value::Whole(1));
+        assert_eq!(entry("  ENABLE_QCN\t2"), Value::Switch(true));
+        assert_eq!(entry("EWMA_GAIN 0.00390625"), Value::Share(0.003_906_25));
+        assert_eq!(entry("SIMULATOR_STOP_TIME 4.00"), Value::Time(Time::from_s(4)));
+        assert_eq!(entry("RP_TIMER 0.5 # half"), Value::Time(Time::from_ns(500)));
+        assert_eq!(entry("RATE_AI 50Mb/s"), Value::Rate(Rate::from_mbps(50)));
+        assert_eq!(entry("MIN_RATE 1Gbps"), Value::Rate(Rate::from_gbps(1)));
+        assert_eq!(entry("KMAX_MAP 1 100000000000 1600"), Value::Map(vec![(Rate::from_gbps(100), 1600.0)]));
+        assert_eq!(entry("LINK_DOWN 100 3 4"), Value::Down(100, 3, 4));
+    }
+
+    #[test]
+    fn what_is_no_value_is_an_error_with_its_line() {
+        for (line, told) in [
+            ("CC_MODE", "config.txt:3: CC_MODE: the value is missing"),
+            ("CC_MODE dcqcn", "config.txt:3: CC_MODE: `dcqcn` is not a whole number"),
+            ("EWMA_GAIN 1.5", "`1.5` is not a share from 0 to 1"),
+            ("SIMULATOR_STOP_TIME -1", "`-1` is not a number of seconds"),
+            ("RP_TIMER 9e2", "`9e2` is not a number of microseconds"),
+            ("RATE_AI 50", "`50` is not a rate"),
+            ("KMAX_MAP 18446744073709551615 1 1", "18446744073709551615 pairs are announced, and 1 follow"),
+            ("KMAX_MAP 1 fast 1600", "`fast` is not"),
+            ("KMAX_MAP 1 0 1600", "`0` is not"),
+            ("KMAX_MAP 1 100 -5", "`-5` is not"),
+            ("LINK_DOWN 0 0", "LINK_DOWN: the value is missing"),
+        ] {
+            assert!(said(line).contains(told), "{line}: {}", said(line));
+        }
+        let all = HpccConfig::parse("CC_MODE x\nRP_TIMER y\nFLOW_FILE\n", "c").unwrap_err();
+        assert_eq!(all.errors.len(), 4, "all are told at once, a missing name once: {all}");
+    }
+
+    #[test]
+    fn the_last_of_a_key_holds_and_what_is_not_read_is_told() {
+        let text = format!("{FILES}CC_MODE 3\nCC_MODE 1 or 3\n");
+        let config = HpccConfig::parse(&text, "c").unwrap();
+        assert_eq!(config.find("CC_MODE").unwrap().value, Value::Whole(1));
+        let told =
+            ["c:4: CC_MODE: what stands from `or` on is not read", "c:4: CC_MODE stands in line 3 too; this one holds"];
+        assert_eq!(config.remarks, told);
+        assert_eq!(config.topology(), ("mix/topology.txt", 1));
+    }
+}

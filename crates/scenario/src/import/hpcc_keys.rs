@@ -1,0 +1,138 @@
+//! The keys of HPCC's `config.txt`, and what becomes of those that a scenario does not have.
+
+/// How a value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Word,
+    Whole,
+    Switch,
+    Share,
+    Seconds,
+    Microseconds,
+    Rate,
+    Map,
+    Down,
+}
+
+impl Shape {
+    pub(super) const fn what(self) -> &'static str {
+        match self {
+            Shape::Word => "a name",
+            Shape::Whole => "a whole number",
+            Shape::Switch => "0 or 1",
+            Shape::Share => "a share from 0 to 1",
+            Shape::Seconds => "a number of seconds",
+            Shape::Microseconds => "a number of microseconds",
+            Shape::Rate => "a rate",
+            Shape::Map => "a number of pairs, then for each a rate in bit/s and its value",
+            Shape::Down => "a time in microseconds and two nodes",
+        }
+    }
+
+    pub(super) fn example(self) -> Option<String> {
+        let example = match self {
+            Shape::Word => return None,
+            Shape::Whole => "1000",
+            Shape::Switch => "1",
+            Shape::Share => "0.00390625",
+            Shape::Seconds => "4.00",
+            Shape::Microseconds => "300",
+            Shape::Rate => "50Mb/s",
+            Shape::Map => "2 25000000000 400 100000000000 1600",
+            Shape::Down => "100 320 330",
+        };
+        Some(format!("write it like {example}"))
+    }
+}
+
+/// What becomes of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// A scenario has it; what of it cannot be said is told where it is written.
+    Written,
+    /// A parameter of DCQCN, which other transports do not have.
+    OfDcqcn,
+    /// Nothing comes of it, and why.
+    Dropped(&'static str),
+}
+
+/// A key of the simulator.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Known {
+    pub name: &'static str,
+    pub shape: Shape,
+    pub fate: Fate,
+}
+
+const OTHER_MODES: Fate = Fate::Dropped("only modes that are not translated read it: the result does not depend on it");
+const TRACE: Fate =
+    Fate::Dropped("record.trace and record.capture choose what is traced: the result does not depend on it");
+const RESULT: Fate =
+    Fate::Dropped("results go to the folder of --out, where fct.txt and pfc.txt have the columns of these files");
+const LENGTHS: Fate = Fate::Dropped("record.queues = { every = \"10us\" } records the lengths of queues");
+const UNREAD: Fate = Fate::Dropped("the released simulator reads it and does not use it");
+
+const fn known(name: &'static str, shape: Shape, fate: Fate) -> Known {
+    Known { name, shape, fate }
+}
+
+use Fate::{OfDcqcn, Written};
+use Shape::{Down, Map, Microseconds, Rate, Seconds, Share, Switch, Whole, Word};
+
+static KEYS: [Known; 50] = [
+    known("ENABLE_QCN", Switch, Written),
+    known("USE_DYNAMIC_PFC_THRESHOLD", Switch, Written),
+    known("PACKET_PAYLOAD_SIZE", Whole, Written),
+    known("TOPOLOGY_FILE", Word, Written),
+    known("FLOW_FILE", Word, Written),
+    known("TRACE_FILE", Word, TRACE),
+    known("TRACE_OUTPUT_FILE", Word, TRACE),
+    known("FCT_OUTPUT_FILE", Word, RESULT),
+    known("PFC_OUTPUT_FILE", Word, RESULT),
+    known("SIMULATOR_STOP_TIME", Seconds, Written),
+    known("CC_MODE", Whole, Written),
+    known("ALPHA_RESUME_INTERVAL", Microseconds, OfDcqcn),
+    known("RATE_DECREASE_INTERVAL", Microseconds, OfDcqcn),
+    known("CLAMP_TARGET_RATE", Switch, OfDcqcn),
+    known("RP_TIMER", Microseconds, OfDcqcn),
+    known("EWMA_GAIN", Share, OfDcqcn),
+    known("FAST_RECOVERY_TIMES", Whole, OfDcqcn),
+    known("RATE_AI", Rate, OfDcqcn),
+    known("RATE_HAI", Rate, OfDcqcn),
+    known("MIN_RATE", Rate, OfDcqcn),
+    known("DCTCP_RATE_AI", Rate, OTHER_MODES),
+    known("ERROR_RATE_PER_LINK", Share, Written),
+    known("L2_CHUNK_SIZE", Whole, Written),
+    known("L2_ACK_INTERVAL", Whole, Written),
+    known("L2_BACK_TO_ZERO", Switch, Written),
+    known("HAS_WIN", Switch, Written),
+    known("GLOBAL_T", Switch, Written),
+    known("VAR_WIN", Switch, Written),
+    known("FAST_REACT", Switch, OTHER_MODES),
+    known("U_TARGET", Word, OTHER_MODES),
+    known("MI_THRESH", Word, OTHER_MODES),
+    known("INT_MULTI", Word, OTHER_MODES),
+    known("MULTI_RATE", Word, OTHER_MODES),
+    known("SAMPLE_FEEDBACK", Word, OTHER_MODES),
+    known("PINT_LOG_BASE", Word, OTHER_MODES),
+    known("PINT_PROB", Word, OTHER_MODES),
+    known("RATE_BOUND", Switch, Written),
+    known("ACK_HIGH_PRIO", Switch, Written),
+    known("LINK_DOWN", Down, Written),
+    known("ENABLE_TRACE", Word, TRACE),
+    known("KMAX_MAP", Map, Written),
+    known("KMIN_MAP", Map, Written),
+    known("PMAX_MAP", Map, Written),
+    known("BUFFER_SIZE", Whole, Written),
+    known("QLEN_MON_FILE", Word, LENGTHS),
+    known("QLEN_MON_START", Word, LENGTHS),
+    known("QLEN_MON_END", Word, LENGTHS),
+    known("PAUSE_TIME", Word, Fate::Dropped("a pause lasts until its end is told, there and here")),
+    known("DATA_RATE", Word, UNREAD),
+    known("LINK_DELAY", Word, UNREAD),
+];
+
+/// What is known of a key.
+pub(super) fn find(key: &str) -> Option<&'static Known> {
+    KEYS.iter().find(|known| known.name == key)
+}

@@ -1,0 +1,470 @@
+//! A configuration of HPCC's simulator as a scenario, with everything that is not carried over.
+
+use super::hpcc::{Entry, HpccConfig, Value, error};
+use super::hpcc_keys::Fate;
+use super::hpcc_window;
+use crate::{ScenarioError, ScenarioErrors};
+use fabric::{Fabric, NodeId, NodeKind};
+use protocols::describe::Family;
+use protocols::transport::MECHANISMS;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use traffic::{Flow, Start};
+use units::{Bytes, Rate, Time};
+
+/// When traffic starts in that simulator, by convention; a link that is taken down counts from here.
+const START: Time = Time::from_s(2);
+
+/// Bytes of a data frame there that are no payload: 14 of PPP, 20 of IPv4, 8 of UDP, 6 of a sequence number.
+const HEADER_BYTES: u64 = 48;
+
+/// What the configuration names, and what is wanted beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs<'a> {
+    /// Its topology.
+    pub fabric: &'a Fabric,
+    /// Its flows, with the times of their file.
+    pub flows: &'a [Flow],
+    /// The topology's file as the scenario is to name it.
+    pub topology_file: &'a str,
+    /// The flows' file as the scenario is to name it.
+    pub flow_file: &'a str,
+    /// The kind of transport instead of that of `CC_MODE`.
+    pub transport: Option<&'a str>,
+}
+
+/// A scenario made from a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// The text of the scenario, with the notes as comments.
+    pub text: String,
+    /// What was not carried over, and what that means.
+    pub notes: Vec<String>,
+}
+
+/// `text` as a string of TOML.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            // Writing to a String cannot fail.
+            c if c.is_control() => drop(write!(quoted, "\\u{:04X}", c as u32)),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+struct Writer<'a> {
+    config: &'a HpccConfig,
+    inputs: Inputs<'a>,
+    notes: Vec<String>,
+    errors: Vec<ScenarioError>,
+}
+
+impl HpccConfig {
+    /// The scenario of this configuration.
+    ///
+    /// # Errors
+    /// A congestion control that Tidegate does not have, and no transport instead; values that the topology does not fit;
+    /// nothing that happens before the end.
+    pub fn scenario(&self, inputs: Inputs<'_>) -> Result<Imported, ScenarioErrors> {
+        let mut writer = Writer { config: self, inputs, notes: self.remarks.clone(), errors: Vec::new() };
+        let transport = writer.transport();
+        let (origin, duration) = writer.times();
+        let switch = writer.switch();
+        let host = writer.host();
+        let failure = writer.failure(origin);
+        writer.dropped(transport.is_some_and(|kind| kind != "dcqcn"));
+        let transport = transport.map(|kind| (kind, writer.transport_keys(kind)));
+        let Some((kind, keys)) = transport.filter(|_| writer.errors.is_empty()) else {
+            return Err(ScenarioErrors { errors: writer.errors });
+        };
+        let mut text = String::new();
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "# Made from {} of HPCC's simulator.", writer.config.file.replace(['\n', '\r'], " "));
+        if !writer.notes.is_empty() {
+            text.push_str("# Not carried over, or not as it is there:\n");
+            for note in &writer.notes {
+                let _ = writeln!(text, "# - {}", note.replace(['\n', '\r'], " "));
+            }
+        }
+        let _ = writeln!(
+            text,
+            "name = {}\nduration = \"{duration}\"\n",
+            quoted(&format!("{} of HPCC", writer.config.file))
+        );
+        let _ =
+            writeln!(text, "[fabric]\nkind = \"file\"\nformat = \"hpcc\"\nfile = {}\n", quoted(inputs.topology_file));
+        let _ = writeln!(text, "[switch]\n{switch}");
+        let _ = writeln!(text, "[host]\n{host}\n[host.transport]\nkind = {}\n{keys}", quoted(kind));
+        text.push_str(&failure);
+        let _ = writeln!(
+            text,
+            "[[traffic]]\nkind = \"replay\"\nfile = {}\ntime_origin = \"{origin}\"\n",
+            quoted(inputs.flow_file)
+        );
+        text.push_str("# The columns of pfc.txt.\n[record]\npauses = true\n");
+        Ok(Imported { text, notes: writer.notes })
+    }
+}
+
+impl<'a> Writer<'a> {
+    fn entry(&self, key: &str) -> Option<&'a Entry> {
+        self.config.find(key)
+    }
+
+    fn fail(&mut self, key: &str, message: String, help: Option<&str>) {
+        let line = self.entry(key).map_or(0, |entry| entry.line);
+        self.errors.push(error(&self.config.file, line, key, message, help.map(str::to_owned)));
+    }
+
+    fn note(&mut self, key: &str, note: &str) {
+        let file = &self.config.file;
+        self.notes.push(match self.entry(key) {
+            Some(entry) => format!("{file}:{}: {key}: {note}", entry.line),
+            None => format!("{file}: {key}: {note}"),
+        });
+    }
+
+    fn whole(&self, key: &str, default: u64) -> u64 {
+        match self.entry(key).map(|entry| &entry.value) {
+            Some(Value::Whole(number)) => *number,
+            _ => default,
+        }
+    }
+
+    fn switched(&self, key: &str, default: bool) -> bool {
+        match self.entry(key).map(|entry| &entry.value) {
+            Some(Value::Switch(on)) => *on,
+            _ => default,
+        }
+    }
+
+    fn time(&self, key: &str, default: Time) -> Time {
+        match self.entry(key).map(|entry| &entry.value) {
+            Some(Value::Time(time)) => *time,
+            _ => default,
+        }
+    }
+
+    fn payload_bytes(&self) -> u64 {
+        self.whole("PACKET_PAYLOAD_SIZE", 1000)
+    }
+
+    /// The kind of transport.
+    fn transport(&mut self) -> Option<&'a str> {
+        let mode = self.whole("CC_MODE", 1);
+        let name = match mode {
+            1 => "DCQCN",
+            3 => "HPCC",
+            7 => "TIMELY",
+            8 => "DCTCP by rate",
+            10 => "HPCC-PINT",
+            _ => "none that its simulator names",
+        };
+        if let Some(kind) = self.inputs.transport {
+            if !MECHANISMS.iter().any(|mechanism| mechanism.family == Family::Transport && mechanism.kind == kind) {
+                self.fail(
+                    "CC_MODE",
+                    format!("there is no transport `{kind}`"),
+                    Some("`tidegate mechanisms` lists them"),
+                );
+                return None;
+            }
+            if (mode, kind) != (1, "dcqcn") {
+                self.note(
+                    "CC_MODE",
+                    &format!("{mode}, {name}: `{kind}` carries the flows instead, with its own control"),
+                );
+            }
+            return Some(kind);
+        }
+        if mode != 1 {
+            let message = format!("CC_MODE {mode} is {name}, which Tidegate does not have");
+            let help = "say what to use instead: --transport dcqcn has the marks of this configuration, roce no control but PFC";
+            self.fail("CC_MODE", message, Some(help));
+            return None;
+        }
+        Some("dcqcn")
+    }
+
+    /// The instant of the files that becomes 0, and how long the run is.
+    fn times(&mut self) -> (Time, Time) {
+        let stop = self.time("SIMULATOR_STOP_TIME", Time::from_ms(3010));
+        let first = self.inputs.flows.iter().filter_map(|flow| match flow.start {
+            Start::At(at) => Some(at),
+            Start::After { .. } => None,
+        });
+        let first = first.min().unwrap_or(START);
+        if stop <= first {
+            let message = format!("the simulation ends at {stop}, before its first flow starts at {first}");
+            self.fail("SIMULATOR_STOP_TIME", message, Some("flows start at 2 s by convention: write 4.00, say"));
+        }
+        let origin = if first >= START { START } else { Time::ZERO };
+        (origin, stop.saturating_sub(origin))
+    }
+
+    fn switch(&mut self) -> String {
+        let mib = self.whole("BUFFER_SIZE", 16);
+        let mut text = format!("buffer = \"{mib}MiB\"\n");
+        let mut classes: Vec<u8> = self.inputs.flows.iter().map(|flow| flow.class).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        if classes.first() == Some(&0) {
+            self.notes.push(
+                "flows of priority group 0: there they go before all others and are never paused; here they are of class 0, \
+                 the last, and lossy"
+                    .to_owned(),
+            );
+            classes.remove(0);
+        }
+        if classes.is_empty() {
+            text.push_str("flow_control = \"none\"\n");
+        } else {
+            let _ = writeln!(
+                text,
+                "flow_control = {{ kind = \"pfc\", priorities = {classes:?}, xoff = \"1/8\", xon = \"3KiB\" }}"
+            );
+        }
+        if !self.switched("USE_DYNAMIC_PFC_THRESHOLD", true) {
+            self.note(
+                "USE_DYNAMIC_PFC_THRESHOLD",
+                "the released simulator's thresholds follow the free buffer in any case, and so does xoff",
+            );
+        }
+        let rates = self.port_rates();
+        let hosts_rate = self.inputs.fabric.hosts().first().and_then(|&host| {
+            let port = self.inputs.fabric.ports(host).first()?;
+            Some(self.inputs.fabric.link(port.link).rate)
+        });
+        if let Some(host) = hosts_rate
+            && rates.keys().any(|&rate| rate > host)
+        {
+            self.notes.push(format!(
+                "ports faster than the first host's {host}: there they stop their neighbour later, at alpha 1/4 with twice the \
+                 rate and 1/2 with four times, here at 1/8 like all"
+            ));
+        }
+        if self.switched("ENABLE_QCN", true) {
+            if let Some(marking) = self.marking(&rates) {
+                text.push_str(&marking);
+            }
+        } else {
+            text.push_str("marking = \"none\"\n");
+        }
+        text
+    }
+
+    /// How many ports of switches there are of each rate.
+    fn port_rates(&self) -> BTreeMap<Rate, u64> {
+        let fabric = self.inputs.fabric;
+        let mut rates = BTreeMap::new();
+        for node in fabric.node_ids().filter(|&node| fabric.node(node).kind == NodeKind::Switch) {
+            for port in fabric.ports(node) {
+                *rates.entry(fabric.link(port.link).rate).or_default() += 1;
+            }
+        }
+        rates
+    }
+
+    /// What a map has for this rate.
+    fn mapped(&mut self, key: &str, rate: Rate) -> Option<f64> {
+        let found = match self.entry(key).map(|entry| &entry.value) {
+            // The last of a rate holds, as in the simulator.
+            Some(Value::Map(pairs)) => pairs.iter().rev().find(|(of, _)| *of == rate).map(|(_, value)| *value),
+            _ => None,
+        };
+        if found.is_none() && !self.errors.iter().any(|error| error.key == key) {
+            let (message, bps) =
+                (format!("{key} has nothing for ports of {rate}, which the topology has"), rate.as_bps());
+            self.fail(key, message, Some(&format!("give it a pair: {bps} and its value")));
+        }
+        found
+    }
+
+    fn marking(&mut self, rates: &BTreeMap<Rate, u64>) -> Option<String> {
+        let mut found = Vec::new();
+        for &rate in rates.keys() {
+            let (low, high) = (self.mapped("KMIN_MAP", rate), self.mapped("KMAX_MAP", rate));
+            let share = self.mapped("PMAX_MAP", rate);
+            let (Some(low), Some(high), Some(share)) = (low, high, share) else { continue };
+            if share > 1.0 || high < low {
+                let message = format!("ports of {rate} would mark from {low} KB to {high} KB with up to {share}");
+                self.fail("KMAX_MAP", message, Some("KMAX is at least KMIN, and PMAX at most 1"));
+                continue;
+            }
+            // The simulator takes whole kilobytes.
+            found.push((rate, low as u64, high as u64, share));
+        }
+        let &(rate, low, high, share) = found.first()?;
+        let of = |wide: u64, rate: Rate| u128::from(wide) * u128::from(rate.as_bps());
+        let same = found.iter().all(|other| (other.1, other.2, other.3) == (low, high, share));
+        let proportional = found.iter().all(|&(other, other_low, other_high, other_share)| {
+            of(other_low, rate) == of(low, other) && of(other_high, rate) == of(high, other) && other_share == share
+        });
+        if !same && !proportional {
+            let note = format!(
+                "ports of {rate} and others do not have thresholds in proportion to their rates: all get those of {rate}"
+            );
+            self.note("KMAX_MAP", &note);
+        }
+        let scaled = if !same && proportional { format!(", rate = \"{rate}\"") } else { String::new() };
+        Some(format!(
+            "marking = {{ kind = \"ecn\", k_min = \"{low}KB\", k_max = \"{high}KB\", p_max = {share:?}{scaled}, at = \"dequeue\" }}\n"
+        ))
+    }
+
+    fn host(&mut self) -> String {
+        if let Some(Value::Share(share)) = self.entry("ERROR_RATE_PER_LINK").map(|entry| &entry.value)
+            && *share > 0.0
+        {
+            self.note(
+                "ERROR_RATE_PER_LINK",
+                "links without a loss of their own lose frames there and none here: write it at the end of their lines in the topology",
+            );
+        }
+        if self.switched("ACK_HIGH_PRIO", false) {
+            self.note("ACK_HIGH_PRIO", "there hosts send acknowledgements first, and switches do not; here both do");
+            "# Acknowledgements and notifications go ahead of data.\nreply_class = 6\n".to_owned()
+        } else {
+            String::new()
+        }
+    }
+
+    fn failure(&mut self, origin: Time) -> String {
+        let Some(&Value::Down(after_us, a, b)) = self.entry("LINK_DOWN").map(|entry| &entry.value) else {
+            return String::new();
+        };
+        if after_us == 0 {
+            return String::new();
+        }
+        let fabric = self.inputs.fabric;
+        let node = |id: u64| u32::try_from(id).ok().filter(|&id| (id as usize) < fabric.nodes().len()).map(NodeId);
+        let link = node(a).zip(node(b)).filter(|&(a, b)| fabric.link_between(a, b).is_some());
+        let at = Time::from_us(1).as_ps().checked_mul(after_us).map(|ps| START.saturating_add(Time::from_ps(ps)));
+        let (Some((a, b)), Some(at)) = (link, at) else {
+            let message = format!("LINK_DOWN: there is no link between nodes {a} and {b}, or no such time");
+            self.fail("LINK_DOWN", message, Some("0 0 0 takes none down"));
+            return String::new();
+        };
+        self.note("LINK_DOWN", "there all switches have new routes at once; here each leaves the link for ports that live (routing.reroute)");
+        let (a, b) = (quoted(fabric.name(a)), quoted(fabric.name(b)));
+        let at = at.saturating_sub(origin);
+        format!("[routing]\nreroute = \"local\"\n\n[[fail]]\nlink = [{a}, {b}]\nat = \"{at}\"\n\n")
+    }
+
+    /// What nothing comes of.
+    fn dropped(&mut self, other_transport: bool) {
+        if self.switched("L2_BACK_TO_ZERO", false) {
+            self.note(
+                "L2_BACK_TO_ZERO",
+                "after a loss a sender there begins its chunk anew; here it goes back to the packet that is missing",
+            );
+        } else if self.entry("L2_CHUNK_SIZE").is_some() {
+            self.note("L2_CHUNK_SIZE", "chunks matter with L2_BACK_TO_ZERO only: the result does not depend on it");
+        }
+        if !self.switched("RATE_BOUND", true) {
+            self.note(
+                "RATE_BOUND",
+                "senders there ignore their rates, which only windows then hold; here they keep to them",
+            );
+        }
+        let mut grouped: Vec<(&str, Vec<String>)> = Vec::new();
+        let instead = "a parameter of DCQCN, which does not carry the flows here";
+        for entry in &self.config.entries {
+            let why = match entry.known.map(|known| known.fate) {
+                Some(Fate::Written) => continue,
+                Some(Fate::OfDcqcn) if other_transport => instead,
+                Some(Fate::OfDcqcn) => continue,
+                Some(Fate::Dropped(why)) => why,
+                None => "no key of HPCC's released simulator: nothing is known of what it would change",
+            };
+            let told = format!("{} (line {})", entry.key.chars().take(40).collect::<String>(), entry.line);
+            match grouped.iter_mut().find(|group| group.0 == why) {
+                Some(group) => group.1.push(told),
+                None => grouped.push((why, vec![told])),
+            }
+        }
+        let file = &self.config.file;
+        self.notes.extend(grouped.into_iter().map(|(why, keys)| format!("{file}: {}: {why}", keys.join(", "))));
+    }
+
+    /// The keys of the transport.
+    fn transport_keys(&mut self, kind: &str) -> String {
+        let payload = self.payload_bytes();
+        if kind != "dcqcn" && kind != "roce" {
+            for key in ["PACKET_PAYLOAD_SIZE", "HAS_WIN", "L2_ACK_INTERVAL"] {
+                if self.entry(key).is_some() {
+                    self.note(key, &format!("`{kind}` has its own: see docs/mechanisms/{kind}.md"));
+                }
+            }
+            return String::new();
+        }
+        let mut text = format!("payload = \"{payload}B\"\nheader = \"{HEADER_BYTES}B\"\n");
+        match self.whole("L2_ACK_INTERVAL", 1) {
+            0 => self.fail(
+                "L2_ACK_INTERVAL",
+                "nothing would be acknowledged, and no flow would end".to_owned(),
+                Some("write 1"),
+            ),
+            1 => {}
+            _ => self.note(
+                "L2_ACK_INTERVAL",
+                "the released simulator acknowledges every packet in any case, and so does this",
+            ),
+        }
+        if self.switched("HAS_WIN", true) {
+            let window = Bytes(hpcc_window::longest_bytes(self.inputs.fabric, payload).max(payload));
+            let _ = writeln!(text, "# What the longest round trip without queues holds.\nwindow = \"{}B\"", window.0);
+            if !self.switched("GLOBAL_T", true) {
+                self.note("GLOBAL_T", "windows there are of each pair's round trip; here all are of the longest");
+            }
+            if self.switched("VAR_WIN", false) {
+                self.note(
+                    "VAR_WIN",
+                    "windows there shrink with the rate; here they stay, so that more may be on its way",
+                );
+            }
+        }
+        if kind == "roce" {
+            // Whatever marks there are, nobody heeds them.
+            return text;
+        }
+        for key in ["RP_TIMER", "EWMA_GAIN", "RATE_AI", "RATE_HAI"] {
+            if self.entry(key).is_none() {
+                self.fail(key, format!("there is no {key}, for which the simulator has no default"), None);
+            }
+        }
+        let rate = |key: &str, default: Rate| match self.entry(key).map(|entry| &entry.value) {
+            Some(Value::Rate(rate)) => *rate,
+            _ => default,
+        };
+        let gain = match self.entry("EWMA_GAIN").map(|entry| &entry.value) {
+            Some(Value::Share(gain)) => *gain,
+            _ => 0.0,
+        };
+        // There the stage counts the increases that were, here it counts the one that is.
+        let stages = self.whole("FAST_RECOVERY_TIMES", 5).saturating_add(1);
+        let _ = write!(
+            text,
+            "gain = {gain:?}\nalpha_timer = \"{}\"\nalpha_sample = \"timer\"\ndecrease_interval = \"{}\"\ncnp_interval = \"0us\"\n\
+             clamp_target = {}\nbyte_counter = \"0B\"\nincrease_timer = \"{}\"\nrecovery_stages = {stages}\n\
+             additive_increase = \"{}\"\nhyper_increase = \"{}\"\nmin_rate = \"{}\"\n",
+            self.time("ALPHA_RESUME_INTERVAL", Time::from_us(55)),
+            self.time("RATE_DECREASE_INTERVAL", Time::from_us(4)),
+            self.switched("CLAMP_TARGET_RATE", false),
+            self.time("RP_TIMER", Time::ZERO),
+            rate("RATE_AI", Rate::MIN),
+            rate("RATE_HAI", Rate::MIN),
+            rate("MIN_RATE", Rate::from_mbps(100)),
+        );
+        text
+    }
+}
+
+#[cfg(test)]
+#[path = "hpcc_tests.rs"]
+mod tests;

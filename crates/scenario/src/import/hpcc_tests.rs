@@ -1,0 +1,166 @@
+use super::*;
+use crate::{Lowered, Scenario};
+use model::parameters::{MarkAt, Marking};
+use std::io;
+use std::path::Path;
+
+const TOPOLOGY: &str =
+    "5 2 4\n3 4\n0 3 100Gbps 1000ns 0\n1 3 100Gbps 1000ns 0\n2 4 100Gbps 1000ns 0\n3 4 400Gbps 1000ns 0\n";
+const FLOWS: &str = "2\n0 2 3 100 20000 2.0\n1 2 3 100 30000 2.00001\n";
+const CONFIG: &str = "\
+ENABLE_QCN 1
+TOPOLOGY_FILE mix/topology.txt
+FLOW_FILE mix/flow.txt
+SIMULATOR_STOP_TIME 2.002
+CC_MODE 1
+ALPHA_RESUME_INTERVAL 1
+RATE_DECREASE_INTERVAL 4
+RP_TIMER 300
+EWMA_GAIN 0.00390625
+FAST_RECOVERY_TIMES 1
+RATE_AI 20Mb/s
+RATE_HAI 200Mb/s
+MIN_RATE 1000Mb/s
+HAS_WIN 0
+ACK_HIGH_PRIO 1
+KMAX_MAP 2 100000000000 1600 400000000000 6400
+KMIN_MAP 2 100000000000 400 400000000000 1600
+PMAX_MAP 2 100000000000 0.2 400000000000 0.2
+BUFFER_SIZE 32
+";
+
+fn import(config: &str, transport: Option<&str>) -> Result<Imported, ScenarioErrors> {
+    let fabric = fabric::files::read_hpcc(TOPOLOGY).unwrap();
+    let options = traffic::FlowFileOptions {
+        hosts: 3,
+        switches: vec![3, 4],
+        time_origin: Time::ZERO,
+        traffic: 0,
+        default_dst_port: 100,
+    };
+    let flows = traffic::read_flow_file(FLOWS.as_bytes(), "flow.txt", &options).unwrap().flows;
+    let inputs =
+        Inputs { fabric: &fabric, flows: &flows, topology_file: "t \"1\".txt", flow_file: "mix\\f.txt", transport };
+    HpccConfig::parse(config, "config.txt")?.scenario(inputs)
+}
+
+fn lowered(imported: &Imported) -> Lowered {
+    let load = |path: &Path| match path.to_str() {
+        Some("t \"1\".txt") => Ok(TOPOLOGY.into()),
+        Some("mix\\f.txt") => Ok(FLOWS.into()),
+        _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+    };
+    let scenario = Scenario::parse_with(&imported.text, "s.toml", Path::new(""), &[], None, Box::new(load));
+    scenario.and_then(|scenario| scenario.lower()).unwrap_or_else(|errors| panic!("{errors}\n{}", imported.text))
+}
+
+fn value(lowered: &Lowered, key: &str) -> String {
+    lowered.explain.iter().find(|explained| explained.key == key).unwrap_or_else(|| panic!("{key}")).value.clone()
+}
+
+#[test]
+fn a_configuration_becomes_a_scenario_that_lowers() {
+    let imported = import(CONFIG, None).unwrap();
+    let lowered = lowered(&imported);
+    assert_eq!(lowered.setup.duration, Time::from_ms(2), "from 2 s on");
+    assert_eq!(lowered.setup.traffic.flows.len(), 2);
+    assert_eq!(lowered.setup.traffic.flows[1].start, Start::At(Time::from_us(10)));
+    let expected = Marking::Ecn {
+        k_min_bytes: 400_000,
+        k_max_bytes: 1_600_000,
+        p_max: 0.2,
+        of_rate: Some(Rate::from_gbps(100)),
+        at: MarkAt::Dequeue,
+    };
+    assert_eq!(lowered.setup.switch.marking, expected, "thresholds in proportion to the rate");
+    for (key, wanted) in [
+        ("switch.buffer", "33554432B"),
+        ("host.transport.kind", "dcqcn"),
+        ("host.transport.alpha_timer", "1us"),
+        ("host.transport.decrease_interval", "4us"),
+        ("host.transport.increase_timer", "300us"),
+        ("host.transport.recovery_stages", "2"),
+        ("host.transport.additive_increase", "20Mbps"),
+        ("host.transport.hyper_increase", "200Mbps"),
+        ("host.transport.min_rate", "1Gbps"),
+        ("host.transport.header", "48B"),
+        ("host.reply_class", "6"),
+    ] {
+        let told = value(&lowered, key);
+        let same = told == wanted || told.parse::<Bytes>().ok().zip(wanted.parse().ok()).is_some_and(|(a, b)| a == b);
+        assert!(same, "{key}: {told}, not {wanted}");
+    }
+    assert_eq!(imported.notes.len(), 2, "{:?}", imported.notes);
+    assert!(imported.notes.iter().all(|note| imported.text.contains(&format!("# - {note}"))), "{}", imported.text);
+}
+
+#[test]
+fn a_control_that_there_is_not_is_refused_by_name_unless_another_is_named() {
+    for (mode, name) in [(3, "HPCC"), (7, "TIMELY"), (8, "DCTCP by rate"), (10, "HPCC-PINT"), (4, "none that")] {
+        let config = CONFIG.replace("CC_MODE 1", &format!("CC_MODE {mode}"));
+        let error = import(&config, None).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("config.txt:5: CC_MODE {mode} is {name}")), "{error}");
+        assert!(error.contains("--transport"), "{error}");
+        for kind in ["roce", "dcqcn", "tcp", "dctcp", "ndp"] {
+            let imported = import(&config, Some(kind)).unwrap();
+            assert!(imported.notes.iter().any(|note| note.contains(&format!("`{kind}` carries the flows"))));
+            if kind != "ndp" {
+                assert_eq!(value(&lowered(&imported), "host.transport.kind"), kind);
+            }
+        }
+    }
+    assert!(import(CONFIG, Some("hpcc")).unwrap_err().to_string().contains("there is no transport `hpcc`"));
+}
+
+#[test]
+fn every_key_without_a_counterpart_is_named() {
+    let more = "U_TARGET 0.95\nENABLE_TRACE 1\nFCT_OUTPUT_FILE mix/fct.txt\nQLEN_MON_START 2000000000\nVAR_WIN 1\nHAS_WIN 1\n\
+                GLOBAL_T 0\nL2_BACK_TO_ZERO 1\nRATE_BOUND 0\nERROR_RATE_PER_LINK 0.001\nUSE_DYNAMIC_PFC_THRESHOLD 0\n\
+                L2_ACK_INTERVAL 4\nLINK_DOWN 10 3 4\nLB_MODE 9\nDATA_RATE 1Gbps\n";
+    let notes = import(&format!("{CONFIG}{more}"), None).unwrap().notes.join("\n");
+    for key in more.lines().map(|line| line.split(' ').next().unwrap()).filter(|&key| key != "HAS_WIN") {
+        let line = CONFIG.lines().chain(more.lines()).position(|line| line.starts_with(key)).unwrap() + 1;
+        let named = [format!("config.txt:{line}: {key}: "), format!("{key} (line {line})")];
+        assert!(named.iter().any(|name| notes.contains(name)), "{key}\n{notes}");
+    }
+}
+
+#[test]
+fn windows_links_and_switched_off_marks_come_over() {
+    let text = import(&CONFIG.replace("HAS_WIN 0", "HAS_WIN 1"), None).unwrap().text;
+    // Three links of 1 us there and back, and 80 + 20 + 80 ns to send a payload, at 100 Gbps.
+    assert!(text.contains("window = \"77250B\""), "{text}");
+    let down = import(&CONFIG.replace("BUFFER_SIZE 32", "LINK_DOWN 10 3 4\nENABLE_QCN 0"), None).unwrap();
+    assert!(down.text.contains("[[fail]]\nlink = [\"s3\", \"s4\"]\nat = \"10us\""), "{}", down.text);
+    assert!(down.text.contains("marking = \"none\"") && down.text.contains("buffer = \"16MiB\""), "{}", down.text);
+}
+
+#[test]
+fn what_does_not_go_together_is_an_error_with_its_line() {
+    for (from, to, told) in [
+        (
+            "SIMULATOR_STOP_TIME 2.002",
+            "SIMULATOR_STOP_TIME 2.0",
+            "config.txt:4: the simulation ends at 2s, before its first",
+        ),
+        (
+            "KMAX_MAP 2 100000000000 1600 400000000000 6400",
+            "KMAX_MAP 1 100000000000 1600",
+            "config.txt:16: KMAX_MAP has nothing for ports of 400Gbps",
+        ),
+        (
+            "PMAX_MAP 2 100000000000 0.2",
+            "PMAX_MAP 2 100000000000 1.2",
+            "would mark from 400 KB to 1600 KB with up to 1.2",
+        ),
+        ("RP_TIMER 300\n", "", "config.txt: there is no RP_TIMER"),
+        ("HAS_WIN 0", "LINK_DOWN 5 0 1", "config.txt:14: LINK_DOWN: there is no link between nodes 0 and 1"),
+        ("HAS_WIN 0", "LINK_DOWN 5 3 99", "no link between nodes 3 and 99"),
+        ("HAS_WIN 0", "L2_ACK_INTERVAL 0", "nothing would be acknowledged"),
+    ] {
+        let config = CONFIG.replacen(from, to, 1);
+        assert_ne!(config, CONFIG);
+        let error = import(&config, None).unwrap_err().to_string();
+        assert!(error.contains(told), "{to}: {error}");
+    }
+}

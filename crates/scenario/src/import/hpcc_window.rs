@@ -1,0 +1,49 @@
+//! The window that HPCC's simulator gives every flow: what its longest round trip holds.
+
+use fabric::Fabric;
+use std::collections::VecDeque;
+
+/// What was found of the shortest way to a node.
+#[derive(Clone, Copy)]
+struct Way {
+    delay_ps: u64,
+    /// Of a packet's payload over each link.
+    sending_ps: u64,
+    rate_bps: u64,
+}
+
+/// The greatest product of round trip and bottleneck over all pairs of hosts, in bytes. A round trip is twice the delays of
+/// a way of fewest links and once the time of `payload_bytes` on each; with several such ways, those of the first found.
+pub(super) fn longest_bytes(fabric: &Fabric, payload_bytes: u64) -> u64 {
+    let mut most = 0;
+    for &host in fabric.hosts() {
+        let mut ways: Vec<Option<Way>> = vec![None; fabric.nodes().len()];
+        ways[host.index()] = Some(Way { delay_ps: 0, sending_ps: 0, rate_bps: u64::MAX });
+        let mut next = VecDeque::from([host]);
+        while let Some(node) = next.pop_front() {
+            let Some(way) = ways[node.index()] else { continue };
+            for peer in fabric.ports(node) {
+                let link = fabric.link(peer.link);
+                let found = peer.peer;
+                if ways[found.index()].is_some() {
+                    continue;
+                }
+                let sending_ps = u128::from(payload_bytes) * 8_000_000_000_000 / u128::from(link.rate.as_bps());
+                ways[found.index()] = Some(Way {
+                    delay_ps: way.delay_ps.saturating_add(link.delay.as_ps()),
+                    sending_ps: way.sending_ps.saturating_add(u64::try_from(sending_ps).unwrap_or(u64::MAX)),
+                    rate_bps: way.rate_bps.min(link.rate.as_bps()),
+                });
+                if fabric.node(found).forwards() {
+                    next.push_back(found);
+                }
+            }
+        }
+        for way in fabric.hosts().iter().filter(|&&other| other != host).filter_map(|&other| ways[other.index()]) {
+            let trip_ps = u128::from(way.delay_ps) * 2 + u128::from(way.sending_ps);
+            let bytes = trip_ps * u128::from(way.rate_bps) / 8_000_000_000_000;
+            most = most.max(u64::try_from(bytes).unwrap_or(u64::MAX));
+        }
+    }
+    most
+}

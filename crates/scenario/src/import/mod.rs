@@ -1,0 +1,9 @@
+//! Descriptions of runs by other simulators, translated into scenarios.
+
+pub mod hpcc;
+mod hpcc_keys;
+mod hpcc_scenario;
+mod hpcc_window;
+
+pub use hpcc::HpccConfig;
+pub use hpcc_scenario::{Imported, Inputs};
