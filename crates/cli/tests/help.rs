@@ -9,7 +9,7 @@ use std::path::Path;
 #[test]
 fn help_is_what_it_was() {
     // Those of `fabric` below take their words from the keys of a scenario, which has tests of its own.
-    let commands: [&[&str]; 11] = [
+    let commands: [&[&str]; 12] = [
         &[],
         &["run"],
         &["compare"],
@@ -20,6 +20,7 @@ fn help_is_what_it_was() {
         &["fabric", "convert"],
         &["mechanisms"],
         &["new"],
+        &["import", "hpcc"],
         &["tagger"],
     ];
     for command in commands {

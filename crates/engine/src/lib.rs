@@ -17,7 +17,6 @@
 
 #![allow(unsafe_code, reason = "rings without checks, prefetches and borrowed jobs for threads, each with its reason")]
 
-mod timers;
 mod barrier;
 mod division;
 mod exchange;
@@ -32,6 +31,7 @@ mod pool;
 mod prefetch;
 mod ring;
 mod sync;
+mod timers;
 
 pub use execution::{Clock, Engine, EngineError, Sharing, Statistics, WireSpec};
 pub use mail::Window;

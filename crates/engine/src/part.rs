@@ -1,9 +1,9 @@
 //! A part of the nodes, which one thread runs: all of them where there is one thread.
 
-use crate::timers::Timers;
 use crate::execution::LONGEST_WINDOW;
 use crate::mail::{Mail, Window, Wire};
 use crate::node::Node;
+use crate::timers::Timers;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Time;
 

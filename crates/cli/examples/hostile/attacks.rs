@@ -69,6 +69,7 @@ pub fn all(corpus: Corpus) -> Vec<Attack> {
             with(corpus.flows, "s.toml", &replay()),
             lines("run s.toml --out out --quiet\nrun s.toml --json --threads 2"),
         ),
+        attack("HPCC configurations", 1, corpus.configurations, configurations()),
         attack(
             "size files",
             1,
@@ -179,6 +180,16 @@ fn interfaces() -> Vec<Line> {
          tagger export rules.json --fabric clos.json --to nftables --interfaces input
          tagger export rules.json --fabric clos.json --to eos --interfaces input",
     )
+}
+
+fn configurations() -> Vec<Line> {
+    let mut all = lines(
+        "import hpcc input
+         import hpcc input --transport roce
+         import hpcc input --transport tcp",
+    );
+    all.push(and("import hpcc input --out out.toml", "run out.toml --explain"));
+    all
 }
 
 fn stores() -> Vec<Line> {

@@ -58,6 +58,7 @@ pub struct Corpus {
     pub results: Vec<Sample>,
     pub flows: Vec<Sample>,
     pub sizes: Vec<Sample>,
+    pub configurations: Vec<Sample>,
 }
 
 /// What makes the corpus: the command, a folder to work in, and the project's root.
@@ -173,6 +174,15 @@ impl Maker<'_> {
             results: self.results(),
             flows,
             sizes: vec![Sample::of("input", SIZES.into())],
+            configurations: {
+                let [topology, flow] =
+                    ["topology", "flow"].map(|name| self.read(&self.root.join(format!("examples/replay/{name}.txt"))));
+                stand("fuzz/corpus/import_hpcc", "", &|sample| {
+                    let mut sample = sample.with("mix/topology.txt", &topology).with("mix/flow.txt", &flow);
+                    sample.targets.extend([1, 2]);
+                    sample
+                })
+            },
         }
     }
 

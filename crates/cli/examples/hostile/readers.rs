@@ -26,6 +26,7 @@ targets! {
     fabric_formats, "../../../../fuzz/checks/fabric_formats.rs";
     fabric_hpcc, "../../../../fuzz/checks/fabric_hpcc.rs";
     fabric_node_link, "../../../../fuzz/checks/fabric_node_link.rs";
+    import_hpcc, "../../../../fuzz/checks/import_hpcc.rs";
     record_fct, "../../../../fuzz/checks/record_fct.rs";
     record_tables, "../../../../fuzz/checks/record_tables.rs";
     scenario_sweep, "../../../../fuzz/checks/scenario_sweep.rs";

@@ -1,0 +1,175 @@
+//! `tidegate import`: runs that other simulators describe, as scenarios.
+
+use crate::arguments::quoted;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::names::shown;
+use crate::output;
+use fabric::Fabric;
+use record::RecordError;
+use record::file::WholeFile;
+use scenario::import::{HpccConfig, Inputs};
+use scenario::{MAX_TREE_BYTES, MAX_WRITTEN_BYTES, Scenario, read_at_most};
+use std::io::{BufReader, Write};
+use std::path::{Component, Path, PathBuf};
+use traffic::FlowFileOptions;
+use units::Time;
+
+/// Turn what another simulator runs into a scenario.
+#[derive(Debug, clap::Args)]
+pub struct ImportArgs {
+    #[command(subcommand)]
+    from: From,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum From {
+    Hpcc(HpccArgs),
+}
+
+/// Turn config.txt of HPCC's simulator, with the topology and flows that it names, into a scenario.
+///
+/// What is not carried over is told on standard error and stands in the scenario as comments.
+#[derive(Debug, clap::Args)]
+struct HpccArgs {
+    /// The configuration. Files that it names are looked for from its folder, from the folders above, and from here.
+    #[arg(value_name = "CONFIG")]
+    config: PathBuf,
+    /// The scenario to write, where nothing stands yet; standard output without.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// What carries the flows, instead of what CC_MODE says; `tidegate mechanisms` lists transports.
+    #[arg(long, value_name = "KIND")]
+    transport: Option<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A configuration that is wrong, or that no scenario can follow; a file that exists already; a disk that fails.
+pub fn command(args: &ImportArgs) -> Result<Exit, Failure> {
+    match &args.from {
+        From::Hpcc(args) => hpcc(args),
+    }
+}
+
+fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
+    if let Some(out) = args.out.as_deref().filter(|out| out.symlink_metadata().is_ok()) {
+        let message = format!("{} exists, and nothing was written", out.display());
+        return Err(Failure::input(message, "name another file with --out"));
+    }
+    let path = &args.config;
+    let text = read_text(path, MAX_WRITTEN_BYTES)?;
+    let wrong = |errors| Failure::Scenario { errors, path: path.clone() };
+    let config = HpccConfig::parse(&text, &path.display().to_string()).map_err(wrong)?;
+    let topology = find(path, config.topology())?;
+    let flow_file = find(path, config.flows())?;
+    let fabric = fabric::files::read_hpcc(&read_text(&topology, MAX_TREE_BYTES)?)
+        .map_err(|error| Failure::input(located(&topology, &error), "the topology that the configuration names"))?;
+    let flows = flows(&flow_file, &fabric)?;
+    let folder = match args.out.as_deref().map(Path::parent) {
+        Some(Some(folder)) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let [topology_file, flow_file] = [&topology, &flow_file].map(|file| relative(folder, file).display().to_string());
+    let inputs = Inputs {
+        fabric: &fabric,
+        flows: &flows,
+        topology_file: &topology_file,
+        flow_file: &flow_file,
+        transport: args.transport.as_deref(),
+    };
+    let imported = config.scenario(inputs).map_err(wrong)?;
+    // What is written runs.
+    let name = args.out.clone().unwrap_or_else(|| PathBuf::from("the scenario"));
+    let scenario = Scenario::parse_with(
+        &imported.text,
+        &name.display().to_string(),
+        folder,
+        &[],
+        None,
+        Box::new(scenario::from_disk),
+    );
+    let lowered = scenario.and_then(|scenario| scenario.lower());
+    lowered.map_err(|errors| Failure::Scenario { errors, path: name.clone() })?;
+    match &args.out {
+        None => output::print(&imported.text)?,
+        Some(out) => {
+            let mut file = WholeFile::create(out)?;
+            let unwritable = |source| RecordError::Unwritable { action: "write", path: out.clone(), source };
+            file.write_all(imported.text.as_bytes()).map_err(unwritable)?;
+            file.commit_over(false)?;
+            let place = out.display().to_string();
+            output::print(&format!("wrote   {}\nrun it  tidegate run {}\n", shown(&place), quoted(&place)))?;
+        }
+    }
+    imported.notes.iter().for_each(|note| output::note(&format!("note: {}", shown(note))));
+    Ok(Exit::Done)
+}
+
+fn read_text(path: &Path, most: u64) -> Result<String, Failure> {
+    let content = read_at_most(path, most).map_err(|error| Failure::unreadable(path, &error))?;
+    let text = fabric::files::text_of(&content)
+        .map_err(|line| Failure::Input { message: format!("{}:{line}: not UTF-8 text", path.display()), help: None })?;
+    Ok(text.to_owned())
+}
+
+fn located(path: &Path, error: &fabric::files::FileError) -> String {
+    match error {
+        fabric::files::FileError::Line { line, message } => format!("{}:{line}: {message}", path.display()),
+        other => format!("{}: {other}", path.display()),
+    }
+}
+
+fn flows(path: &Path, fabric: &Fabric) -> Result<Vec<traffic::Flow>, Failure> {
+    let file = scenario::open(path).map_err(|error| Failure::unreadable(path, &error))?;
+    let options = FlowFileOptions {
+        hosts: fabric.hosts().len() as u32,
+        switches: scenario::flow_ids_of_switches(fabric),
+        time_origin: Time::ZERO,
+        traffic: 0,
+        default_dst_port: 100,
+    };
+    let read = traffic::read_flow_file(BufReader::new(file), &path.display().to_string(), &options);
+    let file = read.map_err(|error| Failure::input(error.to_string(), "the flow file that the configuration names"))?;
+    Ok(file.flows)
+}
+
+/// The file that a configuration names: the simulator runs in some folder above its configuration, and we do not know in which.
+fn find(config: &Path, (name, line): (&str, u64)) -> Result<PathBuf, Failure> {
+    let folder = match config.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    let above = ["", "..", "../..", "../../.."].map(|up| folder.join(up).join(name));
+    let beside = Path::new(name).file_name().map(|file| folder.join(file));
+    let tried: Vec<PathBuf> = above.into_iter().chain([PathBuf::from(name)]).chain(beside).collect();
+    tried.into_iter().find(|path| path.is_file()).ok_or_else(|| {
+        let message = format!("{}:{line}: there is no file `{}`", config.display(), shown(name));
+        let help = "it is looked for from the folder of the configuration, from up to three folders above it, from here, and \
+                    by its bare name beside the configuration";
+        Failure::input(message, help)
+    })
+}
+
+/// `file` as seen from `folder`.
+fn relative(folder: &Path, file: &Path) -> PathBuf {
+    let (Ok(folder), Ok(file)) = (folder.canonicalize(), file.canonicalize()) else { return file.to_owned() };
+    let common = folder.components().zip(file.components()).take_while(|(a, b)| a == b).count();
+    let up = folder.components().skip(common).map(|_| Component::ParentDir);
+    up.chain(file.components().skip(common)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_as_seen_from_the_scenario() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let seen = |from: &str| relative(&root.join(from), &root.join("src/commands/import.rs"));
+        assert_eq!(seen("src/commands"), Path::new("import.rs"));
+        assert_eq!(seen("src"), Path::new("commands/import.rs"));
+        assert_eq!(seen("tests"), Path::new("../src/commands/import.rs"));
+    }
+}
