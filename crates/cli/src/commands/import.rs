@@ -1,17 +1,18 @@
 //! `tidegate import`: runs that other simulators describe, as scenarios.
 
-use crate::arguments::quoted;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::names::shown;
 use crate::output;
 use fabric::Fabric;
+use lab::LabError;
 use record::RecordError;
 use record::file::WholeFile;
 use scenario::import::{HpccConfig, Inputs};
 use scenario::{MAX_TREE_BYTES, MAX_WRITTEN_BYTES, Scenario, read_at_most};
 use std::io::{BufReader, Write};
 use std::path::{Component, Path, PathBuf};
+use text::quoted;
 use traffic::FlowFileOptions;
 use units::Time;
 
@@ -60,7 +61,7 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
     }
     let path = &args.config;
     let text = read_text(path, MAX_WRITTEN_BYTES)?;
-    let wrong = |errors| Failure::Scenario { errors, path: path.clone() };
+    let wrong = |errors| Failure::from(LabError::Scenario { errors, path: path.clone() });
     let config = HpccConfig::parse(&text, &path.display().to_string()).map_err(wrong)?;
     let topology = find(path, config.topology())?;
     let flow_file = find(path, config.flows())?;
@@ -91,7 +92,7 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
         Box::new(scenario::from_disk),
     );
     let lowered = scenario.and_then(|scenario| scenario.lower());
-    lowered.map_err(|errors| Failure::Scenario { errors, path: name.clone() })?;
+    lowered.map_err(|errors| Failure::from(LabError::Scenario { errors, path: name.clone() }))?;
     match &args.out {
         None => output::print(&imported.text)?,
         Some(out) => {
