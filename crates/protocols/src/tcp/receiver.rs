@@ -248,7 +248,7 @@ mod tests {
             for number in [0, 2, 4, 1, 3, 5] {
                 let frame =
                     Frame { seq: number * MSS, payload_bytes: MSS as u16, kind: Kind::Data, ..Frame::default() };
-                let mut ctx = Ctx { now: Time::from_ps(7), random: &mut random, replies: &mut replies };
+                let mut ctx = Ctx { now: Time::from_ps(7), random: &mut random, replies: &mut replies, telemetry: &[] };
                 receiver.on_frame(&mut ctx, &frame);
             }
             replies.iter().map(|reply| (reply.seq / MSS, reply.detail)).collect::<Vec<_>>()

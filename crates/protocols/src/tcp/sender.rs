@@ -370,7 +370,12 @@ mod tests {
                     detail: Detail::window_edge(edge * 1000),
                     ..Frame::default()
                 };
-                let mut ctx = Ctx { now: Time::from_ms(1), random: &mut bench.random, replies: &mut bench.replies };
+                let mut ctx = Ctx {
+                    now: Time::from_ms(1),
+                    random: &mut bench.random,
+                    replies: &mut bench.replies,
+                    telemetry: &[],
+                };
                 bench.sender.on_frame(&mut ctx, &frame);
                 bench.send(1).len()
             };
