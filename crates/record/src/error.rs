@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::table::Kind;
+use crate::table::column::Kind;
 
 /// Why results could not be written or read.
 #[derive(Debug, thiserror::Error)]

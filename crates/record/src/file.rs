@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::RecordError;
+use crate::error::RecordError;
 use crate::manifest::{found, hash_bytes, hash_file};
 
 /// `path` with `suffix` after its last component: `out/run` and `.partial` give `out/run.partial`.

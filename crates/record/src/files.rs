@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::RecordError;
+use crate::error::RecordError;
 use crate::file::written;
 use crate::manifest::{MANIFEST_FILE, Manifest, Standing, hash_bytes, is_plain};
 

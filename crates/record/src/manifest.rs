@@ -10,7 +10,7 @@ use std::path::{Component, Path};
 
 use sha2::{Digest, Sha256};
 
-use crate::RecordError;
+use crate::error::RecordError;
 
 /// The list's name in its folder.
 pub const MANIFEST_FILE: &str = "tidegate.sha256";

@@ -1,6 +1,6 @@
 //! Captures: pcapng (draft-ietf-opsawg-pcapng), streamed, with stamps in nanoseconds.
 
-use crate::RecordError;
+use crate::error::RecordError;
 use crate::file::WholeFile;
 use std::io::Write;
 use std::path::Path;

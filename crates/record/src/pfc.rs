@@ -5,7 +5,7 @@ use std::path::Path;
 
 use units::Time;
 
-use crate::RecordError;
+use crate::error::RecordError;
 use crate::file::WholeFile;
 
 /// What stands at a node that received a pause.

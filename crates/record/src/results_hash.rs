@@ -6,7 +6,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::RecordError;
+use crate::error::RecordError;
 use crate::folder::{RESULT, SUMMARY_FILE, TIMING_FILE};
 use crate::manifest::{Manifest, for_parts, hash_bytes, hex};
 

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use units::Time;
 
-use crate::RecordError;
+use crate::error::RecordError;
 use crate::histogram::Histogram;
-use crate::table::{Column, Kind, TableWriter};
+use crate::table::TableWriter;
+use crate::table::column::{Column, Kind};
 
 fn number(name: &str) -> Column {
     Column::new(name, Kind::U64)

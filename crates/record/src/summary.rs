@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::RecordError;
+use crate::error::RecordError;
 use crate::flows::FlowSummary;
 use stats::pipelines::PipelineSummary;
 use stats::requests::RequestSummary;

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::FlowRecord;
-use crate::RecordError;
+use crate::error::RecordError;
 use crate::file::WholeFile;
 
 /// How a line names hosts.

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use super::FlowRecord;
-use crate::RecordError;
-use crate::table::{Column, Kind, Table, TableWriter, read_table};
+use crate::error::RecordError;
+use crate::table::column::{Column, Kind};
+use crate::table::{Table, TableWriter, read_table};
 
 /// The columns of `flows.parquet`, in order. A flow that did not complete has no `delivered_ps`,
 /// `fct_ps` and `slowdown`.

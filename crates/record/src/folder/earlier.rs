@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::{MARKER, RESULT, SUMMARY_FILE, TIMING_FILE};
-use crate::RecordError;
+use crate::error::RecordError;
 use crate::file::sibling;
 use crate::manifest::{MANIFEST_FILE, Manifest, Standing, found};
 

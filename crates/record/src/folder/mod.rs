@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-use crate::RecordError;
+use crate::error::RecordError;
 use crate::file::{WholeFile, is_temporary, write_whole};
 use crate::manifest::{MANIFEST_FILE, found, hash_bytes};
 use crate::results_hash::hashes;

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::{MARKER, SUMMARY_FILE};
-use crate::RecordError;
+use crate::error::RecordError;
 use crate::manifest::{MANIFEST_FILE, Manifest, Standing};
 use crate::results_hash::hashes;
 use crate::summary::Summary;

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::{TableReader, Value};
-use crate::RecordError;
+use super::TableReader;
+use super::column::Value;
+use crate::error::RecordError;
 use crate::file::WholeFile;
 
 /// Writes the Parquet table at `parquet` as CSV at `csv`, one row group in memory: a header, then a

@@ -3,126 +3,15 @@
 //! Units stand in the column names (`start_ps`, `queue_bytes`). The same rows give the same bytes: the
 //! files carry no time, and `created_by` is pinned.
 
+pub(crate) mod column;
 mod csv;
 mod read;
 mod write;
 
+pub use column::{Column, Kind, Value};
 pub use csv::write_csv;
 pub use read::{Data, Table, TableReader, read_table};
 pub use write::{ROWS_PER_GROUP, TableWriter};
-
-/// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Unsigned 64 bits (Parquet INT64 with the logical type UINT_64).
-    U64,
-    /// Signed 64 bits.
-    I64,
-    /// A double: ratios and statistics, never a time or a byte count.
-    F64,
-    /// UTF-8.
-    Text,
-    /// True or false.
-    Bool,
-}
-
-/// A column: its name, with the unit last, what it holds, and whether a value may be missing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// The name, with the unit last: `start_ps`.
-    pub name: String,
-    /// What it holds.
-    pub kind: Kind,
-    /// Whether [`Value::Null`] is allowed.
-    pub optional: bool,
-}
-
-impl Column {
-    /// A column whose every row has a value.
-    pub fn new(name: impl Into<String>, kind: Kind) -> Self {
-        Column { name: name.into(), kind, optional: false }
-    }
-    /// The same column, where a row may have [`Value::Null`].
-    pub fn optional(self) -> Self {
-        Column { optional: true, ..self }
-    }
-}
-
-/// One value of a row.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'a> {
-    /// For a [`Kind::U64`] column.
-    U64(u64),
-    /// For a [`Kind::I64`] column.
-    I64(i64),
-    /// For a [`Kind::F64`] column.
-    F64(f64),
-    /// For a [`Kind::Text`] column.
-    Text(&'a str),
-    /// For a [`Kind::Bool`] column.
-    Bool(bool),
-    /// No value, in an optional column.
-    Null,
-}
-
-impl Value<'_> {
-    pub(crate) fn kind_name(&self) -> &'static str {
-        match self {
-            Value::U64(_) => "U64",
-            Value::I64(_) => "I64",
-            Value::F64(_) => "F64",
-            Value::Text(_) => "Text",
-            Value::Bool(_) => "Bool",
-            Value::Null => "Null",
-        }
-    }
-}
-
-impl From<u64> for Value<'_> {
-    fn from(value: u64) -> Self {
-        Value::U64(value)
-    }
-}
-impl From<u32> for Value<'_> {
-    fn from(value: u32) -> Self {
-        Value::U64(value.into())
-    }
-}
-impl From<u16> for Value<'_> {
-    fn from(value: u16) -> Self {
-        Value::U64(value.into())
-    }
-}
-impl From<u8> for Value<'_> {
-    fn from(value: u8) -> Self {
-        Value::U64(value.into())
-    }
-}
-impl From<i64> for Value<'_> {
-    fn from(value: i64) -> Self {
-        Value::I64(value)
-    }
-}
-impl From<f64> for Value<'_> {
-    fn from(value: f64) -> Self {
-        Value::F64(value)
-    }
-}
-impl<'a> From<&'a str> for Value<'a> {
-    fn from(value: &'a str) -> Self {
-        Value::Text(value)
-    }
-}
-impl From<bool> for Value<'_> {
-    fn from(value: bool) -> Self {
-        Value::Bool(value)
-    }
-}
-impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Value::Null, Into::into)
-    }
-}
 
 #[cfg(test)]
 mod tests;

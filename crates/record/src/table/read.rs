@@ -13,8 +13,8 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::{Column, Kind, Value};
-use crate::RecordError;
+use super::column::{Column, Kind, Value};
+use crate::error::RecordError;
 
 /// The values of one column, `None` where a row has none.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,8 +10,8 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
-use super::{Column, Kind, Value};
-use crate::RecordError;
+use super::column::{Column, Kind, Value};
+use crate::error::RecordError;
 use crate::file::WholeFile;
 
 /// Rows of a row group, and so of what a writer holds in memory: about a megabyte a column.

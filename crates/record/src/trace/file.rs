@@ -1,8 +1,9 @@
 //! `trace.parquet`: one row an event; columns that an event does not need are empty.
 
 use super::{Load, PacketKind, TraceEvent, TraceRow, TracedPacket, Traffic};
-use crate::RecordError;
-use crate::table::{Column, Data, Kind, Table, TableReader, TableWriter};
+use crate::error::RecordError;
+use crate::table::column::{Column, Kind};
+use crate::table::{Data, Table, TableReader, TableWriter};
 use std::borrow::Cow;
 use std::path::Path;
 use units::Time;

@@ -1,7 +1,8 @@
 //! `ports.parquet`: which port leads where, so that numbers of nodes and ports have names.
 
-use crate::RecordError;
-use crate::table::{Column, Data, Kind, TableWriter, read_table};
+use crate::error::RecordError;
+use crate::table::column::{Column, Kind};
+use crate::table::{Data, TableWriter, read_table};
 use std::path::Path;
 
 /// The file of the ports in a result folder.
