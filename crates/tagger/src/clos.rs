@@ -6,11 +6,11 @@
 //! bounces lossless, k + 1 tags are needed; no scheme does with fewer where packets can go to and fro between a switch
 //! and one above it.
 
-use crate::PortSet;
 use crate::error::TaggerError;
 use crate::paths::check_reach;
 use crate::ports::Way;
 use crate::rules::{Class, GeneratedBy, MAX_TAG, Rule, RuleTable, SwitchRules, Tag};
+use fabric::tags::PortSet;
 use fabric::{Fabric, NodeId};
 
 /// The rules by which paths with up to `bounces` bounces are lossless for every one of `classes` (their

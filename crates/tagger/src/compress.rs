@@ -4,9 +4,9 @@
 //! one; those that then differ in the egress port alone become one again (or the other way round, where that
 //! gives fewer). What no entry matches is lossy, by the last entry of every switch, which is not counted.
 
-use crate::PortSet;
 use crate::ports::put;
 use crate::rules::{Rule, RuleTable, SwitchRules, Tag};
+use fabric::tags::PortSet;
 use fabric::tags::ones;
 use fabric::{Fabric, NodeId};
 use std::collections::BTreeMap;

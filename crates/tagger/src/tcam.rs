@@ -1,7 +1,7 @@
 //! Rules as TCAM entries: patterns and masks over bitmaps of ports (Tagger, Fig. 9).
 
-use crate::PortSet;
 use crate::rules::{LOSSY_TAG, Rule, Tag};
+use fabric::tags::PortSet;
 
 /// A pattern with a mask, most significant bit first: a bit matters where the mask has a 1.
 #[derive(Clone, PartialEq, Eq, Debug)]

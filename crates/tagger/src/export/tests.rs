@@ -270,9 +270,9 @@ fn listings_name_ports_and_end_in_lossy() {
 
 #[test]
 fn a_table_of_rules_becomes_views_of_all_switches() {
-    use crate::PortSet;
     use crate::rules::{Class, GeneratedBy, Rule, RuleTable, SwitchRules};
     use fabric::generate::{TierLinks, leaf_spine};
+    use fabric::tags::PortSet;
     let link = fabric::LinkSpec::new(units::Rate::from_gbps(100), units::Time::from_ns(500));
     let fabric = leaf_spine(2, 2, 1, 1, TierLinks::uniform(link)).unwrap();
     let set = |ports: &[u16]| ports.iter().copied().collect::<PortSet>();

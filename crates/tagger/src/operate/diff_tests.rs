@@ -1,7 +1,7 @@
 use super::*;
-use crate::PortSet;
 use crate::rules::{Class, GeneratedBy, SwitchRules};
 use fabric::generate::{TierLinks, leaf_spine, ring};
+use fabric::tags::PortSet;
 use fabric::{LinkSpec, NodeId};
 use units::{Rate, Time};
 

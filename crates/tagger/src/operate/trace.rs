@@ -174,10 +174,10 @@ pub fn trace(table: &RuleTable, steps: &[Step], first_tag: Tag) -> Vec<Hop> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PortSet;
     use crate::rules::{Class, GeneratedBy, Rule, SwitchRules};
     use fabric::LinkSpec;
     use fabric::generate::{TierLinks, leaf_spine};
+    use fabric::tags::PortSet;
     use units::{Rate, Time};
 
     fn two_leaves(parallel: u32) -> Fabric {

@@ -15,7 +15,7 @@ fn rules(fabric: &Fabric, bounces: Tag) -> RuleTable {
         let above = |port: &PortIndex| fabric.node(fabric.ports(node)[usize::from(*port)].peer).tier > tier;
         let ports = || 0..fabric.ports(node).len() as PortIndex;
         let (up, down): (Vec<_>, Vec<_>) = ports().partition(above);
-        let set = |ports: &[PortIndex]| ports.iter().copied().collect::<crate::PortSet>();
+        let set = |ports: &[PortIndex]| ports.iter().copied().collect::<fabric::tags::PortSet>();
         let mut found = Vec::new();
         for tag in 1..=bounces + 1 {
             let mut add = |ins: &[PortIndex], outs: &[PortIndex], new_tag| {

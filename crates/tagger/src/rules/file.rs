@@ -1,7 +1,7 @@
 //! The rule file: JSON, one rule a line, in an order that never changes.
 
 use super::{Class, GeneratedBy, LOSSY_TAG, MAX_TAG, Rule, RuleTable, SwitchRules, Tag};
-use crate::PortSet;
+use fabric::tags::PortSet;
 use fabric::{Fabric, NameFault, NodeId, PortIndex};
 use serde::Deserialize;
 use std::fmt::Write;

@@ -1,6 +1,6 @@
 use super::*;
-use crate::PortSet;
 use fabric::generate::{TierLinks, clos};
+use fabric::tags::PortSet;
 use fabric::{FabricBuilder, LinkSpec};
 use units::{Rate, Time};
 

@@ -38,7 +38,7 @@ fn printed(algorithm: Algorithm) -> [Vec<(Tag, u16, u16, Tag)>; 3] {
     let table = generate(&fabric, &request).unwrap().table;
     PORTS.map(|(name, numbers)| {
         let rules = table.rules_of(fabric.find(name).unwrap()).iter();
-        let port = |set: &crate::PortSet| numbers[usize::from(set.last().unwrap())];
+        let port = |set: &fabric::tags::PortSet| numbers[usize::from(set.last().unwrap())];
         let mut rows: Vec<_> = rules.map(|r| (r.tag, port(&r.in_ports), port(&r.out_ports), r.new_tag)).collect();
         rows.sort_unstable();
         rows
