@@ -5,8 +5,6 @@
 //!  registry: id, title, source, seconds, open choices, fn(&mut Trial)
 //! ```
 
-extern crate self as reproduce; // `crate::reproduce::...` is how experiments name what they share
-
 mod bg;
 mod check;
 mod deadlock;
@@ -15,6 +13,7 @@ mod florax;
 mod growth;
 mod lines;
 mod pabo;
+mod papers;
 mod physics;
 mod plot;
 pub mod print;
@@ -26,8 +25,9 @@ mod trim;
 
 pub use check::{Check, Outcome, Relation};
 pub use failure::Failure;
+pub use papers::experiments;
 pub use print::Result as Found;
-pub use registry::{Choice, Experiment, Source, experiments};
+pub use registry::{Choice, Experiment, Source};
 use std::time::Instant;
 pub use trial::Trial;
 
@@ -40,6 +40,7 @@ pub fn run(
     quick: bool,
     choice: Option<(&'static Choice, &'static str)>,
 ) -> Result<Found, Failure> {
+    #[expect(clippy::disallowed_methods, reason = "how long it took is printed, and is no result")]
     let started = Instant::now();
     let mut trial = Trial::new(quick, choice);
     (experiment.run)(&mut trial)?;
@@ -56,24 +57,23 @@ pub fn choose(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
         experiment.id == name || experiment.id.split_once('/').is_some_and(|(paper, _)| paper == name)
     };
     for name in names {
-        if !registry::experiments().any(|experiment| fits(experiment, name)) {
+        if !experiments().any(|experiment| fits(experiment, name)) {
             return Err(Failure::Unknown { name: name.clone(), known: known(name) });
         }
     }
     let wanted = |experiment: &&Experiment| names.is_empty() || names.iter().any(|name| fits(experiment, name));
-    Ok(registry::experiments().filter(wanted).collect())
+    Ok(experiments().filter(wanted).collect())
 }
 
 /// What there is instead of `name`: the experiments of its paper, or the papers.
 fn known(name: &str) -> String {
     let paper = |id: &'static str| id.split_once('/').map_or(id, |(paper, _)| paper);
     let asked = name.split('/').next().unwrap_or_default();
-    let of_paper: Vec<&str> =
-        registry::experiments().map(|experiment| experiment.id).filter(|id| paper(id) == asked).collect();
+    let of_paper: Vec<&str> = experiments().map(|experiment| experiment.id).filter(|id| paper(id) == asked).collect();
     if !of_paper.is_empty() {
         return format!("there are {}", of_paper.join(", "));
     }
-    let mut papers: Vec<&str> = registry::experiments().map(|experiment| paper(experiment.id)).collect();
+    let mut papers: Vec<&str> = experiments().map(|experiment| paper(experiment.id)).collect();
     papers.dedup();
     format!("there are {}; `reproduce --list` has their experiments", papers.join(", "))
 }
@@ -93,7 +93,7 @@ mod tests {
             ids(&["bg"]).unwrap(),
             ["bg/fig1.1", "bg/fig1.2", "bg/fig1.3", "bg/fig1.4", "bg/fig1.7", "bg/family"]
         );
-        assert_eq!(ids(&[]).unwrap().len(), registry::experiments().count());
+        assert_eq!(ids(&[]).unwrap().len(), experiments().count());
         assert!(ids(&["bg/fig1"]).is_err(), "a part of a name is not a name");
         assert!(ids(&["bg", "nothing"]).unwrap_err().to_string().contains("`nothing`"));
         assert!(known("deadlock/star").starts_with("there are deadlock/ring"), "{}", known("deadlock/star"));

@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     fn result(id: &str, checks: Vec<Check>) -> Result {
-        let experiment = super::super::registry::experiments().find(|experiment| experiment.id == id).unwrap();
+        let experiment = super::super::experiments().find(|experiment| experiment.id == id).unwrap();
         let mut trial = Trial::new(true, None);
         trial.checks = checks;
         Result { experiment, seconds: 0.0, trial, under: Vec::new() }

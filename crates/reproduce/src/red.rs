@@ -6,7 +6,7 @@
 //!
 //! Both are part of the program; `scripts/red.sh` holds each to be exact.
 
-use super::registry;
+use super::experiments;
 use serde::Serialize;
 use std::fmt;
 use std::sync::OnceLock;
@@ -130,7 +130,7 @@ fn line(written: &str) -> Result<Red<'_>, String> {
 }
 
 fn built_in(text: &'static str) -> Vec<Red<'static>> {
-    let exists = |id: &str| registry::experiments().any(|experiment| experiment.id == id);
+    let exists = |id: &str| experiments().any(|experiment| experiment.id == id);
     // A test reads both.
     parse(text, exists).expect("the lists are part of the program")
 }

@@ -1,7 +1,6 @@
-//! Every experiment, and every scenario that one of them runs.
+//! What an experiment is, and every scenario that one of them runs.
 
 use super::trial::Trial;
-use super::{bg, deadlock, florax, pabo, physics, tagger, trim};
 use crate::failure::Failure;
 
 /// A scenario that is part of the program.
@@ -153,42 +152,4 @@ const FABRICS: &[(&str, &str)] = &[
 pub fn load(path: &std::path::Path) -> std::io::Result<Vec<u8>> {
     let known = FABRICS.iter().find(|(name, _)| std::path::Path::new(name) == path);
     known.map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| std::io::ErrorKind::NotFound.into())
-}
-
-/// By paper, in the order in which they run.
-static PAPERS: [&[Experiment]; 7] = [
-    bg::EXPERIMENTS,
-    pabo::EXPERIMENTS,
-    physics::EXPERIMENTS,
-    deadlock::EXPERIMENTS,
-    tagger::EXPERIMENTS,
-    trim::EXPERIMENTS,
-    florax::EXPERIMENTS,
-];
-
-/// All of them, in the order in which they run.
-pub fn experiments() -> impl Iterator<Item = &'static Experiment> {
-    PAPERS.into_iter().flatten()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_unique_and_choices_name_keys_of_their_scenarios() {
-        for (at, experiment) in experiments().enumerate() {
-            assert!(experiment.id.split_once('/').is_some());
-            assert!(experiments().skip(at + 1).all(|other| other.id != experiment.id));
-            assert!(experiment.quick_seconds <= experiment.seconds);
-            for choice in experiment.choices {
-                for value in choice.alternatives {
-                    let overrides = [(choice.key.to_owned(), (*value).to_owned())];
-                    let (text, name, load) = (choice.source.text, choice.source.name, Box::new(load));
-                    let read = scenario::Scenario::parse_with(text, name, "".as_ref(), &overrides, None, load);
-                    assert!(read.is_ok(), "{} = {value}: {}", choice.key, read.unwrap_err());
-                }
-            }
-        }
-    }
 }

@@ -1,10 +1,10 @@
 //! Figure 1.7: what credits a cable needs.
 
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::plot::bars;
-use crate::reproduce::registry::{CREDITS, Choice};
-use crate::reproduce::trial::{Told, Trial};
+use crate::plot::bars;
+use crate::registry::{CREDITS, Choice};
+use crate::trial::{Told, Trial};
 use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// When room is granted is not given.

@@ -1,9 +1,9 @@
 //! The family of flow controls, side by side: figure 1.3's head-of-line blocking and an incast.
 
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::registry::{Choice, INCAST, SPREADING, Source};
-use crate::reproduce::trial::{Told, Trial};
+use crate::registry::{Choice, INCAST, SPREADING, Source};
+use crate::trial::{Told, Trial};
 use text::{Layout, table};
 
 /// Thresholds are not given.

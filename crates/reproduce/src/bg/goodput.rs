@@ -1,10 +1,10 @@
 //! Figure 1.1: goodput over load, lossy and lossless; and what one loss in a thousand costs Reno.
 
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::plot::bars;
-use crate::reproduce::registry::{Choice, GOODPUT, RENO};
-use crate::reproduce::trial::Trial;
+use crate::plot::bars;
+use crate::registry::{Choice, GOODPUT, RENO};
+use crate::trial::Trial;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
 /// The figure names neither buffer nor transport, the citation neither timeouts nor acknowledgements.

@@ -1,9 +1,9 @@
 //! Figure 1.4: how much headroom a cable needs.
 
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::registry::{Choice, HEADROOM};
-use crate::reproduce::trial::Trial;
+use crate::registry::{Choice, HEADROOM};
+use crate::trial::Trial;
 use protocols::headroom::{Conditions, Headroom};
 use protocols::reaction::Reaction;
 use text::{Layout, table};

@@ -1,10 +1,10 @@
 //! Figures 1.2 and 1.3: where PFC's pauses go, and whom they stop.
 
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::plot::bars;
-use crate::reproduce::registry::{Choice, SPREADING};
-use crate::reproduce::trial::{Told, Trial};
+use crate::plot::bars;
+use crate::registry::{Choice, SPREADING};
+use crate::trial::{Told, Trial};
 use fabric::{Fabric, NodeId};
 use text::{Layout, table};
 use units::Time;

@@ -1,12 +1,12 @@
 //! Figures 4 to 11: flows 1 to 3 meet at switch D, flows 4 and 5 at switch E.
 
 use super::series::{DROP_TAIL, SIMPLE, Series, over_time, picture};
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::lines::{Line, Panel, Scale, svg};
-use crate::reproduce::plot::no_minus;
-use crate::reproduce::registry::{Choice, FLORAX_FIG3};
-use crate::reproduce::trial::Trial;
+use crate::lines::{Line, Panel, Scale, svg};
+use crate::plot::no_minus;
+use crate::registry::{Choice, FLORAX_FIG3};
+use crate::trial::Trial;
 use text::{Layout, table};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
@@ -197,7 +197,7 @@ fn throughput(trial: &mut Trial, figure: u8, choose: fn(&Three) -> &Series) -> R
         rows.push((format!("{}", at + step), vec![run.mbps(3, at, at + step), run.mbps(4, at, at + step)]));
         at += step;
     }
-    trial.show(&crate::reproduce::plot::bars("until", &["flow 4", "flow 5"], 100.0, &rows));
+    trial.show(&crate::plot::bars("until", &["flow 4", "flow 5"], 100.0, &rows));
     let (tcp, udp) = two(run);
     Ok((three, tcp, udp))
 }

@@ -1,10 +1,10 @@
 //! Figures 1 and 2, and the source that does not stop: two senders, one congested port.
 
 use super::series::{DESTINATION, SIMPLE, Series};
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::registry::{Choice, FLORAX_FIG1, FLORAX_FIG2, FLORAX_NONCONF, Source};
-use crate::reproduce::trial::Trial;
+use crate::registry::{Choice, FLORAX_FIG1, FLORAX_FIG2, FLORAX_NONCONF, Source};
+use crate::trial::Trial;
 use text::{Layout, table};
 use units::Time;
 

@@ -1,10 +1,10 @@
 //! Runs of which payload is told over time.
 
 use crate::failure::Failure;
-use crate::reproduce::lines::{Line, Panel, Scale, svg};
-use crate::reproduce::plot::bars;
-use crate::reproduce::registry::Source;
-use crate::reproduce::trial::{Trial, simulation};
+use crate::lines::{Line, Panel, Scale, svg};
+use crate::plot::bars;
+use crate::registry::Source;
+use crate::trial::{Trial, simulation};
 use model::Outcome;
 use model::Watcher;
 use model::parameters::Setup;

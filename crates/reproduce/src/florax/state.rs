@@ -1,12 +1,12 @@
 //! What FLORAX's state costs: flow table and control frames as flows through one port grow.
 
 use super::series::Series;
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::growth::{Growth, svg};
-use crate::reproduce::plot::bars;
-use crate::reproduce::registry::{Choice, FLORAX_STATE};
-use crate::reproduce::trial::Trial;
+use crate::growth::{Growth, svg};
+use crate::plot::bars;
+use crate::registry::{Choice, FLORAX_STATE};
+use crate::trial::Trial;
 use text::{Layout, table};
 use traffic::{DatagramSource, Flow, Load, PlanBuilder, Process};
 use units::Rate;

@@ -3,9 +3,9 @@
 
 use super::fat_tree::{ALONE, CASES, Case, MEASURED, Measured, displaced, furthest, mean, seeds, sites};
 use super::hop_by_hop::lost;
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::trial::Trial;
+use crate::trial::Trial;
 use std::collections::BTreeMap;
 use text::{Layout, table as columns};
 

@@ -12,10 +12,10 @@ use super::bounces::{listed, other_sites};
 use super::fat_tree::{CASES, Case, Measured, completion_ms, delay_us, deviation_us, displaced, furthest, mean, sites};
 use super::hop_by_hop::{SEVERITIES, lost, percent, severity, turns};
 use super::order::point;
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::registry::PABO_TREE;
-use crate::reproduce::trial::Trial;
+use crate::registry::PABO_TREE;
+use crate::trial::Trial;
 use text::{Layout, table};
 
 /// One answer to everything that is open.
@@ -127,7 +127,7 @@ fn end_to_end(case: &Case, found: &Measured, rows: &mut Rows) {
     let drops: Vec<String> = case.drops.iter().map(|(node, share)| format!("{node} {share:.1}")).collect();
     rows.add(&name("where, in %"), &drops.join(", "), listed(&found.drops()));
     if case.name == "12 to 1" {
-        let both = |of: fn(&crate::reproduce::trial::Told) -> f64, digits: usize| {
+        let both = |of: fn(&crate::trial::Told) -> f64, digits: usize| {
             format!("{:.digits$}, {:.digits$}", mean(&found.with, of), mean(&found.without, of))
         };
         rows.add("figure 12: % out of turn, with PABO and without", "50, far fewer", both(displaced, 1));

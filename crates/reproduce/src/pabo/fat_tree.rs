@@ -2,8 +2,8 @@
 
 use super::hop_by_hop::{lost, percent, turns};
 use crate::failure::Failure;
-use crate::reproduce::registry::{Choice, PABO_FAT_TREE, PABO_MANY, Source};
-use crate::reproduce::trial::{Told, Trial};
+use crate::registry::{Choice, PABO_FAT_TREE, PABO_MANY, Source};
+use crate::trial::{Told, Trial};
 use std::collections::BTreeMap;
 
 /// What section VI leaves open.

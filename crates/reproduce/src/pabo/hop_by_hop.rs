@@ -1,10 +1,10 @@
 //! Section V, without transports: drop rates, table I, figures 1, 7 and 8.
 
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::plot::bars;
-use crate::reproduce::registry::{Choice, PABO_EXAMPLE, PABO_TREE};
-use crate::reproduce::trial::{Told, Trial, simulation};
+use crate::plot::bars;
+use crate::registry::{Choice, PABO_EXAMPLE, PABO_TREE};
+use crate::trial::{Told, Trial, simulation};
 use fabric::{Fabric, NodeId};
 use model::{QueueSample, Watcher};
 use record::turns::TurnSummary;

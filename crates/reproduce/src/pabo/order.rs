@@ -3,11 +3,11 @@
 use super::fat_tree::{Changes, MEASURED};
 use super::hop_by_hop::lost;
 use super::rank;
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::plot::bars;
-use crate::reproduce::registry::{Choice, PABO_TREE_TCP};
-use crate::reproduce::trial::Trial;
+use crate::plot::bars;
+use crate::registry::{Choice, PABO_TREE_TCP};
+use crate::trial::Trial;
 
 /// What section IV leaves open.
 pub const CHOICES: &[Choice] = &[

@@ -1,11 +1,11 @@
 //! What theta and lambda do: figures 3 and 9.
 
 use super::hop_by_hop::{lost, severity, turns, without_pabo};
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::plot::bars;
-use crate::reproduce::registry::PABO_TREE;
-use crate::reproduce::trial::Trial;
+use crate::plot::bars;
+use crate::registry::PABO_TREE;
+use crate::trial::Trial;
 use protocols::pabo::BounceFunction;
 
 /// The moderate case.

@@ -3,10 +3,10 @@
 use super::fat_tree::{ALONE, CASES, MEASURED, completion_ms, delay_us, deviation_us, mean, seeds};
 use super::hop_by_hop::lost;
 use super::rank;
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::plot::bars;
-use crate::reproduce::trial::Trial;
+use crate::plot::bars;
+use crate::trial::Trial;
 
 /// "Slightly" higher: at most so much of the other. OPEN in the paper.
 const SLIGHTLY: f64 = 0.1;

@@ -1,6 +1,6 @@
 //! The experiments that physics answers.
 
-use crate::reproduce::registry::Experiment;
+use crate::registry::Experiment;
 
 /// In the order in which they run.
 pub static EXPERIMENTS: &[Experiment] = &[

@@ -1,9 +1,9 @@
 //! The completion time of a flow that has the network to itself.
 
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::registry::LONE_FLOW;
-use crate::reproduce::trial::{Told, Trial};
+use crate::registry::LONE_FLOW;
+use crate::trial::{Told, Trial};
 use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, FabricBuilder, LinkSpec};
 use text::{Layout, table};

@@ -1,10 +1,10 @@
 //! Who gets how much of a bottleneck.
 
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::plot::bars;
-use crate::reproduce::registry::{MAX_MIN, MAX_MIN_TCP};
-use crate::reproduce::trial::Trial;
+use crate::plot::bars;
+use crate::registry::{MAX_MIN, MAX_MIN_TCP};
+use crate::trial::Trial;
 
 /// Runs `physics/max-min`.
 ///

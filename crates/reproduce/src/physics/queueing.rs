@@ -1,9 +1,9 @@
 //! One deterministic server: Pollaczek and Khinchine, and Little.
 
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::registry::MD1;
-use crate::reproduce::trial::{Told, Trial, simulation};
+use crate::registry::MD1;
+use crate::trial::{Told, Trial, simulation};
 use lab::statistics::{Confidence, Interval, interval};
 use model::Watcher;
 use text::{Layout, table};

@@ -1,9 +1,9 @@
 //! Figure 14 and Table 1: how often flows bounce, and how that is measured.
 
 use super::walk::Walker;
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::trial::Trial;
+use crate::trial::Trial;
 use fabric::generate::{TierLinks, fat_tree};
 use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, LinkSpec};

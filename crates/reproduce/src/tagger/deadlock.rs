@@ -1,10 +1,10 @@
 //! Figures 3, 4, 8, 10, 11 and 12: what deadlocks without tags, and what does not with them.
 
 use super::series::{Series, rates};
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::registry::{Choice, TAGGER_FIG4, TAGGER_FIG8, TAGGER_FIG10, TAGGER_FIG11, TAGGER_FIG12};
-use crate::reproduce::trial::Trial;
+use crate::registry::{Choice, TAGGER_FIG4, TAGGER_FIG8, TAGGER_FIG10, TAGGER_FIG11, TAGGER_FIG12};
+use crate::trial::Trial;
 use fabric::routing::PathTable;
 use model::parameters::{FlowControl, Setup, TagRules};
 use tagger::PortSet;

@@ -7,10 +7,10 @@
 //! ```
 
 use super::walk::Walker;
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::registry::{Choice, TAGGER_TABLE6};
-use crate::reproduce::trial::{Trial, simulation};
+use crate::registry::{Choice, TAGGER_TABLE6};
+use crate::trial::{Trial, simulation};
 use fabric::routing::PathTable;
 use fabric::{Fabric, LinkId, NodeId};
 use model::Watcher;

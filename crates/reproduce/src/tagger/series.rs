@@ -1,8 +1,8 @@
 //! Rates of flows over time.
 
 use crate::failure::Failure;
-use crate::reproduce::registry::Source;
-use crate::reproduce::trial::simulation;
+use crate::registry::Source;
+use crate::trial::simulation;
 use model::Outcome;
 use model::Watcher;
 use model::parameters::Setup;

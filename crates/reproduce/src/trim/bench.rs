@@ -1,8 +1,8 @@
 //! What the trimming experiments share: senders and receivers, kinds of switches, and what a run tells of headers.
 
 use crate::failure::Failure;
-use crate::reproduce::registry::{Source, TRIM_START};
-use crate::reproduce::trial::{Trial, simulation};
+use crate::registry::{Source, TRIM_START};
+use crate::trial::{Trial, simulation};
 use model::Outcome;
 use model::Watcher;
 use model::parameters::{RecordParameters, Setup, TraceParameters};

@@ -2,12 +2,12 @@
 
 use super::bench::{Seen, Switch, inside, join, mean, most_waiting, pairs, range, unlost};
 use super::pictures::{leave, measured, periods};
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::lines::{Panel, Scale};
-use crate::reproduce::plot::bars;
-use crate::reproduce::registry::TRIM_NDP;
-use crate::reproduce::trial::{Told, Trial};
+use crate::lines::{Panel, Scale};
+use crate::plot::bars;
+use crate::registry::TRIM_NDP;
+use crate::trial::{Told, Trial};
 
 /// What one run with NDP showed.
 #[derive(Debug)]

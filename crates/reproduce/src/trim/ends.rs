@@ -1,11 +1,11 @@
 //! What hosts see: a ping beside transfers, and flows over several spines.
 
 use super::bench::{Arrival, Changes, Cut, Seen, join, mean, quantile, range, tail_drop};
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::plot::bars;
-use crate::reproduce::registry::{TRIM_ECMP, TRIM_PING};
-use crate::reproduce::trial::Trial;
+use crate::plot::bars;
+use crate::registry::{TRIM_ECMP, TRIM_PING};
+use crate::trial::Trial;
 
 /// OPEN: the least timeout; 1 ms, so that a run of some ms is not one timeout.
 const TIMEOUT: &str = "1ms";

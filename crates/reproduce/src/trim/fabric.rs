@@ -1,10 +1,10 @@
 //! NDP beside DCTCP, TCP and DCQCN under PFC over one fabric: incast, permutation and web search.
 
 use super::filling::{Frames, filling};
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::registry::{Source, TRIM_FABRIC, TRIM_FABRIC_DCQCN, TRIM_FABRIC_DCTCP, TRIM_FABRIC_TCP};
-use crate::reproduce::trial::{Told, Trial};
+use crate::registry::{Source, TRIM_FABRIC, TRIM_FABRIC_DCQCN, TRIM_FABRIC_DCTCP, TRIM_FABRIC_TCP};
+use crate::trial::{Told, Trial};
 use text::{Layout, table};
 
 /// A transport over the switches that it was made for.

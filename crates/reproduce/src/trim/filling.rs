@@ -1,9 +1,9 @@
 //! How much of their links the hosts of a permutation fill with payload under NDP, by length of frames and window.
 
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::registry::TRIM_FABRIC;
-use crate::reproduce::trial::Trial;
+use crate::registry::TRIM_FABRIC;
+use crate::trial::Trial;
 use text::{Layout, table};
 
 const HOSTS: f64 = 128.0;

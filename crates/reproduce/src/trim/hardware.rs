@@ -2,12 +2,12 @@
 
 use super::bench::{Changes, inside, mean, range, unlost};
 use super::pictures::leave;
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::lines::{Line, Panel, Scale};
-use crate::reproduce::plot::bars;
-use crate::reproduce::registry::{TRIM_HARDWARE, TRIM_TABLE};
-use crate::reproduce::trial::{Told, Trial, simulation};
+use crate::lines::{Line, Panel, Scale};
+use crate::plot::bars;
+use crate::registry::{TRIM_HARDWARE, TRIM_TABLE};
+use crate::trial::{Told, Trial, simulation};
 use model::Watcher;
 use text::numbers::counted;
 use units::Time;

@@ -1,11 +1,11 @@
 //! What a closed loop of requests to a busy machine takes: figure 14.
 
 use super::bench::{Changes, join, tail_drop};
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::plot::bars;
-use crate::reproduce::registry::TRIM_MEMCACHED;
-use crate::reproduce::trial::{Trial, simulation};
+use crate::plot::bars;
+use crate::registry::TRIM_MEMCACHED;
+use crate::trial::{Trial, simulation};
 use model::Watcher;
 use model::parameters::Setup;
 use record::flows::FlowRecord;

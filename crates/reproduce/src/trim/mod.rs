@@ -127,8 +127,8 @@ pub const FABRIC_CHOICES: &[Choice] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::check::Check;
-    use crate::reproduce::trial::Trial;
+    use crate::check::Check;
+    use crate::trial::Trial;
 
     /// What the quick form of this experiment checks.
     fn checks(id: &str) -> Vec<Check> {

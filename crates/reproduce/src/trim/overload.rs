@@ -1,9 +1,9 @@
 //! What a port that trims gives under overload, against closed forms.
 
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::registry::TRIM_OVERLOAD;
-use crate::reproduce::trial::{Told, Trial};
+use crate::registry::TRIM_OVERLOAD;
+use crate::trial::{Told, Trial};
 use text::{Layout, table};
 
 /// A frame and a header on the wire, with preamble and gap.

@@ -1,8 +1,8 @@
 //! The paper's figures as pictures.
 
 use super::bench::quantile;
-use crate::reproduce::lines::{Line, Mark, Panel, Scale, svg};
-use crate::reproduce::trial::Trial;
+use crate::lines::{Line, Mark, Panel, Scale, svg};
+use crate::trial::Trial;
 
 /// Points of a distribution: more are not told apart.
 const STEPS: u32 = 200;

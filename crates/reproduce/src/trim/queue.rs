@@ -1,10 +1,10 @@
 //! The longest recirculation queue while senders start, what it depends on, and which recirculation each switch needs.
 
 use super::bench::{Changes, START, Switch, inside, join, most_waiting, pairs, range, unlost};
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::plot::bars;
-use crate::reproduce::trial::Trial;
+use crate::plot::bars;
+use crate::trial::Trial;
 use text::{Layout, table};
 
 /// The paper's longest, in packets.

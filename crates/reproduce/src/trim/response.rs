@@ -3,11 +3,11 @@
 use super::bench::{Changes, Switch, join};
 use super::closed::{Run, above, nothing_lost, run};
 use super::pictures::{leave, measured};
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::lines::{Panel, Scale};
-use crate::reproduce::plot::bars;
-use crate::reproduce::trial::Trial;
+use crate::lines::{Panel, Scale};
+use crate::plot::bars;
+use crate::trial::Trial;
 
 /// A response of `us` that keeps the paper's ratio of pessimistic to half time, 6 to 18.
 fn response(us: f64) -> Changes {

@@ -2,12 +2,12 @@
 
 use super::bench::{Arrival, Changes, Cut, Seen, mean};
 use super::pictures::leave;
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::lines::{Line, Mark, Panel, Scale};
-use crate::reproduce::plot::bars;
-use crate::reproduce::registry::TRIM_HARDWARE;
-use crate::reproduce::trial::Trial;
+use crate::lines::{Line, Mark, Panel, Scale};
+use crate::plot::bars;
+use crate::registry::TRIM_HARDWARE;
+use crate::trial::Trial;
 use text::{Layout, table};
 use traffic::Start;
 use units::Time;

@@ -1,10 +1,10 @@
 //! What the goodput and the trims of Tofino beside Ideal depend on, and when the difference arises.
 
 use super::bench::{Changes, Switch, join, most_waiting, pairs, unlost};
+use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::reproduce::check::{Check, Relation};
-use crate::reproduce::registry::TRIM_NDP;
-use crate::reproduce::trial::Trial;
+use crate::registry::TRIM_NDP;
+use crate::trial::Trial;
 use text::{Layout, table};
 use units::random::{Stream, purpose};
 
