@@ -36,6 +36,7 @@ struct Shared {
 
 impl RunProgress {
     /// For a run of `duration`; draws nothing where `visible` is false or nobody watches.
+    #[expect(clippy::disallowed_methods, reason = "progress for whoever watches")]
     pub fn new(duration: Time, visible: bool) -> RunProgress {
         let shared = Arc::new(Shared {
             duration,
@@ -53,6 +54,7 @@ impl RunProgress {
     /// The network runs from now on; `clock` tells how far it is.
     pub fn begins(&self, clock: &Arc<Clock>) {
         // A run that goes on has its clock already.
+        #[expect(clippy::disallowed_methods, reason = "progress for whoever watches")]
         let _ = self.shared.running.set((Arc::clone(clock), Instant::now()));
     }
 

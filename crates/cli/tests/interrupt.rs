@@ -17,6 +17,7 @@ fn start(scenario: &str, more: &[&str]) -> Child {
 }
 
 fn wait_for(path: &Path, child: &mut Child) {
+    #[expect(clippy::disallowed_methods, reason = "what hangs is found by the clock")]
     let started = Instant::now();
     while !path.exists() {
         assert!(started.elapsed() < 6 * HANGS, "{} never appears", path.display());
@@ -32,6 +33,7 @@ fn signal(child: &Child, name: &str) {
 
 /// What comes of it, if it ends at all.
 fn end(mut child: Child, what: &str) -> Ran {
+    #[expect(clippy::disallowed_methods, reason = "what hangs is found by the clock")]
     let started = Instant::now();
     while child.try_wait().expect("a child").is_none() {
         if started.elapsed() > HANGS {

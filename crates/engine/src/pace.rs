@@ -104,6 +104,7 @@ impl Pace {
     }
 
     /// How many threads run the next stretch, and for how many windows at most.
+    #[expect(clippy::disallowed_methods, reason = "how many threads run is measured, and no result depends on it")]
     pub(crate) fn next(&mut self) -> (usize, u64) {
         match self {
             Pace::Measured(measured) if measured.levels.len() == 1 => (1, u64::MAX),
@@ -118,6 +119,10 @@ impl Pace {
     /// A stretch of that many windows is over, in which nodes ran `runs` times.
     pub(crate) fn done(&mut self, windows: u64, runs: u64) {
         if let Pace::Measured(measured) = self {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "how many threads run is measured, and no result depends on it"
+            )]
             let now = Instant::now();
             let last = measured.last_look.replace(now).unwrap_or(now);
             measured.look(Piece { time: now - last, windows, runs });

@@ -4,6 +4,8 @@
 //! cargo run --release -p tidegate-fabric --example fabric_scale [k]
 //! ```
 
+#![expect(clippy::disallowed_methods, reason = "it measures how long things take")]
+
 use fabric::generate::{TierLinks, fat_tree};
 use fabric::routing::{Forwarding, Mode};
 use fabric::{LinkSpec, NodeKind};

@@ -46,6 +46,7 @@ pub(crate) fn simulate(
     stop: &Stop,
 ) -> Result<Finished, LabError> {
     let threads = u32::try_from(setup.threads).unwrap_or(u32::MAX);
+    #[expect(clippy::disallowed_methods, reason = "for timing.json, the one file that depends on the machine")]
     let started = Instant::now();
     let building = stop.deaf();
     let built = Simulation::new(setup);

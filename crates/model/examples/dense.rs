@@ -4,6 +4,8 @@
 //! cargo run --release -p tidegate-model --example dense -- [k] [duration_us] [threads] [datagram|dcqcn]
 //! ```
 
+#![expect(clippy::disallowed_methods, reason = "it measures how long things take")]
+
 use fabric::LinkSpec;
 use fabric::generate::TierLinks;
 use model::parameters::*;

@@ -11,6 +11,8 @@
 //! With --fewest anywhere, as few tags as can be found in place of Algorithm 2.
 //! ```
 
+#![expect(clippy::disallowed_methods, reason = "it measures how long things take")]
+
 use fabric::generate::{TierLinks, bcube, f10, fat_tree, jellyfish};
 use fabric::{Fabric, LinkSpec};
 use std::time::Instant;

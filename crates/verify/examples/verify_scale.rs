@@ -8,6 +8,8 @@
 //! which is safe on any graph. Each ingress port has rules of its own, as a generator writes them before they are
 //! compressed. The paths are those of one breadth-first tree to every switch.
 
+#![expect(clippy::disallowed_methods, reason = "it measures how long things take")]
+
 use fabric::generate::jellyfish;
 use fabric::{Fabric, LinkSpec, NodeId, NodeKind, PortIndex};
 use std::fmt::Write;

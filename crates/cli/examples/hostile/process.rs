@@ -33,6 +33,7 @@ pub struct Ran {
 pub fn run(tidegate: &Path, folder: &Path, arguments: &[String]) -> Ran {
     let (out, err) = (folder.with_extension("out"), folder.with_extension("err"));
     let create = |path: &Path| File::create(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    #[expect(clippy::disallowed_methods, reason = "what hangs is found by the clock")]
     let started = Instant::now();
     let mut child = Command::new(tidegate)
         .args(arguments)
@@ -76,6 +77,7 @@ fn said(path: &Path) -> Vec<u8> {
 }
 
 fn wait(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+    #[expect(clippy::disallowed_methods, reason = "what hangs is found by the clock")]
     let (started, mut pause) = (Instant::now(), Duration::from_micros(500));
     while started.elapsed() < patience {
         if let Some(status) = child.try_wait().expect("a child of ours") {

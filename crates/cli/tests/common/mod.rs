@@ -82,6 +82,7 @@ impl Drop for Scratch {
 
 /// Interrupts `child` once `begun` is there and a moment has passed; what came of it.
 pub fn interrupt(mut child: Child, begun: &Path) -> Ran {
+    #[expect(clippy::disallowed_methods, reason = "what hangs is found by the clock")]
     let started = Instant::now();
     while !begun.exists() && started.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(10));

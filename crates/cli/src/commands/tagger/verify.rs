@@ -132,6 +132,7 @@ fn expect_routing(verifier: &mut Verifier<'_>, fabric: &Fabric, mode: Mode, opti
 
 /// Trees of a large fabric take seconds: with a bar.
 fn trees(verifier: &mut Verifier<'_>, roots: TreeRoots, visible: bool) -> Result<(), verify::PathFault> {
+    #[expect(clippy::disallowed_methods, reason = "progress for whoever watches")]
     let (started, mut bar) = (Instant::now(), None::<ProgressBar>);
     let done = verifier.expect_trees(roots, |done, all| {
         if bar.is_none() && started.elapsed() > PATIENCE {
