@@ -1,0 +1,248 @@
+//! Rules of the sources that neither the compiler nor rustfmt holds: how far files import each other in circles, how long
+//! a line is, and where the ban on `unsafe` is lifted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// As `max_width` of rustfmt.toml, which rustfmt does not ask of comments and long strings.
+const WIDTH: usize = 120;
+
+/// So many files of a crate may import each other in a circle, and no more: a parent and a few of its own.
+const MOST_IN_A_CIRCLE: usize = 4;
+
+/// Circles that are larger still, as "crate: files". Exact: one that is gone leaves this list.
+const KNOWN: &[&str] = &["fluid: 5", "protocols: 26", "scenario: 18"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// All Rust files below a folder, in order, with their text.
+fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            if !path.ends_with("target") {
+                sources(&path, found);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            found.push((path, text));
+        }
+    }
+}
+
+/// Code without comments and without the module of tests at its end, whose imports bind nobody.
+fn code(text: &str) -> String {
+    let tests = ["mod tests {", "pub(crate) mod tests {"].map(|module| format!("#[cfg(test)]\n{module}"));
+    let end = tests.iter().filter_map(|module| text.find(module)).min().unwrap_or(text.len());
+    let lines = text[..end].lines().map(|line| line.split("//").next().unwrap_or_default());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The paths of a `use` tree: `a::{b, c::{d, e}}` is `a::b`, `a::c::d` and `a::c::e`.
+fn leaves(tree: &str, before: &str, found: &mut Vec<String>) {
+    let (mut depth, mut from) = (0, 0);
+    for (at, c) in tree.char_indices().chain([(tree.len(), ',')]) {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                let branch = tree[from..at].trim();
+                match branch.split_once('{') {
+                    Some((stem, inner)) => {
+                        let inner = inner.strip_suffix('}').expect("a tree that is closed");
+                        leaves(inner, &format!("{before}{stem}"), found);
+                    }
+                    None if branch.is_empty() => {}
+                    None => found.push(format!("{before}{}", branch.split(" as ").next().unwrap_or_default())),
+                }
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Every path that the code names: those of `use`, and `crate::...` and `super::...` wherever they stand.
+fn paths(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut before = 0;
+    for line in code.split_inclusive('\n') {
+        let statement = line.trim_start();
+        let rest = match statement.strip_prefix("pub") {
+            Some(rest) => rest.trim_start_matches(|c| c != ' ').trim_start(),
+            None => statement,
+        };
+        if rest.starts_with("use ") {
+            let tree = &code[before + line.len() - rest.len() + "use ".len()..];
+            let tree = tree.split(';').next().unwrap_or_default();
+            leaves(&tree.split_whitespace().collect::<Vec<_>>().join(" "), "", &mut found);
+        }
+        before += line.len();
+    }
+    for keyword in ["crate::", "super::"] {
+        for (at, _) in code.match_indices(keyword) {
+            if !code[..at].ends_with(is_word) && !code[..at].ends_with("::") {
+                let end = code[at..].find(|c| !is_word(c) && c != ':').map_or(code.len(), |length| at + length);
+                let path = code[at..end].trim_end_matches(':');
+                // A brace follows: the tree of a `use`.
+                if path.contains("::") {
+                    found.push(path.to_owned());
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Who imports whom among the files of a crate, by the path of their module, the root's being "".
+fn imports(files: &BTreeMap<String, String>) -> BTreeMap<&str, BTreeSet<&str>> {
+    let module = |parts: &[&str]| files.get_key_value(&parts.join("/")).map(|(name, _)| name.as_str());
+    let mut edges = BTreeMap::new();
+    for (name, text) in files {
+        let own: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
+        let mut seen = BTreeSet::new();
+        for path in paths(&code(text)) {
+            let mut parts = path.split("::").map(str::trim).peekable();
+            let mut at = match parts.peek().copied() {
+                Some("crate") => parts.next().map(|_| Vec::new()).unwrap_or_default(),
+                Some("self") => parts.next().map(|_| own.clone()).unwrap_or_default(),
+                Some("super") => {
+                    let ups = std::iter::from_fn(|| parts.next_if_eq(&"super")).count();
+                    own[..own.len().saturating_sub(ups)].to_vec()
+                }
+                // A module of one's own, else another crate.
+                Some(first) if module(&[&own[..], &[first]].concat()).is_some() => own.clone(),
+                _ => continue,
+            };
+            // The longest beginning of the path that is a file.
+            for part in parts {
+                at.push(part);
+                if module(&at).is_none() {
+                    at.pop();
+                    break;
+                }
+            }
+            seen.extend(module(&at).filter(|other| other != name));
+        }
+        edges.insert(name.as_str(), seen);
+    }
+    edges
+}
+
+/// Files that reach each other, largest circles first.
+fn circles<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<BTreeSet<&'a str>> {
+    let reached = |from: &'a str| {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+        while let Some(at) = open.pop() {
+            open.extend(edges[at].iter().filter(|next| seen.insert(**next)));
+        }
+        seen
+    };
+    let reach: BTreeMap<&str, BTreeSet<&str>> = edges.keys().map(|&name| (name, reached(name))).collect();
+    let circle = |name: &&'a str| -> BTreeSet<&'a str> {
+        reach[name].iter().copied().filter(|other| reach[other].contains(name)).collect()
+    };
+    let mut all: Vec<_> = edges.keys().map(circle).collect::<BTreeSet<_>>().into_iter().collect();
+    all.sort_by_key(|files| std::cmp::Reverse(files.len()));
+    all
+}
+
+/// The files of a crate's library or program, by the path of their module.
+fn modules(crate_folder: &Path) -> BTreeMap<String, String> {
+    let (folder, mut found) = (crate_folder.join("src"), Vec::new());
+    sources(&folder, &mut found);
+    let name = |path: &Path| {
+        let inside = path.strip_prefix(&folder).unwrap().with_extension("");
+        let mut parts: Vec<&str> = inside.iter().map(|part| part.to_str().unwrap()).collect();
+        parts.pop_if(|last| ["mod", "lib", "main"].contains(last));
+        parts.join("/")
+    };
+    found.into_iter().map(|(path, text)| (name(&path), text)).collect()
+}
+
+#[test]
+fn no_more_than_four_files_import_each_other_in_a_circle() {
+    let (mut found, mut shown) = (Vec::new(), String::new());
+    let mut crates: Vec<_> =
+        std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    crates.sort();
+    for folder in crates {
+        let files = modules(&folder);
+        let edges = imports(&files);
+        for circle in circles(&edges).into_iter().filter(|circle| circle.len() > MOST_IN_A_CIRCLE) {
+            let name = folder.file_name().unwrap().to_str().unwrap();
+            found.push(format!("{name}: {}", circle.len()));
+            for file in &circle {
+                let others: Vec<_> = edges[file].intersection(&circle).collect();
+                shown += &format!("{name}: {file:?} imports {others:?}\n");
+            }
+        }
+    }
+    assert_eq!(
+        found, KNOWN,
+        "circles of more than {MOST_IN_A_CIRCLE} files: what they share belongs into a file of its own, which they import \
+         and the parent re-exports\n{shown}"
+    );
+}
+
+#[test]
+fn a_circle_is_found_through_trees_inline_paths_and_super_but_not_through_tests() {
+    let files = |list: &[(&str, &str)]| -> BTreeMap<String, String> {
+        list.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+    };
+    let ring = files(&[
+        ("", "mod a;\npub use a::{b::{self, B}, A};"),
+        ("a", "use crate::{\n    a::b::B as C,\n    c,\n};"),
+        ("a/b", "fn f() -> super::super::c::C {}"),
+        ("c", "// use crate::d;\nuse std::fmt;\nstruct C(crate::d::D);"),
+        ("d", "pub(crate) use crate::Shared;"),
+        ("e", "use crate::A;\n#[cfg(test)]\nmod tests {\n    use crate::f;\n}"),
+        ("f", "use crate::e::E;"),
+    ]);
+    let edges = imports(&ring);
+    assert_eq!(edges["a"], BTreeSet::from(["a/b", "c"]));
+    assert_eq!(edges["c"], BTreeSet::from(["d"]));
+    assert_eq!(edges["e"], BTreeSet::from([""]));
+    assert_eq!(circles(&edges)[0], BTreeSet::from(["", "a", "a/b", "c", "d"]));
+    assert!(circles(&edges)[1..].iter().all(|circle| circle.len() <= 1), "e and f are in none");
+}
+
+#[test]
+fn no_line_is_longer_than_rustfmt_would_have_it() {
+    let config = std::fs::read_to_string(root().join("rustfmt.toml")).unwrap();
+    assert!(config.contains(&format!("max_width = {WIDTH}")), "{config}");
+    let mut found = Vec::new();
+    ["crates", "fuzz"].iter().for_each(|folder| sources(&root().join(folder), &mut found));
+    let mut long = Vec::new();
+    for (path, text) in &found {
+        let lines = text.lines().enumerate().filter(|(_, line)| line.chars().count() > WIDTH);
+        long.extend(lines.map(|(at, line)| format!("{}:{}: {}", path.display(), at + 1, line.chars().count())));
+    }
+    assert!(
+        long.is_empty(),
+        "lines of more than {WIDTH} characters, which rustfmt leaves as they are:\n{}",
+        long.join("\n")
+    );
+}
+
+#[test]
+fn unsafe_code_stands_in_the_engine_and_in_the_allocator_alone() {
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    assert!(manifest.contains("unsafe_code = \"deny\""));
+    let mut found = Vec::new();
+    sources(&root().join("crates"), &mut found);
+    let lifts = |text: &str| text.lines().any(|line| line.contains("unsafe_code") && !line.contains('"'));
+    let lifted = |text: &str| lifts(text) || text.contains("allow(unsafe_code") || text.contains("expect(unsafe_code");
+    let of_test = Path::new(file!()).file_name();
+    let others = found.iter().filter(|(path, text)| path.file_name() != of_test && lifted(text));
+    let names: Vec<_> = others.map(|(path, _)| path.strip_prefix(root().join("crates")).unwrap()).collect();
+    assert_eq!(names, [Path::new("cli/src/memory.rs"), Path::new("engine/src/lib.rs")]);
+}
