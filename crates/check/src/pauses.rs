@@ -24,7 +24,7 @@ pub struct ControlLedger {
     /// Sent, or waiting to be.
     pub sent: u64,
     /// Arrived.
-    pub heard: u64,
+    pub received: u64,
     /// Lost with their link.
     pub lost: u64,
     /// Waiting to be sent or on a link at the end, counted where they are.
@@ -64,10 +64,10 @@ impl PauseLedger {
                 "{pauses} pauses is not {resumes} resumes + {expiries} expiries + {still_paused} still paused"
             ));
         }
-        let ControlLedger { sent, heard, lost, on_the_way } = *control;
-        if u128::from(sent) != sum(&[heard, lost, on_the_way]) {
+        let ControlLedger { sent, received, lost, on_the_way } = *control;
+        if u128::from(sent) != sum(&[received, lost, on_the_way]) {
             faults.push(format!(
-                "{sent} control frames sent is not {heard} heard + {lost} lost with their links + {on_the_way} on the way"
+                "{sent} control frames sent is not {received} heard + {lost} lost with their links + {on_the_way} on the way"
             ));
         }
         let StopLedger { stops, ended, standing, idle } = *told;
@@ -152,12 +152,12 @@ mod tests {
     #[test]
     fn a_control_frame_that_vanishes_and_a_stop_that_is_forgotten_are_noticed() {
         let ledger = PauseLedger { pauses: 3, resumes: 1, expiries: 1, still_paused: 1 };
-        let control = ControlLedger { sent: 9, heard: 6, lost: 1, on_the_way: 2 };
+        let control = ControlLedger { sent: 9, received: 6, lost: 1, on_the_way: 2 };
         let told = StopLedger { stops: 4, ended: 3, standing: 1, idle: 0 };
         assert!(ledger.verdict(&control, &told).pass);
         for field in 0..4 {
             let mut control = control;
-            let fields = [&mut control.sent, &mut control.heard, &mut control.lost, &mut control.on_the_way];
+            let fields = [&mut control.sent, &mut control.received, &mut control.lost, &mut control.on_the_way];
             *fields.into_iter().nth(field).unwrap() += 1;
             assert!(!ledger.verdict(&control, &told).pass, "{control:?}");
             let mut told = told;

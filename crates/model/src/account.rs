@@ -40,7 +40,7 @@ pub struct Ledger {
     /// MAC control frames sent.
     pub control_sent: u64,
     /// MAC control frames that arrived.
-    pub control_heard: u64,
+    pub control_received: u64,
     /// Those of them that told somebody to stop or go on who takes no part: a switch left out, a host that does not obey.
     pub control_ignored: u64,
     /// MAC control frames lost with their link.
@@ -90,7 +90,7 @@ impl Ledger {
         self.retransmissions += other.retransmissions;
         self.retransmitted_bytes += other.retransmitted_bytes;
         self.control_sent += other.control_sent;
-        self.control_heard += other.control_heard;
+        self.control_received += other.control_received;
         self.control_ignored += other.control_ignored;
         self.control_lost += other.control_lost;
         self.control_on_the_way += other.control_on_the_way;

@@ -31,8 +31,8 @@ impl Simulation {
                     format!("{}; first at {at} at {name}, ingress port {port}, class {class}", verdict.detail);
             }
             checks.push(verdict);
-            let Ledger { control_sent: sent, control_heard: heard, control_lost: lost, .. } = *ledger;
-            let control = ControlLedger { sent, heard, lost, on_the_way: ledger.control_on_the_way };
+            let Ledger { control_sent: sent, control_received: received, control_lost: lost, .. } = *ledger;
+            let control = ControlLedger { sent, received, lost, on_the_way: ledger.control_on_the_way };
             checks.push(ledger.pauses.verdict(&control, &self.stops(ledger, now)));
         }
         if self.network.turns() {
@@ -75,10 +75,10 @@ impl Simulation {
 
     /// What those decided who stop others. Credits stop nobody: who has none waits by himself.
     fn stops(&self, ledger: &Ledger, now: Time) -> StopLedger {
-        if self.network.switch.flow_control.guard().is_some() {
+        if self.network.switch.flow_control.backpressure().is_some() {
             let told = self.told(now);
-            let guards = self.switches().filter_map(|switch| switch.backpressure.as_ref());
-            let standing = guards.flat_map(|guarded| guarded.statistics(now)).map(|one| one.1).sum();
+            let outputs = self.switches().filter_map(|switch| switch.backpressure.as_ref());
+            let standing = outputs.flat_map(|backpressure| backpressure.statistics(now)).map(|one| one.1).sum();
             return StopLedger { stops: told.xoffs, ended: told.xons + told.expiries, standing, idle: 0 };
         }
         let mut stops = StopLedger { stops: ledger.pauses_sent, ended: ledger.resumes_sent, ..StopLedger::default() };
@@ -103,7 +103,8 @@ impl Simulation {
                 let place = Place::Account(AccountId { node, port, class: account.0 });
                 marks.push(Mark { place, peak: account.1, limit, unit: Unit::Bytes });
             }
-            for (port, most) in switch.backpressure.iter().flat_map(|guarded| guarded.most.iter().enumerate()) {
+            for (port, most) in switch.backpressure.iter().flat_map(|backpressure| backpressure.most.iter().enumerate())
+            {
                 let place = Place::Port { node, port: port as u16 };
                 if let Buffer::PerQueue { limit } = self.network.switch.buffer {
                     let (limit, unit) = parts(limit);
@@ -193,7 +194,7 @@ impl Simulation {
     fn books(&self) -> Vec<Book> {
         let mut books = Vec::new();
         for switch in self.switches() {
-            let held = switch.backpressure.iter().flat_map(|guarded| guarded.held.frames());
+            let held = switch.backpressure.iter().flat_map(|backpressure| backpressure.held.frames());
             let found_bytes = switch.core.buffer.queues.iter().map(|queue| u64::from(queue.bytes)).sum::<u64>()
                 + held.map(|frame| u64::from(frame.size_bytes)).sum::<u64>();
             let place = Place::Buffer { node: switch.node().0 };

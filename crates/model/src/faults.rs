@@ -246,7 +246,7 @@ const FAULTS: &[Fault] = &[
     fault("a call to stop or go on is never sent", "pauses", KEEPS_ALL, OneSwitch(Switch::forget_to_tell)),
     fault("a resume is forgotten", "pauses", STOPPING, OneSwitch(Switch::forget_a_stop)),
     fault("a stop stands for nothing", "pauses", STOPPING, Switches(Switch::stop_for_nothing)),
-    fault("a call is heard twice", "pauses", KEEPS_ALL, Hosts(|host| host.books.ledger.control_heard += 1)),
+    fault("a call is heard twice", "pauses", KEEPS_ALL, Hosts(|host| host.books.ledger.control_received += 1)),
     fault("a frame is overtaken by its own flow", "order", IN_ORDER, Switches(Switch::overtake)),
     fault("queues have no limit", "buffer", LIMITED, Switches(Switch::forget_limits)),
     fault(

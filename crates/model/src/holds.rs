@@ -183,7 +183,7 @@ impl Held {
     pub fn stop(&mut self, now: Time, port: u16, pair: Pair, rate_bps: u64, expiry: Time) -> bool {
         let new = match self.flows.entry((port, pair)) {
             Entry::Occupied(mut flow) => {
-                flow.get_mut().hold.hear(now, rate_bps, expiry);
+                flow.get_mut().hold.on_request(now, rate_bps, expiry);
                 false
             }
             Entry::Vacant(place) => {

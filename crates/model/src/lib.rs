@@ -9,6 +9,7 @@
 extern crate self as model; // for what unit tests share with tests/physics
 
 mod account;
+mod backpressure;
 mod baseline;
 mod books;
 mod bounce_storms;
@@ -20,7 +21,6 @@ mod deadlock;
 mod egress;
 #[cfg(test)]
 mod faults;
-mod guards;
 mod holds;
 mod host;
 mod insides;

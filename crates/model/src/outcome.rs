@@ -180,7 +180,7 @@ impl Simulation {
                             queue.frames().for_each(|frame| under_way(&mut total.turns, frame));
                         }
                     }
-                    for frame in switch.backpressure.iter().flat_map(|guarded| guarded.held.frames()) {
+                    for frame in switch.backpressure.iter().flat_map(|backpressure| backpressure.held.frames()) {
                         total.packets.in_flight.count(u64::from(frame.size_bytes));
                     }
                     for frame in switch.inside().into_iter().flat_map(|inside| inside.frames()) {

@@ -4,7 +4,7 @@ use fabric::routing::{Failure, Forwarding, PathTable};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::bounce_reaction::OnBounce;
 use protocols::cbfc;
-use protocols::florax::GuardParameters;
+use protocols::florax::BackpressureParameters;
 use protocols::headroom::{Conditions, Headroom};
 use protocols::pabo::BounceParameters;
 use protocols::reaction::Reaction;
@@ -86,11 +86,11 @@ pub enum FlowControl {
     /// Credits: a neighbour sends only what there is room for.
     Credit(CreditParameters),
     /// The output decides, by flow. Takes [`Buffer::PerQueue`], whose limit then holds for all that waits at a port.
-    Florax(GuardParameters),
+    Florax(BackpressureParameters),
     /// The output decides, by destination; as above.
-    Destination(GuardParameters),
+    Destination(BackpressureParameters),
     /// The output decides, and stops whole ports by 802.3x; as above.
-    Simple(GuardParameters, Reaction),
+    Simple(BackpressureParameters, Reaction),
 }
 
 /// An agreed rate (service level) of one flow.
@@ -114,7 +114,7 @@ impl FlowControl {
     }
 
     /// The parameters of those kinds where the output decides.
-    pub fn guard(&self) -> Option<&GuardParameters> {
+    pub fn backpressure(&self) -> Option<&BackpressureParameters> {
         match self {
             FlowControl::Florax(guard) | FlowControl::Destination(guard) | FlowControl::Simple(guard, _) => Some(guard),
             _ => None,

@@ -162,7 +162,7 @@ impl CreditPort {
 
     /// A credit message came: the other end had sent `sent_bytes`, and grants up to `limit_bytes`. An older one
     /// changes nothing. Returns whether a wait of the class ends with it.
-    pub fn hear(&mut self, now: Time, class: u8, sent_bytes: u64, limit_bytes: u64) -> bool {
+    pub fn on_message(&mut self, now: Time, class: u8, sent_bytes: u64, limit_bytes: u64) -> bool {
         let receiving = &mut self.receiving[usize::from(class & 7)];
         receiving.received_bytes = receiving.received_bytes.max(sent_bytes);
         let sending = &mut self.sending[usize::from(class & 7)];

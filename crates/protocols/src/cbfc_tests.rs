@@ -18,8 +18,8 @@ fn a_frame_leaves_only_with_room_for_the_whole_of_it() {
     assert!(!port.fits_or_waits(Time::from_ns(2), CLASS, 64));
     assert!(!port.fits_or_waits(Time::from_ns(5), CLASS, 64));
     assert!(port.fits_or_waits(Time::from_ns(5), 4, 1_000_000), "a class without credits needs none");
-    assert!(!port.hear(Time::from_ns(8), CLASS, 0, 3063), "a byte short");
-    assert!(port.hear(Time::from_ns(9), CLASS, 0, 3064));
+    assert!(!port.on_message(Time::from_ns(8), CLASS, 0, 3063), "a byte short");
+    assert!(port.on_message(Time::from_ns(9), CLASS, 0, 3064));
     assert_eq!((port.total_waited(Time::from_ns(50)), port.counts()), (Time::from_ns(7), (1, 1, 0)));
 }
 
@@ -33,8 +33,8 @@ fn room_is_granted_in_steps_and_an_old_message_takes_nothing_back() {
     assert_eq!(port.next_owed(), Some(CLASS));
     assert_eq!(port.message(CLASS, 500), (0, 12_500), "the newest room, not that of the decision");
     assert_eq!(port.next_owed(), None);
-    port.hear(Time::ZERO, CLASS, 0, 20_000);
-    port.hear(Time::ZERO, CLASS, 0, 15_000);
+    port.on_message(Time::ZERO, CLASS, 0, 20_000);
+    port.on_message(Time::ZERO, CLASS, 0, 15_000);
     assert!(port.fits(CLASS, 20_000));
 }
 
@@ -105,7 +105,7 @@ fn any_losses_only_delay_and_never_overflow() {
                         other.receive(CLASS, size);
                         held.push_back(size);
                     }
-                    Flying::Message((sent, limit)) => _ = other.hear(time, CLASS, sent, limit),
+                    Flying::Message((sent, limit)) => _ = other.on_message(time, CLASS, sent, limit),
                 }
             }
             let occupied: u64 = held.iter().sum();
@@ -122,7 +122,7 @@ fn any_losses_only_delay_and_never_overflow() {
             }
             while let Some(&(_, (sent, limit))) = back.front().filter(|flying| flying.0 <= now) {
                 back.pop_front();
-                one.hear(time, CLASS, sent, limit);
+                one.on_message(time, CLASS, sent, limit);
             }
         }
         assert!(lossy || delivered == sent, "seed {seed}");

@@ -124,7 +124,7 @@ impl Watchdog {
     }
 
     /// A call stops these classes until then: a pause until it expires, a resume until now.
-    pub fn hear(&mut self, classes: u8, until: Time) {
+    pub fn on_pause(&mut self, classes: u8, until: Time) {
         let memory = self.memory.get_or_insert_default();
         for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
             memory.told_until[class] = until;
@@ -184,12 +184,12 @@ mod tests {
     #[test]
     fn a_storm_begins_after_detect_and_ends_restore_after_the_last_pause() {
         let mut dog = Watchdog::default();
-        dog.hear(1 << 3, Time::from_us(10));
+        dog.on_pause(1 << 3, Time::from_us(10));
         let early = dog.look(Time::from_us(209), &PARAMETERS, stopped(3, 10));
         assert_eq!(early, Look { begun: 0, ended: 0, again: Time::from_us(210) });
         let begins = dog.look(Time::from_us(210), &PARAMETERS, stopped(3, 10));
         assert_eq!(begins, Look { begun: 1 << 3, ended: 0, again: Time::from_us(310) });
-        dog.hear(1 << 3, Time::from_us(250));
+        dog.on_pause(1 << 3, Time::from_us(250));
         let goes_on = dog.look(Time::from_us(310), &PARAMETERS, stopped(3, 10));
         assert_eq!(goes_on, Look { begun: 0, ended: 0, again: Time::from_us(550) });
         let over = dog.look(Time::from_us(550), &PARAMETERS, [None; CLASSES]);
@@ -214,7 +214,7 @@ mod tests {
                 match stream.below(400) {
                     0 if since.is_some() => since = None,
                     1 | 2 => {
-                        dog.hear(1 << 5, now);
+                        dog.on_pause(1 << 5, now);
                         heard = us;
                         since = since.or(Some(us));
                         look_at = look_at.min(now + PARAMETERS.detect);

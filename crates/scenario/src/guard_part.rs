@@ -9,7 +9,7 @@ use crate::traffic_lower::{Ground, host_rate};
 use crate::traffic_part;
 use fabric::NodeId;
 use model::parameters::{Agreement, Buffer, FlowControl, Overload, QueueLimit};
-use protocols::florax::{GuardParameters, Whom};
+use protocols::florax::{BackpressureParameters, Whom};
 use protocols::pause::quanta_time;
 use protocols::reaction::Reaction;
 use std::collections::BTreeSet;
@@ -79,7 +79,7 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
         "destination" => Whom::Destinations,
         _ => Whom::Everybody,
     };
-    let guard = GuardParameters {
+    let guard = BackpressureParameters {
         whom,
         lower: part(lower, limit),
         upper: part(upper, limit),
@@ -154,7 +154,7 @@ pub(crate) fn lower(
 pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_bytes: u16, used: u8) {
     let fabric = reach.fabric;
     let control = &parts.switch.flow_control;
-    let Some(guard) = control.guard() else { return };
+    let Some(guard) = control.backpressure() else { return };
     if parts.switch.overload != Overload::Drop {
         let message = "outputs that stop others before they are full leave nothing to another overload action";
         context.fail("switch.overload.kind", message, Some("leave switch.overload out".to_owned()));
@@ -174,7 +174,7 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_
 /// Whether what neighbours may send before they stop finds room above the threshold of every output.
 fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_bytes: u16, used: u8) {
     let (control, fabric) = (&parts.switch.flow_control, reach.fabric);
-    let (Some(guard), Buffer::PerQueue { limit }) = (control.guard(), &parts.switch.buffer) else { return };
+    let (Some(guard), Buffer::PerQueue { limit }) = (control.backpressure(), &parts.switch.buffer) else { return };
     let (room, in_unit): (u64, fn(u64, u64) -> u64) = match *limit {
         QueueLimit::Packets(most) => (u64::from(most) - guard.upper, |bytes, mtu| bytes.div_ceil(mtu)),
         QueueLimit::Bytes(most) => (most - guard.upper, |bytes, _| bytes),

@@ -91,8 +91,8 @@ pub(crate) fn read(
         None => None,
         Some(inside) => Some(inside?),
     };
-    let other =
-        matches!(flow_control, Some(FlowControl::Credit(_))) || flow_control.is_some_and(|by| by.guard().is_some());
+    let other = matches!(flow_control, Some(FlowControl::Credit(_)))
+        || flow_control.is_some_and(|by| by.backpressure().is_some());
     if inside.is_some() && other {
         let message =
             "senders under credits, or stopped flow by flow, keep queues from filling before pipelines could trim";

@@ -62,10 +62,10 @@ impl Egress {
 
     /// A credit message came by `port`: its class, and whether that waited for it.
     pub fn on_credit(&mut self, port: u16, frame: &Frame, books: &mut Books) -> (u8, bool) {
-        books.ledger.control_heard += 1;
+        books.ledger.control_received += 1;
         let (now, CreditMessage { class, sent_bytes, limit_bytes }) = (frame.at, frame.credit_message());
         let Some(credit) = &mut self.rules_mut(port).credit else { return (class, false) };
-        let goes_on = credit.hear(now, class, sent_bytes, limit_bytes);
+        let goes_on = credit.on_message(now, class, sent_bytes, limit_bytes);
         if goes_on {
             books.note_wait(now, port, class, false);
         }

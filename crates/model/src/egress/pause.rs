@@ -60,7 +60,7 @@ impl Egress {
     /// Tells the watchdog of `port` what was received; returns when it has to look.
     pub fn watch(&mut self, now: Time, port: u16, received: Received, watchdog: &WatchdogParameters) -> Time {
         let Received { classes, span, effect } = received;
-        self.rules_mut(port).watchdog.hear(classes, now.saturating_add(span).max(effect));
+        self.rules_mut(port).watchdog.on_pause(classes, now.saturating_add(span).max(effect));
         effect.saturating_add(if span > Time::ZERO { watchdog.detect } else { watchdog.restore })
     }
 

@@ -72,7 +72,7 @@ impl Host {
     }
 
     fn on_pause(&mut self, in_port: u16, frame: &Frame) {
-        self.books.ledger.control_heard += 1;
+        self.books.ledger.control_received += 1;
         if !self.obeys() {
             self.books.ledger.control_ignored += 1;
             return;

@@ -21,7 +21,7 @@ impl Host {
     /// An XOFF or XON came in by `in_port`.
     #[cold]
     pub(super) fn on_xoff(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        self.books.ledger.control_heard += 1;
+        self.books.ledger.control_received += 1;
         if !self.obeys() {
             self.books.ledger.control_ignored += 1;
             return;

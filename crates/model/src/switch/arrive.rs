@@ -100,7 +100,7 @@ impl Switch {
             (Kind::Credit, _) => self.core.on_credit(in_port, frame, window),
             (Kind::Xoff | Kind::Xon, Some(backpressure)) => backpressure.on_xoff(&mut self.core, in_port, frame),
             (Kind::Xoff | Kind::Xon, None) => {
-                self.core.books.ledger.control_heard += 1;
+                self.core.books.ledger.control_received += 1;
                 self.core.books.ledger.control_ignored += 1;
             }
             _ => self.core.on_pause(in_port, frame),

@@ -19,7 +19,9 @@ use check::HighWater;
 use check::conservation::Cause;
 use engine::Window;
 use fabric::NodeId;
-use protocols::florax::{Call, Guard, GuardParameters, GuardStatistics, Neighbours, Pair, Whom};
+use protocols::florax::{
+    BackpressureParameters, BackpressureStatistics, Neighbours, OutputBackpressure, Pair, PauseRequest, Whom,
+};
 use protocols::frame::{Frame, MIN_FRAME_BYTES};
 use protocols::pause::quanta_time;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
@@ -30,26 +32,26 @@ fn quanta(expiry: Time, rate: Rate) -> u16 {
     u16::try_from(expiry.as_ps().div_ceil(quantum)).unwrap_or(u16::MAX)
 }
 
-/// What a switch needs whose outputs are guarded.
+/// What a switch needs whose outputs press back.
 #[derive(Debug)]
 pub(crate) struct Backpressure {
-    pub parameters: GuardParameters,
+    pub parameters: BackpressureParameters,
     pub limit: QueueLimit,
     /// The most that ever waited at each port, held flows too, in the unit of the limit.
     pub most: Vec<HighWater>,
     /// The largest frame, on the wire.
     mtu_bytes: u64,
     /// By output port.
-    pub guards: Vec<Guard>,
+    pub outputs: Vec<OutputBackpressure>,
     /// What neighbours told this switch to hold.
     pub held: Held,
-    calls: Vec<Call>,
+    requests: Vec<PauseRequest>,
 }
 
 impl Backpressure {
     /// For the switch `node` of `ports` ports; `None` where flow control is of another kind.
     pub fn new(node: NodeId, network: &Network, ports: usize) -> Option<Box<Backpressure>> {
-        let mut parameters = *network.flow_control_of(node).guard()?;
+        let mut parameters = *network.flow_control_of(node).backpressure()?;
         if parameters.renewed {
             // No more than the field of a pause can say on any of its links.
             let links = network.fabric.ports(node).iter().map(|peer| network.fabric.link(peer.link).rate);
@@ -65,19 +67,19 @@ impl Backpressure {
             limit,
             most: vec![HighWater::default(); ports],
             mtu_bytes: u64::from(network.host.mtu_bytes) + WIRE_OVERHEAD_BYTES,
-            guards: vec![Guard::new(&parameters); ports],
+            outputs: vec![OutputBackpressure::new(&parameters); ports],
             held: Held::new(ports),
-            calls: Vec::new(),
+            requests: Vec::new(),
         }))
     }
 
-    /// What all guards did, and the flows that are stopped at `now`.
-    pub fn statistics(&self, now: Time) -> impl Iterator<Item = (GuardStatistics, u64)> + '_ {
-        self.guards.iter().map(move |guard| guard.statistics(now))
+    /// What all outputs did, and the flows that are stopped at `now`.
+    pub fn statistics(&self, now: Time) -> impl Iterator<Item = (BackpressureStatistics, u64)> + '_ {
+        self.outputs.iter().map(move |output| output.statistics(now))
     }
 }
 
-/// What a guard may ask.
+/// What output backpressure may ask.
 struct Around<'a> {
     network: &'a Network,
     rules: &'a [Rules],
@@ -112,9 +114,9 @@ impl Neighbours for Around<'_> {
         let Attachment { rate, delay, .. } = rules.link;
         // A frame of ours holds the call back, the neighbour finishes one of its own, and the next may be on its way into
         // the wire: as with PFC's headroom. Other calls go first.
-        let calls = (1 + ahead + rules.control_waiting() as usize) as u64;
+        let requests = (1 + ahead + rules.control_waiting() as usize) as u64;
         let call = u64::from(MIN_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
-        delay * 2 + rate.serialise(3 * self.mtu_bytes + calls * call)
+        delay * 2 + rate.serialise(3 * self.mtu_bytes + requests * call)
     }
 }
 
@@ -150,24 +152,24 @@ impl Backpressure {
     ) -> Outcome {
         let Crossing { in_port, egress, .. } = crossing;
         let now = frame.at;
-        let mut calls = std::mem::take(&mut self.calls);
-        let at = (now, in_port, Guard::pair(&self.parameters, frame.src, frame.dst));
+        let mut requests = std::mem::take(&mut self.requests);
+        let at = (now, in_port, OutputBackpressure::pair(&self.parameters, frame.src, frame.dst));
         let rate = core.link_rate(egress);
         let bytes = (u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES, self.mtu_bytes);
-        let guard = &mut self.guards[usize::from(egress)];
-        guard.count_sender(&self.parameters, (now, in_port, Pair { src: frame.src, dst: frame.dst }), bytes.0, rate);
-        let outcome = if guard.count(&self.parameters, at, bytes, rate, &mut calls) {
+        let output = &mut self.outputs[usize::from(egress)];
+        output.count_sender(&self.parameters, (now, in_port, Pair { src: frame.src, dst: frame.dst }), bytes.0, rate);
+        let outcome = if output.count(&self.parameters, at, bytes, rate, &mut requests) {
             let outcome = self.take_in(core, overload, crossing, frame, window);
             let occupancy = self.occupancy(core, egress);
             self.most[usize::from(egress)].raise(occupancy);
-            let Backpressure { parameters, guards, held, mtu_bytes, limit, .. } = &mut *self;
+            let Backpressure { parameters, outputs, held, mtu_bytes, limit, .. } = &mut *self;
             let around = Around::new(core, held, egress, *mtu_bytes, *limit);
-            guards[usize::from(egress)].decide(parameters, at, occupancy, rate, &around, &mut calls);
+            outputs[usize::from(egress)].decide(parameters, at, occupancy, rate, &around, &mut requests);
             outcome
         } else {
             core.lose(crossing, frame, Cause::Nonconforming)
         };
-        self.tell(core, now, egress, calls, window);
+        self.tell(core, now, egress, requests, window);
         outcome
     }
 
@@ -205,22 +207,29 @@ impl Backpressure {
 
     /// A frame left the buffer of `egress`: those who were stopped for it may go on.
     pub(super) fn on_departure(&mut self, core: &mut Core, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
-        let mut calls = std::mem::take(&mut self.calls);
+        let mut requests = std::mem::take(&mut self.requests);
         let occupancy = self.occupancy(core, egress);
-        let Backpressure { parameters, guards, held, mtu_bytes, limit, .. } = &mut *self;
+        let Backpressure { parameters, outputs, held, mtu_bytes, limit, .. } = &mut *self;
         let around = Around::new(core, held, egress, *mtu_bytes, *limit);
-        guards[usize::from(egress)].on_departure(parameters, now, occupancy, &around, &mut calls);
-        self.tell(core, now, egress, calls, window);
+        outputs[usize::from(egress)].on_departure(parameters, now, occupancy, &around, &mut requests);
+        self.tell(core, now, egress, requests, window);
     }
 
     /// Tells the neighbours what the output `egress` decided.
-    fn tell(&mut self, core: &mut Core, now: Time, egress: u16, mut calls: Vec<Call>, window: &mut Window<'_, OnWire>) {
+    fn tell(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        egress: u16,
+        mut requests: Vec<PauseRequest>,
+        window: &mut Window<'_, OnWire>,
+    ) {
         let expiry = self.parameters.expiry;
-        for &Call { port, pair, rate_bps } in &calls {
-            let still_stopped = |other: usize| other != usize::from(egress) && self.guards[other].stops(port, now);
+        for &PauseRequest { port, pair, rate_bps } in &requests {
+            let still_stopped = |other: usize| other != usize::from(egress) && self.outputs[other].stops(port, now);
             if self.parameters.whom == Whom::Everybody
                 && rate_bps.is_none()
-                && (0..self.guards.len()).any(still_stopped)
+                && (0..self.outputs.len()).any(still_stopped)
             {
                 // A pause stops the whole port: another output, that is long too, lets it go on when it can.
                 continue;
@@ -233,17 +242,17 @@ impl Backpressure {
             };
             if core.books.tracer.is_some() {
                 let waiting = self.occupancy(core, egress);
-                core.note_call(now, egress, waiting, Call { port, pair, rate_bps });
+                core.note_call(now, egress, waiting, PauseRequest { port, pair, rate_bps });
             }
             core.send_control(now, port, frame, window);
         }
-        let renews = self.parameters.renewed && calls.iter().any(|call| call.rate_bps.is_some());
+        let renews = self.parameters.renewed && requests.iter().any(|call| call.rate_bps.is_some());
         if renews && core.renewals.iter().all(|renewal| renewal.1 != u32::from(egress)) {
             core.renewals.push((now + expiry / 2, egress.into()));
             core.note_renewals();
         }
-        calls.clear();
-        self.calls = calls;
+        requests.clear();
+        self.requests = requests;
     }
 
     /// Outputs whose stops are at half their time tell them again while they must last.
@@ -251,9 +260,9 @@ impl Backpressure {
     pub(super) fn renew(&mut self, core: &mut Core, now: Time, window: &mut Window<'_, OnWire>) {
         while let Some(index) = core.renewals.iter().position(|renewal| renewal.0 <= now) {
             let (_, egress) = core.renewals.remove(index);
-            let mut calls = std::mem::take(&mut self.calls);
-            self.guards[egress as usize].renew(&self.parameters, now, &mut calls);
-            self.tell(core, now, egress as u16, calls, window);
+            let mut requests = std::mem::take(&mut self.requests);
+            self.outputs[egress as usize].renew(&self.parameters, now, &mut requests);
+            self.tell(core, now, egress as u16, requests, window);
         }
     }
 }

@@ -78,7 +78,7 @@ impl Core {
                 | bit(rules.credit.is_some(), ingress::CREDITED)
                 | bit(network.tags.is_some(), ingress::TAGGED)
                 | bit(parameters.overload.inside().is_some(), ingress::PIPELINE)
-                | bit(control.guard().is_some(), ingress::BACKPRESSURE);
+                | bit(control.backpressure().is_some(), ingress::BACKPRESSURE);
         }
         let (markers, leaving_markers) = match network.marking(node) {
             Marking::None => (Box::default(), Box::default()),
@@ -99,7 +99,7 @@ impl Core {
             stopping: if control.pause().is_some() { control.lossless() } else { 0 },
             credited: regrant.is_some(),
             attends: false,
-            has_backpressure: control.guard().is_some(),
+            has_backpressure: control.backpressure().is_some(),
             wakes_at: Time::MAX,
             renewals: regrant.into_iter().collect(),
             markers,

@@ -7,7 +7,7 @@ use super::core::Core;
 use super::overload::Overload;
 use crate::parameters::{QueueLimit, Threshold};
 use check::conservation::Cause;
-use protocols::florax::{Guard, GuardParameters};
+use protocols::florax::{BackpressureParameters, OutputBackpressure};
 use protocols::frame::Frame;
 use units::Time;
 
@@ -63,7 +63,7 @@ impl Switch {
     pub(crate) fn forge_credits(&mut self, now: Time) -> bool {
         let class = self.core.buffer.lossless.trailing_zeros() as u8;
         self.core.egress.rules.iter_mut().flat_map(|rules| &mut rules.credit).for_each(|credit| {
-            credit.hear(now, class, 0, 1 << 40);
+            credit.on_message(now, class, 0, 1 << 40);
         });
         true
     }
@@ -84,8 +84,9 @@ impl Switch {
     /// Outputs that decide stop nobody, and take what comes.
     pub(crate) fn forget_guards(&mut self, now: Time) -> bool {
         let Some(backpressure) = &mut self.backpressure else { return false };
-        let never = GuardParameters { lower: 1 << 30, upper: 1 << 30, max_upper: 1 << 30, ..backpressure.parameters };
-        backpressure.guards.iter_mut().for_each(|guard| *guard = Guard::new(&never));
+        let never =
+            BackpressureParameters { lower: 1 << 30, upper: 1 << 30, max_upper: 1 << 30, ..backpressure.parameters };
+        backpressure.outputs.iter_mut().for_each(|guard| *guard = OutputBackpressure::new(&never));
         backpressure.parameters = never;
         self.forget_limits(now)
     }

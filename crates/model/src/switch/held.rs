@@ -19,7 +19,7 @@ use units::Time;
 impl Backpressure {
     /// A neighbour tells this switch to hold a flow, or to let it go.
     pub(super) fn on_xoff(&mut self, core: &mut Core, in_port: u16, frame: &Frame) {
-        core.books.ledger.control_heard += 1;
+        core.books.ledger.control_received += 1;
         let (now, pair) = (frame.at, Pair { src: frame.src, dst: frame.dst });
         if let Some(tracer) = &mut core.books.tracer {
             tracer.note_call_heard(&core.network.fabric, in_port, frame);

@@ -108,7 +108,7 @@ impl Core {
 
     /// A neighbour wants this switch to stop, or lets it go on.
     pub(super) fn on_pause(&mut self, in_port: u16, frame: &Frame) {
-        self.books.ledger.control_heard += 1;
+        self.books.ledger.control_received += 1;
         let Some(reaction) = self.network.flow_control_of(self.node).reaction() else {
             // It ends here all the same: no bridge forwards the address that it goes to (802.1Q, 8.6.3).
             self.books.ledger.control_ignored += 1;

@@ -3,7 +3,7 @@
 use super::Switch;
 use super::core::Core;
 use crate::trace::{Tracer, traffic};
-use protocols::florax::Call;
+use protocols::florax::PauseRequest;
 use protocols::frame::Frame;
 use stats::trace::TraceEvent;
 use units::Time;
@@ -11,7 +11,7 @@ use units::Time;
 impl Core {
     /// The output `egress`, where `waiting` waits, calls a neighbour.
     #[cold]
-    pub(super) fn note_call(&mut self, now: Time, egress: u16, waiting: u64, call: Call) {
+    pub(super) fn note_call(&mut self, now: Time, egress: u16, waiting: u64, call: PauseRequest) {
         let (port, of) = (call.port, traffic(&self.network.fabric, call.pair));
         let event = match call.rate_bps {
             Some(rate_bps) => TraceEvent::Xoff { port, egress, of, rate_bps, waiting },

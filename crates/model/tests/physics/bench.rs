@@ -3,7 +3,7 @@
 use fabric::{Fabric, LinkSpec};
 use model::parameters::*;
 use model::{Simulation, Watcher};
-use protocols::florax::{GuardParameters, Whom};
+use protocols::florax::{BackpressureParameters, Whom};
 use protocols::reaction::Reaction;
 use protocols::transport::TransportParameters;
 use stats::Outcome;
@@ -53,8 +53,8 @@ pub fn transport(kind: &str, settings: &[(&str, &str)]) -> TransportParameters {
 }
 
 /// An output that decides, of a buffer of 100 packets.
-pub fn guard(whom: Whom) -> GuardParameters {
-    GuardParameters {
+pub fn guard(whom: Whom) -> BackpressureParameters {
+    BackpressureParameters {
         whom,
         lower: 25,
         upper: 50,

@@ -5,7 +5,7 @@ use crate::conservation::network;
 use fabric::generate::{line, single_switch};
 use fabric::{Fabric, FabricBuilder, LinkSpec};
 use model::parameters::*;
-use protocols::florax::{GuardParameters, Whom};
+use protocols::florax::{BackpressureParameters, Whom};
 use protocols::reaction::Reaction;
 use traffic::{ENDLESS, Flow, Process, Start};
 use units::{Rate, Time};
@@ -66,7 +66,7 @@ fn agreed_rates_decide_who_is_too_fast() {
     let duration = setup.duration;
     let lesser = |setup: Setup| mbps(run(setup).all_hold(), 1, duration);
     // Long enough that it is not the time between stops that decides.
-    let lasting = FlowControl::Florax(GuardParameters { expiry: Time::from_ms(1), ..guard(Whom::Flows) });
+    let lasting = FlowControl::Florax(BackpressureParameters { expiry: Time::from_ms(1), ..guard(Whom::Flows) });
     setup.switch.flow_control = lasting;
     let mut without = incast(link(10, 500), &[8_000, 3_000], ENDLESS);
     without.switch.flow_control = lasting;
@@ -175,7 +175,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         let setup = |threads| {
             let mut setup = network(seed, threads).0;
             setup.switch.buffer = packets(40);
-            let guard = |whom| GuardParameters {
+            let guard = |whom| BackpressureParameters {
                 lower: 5,
                 upper: 10,
                 max_upper: 16,
@@ -213,8 +213,8 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
 }
 
 /// As long as the field of a pause can say, and told again while it must last: what `expiry = "auto"` is.
-fn lasting() -> GuardParameters {
-    GuardParameters { lower: 50, upper: 100, expiry: Time::MAX, renewed: true, ..guard(Whom::Everybody) }
+fn lasting() -> BackpressureParameters {
+    BackpressureParameters { lower: 50, upper: 100, expiry: Time::MAX, renewed: true, ..guard(Whom::Everybody) }
 }
 
 /// Hosts of 10 or 100 Gbps send to one whose link takes a thousandth of that: at 100 Gbps no pause lasts 336 us, and 50 frames
@@ -222,7 +222,7 @@ fn lasting() -> GuardParameters {
 #[test]
 fn simple_stops_fast_links_for_as_long_as_it_must() {
     for gbps in [10, 100] {
-        let with = |guard: GuardParameters| {
+        let with = |guard: BackpressureParameters| {
             let mut builder = FabricBuilder::new("fast to slow");
             let switch = builder.add_switch("S1", 1);
             for (host, rate) in [("H1", gbps * 1_000), ("H2", gbps * 1_000), ("H3", gbps)] {
@@ -245,7 +245,7 @@ fn simple_stops_fast_links_for_as_long_as_it_must() {
         );
         // Negative control: once, for as long as a pause can last.
         let once = Rate::from_gbps(gbps).serialise(65_535 * 64);
-        let told = with(GuardParameters { expiry: once, renewed: false, ..lasting() });
+        let told = with(BackpressureParameters { expiry: once, renewed: false, ..lasting() });
         assert!(!told.passes("lossless"), "{gbps} Gbps: {:?}", told.summary.packets.dropped);
     }
 }

@@ -160,7 +160,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         let one = setup(1);
         let lossy = one.fabric.links().iter().any(|link| link.loss > 0.0 || link.bit_error_rate > 0.0);
         // By output, what is on its way may find no room beside what an outsider sent.
-        let promised = one.switch.flow_control.guard().is_none() && !lossy && one.failures.is_empty();
+        let promised = one.switch.flow_control.backpressure().is_none() && !lossy && one.failures.is_empty();
         for check in summary.checks.iter().filter(|check| !check.pass) {
             let excused = check.name == "deadlock" || check.name == "lossless" && !promised;
             assert!(excused, "seed {seed}: {check:?}");

@@ -1,8 +1,8 @@
 //! Backpressure by destination: whoever sends most decides whose destination is stopped.
 
-use super::call::{Call, Neighbours};
+use super::pause_request::{Neighbours, PauseRequest};
 use super::table::{Flow, Pair};
-use super::{Guard, GuardParameters};
+use super::{BackpressureParameters, OutputBackpressure};
 use std::collections::BTreeMap;
 use units::{Rate, Time};
 
@@ -21,7 +21,7 @@ impl Senders {
     /// A frame of `bytes` on the wire from `src` to `dst` came by `port`.
     pub fn count(
         &mut self,
-        parameters: &GuardParameters,
+        parameters: &BackpressureParameters,
         (now, port, pair): (Time, u16, Pair),
         bytes: u64,
         rate: Rate,
@@ -42,14 +42,19 @@ impl Senders {
     }
 
     /// The destination of the flow that sends most, of those whose destination `may` be stopped.
-    fn most_aggressive(&self, now: Time, parameters: &GuardParameters, may: impl Fn(Pair) -> bool) -> Option<Pair> {
+    fn most_aggressive(
+        &self,
+        now: Time,
+        parameters: &BackpressureParameters,
+        may: impl Fn(Pair) -> bool,
+    ) -> Option<Pair> {
         let active = self.flows.iter().filter(|(_, flow)| flow.is_active(now, parameters.burst_gap));
         let candidates = active.map(|(pair, flow)| (flow.rate_bps(now), Pair::to(pair.dst)));
         candidates.filter(|&(_, to)| may(to)).max().map(|(_, to)| to)
     }
 }
 
-impl Guard {
+impl OutputBackpressure {
     /// What waits in the buffer of `occupancy` and is a sign that this port is congested: all but the frames of
     /// destinations that it has stopped already, which are here because the next switch stopped them too.
     fn congestion(&self, now: Time, occupancy: u64, switch: &impl Neighbours) -> u64 {
@@ -61,11 +66,11 @@ impl Guard {
     /// port's own queue that is long but frames that the next switch made this one hold, it is one of their destinations.
     pub(super) fn stop_destination(
         &mut self,
-        parameters: &GuardParameters,
+        parameters: &BackpressureParameters,
         now: Time,
         occupancy: u64,
         switch: &impl Neighbours,
-        calls: &mut Vec<Call>,
+        requests: &mut Vec<PauseRequest>,
     ) {
         if now < self.senders.settled_at || self.congestion(now, occupancy, switch) <= parameters.upper {
             return;
@@ -76,7 +81,7 @@ impl Guard {
         let may = |to| !blocked(to) && (switch.held_bps(to).is_some() != own);
         let Some(to) = self.senders.most_aggressive(now, parameters, may) else { return };
         let Some(flow) = self.flows.get_mut(&to) else { return };
-        let grace = flow.tell(parameters, now, (to, 0), switch, calls, &mut self.statistics);
+        let grace = flow.tell(parameters, now, (to, 0), switch, requests, &mut self.statistics);
         self.senders.settled_at = now.saturating_add(grace);
         self.stopped.insert(to);
         self.note_stopped();
@@ -85,11 +90,11 @@ impl Guard {
     /// A frame has left the buffer, which now holds `occupancy`: destinations of which little is left may go on.
     pub(super) fn resume_destinations(
         &mut self,
-        parameters: &GuardParameters,
+        parameters: &BackpressureParameters,
         now: Time,
         occupancy: u64,
         switch: &impl Neighbours,
-        calls: &mut Vec<Call>,
+        requests: &mut Vec<PauseRequest>,
     ) {
         if self.stopped.is_empty() {
             return;
@@ -98,6 +103,6 @@ impl Guard {
         let resumes = |to: &Pair| congestion + switch.held(*to) < parameters.lower;
         let (resumed, stopped) = std::mem::take(&mut self.stopped).into_iter().partition(resumes);
         self.stopped = stopped;
-        self.resume(now, resumed, calls);
+        self.resume(now, resumed, requests);
     }
 }

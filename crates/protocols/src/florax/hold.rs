@@ -19,7 +19,7 @@ impl Hold {
     }
 
     /// Another XOFF for the same flow takes the place of the one before.
-    pub fn hear(&mut self, now: Time, rate_bps: u64, expiry: Time) {
+    pub fn on_request(&mut self, now: Time, rate_bps: u64, expiry: Time) {
         (self.rate_bps, self.until, self.next) = (rate_bps, now.saturating_add(expiry), self.next.max(now));
     }
 
@@ -84,11 +84,11 @@ mod tests {
     fn blocked_until_it_expires_however_often_it_is_told() {
         let mut hold = Hold::new(Time::ZERO, 0, Time::from_ms(5));
         assert!(!hold.may_send(Time::from_us(4_999)) && hold.may_send(Time::from_ms(5)));
-        hold.hear(Time::from_ms(3), 0, Time::from_ms(5));
+        hold.on_request(Time::from_ms(3), 0, Time::from_ms(5));
         assert!(!hold.may_send(Time::from_ms(7)) && hold.may_send(Time::from_ms(8)));
         assert_eq!((hold.since(), hold.ask_again_at()), (Time::ZERO, Time::from_ms(8)));
         // A rate in place of nothing: from now on, and not from when it was blocked.
-        hold.hear(Time::from_ms(4), 1_000_000, Time::from_ms(5));
+        hold.on_request(Time::from_ms(4), 1_000_000, Time::from_ms(5));
         assert_eq!(hold.ask_again_at(), Time::from_ms(4));
     }
 }

@@ -15,23 +15,23 @@
 //!                                     its max-min share, upper rises
 //! ```
 //!
-//! [`Guard`] decides at the congested port, [`Hold`] obeys upstream. A switch that holds a flow has a longer buffer for it,
+//! [`OutputBackpressure`] decides at the congested port, [`Hold`] obeys upstream. A switch that holds a flow has a longer buffer for it,
 //! which may pass its own thresholds: so the call travels on, hop by hop, as far as the host.
 
-mod call;
+mod backpressure;
 mod conform;
 mod destination;
 mod fair;
-mod guard;
 mod hold;
 mod mechanisms;
+mod pause_request;
 mod table;
 
-pub use call::{Call, GuardStatistics, Neighbours};
+pub use backpressure::OutputBackpressure;
 pub use fair::{Demand, fair_rates};
-pub use guard::Guard;
 pub use hold::Hold;
 pub use mechanisms::{DESTINATION, FLORAX, SIMPLE};
+pub use pause_request::{BackpressureStatistics, Neighbours, PauseRequest};
 pub use table::{FLOW_BYTES, Pair};
 
 use units::Time;
@@ -47,9 +47,9 @@ pub enum Whom {
     Everybody,
 }
 
-/// How an output port guards its buffer. Thresholds count what its limit counts, packets or bytes.
+/// How an output port keeps room in its buffer. Thresholds count what its limit counts, packets or bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GuardParameters {
+pub struct BackpressureParameters {
     /// Whom it stops.
     pub whom: Whom,
     /// Below this, everybody may go on.

@@ -2,18 +2,18 @@
 //! ingress pipeline can know and do, as plain state machines.
 //!
 //! ```text
-//!  packet -> [ governor of (pipeline, egress port): meters, mode ] -- pass --> traffic manager: queue, deflect or mirror
+//!  packet -> [ trim meter of (pipeline, egress port): meters, mode ] -- pass --> traffic manager: queue, deflect or mirror
 //!                                  ^                               -- trim --> header queue
 //!                                  |
 //!                 congestion signal: a deflected packet for that port came round
 //! ```
 
 mod describe;
-mod governor;
 mod meter;
 mod state;
+mod trim_meter;
 
 pub use describe::MECHANISM;
-pub use governor::{Control, ControlParameters, Governor};
 pub use meter::{Bucket, Color, MAX_BURST_BYTES, TwoRateMeter};
 pub use state::{Mode, SignalState, StampState, Wrap};
+pub use trim_meter::{Control, ControlParameters, TrimMeter};

@@ -40,7 +40,7 @@ impl Trimming {
         for (pipeline, line) in inside.pipelines.iter_mut().enumerate() {
             if notified.includes(usize::from(signal.origin), pipeline) {
                 line.told.notified += 1;
-                inside.governors[pipeline * ports + usize::from(signal.egress)].signal(&control, now);
+                inside.trim_meters[pipeline * ports + usize::from(signal.egress)].signal(&control, now);
             }
         }
         if let Some(tracer) = &mut core.books.tracer {

@@ -31,7 +31,7 @@ use check::little::QueueArea;
 use engine::{Ring, Window};
 use fabric::NodeId;
 use protocols::frame::{Frame, Kind};
-use protocols::trimming::Governor;
+use protocols::trimming::TrimMeter;
 use stats::trace::{Load, TraceEvent};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
@@ -123,7 +123,7 @@ pub(crate) struct Pipelines {
     parameters: PipelineParameters,
     pipelines: Vec<Pipeline>,
     /// By pipeline, then egress port.
-    governors: Vec<Governor>,
+    trim_meters: Vec<TrimMeter>,
     ports: usize,
     ports_per_pipeline: u16,
     signals: Ring<Signal>,
@@ -137,13 +137,13 @@ impl Pipelines {
         let fabric = &network.fabric;
         let ports = fabric.ports(node);
         let count = usize::from(parameters.pipelines);
-        let governors = (0..count)
-            .flat_map(|_| ports.iter().map(|peer| Governor::new(&parameters.control, fabric.link(peer.link).rate)))
+        let trim_meters = (0..count)
+            .flat_map(|_| ports.iter().map(|peer| TrimMeter::new(&parameters.control, fabric.link(peer.link).rate)))
             .collect();
         Some(Box::new(Pipelines {
             parameters,
             pipelines: (0..count).map(|_| Pipeline::new()).collect(),
-            governors,
+            trim_meters,
             ports: ports.len(),
             ports_per_pipeline: parameters
                 .ports_per_pipeline
@@ -257,8 +257,8 @@ impl Trimming {
             return Outcome::Recorded { egress };
         }
         let PipelineParameters { control, .. } = inside.parameters;
-        let governor = &mut inside.governors[pipeline * inside.ports + usize::from(egress)];
-        if governor.trims(&control, frame.at, wire_bytes(frame)) {
+        let trim_meter = &mut inside.trim_meters[pipeline * inside.ports + usize::from(egress)];
+        if trim_meter.trims(&control, frame.at, wire_bytes(frame)) {
             inside.pipelines[pipeline].told.ingress_trims += 1;
             core.note_metered(crossing, pipeline as u16, frame);
             self.cut(core, crossing, frame, window)

@@ -37,7 +37,7 @@ impl Pipelines {
         let count = self.pipelines.len();
         let mut modes = Vec::new();
         for port in 0..self.ports {
-            let states = (0..count).map(|pipeline| self.governors[pipeline * self.ports + port].signals());
+            let states = (0..count).map(|pipeline| self.trim_meters[pipeline * self.ports + port].signals());
             let (mut signals, mut pessimistic, mut half) = (0, 0, 0);
             for state in states {
                 let times = state.times(now);

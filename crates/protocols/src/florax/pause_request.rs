@@ -1,13 +1,13 @@
 //! What a congested port tells its neighbours about a flow, and what it counts of that.
 
-use super::GuardParameters;
+use super::BackpressureParameters;
 use super::conform::Stop;
 use super::table::{Flow, Pair};
 use units::Time;
 
 /// What a port tells the neighbour by which a flow comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct PauseRequest {
     /// By this port.
     pub port: u16,
     /// About this flow.
@@ -16,7 +16,7 @@ pub struct Call {
     pub rate_bps: Option<u64>,
 }
 
-/// What a guard asks its switch.
+/// What output backpressure asks its switch.
 pub trait Neighbours {
     /// What the next switch lets pass of a flow now, in bits a second; `None` where it does not hold it.
     fn held_bps(&self, pair: Pair) -> Option<u64>;
@@ -28,9 +28,9 @@ pub trait Neighbours {
     fn grace(&self, port: u16, ahead: usize) -> Time;
 }
 
-/// What a guard has done.
+/// What output backpressure has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GuardStatistics {
+pub struct BackpressureStatistics {
     /// Flows that were told to stop or slow down, a new rate for one that was stopped already not counted.
     pub xoffs: u64,
     /// New rates for flows that were stopped already.
@@ -52,18 +52,18 @@ impl Flow {
     /// nothing more comes.
     pub fn tell(
         &mut self,
-        parameters: &GuardParameters,
+        parameters: &BackpressureParameters,
         now: Time,
         (pair, rate_bps): (Pair, u64),
         switch: &impl Neighbours,
-        calls: &mut Vec<Call>,
-        statistics: &mut GuardStatistics,
+        requests: &mut Vec<PauseRequest>,
+        statistics: &mut BackpressureStatistics,
     ) -> Time {
         let mut grace = Time::ZERO;
         let ports = self.ports.len().max(1) as u64;
         for &port in &self.ports {
-            grace = grace.max(parameters.grace.unwrap_or_else(|| switch.grace(port, calls.len())));
-            calls.push(Call { port, pair, rate_bps: Some(rate_bps / ports) });
+            grace = grace.max(parameters.grace.unwrap_or_else(|| switch.grace(port, requests.len())));
+            requests.push(PauseRequest { port, pair, rate_bps: Some(rate_bps / ports) });
         }
         match self.stop {
             Some(stop) if stop.is_live(now) => statistics.changes += 1,

@@ -3,7 +3,7 @@
 use crate::account::Ledger;
 use crate::holds::Held;
 use crate::simulation::Simulation;
-use protocols::florax::{FLOW_BYTES, GuardStatistics};
+use protocols::florax::{BackpressureStatistics, FLOW_BYTES};
 use protocols::frame::MIN_FRAME_BYTES;
 use stats::summary::{Backpressure, MAX_LOSS_PLACES, StopsAt};
 use units::{Time, WIRE_OVERHEAD_BYTES};
@@ -12,16 +12,16 @@ impl Simulation {
     /// What every node was told to hold.
     pub(crate) fn holds(&self) -> impl Iterator<Item = &Held> {
         let of_switches =
-            self.switches().filter_map(|switch| switch.backpressure.as_ref()).map(|guarded| &guarded.held);
+            self.switches().filter_map(|switch| switch.backpressure.as_ref()).map(|backpressure| &backpressure.held);
         let of_hosts = self.hosts().filter_map(|host| host.holds.as_ref()).map(|holds| &holds.held);
         of_switches.chain(of_hosts)
     }
 
-    /// What all guards did together; the maxima are those of single outputs.
-    pub(crate) fn told(&self, now: Time) -> GuardStatistics {
-        let mut total = GuardStatistics::default();
-        let guarded = self.switches().filter_map(|switch| switch.backpressure.as_ref());
-        for (one, _) in guarded.flat_map(|guarded| guarded.statistics(now)) {
+    /// What all outputs did together; the maxima are those of single outputs.
+    pub(crate) fn told(&self, now: Time) -> BackpressureStatistics {
+        let mut total = BackpressureStatistics::default();
+        let backpressure = self.switches().filter_map(|switch| switch.backpressure.as_ref());
+        for (one, _) in backpressure.flat_map(|backpressure| backpressure.statistics(now)) {
             total.xoffs += one.xoffs;
             total.changes += one.changes;
             total.xons += one.xons;
@@ -34,13 +34,13 @@ impl Simulation {
     }
 
     pub(crate) fn backpressure(&self, ledger: &Ledger, now: Time) -> Option<Backpressure> {
-        self.network.switch.flow_control.guard()?;
+        self.network.switch.flow_control.backpressure()?;
         let told = self.told(now);
         let fabric = &self.network.fabric;
         let mut outputs = Vec::new();
         for switch in self.switches() {
-            let Some(guarded) = &switch.backpressure else { continue };
-            for (port, (statistics, _)) in guarded.statistics(now).enumerate().filter(|(_, one)| one.0.xoffs > 0) {
+            let Some(backpressure) = &switch.backpressure else { continue };
+            for (port, (statistics, _)) in backpressure.statistics(now).enumerate().filter(|(_, one)| one.0.xoffs > 0) {
                 let peer = fabric.name(fabric.ports(switch.node())[port].peer).to_owned();
                 let (node, port) = (fabric.name(switch.node()).to_owned(), port as u32);
                 outputs.push(StopsAt { node, port, peer, xoffs: statistics.xoffs });

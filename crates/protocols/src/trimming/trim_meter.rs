@@ -29,7 +29,7 @@ pub enum Control {
     },
 }
 
-/// The parameters of a [`Governor`].
+/// The parameters of a [`TrimMeter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlParameters {
     /// By what it trims.
@@ -56,7 +56,7 @@ enum Meters {
 
 /// The trimming decision of one ingress pipeline for one egress port.
 #[derive(Clone, Copy, Debug)]
-pub struct Governor {
+pub struct TrimMeter {
     meters: Meters,
     signals: SignalState,
     stamp: StampState,
@@ -64,7 +64,7 @@ pub struct Governor {
     owed: u64,
 }
 
-impl Governor {
+impl TrimMeter {
     /// For an egress port of rate `line`.
     pub fn new(parameters: &ControlParameters, line: Rate) -> Self {
         let burst = parameters.burst_bytes;
@@ -83,7 +83,7 @@ impl Governor {
                 pessimistic: TwoRateMeter::new(share, share, burst),
             },
         };
-        Governor { meters, signals: SignalState::default(), stamp: StampState::default(), owed: 0 }
+        TrimMeter { meters, signals: SignalState::default(), stamp: StampState::default(), owed: 0 }
     }
 
     /// A congestion signal for this port arrives in this pipeline.
@@ -170,11 +170,11 @@ mod tests {
     }
 
     /// Packets trimmed of those that come back to back from `from` to `until`.
-    fn trimmed(governor: &mut Governor, parameters: &ControlParameters, from: Time, until: Time) -> (u64, u64) {
+    fn trimmed(trim_meter: &mut TrimMeter, parameters: &ControlParameters, from: Time, until: Time) -> (u64, u64) {
         let (mut now, mut all, mut trims) = (from, 0, 0);
         while now < until {
             all += 1;
-            trims += u64::from(governor.trims(parameters, now, FRAME));
+            trims += u64::from(trim_meter.trims(parameters, now, FRAME));
             now += gap();
         }
         (trims, all)
@@ -189,13 +189,13 @@ mod tests {
     fn a_signal_trims_three_quarters_then_half_then_nothing() {
         for control in METERED {
             let parameters = parameters(control);
-            let mut governor = Governor::new(&parameters, LINE);
+            let mut trim_meter = TrimMeter::new(&parameters, LINE);
             let us = Time::from_us;
-            let (before, _) = trimmed(&mut governor, &parameters, Time::ZERO, us(60));
-            governor.signal(&parameters, us(60));
-            let (first, of_first) = trimmed(&mut governor, &parameters, us(60), us(66));
-            let (then, of_then) = trimmed(&mut governor, &parameters, us(66) + Time::from_ps(1), us(84));
-            let (after, _) = trimmed(&mut governor, &parameters, us(84) + Time::from_ns(1), us(160));
+            let (before, _) = trimmed(&mut trim_meter, &parameters, Time::ZERO, us(60));
+            trim_meter.signal(&parameters, us(60));
+            let (first, of_first) = trimmed(&mut trim_meter, &parameters, us(60), us(66));
+            let (then, of_then) = trimmed(&mut trim_meter, &parameters, us(66) + Time::from_ps(1), us(84));
+            let (after, _) = trimmed(&mut trim_meter, &parameters, us(84) + Time::from_ns(1), us(160));
             assert_eq!((before, after), (0, 0), "{control:?}");
             assert!(first.abs_diff(of_first * 3 / 4) <= 1, "{control:?}: {first} of {of_first}");
             assert!(then.abs_diff(of_then / 2) <= 1, "{control:?}: {then} of {of_then}");
@@ -207,10 +207,10 @@ mod tests {
         // Sixteen senders at the line's rate: the meter passes one's worth, whatever listens to signals.
         for control in [Control::Meter, Control::ThreeMeters, Control::TrimNext { packets: 12 }] {
             let parameters = parameters(control);
-            let mut governor = Governor::new(&parameters, LINE);
+            let mut trim_meter = TrimMeter::new(&parameters, LINE);
             let mut passed = 0;
             for round in 0..1_000u64 {
-                passed += (0..16).filter(|_| !governor.trims(&parameters, gap() * round, FRAME)).count();
+                passed += (0..16).filter(|_| !trim_meter.trims(&parameters, gap() * round, FRAME)).count();
             }
             assert_eq!(passed, 8 + 999, "{control:?}: the burst, then one a round");
         }
@@ -219,22 +219,22 @@ mod tests {
     #[test]
     fn trim_next_trims_as_many_as_signals_asked_for_however_late() {
         let parameters = parameters(Control::TrimNext { packets: 12 });
-        let mut governor = Governor::new(&parameters, LINE);
+        let mut trim_meter = TrimMeter::new(&parameters, LINE);
         for _ in 0..3 {
-            governor.signal(&parameters, Time::ZERO);
+            trim_meter.signal(&parameters, Time::ZERO);
         }
         // A second later, of packets that hurt nobody.
         let later = Time::from_s(1);
-        let trims = (0..100).filter(|&step| governor.trims(&parameters, later + gap() * step, FRAME)).count();
+        let trims = (0..100).filter(|&step| trim_meter.trims(&parameters, later + gap() * step, FRAME)).count();
         assert_eq!(trims, 36);
     }
 
     #[test]
     fn trim_all_leaves_nothing_for_6_us() {
         let parameters = parameters(Control::TrimAll);
-        let mut governor = Governor::new(&parameters, LINE);
-        governor.signal(&parameters, Time::from_us(10));
-        let (trims, all) = trimmed(&mut governor, &parameters, Time::from_us(10), Time::from_us(16));
+        let mut trim_meter = TrimMeter::new(&parameters, LINE);
+        trim_meter.signal(&parameters, Time::from_us(10));
+        let (trims, all) = trimmed(&mut trim_meter, &parameters, Time::from_us(10), Time::from_us(16));
         assert_eq!(trims, all);
     }
 
@@ -245,11 +245,11 @@ mod tests {
         let run = |wrap| {
             // The clock wraps at 50 us.
             let parameters = parameters(Control::TwoMeters { wrap, clock_ns: u32::MAX - 50_000 + 1 });
-            let mut governor = Governor::new(&parameters, LINE);
-            let (_, _) = trimmed(&mut governor, &parameters, Time::ZERO, Time::from_us(46));
-            governor.signal(&parameters, Time::from_us(46));
-            let before = trimmed(&mut governor, &parameters, Time::from_us(46), Time::from_us(50)).0;
-            let quiet = Governor::new(&parameters, LINE);
+            let mut trim_meter = TrimMeter::new(&parameters, LINE);
+            let (_, _) = trimmed(&mut trim_meter, &parameters, Time::ZERO, Time::from_us(46));
+            trim_meter.signal(&parameters, Time::from_us(46));
+            let before = trimmed(&mut trim_meter, &parameters, Time::from_us(46), Time::from_us(50)).0;
+            let quiet = TrimMeter::new(&parameters, LINE);
             let mut quiet = quiet;
             let (_, _) = trimmed(&mut quiet, &parameters, Time::ZERO, Time::from_us(50));
             let unasked = trimmed(&mut quiet, &parameters, Time::from_us(50), Time::from_us(90)).0;
@@ -276,20 +276,20 @@ mod tests {
         ];
         for (seed, control) in controls.into_iter().enumerate() {
             let parameters = parameters(control);
-            let mut governor = Governor::new(&parameters, LINE);
+            let mut trim_meter = TrimMeter::new(&parameters, LINE);
             let mut stream = Stream::new(seed as u64, 0, 0);
             let (mut now, mut passed) = (Time::ZERO, 0u64);
             for _ in 0..50_000 {
                 now += Time::from_ps(stream.below(200_000));
                 match stream.below(20) {
-                    0 => governor.signal(&parameters, now),
-                    1 => governor.signal(&parameters, now.saturating_sub(Time::from_us(1))),
+                    0 => trim_meter.signal(&parameters, now),
+                    1 => trim_meter.signal(&parameters, now.saturating_sub(Time::from_us(1))),
                     _ => {
                         let bytes = 84 + stream.below(1_437) as u32;
-                        passed += if governor.trims(&parameters, now, bytes) { 0 } else { u64::from(bytes) };
+                        passed += if trim_meter.trims(&parameters, now, bytes) { 0 } else { u64::from(bytes) };
                     }
                 }
-                let (pessimistic, half) = governor.signals().times(now);
+                let (pessimistic, half) = trim_meter.signals().times(now);
                 assert!(pessimistic + half <= now);
             }
             if control != Control::None {

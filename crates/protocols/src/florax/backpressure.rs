@@ -1,10 +1,10 @@
 //! The congested port: whom to stop, at what rate, and when to let everybody go on.
 
-use super::call::{Call, GuardStatistics, Neighbours};
 use super::destination::Senders;
 use super::fair::{Demand, fair_rates};
+use super::pause_request::{BackpressureStatistics, Neighbours, PauseRequest};
 use super::table::{Flow, Pair};
-use super::{GuardParameters, Whom};
+use super::{BackpressureParameters, Whom};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use units::{Rate, Time};
@@ -16,9 +16,9 @@ const LOOKS: usize = 8;
 /// many flows there are, a frame costs no more than so many looks on average.
 const LOOKS_PER_FRAME: usize = 16;
 
-/// The guard of one output port.
+/// Backpressure of one output port.
 #[derive(Clone, Debug)]
-pub struct Guard {
+pub struct OutputBackpressure {
     pub(super) flows: BTreeMap<Pair, Flow>,
     /// Those of them with an entry in the XOFF table.
     pub(super) stopped: BTreeSet<Pair>,
@@ -35,15 +35,15 @@ pub struct Guard {
     cursor: Pair,
     demands: Vec<Demand>,
     rates: Vec<u64>,
-    pub(super) statistics: GuardStatistics,
+    pub(super) statistics: BackpressureStatistics,
     /// Where destinations are stopped.
     pub(super) senders: Senders,
 }
 
-impl Guard {
+impl OutputBackpressure {
     /// With nothing in its tables.
-    pub fn new(parameters: &GuardParameters) -> Guard {
-        Guard {
+    pub fn new(parameters: &BackpressureParameters) -> OutputBackpressure {
+        OutputBackpressure {
             flows: BTreeMap::new(),
             stopped: BTreeSet::new(),
             upper: parameters.upper,
@@ -53,13 +53,13 @@ impl Guard {
             cursor: Pair { src: 0, dst: 0 },
             demands: Vec::new(),
             rates: Vec::new(),
-            statistics: GuardStatistics::default(),
+            statistics: BackpressureStatistics::default(),
             senders: Senders::default(),
         }
     }
 
     /// The entry that a frame from `src` to `dst` belongs to.
-    pub fn pair(parameters: &GuardParameters, src: u32, dst: u32) -> Pair {
+    pub fn pair(parameters: &BackpressureParameters, src: u32, dst: u32) -> Pair {
         match parameters.whom {
             Whom::Flows => Pair { src, dst },
             Whom::Destinations => Pair::to(dst),
@@ -67,10 +67,10 @@ impl Guard {
         }
     }
 
-    /// Beside [`Guard::count`] where destinations are stopped: who sends to them, and how much.
+    /// Beside [`OutputBackpressure::count`] where destinations are stopped: who sends to them, and how much.
     pub fn count_sender(
         &mut self,
-        parameters: &GuardParameters,
+        parameters: &BackpressureParameters,
         (now, port, flow): (Time, u16, Pair),
         bytes: u64,
         rate: Rate,
@@ -85,11 +85,11 @@ impl Guard {
     /// frame on the wire. What a port must hear that a stopped flow comes by now too is added to `calls`.
     pub fn count(
         &mut self,
-        parameters: &GuardParameters,
+        parameters: &BackpressureParameters,
         (now, port, pair): (Time, u16, Pair),
         (bytes, slack_bytes): (u64, u64),
         rate: Rate,
-        calls: &mut Vec<Call>,
+        requests: &mut Vec<PauseRequest>,
     ) -> bool {
         if !self.flows.contains_key(&pair) && !self.make_room(parameters, now, pair) {
             self.statistics.untold += 1;
@@ -105,7 +105,7 @@ impl Guard {
         match &mut flow.stop {
             Some(stop) if stop.is_live(now) => {
                 if new {
-                    calls.push(Call { port, pair, rate_bps: Some(stop.rate_bps / ports) });
+                    requests.push(PauseRequest { port, pair, rate_bps: Some(stop.rate_bps / ports) });
                     return true;
                 }
                 parameters.whom != Whom::Flows || stop.conforms(now, bytes, slack_bytes * (ports + 1))
@@ -115,7 +115,7 @@ impl Guard {
     }
 
     /// Finds a place for a new flow, in the place of one that is no longer active where the table is full.
-    fn make_room(&mut self, parameters: &GuardParameters, now: Time, pair: Pair) -> bool {
+    fn make_room(&mut self, parameters: &BackpressureParameters, now: Time, pair: Pair) -> bool {
         let mut silent = Vec::new();
         let behind = (Bound::Excluded(self.cursor), Bound::Unbounded);
         let mut looked = 0;
@@ -150,20 +150,20 @@ impl Guard {
     /// A frame of `pair` has joined the buffer, which now holds `occupancy`: adds to `calls` whom to stop.
     pub fn decide(
         &mut self,
-        parameters: &GuardParameters,
+        parameters: &BackpressureParameters,
         (now, port, pair): (Time, u16, Pair),
         occupancy: u64,
         rate: Rate,
         switch: &impl Neighbours,
-        calls: &mut Vec<Call>,
+        requests: &mut Vec<PauseRequest>,
     ) {
         if parameters.whom == Whom::Destinations {
             if occupancy > parameters.upper {
                 if !self.flows.contains_key(&pair) {
                     // Not told apart: stopped without being remembered, until its XOFF expires.
-                    calls.push(Call { port, pair, rate_bps: Some(0) });
+                    requests.push(PauseRequest { port, pair, rate_bps: Some(0) });
                 }
-                self.stop_destination(parameters, now, occupancy, switch, calls);
+                self.stop_destination(parameters, now, occupancy, switch, requests);
             }
             return;
         }
@@ -172,17 +172,17 @@ impl Guard {
         if everybody {
             if !self.flows.contains_key(&pair) {
                 // Not told apart: stopped without being remembered, until its XOFF expires.
-                calls.push(Call { port, pair, rate_bps: Some(0) });
+                requests.push(PauseRequest { port, pair, rate_bps: Some(0) });
             }
             if now >= self.all_stopped_until {
-                self.stop_everybody(parameters, now, switch, calls);
+                self.stop_everybody(parameters, now, switch, requests);
             } else if !self.fresh.is_empty() {
-                self.stop_fresh(parameters, now, switch, calls);
+                self.stop_fresh(parameters, now, switch, requests);
             }
         } else if flows && occupancy > self.upper {
             if self.patience > 0 {
                 self.patience -= 1;
-            } else if self.stop_congesting(parameters, now, rate, switch, calls) {
+            } else if self.stop_congesting(parameters, now, rate, switch, requests) {
                 self.upper = self.upper.saturating_add(parameters.raise).min(parameters.max_upper);
             } else {
                 self.patience = self.flows.len() / LOOKS_PER_FRAME;
@@ -192,10 +192,10 @@ impl Guard {
 
     fn stop_everybody(
         &mut self,
-        parameters: &GuardParameters,
+        parameters: &BackpressureParameters,
         now: Time,
         switch: &impl Neighbours,
-        calls: &mut Vec<Call>,
+        requests: &mut Vec<PauseRequest>,
     ) {
         let mut until = now.saturating_add(parameters.expiry);
         let fits = |flow: &Flow| flow.is_active(now, parameters.burst_gap);
@@ -203,7 +203,7 @@ impl Guard {
             match flow.blocked_until(now) {
                 Some(blocked) => until = until.min(blocked),
                 None => {
-                    flow.tell(parameters, now, (pair, 0), switch, calls, &mut self.statistics);
+                    flow.tell(parameters, now, (pair, 0), switch, requests, &mut self.statistics);
                     self.stopped.insert(pair);
                 }
             }
@@ -213,15 +213,21 @@ impl Guard {
         self.fresh.clear();
     }
 
-    /// As [`Guard::stop_everybody`], when only those who came since then are left.
-    fn stop_fresh(&mut self, parameters: &GuardParameters, now: Time, switch: &impl Neighbours, calls: &mut Vec<Call>) {
+    /// As [`OutputBackpressure::stop_everybody`], when only those who came since then are left.
+    fn stop_fresh(
+        &mut self,
+        parameters: &BackpressureParameters,
+        now: Time,
+        switch: &impl Neighbours,
+        requests: &mut Vec<PauseRequest>,
+    ) {
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.sort_unstable();
         for pair in fresh.drain(..) {
             // It may have been forgotten meanwhile, or stopped.
             let Some(flow) = self.flows.get_mut(&pair) else { continue };
             if flow.is_active(now, parameters.burst_gap) && flow.blocked_until(now).is_none() {
-                flow.tell(parameters, now, (pair, 0), switch, calls, &mut self.statistics);
+                flow.tell(parameters, now, (pair, 0), switch, requests, &mut self.statistics);
                 self.stopped.insert(pair);
             }
         }
@@ -236,11 +242,11 @@ impl Guard {
     /// Stops the flows that send more than their share, or than the next switch lets pass; whether there was one.
     fn stop_congesting(
         &mut self,
-        parameters: &GuardParameters,
+        parameters: &BackpressureParameters,
         now: Time,
         rate: Rate,
         switch: &impl Neighbours,
-        calls: &mut Vec<Call>,
+        requests: &mut Vec<PauseRequest>,
     ) -> bool {
         let (mut demands, mut rates) = (std::mem::take(&mut self.demands), std::mem::take(&mut self.rates));
         demands.clear();
@@ -251,31 +257,31 @@ impl Guard {
             demands.push(Demand { pair, rate_bps: flow.rate_bps(now).min(useful), agreed_bps });
         }
         fair_rates(rate.as_bps(), &mut demands, &mut rates);
-        let before = calls.len();
+        let before = requests.len();
         for (demand, &fair) in demands.iter().zip(&rates) {
             let Some(flow) = self.flows.get_mut(&demand.pair) else { continue };
             let told = flow.stop.filter(|stop| stop.is_live(now)).map_or(u64::MAX, |stop| stop.rate_bps);
             if flow.rate_bps(now) > fair && fair < told {
-                flow.tell(parameters, now, (demand.pair, fair), switch, calls, &mut self.statistics);
+                flow.tell(parameters, now, (demand.pair, fair), switch, requests, &mut self.statistics);
                 self.stopped.insert(demand.pair);
             }
         }
         self.note_stopped();
         (self.demands, self.rates) = (demands, rates);
-        calls.len() > before
+        requests.len() > before
     }
 
     /// A frame has left the buffer, which now holds `occupancy`: adds to `calls` who may go on.
     pub fn on_departure(
         &mut self,
-        parameters: &GuardParameters,
+        parameters: &BackpressureParameters,
         now: Time,
         occupancy: u64,
         switch: &impl Neighbours,
-        calls: &mut Vec<Call>,
+        requests: &mut Vec<PauseRequest>,
     ) {
         if parameters.whom == Whom::Destinations {
-            return self.resume_destinations(parameters, now, occupancy, switch, calls);
+            return self.resume_destinations(parameters, now, occupancy, switch, requests);
         }
         if occupancy >= parameters.lower {
             return;
@@ -284,17 +290,17 @@ impl Guard {
         self.all_stopped_until = Time::ZERO;
         self.fresh.clear();
         let stopped = std::mem::take(&mut self.stopped);
-        self.resume(now, stopped, calls);
+        self.resume(now, stopped, requests);
     }
 
     /// Lets these go on, unless their time is over.
-    pub(super) fn resume(&mut self, now: Time, stopped: BTreeSet<Pair>, calls: &mut Vec<Call>) {
+    pub(super) fn resume(&mut self, now: Time, stopped: BTreeSet<Pair>, requests: &mut Vec<PauseRequest>) {
         for pair in stopped {
             let Some(flow) = self.flows.get_mut(&pair) else { continue };
             let Some(stop) = flow.stop.take() else { continue };
             if stop.is_live(now) {
                 self.statistics.xons += 1;
-                calls.extend(flow.ports.iter().map(|&port| Call { port, pair, rate_bps: None }));
+                requests.extend(flow.ports.iter().map(|&port| PauseRequest { port, pair, rate_bps: None }));
             } else {
                 self.statistics.expiries += 1;
             }
@@ -303,20 +309,20 @@ impl Guard {
 
     /// Tells those who are stopped at `now` to stay so for another expiry, by every port that they come by: adds to `calls`.
     /// False if there are none.
-    pub fn renew(&mut self, parameters: &GuardParameters, now: Time, calls: &mut Vec<Call>) -> bool {
+    pub fn renew(&mut self, parameters: &BackpressureParameters, now: Time, requests: &mut Vec<PauseRequest>) -> bool {
         let until = now.saturating_add(parameters.expiry);
-        let before = calls.len();
+        let before = requests.len();
         for &pair in &self.stopped {
             let Some(flow) = self.flows.get_mut(&pair) else { continue };
             let Some(stop) = flow.stop.as_mut().filter(|stop| stop.is_live(now)) else { continue };
             stop.until = until;
             let rate_bps = Some(stop.rate_bps);
-            calls.extend(flow.ports.iter().map(|&port| Call { port, pair, rate_bps }));
+            requests.extend(flow.ports.iter().map(|&port| PauseRequest { port, pair, rate_bps }));
         }
-        if calls.len() > before && now < self.all_stopped_until {
+        if requests.len() > before && now < self.all_stopped_until {
             self.all_stopped_until = until;
         }
-        calls.len() > before
+        requests.len() > before
     }
 
     /// Whether somebody who comes by `port` is stopped at `now`.
@@ -326,13 +332,13 @@ impl Guard {
     }
 
     /// What it has done so far, and how many flows are stopped at `now`.
-    pub fn statistics(&self, now: Time) -> (GuardStatistics, u64) {
+    pub fn statistics(&self, now: Time) -> (BackpressureStatistics, u64) {
         let over = |pair: &&Pair| {
             let stop = self.flows.get(pair).and_then(|flow| flow.stop);
             stop.is_some_and(|stop| !stop.is_live(now))
         };
         let expired = self.stopped.iter().filter(over).count() as u64;
-        let statistics = GuardStatistics { expiries: self.statistics.expiries + expired, ..self.statistics };
+        let statistics = BackpressureStatistics { expiries: self.statistics.expiries + expired, ..self.statistics };
         (statistics, self.stopped.len() as u64 - expired)
     }
 
@@ -348,5 +354,5 @@ impl Guard {
 }
 
 #[cfg(test)]
-#[path = "guard_tests.rs"]
+#[path = "backpressure_tests.rs"]
 mod tests;
