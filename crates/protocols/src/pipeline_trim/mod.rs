@@ -8,12 +8,12 @@
 //!                 congestion signal: a deflected packet for that port came round
 //! ```
 
-mod describe;
 mod meter;
+mod parameters;
 mod state;
 mod trim_meter;
 
-pub use describe::MECHANISM;
 pub use meter::{Bucket, Color, MAX_BURST_BYTES, TwoRateMeter};
+pub use parameters::MECHANISM;
 pub use state::{Mode, SignalState, StampState, Wrap};
 pub use trim_meter::{Control, ControlParameters, TrimMeter};
