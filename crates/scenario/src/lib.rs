@@ -43,6 +43,7 @@ mod misleading;
 mod names;
 mod overload_part;
 mod override_part;
+mod override_plan;
 mod partial_part;
 mod parts;
 mod pins;

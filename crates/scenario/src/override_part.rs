@@ -1,22 +1,13 @@
 //! `[[switch.override]]`: what some switches do otherwise, by name or tier.
 
+use crate::override_plan::OverridePlan;
 use crate::partial_part::{names, switch};
 use crate::section::{Context, Section};
 use crate::switch_part::{marking, scheduler};
 use crate::values::tiers;
 use fabric::{Fabric, NodeId};
-use model::parameters::{Marking, Scheduler, SwitchOverride};
+use model::parameters::SwitchOverride;
 use std::collections::BTreeSet;
-
-/// One entry, as it is written.
-#[derive(Clone, Debug)]
-pub(crate) struct OverridePlan {
-    switches: Vec<String>,
-    /// A bit each.
-    tiers: u8,
-    pub marking: Option<Marking>,
-    scheduler: Option<Scheduler>,
-}
 
 /// Every entry; `None` if one is wrong.
 pub(crate) fn read(section: &Section<'_, '_>) -> Option<Vec<OverridePlan>> {

@@ -2,7 +2,7 @@
 
 use crate::agreements::NamedAgreement;
 use crate::fabric_part::FabricPlan;
-use crate::override_part::OverridePlan;
+use crate::override_plan::OverridePlan;
 use crate::partial_part::PartialPlan;
 use crate::pins::NamedPin;
 use crate::run_part::{HostPart, NamedFailure, NamedPath, Routing, Top, Watch};

@@ -3,7 +3,8 @@
 use crate::document::{Table, Value};
 use crate::guard_part;
 use crate::overload_part as overload;
-use crate::override_part::{self, OverridePlan};
+use crate::override_part;
+use crate::override_plan::OverridePlan;
 use crate::partial_part::PartialPlan;
 use crate::section::{Read, Section, positive, quantity, show, whole};
 use crate::tags::TagsPlan;

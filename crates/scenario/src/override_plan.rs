@@ -1,0 +1,13 @@
+//! What some switches do otherwise, as it is written.
+
+use model::parameters::{Marking, Scheduler};
+
+/// One entry, as it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct OverridePlan {
+    pub switches: Vec<String>,
+    /// A bit each.
+    pub tiers: u8,
+    pub marking: Option<Marking>,
+    pub scheduler: Option<Scheduler>,
+}
