@@ -155,7 +155,8 @@ fn hosts_that_do_not_stop() {
         (r#"disobedient = ["H1"]"#, r#"disobedient = ["0-9"]"#, "", &["`0-9` is no range of hosts", "0 to 2"]),
         (r#"disobedient = ["H1"]"#, r#"disobedient = ["2-1"]"#, "", &["`2-1` is no range of hosts"]),
         (r#"on_stop = "halve""#,    r#"on_stop = "half""#,      "", &["`half` is no reaction", "one of none, halve"]),
-        (r#"transport = "tcp""#,    r#"transport = "ndp""#,     r#"on_stop = "halve""#, &["nothing to halve", "use tcp, dctcp or dcqcn"]),
+        (r#"transport = "tcp""#,    r#"transport = "ndp""#,     r#"on_stop = "halve""#,
+         &["nothing to halve", "use tcp, dctcp or dcqcn"]),
     ]);
     #[rustfmt::skip]
     refused("obeys", PFC, &[
@@ -171,13 +172,16 @@ fn hosts_that_do_not_stop() {
 fn thresholds_of_outputs() {
     #[rustfmt::skip]
     refused("thresholds", FLORAX, &[
-        ("lower = 0.25",      "lower = 0.5",     "",                &["not below `upper` = 0.5", "lower = 0.25, upper = 0.5"]),
-        ("lower = 0.25",      "lower = 0",       "",                &["nobody who is stopped would ever go on", "at least one packet"]),
+        ("lower = 0.25",      "lower = 0.5",     "",
+         &["not below `upper` = 0.5", "lower = 0.25, upper = 0.5"]),
+        ("lower = 0.25",      "lower = 0",       "",
+         &["nobody who is stopped would ever go on", "at least one packet"]),
         ("lower = 0.25",      "lower = 0.001",   "",                &["at least one packet"]),
         ("lower = 0.25",      "lower = -0.1",    "",                &["from 0 to 1"]),
         ("upper = 0.5",       "upper = 0",       "lower = 0.25",    &["not below `upper` = 0"]),
         ("upper = 0.5",       r#"upper = "150%""#, "",              &["`150%` is more than 1", "from 0 to 1"]),
-        ("upper = 0.5",       "upper = 0.9",     "max_upper = 0.8", &["below `upper` = 0.9", "lower < upper <= max_upper"]),
+        ("upper = 0.5",       "upper = 0.9",     "max_upper = 0.8",
+         &["below `upper` = 0.9", "lower < upper <= max_upper"]),
         ("max_upper = 0.8",   "max_upper = 0.4", "",                &["below `upper` = 0.5", "0.25, 0.5 and 0.8"]),
         ("max_upper = 0.8",   "max_upper = 1.1", "",                &["more than 1"]),
         ("raise = 0.1",       "raise = -0.1",    "",                &["from 0 to 1"]),
@@ -186,7 +190,8 @@ fn thresholds_of_outputs() {
         ("flows = 4096",      "flows = 1.5",     "",                &["not a whole number"]),
         (r#"queue = "100 packets""#, r#"buffer = "1MB""#, r#"kind = "florax""#, &["no such parts", "switch.queue"]),
         (r#"kind = "florax""#, r#"kind = "flora""#, "",             &["did you mean `florax`?"]),
-        (r#"kind = "florax""#, r#"kind = "destination""#, "max_upper = 0.8", &["has no key `max_upper`", "belongs to florax"]),
+        (r#"kind = "florax""#, r#"kind = "destination""#, "max_upper = 0.8",
+         &["has no key `max_upper`", "belongs to florax"]),
     ]);
 }
 
@@ -194,7 +199,8 @@ fn thresholds_of_outputs() {
 fn thresholds_of_accounts() {
     #[rustfmt::skip]
     refused("thresholds-of-accounts", PFC, &[
-        (r#"xoff = "50KB""#, "xoff = \"50KB\"\nxon = \"51KB\"", r#"xon = "51KB""#, &["how far below XOFF", "write 50KB or less"]),
+        (r#"xoff = "50KB""#, "xoff = \"50KB\"\nxon = \"51KB\"", r#"xon = "51KB""#,
+         &["how far below XOFF", "write 50KB or less"]),
     ]);
 }
 
@@ -226,7 +232,8 @@ fn credits() {
     #[rustfmt::skip]
     refused("credits", CREDITS, &[
         (r#"credits = "20KB""#,  r#"credits = "0B""#,    "", &["nothing is ever sent", "20KB"]),
-        (r#"credits = "20KB""#,  r#"credits = "1000B""#, "", &["never let a frame of 1.062KB pass", "1.062KB\" or more"]),
+        (r#"credits = "20KB""#,  r#"credits = "1000B""#, "",
+         &["never let a frame of 1.062KB pass", "1.062KB\" or more"]),
         (r#"credits = "20KB""#,  r#"credits = "some""#,  "", &["`some` is not a size"]),
         (r#"credits = "20KB""#,  r#"credits = "400KB""#, r#"buffer = "1MB""#, &["smaller than the room", "or more"]),
         (r#"update = "2KB""#,    r#"update = "0B""#,     "", &["at least a byte"]),
@@ -246,8 +253,10 @@ fn pauses_and_their_watchdog() {
         (r#"detect = "100us""#,  r#"detect = "-1us""#,  "", &["negative"]),
         (r#"action = "drop""#,   r#"action = "pray""#,  "", &["one of drop, forward"]),
         (r#"kind = "pfc""#,      r#"kind = "none""#,    "[switch.watchdog]", &["there are none", "or no watchdog"]),
-        (r#"xoff = "50KB""#,     r#"xoff = "2MB""#,     "", &["no less than the buffer of 1MB", "nobody would ever be stopped"]),
-        (r#"xoff = "50KB""#,     r#"xoff = "1MB""#,     "", &["no less than the buffer of 1MB", "nobody would ever be stopped"]),
+        (r#"xoff = "50KB""#,     r#"xoff = "2MB""#,     "",
+         &["no less than the buffer of 1MB", "nobody would ever be stopped"]),
+        (r#"xoff = "50KB""#,     r#"xoff = "1MB""#,     "",
+         &["no less than the buffer of 1MB", "nobody would ever be stopped"]),
         (r#"xoff = "50KB""#,     r#"xoff = "0/1""#,     "", &["no share of the free buffer"]),
         ("quanta = 65535",       "quanta = 0",          "", &["from 1 to 65535"]),
         (r#"headroom = "auto""#, r#"headroom = "1MB""#, r#"buffer = "1MB""#, &["smaller than its headroom", "or more"]),

@@ -173,7 +173,8 @@ receiver = "H1"
 size = "20KB"
 class = 3
 [record]
-capture = [{{ port = "S1:0", direction = "out" }}, {{ port = "S1:1", direction = "out" }}, {{ port = "S1:2", direction = "out" }}]
+capture = [{{ port = "S1:0", direction = "out" }}, {{ port = "S1:1", direction = "out" }},
+    {{ port = "S1:2", direction = "out" }}]
 "#
         );
         let (capture, summary) = captured(&scratch, &scenario);

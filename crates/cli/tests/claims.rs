@@ -139,7 +139,8 @@ fn a_check_becomes_a_row() {
     let document = serde_json::json!({ "experiments": [{ "id": "pabo/drop", "checks": [
         { "name": "a | b", "unit": "%", "paper": 12.5, "relation": "=", "tolerance": 0.5, "ours": 12.0, "pass": true },
         { "name": "c", "unit": "", "paper": 0.0, "relation": "<", "tolerance": 0.0, "ours": 1234567.0, "pass": false },
-        { "name": "d", "unit": "", "paper": 1.0, "relation": ">=", "tolerance": 0.0, "ours": 0.00012345678, "pass": null },
+        { "name": "d", "unit": "", "paper": 1.0, "relation": ">=", "tolerance": 0.0,
+      "ours": 0.00012345678, "pass": null },
     ] }] });
     let listed = BTreeMap::from([(("pabo/drop".to_owned(), "c".to_owned()), "open choice".to_owned())]);
     let text = table(&document, &listed);

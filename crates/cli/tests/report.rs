@@ -104,7 +104,8 @@ window.addEventListener("load", () => {
   document.getElementById("theme").click();
   found.themeChanged = document.documentElement.dataset.theme !== theme;
   const box = figures[0].getBoundingClientRect();
-  const send = (name, share, target) => target.dispatchEvent(new PointerEvent(name, { clientX: box.left + box.width * share, clientY: box.top + 50, bubbles: true }));
+  const send = (name, share, target) => target.dispatchEvent(new PointerEvent(name, {
+            clientX: box.left + box.width * share, clientY: box.top + 50, bubbles: true }));
   const axis = () => [...figures[0].querySelectorAll("text")].map((text) => text.textContent).join(" ");
   const before = axis();
   send("pointerdown", 0.3, figures[0]);

@@ -133,11 +133,13 @@ fn rules(s2: &str) -> String {
   "fabric": {{ "kind": "line", "switches": 3, "hosts": 3, "links": 5, "hash": "HASH" }},
   "generated_by": {{ "algorithm": "hand", "paths": "shortest" }},
   "lossless_tags": [1], "lossy_tag": 0, "classes": [ {{ "name": "default", "first_tag": 1 }} ],
-  "switches": [ {{ "name": "S1", "rules": {ends} }}, {{ "name": "S2", "rules": {s2} }}, {{ "name": "S3", "rules": {ends} }} ] }}"#
+  "switches": [ {{ "name": "S1", "rules": {ends} }}, {{ "name": "S2", "rules": {s2} }},
+            {{ "name": "S3", "rules": {ends} }} ] }}"#
     )
 }
 
-const MIDDLE: &str = r#"[ {"tag": 1, "in": [0], "out": [1, 2], "new_tag": 1}, {"tag": 1, "in": [1], "out": [0, 2], "new_tag": 1},
+const MIDDLE: &str = r#"[ {"tag": 1, "in": [0], "out": [1, 2], "new_tag": 1},
+    {"tag": 1, "in": [1], "out": [0, 2], "new_tag": 1},
     {"tag": 1, "in": [2], "out": [0, 1], "new_tag": 1} ]"#;
 /// A bitmap that says more than was meant.
 const SLOPPY: &str = r#"[ {"tag": 1, "in": [0, 1, 2], "out": [0, 1, 2], "new_tag": 1} ]"#;

@@ -125,14 +125,16 @@ impl Comparison {
         let run = |row: &Row| {
             json!({
                 "set": set(&self.varied, &row.variant.values), "seed": row.seed, "partial": row.partial,
-                "pass": row.passes(), "metrics": row.json(metrics), "checks": row.checks, "results_hash": row.results_hash,
+                "pass": row.passes(), "metrics": row.json(metrics), "checks": row.checks,
+                    "results_hash": row.results_hash,
             })
         };
         let groups: Vec<Group<'_>> = groups(rows);
         let of_group = |group: &Group<'_>| group.json(&self.varied, metrics, groups.first());
         json!({
             "version": env!("CARGO_PKG_VERSION"), "scenario": self.name,
-            "vary": self.varied.iter().map(|vary| json!({ "key": vary.key, "values": vary.values })).collect::<Vec<_>>(),
+            "vary":
+                self.varied.iter().map(|vary| json!({ "key": vary.key, "values": vary.values })).collect::<Vec<_>>(),
             "runs": rows.iter().map(run).collect::<Vec<_>>(),
             "groups": groups.iter().map(of_group).collect::<Vec<_>>(),
         })

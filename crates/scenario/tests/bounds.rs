@@ -5,7 +5,7 @@ use std::path::Path;
 
 const BASE: &str = r#"
 duration = "10us"
-fabric = { kind = "leaf-spine", leaves = 4, spines = 4, hosts_per_leaf = 2, link = { rate = "100Gbps", delay = "500ns" } }
+fabric = { kind = "leaf-spine", leaves = 4, spines = 4, hosts_per_leaf = 2, link = {rate = "100Gbps", delay = "500ns"} }
 switch.queue = "10 packets"
 [[traffic]]
 kind = "permutation"

@@ -28,9 +28,14 @@ warm_up = "100us"
 fn files(path: &Path) -> io::Result<Vec<u8>> {
     match path.to_str() {
         Some("dir/short.txt") => Ok(b"4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n".to_vec()),
-        Some("dir/apart.txt") => Ok(b"6 2 5\n4 5\n0 4 100Gbps 1us 0\n1 4 100Gbps 1us 0\n0 1 1Gbps 1us 0\n2 5 100Gbps 1us 0\n3 5 1Gbps 1us 0\n".to_vec()),
+        Some("dir/apart.txt") => Ok(
+            b"6 2 5\n4 5\n0 4 100Gbps 1us 0\n1 4 100Gbps 1us 0\n0 1 1Gbps 1us 0\n2 5 100Gbps 1us 0\n3 5 1Gbps 1us 0\n"
+                .to_vec(),
+        ),
         Some("dir/still.txt") => Ok(b"3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 0ns 0\n".to_vec()),
-        Some("dir/plain.json") => Ok(br#"{"nodes":[{"id":"h1"},{"id":"h2"},{"id":"s"}],"links":[{"source":"h1","target":"s"},{"source":"h2","target":"s"}]}"#.to_vec()),
+        Some("dir/plain.json") => Ok(br#"{"nodes":[{"id":"h1"},{"id":"h2"},{"id":"s"}],
+            "links":[{"source":"h1","target":"s"},{"source":"h2","target":"s"}]}"#
+            .to_vec()),
         Some("dir/cut-flow.txt") => Ok(b"3\n0 1 3 100 5000 2.0\n1 2 3 100 5000 2.1\n".to_vec()),
         Some("dir/far-flow.txt") => Ok(b"1\n0 99 3 100 5000 2.0\n".to_vec()),
         Some("dir/late-flow.txt") => Ok(b"1\n0 1 3 100 5000 2.0\n".to_vec()),

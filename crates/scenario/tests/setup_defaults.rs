@@ -5,7 +5,7 @@ use scenario::Scenario;
 
 const LEAST: &str = r#"
 duration = "1ms"
-fabric = { kind = "leaf-spine", leaves = 2, spines = 2, hosts_per_leaf = 4, link = { rate = "100Gbps", delay = "500ns" } }
+fabric = { kind = "leaf-spine", leaves = 2, spines = 2, hosts_per_leaf = 4, link = {rate = "100Gbps", delay = "500ns"} }
 traffic = [{ kind = "permutation", size = "1MB" }]
 "#;
 

@@ -220,7 +220,8 @@ mod tests {
                 match kind {
                     0 => {
                         let workload = crate::Workload::Bulk(crate::Sizes::Fixed(100));
-                        crate::pairs(&crate::Pairs { pattern: crate::Pattern::Permutation, workload }, &hosts, &entry, b)
+                        let pattern = crate::Pattern::Permutation;
+                        crate::pairs(&crate::Pairs { pattern, workload }, &hosts, &entry, b)
                     }
                     1 => crate::ring_all_reduce(
                         &crate::RingAllReduce { total_bytes: 1000, step_delay: delay }, &hosts, &entry, b),
@@ -253,7 +254,11 @@ mod tests {
             back in (0u32..15, 1u32..15),
         ) {
             let forward: Vec<(u32, u32)> =
-                edges.iter().map(|&(from, step)| (from, (from + step).min(30))).chain((1..31).map(|to| (0, to))).collect();
+                edges
+                .iter()
+                .map(|&(from, step)| (from, (from + step).min(30)))
+                .chain((1..31).map(|to| (0, to)))
+                .collect();
             let starts: Vec<Start> = std::iter::once(NOW).chain(std::iter::repeat_n(WAIT, 30)).collect();
             let plan = build(&starts, &forward, |_| {}).unwrap();
             prop_assert!(crate::testing::finish_times(&plan, |_| Time::from_us(1)).len() == 31);

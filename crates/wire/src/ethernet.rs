@@ -212,7 +212,9 @@ mod tests {
 
         /// CRC-32 finds every burst of at most 32 bits.
         #[test]
-        fn fcs_detects_bursts(payload in prop::collection::vec(any::<u8>(), 60..200), at: prop::sample::Index, burst in 1u32..) {
+        fn fcs_detects_bursts(
+            payload in prop::collection::vec(any::<u8>(), 60..200), at: prop::sample::Index, burst in 1u32..
+        ) {
             let mut frame = payload;
             finish_frame(&mut frame, 0);
             let at = at.index(frame.len() - 3);

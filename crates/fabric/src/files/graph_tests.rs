@@ -145,8 +145,10 @@ fn groups_and_merge_keys_give_containerlab_nodes_their_kind() {
 fn hosts_with_several_links_stay_hosts_in_every_format() {
     let csv = "StartDevice,StartPort,EndDevice,EndPort\nserver-1,p1,tor1,E0\nserver-1,p2,tor2,E0\nserver-2,p1,tor1,E4\n\
                server-2,p2,tor2,E4\nleaf,E0,tor1,E8\nleaf,E4,tor2,E8\n";
-    let json = "{\"nodes\":[{\"id\":\"h1\"},{\"id\":\"h2\"},{\"id\":\"a\"},{\"id\":\"b\"}],\"links\":[{\"source\":\"h1\",\"target\":\"a\"},\
-                {\"source\":\"h1\",\"target\":\"b\"},{\"source\":\"h2\",\"target\":\"a\"},{\"source\":\"a\",\"target\":\"b\"}]}";
+    let json = "{\"nodes\":[{\"id\":\"h1\"},{\"id\":\"h2\"},{\"id\":\"a\"},{\"id\":\"b\"}],\
+        \"links\":[{\"source\":\"h1\",\"target\":\"a\"},\
+                {\"source\":\"h1\",\"target\":\"b\"},{\"source\":\"h2\",\"target\":\"a\"},\
+        {\"source\":\"a\",\"target\":\"b\"}]}";
     let sonic = TOR1.replace(
         "\"Ethernet0\": {\"name\": \"srv1\", \"port\": \"eth0\"}",
         "\"Ethernet0\": {\"name\": \"store\", \"port\": \"eth0\"}, \"Ethernet4\": {\"name\": \"store\", \"port\": \"eth1\"}",
@@ -174,7 +176,8 @@ fn hosts_with_several_links_stay_hosts_in_every_format() {
 
 const TOR1: &str = r#"{
   "DEVICE_METADATA": {"localhost": {"hostname": "tor1", "type": "ToRRouter"}},
-  "DEVICE_NEIGHBOR": {"Ethernet8": {"name": "leaf1", "port": "Ethernet0"}, "Ethernet0": {"name": "srv1", "port": "eth0"}},
+  "DEVICE_NEIGHBOR":
+                {"Ethernet8": {"name": "leaf1", "port": "Ethernet0"}, "Ethernet0": {"name": "srv1", "port": "eth0"}},
   "DEVICE_NEIGHBOR_METADATA": {"leaf1": {"type": "LeafRouter"}, "srv1": {"type": "Server"}},
   "PORT": {"Ethernet8": {"speed": "100000"}, "Ethernet0": {"speed": "25000"}},
   "CABLE_LENGTH": {"AZURE": {"Ethernet8": "40m", "Ethernet0": "0m"}}
@@ -228,7 +231,8 @@ fn what_sonic_cannot_say_is_refused_before_it_is_written() {
     let again = read_config_db(&Format::ConfigDb.write(&fabric(fast, long)).unwrap(), &OPTIONS).unwrap();
     assert!(again.links().iter().all(|link| (link.rate, link.delay) == (fast, long)));
     let text = r#"{"nodes": [{"id": "h1", "kind": "host"}, {"id": "s", "kind": "switch"}, {"id": "h2", "kind": "host"}],
-        "links": [{"source": "h1", "target": "s"}, {"source": "h2", "target": "s"}, {"source": "h1", "target": "h2"}]}"#;
+        "links": [{"source": "h1", "target": "s"}, {"source": "h2", "target": "s"},
+            {"source": "h1", "target": "h2"}]}"#;
     let direct = read_node_link(text, &OPTIONS).unwrap();
     assert!(refused(&direct).contains("between `h1` and `h2`: only switches have files"), "{}", refused(&direct));
 }

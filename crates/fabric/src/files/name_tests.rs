@@ -109,7 +109,8 @@ fn ports_that_are_far_apart_keep_their_names_and_neighbours() {
             "DEVICE_NEIGHBOR":{{"{}":{{"name":"srv1","port":"eth0"}},"{}":{{"name":"srv2","port":"eth0"}},
             "{}":{{"name":"leaf1","port":"Ethernet0"}}}},
             "DEVICE_NEIGHBOR_METADATA":{{"srv1":{{"type":"Server"}},"srv2":{{"type":"Server"}}}},
-            "PORT":{{"Ethernet0":{{"alias":"etp1"}},"Ethernet8":{{"alias":"etp3"}},"Ethernet248":{{"alias":"etp63"}}}}}}"#,
+            "PORT":{{"Ethernet0":{{"alias":"etp1"}},
+            "Ethernet8":{{"alias":"etp3"}},"Ethernet248":{{"alias":"etp63"}}}}}}"#,
             ports[0], ports[1], ports[2]
         )
     };
@@ -148,7 +149,8 @@ fn files_with(node: &str, port: &str) -> Vec<(Format, String)> {
         (
             Format::NodeLink,
             format!(
-                r#"{{"nodes":[{{"id":{j},"kind":"switch"}},{{"id":"h1"}}],"links":[{{"source":{j},"target":"h1","source_port":{p}}}]}}"#
+                r#"{{"nodes":[{{"id":{j},"kind":"switch"}},{{"id":"h1"}}],
+                "links":[{{"source":{j},"target":"h1","source_port":{p}}}]}}"#
             ),
         ),
         (
@@ -166,7 +168,9 @@ fn files_with(node: &str, port: &str) -> Vec<(Format, String)> {
         (
             Format::ConfigDb,
             format!(
-                r#"{{"DEVICE_METADATA":{{"localhost":{{"hostname":{j}}}}},"DEVICE_NEIGHBOR":{{{p}:{{"name":"h1","port":"eth0"}}}},"DEVICE_NEIGHBOR_METADATA":{{"h1":{{"type":"Server"}}}}}}"#
+                r#"{{"DEVICE_METADATA":{{"localhost":{{"hostname":{j}}}}},
+                "DEVICE_NEIGHBOR":{{{p}:{{"name":"h1","port":"eth0"}}}},
+                "DEVICE_NEIGHBOR_METADATA":{{"h1":{{"type":"Server"}}}}}}"#
             ),
         ),
         (Format::LinkCsv, format!("StartDevice,StartPort,EndDevice,EndPort\n{node},{port},h1,eth0\n")),

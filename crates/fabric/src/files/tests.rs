@@ -70,7 +70,9 @@ proptest! {
 
     /// Whatever happens to a file, the reader answers with a fabric or an error.
     #[test]
-    fn corrupted_files_never_panic(fabric in any_fabric(true), at in any::<usize>(), byte in 0u8..128, cut in any::<bool>()) {
+    fn corrupted_files_never_panic(
+        fabric in any_fabric(true), at in any::<usize>(), byte in 0u8..128, cut in any::<bool>()
+    ) {
         for text in [write_hpcc(&fabric).unwrap_or_default(), write_node_link(&fabric)] {
             let mut bytes = text.into_bytes();
             if bytes.is_empty() {
@@ -166,7 +168,8 @@ fn node_link_hosts_by_attribute_name_or_degree() {
         {"source":"h1","target":"tor"},{"source":"Host-2","target":"tor"},{"source":"stub","target":"tor"},
         {"source":"hub","target":"tor"}]}"#;
     assert_eq!(host_names(named, 0), ["h1", "Host-2"]);
-    let plain = r#"{"nodes":[{"id":"a"},{"id":"b"},{"id":"c"}],"links":[{"source":"a","target":"b"},{"source":"b","target":"c"}]}"#;
+    let plain = r#"{"nodes":[{"id":"a"},{"id":"b"},{"id":"c"}],
+        "links":[{"source":"a","target":"b"},{"source":"b","target":"c"}]}"#;
     assert_eq!(host_names(plain, 0), ["a", "c"]);
     let cycle = r#"{"nodes":[{"id":"a"},{"id":"b"},{"id":"c"}],"links":[{"source":"a","target":"b"},
         {"source":"b","target":"c"},{"source":"c","target":"a","rate":"40Gbps","delay":"2us","loss":0.25}]}"#;
@@ -180,7 +183,8 @@ fn node_link_hosts_by_attribute_name_or_degree() {
 
 #[test]
 fn node_link_errors_name_the_element() {
-    let good = r#"{"nodes":[{"id":"h1"},{"id":"s"}],"links":[{"source":"h1","target":"s","rate":"1Gbps","delay":"1us","loss":0}]}"#;
+    let good = r#"{"nodes":[{"id":"h1"},{"id":"s"}],
+        "links":[{"source":"h1","target":"s","rate":"1Gbps","delay":"1us","loss":0}]}"#;
     read_node_link(good, &OPTIONS).unwrap();
     for (from, to, expected) in [
         ("{\"nodes\":", "{\"directed\":true,\"nodes\":", "directed: must be false"),

@@ -1,9 +1,9 @@
 //! Delay differential equations by the method of steps.
 //!
 //! ```text
-//!   System ──> Stepper ── attempt: stages of a step, again while delays reach into it ──> error small? ──> events within?
-//!                 ^                                                                           no: shorter     yes: up to the first
-//!                 └── history (polynomials that delays look into), breaks (instants that a step must not cross) <── accepted
+//!   System ──> Stepper ── attempt: stages, again while delays reach into the step ──> error small? ──> events within?
+//!                 ^                                                                  no: shorter    yes: to the first
+//!                 └── history (polynomials for delays), breaks (instants that no step may cross) <── accepted
 //! ```
 //!
 //! The pair of Dormand and Prince of orders 5(4) with a continuous extension of order 4 takes the steps. Jumps of derivatives

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Model ── fixed point ──> Linear ── spectral discretisation of the generator ──> guesses ── Newton ──> roots
-//!                (central differences)        (Chebyshev nodes, twice as many to check)       (det of the characteristic matrix)
+//!                (central differences)        (Chebyshev nodes, twice as many to check)   (det of the char. matrix)
 //! ```
 
 mod linear;

@@ -155,7 +155,8 @@ impl Plan {
             "sweep": self.stem,
             "scenario": self.scenario.display().to_string(),
             "set": self.set.iter().map(|set| format!("{}={}", set.key, set.value)).collect::<Vec<_>>(),
-            "vary": self.varied.iter().map(|vary| json!({ "key": vary.key, "values": vary.values })).collect::<Vec<_>>(),
+            "vary":
+                self.varied.iter().map(|vary| json!({ "key": vary.key, "values": vary.values })).collect::<Vec<_>>(),
             "seeds": distinct,
             "runs": self.variants.len(),
         })

@@ -2,9 +2,10 @@
 //!
 //! | kind | the word says | read by |
 //! |---|---|---|
-//! | data, trimmed, returned | when the flow started, or what its sender announces | [`Frame::flow_start`], [`Frame::announcement`] |
+//! | data, trimmed, returned | its start, or an announcement | [`Frame::flow_start`], [`Frame::announcement`] |
 //! | probe, control | a number of the transport's own | [`Frame::number`] |
-//! | acknowledgement, notification | when the data arrived, where the window ends, or how many packets were asked for | [`Frame::arrival`], [`Frame::window_edge`], [`Frame::pulls`] |
+//! | acknowledgement, notification | when the data arrived | [`Frame::arrival`] |
+//! | acknowledgement | the end of the window, or the packets asked for | [`Frame::window_edge`], [`Frame::pulls`] |
 //! | pull | the next byte expected | [`Frame::next_expected`] |
 //! | frames with telemetry | where it is kept | [`Frame::record`] |
 //! | PAUSE, PFC | classes and quanta | [`Frame::pause_call`] |
@@ -131,8 +132,8 @@ impl Frame {
         Frame { kind: Kind::Credit, in_class: class & 7, seq: sent_bytes, detail, ..Frame::mac_control() }
     }
 
-    /// An XOFF for frames from host `src` ([`super::ANY_SOURCE`]: all) to host `dst`: `rate_bps` on the wire, 0 for none
-    /// at all, until `expiry` after its arrival.
+    /// An XOFF for frames from host `src` ([`super::ANY_SOURCE`]: all) to host `dst`: `rate_bps` on the wire, 0 for
+    /// none at all, until `expiry` after its arrival.
     pub fn xoff(src: u32, dst: u32, rate_bps: u64, expiry: Time) -> Frame {
         Frame { kind: Kind::Xoff, detail: Detail(rate_bps), stamp: expiry, ..Frame::xon(src, dst) }
     }
@@ -195,7 +196,8 @@ impl Frame {
         Time::from_ps(self.detail.0)
     }
 
-    /// Of an acknowledgement by a receiver whose window what waits behind a gap takes room from: the first byte beyond it.
+    /// Of an acknowledgement by a receiver whose window what waits behind a gap takes room from: the first byte beyond
+    /// it.
     #[inline]
     pub fn window_edge(&self) -> u64 {
         debug_assert!(self.kind == Kind::Ack, "{:?} has no window", self.kind);

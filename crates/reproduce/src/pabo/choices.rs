@@ -4,7 +4,7 @@
 //!             utilisation  way back       initial window  waiting bytes    requests
 //!   code      sub-queue    source-lookup  1 segment       take the window  together   the authors' simulator; ours
 //!   plain     sub-queue    source-lookup  1 segment       do not           together   with the window of RFC 9293
-//!   fuller    fuller       arrival-port   2 to 4          do not           together   one value per port, as section III says
+//!   fuller    fuller       arrival-port   2 to 4          do not           together   one value a port, section III
 //!   apart     as fuller, and the requests of different servers start up to 200 us apart
 //! ```
 

@@ -17,7 +17,11 @@ const NO_TAGS: (&str, &str) = ("switch.tags", "none");
 macro_rules! choices {
     ($($(#[$doc:meta])* $name:ident: $source:ident;)*) => {
         $($(#[$doc])* pub const $name: &[Choice] = &[
-            Choice { source: &$source, key: "switch.flow_control.xoff", alternatives: &["\"48KB\"", "\"192KB\"", "\"1/8\""] },
+            Choice {
+                source: &$source,
+                key: "switch.flow_control.xoff",
+                alternatives: &["\"48KB\"", "\"192KB\"", "\"1/8\""],
+            },
             Choice { source: &$source, key: "switch.scheduler", alternatives: &["\"strict\""] },
             Choice { source: &$source, key: "host.transport", alternatives: &["{ kind = \"roce\", rate = \"20Gbps\" }"] },
             Choice { source: &$source, key: "fabric.link.delay", alternatives: &["\"50ns\"", "\"2us\""] },

@@ -101,7 +101,8 @@ fn is_nft(line: &str, ports: &[&str]) -> bool {
     let element = |text: &str| {
         let words: Vec<&str> = text.trim_end_matches([',', '}', ' ']).split(' ').collect();
         let named = |word: &str| ports.iter().any(|port| word == format!("\"{port}\""));
-        matches!(words[..], [from, ".", to, ".", _, ":", "goto", chain] if named(from) && named(to) && chain.starts_with("to_"))
+        matches!(words[..], [from, ".", to, ".", _, ":", "goto", chain]
+            if named(from) && named(to) && chain.starts_with("to_"))
     };
     let fixed = [
         "table",

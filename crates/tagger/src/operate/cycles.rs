@@ -82,7 +82,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_edge_is_on_a_cycle_where_its_head_reaches_its_tail(edges in prop::collection::vec((0..9u32, 0..9u32), 0..25)) {
+        fn an_edge_is_on_a_cycle_where_its_head_reaches_its_tail(
+            edges in prop::collection::vec((0..9u32, 0..9u32), 0..25)
+        ) {
             let components = Graph::new(9, &edges).components();
             let mut reaches = [[false; 9]; 9];
             edges.iter().for_each(|&(tail, head)| reaches[tail as usize][head as usize] = true);

@@ -179,7 +179,11 @@ mod at_every_moment {
             prop_assert!(!found.new_is_unsafe);
             let node = |switch: &SwitchDiff| fabric.find(&switch.name).unwrap();
             let first: BTreeSet<(NodeId, Single)> =
-                found.switches.iter().flat_map(|switch| switch.first.iter().map(|&rule| (node(switch), rule))).collect();
+                found
+                .switches
+                .iter()
+                .flat_map(|switch| switch.first.iter().map(|&rule| (node(switch), rule)))
+                .collect();
             prop_assert!(first.iter().all(|rule| olds.contains(rule) && !news.contains(rule)));
             let together: BTreeSet<(NodeId, Single)> = olds.difference(&first).chain(&news).copied().collect();
             let edges = |rules: &BTreeSet<(NodeId, Single)>| -> BTreeSet<Edge> {

@@ -98,6 +98,8 @@ fn step_by_step(
         budget -= 1;
     }
     // A node id is what a slot stands for; the walk itself is ports only.
-    debug_assert!(walk.iter().all(|&port| tree.ports.forwards(port) && NodeId(tree.ports.node[port as usize]).index() < tree.slots.len()));
+    debug_assert!(walk.iter().all(|&port| {
+        tree.ports.forwards(port) && NodeId(tree.ports.node[port as usize]).index() < tree.slots.len()
+    }));
     Some(walk)
 }

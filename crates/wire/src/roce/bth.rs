@@ -224,7 +224,8 @@ pub(crate) mod tests {
             (opcode, partition_key, queue_pair, sequence) in any::<(u8, u16, u32, u32)>(),
             flags in any::<[bool; 5]>(),
         ) -> Bth {
-            let [solicited_event, migration_request, forward_congestion, backward_congestion, acknowledge_request] = flags;
+            let [solicited_event, migration_request, forward_congestion, ..] = flags;
+            let [.., backward_congestion, acknowledge_request] = flags;
             Bth {
                 opcode: Opcode(opcode),
                 solicited_event,

@@ -30,7 +30,8 @@ pub struct PfcFlags {
     #[arg(long, requires = "pfc", value_name = "A-B", help_heading = "Deadlock")]
     fail: Vec<String>,
     /// How often on its way a frame may find all ports towards its destination just failed and take others.
-    #[arg(long, requires = "pfc", value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=16))]
+    #[arg(long, requires = "pfc", value_name = "N", default_value_t = 0)]
+    #[arg(value_parser = clap::value_parser!(u8).range(..=16))]
     #[arg(help_heading = "Deadlock")]
     bounces: u8,
     /// Frames take the paths of this list and no others: names of nodes from source to destination, a path a line.
@@ -128,7 +129,11 @@ fn as_json(source: &str, pfc: &PfcFlags, verdict: &PfcVerdict, cut_off: Option<&
     let routing = pfc.routing.unwrap_or(RoutingName::Shortest);
     json!({
         "source": source,
-        "routing": if pfc.paths.is_some() { None } else { clap::ValueEnum::to_possible_value(&routing).map(|value| value.get_name().to_owned()) },
+        "routing": if pfc.paths.is_some() {
+            None
+        } else {
+            clap::ValueEnum::to_possible_value(&routing).map(|value| value.get_name().to_owned())
+        },
         "paths": pfc.paths, "failed": pfc.fail, "bounces": pfc.bounces, "cut_off": cut_off,
         "deadlock_free": verdict.deadlock_free, "queues": verdict.queues, "dependencies": verdict.dependencies,
         "cycle": if verdict.deadlock_free { None } else { Some(&verdict.cycle) }, "shortest": verdict.shortest,

@@ -97,8 +97,8 @@ type Step = (&'static str, &'static str, fn(&SwitchDiff) -> Vec<Single>);
 fn plan(found: &Diff) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     if found.needs_a_pause() {
-        let why = "with the new rules these would close a cycle, or their port leads elsewhere: without them the packets \
-                   are lossy; then wait until packets that were under way have left";
+        let why = "with the new rules these would close a cycle, or their port leads elsewhere: without them the \
+            packets are lossy; then wait until packets that were under way have left";
         steps.push(("take out first", why, |switch| first_of(switch).to_vec()));
     }
     steps.push(("add", "on all switches, in any order", added));
@@ -179,7 +179,10 @@ fn row(switch: &SwitchDiff) -> Vec<String> {
 
 fn as_json(found: &Diff) -> Value {
     let rules = |rules: Vec<Single>| {
-        let one = |entry: tagger::export::Entry| json!({ "tag": entry.tag, "in": entry.ingress, "out": entry.egress, "new_tag": entry.shown });
+        let one = |entry: tagger::export::Entry| {
+            let (tag, ingress, egress) = (entry.tag, entry.ingress, entry.egress);
+            json!({ "tag": tag, "in": ingress, "out": egress, "new_tag": entry.shown })
+        };
         gather(rules).into_iter().map(one).collect::<Vec<_>>()
     };
     let step = |(what, why, of): &Step| {

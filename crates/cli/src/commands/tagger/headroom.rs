@@ -25,7 +25,8 @@ pub struct HeadroomArgs {
     #[arg(long, value_name = "BYTES", default_value = "1B", value_parser = cell, help_heading = "Headroom")]
     pub cell: Bytes,
     /// How much of the time frames come that waste most of their cells, the others being the largest.
-    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=100), help_heading = "Headroom")]
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, help_heading = "Headroom")]
+    #[arg(value_parser = clap::value_parser!(u8).range(0..=100))]
     pub small_packets: u8,
 }
 

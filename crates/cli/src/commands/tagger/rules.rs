@@ -248,7 +248,8 @@ fn as_json(fabric: &Fabric, made: &Made) -> Value {
     let Made { table, report, bound } = made;
     let of = |count: Count| {
         json!({
-            "switch": fabric.name(count.node), "ports": count.ports, "rules": count.single, "tcam_entries": count.entries,
+            "switch": fabric.name(count.node), "ports": count.ports, "rules": count.single,
+                    "tcam_entries": count.entries,
         })
     };
     let class = |class: &tagger::rules::Class| json!({ "name": class.name, "first_tag": class.first_tag });

@@ -20,8 +20,8 @@ use text::numbers::counted;
 
 /// Write the trimming of a scenario in the language of a switch.
 ///
-/// The configuration goes to standard output, one object or section for each switch that trims; what of the scenario such
-/// a switch cannot do, to standard error. Ports have the names that the fabric's file states.
+/// The configuration goes to standard output, one object or section for each switch that trims; what of the scenario
+/// such a switch cannot do, to standard error. Ports have the names that the fabric's file states.
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
     #[command(flatten)]
@@ -152,8 +152,8 @@ fn trimming(setup: &model::parameters::Setup, dscp: Option<u8>) -> Result<(Trimm
         return Err(Failure::input("the switches of this scenario do not trim", help));
     };
     if trim.scheme != Scheme::OwnQueue {
-        let message = "these switches forward trimmed packets in a queue of their own: neither do they keep headers in the \
-                       queue of the data (cut-payload) nor send them back to their source (sfc)";
+        let message = "these switches forward trimmed packets in a queue of their own: neither do they keep headers in \
+            the queue of the data (cut-payload) nor send them back to their source (sfc)";
         return Err(Failure::input(message, "write switch.overload.kind = \"trim\""));
     }
     let fabric = &setup.fabric;
@@ -173,7 +173,8 @@ fn trimming(setup: &model::parameters::Setup, dscp: Option<u8>) -> Result<(Trimm
         say(format!("only switches of the tiers that trim take this: {}{more}", names.join(", ")));
     }
     if trim.full == HeaderFull::Return {
-        say("a trimmed packet that finds no room is dropped there; the scenario sends it back to its source".to_owned());
+        let note = "a trimmed packet that finds no room is dropped there; the scenario sends it back to its source";
+        say(note.to_owned());
     }
     if trim.victim != Victim::Arriving {
         say("the packet that arrives is trimmed there; the scenario trims that at the tail of the queue, too"
@@ -185,8 +186,8 @@ fn trimming(setup: &model::parameters::Setup, dscp: Option<u8>) -> Result<(Trimm
             QueueLimit::Bytes(bytes) => units::Bytes(bytes).to_string(),
         };
         say(format!(
-            "they trim where a shared buffer admits no more; the scenario has queues of a fixed size, written as a static \
-             threshold, and a header queue of {room}, which the profile of that queue would have to say"
+            "they trim where a shared buffer admits no more; the scenario has queues of a fixed size, written as a \
+             static threshold, and a header queue of {room}, which the profile of that queue would have to say"
         ));
     }
     if setup.switch.scheduler != Scheduler::Strict {

@@ -3,7 +3,7 @@
 //! ```text
 //!  route -> admission finds no room -> whose payload? arriving or youngest -> header
 //!                                                                               |
-//!                               header queue of the same port has room? -> there, ahead of data as the scheduler has it
+//!                               header queue of the same port has room? -> there, ahead of data by the scheduler
 //!                                                                 not?  -> back towards its source, or lost
 //! ```
 //!

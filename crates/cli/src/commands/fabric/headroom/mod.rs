@@ -32,7 +32,8 @@ pub struct ThresholdFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Headroom")]
     classes: Option<u8>,
     /// The ports of a single link's switch, all alike.
-    #[arg(long, value_name = "N", conflicts_with = "source", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Headroom")]
+    #[arg(long, value_name = "N", conflicts_with = "source", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(help_heading = "Headroom")]
     ports: Option<u16>,
     /// The buffer of a switch; without it that of the scenario, or 16MB.
     #[arg(long, value_name = "SIZE", help_heading = "Headroom")]
