@@ -1,4 +1,5 @@
-//! Parquet: any bytes are an error or a table, and flows, ports and traces that were read can be written and read again.
+//! Parquet: any bytes are an error or a table, and flows, ports and traces that were read can be written and read
+//! again.
 
 use record::RecordError;
 use record::flows::{FlowTable, read_flows};

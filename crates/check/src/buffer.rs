@@ -66,8 +66,8 @@ pub struct Book {
     pub found_bytes: u64,
 }
 
-/// The check "buffer": no mark is above its limit, and every book agrees with what is there. Both may come in any order;
-/// a failure names the lowest place of those that exceed theirs most, else the lowest book that is wrong.
+/// The check "buffer": no mark is above its limit, and every book agrees with what is there. Both may come in any
+/// order; a failure names the lowest place of those that exceed theirs most, else the lowest book that is wrong.
 pub fn verdict(marks: impl IntoIterator<Item = Mark>, books: impl IntoIterator<Item = Book>) -> Verdict {
     let (mut places, mut over) = (0u64, 0u64);
     let mut worst: Option<Mark> = None;

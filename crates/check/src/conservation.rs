@@ -46,8 +46,8 @@ pub enum Cause {
     Nonconforming,
     /// No room before the recirculation port of a pipeline.
     DeflectQueueFull,
-    /// No room for a frame of a lossless class where its flow control does not reach: at a switch that takes no part, or
-    /// from a neighbour that takes none and so goes on whatever it is told.
+    /// No room for a frame of a lossless class where its flow control does not reach: at a switch that takes no part,
+    /// or from a neighbour that takes none and so goes on whatever it is told.
     OutsideFlowControl,
 }
 

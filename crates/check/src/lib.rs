@@ -14,11 +14,12 @@
 //! | [`turns`] | every time that a frame was turned around stands in the frame's own counters, and they agree |
 //! | [`mod@deadlock`] | no set of paused queues that hold each other for ever |
 //!
-//! Two measure where a run asks for it, [`mod@reorder`] how far packets come out of order, [`load`] how full queues are;
-//! what they measured is checked.
+//! Two measure where a run asks for it, [`mod@reorder`] how far packets come out of order, [`load`] how full queues
+//! are; what they measured is checked.
 //!
-//! Every check ends in a [`Verdict`], which may be that there was nothing to check. What is called once a frame ([`PacketLedger`], [`OrderWatch`],
-//! [`QueueArea`], [`HighWater::raise`]) is a few integer operations, without hashing or allocation.
+//! Every check ends in a [`Verdict`], which may be that there was nothing to check. What is called once a frame
+//! ([`PacketLedger`], [`OrderWatch`], [`QueueArea`], [`HighWater::raise`]) is a few integer operations, without hashing
+//! or allocation.
 
 pub mod buffer;
 pub mod conservation;

@@ -68,8 +68,8 @@ impl OrderLog {
             None if frames == 0 && self.violations == 0 => return Verdict::nothing("order", "no data frame arrived"),
             None => format!("{} of {frames} frames out of order", self.violations),
             Some((time, flow, OrderViolation { expected, seq })) => format!(
-                "{} of {frames} frames out of order, first in flow {flow} at {} ps: {seq} came where {expected} or more \
-                 was due",
+                "{} of {frames} frames out of order, first in flow {flow} at {} ps: {seq} came where {expected} or \
+                 more was due",
                 self.violations,
                 time.as_ps()
             ),

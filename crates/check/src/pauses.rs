@@ -1,4 +1,5 @@
-//! A pause is answered by a resume or an expiry; who tells others to stop tells them to go on; and what is told arrives.
+//! A pause is answered by a resume or an expiry; who tells others to stop tells them to go on; and what is told
+//! arrives.
 
 use crate::verdict::Verdict;
 
@@ -53,8 +54,8 @@ impl PauseLedger {
         self.still_paused += other.still_paused;
     }
 
-    /// The check "pauses": pauses = resumes + expiries + still paused; every control frame arrived, was lost with its link
-    /// or is on its way; every stop was ended by the one who told it or stands, and none stands for nothing.
+    /// The check "pauses": pauses = resumes + expiries + still paused; every control frame arrived, was lost with its
+    /// link or is on its way; every stop was ended by the one who told it or stands, and none stands for nothing.
     pub fn verdict(&self, control: &ControlLedger, told: &StopLedger) -> Verdict {
         let PauseLedger { pauses, resumes, expiries, still_paused } = *self;
         let sum = |parts: &[u64]| parts.iter().copied().map(u128::from).sum::<u128>();
@@ -67,7 +68,8 @@ impl PauseLedger {
         let ControlLedger { sent, received, lost, on_the_way } = *control;
         if u128::from(sent) != sum(&[received, lost, on_the_way]) {
             faults.push(format!(
-                "{sent} control frames sent is not {received} heard + {lost} lost with their links + {on_the_way} on the way"
+                "{sent} control frames sent is not {received} heard + {lost} lost with their links + {on_the_way} on \
+                 the way"
             ));
         }
         let StopLedger { stops, ended, standing, idle } = *told;

@@ -21,7 +21,8 @@ pub struct Place<'a> {
 /// Writes (switch, file, text) into a folder, and `NOTES.txt` beside them.
 ///
 /// # Errors
-/// A folder that cannot be written, or holds such files that are not ours; two switches whose files would have one name.
+/// A folder that cannot be written, or holds such files that are not ours; two switches whose files would have one
+/// name.
 pub fn write_folder(place: Place<'_>, files: &[(&str, &str, &str)], notes: &[String]) -> Result<(), Failure> {
     distinct(files.iter().map(|&(switch, file, _)| (switch, file)))?;
     let notes: String = notes.iter().map(|note| format!("- {note}\n")).collect();

@@ -12,8 +12,8 @@ use text::numbers::counted_as;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Ports")]
 pub struct InterfaceArgs {
-    /// Names of ports that the fabric's file does not name: {port}, {port+1}, {port*4} stand for the number; {digits*4-4}
-    /// renames ports of another system by the number that their name in the file ends with.
+    /// Names of ports that the fabric's file does not name: {port}, {port+1}, {port*4} stand for the number;
+    /// {digits*4-4} renames ports of another system by the number that their name in the file ends with.
     #[arg(long, value_name = "PATTERN")]
     interface: Option<String>,
     /// Names that neither the fabric's file nor the pattern has right: a line `switch,port,interface` each.
@@ -33,8 +33,8 @@ impl InterfaceArgs {
     /// The names on this fabric, for configurations of these switches.
     ///
     /// # Errors
-    /// A pattern or a line of the file that is wrong; a port that nothing names, or whose name the target's grammar cannot
-    /// carry; a pattern for ports that all have names.
+    /// A pattern or a line of the file that is wrong; a port that nothing names, or whose name the target's grammar
+    /// cannot carry; a pattern for ports that all have names.
     pub fn interfaces(&self, fabric: &Fabric, dialect: Dialect, switches: &[NodeId]) -> Result<Interfaces, Failure> {
         let mut names = Interfaces::of_fabric(dialect);
         if let Some(pattern) = &self.interface {
@@ -51,8 +51,8 @@ impl InterfaceArgs {
                 "--interface: the fabric's file names all ports, as {first} of `{}`, and a number is no better",
                 fabric.name(node)
             );
-            let help = "leave it out; --interface with {digits} renames ports by the number in their names, --interfaces FILE \
-                        single ones";
+            let help = "leave it out; --interface with {digits} renames ports by the number in their names, \
+                --interfaces FILE single ones";
             return Err(Failure::input(message, help));
         }
         for &node in switches {
@@ -70,8 +70,8 @@ impl InterfaceArgs {
         let &node = switches.first()?;
         let shown = assignment(fabric, node, |port| names.name(fabric, node, port).ok());
         Some(format!(
-            "ports are named by --interface {pattern}, in the order of the fabric's links: {}: {shown}; hold it against the \
-             cables before loading",
+            "ports are named by --interface {pattern}, in the order of the fabric's links: {}: {shown}; hold it \
+             against the cables before loading",
             fabric.name(node)
         ))
     }
@@ -102,15 +102,16 @@ fn help_out(error: ExportError, fabric: &Fabric, dialect: Dialect, switches: &[N
                 }
             };
             let help = format!(
-                "say how ports are called, by their numbers in the order of the links: --interface '{pattern}' makes\n        \
-                 {switch}: {shown}{others}\n  or name them one by one: --interfaces FILE with lines of switch,port,interface"
+                "say how ports are called, by their numbers in the order of the links: --interface '{pattern}' \
+                 makes\n        {switch}: {shown}{others}\n  or name them one by one: --interfaces FILE with lines of \
+                 switch,port,interface"
             );
             Failure::input(error.to_string(), help)
         }
         ExportError::Port { .. } | ExportError::NoDigits { .. } => {
-            let help = "the fabric's file is of another system: --interface with {digits}, as in Ethernet{digits*4-4}, renames \
-                        ports by the number that their names end with, --interfaces FILE with lines of \
-                        switch,port,interface one by one";
+            let help = "the fabric's file is of another system: --interface with {digits}, as in Ethernet{digits*4-4}, \
+                renames ports by the number that their names end with, --interfaces FILE with lines of \
+                switch,port,interface one by one";
             Failure::input(error.to_string(), help)
         }
         _ => wrong(error),

@@ -1,4 +1,5 @@
-//! Ctrl-C and SIGTERM: what runs is asked to end, what cannot hear is ended within a second; a second signal does not ask.
+//! Ctrl-C and SIGTERM: what runs is asked to end, what cannot hear is ended within a second; a second signal does not
+//! ask.
 
 use crate::exit::Exit;
 use crate::output;
@@ -17,8 +18,8 @@ pub fn stop() -> &'static Stop {
     &STOP
 }
 
-/// From now on an interrupt or a request to terminate asks [`stop`]. A second one ends the process where it stands, which
-/// leaves no result but an earlier one; so does the first one where nobody can hear.
+/// From now on an interrupt or a request to terminate asks [`stop`]. A second one ends the process where it stands,
+/// which leaves no result but an earlier one; so does the first one where nobody can hear.
 pub fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -17,8 +17,8 @@ const STEPS: u64 = 1000;
 /// How often the line is drawn.
 const REDRAW: Duration = Duration::from_millis(200);
 
-/// Progress of one run: simulated time, speed, time left. It is drawn by a thread of its own, so it lives whatever the run
-/// is busy with.
+/// Progress of one run: simulated time, speed, time left. It is drawn by a thread of its own, so it lives whatever the
+/// run is busy with.
 pub struct RunProgress {
     shared: Arc<Shared>,
     drawer: Option<JoinHandle<()>>,

@@ -26,7 +26,8 @@ pub fn instead_of_a_scenario(path: &Path, kind: Kind) -> String {
                         verify proves it"
             .to_owned(),
         Kind::Topology(_) => format!(
-            "a scenario names it: fabric = {{ kind = \"file\", file = {:?} }}; look at it with tidegate fabric show {word}",
+            "a scenario names it: fabric = {{ kind = \"file\", file = {:?} }}; look at it with tidegate fabric show \
+             {word}",
             path.display().to_string()
         ),
     }

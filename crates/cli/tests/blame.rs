@@ -67,8 +67,8 @@ fn adds_up(told: &Value, summary: &Value, times: u64) {
 }
 
 /// Figure 1.3: H1 and H2 send to H7 over a spine each, H3 to H4 over one of them. Whatever the flow control: the
-/// receiver's port caused it all, and H3 waits for a port that is not on its way, but for FLORAX, which does not stop it, and
-/// backpressure by destination, since its destination is another.
+/// receiver's port caused it all, and H3 waits for a port that is not on its way, but for FLORAX, which does not stop
+/// it, and backpressure by destination, since its destination is another.
 #[test]
 fn the_bystander_is_the_victim_of_the_receivers_port() {
     let scratch = Scratch::new("blame-family");

@@ -147,8 +147,8 @@ capture = [{ port = "S1:0", direction = "both" }, { port = "S1:1" }, { port = "S
     assert_eq!(late, Some(Vec::new()), "nothing after `until`");
 }
 
-/// Headers of trimmed frames are bytes of the frames that they were: readers show them as cut, not as malformed, and those
-/// that came back have source and destination swapped.
+/// Headers of trimmed frames are bytes of the frames that they were: readers show them as cut, not as malformed, and
+/// those that came back have source and destination swapped.
 #[test]
 fn trimmed_frames_are_cut_and_not_malformed() {
     for (transport, own, protocol) in [("roce", "", "infiniband"), ("tcp", ", initial_window = \"60KB\"", "tcp")] {

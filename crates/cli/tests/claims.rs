@@ -1,6 +1,7 @@
 //! `docs/claims.md` has a table for each paper: claim, source's figure, ours, verdict, class. It is made from what
-//! `scripts/red.sh` leaves in `target/red/full/`: `UPDATE_DOCS=1 cargo test -p tidegate --test claims` rewrites the tables of the
-//! papers that stand there. Without, what is red in them must be what `experiments/red-full.txt` says is red, with its class.
+//! `scripts/red.sh` leaves in `target/red/full/`: `UPDATE_DOCS=1 cargo test -p tidegate --test claims` rewrites the
+//! tables of the papers that stand there. Without, what is red in them must be what `experiments/red-full.txt` says is
+//! red, with its class.
 
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! The rooms of the house: who sees whom is what ARCHITECTURE.md says, nobody sees a room above, and nothing is asked for
-//! that is not used.
+//! The rooms of the house: who sees whom is what ARCHITECTURE.md says, nobody sees a room above, and nothing is asked
+//! for that is not used.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

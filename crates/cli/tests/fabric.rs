@@ -45,7 +45,8 @@ fn built_shown_converted_and_checked_it_is_the_same_fabric() {
 fn show_names_every_node_and_says_why_it_is_what_it_is() {
     let scratch = Scratch::new("names");
     let lab = scratch.path("lab.clab.yml");
-    let nodes = "    leaf1: {kind: nokia_srlinux}\n    leaf2: {kind: nokia_srlinux}\n    client1: {kind: linux}\n    client2: {kind: linux}\n";
+    let nodes = "    leaf1: {kind: nokia_srlinux}\n    leaf2: {kind: nokia_srlinux}\n    client1: {kind: linux}\n    \
+        client2: {kind: linux}\n";
     let link = |a: &str, b: &str| format!("    - endpoints: [\"{a}\", \"{b}\"]\n");
     let links = [
         link("leaf1:e1-49", "leaf2:e1-49"),
@@ -216,8 +217,8 @@ fn headroom_of_a_link_and_of_a_fabric() {
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     let told: Value = serde_json::from_str(&ran.out).unwrap();
     let port = &told["switches"][0]["ports"][0];
-    // 2 d C = 37,500 bytes, 84 of the call, 394 quanta of reaction, 1538 of a frame: 64,338, of which 1518 of each 1538 are
-    // stored, 63,502; and two frames.
+    // 2 d C = 37,500 bytes, 84 of the call, 394 quanta of reaction, 1538 of a frame: 64,338, of which 1518 of each 1538
+    // are stored, 63,502; and two frames.
     assert_eq!((&port["delay_ps"], &port["headroom_bytes"]), (&Value::from(1_500_000), &Value::from(66_538)));
     assert_eq!(port["headroom_without_frames_bytes"], 66_538 - 3 * 1518);
     let terms = json!({

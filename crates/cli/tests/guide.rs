@@ -1,5 +1,5 @@
-//! What a guide shows after `$ tidegate ...` is what the command prints there. `UPDATE_DOCS=1 cargo test -p tidegate --test
-//! guide` rewrites it.
+//! What a guide shows after `$ tidegate ...` is what the command prints there.
+//! `UPDATE_DOCS=1 cargo test -p tidegate --test guide` rewrites it.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! Where the generator of rules meets the verifier, which shares no code with it: whatever the one makes, the other proves.
+//! Where the generator of rules meets the verifier, which shares no code with it: whatever the one makes, the other
+//! proves.
 
 use fabric::generate::{TierLinks, bcube, clos, f10, fat_tree, jellyfish, leaf_spine};
 use fabric::{Fabric, FabricBuilder, LinkSpec, NodeId, NodeKind, PortIndex};

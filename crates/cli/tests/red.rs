@@ -22,7 +22,8 @@ fn listed(list: &str) -> Vec<(String, String)> {
 fn entry(id: &str, check: &str, pass: Option<bool>) -> String {
     let [id, check, pass] = [json!(id), json!(check), json!(pass)].map(|value| value.to_string());
     format!(
-        "{{\n  \"id\": {id},\n  \"pass\": false,\n  \"checks\": [\n{{\n  \"name\": {check},\n  \"pass\": {pass},\n  \"known\": null\n}}\n]\n}}"
+        "{{\n  \"id\": {id},\n  \"pass\": false,\n  \"checks\": [\n{{\n  \"name\": {check},\n  \"pass\": {pass},\n  \
+         \"known\": null\n}}\n]\n}}"
     )
 }
 

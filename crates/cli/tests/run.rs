@@ -219,7 +219,8 @@ fn a_reader_that_leaves_is_no_failure() {
 fn completion_times_have_the_form_of_the_flow_file() {
     let scratch = Scratch::new("forms");
     scratch.file("topology.txt", "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n");
-    let scenario = "duration = \"100us\"\nfabric = { kind = \"file\", file = \"topology.txt\" }\n[[traffic]]\nkind = \"replay\"\nfile = \"flow.txt\"\n";
+    let scenario = "duration = \"100us\"\nfabric = { kind = \"file\", file = \"topology.txt\" }\n[[traffic]]\nkind = \
+        \"replay\"\nfile = \"flow.txt\"\n";
     let scenario = scratch.file("replay.toml", scenario);
     for (flows, form, first) in [
         ("1\n0 2 3 100 1000 0\n", record::flows::FctFormat::Hpcc, "0b000001 0b000201 "),

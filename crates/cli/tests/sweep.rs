@@ -53,8 +53,8 @@ pairs = [["H1", "H7"], ["H2", "H8"], ["H3", "H9"], ["H4", "H10"], ["H5", "H11"],
 size = "100KB"
 "#;
 
-/// Which flows meet on a link is chance like any other: the seed of the run decides it. Where a hash seed fixes it nothing
-/// is left to draw, and the sweep says that its seeds were one.
+/// Which flows meet on a link is chance like any other: the seed of the run decides it. Where a hash seed fixes it
+/// nothing is left to draw, and the sweep says that its seeds were one.
 #[test]
 fn seeds_move_hashes_and_a_sweep_whose_seeds_change_nothing_says_so() {
     let scratch = Scratch::new("hashed");

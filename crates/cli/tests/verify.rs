@@ -203,8 +203,9 @@ fn a_refuted_rule_set_prints_circle_or_path() {
     let file = scratch.file("lossy.json", &rules(&fewer).replace("HASH", &hash));
     let ran = verify(&file, &["--paths", &scratch.file("paths.txt", "H2 S2 S1 H1\nH1 S1 S2 S3 H3\n")]);
     assert_eq!(ran.code, Some(1));
-    let path = "an expected path turns lossy\n        line 2, class default: `S2` has no rule that keeps tag 1 lossless from port 1 to port 2\n          \
-                H1:0 -> S1:0  tag 1\n          S1:1 -> S2:1  tag 1\n          S2:2 -> S3:1  lossy\n";
+    let path = "an expected path turns lossy\n        line 2, class default: `S2` has no rule that keeps tag 1 \
+        lossless from port 1 to port 2\n          H1:0 -> S1:0  tag 1\n          S1:1 -> S2:1  tag 1\n          S2:2 \
+        -> S3:1  lossy\n";
     assert!(ran.out.contains(path), "{}", ran.out);
     let json: Value = serde_json::from_str(&verify(&file, &["--routing", "shortest", "--json"]).out).unwrap();
     assert_eq!((&json["pass"], &json["verdict"]["counts"]["lost"]), (&false.into(), &1.into()));

@@ -52,9 +52,11 @@ fn every_cause_of_loss_is_told_with_place_and_time() {
     let with = |switch: &str| FOUR_TO_ONE.replace("[host]", &format!("[switch]\n{switch}\n[host]"));
     let link = |more: &str| FOUR_TO_ONE.replace("\"500ns\"", &format!("\"500ns\", {more}"));
     let failing = "[[fail]]\nlink = [\"S1\", \"H1\"]\nat = \"5us\"\n";
-    let line = "[fabric]\nkind = \"line\"\nswitches = 3\nhosts_per_switch = 1\nlink = { rate = \"100Gbps\", delay = \"500ns\" }\n";
+    let line = "[fabric]\nkind = \"line\"\nswitches = 3\nhosts_per_switch = 1\nlink = { rate = \"100Gbps\", delay = \
+        \"500ns\" }\n";
     let two_hops = format!(
-        "duration = \"100us\"\n{line}[host]\nttl = 1\n[[traffic]]\nkind = \"pairs\"\npairs = [[\"H1\", \"H3\"]]\nsize = \"10KB\"\n[record]\ntrace = {{}}\n"
+        "duration = \"100us\"\n{line}[host]\nttl = 1\n[[traffic]]\nkind = \"pairs\"\npairs = [[\"H1\", \"H3\"]]\nsize \
+         = \"10KB\"\n[record]\ntrace = {{}}\n"
     );
     let bounce = |queue: &str, more: &str| {
         let more = format!("kind = \"bounce\"{more}");
@@ -69,7 +71,8 @@ fn every_cause_of_loss_is_told_with_place_and_time() {
         (
             "lossless queue full",
             with(
-                "buffer = \"1MB\"\nflow_control = { kind = \"pfc\", priorities = [3], xoff = \"20KB\", headroom = \"1KB\" }",
+                "buffer = \"1MB\"\nflow_control = { kind = \"pfc\", priorities = [3], xoff = \"20KB\", headroom = \
+                 \"1KB\" }",
             ),
             vec!["lost at S1 although its class is lossless", "had come in by S1:", "waited for S1:0 towards H1"],
         ),

@@ -134,8 +134,8 @@ pub struct Engine<N: Node> {
 impl<N: Node> Engine<N> {
     /// An engine over `nodes`, where `wires[n]` are the egress wires of node `n` in order of port. Up to `threads`
     /// threads (at least one), and not more than the machine has cores, share the nodes in contiguous ranges of about
-    /// equally many wires, so neighbours should stand together. Where they are in each other's way, fewer do. Every node
-    /// runs once at time zero to name its first event.
+    /// equally many wires, so neighbours should stand together. Where they are in each other's way, fewer do. Every
+    /// node runs once at time zero to name its first event.
     ///
     /// # Errors
     /// If a wire ends nowhere, has no delay, or shares its ingress port with another.
@@ -310,9 +310,9 @@ impl<N: Node> Engine<N> {
 
     /// Executes every event before `stop`; false if somebody set what [`Engine::heed`] was given.
     ///
-    /// A stop comes as soon as every thread has finished the node that it runs. Some nodes may then be ahead of others by
-    /// less than a window, and [`Engine::now`] is the window's end, which no node has passed. No message is lost or there
-    /// twice, so whatever is counted over all nodes and wires adds up; but the engine cannot go on.
+    /// A stop comes as soon as every thread has finished the node that it runs. Some nodes may then be ahead of others
+    /// by less than a window, and [`Engine::now`] is the window's end, which no node has passed. No message is lost or
+    /// there twice, so whatever is counted over all nodes and wires adds up; but the engine cannot go on.
     ///
     /// # Panics
     /// If a node panics; the panic is passed on whatever thread it came from.

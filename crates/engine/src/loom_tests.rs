@@ -64,8 +64,8 @@ fn a_broken_barrier_holds_nobody() {
     });
 }
 
-/// As in a stretch: one barrier a window, two sets of cells in turn. Every parcel arrives once, in the window after the one
-/// in which it was sent; both see the same horizon, and both the cut that only one of them knows of.
+/// As in a stretch: one barrier a window, two sets of cells in turn. Every parcel arrives once, in the window after the
+/// one in which it was sent; both see the same horizon, and both the cut that only one of them knows of.
 #[test]
 fn two_sets_of_cells_and_one_barrier_a_window_are_enough() {
     model(|| {

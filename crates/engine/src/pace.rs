@@ -5,10 +5,10 @@
 //!                      dearer                                                  cheaper: stay
 //! ```
 //!
-//! Threads that meet after every window pay for the meeting; whether that is worth it depends on the machine, on what else
-//! it does, and on how much work a window holds, which changes while a network runs. So it is measured: now and then a
-//! neighbouring number of threads gets a try of two milliseconds, and the cheaper one stays. A try that failed is repeated
-//! after twice the time, so tries cost a few percent at most. No result depends on any of it.
+//! Threads that meet after every window pay for the meeting; whether that is worth it depends on the machine, on what
+//! else it does, and on how much work a window holds, which changes while a network runs. So it is measured: now and
+//! then a neighbouring number of threads gets a try of two milliseconds, and the cheaper one stays. A try that failed
+//! is repeated after twice the time, so tries cost a few percent at most. No result depends on any of it.
 
 use std::time::{Duration, Instant};
 use units::random::Stream;

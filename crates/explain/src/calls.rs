@@ -37,7 +37,8 @@ pub fn tell(story: &mut Story, trace: &Trace, id: PortId) {
     }
     for (of, (count, first, port, rate_bps, waiting)) in made.iter().take(TOLD) {
         story.say(format!(
-            "It was congested and told {} {} to slow down {}, first at {first}, to {}, when {waiting} waited, counted as switch.queue is.",
+            "It was congested and told {} {} to slow down {}, first at {first}, to {}, when {waiting} waited, counted \
+             as switch.queue is.",
             trace.port((id.0, *port)).map_or("a neighbour", |port| trace.node(port.peer)),
             plural(*count, "time"),
             words(trace, *of),

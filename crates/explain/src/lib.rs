@@ -1,5 +1,5 @@
-//! What happened to a packet, a flow or a port of a traced run, in sentences; and all its pauses, by the port that caused
-//! them.
+//! What happened to a packet, a flow or a port of a traced run, in sentences; and all its pauses, by the port that
+//! caused them.
 //!
 //! ```text
 //!  folder of a result --Trace::read--> Trace --flow, packet, port--> Story: text | JSON

@@ -124,8 +124,8 @@ impl Pauses {
         places.flat_map(move |places| overlapping(&self.stops, places, from, until))
     }
 
-    /// What fills the output at `port` from below: its hold of the same frames in this span, else of others that may not
-    /// pass at all.
+    /// What fills the output at `port` from below: its hold of the same frames in this span, else of others that may
+    /// not pass at all.
     pub fn filled_by(&self, port: PortId, of: Traffic, from: Time, until: Time) -> Option<&Stop> {
         let first = |key: &Flow| {
             let places = self.by_flow.get(key)?;

@@ -26,7 +26,8 @@ pub struct FabricBuilder {
 }
 
 impl FabricBuilder {
-    /// Files beside this one (flows, completion times) call hosts by the number of their node, among which switches count.
+    /// Files beside this one (flows, completion times) call hosts by the number of their node, among which switches
+    /// count.
     pub fn number_nodes(&mut self) {
         self.numbers_nodes = true;
     }
@@ -184,8 +185,8 @@ impl FabricBuilder {
     /// The fabric.
     ///
     /// # Errors
-    /// If a name stands twice or is none ([`check_name`]), a link named a node that does not exist, a node has more than 65,535
-    /// ports, or the fabric is larger than 4,194,304 nodes or 8,388,608 links. Whether the fabric makes
+    /// If a name stands twice or is none ([`check_name`]), a link named a node that does not exist, a node has more
+    /// than 65,535 ports, or the fabric is larger than 4,194,304 nodes or 8,388,608 links. Whether the fabric makes
     /// sense as a network is [`Fabric::check`]'s question.
     pub fn build(mut self) -> Result<Fabric, FabricError> {
         if let Some(mistake) = self.mistake {

@@ -157,8 +157,8 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// Whether files beside its own call hosts by the number of their node, as those of HPCC's simulator do. Where hosts
-    /// stand before all switches that is their number among the hosts, too.
+    /// Whether files beside its own call hosts by the number of their node, as those of HPCC's simulator do. Where
+    /// hosts stand before all switches that is their number among the hosts, too.
     pub fn numbers_nodes(&self) -> bool {
         self.numbers_nodes
     }

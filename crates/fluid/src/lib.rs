@@ -1,5 +1,5 @@
-//! The equations beside the packets: fluid models of congestion controls, delay differential equations that solve them, and
-//! their stability.
+//! The equations beside the packets: fluid models of congestion controls, delay differential equations that solve them,
+//! and their stability.
 //!
 //! ```text
 //!   models (ECCP, HetFlow, DCQCN, TIMELY) ── System ──> solver: rates and queues over time
@@ -26,8 +26,8 @@
 //! # Ok::<(), fluid::solver::SolveError>(())
 //! ```
 //!
-//! Everything here is in s, bit/s and bits, as floats: a fluid has no frames to count. Functions that machines disagree about
-//! come from `libm`.
+//! Everything here is in s, bit/s and bits, as floats: a fluid has no frames to count. Functions that machines disagree
+//! about come from `libm`.
 
 pub mod models;
 pub mod solver;

@@ -86,8 +86,8 @@ impl Run {
         Ok(Run { lowered, scenario, path: path.to_owned(), set: set.to_vec() })
     }
 
-    /// Runs it to its end, or until `watcher` or `stop` wants one, and leaves its files in `folder`, whole or not at all.
-    /// The summary's hash is that of the files, or of itself where there are none.
+    /// Runs it to its end, or until `watcher` or `stop` wants one, and leaves its files in `folder`, whole or not at
+    /// all. The summary's hash is that of the files, or of itself where there are none.
     ///
     /// # Errors
     /// A setup that makes no network; a disk that fails.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A flag that ends what runs, with what its owner must know who cannot wait: whether anybody looks at the flag now, and
-/// which folders are unfinished. Clones are the same flag.
+/// A flag that ends what runs, with what its owner must know who cannot wait: whether anybody looks at the flag now,
+/// and which folders are unfinished. Clones are the same flag.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     wanted: Arc<AtomicBool>,

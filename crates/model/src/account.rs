@@ -41,7 +41,8 @@ pub struct Ledger {
     pub control_sent: u64,
     /// MAC control frames that arrived.
     pub control_received: u64,
-    /// Those of them that told somebody to stop or go on who takes no part: a switch left out, a host that does not obey.
+    /// Those of them that told somebody to stop or go on who takes no part: a switch left out, a host that does not
+    /// obey.
     pub control_ignored: u64,
     /// MAC control frames lost with their link.
     pub control_lost: u64,

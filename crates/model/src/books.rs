@@ -1,4 +1,5 @@
-//! What a node writes down of its run: what it counts, what it heard of its neighbours, and, where it is watched, notes.
+//! What a node writes down of its run: what it counts, what it heard of its neighbours, and, where it is watched,
+//! notes.
 
 use crate::account::Ledger;
 use crate::network::Network;

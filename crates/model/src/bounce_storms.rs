@@ -73,7 +73,8 @@ impl Storms {
         let (start, span) = (Time::from_ps(start_ps), Time::from_ps(end_ps - start_ps));
         Some(format!(
             "bounce storm: for {span} from {start} on switches turned {turned} frames around while hosts received \
-             {received}: the load is more than buffers can carry back and forth; slow the senders down, or limit bounces"
+             {received}: the load is more than buffers can carry back and forth; slow the senders down, or limit \
+             bounces"
         ))
     }
 }

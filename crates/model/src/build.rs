@@ -20,7 +20,8 @@ use std::sync::Arc;
 use traffic::{Start, When};
 use units::{Bytes, Time};
 
-/// Between two moments at which a run can be stopped, no node handles many more frames than this: some tenths of a second.
+/// Between two moments at which a run can be stopped, no node handles many more frames than this: some tenths of a
+/// second.
 const MOST_IN_A_WINDOW: u64 = 1 << 19;
 
 /// Why a setup cannot be simulated.

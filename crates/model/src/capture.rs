@@ -14,10 +14,10 @@
 //! A frame is as long as in the simulation. Where configured headers are longer than real ones, zeros follow the IP
 //! packet; where they are shorter, payload is left out.
 //!
-//! A frame that a switch trimmed is the first bytes of what it was, with the DSCP of its new class and a checksum sequence
-//! of its own; lengths and checksums of IP and above stay those of the whole, as switches that trim leave them, and tell
-//! how much is gone. A capture gives the length before the cut as the original one. A returned header has MAC and IP
-//! addresses swapped; ports and all behind them stay.
+//! A frame that a switch trimmed is the first bytes of what it was, with the DSCP of its new class and a checksum
+//! sequence of its own; lengths and checksums of IP and above stay those of the whole, as switches that trim leave
+//! them, and tell how much is gone. A capture gives the length before the cut as the original one. A returned header
+//! has MAC and IP addresses swapped; ports and all behind them stay.
 
 use crate::numbering::Numbering;
 use crate::parameters::Setup;
@@ -120,8 +120,8 @@ impl FrameBytes {
         }
     }
 
-    /// Replaces `out` by the frame, from its destination address to its FCS, and returns how long it was before a switch
-    /// cut it.
+    /// Replaces `out` by the frame, from its destination address to its FCS, and returns how long it was before a
+    /// switch cut it.
     ///
     /// # Errors
     /// If the parts of the frame contradict each other, which would be a fault of this module.

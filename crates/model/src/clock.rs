@@ -84,8 +84,8 @@ fn clamp(ps: i128) -> Time {
 /// The clocks of all hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostClocks {
-    /// Bounds of what is drawn for each host from the run's seed: the offset from zero up to that of the bounds, the drift
-    /// up to that of the bounds either way. `None`: exact clocks.
+    /// Bounds of what is drawn for each host from the run's seed: the offset from zero up to that of the bounds, the
+    /// drift up to that of the bounds either way. `None`: exact clocks.
     pub drawn: Option<HostClock>,
     /// Those of these hosts, by host index, whatever is drawn.
     pub stated: BTreeMap<u32, HostClock>,

@@ -211,8 +211,8 @@ impl Held {
         flow.frames
     }
 
-    /// The next frame whose flow's turn has come by `now`, and by which port it leaves; flows whose time is over are let
-    /// go, into `freed`.
+    /// The next frame whose flow's turn has come by `now`, and by which port it leaves; flows whose time is over are
+    /// let go, into `freed`.
     pub fn next_due(&mut self, now: Time, freed: &mut Vec<(u16, Frame)>) -> Option<(u16, Frame)> {
         while let Some(&(_, port, pair)) = self.timers.first().filter(|first| first.0 <= now) {
             let flow = self.flows.get_mut(&(port, pair))?;

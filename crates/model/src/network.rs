@@ -229,9 +229,9 @@ impl Network {
         Some(Box::new(CreditPort::new(parameters.classes & in_use, credits, update, mtu)))
     }
 
-    /// The headroom of the account in `slot` of a port of `switch` on `link`, with credits the room that they stand for:
-    /// zero for lossy classes. A neighbour that takes no part gets the same, beyond which its frames are lost: it takes
-    /// nothing from others.
+    /// The headroom of the account in `slot` of a port of `switch` on `link`, with credits the room that they stand
+    /// for: zero for lossy classes. A neighbour that takes no part gets the same, beyond which its frames are lost: it
+    /// takes nothing from others.
     pub fn headroom(&self, switch: NodeId, rate: Rate, delay: Time, slot: usize) -> u64 {
         match *self.flow_control_of(switch) {
             FlowControl::Pfc(parameters) if parameters.classes & (1 << self.classes[slot]) == 0 => 0,

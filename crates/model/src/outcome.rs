@@ -353,8 +353,8 @@ impl Simulation {
         if completed > 0 && self.unfinished > completed {
             let all = completed + self.unfinished;
             warnings.push(format!(
-                "only {completed} of {all} flows completed: completion times and slowdowns are those of the flows that were \
-                 quick enough, not of all; run longer, or let measure.end come earlier"
+                "only {completed} of {all} flows completed: completion times and slowdowns are those of the flows that \
+                 were quick enough, not of all; run longer, or let measure.end come earlier"
             ));
         }
         let lossy =
@@ -365,8 +365,8 @@ impl Simulation {
         let outside = ledger.packets.dropped_by(Cause::OutsideFlowControl).frames;
         if outside > 0 {
             warnings.push(format!(
-                "{outside} frames of lossless classes were lost where flow control does not reach: at switches that take \
-                 no part in it, or from neighbours that take none"
+                "{outside} frames of lossless classes were lost where flow control does not reach: at switches that \
+                 take no part in it, or from neighbours that take none"
             ));
         }
         warnings.extend(self.header_warning(ledger));

@@ -130,8 +130,8 @@ impl FlowControl {
         }
     }
 
-    /// Lossless accounts of a port whose pause frames may leave together, where `used` has a bit for each class in use: one
-    /// of 802.3x, one for each lossless class of PFC.
+    /// Lossless accounts of a port whose pause frames may leave together, where `used` has a bit for each class in use:
+    /// one of 802.3x, one for each lossless class of PFC.
     pub fn pausing_accounts(&self, used: u8) -> u64 {
         match self {
             FlowControl::Pause(_) | FlowControl::Simple(..) => 1,
@@ -140,8 +140,8 @@ impl FlowControl {
         }
     }
 
-    /// Headroom of a lossless account of a port on a link of `rate` and `delay`, as computed from what neighbours may take
-    /// to stop; `None` where nobody is stopped by PAUSE or PFC.
+    /// Headroom of a lossless account of a port on a link of `rate` and `delay`, as computed from what neighbours may
+    /// take to stop; `None` where nobody is stopped by PAUSE or PFC.
     pub fn computed_headroom(&self, rate: Rate, delay: Time, mtu_bytes: u16, used: u8) -> Option<Headroom> {
         let conditions = Conditions::new(mtu_bytes.into(), self.reaction()?, self.pausing_accounts(used));
         Some(Headroom::of(rate, delay, &conditions))
@@ -152,8 +152,8 @@ impl FlowControl {
         if let FlowControl::Credit(parameters) = self { Some(parameters) } else { None }
     }
 
-    /// Whether what waits in a switch stops its neighbours until it leaves: only then a cycle of buffers can lock up. Where
-    /// the output decides, every stop ends by itself.
+    /// Whether what waits in a switch stops its neighbours until it leaves: only then a cycle of buffers can lock up.
+    /// Where the output decides, every stop ends by itself.
     pub fn may_lock(&self) -> bool {
         self.pause().is_some() || self.credit().is_some()
     }
@@ -254,8 +254,8 @@ impl Overload {
 pub struct PipelineParameters {
     /// Ingress pipelines, 1 to 64.
     pub pipelines: u16,
-    /// Consecutive ports of each; ports beyond the last pipeline begin again with the first. `None` shares the ports of a
-    /// switch evenly.
+    /// Consecutive ports of each; ports beyond the last pipeline begin again with the first. `None` shares the ports of
+    /// a switch evenly.
     pub ports_per_pipeline: Option<u16>,
     /// What becomes of a frame that its queue refuses.
     pub overflow: Overflow,
@@ -317,8 +317,8 @@ pub enum Marking {
         k_max_bytes: u64,
         /// The probability just below `k_max_bytes`, 0 to 1.
         p_max: f64,
-        /// The rate of the ports that the thresholds are for; ports of other rates have them in proportion. Without it all
-        /// ports have the same.
+        /// The rate of the ports that the thresholds are for; ports of other rates have them in proportion. Without it
+        /// all ports have the same.
         of_rate: Option<Rate>,
         /// When the queue is looked at.
         at: MarkAt,
@@ -500,8 +500,8 @@ pub struct Setup {
     pub switch: SwitchParameters,
     /// What some switches do otherwise; of several that concern one, the last decides.
     pub overrides: Vec<SwitchOverride>,
-    /// Switches that take no part in its flow control, ascending: they neither send nor obey its frames, and drop frames
-    /// of every class that find no room.
+    /// Switches that take no part in its flow control, ascending: they neither send nor obey its frames, and drop
+    /// frames of every class that find no room.
     pub outside: Vec<NodeId>,
     /// Agreed rates, for [`FlowControl::Florax`].
     pub agreements: Vec<Agreement>,

@@ -145,8 +145,8 @@ impl Simulation {
         self.sharing().shared_runs as f64 / self.engine.statistics().runs.max(1) as f64
     }
 
-    /// Runs to the end, or until the watcher or what [`Simulation::heed`] was given stops it. Returns whether it reached
-    /// the end. A run that the watcher stopped can go on.
+    /// Runs to the end, or until the watcher or what [`Simulation::heed`] was given stops it. Returns whether it
+    /// reached the end. A run that the watcher stopped can go on.
     pub fn run(&mut self, watcher: &mut dyn Watcher) -> bool {
         watcher.begins(self.engine.clock());
         let collect = self.collect_every;

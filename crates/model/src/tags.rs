@@ -26,8 +26,8 @@ pub enum TagError {
 }
 
 impl TagRules {
-    /// Switches that rewrite these lossless tags by these rules. With `by_new_tag` a frame waits in the egress queue of the tag
-    /// that it leaves with, as it must; without, in that of the tag it came with, where the pause of its new
+    /// Switches that rewrite these lossless tags by these rules. With `by_new_tag` a frame waits in the egress queue of
+    /// the tag that it leaves with, as it must; without, in that of the tag it came with, where the pause of its new
     /// class does not reach it.
     ///
     /// # Errors

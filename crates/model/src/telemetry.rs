@@ -1,11 +1,11 @@
 //! Where the telemetry is kept that frames collect ([`protocols::telemetry`]): apart from the frames, so that those who
 //! collect nothing do not carry it.
 //!
-//! A record belongs to one frame, and a frame to one node at a time: nodes hand frames on between windows. So nobody ever
-//! waits for a record, and what it says does not depend on threads. Its number does, and reaches no result. Records stand
-//! with the host that opened them, each host's behind a lock, which only nodes that hold frames of the same host share.
-//! The alternative, a second mailbox in which records travel beside frames, would spare that lock and cost every link
-//! a second queue.
+//! A record belongs to one frame, and a frame to one node at a time: nodes hand frames on between windows. So nobody
+//! ever waits for a record, and what it says does not depend on threads. Its number does, and reaches no result.
+//! Records stand with the host that opened them, each host's behind a lock, which only nodes that hold frames of the
+//! same host share. The alternative, a second mailbox in which records travel beside frames, would spare that lock and
+//! cost every link a second queue.
 
 use protocols::telemetry::{Hop, RecordId};
 use std::sync::{Mutex, MutexGuard, PoisonError};

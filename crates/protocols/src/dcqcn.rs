@@ -102,19 +102,22 @@ pub const MECHANISM: Mechanism = Mechanism {
                 key: "alpha_timer",
                 default: Value("55us"),
                 meaning: "time K without a notification after which alpha decays by 1 - g, again and again",
-                source: "DCQCN, sec. 3.1 and the parameters of its testbed; HPCC's ns-3 fork: AlphaResumInterval (1us in run.py)",
+                source: "DCQCN, sec. 3.1 and the parameters of its testbed; HPCC's ns-3 fork: AlphaResumInterval (1us \
+                    in run.py)",
             },
             Parameter {
                 key: "alpha_sample",
                 default: Value("cut"),
-                meaning: "what alpha is an average of: cut, each cut raises it and each alpha_timer without a notification \
-                          lowers it; timer, every alpha_timer takes one sample, whether a notification came in it",
+                meaning: "what alpha is an average of: cut, each cut raises it and each alpha_timer without a \
+                    notification lowers it; timer, every alpha_timer takes one sample, whether a notification came in \
+                    it",
                 source: "DCQCN, eq. 1 and 2 (cut); HPCC's ns-3 fork (timer)",
             },
             Parameter {
                 key: "decrease_interval",
                 default: Value("4us"),
-                meaning: "a notification sooner than this after a cut only keeps alpha from decaying; 0us: each one cuts",
+                meaning: "a notification sooner than this after a cut only keeps alpha from decaying; 0us: each one \
+                    cuts",
                 source: "HPCC's ns-3 fork: RateDecreaseInterval; the paper's receivers never come so close",
             },
             Parameter {
@@ -132,20 +135,23 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "clamp_target",
                 default: Value("true"),
-                meaning: "whether every cut sets the target to the rate before it; false: not while no stage has passed since the last",
+                meaning: "whether every cut sets the target to the rate before it; false: not while no stage has \
+                    passed since the last",
                 source: "DCQCN, eq. 1 (true); HPCC's ns-3 fork: ClampTargetRate (false)",
             },
             Parameter {
                 key: "byte_counter",
                 default: Value("10MB"),
-                meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter; 0B switches it off",
+                meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter; 0B switches it \
+                    off",
                 source: "DCQCN, parameters of its testbed (B)",
             },
             Parameter {
                 key: "increase_timer",
                 default: Value("55us"),
                 meaning: "length of a stage of the timer; 0us switches it off",
-                source: "DCQCN, parameters of its testbed (T); HPCC's ns-3 fork: RPTimer (300us in run.py, 1500us in code)",
+                source: "DCQCN, parameters of its testbed (T); HPCC's ns-3 fork: RPTimer (300us in run.py, 1500us in \
+                    code)",
             },
             Parameter {
                 key: "recovery_stages",

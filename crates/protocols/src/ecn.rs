@@ -15,7 +15,8 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "k_min",
             default: Required,
-            meaning: "a frame with up to this many bytes before it in its queue, or behind it at dequeue, is not marked",
+            meaning: "a frame with up to this many bytes before it in its queue, or behind it at dequeue, is not \
+                marked",
             source: "required: depends on rate and round trip",
         },
         Parameter {

@@ -46,7 +46,9 @@ pub struct FlowStart {
     /// Rate of the port that it leaves by.
     pub line_rate: Rate,
     /// What a full packet and a pull in answer to it take on the flow's path, if nothing else is sent. Only for
-    /// transports that are [`TransportParameters::receiver_driven`](crate::transport::TransportParameters::receiver_driven); zero for others.
+    /// transports that are
+    /// [`TransportParameters::receiver_driven`](crate::transport::TransportParameters::receiver_driven); zero for
+    /// others.
     pub round_trip: Time,
 }
 
@@ -171,7 +173,8 @@ pub trait Receiver {
         false
     }
     /// How many packets it would ask its sender for, if it were its turn: all flows that a port receives share its
-    /// link, and the driver gives them turns ([`crate::ndp::PullPacer`]). Only a receiver that drives its sender wants any.
+    /// link, and the driver gives them turns ([`crate::ndp::PullPacer`]). Only a receiver that drives its sender wants
+    /// any.
     fn wants(&self) -> u32 {
         0
     }

@@ -1,7 +1,7 @@
 //! How much a lossless account may still receive after it went above XOFF.
 //!
-//! Let the frame that takes an account above XOFF arrive at time zero. From then on, until the neighbour starts no frame any
-//! more, there pass in the worst case:
+//! Let the frame that takes an account above XOFF arrive at time zero. From then on, until the neighbour starts no
+//! frame any more, there pass in the worst case:
 //!
 //! ```text
 //!   a frame of our own, just begun, that holds the pause back      one largest frame of wire time
@@ -11,9 +11,9 @@
 //!   and the cable back                                             )
 //! ```
 //!
-//! What comes within that time is counted in bytes of frames: of each largest frame's wire time the 20 bytes of preamble and
-//! gap are no load of the buffer. To this come two whole frames: that which went above XOFF, all of which counts against the
-//! headroom, and that which the neighbour starts just before it must not.
+//! What comes within that time is counted in bytes of frames: of each largest frame's wire time the 20 bytes of
+//! preamble and gap are no load of the buffer. To this come two whole frames: that which went above XOFF, all of which
+//! counts against the headroom, and that which the neighbour starts just before it must not.
 
 use crate::frame::MIN_FRAME_BYTES;
 use crate::reaction::Reaction;

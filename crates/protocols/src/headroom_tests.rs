@@ -72,8 +72,8 @@ fn headroom_is_what_a_hand_computes() {
     }
 }
 
-/// The response that the standard allows at 400 Gbps is 905 quanta: over 300 m and with jumbo frames an operator who has
-/// less than 235 KB loses frames, before any PHY.
+/// The response that the standard allows at 400 Gbps is 905 quanta: over 300 m and with jumbo frames an operator who
+/// has less than 235 KB loses frames, before any PHY.
 #[test]
 fn four_hundred_gigabits_over_300_m_take_what_905_quanta_demand() {
     let headroom = standard(400, 300, 9216);
@@ -102,8 +102,8 @@ fn the_terms_make_up_the_sum() {
     }
 }
 
-/// Cells by trying every size of frame. 100 Gbps, 300 m, 9100 bytes, cells of 144: 37500 + 84 + 25216 + 9120 = 71920 on the
-/// wire; a largest frame takes 64 cells, 9216 bytes, of 9120 on the wire: 72677.05; and two of them.
+/// Cells by trying every size of frame. 100 Gbps, 300 m, 9100 bytes, cells of 144: 37500 + 84 + 25216 + 9120 = 71920 on
+/// the wire; a largest frame takes 64 cells, 9216 bytes, of 9120 on the wire: 72677.05; and two of them.
 #[test]
 fn whole_cells_cost_what_the_worst_frames_waste() {
     // Gbps, metres, MTU, cell, percent of small frames, headroom.

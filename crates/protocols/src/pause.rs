@@ -143,8 +143,9 @@ pub struct PauseState {
 
 impl PauseState {
     /// A pause (`span` positive) or resume (`span` zero) for the `classes` whose bits are set is heard at
-    /// `now`; it takes effect `reaction` later, which is the same for every call. The span counts from `now` (IEEE 802.3,
-    /// annex 31B.3.3: the timer is set when the frame is received), so what is no longer than the reaction stops nobody.
+    /// `now`; it takes effect `reaction` later, which is the same for every call. The span counts from `now` (IEEE
+    /// 802.3, annex 31B.3.3: the timer is set when the frame is received), so what is no longer than the reaction stops
+    /// nobody.
     pub fn on_pause(&mut self, now: Time, classes: u8, span: Time, reaction: Time) {
         self.settle(now);
         let until = (span > Time::ZERO).then(|| now.saturating_add(span));
@@ -302,7 +303,8 @@ mod tests {
         );
     }
 
-    /// Quanta count from the reception of the frame (IEEE 802.3, annex 31B): a pause as short as the reaction stops nobody.
+    /// Quanta count from the reception of the frame (IEEE 802.3, annex 31B): a pause as short as the reaction stops
+    /// nobody.
     #[test]
     fn quanta_count_from_reception() {
         let mut state = PauseState::default();

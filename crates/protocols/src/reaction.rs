@@ -7,8 +7,8 @@ use units::{LinkTime, ParseQuantityError, Rate, Time};
 /// Bytes of a pause quantum, 512 bit times.
 const QUANTUM_BYTES: u64 = 64;
 
-/// IEEE 802.3, annex 31B.3.7: by rate in Mbps, ascending, within how many quanta of the end of a PAUSE a port starts its
-/// last frame. The 67 at 10 Gbps are for PHYs that take longer than 60 allow.
+/// IEEE 802.3, annex 31B.3.7: by rate in Mbps, ascending, within how many quanta of the end of a PAUSE a port starts
+/// its last frame. The 67 at 10 Gbps are for PHYs that take longer than 60 allow.
 pub const STANDARD_QUANTA: [(u64, u64); 10] = [
     (100, 1),
     (1_000, 2),
@@ -46,8 +46,9 @@ pub fn standard_quanta(rate: Rate) -> Option<u64> {
     STANDARD_QUANTA.iter().find(|&&(mbps, _)| Rate::from_mbps(mbps) == rate).map(|&(_, quanta)| quanta)
 }
 
-/// A rate between two that are listed is given the longer of the time of the lower and the quanta of the higher, so that it
-/// suffices for whatever the port shares with either. Above the highest the time stays, below the lowest the quanta do.
+/// A rate between two that are listed is given the longer of the time of the lower and the quanta of the higher, so
+/// that it suffices for whatever the port shares with either. Above the highest the time stays, below the lowest the
+/// quanta do.
 fn standard(rate: Rate) -> Time {
     let quanta = |rate: Rate, quanta: u64| rate.serialise(quanta * QUANTUM_BYTES);
     let listed = || STANDARD_QUANTA.iter().map(|&(mbps, quanta)| (Rate::from_mbps(mbps), quanta));
@@ -102,8 +103,8 @@ mod tests {
         }
     }
 
-    /// 67 quanta last 6.8608 us at 5 Gbps, longer than the 1.024 us of 1 Gbps; 453 last 1,449,600 ps at 160 Gbps, less than
-    /// the 2,017,280 of 100 Gbps; beyond 800 Gbps stay its 579,200 ps; at 10 Mbps one quantum is 51.2 us.
+    /// 67 quanta last 6.8608 us at 5 Gbps, longer than the 1.024 us of 1 Gbps; 453 last 1,449,600 ps at 160 Gbps, less
+    /// than the 2,017,280 of 100 Gbps; beyond 800 Gbps stay its 579,200 ps; at 10 Mbps one quantum is 51.2 us.
     #[test]
     fn rates_that_are_not_listed_get_the_longer_of_their_neighbours() {
         let on = |mbps| Reaction::Standard.on(Rate::from_mbps(mbps)).as_ps();

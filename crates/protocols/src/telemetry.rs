@@ -2,8 +2,8 @@
 //!
 //! A sender that wants it sets [`crate::frame::flags::COLLECTS`] on a segment. Each egress port of a switch then adds a
 //! [`Hop`] as the frame starts to leave; the receiver finds all of them in [`crate::endpoint::Ctx::telemetry`], and a
-//! reply with [`crate::frame::flags::TELEMETRY`] brings them back to the sender. The driver keeps the hops apart from the
-//! frame, which carries no more than where they are: [`RecordId`].
+//! reply with [`crate::frame::flags::TELEMETRY`] brings them back to the sender. The driver keeps the hops apart from
+//! the frame, which carries no more than where they are: [`RecordId`].
 
 use units::{Rate, Time};
 

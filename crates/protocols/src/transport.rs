@@ -178,8 +178,8 @@ impl TransportParameters {
         }
     }
 
-    /// The longest retransmission timeout, after which a sender that hears nothing repeats itself: its receiver must know the
-    /// flow for longer, or it would take a late copy for a new flow.
+    /// The longest retransmission timeout, after which a sender that hears nothing repeats itself: its receiver must
+    /// know the flow for longer, or it would take a late copy for a new flow.
     pub fn max_rto(&self) -> Time {
         match self {
             TransportParameters::Datagram(_) => Time::ZERO,

@@ -29,8 +29,8 @@ pub enum RecordError {
     },
     /// The target exists and holds something that Tidegate did not write.
     #[error(
-        "{} exists and is not a Tidegate result (a folder with a tidegate.sha256, the list of what Tidegate wrote there); \
-         name a new or an empty folder", .path.display()
+        "{} exists and is not a Tidegate result (a folder with a tidegate.sha256, the list of what Tidegate wrote \
+         there); name a new or an empty folder", .path.display()
     )]
     Occupied {
         /// The folder or file in the way.
@@ -154,8 +154,8 @@ pub enum RecordError {
 const LINKS_IN_A_LOOP: i32 = 40;
 
 impl RecordError {
-    /// True where the machine failed (a full disk, a broken one, too many files), false where the input or the place that
-    /// was named is wrong: a folder that is not there, is no folder, or may not be written.
+    /// True where the machine failed (a full disk, a broken one, too many files), false where the input or the place
+    /// that was named is wrong: a folder that is not there, is no folder, or may not be written.
     pub fn is_machine_failure(&self) -> bool {
         use io::ErrorKind::{
             AlreadyExists, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied,

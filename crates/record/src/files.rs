@@ -17,14 +17,15 @@ pub enum Earlier {
     Removed,
 }
 
-/// Writes `files`, each by its name and content, into `folder`, which is made where it is missing, together with the list
-/// of them. Every file is on the disk before the first takes its name.
+/// Writes `files`, each by its name and content, into `folder`, which is made where it is missing, together with the
+/// list of them. Every file is on the disk before the first takes its name.
 ///
 /// Only files that Tidegate wrote as a folder of this `kind` are replaced; with `force` any file of these names.
 ///
 /// # Errors
 /// [`RecordError::NotOurs`] for a file that somebody else wrote or changed, [`RecordError::OtherKind`],
-/// [`RecordError::BadName`] for a name that is no plain one, [`RecordError::Unwritable`]. The files are then as they were.
+/// [`RecordError::BadName`] for a name that is no plain one, [`RecordError::Unwritable`]. The files are then as they
+/// were.
 pub fn write_files(
     folder: &Path,
     kind: &str,
@@ -61,8 +62,8 @@ pub fn write_files(
     list(&new.joined(&kept))?.commit()
 }
 
-/// Whether [`write_files`] may write files of these names: a question to ask before hours of work. Gives the list of what
-/// Tidegate wrote there as this kind.
+/// Whether [`write_files`] may write files of these names: a question to ask before hours of work. Gives the list of
+/// what Tidegate wrote there as this kind.
 ///
 /// # Errors
 /// As [`write_files`].

@@ -75,8 +75,8 @@ impl CaptureWriter {
         self.push_cut((interface, at), outbound, frame, frame.len())
     }
 
-    /// As [`CaptureWriter::push`], for a frame that was `whole_bytes` long before a switch cut it: readers take it for one
-    /// of which not all was captured, and not for a malformed one.
+    /// As [`CaptureWriter::push`], for a frame that was `whole_bytes` long before a switch cut it: readers take it for
+    /// one of which not all was captured, and not for a malformed one.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].

@@ -10,9 +10,9 @@ use crate::error::RecordError;
 use crate::folder::{RESULT, SUMMARY_FILE, TIMING_FILE};
 use crate::manifest::{Manifest, for_parts, hash_bytes, hex};
 
-/// The SHA-256, in 64 hex digits, over the names and contents of the files that the folder's list names, in order of their
-/// name, except `timing.json`, which is the machine's. `summary.json` itself holds the result, so it counts with an empty
-/// `results_hash`: computing again over a finished folder gives the number in it.
+/// The SHA-256, in 64 hex digits, over the names and contents of the files that the folder's list names, in order of
+/// their name, except `timing.json`, which is the machine's. `summary.json` itself holds the result, so it counts with
+/// an empty `results_hash`: computing again over a finished folder gives the number in it.
 ///
 /// # Errors
 /// [`RecordError::Damaged`] for a folder without a list; [`RecordError::Unreadable`].
@@ -23,7 +23,8 @@ pub fn results_hash(folder: &Path) -> Result<String, RecordError> {
     Ok(hashes(folder, &manifest.names())?.0)
 }
 
-/// The hash of all results among the files `names` of `folder`, and the list of these files: `timing.json` is in neither.
+/// The hash of all results among the files `names` of `folder`, and the list of these files: `timing.json` is in
+/// neither.
 pub(crate) fn hashes(folder: &Path, names: &BTreeSet<&str>) -> Result<(String, Manifest), RecordError> {
     let mut all = Sha256::new();
     let mut manifest = Manifest::new(RESULT);

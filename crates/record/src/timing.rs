@@ -17,8 +17,8 @@ pub struct Timing {
     pub max_rss_bytes: Option<u64>,
     /// Threads that were asked for.
     pub threads: u32,
-    /// Most threads that ran the network at the same time: fewer than were asked for where there are fewer cores, or where
-    /// they would have been in each other's way.
+    /// Most threads that ran the network at the same time: fewer than were asked for where there are fewer cores, or
+    /// where they would have been in each other's way.
     #[serde(default)]
     pub most_threads: u32,
     /// Share of the work that several threads had in common, 0 to 1.

@@ -28,7 +28,8 @@ pub enum ReportError {
         path: PathBuf,
     },
     /// A result that this version cannot be sure to understand.
-    #[error("{} was written by tidegate {version}, this is {}: run it again", path.display(), env!("CARGO_PKG_VERSION"))]
+    #[error("{} was written by tidegate {version}, this is {}: run it \
+        again", path.display(), env!("CARGO_PKG_VERSION"))]
     OtherVersion {
         /// The folder.
         path: PathBuf,

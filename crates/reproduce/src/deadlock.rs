@@ -106,7 +106,8 @@ fn bursts(trial: &mut Trial) -> Result<(), Failure> {
         transient += u64::from(everything && around(&fabric, &told));
     }
     trial.show(&format!(
-        "  {runs} runs with bursts of random sizes: {stuck} got stuck, {transient} stopped all around and drained by themselves\n"
+        "  {runs} runs with bursts of random sizes: {stuck} got stuck, {transient} stopped all around and drained by \
+         themselves\n"
     ));
     let unit = "runs";
     trial.check(Check::exact("bursts: runs that got stuck", unit, stuck as f64, Relation::Above, 0.0));

@@ -1,4 +1,5 @@
-//! The lists of checks that are known to fail: `experiments/red.txt` with `--quick`, `experiments/red-full.txt` without.
+//! The lists of checks that are known to fail: `experiments/red.txt` with `--quick`, `experiments/red-full.txt`
+//! without.
 //!
 //! ```text
 //! experiment: check | class | command or place of the experiment that shows it
@@ -83,8 +84,8 @@ impl std::error::Error for ListError {}
 /// Reads a list. Lines that begin with `#` are comments and stand before all others, which are sorted by their bytes.
 ///
 /// # Errors
-/// At the first line that is no such line, or names an experiment that `exists` does not know, a class that there is not,
-/// or what stands in the list already.
+/// At the first line that is no such line, or names an experiment that `exists` does not know, a class that there is
+/// not, or what stands in the list already.
 pub fn parse(text: &str, exists: impl Fn(&str) -> bool) -> Result<Vec<Red<'_>>, ListError> {
     let mut list: Vec<Red> = Vec::new();
     let mut before: Option<&str> = None;

@@ -33,7 +33,8 @@ pub(crate) fn check(
         if credits(longest) < least(longest, mtu) {
             let throughput = throughput(longest, credits(longest), mtu);
             let message = format!(
-                "{} is less than rate x round trip of a link of {} and {}, {}: a class reaches about {throughput} there",
+                "{} is less than rate x round trip of a link of {} and {}, {}: a class reaches about {throughput} \
+                 there",
                 Bytes(credits(longest)),
                 longest.rate,
                 longest.delay,
@@ -55,7 +56,8 @@ pub(crate) fn check(
     derived.push((format!("credits of all ports of {}", fabric.name(neediest)), Bytes(needed).to_string()));
     if needed >= bytes {
         let message = format!(
-            "the buffer of {} is smaller than the room that its credits stand for: switch `{}` needs {} for {} ports and {classes} lossless class{}",
+            "the buffer of {} is smaller than the room that its credits stand for: switch `{}` needs {} for {} ports \
+             and {classes} lossless class{}",
             Bytes(bytes),
             fabric.name(neediest),
             Bytes(needed),

@@ -19,8 +19,8 @@ const MAX_PIPE_BYTES: u64 = 1 << 28;
 /// The most that a person's file has (a scenario, a sweep, a profile): 16 MiB.
 pub const MAX_WRITTEN_BYTES: u64 = 1 << 24;
 
-/// The most that a file of another tool has which is read as a whole into a tree many times its size (a topology, rules,
-/// tables): 512 MiB, ten times that of a fabric of 65,536 hosts.
+/// The most that a file of another tool has which is read as a whole into a tree many times its size (a topology,
+/// rules, tables): 512 MiB, ten times that of a fabric of 65,536 hosts.
 pub const MAX_TREE_BYTES: u64 = 1 << 29;
 
 /// Opens a file or a pipe for reading.

@@ -130,7 +130,8 @@ fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_
             QueueLimit::Bytes(_) => Bytes(amount).to_string(),
         };
         let message = format!(
-            "above `upper` a port has room for {}, and the neighbours of `{}` may send {} before they stop: frames may be lost",
+            "above `upper` a port has room for {}, and the neighbours of `{}` may send {} before they stop: frames may \
+             be lost",
             amount(room),
             fabric.name(switch),
             amount(needed),

@@ -140,14 +140,15 @@ fn check_headroom(
             format!("{} is less than the {} that a link needs: frames may be lost", Bytes(given), Bytes(largest));
         context.warn("switch.flow_control.headroom", message);
     }
-    // A pause is renewed at half its time. Then a frame of our own may be in the way, and the neighbour reacts once more.
+    // A pause is renewed at half its time. Then a frame of our own may be in the way, and the neighbour reacts once
+    // more.
     let renewal = |rate: Rate| pause.reaction.on(rate).saturating_add(rate.serialise(u64::from(mtu_bytes) + 104));
     let ends_early = |rate: &Rate| quanta_time(pause.quanta, *rate) / 2 < renewal(*rate);
     if let Some(rate) = reach.links().map(|link| link.rate).filter(ends_early).max() {
         let least = (renewal(rate) * 2).as_ps().div_ceil(quanta_time(1, rate).as_ps().max(1));
         let message = format!(
-            "{} quanta last {} at {rate}, and neighbours take {} to stop: a pause ends before it is renewed, and frames may \
-             be lost; write {least} or more",
+            "{} quanta last {} at {rate}, and neighbours take {} to stop: a pause ends before it is renewed, and \
+             frames may be lost; write {least} or more",
             pause.quanta,
             quanta_time(pause.quanta, rate),
             pause.reaction.on(rate),

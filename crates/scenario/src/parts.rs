@@ -32,8 +32,8 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// What carries flows, each by the key that says so and its name in scenarios: that of the hosts, where some entry of
-    /// the traffic uses it, and those of entries.
+    /// What carries flows, each by the key that says so and its name in scenarios: that of the hosts, where some entry
+    /// of the traffic uses it, and those of entries.
     pub fn transports(&self) -> Vec<(String, &'static str, &TransportParameters)> {
         let usual = ("host.transport".to_owned(), self.host.transport_kind, &self.host.transport);
         let uses_it = |entry: &TrafficPlan| entry.transport.is_none() && !entry.makes_frames();

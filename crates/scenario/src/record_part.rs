@@ -135,8 +135,8 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<RecordPart> {
 }
 
 impl RecordPart {
-    /// Refuses intervals at which a series would hold more rows in `duration` than a disk; `entries` is how many traffic
-    /// entries there are.
+    /// Refuses intervals at which a series would hold more rows in `duration` than a disk; `entries` is how many
+    /// traffic entries there are.
     pub fn check_rows(&self, context: &Context<'_>, fabric: &Fabric, duration: Time, entries: usize) {
         let ports = |nodes: &mut dyn Iterator<Item = NodeId>| nodes.map(|node| fabric.ports(node).len()).sum::<usize>();
         let every = &self.every;

@@ -193,13 +193,15 @@ fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<P
         table.fail("xoff", message, Some("write a size: xoff = \"100KB\", less than `switch.queue`".to_owned()));
     }
     let xon = table.size("xon");
-    // The default of 3 KB below a lower XOFF means an empty account, as it always has; one that was written is a mistake.
+    // The default of 3 KB below a lower XOFF means an empty account, as it always has; one that was written is a
+    // mistake.
     if let (Some(Threshold::Static { bytes: xoff }), Some(xon)) = (xoff, xon)
         && table.has("xon")
         && xon > xoff
     {
         let message = format!(
-            "`xon` = {} is more than `xoff` = {}: it says how far below XOFF an account must fall to go on, and none falls so far",
+            "`xon` = {} is more than `xoff` = {}: it says how far below XOFF an account must fall to go on, and none \
+             falls so far",
             Bytes(xon),
             Bytes(xoff)
         );

@@ -296,8 +296,8 @@ fn load(section: &Section<'_, '_>) -> Option<LoadPlan> {
             (None, Some(sizes)) => Some(LoadPlan::Transfer(sizes)),
             (None, None) => {
                 if !section.has("size") && !section.has("sizes") {
-                    let help = "write size = \"1MB\", sizes = \"web-search\", or process = \"poisson\" for frames without \
-                                a transport";
+                    let help = "write size = \"1MB\", sizes = \"web-search\", or process = \"poisson\" for frames \
+                        without a transport";
                     section.fail(
                         "",
                         format!("`{}` does not say how much to send", section.name),

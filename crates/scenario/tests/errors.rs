@@ -50,9 +50,9 @@ fn files(path: &Path) -> io::Result<Vec<u8>> {
 /// A rule file for `GOOD`'s fabric, but for its hash, with one lossless tag.
 fn rules(hash: &str, tag: u8) -> String {
     format!(
-        "{{ \"format\": \"tidegate-tagger-rules\", \"version\": 1, \"fabric\": {{ \"kind\": \"fat-tree\", \"switches\": 20, \
-         \"hosts\": 16, \"links\": 48, \"hash\": \"{hash}\" }}, \"generated_by\": {{ \"algorithm\": \"\", \"paths\": \"\" }}, \
-         \"lossless_tags\": [{tag}], \"lossy_tag\": 0, \"classes\": [], \"switches\": [] }}"
+        "{{ \"format\": \"tidegate-tagger-rules\", \"version\": 1, \"fabric\": {{ \"kind\": \"fat-tree\", \
+         \"switches\": 20, \"hosts\": 16, \"links\": 48, \"hash\": \"{hash}\" }}, \"generated_by\": {{ \"algorithm\": \
+         \"\", \"paths\": \"\" }}, \"lossless_tags\": [{tag}], \"lossy_tag\": 0, \"classes\": [], \"switches\": [] }}"
     )
 }
 
@@ -94,7 +94,8 @@ fn a_misspelt_key() {
     );
     assert_eq!(
         wrong("k = 4", "k = 4\nleaves = 3"),
-        "dir/test.toml:7:1: `fabric` is of kind fat-tree and has no key `leaves`\n  help: `leaves` belongs to leaf-spine"
+        "dir/test.toml:7:1: `fabric` is of kind fat-tree and has no key `leaves`\n  help: `leaves` belongs to \
+         leaf-spine"
     );
     assert_eq!(
         wrong("\"fat-tree\"", "\"fat_tree\""),
@@ -123,7 +124,8 @@ fn a_wrong_unit_and_a_negative_rate() {
     );
     assert_eq!(
         wrong("\"1MB\"", "1000000"),
-        "dir/test.toml:16:8: `1000000` has no unit: write a size like \"64KiB\" (one of B, KB, kB, MB, GB, TB, KiB, MiB, GiB, TiB)"
+        "dir/test.toml:16:8: `1000000` has no unit: write a size like \"64KiB\" (one of B, KB, kB, MB, GB, TB, KiB, \
+         MiB, GiB, TiB)"
     );
 }
 
@@ -154,7 +156,8 @@ fn two_mistakes_are_told_at_once() {
 fn a_missing_key() {
     assert_eq!(
         wrong("duration = \"1ms\"\n", ""),
-        "dir/test.toml:1:1: `duration` is missing\n  help: when the run ends, in simulated time, up to 20 days: write duration = \"10us\""
+        "dir/test.toml:1:1: `duration` is missing\n  help: when the run ends, in simulated time, up to 20 days: write \
+         duration = \"10us\""
     );
     assert_eq!(
         wrong("link = { rate = \"100Gbps\", delay = \"500ns\" }\n", ""),
@@ -162,7 +165,8 @@ fn a_missing_key() {
     );
     assert_eq!(
         wrong("size = \"1MB\"\n", ""),
-        "dir/test.toml:13:1: `traffic.0` does not say how much to send\n  help: write size = \"1MB\", sizes = \"web-search\", or process = \"poisson\" for frames without a transport"
+        "dir/test.toml:13:1: `traffic.0` does not say how much to send\n  help: write size = \"1MB\", sizes = \
+         \"web-search\", or process = \"poisson\" for frames without a transport"
     );
 }
 
@@ -191,7 +195,8 @@ fn an_unreachable_host() {
     let text = format!("{GOOD}\n[[fail]]\nlink = [\"H1\", \"S1\"]\n");
     assert_eq!(
         lower(&text, &[]).unwrap_err(),
-        "dir/test.toml:21:1: with the links that never work, no route leads from host `H3` to host `H1`\n  help: fail it later, bring it back with `until`, or keep another way"
+        "dir/test.toml:21:1: with the links that never work, no route leads from host `H3` to host `H1`\n  help: fail \
+         it later, bring it back with `until`, or keep another way"
     );
     let text = format!("{GOOD}\n[[fail]]\nlink = [\"S1\", \"C1\"]\n");
     assert_eq!(
@@ -213,13 +218,15 @@ fn fabrics_from_files() {
     assert_eq!(file("short.txt"), "dir/short.txt:4: the file ends after 2 of 3 links");
     assert_eq!(
         file("apart.txt"),
-        "dir/apart.txt: the file describes no usable fabric: the fabric is not connected: no path leads from `h0` to `h2`"
+        "dir/apart.txt: the file describes no usable fabric: the fabric is not connected: no path leads from `h0` to \
+         `h2`"
     );
     assert_eq!(file("still.txt"), "dir/still.txt:4: the delay `0ns` must be above zero, like 1000ns");
     assert!(file("plain.json").contains("help: write fabric.link = { rate"), "{}", file("plain.json"));
     assert_eq!(
         file("none.txt"),
-        "dir/test.toml:6:8: cannot read `dir/none.txt`: no such file\n  help: names are relative to the scenario's folder"
+        "dir/test.toml:6:8: cannot read `dir/none.txt`: no such file\n  help: names are relative to the scenario's \
+         folder"
     );
 }
 
@@ -234,7 +241,8 @@ fn flows_and_sizes_from_files() {
     assert_eq!(flows("far-flow.txt"), "dir/far-flow.txt:2: host 99 does not exist: there are 16 hosts, 0 to 15");
     assert_eq!(
         flows("late-flow.txt"),
-        "dir/test.toml:15:8: the first flow starts at 2s, but the run ends at 1ms\n  help: write time_origin = \"2s\" to make that instant 0"
+        "dir/test.toml:15:8: the first flow starts at 2s, but the run ends at 1ms\n  help: write time_origin = \"2s\" \
+         to make that instant 0"
     );
     assert_eq!(wrong("size = \"1MB\"", "sizes = { file = \"sizes.txt\" }"), "dir/sizes.txt:3: sizes must not decrease");
     assert_eq!(
@@ -245,11 +253,12 @@ fn flows_and_sizes_from_files() {
 
 #[test]
 fn a_buffer_smaller_than_its_headroom() {
-    // 4 ports: 12500 B of round trip, 84 B of pause, 25216 B of reaction and a frame of 1082 B on the wire are 38882, of which
-    // 1062 of each 1082 are stored, 38164; and two frames.
+    // 4 ports: 12500 B of round trip, 84 B of pause, 25216 B of reaction and a frame of 1082 B on the wire are 38882,
+    // of which 1062 of each 1082 are stored, 38164; and two frames.
     assert_eq!(
         wrong("\"16MB\"", "\"60KB\""),
-        "dir/test.toml:10:10: the buffer of 60KB is smaller than its headroom: switch `S1` needs 161.152KB for 4 ports and 1 lossless class\n  help: write switch.buffer = \"201.441KB\" or more"
+        "dir/test.toml:10:10: the buffer of 60KB is smaller than its headroom: switch `S1` needs 161.152KB for 4 ports \
+         and 1 lossless class\n  help: write switch.buffer = \"201.441KB\" or more"
     );
     // Another mistake does not hide it, and lossless classes that nobody uses take nothing.
     let text = GOOD.replace("\"16MB\"", "\"60KB\"").replace("fan_in = 8", "fan_in = 80");
@@ -317,12 +326,14 @@ fn switches_that_take_no_part() {
     );
     assert_eq!(
         wrong("tiers = [4]"),
-        "dir/test.toml:11:58: no switch stands in a tier that takes part\n  help: the switches of this fabric stand in the tiers [1, 2, 3]"
+        "dir/test.toml:11:58: no switch stands in a tier that takes part\n  help: the switches of this fabric stand in \
+         the tiers [1, 2, 3]"
     );
     let everybody: Vec<String> = (1..=16).map(|n| format!("\"S{n}\"")).collect();
     assert_eq!(
         wrong(&format!("tiers = [1, 2], except = [{}]", everybody.join(", "))),
-        "dir/test.toml:11:75: no switch is left that would take part in flow control\n  help: leave a switch out of the list, or write flow_control = \"none\""
+        "dir/test.toml:11:75: no switch is left that would take part in flow control\n  help: leave a switch out of \
+         the list, or write flow_control = \"none\""
     );
     assert!(
         lower(GOOD, &[("switch.flow_control", "{ kind = \"none\", except = [\"S1\"] }")])
@@ -341,7 +352,8 @@ fn credits() {
     );
     assert_eq!(
         wrong("priorities = [3], credits = \"1KB\""),
-        "dir/test.toml:11:61: credits of 1KB never let a frame of 1.062KB pass\n  help: write credits = \"1.062KB\" or more, or \"auto\""
+        "dir/test.toml:11:61: credits of 1KB never let a frame of 1.062KB pass\n  help: write credits = \"1.062KB\" or \
+         more, or \"auto\""
     );
     assert_eq!(
         wrong("priorities = [3], regrant = \"0s\""),
@@ -357,8 +369,8 @@ fn credits() {
     let few = lower(&with("priorities = [3], credits = \"5310B\""), &[]).unwrap();
     assert_eq!(
         few.warnings[0].to_string(),
-        "switch.flow_control.credits: 5.31KB is less than rate x round trip of a link of 100Gbps and 500ns, 13.806KB: a class \
-         reaches about 39.58Gbps there"
+        "switch.flow_control.credits: 5.31KB is less than rate x round trip of a link of 100Gbps and 500ns, 13.806KB: \
+         a class reaches about 39.58Gbps there"
     );
     assert!(lower(&with("priorities = [3], credits = \"13806B\""), &[]).unwrap().warnings.is_empty());
 }
@@ -367,7 +379,8 @@ fn credits() {
 fn times_that_leave_nothing() {
     assert_eq!(
         wrong("\"100us\"", "\"1ms\""),
-        "dir/test.toml:19:11: the warm-up of 1ms leaves nothing of the 1ms to measure\n  help: warm_up must be shorter than `duration`"
+        "dir/test.toml:19:11: the warm-up of 1ms leaves nothing of the 1ms to measure\n  help: warm_up must be shorter \
+         than `duration`"
     );
     assert_eq!(
         wrong("size = \"1MB\"", "size = \"1MB\"\nstart = \"2ms\""),
@@ -398,7 +411,8 @@ fn transports() {
     assert_eq!(
         lower(&text, &[]).unwrap_err(),
         "dir/test.toml:22:30: `roce` has no parameter `paylod`\n  help: did you mean `payload`?\n\
-         dir/test.toml:22:53: `10` has no unit: write a rate like \"100Gbps\" (one of bps, Kbps, kbps, Mbps, Gbps, Tbps)"
+         dir/test.toml:22:53: `10` has no unit: write a rate like \"100Gbps\" (one of bps, Kbps, kbps, Mbps, Gbps, \
+         Tbps)"
     );
 }
 
@@ -438,8 +452,8 @@ fn requests_and_replies() {
     );
     assert_eq!(
         wrong("service = { uniform = \"10us\" }"),
-        "dir/test.toml:18:11: a table of service times has one key: exponential\n  help: write a time like \"10us\", or \
-         { exponential = \"10us\" } for a mean"
+        "dir/test.toml:18:11: a table of service times has one key: exponential\n  help: write a time like \"10us\", \
+         or { exponential = \"10us\" } for a mean"
     );
     assert_eq!(
         wrong("service = { exponential = \"0s\" }"),
@@ -448,7 +462,8 @@ fn requests_and_replies() {
     assert_eq!(wrong("connections = 0"), "dir/test.toml:18:15: connections: at least 1 must carry requests");
     assert_eq!(
         wrong("connections = 5000000\nrequests = 100"),
-        "dir/test.toml:16:11: request and reply makes 1000000000 flows, more than the 67108864 a plan holds: use arrivals, or fewer hosts"
+        "dir/test.toml:16:11: request and reply makes 1000000000 flows, more than the 67108864 a plan holds: use \
+         arrivals, or fewer hosts"
     );
 }
 
@@ -492,8 +507,8 @@ fn tags_that_do_not_fit() {
          help: write rules = \"rules.json\", a file for this fabric, or algorithm = \"clos\""
     );
     assert!(with("switch.overload", "detour").starts_with(
-        "--set switch.overload=detour: a frame that turns around, takes a detour or is trimmed goes where its tag was not \
-         chosen for\n  help: write overload = \"drop\", or no tags"
+        "--set switch.overload=detour: a frame that turns around, takes a detour or is trimmed goes where its tag was \
+         not chosen for\n  help: write overload = \"drop\", or no tags"
     ));
     let merged = [("host.reply_class", "1"), ("switch.tags.algorithm", "merge"), ("switch.tags.paths", "up-down")];
     let (merged, three) =

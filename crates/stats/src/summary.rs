@@ -261,8 +261,8 @@ pub struct PauseSummary {
     pub total_ps: u64,
     /// The longest single stop, in ps.
     pub max_ps: u64,
-    /// Calls to stop or go on that somebody heard who takes no part: a switch left out of flow control, a host that does
-    /// not obey; left out where there were none.
+    /// Calls to stop or go on that somebody heard who takes no part: a switch left out of flow control, a host that
+    /// does not obey; left out where there were none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ignored: u64,
 }

@@ -1,10 +1,10 @@
 //! The Clos rule: a tag counts the bounces of a packet.
 //!
 //! A packet that came from above and leaves upwards has bounced, and so has one that goes to a switch of the same tier;
-//! its tag goes up by one, and nothing else changes it. Between two bounces a packet goes up and then down, so among the
-//! packets of one tag there is no cycle: a queue behind a link inside a tier is only ever the first of its tag. With k
-//! bounces lossless, k + 1 tags are needed; no scheme does with fewer where packets can go to and fro between a switch
-//! and one above it.
+//! its tag goes up by one, and nothing else changes it. Between two bounces a packet goes up and then down, so among
+//! the packets of one tag there is no cycle: a queue behind a link inside a tier is only ever the first of its tag.
+//! With k bounces lossless, k + 1 tags are needed; no scheme does with fewer where packets can go to and fro between a
+//! switch and one above it.
 
 use crate::error::TaggerError;
 use crate::paths::check_reach;

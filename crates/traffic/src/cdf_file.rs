@@ -123,7 +123,8 @@ pub const BUILT_IN: [BuiltIn; 4] = [
     },
     BuiltIn {
         name: "web-search",
-        source: "a web search cluster (DCTCP, SIGCOMM 2010); points of WebSearch_distribution.txt of the HPCC simulator",
+        source: "a web search cluster (DCTCP, SIGCOMM 2010); points of WebSearch_distribution.txt of the HPCC \
+            simulator",
         points: &[
             (0, 0),
             (10_000, 1500),

@@ -13,8 +13,8 @@
 //! What a trigger does when a flow activates it: `oneshot` starts all its flows at the first activation; `multishot`
 //! starts one more at each, in the order of the file; `barrier` starts all at the `count`-th (without a count, when all
 //! have activated it). A flow without `size`, or of size 0, has no end, as in htsim. A start may have decimals; it is
-//! rounded to the picosecond. `prio` is the class of its frames. `msg` numbers the messages of one connection, which may
-//! share an `id`; each is a flow of its own here. A `failure` is refused: which links fail is said in the scenario.
+//! rounded to the picosecond. `prio` is the class of its frames. `msg` numbers the messages of one connection, which
+//! may share an `id`; each is a flow of its own here. A `failure` is refused: which links fail is said in the scenario.
 
 use crate::decimal;
 use crate::error::TrafficError;
@@ -349,7 +349,8 @@ mod tests {
     }
 
     const CHAIN: &str = "Nodes 16\nConnections 5\nTriggers 2\n\
-        0->13 id 1 start 0 size 5000000000 send_done_trigger 1\n4->13 id 2 start 500 size 2000 recv_done_trigger 1 prio 6\n\
+        0->13 id 1 start 0 size 5000000000 send_done_trigger 1\n4->13 id 2 start 500 size 2000 recv_done_trigger 1 \
+        prio 6\n\
         13->0 id 3 trigger 1 size 4096 send_done_trigger 2\n13->1 id 4 trigger 1 size 4096\n2->3 trigger 2\n\
         trigger id 1 KIND\ntrigger id 2 oneshot\n";
 

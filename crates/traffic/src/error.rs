@@ -110,7 +110,8 @@ fn say_cycle(cycle: &[u32]) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TrafficError {
     /// Fewer hosts than the pattern needs.
-    #[error("{what} needs at least {needed} host{}, but there {} {hosts}", if *.needed == 1 { "" } else { "s" }, if *.hosts == 1 { "is" } else { "are" })]
+    #[error("{what} needs at least {needed} host{}, but there {} \
+        {hosts}", if *.needed == 1 { "" } else { "s" }, if *.hosts == 1 { "is" } else { "are" })]
     TooFewHosts {
         /// The pattern.
         what: &'static str,

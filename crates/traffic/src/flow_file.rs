@@ -14,8 +14,8 @@ use units::Time;
 pub struct FlowFileOptions {
     /// How many hosts there are.
     pub hosts: u32,
-    /// Ids count nodes, and these, ascending, are switches. Empty: ids count hosts, which is the same where hosts come before
-    /// all switches.
+    /// Ids count nodes, and these, ascending, are switches. Empty: ids count hosts, which is the same where hosts come
+    /// before all switches.
     pub switches: Vec<u32>,
     /// What becomes instant 0. The simulators start traffic at 2 s by convention; zero keeps the times.
     pub time_origin: Time,
@@ -79,7 +79,8 @@ impl fmt::Display for FlowWarning {
             FlowWarning::Messages { line } => {
                 write!(
                     f,
-                    "line {line} is a message of a connection: each starts as a flow of its own, with a window of its own"
+                    "line {line} is a message of a connection: each starts as a flow of its own, with a window of its \
+                     own"
                 )
             }
             FlowWarning::Rounded { line } => {

@@ -94,8 +94,8 @@ pub enum Problem {
     Empty(&'static str),
     /// A link that fails, in a file of flows.
     #[error(
-        "a link that fails: a file of flows does not say so here; take the line out and write [[fail]] in the scenario, \
-         with link = [\"tor0\", \"agg1\"] and at = \"0ps\""
+        "a link that fails: a file of flows does not say so here; take the line out and write [[fail]] in the \
+         scenario, with link = [\"tor0\", \"agg1\"] and at = \"0ps\""
     )]
     Failure,
     /// Something about flows that wait for each other, in words.

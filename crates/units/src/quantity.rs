@@ -169,7 +169,8 @@ impl Rate {
     }
     /// How long `bytes` occupy a wire of this rate, rounded up to a picosecond (exact for every rate
     /// that divides 8 Tbps: 1, 10, 25, 40, 100, 200, 400, 800 Gbps). Callers add
-    /// [`WIRE_OVERHEAD_BYTES`] for how long a frame keeps the wire, [`PREAMBLE_BYTES`] for when its last bit is sent. Exact for any `u64`.
+    /// [`WIRE_OVERHEAD_BYTES`] for how long a frame keeps the wire, [`PREAMBLE_BYTES`] for when its last bit is sent.
+    /// Exact for any `u64`.
     #[inline]
     pub fn serialise(self, bytes: u64) -> Time {
         // 2^21 bytes * 8e12 still fits 64 bits; a frame always does.

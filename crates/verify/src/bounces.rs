@@ -5,8 +5,8 @@ use crate::paths::Hop;
 use crate::proof::{Verifier, host_ports};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 
-/// Up to so many switches every path is followed by itself. Beyond, queues are followed by height and bounces, and paths
-/// that visit a switch twice are expected as well.
+/// Up to so many switches every path is followed by itself. Beyond, queues are followed by height and bounces, and
+/// paths that visit a switch twice are expected as well.
 const MOST_SWITCHES_BY_PATH: usize = 24;
 
 /// One node after another: a path between two switches with hosts.
@@ -60,8 +60,8 @@ impl Heights<'_> {
         (bounced < self.levels).then_some(bounced)
     }
 
-    /// Whether a frame can still come to a host: a path that cannot is not expected. A path climbs or descends at each step and
-    /// bounces so many times at most, so this ends.
+    /// Whether a frame can still come to a host: a path that cannot is not expected. A path climbs or descends at each
+    /// step and bounces so many times at most, so this ends.
     fn ends(&mut self, node: NodeId, ingress: PortIndex, used: usize) -> bool {
         let at = self.fabric.port_number(node, ingress) * self.levels + used;
         if self.ends[at] == Ends::Unknown {
@@ -79,8 +79,8 @@ impl Heights<'_> {
 
 impl Verifier<'_> {
     /// Every path that climbs the tiers and descends again, and turns from down to up or hops inside a tier `bounces`
-    /// times at most, must be lossless for every class. No path visits a node twice; in fabrics of more than 24 switches those that do are expected as well, but
-    /// for the way back by the same port.
+    /// times at most, must be lossless for every class. No path visits a node twice; in fabrics of more than 24
+    /// switches those that do are expected as well, but for the way back by the same port.
     ///
     /// # Errors
     /// [`PathFault::NoTiers`] if links join switches of one tier, and some host then has no such path to another;

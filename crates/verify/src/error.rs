@@ -110,8 +110,8 @@ pub enum VerifyError {
     },
     /// Two rules that give the same frame different tags.
     #[error(
-        "switch `{switch}`: rules {first} and {second} contradict each other: a frame with tag {tag} from port {ingress} \
-         to port {egress} gets tag {first_gives} by the one and {second_gives} by the other"
+        "switch `{switch}`: rules {first} and {second} contradict each other: a frame with tag {tag} from port \
+         {ingress} to port {egress} gets tag {first_gives} by the one and {second_gives} by the other"
     )]
     Contradiction {
         /// Name of the switch.
@@ -292,8 +292,8 @@ pub enum PathFault {
     },
     /// Links inside a tier, and hosts that only more bounces would bring together.
     #[error(
-        "no path with {bounces} bounces or fewer leads from `{from}` to `{to}`, where a hop inside a tier, as from `{a}` to \
-         `{b}`, both on tier {tier}, counts as one: state tiers, allow more bounces, or use trees or shortest"
+        "no path with {bounces} bounces or fewer leads from `{from}` to `{to}`, where a hop inside a tier, as from \
+         `{a}` to `{b}`, both on tier {tier}, counts as one: state tiers, allow more bounces, or use trees or shortest"
     )]
     NoTiers {
         /// One node of a link inside a tier.
@@ -311,7 +311,8 @@ pub enum PathFault {
     },
     /// Paths up and down tiers through hosts.
     #[error(
-        "up-down paths begin and end at hosts that do not forward, and `{host}` does: use trees or shortest, or list the paths"
+        "up-down paths begin and end at hosts that do not forward, and `{host}` does: use trees or shortest, or list \
+         the paths"
     )]
     Relays {
         /// A host that forwards.

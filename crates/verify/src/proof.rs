@@ -221,7 +221,8 @@ impl<'f> Verifier<'f> {
             Check {
                 name: "no-cycle",
                 pass: cycle.is_none(),
-                meaning: "no queues wait for each other in a circle, whatever tags enter and however frames are forwarded",
+                meaning: "no queues wait for each other in a circle, whatever tags enter and however frames are \
+                    forwarded",
             },
             Check {
                 name: "no-reachable-cycle",

@@ -199,8 +199,8 @@ fn input_from_which_nothing_can_be_proved_names_the_element() {
         ),
         (
             &|f| rule(f, 1, &[2, 0], &[1, 2], 2),
-            "switch `B`: rules 1 and 5 contradict each other: a frame with tag 1 from port 0 to port 1 gets tag 1 by the one \
-             and 2 by the other",
+            "switch `B`: rules 1 and 5 contradict each other: a frame with tag 1 from port 0 to port 1 gets tag 1 by \
+             the one and 2 by the other",
         ),
     ];
     for (change, message) in table {

@@ -9,8 +9,8 @@
 //! | 8 | bytes that the sender of this frame has sent in the class since the link first came up |
 //! | 8 | up to how many bytes in all, counted the same way, the receiver of this frame may send |
 //!
-//! Both counts are of frames from destination address to FCS, big-endian, and never fall. No standard defines credits for
-//! Ethernet; two absolute counts are what InfiniBand's link layer exchanges.
+//! Both counts are of frames from destination address to FCS, big-endian, and never fall. No standard defines credits
+//! for Ethernet; two absolute counts are what InfiniBand's link layer exchanges.
 
 use crate::error::Error;
 use crate::opcode::read_opcode;

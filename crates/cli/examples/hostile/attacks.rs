@@ -228,16 +228,21 @@ fn arguments() -> Vec<Line> {
          sweep s.toml --vary {host.transport.kind=roce,dcqcn} --seeds {1,2} --out out --quiet
          sweep s.toml --seeds {1..3} --shard {1/2} --out out --jobs {2} --quiet
          fabric check fat-tree --k {4} --hosts-per-edge {2} --rate {10Gbps} --delay {1us}
-         fabric check leaf-spine --leaves {2} --spines {2} --hosts-per-leaf {2} --links-per-pair {2} --rate 10Gbps --delay 1us
-         fabric check clos --pods {2} --tors-per-pod {2} --leaves-per-pod {2} --spines {2} --hosts-per-tor {1} --rate 10Gbps --delay 1us
+         fabric check leaf-spine --leaves {2} --spines {2} --hosts-per-leaf {2} --links-per-pair {2} --rate 10Gbps \
+           --delay 1us
+         fabric check clos --pods {2} --tors-per-pod {2} --leaves-per-pod {2} --spines {2} --hosts-per-tor {1} --rate \
+           10Gbps --delay 1us
          fabric show jellyfish --switches {6} --degree {3} --hosts-per-switch {1} --seed {3} --rate 10Gbps --delay 1us
          fabric show tree --arity {2,2} --hosts-per-leaf {2} --root-hosts {1} --rate 10Gbps --delay 1us --svg out.svg
          fabric show star --arms {3} --hosts-per-arm {2} --hub-hosts {1} --rate 10Gbps --delay 1us --json
          fabric build bcube --n {2} --levels {2} --rate 10Gbps --delay 1us --out out.json
          fabric build dumbbell --left {2} --right {2} --rate {40Gbps} --delay {5us} --loss {0.1} --out out.json
-         fabric build ring --switches {4} --hosts-per-switch {1} --host-rate {1Gbps} --edge-rate {2Gbps} --host-delay {1us} --edge-delay {1ns} --format {graphml}
-         fabric check ring --switches 4 --hosts-per-switch 1 --rate 10Gbps --delay 1us --pfc --fail {S1-S2} --bounces {1}
-         fabric headroom --rate {100Gbps} --length {300m} --mtu {9216B} --reaction {3840} --classes {2} --ports {32} --buffer {16MB}
+         fabric build ring --switches {4} --hosts-per-switch {1} --host-rate {1Gbps} --edge-rate {2Gbps} --host-delay \
+           {1us} --edge-delay {1ns} --format {graphml}
+         fabric check ring --switches 4 --hosts-per-switch 1 --rate 10Gbps --delay 1us --pfc --fail {S1-S2} --bounces \
+           {1}
+         fabric headroom --rate {100Gbps} --length {300m} --mtu {9216B} --reaction {3840} --classes {2} --ports {32} \
+           --buffer {16MB}
          fabric headroom --rate {400Gbps} --delay {2us}
          new {incast} --out out.toml
          mechanisms {dcqcn}
@@ -256,11 +261,17 @@ fn arguments() -> Vec<Line> {
 /// A scenario over a fabric that `what` describes, or over a small one.
 fn over(what: &str) -> String {
     let fabric = match what {
-        "" => "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\nlink = { rate = \"10Gbps\", delay = \"1us\" }".to_owned(),
-        file => format!("kind = \"file\"\n{file}\nhosts_per_switch = 1\nlink = {{ rate = \"10Gbps\", delay = \"1us\" }}"),
+        "" => "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
+             link = { rate = \"10Gbps\", delay = \"1us\" }"
+            .to_owned(),
+        file => format!(
+            "kind = \"file\"\n{file}\nhosts_per_switch = 1\n\
+             link = {{ rate = \"10Gbps\", delay = \"1us\" }}"
+        ),
     };
     format!(
-        "duration = \"20us\"\n[fabric]\n{fabric}\n[switch]\nbuffer = \"2MB\"\nflow_control = {{ kind = \"pfc\", priorities = [3] }}\n\
+        "duration = \"20us\"\n[fabric]\n{fabric}\n[switch]\nbuffer = \"2MB\"\n\
+         flow_control = {{ kind = \"pfc\", priorities = [3] }}\n\
          [[traffic]]\nkind = \"permutation\"\nsize = \"20KB\"\n"
     )
 }

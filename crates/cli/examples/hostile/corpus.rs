@@ -228,7 +228,10 @@ impl Maker<'_> {
     }
 
     fn sonic_folder(&self) -> Sample {
-        self.run("fabric build leaf-spine --leaves 2 --spines 1 --hosts-per-leaf 1 --rate 10Gbps --delay 1us --format config-db --out sonic");
+        self.run(
+            "fabric build leaf-spine --leaves 2 --spines 1 --hosts-per-leaf 1 --rate 10Gbps --delay 1us --format \
+             config-db --out sonic",
+        );
         Sample::folder(&self.folder.join("sonic"), "input")
     }
 

@@ -76,7 +76,8 @@ pub fn attack(field: &Field, count: u64, report: &mut Report) {
     }
 }
 
-/// Runs the inputs `first` to before `last` of a target in this process, up to the first that breaks its check: `target:7` or `target:0-1000`.
+/// Runs the inputs `first` to before `last` of a target in this process, up to the first that breaks its check:
+/// `target:7` or `target:0-1000`.
 pub fn one(folder: &Path, root: &Path, seed: u64, wanted: &str) -> ExitCode {
     let (name, numbers) = wanted.split_once(':').expect("target:number");
     let (first, last) = numbers.split_once('-').unwrap_or((numbers, ""));

@@ -1,4 +1,5 @@
-//! Random scenarios, each on one, two and three threads: the same bytes, and every check holds or says honestly why not.
+//! Random scenarios, each on one, two and three threads: the same bytes, and every check holds or says honestly why
+//! not.
 
 use crate::process::{self, Ran};
 use crate::report::{Fault, Report};

@@ -136,7 +136,8 @@ fn flows(path: &Path, fabric: &Fabric) -> Result<Vec<traffic::Flow>, Failure> {
     Ok(file.flows)
 }
 
-/// The file that a configuration names: the simulator runs in some folder above its configuration, and we do not know in which.
+/// The file that a configuration names: the simulator runs in some folder above its configuration, and we do not know
+/// in which.
 fn find(config: &Path, (name, line): (&str, u64)) -> Result<PathBuf, Failure> {
     let folder = match config.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -147,8 +148,8 @@ fn find(config: &Path, (name, line): (&str, u64)) -> Result<PathBuf, Failure> {
     let tried: Vec<PathBuf> = above.into_iter().chain([PathBuf::from(name)]).chain(beside).collect();
     tried.into_iter().find(|path| path.is_file()).ok_or_else(|| {
         let message = format!("{}:{line}: there is no file `{}`", config.display(), shown(name));
-        let help = "it is looked for from the folder of the configuration, from up to three folders above it, from here, and \
-                    by its bare name beside the configuration";
+        let help = "it is looked for from the folder of the configuration, from up to three folders above it, from \
+            here, and by its bare name beside the configuration";
         Failure::input(message, help)
     })
 }

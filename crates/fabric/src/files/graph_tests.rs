@@ -151,7 +151,8 @@ fn hosts_with_several_links_stay_hosts_in_every_format() {
         {\"source\":\"a\",\"target\":\"b\"}]}";
     let sonic = TOR1.replace(
         "\"Ethernet0\": {\"name\": \"srv1\", \"port\": \"eth0\"}",
-        "\"Ethernet0\": {\"name\": \"store\", \"port\": \"eth0\"}, \"Ethernet4\": {\"name\": \"store\", \"port\": \"eth1\"}",
+        "\"Ethernet0\": {\"name\": \"store\", \"port\": \"eth0\"}, \"Ethernet4\": {\"name\": \"store\", \"port\": \
+         \"eth1\"}",
     );
     let sonic = sonic.replace("\"PORT\": {", "\"PORT\": {\"Ethernet4\": {}, ");
     let sonic = sonic.replace("\"srv1\": {\"type\": \"Server\"}", "\"store\": {\"type\": \"StorageServer\"}");
@@ -250,7 +251,8 @@ fn a_sonic_mgmt_table() {
 const IBNET: &str = "#\n# Topology file: generated on Mon Jan  1 00:00:00 2024\n#\nvendid=0x2c9\ndevid=0xb924\n\
     switchguid=0x2(2)\nSwitch\t8 \"S-0002\"\t\t# \"leaf 1\" base port 0 lid 4 lmc 0\n\
     [1]\t\"H-0004\"[1](5) \t\t# \"node1\" lid 9 4xEDR\n[3]\t\"H-0006\"[2] \t\t# \"node2\" lid 7 4xHDR\n\n\
-    vendid=0x2c9\ncaguid=0x4\nCa\t1 \"H-0004\"\t\t# \"node1\"\n[1](5) \t\"S-0002\"[1]\t\t# lid 9 lmc 0 \"leaf 1\" lid 4 4xEDR\n\n\
+    vendid=0x2c9\ncaguid=0x4\nCa\t1 \"H-0004\"\t\t# \"node1\"\n[1](5) \t\"S-0002\"[1]\t\t# lid 9 lmc 0 \"leaf 1\" lid \
+    4 4xEDR\n\n\
     Ca\t2 \"H-0006\"\t\t# \"node2\"\n[2](7) \t\"S-0002\"[3]\t\t# lid 7 lmc 0 \"leaf 1\" lid 4 4xHDR\n";
 
 #[test]
@@ -262,7 +264,8 @@ fn what_ibnetdiscover_prints() {
     assert_eq!(fabric.port_name(fabric.find("leaf 1").unwrap(), 1), Some("3"));
 }
 
-const TOPO: &str = "# a comment\nNodes 32\nTiers 3\nPodsize 16\n\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 8\nRadix_Up 4\n\
+const TOPO: &str = "# a comment\nNodes 32\nTiers 3\nPodsize 16\n\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 8\n\
+    Radix_Up 4\n\
     Downlink_Latency_ns 1000\nSwitch_Latency_ns 300\nTier 1\nDownlink_speed_Gbps 200\nRadix_Down 4\nRadix_Up 2\n\
     Downlink_Latency_ns 1000\nBundle 2\nOversubscribed 2\nTier 2\nDownlink_speed_Gbps 400\nRadix_Down 2\n\
     Downlink_Latency_ns 2000\n";

@@ -64,8 +64,8 @@ pub fn read_link_csv(content: &str, options: &Options) -> Result<Fabric, FileErr
 /// Writes a table: devices, ports and bandwidths.
 ///
 /// # Errors
-/// [`FileError::NotExpressible`] for a name with a comma or a quote, and one that a spreadsheet takes for a formula; for
-/// a link slower than 1 Mbps.
+/// [`FileError::NotExpressible`] for a name with a comma or a quote, and one that a spreadsheet takes for a formula;
+/// for a link slower than 1 Mbps.
 pub fn write_link_csv(fabric: &Fabric) -> Result<String, FileError> {
     let mut text = format!("{HEADER}\n");
     for link in fabric.links() {

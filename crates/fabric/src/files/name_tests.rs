@@ -156,13 +156,16 @@ fn files_with(node: &str, port: &str) -> Vec<(Format, String)> {
         (
             Format::GraphMl,
             format!(
-                "<graphml><graph><node id=\"a\"><data key=\"name\">{x}</data><data key=\"kind\">switch</data></node><node id=\"h1\"/><edge source=\"a\" target=\"h1\" sourceport=\"{q}\"/></graph></graphml>"
+                "<graphml><graph><node id=\"a\"><data key=\"name\">{x}</data><data \
+                 key=\"kind\">switch</data></node><node id=\"h1\"/><edge source=\"a\" target=\"h1\" \
+                 sourceport=\"{q}\"/></graph></graphml>"
             ),
         ),
         (
             Format::Containerlab,
             format!(
-                "topology:\n  nodes:\n    {j}: {{kind: ceos}}\n    h1: {{kind: linux}}\n  links:\n    - endpoints: [{{node: {j}, interface: {p}}}, \"h1:eth1\"]\n"
+                "topology:\n  nodes:\n    {j}: {{kind: ceos}}\n    h1: {{kind: linux}}\n  links:\n    - endpoints: \
+                 [{{node: {j}, interface: {p}}}, \"h1:eth1\"]\n"
             ),
         ),
         (
@@ -177,7 +180,8 @@ fn files_with(node: &str, port: &str) -> Vec<(Format, String)> {
         (
             Format::IbNetDiscover,
             format!(
-                "Switch 8 \"S-1\" # \"{node}\" lid 4\n[{port}] \"H-1\"[1] # \"h1\"\nCa 1 \"H-1\" # \"h1\"\n[1] \"S-1\"[{port}]\n"
+                "Switch 8 \"S-1\" # \"{node}\" lid 4\n[{port}] \"H-1\"[1] # \"h1\"\nCa 1 \"H-1\" # \"h1\"\n[1] \
+                 \"S-1\"[{port}]\n"
             ),
         ),
     ]

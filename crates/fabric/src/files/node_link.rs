@@ -179,7 +179,8 @@ pub fn write_node_link(fabric: &Fabric) -> String {
         .collect();
     let nodes: Vec<String> = nodes.collect();
     format!(
-        "{{\"directed\": false, \"multigraph\": {parallel}, \"graph\": {},\n\"nodes\": [\n{}\n],\n\"links\": [\n{}\n]}}\n",
+        "{{\"directed\": false, \"multigraph\": {parallel}, \"graph\": {},\n\"nodes\": [\n{}\n],\n\"links\": [\n{}\n\
+         ]}}\n",
         json!({ "kind": fabric.kind() }),
         nodes.join(",\n"),
         links.join(",\n")

@@ -3,9 +3,9 @@
 //! What is a host, in this order:
 //!
 //! 1. what the file says;
-//! 2. without it, a name like `h7`, `host-3`, `server1`, `srv2`: such a word, then digits. How many links it has does not
-//!    matter: a host with several stays one, and nothing passes through it. Where all nodes are called so, names say
-//!    nothing;
+//! 2. without it, a name like `h7`, `host-3`, `server1`, `srv2`: such a word, then digits. How many links it has does
+//!    not matter: a host with several stays one, and nothing passes through it. Where all nodes are called so, names
+//!    say nothing;
 //! 3. if that finds no host at all, every node with one link is one;
 //! 4. if there is still none, each switch gets [`Options::hosts_per_switch`] hosts.
 //!

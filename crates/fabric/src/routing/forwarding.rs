@@ -158,8 +158,8 @@ impl Forwarding {
         }
     }
     /// As [`lookup`](Self::lookup), for a frame that arrived by port `ingress`: in up-down mode a frame
-    /// from above gets only ports that lead down. An `ingress` that the node does not have stands for a frame that begins
-    /// its way here, like a header that goes back to its source.
+    /// from above gets only ports that lead down. An `ingress` that the node does not have stands for a frame that
+    /// begins its way here, like a header that goes back to its source.
     #[inline]
     pub fn lookup_from(&self, node: NodeId, host: u32, ingress: PortIndex) -> &[PortIndex] {
         if let Some(descending) = &self.descending

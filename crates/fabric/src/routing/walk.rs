@@ -17,8 +17,8 @@ pub struct Hop {
 
 impl Forwarding {
     /// The path of a frame with this entropy from host `src` to host `dst` (host indices): every node it
-    /// leaves, the source first, with the port that [`select`] chooses by the node's [`salt`](Self::salt). Empty if they
-    /// are the same.
+    /// leaves, the source first, with the port that [`select`] chooses by the node's [`salt`](Self::salt). Empty if
+    /// they are the same.
     ///
     /// # Errors
     /// [`RoutingError::Unreachable`] where a group is empty, [`RoutingError::Loop`] where the tables (after

@@ -66,12 +66,14 @@ pub fn svg(fabric: &Fabric) -> String {
         let _ = match (shape.kind, shape.nodes) {
             (NodeKind::Host, 1) => writeln!(
                 out,
-                "<g><title>{tip}</title><circle cx=\"{x}\" cy=\"{y}\" r=\"8\"/><text x=\"{x}\" y=\"{}\">{label}</text></g>",
+                "<g><title>{tip}</title><circle cx=\"{x}\" cy=\"{y}\" r=\"8\"/><text x=\"{x}\" \
+                 y=\"{}\">{label}</text></g>",
                 y + 21
             ),
             (NodeKind::Host, _) => writeln!(
                 out,
-                "<g><title>{tip}</title><circle cx=\"{x}\" cy=\"{y}\" r=\"14\"/><text x=\"{x}\" y=\"{}\">{label}</text></g>",
+                "<g><title>{tip}</title><circle cx=\"{x}\" cy=\"{y}\" r=\"14\"/><text x=\"{x}\" \
+                 y=\"{}\">{label}</text></g>",
                 y + 27
             ),
             (NodeKind::Switch, _) => {

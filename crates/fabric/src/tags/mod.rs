@@ -1,7 +1,7 @@
 //! What switches do with the tag of a packet: forwarding state beside the routes, by (tag, ingress port, egress port).
 //!
-//! [`SwitchRules`] are the rules of one switch as they are written into its TCAM, [`Lookup`] all of them unfolded for one
-//! look-up per packet. Which rules keep a fabric from deadlock is not known here.
+//! [`SwitchRules`] are the rules of one switch as they are written into its TCAM, [`Lookup`] all of them unfolded for
+//! one look-up per packet. Which rules keep a fabric from deadlock is not known here.
 
 mod lookup;
 mod port_set;

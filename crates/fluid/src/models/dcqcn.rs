@@ -1,6 +1,6 @@
-//! DCQCN as a fluid: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 5 (its fluid
-//! model); with the stability analysis of Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY, CoNEXT
-//! 2016, section 3. The letters of equations are this file's.
+//! DCQCN as a fluid: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 5 (its
+//! fluid model); with the stability analysis of Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and
+//! TIMELY, CoNEXT 2016, section 3. The letters of equations are this file's.
 //!
 //! ```text
 //!  (a) p    = 0 up to K_min, then linear to p_max at K_max, then 1
@@ -13,8 +13,9 @@
 //!             + (R_T - R_C) / 2 * R_C * (p / ((1-p)^(-B) - 1) + p / ((1-p)^(-T R_C) - 1))
 //! ```
 //!
-//! p, and R_C wherever it counts packets that may have been marked, are those of tau* ago, the delay of the control loop. R_C
-//! and R_T count packets a second there; here all rates are in bit/s, and [`Parameters::packet`] turns one into the other.
+//! p, and R_C wherever it counts packets that may have been marked, are those of tau* ago, the delay of the control
+//! loop. R_C and R_T count packets a second there; here all rates are in bit/s, and [`Parameters::packet`] turns one
+//! into the other.
 
 use super::*;
 
@@ -45,11 +46,11 @@ pub struct Parameters {
     pub k_max: f64,
     /// Probability of a mark at `k_max`, above 0, up to 1.
     pub p_max: f64,
-    /// Whether a packet is marked as it joins the queue, so that its mark is older by its wait; the papers' is marked as it
-    /// leaves.
+    /// Whether a packet is marked as it joins the queue, so that its mark is older by its wait; the papers' is marked
+    /// as it leaves.
     pub at_enqueue: bool,
-    /// Whether notifications come as the receivers of the simulator send them: with the first mark that is `cnp_interval` or
-    /// more after the last. The papers count one for each interval with a mark, which are more.
+    /// Whether notifications come as the receivers of the simulator send them: with the first mark that is
+    /// `cnp_interval` or more after the last. The papers count one for each interval with a mark, which are more.
     pub renewal: bool,
 }
 
@@ -271,7 +272,8 @@ mod tests {
             testing::rests(&*model);
             let state = model.fixed_point().unwrap().state;
             let p = 0.01 * (state[3] - 40e3) / 1.56e6;
-            // ECN or Delay, section 3.1: p is about the cube root of R_AI N^2 / (tau' C^2) (1 / B + N / (T C))^2, in packets.
+            // ECN or Delay, section 3.1: p is about the cube root of R_AI N^2 / (tau' C^2) (1 / B + N / (T C))^2, in
+            // packets.
             let (n, c, step) = (f64::from(count), 40e9 / 8e3, 40e6 / 8e3);
             let around = step * n * n / (55e-6 * c * c) * libm::pow(1.0 / 1e4 + n / (55e-6 * c), 2.0);
             let around = libm::cbrt(around);

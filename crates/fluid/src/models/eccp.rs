@@ -10,8 +10,8 @@
 //!  (2.8)  TR grows by R_AI each T_BC / 2              after five cycles
 //! ```
 //!
-//! A cut sets the target TR to the rate before it, which the continuous decrease has not: it is the rate of a control cycle
-//! before the decrease ended.
+//! A cut sets the target TR to the rate before it, which the continuous decrease has not: it is the rate of a control
+//! cycle before the decrease ended.
 
 use super::*;
 use crate::solver::Past;

@@ -1,5 +1,5 @@
-//! HetFlow as a fluid: Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a lossless fabric (thesis, ETS Montreal), chapter 3,
-//! whose numbers of equations stand here.
+//! HetFlow as a fluid: Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a lossless fabric (thesis, ETS Montreal),
+//! chapter 3, whose numbers of equations stand here.
 //!
 //! ```text
 //!  (3.3)  eta  = min(T, BC_r / R)                             printed with the fraction upside down
@@ -10,9 +10,9 @@
 //!  (3.6)  R    = R^ (1 + Gd Fb^ ((t - t^ - sigma) / sigma)^3)
 //! ```
 //!
-//! R^, Fb^ and t^ are those of the last notification. At the instant at which a continuous Fb leaves the decrease it is 0, and
-//! with Fb^ = 0 the rate would never move again: notifications are sent for a whole quantum of Fb or more, as in QCN, and the
-//! quantum is what Fb^ is then. A quantum of 0 is the thesis as printed.
+//! R^, Fb^ and t^ are those of the last notification. At the instant at which a continuous Fb leaves the decrease it is
+//! 0, and with Fb^ = 0 the rate would never move again: notifications are sent for a whole quantum of Fb or more, as in
+//! QCN, and the quantum is what Fb^ is then. A quantum of 0 is the thesis as printed.
 
 use super::*;
 use crate::solver::Past;
@@ -169,8 +169,8 @@ impl Model for HetFlow {
     }
 }
 
-/// Lemma 3.3, equation 3.21: the integral of (3.20) over `cycle` = eta + tau after a notification, in bits, as printed and with
-/// its primitive corrected; `excess` is N R^ - C in bit/s, `flows_rate` N R^.
+/// Lemma 3.3, equation 3.21: the integral of (3.20) over `cycle` = eta + tau after a notification, in bits, as printed
+/// and with its primitive corrected; `excess` is N R^ - C in bit/s, `flows_rate` N R^.
 pub fn required_buffer(parameters: &Parameters, feedback: f64, flows_rate: f64, excess: f64, cycle: f64) -> [f64; 2] {
     let sigma = parameters.recovery;
     let factor = flows_rate * parameters.gain * feedback / (4.0 * sigma * sigma * sigma);
@@ -221,7 +221,8 @@ mod tests {
 
     #[test]
     fn the_primitive_of_3_21_as_printed_and_corrected() {
-        // sigma = 10 ms, T = 1 ms: of the integral of ((t - sigma) / sigma)^3 -8.5725e-4 is printed, -8.5975e-4 is right.
+        // sigma = 10 ms, T = 1 ms: of the integral of ((t - sigma) / sigma)^3 -8.5725e-4 is printed, -8.5975e-4 is
+        // right.
         let plain = Parameters { gain: 1.0, ..parameters() };
         let [printed, corrected] = required_buffer(&plain, 1.0, 1.0, 0.0, 1e-3);
         assert!((printed + 8.5725e-4).abs() < 1e-9 && (corrected + 8.5975e-4).abs() < 1e-9, "{printed} {corrected}");

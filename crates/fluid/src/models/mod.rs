@@ -1,7 +1,7 @@
 //! Fluid models of congestion controls, each a file that reads like its paper.
 //!
-//! Flows share one bottleneck: a queue that fills at the sum of their rates less its own, and stays between empty and full. All
-//! times are in s, rates in bit/s on the wire, queues in bits.
+//! Flows share one bottleneck: a queue that fills at the sum of their rates less its own, and stays between empty and
+//! full. All times are in s, rates in bit/s on the wire, queues in bits.
 
 pub mod dcqcn;
 pub mod eccp;
@@ -24,8 +24,8 @@ pub struct Bottleneck {
     pub buffer: f64,
 }
 
-/// Flows that are alike: of the same start, round trip and rate. In a model without chance they do the same, so one of them is
-/// solved for all.
+/// Flows that are alike: of the same start, round trip and rate. In a model without chance they do the same, so one of
+/// them is solved for all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flows {
     /// How many there are, 1 or more.

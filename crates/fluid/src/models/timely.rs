@@ -1,5 +1,5 @@
-//! TIMELY as a fluid, and the patched TIMELY: Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY,
-//! CoNEXT 2016, section 4. The letters of equations are this file's.
+//! TIMELY as a fluid, and the patched TIMELY: Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and
+//! TIMELY, CoNEXT 2016, section 4. The letters of equations are this file's.
 //!
 //! ```text
 //!  (a) q'   = sum of R - C
@@ -9,12 +9,12 @@
 //!             d / tau* where g <= 0,  -g b / tau* R where g > 0
 //!  (d) tau* = max(Seg / R, D_minRTT)
 //!  (e) tau' = q / C + MTU / C + D_prop
-//!  (f) R'   = (1 - w) d / tau* - w b / tau* R (q(t - tau') - q_ref) / q_ref   between the thresholds, patched; q_ref = C T_low
-//!  (g) w    = 0 up to g = -1/4, 1 from g = 1/4, 2 g + 1/2 between
+//!  (f) R'   = (1 - w) d / tau* - w b / tau* R (q(t - tau') - q_ref) / q_ref   between the thresholds, patched; q_ref =
+//! C T_low  (g) w    = 0 up to g = -1/4, 1 from g = 1/4, 2 g + 1/2 between
 //! ```
 //!
-//! With (c) there is no fixed point, or with a slope of 0 at g = 0 infinitely many: flows may keep any rates. With (f) there
-//! is one, q* = q_ref (1 + N d / (b C)).
+//! With (c) there is no fixed point, or with a slope of 0 at g = 0 infinitely many: flows may keep any rates. With (f)
+//! there is one, q* = q_ref (1 + N d / (b C)).
 
 use super::*;
 

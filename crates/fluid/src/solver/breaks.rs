@@ -1,7 +1,7 @@
 //! Where the solution is not smooth: a step must end there and never lead across.
 //!
-//! A jump of the k-th derivative at t is one of the (k + 1)-st at t + d for each delay d, and of the k-th again in a neutral
-//! equation (Bellen and Zennaro, Numerical Methods for Delay Differential Equations, 2.2).
+//! A jump of the k-th derivative at t is one of the (k + 1)-st at t + d for each delay d, and of the k-th again in a
+//! neutral equation (Bellen and Zennaro, Numerical Methods for Delay Differential Equations, 2.2).
 
 use super::system::Delay;
 use std::collections::VecDeque;

@@ -1,5 +1,5 @@
-//! Instants within a step at which the right-hand side changes: a limit is reached or left, a switch turns, a varying delay
-//! meets a jump of the past.
+//! Instants within a step at which the right-hand side changes: a limit is reached or left, a switch turns, a varying
+//! delay meets a jump of the past.
 
 use super::SolveError;
 use super::history::Piece;

@@ -6,10 +6,10 @@
 //!                 └── history (polynomials for delays), breaks (instants that no step may cross) <── accepted
 //! ```
 //!
-//! The pair of Dormand and Prince of orders 5(4) with a continuous extension of order 4 takes the steps. Jumps of derivatives
-//! travel along the delays, and steps end at each. Variables with limits are saturated integrals: the instants at which a
-//! queue runs empty or a rate reaches its line are found and stepped to, and so are those at which a switch of the
-//! right-hand side goes on or off, so that within a step the right-hand side is smooth.
+//! The pair of Dormand and Prince of orders 5(4) with a continuous extension of order 4 takes the steps. Jumps of
+//! derivatives travel along the delays, and steps end at each. Variables with limits are saturated integrals: the
+//! instants at which a queue runs empty or a rate reaches its line are found and stepped to, and so are those at which
+//! a switch of the right-hand side goes on or off, so that within a step the right-hand side is smooth.
 
 mod breaks;
 mod events;
@@ -116,8 +116,8 @@ pub struct Work {
     pub events: u64,
 }
 
-/// Solves `system` from 0 to `end`, in s, and shows the state to `look` at 0, `every`, twice `every` and so on; at an instant
-/// at which the state jumps, as it is before.
+/// Solves `system` from 0 to `end`, in s, and shows the state to `look` at 0, `every`, twice `every` and so on; at an
+/// instant at which the state jumps, as it is before.
 ///
 /// # Errors
 /// [`SolveError`]; what was shown up to its time is right.

@@ -27,8 +27,8 @@ pub(super) struct Stepper<'s, S: ?Sized> {
     pub(super) state: Vec<f64>,
     pub(super) modes: Vec<bool>,
     pub(super) held: Vec<Held>,
-    /// Slopes at the stages as the system gives them: those of held variables count for the error, so that no step is too long to
-    /// see when they are let go.
+    /// Slopes at the stages as the system gives them: those of held variables count for the error, so that no step is
+    /// too long to see when they are let go.
     stages: [Vec<f64>; STAGES],
     /// The step that the control of the error would take.
     length: f64,
@@ -208,7 +208,8 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
                 return Err(SolveError::Diverged { time: self.time, variable: variable.name.clone(), value });
             }
         }
-        // A controller with memory (Hairer, Norsett and Wanner, IV.2) does not take turns between too long and too short.
+        // A controller with memory (Hairer, Norsett and Wanner, IV.2) does not take turns between too long and too
+        // short.
         let factor = 0.9 * libm::pow(tried.error.max(1e-8), -0.17) * libm::pow(self.last_error, 0.04);
         self.last_error = tried.error.max(1e-4);
         let grown = asked * factor.clamp(0.2, 5.0);
@@ -298,8 +299,8 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Ok(())
     }
 
-    /// Brings switches and held variables in line with the state as it is now. The switch `turned` stands at 0 but for its last
-    /// bits: its sign says nothing.
+    /// Brings switches and held variables in line with the state as it is now. The switch `turned` stands at 0 but for
+    /// its last bits: its sign says nothing.
     fn settle(&mut self, turned: Option<usize>) -> Result<(), SolveError> {
         for index in (0..self.modes.len()).filter(|index| Some(*index) != turned) {
             let value = self.with_now(None, |system, now| system.switch(index, now))?;

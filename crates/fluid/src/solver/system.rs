@@ -61,7 +61,8 @@ pub struct Now<'a> {
     pub time: f64,
     /// The variables.
     pub state: &'a [f64],
-    /// Whether each switch is on. A right-hand side asks these, never the sign itself: within a step it must stay smooth.
+    /// Whether each switch is on. A right-hand side asks these, never the sign itself: within a step it must stay
+    /// smooth.
     pub modes: &'a [bool],
     /// The past.
     pub past: &'a dyn Past,

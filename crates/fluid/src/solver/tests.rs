@@ -50,7 +50,8 @@ fn samples(system: &mut impl System, end: f64, every: f64, tolerance: f64) -> (V
     (found, work)
 }
 
-/// x' = -x(t - 1) with x = 1 before: by the method of steps the sum over k of (-1)^k (t - k + 1)^k / k!, while t > k - 1.
+/// x' = -x(t - 1) with x = 1 before: by the method of steps the sum over k of (-1)^k (t - k + 1)^k / k!, while t > k -
+/// 1.
 fn steps(time: f64) -> f64 {
     let (mut sum, mut k, mut factorial) = (1.0, 1, 1.0);
     while time > f64::from(k - 1) {
@@ -75,7 +76,8 @@ fn the_polynomials_of_the_method_of_steps() {
 
 #[test]
 fn steps_end_where_derivatives_jump() {
-    // Without them a step would lead across t = 1, 2, 3 and could not be of order 5 there: degree 5 is met to rounding only with.
+    // Without them a step would lead across t = 1, 2, 3 and could not be of order 5 there: degree 5 is met to rounding
+    // only with.
     let (found, _) = samples(&mut Linear::new(&[(-1.0, 1.0)]), 4.0, 0.01, 1e-2);
     for (time, x) in found {
         assert!((x - steps(time)).abs() < 1e-13, "{time}: {x}, not {}", steps(time));
@@ -98,7 +100,8 @@ fn the_stability_limit_is_half_pi() {
     assert!(amplitude(0.99 * limit) < 0.02 && amplitude(1.01 * limit) > 50.0);
 }
 
-/// Errors at the end with steps of a fixed length, halved: the order of the method. x' = x - x(t - 1) e, which e^t solves.
+/// Errors at the end with steps of a fixed length, halved: the order of the method. x' = x - x(t - 1) e, which e^t
+/// solves.
 fn error_with(steps: f64, at: f64) -> f64 {
     struct Exponential(Linear);
     impl System for Exponential {
@@ -225,8 +228,8 @@ fn a_delay_by_the_state_meets_the_jumps_of_the_past() {
             slopes[0] = 1.0 + now.past.value(0, 0);
         }
     }
-    // Until the delay meets 0, x = t: t - 1 - t / 2 = 0 at t = 2. Then x' = 1 + t - 1 - x / 2 = t - x / 2 while x(s) = s, so
-    // x = 2 t - 4 + c e^(-t / 2) with x(2) = 2.
+    // Until the delay meets 0, x = t: t - 1 - t / 2 = 0 at t = 2. Then x' = 1 + t - 1 - x / 2 = t - x / 2 while x(s) =
+    // s, so x = 2 t - 4 + c e^(-t / 2) with x(2) = 2.
     let mut system = ByState(vec![Variable::new("x", 1.0)]);
     let (found, work) = samples(&mut system, 4.0, 0.125, 1e-9);
     let c = 2.0 * std::f64::consts::E;

@@ -124,8 +124,8 @@ impl Linear {
         self.looks.iter().map(|look| look.delay).fold(0.0, f64::max)
     }
 
-    /// The spectral radius of what multiplies past slopes, exact where one delay does; a bound where several do. `None` where
-    /// none does.
+    /// The spectral radius of what multiplies past slopes, exact where one delay does; a bound where several do. `None`
+    /// where none does.
     pub fn neutral_radius(&self) -> Option<f64> {
         let mut slopes = self.looks.iter().map(|look| &look.slopes).filter(|slopes| slopes.amax() > 0.0);
         let first = slopes.next()?.clone();

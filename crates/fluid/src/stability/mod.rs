@@ -36,13 +36,13 @@ pub struct Report {
     pub queue: f64,
     /// The rightmost roots, in 1/s, those of complex pairs with a positive imaginary part only.
     pub roots: Vec<Complex<f64>>,
-    /// Of a neutral equation, the spectral radius of what multiplies slopes of the past. Above 1 there are infinitely many roots
-    /// to the right of 0, however short the delays.
+    /// Of a neutral equation, the spectral radius of what multiplies slopes of the past. Above 1 there are infinitely
+    /// many roots to the right of 0, however short the delays.
     pub neutral_radius: Option<f64>,
     /// What that means.
     pub verdict: Verdict,
-    /// Times so much all round trips may grow, or must shrink, until the verdict changes; `None` where it does not from a
-    /// hundredth to a hundred times.
+    /// Times so much all round trips may grow, or must shrink, until the verdict changes; `None` where it does not from
+    /// a hundredth to a hundred times.
     pub rtt_factor: Option<f64>,
 }
 
@@ -51,8 +51,8 @@ const ZERO: f64 = 1e-6;
 /// Roots that are told.
 const TOLD: usize = 4;
 
-/// Looks at `model` where it rests. One flow of each kind is let go its own way, so that what flows do against each other is
-/// seen beside what they do together.
+/// Looks at `model` where it rests. One flow of each kind is let go its own way, so that what flows do against each
+/// other is seen beside what they do together.
 ///
 /// # Errors
 /// Why there is no fixed point, or no answer.

@@ -1,5 +1,5 @@
-//! Rightmost characteristic roots: eigenvalues of the discretised generator as guesses (Breda, Maset and Vermiglio, Stability
-//! of Linear Delay Differential Equations, chapter 5), then Newton's method on the determinant.
+//! Rightmost characteristic roots: eigenvalues of the discretised generator as guesses (Breda, Maset and Vermiglio,
+//! Stability of Linear Delay Differential Equations, chapter 5), then Newton's method on the determinant.
 
 use super::Linear;
 use nalgebra::{Complex, DMatrix, linalg::Schur};
@@ -19,7 +19,8 @@ pub enum RootError {
 const NODES: usize = 16;
 const TRIES: u32 = 3;
 
-/// The `count` rightmost roots in 1/s, by descending real part; of complex pairs the one with the positive imaginary part.
+/// The `count` rightmost roots in 1/s, by descending real part; of complex pairs the one with the positive imaginary
+/// part.
 ///
 /// # Errors
 /// [`RootError`].
@@ -63,8 +64,8 @@ fn eigenvalues(matrix: DMatrix<f64>) -> Result<Vec<Complex<f64>>, RootError> {
     Ok(schur.complex_eigenvalues().iter().copied().collect())
 }
 
-/// By descending real part, conjugates once. Neutral equations have chains of roots above each other, whose real parts differ by
-/// their last bits: those are by ascending imaginary part.
+/// By descending real part, conjugates once. Neutral equations have chains of roots above each other, whose real parts
+/// differ by their last bits: those are by ascending imaginary part.
 fn sorted(roots: Vec<Complex<f64>>, unit: f64, count: usize) -> Vec<Complex<f64>> {
     let mut roots: Vec<_> = roots.into_iter().filter(|root| root.im >= -1e-9 * size(*root)).collect();
     let row = |root: &Complex<f64>| (root.re / (1e-9 * unit)).round();
@@ -93,8 +94,8 @@ fn refined(linear: &Linear, nodes: usize) -> Result<Vec<Complex<f64>>, RootError
     Ok(sorted(roots, unit, usize::MAX))
 }
 
-/// The generator of the equation's semigroup on Chebyshev nodes of [-longest, 0], the time in units of the longest delay:
-/// derivatives at all nodes but 0, and there the equation itself.
+/// The generator of the equation's semigroup on Chebyshev nodes of [-longest, 0], the time in units of the longest
+/// delay: derivatives at all nodes but 0, and there the equation itself.
 fn generator(linear: &Linear, nodes: usize) -> DMatrix<f64> {
     let (size, longest) = (linear.size(), linear.longest());
     let places: Vec<f64> =

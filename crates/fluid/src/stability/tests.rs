@@ -152,8 +152,8 @@ fn hetflow_with(scaling: f64, tau: f64) -> HetFlow {
     HetFlow::new(Bottleneck { rate: 10e9, buffer: 8e6 }, flows, parameters)
 }
 
-/// x' = -(Gd Kc / eta) x(t - eta - tau): stable while Gd Kc (eta + tau) / eta < pi / 2, whatever (3.18) says; flows against
-/// each other feel nothing, a root at 0.
+/// x' = -(Gd Kc / eta) x(t - eta - tau): stable while Gd Kc (eta + tau) / eta < pi / 2, whatever (3.18) says; flows
+/// against each other feel nothing, a root at 0.
 #[test]
 fn hetflow_is_a_pure_delay_and_indifferent_to_shares() {
     let eta = 8e5 / 5e9;

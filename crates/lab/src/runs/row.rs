@@ -164,8 +164,8 @@ pub fn set(varied: &[Vary], values: &[String]) -> Map<String, Value> {
 }
 
 /// What stands below numbers of seeds that did not matter.
-pub const ABOUT_EQUAL_RUNS: &str = "every seed gave the same run: nothing in it is drawn at random, so there is no spread \
-     to tell chance from, and one seed is enough";
+pub const ABOUT_EQUAL_RUNS: &str = "every seed gave the same run: nothing in it is drawn at random, so there is no \
+    spread to tell chance from, and one seed is enough";
 
 /// What the numbers of a table over several seeds are.
 pub const ABOUT_SEEDS: &str = "mean ± half its 95 % confidence interval over the seeds (Student's t)";

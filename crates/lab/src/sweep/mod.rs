@@ -102,9 +102,9 @@ pub struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Makes every run of the part that is not in the folder, and says what there is of each, in the order of the points.
-    /// What is there is looked at first, so that the time left is that of the runs to be made. A run that fails does not
-    /// end the others, unless the disk is full.
+    /// Makes every run of the part that is not in the folder, and says what there is of each, in the order of the
+    /// points. What is there is looked at first, so that the time left is that of the runs to be made. A run that fails
+    /// does not end the others, unless the disk is full.
     pub fn run(&self, stop: &Stop, told: &(dyn Fn(Progress<'_>) + Sync)) -> Vec<Outcome> {
         let Sweep { plan, points, store, .. } = *self;
         let threads = pool::threads(self.jobs, points.len());

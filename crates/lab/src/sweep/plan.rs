@@ -48,8 +48,8 @@ pub struct Point {
 }
 
 impl Plan {
-    /// The sweep or scenario at `file`, and what is added to it: `set` and new keys of `vary` come on top, known keys of
-    /// `vary` and `seeds` replace those of the file.
+    /// The sweep or scenario at `file`, and what is added to it: `set` and new keys of `vary` come on top, known keys
+    /// of `vary` and `seeds` replace those of the file.
     ///
     /// # Errors
     /// Everything that is wrong with them.

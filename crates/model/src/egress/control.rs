@@ -37,8 +37,9 @@ impl Egress {
         }
     }
 
-    /// Puts the next control frame on the free wire of `port`, if one waits: those that stand in line, then what is owed
-    /// of credits, of which `held_bytes` tells what is taken of a class's room. Returns the class of a credit message.
+    /// Puts the next control frame on the free wire of `port`, if one waits: those that stand in line, then what is
+    /// owed of credits, of which `held_bytes` tells what is taken of a class's room. Returns the class of a credit
+    /// message.
     pub fn send_next_control(
         &mut self,
         now: Time,

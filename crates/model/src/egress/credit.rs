@@ -72,7 +72,8 @@ impl Egress {
         (class, goes_on)
     }
 
-    /// Room of `class` behind `port` may have come free, of which `held_bytes` are taken: whether it must be granted now.
+    /// Room of `class` behind `port` may have come free, of which `held_bytes` are taken: whether it must be granted
+    /// now.
     pub fn note_room(&mut self, port: u16, class: u8, held_bytes: u64) -> bool {
         self.rules_mut(port).credit.as_mut().is_some_and(|credit| credit.note_room(class, held_bytes))
     }
@@ -84,8 +85,8 @@ impl Egress {
         true
     }
 
-    /// Sends what `port` owes as soon as its wire is free; `held_bytes` tells what is taken of a class's room. Returns the
-    /// class of a message that left at once.
+    /// Sends what `port` owes as soon as its wire is free; `held_bytes` tells what is taken of a class's room. Returns
+    /// the class of a message that left at once.
     pub fn send_owed(
         &mut self,
         now: Time,

@@ -103,8 +103,8 @@ impl Egress {
         &mut self.rules[usize::from(port)]
     }
 
-    /// Which of the classes that wait for `port`, whose wire is free, may start a frame. `head` tells how long the first
-    /// frame of a class is.
+    /// Which of the classes that wait for `port`, whose wire is free, may start a frame. `head` tells how long the
+    /// first frame of a class is.
     #[inline(always)] // as start
     pub fn eligible(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>, books: &mut Books) -> When {
         let waiting = self.cell(port).waiting;
@@ -134,8 +134,8 @@ impl Egress {
         if self.strict { ready.ilog2() as u8 } else { self.rules_mut(port).scheduler.pick(ready).unwrap_or(0) }
     }
 
-    /// Starts the frame of `class` that [`pick`](Self::pick) chose on the free wire of `port`; returns when it will have
-    /// arrived.
+    /// Starts the frame of `class` that [`pick`](Self::pick) chose on the free wire of `port`; returns when it will
+    /// have arrived.
     #[inline(always)] // as start
     pub fn commit(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) -> Time {
         if self.cell(port).holds & hold::CREDIT != 0 {
@@ -155,9 +155,9 @@ impl Egress {
         Hop { at: now, rate: rules.link.rate, queue_bytes, sent_bytes }
     }
 
-    /// Starts a frame of `class` that has just come, if the wire of `port` is free and nothing may go before it; returns
-    /// when it will have arrived. `collect` is told of the port where frames collect telemetry, but for what waits. The
-    /// scheduler had nothing to choose, so it costs its class nothing.
+    /// Starts a frame of `class` that has just come, if the wire of `port` is free and nothing may go before it;
+    /// returns when it will have arrived. `collect` is told of the port where frames collect telemetry, but for what
+    /// waits. The scheduler had nothing to choose, so it costs its class nothing.
     #[inline(always)] // as start
     pub fn send_at_once(
         &mut self,

@@ -399,8 +399,8 @@ impl Host {
         }
     }
 
-    /// The word and flags of a reply that shall bring back what the frame in hand has collected: without telemetry where
-    /// that is nothing, or where the reply says that the flow is complete.
+    /// The word and flags of a reply that shall bring back what the frame in hand has collected: without telemetry
+    /// where that is nothing, or where the reply says that the flow is complete.
     #[cold]
     fn bring_telemetry(&self, detail: Detail, flags: u8) -> (Detail, u8) {
         match &self.network.telemetry {

@@ -17,8 +17,8 @@ pub(crate) struct Measured {
     pub delays: Delays,
     /// How frames that arrived since the last reset had travelled, where switches turn frames around.
     pub travel: Option<Box<Travel>>,
-    /// Data frames since the last reset of flows that were complete, whose order is judged no more; and frames before it
-    /// whose order was not judged yet.
+    /// Data frames since the last reset of flows that were complete, whose order is judged no more; and frames before
+    /// it whose order was not judged yet.
     pub order_late: u64,
     /// See `order_late`.
     pub order_carried: u64,

@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Time;
 
-/// Flows that wait for their next instant: time, slot, generation; ascending. The first stands apart: most ports have one
-/// flow that is paced, and a heap of one costs as much as any.
+/// Flows that wait for their next instant: time, slot, generation; ascending. The first stands apart: most ports have
+/// one flow that is paced, and a heap of one costs as much as any.
 #[derive(Debug, Default)]
 pub(super) struct Paced {
     first: Option<(Time, u32, u32)>,

@@ -1,4 +1,5 @@
-//! Senders that choose their packets' paths: all of them in random order, then all again in a new order (NDP, sec. 3.1.1).
+//! Senders that choose their packets' paths: all of them in random order, then all again in a new order (NDP, sec.
+//! 3.1.1).
 //!
 //! A sender learns what it can choose among as a real one does that varies a port number which switches hash: it
 //! looks where its numbers lead.

@@ -9,8 +9,8 @@ use protocols::endpoint::Receiver;
 use units::Time;
 
 impl Host {
-    /// Something arrived for the flow in `slot` of those that come: sends what the receiver answers, which may ask for more
-    /// where the port's turn is due.
+    /// Something arrived for the flow in `slot` of those that come: sends what the receiver answers, which may ask for
+    /// more where the port's turn is due.
     pub(super) fn answer_and_pull(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         if !self.replies.is_empty() && self.asks_with_acks(slot) {
             self.ask_along(now, slot);

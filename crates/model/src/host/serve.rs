@@ -234,7 +234,8 @@ impl Host {
     }
 
     /// Sends a segment of the flow in `slot` in a class that is not the flow's: it waits in the queue of its class, and
-    /// the flow for the time that it needs on the wire, so that no flow fills that queue faster than its port could send.
+    /// the flow for the time that it needs on the wire, so that no flow fills that queue faster than its port could
+    /// send.
     #[cold]
     fn send_apart(&mut self, now: Time, slot: u32, segment: &Segment) {
         let flow = &self.senders.flows[slot as usize];

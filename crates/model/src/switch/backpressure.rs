@@ -112,8 +112,8 @@ impl Neighbours for Around<'_> {
     fn grace(&self, port: u16, ahead: usize) -> Time {
         let rules = &self.rules[usize::from(port)];
         let Attachment { rate, delay, .. } = rules.link;
-        // A frame of ours holds the call back, the neighbour finishes one of its own, and the next may be on its way into
-        // the wire: as with PFC's headroom. Other calls go first.
+        // A frame of ours holds the call back, the neighbour finishes one of its own, and the next may be on its way
+        // into the wire: as with PFC's headroom. Other calls go first.
         let requests = (1 + ahead + rules.control_waiting() as usize) as u64;
         let call = u64::from(MIN_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
         delay * 2 + rate.serialise(3 * self.mtu_bytes + requests * call)

@@ -1,4 +1,5 @@
-//! The packet buffer: queues, who finds room in them, thresholds, and the accounts of ingress ports with their headroom.
+//! The packet buffer: queues, who finds room in them, thresholds, and the accounts of ingress ports with their
+//! headroom.
 
 use super::load::Loads;
 use super::outcome::Crossing;
@@ -155,7 +156,8 @@ impl PacketBuffer {
         self.accounts[self.account_index(port, class)].bytes.into()
     }
 
-    /// The queue of `class` at `port` from which the next frame of that class leaves: of a pair, that of bounced frames.
+    /// The queue of `class` at `port` from which the next frame of that class leaves: of a pair, that of bounced
+    /// frames.
     #[inline]
     pub fn next_queue(&self, port: u16, class: u8) -> usize {
         let index = self.queue_index(port, class);
@@ -175,8 +177,8 @@ impl PacketBuffer {
         (first..first + self.slots).chain(pair)
     }
 
-    /// Whether nothing of its class waits any more at the port of the queue at `index`, which is empty: where queues are
-    /// pairs, the other one is, too.
+    /// Whether nothing of its class waits any more at the port of the queue at `index`, which is empty: where queues
+    /// are pairs, the other one is, too.
     #[inline]
     pub fn has_drained(&self, index: usize) -> bool {
         let other = if index < self.pairs { index + self.pairs } else { index - self.pairs };
@@ -238,8 +240,8 @@ impl PacketBuffer {
         self.xoff_limit.bytes(self.free_bytes())
     }
 
-    /// Takes room in the queue at `index` for a frame that crosses the switch so; false if there is none. Whether it may be
-    /// dropped depends on where it waits, whom it stops on how it came.
+    /// Takes room in the queue at `index` for a frame that crosses the switch so; false if there is none. Whether it
+    /// may be dropped depends on where it waits, whom it stops on how it came.
     #[inline(always)]
     pub fn admit(&mut self, index: usize, crossing: Crossing, size_bytes: u16) -> bool {
         let Crossing { in_port, in_class, class, .. } = crossing;

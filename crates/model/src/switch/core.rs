@@ -48,7 +48,8 @@ pub(crate) struct Core {
     pub(super) stopping: u8,
     /// Whether links are under credits.
     pub(super) credited: bool,
-    /// Whether somebody must be asked when a frame leaves the buffer: an account is paused, or outputs decide whom to stop.
+    /// Whether somebody must be asked when a frame leaves the buffer: an account is paused, or outputs decide whom to
+    /// stop.
     pub(super) attends: bool,
     /// Whether outputs decide whom to stop.
     pub(super) has_backpressure: bool,

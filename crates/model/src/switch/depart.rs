@@ -118,8 +118,8 @@ impl Core {
         }
     }
 
-    /// The frame that leaves next by `port` from the queue at `index` is marked, and collects telemetry, if it wants to.
-    /// Whether it was marked.
+    /// The frame that leaves next by `port` from the queue at `index` is marked, and collects telemetry, if it wants
+    /// to. Whether it was marked.
     #[cold]
     fn on_leaving(&mut self, now: Time, port: u16, index: usize) -> bool {
         let marked = self.mark_leaving(port, index);
@@ -132,8 +132,8 @@ impl Core {
         marked
     }
 
-    /// Marks the frame that leaves `port` next from the queue at `index`, by what stays behind it: under `dequeue`. Whether
-    /// it did.
+    /// Marks the frame that leaves `port` next from the queue at `index`, by what stays behind it: under `dequeue`.
+    /// Whether it did.
     fn mark_leaving(&mut self, port: u16, index: usize) -> bool {
         let Some(marker) = self.leaving_markers.get(usize::from(port)) else { return false };
         let queue = &mut self.buffer.queues[index];

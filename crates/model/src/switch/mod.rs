@@ -95,8 +95,8 @@ impl Switch {
         if self.core.books.tracer.is_none() { self.run_as::<false>(window) } else { self.run_as::<true>(window) }
     }
 
-    /// Whether it is watched is decided once a window: nothing on a frame's way asks. Inlined by force: left to itself the
-    /// compiler calls it once a window, which costs three instructions of a hundred where windows are short.
+    /// Whether it is watched is decided once a window: nothing on a frame's way asks. Inlined by force: left to itself
+    /// the compiler calls it once a window, which costs three instructions of a hundred where windows are short.
     #[inline(always)]
     fn run_as<const WATCHED: bool>(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         loop {

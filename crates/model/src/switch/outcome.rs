@@ -2,8 +2,8 @@
 
 use check::conservation::Cause;
 
-/// How a frame crosses a switch: by which port it came and which class's account holds it there, by which port it leaves
-/// and in which class's queue it waits for that. The classes differ where tags are rewritten.
+/// How a frame crosses a switch: by which port it came and which class's account holds it there, by which port it
+/// leaves and in which class's queue it waits for that. The classes differ where tags are rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Crossing {
     pub in_port: u16,
@@ -25,8 +25,8 @@ pub(crate) enum Outcome {
     Held { egress: u16 },
     /// Its way is `egress`, which was too full: it went back, or by another port.
     Turned { egress: u16, turned: Turned },
-    /// It lost its payload, or made another frame do so, or is still inside the switch: several frames may have moved, and
-    /// each step was written down as it was taken.
+    /// It lost its payload, or made another frame do so, or is still inside the switch: several frames may have moved,
+    /// and each step was written down as it was taken.
     Recorded { egress: u16 },
     /// Lost; on its way to `egress`, if it had come so far.
     Dropped { egress: Option<u16>, cause: Cause },

@@ -51,8 +51,8 @@ fn two_ways() -> Fabric {
     builder.build().unwrap()
 }
 
-/// Probes and data go by the numbers that the sender names, probes in their own class, and acknowledgements, by the same
-/// numbers back, say which it was.
+/// Probes and data go by the numbers that the sender names, probes in their own class, and acknowledgements, by the
+/// same numbers back, say which it was.
 #[test]
 fn segments_choose_class_and_path_and_replies_carry_the_path_back() {
     let toy = Toy { probes: 8, entropies: 5, gap: Time::from_us(20), ..Toy::default() };
@@ -175,8 +175,8 @@ fn telemetry_tells_of_every_hop_and_comes_back() {
     assert!(last.hops.is_empty(), "who says that the flow is complete says nothing else");
 }
 
-/// At a port where several flows meet, frames by the time at which they left: each says what had left before it, and the
-/// queue behind it is within what the frames on their way explain.
+/// At a port where several flows meet, frames by the time at which they left: each says what had left before it, and
+/// the queue behind it is within what the frames on their way explain.
 #[test]
 fn telemetry_of_a_crowded_port_adds_up() {
     let toy = Toy { collects: true, probes: 3, ..Toy::default() };

@@ -50,8 +50,8 @@ fn share(mut setup: Setup, gbps: u64, frame: u16) -> f64 {
 }
 
 /// n frames of credits, granted one by one, on a link whose frames last S, over a round trip of a frame's
-/// arrival A, the message's 72 bytes and twice the delay: n S / (A + message + 2 d) of the link, and all of it once that
-/// exceeds 1. S has the gap behind the frame, A and the message have not.
+/// arrival A, the message's 72 bytes and twice the delay: n S / (A + message + 2 d) of the link, and all of it once
+/// that exceeds 1. S has the gap behind the frame, A and the message have not.
 #[test]
 fn throughput_is_credits_over_the_round_trip() {
     for (gbps, delay_ns, frame) in [(10, 1_000, 1518u16), (100, 500, 1518), (40, 2_000, 700), (25, 100, 9_000)] {
@@ -94,8 +94,8 @@ fn the_computed_credits_fill_a_link_both_ways() {
     }
 }
 
-/// Random fabrics of two tiers, bursts of random sizes into few hosts, random credits down to a single frame, links that
-/// lose frames and messages and links that fail: nothing of the lossless class is lost for want of room.
+/// Random fabrics of two tiers, bursts of random sizes into few hosts, random credits down to a single frame, links
+/// that lose frames and messages and links that fail: nothing of the lossless class is lost for want of room.
 #[test]
 fn nothing_is_ever_lost_for_want_of_room() {
     let mut waits = 0;
@@ -235,8 +235,8 @@ fn a_deadlock_is_reported_if_and_only_if_frames_stay() {
     assert!(stuck > 10 && free > 10, "{stuck} stuck, {free} free");
 }
 
-/// Four hosts send to a fifth. What a trace says of accounts under credits: each holds its sender back and lets it go by
-/// turns, for frames that wait for the one port that is full, and holds no more than its credits.
+/// Four hosts send to a fifth. What a trace says of accounts under credits: each holds its sender back and lets it go
+/// by turns, for frames that wait for the one port that is full, and holds no more than its credits.
 #[test]
 fn a_trace_tells_what_holds_credits_back() {
     use stats::trace::TraceEvent;

@@ -173,8 +173,8 @@ fn marks_are_those_of_the_queue_that_a_frame_meets() {
     assert!((marked - expected).abs() < 4.0 * variance.sqrt(), "{marked}, expected {expected}");
 }
 
-/// Frames that stay behind when frame `n` of `frames` leaves, in the same stream: a frame leaves every ten that come, and
-/// what comes at that instant comes after.
+/// Frames that stay behind when frame `n` of `frames` leaves, in the same stream: a frame leaves every ten that come,
+/// and what comes at that instant comes after.
 fn left(n: u64, frames: u64) -> u64 {
     if n == 0 { 0 } else { (10 * n - 1).min(frames - 1) - n }
 }

@@ -217,8 +217,9 @@ fn lasting() -> BackpressureParameters {
     BackpressureParameters { lower: 50, upper: 100, expiry: Time::MAX, renewed: true, ..guard(Whom::Everybody) }
 }
 
-/// Hosts of 10 or 100 Gbps send to one whose link takes a thousandth of that: at 100 Gbps no pause lasts 336 us, and 50 frames
-/// take 6.2 ms to drain. A pause that is not told again runs out meanwhile, again and again, and frames are lost.
+/// Hosts of 10 or 100 Gbps send to one whose link takes a thousandth of that: at 100 Gbps no pause lasts 336 us, and 50
+/// frames take 6.2 ms to drain. A pause that is not told again runs out meanwhile, again and again, and frames are
+/// lost.
 #[test]
 fn simple_stops_fast_links_for_as_long_as_it_must() {
     for gbps in [10, 100] {

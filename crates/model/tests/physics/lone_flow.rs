@@ -133,9 +133,9 @@ fn another_flow_on_the_path_shows() {
     assert_eq!(Time::from_ps(both.fct_ps().unwrap()), alone + Rate::from_gbps(10).serialise(64 + 20));
 }
 
-/// A frame arrives when its last bit arrives. At 1 Gbps the gap behind it lasts 96 ns: a frame that comes alone does not
-/// wait for it at any hop, and the second of two comes a frame, a preamble and one gap after the first, however many
-/// hops there are.
+/// A frame arrives when its last bit arrives. At 1 Gbps the gap behind it lasts 96 ns: a frame that comes alone does
+/// not wait for it at any hop, and the second of two comes a frame, a preamble and one gap after the first, however
+/// many hops there are.
 #[test]
 fn the_gap_keeps_the_wire_and_delays_nothing() {
     for hops in 1..=5u64 {

@@ -65,8 +65,8 @@ fn the_computed_headroom_loses_nothing_and_little_less_loses() {
     }
 }
 
-/// Bisected: of the worst case, headroom that loses nothing, in whole frames. The formula is at least that, and at most two
-/// frames more, from 10 m to 10 km.
+/// Bisected: of the worst case, headroom that loses nothing, in whole frames. The formula is at least that, and at most
+/// two frames more, from 10 m to 10 km.
 #[test]
 fn the_formula_is_within_two_frames_of_the_least_headroom_that_loses_nothing() {
     for gbps in [10, 100, 400] {

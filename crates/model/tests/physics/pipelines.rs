@@ -126,8 +126,8 @@ fn a_deflect_queue_without_room_loses_by_its_own_cause() {
     assert!((7..=8).contains(&came_round), "{came_round}");
 }
 
-/// Four senders of one pipeline at an idle port: its meter passes one line of them, and nothing reaches a full queue once
-/// the burst is spent. From four pipelines the meters see no more than their line, and the queue refuses the rest.
+/// Four senders of one pipeline at an idle port: its meter passes one line of them, and nothing reaches a full queue
+/// once the burst is spent. From four pipelines the meters see no more than their line, and the queue refuses the rest.
 #[test]
 fn meters_see_their_own_pipeline_only() {
     let deaf = inside(Overflow::Deflect, Control::Meter);

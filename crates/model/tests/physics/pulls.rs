@@ -39,8 +39,8 @@ fn a_lone_flow_is_exact_over_1_to_6_hops() {
     }
 }
 
-/// Where acknowledgements may ask for more, those of a lone flow always do: its turn is due whenever a packet comes. Not a
-/// pull is sent, and the flow takes the same time.
+/// Where acknowledgements may ask for more, those of a lone flow always do: its turn is due whenever a packet comes.
+/// Not a pull is sent, and the flow takes the same time.
 #[test]
 fn acknowledgements_that_ask_for_more_save_the_pulls() {
     for hops in 1..=4u64 {
@@ -58,8 +58,8 @@ fn acknowledgements_that_ask_for_more_save_the_pulls() {
     }
 }
 
-/// Several flows share the port's turns: an acknowledgement asks only when its flow's turn is due, which in an incast is
-/// almost never, so the others are asked by pulls, and together they fill the receiver's link all the same.
+/// Several flows share the port's turns: an acknowledgement asks only when its flow's turn is due, which in an incast
+/// is almost never, so the others are asked by pulls, and together they fill the receiver's link all the same.
 #[test]
 fn acknowledgements_that_ask_keep_to_the_ports_turns() {
     let senders = 8;

@@ -146,7 +146,8 @@ fn only_requests_of_the_window_count_on_any_number_of_threads() {
     }
 }
 
-/// A service or a pause for thought that ends beyond what time can count never ends: the loop rests, and nothing overflows.
+/// A service or a pause for thought that ends beyond what time can count never ends: the loop rests, and nothing
+/// overflows.
 #[test]
 fn what_takes_longer_than_time_can_count_never_comes() {
     let never = Time::from_ps(u64::MAX - 1);

@@ -147,9 +147,9 @@ fn schedulers_conserve_work() {
     }
 }
 
-/// `H1 - S1 - S2 - S3` with two hosts at each switch: one flow passes both links between switches, each of which another
-/// flow fills too. Max-min is half of each link for all three. Returns the share of a link that each flow gets, and what
-/// of the first link is used.
+/// `H1 - S1 - S2 - S3` with two hosts at each switch: one flow passes both links between switches, each of which
+/// another flow fills too. Max-min is half of each link for all three. Returns the share of a link that each flow gets,
+/// and what of the first link is used.
 fn parking_lot(xoff_bytes: u64, own_class: bool) -> ([f64; 3], f64) {
     let fabric = fabric::generate::line(3, 2, link(10, 500), link(10, 500)).unwrap();
     let classes = [3, if own_class { 4 } else { 3 }, 3];
@@ -170,10 +170,11 @@ fn parking_lot(xoff_bytes: u64, own_class: bool) -> ([f64; 3], f64) {
     (got, got[0] + got[1])
 }
 
-/// PFC shares a port by what each of its neighbours has in the buffer, and those are stopped at the same number of bytes. A
-/// neighbour that fills its account twice as fast overshoots that number further before it has stopped, so it gets more,
-/// and whoever shares a stopped link waits with it: less than max-min for both, by what an overshoot is of XOFF. With a
-/// higher XOFF it vanishes; and where the other flow has a class of its own, nothing stops it and its link never rests.
+/// PFC shares a port by what each of its neighbours has in the buffer, and those are stopped at the same number of
+/// bytes. A neighbour that fills its account twice as fast overshoots that number further before it has stopped, so it
+/// gets more, and whoever shares a stopped link waits with it: less than max-min for both, by what an overshoot is of
+/// XOFF. With a higher XOFF it vanishes; and where the other flow has a class of its own, nothing stops it and its link
+/// never rests.
 #[test]
 fn pfc_is_max_min_over_two_bottlenecks_but_for_the_overshoot() {
     let (low, used_low) = parking_lot(20_000, false);

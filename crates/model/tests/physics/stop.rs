@@ -11,8 +11,8 @@ use traffic::{ENDLESS, Process};
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// Stopped anywhere, also while some nodes have run in a window and others not: no frame is lost from the account, and every
-/// check holds that holds at the end.
+/// Stopped anywhere, also while some nodes have run in a window and others not: no frame is lost from the account, and
+/// every check holds that holds at the end.
 #[test]
 fn random_networks_that_are_stopped_anywhere_keep_their_books() {
     let (mut cut, mut stopped) = (0, 0);

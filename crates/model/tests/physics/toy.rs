@@ -1,5 +1,6 @@
-//! A transport that uses everything that ends of flows may: probes in a class of their own, paths that the sender chooses,
-//! control frames of the sender, telemetry there and back. It sends nothing again. Both ends write down what they see.
+//! A transport that uses everything that ends of flows may: probes in a class of their own, paths that the sender
+//! chooses, control frames of the sender, telemetry there and back. It sends nothing again. Both ends write down what
+//! they see.
 
 use protocols::custom::{AnyReceiver, AnySender, CustomTransport, Transport};
 use protocols::endpoint::{Ctx, Offer, Receipt, Receiver, Reply, Segment, Sender, SenderStatistics};

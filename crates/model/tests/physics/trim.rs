@@ -40,8 +40,8 @@ fn burst_setup(senders: u32, frames: u64, switch: SwitchParameters) -> Setup {
     setup
 }
 
-/// Of n frames that come at one instant one goes at once and `room` wait; the others arrive as headers, and ahead of what
-/// waits.
+/// Of n frames that come at one instant one goes at once and `room` wait; the others arrive as headers, and ahead of
+/// what waits.
 #[test]
 fn of_a_burst_exactly_what_has_no_room_is_trimmed() {
     for (senders, room) in [(4u64, 2u64), (10, 5), (16, 8), (3, 4)] {
@@ -59,8 +59,8 @@ fn of_a_burst_exactly_what_has_no_room_is_trimmed() {
 }
 
 /// Under overload for long, headers take their share of the link and data has the rest: with n senders at line rate of
-/// whom each data frame costs 1538 bytes of wire and each header 84, x whole frames and y headers a unit of time fill it,
-/// and x + y came: x = (1 - n 84/1538) / (1 - 84/1538) of the line.
+/// whom each data frame costs 1538 bytes of wire and each header 84, x whole frames and y headers a unit of time fill
+/// it, and x + y came: x = (1 - n 84/1538) / (1 - 84/1538) of the line.
 #[test]
 fn goodput_under_overload_is_the_lines_less_the_headers() {
     for senders in [2u32, 4, 8] {
@@ -290,8 +290,8 @@ fn a_trace_follows_headers() {
     }
 }
 
-/// What share of what arrives each of four senders gets past a queue of eight frames, with frames of 1500 B at half the rate
-/// of the link, where each starts `step` after the one before.
+/// What share of what arrives each of four senders gets past a queue of eight frames, with frames of 1500 B at half the
+/// rate of the link, where each starts `step` after the one before.
 fn shares_of_a_trimmed_port(process: impl Fn(Rate) -> Process, step: Time) -> Vec<f64> {
     let rate = Rate::from_gbps(50);
     let start = |src: u32| traffic::Start::At(step * u64::from(src));
@@ -310,9 +310,9 @@ fn shares_of_a_trimmed_port(process: impl Fn(Rate) -> Process, step: Time) -> Ve
     told.goodput.iter().map(|&bytes| bytes as f64 / total as f64).collect()
 }
 
-/// A full queue gives the place that comes free to whoever comes next. Constant senders out of step come in the same order
-/// for ever, so the same ones find it: fixed phases lock others out. In step the switch lets them take turns, and without
-/// phases chance does.
+/// A full queue gives the place that comes free to whoever comes next. Constant senders out of step come in the same
+/// order for ever, so the same ones find it: fixed phases lock others out. In step the switch lets them take turns, and
+/// without phases chance does.
 #[test]
 fn fixed_phases_lock_constant_senders_out() {
     let constant = |rate| Process::Constant { rate };

@@ -64,7 +64,8 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "frame",
             default: Value("1518B"),
-            meaning: "length of a frame from destination address to FCS, 64 B to 65535 B; a flow's last frame may be shorter",
+            meaning: "length of a frame from destination address to FCS, 64 B to 65535 B; a flow's last frame may be \
+                shorter",
             source: "IEEE 802.3, 3.2.7; PABO, sec. V",
         },
         Parameter {
@@ -76,19 +77,22 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "arrival",
             default: Value("constant"),
-            meaning: "constant: equal gaps; poisson: exponential gaps; on_off: equal gaps during exponential on periods",
+            meaning: "constant: equal gaps; poisson: exponential gaps; on_off: equal gaps during exponential on \
+                periods",
             source: "usual source models",
         },
         Parameter {
             key: "gap",
             default: Value("from_rate"),
-            meaning: "(mean) time from one frame's start to the next; from_rate: what `rate` makes of the frame's length",
+            meaning: "(mean) time from one frame's start to the next; from_rate: what `rate` makes of the frame's \
+                length",
             source: "PABO, sec. V: 10us",
         },
         Parameter {
             key: "rate",
             default: Value("line"),
-            meaning: "(mean) load on the wire with preamble and gap (20 B a frame); line: the port's rate; during on periods for on_off",
+            meaning: "(mean) load on the wire with preamble and gap (20 B a frame); line: the port's rate; during on \
+                periods for on_off",
             source: "IEEE 802.3, 4.4.2",
         },
         Parameter {

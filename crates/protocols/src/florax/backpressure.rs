@@ -307,8 +307,8 @@ impl OutputBackpressure {
         }
     }
 
-    /// Tells those who are stopped at `now` to stay so for another expiry, by every port that they come by: adds to `calls`.
-    /// False if there are none.
+    /// Tells those who are stopped at `now` to stay so for another expiry, by every port that they come by: adds to
+    /// `calls`. False if there are none.
     pub fn renew(&mut self, parameters: &BackpressureParameters, now: Time, requests: &mut Vec<PauseRequest>) -> bool {
         let until = now.saturating_add(parameters.expiry);
         let before = requests.len();

@@ -175,8 +175,8 @@ fn a_full_table_tells_no_more_flows_apart_but_stops_them_all_the_same() {
     assert_eq!((output.flows(), output.statistics(later.0).0.untold), (1, 1));
 }
 
-/// Whatever happens: tables stay in their bounds, what was stopped goes on or expires, calls go only to ports by which a
-/// flow came, and an upper threshold stays between its limits.
+/// Whatever happens: tables stay in their bounds, what was stopped goes on or expires, calls go only to ports by which
+/// a flow came, and an upper threshold stays between its limits.
 #[test]
 fn random_operations() {
     for seed in 0..60 {
@@ -211,8 +211,8 @@ fn random_operations() {
     }
 }
 
-/// Whoever comes while everybody is stopped is stopped as well, with one call and not another round of them: a flow that
-/// is new, and one that was silent when the others were stopped.
+/// Whoever comes while everybody is stopped is stopped as well, with one call and not another round of them: a flow
+/// that is new, and one that was silent when the others were stopped.
 #[test]
 fn who_comes_while_everybody_is_stopped_is_stopped_alone() {
     let parameters = parameters(Whom::Flows);

@@ -62,8 +62,9 @@ impl OutputBackpressure {
         occupancy.saturating_sub(self.stopped.iter().filter(live).map(|&to| switch.held(to)).sum())
     }
 
-    /// Stops the destination of the most aggressive flow, and no other before that has had its effect. Where it is not the
-    /// port's own queue that is long but frames that the next switch made this one hold, it is one of their destinations.
+    /// Stops the destination of the most aggressive flow, and no other before that has had its effect. Where it is not
+    /// the port's own queue that is long but frames that the next switch made this one hold, it is one of their
+    /// destinations.
     pub(super) fn stop_destination(
         &mut self,
         parameters: &BackpressureParameters,

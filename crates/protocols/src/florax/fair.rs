@@ -13,8 +13,9 @@ pub struct Demand {
     pub agreed_bps: u64,
 }
 
-/// Sorts `demands` and gives each its share of `link_bps`, in that order: what it asks for where the link allows, else its
-/// weight's part of what is left. Weights are the agreed rates; a flow without one weighs as an equal part of the link.
+/// Sorts `demands` and gives each its share of `link_bps`, in that order: what it asks for where the link allows, else
+/// its weight's part of what is left. Weights are the agreed rates; a flow without one weighs as an equal part of the
+/// link.
 ///
 /// An example of the paper's section 4.1.2: 90 and 30 Mbps on 110 give 80 and 30; with agreements over 100 and 10,
 /// 90 and 20.

@@ -15,8 +15,8 @@
 //!                                     its max-min share, upper rises
 //! ```
 //!
-//! [`OutputBackpressure`] decides at the congested port, [`Hold`] obeys upstream. A switch that holds a flow has a longer buffer for it,
-//! which may pass its own thresholds: so the call travels on, hop by hop, as far as the host.
+//! [`OutputBackpressure`] decides at the congested port, [`Hold`] obeys upstream. A switch that holds a flow has a
+//! longer buffer for it, which may pass its own thresholds: so the call travels on, hop by hop, as far as the host.
 
 mod backpressure;
 mod conform;

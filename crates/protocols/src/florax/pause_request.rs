@@ -48,8 +48,8 @@ pub struct BackpressureStatistics {
 }
 
 impl Flow {
-    /// Tells `pair`, by every port that it comes by, to send no more than `rate_bps`; returns how long it may take until
-    /// nothing more comes.
+    /// Tells `pair`, by every port that it comes by, to send no more than `rate_bps`; returns how long it may take
+    /// until nothing more comes.
     pub fn tell(
         &mut self,
         parameters: &BackpressureParameters,

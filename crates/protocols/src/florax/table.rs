@@ -53,7 +53,8 @@ impl Flow {
         Flow { burst_start: now, burst_bytes: 0, last: now, least: Time::ZERO, ports: Vec::new(), stop: None }
     }
 
-    /// A frame of `bytes` on the wire, which takes `span` at the output's rate, came by `port`; whether that port is new.
+    /// A frame of `bytes` on the wire, which takes `span` at the output's rate, came by `port`; whether that port is
+    /// new.
     pub fn count(&mut self, now: Time, port: u16, bytes: u64, span: Time, gap: Time) -> bool {
         if now.saturating_sub(self.last) > gap {
             (self.burst_start, self.burst_bytes) = (now, 0);

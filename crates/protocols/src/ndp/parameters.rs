@@ -37,8 +37,8 @@ const EARLY_PULLS: Parameter = Parameter {
     default: Value("count"),
     meaning: "what a pull does that comes while the first window is still leaving: another packet may leave afterwards \
               (count), or none (lapse), so that a flow sends unasked for the time of its window and not longer",
-    source: "count: NDP, sec. 3.2, whose pulls carry a counter; lapse: Popa et al., sec. 6.2, whose senders are at line \
-             rate for the time of 1000 packets, while counted pulls would keep two of them there for twice as long",
+    source: "count: NDP, sec. 3.2, whose pulls carry a counter; lapse: Popa et al., sec. 6.2, whose senders are at \
+        line rate for the time of 1000 packets, while counted pulls would keep two of them there for twice as long",
 };
 const PULLS: Parameter = Parameter {
     key: "pulls",

@@ -77,8 +77,8 @@ impl NdpReceiver {
         });
     }
 
-    /// Tells the sender how many packets have been asked for, and what has arrived without a gap. An acknowledgement that
-    /// is still to leave may say the first.
+    /// Tells the sender how many packets have been asked for, and what has arrived without a gap. An acknowledgement
+    /// that is still to leave may say the first.
     fn send_pull(&mut self, ctx: &mut Ctx<'_>) {
         self.busy = true;
         if self.parameters.pulls == Pulls::Acks

@@ -100,8 +100,8 @@ impl NdpSender {
     }
 
     /// A pull says how often its receiver has pulled so far, so that the next makes a lost one good, and what has
-    /// arrived without a gap, so that it makes lost acknowledgements good. While the first window is still leaving it may
-    /// count for nothing.
+    /// arrived without a gap, so that it makes lost acknowledgements good. While the first window is still leaving it
+    /// may count for nothing.
     fn on_pull(&mut self, frame: &Frame) {
         self.on_pulls(frame.seq);
         if let Some(packet) = self.packet_at(frame.next_expected()) {

@@ -103,8 +103,8 @@ fn trimmed_packets_are_pulled_again_and_the_port_never_rests() {
 }
 
 /// A port a quarter as fast as the line cuts three of four packets of what comes at line rate. That is the window where
-/// early pulls lapse, and a third more where they count: 4 t = 1000 + t. Either way the flow ends, without a timeout, and
-/// only the pulls that lapsed are missing from what was asked for.
+/// early pulls lapse, and a third more where they count: 4 t = 1000 + t. Either way the flow ends, without a timeout,
+/// and only the pulls that lapsed are missing from what was asked for.
 #[test]
 fn pulls_that_lapse_leave_line_rate_to_the_window() {
     let pipe = Pipe { line: Rate::from_gbps(40), buffer_bytes: 8 * 1520, trims: true, ..Pipe::default() };

@@ -13,8 +13,8 @@ pub enum Mode {
     Pessimistic,
 }
 
-/// The two expiry times of a port's state (packet trimming, section 5: `t0_reg`, `t1_reg`), and how long it was in which
-/// mode.
+/// The two expiry times of a port's state (packet trimming, section 5: `t0_reg`, `t1_reg`), and how long it was in
+/// which mode.
 ///
 /// ```text
 ///   signal ----- T0 -----> .                 pessimistic while now <= t0
@@ -102,8 +102,8 @@ impl StampState {
         self.last = if clock == 0 { u32::MAX } else { clock };
     }
 
-    /// The mode; forgets a signal that is older than `t1_ns`. A port that sees no packet for 2^32 ns (4.3 s) can take an
-    /// old signal for a new one: the register has no bits more.
+    /// The mode; forgets a signal that is older than `t1_ns`. A port that sees no packet for 2^32 ns (4.3 s) can take
+    /// an old signal for a new one: the register has no bits more.
     pub fn mode(&mut self, clock: u32, t0_ns: u32, t1_ns: u32, wrap: Wrap) -> Mode {
         let (past_t0, past_t1) = match wrap {
             Wrap::Handled if self.last == 0 => return Mode::Optimistic,
@@ -157,7 +157,8 @@ mod tests {
         assert_eq!((state.mode(Time::from_us(1)), state.signals()), (Mode::Optimistic, 0));
     }
 
-    /// Random signals: the mode follows from the last one alone, and the times are what a look at every nanosecond counts.
+    /// Random signals: the mode follows from the last one alone, and the times are what a look at every nanosecond
+    /// counts.
     #[test]
     fn agrees_with_a_look_at_every_nanosecond() {
         for seed in 0..30 {

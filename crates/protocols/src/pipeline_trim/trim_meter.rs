@@ -42,7 +42,8 @@ pub struct ControlParameters {
     pub burst_bytes: u32,
     /// What part of the line a half port lets through, as numerator and denominator, both positive.
     pub half: (u32, u32),
-    /// What part a pessimistic port lets through; with n pipelines the n-th, so that all of them together fill the line.
+    /// What part a pessimistic port lets through; with n pipelines the n-th, so that all of them together fill the
+    /// line.
     pub share: (u32, u32),
 }
 

@@ -29,7 +29,8 @@ pub(crate) const ACK_BYTES: Parameter = Parameter {
 pub(crate) const ACK_EVERY: Parameter = Parameter {
     key: "ack_every",
     default: Value("1"),
-    meaning: "packets per acknowledgement, at least 1; the flow's last is always acknowledged, and a window never waits for more than half of its packets",
+    meaning: "packets per acknowledgement, at least 1; the flow's last is always acknowledged, and a window never \
+        waits for more than half of its packets",
     source: "InfiniBand specification, 9.7.5 (coalesced acknowledgements); HPCC's ns-3 fork: L2AckInterval",
 };
 pub(crate) const WINDOW: Parameter = Parameter {

@@ -163,7 +163,8 @@ pub(crate) const ADVERTISED_WINDOW: Parameter = Parameter {
 pub(crate) const OUT_OF_ORDER_TAKES_WINDOW: Parameter = Parameter {
     key: "out_of_order_takes_window",
     default: Value("false"),
-    meaning: "whether bytes that wait behind a gap take room from the receiver's window, whose right edge never moves back; false: the window counts from the first missing byte, whatever waits",
+    meaning: "whether bytes that wait behind a gap take room from the receiver's window, whose right edge never moves \
+        back; false: the window counts from the first missing byte, whatever waits",
     source: "RFC 9293, 3.8.6.2.2: the edge never moves back; true: the TCP of INET 3, with which PABO was simulated",
 };
 pub(crate) const CONGESTION_CONTROL: Parameter = Parameter {

@@ -154,8 +154,8 @@ impl Window {
         Verdict { retransmit: true, keep_timer: false }
     }
 
-    /// The first unacknowledged segment was cut on its way: it is sent again at once, each time, and the first time that
-    /// counts as the loss that it is.
+    /// The first unacknowledged segment was cut on its way: it is sent again at once, each time, and the first time
+    /// that counts as the loss that it is.
     pub(crate) fn on_cut(&mut self, acknowledged: u64, flight: u64, sent: u64) -> Verdict {
         if !self.fast_retransmit {
             return Verdict::default();

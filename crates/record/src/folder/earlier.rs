@@ -26,7 +26,8 @@ impl Earlier {
     /// What stands at `target`; `None` where nothing does.
     ///
     /// # Errors
-    /// [`RecordError::Occupied`] where it is no result, [`RecordError::NotOurs`] where files of the result were changed.
+    /// [`RecordError::Occupied`] where it is no result, [`RecordError::NotOurs`] where files of the result were
+    /// changed.
     pub fn at(target: &Path) -> Result<Option<Earlier>, RecordError> {
         let Some(kind) = found(target)? else { return Ok(None) };
         let occupied = || RecordError::Occupied { path: target.to_owned() };
@@ -62,8 +63,8 @@ impl Earlier {
     }
 }
 
-/// Whether the file `name` of the result in `folder` is ours without being listed. The list would differ between machines
-/// if `timing.json` were in it.
+/// Whether the file `name` of the result in `folder` is ours without being listed. The list would differ between
+/// machines if `timing.json` were in it.
 fn is_implied(folder: &Path, name: &str) -> bool {
     let implied = [TIMING_FILE, MANIFEST_FILE, MARKER, REPLACED].contains(&name);
     implied && folder.join(name).symlink_metadata().is_ok_and(|found| found.is_file())
@@ -76,7 +77,8 @@ fn is_partial(folder: &Path) -> bool {
     summary["partial"] == true
 }
 
-/// Names beside `target` for something of ours: `run.partial`, `run.partial-2` and so on, in case that somebody uses them.
+/// Names beside `target` for something of ours: `run.partial`, `run.partial-2` and so on, in case that somebody uses
+/// them.
 pub(super) fn candidates(target: &Path, suffix: &str) -> impl Iterator<Item = PathBuf> {
     (1u32..).map(move |number| match number {
         1 => sibling(target, &format!(".{suffix}")),

@@ -118,15 +118,17 @@ impl ResultFolder {
         write_whole(&self.place(name)?, bytes)
     }
 
-    /// Writes `summary.json` with the hash of all results, which is also set in `summary`, `timing.json` and the list of all
-    /// files, and renames the folder to its target, replacing an earlier result. Every other file must be closed by now.
+    /// Writes `summary.json` with the hash of all results, which is also set in `summary`, `timing.json` and the list
+    /// of all files, and renames the folder to its target, replacing an earlier result. Every other file must be closed
+    /// by now.
     ///
-    /// The result of an interrupted run does not replace that of a whole one: it stands beside it, with `.interrupted` after
-    /// the name. Gives the folder where the result stands.
+    /// The result of an interrupted run does not replace that of a whole one: it stands beside it, with `.interrupted`
+    /// after the name. Gives the folder where the result stands.
     ///
     /// # Errors
-    /// [`RecordError::Unwritable`]; [`RecordError::Kept`] if something else has come to stand at the target, which is then
-    /// as it was, and the finished result stays at [`ResultFolder::path`]: hours of work are not thrown away for a name.
+    /// [`RecordError::Unwritable`]; [`RecordError::Kept`] if something else has come to stand at the target, which is
+    /// then as it was, and the finished result stays at [`ResultFolder::path`]: hours of work are not thrown away for a
+    /// name.
     pub fn finish(mut self, summary: &mut Summary, timing: &Timing) -> Result<PathBuf, RecordError> {
         summary.results_hash.clear();
         self.write(SUMMARY_FILE, summary.to_json().as_bytes())?;

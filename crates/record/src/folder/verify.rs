@@ -18,8 +18,8 @@ pub fn is_result(folder: &Path) -> bool {
     read.is_ok() && text.contains("\"results_hash\"")
 }
 
-/// The summary of the result at `folder`, once all its files have been held against its hash. Files that somebody else put
-/// there do not count.
+/// The summary of the result at `folder`, once all its files have been held against its hash. Files that somebody else
+/// put there do not count.
 ///
 /// # Errors
 /// [`RecordError::Damaged`] where files are missing, cut or changed, as in a folder that was copied by

@@ -217,7 +217,8 @@ pub fn read_table(path: &Path) -> Result<Table, RecordError> {
     Ok(table)
 }
 
-/// Rows that are asked for at a time: a damaged file may promise any number, and room is made for as many as are asked for.
+/// Rows that are asked for at a time: a damaged file may promise any number, and room is made for as many as are asked
+/// for.
 const ROWS_AT_ONCE: usize = 1 << 16;
 
 thread_local! {

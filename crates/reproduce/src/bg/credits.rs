@@ -98,8 +98,8 @@ pub fn credits(trial: &mut Trial) -> Result<(), Failure> {
             rows.push((label, vec![100.0 * share, 100.0 * expected]));
         }
         trial.show(&format!(
-            "  {metres} m: share of 100 Gbps in % over credits in frames (and as a share of the {enough} that cover rate x \
-             round trip)\n"
+            "  {metres} m: share of 100 Gbps in % over credits in frames (and as a share of the {enough} that cover \
+             rate x round trip)\n"
         ));
         trial.show(&bars("credits", &["measured", "closed form"], 100.0, &rows));
         let formula = "credits x rate / (rate x round trip), at most the rate: computed";

@@ -7,7 +7,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "bg/fig1.1",
         title: "goodput over load, lossy and lossless; Reno at one loss in a thousand",
-        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.1 (after Tanenbaum and Wetherall, 2011); Lakshman and Madhow, 1997",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.1 (after Tanenbaum and \
+            Wetherall, 2011); Lakshman and Madhow, 1997",
         seconds: 10,
         quick_seconds: 3,
         choices: super::GOODPUT_CHOICES,

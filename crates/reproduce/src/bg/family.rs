@@ -42,13 +42,15 @@ const fn by_output(name: &'static str, value: &'static str, claim: Claim) -> Kin
 
 /// Thresholds as fig1.2.toml where a kind has them: XOFF above 100 KB, XON 3 KB below. A port's own room, where it has
 /// one, is a tenth of the switch's 4 MB, for the largest switch here has nine ports. A PAUSE of 330 us is nearly the
-/// longest that there is at 100 Gbps. Ports stop within 3840 bit times, sooner than the standard demands, as fig1.2.toml.
+/// longest that there is at 100 Gbps. Ports stop within 3840 bit times, sooner than the standard demands, as
+/// fig1.2.toml.
 const KINDS: [Kind; 7] = [
     kind("none", "\"none\"", Claim::Control),
     kind("PAUSE", "{ kind = \"pause\", xoff = \"100KB\", reaction = \"3840 bit times\" }", Claim::Blocks),
     by_output(
         "simple",
-        "{ queue = \"400KB\", flow_control = { kind = \"simple\", upper = 0.25, lower = 0.2425, expiry = \"330us\", reaction = \"3840 bit times\" } }",
+        "{ queue = \"400KB\", flow_control = { kind = \"simple\", upper = 0.25, lower = 0.2425, expiry = \"330us\", \
+         reaction = \"3840 bit times\" } }",
         Claim::Blocks,
     ),
     kind("PFC", "{ kind = \"pfc\", priorities = [3], xoff = \"100KB\", reaction = \"3840 bit times\" }", Claim::Blocks),

@@ -128,8 +128,9 @@ fn reno(trial: &mut Trial) -> Result<(), Failure> {
         pair[0].0 + share * (pair[1].0 - pair[0].0)
     });
     trial.show(&format!("  {CITED} % is reached at {product:.0} packets\n"));
-    let note = "the citation gives neither rate nor round trip: utilisation is the mean window, sqrt(3 / 2p) = 38.7 packets, \
-                over the bandwidth-delay product, so 37.9 % is a product near 102 packets; a shorter one is full, a longer one idle";
+    let note = "the citation gives neither rate nor round trip: utilisation is the mean window, sqrt(3 / 2p) = 38.7 \
+        packets, over the bandwidth-delay product, so 37.9 % is a product near 102 packets; a shorter one is full, a \
+        longer one idle";
     let expected = window / (CITED / 100.0);
     let name = "Reno at p = 1e-3 uses 37.9 % at a product of";
     trial.check(Check::new(name, "packets", product, Relation::Equal, expected, 0.15 * expected).note(note));

@@ -115,7 +115,10 @@ pub fn headroom(trial: &mut Trial) -> Result<(), Failure> {
         let name = at("negative control: frames lost with two frames less than computed");
         checks.push(exact(name, "frames", two_less, Relation::Above, 0.0).note(note));
     }
-    trial.show("  headroom in bytes: computed, the smallest without loss as stored and as on the wire, and frames lost with one less\n");
+    trial.show(
+        "  headroom in bytes: computed, the smallest without loss as stored and as on the wire, and frames lost with \
+         one less\n",
+    );
     trial.show(&table(&["cable", "computed", "smallest", "on the wire", "lost"], &rows, 1, Layout::Fixed, 2));
     checks.into_iter().for_each(|check| trial.check(check));
     Ok(())

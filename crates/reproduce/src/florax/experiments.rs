@@ -7,7 +7,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "florax/fig1",
         title: "who is stopped for a flow at a very high rate: by flow, by destination, by link",
-        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 1 and section 4.1.1",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, \
+            figure 1 and section 4.1.1",
         seconds: 2,
         quick_seconds: 1,
         choices: super::FIG1_CHOICES,
@@ -16,7 +17,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "florax/fig2",
         title: "agreed rates decide who is too fast",
-        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 2 and section 4.1.2",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, \
+            figure 2 and section 4.1.2",
         seconds: 1,
         quick_seconds: 1,
         choices: super::FIG2_CHOICES,
@@ -25,7 +27,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "florax/fig4",
         title: "flow 1, on a slow link, over time",
-        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 4",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, \
+            figure 4",
         seconds: 5,
         quick_seconds: 2,
         choices: super::CHOICES,
@@ -34,7 +37,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "florax/fig5",
         title: "flow 2, on a slow link, over time",
-        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 5",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, \
+            figure 5",
         seconds: 5,
         quick_seconds: 2,
         choices: super::CHOICES,
@@ -43,7 +47,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "florax/fig6",
         title: "flow 3, on a fast link, over time; losses",
-        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 6",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, \
+            figure 6",
         seconds: 5,
         quick_seconds: 2,
         choices: super::CHOICES,
@@ -52,7 +57,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "florax/fig7",
         title: "flow 4, TCP beside a UDP stream, over time",
-        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 7",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, \
+            figure 7",
         seconds: 8,
         quick_seconds: 2,
         choices: super::CHOICES,
@@ -61,7 +67,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "florax/fig8",
         title: "drop-tail: the UDP stream takes the link",
-        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 8",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, \
+            figure 8",
         seconds: 8,
         quick_seconds: 2,
         choices: super::CHOICES,
@@ -70,7 +77,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "florax/fig9",
         title: "simple: TCP and UDP share the link",
-        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 9",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, \
+            figure 9",
         seconds: 8,
         quick_seconds: 2,
         choices: super::CHOICES,
@@ -79,7 +87,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "florax/fig10",
         title: "per flow: TCP and UDP share the link, with a ripple",
-        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 10",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, \
+            figure 10",
         seconds: 8,
         quick_seconds: 2,
         choices: super::CHOICES,
@@ -88,7 +97,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "florax/fig11",
         title: "how long the files take, and how busy the link between D and E is",
-        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, figure 11",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, \
+            figure 11",
         seconds: 20,
         quick_seconds: 2,
         choices: super::CHOICES,
@@ -97,7 +107,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "florax/nonconf",
         title: "a source that does not stop harms itself alone",
-        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, section 4.1.3",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, \
+            section 4.1.3",
         seconds: 1,
         quick_seconds: 1,
         choices: super::NONCONF_CHOICES,
@@ -106,7 +117,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "florax/state-cost",
         title: "memory and control frames as flows through one port grow",
-        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, section 4.2.1, which expects them to be manageable",
+        source: "Lee, Coleri, Dong, Ergen, FLORAX: Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x, \
+            section 4.2.1, which expects them to be manageable",
         seconds: 60,
         quick_seconds: 2,
         choices: super::STATE_CHOICES,

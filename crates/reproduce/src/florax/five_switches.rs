@@ -329,7 +329,10 @@ fn sensitivity(trial: &mut Trial) -> Result<(), Failure> {
             rows.push(row);
         }
     }
-    trial.show("  per flow under other numbers: flows 1 to 3 until 4 s, flows 4 and 5 after 2 s, in Mbps; frames lost; calls\n");
+    trial.show(
+        "  per flow under other numbers: flows 1 to 3 until 4 s, flows 4 and 5 after 2 s, in Mbps; frames lost; calls\n\
+         ",
+    );
     let heads = ["", "flow 1", "flow 2", "flow 3", "flow 4", "flow 5", "lost", "XOFFs", "XONs", "expired"];
     trial.show(&table(&heads, &rows, 1, Layout::Fixed, 2));
     Ok(())

@@ -11,8 +11,8 @@ use text::{Layout, table as columns};
 
 /// How far off a share may be, in percentage points: the paper has one run, and seeds differ by a few points.
 const POINTS: f64 = 5.0;
-/// How far off Reno's drop rate may be, in percentage points: a fifth to a third of the paper's, which is one run of some
-/// hundred drops in a few bursts.
+/// How far off Reno's drop rate may be, in percentage points: a fifth to a third of the paper's, which is one run of
+/// some hundred drops in a few bursts.
 const DROP_POINTS: f64 = 0.1;
 /// A switch with less than this share of the bounces, in %, is no site: a tie lets it bounce a few packets.
 const SITE: f64 = 1.0;

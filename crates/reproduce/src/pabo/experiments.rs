@@ -34,7 +34,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "pabo/fig3",
         title: "the bounce function",
-        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 3, equation 4",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 3, equation \
+            4",
         seconds: 1,
         quick_seconds: 1,
         choices: &[],
@@ -106,7 +107,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "pabo/fig11",
         title: "three to twelve servers reply to one client: bounces, where, and what Reno loses",
-        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 11, table II, section VI-C",
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks, figure 11, table \
+            II, section VI-C",
         seconds: 6,
         quick_seconds: 4,
         choices: super::FAT_TREE_CHOICES,

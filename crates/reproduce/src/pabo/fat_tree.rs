@@ -1,4 +1,5 @@
-//! Section VI: TCP on a fat-tree, with PABO and with Reno over drop-tail queues: what its cases are, and what they show.
+//! Section VI: TCP on a fat-tree, with PABO and with Reno over drop-tail queues: what its cases are, and what they
+//! show.
 
 use super::hop_by_hop::{lost, percent, turns};
 use crate::failure::Failure;

@@ -93,7 +93,8 @@ impl Shares {
         let worst = self.0.iter().copied().max_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(f64::NAN);
         let count = self.0.len();
         let note = format!(
-            "the furthest of {count} seeds, whose mean is {mean:.2}; {tolerance} points are allowed, as seeds differ by 0.1"
+            "the furthest of {count} seeds, whose mean is {mean:.2}; {tolerance} points are allowed, as seeds differ \
+             by 0.1"
         );
         Check::new(name, "%", worst, Relation::Equal, paper, tolerance).note(note)
     }

@@ -127,7 +127,8 @@ pub fn fig14(trial: &mut Trial) -> Result<(), Failure> {
             checks.push(Check::new(name, "%", between, Relation::Equal, expected, 1.5).note(note));
         }
         if k == 8 {
-            let quoted = "section 8.3 says 20 %, where with two links down 36 % must bounce; 10 % fits its numbers, \"about\": 2 points are allowed, ours";
+            let quoted = "section 8.3 says 20 %, where with two links down 36 % must bounce; 10 % fits its numbers, \
+                \"about\": 2 points are allowed, ours";
             let name = "k = 8, failure rate 10 %: flows that bounce once";
             checks.push(Check::new(name, "%", tallies[2].percent(1), Relation::Equal, 16.0, 2.0).note(quoted));
             let name = "k = 8, failure rate 10 %: flows that bounce more than once";
@@ -233,7 +234,10 @@ pub fn table1(trial: &mut Trial) -> Result<(), Failure> {
         let note = "tolerance: two standard deviations";
         trial.check(Check::new(name, "1e-5", estimate * 1e5, Relation::Equal, said * 1e5, 2e5 * deviation).note(note));
     }
-    trial.show("  share of measurements of 100 packets in which some TTL is below 61, in 1e-5: as the table has it, and as its own\n");
+    trial.show(
+        "  share of measurements of 100 packets in which some TTL is below 61, in 1e-5: as the table has it, and as \
+         its own\n",
+    );
     trial.show("  counts give it, which is injected\n");
     let header = ["day", "measurements", "rerouted", "table", "injected", "estimated", "deviations off"];
     trial.show(&table(&header, &rows, 1, Layout::Fixed, 2));

@@ -23,7 +23,8 @@ macro_rules! choices {
                 alternatives: &["\"48KB\"", "\"192KB\"", "\"1/8\""],
             },
             Choice { source: &$source, key: "switch.scheduler", alternatives: &["\"strict\""] },
-            Choice { source: &$source, key: "host.transport", alternatives: &["{ kind = \"roce\", rate = \"20Gbps\" }"] },
+            Choice { source: &$source, key: "host.transport", alternatives: &["{ kind = \"roce\", rate = \"20Gbps\" \
+                }"] },
             Choice { source: &$source, key: "fabric.link.delay", alternatives: &["\"50ns\"", "\"2us\""] },
         ];)*
     };

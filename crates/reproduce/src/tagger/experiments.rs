@@ -25,7 +25,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "tagger/opt",
         title: "k bounces deadlock with k queues",
-        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), section 4.4",
+        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), section \
+            4.4",
         seconds: 1,
         quick_seconds: 1,
         choices: &[],
@@ -151,7 +152,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "tagger/table5-k16",
         title: "tags and rules of a random fabric with 16 shortest paths a pair",
-        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), section 8.2",
+        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), section \
+            8.2",
         seconds: 10,
         quick_seconds: 10,
         choices: &[],
@@ -160,7 +162,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "tagger/bcube",
         title: "a tag a level of a BCube",
-        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), section 8.2",
+        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), section \
+            8.2",
         seconds: 120,
         quick_seconds: 5,
         choices: &[],
@@ -169,7 +172,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "tagger/f10",
         title: "two tags for an F10 with one bounce",
-        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), section 8.2",
+        source: "Hu et al., Tagger: practical PFC deadlock prevention in data center networks (CoNEXT 2017), section \
+            8.2",
         seconds: 10,
         quick_seconds: 2,
         choices: &[],

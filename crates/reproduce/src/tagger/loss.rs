@@ -224,8 +224,8 @@ impl Case {
 const FAN_INS: [usize; 3] = [8, 16, 24];
 /// The paper's numbers, row by row, under web search sizes at 20 %.
 const PAPER: [[f64; 3]; 3] = [[1.25e-2, 6.6e-2, 1.27e-1], [0.0, 6.87e-7, 1.61e-6], [0.0; 3]];
-/// How far off a rate may be, of the paper's: OPEN; the paper's rows differ by factors of a hundred thousand, its columns
-/// by factors of two.
+/// How far off a rate may be, of the paper's: OPEN; the paper's rows differ by factors of a hundred thousand, its
+/// columns by factors of two.
 const RATE_SHARE: f64 = 0.5;
 /// Why a comparison with what loses nothing is none.
 const NOTHING_LOST: &str = "nothing is lost above: 0 against 0 proves nothing";
@@ -263,7 +263,10 @@ pub fn table6(trial: &mut Trial) -> Result<(), Failure> {
             order(trial, case, rates);
         }
     }
-    trial.show("  frames lost in the lossy queue of all that were sent, by number of senders; flows that bounce once and more\n");
+    trial.show(
+        "  frames lost in the lossy queue of all that were sent, by number of senders; flows that bounce once and \
+         more\n",
+    );
     let header = ["control", "sizes", "failed", "switches", "8", "paper", "16", "paper", "24", "paper", "once", "more"];
     trial.show(&table(&header, &rows, 4, Layout::Fixed, 2));
     let count = |name: &str, unit, ours: u64| Check::exact(name, unit, ours as f64, Relation::Equal, 0.0);
@@ -280,8 +283,8 @@ pub fn table6(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the table says: each row loses less than the one above, the last nothing. Where nothing is lost there is nothing to
-/// compare, which is no success.
+/// What the table says: each row loses less than the one above, the last nothing. Where nothing is lost there is
+/// nothing to compare, which is no success.
 fn order(trial: &mut Trial, case: Case, rates: [[f64; 3]; 3]) {
     let (control, sizes, failed) = (case.control.name, case.sizes, case.rate * 100.0);
     let label = |fan_in: usize| format!("{control}, {sizes}, {failed:.0} % failed, {fan_in} to 1");
@@ -315,8 +318,8 @@ fn order(trial: &mut Trial, case: Case, rates: [[f64; 3]; 3]) {
     }
 }
 
-/// Whose rates are held to the paper's: the failures that it states under the control of the group's simulator, and those
-/// that its shares of bounced flows fit under the one that keeps its order.
+/// Whose rates are held to the paper's: the failures that it states under the control of the group's simulator, and
+/// those that its shares of bounced flows fit under the one that keeps its order.
 fn is_compared(case: Case) -> bool {
     case.sizes == "web-search" && (case.control.name, case.rate) == (DCQCN.name, 0.2)
         || (case.control.name, case.rate) == (TCP.name, 0.1)

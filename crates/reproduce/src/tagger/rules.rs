@@ -437,7 +437,8 @@ const GROWTH_FROM: f64 = 500.0;
 /// What CPU time is counted in, in s.
 const CPU_STEP: f64 = 0.01;
 
-/// CPU time so far, which other work on the machine does not change, where the system tells it; else what a clock shows.
+/// CPU time so far, which other work on the machine does not change, where the system tells it; else what a clock
+/// shows.
 fn cpu_seconds() -> f64 {
     #[expect(clippy::disallowed_methods, reason = "how long rules take is what the experiment measures")]
     static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -472,7 +473,10 @@ pub fn fig13(trial: &mut Trial) -> Result<(), Failure> {
             growth.points.push((f64::from(switches), value));
         }
     }
-    trial.show("  trees of shortest paths to each switch of a Jellyfish with 32 links a switch, Algorithm 2, conflicts resolved\n");
+    trial.show(
+        "  trees of shortest paths to each switch of a Jellyfish with 32 links a switch, Algorithm 2, conflicts \
+         resolved\n",
+    );
     let header = ["switches", "CPU seconds", "links for paths", "edges followed", "edges of the tagged graph", "tags"];
     trial.show(&table(&header, &rows, 0, Layout::Fixed, 2));
     for growth in &grown {
@@ -483,7 +487,8 @@ pub fn fig13(trial: &mut Trial) -> Result<(), Failure> {
     trial.plots.push(("tagger-fig13".to_owned(), growth::svg(title, "switches", &grown, GROWTH_FROM)));
     let merging = grown[2].exponent(GROWTH_FROM).unwrap_or(f64::NAN);
     let name = format!("edges followed to merge, up to {largest} switches: exponent of their growth");
-    let note = "ours, one-sided: a path to each of n switches over n r / 2 links takes n^2; merging is to add no more than that";
+    let note = "ours, one-sided: a path to each of n switches over n r / 2 links takes n^2; merging is to add no more \
+        than that";
     trial.check(Check::new(name, "", merging, Relation::AtMost, 2.0, 0.0).note(note));
     // No check: what a machine of today needs says nothing of the algorithm beside what one of then did.
     trial.show("  the paper: 19.6 hours for 10,000 switches on a desktop of its time\n");

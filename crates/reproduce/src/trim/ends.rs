@@ -38,7 +38,8 @@ pub fn ping(trial: &mut Trial) -> Result<(), Failure> {
     };
     trial.show("  one way of a ping, us\n");
     trial.show(&bars("", &["idle, median", "busy, median", "busy, 99 %"], 600.0, &runs.each_ref().map(row)));
-    // What a full queue adds, by the paper and by arithmetic: 200 or 12 packets of 9000 B and 20 B, and one on the wire.
+    // What a full queue adds, by the paper and by arithmetic: 200 or 12 packets of 9000 B and 20 B, and one on the
+    // wire.
     let drop_note = "150 us: a full queue is 577 us, and TCP's saw-tooth empties a third of it";
     let trim_note = "8 us: a full queue is 34.6 us, and two or three packets of 2.9 us come and go";
     for ((name, idle, busy), paper, tolerance, note) in

@@ -35,8 +35,8 @@ impl Frames {
     fn payload_gbps(self) -> f64 {
         LINE_GBPS * f64::from(self.payload_bytes) / self.wire_bytes()
     }
-    /// The most of that which data can get where each packet that comes sends an acknowledgement and a pull back, and hosts
-    /// send as much as they receive.
+    /// The most of that which data can get where each packet that comes sends an acknowledgement and a pull back, and
+    /// hosts send as much as they receive.
     fn ceiling(self) -> f64 {
         self.wire_bytes() / (self.wire_bytes() + 2.0 * CONTROL_BYTES)
     }
@@ -121,7 +121,10 @@ pub fn filling(trial: &mut Trial) -> Result<(), Failure> {
             }
         }
     }
-    trial.show("  permutation without end: payload of a host, Gbps; of what lines carry of it, %; lines with acknowledgements and pulls, %\n");
+    trial.show(
+        "  permutation without end: payload of a host, Gbps; of what lines carry of it, %; lines with acknowledgements \
+         and pulls, %\n",
+    );
     let header = ["frame", "window in BDP", "packets", "payload", "of the line's", "line busy"];
     trial.show(&table(&header, &rows, 0, Layout::Fixed, 2));
     let frames = Frames { payload_bytes: 8936 };

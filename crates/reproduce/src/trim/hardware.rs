@@ -51,8 +51,9 @@ fn spread(step: usize, shares: &[f64]) -> f64 {
     100.0 * (most - least) / mean(running)
 }
 
-/// The four flows to H8 out of step, each later than the last by a quarter of a frame's time, or by what its slower clock makes
-/// of it; of the 100 ppm that IEEE 802.3 allows either way, 30. Shown, not judged: the paper says nothing of phases.
+/// The four flows to H8 out of step, each later than the last by a quarter of a frame's time, or by what its slower
+/// clock makes of it; of the 100 ppm that IEEE 802.3 allows either way, 30. Shown, not judged: the paper says nothing
+/// of phases.
 fn out_of_step(trial: &mut Trial) -> Result<(), Failure> {
     let ms = trial.shorten("ms of a step with flows out of step", 100, 4);
     let mut rows = Vec::new();

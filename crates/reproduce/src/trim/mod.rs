@@ -149,8 +149,8 @@ mod tests {
         }
     }
 
-    /// With 64 senders no response of those tried is stable if all is trimmed: the paper's 19 Gbps stand beside ours all
-    /// the same.
+    /// With 64 senders no response of those tried is stable if all is trimmed: the paper's 19 Gbps stand beside ours
+    /// all the same.
     #[test]
     fn goodput_is_told_where_no_response_is_stable() {
         let checks = checks("trim/fig9c");

@@ -37,7 +37,8 @@ pub fn longest_queue(trial: &mut Trial) -> Result<(), Failure> {
         trial.check(Check::new(name, "packets", most, Relation::AtMost, LONGEST, 0.0));
     }
     trial.show(
-        "  what it depends on: 64 senders, each setting with phases within a frame's time and several seeds: least and most\n",
+        "  what it depends on: 64 senders, each setting with phases within a frame's time and several seeds: least and \
+         most\n",
     );
     let mut rows = Vec::new();
     let vary: [(&'static str, &[&'static str]); 4] = [
@@ -79,8 +80,8 @@ pub fn longest_queue(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Recirculation that is tried, in parts of the line: numerator, denominator. Without feedback twelve lines come, and what
-/// headers take of the ports (figure 2).
+/// Recirculation that is tried, in parts of the line: numerator, denominator. Without feedback twelve lines come, and
+/// what headers take of the ports (figure 2).
 const PARTS: [(u64, u64); 15] = [
     (1, 2),
     (3, 5),
@@ -132,8 +133,8 @@ fn at_speed(
     Ok(inside(&told.summary).most_waiting as f64)
 }
 
-/// The least of `parts`, in lines, with which, and with all that are more, the queue stays within the paper's longest, so
-/// that a recirculation port with that much room loses none; and the longest queue with a line.
+/// The least of `parts`, in lines, with which, and with all that are more, the queue stays within the paper's longest,
+/// so that a recirculation port with that much room loses none; and the longest queue with a line.
 fn needs(trial: &Trial, switch: Switch, gbps: u64, parts: &[(u64, u64)]) -> Result<(f64, f64), Failure> {
     let mut least = f64::INFINITY;
     let mut with_a_line = None;
@@ -153,8 +154,8 @@ fn needs(trial: &Trial, switch: Switch, gbps: u64, parts: &[(u64, u64)]) -> Resu
     }
 }
 
-/// A switch whose shared buffer trims what it does not admit, as SONiC's do: nothing goes round, and what there is to pay
-/// is buffer. Shows what a queue may hold by these two settings.
+/// A switch whose shared buffer trims what it does not admit, as SONiC's do: nothing goes round, and what there is to
+/// pay is buffer. Shows what a queue may hold by these two settings.
 fn shared_buffer(trial: &mut Trial, speeds: &[u64]) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for &gbps in speeds {

@@ -60,8 +60,8 @@ fn by_us(trial: &mut Trial, name: &str, title: &str, quantities: &[Quantity], al
     leave(trial, name, title, &panels);
 }
 
-/// The run with the least response from which on the queue is stable, or, if none is, with the first that was tried and is
-/// at least as long as the paper's; which response that is, and what the reader must know of it.
+/// The run with the least response from which on the queue is stable, or, if none is, with the first that was tried and
+/// is at least as long as the paper's; which response that is, and what the reader must know of it.
 fn where_stable(runs: &[(f64, Run)], paper_us: f64) -> Option<(&Run, String)> {
     let from = stable_from(runs);
     let (us, run) = runs.iter().find(|(us, _)| if from.is_finite() { *us == from } else { *us >= paper_us })?;
@@ -239,7 +239,10 @@ pub fn trim_all(trial: &mut Trial) -> Result<(), Failure> {
         all.push((senders, runs));
     }
     by_us(trial, "fig9c", "all trimmed in the response, by its length", &[GOODPUT, TRIMS, QUEUE], &all);
-    trial.show("  each signal trims the next 12 packets, whenever they come: 32 and 64 senders: goodput (Gbps), trims (thousands), longest queue (hundreds)\n");
+    trial.show(
+        "  each signal trims the next 12 packets, whenever they come: 32 and 64 senders: goodput (Gbps), trims \
+         (thousands), longest queue (hundreds)\n",
+    );
     let next = [("switch.overload.response", "next".to_owned())];
     let mut rows = Vec::new();
     for senders in [32, 64] {

@@ -107,7 +107,10 @@ fn others(trial: &mut Trial) -> Result<(), Failure> {
         let numbers = [moments.overflow, moments.ingress, at_ten, most].map(|number| format!("{number:.2}"));
         rows.push(std::iter::once(name.to_owned()).chain(numbers).collect::<Vec<String>>());
     }
-    trial.show("  us: the queue overflows, the first header from ingress arrives; how late whole packets are that arrive from 10 to 12 us, and at most\n");
+    trial.show(
+        "  us: the queue overflows, the first header from ingress arrives; how late whole packets are that arrive from \
+         10 to 12 us, and at most\n",
+    );
     trial.show(&table(&["", "overflow", "header", "late at 10", "most"], &rows, 1, Layout::Fixed, 2));
     Ok(())
 }

@@ -11,8 +11,8 @@ use units::random::{Stream, purpose};
 /// The windows of 1000 packets are sent after 121.6 us, and what waits of them has gone soon after.
 const WINDOWS_US: f64 = 125.0;
 const RUN_US: f64 = 500.0;
-/// A recirculation queue that is longer has run away. With 197 frames of 1520 B signals already take as long as the response
-/// to them lasts, 24 us.
+/// A recirculation queue that is longer has run away. With 197 frames of 1520 B signals already take as long as the
+/// response to them lasts, 24 us.
 const RUNAWAY: f64 = 1000.0;
 
 /// What one run showed.
@@ -167,7 +167,10 @@ pub fn sensitivity(trial: &mut Trial) -> Result<(), Failure> {
         ]
     };
     let rows: Vec<Vec<String>> = CHOICES.iter().zip(&all).map(row).collect();
-    trial.show("  Tofino beside Ideal, the worst of all runs: goodput below, trims above, %; longest recirculation queue, packets; runs in which it\n  exceeds 1000\n");
+    trial.show(
+        "  Tofino beside Ideal, the worst of all runs: goodput below, trims above, %; longest recirculation queue, \
+         packets; runs in which it\n  exceeds 1000\n",
+    );
     trial.show(&table(&["", "goodput", "trims", "queue", "runs away"], &rows, 1, Layout::Fixed, 2));
     let wrong = ideal.wrong + ours.wrong + all.iter().map(|worst| worst.wrong).sum::<u64>();
     trial.check(Check::exact("all runs: checks failed, frames lost", "", wrong as f64, Relation::Equal, 0.0));

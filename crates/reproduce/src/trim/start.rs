@@ -22,8 +22,8 @@ fn overload(told: &Told) -> Vec<f64> {
 }
 
 /// What is deflected for one receiver of `senders`, in lines, without feedback and with strict priority for headers: of
-/// four lines that pass the meters the port carries what headers leave, `h` of a line for each line cut at ingress or come
-/// round, of which recirculation ports carry a line each.
+/// four lines that pass the meters the port carries what headers leave, `h` of a line for each line cut at ingress or
+/// come round, of which recirculation ports carry a line each.
 fn deflected_lines(senders: f64, receivers: f64) -> f64 {
     let h = 84.0 / 1520.0;
     (3.0 + ((senders - 4.0) + 4.0 / receivers) * h).min(4.0)
@@ -163,7 +163,8 @@ pub fn to_one(trial: &mut Trial) -> Result<(), Failure> {
     let told = dod.seen.inside();
     let share = 100.0 * told.recirculated as f64 / (told.recirculated + told.ingress_trims) as f64;
     let name = "deflection only: share of trims that are deflected";
-    let note = "1 %: a fifth of 300 of 6300 Gbps; the paper's \"a third\" is of what pipelines let through, and is three quarters there";
+    let note = "1 %: a fifth of 300 of 6300 Gbps; the paper's \"a third\" is of what pipelines let through, and is \
+        three quarters there";
     trial.check(Check::new(name, "%", share, Relation::Equal, 4.8, 1.0).note(note));
     let name = "the same, with headers, which fill the port: 4 of 64 lines";
     // The ends of shorter windows weigh more.

@@ -1,5 +1,5 @@
-//! `config.txt` of the HPCC simulator (alibaba-edu/High-Precision-Congestion-Control), as its `scratch/third.cc` reads it:
-//! a key a line and its values behind it.
+//! `config.txt` of the HPCC simulator (alibaba-edu/High-Precision-Congestion-Control), as its `scratch/third.cc` reads
+//! it: a key a line and its values behind it.
 //!
 //! ```text
 //! CC_MODE 1
@@ -8,7 +8,8 @@
 //! RATE_AI 50Mb/s {what stands in braces explains}
 //! ```
 //!
-//! The simulator reads words and passes over what it does not know. Here a value that is missing or is none is an error.
+//! The simulator reads words and passes over what it does not know. Here a value that is missing or is none is an
+//! error.
 
 use super::hpcc_keys::{self, Known, Shape};
 use crate::{ScenarioError, ScenarioErrors};

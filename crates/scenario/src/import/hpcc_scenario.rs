@@ -68,8 +68,8 @@ impl HpccConfig {
     /// The scenario of this configuration.
     ///
     /// # Errors
-    /// A congestion control that Tidegate does not have, and no transport instead; values that the topology does not fit;
-    /// nothing that happens before the end.
+    /// A congestion control that Tidegate does not have, and no transport instead; values that the topology does not
+    /// fit; nothing that happens before the end.
     pub fn scenario(&self, inputs: Inputs<'_>) -> Result<Imported, ScenarioErrors> {
         let mut writer = Writer { config: self, inputs, notes: self.remarks.clone(), errors: Vec::new() };
         let transport = writer.transport();
@@ -184,7 +184,8 @@ impl<'a> Writer<'a> {
         }
         if mode != 1 {
             let message = format!("CC_MODE {mode} is {name}, which Tidegate does not have");
-            let help = "say what to use instead: --transport dcqcn has the marks of this configuration, roce no control but PFC";
+            let help = "say what to use instead: --transport dcqcn has the marks of this configuration, roce no \
+                control but PFC";
             self.fail("CC_MODE", message, Some(help));
             return None;
         }
@@ -215,8 +216,8 @@ impl<'a> Writer<'a> {
         classes.dedup();
         if classes.first() == Some(&0) {
             self.notes.push(
-                "flows of priority group 0: there they go before all others and are never paused; here they are of class 0, \
-                 the last, and lossy"
+                "flows of priority group 0: there they go before all others and are never paused; here they are of \
+                 class 0, the last, and lossy"
                     .to_owned(),
             );
             classes.remove(0);
@@ -244,8 +245,8 @@ impl<'a> Writer<'a> {
             && rates.keys().any(|&rate| rate > host)
         {
             self.notes.push(format!(
-                "ports faster than the first host's {host}: there they stop their neighbour later, at alpha 1/4 with twice the \
-                 rate and 1/2 with four times, here at 1/8 like all"
+                "ports faster than the first host's {host}: there they stop their neighbour later, at alpha 1/4 with \
+                 twice the rate and 1/2 with four times, here at 1/8 like all"
             ));
         }
         if self.switched("ENABLE_QCN", true) {
@@ -307,13 +308,15 @@ impl<'a> Writer<'a> {
         });
         if !same && !proportional {
             let note = format!(
-                "ports of {rate} and others do not have thresholds in proportion to their rates: all get those of {rate}"
+                "ports of {rate} and others do not have thresholds in proportion to their rates: all get those of \
+                 {rate}"
             );
             self.note("KMAX_MAP", &note);
         }
         let scaled = if !same && proportional { format!(", rate = \"{rate}\"") } else { String::new() };
         Some(format!(
-            "marking = {{ kind = \"ecn\", k_min = \"{low}KB\", k_max = \"{high}KB\", p_max = {share:?}{scaled}, at = \"dequeue\" }}\n"
+            "marking = {{ kind = \"ecn\", k_min = \"{low}KB\", k_max = \"{high}KB\", p_max = {share:?}{scaled}, at = \
+             \"dequeue\" }}\n"
         ))
     }
 
@@ -323,7 +326,8 @@ impl<'a> Writer<'a> {
         {
             self.note(
                 "ERROR_RATE_PER_LINK",
-                "links without a loss of their own lose frames there and none here: write it at the end of their lines in the topology",
+                "links without a loss of their own lose frames there and none here: write it at the end of their lines \
+                 in the topology",
             );
         }
         if self.switched("ACK_HIGH_PRIO", false) {
@@ -350,7 +354,11 @@ impl<'a> Writer<'a> {
             self.fail("LINK_DOWN", message, Some("0 0 0 takes none down"));
             return String::new();
         };
-        self.note("LINK_DOWN", "there all switches have new routes at once; here each leaves the link for ports that live (routing.reroute)");
+        self.note(
+            "LINK_DOWN",
+            "there all switches have new routes at once; here each leaves the link for ports that live \
+             (routing.reroute)",
+        );
         let (a, b) = (quoted(fabric.name(a)), quoted(fabric.name(b)));
         let at = at.saturating_sub(origin);
         format!("[routing]\nreroute = \"local\"\n\n[[fail]]\nlink = [{a}, {b}]\nat = \"{at}\"\n\n")
@@ -450,7 +458,8 @@ impl<'a> Writer<'a> {
         let stages = self.whole("FAST_RECOVERY_TIMES", 5).saturating_add(1);
         let _ = write!(
             text,
-            "gain = {gain:?}\nalpha_timer = \"{}\"\nalpha_sample = \"timer\"\ndecrease_interval = \"{}\"\ncnp_interval = \"0us\"\n\
+            "gain = {gain:?}\nalpha_timer = \"{}\"\nalpha_sample = \"timer\"\ndecrease_interval = \"{}\"\ncnp_interval \
+             = \"0us\"\n\
              clamp_target = {}\nbyte_counter = \"0B\"\nincrease_timer = \"{}\"\nrecovery_stages = {stages}\n\
              additive_increase = \"{}\"\nhyper_increase = \"{}\"\nmin_rate = \"{}\"\n",
             self.time("ALPHA_RESUME_INTERVAL", Time::from_us(55)),

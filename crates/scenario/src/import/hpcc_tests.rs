@@ -114,9 +114,10 @@ fn a_control_that_there_is_not_is_refused_by_name_unless_another_is_named() {
 
 #[test]
 fn every_key_without_a_counterpart_is_named() {
-    let more = "U_TARGET 0.95\nENABLE_TRACE 1\nFCT_OUTPUT_FILE mix/fct.txt\nQLEN_MON_START 2000000000\nVAR_WIN 1\nHAS_WIN 1\n\
-                GLOBAL_T 0\nL2_BACK_TO_ZERO 1\nRATE_BOUND 0\nERROR_RATE_PER_LINK 0.001\nUSE_DYNAMIC_PFC_THRESHOLD 0\n\
-                L2_ACK_INTERVAL 4\nLINK_DOWN 10 3 4\nLB_MODE 9\nDATA_RATE 1Gbps\n";
+    let more = "U_TARGET 0.95\nENABLE_TRACE 1\nFCT_OUTPUT_FILE mix/fct.txt\nQLEN_MON_START 2000000000\nVAR_WIN 1\n\
+        HAS_WIN 1\n\
+        GLOBAL_T 0\nL2_BACK_TO_ZERO 1\nRATE_BOUND 0\nERROR_RATE_PER_LINK 0.001\nUSE_DYNAMIC_PFC_THRESHOLD 0\n\
+        L2_ACK_INTERVAL 4\nLINK_DOWN 10 3 4\nLB_MODE 9\nDATA_RATE 1Gbps\n";
     let notes = import(&format!("{CONFIG}{more}"), None).unwrap().notes.join("\n");
     for key in more.lines().map(|line| line.split(' ').next().unwrap()).filter(|&key| key != "HAS_WIN") {
         let line = CONFIG.lines().chain(more.lines()).position(|line| line.starts_with(key)).unwrap() + 1;

@@ -12,8 +12,9 @@ struct Way {
     rate_bps: u64,
 }
 
-/// The greatest product of round trip and bottleneck over all pairs of hosts, in bytes. A round trip is twice the delays of
-/// a way of fewest links and once the time of `payload_bytes` on each; with several such ways, those of the first found.
+/// The greatest product of round trip and bottleneck over all pairs of hosts, in bytes. A round trip is twice the
+/// delays of a way of fewest links and once the time of `payload_bytes` on each; with several such ways, those of the
+/// first found.
 pub(super) fn longest_bytes(fabric: &Fabric, payload_bytes: u64) -> u64 {
     let mut most = 0;
     for &host in fabric.hosts() {

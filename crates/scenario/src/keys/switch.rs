@@ -24,12 +24,17 @@ const RATE: Of = Of("a rate", "\"100Gbps\"");
 pub(super) const KEYS: &[Key] = &[
     key(S, "buffer", &["shared"], SIZE).of(&shared_buffer::MECHANISM),
     key(S, "egress", &["shared"], Of("a size, or a share of the free buffer", "\"1/8\"")).of(&shared_buffer::MECHANISM),
-    key(S, "queue", &["per queue"], Of("a size, a number of packets, or a table of normal and bounce", "\"500 packets\""))
-        .absent("one shared buffer", OURS)
-        .means(
-            "room of each egress queue, instead of a shared buffer; { normal = ..., bounce = ... } where frames bounce, \
-             of which one value sets both",
-        ),
+    key(
+        S,
+        "queue",
+        &["per queue"],
+        Of("a size, a number of packets, or a table of normal and bounce", "\"500 packets\""),
+    )
+    .absent("one shared buffer", OURS)
+    .means(
+        "room of each egress queue, instead of a shared buffer; { normal = ..., bounce = ... } where frames bounce, of \
+         which one value sets both",
+    ),
     key(S, "flow_control", &[], MECHANISM).value("none", OURS).means("when a switch stops its neighbours"),
     key(S, "watchdog", &[], Of("a table", "{}"))
         .absent("none", OURS)
@@ -43,8 +48,10 @@ pub(super) const KEYS: &[Key] = &[
         .value("strict", "IEEE 802.1Q-2022, 8.6.8.1")
         .means("which class a port serves next; hosts use the same"),
     key(S, "tags", &[], MECHANISM).value("none", OURS).means("how a frame's class changes on its way"),
-    key(FC, "kind", &[], TEXT).value("none", OURS).means("none, pause (802.3x: the whole port), pfc (802.1Qbb: per class), cbfc (credits per class), or what the output decides: \
-             florax (by flow), destination (by destination), simple (802.3x)"),
+    key(FC, "kind", &[], TEXT).value("none", OURS).means(
+        "none, pause (802.3x: the whole port), pfc (802.1Qbb: per class), cbfc (credits per class), or what the output \
+         decides: florax (by flow), destination (by destination), simple (802.3x)",
+    ),
     key(FC, "priorities", &["pfc", "cbfc"], Of("a list of classes", "[3]")).of(&pause::PFC),
     key(FC, "xoff", STOP, Of("auto, a size, or a share of the free buffer", "\"100KB\"")).of(&pause::PAUSE),
     key(FC, "xon", STOP, SIZE).of(&pause::PAUSE),
@@ -65,13 +72,11 @@ pub(super) const KEYS: &[Key] = &[
     key(FC, "regrant", &["cbfc"], TIME).of(&cbfc::MECHANISM),
     key(FC, "except", CONTROLS, Of("a list of switches", "[\"S1\", \"S2\"]")).of(&pause::PAUSE),
     key(FC, "tiers", CONTROLS, Of("all or a list of tiers", "[1]")).of(&pause::PAUSE),
-    key(O, "kind", &[], TEXT)
-        .value("drop", OURS)
-        .means(
-            "drop, bounce (PABO: back towards the source), detour (DIBS: by a random other port), trim (NDP: the header \
-             goes on ahead), cut-payload (CP: the header keeps its place), sfc (SFC: the header goes back) or pipeline-trim (as \
-             trim, with what programmable switches have)",
-        ),
+    key(O, "kind", &[], TEXT).value("drop", OURS).means(
+        "drop, bounce (PABO: back towards the source), detour (DIBS: by a random other port), trim (NDP: the header \
+         goes on ahead), cut-payload (CP: the header keeps its place), sfc (SFC: the header goes back) or \
+         pipeline-trim (as trim, with what programmable switches have)",
+    ),
     key(O, "theta", &["bounce"], SHARE).of(&pabo::MECHANISM),
     key(O, "lambda", &["bounce"], Of("a number", "50")).of(&pabo::MECHANISM),
     key(O, "return", &["bounce"], Of("arrival-port or source-lookup", "\"source-lookup\"")).of(&pabo::MECHANISM),
@@ -80,7 +85,8 @@ pub(super) const KEYS: &[Key] = &[
     key(O, "priorities", &["bounce"], Of("a list of classes", "[0]")).of(&pabo::MECHANISM),
     key(O, "size", TRIMS, SIZE).of(&trim::MECHANISM),
     key(O, "header_class", &["trim", "sfc", "pipeline-trim"], COUNT).of(&trim::MECHANISM),
-    key(O, "header_queue", &["trim", "sfc", "pipeline-trim"], Of("a size or a number of packets", "\"100KB\"")).of(&trim::MECHANISM),
+    key(O, "header_queue", &["trim", "sfc", "pipeline-trim"], Of("a size or a number of packets", "\"100KB\""))
+        .of(&trim::MECHANISM),
     key(O, "header_queue", &["cut-payload"], Of("a size or a number of packets", "\"100KB\"")).of(&trim::CUT_PAYLOAD),
     key(O, "victim", &["trim"], Of("arriving, tail or coin", "\"coin\"")).of(&trim::MECHANISM),
     key(O, "header_full", TRIM, Of("return or drop", "\"drop\"")).of(&trim::MECHANISM),
@@ -92,7 +98,8 @@ pub(super) const KEYS: &[Key] = &[
     key(O, "ports_per_pipeline", P, COUNT).of(&pipeline_trim::MECHANISM),
     key(O, "recirculation_rate", P, RATE).of(&pipeline_trim::MECHANISM),
     key(O, "recirculation_latency", P, TIME).of(&pipeline_trim::MECHANISM),
-    key(O, "recirculation_queue", P, Of("a size or a number of packets", "\"250 packets\"")).of(&pipeline_trim::MECHANISM),
+    key(O, "recirculation_queue", P, Of("a size or a number of packets", "\"250 packets\""))
+        .of(&pipeline_trim::MECHANISM),
     key(O, "pessimistic", P, TIME).of(&pipeline_trim::MECHANISM),
     key(O, "half", P, TIME).of(&pipeline_trim::MECHANISM),
     key(O, "half_share", P, Of("a part", "\"1/2\"")).of(&pipeline_trim::MECHANISM),
@@ -106,7 +113,9 @@ pub(super) const KEYS: &[Key] = &[
     key(O, "clock", P, COUNT).of(&pipeline_trim::MECHANISM),
     key(O, "stages", P, COUNT).of(&pipeline_trim::MECHANISM),
     key(O, "cycle", P, TIME).of(&pipeline_trim::MECHANISM),
-    key(T, "kind", &[], TEXT).value("none", OURS).means("none, or tagger: the class of a frame is its tag, which rules rewrite"),
+    key(T, "kind", &[], TEXT)
+        .value("none", OURS)
+        .means("none, or tagger: the class of a frame is its tag, which rules rewrite"),
     key(T, "rules", &["tagger"], Of("a file", "\"rules.json\"")).of(&tagger::MECHANISM),
     key(T, "algorithm", &["tagger"], Of("clos, merge or one-per-hop", "\"clos\"")).of(&tagger::MECHANISM),
     key(T, "paths", &["tagger"], Of("shortest, up-down or trees", "\"up-down\"")).of(&tagger::MECHANISM),
@@ -135,6 +144,13 @@ pub(super) const KEYS: &[Key] = &[
     key("switch.marking", "rate", &["ecn"], RATE).of(&ecn::MECHANISM),
     key("switch.marking", "at", &["ecn"], Of("enqueue or dequeue", "\"dequeue\"")).of(&ecn::MECHANISM),
     key("switch.scheduler", "kind", &[], TEXT).value("strict", OURS).means("strict (highest class first), wrr or drr"),
-    key("switch.scheduler", "weights", &["wrr"], Of("eight numbers, or a table of class and number", "[1, 1, 1, 4, 1, 1, 1, 1]")).of(&scheduler::WRR),
-    key("switch.scheduler", "quanta", &["drr"], Of("eight sizes, or a table of class and size", "{ 3 = \"6KB\" }")).of(&scheduler::DRR),
+    key(
+        "switch.scheduler",
+        "weights",
+        &["wrr"],
+        Of("eight numbers, or a table of class and number", "[1, 1, 1, 4, 1, 1, 1, 1]"),
+    )
+    .of(&scheduler::WRR),
+    key("switch.scheduler", "quanta", &["drr"], Of("eight sizes, or a table of class and size", "{ 3 = \"6KB\" }"))
+        .of(&scheduler::DRR),
 ];

@@ -36,11 +36,16 @@ pub(super) const KEYS: &[Key] = &[
         .means("up-down only: the root that defines what is up"),
     key("routing", "spread", &[], Of("flow, packet or path", "\"packet\""))
         .value("flow", "RFC 2992, hash threshold")
-        .means("how equal ports are chosen: by the flow's hash; anew for every frame; or by the sender, whose data frames take \
-             all paths in random order and then all again, as NDP's do (replies: anew for every frame)"),
+        .means(
+            "how equal ports are chosen: by the flow's hash; anew for every frame; or by the sender, whose data frames \
+             take all paths in random order and then all again, as NDP's do (replies: anew for every frame)",
+        ),
     key("routing", "hash_seed", &[], COUNT)
         .absent("the run's seed", "switches are told a hash seed; which flows meet is chance")
-        .means("which of equal ports a flow's hash means: one number fixes the paths of all flows for every seed of the run"),
+        .means(
+            "which of equal ports a flow's hash means: one number fixes the paths of all flows for every seed of the \
+             run",
+        ),
     key("routing", "reroute", &[], Of("none or local", "\"local\""))
         .value("none", OURS)
         .means("what a switch does when every port towards a destination is down: drop, or try live neighbours"),
@@ -60,7 +65,8 @@ pub(super) const KEYS: &[Key] = &[
     key("route", "until", &[], TIME).absent("for ever", OURS).means("until when"),
     key("agreement", "from", &[], HOST).means("the source of the flow"),
     key("agreement", "to", &[], HOST).means("its destination"),
-    key("agreement", "rate", &[], Of("a rate", "\"100Mbps\"")).means("what is agreed, on the wire, up to the rate of their links"),
+    key("agreement", "rate", &[], Of("a rate", "\"100Mbps\""))
+        .means("what is agreed, on the wire, up to the rate of their links"),
     key("host", "transport", &[], Of("a table with `kind`", "{ kind = \"roce\" }"))
         .value("roce", "RoCEv2 at line rate: what lossless Ethernet carries unless told otherwise")
         .means("what carries flows; `tidegate mechanisms` lists the parameters of each kind"),
@@ -76,15 +82,18 @@ pub(super) const KEYS: &[Key] = &[
     key("host", "on_stop", &[], Of("none or halve", "\"none\""))
         .value("none", "IEEE 802.3x, 802.1Qbb: the MAC stops, and nobody tells the transport")
         .means(
-            "what senders do when their host is told to stop them: nothing, or halve their window or rate, at most once a \
-             round trip (FLORAX, section 5: TCP slows down)",
+            "what senders do when their host is told to stop them: nothing, or halve their window or rate, at most \
+             once a round trip (FLORAX, section 5: TCP slows down)",
         ),
-    key("host", "pause_storm", &[], Of("a table", "{}"))
-        .absent("none", OURS)
-        .means("the pause-storm fault, a host whose network card fails so that it pauses its switch, all lossless classes, and goes on doing so"),
+    key("host", "pause_storm", &[], Of("a table", "{}")).absent("none", OURS).means(
+        "the pause-storm fault, a host whose network card fails so that it pauses its switch, all lossless classes, \
+         and goes on doing so",
+    ),
     key("host.pause_storm", "host", &[], HOST).means("which host"),
     key("host.pause_storm", "at", &[], TIME).value("0s", OURS).means("from when"),
-    key("host.pause_storm", "until", &[], TIME).absent("for ever", OURS).means("until when it asks for pauses; the last of them lasts on"),
+    key("host.pause_storm", "until", &[], TIME)
+        .absent("for ever", OURS)
+        .means("until when it asks for pauses; the last of them lasts on"),
     key("host", "clock", &[], Of("a table", "{}"))
         .absent("exact", OURS)
         .means("bounds between which each host's clock is drawn from the seed; transports see no other clock"),

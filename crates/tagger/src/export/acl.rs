@@ -10,9 +10,9 @@ use fabric::PortIndex;
 use serde_json::{Map, Value, json};
 
 /// What a person must know before loading it.
-pub const WARNING: &str = "Community SONiC up to 202605 rejects an ACL rule that rewrites the DSCP by IN_PORTS, OUT_PORTS \
-and DSCP. This is for a vendor's build that takes it; the egress queue must follow the rewritten DSCP, or PAUSE of the new \
-tag does not stop the packet.";
+pub const WARNING: &str = "Community SONiC up to 202605 rejects an ACL rule that rewrites the DSCP by IN_PORTS, \
+    OUT_PORTS and DSCP. This is for a vendor's build that takes it; the egress queue must follow the rewritten DSCP, \
+    or PAUSE of the new tag does not stop the packet.";
 
 /// The highest priority of a rule.
 const HIGHEST: u32 = 9999;

@@ -129,7 +129,8 @@ pub enum ExportError {
     },
     /// More lossless tags than there are priorities beside the lossy one.
     #[error(
-        "{tags} lossless tags need a priority each, and PFC has 8, one of which must stay lossy: at most {MAX_LOSSLESS_PRIORITIES} tags fit"
+        "{tags} lossless tags need a priority each, and PFC has 8, one of which must stay lossy: at most \
+         {MAX_LOSSLESS_PRIORITIES} tags fit"
     )]
     TooManyTags {
         /// How many.

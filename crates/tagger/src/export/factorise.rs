@@ -50,7 +50,8 @@ pub struct Factors {
 pub enum Misfit {
     /// Too many groups.
     #[error(
-        "{switch} needs ACL: its rules make {groups} groups of (tag, ingress port), which with {others} for other traffic need {} traffic classes, and the ASIC has {limit}",
+        "{switch} needs ACL: its rules make {groups} groups of (tag, ingress port), which with {others} for other \
+         traffic need {} traffic classes, and the ASIC has {limit}",
         groups + others
     )]
     Classes {
@@ -65,7 +66,8 @@ pub enum Misfit {
     },
     /// Queues that depend on the egress port, on an ASIC that chooses the queue by ingress port.
     #[error(
-        "{switch} needs ACL: {groups} of its groups of (tag, ingress port) go to different queues by egress port, which an ASIC that binds TC_TO_QUEUE_MAP at ingress cannot do"
+        "{switch} needs ACL: {groups} of its groups of (tag, ingress port) go to different queues by egress port, \
+         which an ASIC that binds TC_TO_QUEUE_MAP at ingress cannot do"
     )]
     QueueByEgress {
         /// The switch.
@@ -75,7 +77,8 @@ pub enum Misfit {
     },
     /// On EOS a traffic class is one queue and one PFC priority of the whole switch.
     #[error(
-        "{switch} needs ACL: {groups} groups of (tag, ingress port) get a tag that depends on ports, and EOS documents one queue and one PFC priority for a traffic class, whatever the ports"
+        "{switch} needs ACL: {groups} groups of (tag, ingress port) get a tag that depends on ports, and EOS documents \
+         one queue and one PFC priority for a traffic class, whatever the ports"
     )]
     ByPort {
         /// The switch.
@@ -85,7 +88,8 @@ pub enum Misfit {
     },
     /// More lossless priorities at a port than the ASIC has.
     #[error(
-        "{switch} does not fit: a port of it needs {priorities} lossless priorities, and the ASIC has {limit}: use fewer bounces or classes"
+        "{switch} does not fit: a port of it needs {priorities} lossless priorities, and the ASIC has {limit}: use \
+         fewer bounces or classes"
     )]
     Priorities {
         /// The switch.
@@ -105,7 +109,8 @@ pub enum Misfit {
     },
     /// On EOS a traffic class has one DSCP and one queue, so kept traffic needs a queue of its own.
     #[error(
-        "{switch}: kept DSCP {dscp} shares queue {queue} with other traffic, and EOS gives a traffic class one DSCP: give it a queue of its own"
+        "{switch}: kept DSCP {dscp} shares queue {queue} with other traffic, and EOS gives a traffic class one DSCP: \
+         give it a queue of its own"
     )]
     KeptQueue {
         /// The switch.

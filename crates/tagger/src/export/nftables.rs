@@ -100,7 +100,8 @@ pub fn queues(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
             let minor = class(queue);
             let _ = writeln!(
                 text,
-                "class replace dev {interface} parent 1: classid 1:{minor:x} htb rate {share}bit ceil {rate}bit burst 64k cburst 64k quantum 60000"
+                "class replace dev {interface} parent 1: classid 1:{minor:x} htb rate {share}bit ceil {rate}bit burst \
+                 64k cburst 64k quantum 60000"
             );
         }
     }

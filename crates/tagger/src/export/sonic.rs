@@ -99,7 +99,8 @@ pub fn notes(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Ve
     if !by_egress.is_empty() {
         let classes: Vec<String> = by_egress.iter().map(u8::to_string).collect();
         notes.push(format!(
-            "{}: the queue of traffic class {} depends on the egress port: right only where TC_TO_QUEUE_MAP binds at egress",
+            "{}: the queue of traffic class {} depends on the egress port: right only where TC_TO_QUEUE_MAP binds at \
+             egress",
             view.name(),
             classes.join(", ")
         ));
@@ -114,16 +115,17 @@ pub fn general_notes(marks: &Marks) -> Vec<String> {
     vec![
         "The schema is that of SONiC's public sources; no switch was configured with it.".to_owned(),
         "TC_TO_DSCP_MAP on a port needs SONiC 202211 or later.".to_owned(),
-        "Whether TC_TO_QUEUE_MAP binds at the ingress or at the egress port depends on the ASIC: these maps assume what \
-         --queue-map says. With the other binding packets of a new tag wait in the queue of the old one, and a PAUSE for \
-         the new one does not stop them."
+        "Whether TC_TO_QUEUE_MAP binds at the ingress or at the egress port depends on the ASIC: these maps assume \
+         what --queue-map says. With the other binding packets of a new tag wait in the queue of the old one, and a \
+         PAUSE for the new one does not stop them."
             .to_owned(),
         format!(
             "TC_TO_DSCP_MAP remarks every packet of its class: untagged packets of every DSCP{but} leave with DSCP {}. \
              Give others a class of their own with --keep.",
             marks.lossy().dscp
         ),
-        "BUFFER_PROFILE names the pool ingress_lossless_pool, which the platform's own buffer configuration must define."
+        "BUFFER_PROFILE names the pool ingress_lossless_pool, which the platform's own buffer configuration must \
+         define."
             .to_owned(),
     ]
 }

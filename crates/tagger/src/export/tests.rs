@@ -61,7 +61,8 @@ proptest! {
             }
             Err(misfit) => {
                 prop_assert!(!fits, "{misfit}");
-                prop_assert!(misfit.to_string().contains("S needs ACL") && misfit.to_string().contains(&needed.to_string()));
+                prop_assert!(misfit.to_string().contains("S needs \
+                    ACL") && misfit.to_string().contains(&needed.to_string()));
             }
         }
     }

@@ -111,8 +111,8 @@ impl SwitchView {
         nodes.into_values().map(move |(node, rules)| Self::of(fabric, node, rules, interfaces, &headroom_bytes))
     }
 
-    /// Without rules for tags that no host has to send: hosts enter with `first_tags`, and whatever else comes from a port
-    /// to a host is lossy. Fewer rules cannot make a cycle, and no host can claim a queue of bounced packets.
+    /// Without rules for tags that no host has to send: hosts enter with `first_tags`, and whatever else comes from a
+    /// port to a host is lossy. Fewer rules cannot make a cycle, and no host can claim a queue of bounced packets.
     #[must_use]
     pub fn trusting_hosts_with(mut self, first_tags: &[Tag]) -> SwitchView {
         let ports = &self.ports;

@@ -112,8 +112,8 @@ struct Cost {
 /// Tags, routes and buffers for all links of a fabric.
 ///
 /// A link concerns many hosts, and a look at one of them follows the packets of all senders. Two things keep this from
-/// growing with the square of the hosts: hosts of one switch that its rules treat alike are looked at once, and what came
-/// of packets before the failure is remembered for the links that follow.
+/// growing with the square of the hosts: hosts of one switch that its rules treat alike are looked at once, and what
+/// came of packets before the failure is remembered for the links that follow.
 pub struct WhatIf<'a> {
     fabric: &'a Fabric,
     routes: &'a Forwarding,
@@ -172,8 +172,9 @@ impl<'a> WhatIf<'a> {
         let inner = self.fabric.node(a.node).forwards() && self.fabric.node(b.node).forwards();
         let rerouted = self.those(inner, lost);
         let local = self.cost(&rerouted, &around);
-        // By all shortest paths an end with another next hop is as far away as before, and so is everybody behind it: only
-        // towards hosts that an end reached by the link alone are there new ways. Other modes may order nodes anew.
+        // By all shortest paths an end with another next hop is as far away as before, and so is everybody behind it:
+        // only towards hosts that an end reached by the link alone are there new ways. Other modes may order nodes
+        // anew.
         let moved = match self.routes.mode() {
             Mode::ShortestPath => rerouted,
             Mode::TwoLevel | Mode::UpDown { .. } => self.those(inner, |_| true),

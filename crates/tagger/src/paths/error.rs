@@ -32,8 +32,8 @@ pub enum PathError {
     },
     /// Links inside a tier, and hosts that only more bounces would bring together.
     #[error(
-        "no path with {bounces} bounces or fewer leads from `{from}` to `{to}`, where a hop inside a tier, as from `{a}` to \
-         `{b}`, both on tier {tier}, counts as one: state tiers, allow more bounces, or use shortest paths"
+        "no path with {bounces} bounces or fewer leads from `{from}` to `{to}`, where a hop inside a tier, as from \
+         `{a}` to `{b}`, both on tier {tier}, counts as one: state tiers, allow more bounces, or use shortest paths"
     )]
     NoTiers {
         /// One switch of a link inside a tier.

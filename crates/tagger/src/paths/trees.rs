@@ -220,8 +220,8 @@ fn seed_of(seed: Option<u64>, tree: usize) -> Option<u64> {
     })
 }
 
-/// One tree for all of a root, where its trees differ by their last step only: without a seed every node's choice is its
-/// lowest port, whichever server of the root's a packet is for.
+/// One tree for all of a root, where its trees differ by their last step only: without a seed every node's choice is
+/// its lowest port, whichever server of the root's a packet is for.
 fn joined(mut roots: Vec<(u32, Vec<u32>)>) -> Vec<(u32, Vec<u32>)> {
     roots.sort_by_key(|&(root, _)| root);
     roots.dedup_by(|next, first| {

@@ -48,8 +48,8 @@ pub enum RuleFileError {
     },
     /// Made for a fabric whose ports had other names.
     #[error(
-        "these rules are for another fabric: port {port} of `{switch}` is {theirs} there and {ours} here; generate rules \
-         for this fabric"
+        "these rules are for another fabric: port {port} of `{switch}` is {theirs} there and {ours} here; generate \
+         rules for this fabric"
     )]
     OtherPorts {
         /// The switch.
@@ -307,9 +307,9 @@ impl RuleTable {
         // Writing into a String cannot fail.
         let _ = write!(
             out,
-            "  \"fabric\": {{ \"kind\": {}, \"switches\": {switches}, \"hosts\": {hosts}, \"links\": {links}, \"hash\": \
-             \"{}\" }},\n  \"generated_by\": {{ \"algorithm\": {}, \"paths\": {} }},\n  \"lossless_tags\": {:?}, \
-             \"lossy_tag\": {LOSSY_TAG},\n  \"classes\": [",
+            "  \"fabric\": {{ \"kind\": {}, \"switches\": {switches}, \"hosts\": {hosts}, \"links\": {links}, \
+             \"hash\": \"{}\" }},\n  \"generated_by\": {{ \"algorithm\": {}, \"paths\": {} }},\n  \"lossless_tags\": \
+             {:?}, \"lossy_tag\": {LOSSY_TAG},\n  \"classes\": [",
             quote(fabric.kind()),
             fabric_hash(fabric),
             quote(&self.generated_by.algorithm),

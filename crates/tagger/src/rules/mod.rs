@@ -14,8 +14,8 @@ use fabric::{Fabric, NodeId};
 
 /// The highest tag: one less than a DSCP can say, the lossy one is the other.
 pub const MAX_TAG: Tag = 62;
-/// How many lossless tags a switch can carry at most: each has a PFC priority of its own, there are eight (802.1Qbb), and
-/// one of them is for what is lossy.
+/// How many lossless tags a switch can carry at most: each has a PFC priority of its own, there are eight (802.1Qbb),
+/// and one of them is for what is lossy.
 pub const MAX_LOSSLESS_PRIORITIES: usize = 7;
 
 /// A kind of lossless traffic that an application asks for.

@@ -55,7 +55,8 @@ pub fn text(varied: &[Vary], rows: &[Row], metrics: &[Metric], all: bool) -> Str
         }
         text.push_str(&match marked {
             true => format!(
-                "{NOISE} within the noise: seed by seed, its difference to the first {first} may be zero at 95 % confidence\n"
+                "{NOISE} within the noise: seed by seed, its difference to the first {first} may be zero at 95 % \
+                 confidence\n"
             ),
             false if groups.len() > 1 => format!("no difference to the first {first} is within the noise\n"),
             false => String::new(),

@@ -168,7 +168,8 @@ mod tests {
 
     #[test]
     fn keys_are_told_and_those_left_out_follow() {
-        let text = "# What for.\nname = \"x\"\n\n[switch]\n# Mine.\nbuffer = \"1MB\"\nflow_control = { kind = \"pfc\", xoff = \"1KB\" }\n\n[[fail]]\nlink = [\"a\", \"b\"]\n";
+        let text = "# What for.\nname = \"x\"\n\n[switch]\n# Mine.\nbuffer = \"1MB\"\nflow_control = { kind = \"pfc\", \
+            xoff = \"1KB\" }\n\n[[fail]]\nlink = [\"a\", \"b\"]\n";
         let text = commented(text);
         assert!(text.starts_with("# What for.\nname = \"x\"\n"), "{text}");
         assert!(

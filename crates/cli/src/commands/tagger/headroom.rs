@@ -11,8 +11,8 @@ pub struct HeadroomArgs {
     /// The largest frame, from destination address to FCS; without it that of the scenario, or 9216B.
     #[arg(long, value_name = "BYTES", value_parser = frame, help_heading = "Headroom")]
     pub mtu: Option<Bytes>,
-    /// From the arrival of a PAUSE to its effect at the neighbour: standard, which is what IEEE 802.3, 31B.3.7, allows by
-    /// rate, or a time like 500ns, "3840 bit times" or "60 quanta"; without it that of the scenario, or standard.
+    /// From the arrival of a PAUSE to its effect at the neighbour: standard, which is what IEEE 802.3, 31B.3.7, allows
+    /// by rate, or a time like 500ns, "3840 bit times" or "60 quanta"; without it that of the scenario, or standard.
     #[arg(long, value_name = "TIME", help_heading = "Headroom")]
     pub reaction: Option<Reaction>,
     /// What MAC and PHY of this end take, sending and receiving together: 400ns, "8192 bit times".

@@ -6,8 +6,8 @@ use tagger::export::{ExportError, Kept, Lossy, Mark, Marks};
 use tagger::rules::{RuleTable, Tag};
 
 /// What to do about more lossless tags than PFC has priorities.
-pub const FEWER_TAGS: &str = "the Clos rule needs bounces + classes tags, so use fewer of them; for other paths, fewer hops or \
-     --algorithm fewest";
+pub const FEWER_TAGS: &str = "the Clos rule needs bounces + classes tags, so use fewer of them; for other paths, fewer \
+    hops or --algorithm fewest";
 
 /// `TAG=DSCP:PRIORITY` or `TAG=DSCP:PRIORITY:HOSTTAG`.
 fn parse_tag(text: &str) -> Result<Mark, String> {

@@ -66,10 +66,9 @@ pub fn parse_paths(text: &str) -> Result<Expected, String> {
         ("file", Some(path)) if !path.is_empty() => Ok(Expected::File(path.into())),
         ("routes", Some(path)) if !path.is_empty() => Ok(Expected::Routes(path.into())),
         ("fdbs", Some(path)) if !path.is_empty() => Ok(Expected::Fdbs(path.into())),
-        _ => {
-            Err("one of shortest, up-down, bounces=K, n-shortest=N, trees, trees=servers, random=N, file:FILE, routes:FILE, fdbs:FILE"
-                .to_owned())
-        }
+        _ => Err("one of shortest, up-down, bounces=K, n-shortest=N, trees, trees=servers, random=N, file:FILE, \
+            routes:FILE, fdbs:FILE"
+            .to_owned()),
     }
 }
 
@@ -85,8 +84,8 @@ pub fn parse_paths_or_file(text: &str) -> Result<Expected, String> {
     }
     match parse_paths(text)? {
         Expected::NShortest(_) | Expected::Random(_) | Expected::Routes(_) | Expected::Fdbs(_) => Err(format!(
-            "the verifier makes paths of its own, and {name} does not say which: have them written by `tidegate tagger rules \
-             --paths {text} --paths-out FILE` and give that file"
+            "the verifier makes paths of its own, and {name} does not say which: have them written by `tidegate tagger \
+             rules --paths {text} --paths-out FILE` and give that file"
         )),
         expected => Ok(expected),
     }

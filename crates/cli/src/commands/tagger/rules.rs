@@ -28,11 +28,11 @@ pub struct RulesArgs {
     source: String,
     #[command(flatten)]
     flags: FabricFlags,
-    /// The paths that must be lossless; several add up. shortest: all shortest ones. up-down: up the tiers and down again.
-    /// bounces=K: those, and up again up to K times. n-shortest=N: the N shortest of each pair of hosts. trees: a tree of
-    /// shortest paths towards each switch; trees=servers: towards each server. random=N: N random ones. file:F: one a line,
-    /// names of nodes from host to host. routes:F: what forwarding tables do, JSON. fdbs:F: those that OpenSM dumps as
-    /// opensm.fdbs, with --subnet.
+    /// The paths that must be lossless; several add up. shortest: all shortest ones. up-down: up the tiers and down
+    /// again. bounces=K: those, and up again up to K times. n-shortest=N: the N shortest of each pair of hosts. trees:
+    /// a tree of shortest paths towards each switch; trees=servers: towards each server. random=N: N random ones.
+    /// file:F: one a line, names of nodes from host to host. routes:F: what forwarding tables do, JSON. fdbs:F: those
+    /// that OpenSM dumps as opensm.fdbs, with --subnet.
     #[arg(long, required = true, value_name = "PATHS", value_parser = parse_paths)]
     paths: Vec<Expected>,
     /// How tags are found [default: clos for up-down and bounces, else merge]
@@ -44,7 +44,8 @@ pub struct RulesArgs {
     /// Write the rules into this file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write the expected paths into this file, one a line: `tagger verify --paths file:FILE` reads them. They may be many.
+    /// Write the expected paths into this file, one a line: `tagger verify --paths file:FILE` reads them. They may be
+    /// many.
     #[arg(long, value_name = "FILE")]
     paths_out: Option<PathBuf>,
     /// Overwrite files that hold anything else than what is written.
@@ -141,8 +142,8 @@ fn warning(table: &RuleTable) -> Option<String> {
     let tags = table.lossless_tags.len();
     (tags > MAX_LOSSLESS_PRIORITIES).then(|| {
         format!(
-            "{tags} lossless tags need a priority each, and PFC has 8, one of which must stay lossy: switches carry at most \
-             {MAX_LOSSLESS_PRIORITIES}, some fewer (tidegate tagger budget); {FEWER_TAGS}"
+            "{tags} lossless tags need a priority each, and PFC has 8, one of which must stay lossy: switches carry at \
+             most {MAX_LOSSLESS_PRIORITIES}, some fewer (tidegate tagger budget); {FEWER_TAGS}"
         )
     })
 }

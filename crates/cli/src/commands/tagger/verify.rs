@@ -30,10 +30,10 @@ pub struct VerifyArgs {
     source: String,
     #[command(flatten)]
     flags: FabricFlags,
-    /// The paths that must be lossless; several add up. shortest: all shortest ones. up-down: up the tiers and down again.
-    /// bounces=K: those, and up again up to K times. trees: a tree of shortest paths towards each switch, by the lowest
-    /// ports; trees=servers: towards each server. FILE or file:FILE: names of nodes from source to destination, a path a
-    /// line. All but a file's are made here, without what makes rules.
+    /// The paths that must be lossless; several add up. shortest: all shortest ones. up-down: up the tiers and down
+    /// again. bounces=K: those, and up again up to K times. trees: a tree of shortest paths towards each switch, by the
+    /// lowest ports; trees=servers: towards each server. FILE or file:FILE: names of nodes from source to destination,
+    /// a path a line. All but a file's are made here, without what makes rules.
     #[arg(long, value_name = "PATHS", value_parser = parse_paths_or_file)]
     paths: Vec<Expected>,
     /// Everything that this routing does between hosts must be lossless.

@@ -13,8 +13,8 @@ use tagger::operate::what_if::{Effect, Verdict, WhatIf};
 use text::numbers::{counted, grouped};
 use text::{Layout, table};
 
-/// Tell for each link between switches which traffic turns lossy if it fails: before routing has converged, while its two
-/// ends send packets round it, and afterwards.
+/// Tell for each link between switches which traffic turns lossy if it fails: before routing has converged, while its
+/// two ends send packets round it, and afterwards.
 #[derive(Debug, clap::Args)]
 pub struct WhatIfArgs {
     #[command(flatten)]
@@ -140,7 +140,8 @@ fn as_text(args: &WhatIfArgs, fabric: &Fabric, verdicts: &[Verdict]) -> String {
         lines.iter_mut().for_each(|row| row.truncate(7));
         text.push_str(&table(&header, &lines, 1, Layout::Fixed, 2));
         text.push_str(
-            "at once: before routing has converged, packets go round the link at its ends; after: with routes computed anew\n",
+            "at once: before routing has converged, packets go round the link at its ends; after: with routes computed \
+             anew\n",
         );
     }
     text

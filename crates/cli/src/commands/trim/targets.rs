@@ -78,8 +78,8 @@ pub fn sonic_notes(trimming: &Trimming) -> Vec<String> {
     ];
     if trimming.size_bytes < SONIC_BYTES {
         notes.push(format!(
-            "packets are trimmed to {} bytes, and the example of SONiC's schema has {SONIC_BYTES}: ask what the ASIC can, and \
-             whether all headers of tunnels fit",
+            "packets are trimmed to {} bytes, and the example of SONiC's schema has {SONIC_BYTES}: ask what the ASIC \
+             can, and whether all headers of tunnels fit",
             trimming.size_bytes
         ));
     }

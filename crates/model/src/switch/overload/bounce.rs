@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Every queue is then a pair, the bounce queue ahead of the normal one within its class; the bounce queues stand
-//! behind all normal ones in [`PacketBuffer::queues`](crate::switch::buffer::PacketBuffer::queues), `pairs` places further.
+//! behind all normal ones in [`PacketBuffer::queues`](crate::switch::buffer::PacketBuffer::queues), `pairs` places
+//! further.
 
 use crate::network::Network;
 use crate::on_wire::OnWire;

@@ -1,7 +1,8 @@
 //! Frames that go by another port where their queue is full (DIBS).
 //!
 //! ```text
-//!  route -> idle port -> room in its queue -> else the first of the other ports towards switches, in random order, that
+//!  route -> idle port -> room in its queue -> else the first of the other ports towards switches, in random order,
+//! that
 //!                                             has room
 //! ```
 

@@ -41,8 +41,8 @@ pub(crate) struct Trimming {
 }
 
 impl Trimming {
-    /// What `node` needs, and the classes whose frames are looked at before they find no room, a bit each; `None` where it
-    /// does not trim.
+    /// What `node` needs, and the classes whose frames are looked at before they find no room, a bit each; `None` where
+    /// it does not trim.
     pub fn new(node: NodeId, network: &Network) -> Option<(Trimming, u8)> {
         let Overload::Trim { trim, header_queue, .. } = network.switch.overload else { return None };
         if trim.tiers >> network.fabric.node(node).tier.min(7) & 1 == 0 {
@@ -116,8 +116,8 @@ impl Trimming {
         }
     }
 
-    /// Takes the youngest frame out of the queue for which another found no room, and sends its header on; false if it has
-    /// nothing to cut.
+    /// Takes the youngest frame out of the queue for which another found no room, and sends its header on; false if it
+    /// has nothing to cut.
     fn cut_tail(&mut self, core: &mut Core, now: Time, full: Crossing, window: &mut Window<'_, OnWire>) -> bool {
         let (egress, class) = (full.egress, full.class);
         let index = core.buffer.queue_index(egress, class);

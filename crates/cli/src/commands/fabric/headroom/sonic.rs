@@ -1,5 +1,5 @@
-//! What SONiC's buffer manager computes for the same port: `xoff` of a lossless profile, as its script for Mellanox has it
-//! (`buffer_headroom_mellanox.lua`).
+//! What SONiC's buffer manager computes for the same port: `xoff` of a lossless profile, as its script for Mellanox has
+//! it (`buffer_headroom_mellanox.lua`).
 
 use protocols::headroom::{Cells, Headroom};
 use units::{Rate, Time};
@@ -73,8 +73,8 @@ mod tests {
         Sonic::of(rate, delay, mtu, &cells, Time::ZERO, &ours)
     }
 
-    /// Computed by hand as the script has it. 100 Gbps, 300 m, 9100 bytes, no cells: 2 x 300 x 100,000 x 10^9 / 198,000,000 /
-    /// 8192 = 36991.0; 9100 + (9100 + 36991.0 + 394 x 64) = 80407.0, which is 79 KiB.
+    /// Computed by hand as the script has it. 100 Gbps, 300 m, 9100 bytes, no cells: 2 x 300 x 100,000 x 10^9 /
+    /// 198,000,000 / 8192 = 36991.0; 9100 + (9100 + 36991.0 + 394 x 64) = 80407.0, which is 79 KiB.
     #[test]
     fn xoff_is_what_the_script_gives() {
         for (gbps, metres, mtu, cell, small, xoff) in XOFF {

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! Nothing here has a link: what waits inside has one time a station in an agenda of its own, and acts as the switch's
-//! timers do, after departures and arrivals of the same instant. Frames that no queue refuses and no meter trims pass as
-//! in any switch; a switch without pipelines never asks for them.
+//! timers do, after departures and arrivals of the same instant. Frames that no queue refuses and no meter trims pass
+//! as in any switch; a switch without pipelines never asks for them.
 
 mod inside;
 mod tell;
@@ -267,8 +267,8 @@ impl Trimming {
         }
     }
 
-    /// A frame that can be cut found no room: it, or its header, goes to the recirculation port of the pipeline by which it
-    /// came.
+    /// A frame that can be cut found no room: it, or its header, goes to the recirculation port of the pipeline by
+    /// which it came.
     pub(super) fn recirculate(&mut self, core: &mut Core, crossing: Crossing, frame: &Frame) -> Outcome {
         let now = frame.at;
         let Crossing { in_port, egress, in_class, .. } = crossing;
