@@ -79,7 +79,7 @@ fn every_crate_sees_what_the_architecture_says_and_nothing_above_itself() {
     }
 }
 
-/// The text of all Rust files below.
+/// The text of all Rust files below, and of those that they take in by `#[path]`.
 fn code(folder: &Path, text: &mut String) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -87,7 +87,13 @@ fn code(folder: &Path, text: &mut String) {
         if path.is_dir() {
             code(&path, text);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            text.push_str(&std::fs::read_to_string(path).unwrap());
+            let own = std::fs::read_to_string(&path).unwrap();
+            for taken_in in own.lines().filter_map(|line| line.trim().strip_prefix("#[path = \"")?.strip_suffix("\"]"))
+            {
+                text.push_str(&std::fs::read_to_string(folder.join(taken_in)).unwrap_or_default());
+                text.push('\n');
+            }
+            text.push_str(&own);
             text.push('\n');
         }
     }
