@@ -87,7 +87,12 @@ fn code(folder: &Path, text: &mut String) {
         if path.is_dir() {
             code(&path, text);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            text.push_str(&std::fs::read_to_string(path).unwrap());
+            let content = std::fs::read_to_string(path).unwrap();
+            // Modules that stand elsewhere, as the first examples of other crates do.
+            for other in content.lines().filter_map(|line| line.strip_prefix("#[path = \"")?.strip_suffix("\"]")) {
+                text.push_str(&std::fs::read_to_string(folder.join(other)).unwrap());
+            }
+            text.push_str(&content);
             text.push('\n');
         }
     }

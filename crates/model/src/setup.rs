@@ -13,6 +13,9 @@ use std::sync::Arc;
 use traffic::Load;
 use units::Time;
 
+/// Of every random stream, and of the hash that chooses among equal paths.
+const SEED: u64 = 1;
+
 impl Setup {
     /// `traffic` on `fabric` for a millisecond, on one thread with seed 1: shortest paths chosen by the flow's hash,
     /// switches that share 16 MB and drop what finds no room, hosts that send RoCE at line rate, a deadlock looked
@@ -29,8 +32,10 @@ impl Setup {
                 host.mtu_bytes = host.mtu_bytes.max(source.frame_bytes);
             }
         }
+        let mut forwarding = Forwarding::build(&fabric, Mode::ShortestPath)?;
+        forwarding.seed_hashes(SEED);
         Ok(Setup {
-            forwarding: Forwarding::build(&fabric, Mode::ShortestPath)?,
+            forwarding,
             fabric,
             paths: PathTable::new(),
             pins: Vec::new(),
@@ -48,7 +53,7 @@ impl Setup {
             duration,
             warm_up: Time::ZERO,
             measure_end: duration,
-            seed: 1,
+            seed: SEED,
             threads: 1,
             deadlock_every: Some(Time::from_us(10)),
             storm: Some(StormParameters::default()),
