@@ -87,6 +87,7 @@ pub fn pause(xoff_bytes: u64) -> PauseParameters {
 /// Shortest paths, a large buffer, no flow control, RoCE at line rate, one millisecond.
 pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
     Setup {
+        forwarding: Forwarding::build(&fabric, Mode::ShortestPath).unwrap(),
         switch: SwitchParameters {
             buffer: Buffer::Shared { bytes: 64_000_000, egress: Threshold::Static { bytes: 64_000_000 } },
             ..SwitchParameters::default()
