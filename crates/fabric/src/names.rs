@@ -27,6 +27,8 @@ pub enum NameFault {
         /// The first of them.
         character: char,
     },
+    /// `<<`, by which a YAML table takes in another.
+    Merge,
 }
 
 impl fmt::Display for NameFault {
@@ -35,6 +37,7 @@ impl fmt::Display for NameFault {
             NameFault::Empty => write!(f, "it is empty"),
             NameFault::TooLong { bytes } => write!(f, "it has {bytes} bytes, and {MAX_NAME_BYTES} are the most"),
             NameFault::WhiteSpaceAround => write!(f, "it begins or ends with white space"),
+            NameFault::Merge => write!(f, "YAML keeps `<<` for taking one table into another"),
             NameFault::Invisible { character } => write!(
                 f,
                 "it has the character U+{:04X}, which no screen shows: names are made of visible characters and spaces",
@@ -66,6 +69,7 @@ pub fn check_name(name: &str) -> Result<(), NameFault> {
         () if name.is_empty() => Err(NameFault::Empty),
         () if name.len() > MAX_NAME_BYTES => Err(NameFault::TooLong { bytes: name.len() }),
         () if name.trim() != name => Err(NameFault::WhiteSpaceAround),
+        () if name == "<<" => Err(NameFault::Merge),
         () => Ok(()),
     }
 }

@@ -199,7 +199,7 @@ fn node_link_errors_name_the_element() {
         ("\"1us\"", "7", "links[0].delay: must be a text with a unit"),
         ("\"1us\"", "\"0us\"", "between `h1` and `s` has no delay"),
         ("\"loss\":0", "\"loss\":2", "links[0].loss: must be a number between 0 and 1"),
-        ("]}", "]", "line 1, column"),
+        ("]}", "]", "line 2, column"),
     ] {
         let message = read_node_link(&good.replacen(from, to, 1), &OPTIONS).unwrap_err().to_string();
         assert!(message.contains(expected), "{to}: {message}");

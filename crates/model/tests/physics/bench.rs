@@ -1,5 +1,6 @@
 //! What the tests build on: a setup with plain defaults, and everything that a run can tell.
 
+use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, LinkSpec};
 use model::parameters::*;
 use model::{Simulation, Watcher};
