@@ -118,7 +118,8 @@ fn every_dependency_is_used() {
         code(&folder.join("src"), &mut own);
         ["tests", "examples", "benches"].iter().for_each(|name| code(&folder.join(name), &mut tests));
         for Dependency { name, dev, .. } in &dependencies {
-            if !names(&own, name) && !(*dev && names(&tests, name)) {
+            let used = names(&own, name) || (*dev && names(&tests, name));
+            if !used {
                 unused.push(format!("{package}: {name}"));
             }
         }
