@@ -7,10 +7,10 @@ use protocols::cbfc;
 use protocols::florax::GuardParameters;
 use protocols::headroom::{Conditions, Headroom};
 use protocols::pabo::BounceParameters;
+use protocols::pipeline_trim::{Control, ControlParameters};
 use protocols::reaction::Reaction;
 use protocols::transport::TransportParameters;
 use protocols::trim::TrimParameters;
-use protocols::trimming::{Control, ControlParameters};
 use protocols::watchdog::WatchdogParameters;
 use units::{Rate, Time};
 

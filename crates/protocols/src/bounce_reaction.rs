@@ -4,6 +4,7 @@
 //! does so. This is one definition: [`crate::endpoint::Sender::on_returned`] is told of every returned data frame of
 //! the flow, and answers with at most one halving for `every` frames and for a round trip.
 
+use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 
 /// The reaction as users meet it.
@@ -14,8 +15,8 @@ pub const MECHANISM: Mechanism = Mechanism {
     source: "Shi et al., PABO, section II-G, names the idea; the definition is this project's",
     parameters: &[Parameter {
         key: "every",
-        default: "1",
-        meaning: "frames of a flow that must have come back since its last halving, at least 1",
+        default: Value("1"),
+        meaning: "frames of a flow that must have come back since its last halving, 1 to 1000000",
         source: "choice of this project",
     }],
 };

@@ -13,8 +13,10 @@
 //! There is a pair of counts per class. No end ever waits for a message that may not come: messages are repeated
 //! after `regrant` even if nothing changed.
 
+use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::partial::{EXCEPT, TIERS};
+use crate::pause::PRIORITIES;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// Credit-based flow control as users meet it.
@@ -24,31 +26,26 @@ pub const MECHANISM: Mechanism = Mechanism {
     title: "credits: a link carries only what the other end has room for",
     source: "Kung, Blackwell and Chapman, 1994; Katevenis, 1997; absolute limits as InfiniBand has them",
     parameters: &[
-        Parameter {
-            key: "priorities",
-            default: "",
-            meaning: "the lossless classes, a list of 0 to 7",
-            source: "required: which traffic must not be lost is the operator's choice",
-        },
+        PRIORITIES,
         Parameter {
             key: "credits",
-            default: "auto",
-            meaning: "room set aside for each class at the far end of each link, at least the largest frame; auto is \
-                      2 x delay x rate + the credit message + 3 of the largest frames + update",
-            source: "rate x round trip (thesis, 1.1.1.1); a frame sent, one in the message's way, and what is left \
-                     of the last",
+            default: Value("auto"),
+            meaning: "room set aside for each lossless class at the far end of each link, at least the largest frame; \
+                      auto is 2 x delay x rate + the credit message + 3 of the largest frames + update",
+            source: "rate x round trip (Katevenis, 1997); a frame sent, one in the message's way, and what is left of \
+                     the last",
         },
         Parameter {
             key: "update",
-            default: "auto",
+            default: Value("auto"),
             meaning: "how much room must have come free before it is granted, a positive size; auto is the largest \
                       frame. To an end that may lack credits for one such frame, any room is granted at once",
             source: "choice of this project: seldom enough while nobody waits, at once when somebody does",
         },
         Parameter {
             key: "regrant",
-            default: "100us",
-            meaning: "a port that has sent no credit message for this long repeats the last one, a positive time",
+            default: Value("100us"),
+            meaning: "a port that has sent no credit message for this long repeats the last one, above zero",
             source: "choice of this project, of the order of InfiniBand's 65,536 symbol times",
         },
         EXCEPT,

@@ -4,6 +4,7 @@
 //! There are no timer events: the estimate's decay and the stages of recovery are played back when the rate
 //! is asked for.
 
+use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::rate_recovery::{RateRecovery, RecoveryParameters};
 use crate::roce::control::RateController;
@@ -84,89 +85,89 @@ pub const MECHANISM: Mechanism = Mechanism {
             RATE,
             TIMEOUT,
             NAK_INTERVAL,
-            Parameter { default: "true", ..ECN },
+            Parameter { default: Value("true"), ..ECN },
             Parameter {
                 key: "gain",
-                default: "0.00390625",
+                default: Value("0.00390625"),
                 meaning: "weight g of a new sample in alpha, 0 to 1",
                 source: "DCQCN, sec. 5.2 and the parameters of its testbed: 1/256",
             },
             Parameter {
                 key: "initial_alpha",
-                default: "1",
+                default: Value("1"),
                 meaning: "alpha before the first notification, 0 to 1: with 1 the first cut halves the rate",
                 source: "DCQCN, sec. 3.1",
             },
             Parameter {
                 key: "alpha_timer",
-                default: "55us",
+                default: Value("55us"),
                 meaning: "time K without a notification after which alpha decays by 1 - g, again and again",
                 source: "DCQCN, sec. 3.1 and the parameters of its testbed; HPCC's ns-3 fork: AlphaResumInterval (1us in run.py)",
             },
             Parameter {
                 key: "alpha_sample",
-                default: "cut",
+                default: Value("cut"),
                 meaning: "what alpha is an average of: cut, each cut raises it and each alpha_timer without a notification \
                           lowers it; timer, every alpha_timer takes one sample, whether a notification came in it",
                 source: "DCQCN, eq. 1 and 2 (cut); HPCC's ns-3 fork (timer)",
             },
             Parameter {
                 key: "decrease_interval",
-                default: "4us",
+                default: Value("4us"),
                 meaning: "a notification sooner than this after a cut only keeps alpha from decaying; 0us: each one cuts",
                 source: "HPCC's ns-3 fork: RateDecreaseInterval; the paper's receivers never come so close",
             },
             Parameter {
                 key: "cnp_interval",
-                default: "50us",
+                default: Value("50us"),
                 meaning: "least time N between a receiver's notifications for one flow",
                 source: "DCQCN, sec. 3.1 and the parameters of its testbed",
             },
             Parameter {
                 key: "cnp",
-                default: "78B",
+                default: Value("78B"),
                 meaning: "length of a notification: Ethernet with FCS 18, IPv4 20, UDP 8, BTH 12, reserved 16, ICRC 4",
                 source: "InfiniBand specification, annex A17.9",
             },
             Parameter {
                 key: "clamp_target",
-                default: "true",
+                default: Value("true"),
                 meaning: "whether every cut sets the target to the rate before it; false: not while no stage has passed since the last",
                 source: "DCQCN, eq. 1 (true); HPCC's ns-3 fork: ClampTargetRate (false)",
             },
             Parameter {
                 key: "byte_counter",
-                default: "10MB",
+                default: Value("10MB"),
                 meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter; 0B switches it off",
                 source: "DCQCN, parameters of its testbed (B)",
             },
             Parameter {
                 key: "increase_timer",
-                default: "55us",
+                default: Value("55us"),
                 meaning: "length of a stage of the timer; 0us switches it off",
                 source: "DCQCN, parameters of its testbed (T); HPCC's ns-3 fork: RPTimer (300us in run.py, 1500us in code)",
             },
             Parameter {
                 key: "recovery_stages",
-                default: "5",
+                default: Value("5"),
                 meaning: "stages F of fast recovery",
                 source: "DCQCN, sec. 3.1; IEEE 802.1Qau (rpgThreshold)",
             },
             Parameter {
                 key: "additive_increase",
-                default: "40Mbps",
+                default: Value("40Mbps"),
                 meaning: "step R_AI of the target after fast recovery",
                 source: "DCQCN, parameters of its testbed; HPCC's ns-3 fork: 5 Mbps per 25 Gbps of line rate in run.py",
             },
             Parameter {
                 key: "hyper_increase",
-                default: "400Mbps",
+                default: Value("400Mbps"),
                 meaning: "step R_HAI of the target when all counters that are on are past fast recovery",
                 source: "the paper gives none; ten times R_AI, the ratio in HPCC's run.py and in QCN",
             },
             Parameter {
                 key: "min_rate",
-                default: "100Mbps",
+                default: Value("100Mbps"),
                 meaning: "the rate never falls below this",
                 source: "HPCC's ns-3 fork: MinRate (1 Gbps in run.py)",
             },

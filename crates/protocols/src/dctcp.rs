@@ -1,6 +1,7 @@
 //! DCTCP (RFC 8257; Alizadeh et al., SIGCOMM 2010): what it adds to [`crate::tcp`]. The receiver echoes marks
 //! exactly, the sender estimates the share of marked bytes and cuts its window by half of that.
 
+use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::settings::{self, ParameterError};
 
@@ -40,7 +41,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             FAST_RETRANSMIT,
             DUPACK_THRESHOLD,
             INITIAL_RTO,
-            Parameter { default: "10ms", source: "Alizadeh et al., sec. 4: RTO_min 10 ms", ..MIN_RTO },
+            Parameter { default: Value("10ms"), source: "Alizadeh et al., sec. 4: RTO_min 10 ms", ..MIN_RTO },
             MAX_RTO,
             RTO,
             CLOCK_GRANULARITY,
@@ -48,13 +49,13 @@ pub const MECHANISM: Mechanism = Mechanism {
             DELAYED_ACK_TIMEOUT,
             Parameter {
                 key: "gain",
-                default: "0.0625",
+                default: Value("0.0625"),
                 meaning: "weight g of the latest window in alpha, 0 to 1",
                 source: "RFC 8257, 3.3; Alizadeh et al.: 1/16",
             },
             Parameter {
                 key: "initial_alpha",
-                default: "1",
+                default: Value("1"),
                 meaning: "alpha before the first window, 0 to 1: with 1 the first mark halves the window",
                 source: "RFC 8257, 3.3",
             },

@@ -1,5 +1,5 @@
-//! How a mechanism describes itself: one table from which scenarios take their defaults, `--explain` and
-//! `mechanisms` their text, and a test the list of documentation pages that must exist.
+//! How a mechanism describes itself: one table from which scenarios take their keys' defaults, meanings and
+//! sources, `--explain`, `mechanisms` and the documentation their text, and a test the list of pages that must exist.
 
 /// What a mechanism decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +39,35 @@ impl Family {
             Family::OnBounce => "host.on_bounce",
         }
     }
+
+    /// The table of a scenario in which its parameters stand.
+    pub const fn table(self) -> &'static str {
+        match self {
+            Family::Buffer => "switch",
+            _ => self.key(),
+        }
+    }
+}
+
+/// What stands for a parameter that is not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Default {
+    /// Nothing: it must be written.
+    Required,
+    /// This value, as a scenario would write it (texts without their quotes): `55us`, `0.00390625`, `true`.
+    Value(&'static str),
+    /// No value; the text says what happens then.
+    Absent(&'static str),
+}
+
+impl Default {
+    /// For a table that people read.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Default::Required => "required",
+            Default::Value(words) | Default::Absent(words) => words,
+        }
+    }
 }
 
 /// One parameter of a mechanism.
@@ -46,9 +75,8 @@ impl Family {
 pub struct Parameter {
     /// Its key in a scenario.
     pub key: &'static str,
-    /// Its default as a scenario would write it (`"55us"`, `"0.00390625"`, `"true"`), or `""` where it is
-    /// required.
-    pub default: &'static str,
+    /// What it is when it is not written.
+    pub default: Default,
     /// What it is for, with its range, in a sentence.
     pub meaning: &'static str,
     /// Where meaning and default come from.
@@ -68,4 +96,58 @@ pub struct Mechanism {
     pub source: &'static str,
     /// Every parameter, in the order of the documentation.
     pub parameters: &'static [Parameter],
+}
+
+impl Mechanism {
+    /// What it says of its parameter `key`, if it has one of this name.
+    pub const fn parameter(&self, key: &str) -> Option<&'static Parameter> {
+        let parameters = self.parameters;
+        let mut at = 0;
+        while at < parameters.len() {
+            if same(parameters[at].key, key) {
+                return Some(&parameters[at]);
+            }
+            at += 1;
+        }
+        None
+    }
+}
+
+/// `==` of texts, where constants are made.
+const fn same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < one.len() {
+        if one[at] != other[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_is_found_by_its_whole_name() {
+        const ONE: Parameter = Parameter { key: "limit", default: Default::Required, meaning: "", source: "" };
+        const MECHANISM: Mechanism = Mechanism {
+            kind: "",
+            family: Family::Overload,
+            title: "",
+            source: "",
+            parameters: &[ONE, Parameter { key: "limit_us", ..ONE }, Parameter { key: "limit_ns", ..ONE }],
+        };
+        for parameter in MECHANISM.parameters {
+            assert_eq!(MECHANISM.parameter(parameter.key), Some(parameter));
+        }
+        for none in ["", "limi", "limit_", "limit_ms", "Limit"] {
+            assert_eq!(MECHANISM.parameter(none), None, "{none}");
+        }
+    }
 }

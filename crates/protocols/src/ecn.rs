@@ -1,5 +1,6 @@
 //! ECN marking by instantaneous queue length: the step of DCTCP and the RED-like ramp of DCQCN.
 
+use crate::describe::Default::{Absent, Required, Value};
 use crate::describe::{Family, Mechanism, Parameter};
 use units::Rate;
 use units::random::Stream;
@@ -13,34 +14,33 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "k_min",
-            default: "",
-            meaning: "no frame with up to this many bytes before it in its queue, or behind it at dequeue, is marked",
+            default: Required,
+            meaning: "a frame with up to this many bytes before it in its queue, or behind it at dequeue, is not marked",
             source: "required: depends on rate and round trip",
         },
         Parameter {
             key: "k_max",
-            default: "k_min",
-            meaning: "every frame with more than this is marked; equal to k_min it is DCTCP's step",
+            default: Absent("k_min: a step"),
+            meaning: "a frame with more than this is marked; at least k_min",
             source: "DCTCP, section 3.1; DCQCN, figure 5",
         },
         Parameter {
             key: "p_max",
-            default: "1",
-            meaning: "marking probability just below k_max, 0 to 1, rising linearly from 0 at k_min",
+            default: Value("1"),
+            meaning: "probability just below k_max, rising linearly from 0 at k_min",
             source: "DCQCN, figure 5",
         },
         Parameter {
             key: "rate",
-            default: "any",
-            meaning: "the rate of the ports that the thresholds are for; ports of other rates have them in proportion; any: all \
-                      ports have the same",
+            default: Absent("all ports have the same thresholds"),
+            meaning: "the rate of the ports that the thresholds are for; ports of other rates have them in proportion",
             source: "choice of this project; in proportion: thresholds by rate in simulators of the HPCC family",
         },
         Parameter {
             key: "at",
-            default: "enqueue",
-            meaning: "when the queue is looked at: enqueue, by what is before the frame as it joins; dequeue, by what is behind \
-                      it as it leaves",
+            default: Value("enqueue"),
+            meaning: "when the queue is looked at: enqueue, by what is before the frame as it joins; dequeue, by what \
+                      is behind it as it leaves",
             source: "RED (Floyd and Jacobson, 1993); dequeue: simulators of the HPCC family",
         },
     ],

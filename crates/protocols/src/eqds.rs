@@ -4,6 +4,7 @@
 //! port, and up to a bound ahead of what has arrived; speculative packets that were trimmed are granted again.
 //! What is simpler here than in EQDS stands on the mechanism's page.
 
+use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::ndp::parameters::{CONTROL, HEADER, INITIAL_WINDOW, PAYLOAD, TIMEOUT};
 use crate::settings::{self, ParameterError, require};
@@ -22,14 +23,14 @@ pub const MECHANISM: Mechanism = Mechanism {
         TIMEOUT,
         Parameter {
             key: "quantum",
-            default: "1",
+            default: Value("1"),
             meaning: "packets of credit that a control frame grants at most, at least 1; the next turn of the port's \
                       pacer comes when they have had their time",
             source: "the EQDS model of the csg-htsim simulator grants one MTU at a time",
         },
         Parameter {
             key: "ahead",
-            default: "50%",
+            default: Value("50%"),
             meaning: "credit that may be out beyond one for each arrival, as a share of the initial window, 0 to 1: \
                       with 0 credit follows arrivals as NDP's pulls do",
             source: "our choice; EQDS bounds what a sender may ask for by a maximal window",

@@ -5,6 +5,7 @@
 //! asks for the utilisation of the sub-queue that the packet would enter, draws, and either lets it go on or sends
 //! it back towards its source, where it goes ahead of packets that were never bounced.
 
+use crate::describe::Default::{Absent, Value};
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::frame::Frame;
 use units::random::Stream;
@@ -18,38 +19,44 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "theta",
-            default: "0.8",
+            default: Value("0.8"),
             meaning: "utilisation of a sub-queue, 0 to 1, up to which nothing bounces; 1 bounces only when it is full",
             source: "PABO, section V-B; 0.95 in its section VI",
         },
         Parameter {
             key: "lambda",
-            default: "50",
-            meaning: "how steeply the probability rises above theta and falls with each bounce, at least 0; 0 is linear",
+            default: Value("50"),
+            meaning: "how steeply the probability to bounce rises above theta and falls with each bounce, at least 0; \
+                      0 is linear",
             source: "PABO, section V-B",
         },
         Parameter {
             key: "return",
-            default: "arrival-port",
-            meaning: "the way back: by the port where the packet came in on its way here (arrival-port), or by this switch's route to the source (source-lookup)",
-            source: "PABO, section II-C; the same on a tree; where several paths are equal only the first retraces one, and the second is that of the authors' published simulator",
+            default: Value("arrival-port"),
+            meaning: "the way back: by the port where the packet came in on its way here (arrival-port), or by this \
+                      switch's route to the source (source-lookup)",
+            source: "PABO, section II-C; the same on a tree; where several paths are equal only the first retraces \
+                     one, and the second is that of the authors' published simulator",
         },
         Parameter {
             key: "utilisation",
-            default: "sub-queue",
-            meaning: "what theta is compared with: how full the sub-queue is that the packet would enter (sub-queue), or the fuller of the port's two (fuller)",
-            source: "sub-queue reproduces PABO's table I and the bounce sites of its section VI; fuller: section III tells of one value per output port",
+            default: Value("sub-queue"),
+            meaning: "what theta is compared with: how full the sub-queue is that the packet would enter (sub-queue), \
+                      or the fuller of the port's two (fuller)",
+            source: "sub-queue reproduces PABO's table I and the bounce sites of its section VI; fuller: section III \
+                     tells of one value per output port",
         },
         Parameter {
             key: "limit",
-            default: "none",
-            meaning: "bounces of a packet, 1 to 255, after which it bounces no more: it is queued while there is room, and lost as `bounce limit` where there is none",
-            source: "choice of this project; PABO has none",
+            default: Absent("none"),
+            meaning: "bounces of a packet, 1 to 255, after which it bounces no more: it is queued while there is room, \
+                      and lost as `bounce limit` where there is none",
+            source: "choice of this project: PABO has none",
         },
         Parameter {
             key: "priorities",
-            default: "all that no flow control owns",
-            meaning: "the classes that bounce, a list of 0 to 7",
+            default: Absent("all that no flow control owns"),
+            meaning: "the classes that bounce, 0 to 7",
             source: "choice of this project; PABO, section II-E, has queues for every service class",
         },
     ],

@@ -1,17 +1,18 @@
 //! Fabrics where only some switches take part in flow control: what every kind of it may be told of that.
 
+use crate::describe::Default::Value;
 use crate::describe::Parameter;
 
 pub(crate) const EXCEPT: Parameter = Parameter {
     key: "except",
-    default: "none",
-    meaning: "switches that take no part, a list of names: they neither send nor obey its frames, which end there, and drop \
-              frames of every class that find no room",
+    default: Value("none"),
+    meaning: "switches that take no part: they neither send nor obey its frames, which end there, and drop frames of \
+              every class that find no room",
     source: "choice of this project",
 };
 pub(crate) const TIERS: Parameter = Parameter {
     key: "tiers",
-    default: "all",
-    meaning: "the tiers whose switches take part, a list: 1 ToR or leaf, 2 aggregation or spine, 3 core",
+    default: Value("all"),
+    meaning: "the tiers whose switches take part: 1 ToR or leaf, 2 aggregation or spine, 3 core",
     source: "choice of this project",
 };

@@ -8,6 +8,7 @@
 //!
 //! PAUSE is PFC with one account per port and all classes stopped together.
 
+use crate::describe::Default::{Required, Value};
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::partial::{EXCEPT, TIERS};
 use units::{Rate, Time};
@@ -18,21 +19,7 @@ pub const PFC: Mechanism = Mechanism {
     family: Family::FlowControl,
     title: "priority flow control: a class of a link stops",
     source: "IEEE 802.1Q-2018 clause 36 (802.1Qbb)",
-    parameters: &[
-        Parameter {
-            key: "priorities",
-            default: "",
-            meaning: "the lossless classes, a list of 0 to 7",
-            source: "required: which traffic must not be lost is the operator's choice",
-        },
-        XOFF,
-        XON,
-        HEADROOM,
-        QUANTA,
-        REACTION,
-        EXCEPT,
-        TIERS,
-    ],
+    parameters: &[PRIORITIES, XOFF, XON, HEADROOM, QUANTA, REACTION, EXCEPT, TIERS],
 };
 
 /// 802.3x PAUSE as users meet it.
@@ -44,36 +31,45 @@ pub const PAUSE: Mechanism = Mechanism {
     parameters: &[XOFF, XON, HEADROOM, QUANTA, REACTION, EXCEPT, TIERS],
 };
 
+/// PFC and credits choose their classes alike.
+pub(crate) const PRIORITIES: Parameter = Parameter {
+    key: "priorities",
+    default: Required,
+    meaning: "the lossless classes, 0 to 7",
+    source: "required: which traffic must not be lost is the operator's choice",
+};
 const XOFF: Parameter = Parameter {
     key: "xoff",
-    default: "auto",
-    meaning: "an ingress account above this sends XOFF: bytes, or a share (alpha) of the free shared buffer; \
-              auto is alpha = 1/8",
+    default: Value("auto"),
+    meaning: "an ingress account above this stops the neighbour: bytes, or a share (alpha) of the free shared buffer; \
+              auto is alpha 1/8",
     source: "alpha: the HPCC ns-3 fork's default shift of 3",
 };
 const XON: Parameter = Parameter {
     key: "xon",
-    default: "3KB",
-    meaning: "how far below XOFF an account must fall to send XON",
+    default: Value("3KB"),
+    meaning: "how far below XOFF an account must fall to resume",
     source: "the HPCC ns-3 fork",
 };
 const HEADROOM: Parameter = Parameter {
     key: "headroom",
-    default: "auto",
-    meaning: "room per lossless account for what arrives after XOFF; auto is what comes in 2 x delay + reaction + \
-              the pause frames + a frame in their way, and 2 MTU",
+    default: Value("auto"),
+    meaning: "room of each lossless account beyond XOFF; auto is what comes in 2 x delay + reaction + the pause frames \
+              + a frame in their way, and 2 MTU",
     source: "802.1Qbb annex O; one MTU more, since the frame that passes XOFF counts against it",
 };
 const QUANTA: Parameter = Parameter {
     key: "quanta",
-    default: "65535",
-    meaning: "length of a pause in units of 512 bit times from its reception, 1 to 65535; renewed at half time",
+    default: Value("65535"),
+    meaning: "how long a pause lasts from its reception unless renewed, in 512 bit times, 1 to 65535; it is renewed at \
+              half time",
     source: "IEEE 802.3 annex 31B.2",
 };
 pub(crate) const REACTION: Parameter = Parameter {
     key: "reaction",
-    default: "standard",
-    meaning: "from hearing a pause to obeying it: standard, or a time, 3840 bit times, 60 quanta",
+    default: Value("standard"),
+    meaning: "from the arrival of a pause to its effect, and what computed headroom reserves for that; standard, or a \
+              time, which may be in bits, `3840 bit times`, or quanta",
     source: "IEEE 802.3 annex 31B.3.7: by rate, what it allows at most",
 };
 

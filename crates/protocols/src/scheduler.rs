@@ -1,5 +1,47 @@
 //! Which class a port serves next: strict priority, weighted round robin, deficit round robin.
 
+use crate::describe::Default::Required;
+use crate::describe::{Family, Mechanism, Parameter};
+
+/// The highest class first.
+pub const STRICT: Mechanism = Mechanism {
+    kind: "strict",
+    family: Family::Scheduler,
+    title: "the highest class that may send goes first",
+    source: "IEEE 802.1Q-2022, 8.6.8.1",
+    parameters: &[],
+};
+
+/// Frames by turns.
+pub const WRR: Mechanism = Mechanism {
+    kind: "wrr",
+    family: Family::Scheduler,
+    title: "classes take turns, a number of frames each",
+    source: "weighted round robin",
+    parameters: &[Parameter {
+        key: "weights",
+        default: Required,
+        meaning: "frames of each class a round: eight numbers, or a table of class and number; a table leaves 1 to the \
+                  others",
+        source: "required: what classes are worth is the operator's choice",
+    }],
+};
+
+/// Bytes by turns.
+pub const DRR: Mechanism = Mechanism {
+    kind: "drr",
+    family: Family::Scheduler,
+    title: "classes take turns, a number of bytes each",
+    source: "Shreedhar and Varghese, 1996",
+    parameters: &[Parameter {
+        key: "quanta",
+        default: Required,
+        meaning: "bytes of each class a round: eight sizes, or a table of class and size; a table leaves 1518B to the \
+                  others",
+        source: "required: what classes are worth is the operator's choice",
+    }],
+};
+
 /// The class scheduler of one port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClassScheduler {

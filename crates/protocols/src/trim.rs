@@ -1,37 +1,47 @@
 //! Trimming: a frame that finds no room loses its payload and keeps its header, which tells its receiver, or its
 //! sender, at once what is missing.
 
+use crate::describe::Default::{Absent, Value};
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
 
-const SIZE: Parameter = Parameter {
+pub(crate) const SIZE: Parameter = Parameter {
     key: "size",
-    default: "64B",
-    meaning: "length of what is left of a frame, FCS included; a frame that is no longer than this has nothing to cut",
+    default: Value("64B"),
+    meaning: "length of what is left of a frame, FCS included: at least its headers, and less than the largest frame; \
+              a frame that is no longer has nothing to cut",
     source: "NDP's header as the trimming paper's simulations have it; SONiC 128 B and more, as the chip allows",
 };
-const HEADER_CLASS: Parameter = Parameter {
+pub(crate) const HEADER_CLASS: Parameter = Parameter {
     key: "header_class",
-    default: "7",
-    meaning: "the class in whose queue headers wait, 0 to 7; the scheduler says what priority that is",
+    default: Value("7"),
+    meaning: "the class in whose queue headers wait, 0 to 7; switch.scheduler says what priority that is",
     source: "NDP, section 3.1: a queue of higher priority; the number is a choice of this project",
 };
-const HEADER_QUEUE: Parameter = Parameter {
+pub(crate) const HEADER_QUEUE: Parameter = Parameter {
     key: "header_queue",
-    default: "1MB",
-    meaning: "room of that queue, beside switch.queue; a shared buffer gives it what it gives any lossy queue",
+    default: Absent("1MB beside switch.queue"),
+    meaning: "room of the queue that headers wait in, beside switch.queue; a shared buffer gives it what it gives any \
+              lossy queue",
     source: "what the trimming paper's simulations leave open; NDP, section 3.1 gives headers as much memory as data",
+};
+pub(crate) const HEADER_FULL: Parameter = Parameter {
+    key: "header_full",
+    default: Value("return"),
+    meaning: "what becomes of a header that finds no room: it goes back to its source (return), or is lost as `header \
+              queue full` (drop)",
+    source: "NDP, section 3.2.4 (return to sender); SONiC drops",
 };
 const TIERS: Parameter = Parameter {
     key: "tiers",
-    default: "all",
-    meaning: "the tiers whose switches trim, a list: 1 ToR or leaf, 2 aggregation or spine, 3 core; the others drop",
+    default: Value("all"),
+    meaning: "the tiers whose switches trim: 1 ToR or leaf, 2 aggregation or spine, 3 core; the others drop",
     source: "choice of this project",
 };
-const PRIORITIES: Parameter = Parameter {
+pub(crate) const PRIORITIES: Parameter = Parameter {
     key: "priorities",
-    default: "all that no flow control owns",
-    meaning: "the classes whose frames are trimmed, a list of 0 to 7",
+    default: Absent("all that no flow control owns"),
+    meaning: "the classes whose frames are trimmed, 0 to 7",
     source: "SONiC: lossy queues only",
 };
 
@@ -40,23 +50,20 @@ pub const MECHANISM: Mechanism = Mechanism {
     kind: "trim",
     family: Family::Overload,
     title: "NDP: the payload is cut, the header goes on in a queue of its own",
-    source: "Handley et al., Re-architecting datacenter networks and stacks for low latency and high performance (NDP, SIGCOMM 2017); Popa et al., Implementing packet trimming support in hardware",
+    source: "Handley et al., Re-architecting datacenter networks and stacks for low latency and high performance (NDP, \
+             SIGCOMM 2017); Popa et al., Implementing packet trimming support in hardware",
     parameters: &[
         SIZE,
         HEADER_CLASS,
         HEADER_QUEUE,
         Parameter {
             key: "victim",
-            default: "arriving",
-            meaning: "which payload is cut: that of the frame that finds no room (arriving), that of the youngest in the queue (tail), or either with probability one half (coin)",
+            default: Value("arriving"),
+            meaning: "which payload is cut: that of the frame that finds no room (arriving), that of the youngest in \
+                      the queue (tail), or either with probability one half (coin)",
             source: "arriving: the trimming paper; coin: NDP, section 3.1, against phase effects",
         },
-        Parameter {
-            key: "header_full",
-            default: "return",
-            meaning: "what becomes of a header that finds no room: it goes back to its source (return), or is lost as `header queue full` (drop)",
-            source: "NDP, section 3.2.4 (return to sender); SONiC drops",
-        },
+        HEADER_FULL,
         TIERS,
         PRIORITIES,
     ],
@@ -67,13 +74,15 @@ pub const CUT_PAYLOAD: Mechanism = Mechanism {
     kind: "cut-payload",
     family: Family::Overload,
     title: "CP: the payload is cut, the header stays in the queue",
-    source: "Cheng et al., Catch the Whole Lot in an Action: Rapid Precise Packet Loss Notification in Data Centers (NSDI 2014)",
+    source: "Cheng et al., Catch the Whole Lot in an Action: Rapid Precise Packet Loss Notification in Data Centers \
+             (NSDI 2014)",
     parameters: &[
         SIZE,
         Parameter {
             key: "header_queue",
-            default: "1MB",
-            meaning: "how long a queue may become with headers, beyond the room of data, switch.queue; a shared buffer treats them as any lossy frame",
+            default: Absent("1MB beside switch.queue"),
+            meaning: "how long a queue may become with headers, beyond the room of data, switch.queue; a shared buffer \
+                      treats them as any lossy frame",
             source: "choice of this project: the paper's headers are small enough to ignore",
         },
         TIERS,
@@ -86,15 +95,16 @@ pub const SFC: Mechanism = Mechanism {
     kind: "sfc",
     family: Family::Overload,
     title: "SFC: from a watermark on the payload is cut, and the header goes back to its source",
-    source: "Lee et al., Source Priority Flow Control towards Source Flow Control (IETF 112, ICCRG); IEEE P802.1Qdw; Popa et al., Implementing packet trimming support in hardware",
+    source: "Lee et al., Source Priority Flow Control towards Source Flow Control (IETF 112, ICCRG); IEEE P802.1Qdw; \
+             Popa et al., Implementing packet trimming support in hardware",
     parameters: &[
         SIZE,
         HEADER_CLASS,
         HEADER_QUEUE,
         Parameter {
             key: "watermark",
-            default: "a full queue",
-            meaning: "a frame that finds this much in its queue goes back as a header: packets or a size, at most switch.queue",
+            default: Absent("a full queue"),
+            meaning: "a frame that finds this much in its queue goes back as a header, at most switch.queue",
             source: "the trimming paper, section 2: when the queue passes a threshold; the number is left open",
         },
         TIERS,

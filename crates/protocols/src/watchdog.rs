@@ -9,6 +9,7 @@
 //!
 //! A network card with a fault, or a deadlock, pauses for ever, and what it pauses spreads. Operators bound that.
 
+use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use units::Time;
 
@@ -24,20 +25,21 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "detect",
-            default: "200ms",
-            meaning: "a queue stopped this long without a break is in a storm, a positive time",
+            default: Value("200ms"),
+            meaning: "a queue stopped this long without a break is in a storm, above zero",
             source: "SONiC: the usual detection time",
         },
         Parameter {
             key: "restore",
-            default: "200ms",
-            meaning: "the storm is over when no pause was in force for this long, a positive time",
+            default: Value("200ms"),
+            meaning: "the storm is over when no pause was in force for this long, above zero",
             source: "SONiC: the usual restoration time",
         },
         Parameter {
             key: "action",
-            default: "drop",
-            meaning: "what becomes of the queue's frames in a storm: drop, or forward whatever the pauses say",
+            default: Value("drop"),
+            meaning: "what becomes of the queue's frames in a storm: they are dropped, or leave whatever the pauses \
+                      say (forward)",
             source: "SONiC: drop is the default",
         },
     ],

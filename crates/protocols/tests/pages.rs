@@ -2,15 +2,13 @@
 //! shows that it is right. `UPDATE_DOCS=1 cargo test -p tidegate-protocols --test pages` rewrites the tables of
 //! parameters.
 
-use protocols::describe::Mechanism;
-use protocols::{bounce_reaction, cbfc, detour, ecn, florax, pabo, pause, tags, transport, trim, trimming, watchdog};
+use protocols::describe::{Default, Mechanism};
+use protocols::mechanisms;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const BEGIN: &str = "<!-- parameters: begin (generated, see crates/protocols/tests/pages.rs) -->\n";
 const END: &str = "<!-- parameters: end -->\n";
-/// Pages of what has no table of parameters here: `model` decides them.
-const OTHERS: [&str; 5] = ["drop", "strict", "wrr", "drr", "shared-buffer"];
 const SECTIONS: [&str; 5] = ["## Description", "## Usage", "## Parameters", "## References", "## Validation"];
 
 /// One test at a time: a page that is being rewritten must not be read.
@@ -23,29 +21,6 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/mechanisms")
 }
 
-fn mechanisms() -> Vec<&'static Mechanism> {
-    let mut all = vec![
-        &pause::PFC,
-        &pause::PAUSE,
-        &cbfc::MECHANISM,
-        &watchdog::MECHANISM,
-        &florax::FLORAX,
-        &florax::DESTINATION,
-        &florax::SIMPLE,
-        &ecn::MECHANISM,
-        &pabo::MECHANISM,
-        &detour::MECHANISM,
-        &trim::MECHANISM,
-        &trim::CUT_PAYLOAD,
-        &trim::SFC,
-        &trimming::MECHANISM,
-        &tags::TAGGER,
-    ];
-    all.extend(transport::MECHANISMS);
-    all.push(&bounce_reaction::MECHANISM);
-    all
-}
-
 fn page(kind: &str) -> (PathBuf, String) {
     let path = folder().join(format!("{kind}.md"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("`{kind}` has no page: {error}"));
@@ -53,10 +28,16 @@ fn page(kind: &str) -> (PathBuf, String) {
 }
 
 fn table(mechanism: &Mechanism) -> String {
+    if mechanism.parameters.is_empty() {
+        return "\nNone of its own.\n\n".to_owned();
+    }
     let mut text = String::from("\n| key | default | meaning | source |\n|---|---|---|---|\n");
     for parameter in mechanism.parameters {
-        let default =
-            if parameter.default.is_empty() { "required".to_owned() } else { format!("`{}`", parameter.default) };
+        let default = match parameter.default {
+            Default::Required => "required".to_owned(),
+            Default::Value(value) => format!("`{value}`"),
+            Default::Absent(what) => what.to_owned(),
+        };
         let line = format!("| `{}` | {default} | {} | {} |", parameter.key, parameter.meaning, parameter.source);
         text.push_str(&line.split_whitespace().collect::<Vec<_>>().join(" "));
         text.push('\n');
@@ -68,7 +49,7 @@ fn table(mechanism: &Mechanism) -> String {
 #[test]
 fn every_mechanism_has_a_page_with_its_parameters() {
     let _alone = alone();
-    for mechanism in mechanisms() {
+    for mechanism in mechanisms::all() {
         let (path, page) = page(mechanism.kind);
         let (before, rest) = page.split_once(BEGIN).unwrap_or_else(|| panic!("{}: no begin mark", path.display()));
         let (_, after) = rest.split_once(END).unwrap_or_else(|| panic!("{}: no end mark", path.display()));
@@ -85,7 +66,7 @@ fn every_mechanism_has_a_page_with_its_parameters() {
 #[test]
 fn every_page_has_the_five_parts() {
     let _alone = alone();
-    for kind in mechanisms().into_iter().map(|mechanism| mechanism.kind).chain(OTHERS) {
+    for kind in mechanisms::all().map(|mechanism| mechanism.kind) {
         let (path, page) = page(kind);
         assert!(page.starts_with("# "), "{}: no title", path.display());
         let mut from = 0;
@@ -99,7 +80,7 @@ fn every_page_has_the_five_parts() {
 #[test]
 fn no_page_is_left_behind() {
     let _alone = alone();
-    let known: Vec<&str> = mechanisms().into_iter().map(|mechanism| mechanism.kind).chain(OTHERS).collect();
+    let known: Vec<&str> = mechanisms::all().map(|mechanism| mechanism.kind).collect();
     for entry in std::fs::read_dir(folder()).expect("docs/mechanisms") {
         let path = entry.expect("an entry").path();
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();

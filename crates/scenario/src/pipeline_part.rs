@@ -5,7 +5,7 @@ use crate::section::{Read, Section, quantity, show};
 use crate::switch_part::{fraction, room};
 use fabric::Fabric;
 use model::parameters::{Notified, Overflow, PipelineParameters, QueueLimit};
-use protocols::trimming::{Control, ControlParameters, MAX_BURST_BYTES, Wrap};
+use protocols::pipeline_trim::{Control, ControlParameters, MAX_BURST_BYTES, Wrap};
 use units::{Bytes, Time};
 
 /// Keys that only some models read.

@@ -274,7 +274,7 @@ pub(crate) fn transport(section: &Section<'_, '_>) -> Option<(&'static str, Tran
     for parameter in mechanism.parameters {
         if !table.has(parameter.key) {
             let origin = Origin::Default { source: parameter.source };
-            table.context.explain(table.key(parameter.key), parameter.default.to_owned(), origin);
+            table.context.explain(table.key(parameter.key), parameter.default.words().to_owned(), origin);
         }
     }
     if wrong {

@@ -1,7 +1,7 @@
 //! The inside of switches in a scenario: what is wrong, what is warned of, and what follows from what is left out.
 
 use model::parameters::{Notified, Overflow, Overload, PipelineParameters};
-use protocols::trimming::{Control, Wrap};
+use protocols::pipeline_trim::{Control, Wrap};
 use scenario::{Scenario, ScenarioErrors};
 use std::path::Path;
 use units::Time;

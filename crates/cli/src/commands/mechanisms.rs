@@ -3,12 +3,8 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
-use protocols::describe::Family;
-use protocols::describe::{Mechanism, Parameter};
-use protocols::{
-    bounce_reaction, cbfc, detour, ecn, florax, pabo, pause, plain, tags, transport, trim, trimming, watchdog,
-};
-use scenario::keys::{self, Default, Key};
+use protocols::describe::{Family, Mechanism, Parameter};
+use protocols::mechanisms::all;
 use serde_json::{Value, json};
 use text::{Layout, table};
 
@@ -21,35 +17,6 @@ pub struct MechanismsArgs {
     /// Print one JSON value on standard output, and nothing else there.
     #[arg(long)]
     json: bool,
-}
-
-/// Every mechanism, in the order in which a frame meets them.
-pub fn all() -> impl Iterator<Item = &'static Mechanism> {
-    [
-        &plain::SHARED_BUFFER,
-        &pause::PAUSE,
-        &pause::PFC,
-        &cbfc::MECHANISM,
-        &watchdog::MECHANISM,
-        &florax::FLORAX,
-        &florax::DESTINATION,
-        &florax::SIMPLE,
-        &tags::TAGGER,
-        &plain::DROP,
-        &pabo::MECHANISM,
-        &detour::MECHANISM,
-        &trim::MECHANISM,
-        &trim::CUT_PAYLOAD,
-        &trim::SFC,
-        &trimming::MECHANISM,
-        &ecn::MECHANISM,
-        &plain::STRICT,
-        &plain::WRR,
-        &plain::DRR,
-    ]
-    .into_iter()
-    .chain(transport::MECHANISMS)
-    .chain([&bounce_reaction::MECHANISM])
 }
 
 /// The page of a mechanism.
@@ -88,23 +55,6 @@ fn overview() -> String {
     text
 }
 
-/// What a scenario says of it, where the scenario knows it under other words than the mechanism itself:
-/// its defaults are those in force.
-fn scenario_key(mechanism: &Mechanism, parameter: &Parameter) -> Option<&'static Key> {
-    let in_table = |key: &&Key| key.section == mechanism.family.key() && key.name == parameter.key;
-    keys::keys().filter(in_table).find(|key| key.variants.is_empty() || key.variants.contains(&mechanism.kind))
-}
-
-/// The default in force, in words.
-fn default(mechanism: &Mechanism, parameter: &Parameter) -> String {
-    match scenario_key(mechanism, parameter).map(|key| key.default) {
-        Some(Default::Required) => "required".to_owned(),
-        Some(Default::Value(value) | Default::Absent(value)) => value.to_owned(),
-        None if parameter.default.is_empty() => "required".to_owned(),
-        None => parameter.default.to_owned(),
-    }
-}
-
 fn details(mechanism: &Mechanism) -> String {
     let mut text = format!("{}  {}\n", styled(mechanism.kind, Style::Strong), mechanism.title);
     let key = mechanism.family.key();
@@ -120,7 +70,7 @@ fn details(mechanism: &Mechanism) -> String {
     }
     let row = |parameter: &Parameter| {
         let (meaning, source) = (parameter.meaning.to_owned(), parameter.source.to_owned());
-        vec![parameter.key.to_owned(), default(mechanism, parameter), meaning, source]
+        vec![parameter.key.to_owned(), parameter.default.words().to_owned(), meaning, source]
     };
     let rows: Vec<Vec<String>> = mechanism.parameters.iter().map(row).collect();
     text.push('\n');
@@ -131,7 +81,7 @@ fn details(mechanism: &Mechanism) -> String {
 fn json(mechanism: &'static Mechanism) -> Value {
     let parameter = |parameter: &Parameter| {
         json!({
-            "key": parameter.key, "default": default(mechanism, parameter), "meaning": parameter.meaning,
+            "key": parameter.key, "default": parameter.default.words(), "meaning": parameter.meaning,
             "source": parameter.source,
         })
     };
@@ -172,17 +122,5 @@ mod tests {
         pages.sort_unstable();
         known.sort_unstable();
         assert_eq!(pages, known);
-    }
-
-    #[test]
-    fn where_scenario_and_mechanism_both_state_a_default_they_agree() {
-        for mechanism in all() {
-            for parameter in mechanism.parameters {
-                let Some(key) = scenario_key(mechanism, parameter) else { continue };
-                if let (Default::Value(value), false) = (key.default, parameter.default.is_empty()) {
-                    assert_eq!(value, parameter.default, "{} of {}", parameter.key, mechanism.kind);
-                }
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! The parameters of datagrams.
 
+use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::frame::MIN_FRAME_BYTES;
 use crate::settings::{self, ParameterError, require};
@@ -62,49 +63,49 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "frame",
-            default: "1518B",
+            default: Value("1518B"),
             meaning: "length of a frame from destination address to FCS, 64 B to 65535 B; a flow's last frame may be shorter",
             source: "IEEE 802.3, 3.2.7; PABO, sec. V",
         },
         Parameter {
             key: "header",
-            default: "46B",
+            default: Value("46B"),
             meaning: "bytes of a frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8",
             source: "IEEE 802.3, 3.1.1; RFC 791; RFC 768",
         },
         Parameter {
             key: "arrival",
-            default: "constant",
+            default: Value("constant"),
             meaning: "constant: equal gaps; poisson: exponential gaps; on_off: equal gaps during exponential on periods",
             source: "usual source models",
         },
         Parameter {
             key: "gap",
-            default: "from_rate",
+            default: Value("from_rate"),
             meaning: "(mean) time from one frame's start to the next; from_rate: what `rate` makes of the frame's length",
             source: "PABO, sec. V: 10us",
         },
         Parameter {
             key: "rate",
-            default: "line",
+            default: Value("line"),
             meaning: "(mean) load on the wire with preamble and gap (20 B a frame); line: the port's rate; during on periods for on_off",
             source: "IEEE 802.3, 4.4.2",
         },
         Parameter {
             key: "mean_on",
-            default: "100us",
+            default: Value("100us"),
             meaning: "mean of an on period, on_off only",
             source: "choice of this project",
         },
         Parameter {
             key: "mean_off",
-            default: "100us",
+            default: Value("100us"),
             meaning: "mean of an off period, on_off only",
             source: "choice of this project",
         },
         Parameter {
             key: "ecn",
-            default: "false",
+            default: Value("false"),
             meaning: "whether frames say that they take part in ECN",
             source: "RFC 3168, 5",
         },

@@ -1,5 +1,6 @@
 //! The parameters of receiver-driven transports, each described once for NDP and EQDS.
 
+use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::eqds::{self, EqdsParameters};
 use crate::frame::MIN_FRAME_BYTES;
@@ -8,32 +9,32 @@ use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
 pub(crate) const PAYLOAD: Parameter = Parameter {
     key: "payload",
-    default: "1436B",
+    default: Value("1436B"),
     meaning: "payload of a full packet, 1 B up to what a frame of 65535 B holds",
     source: "frames of 1500 B, as in the simulations of Popa et al.",
 };
 pub(crate) const HEADER: Parameter = Parameter {
     key: "header",
-    default: "64B",
+    default: Value("64B"),
     meaning: "bytes of a data frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8, transport 18",
     source: "headers of 64 B, as in the simulations of Popa et al.",
 };
 pub(crate) const CONTROL: Parameter = Parameter {
     key: "control",
-    default: "64B",
+    default: Value("64B"),
     meaning: "length of an acknowledgement, of a negative one, and of a pull; at least 64 B",
     source: "the same header without payload",
 };
 pub(crate) const INITIAL_WINDOW: Parameter = Parameter {
     key: "initial_window",
-    default: "bdp",
+    default: Value("bdp"),
     meaning: "packets that a flow sends unasked, at line rate, 1 to 32768; bdp: as many as keep the port busy for the \
               round trip of a full packet and a pull on the flow's path, if nothing else is sent",
     source: "NDP, sec. 3.1: the receiver controls all but a first window; Popa et al. take 1000",
 };
 const EARLY_PULLS: Parameter = Parameter {
     key: "early_pulls",
-    default: "count",
+    default: Value("count"),
     meaning: "what a pull does that comes while the first window is still leaving: another packet may leave afterwards \
               (count), or none (lapse), so that a flow sends unasked for the time of its window and not longer",
     source: "count: NDP, sec. 3.2, whose pulls carry a counter; lapse: Popa et al., sec. 6.2, whose senders are at line \
@@ -41,14 +42,14 @@ const EARLY_PULLS: Parameter = Parameter {
 };
 const PULLS: Parameter = Parameter {
     key: "pulls",
-    default: "apart",
+    default: Value("apart"),
     meaning: "how a receiver asks for more: by pulls of their own (apart), or by the acknowledgement itself where the \
               port's turn is due when it is sent, and by a pull of its own elsewhere (acks)",
     source: "apart: NDP, sec. 3.2; acks: the csg-htsim simulator",
 };
 pub(crate) const TIMEOUT: Parameter = Parameter {
     key: "timeout",
-    default: "1ms",
+    default: Value("1ms"),
     meaning: "each end looks this often: a packet that was under way at two looks in a row is sent again, unasked, and \
               a receiver to which nothing came between two looks repeats its last pull; never: nobody looks, and lost \
               headers, acknowledgements and pulls may end in a standstill",

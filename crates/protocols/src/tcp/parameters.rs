@@ -1,6 +1,7 @@
 //! The parameters of TCP, each described once for TCP and DCTCP.
 
 use crate::dctcp::{self, DctcpParameters};
+use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::frame::MIN_FRAME_BYTES;
 use crate::settings::{self, ParameterError, require};
@@ -125,111 +126,115 @@ impl Default for TcpParameters {
 
 pub(crate) const MSS: Parameter = Parameter {
     key: "mss",
-    default: "1460B",
+    default: Value("1460B"),
     meaning: "payload of a full segment, at least 1 B",
     source: "RFC 9293, 3.7.1: what an Ethernet frame leaves after IPv4 and TCP; PABO's study: 536 B",
 };
 pub(crate) const HEADER: Parameter = Parameter {
     key: "header",
-    default: "58B",
+    default: Value("58B"),
     meaning: "bytes of a data frame that are no payload: Ethernet with FCS 18, IPv4 20, TCP 20",
     source: "IEEE 802.3, 3.1.1; RFC 791; RFC 9293",
 };
 pub(crate) const ACK_BYTES: Parameter = Parameter {
     key: "ack",
-    default: "58B",
+    default: Value("58B"),
     meaning: "length of an acknowledgement; at least 64 B on the wire",
     source: "a header without payload",
 };
 pub(crate) const INITIAL_WINDOW: Parameter = Parameter {
     key: "initial_window",
-    default: "rfc6928",
+    default: Value("rfc6928"),
     meaning: "where slow start begins: rfc6928 (10 segments), rfc5681 (2 to 4 segments) or a size",
     source: "RFC 6928, 2; RFC 5681, 3.1",
 };
 pub(crate) const INITIAL_SSTHRESH: Parameter = Parameter {
     key: "initial_ssthresh",
-    default: "infinite",
+    default: Value("infinite"),
     meaning: "where slow start ends; infinite: at the first loss or mark, or at the advertised window",
     source: "RFC 5681, 3.1: arbitrarily high",
 };
 pub(crate) const ADVERTISED_WINDOW: Parameter = Parameter {
     key: "advertised_window",
-    default: "1MiB",
+    default: Value("1MiB"),
     meaning: "the receiver's window, at least one segment; it never shrinks",
     source: "choice of this project; PABO's study: 45535 B",
 };
 pub(crate) const OUT_OF_ORDER_TAKES_WINDOW: Parameter = Parameter {
     key: "out_of_order_takes_window",
-    default: "false",
+    default: Value("false"),
     meaning: "whether bytes that wait behind a gap take room from the receiver's window, whose right edge never moves back; false: the window counts from the first missing byte, whatever waits",
     source: "RFC 9293, 3.8.6.2.2: the edge never moves back; true: the TCP of INET 3, with which PABO was simulated",
 };
 pub(crate) const CONGESTION_CONTROL: Parameter = Parameter {
     key: "congestion_control",
-    default: "newreno",
+    default: Value("newreno"),
     meaning: "reno, newreno, or none: slow start up to the advertised window, whatever is lost or marked",
     source: "RFC 5681, 3.2; RFC 6582; PABO, sec. IV",
 };
 pub(crate) const RETRANSMISSIONS: Parameter = Parameter {
     key: "retransmissions",
-    default: "true",
+    default: Value("true"),
     meaning: "false: nothing is ever sent again and no window falls for a loss",
     source: "PABO, sec. VI",
 };
 pub(crate) const FAST_RETRANSMIT: Parameter = Parameter {
     key: "fast_retransmit",
-    default: "true",
+    default: Value("true"),
     meaning: "whether duplicate acknowledgements cause a retransmission; false: only the timer does",
     source: "RFC 5681, 3.2",
 };
 pub(crate) const DUPACK_THRESHOLD: Parameter = Parameter {
     key: "dupack_threshold",
-    default: "3",
+    default: Value("3"),
     meaning: "how many duplicate acknowledgements tell a loss, at least 1",
     source: "RFC 5681, 3.2",
 };
 pub(crate) const INITIAL_RTO: Parameter = Parameter {
     key: "initial_rto",
-    default: "1s",
+    default: Value("1s"),
     meaning: "retransmission timeout before the first round trip is measured",
     source: "RFC 6298, 2.1",
 };
-pub(crate) const MIN_RTO: Parameter =
-    Parameter { key: "min_rto", default: "1s", meaning: "the least retransmission timeout", source: "RFC 6298, 2.4" };
+pub(crate) const MIN_RTO: Parameter = Parameter {
+    key: "min_rto",
+    default: Value("1s"),
+    meaning: "the least retransmission timeout",
+    source: "RFC 6298, 2.4",
+};
 pub(crate) const MAX_RTO: Parameter = Parameter {
     key: "max_rto",
-    default: "60s",
+    default: Value("60s"),
     meaning: "the largest retransmission timeout, backed off; at least min_rto",
     source: "RFC 6298, 2.5",
 };
 pub(crate) const RTO: Parameter = Parameter {
     key: "rto",
-    default: "measured",
+    default: Value("measured"),
     meaning: "a time: this retransmission timeout always, without back-off; measured: from round trips",
     source: "RFC 6298, 2; PABO, sec. IV: 240 s",
 };
 pub(crate) const CLOCK_GRANULARITY: Parameter = Parameter {
     key: "clock_granularity",
-    default: "1us",
+    default: Value("1us"),
     meaning: "least margin G between the smoothed round trip and the timeout",
     source: "RFC 6298, 2 (G), here of a NIC's clock",
 };
 pub(crate) const DELAYED_ACK: Parameter = Parameter {
     key: "delayed_ack",
-    default: "true",
+    default: Value("true"),
     meaning: "whether every second segment in order is acknowledged; false: every one",
     source: "RFC 5681, 4.2",
 };
 pub(crate) const DELAYED_ACK_TIMEOUT: Parameter = Parameter {
     key: "delayed_ack_timeout",
-    default: "40ms",
+    default: Value("40ms"),
     meaning: "how long an acknowledgement waits for a second segment, at most 500ms",
     source: "RFC 5681, 4.2 (500 ms at most; 200 ms is usual); Linux: 40 ms",
 };
 const ECN: Parameter = Parameter {
     key: "ecn",
-    default: "false",
+    default: Value("false"),
     meaning: "whether marks are echoed until told, and count as a loss once a round trip",
     source: "RFC 3168, 6.1",
 };

@@ -1,5 +1,6 @@
 //! Every key of a scenario, once: readers take their defaults from here, `--explain`, the documentation and
-//! templates their words, and errors what would have been right.
+//! templates their words, and errors what would have been right. What a mechanism says of its parameters stands with
+//! the mechanism; a key only says what a value of it looks like.
 
 mod fabric;
 mod switch;
@@ -9,16 +10,7 @@ mod traffic;
 use protocols::describe::Mechanism;
 use protocols::transport::MECHANISMS;
 
-/// What stands for a key that is not written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Default {
-    /// Nothing: the key must be written.
-    Required,
-    /// This value, as a scenario would write it (texts without their quotes).
-    Value(&'static str),
-    /// No value; the text says what happens then.
-    Absent(&'static str),
-}
+pub use protocols::describe::Default;
 
 /// One key of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +81,14 @@ impl Key {
         (self.default, self.source) = (Default::Absent(what), source);
         self
     }
+    /// A parameter of `mechanism`, which says everything about it. Where several variants have it, any of them.
+    const fn of(mut self, mechanism: &'static Mechanism) -> Key {
+        let Some(parameter) = mechanism.parameter(self.name) else {
+            panic!("the mechanism has no parameter of this name")
+        };
+        (self.default, self.meaning, self.source) = (parameter.default, parameter.meaning, parameter.source);
+        self
+    }
     const fn means(mut self, meaning: &'static str) -> Key {
         self.meaning = meaning;
         self
@@ -116,6 +116,37 @@ pub(crate) fn find(section: &str, name: &str, tags: &[&str]) -> Option<&'static 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use protocols::describe::Family;
+    use protocols::mechanisms;
+
+    /// A mechanism's parameters and the keys of its table are the same, word for word.
+    #[test]
+    fn no_mechanisms_key_has_a_text_of_its_own() {
+        for mechanism in mechanisms::all().filter(|mechanism| mechanism.family != Family::Transport) {
+            let belongs = |key: &&Key| {
+                let of_kind = match mechanism.family {
+                    Family::Buffer => key.variants == ["shared"],
+                    // There is one: its table has no `kind`.
+                    Family::Watchdog => true,
+                    _ => key.variants.contains(&mechanism.kind),
+                };
+                key.section == mechanism.family.table() && of_kind
+            };
+            let ours: Vec<&Key> = keys().filter(belongs).collect();
+            for key in &ours {
+                let parameter = mechanism.parameter(key.name);
+                let parameter = parameter.unwrap_or_else(|| panic!("`{}` has no `{}`", mechanism.kind, key.name));
+                assert_eq!(
+                    (key.default, key.meaning, key.source),
+                    (parameter.default, parameter.meaning, parameter.source),
+                    "`{}` of `{}`",
+                    key.name,
+                    mechanism.kind
+                );
+            }
+            assert_eq!(ours.len(), mechanism.parameters.len(), "`{}` has parameters without a key", mechanism.kind);
+        }
+    }
 
     #[test]
     fn every_key_is_told_once_and_fully() {

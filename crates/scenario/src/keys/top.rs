@@ -119,9 +119,7 @@ pub(super) const KEYS: &[Key] = &[
     key("host.on_bounce", "kind", &[], TEXT)
         .value("none", "PABO, section V: no host reacts")
         .means("none, or halve: the window or rate of the flow, at most once a round trip"),
-    key("host.on_bounce", "every", &["halve"], COUNT)
-        .value("1", OURS)
-        .means("frames of a flow that must have come back since its last halving, 1 to 1000000"),
+    key("host.on_bounce", "every", &["halve"], COUNT).of(&protocols::bounce_reaction::MECHANISM),
     key("measure", "warm_up", &[], TIME).value("0s", OURS).means("what happens before does not count in statistics"),
     key("measure", "end", &[], TIME).absent("the run's end", OURS).means("flows that start from here on do not count"),
     key("measure", "reordering", &[], FLAG)

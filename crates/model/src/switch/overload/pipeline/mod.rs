@@ -31,7 +31,7 @@ use check::little::QueueArea;
 use engine::{Ring, Window};
 use fabric::NodeId;
 use protocols::frame::{Frame, Kind};
-use protocols::trimming::Governor;
+use protocols::pipeline_trim::Governor;
 use stats::trace::{Load, TraceEvent};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 

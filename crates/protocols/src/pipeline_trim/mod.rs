@@ -8,12 +8,12 @@
 //!                 congestion signal: a deflected packet for that port came round
 //! ```
 
-mod describe;
 mod governor;
 mod meter;
+mod parameters;
 mod state;
 
-pub use describe::MECHANISM;
 pub use governor::{Control, ControlParameters, Governor};
 pub use meter::{Bucket, Color, MAX_BURST_BYTES, TwoRateMeter};
+pub use parameters::MECHANISM;
 pub use state::{Mode, SignalState, StampState, Wrap};

@@ -1,0 +1,36 @@
+//! Every mechanism, once: what `mechanisms` prints, and what the documentation and the keys of a scenario are held to.
+
+use crate::describe::Mechanism;
+use crate::{
+    bounce_reaction, cbfc, detour, drop, ecn, florax, pabo, pause, pipeline_trim, scheduler, shared_buffer, tagger,
+    transport, trim, watchdog,
+};
+
+/// In the order in which a frame meets them.
+pub fn all() -> impl Iterator<Item = &'static Mechanism> {
+    [
+        &shared_buffer::MECHANISM,
+        &pause::PAUSE,
+        &pause::PFC,
+        &cbfc::MECHANISM,
+        &watchdog::MECHANISM,
+        &florax::FLORAX,
+        &florax::DESTINATION,
+        &florax::SIMPLE,
+        &tagger::MECHANISM,
+        &drop::MECHANISM,
+        &pabo::MECHANISM,
+        &detour::MECHANISM,
+        &trim::MECHANISM,
+        &trim::CUT_PAYLOAD,
+        &trim::SFC,
+        &pipeline_trim::MECHANISM,
+        &ecn::MECHANISM,
+        &scheduler::STRICT,
+        &scheduler::WRR,
+        &scheduler::DRR,
+    ]
+    .into_iter()
+    .chain(transport::MECHANISMS)
+    .chain([&bounce_reaction::MECHANISM])
+}
