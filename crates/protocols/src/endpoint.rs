@@ -9,8 +9,8 @@
 use crate::bounce_reaction::Returns;
 use crate::frame::{Detail, Frame, Kind};
 use crate::telemetry::Hop;
-use units::Time;
 use units::random::Stream;
+use units::{Rate, Time};
 
 /// What a host hands to a state machine with every call.
 pub struct Ctx<'a> {
@@ -31,6 +31,23 @@ impl<'a> Ctx<'a> {
     pub fn new(now: Time, random: &'a mut Stream, replies: &'a mut Vec<Reply>) -> Self {
         Ctx { now, random, replies, telemetry: &[] }
     }
+}
+
+/// What a host knows when a flow starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowStart {
+    /// Payload bytes; `u64::MAX` for a flow without end. Zero counts as one byte, so that there is a last
+    /// frame to deliver.
+    pub size_bytes: u64,
+    /// When the first byte may leave, in the host's local time.
+    pub start: Time,
+    /// Datagrams only: frames due at or after this instant are not made; [`Time::MAX`] for never.
+    pub stop: Time,
+    /// Rate of the port that it leaves by.
+    pub line_rate: Rate,
+    /// What a full packet and a pull in answer to it take on the flow's path, if nothing else is sent. Only for
+    /// transports that their receivers drive ([`crate::transport::TransportParameters::receiver_driven`]); zero for others.
+    pub round_trip: Time,
 }
 
 /// A control frame from one end of a flow to the other: acknowledgement, notification, pull.

@@ -53,24 +53,9 @@ use crate::roce::{self, RoceParameters, RoceReceiver, RoceSender};
 use crate::settings::ParameterError;
 use crate::tcp::{self, TcpParameters, TcpReceiver, TcpSender};
 use std::sync::Arc;
-use units::{Rate, Time};
+use units::Time;
 
-/// What a host knows when a flow starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlowStart {
-    /// Payload bytes; `u64::MAX` for a flow without end. Zero counts as one byte, so that there is a last
-    /// frame to deliver.
-    pub size_bytes: u64,
-    /// When the first byte may leave, in the host's local time.
-    pub start: Time,
-    /// Datagrams only: frames due at or after this instant are not made; [`Time::MAX`] for never.
-    pub stop: Time,
-    /// Rate of the port that it leaves by.
-    pub line_rate: Rate,
-    /// What a full packet and a pull in answer to it take on the flow's path, if nothing else is sent. Only for
-    /// transports that are [`TransportParameters::receiver_driven`]; zero for others.
-    pub round_trip: Time,
-}
+pub use crate::endpoint::FlowStart;
 
 /// A transport with its parameters, shared by all its flows.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,9 +5,9 @@ mod parameters;
 
 pub use parameters::{Arrival, DatagramParameters, MECHANISM};
 
+use crate::endpoint::FlowStart;
 use crate::endpoint::{Ctx, Offer, Receipt, Receiver, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
-use crate::transport::FlowStart;
 use std::sync::Arc;
 use units::random::Stream;
 use units::{Time, WIRE_OVERHEAD_BYTES};

@@ -12,7 +12,7 @@
 //! | XOFF | the rate | [`Frame::xoff_call`] |
 
 use super::{Frame, Kind, MIN_FRAME_BYTES, flags};
-use crate::ndp::Announcement;
+use crate::ndp::announcement::Announcement;
 use crate::telemetry::RecordId;
 use units::Time;
 

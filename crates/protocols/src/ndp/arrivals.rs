@@ -1,6 +1,6 @@
 //! What a receiver remembers of a flow's packets: a bit each, for as many as may come before a missing one.
 
-use super::run;
+use super::bits::run;
 
 /// Packets by number: below `base` all have arrived whole.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! What a sender remembers of its packets: three bits each, for as many as its window may span.
 
-use super::run;
+use super::bits::run;
 
 /// 64 packets, a bit each.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,9 @@
 //! The receiving end: answers each packet, and knows how many more to ask for.
 
+use super::announcement::Announcement;
 use super::arrivals::{Arrival, Arrivals};
-use super::{Announcement, EarlyPulls, NdpParameters, Pulls, span};
+use super::bits::span;
+use super::parameters::{EarlyPulls, NdpParameters, Pulls};
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
 use crate::frame::{Detail, Frame, Kind, flags};
 use std::sync::Arc;

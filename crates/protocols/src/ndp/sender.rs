@@ -1,10 +1,12 @@
 //! The sending end: what may leave, and what goes first.
 
+use super::announcement::Announcement;
+use super::bits::span;
 use super::flight::Flight;
-use super::{Announcement, EarlyPulls, NdpParameters, span};
+use super::parameters::{EarlyPulls, NdpParameters};
+use crate::endpoint::FlowStart;
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Detail, Frame, Kind, flags};
-use crate::transport::FlowStart;
 use std::sync::Arc;
 use units::Time;
 

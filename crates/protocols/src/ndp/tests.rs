@@ -289,7 +289,7 @@ fn wide_windows_and_announcements_fit() {
         assert_eq!(Announcement::unpack(announcement.pack()), announcement);
     }
     let sender = sender("32768", 40_000);
-    assert_eq!((sender.window(), span(32_768)), (32_768, 65_536));
+    assert_eq!((sender.window(), super::bits::span(32_768)), (32_768, 65_536));
     assert!(size_of::<NdpSender>() <= 160, "{}", size_of::<NdpSender>());
     assert!(size_of::<NdpReceiver>() <= 88, "{}", size_of::<NdpReceiver>());
     assert!(TransportParameters::build("ndp", [("initial_window", "0")]).is_err());

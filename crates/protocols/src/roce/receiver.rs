@@ -3,8 +3,8 @@
 
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
 use crate::frame::{Detail, Frame, Kind, MIN_FRAME_BYTES, flags};
-use crate::roce::RoceParameters;
 use crate::roce::control::ControlParameters;
+use crate::roce::parameters::RoceParameters;
 use std::sync::Arc;
 use units::Time;
 

@@ -1,11 +1,11 @@
 //! The requester: paces packets, goes back to what is missing.
 
 use crate::bounce_reaction::Returns;
+use crate::endpoint::FlowStart;
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
-use crate::roce::RoceParameters;
 use crate::roce::control::{RateControl, RateController};
-use crate::transport::FlowStart;
+use crate::roce::parameters::RoceParameters;
 use std::sync::Arc;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 

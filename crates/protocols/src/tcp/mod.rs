@@ -5,6 +5,7 @@
 //! acknowledgements, limited transmit, window scaling (the window is a number of bytes), sequence numbers
 //! that wrap (they are 64-bit offsets in the flow). DCTCP is an arm of [`Ecn`], see [`crate::dctcp`].
 
+mod flags;
 pub(crate) mod parameters;
 mod ranges;
 mod receiver;
@@ -12,10 +13,7 @@ mod sender;
 mod timeout;
 mod window;
 
+pub use flags::CWR;
 pub use parameters::{CongestionControl, Ecn, InitialWindow, MECHANISM, TcpParameters};
 pub use receiver::TcpReceiver;
 pub use sender::TcpSender;
-
-/// Congestion Window Reduced (RFC 3168, 6.1): on a data frame, the bit that on an acknowledgement is
-/// ECN-Echo.
-pub const CWR: u8 = crate::frame::flags::ECE;

@@ -3,8 +3,9 @@
 use crate::dctcp::CeEcho;
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
 use crate::frame::{Detail, Frame, Kind, flags};
+use crate::tcp::flags::CWR;
+use crate::tcp::parameters::{Ecn, TcpParameters};
 use crate::tcp::ranges::Ranges;
-use crate::tcp::{CWR, Ecn, TcpParameters};
 use std::sync::Arc;
 use units::Time;
 

@@ -2,12 +2,13 @@
 
 use crate::bounce_reaction::Returns;
 use crate::dctcp::Alpha;
+use crate::endpoint::FlowStart;
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
+use crate::tcp::flags::CWR;
+use crate::tcp::parameters::{Ecn, TcpParameters};
 use crate::tcp::timeout::Timeout;
 use crate::tcp::window::{Verdict, Window};
-use crate::tcp::{CWR, Ecn, TcpParameters};
-use crate::transport::FlowStart;
 use std::sync::Arc;
 use units::Time;
 

@@ -1,6 +1,6 @@
 //! The retransmission timeout (RFC 6298).
 
-use crate::tcp::TcpParameters;
+use crate::tcp::parameters::TcpParameters;
 use units::Time;
 
 /// Smoothed round trip, its variation and the back-off.

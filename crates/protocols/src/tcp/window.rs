@@ -1,6 +1,6 @@
 //! The congestion window (RFC 5681, RFC 6582): pure arithmetic, no clock and no segments.
 
-use crate::tcp::{CongestionControl, TcpParameters};
+use crate::tcp::parameters::{CongestionControl, TcpParameters};
 
 /// What an acknowledgement asks the sender to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
