@@ -1,9 +1,8 @@
 //! `host.clock` and `[[host.clocks]]`: what hosts take for the time.
 
 use crate::document::Value;
-use crate::fabric_part::HostName;
+use crate::names::{HostName, hosts_list};
 use crate::section::{Read, Section, show};
-use crate::traffic_part::hosts_list;
 use model::parameters::{HostClock, HostClocks, MAX_DRIFT_PPB};
 
 /// Clocks as they are written.

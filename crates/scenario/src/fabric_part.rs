@@ -1,6 +1,7 @@
 //! `[fabric]`: read, then built.
 
 use crate::document::Value;
+use crate::error::ScenarioError;
 use crate::files::Files;
 use crate::section::{Context, Section, list, show, whole};
 use fabric::files as formats;
@@ -209,7 +210,7 @@ fn read_file(
 ) -> Option<Fabric> {
     let in_file = |line: u64, message: String| {
         let (path, key) = (file.to_owned(), "fabric.file".to_owned());
-        context.push(crate::ScenarioError { path, line, column: 0, span: 0..0, key, message, help: None });
+        context.push(ScenarioError { path, line, column: 0, span: 0..0, key, message, help: None });
     };
     if content.len() as u64 > crate::files::MAX_TREE_BYTES {
         in_file(0, format!("longer than {}", units::Bytes(crate::files::MAX_TREE_BYTES)));
@@ -346,39 +347,4 @@ fn one_link(section: &Section<'_, '_>) -> Option<LinkSpec> {
     let base = partial(&table);
     table.finish();
     complete(section, "file", &base, &Partial::default())
-}
-
-/// A host named in a scenario.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum HostName {
-    Number(u64),
-    Name(String),
-    /// Both included.
-    Range(u64, u64),
-}
-
-impl HostName {
-    pub fn parse(value: &Value) -> Result<HostName, crate::section::Wrong> {
-        match value {
-            Value::Integer(_) => whole(value, 0..=u64::from(u32::MAX)).map(|(number, _)| HostName::Number(number)),
-            Value::Text(text) => {
-                let range = text.split_once('-').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
-                Ok(range.map_or_else(|| HostName::Name(text.clone()), |(from, to)| HostName::Range(from, to)))
-            }
-            other => {
-                let help = "write a name like \"H1\" or a number from 0".to_owned();
-                Err((format!("{} is not a host", show(other)), Some(help)))
-            }
-        }
-    }
-}
-
-impl std::fmt::Display for HostName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            HostName::Number(number) => write!(f, "{number}"),
-            HostName::Name(name) => f.write_str(name),
-            HostName::Range(from, to) => write!(f, "{from}-{to}"),
-        }
-    }
 }

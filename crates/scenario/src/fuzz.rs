@@ -1,7 +1,8 @@
 //! The entry for fuzzing: any text at all, in bounded time and memory.
 
 use crate::fabric_part::FabricPlan;
-use crate::scenario::{Parts, Scenario};
+use crate::parts::Parts;
+use crate::scenario::Scenario;
 use crate::traffic_part::{PatternPlan, ServersPlan, What};
 use std::io;
 use std::path::Path;

@@ -27,9 +27,11 @@
 //! # Ok::<(), scenario::ScenarioErrors>(())
 //! ```
 
+mod agreements;
 mod clock_part;
 mod credits;
 mod document;
+mod egress_part;
 mod error;
 mod fabric_part;
 mod files;
@@ -39,9 +41,11 @@ pub mod import;
 pub mod keys;
 mod lower;
 mod misleading;
+mod names;
 mod overload_part;
 mod override_part;
 mod partial_part;
+mod parts;
 mod pins;
 mod pipeline_part;
 mod record_part;
@@ -56,6 +60,7 @@ mod tags;
 mod traffic_lower;
 mod traffic_part;
 mod trim_part;
+mod values;
 
 pub use error::{Explained, Origin, ScenarioError, ScenarioErrors, Warning};
 pub use files::{Load, MAX_TREE_BYTES, MAX_WRITTEN_BYTES, from_disk, open, read_at_most};

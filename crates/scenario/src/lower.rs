@@ -1,19 +1,22 @@
 //! From a checked scenario to everything that a run needs.
 
+use crate::agreements;
 use crate::credits;
 use crate::error::{Explained, ScenarioErrors, Warning};
 use crate::files::Files;
 use crate::guard_part;
 use crate::misleading;
+use crate::names::near_node;
 use crate::overload_part;
 use crate::override_part;
 use crate::partial_part::Reach;
+use crate::parts::Parts;
 use crate::pins;
 use crate::run_part::{NamedFailure, RoutingMode};
-use crate::scenario::{Parts, Scenario};
+use crate::scenario::Scenario;
 use crate::section::Context;
 use crate::tags;
-use crate::traffic_lower::{self, Ground, host_rate, near_node};
+use crate::traffic_lower::{self, Ground, host_rate};
 use crate::traffic_part::{LoadPlan, TrafficPlan, What};
 use crate::trim_part;
 use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
@@ -399,7 +402,7 @@ impl Scenario {
             host_rates: (slowest, rates.max().unwrap_or(Rate::MIN)),
         };
         let pins = pins::lower(&ground, &parts.pins);
-        let agreements = guard_part::lower(&ground, &parts.agreements, control);
+        let agreements = agreements::lower(&ground, &parts.agreements, control);
         let clocks = parts.host.clocks.lower(|hosts, key| ground.hosts(hosts, key));
         let disobedient = ground.hosts(&parts.host.disobedient, "host.disobedient");
         let plan = ground.lower(&parts.traffic);

@@ -1,6 +1,6 @@
 //! Settings that each make sense and together give results that fool whoever reads them.
 
-use crate::scenario::Parts;
+use crate::parts::Parts;
 use crate::section::Context;
 use crate::traffic_lower::host_rate;
 use fabric::Fabric;

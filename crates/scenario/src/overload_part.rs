@@ -1,10 +1,10 @@
 //! `switch.overload`: what becomes of a frame that finds no room, and what must be true elsewhere for it to work.
 
+use crate::parts::Parts;
 use crate::run_part::RoutingMode;
-use crate::scenario::Parts;
 use crate::section::{Context, Section, share, show};
-use crate::switch_part::classes;
 use crate::trim_part;
+use crate::values::classes;
 use fabric::Fabric;
 use model::parameters::{FlowControl, Overload, QueueLimit};
 use protocols::bounce_reaction::OnBounce;

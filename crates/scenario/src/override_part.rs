@@ -1,9 +1,9 @@
 //! `[[switch.override]]`: what some switches do otherwise, by name or tier.
 
+use crate::egress_part::{marking, scheduler};
 use crate::partial_part::{names, switch};
 use crate::section::{Context, Section};
-use crate::switch_part::{marking, scheduler};
-use crate::trim_part::tiers;
+use crate::values::tiers;
 use fabric::{Fabric, NodeId};
 use model::parameters::{Marking, Scheduler, SwitchOverride};
 use std::collections::BTreeSet;

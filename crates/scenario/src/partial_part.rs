@@ -3,7 +3,7 @@
 use crate::document::Value;
 use crate::section::{Context, Read, Section, list, text};
 use crate::suggest;
-use crate::trim_part::tiers;
+use crate::values::tiers;
 use fabric::{Fabric, Link, NodeId};
 use std::collections::BTreeSet;
 

@@ -1,10 +1,8 @@
 //! `[[route]]`: routes set by hand, good or bad.
 
-use crate::fabric_part::HostName;
-use crate::run_part::names;
+use crate::names::{HostName, host, names, near_node};
 use crate::section::Section;
-use crate::traffic_lower::{Ground, near_node};
-use crate::traffic_part;
+use crate::traffic_lower::Ground;
 use model::parameters::Pin;
 use units::Time;
 
@@ -23,7 +21,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedPin> {
     let mut pins = Vec::new();
     for section in root.tables("route", "route") {
         let node = section.text("node");
-        let (to, from) = (section.read("to", traffic_part::host), section.read("from", traffic_part::host));
+        let (to, from) = (section.read("to", host), section.read("from", host));
         let via = section.read("via", |value| match names(value, "[\"S2\"]")? {
             (names, _) if names.is_empty() => {
                 Err(("the list of neighbours is empty".to_owned(), Some("write via = [\"S2\"]".to_owned())))

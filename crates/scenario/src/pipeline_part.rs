@@ -2,7 +2,7 @@
 
 use crate::document::Value;
 use crate::section::{Read, Section, quantity, show};
-use crate::switch_part::{fraction, room};
+use crate::values::{fraction, room};
 use fabric::Fabric;
 use model::parameters::{Notified, Overflow, PipelineParameters, QueueLimit};
 use protocols::pipeline_trim::{Control, ControlParameters, MAX_BURST_BYTES, Wrap};

@@ -1,8 +1,8 @@
 //! `[record]`: what a run writes down beside its summary.
 
 use crate::document::Value;
+use crate::names::near_node;
 use crate::section::{Context, Read, Section, list, show};
-use crate::traffic_lower::near_node;
 use fabric::{Fabric, NodeId, PortIndex};
 use model::parameters::{CaptureParameters, RecordParameters, TraceParameters};
 use units::Time;

@@ -3,12 +3,11 @@
 use crate::clock_part::{self, ClocksPlan};
 use crate::document::Value;
 use crate::error::Origin;
-use crate::fabric_part::HostName;
 use crate::keys;
+use crate::names::{HostName, hosts_list, names};
 use crate::record_part::{self, RecordPart};
 use crate::section::{Section, list, positive, show, text};
 use crate::suggest;
-use crate::traffic_part::hosts_list;
 use model::parameters::{Reroute, Spread, StormParameters};
 use protocols::ParameterError;
 use protocols::bounce_reaction::OnBounce;
@@ -89,12 +88,6 @@ pub(crate) fn routing(root: &Section<'_, '_>) -> Option<Routing> {
 pub(crate) struct NamedPath {
     pub name: String,
     pub nodes: Vec<String>,
-}
-
-pub(crate) fn names(value: &Value, example: &str) -> crate::section::Read<Vec<String>> {
-    let names = list(value, example)?.iter().map(|item| text(&item.value, "the name of a node"));
-    let names = names.collect::<Result<Vec<String>, _>>()?;
-    Ok((names.clone(), names.join(" ")))
 }
 
 pub(crate) fn paths(root: &Section<'_, '_>) -> Vec<NamedPath> {

@@ -1,74 +1,15 @@
 //! A scenario that was read: every key is known and every value makes sense by itself.
 
 use crate::document::Document;
-use crate::error::{Explained, Origin, ScenarioErrors, Warning, not_text};
+use crate::error::{Explained, Origin, ScenarioError, ScenarioErrors, Warning, not_text};
 use crate::fabric_part::FabricPlan;
 use crate::files::{self, Load, hex};
-use crate::guard_part::{self, NamedAgreement};
-use crate::override_part::OverridePlan;
-use crate::partial_part::PartialPlan;
-use crate::pins::{self, NamedPin};
-use crate::run_part::{self, HostPart, NamedFailure, NamedPath, Routing, Top, Watch};
+use crate::parts::Parts;
 use crate::section::Context;
-use crate::tags::TagsPlan;
-use crate::traffic_part::{self, TrafficPlan};
-use crate::{ScenarioError, switch_part};
-use model::parameters::{Marking, SwitchParameters};
-use protocols::transport::TransportParameters;
+use crate::{agreements, pins, run_part, switch_part, traffic_part};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::path::{Path, PathBuf};
-
-/// What a scenario says, part by part.
-#[derive(Clone, Debug)]
-pub(crate) struct Parts {
-    pub top: Top,
-    pub seed: u64,
-    pub fabric: FabricPlan,
-    pub routing: Routing,
-    pub paths: Vec<NamedPath>,
-    pub failures: Vec<NamedFailure>,
-    pub pins: Vec<NamedPin>,
-    pub agreements: Vec<NamedAgreement>,
-    pub switch: SwitchParameters,
-    pub overrides: Vec<OverridePlan>,
-    pub partial: PartialPlan,
-    pub tags: Option<TagsPlan>,
-    pub host: HostPart,
-    pub traffic: Vec<TrafficPlan>,
-    pub watch: Watch,
-}
-
-impl Parts {
-    /// What carries flows, each by the key that says so and its name in scenarios: that of the hosts, where some entry of
-    /// the traffic uses it, and those of entries.
-    pub fn transports(&self) -> Vec<(String, &'static str, &TransportParameters)> {
-        let usual = ("host.transport".to_owned(), self.host.transport_kind, &self.host.transport);
-        let uses_it = |entry: &TrafficPlan| entry.transport.is_none() && !entry.makes_frames();
-        let own = self.traffic.iter().enumerate().filter_map(|(at, entry)| {
-            let (kind, transport) = entry.transport.as_ref()?;
-            Some((format!("traffic.{at}.transport"), *kind, transport))
-        });
-        self.traffic.iter().any(uses_it).then_some(usual).into_iter().chain(own).collect()
-    }
-
-    /// Whether any switch marks.
-    pub fn marks(&self) -> bool {
-        let marks = |marking: &Marking| *marking != Marking::None;
-        marks(&self.switch.marking) || self.overrides.iter().flat_map(|it| &it.marking).any(marks)
-    }
-
-    /// Whether any data is acknowledged.
-    pub fn acknowledges(&self) -> bool {
-        self.transports().iter().any(|(_, kind, _)| *kind != "datagram")
-    }
-
-    /// What carries the flows of a traffic entry.
-    pub fn transport_of(&self, entry: u8) -> &TransportParameters {
-        let own = self.traffic.get(usize::from(entry)).and_then(|entry| entry.transport.as_ref());
-        own.map_or(&self.host.transport, |own| &own.1)
-    }
-}
 
 /// A scenario that was read; [`Scenario::lower`] builds what runs.
 pub struct Scenario {
@@ -200,7 +141,7 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
     let fabric = FabricPlan::read(&root);
     let routing = run_part::routing(&root);
     let (paths, failures) = (run_part::paths(&root), run_part::failures(&root));
-    let (pins, agreements) = (pins::read(&root), guard_part::agreements(&root));
+    let (pins, agreements) = (pins::read(&root), agreements::read(&root));
     let (switch, host) = (switch_part::read(&root), run_part::host(&root));
     let traffic = traffic_part::read(&root);
     let watch = run_part::watch(&root, top.as_ref().map(|top| top.duration));

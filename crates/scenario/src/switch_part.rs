@@ -2,29 +2,22 @@
 
 use crate::document::{Table, Value};
 use crate::guard_part;
+use crate::egress_part::{marking, scheduler};
 use crate::overload_part as overload;
 use crate::override_part::{self, OverridePlan};
 use crate::partial_part::PartialPlan;
 use crate::section::{Read, Section, list, positive, quantity, show, whole};
 use crate::tags::TagsPlan;
+use crate::values::{alpha, classes, greatest_common_divisor, reaction, room};
 use model::parameters::{
-    Buffer, CLASSES, CreditParameters, FlowControl, MarkAt, Marking, PauseParameters, QueueLimit, Scheduler,
+    Buffer, CreditParameters, FlowControl, PauseParameters, QueueLimit,
     SwitchParameters, Threshold,
 };
-use protocols::reaction::Reaction;
 use protocols::watchdog::{Action, WatchdogParameters};
 use units::{Bytes, Time};
 
-/// How soon a neighbour stops: `"standard"` or a time, also in bit times or quanta.
-pub(crate) fn reaction(value: &Value) -> Read<Reaction> {
-    let right = "write \"standard\", a time like \"500ns\", or \"3840 bit times\"";
-    quantity(value, "a reaction time").map_err(|(message, _)| (message, Some(right.to_owned())))
-}
-
 /// The alpha of `xoff = "auto"`.
 const AUTO_XOFF: Threshold = Threshold::Dynamic { alpha: (1, 8) };
-/// What a deficit round robin gives a class that a table does not name: a full frame.
-const DRR_QUANTUM_BYTES: u32 = 1518;
 
 /// What all switches do, what some do otherwise, who takes part in flow control, and tags.
 pub(crate) type SwitchPart = (SwitchParameters, Vec<OverridePlan>, PartialPlan, Option<TagsPlan>);
@@ -96,28 +89,6 @@ fn buffer(section: &Section<'_, '_>) -> Option<(Buffer, Option<QueueLimit>)> {
     Some((Buffer::Shared { bytes: bytes?, egress: egress? }, None))
 }
 
-/// A queue's own room: `"500 packets"` or a size.
-pub(crate) fn room(value: &Value) -> Read<QueueLimit> {
-    let Some(text) = value.text() else {
-        return Err((format!("{} is no room for a queue", value.what()), None));
-    };
-    let packets = text.strip_suffix("packets").or(text.strip_suffix("packet")).map(str::trim);
-    match packets.map(str::parse::<u32>) {
-        Some(Ok(count)) if count > 0 => Ok((QueueLimit::Packets(count), format!("{count} packets"))),
-        Some(_) => Err((
-            format!("`{text}` is no number of packets that a queue could hold"),
-            Some("write \"500 packets\"".to_owned()),
-        )),
-        None => match quantity::<Bytes>(value, "a size") {
-            Ok((Bytes(0), _)) | Err(_) => {
-                let help = "write \"500 packets\" or \"1MB\"".to_owned();
-                Err((format!("`{text}` is no room for a queue"), Some(help)))
-            }
-            Ok((bytes, text)) => Ok((QueueLimit::Bytes(bytes.get()), text)),
-        },
-    }
-}
-
 /// `{ normal = "500 packets", bounce = "500 packets" }`.
 fn queue_pair(table: &Table) -> Read<(QueueLimit, QueueLimit)> {
     let right = || Some("write { normal = \"500 packets\", bounce = \"500 packets\" }".to_owned());
@@ -151,28 +122,6 @@ fn threshold(value: &Value) -> Read<Threshold> {
         }
         _ => Err((format!("`{text}` is no share of the free buffer"), right())),
     }
-}
-
-/// A fraction or a decimal, exactly, in lowest terms.
-pub(crate) fn fraction(text: &str) -> Option<(u32, u32)> {
-    let (numerator, denominator) = alpha(text)?;
-    let divisor = greatest_common_divisor(numerator, denominator).max(1);
-    Some((numerator / divisor, denominator / divisor))
-}
-
-/// A fraction or a decimal, exactly.
-fn alpha(text: &str) -> Option<(u32, u32)> {
-    if let Some((numerator, denominator)) = text.split_once('/') {
-        return Some((numerator.trim().parse().ok()?, denominator.trim().parse().ok()?));
-    }
-    let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
-    let fraction = fraction.trim_end_matches('0');
-    let denominator = 10u32.checked_pow(u32::try_from(fraction.len()).ok()?)?;
-    Some((format!("{whole}{fraction}").parse().ok()?, denominator))
-}
-
-fn greatest_common_divisor(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 /// Flow control, and which switches take part in it.
@@ -232,19 +181,6 @@ fn credit(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<
     })
 }
 
-/// A list of classes, a bit each.
-pub(crate) fn classes(value: &Value, empty: &str) -> Read<u8> {
-    let mut classes = 0u8;
-    for item in list(value, "[3]")? {
-        classes |= 1 << whole(&item.value, 0..=7)?.0;
-    }
-    if classes == 0 {
-        return Err((empty.to_owned(), Some("write priorities = [3]".to_owned())));
-    }
-    let shown: Vec<u8> = (0..8).filter(|class| classes >> class & 1 == 1).collect();
-    Ok((classes, format!("{shown:?}")))
-}
-
 fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<PauseParameters> {
     let xoff = table.read("xoff", |value| match value.text().as_deref() {
         Some("auto") => Ok((AUTO_XOFF, "auto: 1/8".to_owned())),
@@ -282,85 +218,4 @@ fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<P
         reaction: reaction?,
         watchdog: None,
     })
-}
-
-pub(crate) fn marking(section: &Section<'_, '_>) -> Option<Marking> {
-    let table = section.table("marking", "switch.marking", true);
-    let kind = table.kind("marking", &["none", "ecn"]);
-    let (mut ecn, mut of_rate) = (None, None);
-    if kind == Some("ecn") {
-        let (k_min, k_max, p_max) = (table.size("k_min"), table.size("k_max"), table.probability("p_max"));
-        let k_max = if table.has("k_max") { k_max } else { k_min };
-        if let (Some(low), Some(high)) = (k_min, k_max)
-            && high < low
-        {
-            let message = format!("`k_max` = {} is below `k_min` = {}", Bytes(high), Bytes(low));
-            table.fail("k_max", message, Some("marking begins at k_min and is certain above k_max".to_owned()));
-        }
-        let at = table.word("at", "moment to mark", &["enqueue", "dequeue"]);
-        of_rate = table.rate("rate");
-        ecn = k_min.zip(k_max).zip(p_max.zip(at));
-    }
-    table.finish();
-    match kind? {
-        "none" => Some(Marking::None),
-        _ => ecn.map(|((k_min_bytes, k_max_bytes), (p_max, at))| {
-            let at = if at == "dequeue" { MarkAt::Dequeue } else { MarkAt::Enqueue };
-            Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate, at }
-        }),
-    }
-}
-
-pub(crate) fn scheduler(section: &Section<'_, '_>) -> Option<Scheduler> {
-    let table = section.table("scheduler", "switch.scheduler", true);
-    let kind = table.kind("scheduler", &["strict", "wrr", "drr"]);
-    let scheduler = match kind {
-        Some("strict") => Some(Scheduler::Strict),
-        Some("wrr") => {
-            let weight = |value: &Value| whole(value, 1..=65_535).map(|(weight, _)| weight as u16);
-            table.read("weights", |value| per_class(value, 1, weight)).map(|weights| Scheduler::Wrr { weights })
-        }
-        Some("drr") => {
-            let quantum = |value: &Value| match quantity::<Bytes>(value, "a size")? {
-                (Bytes(bytes @ 1..=0xffff_ffff), _) => Ok(bytes as u32),
-                (_, text) => Err((format!("`{text}` is out of range"), Some("from 1B to 4GB".to_owned()))),
-            };
-            table
-                .read("quanta", |value| per_class(value, DRR_QUANTUM_BYTES, quantum))
-                .map(|quantum_bytes| Scheduler::Drr { quantum_bytes })
-        }
-        _ => None,
-    };
-    table.finish();
-    scheduler
-}
-
-/// Eight values, or a table of class and value.
-fn per_class<T: Copy + std::fmt::Debug>(
-    value: &Value,
-    rest: T,
-    parse: impl Fn(&Value) -> Result<T, crate::section::Wrong>,
-) -> Read<[T; CLASSES]> {
-    let mut all = [rest; CLASSES];
-    match value {
-        Value::Array(items) if items.len() == CLASSES => {
-            for (slot, item) in all.iter_mut().zip(items) {
-                *slot = parse(&item.value)?;
-            }
-        }
-        Value::Table(table) => {
-            for entry in &table.entries {
-                let class = entry.key.parse::<usize>().ok().and_then(|class| all.get_mut(class));
-                let Some(slot) = class else {
-                    return Err((format!("`{}` is not a class", entry.key), Some("classes are 0 to 7".to_owned())));
-                };
-                *slot = parse(&entry.item.value)?;
-            }
-        }
-        other => {
-            let help = "write eight values, class 0 first, or a table like { 3 = ... }".to_owned();
-            return Err((format!("{} does not say what each class gets", show(other)), Some(help)));
-        }
-    }
-    Ok((all, format!("{all:?}")))
 }

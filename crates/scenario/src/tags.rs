@@ -1,7 +1,7 @@
 //! `[switch.tags]`: rules that rewrite tags, from a file or made for the fabric at hand.
 
 use crate::files::Files;
-use crate::scenario::Parts;
+use crate::parts::Parts;
 use crate::section::{Context, Section};
 use fabric::Fabric;
 use model::parameters::{FlowControl, Overload, TagRules};

@@ -1,8 +1,8 @@
 //! From entries to flows: names become hosts, shares of a link become rates.
 
 use crate::error::ScenarioError;
-use crate::fabric_part::HostName;
 use crate::files::Files;
+use crate::names::{HostName, near_node};
 use crate::section::Context;
 use crate::suggest;
 use crate::traffic_part::{
@@ -523,12 +523,6 @@ pub(crate) fn paths(
         }
     }
     right.then_some((table, known))
-}
-
-/// A node whose name is like this.
-pub(crate) fn near_node(fabric: &Fabric, name: &str) -> Option<String> {
-    let known = fabric.nodes().iter().take(10_000).map(|node| node.name.as_str());
-    suggest::nearest(name, known).map(|near| format!("did you mean `{near}`?"))
 }
 
 /// The ids in flow files of this fabric that are switches: see [`FlowFileOptions::switches`].

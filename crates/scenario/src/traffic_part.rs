@@ -1,7 +1,7 @@
 //! `[[traffic]]` as it is written; [`crate::traffic_lower`] turns it into flows.
 
 use crate::document::{Item, Value};
-use crate::fabric_part::HostName;
+use crate::names::{HostName, host, hosts_list};
 use crate::run_part;
 use crate::section::{Read, Section, Wrong, list, positive, quantity, share, show, text, whole};
 use protocols::transport::TransportParameters;
@@ -217,22 +217,6 @@ fn transport(section: &Section<'_, '_>) -> Option<Option<(&'static str, Transpor
         section.fail("transport", message, Some("leave transport or process out".to_owned()));
     }
     transport
-}
-
-pub(crate) fn hosts_list(value: &Value) -> Read<Vec<HostName>> {
-    let hosts = list(value, "[\"H1\", \"H2\"]")?.iter().map(|item| HostName::parse(&item.value));
-    let hosts = hosts.collect::<Result<Vec<_>, _>>()?;
-    let text = hosts.iter().map(HostName::to_string).collect::<Vec<_>>().join(" ");
-    Ok((hosts, text))
-}
-
-pub(crate) fn host(value: &Value) -> Read<HostName> {
-    let host = HostName::parse(value)?;
-    let text = host.to_string();
-    match host {
-        HostName::Range(..) => Err((format!("`{text}` is not one host"), None)),
-        host => Ok((host, text)),
-    }
 }
 
 fn pairs(section: &Section<'_, '_>, kind: &'static str) -> Option<What> {

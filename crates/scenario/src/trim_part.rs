@@ -1,10 +1,10 @@
 //! `switch.overload` of the kinds that trim: what is cut, and what must be true elsewhere for it to work.
 
 use crate::document::Value;
+use crate::parts::Parts;
 use crate::pipeline_part;
-use crate::scenario::Parts;
 use crate::section::{Context, Read, Section, list, quantity, whole};
-use crate::switch_part::{classes, room};
+use crate::values::{classes, room, tiers};
 use fabric::Fabric;
 use model::parameters::{FlowControl, Overload, QueueLimit, Scheduler};
 use protocols::frame::MIN_FRAME_BYTES;
@@ -112,23 +112,6 @@ fn size(value: &Value) -> Read<u16> {
         )),
         Err(_) => Err((format!("{text} is longer than any frame"), Some("write size = \"64B\"".to_owned()))),
     }
-}
-
-/// `all`, or a list of tiers: a bit each.
-pub(crate) fn tiers(value: &Value, empty: &str) -> Read<u8> {
-    if value.text().as_deref() == Some("all") {
-        return Ok((0xff, "all".to_owned()));
-    }
-    let mut tiers = 0u8;
-    for item in list(value, "[1]")? {
-        tiers |= 1 << whole(&item.value, 1..=7)?.0;
-    }
-    if tiers == 0 {
-        let help = "write tiers = [1] for the ToRs, or \"all\"".to_owned();
-        return Err((empty.to_owned(), Some(help)));
-    }
-    let shown: Vec<u8> = (1..8).filter(|tier| tiers >> tier & 1 == 1).collect();
-    Ok((tiers, format!("{shown:?}")))
 }
 
 /// Above nothing, and no more than a queue may hold.

@@ -11,7 +11,7 @@
 //! The simulator reads words and passes over what it does not know. Here a value that is missing or is none is an error.
 
 use super::hpcc_keys::{self, Known, Shape};
-use crate::{ScenarioError, ScenarioErrors};
+use crate::error::{ScenarioError, ScenarioErrors};
 use units::{Rate, Time};
 
 /// A key with its value.

@@ -1,0 +1,67 @@
+//! `[[agreement]]`: the service levels that FLORAX knows.
+
+use crate::names::{HostName, host};
+use crate::section::Section;
+use crate::traffic_lower::{Ground, host_rate};
+use model::parameters::{Agreement, FlowControl};
+use std::collections::BTreeSet;
+use units::Rate;
+
+/// An agreed rate, hosts by name.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedAgreement {
+    from: HostName,
+    to: HostName,
+    rate: Rate,
+}
+
+/// `[[agreement]]`: service-level rates.
+pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedAgreement> {
+    let mut agreements = Vec::new();
+    for section in root.tables("agreement", "agreement") {
+        let (from, to) = (section.read("from", host), section.read("to", host));
+        let rate = section.rate("rate");
+        section.finish();
+        if let (Some(from), Some(to), Some(rate)) = (from, to, rate) {
+            agreements.push(NamedAgreement { from, to, rate });
+        }
+    }
+    agreements
+}
+
+/// Names become hosts.
+pub(crate) fn lower(
+    ground: &Ground<'_, '_>,
+    named: &[NamedAgreement],
+    control: &FlowControl,
+) -> Option<Vec<Agreement>> {
+    let (context, fabric) = (ground.context, ground.fabric);
+    let mut seen = BTreeSet::new();
+    let mut one = |(at, named): (usize, &NamedAgreement)| {
+        let key = |key: &str| format!("agreement.{at}.{key}");
+        let (from, to) = (ground.host(&named.from, &key("from")), ground.host(&named.to, &key("to")));
+        let (from, to) = (from?, to?);
+        if from == to {
+            let message = format!("`{}` sends nothing to itself", fabric.name(fabric.host_node(to)));
+            context.fail(&key("to"), message, Some("write the destination of a flow".to_owned()));
+            return None;
+        }
+        if !seen.insert((from, to)) {
+            context.fail(&key("to"), "these two have an agreement already", Some("write one for a pair".to_owned()));
+            return None;
+        }
+        let link = host_rate(fabric, from).min(host_rate(fabric, to));
+        if named.rate > link {
+            let message = format!("the agreed {} is more than the {link} of the link that it must go over", named.rate);
+            context.fail(&key("rate"), message, Some(format!("write {link} or less")));
+            return None;
+        }
+        Some(Agreement { from, to, rate: named.rate })
+    };
+    let all: Vec<Option<Agreement>> = named.iter().enumerate().map(&mut one).collect();
+    if !named.is_empty() && !matches!(control, FlowControl::Florax(_)) {
+        let help = "write switch.flow_control = \"florax\", or leave the agreements out".to_owned();
+        context.fail("agreement.0", "only FLORAX knows agreed rates", Some(help));
+    }
+    all.into_iter().collect()
+}

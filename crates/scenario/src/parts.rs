@@ -1,0 +1,63 @@
+//! What a scenario says, as its parts were read and before they are put together.
+
+use crate::agreements::NamedAgreement;
+use crate::fabric_part::FabricPlan;
+use crate::override_part::OverridePlan;
+use crate::partial_part::PartialPlan;
+use crate::pins::NamedPin;
+use crate::run_part::{HostPart, NamedFailure, NamedPath, Routing, Top, Watch};
+use crate::tags::TagsPlan;
+use crate::traffic_part::TrafficPlan;
+use model::parameters::{Marking, SwitchParameters};
+use protocols::transport::TransportParameters;
+
+/// What a scenario says, part by part.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
+    pub top: Top,
+    pub seed: u64,
+    pub fabric: FabricPlan,
+    pub routing: Routing,
+    pub paths: Vec<NamedPath>,
+    pub failures: Vec<NamedFailure>,
+    pub pins: Vec<NamedPin>,
+    pub agreements: Vec<NamedAgreement>,
+    pub switch: SwitchParameters,
+    pub overrides: Vec<OverridePlan>,
+    pub partial: PartialPlan,
+    pub tags: Option<TagsPlan>,
+    pub host: HostPart,
+    pub traffic: Vec<TrafficPlan>,
+    pub watch: Watch,
+}
+
+impl Parts {
+    /// What carries flows, each by the key that says so and its name in scenarios: that of the hosts, where some entry of
+    /// the traffic uses it, and those of entries.
+    pub fn transports(&self) -> Vec<(String, &'static str, &TransportParameters)> {
+        let usual = ("host.transport".to_owned(), self.host.transport_kind, &self.host.transport);
+        let uses_it = |entry: &TrafficPlan| entry.transport.is_none() && !entry.makes_frames();
+        let own = self.traffic.iter().enumerate().filter_map(|(at, entry)| {
+            let (kind, transport) = entry.transport.as_ref()?;
+            Some((format!("traffic.{at}.transport"), *kind, transport))
+        });
+        self.traffic.iter().any(uses_it).then_some(usual).into_iter().chain(own).collect()
+    }
+
+    /// Whether any switch marks.
+    pub fn marks(&self) -> bool {
+        let marks = |marking: &Marking| *marking != Marking::None;
+        marks(&self.switch.marking) || self.overrides.iter().flat_map(|it| &it.marking).any(marks)
+    }
+
+    /// Whether any data is acknowledged.
+    pub fn acknowledges(&self) -> bool {
+        self.transports().iter().any(|(_, kind, _)| *kind != "datagram")
+    }
+
+    /// What carries the flows of a traffic entry.
+    pub fn transport_of(&self, entry: u8) -> &TransportParameters {
+        let own = self.traffic.get(usize::from(entry)).and_then(|entry| entry.transport.as_ref());
+        own.map_or(&self.host.transport, |own| &own.1)
+    }
+}

@@ -1,0 +1,87 @@
+//! Values that several parts of a scenario read alike.
+
+use crate::document::Value;
+use crate::section::{Read, list, quantity, whole};
+use model::parameters::QueueLimit;
+use protocols::reaction::Reaction;
+use units::Bytes;
+
+/// How soon a neighbour stops: `"standard"` or a time, also in bit times or quanta.
+pub(crate) fn reaction(value: &Value) -> Read<Reaction> {
+    let right = "write \"standard\", a time like \"500ns\", or \"3840 bit times\"";
+    quantity(value, "a reaction time").map_err(|(message, _)| (message, Some(right.to_owned())))
+}
+
+/// A queue's own room: `"500 packets"` or a size.
+pub(crate) fn room(value: &Value) -> Read<QueueLimit> {
+    let Some(text) = value.text() else {
+        return Err((format!("{} is no room for a queue", value.what()), None));
+    };
+    let packets = text.strip_suffix("packets").or(text.strip_suffix("packet")).map(str::trim);
+    match packets.map(str::parse::<u32>) {
+        Some(Ok(count)) if count > 0 => Ok((QueueLimit::Packets(count), format!("{count} packets"))),
+        Some(_) => Err((
+            format!("`{text}` is no number of packets that a queue could hold"),
+            Some("write \"500 packets\"".to_owned()),
+        )),
+        None => match quantity::<Bytes>(value, "a size") {
+            Ok((Bytes(0), _)) | Err(_) => {
+                let help = "write \"500 packets\" or \"1MB\"".to_owned();
+                Err((format!("`{text}` is no room for a queue"), Some(help)))
+            }
+            Ok((bytes, text)) => Ok((QueueLimit::Bytes(bytes.get()), text)),
+        },
+    }
+}
+
+/// A list of classes, a bit each.
+pub(crate) fn classes(value: &Value, empty: &str) -> Read<u8> {
+    let mut classes = 0u8;
+    for item in list(value, "[3]")? {
+        classes |= 1 << whole(&item.value, 0..=7)?.0;
+    }
+    if classes == 0 {
+        return Err((empty.to_owned(), Some("write priorities = [3]".to_owned())));
+    }
+    let shown: Vec<u8> = (0..8).filter(|class| classes >> class & 1 == 1).collect();
+    Ok((classes, format!("{shown:?}")))
+}
+
+/// `all`, or a list of tiers: a bit each.
+pub(crate) fn tiers(value: &Value, empty: &str) -> Read<u8> {
+    if value.text().as_deref() == Some("all") {
+        return Ok((0xff, "all".to_owned()));
+    }
+    let mut tiers = 0u8;
+    for item in list(value, "[1]")? {
+        tiers |= 1 << whole(&item.value, 1..=7)?.0;
+    }
+    if tiers == 0 {
+        let help = "write tiers = [1] for the ToRs, or \"all\"".to_owned();
+        return Err((empty.to_owned(), Some(help)));
+    }
+    let shown: Vec<u8> = (1..8).filter(|tier| tiers >> tier & 1 == 1).collect();
+    Ok((tiers, format!("{shown:?}")))
+}
+
+/// A fraction or a decimal, exactly, in lowest terms.
+pub(crate) fn fraction(text: &str) -> Option<(u32, u32)> {
+    let (numerator, denominator) = alpha(text)?;
+    let divisor = greatest_common_divisor(numerator, denominator).max(1);
+    Some((numerator / divisor, denominator / divisor))
+}
+
+/// A fraction or a decimal, exactly.
+pub(crate) fn alpha(text: &str) -> Option<(u32, u32)> {
+    if let Some((numerator, denominator)) = text.split_once('/') {
+        return Some((numerator.trim().parse().ok()?, denominator.trim().parse().ok()?));
+    }
+    let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+    let fraction = fraction.trim_end_matches('0');
+    let denominator = 10u32.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    Some((format!("{whole}{fraction}").parse().ok()?, denominator))
+}
+
+pub(crate) fn greatest_common_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
