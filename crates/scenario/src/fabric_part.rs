@@ -1,9 +1,8 @@
 //! `[fabric]`: read, then built.
 
-use crate::document::Value;
 use crate::error::ScenarioError;
 use crate::files::Files;
-use crate::section::{Context, Section, list, show, whole};
+use crate::section::{Context, Section, list, whole};
 use fabric::files as formats;
 use fabric::files::{Format, Options};
 use fabric::generate::{self, TierLinks};

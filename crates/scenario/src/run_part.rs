@@ -1,12 +1,11 @@
 //! The top of a scenario, `[routing]`, `[[path]]`, `[[fail]]`, `[host]`, `[measure]`, `[record]` and `[check]`.
 
 use crate::clock_part::{self, ClocksPlan};
-use crate::document::Value;
 use crate::error::Origin;
 use crate::keys;
 use crate::names::{HostName, hosts_list, names};
 use crate::record_part::{self, RecordPart};
-use crate::section::{Section, list, positive, show, text};
+use crate::section::{Section, positive, show};
 use crate::suggest;
 use model::parameters::{Reroute, Spread, StormParameters};
 use protocols::ParameterError;

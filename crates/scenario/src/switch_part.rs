@@ -6,7 +6,7 @@ use crate::egress_part::{marking, scheduler};
 use crate::overload_part as overload;
 use crate::override_part::{self, OverridePlan};
 use crate::partial_part::PartialPlan;
-use crate::section::{Read, Section, list, positive, quantity, show, whole};
+use crate::section::{Read, Section, positive, quantity, show, whole};
 use crate::tags::TagsPlan;
 use crate::values::{alpha, classes, greatest_common_divisor, reaction, room};
 use model::parameters::{

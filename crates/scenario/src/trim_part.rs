@@ -3,7 +3,7 @@
 use crate::document::Value;
 use crate::parts::Parts;
 use crate::pipeline_part;
-use crate::section::{Context, Read, Section, list, quantity, whole};
+use crate::section::{Context, Read, Section, quantity};
 use crate::values::{classes, room, tiers};
 use fabric::Fabric;
 use model::parameters::{FlowControl, Overload, QueueLimit, Scheduler};
