@@ -1,17 +1,16 @@
 //! `[switch]`: buffers, flow control, marking, scheduling.
 
 use crate::document::{Table, Value};
-use crate::guard_part;
 use crate::egress_part::{marking, scheduler};
+use crate::guard_part;
 use crate::overload_part as overload;
 use crate::override_part::{self, OverridePlan};
 use crate::partial_part::PartialPlan;
-use crate::section::{Read, Section, positive, quantity, show, whole};
+use crate::section::{Read, Section, positive, quantity};
 use crate::tags::TagsPlan;
 use crate::values::{alpha, classes, greatest_common_divisor, reaction, room};
 use model::parameters::{
-    Buffer, CreditParameters, FlowControl, PauseParameters, QueueLimit,
-    SwitchParameters, Threshold,
+    Buffer, CreditParameters, FlowControl, PauseParameters, QueueLimit, SwitchParameters, Threshold,
 };
 use protocols::watchdog::{Action, WatchdogParameters};
 use units::{Bytes, Time};
