@@ -54,7 +54,7 @@ pub struct Flow {
     /// The receiving host, never `src`.
     pub dst: u32,
     /// What the transport delivers, or the total of the frame lengths of a datagram source (rounded up to
-    /// whole frames); at least 1; [`ENDLESS`] for a flow without end.
+    /// whole frames); at least 1; [`ENDLESS`](crate::ENDLESS) for a flow without end.
     pub size_bytes: u64,
     /// When it starts.
     pub start: Start,
