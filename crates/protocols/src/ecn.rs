@@ -82,6 +82,8 @@ impl Marker {
         queue_bytes > self.k_max_bytes || self.draws(queue_bytes, random)
     }
 
+    #[cold] // a division of 128 bits must not stand in the way of frames that are not marked
+    #[inline(never)]
     fn draws(&self, queue_bytes: u64, random: &mut Stream) -> bool {
         let above = u128::from(queue_bytes - self.k_min_bytes);
         let range = u128::from(self.k_max_bytes - self.k_min_bytes).max(1);

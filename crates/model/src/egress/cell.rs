@@ -30,6 +30,8 @@ pub(crate) struct Cell {
     pub waiting: u8,
     /// Why [`Rules`] must be asked before a frame leaves: see [`hold`].
     pub holds: u8,
+    /// Whether credits or a class scheduler are charged for what leaves.
+    pub charges: bool,
     /// What must be asked of frames that come in by this port; its owner says what the bits mean.
     pub ingress: u8,
 }
@@ -99,6 +101,7 @@ impl Rules {
             waiting: 0,
             holds: if self.credit.is_some() { hold::CREDIT } else { 0 }
                 | if self.collects { hold::TELEMETRY } else { 0 },
+            charges: self.credit.is_some() || self.scheduler != ClassScheduler::Strict,
             ingress: 0,
         }
     }

@@ -138,13 +138,17 @@ impl Egress {
     /// have arrived.
     #[inline(always)] // as start
     pub fn commit(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) -> Time {
-        if self.cell(port).holds & hold::CREDIT != 0 {
-            self.spend_credit(port, class, size_bytes);
-        }
-        if !self.strict {
-            self.rules_mut(port).scheduler.charge(class, u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
+        if self.cell(port).charges {
+            self.charge(port, class, size_bytes);
         }
         self.start(now, port, size_bytes)
+    }
+
+    /// Takes credits and the scheduler's turn for a frame of `class`.
+    #[inline(never)]
+    fn charge(&mut self, port: u16, class: u8, size_bytes: u16) {
+        self.spend_credit(port, class, size_bytes);
+        self.rules_mut(port).scheduler.charge(class, u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
     }
 
     /// What `port` says of itself as a frame starts to leave it, behind which `queue_bytes` wait.

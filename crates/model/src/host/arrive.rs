@@ -322,13 +322,17 @@ impl Host {
         self.notify(now, frame.flow, When::Delivered, window);
     }
 
+    #[inline(always)] // as enter_round
     pub(super) fn update_receiver_timer(&mut self, slot: u32) {
-        let incoming = &mut self.receivers.flows[slot as usize];
-        let at = global(self.clock.as_ref(), incoming.receiver.next_timer());
-        if at < incoming.timer {
-            incoming.timer = at;
-            self.schedule(at, Event::Receiver(slot));
+        let at = global(self.clock.as_ref(), self.receivers.flows[slot as usize].receiver.next_timer());
+        if at < self.receivers.flows[slot as usize].timer {
+            self.set_receiver_timer(slot, at);
         }
+    }
+
+    fn set_receiver_timer(&mut self, slot: u32, at: Time) {
+        self.receivers.flows[slot as usize].timer = at;
+        self.schedule(at, Event::Receiver(slot));
     }
 
     pub(super) fn on_receiver_timer(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {

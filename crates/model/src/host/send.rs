@@ -140,15 +140,21 @@ impl Host {
     }
 
     /// Keeps one entry among the timers no later than the sender's next timer.
+    #[inline(always)] // as enter_round
     pub(super) fn update_sender_timer(&mut self, slot: u32) {
         let flow = &mut self.senders.flows[slot as usize];
         let Outlet::Transport(sender) = &flow.outlet else { return };
         let at = global(self.clock.as_ref(), sender.next_timer());
         if at < flow.timer {
-            flow.timer = at;
-            let generation = flow.generation;
-            self.schedule(at, Event::Sender(slot, generation));
+            self.set_sender_timer(slot, at);
         }
+    }
+
+    fn set_sender_timer(&mut self, slot: u32, at: Time) {
+        let flow = &mut self.senders.flows[slot as usize];
+        flow.timer = at;
+        let generation = flow.generation;
+        self.schedule(at, Event::Sender(slot, generation));
     }
 
     pub(super) fn on_sender_timer(&mut self, now: Time, slot: u32, generation: u32, window: &mut Window<'_, OnWire>) {

@@ -17,6 +17,7 @@ impl Host {
     }
 
     /// The flow in `slot` gets a turn again.
+    #[inline(always)] // for every packet of a paced flow
     pub(super) fn enter_round(&mut self, slot: u32) {
         let flow = &mut self.senders.flows[slot as usize];
         flow.state = FlowState::Ready;
@@ -269,6 +270,7 @@ impl Host {
     }
 
     /// The flow in `slot` waits until `at`.
+    #[inline(always)] // as enter_round
     fn pace(&mut self, slot: u32, at: Time) {
         let flow = &mut self.senders.flows[slot as usize];
         flow.state = FlowState::Paced;

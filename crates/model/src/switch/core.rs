@@ -193,13 +193,13 @@ impl Core {
     /// Puts a frame that has found room into the queue at `index`.
     #[inline(always)] // as forward
     pub fn enqueue(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> Outcome {
-        let mark = match self.markers.get(usize::from(crossing.egress)) {
-            Some(marker) if frame.flags & (flags::ECT | flags::CE) == flags::ECT => {
-                marker.marks(u64::from(self.buffer.queues[index].bytes), &mut self.random)
-            }
-            _ => false,
-        };
-        self.books.ledger.marks += u64::from(mark);
+        let mut mark = false;
+        if frame.flags & (flags::ECT | flags::CE) == flags::ECT
+            && let Some(marker) = self.markers.get(usize::from(crossing.egress))
+        {
+            mark = marker.marks(u64::from(self.buffer.queues[index].bytes), &mut self.random);
+            self.books.ledger.marks += u64::from(mark);
+        }
         self.buffer.push(index, crossing, frame, if mark { flags::CE } else { 0 });
         self.egress.wait(frame.at, crossing.egress, crossing.class);
         Outcome::Queued { egress: crossing.egress, index: index as u32, marked: mark }
