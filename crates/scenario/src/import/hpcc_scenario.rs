@@ -57,6 +57,15 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
+/// `text` on one line, as a comment of TOML and a terminal may have it: control characters as their escapes.
+fn on_one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+    }
+    line
+}
+
 struct Writer<'a> {
     config: &'a HpccConfig,
     inputs: Inputs<'a>,
@@ -84,11 +93,12 @@ impl HpccConfig {
         };
         let mut text = String::new();
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "# Made from {} of HPCC's simulator.", writer.config.file.replace(['\n', '\r'], " "));
-        if !writer.notes.is_empty() {
+        let _ = writeln!(text, "# Made from {} of HPCC's simulator.", on_one_line(&writer.config.file));
+        let notes: Vec<String> = writer.notes.iter().map(|note| on_one_line(note)).collect();
+        if !notes.is_empty() {
             text.push_str("# Not carried over, or not as it is there:\n");
-            for note in &writer.notes {
-                let _ = writeln!(text, "# - {}", note.replace(['\n', '\r'], " "));
+            for note in &notes {
+                let _ = writeln!(text, "# - {note}");
             }
         }
         let _ = writeln!(
@@ -107,7 +117,7 @@ impl HpccConfig {
             quoted(inputs.flow_file)
         );
         text.push_str("# The columns of pfc.txt.\n[record]\npauses = true\n");
-        Ok(Imported { text, notes: writer.notes })
+        Ok(Imported { text, notes })
     }
 }
 

@@ -95,6 +95,15 @@ fn a_configuration_becomes_a_scenario_that_lowers() {
 }
 
 #[test]
+fn control_characters_of_a_file_reach_neither_comments_nor_notes() {
+    let config = format!("{CONFIG}\nU_\u{1b}[2J\u{7f}\u{0} 1\n");
+    let imported = import(&config, None).unwrap();
+    assert!(imported.notes.iter().any(|note| note.contains(r"U_\u{1b}[2J\u{7f}\u{0}")), "{:?}", imported.notes);
+    assert!(imported.notes.iter().all(|note| !note.contains(char::is_control)));
+    lowered(&imported);
+}
+
+#[test]
 fn a_control_that_there_is_not_is_refused_by_name_unless_another_is_named() {
     for (mode, name) in [(3, "HPCC"), (7, "TIMELY"), (8, "DCTCP by rate"), (10, "HPCC-PINT"), (4, "none that")] {
         let config = CONFIG.replace("CC_MODE 1", &format!("CC_MODE {mode}"));
