@@ -7,7 +7,6 @@ use crate::parameters::{
 use fabric::Fabric;
 use fabric::routing::{Forwarding, Mode, PathTable, RoutingError};
 use protocols::bounce_reaction::OnBounce;
-use protocols::roce::control::ControlParameters;
 use protocols::transport::TransportParameters;
 use std::sync::Arc;
 use traffic::Load;
@@ -110,11 +109,8 @@ pub fn largest_frame_bytes(transport: &TransportParameters) -> u16 {
             parameters.mss_bytes.saturating_add(parameters.header_bytes).max(parameters.ack_bytes)
         }
         TransportParameters::Roce(parameters) => {
-            let data = parameters.payload_bytes.saturating_add(parameters.header_bytes).max(parameters.ack_bytes);
-            match &parameters.control {
-                ControlParameters::Dcqcn(dcqcn) => data.max(dcqcn.cnp_bytes),
-                ControlParameters::Fixed => data,
-            }
+            let data = parameters.payload_bytes.saturating_add(parameters.header_bytes);
+            data.max(parameters.ack_bytes).max(parameters.control.largest_frame_bytes())
         }
         TransportParameters::Ndp(parameters) => {
             parameters.payload_bytes.saturating_add(parameters.header_bytes).max(parameters.control_bytes)

@@ -7,7 +7,8 @@
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::rate_recovery::{RateRecovery, RecoveryParameters};
-use crate::roce::control::RateController;
+use crate::roce::RoceParameters;
+use crate::roce::control::{ControlSettings, RateController};
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
 
@@ -181,9 +182,11 @@ pub const MECHANISM: Mechanism = Mechanism {
     },
 };
 
-impl DcqcnParameters {
-    /// Sets the parameter `key` from a scenario's text.
-    pub(crate) fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
+impl ControlSettings for DcqcnParameters {
+    const MECHANISM: &'static Mechanism = &MECHANISM;
+    const NEEDS_MARKS: bool = true;
+
+    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
         match key {
             "gain" => self.gain = settings::share(key, text)?,
             "initial_alpha" => self.initial_alpha = settings::share(key, text)?,
@@ -207,13 +210,16 @@ impl DcqcnParameters {
         Ok(())
     }
 
-    /// Whether the values go together.
-    pub(crate) fn check(&self) -> Result<(), ParameterError> {
+    fn check(&self, _roce: &RoceParameters) -> Result<(), ParameterError> {
         require((0.0..=1.0).contains(&self.gain), "gain", "a weight from 0 to 1")?;
         require((0.0..=1.0).contains(&self.initial_alpha), "initial_alpha", "a share from 0 to 1")?;
         require(self.alpha_timer > Time::ZERO, "alpha_timer", "alpha decays after a time, at least 1ps")?;
         let climbs = self.recovery.timer > Time::ZERO || self.recovery.byte_counter_bytes > 0;
         require(climbs, "increase_timer", "without timer and byte counter a rate never recovers")
+    }
+
+    fn largest_frame_bytes(&self) -> u16 {
+        self.cnp_bytes
     }
 }
 
@@ -245,17 +251,6 @@ fn power(mut base: f64, mut exponent: u64) -> f64 {
 }
 
 impl Dcqcn {
-    /// A flow on a line of this rate, at which it starts: the first notification brings the limiter.
-    pub fn new(parameters: &DcqcnParameters, line: Rate) -> Self {
-        Dcqcn {
-            recovery: RateRecovery::new(line),
-            alpha: parameters.initial_alpha,
-            alpha_at: Time::MAX,
-            notified: false,
-            cut_at: Time::MAX,
-        }
-    }
-
     /// Periods of `alpha_timer` since `alpha_at`.
     fn periods(&self, parameters: &DcqcnParameters, now: Time) -> u64 {
         now.saturating_sub(self.alpha_at).as_ps() / parameters.alpha_timer.as_ps().max(1)
@@ -287,6 +282,17 @@ impl Dcqcn {
 
 impl RateController for Dcqcn {
     type Parameters = DcqcnParameters;
+
+    /// A flow that starts at its limit: the first notification brings the limiter.
+    fn new(parameters: &DcqcnParameters, limit: Rate, _line: Rate) -> Self {
+        Dcqcn {
+            recovery: RateRecovery::new(limit),
+            alpha: parameters.initial_alpha,
+            alpha_at: Time::MAX,
+            notified: false,
+            cut_at: Time::MAX,
+        }
+    }
 
     #[inline]
     fn rate(&mut self, parameters: &DcqcnParameters, now: Time) -> Rate {
@@ -342,10 +348,14 @@ impl RateController for Dcqcn {
 mod tests {
     use super::*;
 
+    fn flow_at(parameters: &DcqcnParameters, line: Rate) -> Dcqcn {
+        Dcqcn::new(parameters, line, line)
+    }
+
     #[test]
     fn a_notification_cuts_by_half_of_alpha() {
         let p = DcqcnParameters { initial_alpha: 0.5, ..DcqcnParameters::default() };
-        let mut flow = Dcqcn::new(&p, Rate::from_gbps(40));
+        let mut flow = flow_at(&p, Rate::from_gbps(40));
         flow.on_cnp(&p, Time::from_us(1));
         assert_eq!(flow.rate(&p, Time::from_us(1)), Rate::from_gbps(30));
         // Another one inside the decrease interval is the same event.
@@ -359,7 +369,7 @@ mod tests {
     #[test]
     fn alpha_decays_once_per_period_without_notification() {
         let p = DcqcnParameters::default();
-        let mut flow = Dcqcn::new(&p, Rate::from_gbps(40));
+        let mut flow = flow_at(&p, Rate::from_gbps(40));
         flow.on_cnp(&p, Time::ZERO);
         let g = 1.0 / 256.0;
         let mut alpha = 1.0;
@@ -374,7 +384,7 @@ mod tests {
     #[test]
     fn notifications_that_do_not_cut_restart_the_decay() {
         let p = DcqcnParameters { alpha_timer: Time::from_us(2), ..DcqcnParameters::default() };
-        let mut flow = Dcqcn::new(&p, Rate::from_gbps(40));
+        let mut flow = flow_at(&p, Rate::from_gbps(40));
         flow.on_cnp(&p, Time::ZERO);
         let decay = 1.0 - 1.0 / 256.0;
         // One period has passed at 2 us, none at 3 us, none more at 4.9 us, one at 5 us.
@@ -395,7 +405,7 @@ mod tests {
             initial_alpha: 0.5,
             ..DcqcnParameters::default()
         };
-        let mut flow = Dcqcn::new(&p, Rate::from_gbps(40));
+        let mut flow = flow_at(&p, Rate::from_gbps(40));
         let mut stream = units::random::Stream::new(7, 1, 1);
         let first_ns = 1234;
         flow.on_cnp(&p, Time::from_ns(first_ns));
@@ -424,7 +434,7 @@ mod tests {
                 cnp_interval: Time::ZERO,
                 ..DcqcnParameters::default()
             };
-            let mut flow = Dcqcn::new(&p, Rate::from_gbps(100));
+            let mut flow = flow_at(&p, Rate::from_gbps(100));
             // Pairs of notifications 1 us apart, every 12 us.
             for pair in 0..2000 {
                 flow.on_cnp(&p, Time::from_us(12 * pair));
@@ -442,7 +452,7 @@ mod tests {
     #[test]
     fn a_rare_notification_costs_little() {
         let p = DcqcnParameters::default();
-        let mut flow = Dcqcn::new(&p, Rate::from_gbps(40));
+        let mut flow = flow_at(&p, Rate::from_gbps(40));
         flow.on_cnp(&p, Time::ZERO);
         let late = Time::from_ms(100);
         flow.on_cnp(&p, late);

@@ -139,20 +139,19 @@ impl TransportParameters {
                 settings.into_iter().try_for_each(|(key, text)| parameters.set(key, text))?;
                 Self::tcp(parameters)
             }
-            "roce" | "dcqcn" => {
-                let mut parameters = if kind == "roce" { RoceParameters::default() } else { RoceParameters::dcqcn() };
-                settings.into_iter().try_for_each(|(key, text)| parameters.set(key, text))?;
-                Self::roce(parameters)
-            }
             "ndp" | "eqds" => {
                 let mut parameters = if kind == "ndp" { NdpParameters::default() } else { NdpParameters::eqds() };
                 settings.into_iter().try_for_each(|(key, text)| parameters.set(key, text))?;
                 Self::ndp(parameters)
             }
-            _ => Err(ParameterError::Transport {
-                kind: kind.to_owned(),
-                known: MECHANISMS.map(|mechanism| mechanism.kind).join(", "),
-            }),
+            _ => {
+                let Some(mut parameters) = RoceParameters::of_kind(kind) else {
+                    let known = MECHANISMS.map(|mechanism| mechanism.kind).join(", ");
+                    return Err(ParameterError::Transport { kind: kind.to_owned(), known });
+                };
+                settings.into_iter().try_for_each(|(key, text)| parameters.set(key, text))?;
+                Self::roce(parameters)
+            }
         }
     }
 
@@ -188,6 +187,15 @@ impl TransportParameters {
             // A packet is sent again after two looks.
             TransportParameters::Ndp(parameters) => parameters.timeout.unwrap_or(Time::ZERO) * 2,
             TransportParameters::Custom(transport) => transport.max_rto(),
+        }
+    }
+
+    /// Whether senders slow down for marks alone, as far as their kind says.
+    pub fn needs_marks(&self) -> bool {
+        match self {
+            TransportParameters::Tcp(parameters) => matches!(parameters.ecn, tcp::Ecn::Dctcp(_)),
+            TransportParameters::Roce(parameters) => parameters.control.needs_marks(),
+            _ => false,
         }
     }
 

@@ -430,7 +430,7 @@ impl Scenario {
             context.warn("switch.flow_control.priorities", message);
         }
         let sends = plan.flows.iter().any(|flow| flow.load == Load::Transport) || !plan.arrivals.is_empty();
-        let reacts = parts.transports().into_iter().find(|(_, kind, _)| matches!(*kind, "dcqcn" | "dctcp"));
+        let reacts = parts.transports().into_iter().find(|(.., transport)| transport.needs_marks());
         if let (true, Some((_, kind, _)), false) = (sends, reacts, parts.marks()) {
             context.warn("switch.marking", format!("{kind} reacts to marks, but no switch marks"));
         }

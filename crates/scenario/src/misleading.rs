@@ -29,7 +29,8 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, plan: 
         Spread::PerPacket => Some("packet"),
         Spread::PerPath => Some("path"),
     };
-    let in_order = transports.iter().find(|(_, kind, _)| matches!(*kind, "roce" | "dcqcn")).filter(|_| sends);
+    let goes_back = |transport: &TransportParameters| matches!(transport, TransportParameters::Roce(_));
+    let in_order = transports.iter().find(|(.., transport)| goes_back(transport)).filter(|_| sends);
     if let (Some(spread), Some((_, kind, _)), true) = (sprayed, in_order, has_equal_ways(fabric)) {
         let message = format!(
             "{kind} takes a packet that comes out of order for a loss and sends again all that followed (go-back-N): \

@@ -1,7 +1,37 @@
-//! What sets a RoCE sender's rate.
+//! What sets a RoCE sender's rate. A rate control is a [`RateController`] in a file of its own and one line in the list
+//! at the end of this one.
 
-use crate::dcqcn::{Dcqcn, DcqcnParameters};
+use crate::dcqcn::Dcqcn;
+use crate::describe::Mechanism;
+use crate::roce::RoceParameters;
+use crate::settings::ParameterError;
 use units::{Rate, Time};
+
+/// The parameters of a rate control, beside those of RoCE.
+pub trait ControlSettings: Default {
+    /// The table that describes them, with those of RoCE.
+    const MECHANISM: &'static Mechanism;
+    /// Whether it answers to marks: packets then take part in ECN.
+    const NEEDS_MARKS: bool = false;
+    /// Sets the parameter `key` from a scenario's text.
+    ///
+    /// # Errors
+    /// If there is no such parameter or the text is none of its values.
+    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError>;
+    /// Whether the values go together, and with those of the transport beneath.
+    ///
+    /// # Errors
+    /// If they do not.
+    fn check(&self, roce: &RoceParameters) -> Result<(), ParameterError>;
+    /// Bytes that one acknowledgement shall answer for, where the control says so instead of `ack_every`.
+    fn acknowledged_bytes(&self) -> Option<u64> {
+        None
+    }
+    /// Length of the longest frame that it adds to data and acknowledgements.
+    fn largest_frame_bytes(&self) -> u16 {
+        0
+    }
+}
 
 /// A rate control: told what happens to its flow, asked for the rate. Defaults ignore an event.
 ///
@@ -9,7 +39,9 @@ use units::{Rate, Time};
 /// frame waits for its turn, so an idle flow costs no event.
 pub trait RateController {
     /// Its parameters, shared by all flows.
-    type Parameters;
+    type Parameters: ControlSettings;
+    /// The control of a flow that may send at `limit`, over a port of rate `line`.
+    fn new(parameters: &Self::Parameters, limit: Rate, line: Rate) -> Self;
     /// The rate at `now`, preamble and gap included; never zero, never above the line's.
     fn rate(&mut self, parameters: &Self::Parameters, now: Time) -> Rate;
     /// When time alone will change the rate next; [`Time::MAX`] for never.
@@ -20,87 +52,182 @@ pub trait RateController {
     fn on_sent(&mut self, _parameters: &Self::Parameters, _now: Time, _bytes: u64) {}
     /// A congestion notification arrived.
     fn on_cnp(&mut self, _parameters: &Self::Parameters, _now: Time) {}
-    /// An acknowledgement arrived, `rtt` after the frame that caused it was made; `ece` if that one was
-    /// marked.
-    fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _rtt: Time, _ece: bool) {}
+    /// An acknowledgement of bytes that had not been acknowledged arrived, `rtt` after the frame of `wire_bytes` that
+    /// caused it started to leave; `ece` if that one was marked.
+    fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _ack: Acknowledged) {}
     /// Frames came back, bounced: halves the rate. Whether it fell.
     fn halve(&mut self, _parameters: &Self::Parameters, _now: Time) -> bool {
         false
     }
 }
 
-/// Which rate control, with its parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ControlParameters {
-    /// Always the same rate.
-    Fixed,
-    /// See [`crate::dcqcn`].
-    Dcqcn(DcqcnParameters),
+/// What an acknowledgement tells a rate control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acknowledged {
+    /// From when the data frame that caused it started to leave.
+    pub rtt: Time,
+    /// What that frame took on the wire, preamble and gap included.
+    pub wire_bytes: u64,
+    /// Whether a frame that it answers for was marked.
+    pub ece: bool,
 }
 
-/// The rate control of one flow.
-#[derive(Clone, Debug)]
-pub enum RateControl {
-    /// This rate.
-    Fixed(Rate),
+/// The two enums over all rate controls, and the calls that go to whichever it is.
+macro_rules! controls {
+    ($($(#[$doc:meta])* $name:ident($state:ty)),+ $(,)?) => {
+        /// Which rate control, with its parameters.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum ControlParameters {
+            /// Always the same rate.
+            Fixed,
+            $($(#[$doc])* $name(<$state as RateController>::Parameters),)+
+        }
+
+        impl ControlParameters {
+            /// The control that scenarios call `kind`, with its defaults, and whether it needs marks.
+            pub(crate) fn of_kind(kind: &str) -> Option<(ControlParameters, bool)> {
+                $(if kind == <$state as RateController>::Parameters::MECHANISM.kind {
+                    let needs_marks = <$state as RateController>::Parameters::NEEDS_MARKS;
+                    return Some((ControlParameters::$name(Default::default()), needs_marks));
+                })+
+                None
+            }
+
+            /// The table that describes it, unless the rate is fixed.
+            pub(crate) fn mechanism(&self) -> Option<&'static Mechanism> {
+                match self {
+                    ControlParameters::Fixed => None,
+                    $(ControlParameters::$name(_) => Some(<$state as RateController>::Parameters::MECHANISM),)+
+                }
+            }
+
+            /// Whether it answers to marks.
+            pub fn needs_marks(&self) -> bool {
+                match self {
+                    ControlParameters::Fixed => false,
+                    $(ControlParameters::$name(_) => <$state as RateController>::Parameters::NEEDS_MARKS,)+
+                }
+            }
+
+            /// See [`ControlSettings::set`]; `None` if the rate is fixed.
+            pub(crate) fn set(&mut self, key: &str, text: &str) -> Option<Result<(), ParameterError>> {
+                match self {
+                    ControlParameters::Fixed => None,
+                    $(ControlParameters::$name(parameters) => Some(parameters.set(key, text)),)+
+                }
+            }
+
+            /// See [`ControlSettings::check`].
+            pub(crate) fn check(&self, roce: &RoceParameters) -> Result<(), ParameterError> {
+                match self {
+                    ControlParameters::Fixed => Ok(()),
+                    $(ControlParameters::$name(parameters) => parameters.check(roce),)+
+                }
+            }
+
+            /// See [`ControlSettings::acknowledged_bytes`].
+            pub(crate) fn acknowledged_bytes(&self) -> Option<u64> {
+                match self {
+                    ControlParameters::Fixed => None,
+                    $(ControlParameters::$name(parameters) => parameters.acknowledged_bytes(),)+
+                }
+            }
+
+            /// See [`ControlSettings::largest_frame_bytes`].
+            pub fn largest_frame_bytes(&self) -> u16 {
+                match self {
+                    ControlParameters::Fixed => 0,
+                    $(ControlParameters::$name(parameters) => parameters.largest_frame_bytes(),)+
+                }
+            }
+        }
+
+        /// The rate control of one flow.
+        #[derive(Clone, Debug)]
+        pub enum RateControl {
+            /// This rate.
+            Fixed(Rate),
+            $($(#[$doc])* $name($state),)+
+        }
+
+        impl RateControl {
+            /// The control of a flow that may send at `limit`, over a port of rate `line`.
+            pub fn new(parameters: &ControlParameters, limit: Rate, line: Rate) -> Self {
+                match parameters {
+                    ControlParameters::Fixed => RateControl::Fixed(limit),
+                    $(ControlParameters::$name(parameters) => {
+                        RateControl::$name(RateController::new(parameters, limit, line))
+                    })+
+                }
+            }
+
+            /// The rate at `now`.
+            #[inline]
+            pub fn rate(&mut self, parameters: &ControlParameters, now: Time) -> Rate {
+                match (self, parameters) {
+                    (RateControl::Fixed(rate), _) => *rate,
+                    $((RateControl::$name(control), ControlParameters::$name(parameters)) => {
+                        control.rate(parameters, now)
+                    })+
+                    _ => unreachable!("made from the same parameters"),
+                }
+            }
+
+            /// See [`RateController::next_change`].
+            #[inline]
+            pub fn next_change(&self) -> Time {
+                match self {
+                    RateControl::Fixed(_) => Time::MAX,
+                    $(RateControl::$name(control) => control.next_change(),)+
+                }
+            }
+
+            /// See [`RateController::on_sent`].
+            #[inline]
+            pub fn on_sent(&mut self, parameters: &ControlParameters, now: Time, bytes: u64) {
+                match (self, parameters) {
+                    $((RateControl::$name(control), ControlParameters::$name(parameters)) => {
+                        control.on_sent(parameters, now, bytes)
+                    })+
+                    _ => {}
+                }
+            }
+
+            /// See [`RateController::on_cnp`].
+            pub fn on_cnp(&mut self, parameters: &ControlParameters, now: Time) {
+                match (self, parameters) {
+                    $((RateControl::$name(control), ControlParameters::$name(parameters)) => {
+                        control.on_cnp(parameters, now)
+                    })+
+                    _ => {}
+                }
+            }
+
+            /// See [`RateController::on_ack`].
+            #[inline]
+            pub fn on_ack(&mut self, parameters: &ControlParameters, now: Time, ack: Acknowledged) {
+                match (self, parameters) {
+                    $((RateControl::$name(control), ControlParameters::$name(parameters)) => {
+                        control.on_ack(parameters, now, ack)
+                    })+
+                    _ => {}
+                }
+            }
+
+            /// See [`RateController::halve`].
+            pub fn halve(&mut self, parameters: &ControlParameters, now: Time) -> bool {
+                match (self, parameters) {
+                    $((RateControl::$name(control), ControlParameters::$name(parameters)) => {
+                        control.halve(parameters, now)
+                    })+
+                    _ => false,
+                }
+            }
+        }
+    };
+}
+
+controls! {
     /// See [`crate::dcqcn`].
     Dcqcn(Dcqcn),
-}
-
-impl RateControl {
-    /// The control of a flow that may send at `limit`.
-    pub fn new(parameters: &ControlParameters, limit: Rate) -> Self {
-        match parameters {
-            ControlParameters::Fixed => RateControl::Fixed(limit),
-            ControlParameters::Dcqcn(parameters) => RateControl::Dcqcn(Dcqcn::new(parameters, limit)),
-        }
-    }
-}
-
-impl RateController for RateControl {
-    type Parameters = ControlParameters;
-
-    #[inline]
-    fn rate(&mut self, parameters: &ControlParameters, now: Time) -> Rate {
-        match (self, parameters) {
-            (RateControl::Dcqcn(control), ControlParameters::Dcqcn(parameters)) => control.rate(parameters, now),
-            (RateControl::Fixed(rate), _) => *rate,
-            (RateControl::Dcqcn(_), _) => unreachable!("made from the same parameters"),
-        }
-    }
-
-    #[inline]
-    fn next_change(&self) -> Time {
-        match self {
-            RateControl::Fixed(_) => Time::MAX,
-            RateControl::Dcqcn(control) => control.next_change(),
-        }
-    }
-
-    #[inline]
-    fn on_sent(&mut self, parameters: &ControlParameters, now: Time, bytes: u64) {
-        if let (RateControl::Dcqcn(control), ControlParameters::Dcqcn(parameters)) = (self, parameters) {
-            control.on_sent(parameters, now, bytes);
-        }
-    }
-
-    fn on_cnp(&mut self, parameters: &ControlParameters, now: Time) {
-        if let (RateControl::Dcqcn(control), ControlParameters::Dcqcn(parameters)) = (self, parameters) {
-            control.on_cnp(parameters, now);
-        }
-    }
-
-    #[inline]
-    fn on_ack(&mut self, parameters: &ControlParameters, now: Time, rtt: Time, ece: bool) {
-        if let (RateControl::Dcqcn(control), ControlParameters::Dcqcn(parameters)) = (self, parameters) {
-            control.on_ack(parameters, now, rtt, ece);
-        }
-    }
-
-    fn halve(&mut self, parameters: &ControlParameters, now: Time) -> bool {
-        match (self, parameters) {
-            (RateControl::Dcqcn(control), ControlParameters::Dcqcn(parameters)) => control.halve(parameters, now),
-            _ => false,
-        }
-    }
 }

@@ -1,12 +1,12 @@
 //! The parameters of RoCE, each described once for every mechanism that builds on it.
 
-use crate::dcqcn::{self, DcqcnParameters};
+use crate::dcqcn::DcqcnParameters;
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::frame::MIN_FRAME_BYTES;
 use crate::roce::control::ControlParameters;
 use crate::settings::{self, ParameterError, require};
-use units::{Rate, Time};
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
 pub(crate) const PAYLOAD: Parameter = Parameter {
     key: "payload",
@@ -117,6 +117,15 @@ impl Default for RoceParameters {
 }
 
 impl RoceParameters {
+    /// The defaults of the rate control that scenarios call `kind`.
+    pub(crate) fn of_kind(kind: &str) -> Option<Self> {
+        if kind == MECHANISM.kind {
+            return Some(RoceParameters::default());
+        }
+        let (control, ecn) = ControlParameters::of_kind(kind)?;
+        Some(RoceParameters { ecn, control, ..RoceParameters::default() })
+    }
+
     /// The defaults of DCQCN.
     pub fn dcqcn() -> Self {
         let control = ControlParameters::Dcqcn(DcqcnParameters::default());
@@ -138,10 +147,7 @@ impl RoceParameters {
             "timeout" => self.timeout = settings::time_or(key, text, "never")?,
             "nak_interval" => self.nak_interval = settings::time(key, text)?,
             "ecn" => self.ecn = settings::switch(key, text)?,
-            _ => match &mut self.control {
-                ControlParameters::Fixed => return Err(settings::unknown(&MECHANISM, key)),
-                ControlParameters::Dcqcn(parameters) => parameters.set(key, text)?,
-            },
+            _ => return self.control.set(key, text).unwrap_or_else(|| Err(settings::unknown(&MECHANISM, key))),
         }
         Ok(())
     }
@@ -158,17 +164,21 @@ impl RoceParameters {
         require(self.ack_every > 0, "ack_every", "at least 1 packet per acknowledgement")?;
         require(self.window_bytes != Some(0), "window", "at least 1B, or \"unlimited\"")?;
         require(self.timeout != Some(Time::ZERO), "timeout", "longer than a round trip, or \"never\"")?;
-        if let ControlParameters::Dcqcn(parameters) = &self.control {
-            require(self.ecn, "ecn", "DCQCN needs marks: true")?;
-            parameters.check()?;
-        }
-        Ok(())
+        require(self.ecn || !self.control.needs_marks(), "ecn", "the rate follows marks: true")?;
+        self.control.check(self)
     }
 
     /// Packets per acknowledgement that keep a window moving: half a window at most.
     pub(crate) fn effective_ack_every(&self) -> u32 {
-        let window = self.window_bytes.map_or(u64::MAX, |bytes| bytes / u64::from(self.payload_bytes.max(1)) / 2);
-        self.ack_every.min(u32::try_from(window).unwrap_or(u32::MAX)).max(1)
+        let payload_bytes = u64::from(self.payload_bytes.max(1));
+        let window = self.window_bytes.map_or(u64::MAX, |bytes| bytes / payload_bytes / 2);
+        let asked = self.control.acknowledged_bytes().map_or(self.ack_every.into(), |bytes| bytes / payload_bytes);
+        u32::try_from(asked.min(window)).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// What a full data packet takes on the wire, preamble and gap included.
+    pub(crate) fn full_wire_bytes(&self) -> u64 {
+        u64::from(self.payload_bytes.saturating_add(self.header_bytes).max(MIN_FRAME_BYTES)) + WIRE_OVERHEAD_BYTES
     }
 
     /// Frame length of an acknowledgement.
@@ -178,9 +188,6 @@ impl RoceParameters {
 
     /// The table that describes these parameters.
     pub fn mechanism(&self) -> &'static Mechanism {
-        match self.control {
-            ControlParameters::Fixed => &MECHANISM,
-            ControlParameters::Dcqcn(_) => &dcqcn::MECHANISM,
-        }
+        self.control.mechanism().unwrap_or(&MECHANISM)
     }
 }

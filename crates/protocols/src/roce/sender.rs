@@ -4,7 +4,7 @@ use crate::bounce_reaction::Returns;
 use crate::endpoint::FlowStart;
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
-use crate::roce::control::{RateControl, RateController};
+use crate::roce::control::{Acknowledged, RateControl};
 use crate::roce::parameters::RoceParameters;
 use std::sync::Arc;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
@@ -53,7 +53,7 @@ impl RoceSender {
             timeouts: 0,
             ready: flow.start,
             paced_at: limit,
-            control: RateControl::new(&parameters.control, limit),
+            control: RateControl::new(&parameters.control, limit, flow.line_rate),
             deadline: Time::MAX,
             armed: Time::MAX,
             retransmitted_bytes: 0,
@@ -99,8 +99,6 @@ impl Sender for RoceSender {
             Kind::Returned => return self.miss(ctx.now, frame.seq),
             _ => return,
         }
-        let rtt = ctx.now.saturating_sub(frame.stamp);
-        self.control.on_ack(&self.parameters.control, ctx.now, rtt, frame.has(flags::ECE));
         // Nobody has received what was never sent; an older acknowledgement has been overtaken.
         if frame.seq > self.snd_max || frame.seq < self.snd_una {
             return;
@@ -109,6 +107,12 @@ impl Sender for RoceSender {
             self.snd_una = frame.seq;
             self.snd_nxt = self.snd_nxt.max(self.snd_una);
             self.restart_timeout(ctx.now);
+            let ack = Acknowledged {
+                rtt: ctx.now.saturating_sub(frame.stamp),
+                wire_bytes: self.parameters.full_wire_bytes(),
+                ece: frame.has(flags::ECE),
+            };
+            self.control.on_ack(&self.parameters.control, ctx.now, ack);
         }
         if frame.has(flags::COMPLETE) && self.delivered == Time::MAX {
             self.delivered = frame.arrival();
