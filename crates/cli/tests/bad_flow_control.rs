@@ -100,26 +100,8 @@ at = "10us"
 until = "20us"
 "#;
 
-/// For each row: a line of the scenario, what stands there instead, the line that is blamed (the same, where nothing
-/// stands), and what is said of it.
 fn refused(name: &str, rest: &str, rows: &[(&str, &str, &str, &[&str])]) {
-    let scratch = Scratch::new(name);
-    let good = format!("{FABRIC}{rest}");
-    let told = run(&["run", &scratch.file("good.toml", &good), "--quiet"]);
-    assert_ne!(told.code, Some(2), "the scenario itself is good: {}", told.err);
-    for &(from, to, blamed, said) in rows {
-        let from = format!("\n{from}\n");
-        let text = good.replacen(&from, &format!("\n{to}\n"), 1);
-        assert!(good.contains(&from), "no line {from}");
-        let blamed = if blamed.is_empty() { to } else { blamed };
-        let line = text.lines().position(|line| line == blamed).unwrap_or_else(|| panic!("no line {blamed}")) + 1;
-        let ran = run(&["run", &scratch.file("bad.toml", &text), "--out", &scratch.path("out")]);
-        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{to}\n{}", ran.err);
-        for part in [&[format!("bad.toml:{line}:").as_str()], said].concat() {
-            assert!(ran.err.contains(part), "{to}: `{part}` is missing in\n{}", ran.err);
-        }
-        assert_eq!(scratch.names(""), ["bad.toml", "good.toml"], "nothing is left behind");
-    }
+    common::refused(name, &format!("{FABRIC}{rest}"), rows);
 }
 
 #[test]

@@ -36,6 +36,7 @@ pub mod shared_buffer;
 pub mod tagger;
 pub mod tcp;
 pub mod telemetry;
+pub mod timely;
 pub mod transport;
 pub mod trim;
 pub mod watchdog;

@@ -180,6 +180,28 @@ fn dcqcn_settles_at_the_bottleneck() {
     assert_eq!(outcome.statistics.retransmitted_bytes, 0);
 }
 
+/// One TIMELY flow of 40 Gbps into 10: from four fifths of that on it fills the link and keeps
+/// it full.
+#[test]
+fn timely_settles_at_the_bottleneck() {
+    let pipe =
+        Pipe { line: Rate::from_gbps(40), delay: Time::from_us(5), until: Time::from_ms(100), ..Pipe::default() };
+    let (mut late, mut samples) = (0.0, 0.0);
+    let transport = build("timely", &[("initial_rate", "8Gbps")]);
+    let outcome = pipe.run(&transport, u64::MAX, |now, sender| {
+        let SenderState::Roce(sender) = sender else { unreachable!() };
+        if now > Time::from_ms(50) {
+            (late, samples) = (late + sender.rate(now).as_bps() as f64, samples + 1.0);
+        }
+    });
+    assert!((late / samples / 10e9 - 1.0).abs() < 0.05, "{}", late / samples);
+    let full = 10e9 / 8.0 * 0.1 * 1000.0 / 1082.0;
+    assert!(outcome.delivered_bytes as f64 > 0.9 * full, "{} of {full}", outcome.delivered_bytes);
+    // One acknowledgement for 16 packets.
+    assert!(outcome.replies * 16 <= outcome.sent);
+    assert_eq!(outcome.statistics.retransmitted_bytes, 0);
+}
+
 /// A RoCE flow at a fixed rate is exactly that fast, and at line rate the wire never rests.
 #[test]
 fn roce_paces_on_the_wire() {
@@ -254,6 +276,8 @@ fn zoo() -> Vec<TransportParameters> {
         build("roce", &[("timeout", "1ms"), ("window", "20KB"), ("ack_every", "100")]),
         build("dcqcn", &[("timeout", "1ms"), ("nak_interval", "0us"), ("min_rate", "1Mbps")]),
         build("dcqcn", &[("timeout", "500us"), ("clamp_target", "false"), ("increase_timer", "1us")]),
+        build("timely", &[("timeout", "1ms"), ("segment", "4KB"), ("min_rate", "1Mbps")]),
+        build("timely", &[("timeout", "1ms"), ("window", "20KB"), ("t_low", "1us"), ("min_rtt", "1us")]),
         build("ndp", &[("timeout", "200us")]),
         build("ndp", &[("timeout", "500us"), ("initial_window", "1"), ("payload", "100B")]),
         build("eqds", &[("timeout", "300us"), ("quantum", "3")]),
@@ -269,7 +293,8 @@ fn zoo() -> Vec<TransportParameters> {
 fn anything_may_happen_and_every_byte_arrives_once() {
     let mut halvings = [0, 0];
     for seed in 0..30 {
-        for (number, transport) in zoo().iter().enumerate() {
+        let zoo = zoo();
+        for (number, transport) in zoo.iter().enumerate() {
             let chaos = |step: u64| ((seed * 7 + step * 3) % 10) as f64 / 10.0;
             let pipe = Pipe {
                 loss: chaos(1) * 0.3,
@@ -293,7 +318,11 @@ fn anything_may_happen_and_every_byte_arrives_once() {
                 TransportParameters::Tcp(tcp) => u64::from(tcp.mss_bytes),
                 _ => 0,
             };
-            let size = [1, 1459, 10_001, 500_000][(seed % 4) as usize].min(if number >= 13 { 3000 } else { u64::MAX });
+            let size = [1, 1459, 10_001, 500_000][(seed % 4) as usize].min(if number + 2 >= zoo.len() {
+                3000
+            } else {
+                u64::MAX
+            });
             let outcome = pipe.run(transport, size, |now, sender| match sender {
                 SenderState::Tcp(tcp) => assert!(tcp.congestion_window_bytes() >= least),
                 SenderState::Roce(roce) => {

@@ -52,6 +52,7 @@ use crate::ndp::{self, NdpParameters, NdpReceiver, NdpSender, Pulls};
 use crate::roce::{self, RoceParameters, RoceReceiver, RoceSender};
 use crate::settings::ParameterError;
 use crate::tcp::{self, TcpParameters, TcpReceiver, TcpSender};
+use crate::timely;
 use std::sync::Arc;
 use units::Time;
 
@@ -73,12 +74,13 @@ pub enum TransportParameters {
 }
 
 /// Every transport by its name in a scenario.
-pub const MECHANISMS: [&Mechanism; 7] = [
+pub const MECHANISMS: [&Mechanism; 8] = [
     &datagram::MECHANISM,
     &tcp::MECHANISM,
     &dctcp::MECHANISM,
     &roce::MECHANISM,
     &dcqcn::MECHANISM,
+    &timely::MECHANISM,
     &ndp::MECHANISM,
     &eqds::MECHANISM,
 ];

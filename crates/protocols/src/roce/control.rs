@@ -5,6 +5,7 @@ use crate::dcqcn::Dcqcn;
 use crate::describe::Mechanism;
 use crate::roce::RoceParameters;
 use crate::settings::ParameterError;
+use crate::timely::Timely;
 use units::{Rate, Time};
 
 /// The parameters of a rate control, beside those of RoCE.
@@ -230,4 +231,6 @@ macro_rules! controls {
 controls! {
     /// See [`crate::dcqcn`].
     Dcqcn(Dcqcn),
+    /// See [`crate::timely`].
+    Timely(Timely),
 }

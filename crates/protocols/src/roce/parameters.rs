@@ -45,6 +45,12 @@ pub(crate) const RATE: Parameter = Parameter {
     meaning: "the most a flow sends, counted on the wire with preamble and gap (20 B a frame); line: the port's rate",
     source: "RoCE starts at line rate (DCQCN, sec. 3.1)",
 };
+pub(crate) const INITIAL_RATE: Parameter = Parameter {
+    key: "initial_rate",
+    default: Value("line"),
+    meaning: "the rate of a new flow; line: the most that it may send",
+    source: "RoCE starts at line rate (DCQCN, sec. 3.1)",
+};
 pub(crate) const TIMEOUT: Parameter = Parameter {
     key: "timeout",
     default: Value("67.108864ms"),
@@ -96,6 +102,13 @@ pub struct RoceParameters {
     pub ecn: bool,
     /// What sets the rate.
     pub control: ControlParameters,
+}
+
+/// `rate` times `factor`, no less than `least` and no more than `most`. One correctly rounded multiplication: the same
+/// on every machine.
+pub(crate) fn scaled(rate: Rate, factor: f64, least: Rate, most: Rate) -> Rate {
+    let scaled = (rate.as_bps() as f64 * factor.max(0.0)) as u64;
+    Rate::from_bps(scaled).unwrap_or(Rate::MIN).clamp(least.min(most), most)
 }
 
 impl Default for RoceParameters {

@@ -1,0 +1,381 @@
+//! TIMELY (Mittal et al., SIGCOMM 2015): a RoCE sender's rate follows the round trip time and how that changes. One
+//! acknowledgement a segment brings a measurement.
+
+use crate::describe::Default::Value;
+use crate::describe::{Family, Mechanism, Parameter};
+use crate::roce::RoceParameters;
+use crate::roce::control::{Acknowledged, ControlSettings, RateController};
+use crate::roce::parameters::scaled;
+use crate::settings::{self, ParameterError, require};
+use units::{Rate, Time};
+
+/// The parameters of TIMELY beside those of its transport; [`MECHANISM`] says what each is for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimelyParameters {
+    /// Bytes of payload for which one round trip is measured.
+    pub segment_bytes: u64,
+    /// The rate of a new flow; `None` for the most that it may send.
+    pub initial_rate: Option<Rate>,
+    /// Weight alpha of a new difference, above 0, up to 1.
+    pub ewma: f64,
+    /// Strength beta of a cut, above 0, below 1.
+    pub beta: f64,
+    /// The step delta.
+    pub additive_increase: Rate,
+    /// Below this round trip the rate rises.
+    pub t_low: Time,
+    /// Above it the rate falls.
+    pub t_high: Time,
+    /// What differences are measured in.
+    pub min_rtt: Time,
+    /// Measurements without a rise after which the step is multiplied.
+    pub hyper_after: u32,
+    /// By this.
+    pub hyper_factor: u32,
+    /// The rate never falls below this.
+    pub min_rate: Rate,
+}
+
+impl Default for TimelyParameters {
+    fn default() -> Self {
+        TimelyParameters {
+            segment_bytes: 16_000,
+            initial_rate: None,
+            ewma: 0.875,
+            beta: 0.8,
+            additive_increase: Rate::from_mbps(10),
+            t_low: Time::from_us(50),
+            t_high: Time::from_us(500),
+            min_rtt: Time::from_us(20),
+            hyper_after: 5,
+            hyper_factor: 5,
+            min_rate: Rate::from_mbps(10),
+        }
+    }
+}
+
+/// TIMELY as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too, but for `ack_every`.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "timely",
+    family: Family::Transport,
+    title: "RoCE whose rate follows the gradient of the round trip time",
+    source: "Mittal et al., TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015",
+    parameters: &{
+        use crate::roce::parameters::*;
+        [
+            PAYLOAD,
+            HEADER,
+            ACK_BYTES,
+            WINDOW,
+            RATE,
+            INITIAL_RATE,
+            TIMEOUT,
+            NAK_INTERVAL,
+            ECN,
+            Parameter {
+                key: "segment",
+                default: Value("16KB"),
+                meaning: "payload for which one acknowledgement comes and one round trip is measured, at least a \
+                    packet's; a window never waits for more than half of its packets",
+                source: "TIMELY, sec. 3: segments of 16 to 64 KB",
+            },
+            Parameter {
+                key: "ewma",
+                default: Value("0.875"),
+                meaning: "weight alpha of a new difference of round trips in their average, above 0, up to 1",
+                source: "TIMELY, algorithm 1; Bahnasy's thesis, sec. 3.7: 0.875",
+            },
+            Parameter {
+                key: "beta",
+                default: Value("0.8"),
+                meaning: "strength of a cut, above 0, below 1",
+                source: "TIMELY, algorithm 1 and sec. 4.3",
+            },
+            Parameter {
+                key: "additive_increase",
+                default: Value("10Mbps"),
+                meaning: "step delta by which a rate rises at each measurement",
+                source: "TIMELY, sec. 4.3",
+            },
+            Parameter {
+                key: "t_low",
+                default: Value("50us"),
+                meaning: "below this round trip the rate rises, whatever the gradient",
+                source: "TIMELY, sec. 4.4; Bahnasy's thesis, sec. 3.7",
+            },
+            Parameter {
+                key: "t_high",
+                default: Value("500us"),
+                meaning: "above this round trip the rate falls, whatever the gradient; at least t_low",
+                source: "TIMELY, sec. 4.4; Bahnasy's thesis, sec. 3.7 (250us at 100 Gbps)",
+            },
+            Parameter {
+                key: "min_rtt",
+                default: Value("20us"),
+                meaning: "D_minRTT, which differences of round trips are divided by",
+                source: "TIMELY, algorithm 1; Bahnasy's thesis, sec. 3.7",
+            },
+            Parameter {
+                key: "hyper_after",
+                default: Value("5"),
+                meaning: "measurements in a row without a rise of the round trip after which the step is multiplied, \
+                    at least 1",
+                source: "TIMELY, sec. 4.3",
+            },
+            Parameter {
+                key: "hyper_factor",
+                default: Value("5"),
+                meaning: "what the step is multiplied by then (N), at least 1; 1 switches it off",
+                source: "TIMELY, algorithm 1",
+            },
+            Parameter {
+                key: "min_rate",
+                default: Value("10Mbps"),
+                meaning: "the rate never falls below this",
+                source: "choice of this project: one step",
+            },
+        ]
+    },
+};
+
+impl ControlSettings for TimelyParameters {
+    const MECHANISM: &'static Mechanism = &MECHANISM;
+
+    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
+        match key {
+            "segment" => self.segment_bytes = settings::bytes(key, text)?,
+            "initial_rate" => self.initial_rate = settings::rate_or(key, text, "line")?,
+            "ewma" => self.ewma = settings::share(key, text)?,
+            "beta" => self.beta = settings::share(key, text)?,
+            "additive_increase" => self.additive_increase = settings::rate(key, text)?,
+            "t_low" => self.t_low = settings::time(key, text)?,
+            "t_high" => self.t_high = settings::time(key, text)?,
+            "min_rtt" => self.min_rtt = settings::time(key, text)?,
+            "hyper_after" => self.hyper_after = settings::count(key, text)?,
+            "hyper_factor" => self.hyper_factor = settings::count(key, text)?,
+            "min_rate" => self.min_rate = settings::rate(key, text)?,
+            _ => return Err(settings::unknown(&MECHANISM, key)),
+        }
+        Ok(())
+    }
+
+    fn check(&self, roce: &RoceParameters) -> Result<(), ParameterError> {
+        let packet = u64::from(roce.payload_bytes);
+        require(self.segment_bytes >= packet, "segment", format!("at least a packet's payload, {packet}B"))?;
+        require(self.ewma > 0.0 && self.ewma <= 1.0, "ewma", "a weight above 0, up to 1")?;
+        require(self.beta > 0.0 && self.beta < 1.0, "beta", "a share above 0, below 1")?;
+        require(self.t_low <= self.t_high, "t_high", "at least t_low")?;
+        require(self.min_rtt > Time::ZERO, "min_rtt", "differences are divided by it: at least 1ps")?;
+        require(self.hyper_after > 0, "hyper_after", "at least 1 measurement")?;
+        require(self.hyper_factor > 0, "hyper_factor", "at least 1")
+    }
+
+    fn acknowledged_bytes(&self) -> Option<u64> {
+        Some(self.segment_bytes)
+    }
+}
+
+/// The rate of one flow.
+#[derive(Clone, Debug)]
+pub struct Timely {
+    rate: Rate,
+    limit: Rate,
+    line: Rate,
+    /// The last round trip; [`Time::MAX`] before the first.
+    rtt: Time,
+    /// Average of the differences of round trips, in picoseconds.
+    difference_ps: f64,
+    /// Measurements in a row without a rise.
+    calm: u32,
+}
+
+impl Timely {
+    /// The factor by which `rtt` cuts a rate above `t_high` (Bahnasy's thesis, eq. 3.2). Eq. 1.2 of that thesis, which
+    /// leaves the 1 - out, would cut less the longer the round trip.
+    fn cut_above(parameters: &TimelyParameters, rtt: Time) -> f64 {
+        1.0 - parameters.beta * (1.0 - parameters.t_high.as_ps() as f64 / rtt.as_ps() as f64)
+    }
+
+    fn cut(&mut self, parameters: &TimelyParameters, factor: f64) {
+        self.rate = scaled(self.rate, factor, parameters.min_rate, self.limit);
+    }
+
+    fn raise(&mut self, parameters: &TimelyParameters, steps: u32) {
+        let step = parameters.additive_increase.as_bps().saturating_mul(steps.into());
+        let raised = self.rate.as_bps().saturating_add(step);
+        self.rate = Rate::from_bps(raised).unwrap_or(self.limit).min(self.limit);
+    }
+
+    /// A round trip of `rtt`, without serialisation, was measured (TIMELY, algorithm 1).
+    fn measure(&mut self, parameters: &TimelyParameters, rtt: Time) {
+        let difference_ps = match self.rtt {
+            Time::MAX => 0.0,
+            before => rtt.as_ps() as f64 - before.as_ps() as f64,
+        };
+        self.rtt = rtt;
+        self.difference_ps = (1.0 - parameters.ewma) * self.difference_ps + parameters.ewma * difference_ps;
+        let gradient = self.difference_ps / parameters.min_rtt.as_ps() as f64;
+        let calm = std::mem::replace(&mut self.calm, 0);
+        if rtt < parameters.t_low {
+            self.raise(parameters, 1);
+        } else if rtt > parameters.t_high {
+            self.cut(parameters, Timely::cut_above(parameters, rtt));
+        } else if gradient > 0.0 {
+            self.cut(parameters, 1.0 - parameters.beta * gradient);
+        } else {
+            self.calm = calm.saturating_add(1);
+            self.raise(parameters, if self.calm >= parameters.hyper_after { parameters.hyper_factor } else { 1 });
+        }
+    }
+}
+
+impl RateController for Timely {
+    type Parameters = TimelyParameters;
+
+    fn new(parameters: &TimelyParameters, limit: Rate, line: Rate) -> Self {
+        let rate = parameters.initial_rate.unwrap_or(limit).min(limit);
+        Timely { rate, limit, line, rtt: Time::MAX, difference_ps: 0.0, calm: 0 }
+    }
+
+    #[inline]
+    fn rate(&mut self, _parameters: &TimelyParameters, _now: Time) -> Rate {
+        self.rate
+    }
+
+    /// The round trip is what is left of the time to completion after the sender put the frame on the wire (TIMELY,
+    /// sec. 3.1): packets are paced one by one, so what the last of a segment took is all that its acknowledgement
+    /// waited for at the sender.
+    fn on_ack(&mut self, parameters: &TimelyParameters, _now: Time, ack: Acknowledged) {
+        self.measure(parameters, ack.rtt.saturating_sub(self.line.serialise(ack.wire_bytes)));
+    }
+
+    fn halve(&mut self, parameters: &TimelyParameters, _now: Time) -> bool {
+        let before = self.rate;
+        self.cut(parameters, 0.5);
+        self.rate < before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    const GBPS: u64 = 1_000_000_000;
+
+    fn flow(parameters: &TimelyParameters, rate: Rate) -> Timely {
+        let parameters = TimelyParameters { initial_rate: Some(rate), ..parameters.clone() };
+        Timely::new(&parameters, Rate::from_gbps(10), Rate::from_gbps(10))
+    }
+
+    /// The thesis prints two equations for round trips above T_high. The one that is right cuts by more the longer the
+    /// round trip is; the other by 0.8 just above T_high, and by nothing in the end. They agree at twice T_high alone.
+    #[test]
+    fn the_corrected_cut_grows_with_the_round_trip() {
+        let p = TimelyParameters::default();
+        let factors = [501, 1_000, 10_000].map(|us| Timely::cut_above(&p, Time::from_us(us)));
+        let closed = [1.0 - 0.8 / 501.0, 0.6, 0.24];
+        assert!(factors.iter().zip(closed).all(|(is, should)| (is - should).abs() < 1e-12), "{factors:?}");
+        let printed = |us: f64| 1.0 - 0.8 * 500.0 / us;
+        assert!((printed(501.0) - 0.2016).abs() < 1e-4 && printed(1e12) > 0.999);
+        assert!((printed(1000.0) - factors[1]).abs() < 1e-12);
+        let mut one = flow(&p, Rate::from_gbps(5));
+        one.measure(&p, Time::from_ms(1));
+        assert_eq!(one.rate, Rate::from_gbps(3));
+    }
+
+    #[test]
+    fn between_the_thresholds_the_gradient_decides() {
+        let p = TimelyParameters::default();
+        let mut flow = flow(&p, Rate::from_gbps(5));
+        flow.measure(&p, Time::from_us(100));
+        assert_eq!(flow.rate, Rate::from_mbps(5010), "no difference yet");
+        // 4 us more: a gradient of 0.875 * 4 / 20.
+        flow.measure(&p, Time::from_us(104));
+        assert_eq!(flow.rate.as_bps(), (5.01e9 * (1.0 - 0.8 * 0.175)) as u64);
+        // 4 us less: the average is 0.125 * 3.5 - 0.875 * 4, less than zero.
+        let before = flow.rate;
+        flow.measure(&p, Time::from_us(100));
+        assert_eq!(flow.rate.as_bps(), before.as_bps() + 10_000_000);
+        // A gradient of 10 is no cut to less than nothing.
+        flow.measure(&p, Time::from_us(400));
+        assert_eq!(flow.rate, p.min_rate);
+    }
+
+    #[test]
+    fn after_five_calm_measurements_the_step_is_five_steps() {
+        let p = TimelyParameters::default();
+        let mut flow = flow(&p, Rate::from_gbps(1));
+        let mut rates = Vec::new();
+        for us in [100, 100, 99, 98, 97, 96, 40, 95] {
+            flow.measure(&p, Time::from_us(us));
+            rates.push(flow.rate.as_bps() as i64 / 10_000_000 - 100);
+        }
+        // Below T_low the row begins again; above 40 us, 95 us are a rise.
+        assert_eq!(rates[..7], [1, 2, 3, 4, 9, 14, 15]);
+        assert!(rates[7] < 15);
+    }
+
+    /// No fixed point (Zhu et al., CoNEXT 2016): with a round trip that stays where it is every rate rises, and where
+    /// round trips are the same for two flows nothing brings their rates together.
+    #[test]
+    fn timely_has_no_fixed_point() {
+        let p = TimelyParameters::default();
+        for mbps in [10, 1_000, 4_999, 9_000] {
+            for us in [50, 60, 275, 500] {
+                let mut flow = flow(&p, Rate::from_mbps(mbps));
+                (0..20).for_each(|_| flow.measure(&p, Time::from_us(us)));
+                // Four single steps, then sixteen of five.
+                assert_eq!(flow.rate, Rate::from_mbps((mbps + 840).min(10_000)));
+            }
+        }
+        let (mut slow, mut fast) = (flow(&p, Rate::from_gbps(1)), flow(&p, Rate::from_gbps(4)));
+        // A queue of two flows at 10 Gbps, fed by their sum: the share of the fast one ends where it began, about.
+        let (mut queue_us, mut least) = (0.0_f64, f64::MAX);
+        for _ in 0..20_000 {
+            let sum = (slow.rate.as_bps() + fast.rate.as_bps()) as f64;
+            queue_us = (queue_us + 10.0 * (sum / 10e9 - 1.0)).max(0.0);
+            let rtt = Time::from_ns(60_000 + (queue_us * 1000.0) as u64);
+            slow.measure(&p, rtt);
+            fast.measure(&p, rtt);
+            least = least.min(fast.rate.as_bps() as f64 / sum);
+        }
+        assert!(least > 0.5, "the fast flow stays the fast one: {least}");
+    }
+
+    /// Random round trips, as odd as clocks allow: rates within their bounds, no number that is none.
+    #[test]
+    fn whatever_is_measured_the_rate_keeps_its_bounds() {
+        let p = TimelyParameters::default();
+        for seed in 0..20 {
+            let mut random = Stream::new(seed, 0, 0);
+            let mut flow = flow(&p, Rate::from_gbps(10));
+            for _ in 0..10_000 {
+                let bits = 4 + random.below(20);
+                let rtt = match random.below(8) {
+                    0 => Time::ZERO,
+                    1 => Time::from_ps(u64::MAX - 1),
+                    _ => Time::from_ns(random.below(1 << bits)),
+                };
+                flow.on_ack(&p, Time::ZERO, Acknowledged { rtt, wire_bytes: 1082, ece: random.below(2) == 0 });
+                assert!((p.min_rate..=Rate::from_gbps(10)).contains(&flow.rate), "{rtt} {flow:?}");
+                assert!(flow.difference_ps.is_finite());
+                if random.below(50) == 0 {
+                    let before = flow.rate;
+                    assert_eq!(flow.halve(&p, Time::ZERO), before > p.min_rate);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn serialisation_is_no_part_of_the_round_trip() {
+        let p = TimelyParameters::default();
+        let mut flow = flow(&p, Rate::from_gbps(1));
+        // 1082 bytes at 10 Gbps are 865.6 ns.
+        let rtt = Time::from_us(70) + Time::from_ps(865_600);
+        flow.on_ack(&p, Time::ZERO, Acknowledged { rtt, wire_bytes: 1082, ece: false });
+        assert_eq!(flow.rtt, Time::from_us(70));
+        assert!(flow.rate.as_bps() > GBPS);
+    }
+}
