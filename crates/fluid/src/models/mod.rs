@@ -124,6 +124,40 @@ pub trait Model: System {
     fn with_flows(&self, flows: Vec<Flows>) -> Box<dyn Model>;
 }
 
+/// A control with its parameters, of flows yet to be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Control {
+    /// ECCP.
+    Eccp(eccp::Parameters),
+    /// HetFlow.
+    HetFlow(hetflow::Parameters),
+    /// DCQCN.
+    Dcqcn(dcqcn::Parameters),
+    /// TIMELY, patched or not.
+    Timely(timely::Parameters),
+}
+
+impl Control {
+    /// The rate in bit/s at which a flow begins that is not told otherwise, where its share of the link would be `share`.
+    pub fn first_rate(&self, link: f64, share: f64) -> f64 {
+        match self {
+            Control::Eccp(_) | Control::Dcqcn(_) => link,
+            Control::HetFlow(_) => 0.8 * share,
+            Control::Timely(_) => share,
+        }
+    }
+
+    /// These flows over this link.
+    pub fn model(&self, bottleneck: Bottleneck, flows: Vec<Flows>) -> Box<dyn Model> {
+        match *self {
+            Control::Eccp(parameters) => Box::new(Eccp::new(bottleneck, flows, parameters)),
+            Control::HetFlow(parameters) => Box::new(HetFlow::new(bottleneck, flows, parameters)),
+            Control::Dcqcn(parameters) => Box::new(Dcqcn::new(bottleneck, flows, parameters)),
+            Control::Timely(parameters) => Box::new(Timely::new(bottleneck, flows, parameters)),
+        }
+    }
+}
+
 /// The parts of [`System`] that all models here share.
 macro_rules! common {
     () => {

@@ -194,7 +194,7 @@ fn verdicts_agree_with_solutions() {
             k_max: 1.6e6,
             p_max: 0.01,
             at_enqueue: false,
-            renewal: false,
+            cycles: false,
         };
         let flows = vec![Flows { count: 2, start: 0.0, rtt, rate: 20e9 }];
         Dcqcn::new(Bottleneck { rate: 40e9, buffer: 80e6 }, flows, parameters)

@@ -17,6 +17,8 @@
 //! loop. R_C and R_T count packets a second there; here all rates are in bit/s, and [`Parameters::packet`] turns one
 //! into the other.
 
+mod cycles;
+
 use super::*;
 
 /// The control of each flow, and the marking.
@@ -49,9 +51,8 @@ pub struct Parameters {
     /// Whether a packet is marked as it joins the queue, so that its mark is older by its wait; the papers' is marked
     /// as it leaves.
     pub at_enqueue: bool,
-    /// Whether notifications come as the receivers of the simulator send them: with the first mark that is
-    /// `cnp_interval` or more after the last. The papers count one for each interval with a mark, which are more.
-    pub renewal: bool,
+    /// Whether rates are averaged cycle by cycle, from cut to cut, as in [`cycles`]; the papers' are not.
+    pub cycles: bool,
 }
 
 /// Variables of a kind of flows.
@@ -113,8 +114,11 @@ impl Dcqcn {
         }
     }
 
-    /// Slopes of rate, target and alpha, by equations e, d and c.
+    /// Slopes of rate, target and alpha, by equations e, d and c, or cycle by cycle.
     fn control(&self, state: [f64; EACH], rate_before: f64, p: f64) -> [f64; EACH] {
+        if self.parameters.cycles {
+            return cycles::control(&self.parameters, state, rate_before, p);
+        }
         let (
             Parameters { gain, cnp_interval, alpha_timer, recovery_stages, additive_increase, .. },
             [rate, target, alpha],
@@ -122,7 +126,7 @@ impl Dcqcn {
         let packets = rate_before / self.parameters.packet;
         let (by_bytes, by_time) =
             (self.parameters.byte_counter / self.parameters.packet, self.parameters.increase_timer * packets);
-        let cuts = self.notifications(p, packets) / cnp_interval;
+        let cuts = some(p, cnp_interval * packets) / cnp_interval;
         let steps = [by_bytes, by_time].map(|length| packets * stages(p, length));
         let beyond = [by_bytes, by_time].map(|length| packets * stages(p, length) * none(p, recovery_stages * length));
         [
@@ -132,15 +136,12 @@ impl Dcqcn {
         ]
     }
 
-    /// Notifications of a flow in a `cnp_interval`.
-    fn notifications(&self, p: f64, packets: f64) -> f64 {
-        let marks = self.parameters.cnp_interval * packets * p;
-        if self.parameters.renewal { marks / (1.0 + marks) } else { some(p, self.parameters.cnp_interval * packets) }
-    }
-
     /// Rate, target and alpha at rest under p.
     fn at_rest(&self, p: f64) -> [f64; EACH] {
         let rate = self.shared.fair_share();
+        if self.parameters.cycles {
+            return cycles::at_rest(&self.parameters, rate, p);
+        }
         let packets = rate / self.parameters.packet;
         let alpha = some(p, self.parameters.alpha_timer * packets);
         // R_C' is linear in the target.
@@ -237,7 +238,7 @@ impl Model for Dcqcn {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// The parameters of the papers, at 40 Gbps.
@@ -256,7 +257,7 @@ mod tests {
             k_max: 1.6e6,
             p_max: 0.01,
             at_enqueue: false,
-            renewal: false,
+            cycles: false,
         }
     }
 
@@ -290,6 +291,23 @@ mod tests {
         assert!((rates[0] / 20e9 - 1.0).abs() < 1e-3, "{rates:?}");
         assert!((queue / rest[3] - 1.0).abs() < 1e-2, "{queue} {}", rest[3]);
         assert!((last[2] / rest[2] - 1.0).abs() < 1e-2);
+    }
+
+    /// What packets do with the same parameters, in B: `tidegate reproduce fluid/dcqcn` runs them.
+    #[test]
+    fn cycle_by_cycle_the_queue_is_that_of_packets() {
+        for (count, packets) in [(2, 15_350.0), (10, 89_700.0), (50, 657_200.0)] {
+            let parameters = Parameters { k_max: 8e6, p_max: 0.1, packet: 1082.0 * 8.0, cycles: true, ..parameters() };
+            let bottleneck = Bottleneck { rate: 40e9, buffer: 256e6 };
+            let flows = vec![Flows { count, start: 0.0, rtt: 5e-6, rate: 40e9 }];
+            let mut model = Dcqcn::new(bottleneck, flows, parameters);
+            testing::rests(&*model.with_flows(model.shared.flows.clone()));
+            let rest = model.fixed_point().unwrap().state[3] / 8.0;
+            assert!((rest / packets - 1.0).abs() < 0.1, "{count}: {rest}, not {packets}");
+            let (rates, queue, _) = testing::means(&mut model, 0.2);
+            assert!((rates[0] * f64::from(count) / 40e9 - 1.0).abs() < 0.01, "{count}: {rates:?}");
+            assert!((queue / 8.0 / packets - 1.0).abs() < 0.1, "{count}: {} beside {packets}", queue / 8.0);
+        }
     }
 
     #[test]

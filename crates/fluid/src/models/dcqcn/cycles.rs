@@ -1,0 +1,138 @@
+//! DCQCN cycle by cycle: what the papers' fluid model averages away.
+//!
+//! A receiver sends a notification with the first marked packet that comes tau or more after its last one. Marks come at rate
+//! m = -R ln(1 - p), so a cycle from cut to cut takes tau and a time E that is exponential with mean 1 / m. The papers' (d) and
+//! (e) let stages of recovery end at any mark and cuts and stages follow each other in any order, so a stage late in a cycle
+//! recovers as much as the first. Here
+//!
+//! ```text
+//!  S             = tau + 1/m                    mean length of a cycle
+//!  P(S >= t)     = 1 up to tau, e^(-m (t - tau)) then
+//!  stages(L, F)  = sum over k > F of P(S >= k L)                      stages of length L in a cycle, beyond the first F
+//!  left(L)       = E[2^-stages] = 1 - sum over k >= 1 of 2^-k P(S >= k L)   what is left of a cut at the end of the cycle
+//!  R^'           = (R_AI (stages(T, F) + stages(B / R, F)) - R^ a / 2 * left(T) left(B / R)) / S   the rate before a cut
+//!  a'            = g (1 - a - a stages(tau', 0)) / S
+//!  R             = R^ (1 - a / 2 * mean of 2^-stages(T) over the cycle)       the mean rate, which follows within T
+//! ```
+//!
+//! The derivation is this project's; it is held against packets.
+
+use super::Parameters;
+
+/// Fewer marks a second than this are none.
+const FEWEST: f64 = 1e-3;
+
+/// Cycles of a flow: the parameters, the rate of marks and the mean length.
+struct Cycle {
+    wait: f64,
+    marks: f64,
+    length: f64,
+}
+
+impl Cycle {
+    fn new(wait: f64, marks: f64) -> Cycle {
+        let marks = marks.max(FEWEST);
+        Cycle { wait, marks, length: wait + 1.0 / marks }
+    }
+
+    /// P(S >= t).
+    fn lasts(&self, time: f64) -> f64 {
+        if time <= self.wait { 1.0 } else { libm::exp(-self.marks * (time - self.wait)) }
+    }
+
+    /// Stages of this length that every cycle has.
+    fn sure(&self, stage: f64) -> f64 {
+        libm::floor(self.wait / stage * (1.0 + 1e-12))
+    }
+
+    /// Stages of this length beyond the first `beyond`.
+    fn stages(&self, stage: f64, beyond: f64) -> f64 {
+        let (sure, again) = (self.sure(stage), libm::exp(-self.marks * stage));
+        let first = sure.max(beyond);
+        (sure - beyond).max(0.0) + self.lasts((first + 1.0) * stage) / (1.0 - again)
+    }
+
+    /// E[2^-stages].
+    fn left(&self, stage: f64) -> f64 {
+        let (sure, again) = (self.sure(stage), libm::exp(-self.marks * stage));
+        let half = libm::exp2(-sure - 1.0);
+        2.0 * half - self.lasts((sure + 1.0) * stage) * half / (1.0 - again / 2.0)
+    }
+
+    /// The mean of 2^-stages over the time of a cycle.
+    fn mean_left(&self, stage: f64) -> f64 {
+        let (sure, again) = (self.sure(stage), libm::exp(-self.marks * stage));
+        let next = self.lasts((sure + 1.0) * stage);
+        // Whole stages before tau, the one that holds it, and all that follow.
+        let whole = 2.0 * stage * (1.0 - libm::exp2(-sure));
+        let holding = libm::exp2(-sure) * (self.wait - sure * stage + (1.0 - next) / self.marks);
+        let after = next * (1.0 - again) / self.marks * libm::exp2(-sure - 1.0) / (1.0 - again / 2.0);
+        (whole + holding + after) / self.length
+    }
+}
+
+/// Slopes of rate, rate before a cut, and alpha.
+pub(super) fn control(p: &Parameters, [rate, before, alpha]: [f64; 3], seen: f64, mark: f64) -> [f64; 3] {
+    let cycle = Cycle::new(p.cnp_interval, -seen / p.packet * libm::log1p(-mark));
+    let (by_time, by_bytes) = (p.increase_timer, p.byte_counter / seen);
+    let stages = cycle.stages(by_time, p.recovery_stages) + cycle.stages(by_bytes, p.recovery_stages);
+    let left = cycle.left(by_time) * cycle.left(by_bytes);
+    let mean = before * (1.0 - alpha / 2.0 * cycle.mean_left(by_time));
+    [
+        (mean - rate) / p.increase_timer,
+        (p.additive_increase * stages - before * alpha / 2.0 * left) / cycle.length,
+        p.gain * (1.0 - alpha - alpha * cycle.stages(p.alpha_timer, 0.0)) / cycle.length,
+    ]
+}
+
+/// Rate, rate before a cut and alpha at rest, where the rate is known.
+pub(super) fn at_rest(p: &Parameters, rate: f64, mark: f64) -> [f64; 3] {
+    let cycle = Cycle::new(p.cnp_interval, -rate / p.packet * libm::log1p(-mark));
+    let alpha = 1.0 / (1.0 + cycle.stages(p.alpha_timer, 0.0));
+    [rate, rate / (1.0 - alpha / 2.0 * cycle.mean_left(p.increase_timer)), alpha]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sums that a computer adds up, against the closed forms.
+    #[test]
+    fn closed_forms_are_the_sums_that_they_stand_for() {
+        for (wait, marks, stage) in
+            [(50e-6, 2e4, 55e-6), (50e-6, 3e5, 12e-6), (50e-6, 500.0, 55e-6), (50e-6, 1e4, 25e-6)]
+        {
+            let cycle = Cycle::new(wait, marks);
+            let steps = 2_000_000;
+            let most = wait + 40.0 / marks;
+            let (mut mean, mut length) = (0.0, 0.0);
+            for step in 0..steps {
+                let time = most * (f64::from(step) + 0.5) / f64::from(steps);
+                let lasts = cycle.lasts(time) * most / f64::from(steps);
+                mean += lasts * libm::exp2(-libm::floor(time / stage));
+                length += lasts;
+            }
+            assert!((length / cycle.length - 1.0).abs() < 1e-5);
+            assert!(
+                (mean / length / cycle.mean_left(stage) - 1.0).abs() < 1e-4,
+                "{} {}",
+                mean / length,
+                cycle.mean_left(stage)
+            );
+            let ends: Vec<f64> = (1..20_000).map(|k| cycle.lasts(f64::from(k) * stage)).collect();
+            assert!((ends.iter().sum::<f64>() / cycle.stages(stage, 0.0) - 1.0).abs() < 1e-9);
+            assert!((ends[5..].iter().sum::<f64>() / cycle.stages(stage, 5.0) - 1.0).abs() < 1e-9);
+            let left = 1.0 - ends.iter().zip(1..).map(|(end, k)| end * libm::exp2(-f64::from(k))).sum::<f64>();
+            assert!((left - cycle.left(stage)).abs() < 1e-12, "{left} {}", cycle.left(stage));
+        }
+    }
+
+    #[test]
+    fn without_marks_the_target_climbs_a_step_a_stage() {
+        let parameters = super::super::tests::parameters();
+        let [_, climbs, _] = control(&parameters, [20e9, 20e9, 0.0], 20e9, 0.0);
+        let expected =
+            parameters.additive_increase * (1.0 / parameters.increase_timer + 20e9 / parameters.byte_counter);
+        assert!((climbs / expected - 1.0).abs() < 1e-3, "{climbs} {expected}");
+    }
+}
