@@ -13,8 +13,8 @@
 //! A cut sets the target TR to the rate before it, which the continuous decrease has not: it is the rate of a control
 //! cycle before the decrease ended.
 
-use super::*;
-use crate::solver::Past;
+use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
+use crate::solver::{Delay, Now, Past, System, Variable};
 
 /// Cycles of fast recovery.
 const RECOVERY_CYCLES: f64 = 5.0;
@@ -51,8 +51,6 @@ impl Parameters {
     }
 }
 
-/// Variables of a kind of flows: rate, target, cycles of the byte counter.
-const EACH: usize = 3;
 /// Delays of a kind of flows: tau, T + tau, T.
 const LOOKS: usize = 3;
 /// Switches of a kind of flows: whether it increases, whether beyond fast recovery.
@@ -63,24 +61,19 @@ const SWITCHES: usize = 2;
 pub struct Eccp {
     shared: Shared,
     parameters: Parameters,
-    variables: Vec<Variable>,
-    delays: Vec<Delay>,
 }
 
 impl Eccp {
     /// Flows that begin at their rates, which are their targets too.
     pub fn new(bottleneck: Bottleneck, flows: Vec<Flows>, parameters: Parameters) -> Eccp {
-        let shared = Shared::new(bottleneck, flows);
-        let (mut variables, mut delays) = (Vec::new(), Vec::new());
-        for (at, flows) in shared.flows.iter().enumerate() {
-            variables.push(shared.rate_variable(format!("rate_{at}_bps"), parameters.min_rate));
-            variables.push(shared.rate_variable(format!("target_{at}_bps"), parameters.min_rate));
-            variables.push(Variable::new(format!("cycles_{at}"), 1.0));
+        let kind = |shared: &Shared, at: usize, flows: &Flows| {
+            let rate = |name: &str| shared.rate_variable(format!("{name}_{at}_bps"), parameters.min_rate);
+            let cycles = Variable::new(format!("cycles_{at}"), 1.0);
             let (tau, cycle) = (flows.rtt, parameters.cycle);
-            delays.extend([tau, cycle + tau, cycle].map(Delay::Constant));
-        }
-        variables.push(shared.queue_variable(bottleneck.rate * 10e-6));
-        Eccp { shared, parameters, variables, delays }
+            let variables = [(rate("rate"), flows.rate), (rate("target"), flows.rate), (cycles, 0.0)];
+            Kind { variables, delays: [tau, cycle + tau, cycle].map(Delay::Constant).into() }
+        };
+        Eccp { shared: Shared::new(bottleneck, flows, bottleneck.rate * 10e-6, kind), parameters }
     }
 
     /// Equation 2.10, by what this look sees.
@@ -111,36 +104,23 @@ impl Eccp {
 }
 
 impl System for Eccp {
-    common!();
-
-    fn history(&self, _: f64, state: &mut [f64]) {
-        for (flows, state) in self.shared.flows.iter().zip(state.chunks_exact_mut(EACH)) {
-            state.copy_from_slice(&[flows.rate, flows.rate, 0.0]);
-        }
-        state[self.queue()] = 0.0;
-    }
+    system!();
 
     fn derivative(&self, now: &Now<'_>, slopes: &mut [f64]) {
         let Parameters { gain, cycle, byte_counter, additive_increase, .. } = self.parameters;
-        slopes[self.queue()] = self.shared.total(|at| now.state[self.rate(at)]) - self.shared.bottleneck.rate;
-        for at in 0..self.shared.flows.len() {
-            let place = self.rate(at);
-            let (rate, target) = (now.state[place], now.state[place + 1]);
-            let own = &mut slopes[place..place + EACH];
-            own.fill(0.0);
-            if !self.shared.started[at] {
-                continue;
-            }
+        self.shared.slopes(now, slopes, |at, own| {
+            let state = self.shared.own(at, now.state);
+            let (rate, target) = (state[0], state[1]);
             let (increases, beyond) = (now.modes[SWITCHES * at], now.modes[SWITCHES * at + 1]);
             if !increases {
                 own[0] = gain / cycle * rate * self.feedback(at, now.past);
-                continue;
+                return;
             }
             let cycles = rate / byte_counter * if beyond { 2.0 } else { 1.0 };
             own[0] = (target - rate) / 2.0 * cycles;
             own[1] = if beyond { additive_increase * cycles } else { 0.0 };
             own[2] = cycles;
-        }
+        });
     }
 
     fn is_neutral(&self) -> bool {
@@ -154,7 +134,7 @@ impl System for Eccp {
     fn switch(&self, index: usize, now: &Now<'_>) -> f64 {
         let flows = index / SWITCHES;
         match index % SWITCHES {
-            0 if self.shared.started[flows] => self.feedback(flows, now.past),
+            0 if self.shared.has_begun(flows) => self.feedback(flows, now.past),
             0 => -1.0,
             _ => now.state[self.rate(flows) + 2] - RECOVERY_CYCLES,
         }
@@ -169,45 +149,25 @@ impl System for Eccp {
             state[place + 2] = 0.0;
         }
     }
-
-    fn appointment(&mut self, time: f64, _: &mut [f64]) {
-        self.shared.begin(time);
-    }
 }
 
 impl Model for Eccp {
-    fn shared(&self) -> &Shared {
-        &self.shared
-    }
-
-    fn rate(&self, flows: usize) -> usize {
-        EACH * flows
-    }
-
-    fn queue(&self) -> usize {
-        EACH * self.shared.flows.len()
-    }
+    model!();
 
     /// A_r = A_eq by equation 2.10. Targets and cycles wait while rates fall, and the queue is empty.
     fn fixed_point(&self) -> Result<FixedPoint, String> {
         let rate = self.shared.bottleneck.rate
             / (self.shared.count() + self.parameters.available * self.parameters.equilibrium);
         let kinds = self.shared.flows.len();
-        let mut state: Vec<f64> = (0..kinds).flat_map(|_| [rate, rate, 0.0]).collect();
-        state.push(0.0);
+        let state = self.shared.alike(&[rate, rate, 0.0], 0.0);
         let moving = (0..kinds).map(|at| self.rate(at)).collect();
         Ok(FixedPoint { state, modes: vec![false; SWITCHES * kinds], moving })
-    }
-
-    fn with_flows(&self, flows: Vec<Flows>) -> Box<dyn Model> {
-        let mut model = Eccp::new(self.shared.bottleneck, flows, self.parameters);
-        model.shared.begin(f64::INFINITY);
-        Box::new(model)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing;
     use super::*;
 
     /// Table 2.1.

@@ -14,8 +14,8 @@
 //! 0, and with Fb^ = 0 the rate would never move again: notifications are sent for a whole quantum of Fb or more, as in
 //! QCN, and the quantum is what Fb^ is then. A quantum of 0 is the thesis as printed.
 
-use super::*;
-use crate::solver::Past;
+use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
+use crate::solver::{Delay, Now, Past, System, Variable};
 
 /// The largest feedback, as in QCN.
 pub const MOST_FEEDBACK: f64 = 64.0;
@@ -55,27 +55,25 @@ struct Climb {
 pub struct HetFlow {
     shared: Shared,
     parameters: Parameters,
-    variables: Vec<Variable>,
-    delays: Vec<Delay>,
     climbs: Vec<Climb>,
 }
 
 impl HetFlow {
     /// Flows that begin at their rates as if they had just recovered from the largest cut, so that they climb.
     pub fn new(bottleneck: Bottleneck, flows: Vec<Flows>, parameters: Parameters) -> HetFlow {
-        let shared = Shared::new(bottleneck, flows);
-        let flows = || shared.flows.iter().enumerate();
-        let mut variables: Vec<Variable> =
-            flows().map(|(at, _)| shared.rate_variable(format!("rate_{at}_bps"), parameters.min_rate)).collect();
-        variables.push(shared.queue_variable(bottleneck.rate * 10e-6));
+        let kind = |shared: &Shared, at: usize, flows: &Flows| {
+            let rate = shared.rate_variable(format!("rate_{at}_bps"), parameters.min_rate);
+            let delay = Delay::Varying { longest: parameters.timer + flows.rtt };
+            Kind { variables: [(rate, flows.rate)], delays: vec![delay] }
+        };
+        let shared = Shared::new(bottleneck, flows, bottleneck.rate * 10e-6, kind);
         let climb = |flows: &Flows| Climb {
             since: flows.start - parameters.recovery,
             rate: flows.rate,
             feedback: MOST_FEEDBACK,
         };
         let climbs = shared.flows.iter().map(climb).collect();
-        let delays = flows().map(|(_, flows)| Delay::Varying { longest: parameters.timer + flows.rtt }).collect();
-        HetFlow { shared, parameters, variables, delays, climbs }
+        HetFlow { shared, parameters, climbs }
     }
 
     /// Equation 3.3.
@@ -91,31 +89,23 @@ impl HetFlow {
 }
 
 impl System for HetFlow {
-    common!();
+    system!();
 
     fn delay(&self, index: usize, _: f64, state: &[f64]) -> f64 {
         self.sampling(state[self.rate(index)]) + self.shared.flows[index].rtt
     }
 
-    fn history(&self, _: f64, state: &mut [f64]) {
-        self.shared.flows.iter().zip(&mut *state).for_each(|(flows, rate)| *rate = flows.rate);
-        state[self.queue()] = 0.0;
-    }
-
     fn derivative(&self, now: &Now<'_>, slopes: &mut [f64]) {
-        slopes[self.queue()] = self.shared.total(|at| now.state[self.rate(at)]) - self.shared.bottleneck.rate;
         let Parameters { gain, recovery, .. } = self.parameters;
-        for (at, climb) in self.climbs.iter().enumerate() {
-            let rate = now.state[at];
-            slopes[at] = if !self.shared.started[at] {
-                0.0
-            } else if now.modes[at] {
+        self.shared.slopes(now, slopes, |at, own| {
+            let (rate, climb) = (now.state[at], self.climbs[at]);
+            own[0] = if now.modes[at] {
                 -gain / self.sampling(rate) * self.feedback(at, now.past) * rate
             } else {
                 let after = now.time - climb.since - recovery;
                 3.0 * gain * climb.feedback * after * after / (recovery * recovery * recovery) * climb.rate
             };
-        }
+        });
     }
 
     /// Whether flows of a kind are told to slow down.
@@ -124,7 +114,7 @@ impl System for HetFlow {
     }
 
     fn switch(&self, index: usize, now: &Now<'_>) -> f64 {
-        if self.shared.started[index] { self.feedback(index, now.past) - self.parameters.quantum } else { -1.0 }
+        if self.shared.has_begun(index) { self.feedback(index, now.past) - self.parameters.quantum } else { -1.0 }
     }
 
     fn switched(&mut self, index: usize, on: bool, time: f64, state: &mut [f64], _: &dyn Past) {
@@ -135,37 +125,16 @@ impl System for HetFlow {
             self.climbs[index] = Climb { since: time, rate, feedback };
         }
     }
-
-    fn appointment(&mut self, time: f64, _: &mut [f64]) {
-        self.shared.begin(time);
-    }
 }
 
 impl Model for HetFlow {
-    fn shared(&self) -> &Shared {
-        &self.shared
-    }
-
-    fn rate(&self, flows: usize) -> usize {
-        flows
-    }
-
-    fn queue(&self) -> usize {
-        self.climbs.len()
-    }
+    model!();
 
     /// Lemma 3.1: R = C / N. The queue feeds nothing back but its slope.
     fn fixed_point(&self) -> Result<FixedPoint, String> {
         let kinds = self.climbs.len();
-        let mut state = vec![self.shared.fair_share(); kinds];
-        state.push(0.0);
+        let state = self.shared.alike(&[self.shared.fair_share()], 0.0);
         Ok(FixedPoint { state, modes: vec![true; kinds], moving: (0..kinds).collect() })
-    }
-
-    fn with_flows(&self, flows: Vec<Flows>) -> Box<dyn Model> {
-        let mut model = HetFlow::new(self.shared.bottleneck, flows, self.parameters);
-        model.shared.begin(f64::INFINITY);
-        Box::new(model)
     }
 }
 
@@ -183,6 +152,7 @@ pub fn required_buffer(parameters: &Parameters, feedback: f64, flows_rate: f64, 
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing;
     use super::*;
 
     fn parameters() -> Parameters {

@@ -16,7 +16,8 @@
 //! With (c) there is no fixed point, or with a slope of 0 at g = 0 infinitely many: flows may keep any rates. With (f)
 //! there is one, q* = q_ref (1 + N d / (b C)).
 
-use super::*;
+use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
+use crate::solver::{Delay, Now, System, Variable};
 
 /// The control of each flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,8 +44,6 @@ pub struct Parameters {
     pub patched: bool,
 }
 
-/// Variables of a kind of flows: rate and gradient.
-const EACH: usize = 2;
 /// Delays of a kind of flows: tau' and tau' + tau*.
 const LOOKS: usize = 2;
 /// Switches of a kind of flows.
@@ -55,25 +54,21 @@ const SWITCHES: usize = 5;
 pub struct Timely {
     shared: Shared,
     parameters: Parameters,
-    variables: Vec<Variable>,
-    delays: Vec<Delay>,
 }
 
 impl Timely {
     /// Flows that begin at their rates, without a gradient.
     pub fn new(bottleneck: Bottleneck, flows: Vec<Flows>, parameters: Parameters) -> Timely {
-        let shared = Shared::new(bottleneck, flows);
-        let (mut variables, mut delays) = (Vec::new(), Vec::new());
         let most = parameters.segment / parameters.min_rate;
-        for (at, flows) in shared.flows.iter().enumerate() {
-            variables.push(shared.rate_variable(format!("rate_{at}_bps"), parameters.min_rate));
-            variables.push(Variable::new(format!("gradient_{at}"), 1.0));
+        let kind = |shared: &Shared, at: usize, flows: &Flows| {
+            let rate = shared.rate_variable(format!("rate_{at}_bps"), parameters.min_rate);
+            let gradient = Variable::new(format!("gradient_{at}"), 1.0);
             let longest = (bottleneck.buffer + parameters.packet) / bottleneck.rate + flows.rtt;
-            delays.push(Delay::Varying { longest });
-            delays.push(Delay::Varying { longest: longest + most.max(parameters.min_rtt) });
-        }
-        variables.push(shared.queue_variable(bottleneck.rate * parameters.t_low));
-        Timely { shared, parameters, variables, delays }
+            let delays = [longest, longest + most.max(parameters.min_rtt)];
+            let delays = delays.map(|longest| Delay::Varying { longest }).into();
+            Kind { variables: [(rate, flows.rate), (gradient, 0.0)], delays }
+        };
+        Timely { shared: Shared::new(bottleneck, flows, bottleneck.rate * parameters.t_low, kind), parameters }
     }
 
     /// Equation d.
@@ -111,7 +106,7 @@ impl Timely {
 }
 
 impl System for Timely {
-    common!();
+    system!();
 
     /// Equation e, and for every second look d on top.
     fn delay(&self, index: usize, _: f64, state: &[f64]) -> f64 {
@@ -121,28 +116,17 @@ impl System for Timely {
         if index.is_multiple_of(LOOKS) { feedback } else { feedback + self.interval(state[self.rate(flows)]) }
     }
 
-    fn history(&self, _: f64, state: &mut [f64]) {
-        for (flows, state) in self.shared.flows.iter().zip(state.chunks_exact_mut(EACH)) {
-            state.copy_from_slice(&[flows.rate, 0.0]);
-        }
-        state[self.queue()] = 0.0;
-    }
-
     fn derivative(&self, now: &Now<'_>, slopes: &mut [f64]) {
         let (queue, link) = (self.queue(), self.shared.bottleneck.rate);
-        slopes[queue] = self.shared.total(|at| now.state[self.rate(at)]) - link;
-        for at in 0..self.shared.flows.len() {
-            let place = self.rate(at);
-            slopes[place..place + EACH].fill(0.0);
-            if self.shared.started[at] {
-                let (rate, gradient) = (now.state[place], now.state[place + 1]);
-                let (seen, before) = (now.past.value(LOOKS * at, queue), now.past.value(LOOKS * at + 1, queue));
-                let modes = &now.modes[SWITCHES * at..][..SWITCHES];
-                slopes[place] = self.climb(rate, gradient, seen, modes);
-                let difference = (seen - before) / (link * self.parameters.min_rtt);
-                slopes[place + 1] = self.parameters.ewma / self.interval(rate) * (difference - gradient);
-            }
-        }
+        self.shared.slopes(now, slopes, |at, own| {
+            let state = self.shared.own(at, now.state);
+            let (rate, gradient) = (state[0], state[1]);
+            let (seen, before) = (now.past.value(LOOKS * at, queue), now.past.value(LOOKS * at + 1, queue));
+            let modes = &now.modes[SWITCHES * at..][..SWITCHES];
+            own[0] = self.climb(rate, gradient, seen, modes);
+            let difference = (seen - before) / (link * self.parameters.min_rtt);
+            own[1] = self.parameters.ewma / self.interval(rate) * (difference - gradient);
+        });
     }
 
     fn switches(&self) -> usize {
@@ -161,24 +145,10 @@ impl System for Timely {
             _ => -0.25 - gradient,
         }
     }
-
-    fn appointment(&mut self, time: f64, _: &mut [f64]) {
-        self.shared.begin(time);
-    }
 }
 
 impl Model for Timely {
-    fn shared(&self) -> &Shared {
-        &self.shared
-    }
-
-    fn rate(&self, flows: usize) -> usize {
-        EACH * flows
-    }
-
-    fn queue(&self) -> usize {
-        EACH * self.shared.flows.len()
-    }
+    model!();
 
     fn fixed_point(&self) -> Result<FixedPoint, String> {
         if !self.parameters.patched {
@@ -192,22 +162,16 @@ impl Model for Timely {
             let bytes = queue / 8.0;
             return Err(format!("the queue would rest at {bytes:.0} B, above the threshold of t_high"));
         }
-        let mut state: Vec<f64> = self.shared.flows.iter().flat_map(|_| [rate, 0.0]).collect();
-        state.push(queue);
+        let state = self.shared.alike(&[rate, 0.0], queue);
         let modes = self.shared.flows.iter().flat_map(|_| [true, false, false, false, false]).collect();
         let moving = (0..state.len()).collect();
         Ok(FixedPoint { state, modes, moving })
-    }
-
-    fn with_flows(&self, flows: Vec<Flows>) -> Box<dyn Model> {
-        let mut model = Timely::new(self.shared.bottleneck, flows, self.parameters);
-        model.shared.begin(f64::INFINITY);
-        Box::new(model)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing;
     use super::*;
 
     fn parameters(patched: bool) -> Parameters {

@@ -1,18 +1,21 @@
 //! DCQCN cycle by cycle: what the papers' fluid model averages away.
 //!
-//! A receiver sends a notification with the first marked packet that comes tau or more after its last one. Marks come at rate
-//! m = -R ln(1 - p), so a cycle from cut to cut takes tau and a time E that is exponential with mean 1 / m. The papers' (d) and
-//! (e) let stages of recovery end at any mark and cuts and stages follow each other in any order, so a stage late in a cycle
-//! recovers as much as the first. Here
+//! A receiver sends a notification with the first marked packet that comes tau or more after its last one. Marks come
+//! at rate m = -R ln(1 - p), so a cycle from cut to cut takes tau and a time E that is exponential with mean 1 / m. The
+//! papers' (d) and (e) let stages of recovery end at any mark and cuts and stages follow each other in any order, so a
+//! stage late in a cycle recovers as much as the first. Here
 //!
 //! ```text
-//!  S             = tau + 1/m                    mean length of a cycle
-//!  P(S >= t)     = 1 up to tau, e^(-m (t - tau)) then
-//!  stages(L, F)  = sum over k > F of P(S >= k L)                      stages of length L in a cycle, beyond the first F
-//!  left(L)       = E[2^-stages] = 1 - sum over k >= 1 of 2^-k P(S >= k L)   what is left of a cut at the end of the cycle
-//!  R^'           = (R_AI (stages(T, F) + stages(B / R, F)) - R^ a / 2 * left(T) left(B / R)) / S   the rate before a cut
-//!  a'            = g (1 - a - a stages(tau', 0)) / S
-//!  R             = R^ (1 - a / 2 * mean of 2^-stages(T) over the cycle)       the mean rate, which follows within T
+//!  S            = tau + 1/m                   mean length of a cycle
+//!  P(S >= t)    = 1 up to tau, e^(-m (t - tau)) then
+//!  stages(L, F) = sum over k > F of P(S >= k L)          stages of length L in a cycle, beyond the first F
+//!  left(L)      = E[2^-stages] = 1 - sum over k >= 1 of 2^-k P(S >= k L)
+//!                                             what is left of a cut at the end of the cycle
+//!  R^'          = (R_AI (stages(T, F) + stages(B / R, F)) - R^ a / 2 * left(T) left(B / R)) / S
+//!                                             the rate before a cut
+//!  a'           = g (1 - a - a stages(tau', 0)) / S
+//!  R            = R^ (1 - a / 2 * mean of 2^-stages(T) over the cycle)
+//!                                             the mean rate, which follows within T
 //! ```
 //!
 //! The derivation is this project's; it is held against packets.

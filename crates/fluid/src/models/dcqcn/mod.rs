@@ -19,7 +19,8 @@
 
 mod cycles;
 
-use super::*;
+use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
+use crate::solver::{Delay, Now, System, Variable};
 
 /// The control of each flow, and the marking.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,8 +64,6 @@ const EACH: usize = 3;
 pub struct Dcqcn {
     shared: Shared,
     parameters: Parameters,
-    variables: Vec<Variable>,
-    delays: Vec<Delay>,
 }
 
 /// The probability that at least one of `packets` is marked: 1 - (1-p)^n.
@@ -85,21 +84,18 @@ fn none(p: f64, packets: f64) -> f64 {
 impl Dcqcn {
     /// Flows that begin at their rates, alpha at 1.
     pub fn new(bottleneck: Bottleneck, flows: Vec<Flows>, parameters: Parameters) -> Dcqcn {
-        let shared = Shared::new(bottleneck, flows);
-        let mut variables = Vec::new();
-        for at in 0..shared.flows.len() {
-            variables.push(shared.rate_variable(format!("rate_{at}_bps"), parameters.min_rate));
-            variables.push(shared.rate_variable(format!("target_{at}_bps"), parameters.min_rate));
-            variables.push(Variable::new(format!("alpha_{at}"), 0.1).within(0.0, 1.0));
-        }
-        variables.push(shared.queue_variable(parameters.k_max));
         let wait = bottleneck.buffer / bottleneck.rate;
-        let delay = |flows: &Flows| match parameters.at_enqueue {
-            true => Delay::Varying { longest: flows.rtt + wait },
-            false => Delay::Constant(flows.rtt),
+        let kind = |shared: &Shared, at: usize, flows: &Flows| {
+            let rate = |name: &str| shared.rate_variable(format!("{name}_{at}_bps"), parameters.min_rate);
+            let alpha = Variable::new(format!("alpha_{at}"), 0.1).within(0.0, 1.0);
+            let delay = match parameters.at_enqueue {
+                true => Delay::Varying { longest: flows.rtt + wait },
+                false => Delay::Constant(flows.rtt),
+            };
+            let variables = [(rate("rate"), flows.rate), (rate("target"), flows.rate), (alpha, 1.0)];
+            Kind { variables, delays: vec![delay] }
         };
-        let delays = shared.flows.iter().map(delay).collect();
-        Dcqcn { shared, parameters, variables, delays }
+        Dcqcn { shared: Shared::new(bottleneck, flows, parameters.k_max, kind), parameters }
     }
 
     /// Equation a.
@@ -152,32 +148,18 @@ impl Dcqcn {
 }
 
 impl System for Dcqcn {
-    common!();
+    system!();
 
     fn delay(&self, index: usize, _: f64, state: &[f64]) -> f64 {
         self.shared.flows[index].rtt + state[self.queue()] / self.shared.bottleneck.rate
     }
 
-    fn history(&self, _: f64, state: &mut [f64]) {
-        for (flows, state) in self.shared.flows.iter().zip(state.chunks_exact_mut(EACH)) {
-            state.copy_from_slice(&[flows.rate, flows.rate, 1.0]);
-        }
-        state[self.queue()] = 0.0;
-    }
-
     fn derivative(&self, now: &Now<'_>, slopes: &mut [f64]) {
-        let queue = self.queue();
-        slopes[queue] = self.shared.total(|at| now.state[self.rate(at)]) - self.shared.bottleneck.rate;
-        for at in 0..self.shared.flows.len() {
-            let place = self.rate(at);
-            let own = &mut slopes[place..place + EACH];
-            own.fill(0.0);
-            if self.shared.started[at] {
-                let p = self.marked(now.past.value(at, queue));
-                let state = [now.state[place], now.state[place + 1], now.state[place + 2]];
-                own.copy_from_slice(&self.control(state, now.past.value(at, place), p));
-            }
-        }
+        self.shared.slopes(now, slopes, |at, own| {
+            let p = self.marked(now.past.value(at, self.queue()));
+            let state = [0, 1, 2].map(|variable| self.shared.own(at, now.state)[variable]);
+            own.copy_from_slice(&self.control(state, now.past.value(at, self.rate(at)), p));
+        });
     }
 
     /// Where equation a has its kink and its jump.
@@ -188,24 +170,10 @@ impl System for Dcqcn {
     fn switch(&self, index: usize, now: &Now<'_>) -> f64 {
         (now.state[self.queue()] - [self.parameters.k_min, self.parameters.k_max][index]) / self.parameters.k_max
     }
-
-    fn appointment(&mut self, time: f64, _: &mut [f64]) {
-        self.shared.begin(time);
-    }
 }
 
 impl Model for Dcqcn {
-    fn shared(&self) -> &Shared {
-        &self.shared
-    }
-
-    fn rate(&self, flows: usize) -> usize {
-        EACH * flows
-    }
-
-    fn queue(&self) -> usize {
-        EACH * self.shared.flows.len()
-    }
+    model!();
 
     fn fixed_point(&self) -> Result<FixedPoint, String> {
         // The target falls under many marks and rises under few: halve the interval of log p.
@@ -224,21 +192,15 @@ impl Model for Dcqcn {
                 self.shared.count()
             ));
         }
-        let mut state: Vec<f64> = self.shared.flows.iter().flat_map(|_| self.at_rest(p)).collect();
-        state.push(k_min + p / p_max * (k_max - k_min));
+        let state = self.shared.alike(&self.at_rest(p), k_min + p / p_max * (k_max - k_min));
         let moving = (0..state.len()).collect();
         Ok(FixedPoint { state, modes: vec![true, false], moving })
-    }
-
-    fn with_flows(&self, flows: Vec<Flows>) -> Box<dyn Model> {
-        let mut model = Dcqcn::new(self.shared.bottleneck, flows, self.parameters);
-        model.shared.begin(f64::INFINITY);
-        Box::new(model)
     }
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
+    use super::super::testing;
     use super::*;
 
     /// The parameters of the papers, at 40 Gbps.

@@ -1,0 +1,44 @@
+//! What tests of models ask of them.
+
+use super::Model;
+use crate::solver::{Now, Options, solve};
+
+/// Means of the second half: of each kind of flows' rate, and of the queue; and the last state.
+pub fn means(model: &mut dyn Model, end: f64) -> (Vec<f64>, f64, Vec<f64>) {
+    let kinds = model.shared().flows.len();
+    let places: Vec<usize> = (0..kinds).map(|at| model.rate(at)).chain([model.queue()]).collect();
+    let (mut sums, mut looks, mut last) = (vec![0.0; kinds + 1], 0.0, Vec::new());
+    let options = Options { most_steps: 100_000, ..Options::default() };
+    let solved = solve(model, end, end / 4000.0, &options, |time, state| {
+        last = state.to_vec();
+        if time >= end / 2.0 {
+            looks += 1.0;
+            places.iter().zip(&mut sums).for_each(|(place, sum)| *sum += state[*place]);
+        }
+    });
+    solved.unwrap_or_else(|error| panic!("{error}"));
+    let queue = sums.pop().unwrap_or_default() / looks;
+    (sums.iter().map(|sum| sum / looks).collect(), queue, last)
+}
+
+/// That a model's slopes vanish at its fixed point, of the variables that move.
+pub fn rests(model: &dyn Model) {
+    struct Still<'a>(&'a [f64]);
+    impl crate::solver::Past for Still<'_> {
+        fn value(&self, _: usize, variable: usize) -> f64 {
+            self.0[variable]
+        }
+        fn slope(&self, _: usize, _: usize) -> f64 {
+            0.0
+        }
+    }
+    let point = model.fixed_point().expect("a fixed point");
+    let mut slopes = vec![0.0; point.state.len()];
+    let past = Still(&point.state);
+    model.derivative(&Now { time: 0.0, state: &point.state, modes: &point.modes, past: &past }, &mut slopes);
+    for &at in &point.moving {
+        let variable = &model.variables()[at];
+        // Nothing moves by a millionth of its scale within a microsecond.
+        assert!(slopes[at].abs() * 1e-6 < 1e-6 * variable.scale, "{}: {:e}", variable.name, slopes[at]);
+    }
+}
