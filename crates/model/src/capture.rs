@@ -35,8 +35,8 @@ use wire::flow_control::Call;
 use wire::roce::{Msn, Opcode, Psn, QueuePair, Syndrome, UDP_PORT};
 use wire::vlan::{Pcp, Vid};
 use wire::{
-    Aeth, Bth, Cnp, Content, Credit, Dscp, Ecn, FlowControl, Ipv4, MacAddress, MacControl, Ndp, NdpType, Packet, Pause,
-    Pfc, Protocol, Roce, Tcp, TcpFlags, Transport, Udp, VlanTag,
+    Aeth, Bth, Cnm, Cnp, Content, Credit, Dscp, Ecn, FlowControl, Ipv4, MacAddress, MacControl, Ndp, NdpType, Packet,
+    Pause, Pfc, Protocol, Roce, Tcp, TcpFlags, Transport, Udp, VlanTag,
 };
 
 /// What carries a flow, as far as its bytes go.
@@ -131,6 +131,11 @@ impl FrameBytes {
         if frame.is_mac_control() {
             let (node, port) = self.ends[captured.capture][usize::from(!captured.outbound)];
             mac_control(node, port, frame).emit(out)?;
+            return Ok(out.len());
+        }
+        if frame.kind == Kind::Cnm {
+            congestion_notification(frame).emit(out)?;
+            lengthen(out, usize::from(frame.size_bytes));
             return Ok(out.len());
         }
         let flow = self.numbering.of_frame(frame);
@@ -277,6 +282,36 @@ fn mac_control<'a>(node: NodeId, port: u16, frame: &Frame) -> Packet<'a> {
     };
     let (destination, source) = (MacAddress::MAC_CONTROL, MacAddress::new([6, a, b, c, d, e]));
     Packet { destination, source, vlan: None, content: Content::MacControl(control) }
+}
+
+/// A congestion notification message, with a priority tag for its class. That of a switch says in [`Frame::seq`] which
+/// port and class it is about; that of a receiver is about all of the flow's way, and names itself.
+fn congestion_notification<'a>(frame: &Frame) -> Packet<'a> {
+    let told = frame.congestion_message();
+    let own = host_mac(frame.src);
+    let point = if frame.seq == 0 { identifier(own, 0) } else { frame.seq };
+    let [a, b, c, d, e, f, _, class] = point.to_be_bytes();
+    let message = Cnm {
+        feedback: told.feedback.min(Cnm::MAX_FEEDBACK),
+        congestion_point: point,
+        offset: told.offset,
+        delta: told.delta,
+        priority: Pcp::low_bits(class),
+        destination: own,
+    };
+    let priority = Pcp::low_bits(frame.class);
+    Packet {
+        destination: host_mac(frame.dst),
+        source: MacAddress::new([a, b, c, d, e, f]),
+        vlan: Some(VlanTag { priority, drop_eligible: false, vid: Vid::PRIORITY_ONLY }),
+        content: Content::CongestionNotification { message, content: &[] },
+    }
+}
+
+/// The identifier of a congestion point: an address, and the class.
+fn identifier(address: MacAddress, class: u8) -> u64 {
+    let [a, b, c, d, e, f] = address.octets();
+    u64::from_be_bytes([a, b, c, d, e, f, 0, class])
 }
 
 fn flow_control(frame: &Frame) -> FlowControl {

@@ -3,7 +3,7 @@
 
 mod detail;
 
-pub use detail::{CreditMessage, Detail, PauseCall, XoffCall};
+pub use detail::{CongestionMessage, CreditMessage, Detail, PauseCall, XoffCall};
 
 use units::Time;
 
@@ -22,6 +22,8 @@ pub enum Kind {
     Ack,
     /// A congestion notification packet to a flow's sender (RoCEv2 annex, DCQCN).
     Cnp,
+    /// A congestion notification message to a flow's sender (802.1Qau; HetFlow), see [`Frame::congestion_message`].
+    Cnm,
     /// 802.3x PAUSE: see [`Frame::pause_call`].
     Pause,
     /// 802.1Qbb priority PAUSE: see [`Frame::pause_call`].

@@ -58,6 +58,8 @@ impl EtherType {
     pub const IPV4: EtherType = EtherType(0x0800);
     /// A customer VLAN tag (802.1Q table 9-1).
     pub const VLAN: EtherType = EtherType(0x8100);
+    /// Congestion notification message (802.1Q clause 33).
+    pub const CNM: EtherType = EtherType(0x22E7);
     /// MAC control: PAUSE and PFC (802.3 clause 31.4.1.3).
     pub const MAC_CONTROL: EtherType = EtherType(0x8808);
 

@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! Ethernet [- 802.1Q] -+- MAC control: PAUSE | PFC | credit | XOFF, XON of a flow
+//!                      +- congestion notification message (QCN)
 //!                      +- IPv4 -+- UDP -+- RoCEv2: data | acknowledge | CNP
 //!                      |        |       +- anything else, such as NDP ([`ndp`])
 //!                      |        +- TCP
@@ -39,6 +40,7 @@ mod opcode;
 mod reader;
 
 pub mod checksum;
+pub mod cnm;
 pub mod crc;
 pub mod credit;
 pub mod ethernet;
@@ -54,6 +56,7 @@ pub mod tcp;
 pub mod udp;
 pub mod vlan;
 
+pub use cnm::Cnm;
 pub use credit::Credit;
 pub use error::Error;
 pub use ethernet::{EtherType, Ethernet, MacAddress};

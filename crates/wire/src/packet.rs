@@ -1,5 +1,6 @@
 //! Whole frames: every layer from the destination address to the frame check sequence.
 
+use crate::cnm::Cnm;
 use crate::error::Error;
 use crate::ethernet::{self, EtherType, Ethernet, MacAddress};
 use crate::ipv4::{Ipv4, Protocol};
@@ -29,6 +30,13 @@ pub struct Packet<'a> {
 pub enum Content<'a> {
     /// PAUSE or PFC.
     MacControl(MacControl),
+    /// A congestion notification message.
+    CongestionNotification {
+        /// The message.
+        message: Cnm,
+        /// What it repeats of the frame that was sampled, at most 64 bytes.
+        content: &'a [u8],
+    },
     /// An IPv4 packet.
     Ipv4 {
         /// Its header.
@@ -120,9 +128,10 @@ impl<'a> Packet<'a> {
         }
         match &self.content {
             Content::MacControl(control) => control.emit(out),
+            Content::CongestionNotification { message, content } => message.emit(content, out)?,
             Content::Ipv4 { header, transport } => transport.emit(header, out)?,
             Content::Other { ethertype, payload } => {
-                let known = matches!(*ethertype, EtherType::IPV4 | EtherType::MAC_CONTROL);
+                let known = matches!(*ethertype, EtherType::IPV4 | EtherType::MAC_CONTROL | EtherType::CNM);
                 if known || *ethertype < EtherType::MIN || (*ethertype == EtherType::VLAN && self.vlan.is_none()) {
                     return Err(Error::Inconsistent {
                         field: "EtherType",
@@ -141,6 +150,9 @@ impl<'a> Content<'a> {
     fn parse(ethertype: EtherType, bytes: &'a [u8]) -> Result<Content<'a>, Error> {
         match ethertype {
             EtherType::MAC_CONTROL => MacControl::parse(bytes).map(|(control, _)| Content::MacControl(control)),
+            EtherType::CNM => {
+                Cnm::parse(bytes).map(|(message, content)| Content::CongestionNotification { message, content })
+            }
             EtherType::IPV4 => {
                 let (header, payload) = Ipv4::parse(bytes)?;
                 let header_bytes = usize::from(bytes[0] & 0xF) * 4;
@@ -155,6 +167,7 @@ impl<'a> Content<'a> {
     fn ethertype(&self) -> EtherType {
         match self {
             Content::MacControl(_) => EtherType::MAC_CONTROL,
+            Content::CongestionNotification { .. } => EtherType::CNM,
             Content::Ipv4 { .. } => EtherType::IPV4,
             Content::Other { ethertype, .. } => *ethertype,
         }
@@ -275,6 +288,7 @@ impl fmt::Display for Packet<'_> {
         }
         match &self.content {
             Content::MacControl(control) => control.fmt(f),
+            Content::CongestionNotification { message, .. } => message.fmt(f),
             Content::Ipv4 { header, transport } => {
                 write!(f, "{header} ")?;
                 match transport {

@@ -35,7 +35,7 @@ pub(crate) fn packet_kind(frame: &Frame) -> Option<PacketKind> {
         Kind::Data | Kind::Trimmed | Kind::Returned => Some(PacketKind::Data),
         Kind::Ack if frame.has(flags::NAK) => Some(PacketKind::Nak),
         Kind::Ack => Some(PacketKind::Ack),
-        Kind::Cnp => Some(PacketKind::Cnp),
+        Kind::Cnp | Kind::Cnm => Some(PacketKind::Cnp),
         Kind::Pull | Kind::Probe | Kind::Control => Some(PacketKind::Control),
         Kind::Pause | Kind::Pfc | Kind::Credit | Kind::Xoff | Kind::Xon | Kind::Trigger => None,
     }

@@ -6,6 +6,7 @@
 //! | probe, control | a number of the transport's own | [`Frame::number`] |
 //! | acknowledgement, notification | when the data arrived | [`Frame::arrival`] |
 //! | acknowledgement | the end of the window, or the packets asked for | [`Frame::window_edge`], [`Frame::pulls`] |
+//! | congestion notification message | how strong the congestion is | [`Frame::congestion_message`] |
 //! | pull | the next byte expected | [`Frame::next_expected`] |
 //! | frames with telemetry | where it is kept | [`Frame::record`] |
 //! | PAUSE, PFC | classes and quanta | [`Frame::pause_call`] |
@@ -63,6 +64,14 @@ impl Detail {
         Detail(packets)
     }
 
+    /// Congestion notification message: what it says.
+    #[inline]
+    pub fn congestion_message(message: CongestionMessage) -> Detail {
+        let CongestionMessage { feedback, offset, delta } = message;
+        let [offset, delta] = [offset, delta].map(|units| u64::from(units as u16));
+        Detail(u64::from(feedback) << 32 | offset << 16 | delta)
+    }
+
     /// Pull: the next byte expected.
     #[inline]
     pub fn next_expected(seq: u64) -> Detail {
@@ -100,6 +109,17 @@ pub struct CreditMessage {
     pub sent_bytes: u64,
     /// Bytes that its receiver may send in the class, counted from the start as well.
     pub limit_bytes: u64,
+}
+
+/// What a congestion notification message says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct CongestionMessage {
+    /// Quantized feedback, up to 64: how strong the congestion is.
+    pub feedback: u8,
+    /// Of a switch: its queue less the set point, in units of 64 bytes.
+    pub offset: i16,
+    /// Of a switch: its queue less that at the sample before, in units of 64 bytes.
+    pub delta: i16,
 }
 
 /// What an XOFF asks for.
@@ -211,6 +231,14 @@ impl Frame {
         self.detail.0
     }
 
+    /// Of a congestion notification message: what it says.
+    #[inline]
+    pub fn congestion_message(&self) -> CongestionMessage {
+        debug_assert!(self.kind == Kind::Cnm, "{:?} tells of no congestion", self.kind);
+        let Detail(word) = self.detail;
+        CongestionMessage { feedback: (word >> 32) as u8, offset: (word >> 16) as i16, delta: word as i16 }
+    }
+
     /// Of a pull: the next byte expected.
     #[inline]
     pub fn next_expected(&self) -> u64 {
@@ -249,6 +277,10 @@ mod tests {
             assert_eq!(Frame::credit(class, sent_bytes, limit_bytes).credit_message(), credit);
             let (rate_bps, expiry) = (random.next_u64(), Time::from_ps(random.next_u64()));
             assert_eq!(Frame::xoff(1, 2, rate_bps, expiry).xoff_call(), XoffCall { rate_bps, expiry });
+            let message =
+                CongestionMessage { feedback: classes, offset: quanta as i16, delta: random.next_u32() as i16 };
+            let cnm = Frame { kind: Kind::Cnm, detail: Detail::congestion_message(message), ..Frame::default() };
+            assert_eq!(cnm.congestion_message(), message);
             let announcement = Announcement { window: quanta, packets: random.next_u64() >> 16 };
             let frame = |kind, detail| Frame { kind, detail, ..Frame::default() };
             assert_eq!(frame(Kind::Data, Detail::announcement(announcement)).announcement(), announcement);

@@ -3,6 +3,7 @@
 
 use crate::dcqcn::Dcqcn;
 use crate::describe::Mechanism;
+use crate::frame::CongestionMessage;
 use crate::roce::RoceParameters;
 use crate::settings::ParameterError;
 use crate::timely::Timely;
@@ -53,6 +54,8 @@ pub trait RateController {
     fn on_sent(&mut self, _parameters: &Self::Parameters, _now: Time, _bytes: u64) {}
     /// A congestion notification arrived.
     fn on_cnp(&mut self, _parameters: &Self::Parameters, _now: Time) {}
+    /// A congestion notification message arrived.
+    fn on_cnm(&mut self, _parameters: &Self::Parameters, _now: Time, _message: CongestionMessage) {}
     /// An acknowledgement of bytes that had not been acknowledged arrived, `rtt` after the frame of `wire_bytes` that
     /// caused it started to leave; `ece` if that one was marked.
     fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _ack: Acknowledged) {}
@@ -199,6 +202,16 @@ macro_rules! controls {
                 match (self, parameters) {
                     $((RateControl::$name(control), ControlParameters::$name(parameters)) => {
                         control.on_cnp(parameters, now)
+                    })+
+                    _ => {}
+                }
+            }
+
+            /// See [`RateController::on_cnm`].
+            pub fn on_cnm(&mut self, parameters: &ControlParameters, now: Time, message: CongestionMessage) {
+                match (self, parameters) {
+                    $((RateControl::$name(control), ControlParameters::$name(parameters)) => {
+                        control.on_cnm(parameters, now, message)
                     })+
                     _ => {}
                 }

@@ -96,6 +96,7 @@ impl Sender for RoceSender {
         match frame.kind {
             Kind::Ack => {}
             Kind::Cnp => return self.control.on_cnp(&self.parameters.control, ctx.now),
+            Kind::Cnm => return self.control.on_cnm(&self.parameters.control, ctx.now, frame.congestion_message()),
             Kind::Returned => return self.miss(ctx.now, frame.seq),
             _ => return,
         }

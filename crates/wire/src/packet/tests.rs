@@ -186,6 +186,7 @@ fn contradicting_layers_are_not_sent() {
         ),
         (other(0x0800), "EtherType"),
         (other(0x8808), "EtherType"),
+        (other(0x22E7), "EtherType"),
         (other(0x8100), "EtherType"),
         (other(0x05FF), "EtherType"),
     ];
@@ -201,6 +202,7 @@ fn contradicting_layers_are_not_sent() {
 #[derive(Clone, Debug)]
 enum Recipe {
     MacControl(MacControl),
+    Cnm(Cnm),
     Udp(Udp),
     Roce(Udp, Bth),
     Tcp(Tcp),
@@ -224,13 +226,19 @@ fn any_recipe(payload_bytes: usize) -> impl Strategy<Value = Recipe> {
         (0u8..8, any::<u64>(), any::<u64>()).prop_map(|(class, sent_bytes, limit_bytes)| {
             Recipe::MacControl(MacControl::Credit(Credit { class: Pcp::low_bits(class), sent_bytes, limit_bytes }))
         }),
+        (0u8..64, any::<(u64, i16, i16)>(), 0u8..8).prop_map(
+            |(feedback, (congestion_point, offset, delta), priority)| {
+                let priority = Pcp::low_bits(priority);
+                Recipe::Cnm(Cnm { feedback, congestion_point, offset, delta, priority, destination: HOST_2 })
+            }
+        ),
         udp.clone().prop_map(Recipe::Udp),
         (udp, bth_tests::any_header(payload_bytes))
             .prop_map(|(udp, bth)| { Recipe::Roce(Udp { destination_port: roce::UDP_PORT, ..udp }, bth) }),
         crate::tcp::tests::any_header().prop_map(Recipe::Tcp),
         any::<u8>().prop_filter("its own recipe", |p| ![6, 17].contains(p)).prop_map(Recipe::OtherProtocol),
         (0x600u16..)
-            .prop_filter("its own recipe", |t| ![0x0800, 0x8100, 0x8808].contains(t))
+            .prop_filter("its own recipe", |t| ![0x0800, 0x8100, 0x8808, 0x22E7].contains(t))
             .prop_map(Recipe::OtherType),
     ]
 }
@@ -241,6 +249,9 @@ impl Recipe {
         let over_ipv4 = |protocol, transport| Content::Ipv4 { header: Ipv4 { protocol, ..header }, transport };
         match *self {
             Recipe::MacControl(control) => Content::MacControl(control),
+            Recipe::Cnm(message) => {
+                Content::CongestionNotification { message, content: &payload[..payload.len().min(64)] }
+            }
             Recipe::Udp(header) => over_ipv4(Protocol::UDP, Transport::Udp { header, payload }),
             Recipe::Tcp(header) => over_ipv4(Protocol::TCP, Transport::Tcp { header, payload }),
             Recipe::OtherProtocol(protocol) => over_ipv4(Protocol(protocol), Transport::Other(payload)),
@@ -289,8 +300,8 @@ proptest! {
 
     /// Arbitrary bytes are an error or a packet that can be sent and read again, never a panic.
     #[test]
-    fn arbitrary_bytes(mut bytes in prop::collection::vec(any::<u8>(), 0..120), kind in 0usize..5) {
-        let ethertype = [&[0x88u8, 0x08][..], &[0x08, 0x00], &[0x81, 0x00, 0, 0, 8, 0], &[0x88, 0xB5], &[]][kind];
+    fn arbitrary_bytes(mut bytes in prop::collection::vec(any::<u8>(), 0..120), kind in 0usize..6) {
+        let ethertype = [&[0x88u8, 0x08][..], &[0x08, 0x00], &[0x81, 0x00, 0, 0, 8, 0], &[0x88, 0xB5], &[0x22, 0xE7], &[]][kind];
         for (byte, value) in bytes.iter_mut().skip(12).zip(ethertype) {
             *byte = *value;
         }
