@@ -62,3 +62,41 @@ fn timely() {
         (r#"min_rate = "10Mbps""#,  r#"min_rate = 10"#,           "", &["has no unit"]),
     ]);
 }
+
+const HETFLOW: &str = r#"
+[switch]
+buffer = "1MB"
+
+[host.transport]
+kind = "hetflow"
+timer = "3ms"
+sampling_bytes = "100KB"
+sample = 32
+scaling = 1500
+ewma = 1
+gain = 0.0078125
+recovery = "10ms"
+update = "100us"
+cnm = "64B"
+min_rate = "10Mbps"
+"#;
+
+#[test]
+fn hetflow() {
+    #[rustfmt::skip]
+    refused("hetflow", &scenario(HETFLOW), &[
+        (r#"timer = "3ms""#,            r#"timer = "0s""#,              "", &["`timer`", "at least 1ps"]),
+        (r#"sampling_bytes = "100KB""#, r#"sampling_bytes = "0B""#,     "", &["`sampling_bytes`", "at least 1B"]),
+        (r#"sample = 32"#,              r#"sample = 0"#,                "", &["`sample`", "at least 1 frame"]),
+        (r#"scaling = 1500"#,           r#"scaling = -1500"#,           "", &["a number above 0"]),
+        (r#"scaling = 1500"#,           r#"scaling = 0"#,               "", &["a number above 0"]),
+        (r#"scaling = 1500"#,           r#"scaling = inf"#,             "", &["a number above 0"]),
+        (r#"ewma = 1"#,                 r#"ewma = 0"#,                  "", &["`ewma`", "above 0, up to 1"]),
+        (r#"gain = 0.0078125"#,         r#"gain = -0.01"#,              "", &["is not a share"]),
+        (r#"gain = 0.0078125"#,         r#"gain = 0.02"#,               "", &["`gain`", "up to 1/64"]),
+        (r#"recovery = "10ms""#,        r#"recovery = "0s""#,           "", &["`recovery`", "at least 1ps"]),
+        (r#"update = "100us""#,         r#"update = "0s""#,             "", &["`update`", "at least 1ps"]),
+        (r#"cnm = "64B""#,              r#"cnm = "1MB""#,               "", &["at most 65535 bytes"]),
+        (r#"min_rate = "10Mbps""#,      r#"min_rate = "0bps""#,         "", &["a rate is positive"]),
+    ]);
+}

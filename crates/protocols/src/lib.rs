@@ -21,6 +21,7 @@ pub mod eqds;
 pub mod florax;
 pub mod frame;
 pub mod headroom;
+pub mod hetflow;
 pub mod mechanisms;
 pub mod ndp;
 pub mod pabo;

@@ -202,6 +202,27 @@ fn timely_settles_at_the_bottleneck() {
     assert_eq!(outcome.statistics.retransmitted_bytes, 0);
 }
 
+/// One HetFlow flow that climbs into a bottleneck of 10 Gbps: each time its queue begins to grow the rate is cut, so the
+/// link is full and the queue all but empty; and notifications that are lost come again.
+#[test]
+fn hetflow_keeps_the_queue_short_and_the_link_full() {
+    for lost in [0.0, 0.3] {
+        let pipe = Pipe {
+            line: Rate::from_gbps(40),
+            delay: Time::from_us(10),
+            until: Time::from_ms(200),
+            reply_loss: lost,
+            ..Pipe::default()
+        };
+        let transport = build("hetflow", &[("initial_rate", "8Gbps"), ("timeout", "never")]);
+        let outcome = pipe.run(&transport, u64::MAX, |_, _| {});
+        let full = 10e9 / 8.0 * 0.2 * 1000.0 / 1082.0;
+        assert!(outcome.delivered_bytes as f64 > 0.9 * full, "{} of {full}", outcome.delivered_bytes);
+        assert!(outcome.most_queued_bytes < 150_000, "{lost}: {}", outcome.most_queued_bytes);
+        assert_eq!(outcome.statistics.retransmitted_bytes, 0);
+    }
+}
+
 /// A RoCE flow at a fixed rate is exactly that fast, and at line rate the wire never rests.
 #[test]
 fn roce_paces_on_the_wire() {
@@ -278,6 +299,8 @@ fn zoo() -> Vec<TransportParameters> {
         build("dcqcn", &[("timeout", "500us"), ("clamp_target", "false"), ("increase_timer", "1us")]),
         build("timely", &[("timeout", "1ms"), ("segment", "4KB"), ("min_rate", "1Mbps")]),
         build("timely", &[("timeout", "1ms"), ("window", "20KB"), ("t_low", "1us"), ("min_rtt", "1us")]),
+        build("hetflow", &[("timeout", "1ms"), ("sampling_bytes", "2KB"), ("sample", "4"), ("min_rate", "1Mbps")]),
+        build("hetflow", &[("timeout", "1ms"), ("timer", "100us"), ("recovery", "1us"), ("update", "1us")]),
         build("ndp", &[("timeout", "200us")]),
         build("ndp", &[("timeout", "500us"), ("initial_window", "1"), ("payload", "100B")]),
         build("eqds", &[("timeout", "300us"), ("quantum", "3")]),

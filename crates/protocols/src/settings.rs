@@ -94,6 +94,12 @@ pub(crate) fn share(key: &str, text: &str) -> Result<f64, ParameterError> {
     if value <= 1.0 { Ok(value) } else { Err(wrong(key, text, "a share from 0 to 1")) }
 }
 
+/// A number above 0.
+pub(crate) fn positive(key: &str, text: &str) -> Result<f64, ParameterError> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| wrong(key, text, "a number above 0"))
+}
+
 pub(crate) fn switch(key: &str, text: &str) -> Result<bool, ParameterError> {
     text.parse().map_err(|_| wrong(key, text, "write true or false"))
 }

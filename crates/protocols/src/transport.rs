@@ -48,8 +48,9 @@ use crate::describe::Mechanism;
 use crate::endpoint::{Ctx, Offer, Receipt, Receiver, Sender, SenderStatistics};
 use crate::eqds;
 use crate::frame::Frame;
+use crate::hetflow;
 use crate::ndp::{self, NdpParameters, NdpReceiver, NdpSender, Pulls};
-use crate::roce::{self, RoceParameters, RoceReceiver, RoceSender};
+use crate::roce::{self, MeasuringReceiver, RoceParameters, RoceReceiver, RoceSender};
 use crate::settings::ParameterError;
 use crate::tcp::{self, TcpParameters, TcpReceiver, TcpSender};
 use crate::timely;
@@ -74,13 +75,14 @@ pub enum TransportParameters {
 }
 
 /// Every transport by its name in a scenario.
-pub const MECHANISMS: [&Mechanism; 8] = [
+pub const MECHANISMS: [&Mechanism; 9] = [
     &datagram::MECHANISM,
     &tcp::MECHANISM,
     &dctcp::MECHANISM,
     &roce::MECHANISM,
     &dcqcn::MECHANISM,
     &timely::MECHANISM,
+    &hetflow::MECHANISM,
     &ndp::MECHANISM,
     &eqds::MECHANISM,
 ];
@@ -173,7 +175,10 @@ impl TransportParameters {
         match self {
             TransportParameters::Datagram(_) => ReceiverState::Datagram(DatagramReceiver::default()),
             TransportParameters::Tcp(parameters) => ReceiverState::Tcp(Box::new(TcpReceiver::new(parameters))),
-            TransportParameters::Roce(parameters) => ReceiverState::Roce(RoceReceiver::new(parameters)),
+            TransportParameters::Roce(parameters) => match MeasuringReceiver::new(parameters) {
+                Some(measuring) => ReceiverState::Measuring(Box::new(measuring)),
+                None => ReceiverState::Roce(RoceReceiver::new(parameters)),
+            },
             TransportParameters::Ndp(parameters) => ReceiverState::Ndp(NdpReceiver::new(parameters)),
             TransportParameters::Custom(transport) => ReceiverState::Custom(transport.receiver()),
         }
@@ -289,6 +294,8 @@ pub enum ReceiverState {
     Tcp(Box<TcpReceiver>),
     /// See [`roce`].
     Roce(RoceReceiver),
+    /// See [`roce`]: with a rate control whose receivers measure.
+    Measuring(Box<MeasuringReceiver>),
     /// See [`ndp`].
     Ndp(NdpReceiver),
     /// See [`crate::custom`].
@@ -297,13 +304,14 @@ pub enum ReceiverState {
 
 /// Calls a method of whichever state it is.
 macro_rules! dispatch {
-    ($kind:ident, $self:expr, $state:ident => $call:expr) => {
+    ($kind:ident, $self:expr, $state:ident => $call:expr $(, $more:ident)*) => {
         match $self {
             $kind::Datagram($state) => $call,
             $kind::Tcp($state) => $call,
             $kind::Roce($state) => $call,
             $kind::Ndp($state) => $call,
             $kind::Custom($state) => $call,
+            $($kind::$more($state) => $call,)*
         }
     };
 }
@@ -347,27 +355,27 @@ impl Sender for SenderState {
 impl Receiver for ReceiverState {
     #[inline]
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
-        dispatch!(ReceiverState, self, state => state.on_frame(ctx, frame))
+        dispatch!(ReceiverState, self, state => state.on_frame(ctx, frame), Measuring)
     }
     #[inline]
     fn on_timer(&mut self, ctx: &mut Ctx<'_>) {
-        dispatch!(ReceiverState, self, state => state.on_timer(ctx))
+        dispatch!(ReceiverState, self, state => state.on_timer(ctx), Measuring)
     }
     #[inline]
     fn next_timer(&self) -> Time {
-        dispatch!(ReceiverState, self, state => state.next_timer())
+        dispatch!(ReceiverState, self, state => state.next_timer(), Measuring)
     }
     #[cold]
     fn holds(&self, frame: &Frame) -> bool {
-        dispatch!(ReceiverState, self, state => state.holds(frame))
+        dispatch!(ReceiverState, self, state => state.holds(frame), Measuring)
     }
     #[inline]
     fn wants(&self) -> u32 {
-        dispatch!(ReceiverState, self, state => state.wants())
+        dispatch!(ReceiverState, self, state => state.wants(), Measuring)
     }
     #[inline]
     fn pull(&mut self, ctx: &mut Ctx<'_>) -> u32 {
-        dispatch!(ReceiverState, self, state => state.pull(ctx))
+        dispatch!(ReceiverState, self, state => state.pull(ctx), Measuring)
     }
 }
 

@@ -340,7 +340,7 @@ fn overload(draft: &mut Draft) {
 }
 
 fn host(draft: &mut Draft) {
-    let kind = draft.of(&["tcp", "dctcp", "roce", "dcqcn", "timely", "ndp", "eqds", "datagram"]);
+    let kind = draft.of(&["tcp", "dctcp", "roce", "dcqcn", "timely", "hetflow", "ndp", "eqds", "datagram"]);
     let mut keys = format!("kind = \"{kind}\"");
     keys += &match kind {
         "tcp" | "dctcp" => draft.option(30, "mss", &["\"1B\"", "\"536B\"", "\"8000B\""]),
@@ -349,6 +349,9 @@ fn host(draft: &mut Draft) {
                 + &draft.option(30, "timeout", &["\"20us\"", "\"never\""])
         }
         "datagram" => draft.option(30, "frame", &["\"64B\"", "\"9000B\""]),
+        "hetflow" => {
+            draft.option(40, "sampling_bytes", &["\"1B\"", "\"20KB\""]) + &draft.option(30, "sample", &["1", "1000"])
+        }
         "timely" => {
             draft.option(40, "segment", &["\"1000B\"", "\"64KB\""])
                 + &draft.option(30, "t_low", &["\"0us\"", "\"5us\""])

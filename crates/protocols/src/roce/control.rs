@@ -4,6 +4,7 @@
 use crate::dcqcn::Dcqcn;
 use crate::describe::Mechanism;
 use crate::frame::CongestionMessage;
+use crate::hetflow::HetFlow;
 use crate::roce::RoceParameters;
 use crate::settings::ParameterError;
 use crate::timely::Timely;
@@ -246,4 +247,6 @@ controls! {
     Dcqcn(Dcqcn),
     /// See [`crate::timely`].
     Timely(Timely),
+    /// See [`crate::hetflow`].
+    HetFlow(HetFlow),
 }

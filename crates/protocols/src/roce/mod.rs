@@ -2,10 +2,12 @@
 //! specification, 9.7; the model follows the ns-3 fork of HPCC). What sets the rate is a [`control`].
 
 pub mod control;
+mod measuring;
 pub(crate) mod parameters;
 mod receiver;
 mod sender;
 
+pub use measuring::MeasuringReceiver;
 pub use parameters::{MECHANISM, RoceParameters};
 pub use receiver::RoceReceiver;
 pub use sender::RoceSender;

@@ -1,0 +1,129 @@
+//! HetFlow (Bahnasy, Boughzala and Elbiaze, thesis, ETS Montreal, chapter 3): a receiver samples how one-way delays
+//! change and notifies the sender of congestion; the sender cuts its rate and climbs back along a cubic. No switch takes
+//! part, and no clock needs to be right: only differences of delays count.
+//!
+//! ```text
+//!  sender: stamps each frame as it leaves, paces ──data──▶ receiver: samples (sampler.rs)
+//!     ▲                                                        │
+//!     └───────── congestion notification message (Fb) ─────────┘
+//! ```
+
+mod parameters;
+mod sampler;
+
+pub use parameters::{HetFlowParameters, MECHANISM};
+pub use sampler::Sampler;
+
+use crate::frame::CongestionMessage;
+use crate::roce::control::RateController;
+use crate::roce::parameters::scaled;
+use units::{Rate, Time};
+
+/// The largest feedback, as in QCN.
+pub const MAX_FEEDBACK: u8 = 64;
+
+/// The rate of one flow.
+#[derive(Clone, Debug)]
+pub struct HetFlow {
+    rate: Rate,
+    limit: Rate,
+    /// The rate before the last cut.
+    target: Rate,
+    /// What share of it the last cut took.
+    depth: f64,
+    /// When that was: updates count from here.
+    climbs_from: Time,
+    /// When the climb is back at the target, and flat; [`Time::MAX`] before the flow was first asked.
+    recovers_at: Time,
+    /// When the climb is looked at next; never, at the limit.
+    next: Time,
+}
+
+/// The cubic of the climb: the target times this (thesis, eq. 3.6, whose t^ + sigma is `recovers_at`).
+fn climb(depth: f64, now: Time, recovers_at: Time, recovery: Time) -> f64 {
+    let way = (now.as_ps() as f64 - recovers_at.as_ps() as f64) / recovery.as_ps() as f64;
+    1.0 + depth * (way * way * way)
+}
+
+impl HetFlow {
+    /// Takes the share `depth` off the rate (thesis, eq. 3.5), and begins to climb.
+    fn cut(&mut self, parameters: &HetFlowParameters, now: Time, depth: f64) {
+        self.target = self.rate;
+        self.depth = depth;
+        self.climbs_from = now;
+        self.recovers_at = now.saturating_add(parameters.recovery);
+        self.rate = scaled(self.target, 1.0 - depth, parameters.min_rate, self.limit);
+        // Without a notification for the time of the timer, at the first update then.
+        let updates = parameters.timer.as_ps().div_ceil(parameters.update.as_ps());
+        self.next = now.saturating_add(Time::from_ps(parameters.update.as_ps().saturating_mul(updates)));
+    }
+
+    /// A flow that begins below its limit climbs as if it had just recovered from the largest cut.
+    fn begin(&mut self, parameters: &HetFlowParameters, now: Time) {
+        self.depth = parameters.gain * f64::from(MAX_FEEDBACK);
+        (self.climbs_from, self.recovers_at) = (now, now);
+        if self.rate < self.limit {
+            self.next = now.saturating_add(parameters.update);
+        }
+    }
+
+    /// Plays back the updates up to `now`: the last one alone counts, for the cubic depends on nothing but time.
+    fn advance(&mut self, parameters: &HetFlowParameters, now: Time) {
+        if self.recovers_at == Time::MAX {
+            self.begin(parameters, now);
+        }
+        if now < self.next {
+            return;
+        }
+        let update_ps = parameters.update.as_ps();
+        let since = Time::from_ps((now - self.climbs_from).as_ps() / update_ps * update_ps);
+        let update = self.climbs_from.saturating_add(since);
+        self.next = update.saturating_add(parameters.update);
+        let factor = climb(self.depth, update, self.recovers_at, parameters.recovery);
+        self.rate = scaled(self.target, factor, parameters.min_rate, self.limit);
+        if self.rate == self.limit {
+            self.next = Time::MAX;
+        }
+    }
+}
+
+impl RateController for HetFlow {
+    type Parameters = HetFlowParameters;
+
+    fn new(parameters: &HetFlowParameters, limit: Rate, _line: Rate) -> Self {
+        let rate = parameters.initial_rate.unwrap_or(limit).min(limit);
+        let (climbs_from, recovers_at) = (Time::ZERO, Time::MAX);
+        HetFlow { rate, limit, target: rate, depth: 0.0, climbs_from, recovers_at, next: Time::MAX }
+    }
+
+    #[inline]
+    fn rate(&mut self, parameters: &HetFlowParameters, now: Time) -> Rate {
+        self.advance(parameters, now);
+        self.rate
+    }
+
+    #[inline]
+    fn next_change(&self) -> Time {
+        self.next
+    }
+
+    fn on_cnm(&mut self, parameters: &HetFlowParameters, now: Time, message: CongestionMessage) {
+        self.advance(parameters, now);
+        let feedback = message.feedback.min(MAX_FEEDBACK);
+        if feedback > 0 {
+            self.cut(parameters, now, parameters.gain * f64::from(feedback));
+        }
+    }
+
+    fn halve(&mut self, parameters: &HetFlowParameters, now: Time) -> bool {
+        self.advance(parameters, now);
+        let falls = self.rate > parameters.min_rate.min(self.limit);
+        if falls {
+            self.cut(parameters, now, 0.5);
+        }
+        falls
+    }
+}
+
+#[cfg(test)]
+mod tests;

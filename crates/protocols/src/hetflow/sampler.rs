@@ -1,0 +1,198 @@
+//! The receiving half: data sampler and notification generator (thesis, algorithm 3, with what it leaves out reset).
+
+use super::{HetFlowParameters, MAX_FEEDBACK};
+use crate::endpoint::{Ctx, Reply};
+use crate::frame::{CongestionMessage, Detail, Frame, Kind, MIN_FRAME_BYTES};
+use units::Time;
+
+/// What a receiver remembers of the delays of one flow.
+///
+/// A delay is the receive stamp less the sender's, each by its own clock, so it is off by what the clocks differ, and
+/// may be less than nothing. Only differences of delays are used, which drift alone changes: by 10 us/s it adds 1e-5 to a
+/// slope.
+#[derive(Clone, Debug, Default)]
+pub struct Sampler {
+    /// When the last sample was complete; `None` before the first frame.
+    since: Option<Time>,
+    /// Bytes that came since then.
+    bytes: u64,
+    /// When the first frame of the present sample came, how many have come, and the sum of their delays in picoseconds.
+    began: Time,
+    frames: u32,
+    sum_ps: i128,
+    /// The mean delay that the next is compared with, in picoseconds beyond `base_ps`, the first delay of all.
+    mean_ps: Option<f64>,
+    base_ps: i128,
+}
+
+/// How long the frame was on its way, as far as two clocks can tell.
+fn delay_ps(now: Time, frame: &Frame) -> i128 {
+    i128::from(now.as_ps()) - i128::from(frame.stamp.as_ps())
+}
+
+impl Sampler {
+    /// A data frame came.
+    pub(crate) fn on_data(&mut self, parameters: &HetFlowParameters, ctx: &mut Ctx<'_>, frame: &Frame) {
+        let now = ctx.now;
+        let Some(since) = self.since else {
+            self.base_ps = delay_ps(now, frame);
+            return self.start_over(now);
+        };
+        self.bytes += u64::from(frame.size_bytes);
+        let due = self.bytes > parameters.byte_counter_bytes || now >= since.saturating_add(parameters.timer);
+        if self.frames == 0 {
+            if !due {
+                return;
+            }
+            self.began = now;
+        }
+        self.frames += 1;
+        self.sum_ps += delay_ps(now, frame) - self.base_ps;
+        if now.saturating_sub(self.began) > parameters.timer * 2 {
+            // Frames that are so far apart tell nothing of each other.
+            self.mean_ps = None;
+            return self.start_over(now);
+        }
+        if self.frames < parameters.sample {
+            return;
+        }
+        let mean_ps = self.sum_ps as f64 / f64::from(self.frames);
+        let feedback = match self.mean_ps {
+            Some(before_ps) if now > since => feedback(parameters, mean_ps - before_ps, now - since),
+            _ => 0,
+        };
+        self.mean_ps = Some(match self.mean_ps {
+            Some(before_ps) => parameters.ewma * mean_ps + (1.0 - parameters.ewma) * before_ps,
+            None => mean_ps,
+        });
+        self.start_over(now);
+        if feedback > 0 {
+            ctx.replies.push(Reply {
+                kind: Kind::Cnm,
+                stamp: frame.stamp,
+                detail: Detail::congestion_message(CongestionMessage { feedback, ..CongestionMessage::default() }),
+                size_bytes: parameters.cnm_bytes.max(MIN_FRAME_BYTES),
+                ..Reply::default()
+            });
+        }
+    }
+
+    fn start_over(&mut self, now: Time) {
+        (self.since, self.bytes, self.frames, self.sum_ps) = (Some(now), 0, 0, 0);
+    }
+}
+
+/// The feedback for a delay that rose by `rise_ps` within `eta` (thesis, eq. 3.3 and 3.4): a whole number, as in QCN.
+/// With any fraction that is above 0 noise would notify senders, whose climb scales with the last feedback, and hold them
+/// where they are.
+fn feedback(parameters: &HetFlowParameters, rise_ps: f64, eta: Time) -> u8 {
+    let feedback = parameters.scaling * rise_ps / eta.as_ps() as f64;
+    feedback.clamp(0.0, f64::from(MAX_FEEDBACK)) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    /// Shows `frames` of (arrival, delay) to a sampler whose receiver's clock is `ahead` of the sender's; the feedback sent.
+    fn told(parameters: &HetFlowParameters, ahead: Time, frames: impl Iterator<Item = (Time, Time)>) -> Vec<u8> {
+        let (mut sampler, mut random, mut replies) = (Sampler::default(), Stream::new(1, 0, 0), Vec::new());
+        for (at, delay) in frames {
+            let frame = Frame { size_bytes: 1000, stamp: at - delay, ..Frame::default() };
+            sampler.on_data(parameters, &mut Ctx::new(at + ahead, &mut random, &mut replies), &frame);
+        }
+        replies
+            .iter()
+            .map(|reply| Frame { kind: reply.kind, detail: reply.detail, ..Frame::default() })
+            .map(|frame| frame.congestion_message().feedback)
+            .collect()
+    }
+
+    /// A frame each microsecond from 1 ms on, whose delay grows by `growth_ps` each time from 100 us.
+    fn ramp(frames: u64, growth_ps: u64) -> impl Iterator<Item = (Time, Time)> {
+        (0..frames).map(move |at| (Time::from_us(1000 + at), Time::from_us(100) + Time::from_ps(growth_ps * at)))
+    }
+
+    /// Fb = KC * dv: where the delay grows by s picoseconds each microsecond, dv is s / 10^6, whatever the sample is.
+    #[test]
+    fn feedback_is_the_slope_times_its_scaling() {
+        let p = HetFlowParameters::default();
+        for (growth_ps, expected) in
+            [(0, None), (600, None), (700, Some(1)), (10_000, Some(15)), (42_000, Some(63)), (90_000, Some(64))]
+        {
+            let told = told(&p, Time::ZERO, ramp(2000, growth_ps));
+            // Samples end each 100 + 32 frames; the first has none before it.
+            let expected: Vec<u8> = expected.into_iter().flat_map(|feedback| [feedback; 14]).collect();
+            assert_eq!(told, expected, "{growth_ps}");
+        }
+    }
+
+    /// With KC = 1500 an overload of 4.27 % is as much as the feedback can say.
+    #[test]
+    fn feedback_saturates_above_64_in_1500() {
+        let p = HetFlowParameters::default();
+        let eta = Time::from_us(80);
+        let of = |share: f64| feedback(&p, 80e6 * share, eta);
+        assert_eq!((of(0.0426), of(0.0427), of(1.0), of(-0.5)), (63, 64, 64, 0));
+    }
+
+    #[test]
+    fn clocks_that_differ_change_nothing() {
+        let p = HetFlowParameters::default();
+        let exact = told(&p, Time::ZERO, ramp(3000, 10_000));
+        assert_eq!(told(&p, Time::from_s(3), ramp(3000, 10_000)), exact);
+        // The receiver's clock is behind: delays are less than nothing.
+        let behind = ramp(3000, 10_000).map(|(at, delay)| (at, delay, Time::from_us(900)));
+        let (mut sampler, mut random, mut replies) = (Sampler::default(), Stream::new(1, 0, 0), Vec::new());
+        for (at, delay, behind) in behind {
+            let frame = Frame { size_bytes: 1000, stamp: at - delay, ..Frame::default() };
+            sampler.on_data(&p, &mut Ctx::new(at - behind, &mut random, &mut replies), &frame);
+        }
+        assert_eq!(replies.len(), exact.len());
+    }
+
+    #[test]
+    fn the_timer_takes_samples_of_slow_flows_and_gives_up_on_slower_ones() {
+        let p = HetFlowParameters { sample: 4, ..HetFlowParameters::default() };
+        // 40 bytes a microsecond never fill the byte counter; a frame each 500 us: 3 ms, then 4 frames.
+        let every = |us: u64| (0..100).map(move |at| (Time::from_us(10_000 + us * at), Time::from_us(1000 + 10 * at)));
+        assert!(!told(&p, Time::ZERO, every(500)).is_empty());
+        // Four frames take more than twice the timer.
+        assert!(told(&p, Time::ZERO, every(2500)).is_empty());
+    }
+
+    /// Random frames, stamps of any kind: feedback up to 64, no number that is none, no more than one for a sample.
+    #[test]
+    fn whatever_comes_the_sampler_keeps_its_bounds() {
+        let mut told = 0;
+        for seed in 0..20 {
+            let mut random = Stream::new(seed, 0, 0);
+            let p = HetFlowParameters {
+                sample: 1 + random.below(40) as u32,
+                byte_counter_bytes: 1 + random.below(50_000),
+                timer: Time::from_us(1 + random.below(2000)),
+                ewma: 0.5,
+                scaling: 1e9,
+                ..HetFlowParameters::default()
+            };
+            let (mut sampler, mut replies, mut now) = (Sampler::default(), Vec::new(), Time::ZERO);
+            let mut host = Stream::new(seed, 1, 0);
+            for _ in 0..20_000 {
+                now += Time::from_ns(random.below(3000));
+                let stamp = Time::from_ps(if random.below(10) == 0 {
+                    random.next_u64()
+                } else {
+                    random.below(now.as_ps() + 1)
+                });
+                let frame = Frame { size_bytes: 64 + random.below(1400) as u16, stamp, ..Frame::default() };
+                sampler.on_data(&p, &mut Ctx::new(now, &mut host, &mut replies), &frame);
+                assert!(sampler.mean_ps.is_none_or(f64::is_finite));
+                assert!(sampler.frames < p.sample);
+            }
+            assert!(replies.len() as u32 <= 20_000 / p.sample);
+            told += replies.len();
+        }
+        assert!(told > 1000, "{told}");
+    }
+}

@@ -1,0 +1,104 @@
+//! The climb in closed form, and whatever else may come.
+
+use super::*;
+use units::random::Stream;
+
+fn at(parameters: &HetFlowParameters, gbps: u64) -> HetFlow {
+    let parameters = HetFlowParameters { initial_rate: Some(Rate::from_gbps(gbps)), ..parameters.clone() };
+    HetFlow::new(&parameters, Rate::from_gbps(10), Rate::from_gbps(10))
+}
+
+fn message(feedback: u8) -> CongestionMessage {
+    CongestionMessage { feedback, ..CongestionMessage::default() }
+}
+
+/// Figure 3.5: R^ (1 - Gd Fb) at the cut, R^ one time of recovery later, R^ (1 + Gd Fb) after two.
+#[test]
+fn the_climb_is_the_cubic_of_equation_3_6() {
+    let p = HetFlowParameters::default();
+    for feedback in [1, 16, 64] {
+        let mut flow = at(&p, 4);
+        let cut_at = Time::from_us(7);
+        flow.on_cnm(&p, cut_at, message(feedback));
+        let depth = f64::from(feedback) / 128.0;
+        let closed = |ms: f64| 4e9 * (1.0 + depth * ((ms - 10.0) / 10.0_f64).powi(3));
+        for ms in [0, 3, 5, 10, 15, 20] {
+            let rate = flow.rate(&p, cut_at + Time::from_ms(ms)).as_bps() as f64;
+            let expected = if ms < 3 { closed(0.0) } else { closed(ms as f64) };
+            assert!((rate - expected).abs() <= 1.0, "{feedback} {ms} ms: {rate} for {expected}");
+        }
+    }
+}
+
+#[test]
+fn for_the_time_of_the_timer_after_a_notification_the_rate_stays() {
+    let p = HetFlowParameters::default();
+    let mut flow = at(&p, 8);
+    flow.on_cnm(&p, Time::ZERO, message(64));
+    assert_eq!(flow.next_change(), p.timer);
+    assert_eq!(flow.rate(&p, p.timer - Time::from_ps(1)), Rate::from_gbps(4));
+    assert!(flow.rate(&p, p.timer) > Rate::from_gbps(6), "{:?}", flow.rate);
+    // Another notification starts the time anew.
+    flow.on_cnm(&p, Time::from_ms(4), message(1));
+    assert_eq!(flow.next_change(), Time::from_ms(7));
+}
+
+/// Asked at every update, or only now and then, or at odd instants: the rate is the same.
+#[test]
+fn late_calls_change_nothing() {
+    let p = HetFlowParameters::default();
+    let mut random = Stream::new(3, 0, 0);
+    for _ in 0..200 {
+        let (mut prompt, mut late) = (at(&p, 5), at(&p, 5));
+        let feedback = 1 + random.below(64) as u8;
+        prompt.on_cnm(&p, Time::ZERO, message(feedback));
+        late.on_cnm(&p, Time::ZERO, message(feedback));
+        let end = Time::from_ns(random.below(40_000_000));
+        while prompt.next_change() <= end {
+            prompt.rate(&p, prompt.next_change());
+        }
+        assert_eq!(prompt.rate(&p, end), late.rate(&p, end));
+        assert_eq!(prompt.next_change(), late.next_change());
+    }
+}
+
+/// A lost notification: the rate climbs on until the next one cuts it.
+#[test]
+fn a_flow_climbs_to_its_limit_and_rests_there() {
+    let p = HetFlowParameters::default();
+    let mut flow = at(&p, 1);
+    assert_eq!(flow.rate(&p, Time::from_s(1)), Rate::from_gbps(1));
+    assert_eq!(flow.rate(&p, Time::from_s(2)), Rate::from_gbps(10));
+    assert_eq!(flow.next_change(), Time::MAX, "at the limit nothing is left to do");
+    flow.on_cnm(&p, Time::from_s(3), message(0));
+    assert_eq!(flow.rate(&p, Time::from_s(4)), Rate::from_gbps(10), "no congestion, no cut");
+}
+
+/// Random notifications, impossible ones too, at random times: rates within their bounds, and next changes ahead.
+#[test]
+fn whatever_comes_the_rate_keeps_its_bounds() {
+    for seed in 0..20 {
+        let mut random = Stream::new(seed, 0, 0);
+        let p = HetFlowParameters {
+            gain: (1 + random.below(64)) as f64 / 4096.0,
+            recovery: Time::from_us(1 + random.below(20_000)),
+            update: Time::from_us(1 + random.below(3000)),
+            ..HetFlowParameters::default()
+        };
+        let (mut flow, mut now) = (at(&p, 10), Time::ZERO);
+        for _ in 0..5000 {
+            now += Time::from_us(random.below(5000));
+            match random.below(4) {
+                0 => flow.on_cnm(&p, now, message(random.next_u32() as u8)),
+                1 => {
+                    let before = flow.rate(&p, now);
+                    assert_eq!(flow.halve(&p, now), before > p.min_rate);
+                }
+                _ => {}
+            }
+            let rate = flow.rate(&p, now);
+            assert!((p.min_rate..=Rate::from_gbps(10)).contains(&rate), "{rate}");
+            assert!(flow.next_change() > now);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! A responder whose rate control measures more than marks: each data frame is shown to the control's measurement, which
+//! may notify the sender, and then received as ever. A wrapper, so that other flows' frames pay nothing for it.
+
+use crate::endpoint::{Ctx, Receipt, Receiver};
+use crate::frame::{Frame, Kind};
+use crate::hetflow::{self, HetFlowParameters};
+use crate::roce::control::ControlParameters;
+use crate::roce::parameters::RoceParameters;
+use crate::roce::receiver::RoceReceiver;
+use std::sync::Arc;
+use units::Time;
+
+/// What a receiver measures for its sender's control.
+#[derive(Clone, Debug)]
+enum Measurement {
+    /// How one-way delays change.
+    Delay(hetflow::Sampler),
+}
+
+/// The receiving end of one flow under such a control.
+#[derive(Clone, Debug)]
+pub struct MeasuringReceiver {
+    parameters: Arc<RoceParameters>,
+    roce: RoceReceiver,
+    measurement: Measurement,
+}
+
+impl MeasuringReceiver {
+    /// The receiver of one flow; `None` where its control measures nothing here.
+    pub fn new(parameters: &Arc<RoceParameters>) -> Option<Self> {
+        let measurement = match parameters.control {
+            ControlParameters::HetFlow(HetFlowParameters { .. }) => Measurement::Delay(hetflow::Sampler::default()),
+            _ => return None,
+        };
+        Some(MeasuringReceiver { parameters: Arc::clone(parameters), roce: RoceReceiver::new(parameters), measurement })
+    }
+}
+
+impl Receiver for MeasuringReceiver {
+    fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
+        match (&mut self.measurement, &self.parameters.control) {
+            (Measurement::Delay(sampler), ControlParameters::HetFlow(parameters)) if frame.kind == Kind::Data => {
+                sampler.on_data(parameters, ctx, frame);
+            }
+            _ => {}
+        }
+        self.roce.on_frame(ctx, frame)
+    }
+
+    fn on_timer(&mut self, ctx: &mut Ctx<'_>) {
+        self.roce.on_timer(ctx);
+    }
+
+    fn next_timer(&self) -> Time {
+        self.roce.next_timer()
+    }
+
+    fn holds(&self, frame: &Frame) -> bool {
+        self.roce.holds(frame)
+    }
+}
