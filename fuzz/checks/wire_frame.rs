@@ -3,7 +3,8 @@
 
 use wire::checksum::PseudoHeader;
 use wire::{
-    Aeth, Bth, Cnp, Content, Ethernet, FlowControl, Ipv4, MacControl, Ndp, Packet, Pause, Pfc, Roce, Tcp, Udp, VlanTag,
+    Aeth, Bth, Cnp, Content, Ethernet, FlowControl, Ipv4, MacControl, Ndp, Packet, Pause, Pfc, Reservation, Roce, Tcp,
+    Udp, VlanTag,
 };
 
 const IPV4_START: usize = 14;
@@ -14,6 +15,22 @@ pub fn check(bytes: &[u8]) {
     check_frame(bytes);
     check_frame(&with_ipv4_checksum(bytes));
     check_headers(bytes);
+    check_reservation(bytes);
+}
+
+/// A message that parses is sent and comes back the same, but for intervals that its frame has no room for.
+fn check_reservation(bytes: &[u8]) {
+    let mut framed = bytes.to_vec();
+    wire::ethernet::finish_frame(&mut framed, 0);
+    for frame in [bytes, &framed] {
+        let Ok((destination, source, message)) = Reservation::parse(frame) else { continue };
+        let mut sent = Vec::new();
+        message.emit(destination, source, &mut sent);
+        let (to, from, mut again) = Reservation::parse(&sent).expect("what was sent can be parsed");
+        assert!(message.occupied.starts_with(&again.occupied));
+        again.occupied.clone_from(&message.occupied);
+        assert_eq!((to, from, again), (destination, source, message));
+    }
 }
 
 /// A frame that parses can be emitted, shown, and parsed again with the same result.

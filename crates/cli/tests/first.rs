@@ -24,6 +24,8 @@ mod first_report;
 mod first_reproduce;
 #[path = "../../scenario/examples/first_scenario.rs"]
 mod first_scenario;
+#[path = "../../schedule/examples/first_schedule.rs"]
+mod first_schedule;
 #[path = "../../stats/examples/first_stats.rs"]
 mod first_stats;
 #[path = "../../tagger/examples/first_tagger.rs"]
@@ -58,6 +60,7 @@ fn first_examples_run() {
     first_report::main().unwrap();
     first_reproduce::main().unwrap();
     first_scenario::main().unwrap();
+    first_schedule::main();
     first_stats::main();
     first_tagger::main().unwrap();
     first_text::main();

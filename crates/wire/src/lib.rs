@@ -11,6 +11,7 @@
 //!                      |        |       +- anything else, such as NDP ([`ndp`])
 //!                      |        +- TCP
 //!                      |        +- anything else
+//!                      +- reservation of time slots ([`reservation`])
 //!                      +- anything else
 //! ```
 //!
@@ -51,6 +52,7 @@ pub mod ndp;
 pub mod packet;
 pub mod pause;
 pub mod pfc;
+pub mod reservation;
 pub mod roce;
 pub mod tcp;
 pub mod udp;
@@ -67,6 +69,7 @@ pub use ndp::{Ndp, NdpType};
 pub use packet::{Content, Packet, Transport};
 pub use pause::Pause;
 pub use pfc::Pfc;
+pub use reservation::{OccupiedShifts, Reservation, ReservationKind};
 pub use roce::{Aeth, Bth, Cnp, Roce};
 pub use tcp::{Tcp, TcpFlags};
 pub use udp::Udp;

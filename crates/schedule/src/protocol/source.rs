@@ -1,0 +1,213 @@
+//! The source of a stream: asks, asks again, refreshes, stops.
+
+use super::node::{Asked, Node, Output, StreamId};
+use crate::slot::Slot;
+use units::Time;
+use wire::ReservationKind::{Fail, Ready, Release, Request, Withdraw};
+use wire::{OccupiedShifts, Reservation};
+
+/// What a source asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// Which stream.
+    pub stream: StreamId,
+    /// The address of the receiver.
+    pub destination: u32,
+    /// The longest frame, from destination address to FCS; 64 and more.
+    pub frame_bytes: u16,
+    /// TW: one frame in each; above zero and at most [`Reservation::MAX_WINDOW_PS`].
+    pub window: Time,
+    /// Where in the window it would like to send, by the clock of the source.
+    pub start: Time,
+}
+
+/// A slot in use.
+#[derive(Clone, Copy, Debug)]
+struct Active {
+    sequence: u32,
+    slot: Slot,
+    until: Time,
+}
+
+/// A request without an answer.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    sequence: u32,
+    measured: Time,
+    until: Time,
+}
+
+/// A stream of this node.
+#[derive(Clone, Debug)]
+pub struct Source {
+    ask: Ask,
+    sequence: u32,
+    active: Option<Active>,
+    pending: Option<Pending>,
+    /// When to ask next, while nothing is pending.
+    again: Option<Time>,
+    /// Requests in vain, one after the other.
+    failures: u32,
+    /// Shifts that are known to be taken.
+    known: Vec<OccupiedShifts>,
+}
+
+impl Source {
+    /// When something is due.
+    pub fn next(&self) -> Option<Time> {
+        let pending = self.pending.map(|pending| pending.until);
+        [pending, self.again, self.active.map(|active| active.until)].into_iter().flatten().min()
+    }
+}
+
+impl Node {
+    /// Asks for a slot. A stream that is known is released first: it may have another window or receiver now.
+    ///
+    /// # Panics
+    /// If the window is zero or too long, or the frame shorter than Ethernet's shortest.
+    pub fn ask(&mut self, now: Time, ask: Ask, out: &mut Vec<Output>) {
+        assert!((1..=Reservation::MAX_WINDOW_PS).contains(&ask.window.as_ps()), "a window of 1 ps to 281 s");
+        assert!(ask.frame_bytes >= 64, "a frame of 64 bytes and more");
+        self.release(now, ask.stream, out);
+        let sequence = self.sequences.get(&ask.stream).copied().unwrap_or(0);
+        let (active, pending, again) = (None, None, None);
+        let source = Source { ask, sequence, active, pending, again, failures: 0, known: Vec::new() };
+        self.sources.insert(ask.stream, source);
+        self.attempt(now, ask.stream, out);
+    }
+
+    /// Ends a stream and gives its slots back.
+    pub fn release(&mut self, now: Time, stream: StreamId, out: &mut Vec<Output>) {
+        let Some(source) = self.sources.remove(&stream) else { return };
+        if source.active.is_some() {
+            out.push(Output::Stopped { stream });
+        }
+        self.table.retain(|entry| entry.stream != stream);
+        let message = message(&source, source.sequence, Release);
+        self.forward(message, self.address, source.ask.destination, out);
+        self.tick(now, out);
+    }
+
+    fn attempt(&mut self, now: Time, stream: StreamId, out: &mut Vec<Output>) {
+        let answer = self.config.answer;
+        let Some(source) = self.sources.get_mut(&stream) else { return };
+        source.sequence += 1;
+        self.sequences.insert(stream, source.sequence);
+        source.again = None;
+        source.pending = Some(Pending { sequence: source.sequence, measured: now, until: now + answer });
+        let occupied = std::mem::take(&mut source.known);
+        let request = Reservation { occupied, ..message(source, source.sequence, Request) };
+        let (destination, start) = (source.ask.destination, source.ask.start);
+        let address = self.address;
+        self.request(Asked { message: request, source: address, destination, ingress: None, start, arrived: now }, out);
+    }
+
+    /// An answer has come back to the source.
+    pub(super) fn own(&mut self, now: Time, answer: &Reservation, start: Time, out: &mut Vec<Output>) {
+        let (stream, sequence) = (answer.stream, answer.sequence);
+        let Some(source) = self.sources.get(&stream) else { return };
+        let Some(pending) = source.pending.filter(|pending| pending.sequence == sequence) else {
+            // A copy of the answer by which it sends; or one that comes too late, and nobody waits for it any more.
+            if answer.kind == Ready && source.active.is_none_or(|active| active.sequence != sequence) {
+                self.withdraw(stream, sequence, out);
+            }
+            return;
+        };
+        match answer.kind {
+            Ready => self.start(now, answer, pending, out),
+            Fail => {
+                let known = Some((start, answer.occupied.clone()));
+                self.failed(now, stream, known, out);
+            }
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, now: Time, answer: &Reservation, pending: Pending, out: &mut Vec<Output>) {
+        let (stream, sequence, refresh) = (answer.stream, answer.sequence, self.config.refresh);
+        let until = pending.measured + self.config.source_lifetime();
+        let Some(entry) = self.table.find(stream, sequence) else { return };
+        let slot = entry.slot;
+        self.table.retain(|entry| entry.stream != stream || entry.sequence == sequence);
+        let Some(source) = self.sources.get_mut(&stream) else { return };
+        source.active = Some(Active { sequence, slot, until });
+        (source.pending, source.failures, source.again) = (None, 0, Some(pending.measured + refresh));
+        source.ask.start = slot.start();
+        if now >= until {
+            // Answered after its time.
+            source.active = None;
+            source.again = Some(now);
+            return;
+        }
+        out.push(Output::Started { stream, slot, shift: Time::from_ps(answer.shift_ps) });
+    }
+
+    /// A request was in vain: asks again later, or gives up.
+    fn failed(
+        &mut self,
+        now: Time,
+        stream: StreamId,
+        known: Option<(Time, Vec<OccupiedShifts>)>,
+        out: &mut Vec<Output>,
+    ) {
+        let Some(source) = self.sources.get_mut(&stream) else { return };
+        source.pending = None;
+        source.failures += 1;
+        if source.failures >= self.config.attempts && source.active.is_none() {
+            self.sources.remove(&stream);
+            out.push(Output::Failed { stream });
+            return;
+        }
+        if let Some((start, occupied)) = known {
+            (source.ask.start, source.known) = (start, occupied);
+        }
+        // Twice as far apart from time to time, so that sources that met once do not meet for ever.
+        let spread = self.config.answer.as_ps() << source.failures.min(4);
+        source.again = Some(now + Time::from_ps(1 + self.random.below(spread.max(1))));
+    }
+
+    fn withdraw(&mut self, stream: StreamId, sequence: u32, out: &mut Vec<Output>) {
+        self.table.remove(stream, sequence);
+        let Some(source) = self.sources.get(&stream) else { return };
+        let message = message(source, sequence, Withdraw);
+        self.forward(message, self.address, source.ask.destination, out);
+    }
+
+    pub(super) fn tick_sources(&mut self, now: Time, out: &mut Vec<Output>) {
+        let due: Vec<StreamId> = self.sources.keys().copied().collect();
+        for stream in due {
+            let Some(source) = self.sources.get_mut(&stream) else { continue };
+            if source.active.is_some_and(|active| active.until <= now) {
+                source.active = None;
+                out.push(Output::Stopped { stream });
+            }
+            if let Some(pending) = source.pending.filter(|pending| pending.until <= now) {
+                self.withdraw(stream, pending.sequence, out);
+                self.failed(now, stream, None, out);
+            }
+            if self.sources.get(&stream).is_some_and(|source| source.again.is_some_and(|again| again <= now)) {
+                self.attempt(now, stream, out);
+            }
+        }
+    }
+
+    /// The slot that a stream of this node may send in now, and before when the last frame must start unless a refresh is
+    /// answered.
+    pub fn active(&self, stream: StreamId) -> Option<(Slot, Time)> {
+        self.sources.get(&stream)?.active.map(|active| (active.slot, active.until))
+    }
+}
+
+fn message(source: &Source, sequence: u32, kind: wire::ReservationKind) -> Reservation {
+    Reservation {
+        kind,
+        stream: source.ask.stream,
+        sequence,
+        active: source.active.map_or(0, |active| active.sequence),
+        frame_bytes: source.ask.frame_bytes,
+        window_ps: source.ask.window.as_ps(),
+        start_ps: 0,
+        shift_ps: 0,
+        occupied: Vec::new(),
+    }
+}
