@@ -1,8 +1,8 @@
 //! Periodic slots: when two overlap, and by how much one must move to be free of others.
 //!
-//! Two slots with periods p and q meet in every relative place that differs by a multiple of gcd(p, q) within lcm(p, q).
-//! So whether any of their instances overlap is one comparison modulo the greatest common divisor: the same answer as that
-//! of a vector of the length of the least common multiple (thesis, section 4.5.1 ii), without the vector.
+//! Two slots with periods p and q meet in every relative place that differs by a multiple of gcd(p, q) within lcm(p,
+//! q). So whether any of their instances overlap is one comparison modulo the greatest common divisor: the same answer
+//! as that of a vector of the length of the least common multiple (thesis, section 4.5.1 ii), without the vector.
 
 use units::Time;
 

@@ -53,7 +53,8 @@ fn figure_4_2a_the_second_switch_moves_the_slot_updates_backwards_and_the_source
             if let What::Sent(to, message) = &event.what { Some((event.node, *to, message.kind)) } else { None }
         })
         .collect();
-    // An update is short and the request beside it long, so switch 2 has passed the update on when the receiver answers.
+    // An update is short and the request beside it long, so switch 2 has passed the update on when the receiver
+    // answers.
     let expected = [
         (0, 2, Request),
         (2, 3, Request),
@@ -157,7 +158,8 @@ fn table_4_1_finds_slots_for_all_in_any_order_with_unsynchronised_clocks() {
 
 #[test]
 fn table_4_1_with_random_phases_and_requests_served_at_once_leaves_one_out_now_and_then() {
-    // Earliest slots at random phases leave gaps that are too short for one more: the centre can move others, a node cannot.
+    // Earliest slots at random phases leave gaps that are too short for one more: the centre can move others, a node
+    // cannot.
     let random = accepted(exact(), Phases::Random, 100);
     let at_once = accepted(Config { concurrency: Concurrency::Simultaneous, ..exact() }, Phases::Random, 100);
     assert_eq!((random, at_once), ((797, 7), (791, 7)));

@@ -299,7 +299,8 @@ impl Network {
         path
     }
 
-    /// How long a frame of the stream is on its way without waiting: from the start of its transmission to its last bit.
+    /// How long a frame of the stream is on its way without waiting: from the start of its transmission to its last
+    /// bit.
     pub fn latency(&self, stream: StreamId) -> Option<Time> {
         let &(source, ask) = self.asked.get(&stream)?;
         let hop = |(node, port): (usize, u16)| {
@@ -309,8 +310,8 @@ impl Network {
         Some(self.path(source, ask.destination).into_iter().map(hop).sum())
     }
 
-    /// All frames that sources send in `span` from now on if no clock's rate and no slot changes, on every wire that they
-    /// pass without waiting, in the order of wires and time.
+    /// All frames that sources send in `span` from now on if no clock's rate and no slot changes, on every wire that
+    /// they pass without waiting, in the order of wires and time.
     pub fn passages(&self, span: Time) -> Vec<Passage> {
         let mut all = Vec::new();
         for (&stream, &(source, ask)) in &self.asked {

@@ -191,8 +191,8 @@ impl Node {
         }
     }
 
-    /// The slot that a stream of this node may send in now, and before when the last frame must start unless a refresh is
-    /// answered.
+    /// The slot that a stream of this node may send in now, and before when the last frame must start unless a refresh
+    /// is answered.
     pub fn active(&self, stream: StreamId) -> Option<(Slot, Time)> {
         self.sources.get(&stream)?.active.map(|active| (active.slot, active.until))
     }

@@ -36,8 +36,8 @@ impl Entry {
     }
 }
 
-/// Intervals of a message, from those of a node. Windows over 65535 of their divisor, and times of 281 s, have no place in
-/// a message and are left out: they are hints.
+/// Intervals of a message, from those of a node. Windows over 65535 of their divisor, and times of 281 s, have no
+/// place in a message and are left out: they are hints.
 pub fn to_wire(blocked: &[Blocked], window: Time) -> Vec<OccupiedShifts> {
     let one = |interval: &Blocked| {
         let divisor = u16::try_from(window.as_ps() / interval.modulus_ps).ok()?;
