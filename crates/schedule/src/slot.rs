@@ -127,7 +127,9 @@ pub fn smallest_free_shift(blocked: &[Blocked], grid: Time, limit: Time) -> Opti
             if shift >= limit {
                 return None;
             }
+            // Asked again: the next multiple of the grid may lie in the next instance of the same interval.
             free = 0;
+            continue;
         }
         free += 1;
         at = (at + 1) % blocked.len();
