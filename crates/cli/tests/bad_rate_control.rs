@@ -100,3 +100,51 @@ fn hetflow() {
         (r#"min_rate = "10Mbps""#,      r#"min_rate = "0bps""#,         "", &["a rate is positive"]),
     ]);
 }
+
+const QCN: &str = r#"
+[switch]
+buffer = "1MB"
+
+[switch.marking]
+kind = "congestion-point"
+set_point = "200KB"
+weight = 2
+sample = "150KB"
+sample_min = "15KB"
+jitter = 0.15
+cnm = "64B"
+cnm_class = 6
+priorities = [3]
+
+[host.transport]
+kind = "qcn"
+gain = 0.0078125
+byte_counter = "150KB"
+increase_timer = "15ms"
+recovery_stages = 5
+additive_increase = "5Mbps"
+hyper_increase = "50Mbps"
+min_rate = "5Mbps"
+"#;
+
+#[test]
+fn qcn() {
+    #[rustfmt::skip]
+    refused("qcn", &scenario(QCN), &[
+        (r#"set_point = "200KB""#,    r#"set_point = "0B""#,       "", &["`set_point` is zero", "at least 1B"]),
+        (r#"set_point = "200KB""#,    r#"set_point = "-1KB""#,     "", &["negative"]),
+        (r#"weight = 2"#,             r#"weight = -2"#,            "", &["whole number from 0 to 64"]),
+        (r#"weight = 2"#,             r#"weight = 65"#,            "", &["whole number from 0 to 64"]),
+        (r#"sample = "150KB""#,       r#"sample = "0B""#,          r#"sample_min = "15KB""#, &["is more than `sample`"]),
+        (r#"sample_min = "15KB""#,    r#"sample_min = "0B""#,      "", &["`sample_min` is zero"]),
+        (r#"sample_min = "15KB""#,    r#"sample_min = "151KB""#,   "", &["is more than `sample`"]),
+        (r#"jitter = 0.15"#,          r#"jitter = 1"#,             "", &["write less than 1"]),
+        (r#"jitter = 0.15"#,          r#"jitter = -0.1"#,          "", &["is not a share"]),
+        (r#"cnm = "64B""#,            r#"cnm = "1MB""#,            "", &["at most 65535 bytes"]),
+        (r#"cnm_class = 6"#,          r#"cnm_class = 8"#,          "", &["0 to 7"]),
+        (r#"priorities = [3]"#,       r#"priorities = []"#,        "", &["empty"]),
+        (r#"gain = 0.0078125"#,       r#"gain = 0"#,               "", &["`gain`", "above 0"]),
+        (r#"gain = 0.0078125"#,       r#"gain = -0.1"#,            "", &["is not a share"]),
+        (r#"min_rate = "5Mbps""#,     r#"min_rate = "0bps""#,      "", &["a rate is positive"]),
+    ]);
+}

@@ -6,7 +6,7 @@ use crate::link_time::frames_last;
 use crate::network::Network;
 use crate::node::Machine;
 use crate::numbering::Numbering;
-use crate::parameters::{Buffer, CLASSES, FlowControl, Overload, Setup, Spread};
+use crate::parameters::{Buffer, CLASSES, FlowControl, Marking, Overload, Setup, Spread};
 use crate::switch::Switch;
 use crate::telemetry::Telemetry;
 use crate::trace::selection::Selection;
@@ -91,6 +91,10 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         && trim.scheme != Scheme::SameQueue
     {
         in_use[usize::from(trim.header_class) % CLASSES] = true;
+    }
+    let markings = std::iter::once(&switch.marking).chain(overrides.iter().filter_map(|it| it.marking.as_ref()));
+    for point in markings.filter_map(Marking::congestion_point) {
+        in_use[usize::from(point.cnm_class) % CLASSES] = true;
     }
     for class in (0..CLASSES as u8).filter(|class| transports.iter().any(|it| it.classes() & 1 << class != 0)) {
         in_use[usize::from(class)] = true;

@@ -8,6 +8,7 @@ use protocols::florax::BackpressureParameters;
 use protocols::headroom::{Conditions, Headroom};
 use protocols::pabo::BounceParameters;
 use protocols::pipeline_trim::{Control, ControlParameters};
+use protocols::qcn::PointParameters;
 use protocols::reaction::Reaction;
 use protocols::transport::TransportParameters;
 use protocols::trim::TrimParameters;
@@ -323,6 +324,15 @@ pub enum Marking {
         /// When the queue is looked at.
         at: MarkAt,
     },
+    /// Not at all: queues are congestion points, which notify the sources of sampled frames (QCN).
+    CongestionPoint(PointParameters),
+}
+
+impl Marking {
+    /// The parameters of congestion points, if that is what it is.
+    pub fn congestion_point(&self) -> Option<&PointParameters> {
+        if let Marking::CongestionPoint(parameters) = self { Some(parameters) } else { None }
+    }
 }
 
 /// When a switch decides whether a frame is marked.

@@ -8,7 +8,7 @@ use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::rate_recovery::{RateRecovery, RecoveryParameters};
 use crate::roce::RoceParameters;
-use crate::roce::control::{ControlSettings, RateController};
+use crate::roce::control::{ControlSettings, FlowLimits, Needs, RateController};
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
 
@@ -184,7 +184,7 @@ pub const MECHANISM: Mechanism = Mechanism {
 
 impl ControlSettings for DcqcnParameters {
     const MECHANISM: &'static Mechanism = &MECHANISM;
-    const NEEDS_MARKS: bool = true;
+    const NEEDS: Needs = Needs::Marks;
 
     fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
         match key {
@@ -284,9 +284,9 @@ impl RateController for Dcqcn {
     type Parameters = DcqcnParameters;
 
     /// A flow that starts at its limit: the first notification brings the limiter.
-    fn new(parameters: &DcqcnParameters, limit: Rate, _line: Rate) -> Self {
+    fn new(parameters: &DcqcnParameters, limits: FlowLimits) -> Self {
         Dcqcn {
-            recovery: RateRecovery::new(limit),
+            recovery: RateRecovery::new(limits.most),
             alpha: parameters.initial_alpha,
             alpha_at: Time::MAX,
             notified: false,
@@ -349,7 +349,7 @@ mod tests {
     use super::*;
 
     fn flow_at(parameters: &DcqcnParameters, line: Rate) -> Dcqcn {
-        Dcqcn::new(parameters, line, line)
+        Dcqcn::new(parameters, FlowLimits { most: line, line, start: Time::ZERO })
     }
 
     #[test]

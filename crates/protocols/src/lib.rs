@@ -28,6 +28,7 @@ pub mod pabo;
 mod partial;
 pub mod pause;
 pub mod pipeline_trim;
+pub mod qcn;
 pub mod rate_recovery;
 pub mod reaction;
 pub mod roce;

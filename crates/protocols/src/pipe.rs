@@ -3,7 +3,7 @@
 
 use crate::bounce_reaction::Returns;
 use crate::endpoint::{Ctx, Offer, Receiver, Reply, Sender, SenderStatistics};
-use crate::frame::{Frame, Kind, flags};
+use crate::frame::{CongestionMessage, Detail, Frame, Kind, flags};
 use crate::ndp::PullPacer;
 use crate::transport::{FlowStart, ReceiverState, SenderState, TransportParameters};
 use std::cmp::Reverse;
@@ -218,14 +218,18 @@ impl Run<'_> {
         if matches!(sender, SenderState::Ndp(_)) && !self.frames.is_empty() {
             return self.frames[self.random.below(self.frames.len() as u64) as usize];
         }
-        let kind = [Kind::Ack, Kind::Ack, Kind::Cnp, Kind::Data, Kind::Trigger][self.random.below(5) as usize];
+        let kind =
+            [Kind::Ack, Kind::Ack, Kind::Cnp, Kind::Cnm, Kind::Data, Kind::Trigger][self.random.below(6) as usize];
         let seq = match self.random.below(3) {
             0 => u64::MAX - self.random.below(5),
             1 => 0,
             _ => self.random.below(self.expected + 1),
         };
         let flags = self.random.next_u32() as u8 & (flags::ECE | flags::NAK);
-        Frame { kind, seq, flags, stamp: Time::from_ps(self.random.below(2 * now.as_ps() + 1)), ..Frame::default() }
+        let stamp = Time::from_ps(self.random.below(2 * now.as_ps() + 1));
+        let message = CongestionMessage { feedback: self.random.next_u32() as u8, ..CongestionMessage::default() };
+        let detail = if kind == Kind::Cnm { Detail::congestion_message(message) } else { Detail::NONE };
+        Frame { kind, seq, flags, stamp, detail, ..Frame::default() }
     }
 }
 

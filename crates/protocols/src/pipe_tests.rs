@@ -301,6 +301,10 @@ fn zoo() -> Vec<TransportParameters> {
         build("timely", &[("timeout", "1ms"), ("window", "20KB"), ("t_low", "1us"), ("min_rtt", "1us")]),
         build("hetflow", &[("timeout", "1ms"), ("sampling_bytes", "2KB"), ("sample", "4"), ("min_rate", "1Mbps")]),
         build("hetflow", &[("timeout", "1ms"), ("timer", "100us"), ("recovery", "1us"), ("update", "1us")]),
+        build(
+            "qcn",
+            &[("timeout", "1ms"), ("increase_timer", "100us"), ("byte_counter", "10KB"), ("min_rate", "1Mbps")],
+        ),
         build("ndp", &[("timeout", "200us")]),
         build("ndp", &[("timeout", "500us"), ("initial_window", "1"), ("payload", "100B")]),
         build("eqds", &[("timeout", "300us"), ("quantum", "3")]),

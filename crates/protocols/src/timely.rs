@@ -4,7 +4,7 @@
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::roce::RoceParameters;
-use crate::roce::control::{Acknowledged, ControlSettings, RateController};
+use crate::roce::control::{Acknowledged, ControlSettings, FlowLimits, RateController};
 use crate::roce::parameters::scaled;
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
@@ -232,7 +232,8 @@ impl Timely {
 impl RateController for Timely {
     type Parameters = TimelyParameters;
 
-    fn new(parameters: &TimelyParameters, limit: Rate, line: Rate) -> Self {
+    fn new(parameters: &TimelyParameters, limits: FlowLimits) -> Self {
+        let FlowLimits { most: limit, line, .. } = limits;
         let rate = parameters.initial_rate.unwrap_or(limit).min(limit);
         Timely { rate, limit, line, rtt: Time::MAX, difference_ps: 0.0, calm: 0 }
     }
@@ -265,7 +266,8 @@ mod tests {
 
     fn flow(parameters: &TimelyParameters, rate: Rate) -> Timely {
         let parameters = TimelyParameters { initial_rate: Some(rate), ..parameters.clone() };
-        Timely::new(&parameters, Rate::from_gbps(10), Rate::from_gbps(10))
+        let most = Rate::from_gbps(10);
+        Timely::new(&parameters, FlowLimits { most, line: most, start: Time::ZERO })
     }
 
     /// The thesis prints two equations for round trips above T_high. The one that is right cuts by more the longer the

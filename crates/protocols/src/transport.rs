@@ -50,6 +50,8 @@ use crate::eqds;
 use crate::frame::Frame;
 use crate::hetflow;
 use crate::ndp::{self, NdpParameters, NdpReceiver, NdpSender, Pulls};
+use crate::qcn;
+use crate::roce::control::Needs;
 use crate::roce::{self, MeasuringReceiver, RoceParameters, RoceReceiver, RoceSender};
 use crate::settings::ParameterError;
 use crate::tcp::{self, TcpParameters, TcpReceiver, TcpSender};
@@ -75,7 +77,7 @@ pub enum TransportParameters {
 }
 
 /// Every transport by its name in a scenario.
-pub const MECHANISMS: [&Mechanism; 9] = [
+pub const MECHANISMS: [&Mechanism; 10] = [
     &datagram::MECHANISM,
     &tcp::MECHANISM,
     &dctcp::MECHANISM,
@@ -83,6 +85,7 @@ pub const MECHANISMS: [&Mechanism; 9] = [
     &dcqcn::MECHANISM,
     &timely::MECHANISM,
     &hetflow::MECHANISM,
+    &qcn::MECHANISM,
     &ndp::MECHANISM,
     &eqds::MECHANISM,
 ];
@@ -197,12 +200,12 @@ impl TransportParameters {
         }
     }
 
-    /// Whether senders slow down for marks alone, as far as their kind says.
-    pub fn needs_marks(&self) -> bool {
+    /// What switches must do so that senders slow down as their kind says.
+    pub fn needs(&self) -> Needs {
         match self {
-            TransportParameters::Tcp(parameters) => matches!(parameters.ecn, tcp::Ecn::Dctcp(_)),
-            TransportParameters::Roce(parameters) => parameters.control.needs_marks(),
-            _ => false,
+            TransportParameters::Tcp(parameters) if matches!(parameters.ecn, tcp::Ecn::Dctcp(_)) => Needs::Marks,
+            TransportParameters::Roce(parameters) => parameters.control.needs(),
+            _ => Needs::Nothing,
         }
     }
 

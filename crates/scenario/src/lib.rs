@@ -29,6 +29,7 @@
 
 mod agreements;
 mod clock_part;
+mod congestion_part;
 mod credits;
 mod document;
 mod error;

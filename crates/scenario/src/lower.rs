@@ -26,6 +26,7 @@ use model::parameters::{
     Buffer, FlowControl, HostParameters, PauseParameters, PauseStorm, Reroute, Setup, Stopping, Threshold,
 };
 use protocols::pause::quanta_time;
+use protocols::roce::control::Needs;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -430,9 +431,18 @@ impl Scenario {
             context.warn("switch.flow_control.priorities", message);
         }
         let sends = plan.flows.iter().any(|flow| flow.load == Load::Transport) || !plan.arrivals.is_empty();
-        let reacts = parts.transports().into_iter().find(|(.., transport)| transport.needs_marks());
-        if let (true, Some((_, kind, _)), false) = (sends, reacts, parts.marks()) {
-            context.warn("switch.marking", format!("{kind} reacts to marks, but no switch marks"));
+        for (_, kind, transport) in parts.transports().into_iter().filter(|_| sends) {
+            match transport.needs() {
+                Needs::Marks if !parts.marks() => {
+                    context.warn("switch.marking", format!("{kind} reacts to marks, but no switch marks"));
+                }
+                Needs::CongestionPoints if !parts.has_congestion_points() => {
+                    let message =
+                        format!("{kind} reacts to notifications of switches, but none has a congestion point");
+                    context.warn("switch.marking", message);
+                }
+                _ => {}
+            }
         }
         overload_part::warn(context, parts, &plan);
         misleading::warn(context, parts, &fabric, &plan);

@@ -46,8 +46,16 @@ impl Parts {
 
     /// Whether any switch marks.
     pub fn marks(&self) -> bool {
-        let marks = |marking: &Marking| *marking != Marking::None;
-        marks(&self.switch.marking) || self.overrides.iter().flat_map(|it| &it.marking).any(marks)
+        self.any_marking(|marking| matches!(marking, Marking::Ecn { .. }))
+    }
+
+    /// Whether the queues of any switch are congestion points.
+    pub fn has_congestion_points(&self) -> bool {
+        self.any_marking(|marking| matches!(marking, Marking::CongestionPoint(_)))
+    }
+
+    fn any_marking(&self, is: impl Fn(&Marking) -> bool) -> bool {
+        is(&self.switch.marking) || self.overrides.iter().flat_map(|it| &it.marking).any(is)
     }
 
     /// Whether any data is acknowledged.

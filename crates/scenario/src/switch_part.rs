@@ -1,5 +1,6 @@
 //! `[switch]`: buffers, flow control, marking, scheduling.
 
+use crate::congestion_part;
 use crate::document::{Table, Value};
 use crate::guard_part;
 use crate::overload_part as overload;
@@ -226,7 +227,8 @@ fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<P
 
 pub(crate) fn marking(section: &Section<'_, '_>) -> Option<Marking> {
     let table = section.table("marking", "switch.marking", true);
-    let kind = table.kind("marking", &["none", "ecn"]);
+    let kind = table.kind("marking", &["none", "ecn", "congestion-point"]);
+    let points = (kind == Some("congestion-point")).then(|| congestion_part::read(&table)).flatten();
     let (mut ecn, mut of_rate) = (None, None);
     if kind == Some("ecn") {
         let (k_min, k_max, p_max) = (table.size("k_min"), table.size("k_max"), table.probability("p_max"));
@@ -244,6 +246,7 @@ pub(crate) fn marking(section: &Section<'_, '_>) -> Option<Marking> {
     table.finish();
     match kind? {
         "none" => Some(Marking::None),
+        "congestion-point" => points.map(Marking::CongestionPoint),
         _ => ecn.map(|((k_min_bytes, k_max_bytes), (p_max, at))| {
             let at = if at == "dequeue" { MarkAt::Dequeue } else { MarkAt::Enqueue };
             Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate, at }

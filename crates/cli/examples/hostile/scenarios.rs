@@ -340,7 +340,7 @@ fn overload(draft: &mut Draft) {
 }
 
 fn host(draft: &mut Draft) {
-    let kind = draft.of(&["tcp", "dctcp", "roce", "dcqcn", "timely", "hetflow", "ndp", "eqds", "datagram"]);
+    let kind = draft.of(&["tcp", "dctcp", "roce", "dcqcn", "timely", "hetflow", "qcn", "ndp", "eqds", "datagram"]);
     let mut keys = format!("kind = \"{kind}\"");
     keys += &match kind {
         "tcp" | "dctcp" => draft.option(30, "mss", &["\"1B\"", "\"536B\"", "\"8000B\""]),

@@ -2,6 +2,7 @@
 //! remember, and are handed this.
 
 use super::buffer::PacketBuffer;
+use super::congestion_point::CongestionPoints;
 use super::forwarding::Routing;
 use super::outcome::{Crossing, Outcome};
 use super::overload::action::Action;
@@ -42,7 +43,8 @@ pub(crate) struct Core {
     pub egress: Egress,
     pub buffer: PacketBuffer,
     pub routing: Routing,
-    /// Classes about whose frames overload decides before admission, a bit each.
+    /// Classes of whose frames somebody must be asked beside admission, a bit each: overload decides before it, or
+    /// congestion points look after it.
     pub(super) early: u8,
     /// Lossless classes whose accounts stop neighbours.
     pub(super) stopping: u8,
@@ -63,6 +65,8 @@ pub(crate) struct Core {
     pub(super) leaving_markers: Box<[Marker]>,
     /// Whether anything is done to a frame as it leaves its queue: a mark, or telemetry.
     pub(super) looks_at_leaving: bool,
+    /// Queues that notify sources of congestion, where there are any.
+    pub(super) points: Option<Box<CongestionPoints>>,
     pub(super) random: Stream,
     pub books: Books,
 }
@@ -82,7 +86,7 @@ impl Core {
                 | bit(control.backpressure().is_some(), ingress::BACKPRESSURE);
         }
         let (markers, leaving_markers) = match network.marking(node) {
-            Marking::None => (Box::default(), Box::default()),
+            Marking::None | Marking::CongestionPoint(_) => (Box::default(), Box::default()),
             Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate, at } => {
                 let marker = Marker::new(k_min_bytes, k_max_bytes, p_max);
                 let of_port = |to: Rate| of_rate.map_or(marker, |of| marker.in_proportion(of, to));
@@ -106,6 +110,7 @@ impl Core {
             markers,
             looks_at_leaving: !leaving_markers.is_empty() || network.telemetry.is_some(),
             leaving_markers,
+            points: CongestionPoints::new(node, network),
             random: Stream::new(network.seed, u64::from(node.0), purpose("switch")),
             books: Books::new(network, node),
             network: Arc::clone(network),
@@ -165,7 +170,7 @@ impl Core {
             return Outcome::Sent { egress };
         }
         if self.early & (1 << class) != 0 {
-            return overload.decide(self, crossing, frame, window);
+            return self.decide_early(overload, crossing, frame, window);
         }
         self.admit_or_refuse(overload, crossing, frame, window)
     }

@@ -13,6 +13,7 @@
 mod arrive;
 mod backpressure;
 mod buffer;
+mod congestion_point;
 mod core;
 mod credit;
 mod depart;
@@ -62,7 +63,7 @@ impl Switch {
         changes.sort_unstable_by(|a, b| b.cmp(a));
         let mut core = Core::new(node, network, |port| changes.iter().any(|change| change.1 == port));
         let (overload, early) = Overload::new(node, network);
-        core.early = early;
+        core.early = early | core.watched_classes(early);
         let backpressure = Backpressure::new(node, network, core.egress.len());
         let mut switch = Switch { core, overload, backpressure, changes, instants: 0 };
         switch.set_timer();

@@ -5,6 +5,7 @@ use fabric::{Fabric, LinkSpec};
 use model::parameters::*;
 use model::{Simulation, Watcher};
 use protocols::florax::{BackpressureParameters, Whom};
+use protocols::qcn::PointParameters;
 use protocols::reaction::Reaction;
 use protocols::transport::TransportParameters;
 use stats::Outcome;
@@ -66,6 +67,20 @@ pub fn guard(whom: Whom) -> BackpressureParameters {
         renewed: false,
         grace: None,
         flows: 1000,
+    }
+}
+
+/// Congestion points of every class but that of notifications, held at so many bytes and sampled so often.
+pub fn congestion_points(set_point_bytes: u64, sample_bytes: u64) -> PointParameters {
+    PointParameters {
+        set_point_bytes,
+        weight: 2,
+        sample_bytes,
+        sample_min_bytes: sample_bytes / 10,
+        jitter: 0.15,
+        cnm_bytes: 64,
+        cnm_class: 6,
+        classes: !(1 << 6),
     }
 }
 

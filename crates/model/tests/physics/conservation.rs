@@ -90,7 +90,10 @@ pub fn network(seed: u64, threads: usize) -> (Setup, bool) {
     setup.duration = Time::from_us(60 + stream.below(100));
     setup.warm_up = Time::from_us(stream.below(2) * 30);
     setup.spread = one(stream, &[Spread::FlowHash, Spread::PerPacket, Spread::PerPath]);
-    setup.host.transport = transport(one(stream, &["roce", "dcqcn", "tcp", "dctcp", "ndp", "eqds", "datagram"]), &[]);
+    setup.host.transport = transport(
+        one(stream, &["roce", "dcqcn", "timely", "hetflow", "qcn", "tcp", "dctcp", "ndp", "eqds", "datagram"]),
+        &[],
+    );
     setup.host.reply_class = one(stream, &[None, Some(6)]);
     setup.host.mtu_bytes = 1518;
     let parameters = PauseParameters {
@@ -116,6 +119,7 @@ pub fn network(seed: u64, threads: usize) -> (Setup, bool) {
             Marking::None,
             Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 40_000, p_max: 0.2, of_rate: None, at: MarkAt::Enqueue },
             Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 40_000, p_max: 0.2, of_rate: None, at: MarkAt::Dequeue },
+            Marking::CongestionPoint(congestion_points(5_000, 3_000)),
         ],
     );
     setup.switch.scheduler = one(

@@ -12,6 +12,7 @@ mod failures;
 mod guard;
 mod lone_flow;
 mod lossless;
+mod notifications;
 mod partial;
 mod pipelines;
 mod pulls;

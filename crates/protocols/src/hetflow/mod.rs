@@ -15,7 +15,7 @@ pub use parameters::{HetFlowParameters, MECHANISM};
 pub use sampler::Sampler;
 
 use crate::frame::CongestionMessage;
-use crate::roce::control::RateController;
+use crate::roce::control::{FlowLimits, RateController};
 use crate::roce::parameters::scaled;
 use units::{Rate, Time};
 
@@ -33,7 +33,7 @@ pub struct HetFlow {
     depth: f64,
     /// When that was: updates count from here.
     climbs_from: Time,
-    /// When the climb is back at the target, and flat; [`Time::MAX`] before the flow was first asked.
+    /// When the climb is back at the target, and flat.
     recovers_at: Time,
     /// When the climb is looked at next; never, at the limit.
     next: Time,
@@ -58,20 +58,8 @@ impl HetFlow {
         self.next = now.saturating_add(Time::from_ps(parameters.update.as_ps().saturating_mul(updates)));
     }
 
-    /// A flow that begins below its limit climbs as if it had just recovered from the largest cut.
-    fn begin(&mut self, parameters: &HetFlowParameters, now: Time) {
-        self.depth = parameters.gain * f64::from(MAX_FEEDBACK);
-        (self.climbs_from, self.recovers_at) = (now, now);
-        if self.rate < self.limit {
-            self.next = now.saturating_add(parameters.update);
-        }
-    }
-
     /// Plays back the updates up to `now`: the last one alone counts, for the cubic depends on nothing but time.
     fn advance(&mut self, parameters: &HetFlowParameters, now: Time) {
-        if self.recovers_at == Time::MAX {
-            self.begin(parameters, now);
-        }
         if now < self.next {
             return;
         }
@@ -90,10 +78,13 @@ impl HetFlow {
 impl RateController for HetFlow {
     type Parameters = HetFlowParameters;
 
-    fn new(parameters: &HetFlowParameters, limit: Rate, _line: Rate) -> Self {
+    /// A flow that begins below its limit climbs as if it had just recovered from the largest cut.
+    fn new(parameters: &HetFlowParameters, limits: FlowLimits) -> Self {
+        let FlowLimits { most: limit, start, .. } = limits;
         let rate = parameters.initial_rate.unwrap_or(limit).min(limit);
-        let (climbs_from, recovers_at) = (Time::ZERO, Time::MAX);
-        HetFlow { rate, limit, target: rate, depth: 0.0, climbs_from, recovers_at, next: Time::MAX }
+        let next = if rate < limit { start.saturating_add(parameters.update) } else { Time::MAX };
+        let depth = parameters.gain * f64::from(MAX_FEEDBACK);
+        HetFlow { rate, limit, target: rate, depth, climbs_from: start, recovers_at: start, next }
     }
 
     #[inline]

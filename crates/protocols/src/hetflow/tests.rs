@@ -5,7 +5,8 @@ use units::random::Stream;
 
 fn at(parameters: &HetFlowParameters, gbps: u64) -> HetFlow {
     let parameters = HetFlowParameters { initial_rate: Some(Rate::from_gbps(gbps)), ..parameters.clone() };
-    HetFlow::new(&parameters, Rate::from_gbps(10), Rate::from_gbps(10))
+    let most = Rate::from_gbps(10);
+    HetFlow::new(&parameters, FlowLimits { most, line: most, start: Time::ZERO })
 }
 
 fn message(feedback: u8) -> CongestionMessage {
@@ -67,7 +68,7 @@ fn late_calls_change_nothing() {
 fn a_flow_climbs_to_its_limit_and_rests_there() {
     let p = HetFlowParameters::default();
     let mut flow = at(&p, 1);
-    assert_eq!(flow.rate(&p, Time::from_s(1)), Rate::from_gbps(1));
+    assert_eq!(flow.rate(&p, Time::from_us(99)), Rate::from_gbps(1));
     assert_eq!(flow.rate(&p, Time::from_s(2)), Rate::from_gbps(10));
     assert_eq!(flow.next_change(), Time::MAX, "at the limit nothing is left to do");
     flow.on_cnm(&p, Time::from_s(3), message(0));

@@ -5,6 +5,7 @@ use crate::dcqcn::Dcqcn;
 use crate::describe::Mechanism;
 use crate::frame::CongestionMessage;
 use crate::hetflow::HetFlow;
+use crate::qcn::Qcn;
 use crate::roce::RoceParameters;
 use crate::settings::ParameterError;
 use crate::timely::Timely;
@@ -14,8 +15,8 @@ use units::{Rate, Time};
 pub trait ControlSettings: Default {
     /// The table that describes them, with those of RoCE.
     const MECHANISM: &'static Mechanism;
-    /// Whether it answers to marks: packets then take part in ECN.
-    const NEEDS_MARKS: bool = false;
+    /// What it is told by switches.
+    const NEEDS: Needs = Needs::Nothing;
     /// Sets the parameter `key` from a scenario's text.
     ///
     /// # Errors
@@ -36,6 +37,28 @@ pub trait ControlSettings: Default {
     }
 }
 
+/// What switches must do for a rate control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing.
+    Nothing,
+    /// They mark packets, which take part in ECN.
+    Marks,
+    /// Their queues are congestion points ([`crate::qcn`]).
+    CongestionPoints,
+}
+
+/// What bounds the rate of a flow, and since when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowLimits {
+    /// The most that the flow may send.
+    pub most: Rate,
+    /// The rate of its port.
+    pub line: Rate,
+    /// When it starts.
+    pub start: Time,
+}
+
 /// A rate control: told what happens to its flow, asked for the rate. Defaults ignore an event.
 ///
 /// Time reaches it by [`RateController::rate`], which is asked at [`RateController::next_change`] while a
@@ -43,8 +66,8 @@ pub trait ControlSettings: Default {
 pub trait RateController {
     /// Its parameters, shared by all flows.
     type Parameters: ControlSettings;
-    /// The control of a flow that may send at `limit`, over a port of rate `line`.
-    fn new(parameters: &Self::Parameters, limit: Rate, line: Rate) -> Self;
+    /// The control of a flow within `limits`.
+    fn new(parameters: &Self::Parameters, limits: FlowLimits) -> Self;
     /// The rate at `now`, preamble and gap included; never zero, never above the line's.
     fn rate(&mut self, parameters: &Self::Parameters, now: Time) -> Rate;
     /// When time alone will change the rate next; [`Time::MAX`] for never.
@@ -89,11 +112,10 @@ macro_rules! controls {
         }
 
         impl ControlParameters {
-            /// The control that scenarios call `kind`, with its defaults, and whether it needs marks.
-            pub(crate) fn of_kind(kind: &str) -> Option<(ControlParameters, bool)> {
+            /// The control that scenarios call `kind`, with its defaults.
+            pub(crate) fn of_kind(kind: &str) -> Option<ControlParameters> {
                 $(if kind == <$state as RateController>::Parameters::MECHANISM.kind {
-                    let needs_marks = <$state as RateController>::Parameters::NEEDS_MARKS;
-                    return Some((ControlParameters::$name(Default::default()), needs_marks));
+                    return Some(ControlParameters::$name(Default::default()));
                 })+
                 None
             }
@@ -106,11 +128,11 @@ macro_rules! controls {
                 }
             }
 
-            /// Whether it answers to marks.
-            pub fn needs_marks(&self) -> bool {
+            /// What switches must do for it.
+            pub fn needs(&self) -> Needs {
                 match self {
-                    ControlParameters::Fixed => false,
-                    $(ControlParameters::$name(_) => <$state as RateController>::Parameters::NEEDS_MARKS,)+
+                    ControlParameters::Fixed => Needs::Nothing,
+                    $(ControlParameters::$name(_) => <$state as RateController>::Parameters::NEEDS,)+
                 }
             }
 
@@ -156,12 +178,12 @@ macro_rules! controls {
         }
 
         impl RateControl {
-            /// The control of a flow that may send at `limit`, over a port of rate `line`.
-            pub fn new(parameters: &ControlParameters, limit: Rate, line: Rate) -> Self {
+            /// The control of a flow within `limits`.
+            pub fn new(parameters: &ControlParameters, limits: FlowLimits) -> Self {
                 match parameters {
-                    ControlParameters::Fixed => RateControl::Fixed(limit),
+                    ControlParameters::Fixed => RateControl::Fixed(limits.most),
                     $(ControlParameters::$name(parameters) => {
-                        RateControl::$name(RateController::new(parameters, limit, line))
+                        RateControl::$name(RateController::new(parameters, limits))
                     })+
                 }
             }
@@ -249,4 +271,6 @@ controls! {
     Timely(Timely),
     /// See [`crate::hetflow`].
     HetFlow(HetFlow),
+    /// See [`crate::qcn`].
+    Qcn(Qcn),
 }

@@ -4,7 +4,7 @@ use crate::dcqcn::DcqcnParameters;
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::frame::MIN_FRAME_BYTES;
-use crate::roce::control::ControlParameters;
+use crate::roce::control::{ControlParameters, Needs};
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
@@ -135,8 +135,8 @@ impl RoceParameters {
         if kind == MECHANISM.kind {
             return Some(RoceParameters::default());
         }
-        let (control, ecn) = ControlParameters::of_kind(kind)?;
-        Some(RoceParameters { ecn, control, ..RoceParameters::default() })
+        let control = ControlParameters::of_kind(kind)?;
+        Some(RoceParameters { ecn: control.needs() == Needs::Marks, control, ..RoceParameters::default() })
     }
 
     /// The defaults of DCQCN.
@@ -177,7 +177,7 @@ impl RoceParameters {
         require(self.ack_every > 0, "ack_every", "at least 1 packet per acknowledgement")?;
         require(self.window_bytes != Some(0), "window", "at least 1B, or \"unlimited\"")?;
         require(self.timeout != Some(Time::ZERO), "timeout", "longer than a round trip, or \"never\"")?;
-        require(self.ecn || !self.control.needs_marks(), "ecn", "the rate follows marks: true")?;
+        require(self.ecn || self.control.needs() != Needs::Marks, "ecn", "the rate follows marks: true")?;
         self.control.check(self)
     }
 

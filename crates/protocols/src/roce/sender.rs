@@ -4,7 +4,7 @@ use crate::bounce_reaction::Returns;
 use crate::endpoint::FlowStart;
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
-use crate::roce::control::{Acknowledged, RateControl};
+use crate::roce::control::{Acknowledged, FlowLimits, RateControl};
 use crate::roce::parameters::RoceParameters;
 use std::sync::Arc;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
@@ -53,7 +53,10 @@ impl RoceSender {
             timeouts: 0,
             ready: flow.start,
             paced_at: limit,
-            control: RateControl::new(&parameters.control, limit, flow.line_rate),
+            control: RateControl::new(
+                &parameters.control,
+                FlowLimits { most: limit, line: flow.line_rate, start: flow.start },
+            ),
             deadline: Time::MAX,
             armed: Time::MAX,
             retransmitted_bytes: 0,

@@ -1,7 +1,7 @@
 //! Keys of `[switch]`.
 
 use super::*;
-use protocols::{cbfc, ecn, florax, pabo, pause, pipeline_trim, scheduler, shared_buffer, tagger, trim, watchdog};
+use protocols::{cbfc, ecn, florax, pabo, pause, pipeline_trim, qcn, scheduler, shared_buffer, tagger, trim, watchdog};
 
 const S: &str = "switch";
 const FC: &str = "switch.flow_control";
@@ -17,6 +17,8 @@ const STOP: &[&str] = &["pause", "pfc"];
 const GUARD: &[&str] = &["florax", "destination", "simple"];
 const TABLE: &[&str] = &["florax", "destination"];
 const REACT: &[&str] = &["pause", "pfc", "simple"];
+const M: &str = "switch.marking";
+const CP: &[&str] = &["congestion-point"];
 const TRIMS: &[&str] = &["trim", "cut-payload", "sfc", "pipeline-trim"];
 const MECHANISM: Of = Of("a table with `kind`", "{}");
 const RATE: Of = Of("a rate", "\"100Gbps\"");
@@ -137,12 +139,20 @@ pub(super) const KEYS: &[Key] = &[
     key("switch.override", "scheduler", &[], Of("a table with `kind`", "{}"))
         .absent("switch.scheduler", OURS)
         .means("how their ports choose among classes, with the keys of switch.scheduler"),
-    key("switch.marking", "kind", &[], TEXT).value("none", OURS).means("none or ecn"),
+    key("switch.marking", "kind", &[], TEXT).value("none", OURS).means("none, ecn or congestion-point"),
     key("switch.marking", "k_min", &["ecn"], SIZE).of(&ecn::MECHANISM),
     key("switch.marking", "k_max", &["ecn"], SIZE).of(&ecn::MECHANISM),
     key("switch.marking", "p_max", &["ecn"], SHARE).of(&ecn::MECHANISM),
     key("switch.marking", "rate", &["ecn"], RATE).of(&ecn::MECHANISM),
     key("switch.marking", "at", &["ecn"], Of("enqueue or dequeue", "\"dequeue\"")).of(&ecn::MECHANISM),
+    key(M, "set_point", CP, SIZE).of(&qcn::CONGESTION_POINT),
+    key(M, "weight", CP, COUNT).of(&qcn::CONGESTION_POINT),
+    key(M, "sample", CP, SIZE).of(&qcn::CONGESTION_POINT),
+    key(M, "sample_min", CP, Of("a size", "\"15KB\"")).of(&qcn::CONGESTION_POINT),
+    key(M, "jitter", CP, SHARE).of(&qcn::CONGESTION_POINT),
+    key(M, "cnm", CP, Of("a size", "\"64B\"")).of(&qcn::CONGESTION_POINT),
+    key(M, "cnm_class", CP, COUNT).of(&qcn::CONGESTION_POINT),
+    key(M, "priorities", CP, Of("a list of classes", "[3]")).of(&qcn::CONGESTION_POINT),
     key("switch.scheduler", "kind", &[], TEXT).value("strict", OURS).means("strict (highest class first), wrr or drr"),
     key(
         "switch.scheduler",

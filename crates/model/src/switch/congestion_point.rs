@@ -1,0 +1,149 @@
+//! Queues that are congestion points (QCN): frames that wait in them are sampled, and their sources notified.
+//!
+//! It stands where overload is asked about a class before admission, so that switches without it pay nothing: a frame
+//! of a class that is watched is admitted as ever, and looked at if it waits.
+
+use super::core::Core;
+use super::outcome::{Crossing, Outcome};
+use super::overload::action::Action;
+use crate::network::Network;
+use crate::on_wire::OnWire;
+use check::conservation::Cause;
+use engine::Window;
+use fabric::NodeId;
+use protocols::frame::{CongestionMessage, Detail, Frame, Kind, MIN_FRAME_BYTES};
+use protocols::qcn::{CongestionPoint, PointParameters};
+use stats::trace::TraceEvent;
+use units::random::{Stream, purpose};
+
+/// The congestion points of one switch.
+#[derive(Debug)]
+pub(crate) struct CongestionPoints {
+    parameters: PointParameters,
+    /// Classes about whose frames overload decides before admission, a bit each.
+    early: u8,
+    /// By queue, as in the buffer.
+    points: Vec<Watched>,
+    random: Stream,
+}
+
+/// One of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Watched {
+    point: CongestionPoint,
+    /// Bytes that had come to its port when it was last looked at.
+    seen_bytes: u64,
+}
+
+impl CongestionPoints {
+    /// Those of `node`, if it has any.
+    pub fn new(node: NodeId, network: &Network) -> Option<Box<CongestionPoints>> {
+        let marking = network.marking(node);
+        let parameters = *marking.congestion_point()?;
+        let random = Stream::new(network.seed, u64::from(node.0), purpose("congestion points"));
+        Some(Box::new(CongestionPoints { parameters, early: 0, points: Vec::new(), random }))
+    }
+}
+
+/// Which queue it is, for whoever reads a notification: the address of the port, and the class.
+fn identifier(node: NodeId, port: u16, class: u8) -> u64 {
+    let [_, a, b, c] = node.0.to_be_bytes();
+    let [d, e] = port.to_be_bytes();
+    u64::from_be_bytes([6, a, b, c, d, e, 0, class])
+}
+
+impl Core {
+    /// The classes whose queues are watched, a bit each; overload decides about those of `early` before admission.
+    pub(super) fn watched_classes(&mut self, early: u8) -> u8 {
+        let queues = self.buffer.queues.len();
+        self.points.as_mut().map_or(0, |points| {
+            points.early = early;
+            points.points.resize(queues, Watched::default());
+            points.parameters.classes
+        })
+    }
+
+    /// A frame of a class of [`Core::early`] found its wire occupied.
+    #[inline(never)]
+    pub(super) fn decide_early(
+        &mut self,
+        overload: &mut impl Action,
+        crossing: Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> Outcome {
+        let early = self.points.as_ref().is_none_or(|points| points.early & (1 << crossing.class) != 0);
+        let outcome = if early {
+            overload.decide(self, crossing, frame, window)
+        } else {
+            self.admit_or_refuse(overload, crossing, frame, window)
+        };
+        if let Outcome::Queued { egress, index, .. } = outcome
+            && let Some(message) = self.sample(egress, index as usize, frame)
+        {
+            self.notify_source(overload, crossing, (frame, message), window);
+        }
+        outcome
+    }
+
+    /// `frame` waits in the queue at `index` of `egress`: what its source shall be told, if anything.
+    fn sample(&mut self, egress: u16, index: usize, frame: &Frame) -> Option<CongestionMessage> {
+        let points = self.points.as_mut()?;
+        if frame.kind != Kind::Data || points.parameters.classes & (1 << frame.class) == 0 {
+            return None;
+        }
+        let size_bytes = u64::from(frame.size_bytes);
+        let queue_bytes = u64::from(self.buffer.queues[index].bytes);
+        // What found the wire idle never came here: it shows in what the port has carried.
+        let hop = self.egress.hop(frame.at, egress, self.buffer.waiting_bytes(egress));
+        let came_bytes = hop.sent_bytes + hop.queue_bytes;
+        let CongestionPoints { parameters, points, random, .. } = &mut **points;
+        let watched = points.get_mut(index)?;
+        let passed_bytes = came_bytes.saturating_sub(watched.seen_bytes).saturating_sub(size_bytes);
+        watched.seen_bytes = came_bytes;
+        if queue_bytes == size_bytes {
+            watched.point.on_idle(parameters, passed_bytes, random);
+        }
+        watched.point.on_arrival(parameters, size_bytes, queue_bytes, random)
+    }
+
+    /// Sends the source of a frame that was sampled on its way a notification.
+    #[cold]
+    fn notify_source(
+        &mut self,
+        overload: &mut impl Action,
+        crossing: Crossing,
+        (sampled, message): (&Frame, CongestionMessage),
+        window: &mut Window<'_, OnWire>,
+    ) {
+        let Some(points) = &self.points else { return };
+        let class = points.parameters.cnm_class;
+        let frame = Frame {
+            at: sampled.at,
+            stamp: sampled.stamp,
+            seq: identifier(self.node, crossing.egress, crossing.class),
+            detail: Detail::congestion_message(message),
+            flow: sampled.flow,
+            src: sampled.dst,
+            dst: sampled.src,
+            entropy: sampled.entropy,
+            size_bytes: points.parameters.cnm_bytes.max(MIN_FRAME_BYTES),
+            kind: Kind::Cnm,
+            class,
+            in_class: class,
+            ttl: self.network.host.ttl,
+            traffic: sampled.traffic,
+            ..Frame::default()
+        };
+        self.books.ledger.packets.injected.count(u64::from(frame.size_bytes));
+        // A way of its own begins here.
+        let Some(egress) = self.route(&frame, u16::MAX) else {
+            self.lose(crossing, &frame, Cause::NoRoute);
+            return;
+        };
+        let back = Crossing { in_port: crossing.in_port, egress, in_class: class, class };
+        self.note(back, &frame, TraceEvent::Created { since: frame.at });
+        let outcome = self.forward(overload, back, &frame, window);
+        self.record(back, &frame, outcome);
+    }
+}

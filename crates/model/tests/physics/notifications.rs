@@ -1,0 +1,120 @@
+//! QCN end to end: congestion points at switches, reaction points at hosts, and the messages between them as bytes.
+
+use crate::bench::*;
+use fabric::NodeId;
+use fabric::generate::dumbbell;
+use model::FrameBytes;
+use model::parameters::*;
+use protocols::frame::Kind;
+use units::Time;
+use wire::{Content, Packet};
+
+const SET_POINT_BYTES: u64 = 200_000;
+/// The switches of a dumbbell of four and four hosts come after those.
+const SENDERS: u32 = 4;
+
+/// Four flows without end into a bottleneck of 10 Gbps, whose queue is a congestion point.
+fn four_flows() -> Setup {
+    let fabric = dumbbell(SENDERS, SENDERS, link(10, 2_000), link(10, 2_000)).unwrap();
+    let flows = (0..SENDERS).map(|host| flow(host, SENDERS + host, traffic::ENDLESS));
+    let mut setup = setup(fabric, plan(2 * SENDERS, flows));
+    setup.switch.buffer = Buffer::Shared { bytes: 1_000_000, egress: Threshold::Static { bytes: 1_000_000 } };
+    setup.switch.marking = Marking::CongestionPoint(congestion_points(SET_POINT_BYTES, 150_000));
+    setup.host.transport = transport("qcn", &[("initial_rate", "2Gbps")]);
+    setup.record.queues_every = Some(Time::from_us(100));
+    setup.duration = Time::from_ms(200);
+    setup
+}
+
+fn bottleneck(setup: &Setup) -> (NodeId, u16) {
+    let switch = setup.fabric.switches().next().expect("a switch");
+    (switch, SENDERS as u16)
+}
+
+#[test]
+fn qcn_holds_the_queue_near_its_set_point_and_loses_nothing() {
+    let setup = four_flows();
+    let (switch, port) = bottleneck(&setup);
+    let told = run(setup);
+    told.all_hold();
+    assert_eq!(told.summary.packets.dropped_total(), 0);
+    let late =
+        told.queues.iter().filter(|(at, node, of, ..)| *at > Time::from_ms(100) && (*node, *of) == (switch.0, port));
+    let bytes: Vec<f64> = late.map(|row| row.4 as f64).collect();
+    let mean = bytes.iter().sum::<f64>() / bytes.len() as f64;
+    assert!((mean / SET_POINT_BYTES as f64 - 1.0).abs() < 0.25, "{mean} of {} samples", bytes.len());
+}
+
+/// Without congestion points the same senders know of nothing: the queue overflows.
+#[test]
+fn without_congestion_points_the_queue_overflows() {
+    let mut setup = four_flows();
+    setup.switch.marking = Marking::None;
+    setup.host.transport = transport("qcn", &[]);
+    setup.duration = Time::from_ms(10);
+    assert!(run(setup).summary.packets.dropped_total() > 0);
+}
+
+/// Each message that reaches a host has the bytes of 802.1Q: from the bottleneck's port, about class 3, with the
+/// feedback that the frame says. They are as many as the host consumes beside acknowledgements.
+#[test]
+fn messages_are_frames_of_802_1q() {
+    let mut setup = four_flows();
+    let (switch, port) = bottleneck(&setup);
+    let host = setup.fabric.hosts()[0];
+    setup.record.capture = vec![CaptureParameters {
+        node: host,
+        port: 0,
+        inbound: true,
+        outbound: false,
+        from: Time::ZERO,
+        until: Time::MAX,
+    }];
+    let bytes = FrameBytes::new(&setup);
+    let told = run(setup);
+    let mut messages = 0;
+    for captured in told.captured.iter().filter(|captured| captured.frame.kind == Kind::Cnm) {
+        let mut frame = Vec::new();
+        assert_eq!(bytes.emit(captured, &mut frame), Ok(64));
+        let packet = Packet::parse(&frame).expect("a frame");
+        let Content::CongestionNotification { message, .. } = packet.content else { panic!("{packet}") };
+        let [_, a, b, c] = switch.0.to_be_bytes();
+        let [d, e] = port.to_be_bytes();
+        assert_eq!(packet.source.octets(), [6, a, b, c, d, e]);
+        assert_eq!(message.congestion_point.to_be_bytes(), [6, a, b, c, d, e, 0, 3]);
+        assert_eq!(message.feedback, captured.frame.congestion_message().feedback);
+        assert!((1..=63).contains(&message.feedback));
+        assert_eq!((message.priority.get(), packet.vlan.expect("a tag").priority.get()), (3, 6));
+        // To host 0, about what it sends to host 4.
+        assert_eq!((packet.destination.octets()[5], message.destination.octets()[5]), (0, 4));
+        // Whatever the sign of each, together they are congestion.
+        assert!(i32::from(message.offset) + 2 * i32::from(message.delta) > 0, "{message}");
+        messages += 1;
+    }
+    assert!(messages > 20, "{messages}");
+}
+
+#[test]
+fn any_number_of_threads_sends_the_same_messages() {
+    let of = |threads: usize| {
+        let mut setup = four_flows();
+        (setup.threads, setup.duration) = (threads, Time::from_ms(20));
+        let told = run(setup);
+        (told.queues, told.summary.packets)
+    };
+    let one = of(1);
+    assert!(one == of(2) && one == of(3));
+}
+
+/// A flow that shares its class with another transport's: those are told too, and do not care.
+#[test]
+fn other_transports_are_told_in_vain() {
+    for kind in ["roce", "tcp", "datagram"] {
+        let mut setup = four_flows();
+        setup.host.transport = transport(kind, &[]);
+        setup.duration = Time::from_ms(5);
+        let told = run(setup);
+        assert!(told.summary.packets.closed, "{kind}");
+        assert!(told.summary.packets.consumed > 0, "{kind}");
+    }
+}

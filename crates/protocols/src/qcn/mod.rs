@@ -1,0 +1,285 @@
+//! QCN (IEEE 802.1Qau, now 802.1Q clauses 30 to 33): congestion points at switches sample their queues and tell the
+//! sources of sampled frames how strong the congestion is; reaction points at hosts cut by that, and recover by
+//! themselves ([`crate::rate_recovery`]).
+//!
+//! ```text
+//!  reaction point (here) ──data──▶ congestion point (point.rs): a queue of a switch
+//!     ▲                                     │
+//!     └── congestion notification message ──┘
+//! ```
+
+mod point;
+
+pub use point::{CongestionPoint, MECHANISM as CONGESTION_POINT, PointParameters};
+
+use crate::describe::Default::Value;
+use crate::describe::{Family, Mechanism, Parameter};
+use crate::frame::CongestionMessage;
+use crate::rate_recovery::{RateRecovery, RecoveryParameters};
+use crate::roce::RoceParameters;
+use crate::roce::control::{ControlSettings, FlowLimits, Needs, RateController};
+use crate::settings::{self, ParameterError, require};
+use units::{Rate, Time};
+
+/// The parameters of a reaction point beside those of its transport; [`MECHANISM`] says what each is for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QcnParameters {
+    /// The rate of a new flow; `None` for the most that it may send.
+    pub initial_rate: Option<Rate>,
+    /// What a unit of feedback takes off the rate (Gd).
+    pub gain: f64,
+    /// The way back.
+    pub recovery: RecoveryParameters,
+}
+
+impl Default for QcnParameters {
+    fn default() -> Self {
+        QcnParameters {
+            initial_rate: None,
+            gain: 0.007_812_5,
+            recovery: RecoveryParameters {
+                byte_counter_bytes: 150_000,
+                timer: Time::from_ms(15),
+                stages: 5,
+                additive_increase: Rate::from_mbps(5),
+                hyper_increase: Rate::from_mbps(50),
+                hyper_by_stage: true,
+                half_after_recovery: true,
+                min_rate: Rate::from_mbps(5),
+            },
+        }
+    }
+}
+
+/// A reaction point as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "qcn",
+    family: Family::Transport,
+    title: "RoCE whose rate follows notifications of switches (802.1Qau)",
+    source: "IEEE 802.1Qau-2010, now 802.1Q clauses 30 to 33; Alizadeh et al., Allerton 2008",
+    parameters: &{
+        use crate::roce::parameters::*;
+        [
+            PAYLOAD,
+            HEADER,
+            ACK_BYTES,
+            ACK_EVERY,
+            WINDOW,
+            RATE,
+            INITIAL_RATE,
+            TIMEOUT,
+            NAK_INTERVAL,
+            ECN,
+            Parameter {
+                key: "gain",
+                default: Value("0.0078125"),
+                meaning: "share Gd of the rate that a unit of feedback takes, above 0, up to 1; no cut takes more than \
+                    half",
+                source: "IEEE 802.1Q, rpgGd and rpgMinDecFac: 1/128 and 50 %",
+            },
+            Parameter {
+                key: "byte_counter",
+                default: Value("150KB"),
+                meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter, half of it after \
+                    fast recovery; 0B switches it off",
+                source: "IEEE 802.1Q, rpgByteReset",
+            },
+            Parameter {
+                key: "increase_timer",
+                default: Value("15ms"),
+                meaning: "length of a stage of the timer, half of it after fast recovery; 0us switches it off",
+                source: "IEEE 802.1Q, rpgTimeReset",
+            },
+            Parameter {
+                key: "recovery_stages",
+                default: Value("5"),
+                meaning: "stages of fast recovery",
+                source: "IEEE 802.1Q, rpgThreshold",
+            },
+            Parameter {
+                key: "additive_increase",
+                default: Value("5Mbps"),
+                meaning: "step of the target when one counter is past fast recovery",
+                source: "IEEE 802.1Q, rpgAiRate",
+            },
+            Parameter {
+                key: "hyper_increase",
+                default: Value("50Mbps"),
+                meaning: "step of the target when all counters that are on are past fast recovery; i times it in the \
+                    i-th stage of that",
+                source: "IEEE 802.1Q, rpgHaiRate",
+            },
+            Parameter {
+                key: "min_rate",
+                default: Value("5Mbps"),
+                meaning: "the rate never falls below this",
+                source: "IEEE 802.1Q, rpgMinRate",
+            },
+        ]
+    },
+};
+
+impl ControlSettings for QcnParameters {
+    const MECHANISM: &'static Mechanism = &MECHANISM;
+    const NEEDS: Needs = Needs::CongestionPoints;
+
+    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
+        match key {
+            "initial_rate" => self.initial_rate = settings::rate_or(key, text, "line")?,
+            "gain" => self.gain = settings::share(key, text)?,
+            "byte_counter" => self.recovery.byte_counter_bytes = settings::bytes(key, text)?,
+            "increase_timer" => self.recovery.timer = settings::time(key, text)?,
+            "recovery_stages" => self.recovery.stages = settings::count(key, text)?,
+            "additive_increase" => self.recovery.additive_increase = settings::rate(key, text)?,
+            "hyper_increase" => self.recovery.hyper_increase = settings::rate(key, text)?,
+            "min_rate" => self.recovery.min_rate = settings::rate(key, text)?,
+            _ => return Err(settings::unknown(&MECHANISM, key)),
+        }
+        Ok(())
+    }
+
+    fn check(&self, _roce: &RoceParameters) -> Result<(), ParameterError> {
+        require(self.gain > 0.0, "gain", "a share above 0, up to 1")?;
+        let climbs = self.recovery.timer > Time::ZERO || self.recovery.byte_counter_bytes > 0;
+        require(climbs, "increase_timer", "without timer and byte counter a rate never recovers")
+    }
+}
+
+/// The reaction point of one flow.
+#[derive(Clone, Debug)]
+pub struct Qcn {
+    recovery: RateRecovery,
+}
+
+impl RateController for Qcn {
+    type Parameters = QcnParameters;
+
+    fn new(parameters: &QcnParameters, limits: FlowLimits) -> Self {
+        let initial = parameters.initial_rate.unwrap_or(limits.most).min(limits.most);
+        Qcn { recovery: RateRecovery::starting(&parameters.recovery, initial, limits.most, limits.start) }
+    }
+
+    #[inline]
+    fn rate(&mut self, parameters: &QcnParameters, now: Time) -> Rate {
+        self.recovery.advance(&parameters.recovery, now);
+        self.recovery.current()
+    }
+
+    #[inline]
+    fn next_change(&self) -> Time {
+        self.recovery.next_change()
+    }
+
+    #[inline]
+    fn on_sent(&mut self, parameters: &QcnParameters, now: Time, bytes: u64) {
+        self.recovery.advance(&parameters.recovery, now);
+        self.recovery.on_sent(&parameters.recovery, bytes);
+    }
+
+    /// A message before the first stage of recovery has passed leaves the target where it is (802.1Q clause 32).
+    fn on_cnm(&mut self, parameters: &QcnParameters, now: Time, message: CongestionMessage) {
+        self.recovery.advance(&parameters.recovery, now);
+        if message.feedback > 0 {
+            let factor = (1.0 - parameters.gain * f64::from(message.feedback)).max(0.5);
+            self.recovery.cut(&parameters.recovery, now, factor, true);
+        }
+    }
+
+    fn halve(&mut self, parameters: &QcnParameters, now: Time) -> bool {
+        self.recovery.advance(&parameters.recovery, now);
+        let falls = self.recovery.current() > parameters.recovery.min_rate;
+        if falls {
+            self.recovery.cut(&parameters.recovery, now, 0.5, true);
+        }
+        falls
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    fn flow(parameters: &QcnParameters) -> Qcn {
+        let most = Rate::from_gbps(10);
+        Qcn::new(parameters, FlowLimits { most, line: most, start: Time::ZERO })
+    }
+
+    fn message(feedback: u8) -> CongestionMessage {
+        CongestionMessage { feedback, ..CongestionMessage::default() }
+    }
+
+    #[test]
+    fn a_message_takes_a_128th_for_each_unit_of_feedback_and_no_more_than_half() {
+        let p = QcnParameters::default();
+        for (feedback, mbps) in [(0, 10_000_000), (1, 9_921_875), (32, 7_500_000), (63, 5_078_125), (255, 5_000_000)] {
+            let mut flow = flow(&p);
+            flow.on_cnm(&p, Time::ZERO, message(feedback));
+            assert_eq!(flow.rate(&p, Time::ZERO).as_bps(), mbps * 1000, "{feedback}");
+        }
+    }
+
+    /// Five stages of 150 KB bring the rate back to a 32nd of the cut; then each 75 KB raise the target by 5 Mbps.
+    #[test]
+    fn bytes_alone_bring_the_rate_back_and_beyond() {
+        let p = QcnParameters::default();
+        let mut flow = flow(&p);
+        (0..2).for_each(|_| {
+            flow.on_cnm(&p, Time::ZERO, message(32));
+            flow.on_sent(&p, Time::ZERO, 150_000);
+        });
+        // The second cut was after a stage: from 8.75 G, which is its target then.
+        let target = 8_750_000_000;
+        assert_eq!(flow.recovery.target().as_bps(), target);
+        (0..3).for_each(|_| flow.on_sent(&p, Time::ZERO, 150_000));
+        assert_eq!(flow.recovery.target().as_bps(), target);
+        flow.on_sent(&p, Time::ZERO, 150_000);
+        assert_eq!(flow.recovery.target().as_bps(), target + 5_000_000);
+        flow.on_sent(&p, Time::ZERO, 75_000);
+        assert_eq!(flow.recovery.target().as_bps(), target + 10_000_000);
+    }
+
+    #[test]
+    fn two_messages_in_a_row_leave_the_target() {
+        let p = QcnParameters::default();
+        let mut flow = flow(&p);
+        (0..2).for_each(|_| flow.on_cnm(&p, Time::ZERO, message(64)));
+        assert_eq!(flow.recovery.target(), Rate::from_gbps(10));
+        assert_eq!(flow.rate(&p, Time::ZERO), Rate::from_mbps(2500));
+    }
+
+    /// A lost message: the flow climbs on until the next one; late calls find the same rate.
+    #[test]
+    fn a_flow_below_its_limit_climbs_to_it_by_time_alone() {
+        let p = QcnParameters { initial_rate: Some(Rate::from_gbps(2)), ..QcnParameters::default() };
+        let (mut prompt, mut late) = (flow(&p), flow(&p));
+        while prompt.next_change() < Time::from_ms(500) {
+            prompt.rate(&p, prompt.next_change());
+        }
+        assert_eq!(prompt.rate(&p, Time::from_ms(500)), late.rate(&p, Time::from_ms(500)));
+        assert!(late.rate(&p, Time::from_ms(500)) > Rate::from_gbps(2));
+        assert_eq!(late.rate(&p, Time::from_s(100)), Rate::from_gbps(10));
+        assert_eq!(late.next_change(), Time::MAX);
+    }
+
+    #[test]
+    fn whatever_comes_the_rate_keeps_its_bounds() {
+        for seed in 0..20 {
+            let mut random = Stream::new(seed, 0, 0);
+            let p = QcnParameters { gain: 1.0 / (1 + random.below(300)) as f64, ..QcnParameters::default() };
+            let (mut flow, mut now) = (flow(&p), Time::ZERO);
+            for _ in 0..5000 {
+                now += Time::from_us(random.below(20_000));
+                match random.below(4) {
+                    0 => flow.on_cnm(&p, now, message(random.next_u32() as u8)),
+                    1 => flow.on_sent(&p, now, random.below(200_000)),
+                    2 => _ = flow.halve(&p, now),
+                    _ => {}
+                }
+                let rate = flow.rate(&p, now);
+                assert!((p.recovery.min_rate..=Rate::from_gbps(10)).contains(&rate), "{rate}");
+                assert!(flow.next_change() > now);
+            }
+        }
+    }
+}
