@@ -11,11 +11,12 @@
 //! A PAUSE stops the queue upstream, so a lossless queue waits for those that its frames go to. Frames can only
 //! wait for ever if queues wait in a circle; where the graph of all that can wait has no circle, there is no
 //! deadlock (Tagger, Theorem 5.1). This crate makes that graph with code of its own: it reads rules, paths and routing
-//! tables, and knows nothing of how they came about.
+//! tables, and knows nothing of how they came about. [`gates`] judges time slots and gates the same way.
 
 mod bounces;
 mod cycle;
 mod error;
+pub mod gates;
 mod graph;
 mod grow;
 mod hash;

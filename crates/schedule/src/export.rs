@@ -1,0 +1,127 @@
+//! Gates in the words of others.
+
+use crate::gates::GateList;
+use crate::problem::{Problem, Schedule};
+use serde_json::{Value, json};
+use units::Time;
+
+fn nanoseconds(time: Time) -> u64 {
+    time.as_ps() / 1000
+}
+
+/// The `tc` command that gives a Linux interface these gates. `offload`: the network card runs them.
+///
+/// Traffic of priority i goes to class i; each class has a queue of its own.
+pub fn taprio(list: &GateList, interface: &str, base_time_ns: u64, offload: bool) -> String {
+    let mut text = format!(
+        "tc qdisc replace dev {interface} parent root handle 100 taprio \\\n  num_tc 8 map 0 1 2 3 4 5 6 7 0 0 0 0 0 0 0 0 \\\n  \
+         queues 1@0 1@1 1@2 1@3 1@4 1@5 1@6 1@7 \\\n  base-time {base_time_ns} \\\n"
+    );
+    for entry in &list.entries {
+        text.push_str(&format!("  sched-entry S {:02x} {} \\\n", entry.gates, nanoseconds(entry.interval)));
+    }
+    text.push_str(if offload { "  flags 0x2\n" } else { "  clockid CLOCK_TAI\n" });
+    text
+}
+
+/// The configuration of a bridge port's gates by IEEE 802.1Qcw (YANG, as JSON by RFC 7951).
+pub fn qcw(list: &GateList, interface: &str, base_time_ns: u64) -> Value {
+    let entry = |(index, entry): (usize, &crate::gates::GateEntry)| {
+        json!({
+            "index": index,
+            "operation-name": "ieee802-dot1q-sched:set-gate-states",
+            "time-interval-value": nanoseconds(entry.interval),
+            "gate-states-value": entry.gates,
+        })
+    };
+    let entries: Vec<Value> = list.entries.iter().enumerate().map(entry).collect();
+    json!({
+        "name": interface,
+        "ieee802-dot1q-bridge:bridge-port": {
+            "ieee802-dot1q-sched-bridge:gate-parameter-table": {
+                "gate-enabled": true,
+                "admin-gate-states": 255,
+                "admin-cycle-time": { "numerator": nanoseconds(list.cycle), "denominator": 1_000_000_000 },
+                "admin-base-time": {
+                    "seconds": (base_time_ns / 1_000_000_000).to_string(),
+                    "nanoseconds": base_time_ns % 1_000_000_000,
+                },
+                "admin-control-list": { "gate-control-entry": entries },
+            }
+        }
+    })
+}
+
+/// Why a schedule has no form in tsnkit's tables.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TsnkitError {
+    /// Its tables are in whole nanoseconds.
+    #[error("stream `{stream}` starts at {time} on a link, and tsnkit's tables are in whole nanoseconds")]
+    Fraction {
+        /// Which.
+        stream: String,
+        /// When.
+        time: Time,
+    },
+    /// Its nodes are numbers.
+    #[error("node `{node}` has a name, and tsnkit's nodes are numbers")]
+    Name {
+        /// Which.
+        node: String,
+    },
+}
+
+/// The tables of tsnkit (0.3): name of the file, text. All streams have slots, are numbered in their order, and share
+/// one queue, 7. `peers` has the node at the other end of each link.
+///
+/// # Errors
+/// What its tables cannot say.
+pub fn tsnkit(
+    problem: &Problem,
+    schedule: &Schedule,
+    peers: &[String],
+) -> Result<Vec<(&'static str, String)>, TsnkitError> {
+    let number = |node: &str| match node.parse::<u32>() {
+        Ok(number) => Ok(number),
+        Err(_) => Err(TsnkitError::Name { node: node.to_owned() }),
+    };
+    let (mut gcl, mut offset) = ("link,queue,start,end,cycle\n".to_owned(), "stream,frame,offset\n".to_owned());
+    let (mut route, mut queue) = ("stream,link\n".to_owned(), "stream,frame,link,queue\n".to_owned());
+    let mut windows: Vec<Vec<(u64, u64, u64)>> = vec![Vec::new(); problem.links.len()];
+    for (stream, (spec, starts)) in problem.streams.iter().zip(&schedule.starts).enumerate() {
+        let Some(starts) = starts else { continue };
+        for (hop, (&link, &start)) in spec.path.iter().zip(starts).enumerate() {
+            let at = problem.links[link].node.as_str();
+            let name = format!("\"({}, {})\"", number(at)?, number(&peers[link])?);
+            let whole = |time: Time| match time.as_ps().is_multiple_of(1000) {
+                true => Ok(nanoseconds(time)),
+                false => Err(TsnkitError::Fraction { stream: spec.name.clone(), time }),
+            };
+            let (from, length) = (whole(start % spec.period)?, whole(problem.length(spec, link))?);
+            windows[link].push((from, length, nanoseconds(spec.period)));
+            if hop == 0 {
+                offset.push_str(&format!("{stream},0,{from}\n"));
+            }
+            route.push_str(&format!("{stream},{name}\n"));
+            queue.push_str(&format!("{stream},0,{name},7\n"));
+        }
+    }
+    for (link, windows) in windows.iter().enumerate().filter(|(_, windows)| !windows.is_empty()) {
+        let name = format!("\"({}, {})\"", problem.links[link].node, peers[link]);
+        let cycle = windows.iter().fold(1, |cycle, &(.., period)| cycle / crate::slot::gcd(cycle, period) * period);
+        let mut all: Vec<(u64, u64)> = Vec::new();
+        for &(from, length, period) in windows {
+            all.extend((0..cycle / period).map(|i| (from + i * period, from + i * period + length)));
+        }
+        all.sort_unstable();
+        for (from, to) in all {
+            gcl.push_str(&format!("{name},7,{from},{to},{cycle}\n"));
+        }
+    }
+    Ok(vec![
+        ("tidegate-GCL.csv", gcl),
+        ("tidegate-OFFSET.csv", offset),
+        ("tidegate-ROUTE.csv", route),
+        ("tidegate-QUEUE.csv", queue),
+    ])
+}

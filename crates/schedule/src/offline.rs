@@ -1,0 +1,78 @@
+//! Slots computed in one place, before anything is sent.
+//!
+//! | | who decides | frames wait |
+//! |---|---|---|
+//! | [`central`] | one that sees all streams and may move any | never |
+//! | [`first_come`] | the nodes, stream by stream: what DTSCoE gives if each request is settled before the next |
+//! never |
+//! | [`per_hop`] | each node for itself (Wan and Ashwood-Smith, 2015, as the thesis tells it in section 4.4) | at any
+//! node |
+
+mod central;
+mod exact;
+
+pub use central::central;
+
+use crate::problem::{Occupancy, Problem, Schedule, Starts, explain};
+use crate::slot::{Blocked, Slot, smallest_free_shift};
+use units::Time;
+
+/// The earliest start from the one that the stream would like, at which no frame of it ever waits.
+pub(crate) fn earliest(problem: &Problem, occupancy: &Occupancy, stream: usize, from: Time) -> Option<Starts> {
+    let spec = &problem.streams[stream];
+    let from = Time::from_ps(from.as_ps().next_multiple_of(problem.grid.as_ps()));
+    let rebased = |(_, interval): (usize, Blocked)| interval.rebased(from.as_ps());
+    let mut blocked: Vec<Blocked> =
+        occupancy.blocked(problem, stream).flat_map(|(_, here)| here).map(rebased).collect();
+    blocked.sort_unstable();
+    blocked.dedup();
+    let shift = smallest_free_shift(&blocked, problem.grid, spec.period)?;
+    Some(starts(problem, stream, (from + shift) % spec.period))
+}
+
+/// The starts on each link of a frame that never waits.
+pub(crate) fn starts(problem: &Problem, stream: usize, start: Time) -> Starts {
+    problem.offsets(&problem.streams[stream]).into_iter().map(|offset| start + offset).collect()
+}
+
+/// Each stream in its turn gets the earliest start that all links of its path have free, and nothing moves afterwards.
+pub fn first_come(problem: &Problem) -> Schedule {
+    let mut occupancy = Occupancy::new(problem);
+    let mut all = Vec::new();
+    for (stream, spec) in problem.streams.iter().enumerate() {
+        let found = earliest(problem, &occupancy, stream, spec.start);
+        if let Some(starts) = &found {
+            occupancy.insert(problem, stream, starts);
+        }
+        all.push(found);
+    }
+    let rejected = explain(problem, &all, &occupancy);
+    Schedule { most: rejected.is_empty(), starts: all, rejected }
+}
+
+/// Each stream in its turn gets at each node the earliest slot after its frames arrive there; they wait for it.
+pub fn per_hop(problem: &Problem) -> Schedule {
+    let mut occupancy = Occupancy::new(problem);
+    let mut all = Vec::new();
+    for (stream, spec) in problem.streams.iter().enumerate() {
+        let mut at = spec.start;
+        let mut starts = Starts::new();
+        for &link in &spec.path {
+            let own = Slot::new(at, problem.length(spec, link), spec.period);
+            let blocked: Vec<Blocked> =
+                occupancy.holders(link).iter().map(|(_, slot)| Blocked::by(&own, slot)).collect();
+            let Some(wait) = smallest_free_shift(&blocked, problem.grid, spec.period) else { break };
+            starts.push(at + wait);
+            at += wait + problem.passage(spec, link) + problem.processing;
+        }
+        let end = at.saturating_sub(problem.processing);
+        let in_time = spec.deadline.is_none_or(|most| end.saturating_sub(spec.start) <= most);
+        let found = (starts.len() == spec.path.len() && in_time).then_some(starts);
+        if let Some(starts) = &found {
+            occupancy.insert(problem, stream, starts);
+        }
+        all.push(found);
+    }
+    let rejected = explain(problem, &all, &occupancy);
+    Schedule { most: rejected.is_empty(), starts: all, rejected }
+}

@@ -1,0 +1,162 @@
+//! The reader: a JSON file of streams with the start of each hop, and the gates of ports.
+
+use serde::Deserialize;
+
+/// Why a file of gates is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GateFileError {
+    /// The JSON does not read.
+    #[error("{message}")]
+    Json {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What is wrong there.
+        message: String,
+    },
+    /// It is of another kind.
+    #[error("`format` is `{found}`, expected `tidegate-schedule-1`")]
+    Format {
+        /// What it says.
+        found: String,
+    },
+    /// An element holds what it must not hold.
+    #[error("{element}: {what}")]
+    Value {
+        /// Which.
+        element: String,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+struct Raw {
+    format: String,
+    wire: Wire,
+    #[serde(default)]
+    processing_ps: u64,
+    class: u8,
+    streams: Vec<Stream>,
+    #[serde(default)]
+    gates: Vec<Port>,
+}
+
+/// What a frame costs on a wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Wire {
+    Ethernet,
+    FrameOnly,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Stream {
+    pub name: String,
+    pub period_ps: u64,
+    pub frame_bytes: u64,
+    pub deadline_ps: Option<u64>,
+    pub hops: Vec<Hop>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Hop {
+    pub node: String,
+    pub port: u16,
+    pub start_ps: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Port {
+    pub node: String,
+    pub port: u16,
+    pub cycle_ps: u64,
+    pub entries: Vec<State>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(super) struct State {
+    pub gates: u8,
+    pub interval_ps: u64,
+}
+
+/// Slots and gates as a file has them.
+#[derive(Clone, Debug)]
+pub struct Gates {
+    pub(super) wire: Wire,
+    pub(super) processing_ps: u64,
+    pub(super) class: u8,
+    pub(super) streams: Vec<Stream>,
+    pub(super) ports: Vec<Port>,
+}
+
+/// Times beyond this, 11 days, are refused, so that sums of them fit 64 bits.
+const MOST_PS: u64 = 1_000_000_000_000_000_000;
+
+impl Gates {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    pub fn parse(text: &str) -> Result<Gates, GateFileError> {
+        let raw: Raw = serde_json::from_str(text).map_err(|error| GateFileError::Json {
+            line: error.line(),
+            column: error.column(),
+            message: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+        })?;
+        if raw.format != "tidegate-schedule-1" {
+            return Err(GateFileError::Format { found: raw.format });
+        }
+        let wrong = |element: &str, what: &str| {
+            Err(GateFileError::Value { element: element.to_owned(), what: what.to_owned() })
+        };
+        if raw.class > 7 {
+            return wrong("class", "classes are 0 to 7");
+        }
+        if raw.processing_ps > MOST_PS {
+            return wrong("processing_ps", "longer than 11 days");
+        }
+        let mut names = std::collections::BTreeSet::new();
+        for stream in &raw.streams {
+            let element = format!("stream `{}`", stream.name);
+            if !names.insert(stream.name.as_str()) {
+                return wrong(&element, "the name stands twice");
+            }
+            if stream.period_ps == 0 || stream.period_ps > MOST_PS {
+                return wrong(&element, "a period is above zero and at most 11 days");
+            }
+            if !(1..=1_000_000_000).contains(&stream.frame_bytes) {
+                return wrong(&element, "a frame has 1 byte to 1 GB");
+            }
+            if stream.hops.is_empty() {
+                return wrong(&element, "it has no hops");
+            }
+            if stream.hops.iter().any(|hop| hop.start_ps > MOST_PS) {
+                return wrong(&element, "a start is later than 11 days");
+            }
+        }
+        let mut ports = std::collections::BTreeSet::new();
+        for port in &raw.gates {
+            let element = format!("gates of port {} of `{}`", port.port, port.node);
+            if !ports.insert((port.node.as_str(), port.port)) {
+                return wrong(&element, "the port stands twice");
+            }
+            let sum = port.entries.iter().try_fold(0u64, |sum, entry| sum.checked_add(entry.interval_ps));
+            if sum != Some(port.cycle_ps) || port.cycle_ps == 0 || port.cycle_ps > MOST_PS {
+                return wrong(&element, "its intervals do not add up to its cycle, above zero and at most 11 days");
+            }
+        }
+        let Raw { wire, processing_ps, class, streams, gates, .. } = raw;
+        Ok(Gates { wire, processing_ps, class, streams, ports: gates })
+    }
+
+    /// How many streams it has slots for.
+    pub fn streams(&self) -> usize {
+        self.streams.len()
+    }
+    /// How many ports it has gates for.
+    pub fn ports(&self) -> usize {
+        self.ports.len()
+    }
+}

@@ -1,0 +1,266 @@
+//! Every frame of a cycle, one by one: paths, order in time, wires, gates, deadlines.
+
+use super::file::{Gates, Hop, Port, Stream, Wire};
+use fabric::{Fabric, Link, NodeKind};
+use std::collections::BTreeMap;
+
+/// One thing that must hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// What it is called.
+    pub name: &'static str,
+    /// What must hold.
+    pub claim: &'static str,
+    /// What was found against it, at most the first hundred; empty where it holds.
+    pub faults: Vec<String>,
+}
+
+/// What a file of gates comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// All that was checked.
+    pub checks: Vec<Check>,
+    /// Frames that were followed, on all links.
+    pub frames: u64,
+    /// The longest time that a frame waits on its way, in picoseconds, over all streams.
+    pub longest_wait_ps: u64,
+    /// The longest way of a frame, in picoseconds.
+    pub longest_latency_ps: u64,
+    /// What may be meant and mostly is not.
+    pub warnings: Vec<String>,
+}
+
+impl Judgement {
+    /// Whether everything holds.
+    pub fn pass(&self) -> bool {
+        self.checks.iter().all(|check| check.faults.is_empty())
+    }
+}
+
+/// Frames on one link that are looked at, at most.
+const MOST_FRAMES: u64 = 20_000_000;
+
+/// A hop that exists: when a frame starts and how long the link is busy.
+struct Found<'a> {
+    stream: &'a Stream,
+    start_ps: u64,
+    busy_ps: u64,
+}
+
+/// Judges slots and gates on a fabric.
+pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
+    let mut paths = Vec::new();
+    let mut order = Vec::new();
+    let mut deadlines = Vec::new();
+    let mut links: BTreeMap<(&str, u16), Vec<Found<'_>>> = BTreeMap::new();
+    let (mut longest_wait_ps, mut longest_latency_ps) = (0, 0);
+    for stream in &gates.streams {
+        let mut arrival: Option<u64> = None;
+        let mut from: Option<&str> = None;
+        let mut last = None;
+        for hop in &stream.hops {
+            let Some((link, peer)) = link_of(fabric, hop) else {
+                paths.push(format!("stream `{}`: the fabric has no port {} of `{}`", stream.name, hop.port, hop.node));
+                break;
+            };
+            if from.is_some_and(|from| from != hop.node) {
+                let at = from.unwrap_or_default();
+                paths.push(format!("stream `{}`: it has come to `{at}` and goes on from `{}`", stream.name, hop.node));
+                break;
+            }
+            if let Some(arrival) = arrival {
+                match hop.start_ps.checked_sub(arrival) {
+                    Some(wait) => longest_wait_ps = longest_wait_ps.max(wait),
+                    None => order.push(format!(
+                        "stream `{}` starts at `{}` at {} ns, and has not come before {} ns",
+                        stream.name,
+                        hop.node,
+                        nanoseconds(hop.start_ps),
+                        nanoseconds(arrival)
+                    )),
+                }
+            }
+            let (busy_ps, sent_ps) = times(gates.wire, link, stream.frame_bytes);
+            links.entry((&hop.node, hop.port)).or_default().push(Found { stream, start_ps: hop.start_ps, busy_ps });
+            let end = hop.start_ps.saturating_add(sent_ps).saturating_add(link.delay.as_ps());
+            (arrival, from, last) = (Some(end.saturating_add(gates.processing_ps)), Some(peer.0), Some((end, peer.1)));
+        }
+        if let Some((end, kind)) = last {
+            if kind != NodeKind::Host {
+                paths.push(format!("stream `{}` ends at a switch, not at a host", stream.name));
+            }
+            let latency = end.saturating_sub(stream.hops[0].start_ps);
+            longest_latency_ps = longest_latency_ps.max(latency);
+            if let Some(deadline) = stream.deadline_ps.filter(|&deadline| latency > deadline) {
+                let (took, most) = (nanoseconds(latency), nanoseconds(deadline));
+                deadlines.push(format!("stream `{}` takes {took} ns, and its deadline is {most} ns", stream.name));
+            }
+        }
+    }
+    let (mut overlaps, mut closed, mut open) = (Vec::new(), Vec::new(), Vec::new());
+    let mut frames = 0;
+    let lists: BTreeMap<(&str, u16), &Port> =
+        gates.ports.iter().map(|port| ((port.node.as_str(), port.port), port)).collect();
+    for (&(node, port), found) in &links {
+        let place = format!("port {port} of `{node}`");
+        let list = lists.get(&(node, port)).copied();
+        let cycle = found.iter().map(|found| found.stream.period_ps).chain(list.map(|list| list.cycle_ps));
+        let cycle = cycle.map(u128::from).fold(1u128, |a, b| (a / common(a, b)).saturating_mul(b));
+        let count: u128 = found.iter().map(|found| cycle / u128::from(found.stream.period_ps)).sum();
+        if count > u128::from(MOST_FRAMES) {
+            note(&mut overlaps, || {
+                format!("{place}: {count} frames until everything repeats are more than can be looked at")
+            });
+            continue;
+        }
+        // Below 20 million periods of 11 days: it fits 128 bits with room.
+        let mut all: Vec<(u128, u128, &Found<'_>)> = Vec::new();
+        for one in found {
+            let period = u128::from(one.stream.period_ps);
+            for i in 0..cycle / period {
+                let start = (u128::from(one.start_ps) + i * period) % cycle;
+                all.push((start, start + u128::from(one.busy_ps), one));
+            }
+        }
+        frames += all.len() as u64;
+        all.sort_by_key(|&(start, end, one)| (start, end, one.stream.name.as_str()));
+        let around = all.first().map(|&(start, end, one)| (start + cycle, end + cycle, one));
+        let mut reach: Option<(u128, &Found<'_>)> = None;
+        for &(start, end, one) in all.iter().chain(&around) {
+            if let Some((_, before)) = reach.filter(|&(until, _)| start < until) {
+                note(&mut overlaps, || {
+                    format!(
+                        "{place}: frames of `{}` and `{}` are on the wire at {} ns",
+                        before.stream.name,
+                        one.stream.name,
+                        nanoseconds((start % cycle) as u64)
+                    )
+                });
+            }
+            if reach.is_none_or(|(until, _)| end > until) {
+                reach = Some((end, one));
+            }
+        }
+        let Some(list) = list else {
+            note(&mut open, || format!("{place}: it has no gates, so other classes may send in the slots"));
+            continue;
+        };
+        let windows = Windows::new(list);
+        for &(start, end, one) in &all {
+            let at = (start % u128::from(list.cycle_ps)) as u64;
+            let (name, shown) = (&one.stream.name, nanoseconds(at));
+            let length = (end - start) as u64;
+            if !windows.is(at, length, |state| state >> gates.class & 1 == 1) {
+                note(&mut closed, || {
+                    format!("{place}: the gate is not open for all of the frame of `{name}` at {shown} ns")
+                });
+            } else if !windows.is(at, length, |state| state & !(1 << gates.class) == 0) {
+                note(&mut open, || format!("{place}: another gate is open during the frame of `{name}` at {shown} ns"));
+            }
+        }
+    }
+    let warnings = warnings(gates, &links.keys().copied().collect::<Vec<_>>());
+    let check = |name, claim, faults| Check { name, claim, faults };
+    Judgement {
+        checks: vec![
+            check("paths", "each stream goes from port to port of the fabric, to a host", paths),
+            check("order", "no frame starts at a node before it has come there", order),
+            check("wires", "no two frames are on a wire at once", overlaps),
+            check("gates-open", "the gate of its class is open for all of each frame", closed),
+            check("gates-closed", "all other gates are closed during it", open),
+            check("deadlines", "each frame comes by its deadline", deadlines),
+        ],
+        frames,
+        longest_wait_ps,
+        longest_latency_ps,
+        warnings,
+    }
+}
+
+/// More faults of a kind than a person looks at.
+const MOST_FAULTS: usize = 100;
+
+fn note(faults: &mut Vec<String>, fault: impl FnOnce() -> String) {
+    if faults.len() < MOST_FAULTS {
+        faults.push(fault());
+    }
+}
+
+fn warnings(gates: &Gates, used: &[(&str, u16)]) -> Vec<String> {
+    let mut all = Vec::new();
+    for port in &gates.ports {
+        let ever = port.entries.iter().filter(|entry| entry.interval_ps > 0).fold(0, |ever, entry| ever | entry.gates);
+        let never: Vec<String> = (0..8).filter(|class| ever >> class & 1 == 0).map(|class| class.to_string()).collect();
+        let streams = used.contains(&(port.node.as_str(), port.port));
+        if !never.is_empty() && (streams || never.len() < 8) {
+            let (name, node, classes) = (port.port, &port.node, never.join(", "));
+            all.push(format!("port {name} of `{node}`: the gates of classes {classes} never open"));
+        }
+    }
+    all
+}
+
+/// The states of a port over its cycle, by when each begins.
+struct Windows<'a> {
+    list: &'a Port,
+    begins: Vec<u64>,
+}
+
+impl Windows<'_> {
+    fn new(list: &Port) -> Windows<'_> {
+        let mut at = 0;
+        let begin = |entry: &super::file::State| {
+            let here = at;
+            at += entry.interval_ps;
+            here
+        };
+        Windows { list, begins: list.entries.iter().map(begin).collect() }
+    }
+
+    /// Whether all states from `at`, below the cycle, for `length` are such.
+    fn is(&self, at: u64, length: u64, such: impl Fn(u8) -> bool) -> bool {
+        let mut entry = self.begins.partition_point(|&begin| begin <= at).saturating_sub(1);
+        let mut left = length;
+        let mut into = at - self.begins[entry];
+        // A frame longer than the cycle needs all states.
+        for _ in 0..=2 * self.begins.len() {
+            let state = self.list.entries[entry];
+            if state.interval_ps > into {
+                if !such(state.gates) {
+                    return false;
+                }
+                left = left.saturating_sub(state.interval_ps - into);
+                if left == 0 {
+                    return true;
+                }
+            }
+            (into, entry) = (0, (entry + 1) % self.begins.len());
+        }
+        true
+    }
+}
+
+fn link_of<'f>(fabric: &'f Fabric, hop: &Hop) -> Option<(&'f Link, (&'f str, NodeKind))> {
+    let node = fabric.find(&hop.node)?;
+    let port = fabric.ports(node).get(usize::from(hop.port))?;
+    Some((fabric.link(port.link), (fabric.name(port.peer), fabric.node(port.peer).kind)))
+}
+
+/// How long a frame keeps a link busy, and until its last bit is sent.
+fn times(wire: Wire, link: &Link, frame_bytes: u64) -> (u64, u64) {
+    let (before, after) = if wire == Wire::Ethernet { (8, 12) } else { (0, 0) };
+    let bits = |bytes: u64| {
+        let wide = (u128::from(bytes) * 8 * 1_000_000_000_000).div_ceil(u128::from(link.rate.as_bps()));
+        u64::try_from(wide).unwrap_or(u64::MAX >> 2).min(u64::MAX >> 2)
+    };
+    (bits(frame_bytes + before + after), bits(frame_bytes + before))
+}
+
+fn common(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { common(b, a % b) }
+}
+
+fn nanoseconds(ps: u64) -> String {
+    let (whole, rest) = (ps / 1000, ps % 1000);
+    if rest == 0 { whole.to_string() } else { format!("{whole}.{rest:03}") }
+}
