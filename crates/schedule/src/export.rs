@@ -14,7 +14,8 @@ fn nanoseconds(time: Time) -> u64 {
 /// Traffic of priority i goes to class i; each class has a queue of its own.
 pub fn taprio(list: &GateList, interface: &str, base_time_ns: u64, offload: bool) -> String {
     let mut text = format!(
-        "tc qdisc replace dev {interface} parent root handle 100 taprio \\\n  num_tc 8 map 0 1 2 3 4 5 6 7 0 0 0 0 0 0 0 0 \\\n  \
+        "tc qdisc replace dev {interface} parent root handle 100 taprio \\\n  \
+         num_tc 8 map 0 1 2 3 4 5 6 7 0 0 0 0 0 0 0 0 \\\n  \
          queues 1@0 1@1 1@2 1@3 1@4 1@5 1@6 1@7 \\\n  base-time {base_time_ns} \\\n"
     );
     for entry in &list.entries {

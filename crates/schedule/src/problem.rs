@@ -45,7 +45,8 @@ pub enum ProblemError {
     },
     /// A frame takes longer on a link than the stream's period: its rate is above the link's.
     #[error(
-        "stream `{stream}`: a frame of {frame_bytes} bytes keeps {link} busy for {takes}, longer than its period of {period}"
+        "stream `{stream}`: a frame of {frame_bytes} bytes keeps {link} busy for {takes}, \
+         longer than its period of {period}"
     )]
     LongerThanPeriod {
         /// Which.
