@@ -15,10 +15,11 @@
 //!
 //! The engine knows no network: a [`Node`] is any state machine, a [`Message`] any small value.
 
-#![allow(unsafe_code, reason = "rings without checks, prefetches and borrowed jobs for threads, each with its reason")]
+#![allow(unsafe_code, reason = "rings and trees without checks, prefetches and borrowed jobs for threads, each with its reason")]
 
 mod barrier;
 mod division;
+mod due;
 mod exchange;
 mod execution;
 #[cfg(all(test, loom))]
@@ -33,6 +34,7 @@ mod ring;
 mod sync;
 mod timers;
 
+pub use due::Due;
 pub use execution::{Clock, Engine, EngineError, Sharing, Statistics, WireSpec};
 pub use mail::Window;
 pub use node::{Message, Node};

@@ -17,17 +17,16 @@
 mod cell;
 mod control;
 mod credit;
-mod due;
 mod link;
 mod pause;
 
 pub(crate) use cell::{Cell, Rules, hold};
-pub(crate) use due::Due;
 pub(crate) use link::Attachment;
 
 use crate::books::Books;
 use crate::network::Network;
 use crate::parameters::Scheduler;
+use engine::Due;
 use fabric::NodeId;
 use protocols::telemetry::Hop;
 use protocols::watchdog::Action;

@@ -16,7 +16,7 @@ impl Trimming {
     #[inline(never)]
     pub(crate) fn run_inside(&mut self, core: &mut Core, now: Time, window: &mut Window<'_, OnWire>) {
         while let Some(inside) = self.inside.as_deref_mut().filter(|inside| inside.next() == now) {
-            let place = inside.agenda.port();
+            let place = inside.due.port();
             if place == SIGNALS {
                 self.on_signal(core, now);
                 continue;
@@ -35,7 +35,7 @@ impl Trimming {
     fn on_signal(&mut self, core: &mut Core, now: Time) {
         let Some(inside) = self.inside.as_deref_mut() else { return };
         let Some(signal) = inside.signals.pop() else { return };
-        inside.agenda.set(SIGNALS, inside.signals.front().map_or(Time::MAX, |signal| signal.at));
+        inside.due.set(SIGNALS, inside.signals.front().map_or(Time::MAX, |signal| signal.at));
         let (control, notified, ports) = (inside.parameters.control, inside.parameters.notified, inside.ports);
         for (pipeline, line) in inside.pipelines.iter_mut().enumerate() {
             if notified.includes(usize::from(signal.origin), pipeline) {
@@ -116,7 +116,7 @@ impl Pipelines {
                 let at = now + parameters.signal_delay;
                 self.signals.push(Signal { at, origin: pipeline as u16, egress: first.egress });
                 let next = self.signals.front().map_or(Time::MAX, |signal| signal.at);
-                self.agenda.set(SIGNALS, next);
+                self.due.set(SIGNALS, next);
             }
         }
         self.plan(pipeline, WAITING);

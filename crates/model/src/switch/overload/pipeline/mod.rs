@@ -11,14 +11,13 @@
 //!                                                         comes round: cut, header to the queue of e
 //! ```
 //!
-//! Nothing here has a link: what waits inside has one time a station in an agenda of its own, and acts as the switch's
+//! Nothing here has a link: what waits inside has one time a station in times of its own, and acts as the switch's
 //! timers do, after departures and arrivals of the same instant. Frames that no queue refuses and no meter trims pass
 //! as in any switch; a switch without pipelines never asks for them.
 
 mod inside;
 mod tell;
 
-use crate::egress::Due;
 use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::parameters::{Notified, Overflow, PipelineParameters, QueueLimit};
@@ -28,7 +27,7 @@ use crate::switch::overload::trim::Trimming;
 use check::HighWater;
 use check::conservation::Cause;
 use check::little::QueueArea;
-use engine::{Ring, Window};
+use engine::{Due, Ring, Window};
 use fabric::NodeId;
 use protocols::frame::{Frame, Kind};
 use protocols::pipeline_trim::TrimMeter;
@@ -114,7 +113,7 @@ const ENTERING: usize = 0;
 const STAGED: usize = 1;
 const WAITING: usize = 2;
 const ROUND: usize = 3;
-/// The place of signals in the agenda; pipelines stand behind it.
+/// The place of signals among them; pipelines stand behind it.
 const SIGNALS: u16 = 0;
 
 /// Everything inside one switch.
@@ -127,7 +126,7 @@ pub(crate) struct Pipelines {
     ports: usize,
     ports_per_pipeline: u16,
     signals: Ring<Signal>,
-    agenda: Due,
+    due: Due,
 }
 
 impl Pipelines {
@@ -149,7 +148,7 @@ impl Pipelines {
                 .ports_per_pipeline
                 .unwrap_or_else(|| ports.len().div_ceil(count).max(1) as u16),
             signals: Ring::new(),
-            agenda: Due::new(1 + STATIONS * count),
+            due: Due::new(1 + STATIONS * count),
         }))
     }
 
@@ -163,7 +162,7 @@ impl Pipelines {
     /// The time of the next event inside.
     #[inline]
     pub fn next(&self) -> Time {
-        self.agenda.earliest()
+        self.due.earliest()
     }
 
     /// Sets the time of a station from what stands first there.
@@ -175,7 +174,7 @@ impl Pipelines {
             WAITING => line.waiting.front().map(|first| first.at.max(line.busy_until)),
             _ => line.round.front().map(|first| first.at),
         };
-        self.agenda.set((1 + pipeline * STATIONS + station) as u16, at.unwrap_or(Time::MAX));
+        self.due.set((1 + pipeline * STATIONS + station) as u16, at.unwrap_or(Time::MAX));
     }
 
     /// Whether the recirculation port of `pipeline` has room for `frame`.

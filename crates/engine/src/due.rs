@@ -9,9 +9,10 @@ use units::Time;
 /// ```
 ///
 /// A port's way up has as many steps as the number of ports has bits, whatever the times are: no step
-/// depends on a comparison that the processor would have to guess.
+/// depends on a comparison that the processor would have to guess. Steps are not checked: a frame takes some ten of
+/// them per hop, and each would cost two more instructions of some eight.
 #[derive(Clone, Debug)]
-pub(crate) struct Due {
+pub struct Due {
     tree: Box<[Time]>,
 }
 
@@ -23,7 +24,7 @@ impl Due {
 
     /// Asks the processor for the times.
     pub fn prefetch(&self) {
-        engine::prefetch(&*self.tree);
+        crate::prefetch(&*self.tree);
     }
 
     #[inline]
@@ -31,50 +32,85 @@ impl Due {
         self.tree.len() / 2
     }
 
+    /// Where the time of `port` stands.
+    ///
+    /// # Panics
+    /// If there are not so many ports.
+    #[inline]
+    fn leaf(&self, port: u16) -> usize {
+        let leaf = self.leaves() + usize::from(port);
+        assert!(leaf < self.tree.len(), "a port of this node");
+        leaf
+    }
+
+    #[inline]
+    fn get(&self, node: usize) -> Time {
+        debug_assert!(node < self.tree.len());
+        // SAFETY: `node` is 1, a leaf that `leaf` checked, twice an inner node and perhaps one more, or the parent or
+        // the sibling of one of these: less than the length, which is a power of two and at least 4.
+        unsafe { *self.tree.get_unchecked(node) }
+    }
+
+    #[inline]
+    fn put(&mut self, node: usize, at: Time) {
+        debug_assert!(node < self.tree.len());
+        // SAFETY: as in `get`.
+        unsafe { *self.tree.get_unchecked_mut(node) = at }
+    }
+
     /// The earliest time.
     #[inline]
     pub fn earliest(&self) -> Time {
-        self.tree[1]
+        self.get(1)
     }
 
     /// The port of the earliest time, the lowest one at ties.
     #[inline]
     pub fn port(&self) -> u16 {
-        let (least, leaves) = (self.tree[1], self.leaves());
+        let (least, leaves) = (self.earliest(), self.leaves());
         let mut node = 1;
         while node < leaves {
-            node = 2 * node + usize::from(self.tree[2 * node] != least);
+            node = 2 * node + usize::from(self.get(2 * node) != least);
         }
         (node - leaves) as u16
     }
 
     /// The time of `port`.
+    ///
+    /// # Panics
+    /// If there are not so many ports.
     #[inline]
     pub fn at(&self, port: u16) -> Time {
-        self.tree[self.leaves() + usize::from(port)]
+        self.get(self.leaf(port))
     }
 
     /// Sets the time of `port` to one that is no later than it was.
+    ///
+    /// # Panics
+    /// If there are not so many ports.
     #[inline]
     pub fn lower(&mut self, port: u16, at: Time) {
-        let mut node = self.leaves() + usize::from(port);
-        self.tree[node] = at;
-        while node > 1 && self.tree[node / 2] > at {
+        let mut node = self.leaf(port);
+        self.put(node, at);
+        while node > 1 && self.get(node / 2) > at {
             node /= 2;
-            self.tree[node] = at;
+            self.put(node, at);
         }
     }
 
     /// Sets the time of `port`.
+    ///
+    /// # Panics
+    /// If there are not so many ports.
     #[inline]
     pub fn set(&mut self, port: u16, at: Time) {
-        let mut node = self.leaves() + usize::from(port);
-        self.tree[node] = at;
+        let mut node = self.leaf(port);
+        self.put(node, at);
         let mut least = at;
         while node > 1 {
-            least = least.min(self.tree[node ^ 1]);
+            least = least.min(self.get(node ^ 1));
             node /= 2;
-            self.tree[node] = least;
+            self.put(node, least);
         }
     }
 }
