@@ -15,7 +15,10 @@
 //!
 //! The engine knows no network: a [`Node`] is any state machine, a [`Message`] any small value.
 
-#![allow(unsafe_code, reason = "rings and trees without checks, prefetches and borrowed jobs for threads, each with its reason")]
+#![allow(
+    unsafe_code,
+    reason = "rings and trees without checks, prefetches and borrowed jobs for threads, each with its reason"
+)]
 
 mod barrier;
 mod division;
@@ -26,6 +29,7 @@ mod execution;
 mod loom_tests;
 mod mail;
 mod node;
+mod order;
 mod pace;
 mod part;
 mod pool;

@@ -1,6 +1,7 @@
 //! Mailboxes, and what a node sees of them while it runs.
 
 use crate::node::Message;
+use crate::order::Sorter;
 use crate::prefetch::prefetch;
 use crate::ring::Ring;
 use units::Time;
@@ -65,6 +66,9 @@ pub(crate) struct Parcel<M> {
     pub(crate) message: M,
 }
 
+/// Low bits of a key: the port.
+const KEY_PORT_BITS: u32 = 16;
+
 /// Behind all arrivals: no arrival is so late in its window.
 const LAST_KEY: u64 = u64::MAX;
 
@@ -79,11 +83,17 @@ pub(crate) struct Desk<M> {
     /// The arrivals of the node that runs: (time since the window's start) << 16 | port, ascending, then
     /// [`LAST_KEY`].
     keys: Vec<u64>,
+    sorter: Sorter,
 }
 
 impl<M> Desk<M> {
     pub(crate) fn new(parts: usize) -> Self {
-        Desk { pool: Vec::new(), outgoing: (0..parts).map(|_| Vec::new()).collect(), keys: Vec::new() }
+        Desk {
+            pool: Vec::new(),
+            outgoing: (0..parts).map(|_| Vec::new()).collect(),
+            keys: Vec::new(),
+            sorter: Sorter::new(),
+        }
     }
 }
 
@@ -168,7 +178,7 @@ impl<M: Message> Mail<'_, M> {
     pub(crate) fn gather(&mut self, index: usize, base: Time, end: Time) -> usize {
         let slot = &self.slots[index];
         let first_ring = self.first_ring_of(slot);
-        let (rings, keys) = (&*self.rings, &mut self.desk.keys);
+        let (rings, Desk { keys, sorter, .. }) = (&*self.rings, &mut *self.desk);
         keys.clear();
         for_each_waiting(slot.waiting, slot.ports, |port| {
             for message in rings[first_ring + port].iter() {
@@ -177,11 +187,12 @@ impl<M: Message> Mail<'_, M> {
                     break;
                 }
                 debug_assert!(at >= base, "a message from the past: {at:?} before {base:?}");
-                keys.push((at.as_ps() - base.as_ps()) << 16 | port as u64);
+                keys.push((at.as_ps() - base.as_ps()) << KEY_PORT_BITS | port as u64);
             }
         });
         if keys.len() > 1 {
-            keys.sort_unstable();
+            let span_ps = end.as_ps() - base.as_ps();
+            sorter.sort(keys, KEY_PORT_BITS + u64::BITS - span_ps.leading_zeros());
         }
         keys.push(LAST_KEY);
         first_ring
@@ -226,7 +237,7 @@ pub struct Window<'a, M> {
 impl<'a, M: Message> Window<'a, M> {
     /// For the node whose rings begin at `first_ring` of the part.
     pub(crate) fn new(mail: &'a mut Mail<'_, M>, wires: &'a [Wire], first_ring: usize, base: Time, end: Time) -> Self {
-        let Desk { pool, outgoing, keys } = &mut *mail.desk;
+        let Desk { pool, outgoing, keys, .. } = &mut *mail.desk;
         let post = Post { slots: mail.slots, pool, first_slot: mail.first_slot };
         let (rings, ring_base, part_of) = (&mut *mail.rings, mail.first_ring, mail.part_of);
         let mut window = Window {
@@ -247,9 +258,18 @@ impl<'a, M: Message> Window<'a, M> {
         window
     }
 
+    /// The key at the cursor.
+    #[inline]
+    fn key(&self) -> u64 {
+        debug_assert!(self.cursor < self.keys.len());
+        // SAFETY: the cursor begins at 0, of keys that hold at least the last one, and moves in `take` alone, which
+        // checks that it stays inside.
+        unsafe { *self.keys.get_unchecked(self.cursor) }
+    }
+
     #[inline]
     fn time_of(&self, key: u64) -> Time {
-        if key == LAST_KEY { Time::MAX } else { Time::from_ps(self.base.as_ps() + (key >> 16)) }
+        if key == LAST_KEY { Time::MAX } else { Time::from_ps(self.base.as_ps() + (key >> KEY_PORT_BITS)) }
     }
 
     /// The first instant that does not belong to the window.
@@ -267,20 +287,21 @@ impl<'a, M: Message> Window<'a, M> {
     /// Call at the first arrival of an instant: of its n simultaneous arrivals, in order of ingress port,
     /// that with index `start` mod n comes first, and the others follow cyclically.
     #[inline(always)]
-    pub fn rotate_ties(&mut self, start: u32) {
-        if let [first, second, ..] = &self.keys[self.cursor..]
-            && (first ^ second) >> 16 == 0
+    pub fn rotate_ties(&mut self, start: impl FnOnce() -> u32) {
+        if let Some([first, second]) = self.keys.get(self.cursor..self.cursor + 2)
+            && (first ^ second) >> KEY_PORT_BITS == 0
         {
-            self.rotate(start);
+            self.rotate(start());
         }
     }
 
     // Apart, or the compiler takes both out of a switch's loop, where the question alone costs two instructions.
+    #[cold]
     #[inline(never)]
     fn rotate(&mut self, start: u32) {
         let keys = &mut self.keys[self.cursor..];
-        let instant = keys[0] >> 16;
-        let ties = keys.iter().take_while(|&&key| key >> 16 == instant).count();
+        let instant = keys[0] >> KEY_PORT_BITS;
+        let ties = keys.iter().take_while(|&&key| key >> KEY_PORT_BITS == instant).count();
         keys[..ties].rotate_left(start as usize % ties);
     }
 
@@ -290,9 +311,10 @@ impl<'a, M: Message> Window<'a, M> {
     /// If the window holds no more.
     #[inline]
     pub fn take(&mut self) -> (u16, M) {
-        let port = self.keys[self.cursor] as u16;
+        let port = self.key() as u16;
+        assert!(self.cursor + 1 < self.keys.len(), "an arrival that is left");
         self.cursor += 1;
-        self.next = self.time_of(self.keys[self.cursor]);
+        self.next = self.time_of(self.key());
         let ring = &mut self.rings[self.first_ring + usize::from(port)];
         let message = *ring.front().expect("a key for every message");
         ring.drop_front();
@@ -308,7 +330,7 @@ impl<'a, M: Message> Window<'a, M> {
 
     /// As [`Window::send`], with a message that `write` makes in its place on the wire, out of whatever
     /// stood there.
-    #[inline]
+    #[inline(always)] // a call costs a dozen instructions, and is made once a packet-hop
     pub fn send_with(&mut self, port: u16, write: impl FnOnce(&mut M)) {
         let wire = self.wires[usize::from(port)];
         // A ring of another part is far beyond the end, or below the first and so wraps beyond it.

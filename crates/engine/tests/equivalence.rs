@@ -73,7 +73,7 @@ impl Node for Relay {
                 return timer;
             }
             if arrival <= timer {
-                window.rotate_ties(self.rotation);
+                window.rotate_ties(|| self.rotation);
                 self.rotation += 1;
                 while window.next_arrival() == arrival {
                     let (port, token) = window.take();

@@ -58,9 +58,19 @@ impl Queue {
     #[inline]
     pub fn take_front(&mut self, now: Time, to: &mut Frame) {
         if let Some(frame) = self.frames.front() {
+            let (at, size_bytes) = (frame.at, frame.size_bytes);
             *to = *frame;
-            self.drop_front(now);
+            self.end_wait(now, at, size_bytes);
+            self.frames.drop_front();
         }
+    }
+
+    /// The wait of a frame that came `at` ends `now`; it is still among the frames.
+    #[inline]
+    fn end_wait(&mut self, now: Time, at: Time, size_bytes: u16) {
+        self.area.on_change(now, self.frames.len() as u64);
+        self.area.on_departure(at, now);
+        self.bytes -= u32::from(size_bytes);
     }
 
     /// Removes the oldest frame; its wait ends `now`.
@@ -68,9 +78,7 @@ impl Queue {
     pub fn drop_front(&mut self, now: Time) {
         if let Some(frame) = self.frames.front() {
             let (at, size_bytes) = (frame.at, frame.size_bytes);
-            self.area.on_change(now, self.frames.len() as u64);
-            self.area.on_departure(at, now);
-            self.bytes -= u32::from(size_bytes);
+            self.end_wait(now, at, size_bytes);
             self.frames.drop_front();
         }
     }
@@ -84,9 +92,7 @@ impl Queue {
     pub fn drop_back(&mut self, now: Time) {
         if let Some(frame) = self.frames.back() {
             let (at, size_bytes) = (frame.at, frame.size_bytes);
-            self.area.on_change(now, self.frames.len() as u64);
-            self.area.on_departure(at, now);
-            self.bytes -= u32::from(size_bytes);
+            self.end_wait(now, at, size_bytes);
             self.frames.drop_back();
         }
     }

@@ -124,11 +124,12 @@ impl Departures {
 
     /// The gap of a constant rate; whole picoseconds, exact in the long run.
     fn constant_gap(&mut self, rate: Rate) -> Time {
-        const BYTE_PS_BPS: u128 = 8_000_000_000_000;
-        let owed = u128::from(self.source.wire_bytes()) * BYTE_PS_BPS + u128::from(self.remainder);
-        let rate = u128::from(rate.as_bps());
-        self.remainder = (owed % rate) as u64;
-        Time::from_ps(u64::try_from(owed / rate).unwrap_or(u64::MAX))
+        const BYTE_PS_BPS: u64 = 8_000_000_000_000;
+        // A frame of more than 2 MB, which no wire carries, would owe more than there is time.
+        let frame = self.source.wire_bytes().saturating_mul(BYTE_PS_BPS);
+        let owed = frame.saturating_add(self.remainder);
+        self.remainder = owed % rate.as_bps();
+        Time::from_ps(owed / rate.as_bps())
     }
 
     fn gap(&mut self) -> Time {

@@ -118,6 +118,20 @@ impl Egress {
         if waiting == 0 { Time::MAX } else { self.rules(port).pause.ask_again_at(waiting) }
     }
 
+    /// Whether nothing waits for `port`, nothing may hold up a frame there, and the highest class goes first.
+    #[inline]
+    pub fn is_plain(&self, port: u16) -> bool {
+        let cell = self.cell(port);
+        cell.waiting == 0 && cell.holds & !hold::TELEMETRY == 0 && self.strict
+    }
+
+    /// When to look at `port`, whose wire has just been taken: as it becomes free, if something waits.
+    #[inline]
+    pub fn next_turn(&self, port: u16) -> Time {
+        let cell = self.cell(port);
+        if cell.waiting != 0 { cell.busy_until } else { Time::MAX }
+    }
+
     /// The classes that may not leave by `port` now.
     #[inline(always)] // as start
     fn blocked(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>, books: &mut Books) -> u8 {

@@ -129,6 +129,12 @@ impl FlowEnd {
 }
 
 impl Outgoing {
+    /// Whether it is still the flow of that `generation`, which waits for its instant.
+    #[inline]
+    pub fn is_paced(&self, generation: u32) -> bool {
+        self.active && self.generation == generation && matches!(self.state, FlowState::Paced | FlowState::Held)
+    }
+
     /// Asks the processor for what the flow points at.
     pub fn prefetch(&self) {
         if let Outlet::Source(source) = &self.outlet {

@@ -164,10 +164,9 @@ impl Host {
             }
             if due <= arrival && due <= event {
                 let port = self.egress.due.port();
-                self.egress.due.set(port, Time::MAX);
                 self.serve(due, port, window);
             } else if arrival <= event {
-                window.rotate_ties(mix32(self.instants));
+                window.rotate_ties(|| mix32(self.instants));
                 self.instants = self.instants.wrapping_add(1);
                 while window.next_arrival() == arrival {
                     let (port, OnWire(frame)) = window.take();

@@ -33,6 +33,18 @@ impl Paced {
         }
     }
 
+    /// Takes out the flow that is due `now`, if no other waits.
+    #[inline]
+    pub fn pop_only(&mut self, now: Time) -> Option<(u32, u32)> {
+        match self.first {
+            Some((at, slot, generation)) if at <= now && self.rest.is_empty() => {
+                self.first = None;
+                Some((slot, generation))
+            }
+            _ => None,
+        }
+    }
+
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, u32, u32)> {
         let first = self.first.take();
@@ -107,9 +119,13 @@ mod tests {
     #[test]
     fn paced_flows_come_in_order() {
         let mut random = Stream::new(3, 0, 0);
-        let (mut paced, mut known) = (Paced::default(), Vec::new());
+        let (mut paced, mut known) = (Paced::default(), Vec::<(Time, u32, u32)>::new());
         for number in 0..5_000 {
-            if random.below(2) == 0 {
+            if random.below(4) == 0 {
+                let now = Time::from_ps(random.below(50));
+                let only = (known.len() == 1 && known[0].0 <= now).then(|| known.remove(0));
+                assert_eq!(paced.pop_only(now), only.map(|(_, slot, generation)| (slot, generation)));
+            } else if random.below(2) == 0 {
                 let flow = (Time::from_ps(random.below(50)), number, 0);
                 paced.push(flow);
                 known.push(flow);

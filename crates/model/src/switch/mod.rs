@@ -125,7 +125,7 @@ impl Switch {
                 continue;
             }
             // Mixed, so that no period of the traffic can favour a port.
-            window.rotate_ties(mix32(self.instants));
+            window.rotate_ties(|| mix32(self.instants));
             self.instants = self.instants.wrapping_add(1);
             loop {
                 if WATCHED {

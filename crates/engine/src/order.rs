@@ -1,0 +1,114 @@
+//! Putting the arrivals of a window in order.
+
+/// At most so many keys are distributed; more are sorted by comparisons alone.
+const MOST: usize = 1024;
+
+/// Fewer keys than this are sorted as they stand.
+const FEW: usize = 8;
+
+/// More keys than this in one bucket, and comparisons are cheaper.
+const CROWD: u16 = 12;
+
+/// Sorts keys by their leading bits, then by a pass over neighbours.
+///
+/// Arrivals come from several wires at rates of wires, so they spread over their window: a key's leading bits tell
+/// almost where it belongs. That takes half the instructions of a sort by comparisons. Keys of one instant come in the
+/// order of their ports already, and stay in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Sorter {
+    /// Where the keys of each bucket begin.
+    starts: Box<[u16; MOST]>,
+    /// The keys by bucket.
+    spare: Vec<u64>,
+}
+
+impl Sorter {
+    pub(crate) fn new() -> Self {
+        Sorter { starts: Box::new([0; MOST]), spare: Vec::new() }
+    }
+
+    /// Sorts `keys`, each less than 2^`bits`, ascending.
+    #[inline]
+    pub(crate) fn sort(&mut self, keys: &mut Vec<u64>, bits: u32) {
+        if keys.len() < FEW {
+            return insert_each(keys);
+        }
+        if keys.len() > MOST || !self.distribute(keys, bits.min(u64::BITS)) {
+            return keys.sort_unstable();
+        }
+        std::mem::swap(keys, &mut self.spare);
+        insert_each(keys);
+    }
+
+    /// Copies `keys` to `spare`, ordered by their leading bits. False, and what `spare` holds is of no use, if too many
+    /// agree in them.
+    #[inline]
+    fn distribute(&mut self, keys: &[u64], bits: u32) -> bool {
+        let Sorter { starts, spare } = self;
+        // One key or two in each: to walk over more buckets costs more than a pass over neighbours does.
+        let buckets = keys.len().next_power_of_two() / 2;
+        let shift = bits.saturating_sub(buckets.ilog2());
+        let bucket = |key: u64| (key >> shift) as usize & (MOST - 1);
+        starts[..buckets].fill(0);
+        for &key in keys {
+            starts[bucket(key)] += 1;
+        }
+        let (mut start, mut crowd) = (0, 0);
+        for count in &mut starts[..buckets] {
+            crowd = crowd.max(*count);
+            start += std::mem::replace(count, start);
+        }
+        if crowd > CROWD {
+            return false;
+        }
+        if spare.len() < keys.len() {
+            spare.resize(keys.len(), 0);
+        }
+        spare.truncate(keys.len());
+        for &key in keys {
+            let at = &mut starts[bucket(key)];
+            spare[usize::from(*at)] = key;
+            *at += 1;
+        }
+        true
+    }
+}
+
+/// Sorts by insertion: for keys that are few, or almost in order.
+#[inline]
+fn insert_each(keys: &mut [u64]) {
+    for end in 1..keys.len() {
+        let key = keys[end];
+        let mut at = end;
+        while at > 0 && keys[at - 1] > key {
+            keys[at] = keys[at - 1];
+            at -= 1;
+        }
+        keys[at] = key;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    #[test]
+    fn sorts_as_a_sort_does() {
+        let mut random = Stream::new(7, 0, 0);
+        let (mut sorter, mut distributed) = (Sorter::new(), 0);
+        for round in 0..4_000u64 {
+            let bits = 1 + random.below(40) as u32;
+            let count = random.below([10, 60, 300, 1_500][(round % 4) as usize]) as usize;
+            // Spread evenly, or crowded at one end.
+            let most = if round % 3 == 0 { (1 << bits) / 50 + 1 } else { 1 << bits };
+            let mut keys: Vec<u64> = (0..count).map(|_| random.below(most)).collect();
+            let mut expected = keys.clone();
+            expected.sort_unstable();
+            distributed += u32::from((FEW..=MOST).contains(&count) && sorter.distribute(&keys, bits));
+            sorter.sort(&mut keys, bits);
+            assert_eq!(keys, expected, "{count} keys of {bits} bits");
+        }
+        assert!(distributed > 1_000, "{distributed}");
+    }
+}
