@@ -148,3 +148,51 @@ fn qcn() {
         (r#"min_rate = "5Mbps""#,     r#"min_rate = "0bps""#,      "", &["a rate is positive"]),
     ]);
 }
+
+const ECCP: &str = r#"
+[switch]
+buffer = "1MB"
+
+[host.transport]
+kind = "eccp"
+availability = 0.1
+equilibrium = 0.5
+weight = 2
+gain = 0.78125
+estimate = "trains"
+train_frames = 33
+train_interval = "1ms"
+probe = "1500B"
+probe_class = 3
+min_probe_rate = "50Mbps"
+strain_threshold = 0.002
+noise_slope = 0.00001
+noise_offset = 0.01
+initial_slope_variance = 1
+initial_offset_variance = 100
+increase_timer = "5ms"
+"#;
+
+#[test]
+fn eccp() {
+    #[rustfmt::skip]
+    refused("eccp", &scenario(ECCP), &[
+        (r#"availability = 0.1"#,          r#"availability = 0"#,             "", &["`availability`", "above 0"]),
+        (r#"availability = 0.1"#,          r#"availability = -0.1"#,          "", &["is not a share"]),
+        (r#"equilibrium = 0.5"#,           r#"equilibrium = 1.5"#,            "", &["a share from 0 to 1"]),
+        (r#"weight = 2"#,                  r#"weight = -2"#,                  "", &["a number above 0"]),
+        (r#"gain = 0.78125"#,              r#"gain = -0.5"#,                  "", &["is not a share"]),
+        (r#"gain = 0.78125"#,              r#"gain = 0"#,                     "", &["`gain`", "above 0"]),
+        (r#"estimate = "trains""#,         r#"estimate = "oracle""#,          "", &["write one of trains, measured"]),
+        (r#"train_frames = 33"#,           r#"train_frames = 1"#,             "", &["`train_frames`", "at least 2"]),
+        (r#"train_interval = "1ms""#,      r#"train_interval = "0s""#,        "", &["`train_interval`", "at least 1ps"]),
+        (r#"probe = "1500B""#,             r#"probe = "1MB""#,                "", &["at most 65535 bytes"]),
+        (r#"probe_class = 3"#,             r#"probe_class = 8"#,              "", &["a class from 0 to 7"]),
+        (r#"min_probe_rate = "50Mbps""#,   r#"min_probe_rate = "11Gbps""#,    "", &["11Gbps", "10Gbps"]),
+        (r#"min_probe_rate = "50Mbps""#,   r#"min_probe_rate = "0bps""#,      "", &["a rate is positive"]),
+        (r#"noise_slope = 0.00001"#,       r#"noise_slope = 0"#,              "", &["a number above 0"]),
+        (r#"noise_offset = 0.01"#,         r#"noise_offset = -0.01"#,         "", &["a number above 0"]),
+        (r#"initial_slope_variance = 1"#,  r#"initial_slope_variance = -1"#,  "", &["a number above 0"]),
+        (r#"initial_offset_variance = 100"#, r#"initial_offset_variance = 0"#, "", &["a number above 0"]),
+    ]);
+}

@@ -6,6 +6,7 @@
 
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
+use crate::frame::Frame;
 use crate::rate_recovery::{RateRecovery, RecoveryParameters};
 use crate::roce::RoceParameters;
 use crate::roce::control::{ControlSettings, FlowLimits, Needs, RateController};
@@ -311,7 +312,7 @@ impl RateController for Dcqcn {
         self.recovery.on_sent(&parameters.recovery, bytes);
     }
 
-    fn on_cnp(&mut self, parameters: &DcqcnParameters, now: Time) {
+    fn on_cnp(&mut self, parameters: &DcqcnParameters, now: Time, _frame: &Frame) {
         self.recovery.advance(&parameters.recovery, now);
         let cuts = self.cut_at == Time::MAX || now.saturating_sub(self.cut_at) >= parameters.decrease_interval;
         match parameters.alpha_sample {
@@ -356,12 +357,12 @@ mod tests {
     fn a_notification_cuts_by_half_of_alpha() {
         let p = DcqcnParameters { initial_alpha: 0.5, ..DcqcnParameters::default() };
         let mut flow = flow_at(&p, Rate::from_gbps(40));
-        flow.on_cnp(&p, Time::from_us(1));
+        flow.on_cnp(&p, Time::from_us(1), &Frame::default());
         assert_eq!(flow.rate(&p, Time::from_us(1)), Rate::from_gbps(30));
         // Another one inside the decrease interval is the same event.
-        flow.on_cnp(&p, Time::from_us(4));
+        flow.on_cnp(&p, Time::from_us(4), &Frame::default());
         assert_eq!(flow.rate(&p, Time::from_us(4)), Rate::from_gbps(30));
-        flow.on_cnp(&p, Time::from_us(5));
+        flow.on_cnp(&p, Time::from_us(5), &Frame::default());
         let alpha: f64 = 0.5 * 255.0 / 256.0 + 1.0 / 256.0;
         assert_eq!(flow.rate(&p, Time::from_us(5)).as_bps(), (30e9 * (1.0 - alpha / 2.0)) as u64);
     }
@@ -370,7 +371,7 @@ mod tests {
     fn alpha_decays_once_per_period_without_notification() {
         let p = DcqcnParameters::default();
         let mut flow = flow_at(&p, Rate::from_gbps(40));
-        flow.on_cnp(&p, Time::ZERO);
+        flow.on_cnp(&p, Time::ZERO, &Frame::default());
         let g = 1.0 / 256.0;
         let mut alpha = 1.0;
         for period in 0..1000 {
@@ -385,12 +386,12 @@ mod tests {
     fn notifications_that_do_not_cut_restart_the_decay() {
         let p = DcqcnParameters { alpha_timer: Time::from_us(2), ..DcqcnParameters::default() };
         let mut flow = flow_at(&p, Rate::from_gbps(40));
-        flow.on_cnp(&p, Time::ZERO);
+        flow.on_cnp(&p, Time::ZERO, &Frame::default());
         let decay = 1.0 - 1.0 / 256.0;
         // One period has passed at 2 us, none at 3 us, none more at 4.9 us, one at 5 us.
-        flow.on_cnp(&p, Time::from_us(2));
+        flow.on_cnp(&p, Time::from_us(2), &Frame::default());
         assert_eq!(flow.alpha(&p, Time::from_us(2)), decay);
-        flow.on_cnp(&p, Time::from_us(3));
+        flow.on_cnp(&p, Time::from_us(3), &Frame::default());
         assert_eq!(flow.alpha(&p, Time::from_ns(4900)), decay);
         assert_eq!(flow.alpha(&p, Time::from_us(5)), decay * decay);
         assert_eq!(flow.rate(&p, Time::from_us(5)), Rate::from_gbps(20));
@@ -408,7 +409,7 @@ mod tests {
         let mut flow = flow_at(&p, Rate::from_gbps(40));
         let mut stream = units::random::Stream::new(7, 1, 1);
         let first_ns = 1234;
-        flow.on_cnp(&p, Time::from_ns(first_ns));
+        flow.on_cnp(&p, Time::from_ns(first_ns), &Frame::default());
         let (mut now_ns, mut alpha, mut notified, mut period_end_ns) = (first_ns, 0.5_f64, false, first_ns + 1000);
         for _ in 0..5000 {
             now_ns += stream.next_u64() % 3000;
@@ -417,7 +418,7 @@ mod tests {
                 (notified, period_end_ns) = (false, period_end_ns + 1000);
             }
             notified = true;
-            flow.on_cnp(&p, Time::from_ns(now_ns));
+            flow.on_cnp(&p, Time::from_ns(now_ns), &Frame::default());
             assert!((flow.alpha - alpha).abs() < 1e-12, "{} {alpha}", flow.alpha);
         }
         // Four notifications in every period weigh no more than one, and cut by it.
@@ -437,8 +438,8 @@ mod tests {
             let mut flow = flow_at(&p, Rate::from_gbps(100));
             // Pairs of notifications 1 us apart, every 12 us.
             for pair in 0..2000 {
-                flow.on_cnp(&p, Time::from_us(12 * pair));
-                flow.on_cnp(&p, Time::from_us(12 * pair + 1));
+                flow.on_cnp(&p, Time::from_us(12 * pair), &Frame::default());
+                flow.on_cnp(&p, Time::from_us(12 * pair + 1), &Frame::default());
             }
             flow.alpha
         };
@@ -453,13 +454,13 @@ mod tests {
     fn a_rare_notification_costs_little() {
         let p = DcqcnParameters::default();
         let mut flow = flow_at(&p, Rate::from_gbps(40));
-        flow.on_cnp(&p, Time::ZERO);
+        flow.on_cnp(&p, Time::ZERO, &Frame::default());
         let late = Time::from_ms(100);
-        flow.on_cnp(&p, late);
+        flow.on_cnp(&p, late, &Frame::default());
         let rate = flow.rate(&p, late).as_bps();
         assert!(rate > 39_900_000_000 && rate < 40_000_000_000, "{rate}");
         for i in 1..3000 {
-            flow.on_cnp(&p, late + Time::from_us(50 * i));
+            flow.on_cnp(&p, late + Time::from_us(50 * i), &Frame::default());
         }
         assert!(flow.alpha > 0.999);
         assert_eq!(flow.rate(&p, late + Time::from_us(50 * 2999)), p.recovery.min_rate);

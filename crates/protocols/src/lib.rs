@@ -15,6 +15,7 @@ pub mod dctcp;
 pub mod describe;
 pub mod detour;
 pub mod drop;
+pub mod eccp;
 pub mod ecn;
 pub mod endpoint;
 pub mod eqds;

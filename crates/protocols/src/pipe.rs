@@ -198,6 +198,7 @@ impl Run<'_> {
         let pace = |sender: &mut SenderState| match sender {
             SenderState::Tcp(tcp) => tcp.congestion_window_bytes(),
             SenderState::Roce(roce) => roce.rate(now).as_bps(),
+            SenderState::Probing(probing) => probing.rate(now).as_bps(),
             SenderState::Datagram(_) | SenderState::Ndp(_) | SenderState::Custom(_) => 0,
         };
         let before = pace(sender);
@@ -291,12 +292,15 @@ impl Pipe {
                 match sender.poll(&mut ctx) {
                     Offer::Send(segment) => {
                         assert!(!run.outcome.done, "done is for ever");
-                        assert!(segment.payload_bytes > 0 && segment.size_bytes >= 64);
+                        assert!(
+                            (segment.payload_bytes > 0) == (segment.kind == Kind::Data) && segment.size_bytes >= 64
+                        );
                         assert!(segment.stamp <= now);
                         let wire = u64::from(segment.size_bytes) + WIRE_OVERHEAD_BYTES;
                         wire_free = now + self.line.serialise(wire);
                         wake = wire_free;
                         let frame = Frame {
+                            kind: segment.kind,
                             seq: segment.seq,
                             payload_bytes: segment.payload_bytes,
                             size_bytes: segment.size_bytes,

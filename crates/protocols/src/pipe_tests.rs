@@ -223,6 +223,37 @@ fn hetflow_keeps_the_queue_short_and_the_link_full() {
     }
 }
 
+/// One ECCP flow into a bottleneck of 10 Gbps: it leaves about a twentieth of it available, as its trains find, and
+/// nothing waits for long; where notifications are lost too.
+#[test]
+fn eccp_leaves_a_share_of_the_bottleneck() {
+    for lost in [0.0, 0.3] {
+        let pipe = Pipe {
+            line: Rate::from_gbps(10),
+            delay: Time::from_us(40),
+            until: Time::from_ms(500),
+            reply_loss: lost,
+            ..Pipe::default()
+        };
+        let (mut late, mut samples) = (0.0, 0.0);
+        let transport = build("eccp", &[("initial_rate", "8Gbps"), ("timeout", "never")]);
+        let outcome = pipe.run(&transport, u64::MAX, |now, sender| {
+            let SenderState::Probing(sender) = sender else { unreachable!() };
+            if now > Time::from_ms(100) {
+                (late, samples) = (late + sender.rate(now).as_bps() as f64, samples + 1.0);
+            }
+        });
+        let share = late / samples / 10e9;
+        assert!((0.8..=1.0).contains(&share), "{lost}: {share}");
+        assert!(
+            outcome.delivered_bytes as f64 > 0.75 * 10e9 / 8.0 * 0.5 * 1000.0 / 1082.0,
+            "{}",
+            outcome.delivered_bytes
+        );
+        assert_eq!(outcome.statistics.retransmitted_bytes, 0);
+    }
+}
+
 /// A RoCE flow at a fixed rate is exactly that fast, and at line rate the wire never rests.
 #[test]
 fn roce_paces_on_the_wire() {
@@ -305,6 +336,8 @@ fn zoo() -> Vec<TransportParameters> {
             "qcn",
             &[("timeout", "1ms"), ("increase_timer", "100us"), ("byte_counter", "10KB"), ("min_rate", "1Mbps")],
         ),
+        build("eccp", &[("timeout", "1ms"), ("train_interval", "50us"), ("train_frames", "3")]),
+        build("eccp", &[("timeout", "1ms"), ("estimate", "measured"), ("window", "20KB"), ("increase_timer", "50us")]),
         build("ndp", &[("timeout", "200us")]),
         build("ndp", &[("timeout", "500us"), ("initial_window", "1"), ("payload", "100B")]),
         build("eqds", &[("timeout", "300us"), ("quantum", "3")]),
@@ -354,6 +387,9 @@ fn anything_may_happen_and_every_byte_arrives_once() {
                 SenderState::Tcp(tcp) => assert!(tcp.congestion_window_bytes() >= least),
                 SenderState::Roce(roce) => {
                     assert!((Rate::from_mbps(1)..=Rate::from_gbps(20)).contains(&roce.rate(now)));
+                }
+                SenderState::Probing(probing) => {
+                    assert!((Rate::from_mbps(1)..=Rate::from_gbps(20)).contains(&probing.rate(now)));
                 }
                 SenderState::Datagram(_) | SenderState::Ndp(_) | SenderState::Custom(_) => {}
             });

@@ -94,6 +94,12 @@ pub(crate) fn share(key: &str, text: &str) -> Result<f64, ParameterError> {
     if value <= 1.0 { Ok(value) } else { Err(wrong(key, text, "a share from 0 to 1")) }
 }
 
+/// A traffic class, or `word` for `None`.
+pub(crate) fn class_or(key: &str, text: &str, word: &str) -> Result<Option<u8>, ParameterError> {
+    let class = || text.parse::<u8>().ok().filter(|class| *class < 8);
+    if text == word { Ok(None) } else { class().map(Some).ok_or_else(|| wrong(key, text, "a class from 0 to 7")) }
+}
+
 /// A number above 0.
 pub(crate) fn positive(key: &str, text: &str) -> Result<f64, ParameterError> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);

@@ -45,6 +45,7 @@ use crate::datagram::{self, DatagramParameters, DatagramReceiver, DatagramSender
 use crate::dcqcn;
 use crate::dctcp;
 use crate::describe::Mechanism;
+use crate::eccp;
 use crate::endpoint::{Ctx, Offer, Receipt, Receiver, Sender, SenderStatistics};
 use crate::eqds;
 use crate::frame::Frame;
@@ -52,12 +53,12 @@ use crate::hetflow;
 use crate::ndp::{self, NdpParameters, NdpReceiver, NdpSender, Pulls};
 use crate::qcn;
 use crate::roce::control::Needs;
-use crate::roce::{self, MeasuringReceiver, RoceParameters, RoceReceiver, RoceSender};
+use crate::roce::{self, MeasuringReceiver, ProbingSender, RoceParameters, RoceReceiver, RoceSender};
 use crate::settings::ParameterError;
 use crate::tcp::{self, TcpParameters, TcpReceiver, TcpSender};
 use crate::timely;
 use std::sync::Arc;
-use units::Time;
+use units::{Rate, Time};
 
 pub use crate::endpoint::FlowStart;
 
@@ -77,7 +78,7 @@ pub enum TransportParameters {
 }
 
 /// Every transport by its name in a scenario.
-pub const MECHANISMS: [&Mechanism; 10] = [
+pub const MECHANISMS: [&Mechanism; 11] = [
     &datagram::MECHANISM,
     &tcp::MECHANISM,
     &dctcp::MECHANISM,
@@ -86,6 +87,7 @@ pub const MECHANISMS: [&Mechanism; 10] = [
     &timely::MECHANISM,
     &hetflow::MECHANISM,
     &qcn::MECHANISM,
+    &eccp::MECHANISM,
     &ndp::MECHANISM,
     &eqds::MECHANISM,
 ];
@@ -167,7 +169,10 @@ impl TransportParameters {
         match self {
             TransportParameters::Datagram(parameters) => SenderState::Datagram(DatagramSender::new(parameters, flow)),
             TransportParameters::Tcp(parameters) => SenderState::Tcp(Box::new(TcpSender::new(parameters, flow))),
-            TransportParameters::Roce(parameters) => SenderState::Roce(RoceSender::new(parameters, flow)),
+            TransportParameters::Roce(parameters) => match ProbingSender::new(parameters, flow) {
+                Some(probing) => SenderState::Probing(Box::new(probing)),
+                None => SenderState::Roce(RoceSender::new(parameters, flow)),
+            },
             TransportParameters::Ndp(parameters) => SenderState::Ndp(NdpSender::new(parameters, flow)),
             TransportParameters::Custom(transport) => SenderState::Custom(transport.sender(flow)),
         }
@@ -244,6 +249,7 @@ impl TransportParameters {
     pub fn classes(&self) -> u8 {
         match self {
             TransportParameters::Custom(transport) => transport.classes(),
+            TransportParameters::Roce(parameters) => parameters.control.classes(),
             _ => 0,
         }
     }
@@ -255,7 +261,19 @@ impl TransportParameters {
 
     /// Whether frames of its flows collect telemetry.
     pub fn collects(&self) -> bool {
-        matches!(self, TransportParameters::Custom(transport) if transport.collects())
+        match self {
+            TransportParameters::Custom(transport) => transport.collects(),
+            TransportParameters::Roce(parameters) => parameters.control.collects(),
+            _ => false,
+        }
+    }
+
+    /// The least rate of a host's port on which it can work, and the parameter that says so.
+    pub fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
+        match self {
+            TransportParameters::Roce(parameters) => parameters.control.least_line_rate(),
+            _ => None,
+        }
     }
 
     /// The frame by which a receiver asks its sender for more, if that is how it works: the driver then gives flows
@@ -282,6 +300,8 @@ pub enum SenderState {
     Tcp(Box<TcpSender>),
     /// See [`roce`].
     Roce(RoceSender),
+    /// See [`roce`]: with a rate control that probes.
+    Probing(Box<ProbingSender>),
     /// See [`ndp`].
     Ndp(NdpSender),
     /// See [`crate::custom`].
@@ -332,26 +352,26 @@ impl SenderState {
 impl Sender for SenderState {
     #[inline]
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
-        dispatch!(SenderState, self, state => state.on_frame(ctx, frame))
+        dispatch!(SenderState, self, state => state.on_frame(ctx, frame), Probing)
     }
     #[inline]
     fn on_timer(&mut self, ctx: &mut Ctx<'_>) {
-        dispatch!(SenderState, self, state => state.on_timer(ctx))
+        dispatch!(SenderState, self, state => state.on_timer(ctx), Probing)
     }
     #[inline]
     fn next_timer(&self) -> Time {
-        dispatch!(SenderState, self, state => state.next_timer())
+        dispatch!(SenderState, self, state => state.next_timer(), Probing)
     }
     #[inline]
     fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
-        dispatch!(SenderState, self, state => state.poll(ctx))
+        dispatch!(SenderState, self, state => state.poll(ctx), Probing)
     }
     #[cold]
     fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
-        dispatch!(SenderState, self, state => state.on_returned(ctx, returns, every))
+        dispatch!(SenderState, self, state => state.on_returned(ctx, returns, every), Probing)
     }
     fn statistics(&self) -> SenderStatistics {
-        dispatch!(SenderState, self, state => state.statistics())
+        dispatch!(SenderState, self, state => state.statistics(), Probing)
     }
 }
 

@@ -431,7 +431,15 @@ impl Scenario {
             context.warn("switch.flow_control.priorities", message);
         }
         let sends = plan.flows.iter().any(|flow| flow.load == Load::Transport) || !plan.arrivals.is_empty();
-        for (_, kind, transport) in parts.transports().into_iter().filter(|_| sends) {
+        let slowest = fabric.hosts().len() as u32;
+        let slowest = (0..slowest).map(|host| host_rate(&fabric, host)).min();
+        for (key, kind, transport) in parts.transports().into_iter().filter(|_| sends) {
+            if let (Some((parameter, least)), Some(slowest)) = (transport.least_line_rate(), slowest)
+                && least > slowest
+            {
+                let message = format!("{least} is more than the {slowest} of a host's port");
+                context.fail(&format!("{key}.{parameter}"), message, Some(format!("write {slowest} or less")));
+            }
             match transport.needs() {
                 Needs::Marks if !parts.marks() => {
                     context.warn("switch.marking", format!("{kind} reacts to marks, but no switch marks"));

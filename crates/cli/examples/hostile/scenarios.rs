@@ -340,7 +340,8 @@ fn overload(draft: &mut Draft) {
 }
 
 fn host(draft: &mut Draft) {
-    let kind = draft.of(&["tcp", "dctcp", "roce", "dcqcn", "timely", "hetflow", "qcn", "ndp", "eqds", "datagram"]);
+    let kind =
+        draft.of(&["tcp", "dctcp", "roce", "dcqcn", "timely", "hetflow", "qcn", "eccp", "ndp", "eqds", "datagram"]);
     let mut keys = format!("kind = \"{kind}\"");
     keys += &match kind {
         "tcp" | "dctcp" => draft.option(30, "mss", &["\"1B\"", "\"536B\"", "\"8000B\""]),
@@ -349,6 +350,11 @@ fn host(draft: &mut Draft) {
                 + &draft.option(30, "timeout", &["\"20us\"", "\"never\""])
         }
         "datagram" => draft.option(30, "frame", &["\"64B\"", "\"9000B\""]),
+        "eccp" => {
+            draft.option(40, "estimate", &["\"trains\"", "\"measured\""])
+                + &draft.option(30, "train_frames", &["2", "1000"])
+                + &draft.option(20, "probe_class", &["0", "7"])
+        }
         "hetflow" => {
             draft.option(40, "sampling_bytes", &["\"1B\"", "\"20KB\""]) + &draft.option(30, "sample", &["1", "1000"])
         }

@@ -91,7 +91,7 @@ pub fn network(seed: u64, threads: usize) -> (Setup, bool) {
     setup.warm_up = Time::from_us(stream.below(2) * 30);
     setup.spread = one(stream, &[Spread::FlowHash, Spread::PerPacket, Spread::PerPath]);
     setup.host.transport = transport(
-        one(stream, &["roce", "dcqcn", "timely", "hetflow", "qcn", "tcp", "dctcp", "ndp", "eqds", "datagram"]),
+        one(stream, &["roce", "dcqcn", "timely", "hetflow", "qcn", "eccp", "tcp", "dctcp", "ndp", "eqds", "datagram"]),
         &[],
     );
     setup.host.reply_class = one(stream, &[None, Some(6)]);

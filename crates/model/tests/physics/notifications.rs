@@ -1,4 +1,5 @@
-//! QCN end to end: congestion points at switches, reaction points at hosts, and the messages between them as bytes.
+//! Controls that are told of congestion, end to end. QCN: congestion points at switches, reaction points at hosts, and
+//! the messages between them as bytes. ECCP: what its probes cost, and what they leave free. HetFlow: clocks.
 
 use crate::bench::*;
 use fabric::NodeId;
@@ -117,4 +118,74 @@ fn other_transports_are_told_in_vain() {
         assert!(told.summary.packets.closed, "{kind}");
         assert!(told.summary.packets.consumed > 0, "{kind}");
     }
+}
+
+fn four_flows_of(kind: &str, settings: &[(&str, &str)]) -> Setup {
+    let mut setup = four_flows();
+    setup.switch.marking = Marking::None;
+    setup.host.transport = transport(kind, settings);
+    setup
+}
+
+/// Bytes on the wire of the frames of these kinds that left by the bottleneck, as a share of what it could carry.
+fn share_of(told: &Told, span: Time, kinds: &[Kind]) -> f64 {
+    let of_kind = told.captured.iter().filter(|captured| kinds.contains(&captured.frame.kind));
+    let bytes: u64 = of_kind.map(|captured| u64::from(captured.frame.size_bytes) + units::WIRE_OVERHEAD_BYTES).sum();
+    bytes as f64 * 8.0 / 10e9 / span.as_secs_f64()
+}
+
+/// ECCP leaves some of the bottleneck free, and its probes take less than a twentieth of it, estimated or measured.
+#[test]
+fn eccp_leaves_room_and_its_probes_cost_less_than_a_twentieth() {
+    for estimate in ["trains", "measured"] {
+        let mut setup = four_flows_of("eccp", &[("initial_rate", "2Gbps"), ("estimate", estimate)]);
+        let (node, port) = bottleneck(&setup);
+        let from = Time::from_ms(50);
+        setup.record.capture =
+            vec![CaptureParameters { node, port, inbound: false, outbound: true, from, until: Time::MAX }];
+        let span = setup.duration - from;
+        let told = run(setup);
+        told.all_hold();
+        assert_eq!(told.summary.packets.dropped_total(), 0, "{estimate}");
+        let (data, probes) = (share_of(&told, span, &[Kind::Data]), share_of(&told, span, &[Kind::Probe]));
+        assert!((0.8..0.98).contains(&data), "{estimate}: {data}");
+        assert!((0.01..0.05).contains(&probes), "{estimate}: {probes}");
+    }
+}
+
+/// Measured loads come by telemetry, whose records several threads keep.
+#[test]
+fn any_number_of_threads_measures_the_same_loads() {
+    let of = |threads: usize| {
+        let mut setup = four_flows_of("eccp", &[("estimate", "measured"), ("initial_rate", "2Gbps")]);
+        (setup.threads, setup.duration) = (threads, Time::from_ms(30));
+        let told = run(setup);
+        (told.queues, told.summary.packets)
+    };
+    let one = of(1);
+    assert!(one == of(2) && one == of(3));
+}
+
+/// HetFlow keeps the link full and the queue all but empty for a second, though each clock is off by up to a second and
+/// drifts by up to 10 us a second; exact clocks do no better than within 1 %.
+#[test]
+fn hetflow_needs_no_clock_to_be_right() {
+    let of = |clock: Option<HostClock>| {
+        let mut setup = four_flows_of("hetflow", &[("initial_rate", "2Gbps")]);
+        setup.host.clocks.drawn = clock;
+        setup.duration = Time::from_s(1);
+        setup.record.throughput_every = Some(Time::from_ms(1));
+        let (node, port) = bottleneck(&setup);
+        let told = run(setup);
+        told.all_hold();
+        assert_eq!(told.summary.packets.dropped_total(), 0);
+        let late = told.queues.iter().filter(|row| row.0 > Time::from_ms(50) && (row.1, row.2) == (node.0, port));
+        let longest = late.map(|row| row.4).max().unwrap_or(0);
+        assert!(longest < 20_000, "{longest}");
+        told.goodput.iter().sum::<u64>() as f64 * 8.0 / (10e9 * 1000.0 / 1082.0)
+    };
+    let exact = of(None);
+    let drifting = of(Some(HostClock { offset: Time::from_s(1), drift_ppb: 10_000 }));
+    assert!(exact > 0.97 && drifting > 0.97, "{exact} {drifting}");
+    assert!((exact / drifting - 1.0).abs() < 0.01, "{exact} {drifting}");
 }

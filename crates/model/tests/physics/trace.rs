@@ -67,7 +67,7 @@ pub fn check_chain(fabric: &Fabric, rows: &[&TraceRow]) {
 #[test]
 fn a_trace_of_everything_agrees_with_the_books_and_changes_nothing() {
     let mut seen = std::collections::BTreeSet::new();
-    for seed in 0..20 {
+    for seed in 0..40 {
         let setup = traced(seed, 1);
         let fabric = setup.fabric.clone();
         let told = run(setup);

@@ -7,6 +7,7 @@
 //! | acknowledgement, notification | when the data arrived | [`Frame::arrival`] |
 //! | acknowledgement | the end of the window, or the packets asked for | [`Frame::window_edge`], [`Frame::pulls`] |
 //! | congestion notification message | how strong the congestion is | [`Frame::congestion_message`] |
+//! | notification of what is available | how much | [`Frame::available_bps`] |
 //! | pull | the next byte expected | [`Frame::next_expected`] |
 //! | frames with telemetry | where it is kept | [`Frame::record`] |
 //! | PAUSE, PFC | classes and quanta | [`Frame::pause_call`] |
@@ -62,6 +63,12 @@ impl Detail {
     #[inline]
     pub fn pulls(packets: u64) -> Detail {
         Detail(packets)
+    }
+
+    /// Notification of a receiver that estimates the bandwidth available: how much, in bits a second.
+    #[inline]
+    pub fn available(bps: u64) -> Detail {
+        Detail(bps)
     }
 
     /// Congestion notification message: what it says.
@@ -231,6 +238,13 @@ impl Frame {
         self.detail.0
     }
 
+    /// Of a notification by a receiver that estimates the bandwidth available: how much, in bits a second.
+    #[inline]
+    pub fn available_bps(&self) -> u64 {
+        debug_assert!(self.kind == Kind::Cnp, "{:?} tells of no bandwidth", self.kind);
+        self.detail.0
+    }
+
     /// Of a congestion notification message: what it says.
     #[inline]
     pub fn congestion_message(&self) -> CongestionMessage {
@@ -281,6 +295,10 @@ mod tests {
                 CongestionMessage { feedback: classes, offset: quanta as i16, delta: random.next_u32() as i16 };
             let cnm = Frame { kind: Kind::Cnm, detail: Detail::congestion_message(message), ..Frame::default() };
             assert_eq!(cnm.congestion_message(), message);
+            assert_eq!(
+                Frame { kind: Kind::Cnp, detail: Detail::available(rate_bps), ..Frame::default() }.available_bps(),
+                rate_bps
+            );
             let announcement = Announcement { window: quanta, packets: random.next_u64() >> 16 };
             let frame = |kind, detail| Frame { kind, detail, ..Frame::default() };
             assert_eq!(frame(Kind::Data, Detail::announcement(announcement)).announcement(), announcement);

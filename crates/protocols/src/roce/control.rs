@@ -3,7 +3,8 @@
 
 use crate::dcqcn::Dcqcn;
 use crate::describe::Mechanism;
-use crate::frame::CongestionMessage;
+use crate::eccp::Eccp;
+use crate::frame::{CongestionMessage, Frame};
 use crate::hetflow::HetFlow;
 use crate::qcn::Qcn;
 use crate::roce::RoceParameters;
@@ -34,6 +35,18 @@ pub trait ControlSettings: Default {
     /// Length of the longest frame that it adds to data and acknowledgements.
     fn largest_frame_bytes(&self) -> u16 {
         0
+    }
+    /// A bit for each class of frames of its own that is not the flow's.
+    fn classes(&self) -> u8 {
+        0
+    }
+    /// Whether frames of its own collect telemetry.
+    fn collects(&self) -> bool {
+        false
+    }
+    /// The least rate of a port that it can work on, and the parameter that says so.
+    fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
+        None
     }
 }
 
@@ -77,7 +90,7 @@ pub trait RateController {
     /// A data frame of `bytes` left.
     fn on_sent(&mut self, _parameters: &Self::Parameters, _now: Time, _bytes: u64) {}
     /// A congestion notification arrived.
-    fn on_cnp(&mut self, _parameters: &Self::Parameters, _now: Time) {}
+    fn on_cnp(&mut self, _parameters: &Self::Parameters, _now: Time, _frame: &Frame) {}
     /// A congestion notification message arrived.
     fn on_cnm(&mut self, _parameters: &Self::Parameters, _now: Time, _message: CongestionMessage) {}
     /// An acknowledgement of bytes that had not been acknowledged arrived, `rtt` after the frame of `wire_bytes` that
@@ -167,6 +180,30 @@ macro_rules! controls {
                     $(ControlParameters::$name(parameters) => parameters.largest_frame_bytes(),)+
                 }
             }
+
+            /// See [`ControlSettings::classes`].
+            pub(crate) fn classes(&self) -> u8 {
+                match self {
+                    ControlParameters::Fixed => 0,
+                    $(ControlParameters::$name(parameters) => parameters.classes(),)+
+                }
+            }
+
+            /// See [`ControlSettings::collects`].
+            pub(crate) fn collects(&self) -> bool {
+                match self {
+                    ControlParameters::Fixed => false,
+                    $(ControlParameters::$name(parameters) => parameters.collects(),)+
+                }
+            }
+
+            /// See [`ControlSettings::least_line_rate`].
+            pub(crate) fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
+                match self {
+                    ControlParameters::Fixed => None,
+                    $(ControlParameters::$name(parameters) => parameters.least_line_rate(),)+
+                }
+            }
         }
 
         /// The rate control of one flow.
@@ -221,10 +258,10 @@ macro_rules! controls {
             }
 
             /// See [`RateController::on_cnp`].
-            pub fn on_cnp(&mut self, parameters: &ControlParameters, now: Time) {
+            pub fn on_cnp(&mut self, parameters: &ControlParameters, now: Time, frame: &Frame) {
                 match (self, parameters) {
                     $((RateControl::$name(control), ControlParameters::$name(parameters)) => {
-                        control.on_cnp(parameters, now)
+                        control.on_cnp(parameters, now, frame)
                     })+
                     _ => {}
                 }
@@ -273,4 +310,6 @@ controls! {
     HetFlow(HetFlow),
     /// See [`crate::qcn`].
     Qcn(Qcn),
+    /// See [`crate::eccp`].
+    Eccp(Eccp),
 }

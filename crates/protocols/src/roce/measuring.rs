@@ -1,6 +1,7 @@
 //! A responder whose rate control measures more than marks: each data frame is shown to the control's measurement, which
-//! may notify the sender, and then received as ever. A wrapper, so that other flows' frames pay nothing for it.
+//! may notify the sender, and then received as ever; probes are for the measurement alone. A wrapper, so that other flows' frames pay nothing for it.
 
+use crate::eccp::{self, EccpParameters};
 use crate::endpoint::{Ctx, Receipt, Receiver};
 use crate::frame::{Frame, Kind};
 use crate::hetflow::{self, HetFlowParameters};
@@ -8,13 +9,15 @@ use crate::roce::control::ControlParameters;
 use crate::roce::parameters::RoceParameters;
 use crate::roce::receiver::RoceReceiver;
 use std::sync::Arc;
-use units::Time;
+use units::{Time, WIRE_OVERHEAD_BYTES};
 
 /// What a receiver measures for its sender's control.
 #[derive(Clone, Debug)]
 enum Measurement {
     /// How one-way delays change.
     Delay(hetflow::Sampler),
+    /// What of the way's bandwidth is available.
+    Bandwidth(Box<eccp::Estimator>),
 }
 
 /// The receiving end of one flow under such a control.
@@ -30,6 +33,7 @@ impl MeasuringReceiver {
     pub fn new(parameters: &Arc<RoceParameters>) -> Option<Self> {
         let measurement = match parameters.control {
             ControlParameters::HetFlow(HetFlowParameters { .. }) => Measurement::Delay(hetflow::Sampler::default()),
+            ControlParameters::Eccp(EccpParameters { .. }) => Measurement::Bandwidth(Box::default()),
             _ => return None,
         };
         Some(MeasuringReceiver { parameters: Arc::clone(parameters), roce: RoceReceiver::new(parameters), measurement })
@@ -42,7 +46,15 @@ impl Receiver for MeasuringReceiver {
             (Measurement::Delay(sampler), ControlParameters::HetFlow(parameters)) if frame.kind == Kind::Data => {
                 sampler.on_data(parameters, ctx, frame);
             }
+            (Measurement::Bandwidth(estimator), ControlParameters::Eccp(parameters)) if frame.kind == Kind::Probe => {
+                let wire_bytes = self.parameters.full_wire_bytes();
+                estimator.on_probe(parameters, (wire_bytes - WIRE_OVERHEAD_BYTES, wire_bytes), ctx, frame);
+                return Receipt::default();
+            }
             _ => {}
+        }
+        if frame.kind == Kind::Probe {
+            return Receipt::default();
         }
         self.roce.on_frame(ctx, frame)
     }

@@ -4,10 +4,12 @@
 pub mod control;
 mod measuring;
 pub(crate) mod parameters;
+mod probing;
 mod receiver;
 mod sender;
 
 pub use measuring::MeasuringReceiver;
 pub use parameters::{MECHANISM, RoceParameters};
+pub use probing::ProbingSender;
 pub use receiver::RoceReceiver;
 pub use sender::RoceSender;

@@ -69,6 +69,11 @@ impl RoceSender {
         self.control.rate(&self.parameters.control, now)
     }
 
+    /// Whether any byte is still to be sent, or to be sent again.
+    pub(super) fn has_more(&self) -> bool {
+        self.snd_nxt < self.size_bytes && self.snd_una < self.size_bytes
+    }
+
     /// Progress at `now`: the timeout starts anew, or rests when nothing is on its way.
     fn restart_timeout(&mut self, now: Time) {
         self.deadline = match self.parameters.timeout {
@@ -98,7 +103,7 @@ impl Sender for RoceSender {
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
         match frame.kind {
             Kind::Ack => {}
-            Kind::Cnp => return self.control.on_cnp(&self.parameters.control, ctx.now),
+            Kind::Cnp => return self.control.on_cnp(&self.parameters.control, ctx.now, frame),
             Kind::Cnm => return self.control.on_cnm(&self.parameters.control, ctx.now, frame.congestion_message()),
             Kind::Returned => return self.miss(ctx.now, frame.seq),
             _ => return,

@@ -1,0 +1,240 @@
+//! The receiving half: trains become strains, strains an estimate (BART with ECCP's threshold rule); or the load of
+//! links is measured.
+
+use super::{EccpParameters, Filter};
+use crate::endpoint::{Ctx, Reply};
+use crate::frame::{Detail, Frame, Kind, MIN_FRAME_BYTES, flags};
+use crate::telemetry::Hop;
+use units::{Time, WIRE_OVERHEAD_BYTES};
+
+/// The least variance of a strain: a train without any noise is not certain.
+const MIN_VARIANCE: f64 = 1e-8;
+
+/// What a receiver remembers of the probes of one flow.
+#[derive(Clone, Debug, Default)]
+pub struct Estimator {
+    train: Train,
+    /// From the first strained train on.
+    filter: Option<Filter>,
+    /// The fastest train that was not strained, in Gbps.
+    best: f64,
+    /// The load of links at the last look, and bytes of own probes that came since, as on the wire.
+    hops: Vec<Hop>,
+    probe_wire_bytes: u64,
+}
+
+/// The train that is coming in.
+#[derive(Clone, Debug, Default)]
+struct Train {
+    number: u64,
+    /// The last frame of it: index, stamp, arrival.
+    last: Option<(u64, Time, Time)>,
+    pairs: u32,
+    /// Sums over pairs: of the distance at departure, of the strain and of its square.
+    sum_in: Time,
+    strain: f64,
+    squares: f64,
+}
+
+impl Train {
+    /// A frame of this train came; pairs of which one was lost or overtaken tell nothing.
+    fn add(&mut self, index: u64, stamp: Time, at: Time) {
+        if let Some((before, stamp_before, at_before)) = self.last
+            && index == before + 1
+            && stamp > stamp_before
+        {
+            let distance = stamp - stamp_before;
+            let (sent_ps, came_ps) = (distance.as_ps() as f64, at.as_ps() as f64 - at_before.as_ps() as f64);
+            let strain = (came_ps - sent_ps) / sent_ps;
+            self.pairs += 1;
+            self.sum_in = self.sum_in.saturating_add(distance);
+            self.strain += strain;
+            self.squares += strain * strain;
+        }
+        self.last = Some((index, stamp, at));
+    }
+}
+
+impl Estimator {
+    /// A probe of the flow came, whose other frames take `wire_bytes` for `frame_bytes`.
+    pub(crate) fn on_probe(
+        &mut self,
+        parameters: &EccpParameters,
+        (frame_bytes, wire_bytes): (u64, u64),
+        ctx: &mut Ctx<'_>,
+        frame: &Frame,
+    ) {
+        if frame.has(flags::COLLECTS) {
+            let own_bytes = std::mem::take(&mut self.probe_wire_bytes);
+            if let Some(bps) = self.measured(ctx.telemetry, own_bytes, wire_bytes as f64 / frame_bytes as f64) {
+                tell(parameters, ctx, frame, bps);
+            }
+            return;
+        }
+        self.probe_wire_bytes += u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES;
+        if parameters.measures() {
+            return;
+        }
+        let frames = u64::from(parameters.train_frames);
+        let (number, index) = (frame.seq / frames, frame.seq % frames);
+        if number < self.train.number {
+            return; // overtaken by a later train
+        }
+        if number > self.train.number {
+            self.finish(parameters, ctx, frame);
+            self.train = Train { number, ..Train::default() };
+        }
+        self.train.add(index, frame.stamp, ctx.now);
+        if index + 1 == frames {
+            self.finish(parameters, ctx, frame);
+        }
+    }
+
+    /// The present train is over: tells what it says, unless too much of it was lost.
+    fn finish(&mut self, parameters: &EccpParameters, ctx: &mut Ctx<'_>, frame: &Frame) {
+        let after = Train { number: self.train.number, ..Train::default() };
+        let train = std::mem::replace(&mut self.train, after);
+        if train.pairs < parameters.train_frames / 2 || train.pairs == 0 {
+            return;
+        }
+        let pairs = f64::from(train.pairs);
+        let strain = train.strain / pairs;
+        let variance = ((train.squares / pairs - strain * strain) / pairs).max(MIN_VARIANCE);
+        let wire_bits = (f64::from(parameters.probe_bytes) + WIRE_OVERHEAD_BYTES as f64) * 8.0;
+        let mu = wire_bits * pairs / train.sum_in.as_ps() as f64 * 1e3;
+        let line = frame.number().max(1) as f64 / 1e9;
+        let available = self.estimate(parameters, mu, (strain, variance), 1.0 / line);
+        tell(parameters, ctx, frame, (available * 1e9) as u64);
+    }
+
+    /// What is available after a train at `mu` Gbps (thesis, eq. 2.4), in Gbps; `slope` is what a line begins with.
+    fn estimate(&mut self, parameters: &EccpParameters, mu: f64, (strain, variance): (f64, f64), slope: f64) -> f64 {
+        if strain < parameters.strain_threshold {
+            self.best = self.best.max(mu);
+            return self.best;
+        }
+        let filter = self.filter.get_or_insert_with(|| Filter::new(parameters, slope, self.best));
+        filter.update(parameters, mu, strain, variance);
+        filter.available()
+    }
+
+    /// What was available since the last look on the link with the least: its rate less what it carried for others and
+    /// of this flow's data, each frame with preamble and gap; `None` at the first look, and where the way has changed.
+    fn measured(&mut self, hops: &[Hop], own_wire_bytes: u64, wire_per_byte: f64) -> Option<u64> {
+        let before = std::mem::replace(&mut self.hops, hops.to_vec());
+        let same = before.len() == hops.len() && !hops.is_empty();
+        let of_hop = |(before, now): (&Hop, &Hop)| {
+            let seconds = now.at.saturating_sub(before.at).as_secs_f64();
+            let carried = now.sent_bytes.saturating_sub(before.sent_bytes) as f64 * wire_per_byte;
+            let others = (carried - own_wire_bytes as f64).max(0.0) * 8.0 / seconds.max(1e-12);
+            (now.rate.as_bps() as f64 - others).max(0.0) as u64
+        };
+        same.then(|| before.iter().zip(hops).map(of_hop).min()).flatten()
+    }
+}
+
+/// Tells the sender what is available.
+fn tell(parameters: &EccpParameters, ctx: &mut Ctx<'_>, frame: &Frame, bps: u64) {
+    ctx.replies.push(Reply {
+        kind: Kind::Cnp,
+        stamp: frame.stamp,
+        detail: Detail::available(bps),
+        size_bytes: parameters.cnp_bytes.max(MIN_FRAME_BYTES),
+        ..Reply::default()
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Rate;
+    use units::random::Stream;
+
+    /// Trains at rates from 50 Mbps to `most` through a queue at 10 Gbps of which `free` are left, for a receiver whose
+    /// clock is ahead; the last estimate in Gbps.
+    fn through_a_queue(free: f64, most: f64, lost: f64) -> (f64, usize) {
+        let p = EccpParameters::default();
+        let (mut estimator, mut random, mut replies) = (Estimator::default(), Stream::new(1, 0, 0), Vec::new());
+        let (mut draws, mut now_us) = (Stream::new(2, 0, 0), 1000.0);
+        for train in 1..400u64 {
+            let mu = 0.05 + draws.unit() * (most - 0.05);
+            // Between two probes the queue takes mu and 10 - free, and serves 10.
+            let spacing_us = 1520.0 * 8.0 / mu / 1e3;
+            let growth_us = spacing_us * ((mu - free) / 10.0).max(0.0);
+            for index in 0..33u64 {
+                let stamp = now_us + index as f64 * spacing_us;
+                let at = stamp + 3_000_000.0 + 10.0 + index as f64 * growth_us + draws.unit() * 0.1;
+                let time = |us: f64| Time::from_ps((us * 1e6) as u64);
+                let (seq, detail) = (train * 33 + index, Detail::number(10_000_000_000));
+                let frame =
+                    Frame { kind: Kind::Probe, seq, stamp: time(stamp), detail, size_bytes: 1500, ..Frame::default() };
+                if draws.unit() >= lost {
+                    let mut ctx = Ctx::new(time(at), &mut random, &mut replies);
+                    estimator.on_probe(&p, (1062, 1082), &mut ctx, &frame);
+                }
+            }
+            now_us += 34.0 * spacing_us;
+        }
+        let told = |reply: &Reply| Frame { kind: reply.kind, detail: reply.detail, ..Frame::default() }.available_bps();
+        (replies.iter().rev().take(50).map(told).sum::<u64>() as f64 / 50.0 / 1e9, replies.len())
+    }
+
+    #[test]
+    fn trains_through_a_queue_find_what_is_free() {
+        let (found, told) = through_a_queue(0.4, 1.0, 0.0);
+        assert!((found - 0.4).abs() < 0.04, "{found}");
+        assert_eq!(told, 399, "each train is answered once");
+        // More than any train is fast: the fastest.
+        let (found, _) = through_a_queue(5.0, 1.0, 0.0);
+        assert!((0.95..=1.01).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn lost_probes_cost_pairs_and_not_the_estimate() {
+        let (found, told) = through_a_queue(0.4, 1.0, 0.1);
+        assert!((found - 0.4).abs() < 0.06, "{found}");
+        assert!(told > 350, "{told}");
+    }
+
+    /// A link of 10 Gbps that carried 0.9 Gbit for others in a tenth of a second, and probes of the flow's own.
+    #[test]
+    fn a_measured_load_leaves_out_own_probes() {
+        let mut estimator = Estimator::default();
+        let hop = |ms: u64, rate: u64, sent_bytes: u64| Hop {
+            at: Time::from_ms(ms),
+            rate: Rate::from_gbps(rate),
+            queue_bytes: 0,
+            sent_bytes,
+        };
+        assert_eq!(estimator.measured(&[hop(0, 40, 0), hop(0, 10, 500)], 0, 1.0), None);
+        let hops = [hop(100, 40, 120_000_000), hop(100, 10, 500 + 120_000_000)];
+        let own = 7_500_000;
+        let available = estimator.measured(&hops, own, 1.0).unwrap();
+        assert_eq!(available, 10_000_000_000 - (960_000_000 - 60_000_000) * 10);
+        assert_eq!(estimator.measured(&hops[..1], 0, 1.0), None, "another way");
+    }
+
+    /// Random probes in any order, stamps of any kind: no number that is none, one answer for a train at most.
+    #[test]
+    fn whatever_comes_the_estimator_survives() {
+        for seed in 0..20 {
+            let p = EccpParameters { train_frames: 2 + seed as u32, ..EccpParameters::default() };
+            let (mut draws, mut random) = (Stream::new(seed, 0, 0), Stream::new(seed, 1, 0));
+            let (mut estimator, mut replies, mut now) = (Estimator::default(), Vec::new(), Time::ZERO);
+            for step in 0..20_000u64 {
+                now += Time::from_ns(draws.below(3000));
+                let seq = match draws.below(20) {
+                    0 => draws.next_u64(),
+                    1 => step.saturating_sub(draws.below(100)),
+                    _ => step,
+                };
+                let stamp = if draws.below(8) == 0 { Time::from_ps(draws.next_u64()) } else { now };
+                let flags = if draws.below(50) == 0 { flags::COLLECTS } else { 0 };
+                let frame = Frame { kind: Kind::Probe, seq, stamp, flags, size_bytes: 1500, ..Frame::default() };
+                estimator.on_probe(&p, (1062, 1082), &mut Ctx::new(now, &mut random, &mut replies), &frame);
+                assert!(estimator.best.is_finite() && estimator.filter.is_none_or(|it| it.available().is_finite()));
+            }
+            assert!(replies.len() <= 20_000);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The Kalman filter of BART (Ekelin et al., NOMS 2006): the line of strain over the rate of probes, eps = a mu + b.
+
+use super::EccpParameters;
+
+/// The estimate of the line, with `mu` in Gbps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Filter {
+    /// Slope a per Gbps, and offset b.
+    line: [f64; 2],
+    /// Covariance of the two: of a, of both, of b.
+    covariance: [f64; 3],
+}
+
+impl Filter {
+    /// A line of this slope that leaves zero at `mu`, as uncertain as the parameters say. Behind a queue that is served in
+    /// order the slope is one over the rate of its link.
+    pub fn new(parameters: &EccpParameters, slope: f64, mu: f64) -> Filter {
+        let [of_slope, of_offset] = parameters.initial_variance;
+        Filter { line: [slope, -slope * mu], covariance: [of_slope, 0.0, of_offset] }
+    }
+
+    /// A train at `mu` Gbps was strained by `strain`, whose variance is `variance`, above 0.
+    pub fn update(&mut self, parameters: &EccpParameters, mu: f64, strain: f64, variance: f64) {
+        let [noise_slope, noise_offset] = parameters.noise;
+        let [aa, ab, bb] = self.covariance;
+        let (aa, bb) = (aa + noise_slope, bb + noise_offset);
+        // With H = (mu, 1): P H^T, and H P H^T + R.
+        let (of_slope, of_offset) = (aa * mu + ab, ab * mu + bb);
+        let innovation_variance = mu * of_slope + of_offset + variance;
+        let gain = [of_slope / innovation_variance, of_offset / innovation_variance];
+        let innovation = strain - (self.line[0] * mu + self.line[1]);
+        self.line[0] += gain[0] * innovation;
+        self.line[1] += gain[1] * innovation;
+        self.covariance = [aa - gain[0] * of_slope, ab - gain[0] * of_offset, bb - gain[1] * of_offset];
+    }
+
+    /// Where the line leaves zero, in Gbps: -b / a (thesis, eq. 2.3); 0 where it does not rise, or left it before.
+    pub fn available(&self) -> f64 {
+        let [slope, offset] = self.line;
+        let available = -offset / slope;
+        if slope > 0.0 && available.is_finite() { available.max(0.0) } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    /// A link of 10 Gbps of which 6, 5 and 1.5 are free (figure 2.19): the knee within 5 % once rates have come by chance.
+    #[test]
+    fn the_filter_finds_the_knee() {
+        let p = EccpParameters::default();
+        for knee in [6.0, 5.0, 1.5] {
+            let mut random = Stream::new(7, 0, 0);
+            let mut filter = Filter::new(&p, 0.1, 0.0);
+            for _ in 0..200 {
+                let mu = knee + random.unit() * (10.0 - knee);
+                let noise = 0.01 * (random.unit() - 0.5);
+                filter.update(&p, mu, 0.1 * (mu - knee) + noise, 1e-5);
+            }
+            assert!((filter.available() / knee - 1.0).abs() < 0.05, "{knee}: {filter:?}");
+        }
+    }
+
+    /// With the slope known, one train tells as much as a queue that is served in order does: mu - C eps.
+    #[test]
+    fn the_first_train_is_taken_at_its_word() {
+        let p = EccpParameters::default();
+        let mut filter = Filter::new(&p, 0.1, 0.1);
+        filter.update(&p, 0.2, 0.015, 1e-6);
+        assert!((filter.available() - 0.05).abs() < 0.001, "{filter:?}");
+    }
+
+    #[test]
+    fn whatever_is_measured_the_covariance_stays_one() {
+        for seed in 0..20 {
+            let mut random = Stream::new(seed, 0, 0);
+            let p = EccpParameters::default();
+            let mut filter = Filter::new(&p, 0.1, 0.0);
+            for _ in 0..5000 {
+                let strain = (random.unit() - 0.3) * 10.0_f64.powi(random.below(6) as i32 - 3);
+                filter.update(&p, random.unit() * 10.0, strain, 1e-8 + random.unit());
+                let [aa, ab, bb] = filter.covariance;
+                assert!(aa > 0.0 && bb > 0.0 && aa * bb >= ab * ab * (1.0 - 1e-6), "{filter:?}");
+                assert!(filter.available() >= 0.0 && filter.available().is_finite());
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! ECCP (Bahnasy et al., thesis, ETS Montreal, chapter 2): trains of probes estimate what of the way's bandwidth is
+//! available, and a sender holds its rate where a share of it stays so. Hosts alone take part.
+//!
+//! ```text
+//!  rate controller (here) ──data──▶ receiver
+//!  probe sender (probe.rs) ──trains, stamped as they leave──▶ probe receiver, bandwidth estimator (estimator.rs)
+//!     ▲                                                              │
+//!     └──────────── notification: bandwidth available ───────────────┘
+//! ```
+
+mod estimator;
+mod filter;
+mod parameters;
+mod probe;
+
+pub use estimator::Estimator;
+pub use filter::Filter;
+pub use parameters::{EccpParameters, Estimate, MECHANISM};
+pub use probe::ProbeSender;
+
+use crate::frame::Frame;
+use crate::rate_recovery::RateRecovery;
+use crate::roce::control::{FlowLimits, RateController};
+use units::{Rate, Time};
+
+/// The rate of one flow.
+#[derive(Clone, Debug)]
+pub struct Eccp {
+    recovery: RateRecovery,
+    /// A_old, the ratio of the notification before.
+    ratio: f64,
+}
+
+impl Eccp {
+    /// `available_bps` of the way are: the factor by which that cuts a rate, if it does (thesis, eq. 2.5 to 2.7). The
+    /// ratio is no more than 1, for no train is faster than the share of the rate that it is measured in.
+    fn judge(&mut self, parameters: &EccpParameters, available_bps: u64) -> Option<f64> {
+        let margin_bps = self.recovery.current().as_bps() as f64 * parameters.share;
+        let ratio = (available_bps as f64 / margin_bps).clamp(0.0, 1.0);
+        let feedback = (ratio - parameters.equilibrium) + parameters.weight * (ratio - self.ratio);
+        self.ratio = ratio;
+        (feedback < 0.0).then(|| (1.0 + parameters.gain * feedback).max(0.5))
+    }
+}
+
+impl RateController for Eccp {
+    type Parameters = EccpParameters;
+
+    fn new(parameters: &EccpParameters, limits: FlowLimits) -> Self {
+        let initial = parameters.initial_rate.unwrap_or(limits.most).min(limits.most);
+        let recovery = RateRecovery::starting(&parameters.recovery, initial, limits.most, limits.start);
+        Eccp { recovery, ratio: 1.0 }
+    }
+
+    #[inline]
+    fn rate(&mut self, parameters: &EccpParameters, now: Time) -> Rate {
+        self.recovery.advance(&parameters.recovery, now);
+        self.recovery.current()
+    }
+
+    #[inline]
+    fn next_change(&self) -> Time {
+        self.recovery.next_change()
+    }
+
+    #[inline]
+    fn on_sent(&mut self, parameters: &EccpParameters, now: Time, bytes: u64) {
+        self.recovery.advance(&parameters.recovery, now);
+        self.recovery.on_sent(&parameters.recovery, bytes);
+    }
+
+    fn on_cnp(&mut self, parameters: &EccpParameters, now: Time, frame: &Frame) {
+        self.recovery.advance(&parameters.recovery, now);
+        if let Some(factor) = self.judge(parameters, frame.available_bps()) {
+            self.recovery.cut(&parameters.recovery, now, factor, false);
+        }
+    }
+
+    fn halve(&mut self, parameters: &EccpParameters, now: Time) -> bool {
+        self.recovery.advance(&parameters.recovery, now);
+        let falls = self.recovery.current() > parameters.recovery.min_rate;
+        if falls {
+            self.recovery.cut(&parameters.recovery, now, 0.5, false);
+        }
+        falls
+    }
+}
+
+#[cfg(test)]
+mod tests;
