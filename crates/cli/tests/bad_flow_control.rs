@@ -2,8 +2,6 @@
 
 mod common;
 
-use common::{Scratch, run};
-
 const FABRIC: &str = r#"duration = "1ms"
 
 [fabric]
@@ -56,7 +54,7 @@ const SIMPLE: &str = r#"
 queue = "100 packets"
 
 [switch.flow_control]
-kind = "simple"
+kind = "pause-at-output"
 lower = 0.25
 upper = 0.5
 expiry = "20ms"
@@ -198,7 +196,7 @@ fn times_of_outputs() {
         (r#"grace = "auto""#,     r#"grace = "-1us""#,   "", &["negative"]),
     ]);
     #[rustfmt::skip]
-    refused("simple", SIMPLE, &[
+    refused("pause-at-output", SIMPLE, &[
         // 65535 quanta of 512 bits.
         (r#"expiry = "20ms""#, r#"expiry = "34ms""#, "", &["65535 quanta", "or 33.55392ms or less"]),
         (r#"expiry = "20ms""#, r#"expiry = "0s""#,   "", &["must be above zero"]),

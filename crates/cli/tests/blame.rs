@@ -80,7 +80,7 @@ fn the_bystander_is_the_victim_of_the_receivers_port() {
         ("pfc", "switch.flow_control.xoff=100KB".to_owned(), 1),
         // The summary counts a stopped link as eight stopped classes.
         ("pause", "switch.flow_control={ kind = \"pause\", xoff = \"100KB\" }".to_owned(), 8),
-        ("simple", by_output("simple", ", expiry = \"330us\""), 8),
+        ("pause-at-output", by_output("pause-at-output", ", expiry = \"330us\""), 8),
         ("destination", by_output("destination", ""), 1),
         ("florax", by_output("florax", ""), 1),
         ("cbfc", "switch.flow_control={ kind = \"cbfc\", priorities = [3] }".to_owned(), 1),

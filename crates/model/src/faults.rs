@@ -2,7 +2,7 @@
 //! A fault is made while a congested network runs, and the check must be red at the end; without a fault all are green.
 //! The faults themselves are `switch/faults.rs`; nothing of this is in a build that is not a test.
 
-#[allow(dead_code)]
+#[allow(dead_code, reason = "physics uses more of its bench than these tests do")]
 #[path = "../tests/physics/bench.rs"]
 mod bench;
 
@@ -11,7 +11,7 @@ use crate::parameters::*;
 use crate::simulation::Simulation;
 use crate::switch::Switch;
 use crate::watcher::Unwatched;
-use bench::{FAST, datagrams, guard, link, pause, plan, setup};
+use bench::{FAST, backpressure, datagrams, link, pause, plan, setup};
 use fabric::generate::line;
 use fabric::routing::PathTable;
 use fabric::tags::{Rule, SwitchRules};
@@ -29,7 +29,8 @@ const PLAIN: &[&str] = &["conservation", "order", "buffer", "little's law", "reo
 const PLAIN_LOAD: &[&str] = &["conservation", "order", "buffer", "little's law", "reorder", "load"];
 const LOSSLESS: &[&str] =
     &["conservation", "lossless", "pauses", "order", "buffer", "little's law", "deadlock", "reorder"];
-const GUARDED: &[&str] = &["conservation", "lossless", "pauses", "order", "buffer", "little's law", "reorder", "load"];
+const STOPPED_BY_OUTPUT: &[&str] =
+    &["conservation", "lossless", "pauses", "order", "buffer", "little's law", "reorder", "load"];
 const TURNING: &[&str] = &["conservation", "turns", "buffer", "little's law", "reorder", "load"];
 
 /// Two hosts at each of three switches in a row, too much traffic in both directions.
@@ -133,9 +134,17 @@ const KINDS: &[Kind] = &[
     ("pfc", || congested(shared(), FlowControl::Pfc(pause(60_000))), LOSSLESS),
     ("pause", || congested(shared(), FlowControl::Pause(PauseParameters { classes: 0xff, ..pause(60_000) })), LOSSLESS),
     ("cbfc", || congested(shared(), credits()), LOSSLESS),
-    ("florax", || congested(packets(100), FlowControl::Florax(guard(Whom::Flows))), GUARDED),
-    ("destination", || congested(packets(100), FlowControl::Destination(guard(Whom::Destinations))), GUARDED),
-    ("simple", || congested(packets(100), FlowControl::Simple(guard(Whom::Everybody), FAST)), GUARDED),
+    ("florax", || congested(packets(100), FlowControl::Florax(backpressure(Whom::Flows))), STOPPED_BY_OUTPUT),
+    (
+        "destination",
+        || congested(packets(100), FlowControl::Destination(backpressure(Whom::Destinations))),
+        STOPPED_BY_OUTPUT,
+    ),
+    (
+        "pause-at-output",
+        || congested(packets(100), FlowControl::PauseAtOutput(backpressure(Whom::Everybody), FAST)),
+        STOPPED_BY_OUTPUT,
+    ),
     (
         "bounce",
         || overloaded(Overload::Bounce { pabo: BounceParameters::default(), queue: QueueLimit::Packets(20) }),
@@ -156,7 +165,7 @@ const ALL: &[&str] = &[
     "cbfc",
     "florax",
     "destination",
-    "simple",
+    "pause-at-output",
     "bounce",
     "detour",
     "trim",
@@ -172,15 +181,15 @@ const IN_ORDER: &[&str] = &[
     "cbfc",
     "florax",
     "destination",
-    "simple",
+    "pause-at-output",
     "trim",
     "pipelines",
     "tagger",
 ];
 const SHARED: &[&str] = &["plain, shared buffer", "pfc", "pause", "cbfc", "tagger"];
 const STOPPING: &[&str] = &["pfc", "pause", "tagger"];
-const KEEPS_ALL: &[&str] = &["pfc", "pause", "cbfc", "florax", "destination", "simple", "tagger"];
-const ONE_CLASS: &[&str] = &["pfc", "pause", "cbfc", "florax", "destination", "simple"];
+const KEEPS_ALL: &[&str] = &["pfc", "pause", "cbfc", "florax", "destination", "pause-at-output", "tagger"];
+const ONE_CLASS: &[&str] = &["pfc", "pause", "cbfc", "florax", "destination", "pause-at-output"];
 const LIMITED: &[&str] = &[
     "plain, shared buffer",
     "plain, queues in bytes",
@@ -195,7 +204,7 @@ const MEASURED: &[&str] = &[
     "plain, queues in packets",
     "florax",
     "destination",
-    "simple",
+    "pause-at-output",
     "bounce",
     "detour",
     "trim",
@@ -252,7 +261,7 @@ const FAULTS: &[Fault] = &[
     fault(
         "outputs have no limit and stop nobody",
         "buffer",
-        &["florax", "destination", "simple"],
+        &["florax", "destination", "pause-at-output"],
         Switches(Switch::forget_guards),
     ),
     fault("recirculation ports have no limit", "buffer", &["pipelines"], Switches(Switch::forget_deflect_limits)),

@@ -91,7 +91,7 @@ pub enum FlowControl {
     /// The output decides, by destination; as above.
     Destination(BackpressureParameters),
     /// The output decides, and stops whole ports by 802.3x; as above.
-    Simple(BackpressureParameters, Reaction),
+    PauseAtOutput(BackpressureParameters, Reaction),
 }
 
 /// An agreed rate (service level) of one flow.
@@ -117,7 +117,9 @@ impl FlowControl {
     /// The parameters of those kinds where the output decides.
     pub fn backpressure(&self) -> Option<&BackpressureParameters> {
         match self {
-            FlowControl::Florax(guard) | FlowControl::Destination(guard) | FlowControl::Simple(guard, _) => Some(guard),
+            FlowControl::Florax(backpressure)
+            | FlowControl::Destination(backpressure)
+            | FlowControl::PauseAtOutput(backpressure, _) => Some(backpressure),
             _ => None,
         }
     }
@@ -126,7 +128,7 @@ impl FlowControl {
     pub fn reaction(&self) -> Option<Reaction> {
         match self {
             FlowControl::Pause(parameters) | FlowControl::Pfc(parameters) => Some(parameters.reaction),
-            FlowControl::Simple(_, reaction) => Some(*reaction),
+            FlowControl::PauseAtOutput(_, reaction) => Some(*reaction),
             _ => None,
         }
     }
@@ -135,7 +137,7 @@ impl FlowControl {
     /// one of 802.3x, one for each lossless class of PFC.
     pub fn pausing_accounts(&self, used: u8) -> u64 {
         match self {
-            FlowControl::Pause(_) | FlowControl::Simple(..) => 1,
+            FlowControl::Pause(_) | FlowControl::PauseAtOutput(..) => 1,
             FlowControl::Pfc(parameters) => u64::from((parameters.classes & used).count_ones()),
             _ => 0,
         }
@@ -163,9 +165,10 @@ impl FlowControl {
     pub fn lossless(&self) -> u8 {
         match self {
             FlowControl::None => 0,
-            FlowControl::Pause(_) | FlowControl::Florax(_) | FlowControl::Destination(_) | FlowControl::Simple(..) => {
-                0xff
-            }
+            FlowControl::Pause(_)
+            | FlowControl::Florax(_)
+            | FlowControl::Destination(_)
+            | FlowControl::PauseAtOutput(..) => 0xff,
             FlowControl::Pfc(parameters) => parameters.classes,
             FlowControl::Credit(parameters) => parameters.classes,
         }

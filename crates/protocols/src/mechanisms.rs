@@ -16,7 +16,7 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &watchdog::MECHANISM,
         &florax::FLORAX,
         &florax::DESTINATION,
-        &florax::SIMPLE,
+        &florax::PAUSE_AT_OUTPUT,
         &tagger::MECHANISM,
         &drop::MECHANISM,
         &pabo::MECHANISM,

@@ -28,6 +28,7 @@
 //! ```
 
 mod agreements;
+mod backpressure_part;
 mod clock_part;
 mod congestion_part;
 mod credits;
@@ -36,7 +37,6 @@ mod error;
 mod fabric_part;
 mod files;
 pub mod fuzz;
-mod guard_part;
 pub mod import;
 pub mod keys;
 mod lower;

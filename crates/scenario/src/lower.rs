@@ -1,10 +1,10 @@
 //! From a checked scenario to everything that a run needs.
 
 use crate::agreements;
+use crate::backpressure_part;
 use crate::credits;
 use crate::error::{Explained, ScenarioErrors, Warning};
 use crate::files::Files;
-use crate::guard_part;
 use crate::misleading;
 use crate::names::near_node;
 use crate::overload_part;
@@ -417,7 +417,7 @@ impl Scenario {
         credits::check(context, reach, &parts.switch, mtu, used, &mut derived);
         overload_part::check(context, parts, &fabric, used);
         trim_part::check(context, parts, &fabric, plan.as_ref().map_or_else(entries, classes_in_use), mtu);
-        guard_part::check(context, parts, reach, mtu, used);
+        backpressure_part::check(context, parts, reach, mtu, used);
         let plan = plan?;
         if parts.routing.mode == RoutingMode::Explicit {
             let pathless = plan.flows.iter().find(|flow| flow.path.is_none()).map(|flow| flow.traffic);

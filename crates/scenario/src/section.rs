@@ -242,7 +242,17 @@ impl<'c, 'd> Section<'c, 'd> {
 
     /// `kind`, and which keys the table therefore has.
     pub fn kind(&self, what: &str, kinds: &[&'static str]) -> Option<&'static str> {
-        let kind = self.word("kind", what, kinds);
+        self.kind_or(what, kinds, &[])
+    }
+
+    /// As [`Section::kind`], with the former names of some kinds.
+    pub fn kind_or(&self, what: &str, kinds: &[&'static str], former: &[(&str, &'static str)]) -> Option<&'static str> {
+        let kind = self.read("kind", |value| {
+            let text = text(value, what)?;
+            let name = former.iter().find(|(name, _)| *name == text).map_or(text.as_str(), |(_, now)| now);
+            let found = kinds.iter().find(|kind| **kind == name);
+            found.map(|kind| (*kind, (*kind).to_owned())).ok_or_else(|| unknown_word(&text, what, kinds))
+        });
         match kind {
             Some(kind) => self.tag(kind),
             None => *self.undecided.borrow_mut() = true,

@@ -1,8 +1,8 @@
 //! `[switch]`: buffers, flow control, marking, scheduling.
 
+use crate::backpressure_part;
 use crate::congestion_part;
 use crate::document::{Table, Value};
-use crate::guard_part;
 use crate::overload_part as overload;
 use crate::override_part;
 use crate::override_plan::OverridePlan;
@@ -134,7 +134,11 @@ fn flow_control(
     buffer: Option<&Buffer>,
 ) -> (Option<FlowControl>, Option<PartialPlan>) {
     let table = section.table("flow_control", "switch.flow_control", true);
-    let kind = table.kind("flow control", &["none", "pause", "pfc", "cbfc", "florax", "destination", "simple"]);
+    let kind = table.kind_or(
+        "flow control",
+        &["none", "pause", "pfc", "cbfc", "florax", "destination", "pause-at-output"],
+        &[("simple", "pause-at-output")],
+    );
     let lossless = || table.read("priorities", |value| classes(value, "the list of lossless classes is empty"));
     let parameters = match kind {
         Some("pause") => pause(&table, Some(0xff), shared).map(FlowControl::Pause),
@@ -144,7 +148,9 @@ fn flow_control(
         None => None,
     };
     let guarded = match kind {
-        Some(kind @ ("florax" | "destination" | "simple")) => Some(guard_part::read(kind, &table, buffer)),
+        Some(kind @ ("florax" | "destination" | "pause-at-output")) => {
+            Some(backpressure_part::read(kind, &table, buffer))
+        }
         _ => None,
     };
     let partial = match kind {

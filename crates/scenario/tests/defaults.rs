@@ -39,7 +39,7 @@ fn least(mechanism: &Mechanism) -> String {
         Family::Buffer => "[switch]\n".to_owned(),
         Family::Watchdog => "[switch]\nflow_control = { kind = \"pfc\", priorities = [3] }\nwatchdog = {}\n".to_owned(),
         Family::Overload => format!("[switch]\nqueue = \"500 packets\"\n{own}"),
-        Family::FlowControl if matches!(kind, "florax" | "destination" | "simple") => {
+        Family::FlowControl if matches!(kind, "florax" | "destination" | "pause-at-output") => {
             format!("[switch]\nqueue = \"500 packets\"\n{own}")
         }
         Family::OnBounce => format!("[host]\ntransport = \"dctcp\"\n{own}"),

@@ -241,7 +241,7 @@ fn switch(draft: &mut Draft, kind: &str) {
 
 fn flow_control(draft: &mut Draft) {
     let kinds: &[&str] = if draft.has_queues {
-        &["none", "florax", "destination", "simple", "pfc"]
+        &["none", "florax", "destination", "pause-at-output", "pfc"]
     } else {
         &["none", "pause", "pfc", "pfc", "pfc", "cbfc"]
     };
@@ -286,7 +286,7 @@ fn flow_control(draft: &mut Draft) {
             keys += &draft.option(20, "lower", &["0.1", "0.01"]);
             keys += &draft.option(20, "expiry", &["\"5us\"", "\"1ms\""]);
             keys += &draft.option(20, "burst_gap", &["\"1us\"", "\"100us\""]);
-            if kind != "simple" {
+            if kind != "pause-at-output" {
                 keys += &draft.option(20, "flows", &["1", "3", "1000"]);
             }
             draft.excuse("lossless", "thresholds that leave no room for what is on its way");

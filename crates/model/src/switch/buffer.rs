@@ -101,9 +101,10 @@ impl PacketBuffer {
             parameters::Buffer::PerQueue { limit } => (u64::MAX, Some(limit), Limit::NONE),
         };
         let xoff_limit = match *control {
-            FlowControl::None | FlowControl::Florax(_) | FlowControl::Destination(_) | FlowControl::Simple(..) => {
-                Limit::NONE
-            }
+            FlowControl::None
+            | FlowControl::Florax(_)
+            | FlowControl::Destination(_)
+            | FlowControl::PauseAtOutput(..) => Limit::NONE,
             FlowControl::Pause(pause) | FlowControl::Pfc(pause) => Limit::new(pause.xoff),
             // What is under credits has its own room: nothing of it counts against the shared buffer.
             FlowControl::Credit(_) => Limit::new(Threshold::Static { bytes: 0 }),

@@ -55,7 +55,7 @@ pub fn transport(kind: &str, settings: &[(&str, &str)]) -> TransportParameters {
 }
 
 /// An output that decides, of a buffer of 100 packets.
-pub fn guard(whom: Whom) -> BackpressureParameters {
+pub fn backpressure(whom: Whom) -> BackpressureParameters {
     BackpressureParameters {
         whom,
         lower: 25,

@@ -1,6 +1,7 @@
 //! The simulator against physics: closed forms, independent recurrences and identities that it must meet
 //! before it may disagree with anybody.
 
+mod backpressure;
 mod bench;
 mod chains;
 mod conservation;
@@ -9,7 +10,6 @@ mod credits;
 mod deadlock;
 mod displacement;
 mod failures;
-mod guard;
 mod lone_flow;
 mod lossless;
 mod notifications;

@@ -26,9 +26,9 @@ fn kinds() -> [(&'static str, FlowControl, Buffer); 6] {
         ("pause", FlowControl::Pause(PauseParameters { classes: 0xff, ..pause(20_000) }), shared),
         ("pfc", FlowControl::Pfc(pause(20_000)), shared),
         ("cbfc", FlowControl::Credit(credit), shared),
-        ("florax", FlowControl::Florax(guard(Whom::Flows)), own),
-        ("destination", FlowControl::Destination(guard(Whom::Destinations)), own),
-        ("simple", FlowControl::Simple(guard(Whom::Everybody), FAST), own),
+        ("florax", FlowControl::Florax(backpressure(Whom::Flows)), own),
+        ("destination", FlowControl::Destination(backpressure(Whom::Destinations)), own),
+        ("pause-at-output", FlowControl::PauseAtOutput(backpressure(Whom::Everybody), FAST), own),
     ]
 }
 

@@ -86,8 +86,8 @@ pub const DESTINATION: Mechanism = Mechanism {
 };
 
 /// Plain 802.3x, decided at the output.
-pub const SIMPLE: Mechanism = Mechanism {
-    kind: "simple",
+pub const PAUSE_AT_OUTPUT: Mechanism = Mechanism {
+    kind: "pause-at-output",
     family: Family::FlowControl,
     title: "802.3x PAUSE decided at the output: every port that feeds a long queue is stopped",
     source: "IEEE 802.3-2018 annex 31B; the decision as FLORAX, section 1, describes it",

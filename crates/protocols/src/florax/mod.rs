@@ -30,7 +30,7 @@ mod table;
 pub use backpressure::OutputBackpressure;
 pub use fair::{Demand, fair_rates};
 pub use hold::Hold;
-pub use mechanisms::{DESTINATION, FLORAX, SIMPLE};
+pub use mechanisms::{DESTINATION, FLORAX, PAUSE_AT_OUTPUT};
 pub use pause_request::{BackpressureStatistics, Neighbours, PauseRequest};
 pub use table::{FLOW_BYTES, Pair};
 

@@ -48,9 +48,9 @@ const KINDS: [Kind; 7] = [
     kind("none", "\"none\"", Claim::Control),
     kind("PAUSE", "{ kind = \"pause\", xoff = \"100KB\", reaction = \"3840 bit times\" }", Claim::Blocks),
     by_output(
-        "simple",
-        "{ queue = \"400KB\", flow_control = { kind = \"simple\", upper = 0.25, lower = 0.2425, expiry = \"330us\", \
-         reaction = \"3840 bit times\" } }",
+        "pause-at-output",
+        "{ queue = \"400KB\", flow_control = { kind = \"pause-at-output\", upper = 0.25, lower = 0.2425, \
+         expiry = \"330us\", reaction = \"3840 bit times\" } }",
         Claim::Blocks,
     ),
     kind("PFC", "{ kind = \"pfc\", priorities = [3], xoff = \"100KB\", reaction = \"3840 bit times\" }", Claim::Blocks),

@@ -17,8 +17,10 @@ use units::Time;
 /// Flow control as scenarios call it, and as the paper does. 802.3x by output, with the thresholds of the others.
 /// Pauses in 802.3x last at most 65535 quanta: 33.5 ms at 1 Gbps. They are told once, and ports stop within 3840 bit
 /// times, sooner than the standard demands.
-pub const SIMPLE: (&str, &str) =
-    ("simple", "{ kind = \"simple\", lower = 0.25, upper = 0.5, expiry = \"20ms\", reaction = \"3840 bit times\" }");
+pub const SIMPLE: (&str, &str) = (
+    "simple",
+    "{ kind = \"pause-at-output\", lower = 0.25, upper = 0.5, expiry = \"20ms\", reaction = \"3840 bit times\" }",
+);
 /// Drop-tail.
 pub const DROP_TAIL: (&str, &str) = ("drop-tail", "\"none\"");
 /// By destination.

@@ -11,12 +11,12 @@ const T: &str = "switch.tags";
 const TRIM: &[&str] = &["trim", "pipeline-trim"];
 const P: &[&str] = &["pipeline-trim"];
 /// Every kind of flow control but none.
-const CONTROLS: &[&str] = &["pause", "pfc", "cbfc", "florax", "destination", "simple"];
+const CONTROLS: &[&str] = &["pause", "pfc", "cbfc", "florax", "destination", "pause-at-output"];
 const STOP: &[&str] = &["pause", "pfc"];
 /// The output decides.
-const GUARD: &[&str] = &["florax", "destination", "simple"];
+const BACKPRESSURE: &[&str] = &["florax", "destination", "pause-at-output"];
 const TABLE: &[&str] = &["florax", "destination"];
-const REACT: &[&str] = &["pause", "pfc", "simple"];
+const REACT: &[&str] = &["pause", "pfc", "pause-at-output"];
 const M: &str = "switch.marking";
 const CP: &[&str] = &["congestion-point"];
 const TRIMS: &[&str] = &["trim", "cut-payload", "sfc", "pipeline-trim"];
@@ -59,12 +59,12 @@ pub(super) const KEYS: &[Key] = &[
     key(FC, "xon", STOP, SIZE).of(&pause::PAUSE),
     key(FC, "headroom", STOP, Of("auto or a size", "\"50KB\"")).of(&pause::PAUSE),
     key(FC, "quanta", STOP, COUNT).of(&pause::PAUSE),
-    key(FC, "upper", GUARD, SHARE).of(&florax::FLORAX),
-    key(FC, "lower", GUARD, SHARE).of(&florax::FLORAX),
+    key(FC, "upper", BACKPRESSURE, SHARE).of(&florax::FLORAX),
+    key(FC, "lower", BACKPRESSURE, SHARE).of(&florax::FLORAX),
     key(FC, "max_upper", &["florax"], SHARE).of(&florax::FLORAX),
     key(FC, "raise", &["florax"], SHARE).of(&florax::FLORAX),
-    key(FC, "burst_gap", GUARD, TIME).of(&florax::FLORAX),
-    key(FC, "expiry", &["simple"], Of("auto or a time", "\"300us\"")).of(&florax::SIMPLE),
+    key(FC, "burst_gap", BACKPRESSURE, TIME).of(&florax::FLORAX),
+    key(FC, "expiry", &["pause-at-output"], Of("auto or a time", "\"300us\"")).of(&florax::PAUSE_AT_OUTPUT),
     key(FC, "expiry", TABLE, TIME).of(&florax::FLORAX),
     key(FC, "grace", &["florax"], Of("auto or a time", "\"100us\"")).of(&florax::FLORAX),
     key(FC, "flows", TABLE, COUNT).of(&florax::FLORAX),

@@ -11,12 +11,12 @@ use traffic::{ENDLESS, Flow, Process, Start};
 use units::{Rate, Time};
 
 fn florax() -> FlowControl {
-    FlowControl::Florax(guard(Whom::Flows))
+    FlowControl::Florax(backpressure(Whom::Flows))
 }
 
 fn all() -> [FlowControl; 3] {
-    let by_destination = FlowControl::Destination(guard(Whom::Destinations));
-    [florax(), by_destination, FlowControl::Simple(guard(Whom::Everybody), FAST)]
+    let by_destination = FlowControl::Destination(backpressure(Whom::Destinations));
+    [florax(), by_destination, FlowControl::PauseAtOutput(backpressure(Whom::Everybody), FAST)]
 }
 
 fn packets(count: u32) -> Buffer {
@@ -66,7 +66,7 @@ fn agreed_rates_decide_who_is_too_fast() {
     let duration = setup.duration;
     let lesser = |setup: Setup| mbps(run(setup).all_hold(), 1, duration);
     // Long enough that it is not the time between stops that decides.
-    let lasting = FlowControl::Florax(BackpressureParameters { expiry: Time::from_ms(1), ..guard(Whom::Flows) });
+    let lasting = FlowControl::Florax(BackpressureParameters { expiry: Time::from_ms(1), ..backpressure(Whom::Flows) });
     setup.switch.flow_control = lasting;
     let mut without = incast(link(10, 500), &[8_000, 3_000], ENDLESS);
     without.switch.flow_control = lasting;
@@ -175,7 +175,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         let setup = |threads| {
             let mut setup = network(seed, threads).0;
             setup.switch.buffer = packets(40);
-            let guard = |whom| BackpressureParameters {
+            let backpressure = |whom| BackpressureParameters {
                 lower: 5,
                 upper: 10,
                 max_upper: 16,
@@ -183,12 +183,12 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
                 expiry: Time::from_us(30),
                 burst_gap: Time::from_us(10),
                 flows: if seed % 2 == 0 { 3 } else { 1000 },
-                ..guard(whom)
+                ..backpressure(whom)
             };
             setup.switch.flow_control = match seed % 3 {
-                0 => FlowControl::Destination(guard(Whom::Destinations)),
-                1 => FlowControl::Simple(guard(Whom::Everybody), FAST),
-                _ => FlowControl::Florax(guard(Whom::Flows)),
+                0 => FlowControl::Destination(backpressure(Whom::Destinations)),
+                1 => FlowControl::PauseAtOutput(backpressure(Whom::Everybody), FAST),
+                _ => FlowControl::Florax(backpressure(Whom::Flows)),
             };
             setup.host.stopping.disobedient = if seed % 5 == 0 { vec![0] } else { Vec::new() };
             setup.host.stopping.halves = seed % 4 == 0;
@@ -214,7 +214,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
 
 /// As long as the field of a pause can say, and told again while it must last: what `expiry = "auto"` is.
 fn lasting() -> BackpressureParameters {
-    BackpressureParameters { lower: 50, upper: 100, expiry: Time::MAX, renewed: true, ..guard(Whom::Everybody) }
+    BackpressureParameters { lower: 50, upper: 100, expiry: Time::MAX, renewed: true, ..backpressure(Whom::Everybody) }
 }
 
 /// Hosts of 10 or 100 Gbps send to one whose link takes a thousandth of that: at 100 Gbps no pause lasts 336 us, and 50
@@ -223,7 +223,7 @@ fn lasting() -> BackpressureParameters {
 #[test]
 fn simple_stops_fast_links_for_as_long_as_it_must() {
     for gbps in [10, 100] {
-        let with = |guard: BackpressureParameters| {
+        let with = |backpressure: BackpressureParameters| {
             let mut builder = FabricBuilder::new("fast to slow");
             let switch = builder.add_switch("S1", 1);
             for (host, rate) in [("H1", gbps * 1_000), ("H2", gbps * 1_000), ("H3", gbps)] {
@@ -234,7 +234,7 @@ fn simple_stops_fast_links_for_as_long_as_it_must() {
             let flow = |src| datagrams(src, 2, process, 1518, ENDLESS);
             let mut setup = setup(builder.build().unwrap(), plan(3, [flow(0), flow(1)]));
             setup.switch.buffer = packets(200);
-            setup.switch.flow_control = FlowControl::Simple(guard, Reaction::Standard);
+            setup.switch.flow_control = FlowControl::PauseAtOutput(backpressure, Reaction::Standard);
             setup.duration = Rate::from_gbps(gbps).serialise(1_000_000_000);
             run(setup)
         };
@@ -266,7 +266,7 @@ fn a_port_stays_stopped_for_every_output_that_stopped_it() {
     };
     let mut setup = setup(builder.build().unwrap(), plan(3, [flow(1, 6_000), flow(2, 4_000)]));
     setup.switch.buffer = packets(140);
-    setup.switch.flow_control = FlowControl::Simple(lasting(), FAST);
+    setup.switch.flow_control = FlowControl::PauseAtOutput(lasting(), FAST);
     setup.duration = Time::from_ms(50);
     let told = run(setup);
     told.all_hold();

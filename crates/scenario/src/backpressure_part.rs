@@ -27,7 +27,7 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
     };
     let burst_gap = table.read("burst_gap", positive);
     let expiry = table.read("expiry", |value| match value.text().as_deref() {
-        Some("auto") if kind == "simple" => Ok((None, "auto".to_owned())),
+        Some("auto") if kind == "pause-at-output" => Ok((None, "auto".to_owned())),
         _ => positive(value).map(|(time, text)| (Some(time), text)),
     });
     let grace = if florax {
@@ -38,8 +38,8 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
     } else {
         Some(None)
     };
-    let flows = if kind == "simple" { Some(1) } else { table.whole("flows", 1..=u64::from(u32::MAX)) };
-    let reaction = if kind == "simple" { table.read("reaction", reaction) } else { Some(Reaction::Standard) };
+    let flows = if kind == "pause-at-output" { Some(1) } else { table.whole("flows", 1..=u64::from(u32::MAX)) };
+    let reaction = if kind == "pause-at-output" { table.read("reaction", reaction) } else { Some(Reaction::Standard) };
     let limit = match *buffer? {
         Buffer::PerQueue { limit: QueueLimit::Packets(most) } => u64::from(most),
         Buffer::PerQueue { limit: QueueLimit::Bytes(most) } => most,
@@ -67,7 +67,7 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
         "destination" => Whom::Destinations,
         _ => Whom::Everybody,
     };
-    let guard = BackpressureParameters {
+    let backpressure = BackpressureParameters {
         whom,
         lower: part(lower, limit),
         upper: part(upper, limit),
@@ -81,9 +81,9 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
         flows: flows? as u32,
     };
     Some(match whom {
-        Whom::Flows => FlowControl::Florax(guard),
-        Whom::Destinations => FlowControl::Destination(guard),
-        Whom::Everybody => FlowControl::Simple(guard, reaction?),
+        Whom::Flows => FlowControl::Florax(backpressure),
+        Whom::Destinations => FlowControl::Destination(backpressure),
+        Whom::Everybody => FlowControl::PauseAtOutput(backpressure, reaction?),
     })
 }
 
@@ -91,17 +91,17 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
 pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_bytes: u16, used: u8) {
     let fabric = reach.fabric;
     let control = &parts.switch.flow_control;
-    let Some(guard) = control.backpressure() else { return };
+    let Some(backpressure) = control.backpressure() else { return };
     if parts.switch.overload != Overload::Drop {
         let message = "outputs that stop others before they are full leave nothing to another overload action";
         context.fail("switch.overload.kind", message, Some("leave switch.overload out".to_owned()));
     }
-    if let FlowControl::Simple(..) = control {
+    if let FlowControl::PauseAtOutput(..) = control {
         let fastest = fabric.links().iter().map(|link| link.rate).max().unwrap_or(Rate::MIN);
         let longest = quanta_time(u16::MAX, fastest);
-        if guard.expiry > longest && !guard.renewed {
+        if backpressure.expiry > longest && !backpressure.renewed {
             let message =
-                format!("no pause lasts {} on a link of {fastest}: the field holds 65535 quanta", guard.expiry);
+                format!("no pause lasts {} on a link of {fastest}: the field holds 65535 quanta", backpressure.expiry);
             context.fail("switch.flow_control.expiry", message, Some(format!("write \"auto\", or {longest} or less")));
         }
         room_above_upper(context, parts, reach, mtu_bytes, used);
@@ -111,10 +111,12 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_
 /// Whether what neighbours may send before they stop finds room above the threshold of every output.
 fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_bytes: u16, used: u8) {
     let (control, fabric) = (&parts.switch.flow_control, reach.fabric);
-    let (Some(guard), Buffer::PerQueue { limit }) = (control.backpressure(), &parts.switch.buffer) else { return };
+    let (Some(backpressure), Buffer::PerQueue { limit }) = (control.backpressure(), &parts.switch.buffer) else {
+        return;
+    };
     let (room, in_unit): (u64, fn(u64, u64) -> u64) = match *limit {
-        QueueLimit::Packets(most) => (u64::from(most) - guard.upper, |bytes, mtu| bytes.div_ceil(mtu)),
-        QueueLimit::Bytes(most) => (most - guard.upper, |bytes, _| bytes),
+        QueueLimit::Packets(most) => (u64::from(most) - backpressure.upper, |bytes, mtu| bytes.div_ceil(mtu)),
+        QueueLimit::Bytes(most) => (most - backpressure.upper, |bytes, _| bytes),
     };
     let needs = |switch: NodeId| {
         let links = fabric.ports(switch).iter().map(|port| fabric.link(port.link));
