@@ -181,6 +181,19 @@ mod tests {
         }
     }
 
+    /// Their delays meet jumps of the past nearer than the shortest step, now and then.
+    #[test]
+    fn flows_with_delays_of_their_own_are_solved_to_the_end() {
+        let flow = |rate, rtt| Flows { count: 1, start: 0.0, rtt, rate };
+        let starts = vec![flow(7e9, 10e-6), flow(1e9, 10e-6)];
+        let delays = [60e-6, 100e-6, 140e-6, 180e-6].map(|rtt| flow(2e9, rtt)).to_vec();
+        for flows in [starts, delays] {
+            let mut model = HetFlow::new(Bottleneck { rate: 10e9, buffer: 8e6 }, flows, parameters());
+            let (rates, ..) = testing::means(&mut model, 2.0);
+            assert!((rates.iter().sum::<f64>() / 10e9 - 1.0).abs() < 0.02, "{rates:?}");
+        }
+    }
+
     #[test]
     fn without_a_quantum_the_rate_freezes_as_printed() {
         let mut model = model(4, 0.8, Parameters { quantum: 0.0, ..parameters() });

@@ -93,7 +93,8 @@ impl<S: System + ?Sized> Stepper<'_, S> {
 
     /// The first instant in a step at which a varying delay meets a jump.
     pub(super) fn first_break(&self, piece: &Piece) -> Option<Event> {
-        let near = 1e-9 * piece.length;
+        // What is met within the shortest step is met at its start: there is no step up to it.
+        let near = (1e-9 * piece.length).max(4.0 * self.shortest());
         let mut state = vec![0.0; self.state.len()];
         let mut first: Option<Event> = None;
         for (index, _) in
@@ -109,7 +110,7 @@ impl<S: System + ?Sized> Stepper<'_, S> {
             let share = first_below(1.0, |share| at.time - looks_at(share));
             let derivative = if self.system.is_neutral() { at.derivative.max(1) } else { at.derivative + 1 };
             let time = piece.start + share * piece.length;
-            if first.is_none_or(|first| time < first.time) {
+            if time - piece.start > self.shortest() && first.is_none_or(|first| time < first.time) {
                 first = Some(Event { time, what: What::Break { derivative } });
             }
         }
