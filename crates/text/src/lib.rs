@@ -1,5 +1,6 @@
-//! What a person reads: [`numbers`] with their units, [`table`]s, words in colour, and words that survive a shell.
+//! What a person reads: [`numbers`] with their units, [`table`]s, curves as pictures ([`lines`]), words in colour, and words that survive a shell.
 
+pub mod lines;
 pub mod numbers;
 mod paint;
 mod shell;

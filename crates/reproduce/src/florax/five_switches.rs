@@ -3,10 +3,10 @@
 use super::series::{DROP_TAIL, SIMPLE, Series, over_time, picture};
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::lines::{Line, Panel, Scale, svg};
 use crate::plot::no_minus;
 use crate::registry::{Choice, FLORAX_FIG3};
 use crate::trial::Trial;
+use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 

@@ -1,7 +1,6 @@
 //! Runs of which payload is told over time.
 
 use crate::failure::Failure;
-use crate::lines::{Line, Panel, Scale, svg};
 use crate::plot::bars;
 use crate::registry::Source;
 use crate::trial::{Trial, simulation};
@@ -12,6 +11,7 @@ use record::flows::FlowRecord;
 use record::summary::Backpressure;
 use record::trace::{TraceEvent, TraceRow};
 use std::collections::BTreeMap;
+use text::lines::{Line, Panel, Scale, svg};
 use units::Time;
 
 /// Flow control as scenarios call it, and as the paper does. 802.3x by output, with the thresholds of the others.

@@ -4,10 +4,10 @@ use super::bench::{Seen, Switch, inside, join, mean, most_waiting, pairs, range,
 use super::pictures::{leave, measured, periods};
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::lines::{Panel, Scale};
 use crate::plot::bars;
 use crate::registry::TRIM_NDP;
 use crate::trial::{Told, Trial};
+use text::lines::{Panel, Scale};
 
 /// What one run with NDP showed.
 #[derive(Debug)]

@@ -4,11 +4,11 @@ use super::bench::{Changes, inside, mean, range, unlost};
 use super::pictures::leave;
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::lines::{Line, Panel, Scale};
 use crate::plot::bars;
 use crate::registry::{TRIM_HARDWARE, TRIM_TABLE};
 use crate::trial::{Told, Trial, simulation};
 use model::Watcher;
+use text::lines::{Line, Panel, Scale};
 use text::numbers::counted;
 use units::Time;
 

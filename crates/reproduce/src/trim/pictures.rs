@@ -1,8 +1,8 @@
 //! The paper's figures as pictures.
 
 use super::bench::quantile;
-use crate::lines::{Line, Mark, Panel, Scale, svg};
 use crate::trial::Trial;
+use text::lines::{Line, Mark, Panel, Scale, svg};
 
 /// Points of a distribution: more are not told apart.
 const STEPS: u32 = 200;
@@ -13,7 +13,12 @@ pub fn leave(trial: &mut Trial, name: &str, title: &str, panels: &[Panel]) {
 }
 
 /// A panel with its points joined.
-pub fn measured(x: &'static str, y: &'static str, scale: Scale, series: Vec<(String, Vec<(f64, f64)>)>) -> Panel {
+pub fn measured(
+    x: &'static str,
+    y: &'static str,
+    scale: Scale,
+    series: Vec<(String, Vec<(f64, f64)>)>,
+) -> Panel<'static> {
     let lines = series.into_iter().map(|(name, points)| Line { name, points, mark: Mark::Points }).collect();
     Panel { x, y, scale, lines }
 }

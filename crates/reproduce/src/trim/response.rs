@@ -5,9 +5,9 @@ use super::closed::{Run, above, nothing_lost, run};
 use super::pictures::{leave, measured};
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::lines::{Panel, Scale};
 use crate::plot::bars;
 use crate::trial::Trial;
+use text::lines::{Panel, Scale};
 
 /// A response of `us` that keeps the paper's ratio of pessimistic to half time, 6 to 18.
 fn response(us: f64) -> Changes {

@@ -4,9 +4,9 @@ use super::bench::{Changes, START, Seen, Switch, inside, join, most_waiting, pai
 use super::pictures::{distribution, leave};
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
-use crate::lines::{Panel, Scale};
 use crate::plot::bars;
 use crate::trial::{Told, Trial};
+use text::lines::{Panel, Scale};
 
 /// What a recirculation port of 100 Gbps can take in a second, in bytes of frames of 1500 B: 20 B more on the wire.
 const PORT_BYTES: f64 = 12.5e9 * 1500.0 / 1520.0;

@@ -45,7 +45,7 @@ pub enum Mark {
 pub struct Line {
     /// Its name in the legend.
     pub name: String,
-    /// Its points, by ascending x; none below 0.
+    /// Its points, in the order in which they are joined.
     pub points: Vec<(f64, f64)>,
     /// How they are drawn.
     pub mark: Mark,
@@ -61,7 +61,7 @@ impl Line {
 /// How values become heights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// From 0.
+    /// From 0, or from below where a value is.
     Linear,
     /// From a power of ten to another; what is not above 0 is left out.
     Logarithmic,
@@ -69,11 +69,11 @@ pub enum Scale {
 
 /// Two axes and what is drawn between them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Panel {
+pub struct Panel<'a> {
     /// What goes to the right, with its unit.
-    pub x: &'static str,
+    pub x: &'a str,
     /// What goes up, with its unit.
-    pub y: &'static str,
+    pub y: &'a str,
     /// How it goes up.
     pub scale: Scale,
     /// The series, at most four to be told apart.
@@ -100,22 +100,20 @@ struct Axis {
 impl Axis {
     /// Over these values; a linear axis ends with its greatest value or, `rounded`, with a tick.
     fn over(values: impl Iterator<Item = f64>, scale: Scale, rounded: bool, length: f64) -> Axis {
-        let (least, most) = values
-            .filter(|&value| value > 0.0)
-            .fold((f64::INFINITY, 0.0f64), |(a, b), value| (a.min(value), b.max(value)));
-        match scale {
-            Scale::Logarithmic if most > 0.0 => {
-                let (first, last) = (libm::floor(libm::log10(least)), libm::ceil(libm::log10(most)));
-                Axis { scale, first, last: last.max(first + 1.0), step: 1.0, length }
-            }
-            _ => {
-                let most = if most > 0.0 { most } else { 1.0 };
-                let step = round_up(most / 6.0);
-                // A greatest value that is a tick but for its last bit stays one.
-                let last = if rounded { libm::ceil(most / step - 1e-9) * step } else { most };
-                Axis { scale: Scale::Linear, first: 0.0, last, step, length }
-            }
+        let values = values.filter(|value| value.is_finite());
+        if scale == Scale::Logarithmic {
+            let above = values.filter(|&value| value > 0.0);
+            let (least, most) = above.fold((f64::INFINITY, 0.0f64), |(a, b), value| (a.min(value), b.max(value)));
+            let (least, most) = if most > 0.0 { (least, most) } else { (0.1, 1.0) };
+            let (first, last) = (libm::floor(libm::log10(least)), libm::ceil(libm::log10(most)));
+            return Axis { scale, first, last: last.max(first + 1.0), step: 1.0, length };
         }
+        let (least, most) = values.fold((0.0f64, 0.0f64), |(a, b), value| (a.min(value), b.max(value)));
+        let most = if most > least { most } else { 1.0 };
+        let step = round_up((most - least) / 6.0);
+        // A greatest value that is a tick but for its last bit stays one, and so does a least.
+        let last = if rounded { libm::ceil(most / step - 1e-9) * step } else { most };
+        Axis { scale, first: libm::floor(least / step + 1e-9) * step, last, step, length }
     }
 
     /// Over rows that are counted from 1, each of which stands within the frame.
@@ -140,6 +138,8 @@ impl Axis {
         let digits = libm::ceil(-libm::log10(self.step)).max(0.0) as usize;
         (0..=count).map(move |tick| {
             let value = self.first + f64::from(tick) * self.step;
+            // What is 0 but for its last bit has no sign.
+            let value = if value.abs() < 1e-9 * self.step { 0.0 } else { value };
             let label = match self.scale {
                 Scale::Linear => format!("{value:.digits$}"),
                 Scale::Logarithmic => libm::pow(10.0, value).to_string(),
@@ -164,10 +164,16 @@ fn legend(lines: &[Line], width: f64) -> Vec<(f64, u32)> {
     if lines.len() > 1 { lines.iter().map(place).collect() } else { Vec::new() }
 }
 
+/// A text within an element.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 /// Draws the panels side by side.
-pub fn svg(title: &str, panels: &[Panel]) -> String {
+pub fn svg(title: &str, panels: &[Panel<'_>]) -> String {
+    let title = escaped(title);
     let panel_width = WIDTHS[usize::from(panels.len() > 1)];
-    let rows = |panel: &Panel| legend(&panel.lines, panel_width).last().map_or(0, |last| last.1 + 1);
+    let rows = |panel: &Panel<'_>| legend(&panel.lines, panel_width).last().map_or(0, |last| last.1 + 1);
     let top = TOP + ROW * f64::from(panels.iter().map(rows).max().unwrap_or(0));
     let width = panels.len() as f64 * (LEFT + panel_width + RIGHT);
     let height = top + HEIGHT + BOTTOM;
@@ -183,7 +189,7 @@ pub fn svg(title: &str, panels: &[Panel]) -> String {
     out + "</svg>\n"
 }
 
-fn draw(out: &mut String, panel: &Panel, (left, top): (f64, f64), width: f64) {
+fn draw(out: &mut String, panel: &Panel<'_>, (left, top): (f64, f64), width: f64) {
     let bottom = top + HEIGHT;
     let points = || panel.lines.iter().flat_map(|line| &line.points);
     let x_axis = Axis::over(points().map(|point| point.0), Scale::Linear, false, width);
@@ -206,10 +212,10 @@ fn draw(out: &mut String, panel: &Panel, (left, top): (f64, f64), width: f64) {
     }
     let _ = writeln!(out, "<path class=\"axis\" d=\"M{left} {top}V{bottom}h{width}\"/>");
     let (middle, below) = (left + width / 2.0, bottom + 34.0);
-    let _ = writeln!(out, "<text x=\"{middle}\" y=\"{below}\" text-anchor=\"middle\">{}</text>", panel.x);
+    let _ = writeln!(out, "<text x=\"{middle}\" y=\"{below}\" text-anchor=\"middle\">{}</text>", escaped(panel.x));
     let (x, y) = (left - 62.0, top + HEIGHT / 2.0);
     let turned = format!("x=\"{x}\" y=\"{y}\" transform=\"rotate(-90 {x} {y})\" text-anchor=\"middle\"");
-    let _ = writeln!(out, "<text {turned}>{}</text>", panel.y);
+    let _ = writeln!(out, "<text {turned}>{}</text>", escaped(panel.y));
     for (index, line) in panel.lines.iter().enumerate() {
         let class = format!("s{}", index % 4);
         let place = |&(x, y): &(f64, f64)| Some((left + x_axis.at(x)?, bottom - y_axis.at(y)?));
@@ -239,7 +245,7 @@ fn draw(out: &mut String, panel: &Panel, (left, top): (f64, f64), width: f64) {
         } else {
             let _ = writeln!(out, "<path class=\"key s{class}\" d=\"M{x:.1} {y:.1}h22\"/>");
         }
-        let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>", x + 27.0, y + 4.0, line.name);
+        let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>", x + 27.0, y + 4.0, escaped(&line.name));
     }
 }
 
@@ -247,7 +253,7 @@ fn draw(out: &mut String, panel: &Panel, (left, top): (f64, f64), width: f64) {
 mod tests {
     use super::*;
 
-    fn panel(scale: Scale, mark: Mark) -> Panel {
+    fn panel(scale: Scale, mark: Mark) -> Panel<'static> {
         let line = |name: &str, points: &[(f64, f64)]| Line { name: name.to_owned(), points: points.to_vec(), mark };
         let lines = vec![line("a", &[(0.0, 0.0), (1.0, 37.0)]), line("b", &[(0.5, 12.0), (2.0, 3.0)])];
         Panel { x: "time, s", y: "rate, Mbps", scale, lines }
@@ -270,6 +276,20 @@ mod tests {
         }
         // A value of 0 has no place on a logarithmic axis.
         assert_eq!(text.matches("<circle").count(), 7);
+    }
+
+    #[test]
+    fn what_is_below_0_has_a_place_and_words_are_escaped() {
+        let axis = Axis::over([-37.0, 12.0].into_iter(), Scale::Linear, true, 100.0);
+        assert_eq!(
+            axis.ticks().map(|(_, label)| label).collect::<Vec<_>>(),
+            ["-40", "-30", "-20", "-10", "0", "10", "20"]
+        );
+        assert_eq!((axis.at(-40.0), axis.at(20.0)), (Some(0.0), Some(100.0)));
+        let below = Axis::over([-0.3].into_iter(), Scale::Linear, true, 100.0);
+        assert!(below.ticks().all(|(_, label)| label != "-0.0"));
+        let odd = svg("a < b & c", &[Panel { x: "<x>", ..panel(Scale::Linear, Mark::Curve) }]);
+        assert!(odd.contains("<title>a &lt; b &amp; c</title>") && odd.contains(">&lt;x&gt;</text>"), "{odd}");
     }
 
     #[test]
