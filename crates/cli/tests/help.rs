@@ -16,6 +16,7 @@ fn help_is_what_it_was() {
         &["sweep"],
         &["report"],
         &["why"],
+        &["fluid"],
         &["fabric"],
         &["fabric", "convert"],
         &["mechanisms"],

@@ -18,12 +18,17 @@ fn matters(explained: &&Explained) -> bool {
     explained.key != "threads"
 }
 
-/// All values as `explain.txt` and `--explain` show them, then what follows from them.
-pub fn text(lowered: &Lowered) -> String {
-    let values = lowered.explain.iter().filter(matters);
+/// A table of values.
+pub(crate) fn values(values: &[Explained]) -> String {
+    let values = values.iter().filter(matters);
     let rows: Vec<Vec<String>> =
         values.map(|value| vec![value.key.clone(), value.value.clone(), origin(value)]).collect();
-    let mut text = table(&["key", "value", "from"], &rows, 3, Layout::Fixed, 0);
+    table(&["key", "value", "from"], &rows, 3, Layout::Fixed, 0)
+}
+
+/// All values as `explain.txt` and `--explain` show them, then what follows from them.
+pub fn text(lowered: &Lowered) -> String {
+    let mut text = values(&lowered.explain);
     if !lowered.derived.is_empty() {
         text.push('\n');
         let rows: Vec<Vec<String>> =
@@ -33,8 +38,8 @@ pub fn text(lowered: &Lowered) -> String {
     text
 }
 
-/// The same as one JSON object.
-pub fn json(lowered: &Lowered) -> Value {
+/// Values for programs.
+pub(crate) fn json_values(values: &[Explained]) -> Vec<Value> {
     let value = |value: &Explained| {
         let (from, line, source) = match &value.origin {
             Origin::File { line } => ("file", Some(*line), None),
@@ -43,10 +48,15 @@ pub fn json(lowered: &Lowered) -> Value {
         };
         json!({ "key": value.key, "value": value.value, "from": from, "line": line, "source": source })
     };
+    values.iter().filter(matters).map(value).collect()
+}
+
+/// The same as one JSON object.
+pub fn json(lowered: &Lowered) -> Value {
     let derived = |(what, value): &(String, String)| json!({ "what": what, "value": value });
     json!({
         "scenario": { "name": lowered.name, "hash": lowered.hash, "seed": lowered.setup.seed },
-        "values": lowered.explain.iter().filter(matters).map(value).collect::<Vec<_>>(),
+        "values": json_values(&lowered.explain),
         "derived": lowered.derived.iter().map(derived).collect::<Vec<_>>(),
     })
 }

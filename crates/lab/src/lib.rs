@@ -3,6 +3,7 @@
 //! ```text
 //!  scenario.toml --Run::read--> Run --produce--> Finished { summary, timing, folder }
 //!   keys, values --Comparison::of--> run --> rows side by side
+//!     model.toml --FluidFile--> equations: Solved, Rest, and Packets beside them
 //!     sweep.toml --Plan::of--> points --Sweep::run--> a folder that any kill leaves whole
 //! ```
 //!
@@ -10,6 +11,7 @@
 //! [`Watcher`](model::Watcher), and whoever wants an end asks for it by a [`Stop`] that was handed in.
 
 mod compare;
+pub mod equations;
 mod error;
 mod explained;
 mod recognise;

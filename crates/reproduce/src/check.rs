@@ -59,7 +59,7 @@ pub struct Check {
     pub relation: Relation,
     /// How far off ours may be, in the same unit.
     pub tolerance: f64,
-    /// What we measured.
+    /// What we measured; not a number, in JSON null, where nothing was.
     pub ours: f64,
     /// Whether it holds; in JSON null where that is not judged.
     pub pass: bool,
@@ -118,6 +118,17 @@ impl Check {
     /// Measured, but not judged, for this reason.
     pub fn unjudged(self, why: &'static str) -> Check {
         Check { not_judged: Some(why), ..self }
+    }
+
+    /// A claim of the source that is not measured, for this reason.
+    pub fn unmeasured(
+        name: impl Into<String>,
+        unit: &'static str,
+        relation: Relation,
+        paper: f64,
+        why: &'static str,
+    ) -> Check {
+        Check::exact(name, unit, f64::NAN, relation, paper).unjudged(why)
     }
 
     /// With a remark.

@@ -8,10 +8,10 @@
 mod bg;
 mod check;
 mod deadlock;
+mod equations;
 mod failure;
 mod florax;
 mod growth;
-mod lines;
 mod pabo;
 mod papers;
 mod physics;

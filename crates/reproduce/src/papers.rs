@@ -1,10 +1,10 @@
 //! Every experiment, by paper.
 
 use super::registry::Experiment;
-use super::{bg, deadlock, florax, pabo, physics, tagger, trim};
+use super::{bg, deadlock, equations, florax, pabo, physics, tagger, trim};
 
 /// By paper, in the order in which they run.
-static PAPERS: [&[Experiment]; 7] = [
+static PAPERS: [&[Experiment]; 8] = [
     bg::EXPERIMENTS,
     pabo::EXPERIMENTS,
     physics::EXPERIMENTS,
@@ -12,6 +12,7 @@ static PAPERS: [&[Experiment]; 7] = [
     tagger::EXPERIMENTS,
     trim::EXPERIMENTS,
     florax::EXPERIMENTS,
+    equations::EXPERIMENTS,
 ];
 
 /// All of them, in the order in which they run.

@@ -146,6 +146,9 @@ pub fn list(experiments: &[&Experiment]) -> String {
 
 /// Six digits, without what adds nothing.
 fn number(value: f64) -> String {
+    if value.is_nan() {
+        return "-".to_owned();
+    }
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return format!("{value:.0}");
     }
@@ -166,6 +169,7 @@ fn checks_table(result: &Result) -> String {
                 Some(red) => format!("FAIL known, {}", red::class_name(red)),
                 None => "FAIL".to_owned(),
             },
+            Outcome::NotJudged(_) if check.ours.is_nan() => "not judged".to_owned(),
             Outcome::NotJudged(_) if check.pass => "not judged, holds".to_owned(),
             Outcome::NotJudged(_) => "not judged, fails".to_owned(),
         };

@@ -133,7 +133,13 @@ scenarios! {
     FLORAX_NONCONF = "florax/nonconf.toml";
     /// Many flows through one port.
     FLORAX_STATE = "florax/state.toml";
+    /// DCQCN flows into one port.
+    FLUID_DCQCN = "fluid/dcqcn.toml";
 }
+
+/// The same as a fluid model's file.
+pub static FLUID_DCQCN_MODEL: Source =
+    Source { name: "experiments/fluid/model.toml", text: include_str!("../../../experiments/fluid/model.toml") };
 
 /// Fabrics that scenarios name as files beside them.
 const FABRICS: &[(&str, &str)] = &[

@@ -36,6 +36,8 @@ mod document;
 mod error;
 mod fabric_part;
 mod files;
+mod fluid_control;
+mod fluid_file;
 pub mod fuzz;
 pub mod import;
 pub mod keys;
@@ -65,6 +67,7 @@ mod values;
 
 pub use error::{Explained, Origin, ScenarioError, ScenarioErrors, Warning};
 pub use files::{Load, MAX_TREE_BYTES, MAX_WRITTEN_BYTES, from_disk, open, read_at_most};
+pub use fluid_file::FluidFile;
 pub use lower::Lowered;
 pub use scenario::Scenario;
 pub use sweep::{Choice, SweepFile, parse_seeds};

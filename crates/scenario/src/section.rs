@@ -85,6 +85,11 @@ impl<'d> Context<'d> {
     pub fn root(&self) -> Section<'_, 'd> {
         Section::new(self, "", String::new(), &self.document.root)
     }
+
+    /// As [`Context::root`], of a file with keys of its own.
+    pub fn root_of(&self, schema: &'static str) -> Section<'_, 'd> {
+        Section::new(self, schema, String::new(), &self.document.root)
+    }
 }
 
 /// One table.
@@ -310,6 +315,26 @@ impl<'c, 'd> Section<'c, 'd> {
         })
     }
 
+    /// A number within limits, both included.
+    pub fn number(&self, key: &'static str, range: std::ops::RangeInclusive<f64>) -> Option<f64> {
+        self.read(key, |value| {
+            let right = || Some(format!("write a number from {} to {}", range.start(), range.end()));
+            let text = match value {
+                Value::Integer(text) | Value::Float(text) => text,
+                other => return Err((format!("{} is not a number", show(other)), right())),
+            };
+            match text.replace('_', "").parse::<f64>() {
+                Ok(number) if range.contains(&number) => Ok((number, number.to_string())),
+                _ => Err((format!("`{text}` is out of range"), right())),
+            }
+        })
+    }
+
+    /// A time above 0.
+    pub fn positive_time(&self, key: &'static str) -> Option<Time> {
+        self.read(key, positive)
+    }
+
     /// A probability, 0 to 1.
     pub fn probability(&self, key: &'static str) -> Option<f64> {
         self.read(key, |value| share(value, 1.0))
@@ -343,17 +368,22 @@ impl<'c, 'd> Section<'c, 'd> {
         .flatten()
     }
 
+    /// What the file is whose root this is.
+    fn file(&self) -> &'static str {
+        if self.schema.is_empty() { "a scenario" } else { "a fluid model" }
+    }
+
     /// Reports keys that the table does not have.
     pub fn finish(&self) {
         let (asked, tags) = (self.asked.borrow(), self.tags.borrow());
         debug_assert!(
             *self.undecided.borrow()
-                || keys::keys().all(|key| key.section != self.schema || !key.fits(&tags) || asked.contains(&key.name)),
+                || keys::of_section(self.schema).all(|key| !key.fits(&tags) || asked.contains(&key.name)),
             "a key of `{}` {tags:?} is in the table but nobody reads it: {:?}",
             self.schema,
-            keys::keys().find(|key| key.section == self.schema && key.fits(&tags) && !asked.contains(&key.name)),
+            keys::of_section(self.schema).find(|key| key.fits(&tags) && !asked.contains(&key.name)),
         );
-        let all: Vec<_> = keys::keys().filter(|key| key.section == self.schema).collect();
+        let all: Vec<_> = keys::of_section(self.schema).collect();
         for entry in &self.table.entries {
             let name = entry.key.as_str();
             let elsewhere: Vec<&str> =
@@ -361,7 +391,7 @@ impl<'c, 'd> Section<'c, 'd> {
             if asked.contains(&name) || (*self.undecided.borrow() && all.iter().any(|key| key.name == name)) {
                 continue;
             }
-            let table = if self.name.is_empty() { "a scenario".to_owned() } else { format!("`{}`", self.name) };
+            let table = if self.name.is_empty() { self.file().to_owned() } else { format!("`{}`", self.name) };
             let (message, help) = if elsewhere.is_empty() {
                 let mut known: Vec<&str> =
                     if *self.undecided.borrow() { all.iter().map(|key| key.name).collect() } else { asked.to_vec() };

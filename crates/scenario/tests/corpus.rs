@@ -4,6 +4,8 @@
 mod import_hpcc;
 #[path = "../../../fuzz/checks/replay.rs"]
 mod replay;
+#[path = "../../../fuzz/checks/scenario_fluid.rs"]
+mod scenario_fluid;
 #[path = "../../../fuzz/checks/scenario_sweep.rs"]
 mod scenario_sweep;
 #[path = "../../../fuzz/checks/scenario_toml.rs"]
@@ -22,4 +24,9 @@ fn scenario_toml_corpus() {
 #[test]
 fn scenario_sweep_corpus() {
     replay::replay("scenario_sweep", scenario_sweep::check);
+}
+
+#[test]
+fn scenario_fluid_corpus() {
+    replay::replay("scenario_fluid", scenario_fluid::check);
 }

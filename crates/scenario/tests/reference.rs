@@ -43,6 +43,14 @@ const SECTIONS: [(&str, &str); 30] = [
     ("check.storm", "`[check.storm]`"),
 ];
 
+/// The same of a fluid model's file.
+const FLUID_SECTIONS: [(&str, &str); 4] = [
+    ("fluid", "Top level"),
+    ("fluid.model", "`[model]`"),
+    ("fluid.bottleneck", "`[bottleneck]`"),
+    ("fluid.flow", "`[[flow]]`"),
+];
+
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
@@ -60,11 +68,11 @@ fn row(key: &Key) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn tables() -> String {
+fn tables(sections: &[(&str, &str)], keys: &[&Key]) -> String {
     let mut text = String::new();
     let mut told = 0;
-    for (section, title) in SECTIONS {
-        let rows: Vec<String> = keys::keys().filter(|key| key.section == section).map(row).collect();
+    for (section, title) in sections {
+        let rows: Vec<String> = keys.iter().filter(|key| key.section == *section).map(|key| row(key)).collect();
         assert!(!rows.is_empty(), "no key in {section}");
         told += rows.len();
         let _ = write!(text, "\n### {title}\n\n| key | value | default | meaning | source of the default |\n");
@@ -72,22 +80,27 @@ fn tables() -> String {
         text.push_str(&rows.join("\n"));
         text.push('\n');
     }
-    assert_eq!(told, keys::keys().count(), "a section is missing in this test");
+    assert_eq!(told, keys.len(), "a section is missing in this test");
     text.push('\n');
     text
 }
 
-#[test]
-fn the_table_of_keys_is_current() {
-    let path = docs().join("scenario.md");
-    let page = std::fs::read_to_string(&path).expect("docs/scenario.md");
+fn is_current(name: &str, tables: &str) {
+    let path = docs().join(name);
+    let page = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
     let (before, rest) = page.split_once(BEGIN).expect("the begin mark");
     let (_, after) = rest.split_once(END).expect("the end mark");
-    let current = format!("{before}{BEGIN}{}{END}{after}", tables());
+    let current = format!("{before}{BEGIN}{tables}{END}{after}");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &current).expect("a writable page");
     }
-    assert!(page == current || std::env::var_os("UPDATE_DOCS").is_some(), "run this test with UPDATE_DOCS=1");
+    assert!(page == current || std::env::var_os("UPDATE_DOCS").is_some(), "{name}: run this test with UPDATE_DOCS=1");
+}
+
+#[test]
+fn the_tables_of_keys_are_current() {
+    is_current("scenario.md", &tables(&SECTIONS, &keys::keys().collect::<Vec<_>>()));
+    is_current("fluid.md", &tables(&FLUID_SECTIONS, &keys::of_fluid().collect::<Vec<_>>()));
 }
 
 /// What a snippet leaves out.

@@ -61,6 +61,16 @@ pub fn all(corpus: Corpus) -> Vec<Attack> {
             corpus.sweeps,
             lines("sweep input --out out --quiet\nsweep input --out out --json --shard 1/2"),
         ),
+        attack(
+            "fluid models",
+            1,
+            corpus.fluids,
+            lines(
+                "fluid input --set duration=1ms --set sample=1us --out out --quiet
+                 fluid input --set duration=1ms --set sample=1us --json --stability
+                 fluid input --explain",
+            ),
+        ),
         attack("sweep folders", 1, corpus.stores, stores()),
         attack("results", 4, corpus.results, results()),
         attack(

@@ -54,6 +54,7 @@ pub struct Corpus {
     pub profiles: Vec<Sample>,
     pub interfaces: Vec<Sample>,
     pub sweeps: Vec<Sample>,
+    pub fluids: Vec<Sample>,
     pub stores: Vec<Sample>,
     pub results: Vec<Sample>,
     pub flows: Vec<Sample>,
@@ -170,6 +171,7 @@ impl Maker<'_> {
             interfaces: vec![beside(Sample::of("input", INTERFACES.into())).with("rules.json", rule)],
             rules,
             sweeps: self.sweeps(),
+            fluids: self.fluids(),
             stores: self.stores(),
             results: self.results(),
             flows,
@@ -261,6 +263,16 @@ impl Maker<'_> {
             }
         }
         scenarios
+    }
+
+    /// Short: what is solved is as long as its file says.
+    fn fluids(&self) -> Vec<Sample> {
+        let rest = "\n[bottleneck]\nrate = \"10Gbps\"\nbuffer = \"1MB\"\n[[flow]]\ncount = 2\nrtt = \"10us\"\n\
+                    [[flow]]\nstart = \"100us\"\nrtt = \"40us\"\nrate = \"1Gbps\"\n";
+        let text = |model: &str| format!("duration = \"2ms\"\n[model]\nkind = {model}{rest}").into_bytes();
+        let dcqcn = "\"dcqcn\"\nk_min = \"5KB\"\nk_max = \"200KB\"\np_max = 0.1";
+        let models = [dcqcn, "\"hetflow\"\ngain = 0.01", "\"eccp\"\nweight = 2", "\"patched-timely\"\nbeta = 0.01"];
+        models.map(|model| Sample::of("input", text(model))).into()
     }
 
     fn sweeps(&self) -> Vec<Sample> {

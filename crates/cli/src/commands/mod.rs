@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod fabric;
+pub mod fluid;
 pub mod import;
 pub mod mechanisms;
 pub mod new;

@@ -34,10 +34,21 @@ impl Control {
     /// The rate in bit/s at which a flow begins that is not told otherwise, where its share of the link would be
     /// `share`.
     pub fn first_rate(&self, link: f64, share: f64) -> f64 {
-        match self {
+        let rate = match self {
             Control::Eccp(_) | Control::Dcqcn(_) => link,
             Control::HetFlow(_) => 0.8 * share,
             Control::Timely(_) => share,
+        };
+        rate.max(self.min_rate())
+    }
+
+    /// A rate never falls below this, in bit/s.
+    pub fn min_rate(&self) -> f64 {
+        match self {
+            Control::Eccp(parameters) => parameters.min_rate,
+            Control::HetFlow(parameters) => parameters.min_rate,
+            Control::Dcqcn(parameters) => parameters.min_rate,
+            Control::Timely(parameters) => parameters.min_rate,
         }
     }
 

@@ -3,6 +3,7 @@
 //! the mechanism; a key only says what a value of it looks like.
 
 mod fabric;
+mod fluid;
 mod switch;
 mod top;
 mod traffic;
@@ -103,6 +104,16 @@ pub fn keys() -> impl Iterator<Item = &'static Key> {
     top::KEYS.iter().chain(fabric::KEYS).chain(switch::KEYS).chain(traffic::KEYS)
 }
 
+/// Every key of a fluid model's file, which is no scenario but is read the same way; sections begin with `fluid`.
+pub fn of_fluid() -> impl Iterator<Item = &'static Key> {
+    fluid::KEYS.iter()
+}
+
+/// The keys of this section.
+pub(crate) fn of_section(section: &str) -> impl Iterator<Item = &'static Key> {
+    keys().chain(of_fluid()).filter(move |key| key.section == section)
+}
+
 /// The transport of this name; its parameters stand in `host.transport` beside `kind`.
 pub fn transport(kind: &str) -> Option<&'static Mechanism> {
     MECHANISMS.into_iter().find(|mechanism| mechanism.kind == kind)
@@ -110,7 +121,7 @@ pub fn transport(kind: &str) -> Option<&'static Mechanism> {
 
 /// The key of this name in a table of these variants.
 pub(crate) fn find(section: &str, name: &str, tags: &[&str]) -> Option<&'static Key> {
-    keys().find(|key| key.section == section && key.name == name && key.fits(tags))
+    of_section(section).find(|key| key.name == name && key.fits(tags))
 }
 
 #[cfg(test)]
@@ -150,7 +161,7 @@ mod tests {
 
     #[test]
     fn every_key_is_told_once_and_fully() {
-        let all: Vec<&Key> = keys().collect();
+        let all: Vec<&Key> = keys().chain(of_fluid()).collect();
         for (at, key) in all.iter().enumerate() {
             assert!(!key.meaning.is_empty() && !key.source.is_empty(), "{}", key.path());
             for other in &all[at + 1..] {

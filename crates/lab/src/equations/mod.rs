@@ -1,0 +1,17 @@
+//! The equations beside the packets: a fluid model's file solved, looked at where it rests, and set beside a run.
+//!
+//! ```text
+//!   FluidFile ──> Solved: rates and queue over time ──> summary, series
+//!       └──────> Rest: fixed point, roots, the thesis's conditions
+//!   scenario ──> Packets: rate and queue of the bottleneck
+//! ```
+
+mod packets;
+mod rest;
+mod show;
+mod solved;
+
+pub use packets::{Packets, differences};
+pub use rest::Rest;
+pub use show::{explained, explained_json, json, summary};
+pub use solved::{Solved, Spread};

@@ -1,0 +1,129 @@
+//! Whether a model comes to rest, in words and for programs.
+
+use fluid::models::Control;
+use fluid::stability::{Report, Verdict, report, thesis};
+use scenario::FluidFile;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use text::numbers::{rate, size, span};
+
+/// The fixed point and what the thesis says of it.
+pub struct Rest {
+    report: Result<Report, String>,
+    said: Vec<String>,
+}
+
+impl Rest {
+    /// Looks at the model of a file.
+    pub fn of(file: &FluidFile) -> Rest {
+        Rest { report: report(&*file.model()), said: said(file) }
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a String cannot fail.
+        match &self.report {
+            Err(why) => {
+                let _ = writeln!(text, "at rest       nowhere: {why}");
+            }
+            Ok(report) => {
+                let rates: Vec<String> = report.rates.iter().map(|bps| rate(*bps)).collect();
+                let queue = size((report.queue / 8.0).round() as u64);
+                let _ = writeln!(text, "at rest       {} a flow, queue {queue}", rates.join(", "));
+                let _ = writeln!(text, "verdict       {}", verdict(report));
+                for (at, root) in report.roots.iter().enumerate() {
+                    let label = if at == 0 { "roots, 1/s" } else { "" };
+                    // What is 0 but for its last bits is told as 0.
+                    let real = if root.norm() < 1e-6 { "0".to_owned() } else { format!("{:.4e}", root.re) };
+                    let imaginary = if root.im == 0.0 { String::new() } else { format!(" +- {:.4e} i", root.im) };
+                    let _ = writeln!(text, "{label:<14}{real}{imaginary}");
+                }
+                if let Some(radius) = report.neutral_radius {
+                    let _ =
+                        writeln!(text, "neutral       slopes of the past weigh {radius:.4}; above 1 nothing is stable");
+                }
+            }
+        }
+        for (at, said) in self.said.iter().enumerate() {
+            let label = if at == 0 { "thesis" } else { "" };
+            let _ = writeln!(text, "{label:<14}{said}");
+        }
+        text
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let report = match &self.report {
+            Err(why) => json!({ "fixed_point": null, "why": why }),
+            Ok(report) => json!({
+                "fixed_point": { "rates_bps": report.rates, "queue_bytes": report.queue / 8.0 },
+                "verdict": word(report.verdict),
+                "roots_per_s": report.roots.iter().map(|root| [root.re, root.im]).collect::<Vec<_>>(),
+                "neutral_radius": report.neutral_radius,
+                "rtt_factor": report.rtt_factor,
+            }),
+        };
+        json!({ "linear": report, "thesis": self.said })
+    }
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Stable => "stable",
+        Verdict::Marginal => "marginal",
+        Verdict::Unstable => "unstable",
+    }
+}
+
+fn verdict(report: &Report) -> String {
+    let meaning = match report.verdict {
+        Verdict::Stable => "stable: every small disturbance dies away",
+        Verdict::Marginal => "marginal: no small disturbance grows, and one stays",
+        Verdict::Unstable => "unstable: some small disturbance grows",
+    };
+    let margin = match (report.rtt_factor, report.verdict) {
+        (Some(factor), Verdict::Unstable) => format!("; stable with round trips below {factor:.4} times these"),
+        (Some(factor), _) => format!("; until round trips are {factor:.4} times as long"),
+        (None, Verdict::Unstable) => "; down to a hundredth of these round trips".to_owned(),
+        (None, _) => "; up to a hundred times these round trips".to_owned(),
+    };
+    meaning.to_owned() + &margin
+}
+
+/// What the thesis's conditions give for this file, as printed and as they follow.
+fn said(file: &FluidFile) -> Vec<String> {
+    let flows: f64 = file.flows.iter().map(|flows| f64::from(flows.count)).sum();
+    let tau = file.flows.iter().map(|flows| flows.rtt).fold(0.0, f64::max);
+    match &file.control {
+        Control::Eccp(parameters) => {
+            let lemma = thesis::Lemma21::of(parameters, flows);
+            let least = thesis::least_byte_counter(file.bottleneck.rate, flows, parameters.cycle, tau);
+            let roots = thesis::second_order_roots(parameters, flows, tau / parameters.cycle);
+            let positive = roots.iter().filter(|root| root.0 > 0.0).count();
+            vec![
+                format!(
+                    "lemma 2.1: tau / T = {:.4} below {:.4} as printed, {:.4} with its sign corrected",
+                    tau / parameters.cycle,
+                    lemma.printed_limit(),
+                    lemma.corrected_limit()
+                ),
+                format!("the second-order model behind it has {positive} of 2 roots to the right of 0"),
+                format!("lemma 2.2: byte counter above {}", size((least / 8.0).round() as u64)),
+            ]
+        }
+        Control::HetFlow(parameters) => {
+            let eta = (parameters.byte_counter * flows / file.bottleneck.rate).min(parameters.timer);
+            let (slope, product) =
+                (thesis::hetflow_slope(parameters, eta, tau), thesis::hetflow_product(parameters, eta, tau));
+            vec![
+                format!(
+                    "equation 3.18: dR'/dR = {slope:.4e} 1/s at eta = {}; below 0 it calls stable",
+                    span(eta * 1e9)
+                ),
+                format!("what 3.18 approximates: Gd Kc (eta + tau) / eta = {product:.4}, stable below pi / 2"),
+            ]
+        }
+        Control::Dcqcn(_) | Control::Timely(_) => Vec::new(),
+    }
+}

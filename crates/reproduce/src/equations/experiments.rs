@@ -1,0 +1,79 @@
+//! The experiments that equations answer.
+
+use super::dumbbell::dumbbell;
+use super::eccp::{lemma_2_1, lemma_2_2, phase};
+use super::hetflow::{cubic, means, portrait};
+use super::hetflow_lemmas::{lemma_3_1, lemma_3_2, lemma_3_3};
+use super::packets::dcqcn;
+use crate::failure::Failure;
+use crate::registry::{Choice, Experiment};
+use crate::trial::Trial;
+
+const NONE: &[Choice] = &[];
+
+const fn of(
+    id: &'static str,
+    title: &'static str,
+    source: &'static str,
+    run: fn(&mut Trial) -> Result<(), Failure>,
+) -> Experiment {
+    Experiment { id, title, source, seconds: 2, quick_seconds: 2, choices: NONE, run }
+}
+
+/// In the order in which they run.
+pub static EXPERIMENTS: &[Experiment] = &[
+    of(
+        "eccp/lemma2.1",
+        "ECCP's decrease: the limit of the delay, as printed and as it follows",
+        "thesis, lemma 2.1 and appendix I",
+        lemma_2_1,
+    ),
+    of("eccp/lemma2.2", "ECCP: the least byte counter", "thesis, lemma 2.2 and appendix III", lemma_2_2),
+    of(
+        "eccp/fig2.8",
+        "ECCP as a fluid: rates over time and its phase portrait",
+        "thesis, figure 2.8 and section 2.6",
+        phase,
+    ),
+    of(
+        "eccp/fig2.10",
+        "ECCP as a fluid over the delay; what of figures 2.11 to 2.21 only packets judge",
+        "thesis, figures 2.10 to 2.21",
+        dumbbell,
+    ),
+    of(
+        "hetflow/fig3.5",
+        "HetFlow: a cut, the cubic way back, and beyond",
+        "thesis, figure 3.5 and equation 3.6",
+        cubic,
+    ),
+    of(
+        "hetflow/fig3.6",
+        "HetFlow as a fluid: mean rates of 2, 5 and 10 flows; what only packets judge",
+        "thesis, figures 3.6 to 3.15",
+        means,
+    ),
+    of("hetflow/fig3.7", "HetFlow: where its slope crosses 0", "thesis, figure 3.7", portrait),
+    of(
+        "hetflow/lemma3.1",
+        "HetFlow: its fixed point, and whether flows come to it",
+        "thesis, lemmas 3.1 and 3.2",
+        lemma_3_1,
+    ),
+    of(
+        "hetflow/lemma3.2",
+        "HetFlow: whether its fixed point is stable",
+        "thesis, lemma 3.2, equations 3.17 and 3.18",
+        lemma_3_2,
+    ),
+    of("hetflow/lemma3.3", "HetFlow: the required buffer", "thesis, lemma 3.3, equations 3.20 to 3.22", lemma_3_3),
+    Experiment {
+        id: "fluid/dcqcn",
+        title: "DCQCN as a fluid beside its packets: 2, 10 and 50 flows",
+        source: "Zhu et al., SIGCOMM 2015, section 5; ECN or Delay, CoNEXT 2016, section 3",
+        seconds: 30,
+        quick_seconds: 12,
+        choices: NONE,
+        run: dcqcn,
+    },
+];

@@ -1,0 +1,279 @@
+//! The file of a fluid model: read like a scenario, with keys of its own.
+
+use crate::document::Document;
+use crate::error::{Explained, ScenarioError, ScenarioErrors, not_text};
+use crate::files;
+use crate::fluid_control::{bps, control, seconds};
+use crate::section::{Context, Section};
+use fluid::models::{Bottleneck, Control, Flows, Model};
+use std::path::Path;
+use units::{Rate, Time};
+
+/// More rows than this are no series.
+const MOST_SAMPLES: u64 = 1_000_000;
+/// More kinds of flows than this are a simulation's.
+const MOST_KINDS: usize = 256;
+
+/// A fluid model as its file describes it.
+#[derive(Clone, Debug)]
+pub struct FluidFile {
+    /// What results call it.
+    pub name: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// How long it is solved.
+    pub duration: Time,
+    /// From when on means are taken.
+    pub warm_up: Time,
+    /// How often the series has a row.
+    pub sample: Time,
+    /// Error of a step, of a variable's size.
+    pub tolerance: f64,
+    /// The control.
+    pub control: Control,
+    /// Its kind, as the file says it.
+    pub kind: &'static str,
+    /// The link.
+    pub bottleneck: Bottleneck,
+    /// The flows.
+    pub flows: Vec<Flows>,
+    /// Every value with its origin.
+    pub explained: Vec<Explained>,
+}
+
+impl FluidFile {
+    /// Reads the file at `path`; `overrides` are (`key.path`, value as TOML or bare text), applied in order.
+    ///
+    /// # Errors
+    /// A file that cannot be read, and everything that is wrong with it.
+    pub fn read(path: &Path, overrides: &[(String, String)]) -> Result<FluidFile, ScenarioErrors> {
+        let name = path.display().to_string();
+        let whole = |message: String| {
+            let (path, key) = (name.clone(), String::new());
+            let error = ScenarioError { path, line: 0, column: 0, span: 0..0, key, message, help: None };
+            ScenarioErrors { errors: vec![error] }
+        };
+        let content = files::read_at_most(path, files::MAX_WRITTEN_BYTES);
+        let content = content.map_err(|error| whole(format!("cannot read the fluid model: {error}")))?;
+        let text = fabric::files::text_of(&content).map_err(|line| not_text(&name, line))?;
+        Self::parse(text, &name, overrides)
+    }
+
+    /// As [`FluidFile::read`], from a text that errors call `name`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn parse(text: &str, name: &str, overrides: &[(String, String)]) -> Result<FluidFile, ScenarioErrors> {
+        let document = Document::parse(text, name, overrides).map_err(|errors| ScenarioErrors { errors })?;
+        let context = Context::new(&document);
+        let file = read(&context, name);
+        let (errors, explained, _) = context.finish();
+        match file {
+            Some(file) if errors.is_empty() => Ok(FluidFile { explained, ..file }),
+            _ if errors.is_empty() => {
+                let message = "this fluid model cannot be read".to_owned();
+                Err(ScenarioErrors { errors: vec![document.error(&document.locate(""), "", message, None)] })
+            }
+            _ => Err(ScenarioErrors { errors }),
+        }
+    }
+
+    /// The model, at its start.
+    pub fn model(&self) -> Box<dyn Model> {
+        self.control.model(self.bottleneck, self.flows.clone())
+    }
+}
+
+fn read(context: &Context<'_>, path: &str) -> Option<FluidFile> {
+    let root = context.root_of("fluid");
+    let name = root.text("name");
+    let file = || Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let name = name.or_else(file).unwrap_or_else(|| "fluid model".to_owned());
+    let description = root.text("description");
+    let duration = root.positive_time("duration");
+    let warm_up = root.time("warm_up");
+    let sample = root.positive_time("sample");
+    let tolerance = root.number("tolerance", 1e-12..=0.01);
+    let sections = (root.table("model", "fluid.model", true), root.table("bottleneck", "fluid.bottleneck", false));
+    let entries = root.tables("flow", "fluid.flow");
+    for (key, example) in
+        [("model", "[model] with kind = \"dcqcn\""), ("bottleneck", "[bottleneck] with rate = \"40Gbps\"")]
+    {
+        if !root.has(key) {
+            root.fail("", format!("a fluid model needs `{key}`"), Some(format!("write {example}")));
+        }
+    }
+    root.finish();
+    let link = bottleneck(&sections.1);
+    let control = control(&sections.0);
+    if entries.is_empty() || entries.len() > MOST_KINDS {
+        let message = format!("there are {} entries of flows", entries.len());
+        root.fail("flow", message, Some(format!("write 1 to {MOST_KINDS} of [[flow]], with rtt = \"4us\"")));
+    }
+    let read: Vec<Option<Entry>> = entries.iter().map(|entry| flow(entry, link)).collect();
+    let (duration, tolerance) = (duration?, tolerance?);
+    let warm_up = warm_up.unwrap_or(Time::from_ps(duration.as_ps() / 2));
+    if warm_up >= duration {
+        root.fail("warm_up", "the warm-up is not shorter than the duration", Some("write a shorter one".to_owned()));
+    }
+    let sample = sample.unwrap_or(Time::from_ps((duration.as_ps() / 1000).max(1)));
+    if duration.as_ps() / sample.as_ps() > MOST_SAMPLES {
+        let least = duration.as_ps().div_ceil(MOST_SAMPLES);
+        let help = format!("write at least {}", Time::from_ps(least));
+        root.fail("sample", format!("a row each {sample} are more than {MOST_SAMPLES} rows"), Some(help));
+    }
+    let ((kind, control), link) = (control?, link?);
+    let least = control.min_rate();
+    if least > link.rate {
+        let help = "write a rate up to that of the bottleneck".to_owned();
+        sections.0.fail("min_rate", "rates could not fall to that of the bottleneck", Some(help));
+    }
+    let read: Vec<Entry> = read.into_iter().collect::<Option<_>>()?;
+    let count: u64 = read.iter().map(|entry| u64::from(entry.count)).sum();
+    let first = control.first_rate(link.rate, link.rate / count as f64);
+    for (entry, section) in read.iter().zip(&entries) {
+        if let Some(rate) = entry.rate.filter(|rate| bps(*rate) < least) {
+            let help = format!("write a rate from {least} bps up");
+            section.fail("rate", format!("{rate} is below the least rate of the model"), Some(help));
+        }
+    }
+    let flows = |entry: &Entry| Flows {
+        count: entry.count,
+        start: seconds(entry.start),
+        rtt: seconds(entry.rtt),
+        rate: entry.rate.map_or(first, bps),
+    };
+    let flows = read.iter().map(flows).collect();
+    let (bottleneck, explained) = (link, Vec::new());
+    Some(FluidFile {
+        name,
+        description,
+        duration,
+        warm_up,
+        sample,
+        tolerance,
+        control,
+        kind,
+        bottleneck,
+        flows,
+        explained,
+    })
+}
+
+fn bottleneck(section: &Section<'_, '_>) -> Option<Bottleneck> {
+    let (rate, buffer) = (section.rate("rate"), section.size("buffer"));
+    section.finish();
+    let rate = rate?;
+    if rate.as_bps() == 0 {
+        section.fail("rate", "a link without a rate sends nothing", Some("write a rate like \"40Gbps\"".to_owned()));
+    }
+    let buffer = buffer?;
+    if buffer == 0 {
+        section.fail("buffer", "a queue that holds nothing", Some("write a size like \"16MB\"".to_owned()));
+    }
+    Some(Bottleneck { rate: bps(rate), buffer: buffer as f64 * 8.0 })
+}
+
+struct Entry {
+    count: u32,
+    start: Time,
+    rtt: Time,
+    rate: Option<Rate>,
+}
+
+fn flow(section: &Section<'_, '_>, link: Option<Bottleneck>) -> Option<Entry> {
+    let (count, start, rtt) = (section.whole("count", 1..=100_000), section.time("start"), section.time("rtt"));
+    let rate = section.rate("rate");
+    section.finish();
+    if let (Some(rate), Some(link)) = (rate, link)
+        && (rate.as_bps() == 0 || bps(rate) > link.rate)
+    {
+        let help = "write a rate above 0, up to that of the bottleneck".to_owned();
+        section.fail("rate", format!("{rate} is no rate that a flow can begin with here"), Some(help));
+    }
+    Some(Entry { count: count? as u32, start: start?, rtt: rtt?, rate })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fluid_control::KINDS;
+
+    const HETFLOW: &str = "duration = \"100ms\"\n[model]\nkind = \"hetflow\"\n[bottleneck]\nrate = \"10Gbps\"\n\
+                           [[flow]]\n\
+                           count = 4\nrtt = \"10us\"\n";
+
+    fn told(text: &str) -> String {
+        FluidFile::parse(text, "a.toml", &[]).expect_err("it is wrong").to_string()
+    }
+
+    #[test]
+    fn what_is_not_written_has_a_default_with_its_source() {
+        let file = FluidFile::parse(HETFLOW, "a.toml", &[]).unwrap();
+        assert_eq!((file.warm_up, file.sample), (Time::from_ms(50), Time::from_us(100)));
+        assert_eq!(file.flows[0].rate, 2e9, "80 % of an equal share");
+        let scaling = file.explained.iter().find(|value| value.key == "model.scaling").unwrap();
+        assert_eq!(
+            (scaling.value.as_str(), &scaling.origin),
+            ("1500", &crate::Origin::Default { source: "thesis, table 3.2" })
+        );
+    }
+
+    #[test]
+    fn every_kind_is_read_with_its_defaults() {
+        for kind in KINDS {
+            let more = if kind == "dcqcn" { "k_min = \"5KB\"\nk_max = \"200KB\"\n" } else { "" };
+            let text = HETFLOW.replace("kind = \"hetflow\"\n", &format!("kind = \"{kind}\"\n{more}"));
+            let file = FluidFile::parse(&text, "a.toml", &[]).unwrap_or_else(|errors| panic!("{errors}"));
+            assert_eq!(file.kind, kind);
+        }
+    }
+
+    #[test]
+    fn a_gain_that_makes_a_rate_negative_is_refused_with_its_line() {
+        let text = HETFLOW.replace("kind = \"hetflow\"\n", "kind = \"hetflow\"\ngain = 0.02\n");
+        let told = told(&text);
+        assert!(told.starts_with("a.toml:4:") && told.contains("below 0.015625"), "{told}");
+    }
+
+    #[test]
+    fn a_sampling_interval_of_zero_is_refused_with_its_line() {
+        let told = told(&HETFLOW.replace("kind = \"hetflow\"\n", "kind = \"hetflow\"\ntimer = \"0ms\"\n"));
+        assert!(told.starts_with("a.toml:4:") && told.contains("above zero"), "{told}");
+        let zero = self::told(&format!("sample = \"0s\"\n{HETFLOW}"));
+        assert!(zero.starts_with("a.toml:1:"), "{zero}");
+    }
+
+    #[test]
+    fn a_delay_below_zero_is_refused_with_its_line() {
+        let told = told(&HETFLOW.replace("rtt = \"10us\"", "rtt = \"-10us\""));
+        assert!(told.starts_with("a.toml:8:") && told.contains("negative"), "{told}");
+    }
+
+    #[test]
+    fn rates_below_the_least_and_a_least_above_the_link_are_refused_with_their_lines() {
+        let slow = told(&format!("{HETFLOW}rate = \"1Mbps\"\n"));
+        assert!(slow.starts_with("a.toml:9:") && slow.contains("10000000 bps up"), "{slow}");
+        let fast = told(&HETFLOW.replace("\"hetflow\"\n", "\"hetflow\"\nmin_rate = \"11Gbps\"\n"));
+        assert!(fast.starts_with("a.toml:4:"), "{fast}");
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_told_at_once() {
+        let told = told(
+            "duration = \"1ms\"\nsample = \"1ps\"\nwarm_up = \"2ms\"\ncolour = 1\n[model]\nkind = \"timely\"\n\
+             beta = 2\n",
+        );
+        for part in [
+            "a.toml:4:1: unknown key `colour` in a fluid model",
+            "`beta`",
+            "bottleneck",
+            "entries of flows",
+            "more than 1000000 rows",
+            "warm-up",
+        ] {
+            let part = part.replace("`beta`", "a gradient of 1 cuts by 2");
+            assert!(told.contains(&part), "{part}:\n{told}");
+        }
+    }
+}
