@@ -56,7 +56,7 @@ fn what_is_wrong_is_refused_with_its_line() {
         ("kind = \"hetflow\"", "kind = \"hetflow\"\ntimer = \"0us\"", "above zero"),
         ("rtt = \"10us\"", "rtt = \"-10us\"", "negative"),
         ("kind = \"hetflow\"", "kind = \"hetflo\"", "hetflow"),
-        ("rate = \"10Gbps\"", "rate = \"0bps\"", "sends nothing"),
+        ("rate = \"10Gbps\"", "rate = \"0bps\"", "a rate is positive"),
         ("count = 3", "count = 0", "out of range"),
     ] {
         let file = scratch.file("wrong.toml", &text.replacen(from, to, 1));
@@ -92,14 +92,48 @@ fn dcqcn_is_within_a_tenth_of_its_packets() {
 }
 
 #[test]
-fn what_gets_lost_on_the_way_says_when_and_which() {
-    // The neutral form of ECCP by table 2.1 ends early or stays within the link.
-    let file = example("fluid/eccp.toml");
-    let ran = run(&["fluid", &file, "--set", "model.feedback=slope", "--set", "duration=20ms", "--json"]);
-    let told: Value = serde_json::from_str(&ran.out).expect("JSON");
-    match ran.code {
-        Some(0) => assert!(told["failed"].is_null()),
-        Some(1) => assert!(told["failed_at_s"].as_f64().is_some() && ran.err.starts_with("error: "), "{}", ran.err),
-        other => panic!("{other:?}: {}", ran.err),
+fn what_diverges_says_when_and_which() {
+    // A gradient in units of a picosecond, of a queue that grows for seconds.
+    let scratch = Scratch::new("fluid-diverges");
+    let (file, out) = (example("fluid/timely.toml"), scratch.path("out"));
+    let mut line = vec!["fluid", &file, "--out", &out, "--json"];
+    for set in [
+        "duration=100s",
+        "warm_up=1s",
+        "bottleneck.buffer=1TB",
+        "model.segment=16GB",
+        "model.min_rtt=1ps",
+        "model.t_low=1000s",
+        "model.t_high=2000s",
+        "flow.0.rate=10Gbps",
+    ] {
+        line.extend(["--set", set]);
     }
+    let ran = run(&line);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    let told: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let at = told["failed_at_s"].as_f64().expect("an instant");
+    assert!(ran.err.contains(&format!("timely.toml: `gradient_0` diverges at {at} s")), "{}", ran.err);
+    let series = std::fs::read_to_string(scratch.0.join("out/series.csv")).expect("what there is of it");
+    let last: f64 = series.lines().last().and_then(|row| row.split(',').next()?.parse().ok()).expect("a time");
+    assert!(last <= at * 1e12 && last > 0.5 * at * 1e12, "{last} {at}");
+}
+
+#[test]
+fn packets_and_portraits_are_drawn_with_the_fluid() {
+    let scratch = Scratch::new("fluid-drawn");
+    let (file, packets) = (example("fluid/dcqcn.toml"), example("fluid/dcqcn-packets.toml"));
+    let plots = scratch.path("plots");
+    let ran = run(&["fluid", &file, "--packets", &packets, "--plots", &plots, "--phase", "queue_bytes,alpha_0'", "-q"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let picture = std::fs::read_to_string(scratch.0.join("plots/rates-and-queue.svg")).expect("a picture");
+    assert_eq!(picture.matches("<polyline").count(), 4, "fluid and packets in each of two panels");
+    assert!(picture.contains(">packets</text>"));
+    let portrait = scratch.0.join("plots/phase-queue_bytes-alpha_0-slope.svg");
+    assert!(std::fs::read_to_string(portrait).expect("a portrait").contains("alpha_0', 1/ms"));
+    // What is no scenario is refused before anything is written.
+    let none = scratch.path("none");
+    let ran = run(&["fluid", &file, "--packets", &file, "--out", &none]);
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert!(!scratch.0.join("none").exists());
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 #[test]
 fn help_is_what_it_was() {
     // Those of `fabric` below take their words from the keys of a scenario, which has tests of its own.
-    let commands: [&[&str]; 12] = [
+    let commands: [&[&str]; 13] = [
         &[],
         &["run"],
         &["compare"],

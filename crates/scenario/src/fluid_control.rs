@@ -46,11 +46,9 @@ fn bits(section: &Section<'_, '_>, key: &'static str) -> Option<f64> {
     Some(size as f64 * 8.0)
 }
 
-/// A rate above 0, in bit/s.
-fn above_zero(section: &Section<'_, '_>, key: &'static str) -> Option<f64> {
-    let rate = section.rate(key)?;
-    require(section, rate.as_bps() > 0, key, &format!("`{key}` is 0"), "a rate above 0");
-    Some(bps(rate))
+/// A rate in bit/s.
+fn rate(section: &Section<'_, '_>, key: &'static str) -> Option<f64> {
+    section.rate(key).map(bps)
 }
 
 fn span(section: &Section<'_, '_>, key: &'static str) -> Option<f64> {
@@ -62,7 +60,7 @@ fn dcqcn(section: &Section<'_, '_>) -> Option<dcqcn::Parameters> {
     let times = ["cnp_interval", "alpha_timer", "increase_timer"].map(|key| span(section, key));
     let byte_counter = bits(section, "byte_counter");
     let stages = section.whole("recovery_stages", 1..=1000);
-    let rates = (section.rate("additive_increase").map(bps), above_zero(section, "min_rate"));
+    let rates = (rate(section, "additive_increase"), rate(section, "min_rate"));
     let packet = bits(section, "packet");
     let (k_min, k_max) = (section.size("k_min"), section.size("k_max"));
     let p_max = section.probability("p_max");
@@ -93,7 +91,7 @@ fn dcqcn(section: &Section<'_, '_>) -> Option<dcqcn::Parameters> {
 
 fn timely(section: &Section<'_, '_>, patched: bool) -> Option<timely::Parameters> {
     let (ewma, beta) = (section.probability("ewma"), section.number("beta", 0.0..=1e6));
-    let rates = (section.rate("additive_increase").map(bps), above_zero(section, "min_rate"));
+    let rates = (rate(section, "additive_increase"), rate(section, "min_rate"));
     let [t_low, t_high, min_rtt] = ["t_low", "t_high", "min_rtt"].map(|key| span(section, key));
     let sizes = (bits(section, "segment"), bits(section, "packet"));
     let (ewma, beta, t_low, t_high) = (ewma?, beta?, t_low?, t_high?);
@@ -125,7 +123,7 @@ fn hetflow(section: &Section<'_, '_>) -> Option<hetflow::Parameters> {
     let (gain, scaling) = (section.number("gain", 0.0..=1e6), section.number("scaling", 0.0..=1e12));
     let (timer, recovery) = (span(section, "timer"), span(section, "recovery"));
     let byte_counter = bits(section, "byte_counter");
-    let (quantum, min_rate) = (section.number("quantum", 0.0..=64.0), above_zero(section, "min_rate"));
+    let (quantum, min_rate) = (section.number("quantum", 0.0..=64.0), rate(section, "min_rate"));
     let gain = gain?;
     let cut = gain * hetflow::MOST_FEEDBACK;
     let message = format!("a feedback of 64 cuts by {cut} of the rate: rates would fall to 0 and below");
@@ -146,7 +144,7 @@ fn eccp(section: &Section<'_, '_>) -> Option<eccp::Parameters> {
     let (weight, available) = (section.number("weight", 0.0..=1e6), section.number("available", 0.0..=1.0));
     let (equilibrium, cycle) = (section.probability("equilibrium"), span(section, "cycle"));
     let byte_counter = bits(section, "byte_counter");
-    let rates = (section.rate("additive_increase").map(bps), above_zero(section, "min_rate"));
+    let rates = (rate(section, "additive_increase"), rate(section, "min_rate"));
     let feedback = section.word("feedback", "a way to compute the change", &["difference", "slope"]);
     let (gain, largest_cut, available) = (gain?, largest_cut?, available?);
     require(section, gain > 0.0, "gain", "with a gain of 0 rates never fall", "a gain above 0, like 0.78125");

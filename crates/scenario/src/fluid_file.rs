@@ -163,11 +163,7 @@ fn read(context: &Context<'_>, path: &str) -> Option<FluidFile> {
 fn bottleneck(section: &Section<'_, '_>) -> Option<Bottleneck> {
     let (rate, buffer) = (section.rate("rate"), section.size("buffer"));
     section.finish();
-    let rate = rate?;
-    if rate.as_bps() == 0 {
-        section.fail("rate", "a link without a rate sends nothing", Some("write a rate like \"40Gbps\"".to_owned()));
-    }
-    let buffer = buffer?;
+    let (rate, buffer) = (rate?, buffer?);
     if buffer == 0 {
         section.fail("buffer", "a queue that holds nothing", Some("write a size like \"16MB\"".to_owned()));
     }
@@ -186,10 +182,10 @@ fn flow(section: &Section<'_, '_>, link: Option<Bottleneck>) -> Option<Entry> {
     let rate = section.rate("rate");
     section.finish();
     if let (Some(rate), Some(link)) = (rate, link)
-        && (rate.as_bps() == 0 || bps(rate) > link.rate)
+        && bps(rate) > link.rate
     {
-        let help = "write a rate above 0, up to that of the bottleneck".to_owned();
-        section.fail("rate", format!("{rate} is no rate that a flow can begin with here"), Some(help));
+        let help = "write a rate up to that of the bottleneck".to_owned();
+        section.fail("rate", format!("{rate} is more than the bottleneck has"), Some(help));
     }
     Some(Entry { count: count? as u32, start: start?, rtt: rtt?, rate })
 }

@@ -29,7 +29,7 @@ fn fluid(flows: u64, averaging: &str) -> Result<(f64, f64), Failure> {
 /// # Errors
 /// If a scenario is wrong.
 pub fn dcqcn(trial: &mut Trial) -> Result<(), Failure> {
-    let milliseconds = trial.shorten("simulated ms", 120, 60);
+    let milliseconds = trial.shorten("simulated ms", 480, 120);
     let mut rows = Vec::new();
     for flows in [2u64, 10, 50] {
         let changes = [("traffic.0.fan_in", flows.to_string()), ("duration", format!("\"{milliseconds}ms\""))];
