@@ -46,7 +46,7 @@ min_rate = "10Mbps"
 fn timely() {
     #[rustfmt::skip]
     refused("timely", &scenario(TIMELY), &[
-        (r#"segment = "16KB""#,     r#"segment = "0B""#,          "", &["`segment`", "at least a packet's payload, 1000B"]),
+        (r#"segment = "16KB""#, r#"segment = "0B""#, "", &["`segment`", "at least a packet's payload, 1000B"]),
         (r#"segment = "16KB""#,     r#"segment = "-1KB""#,        "", &["negative"]),
         (r#"ewma = 0.875"#,         r#"ewma = 0"#,                "", &["`ewma`", "above 0, up to 1"]),
         (r#"ewma = 0.875"#,         r#"ewma = -0.5"#,             "", &["is not a share"]),
@@ -135,7 +135,7 @@ fn qcn() {
         (r#"set_point = "200KB""#,    r#"set_point = "-1KB""#,     "", &["negative"]),
         (r#"weight = 2"#,             r#"weight = -2"#,            "", &["whole number from 0 to 64"]),
         (r#"weight = 2"#,             r#"weight = 65"#,            "", &["whole number from 0 to 64"]),
-        (r#"sample = "150KB""#,       r#"sample = "0B""#,          r#"sample_min = "15KB""#, &["is more than `sample`"]),
+        (r#"sample = "150KB""#, r#"sample = "0B""#, r#"sample_min = "15KB""#, &["is more than `sample`"]),
         (r#"sample_min = "15KB""#,    r#"sample_min = "0B""#,      "", &["`sample_min` is zero"]),
         (r#"sample_min = "15KB""#,    r#"sample_min = "151KB""#,   "", &["is more than `sample`"]),
         (r#"jitter = 0.15"#,          r#"jitter = 1"#,             "", &["write less than 1"]),
@@ -185,7 +185,7 @@ fn eccp() {
         (r#"gain = 0.78125"#,              r#"gain = 0"#,                     "", &["`gain`", "above 0"]),
         (r#"estimate = "trains""#,         r#"estimate = "oracle""#,          "", &["write one of trains, measured"]),
         (r#"train_frames = 33"#,           r#"train_frames = 1"#,             "", &["`train_frames`", "at least 2"]),
-        (r#"train_interval = "1ms""#,      r#"train_interval = "0s""#,        "", &["`train_interval`", "at least 1ps"]),
+        (r#"train_interval = "1ms""#, r#"train_interval = "0s""#, "", &["`train_interval`", "at least 1ps"]),
         (r#"probe = "1500B""#,             r#"probe = "1MB""#,                "", &["at most 65535 bytes"]),
         (r#"probe_class = 3"#,             r#"probe_class = 8"#,              "", &["a class from 0 to 7"]),
         (r#"min_probe_rate = "50Mbps""#,   r#"min_probe_rate = "11Gbps""#,    "", &["11Gbps", "10Gbps"]),

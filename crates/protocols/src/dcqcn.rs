@@ -7,9 +7,8 @@
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::frame::Frame;
+use crate::rate_control::{ControlSettings, FlowLimits, Needs, RateController};
 use crate::rate_recovery::{RateRecovery, RecoveryParameters};
-use crate::roce::RoceParameters;
-use crate::roce::control::{ControlSettings, FlowLimits, Needs, RateController};
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
 
@@ -77,7 +76,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     title: "RoCE whose rate follows ECN marks",
     source: "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
     parameters: &{
-        use crate::roce::parameters::*;
+        use crate::roce::described::*;
         [
             PAYLOAD,
             HEADER,
@@ -211,7 +210,7 @@ impl ControlSettings for DcqcnParameters {
         Ok(())
     }
 
-    fn check(&self, _roce: &RoceParameters) -> Result<(), ParameterError> {
+    fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
         require((0.0..=1.0).contains(&self.gain), "gain", "a weight from 0 to 1")?;
         require((0.0..=1.0).contains(&self.initial_alpha), "initial_alpha", "a share from 0 to 1")?;
         require(self.alpha_timer > Time::ZERO, "alpha_timer", "alpha decays after a time, at least 1ps")?;

@@ -30,6 +30,7 @@ mod partial;
 pub mod pause;
 pub mod pipeline_trim;
 pub mod qcn;
+pub mod rate_control;
 pub mod rate_recovery;
 pub mod reaction;
 pub mod roce;

@@ -202,8 +202,8 @@ fn timely_settles_at_the_bottleneck() {
     assert_eq!(outcome.statistics.retransmitted_bytes, 0);
 }
 
-/// One HetFlow flow that climbs into a bottleneck of 10 Gbps: each time its queue begins to grow the rate is cut, so the
-/// link is full and the queue all but empty; and notifications that are lost come again.
+/// One HetFlow flow that climbs into a bottleneck of 10 Gbps: each time its queue begins to grow the rate is cut, so
+/// the link is full and the queue all but empty; and notifications that are lost come again.
 #[test]
 fn hetflow_keeps_the_queue_short_and_the_link_full() {
     for lost in [0.0, 0.3] {

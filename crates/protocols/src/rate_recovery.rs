@@ -49,7 +49,8 @@ impl RateRecovery {
         Self { current: line, target: line, line, bytes: 0, stage_end: Time::MAX, byte_stage: 0, timer_stage: 0 }
     }
 
-    /// A flow that starts at `initial`, no more than `line`, at `at`: below `line` it climbs as if it had just recovered.
+    /// A flow that starts at `initial`, no more than `line`, at `at`: below `line` it climbs as if it had just
+    /// recovered.
     pub fn starting(parameters: &RecoveryParameters, initial: Rate, line: Rate, at: Time) -> Self {
         let climbs = initial < line && parameters.timer > Time::ZERO;
         let stage_end = if climbs { at.saturating_add(parameters.timer) } else { Time::MAX };

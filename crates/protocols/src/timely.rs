@@ -3,9 +3,8 @@
 
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
-use crate::roce::RoceParameters;
-use crate::roce::control::{Acknowledged, ControlSettings, FlowLimits, RateController};
-use crate::roce::parameters::scaled;
+use crate::rate_control::scaled;
+use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController};
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
 
@@ -61,7 +60,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     title: "RoCE whose rate follows the gradient of the round trip time",
     source: "Mittal et al., TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015",
     parameters: &{
-        use crate::roce::parameters::*;
+        use crate::roce::described::*;
         [
             PAYLOAD,
             HEADER,
@@ -159,8 +158,8 @@ impl ControlSettings for TimelyParameters {
         Ok(())
     }
 
-    fn check(&self, roce: &RoceParameters) -> Result<(), ParameterError> {
-        let packet = u64::from(roce.payload_bytes);
+    fn check(&self, payload_bytes: u16) -> Result<(), ParameterError> {
+        let packet = u64::from(payload_bytes);
         require(self.segment_bytes >= packet, "segment", format!("at least a packet's payload, {packet}B"))?;
         require(self.ewma > 0.0 && self.ewma <= 1.0, "ewma", "a weight above 0, up to 1")?;
         require(self.beta > 0.0 && self.beta < 1.0, "beta", "a share above 0, below 1")?;

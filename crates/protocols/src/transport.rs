@@ -52,7 +52,7 @@ use crate::frame::Frame;
 use crate::hetflow;
 use crate::ndp::{self, NdpParameters, NdpReceiver, NdpSender, Pulls};
 use crate::qcn;
-use crate::roce::control::Needs;
+use crate::rate_control::Needs;
 use crate::roce::{self, MeasuringReceiver, ProbingSender, RoceParameters, RoceReceiver, RoceSender};
 use crate::settings::ParameterError;
 use crate::tcp::{self, TcpParameters, TcpReceiver, TcpSender};

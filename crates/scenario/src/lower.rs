@@ -26,7 +26,7 @@ use model::parameters::{
     Buffer, FlowControl, HostParameters, PauseParameters, PauseStorm, Reroute, Setup, Stopping, Threshold,
 };
 use protocols::pause::quanta_time;
-use protocols::roce::control::Needs;
+use protocols::rate_control::Needs;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

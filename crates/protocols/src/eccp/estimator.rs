@@ -1,7 +1,8 @@
 //! The receiving half: trains become strains, strains an estimate (BART with ECCP's threshold rule); or the load of
 //! links is measured.
 
-use super::{EccpParameters, Filter};
+use super::filter::Filter;
+use super::parameters::EccpParameters;
 use crate::endpoint::{Ctx, Reply};
 use crate::frame::{Detail, Frame, Kind, MIN_FRAME_BYTES, flags};
 use crate::telemetry::Hop;

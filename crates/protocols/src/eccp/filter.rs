@@ -1,6 +1,6 @@
 //! The Kalman filter of BART (Ekelin et al., NOMS 2006): the line of strain over the rate of probes, eps = a mu + b.
 
-use super::EccpParameters;
+use super::parameters::EccpParameters;
 
 /// The estimate of the line, with `mu` in Gbps.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,8 +12,8 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// A line of this slope that leaves zero at `mu`, as uncertain as the parameters say. Behind a queue that is served in
-    /// order the slope is one over the rate of its link.
+    /// A line of this slope that leaves zero at `mu`, as uncertain as the parameters say. Behind a queue that is served
+    /// in order the slope is one over the rate of its link.
     pub fn new(parameters: &EccpParameters, slope: f64, mu: f64) -> Filter {
         let [of_slope, of_offset] = parameters.initial_variance;
         Filter { line: [slope, -slope * mu], covariance: [of_slope, 0.0, of_offset] }
@@ -47,7 +47,8 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// A link of 10 Gbps of which 6, 5 and 1.5 are free (figure 2.19): the knee within 5 % once rates have come by chance.
+    /// A link of 10 Gbps of which 6, 5 and 1.5 are free (figure 2.19): the knee within 5 % once rates have come by
+    /// chance.
     #[test]
     fn the_filter_finds_the_knee() {
         let p = EccpParameters::default();

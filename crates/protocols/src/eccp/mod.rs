@@ -19,8 +19,8 @@ pub use parameters::{EccpParameters, Estimate, MECHANISM};
 pub use probe::ProbeSender;
 
 use crate::frame::Frame;
+use crate::rate_control::{FlowLimits, RateController};
 use crate::rate_recovery::RateRecovery;
-use crate::roce::control::{FlowLimits, RateController};
 use units::{Rate, Time};
 
 /// The rate of one flow.

@@ -3,9 +3,8 @@
 use crate::describe::Default::{Absent, Value};
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::frame::MIN_FRAME_BYTES;
+use crate::rate_control::ControlSettings;
 use crate::rate_recovery::RecoveryParameters;
-use crate::roce::RoceParameters;
-use crate::roce::control::ControlSettings;
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
 
@@ -101,7 +100,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     title: "RoCE whose rate leaves a share of the way available, as probes find",
     source: "Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a Lossless Fabric, thesis, ETS Montreal, chapter 2",
     parameters: &{
-        use crate::roce::parameters::*;
+        use crate::roce::described::*;
         [
             PAYLOAD,
             HEADER,
@@ -181,8 +180,8 @@ pub const MECHANISM: Mechanism = Mechanism {
                 key: "strain_threshold",
                 default: Value("0.002"),
                 meaning: "a train whose mean strain is below eps_t is not strained, 0 to 1",
-                source: "choice of this project: a train that is x of the link's rate too fast is strained by x, and the \
-                    margin of four flows is 0.025 of it",
+                source: "choice of this project: a train that is x of the link's rate too fast is strained by x, and \
+                    the margin of four flows is 0.025 of it",
             },
             Parameter {
                 key: "noise_slope",
@@ -290,7 +289,7 @@ impl ControlSettings for EccpParameters {
         Ok(())
     }
 
-    fn check(&self, _roce: &RoceParameters) -> Result<(), ParameterError> {
+    fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
         require(self.share > 0.0, "availability", "a share above 0, up to 1")?;
         require(self.gain > 0.0, "gain", "a share above 0, up to 1")?;
         require(self.train_frames >= 2, "train_frames", "at least 2: strain is of pairs")?;

@@ -1,6 +1,6 @@
 //! HetFlow (Bahnasy, Boughzala and Elbiaze, thesis, ETS Montreal, chapter 3): a receiver samples how one-way delays
-//! change and notifies the sender of congestion; the sender cuts its rate and climbs back along a cubic. No switch takes
-//! part, and no clock needs to be right: only differences of delays count.
+//! change and notifies the sender of congestion; the sender cuts its rate and climbs back along a cubic. No switch
+//! takes part, and no clock needs to be right: only differences of delays count.
 //!
 //! ```text
 //!  sender: stamps each frame as it leaves, paces ──data──▶ receiver: samples (sampler.rs)
@@ -15,8 +15,8 @@ pub use parameters::{HetFlowParameters, MECHANISM};
 pub use sampler::Sampler;
 
 use crate::frame::CongestionMessage;
-use crate::roce::control::{FlowLimits, RateController};
-use crate::roce::parameters::scaled;
+use crate::rate_control::scaled;
+use crate::rate_control::{FlowLimits, RateController};
 use units::{Rate, Time};
 
 /// The largest feedback, as in QCN.

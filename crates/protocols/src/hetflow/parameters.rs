@@ -4,8 +4,7 @@ use super::MAX_FEEDBACK;
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::frame::MIN_FRAME_BYTES;
-use crate::roce::RoceParameters;
-use crate::roce::control::ControlSettings;
+use crate::rate_control::ControlSettings;
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
 
@@ -61,7 +60,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     title: "RoCE whose rate follows the slope of one-way delays",
     source: "Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a Lossless Fabric, thesis, ETS Montreal, chapter 3",
     parameters: &{
-        use crate::roce::parameters::*;
+        use crate::roce::described::*;
         [
             PAYLOAD,
             HEADER,
@@ -160,7 +159,7 @@ impl ControlSettings for HetFlowParameters {
         Ok(())
     }
 
-    fn check(&self, _roce: &RoceParameters) -> Result<(), ParameterError> {
+    fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
         require(self.timer > Time::ZERO, "timer", "samples are taken at least this often: at least 1ps")?;
         require(self.byte_counter_bytes > 0, "sampling_bytes", "at least 1B")?;
         require(self.sample > 0, "sample", "at least 1 frame")?;

@@ -8,8 +8,8 @@ use units::Time;
 /// What a receiver remembers of the delays of one flow.
 ///
 /// A delay is the receive stamp less the sender's, each by its own clock, so it is off by what the clocks differ, and
-/// may be less than nothing. Only differences of delays are used, which drift alone changes: by 10 us/s it adds 1e-5 to a
-/// slope.
+/// may be less than nothing. Only differences of delays are used, which drift alone changes: by 10 us/s it adds 1e-5 to
+/// a slope.
 #[derive(Clone, Debug, Default)]
 pub struct Sampler {
     /// When the last sample was complete; `None` before the first frame.
@@ -83,8 +83,8 @@ impl Sampler {
 }
 
 /// The feedback for a delay that rose by `rise_ps` within `eta` (thesis, eq. 3.3 and 3.4): a whole number, as in QCN.
-/// With any fraction that is above 0 noise would notify senders, whose climb scales with the last feedback, and hold them
-/// where they are.
+/// With any fraction that is above 0 noise would notify senders, whose climb scales with the last feedback, and hold
+/// them where they are.
 fn feedback(parameters: &HetFlowParameters, rise_ps: f64, eta: Time) -> u8 {
     let feedback = parameters.scaling * rise_ps / eta.as_ps() as f64;
     feedback.clamp(0.0, f64::from(MAX_FEEDBACK)) as u8
@@ -95,7 +95,8 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Shows `frames` of (arrival, delay) to a sampler whose receiver's clock is `ahead` of the sender's; the feedback sent.
+    /// Shows `frames` of (arrival, delay) to a sampler whose receiver's clock is `ahead` of the sender's; the
+    /// feedback sent.
     fn told(parameters: &HetFlowParameters, ahead: Time, frames: impl Iterator<Item = (Time, Time)>) -> Vec<u8> {
         let (mut sampler, mut random, mut replies) = (Sampler::default(), Stream::new(1, 0, 0), Vec::new());
         for (at, delay) in frames {

@@ -15,9 +15,8 @@ pub use point::{CongestionPoint, MECHANISM as CONGESTION_POINT, PointParameters}
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::frame::CongestionMessage;
+use crate::rate_control::{ControlSettings, FlowLimits, Needs, RateController};
 use crate::rate_recovery::{RateRecovery, RecoveryParameters};
-use crate::roce::RoceParameters;
-use crate::roce::control::{ControlSettings, FlowLimits, Needs, RateController};
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
 
@@ -58,7 +57,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     title: "RoCE whose rate follows notifications of switches (802.1Qau)",
     source: "IEEE 802.1Qau-2010, now 802.1Q clauses 30 to 33; Alizadeh et al., Allerton 2008",
     parameters: &{
-        use crate::roce::parameters::*;
+        use crate::roce::described::*;
         [
             PAYLOAD,
             HEADER,
@@ -138,7 +137,7 @@ impl ControlSettings for QcnParameters {
         Ok(())
     }
 
-    fn check(&self, _roce: &RoceParameters) -> Result<(), ParameterError> {
+    fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
         require(self.gain > 0.0, "gain", "a share above 0, up to 1")?;
         let climbs = self.recovery.timer > Time::ZERO || self.recovery.byte_counter_bytes > 0;
         require(climbs, "increase_timer", "without timer and byte counter a rate never recovers")

@@ -7,111 +7,10 @@ use crate::eccp::Eccp;
 use crate::frame::{CongestionMessage, Frame};
 use crate::hetflow::HetFlow;
 use crate::qcn::Qcn;
-use crate::roce::RoceParameters;
+use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, Needs, RateController};
 use crate::settings::ParameterError;
 use crate::timely::Timely;
 use units::{Rate, Time};
-
-/// The parameters of a rate control, beside those of RoCE.
-pub trait ControlSettings: Default {
-    /// The table that describes them, with those of RoCE.
-    const MECHANISM: &'static Mechanism;
-    /// What it is told by switches.
-    const NEEDS: Needs = Needs::Nothing;
-    /// Sets the parameter `key` from a scenario's text.
-    ///
-    /// # Errors
-    /// If there is no such parameter or the text is none of its values.
-    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError>;
-    /// Whether the values go together, and with those of the transport beneath.
-    ///
-    /// # Errors
-    /// If they do not.
-    fn check(&self, roce: &RoceParameters) -> Result<(), ParameterError>;
-    /// Bytes that one acknowledgement shall answer for, where the control says so instead of `ack_every`.
-    fn acknowledged_bytes(&self) -> Option<u64> {
-        None
-    }
-    /// Length of the longest frame that it adds to data and acknowledgements.
-    fn largest_frame_bytes(&self) -> u16 {
-        0
-    }
-    /// A bit for each class of frames of its own that is not the flow's.
-    fn classes(&self) -> u8 {
-        0
-    }
-    /// Whether frames of its own collect telemetry.
-    fn collects(&self) -> bool {
-        false
-    }
-    /// The least rate of a port that it can work on, and the parameter that says so.
-    fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
-        None
-    }
-}
-
-/// What switches must do for a rate control.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needs {
-    /// Nothing.
-    Nothing,
-    /// They mark packets, which take part in ECN.
-    Marks,
-    /// Their queues are congestion points ([`crate::qcn`]).
-    CongestionPoints,
-}
-
-/// What bounds the rate of a flow, and since when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlowLimits {
-    /// The most that the flow may send.
-    pub most: Rate,
-    /// The rate of its port.
-    pub line: Rate,
-    /// When it starts.
-    pub start: Time,
-}
-
-/// A rate control: told what happens to its flow, asked for the rate. Defaults ignore an event.
-///
-/// Time reaches it by [`RateController::rate`], which is asked at [`RateController::next_change`] while a
-/// frame waits for its turn, so an idle flow costs no event.
-pub trait RateController {
-    /// Its parameters, shared by all flows.
-    type Parameters: ControlSettings;
-    /// The control of a flow within `limits`.
-    fn new(parameters: &Self::Parameters, limits: FlowLimits) -> Self;
-    /// The rate at `now`, preamble and gap included; never zero, never above the line's.
-    fn rate(&mut self, parameters: &Self::Parameters, now: Time) -> Rate;
-    /// When time alone will change the rate next; [`Time::MAX`] for never.
-    fn next_change(&self) -> Time {
-        Time::MAX
-    }
-    /// A data frame of `bytes` left.
-    fn on_sent(&mut self, _parameters: &Self::Parameters, _now: Time, _bytes: u64) {}
-    /// A congestion notification arrived.
-    fn on_cnp(&mut self, _parameters: &Self::Parameters, _now: Time, _frame: &Frame) {}
-    /// A congestion notification message arrived.
-    fn on_cnm(&mut self, _parameters: &Self::Parameters, _now: Time, _message: CongestionMessage) {}
-    /// An acknowledgement of bytes that had not been acknowledged arrived, `rtt` after the frame of `wire_bytes` that
-    /// caused it started to leave; `ece` if that one was marked.
-    fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _ack: Acknowledged) {}
-    /// Frames came back, bounced: halves the rate. Whether it fell.
-    fn halve(&mut self, _parameters: &Self::Parameters, _now: Time) -> bool {
-        false
-    }
-}
-
-/// What an acknowledgement tells a rate control.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Acknowledged {
-    /// From when the data frame that caused it started to leave.
-    pub rtt: Time,
-    /// What that frame took on the wire, preamble and gap included.
-    pub wire_bytes: u64,
-    /// Whether a frame that it answers for was marked.
-    pub ece: bool,
-}
 
 /// The two enums over all rate controls, and the calls that go to whichever it is.
 macro_rules! controls {
@@ -158,10 +57,10 @@ macro_rules! controls {
             }
 
             /// See [`ControlSettings::check`].
-            pub(crate) fn check(&self, roce: &RoceParameters) -> Result<(), ParameterError> {
+            pub(crate) fn check(&self, payload_bytes: u16) -> Result<(), ParameterError> {
                 match self {
                     ControlParameters::Fixed => Ok(()),
-                    $(ControlParameters::$name(parameters) => parameters.check(roce),)+
+                    $(ControlParameters::$name(parameters) => parameters.check(payload_bytes),)+
                 }
             }
 

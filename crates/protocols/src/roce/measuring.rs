@@ -1,5 +1,6 @@
-//! A responder whose rate control measures more than marks: each data frame is shown to the control's measurement, which
-//! may notify the sender, and then received as ever; probes are for the measurement alone. A wrapper, so that other flows' frames pay nothing for it.
+//! A responder whose rate control measures more than marks: each data frame is shown to the control's measurement,
+//! which may notify the sender, and then received as ever; probes are for the measurement alone. A wrapper, so that
+//! other flows' frames pay nothing for it.
 
 use crate::eccp::{self, EccpParameters};
 use crate::endpoint::{Ctx, Receipt, Receiver};

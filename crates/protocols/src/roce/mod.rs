@@ -2,6 +2,7 @@
 //! specification, 9.7; the model follows the ns-3 fork of HPCC). What sets the rate is a [`control`].
 
 pub mod control;
+pub(crate) mod described;
 mod measuring;
 pub(crate) mod parameters;
 mod probing;

@@ -1,74 +1,13 @@
-//! The parameters of RoCE, each described once for every mechanism that builds on it.
+//! The parameters of RoCE, with those of the rate control on top of it.
 
 use crate::dcqcn::DcqcnParameters;
-use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism};
 use crate::frame::MIN_FRAME_BYTES;
-use crate::roce::control::{ControlParameters, Needs};
+use crate::rate_control::Needs;
+use crate::roce::control::ControlParameters;
+use crate::roce::described::*;
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
-
-pub(crate) const PAYLOAD: Parameter = Parameter {
-    key: "payload",
-    default: Value("1000B"),
-    meaning: "payload of a full packet, 1 B up to what a frame of 65535 B holds",
-    source: "HPCC's ns-3 fork: Mtu",
-};
-pub(crate) const HEADER: Parameter = Parameter {
-    key: "header",
-    default: Value("62B"),
-    meaning: "bytes of a data frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8, BTH 12, ICRC 4",
-    source: "InfiniBand specification, annex A17",
-};
-pub(crate) const ACK_BYTES: Parameter = Parameter {
-    key: "ack",
-    default: Value("66B"),
-    meaning: "length of an acknowledgement: a header with the 4 bytes of an AETH; at least 64 B on the wire",
-    source: "InfiniBand specification, 9.3 and annex A17",
-};
-pub(crate) const ACK_EVERY: Parameter = Parameter {
-    key: "ack_every",
-    default: Value("1"),
-    meaning: "packets per acknowledgement, at least 1; the flow's last is always acknowledged, and a window never \
-        waits for more than half of its packets",
-    source: "InfiniBand specification, 9.7.5 (coalesced acknowledgements); HPCC's ns-3 fork: L2AckInterval",
-};
-pub(crate) const WINDOW: Parameter = Parameter {
-    key: "window",
-    default: Value("unlimited"),
-    meaning: "a packet may start while less than this is unacknowledged; unlimited: only the rate counts",
-    source: "HPCC's ns-3 fork: win",
-};
-pub(crate) const RATE: Parameter = Parameter {
-    key: "rate",
-    default: Value("line"),
-    meaning: "the most a flow sends, counted on the wire with preamble and gap (20 B a frame); line: the port's rate",
-    source: "RoCE starts at line rate (DCQCN, sec. 3.1)",
-};
-pub(crate) const INITIAL_RATE: Parameter = Parameter {
-    key: "initial_rate",
-    default: Value("line"),
-    meaning: "the rate of a new flow; line: the most that it may send",
-    source: "RoCE starts at line rate (DCQCN, sec. 3.1)",
-};
-pub(crate) const TIMEOUT: Parameter = Parameter {
-    key: "timeout",
-    default: Value("67.108864ms"),
-    meaning: "time without progress after which everything unacknowledged is sent again; never: no such timer",
-    source: "InfiniBand specification, 9.7.6.1.3: 4.096us * 2^14, the usual local ACK timeout",
-};
-pub(crate) const NAK_INTERVAL: Parameter = Parameter {
-    key: "nak_interval",
-    default: Value("500us"),
-    meaning: "a missing packet is asked for once, and again after this time without it",
-    source: "HPCC's ns-3 fork: NACK Generation Interval",
-};
-pub(crate) const ECN: Parameter = Parameter {
-    key: "ecn",
-    default: Value("false"),
-    meaning: "whether packets say that they take part in ECN",
-    source: "InfiniBand specification, annex A17.9",
-};
 
 /// RoCE at a fixed rate as users meet it.
 pub const MECHANISM: Mechanism = Mechanism {
@@ -102,13 +41,6 @@ pub struct RoceParameters {
     pub ecn: bool,
     /// What sets the rate.
     pub control: ControlParameters,
-}
-
-/// `rate` times `factor`, no less than `least` and no more than `most`. One correctly rounded multiplication: the same
-/// on every machine.
-pub(crate) fn scaled(rate: Rate, factor: f64, least: Rate, most: Rate) -> Rate {
-    let scaled = (rate.as_bps() as f64 * factor.max(0.0)) as u64;
-    Rate::from_bps(scaled).unwrap_or(Rate::MIN).clamp(least.min(most), most)
 }
 
 impl Default for RoceParameters {
@@ -178,7 +110,7 @@ impl RoceParameters {
         require(self.window_bytes != Some(0), "window", "at least 1B, or \"unlimited\"")?;
         require(self.timeout != Some(Time::ZERO), "timeout", "longer than a round trip, or \"never\"")?;
         require(self.ecn || self.control.needs() != Needs::Marks, "ecn", "the rate follows marks: true")?;
-        self.control.check(self)
+        self.control.check(self.payload_bytes)
     }
 
     /// Packets per acknowledgement that keep a window moving: half a window at most.

@@ -301,7 +301,8 @@ proptest! {
     /// Arbitrary bytes are an error or a packet that can be sent and read again, never a panic.
     #[test]
     fn arbitrary_bytes(mut bytes in prop::collection::vec(any::<u8>(), 0..120), kind in 0usize..6) {
-        let ethertype = [&[0x88u8, 0x08][..], &[0x08, 0x00], &[0x81, 0x00, 0, 0, 8, 0], &[0x88, 0xB5], &[0x22, 0xE7], &[]][kind];
+        let vlan = &[0x81, 0x00, 0, 0, 8, 0];
+        let ethertype = [&[0x88u8, 0x08][..], &[0x08, 0x00], vlan, &[0x88, 0xB5], &[0x22, 0xE7], &[]][kind];
         for (byte, value) in bytes.iter_mut().skip(12).zip(ethertype) {
             *byte = *value;
         }
