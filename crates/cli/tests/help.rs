@@ -9,7 +9,7 @@ use std::path::Path;
 #[test]
 fn help_is_what_it_was() {
     // Those of `fabric` below take their words from the keys of a scenario, which has tests of its own.
-    let commands: [&[&str]; 13] = [
+    let commands: [&[&str]; 15] = [
         &[],
         &["run"],
         &["compare"],
@@ -23,6 +23,8 @@ fn help_is_what_it_was() {
         &["new"],
         &["import", "hpcc"],
         &["tagger"],
+        &["schedule"],
+        &["schedule", "verify"],
     ];
     for command in commands {
         let ran = run(&[command, &["-h"]].concat());

@@ -80,7 +80,20 @@ pub enum ProblemError {
         /// The bound.
         bound: Time,
     },
+    /// A link would have more frames in a cycle than a list of gates could speak of.
+    #[error("{link} has {frames} frames in the cycle of all streams up to `{stream}`, and at most 1000000 are allowed")]
+    Frames {
+        /// With which there are too many.
+        stream: String,
+        /// The node and port of the link.
+        link: String,
+        /// How many.
+        frames: u64,
+    },
 }
+
+/// Frames on a link in a cycle.
+const MOST_FRAMES: u64 = 1_000_000;
 
 /// Streams that want slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,6 +141,21 @@ impl Problem {
                 None => return Err(ProblemError::Cycle { stream: name(), bound: self.max_cycle }),
             }
         }
+        let mut frames = vec![0u64; self.links.len()];
+        for stream in &self.streams {
+            for &link in &stream.path {
+                frames[link] = frames[link].saturating_add(cycle / stream.period);
+                if frames[link] > MOST_FRAMES {
+                    let Link { node, port, .. } = &self.links[link];
+                    let (stream, link) = (stream.name.clone(), format!("port {port} of {node}"));
+                    return Err(ProblemError::Frames {
+                        stream,
+                        link,
+                        frames: frames.iter().copied().max().unwrap_or(0),
+                    });
+                }
+            }
+        }
         Ok(())
     }
 
@@ -169,6 +197,8 @@ pub struct Rejection {
     pub stream: usize,
     /// The first link of its path, by index, up to which no start is left free of others.
     pub link: usize,
+    /// There is a free start at every link, but frames would wait on their way and come after the deadline.
+    pub late: bool,
     /// The streams that hold slots there, with these.
     pub holders: Vec<(usize, Slot)>,
 }
@@ -249,7 +279,7 @@ pub(crate) fn explain(problem: &Problem, starts: &[Option<Starts>], occupancy: &
         };
         let found = occupancy.blocked(problem, stream).find(&mut full).map(|(link, _)| link);
         let link = found.unwrap_or(*spec.path.last().unwrap_or(&0));
-        Rejection { stream, link, holders: occupancy.holders(link).to_vec() }
+        Rejection { stream, link, late: found.is_none(), holders: occupancy.holders(link).to_vec() }
     };
     rejected.map(why).collect()
 }

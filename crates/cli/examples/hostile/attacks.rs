@@ -79,6 +79,13 @@ pub fn all(corpus: Corpus) -> Vec<Attack> {
             with(corpus.flows, "s.toml", &replay()),
             lines("run s.toml --out out --quiet\nrun s.toml --json --threads 2"),
         ),
+        attack("streams", 1, corpus.streams, streams()),
+        attack(
+            "schedules",
+            1,
+            corpus.schedules,
+            lines("schedule verify input --fabric clos.json\nschedule verify input --fabric clos.json --json"),
+        ),
         attack("HPCC configurations", 1, corpus.configurations, configurations()),
         attack(
             "size files",
@@ -190,6 +197,21 @@ fn interfaces() -> Vec<Line> {
          tagger export rules.json --fabric clos.json --to nftables --interfaces input
          tagger export rules.json --fabric clos.json --to eos --interfaces input",
     )
+}
+
+fn streams() -> Vec<Line> {
+    let mut all = lines(
+        "schedule input --fabric dumbbell --left 2 --right 2 --rate 10Gbps --delay 1us
+         schedule input --tsnkit-network network.csv --by dtscoe --json
+         schedule input --tsnkit-network network.csv --by per-hop --to svg --out out.svg
+         schedule input --tsnkit-network network.csv --to taprio --out out --guard-frame 1518B
+         schedule input --tsnkit-network network.csv --to tsnkit --grid 100ns",
+    );
+    all.push(and(
+        "schedule input --tsnkit-network network.csv --to json --out out.json",
+        "schedule verify out.json --tsnkit-network network.csv",
+    ));
+    all
 }
 
 fn configurations() -> Vec<Line> {

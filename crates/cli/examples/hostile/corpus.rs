@@ -60,6 +60,8 @@ pub struct Corpus {
     pub flows: Vec<Sample>,
     pub sizes: Vec<Sample>,
     pub configurations: Vec<Sample>,
+    pub streams: Vec<Sample>,
+    pub schedules: Vec<Sample>,
 }
 
 /// What makes the corpus: the command, a folder to work in, and the project's root.
@@ -176,6 +178,11 @@ impl Maker<'_> {
             results: self.results(),
             flows,
             sizes: vec![Sample::of("input", SIZES.into())],
+            streams: stand("fuzz/corpus/schedule_streams", "", &|sample| {
+                let network = self.files("fuzz/corpus/schedule_network").into_iter().map(|path| self.read(&path));
+                sample.with("network.csv", &network.max_by_key(Vec::len).unwrap_or_default())
+            }),
+            schedules: stand("fuzz/corpus/verify_gates", "", &beside),
             configurations: {
                 let [topology, flow] =
                     ["topology", "flow"].map(|name| self.read(&self.root.join(format!("examples/replay/{name}.txt"))));

@@ -31,6 +31,8 @@ targets! {
     record_tables, "../../../../fuzz/checks/record_tables.rs";
     scenario_sweep, "../../../../fuzz/checks/scenario_sweep.rs";
     scenario_toml, "../../../../fuzz/checks/scenario_toml.rs";
+    schedule_network, "../../../../fuzz/checks/schedule_network.rs";
+    schedule_streams, "../../../../fuzz/checks/schedule_streams.rs";
     tagger_export, "../../../../fuzz/checks/tagger_export.rs";
     tagger_paths, "../../../../fuzz/checks/tagger_paths.rs";
     tagger_profile, "../../../../fuzz/checks/tagger_profile.rs";
@@ -38,6 +40,7 @@ targets! {
     traffic_flows, "../../../../fuzz/checks/traffic_flows.rs";
     traffic_matrix, "../../../../fuzz/checks/traffic_matrix.rs";
     units_quantity, "../../../../fuzz/checks/units_quantity.rs";
+    verify_gates, "../../../../fuzz/checks/verify_gates.rs";
     verify_paths, "../../../../fuzz/checks/verify_paths.rs";
     verify_rules, "../../../../fuzz/checks/verify_rules.rs";
     wire_frame, "../../../../fuzz/checks/wire_frame.rs";

@@ -9,6 +9,7 @@ pub mod new;
 pub mod report;
 pub mod reproduce;
 pub mod run;
+pub mod schedule;
 pub mod shell;
 pub mod sweep;
 pub mod tagger;

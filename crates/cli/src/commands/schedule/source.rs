@@ -1,0 +1,47 @@
+//! The fabric that streams are on.
+
+use crate::commands::tagger::read_text;
+use crate::fabric_source::{self, FabricFlags};
+use crate::failure::Failure;
+use fabric::Fabric;
+use schedule::streams::StreamsError;
+use std::path::{Path, PathBuf};
+use units::Time;
+
+/// A fabric of Tidegate, or a network of tsnkit.
+#[derive(Clone, Debug, clap::Args)]
+pub struct OnFabric {
+    /// The fabric: a topology file, a scenario, or a kind of fabric with its numbers.
+    #[arg(long = "fabric", value_name = "FILE|SCENARIO|KIND", required_unless_present = "tsnkit_network")]
+    source: Option<String>,
+    /// A network of tsnkit instead: a CSV file of link, q_num, rate, t_proc, t_prop. Frames cost a wire their own
+    /// length there, without preamble and gap.
+    #[arg(long, value_name = "FILE", conflicts_with = "source")]
+    tsnkit_network: Option<PathBuf>,
+    #[command(flatten)]
+    flags: FabricFlags,
+}
+
+/// What is wrong with a file of streams, with its line.
+pub fn wrong(path: &Path, error: &StreamsError) -> Failure {
+    let place = match error.line {
+        0 => path.display().to_string(),
+        line => format!("{}:{line}", path.display()),
+    };
+    Failure::Input { message: format!("{place}: {}", error.message), help: None }
+}
+
+impl OnFabric {
+    /// Reads it; for a network of tsnkit with the time that its nodes take.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(&self) -> Result<(Fabric, Option<Time>), Failure> {
+        if let Some(path) = &self.tsnkit_network {
+            let found = schedule::tsnkit::network(&read_text(path)?).map_err(|error| wrong(path, &error))?;
+            return Ok((found.0, Some(found.1)));
+        }
+        let source = self.source.as_deref().unwrap_or_default();
+        Ok((fabric_source::find(source, &self.flags, None)?.fabric, None))
+    }
+}
