@@ -8,6 +8,7 @@
 mod bg;
 mod check;
 mod deadlock;
+mod dtscoe;
 mod equations;
 mod failure;
 mod florax;

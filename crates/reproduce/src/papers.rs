@@ -1,10 +1,10 @@
 //! Every experiment, by paper.
 
 use super::registry::Experiment;
-use super::{bg, deadlock, equations, florax, pabo, physics, tagger, trim};
+use super::{bg, deadlock, dtscoe, equations, florax, pabo, physics, tagger, trim};
 
 /// By paper, in the order in which they run.
-static PAPERS: [&[Experiment]; 8] = [
+static PAPERS: [&[Experiment]; 9] = [
     bg::EXPERIMENTS,
     pabo::EXPERIMENTS,
     physics::EXPERIMENTS,
@@ -13,6 +13,7 @@ static PAPERS: [&[Experiment]; 8] = [
     trim::EXPERIMENTS,
     florax::EXPERIMENTS,
     equations::EXPERIMENTS,
+    dtscoe::EXPERIMENTS,
 ];
 
 /// All of them, in the order in which they run.
