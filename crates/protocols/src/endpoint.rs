@@ -147,6 +147,11 @@ pub trait Sender {
     }
     /// For the flow's record.
     fn statistics(&self) -> SenderStatistics;
+    /// For tests of a sender behind a table of functions: its rate in bits a second, 0 if it has none.
+    #[cfg(test)]
+    fn pace_bps(&mut self, _now: Time) -> u64 {
+        0
+    }
 }
 
 /// What became of one data frame at its receiver.

@@ -198,8 +198,8 @@ impl Run<'_> {
         let pace = |sender: &mut SenderState| match sender {
             SenderState::Tcp(tcp) => tcp.congestion_window_bytes(),
             SenderState::Roce(roce) => roce.rate(now).as_bps(),
-            SenderState::Probing(probing) => probing.rate(now).as_bps(),
-            SenderState::Datagram(_) | SenderState::Ndp(_) | SenderState::Custom(_) => 0,
+            SenderState::Custom(custom) => custom.pace_bps(now),
+            SenderState::Datagram(_) | SenderState::Ndp(_) => 0,
         };
         let before = pace(sender);
         let mut replies = Vec::new();

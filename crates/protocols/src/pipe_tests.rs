@@ -238,9 +238,9 @@ fn eccp_leaves_a_share_of_the_bottleneck() {
         let (mut late, mut samples) = (0.0, 0.0);
         let transport = build("eccp", &[("initial_rate", "8Gbps"), ("timeout", "never")]);
         let outcome = pipe.run(&transport, u64::MAX, |now, sender| {
-            let SenderState::Probing(sender) = sender else { unreachable!() };
+            let SenderState::Custom(sender) = sender else { unreachable!() };
             if now > Time::from_ms(100) {
-                (late, samples) = (late + sender.rate(now).as_bps() as f64, samples + 1.0);
+                (late, samples) = (late + sender.pace_bps(now) as f64, samples + 1.0);
             }
         });
         let share = late / samples / 10e9;
@@ -388,10 +388,10 @@ fn anything_may_happen_and_every_byte_arrives_once() {
                 SenderState::Roce(roce) => {
                     assert!((Rate::from_mbps(1)..=Rate::from_gbps(20)).contains(&roce.rate(now)));
                 }
-                SenderState::Probing(probing) => {
-                    assert!((Rate::from_mbps(1)..=Rate::from_gbps(20)).contains(&probing.rate(now)));
+                SenderState::Custom(custom) => {
+                    assert!((1_000_000..=20_000_000_000).contains(&custom.pace_bps(now)));
                 }
-                SenderState::Datagram(_) | SenderState::Ndp(_) | SenderState::Custom(_) => {}
+                SenderState::Datagram(_) | SenderState::Ndp(_) => {}
             });
             let context = format!("seed {seed}, transport {number}: {outcome:?}");
             assert_eq!(outcome.completions, 1, "{context}");

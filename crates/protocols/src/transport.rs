@@ -170,7 +170,7 @@ impl TransportParameters {
             TransportParameters::Datagram(parameters) => SenderState::Datagram(DatagramSender::new(parameters, flow)),
             TransportParameters::Tcp(parameters) => SenderState::Tcp(Box::new(TcpSender::new(parameters, flow))),
             TransportParameters::Roce(parameters) => match ProbingSender::new(parameters, flow) {
-                Some(probing) => SenderState::Probing(Box::new(probing)),
+                Some(probing) => SenderState::Custom(Box::new(probing)),
                 None => SenderState::Roce(RoceSender::new(parameters, flow)),
             },
             TransportParameters::Ndp(parameters) => SenderState::Ndp(NdpSender::new(parameters, flow)),
@@ -184,7 +184,7 @@ impl TransportParameters {
             TransportParameters::Datagram(_) => ReceiverState::Datagram(DatagramReceiver::default()),
             TransportParameters::Tcp(parameters) => ReceiverState::Tcp(Box::new(TcpReceiver::new(parameters))),
             TransportParameters::Roce(parameters) => match MeasuringReceiver::new(parameters) {
-                Some(measuring) => ReceiverState::Measuring(Box::new(measuring)),
+                Some(measuring) => ReceiverState::Custom(Box::new(measuring)),
                 None => ReceiverState::Roce(RoceReceiver::new(parameters)),
             },
             TransportParameters::Ndp(parameters) => ReceiverState::Ndp(NdpReceiver::new(parameters)),
@@ -300,11 +300,10 @@ pub enum SenderState {
     Tcp(Box<TcpSender>),
     /// See [`roce`].
     Roce(RoceSender),
-    /// See [`roce`]: with a rate control that probes.
-    Probing(Box<ProbingSender>),
     /// See [`ndp`].
     Ndp(NdpSender),
-    /// See [`crate::custom`].
+    /// See [`crate::custom`]; built-in ones that are rare stand here too, so that the others have fewer to choose
+    /// among.
     Custom(Box<dyn AnySender>),
 }
 
@@ -317,24 +316,21 @@ pub enum ReceiverState {
     Tcp(Box<TcpReceiver>),
     /// See [`roce`].
     Roce(RoceReceiver),
-    /// See [`roce`]: with a rate control whose receivers measure.
-    Measuring(Box<MeasuringReceiver>),
     /// See [`ndp`].
     Ndp(NdpReceiver),
-    /// See [`crate::custom`].
+    /// See [`crate::custom`]; built-in ones that are rare stand here too.
     Custom(Box<dyn AnyReceiver>),
 }
 
 /// Calls a method of whichever state it is.
 macro_rules! dispatch {
-    ($kind:ident, $self:expr, $state:ident => $call:expr $(, $more:ident)*) => {
+    ($kind:ident, $self:expr, $state:ident => $call:expr) => {
         match $self {
             $kind::Datagram($state) => $call,
             $kind::Tcp($state) => $call,
             $kind::Roce($state) => $call,
             $kind::Ndp($state) => $call,
             $kind::Custom($state) => $call,
-            $($kind::$more($state) => $call,)*
         }
     };
 }
@@ -352,53 +348,53 @@ impl SenderState {
 impl Sender for SenderState {
     #[inline]
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
-        dispatch!(SenderState, self, state => state.on_frame(ctx, frame), Probing)
+        dispatch!(SenderState, self, state => state.on_frame(ctx, frame))
     }
     #[inline]
     fn on_timer(&mut self, ctx: &mut Ctx<'_>) {
-        dispatch!(SenderState, self, state => state.on_timer(ctx), Probing)
+        dispatch!(SenderState, self, state => state.on_timer(ctx))
     }
     #[inline]
     fn next_timer(&self) -> Time {
-        dispatch!(SenderState, self, state => state.next_timer(), Probing)
+        dispatch!(SenderState, self, state => state.next_timer())
     }
     #[inline]
     fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
-        dispatch!(SenderState, self, state => state.poll(ctx), Probing)
+        dispatch!(SenderState, self, state => state.poll(ctx))
     }
     #[cold]
     fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
-        dispatch!(SenderState, self, state => state.on_returned(ctx, returns, every), Probing)
+        dispatch!(SenderState, self, state => state.on_returned(ctx, returns, every))
     }
     fn statistics(&self) -> SenderStatistics {
-        dispatch!(SenderState, self, state => state.statistics(), Probing)
+        dispatch!(SenderState, self, state => state.statistics())
     }
 }
 
 impl Receiver for ReceiverState {
     #[inline]
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
-        dispatch!(ReceiverState, self, state => state.on_frame(ctx, frame), Measuring)
+        dispatch!(ReceiverState, self, state => state.on_frame(ctx, frame))
     }
     #[inline]
     fn on_timer(&mut self, ctx: &mut Ctx<'_>) {
-        dispatch!(ReceiverState, self, state => state.on_timer(ctx), Measuring)
+        dispatch!(ReceiverState, self, state => state.on_timer(ctx))
     }
     #[inline]
     fn next_timer(&self) -> Time {
-        dispatch!(ReceiverState, self, state => state.next_timer(), Measuring)
+        dispatch!(ReceiverState, self, state => state.next_timer())
     }
     #[cold]
     fn holds(&self, frame: &Frame) -> bool {
-        dispatch!(ReceiverState, self, state => state.holds(frame), Measuring)
+        dispatch!(ReceiverState, self, state => state.holds(frame))
     }
     #[inline]
     fn wants(&self) -> u32 {
-        dispatch!(ReceiverState, self, state => state.wants(), Measuring)
+        dispatch!(ReceiverState, self, state => state.wants())
     }
     #[inline]
     fn pull(&mut self, ctx: &mut Ctx<'_>) -> u32 {
-        dispatch!(ReceiverState, self, state => state.pull(ctx), Measuring)
+        dispatch!(ReceiverState, self, state => state.pull(ctx))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::roce::control::ControlParameters;
 use crate::roce::parameters::RoceParameters;
 use crate::roce::sender::RoceSender;
 use std::sync::Arc;
-use units::{Rate, Time};
+use units::Time;
 
 /// The sending end of one flow under such a control.
 #[derive(Clone, Debug)]
@@ -25,11 +25,6 @@ impl ProbingSender {
         let ControlParameters::Eccp(eccp) = &parameters.control else { return None };
         let probes = ProbeSender::new(eccp, flow.line_rate, flow.start);
         Some(ProbingSender { parameters: Arc::clone(parameters), roce: RoceSender::new(parameters, flow), probes })
-    }
-
-    /// The rate of data at `now`, preamble and gap included.
-    pub fn rate(&mut self, now: Time) -> Rate {
-        self.roce.rate(now)
     }
 }
 
@@ -71,5 +66,9 @@ impl Sender for ProbingSender {
 
     fn statistics(&self) -> SenderStatistics {
         self.roce.statistics()
+    }
+    #[cfg(test)]
+    fn pace_bps(&mut self, now: Time) -> u64 {
+        self.roce.rate(now).as_bps()
     }
 }
