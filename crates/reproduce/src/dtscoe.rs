@@ -1,5 +1,5 @@
-//! DTSCoE: slots reserved hop by hop, on a small network of messages. What needs gates or preemption in the simulator is
-//! listed, and not judged.
+//! DTSCoE: slots reserved hop by hop, on a small network of messages. What needs gates or preemption in the simulator
+//! is listed, and not judged.
 
 use super::check::{Check, Relation};
 use super::registry::{Choice, Experiment};
