@@ -52,7 +52,7 @@ pub(super) const KEYS: &[Key] = &[
     key(S, "tags", &[], MECHANISM).value("none", OURS).means("how a frame's class changes on its way"),
     key(FC, "kind", &[], TEXT).value("none", OURS).means(
         "none, pause (802.3x: the whole port), pfc (802.1Qbb: per class), cbfc (credits per class), or what the output \
-         decides: florax (by flow), destination (by destination), simple (802.3x)",
+         decides: florax (by flow), destination (by destination), pause-at-output (802.3x)",
     ),
     key(FC, "priorities", &["pfc", "cbfc"], Of("a list of classes", "[3]")).of(&pause::PFC),
     key(FC, "xoff", STOP, Of("auto, a size, or a share of the free buffer", "\"100KB\"")).of(&pause::PAUSE),
