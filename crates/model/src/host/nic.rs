@@ -55,14 +55,28 @@ impl Paced {
     }
 }
 
+/// What waits to leave by one port in one class.
+#[derive(Clone, Debug)]
+pub(super) struct Lane {
+    /// Frames that are made already: replies, and what this host relays.
+    pub frames: Ring<Frame>,
+    /// Flows that may have something to send, as (slot, generation), in round-robin order.
+    pub ready: Ring<(u32, u32)>,
+}
+
+impl Lane {
+    /// Whether nothing waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.frames.is_empty() && self.ready.is_empty()
+    }
+}
+
 /// What waits to leave by one port: frames that are made already, and flows that make them when it is their turn.
 #[derive(Debug)]
 pub(crate) struct Nic {
-    /// Frames that are made already: replies, and what this host relays. By slot of the class.
-    pub(super) frames: Vec<Ring<Frame>>,
-    /// Flows that may have something to send, as (slot, generation), by slot of the class, in
-    /// round-robin order.
-    pub ready: Vec<Ring<(u32, u32)>>,
+    /// By slot of the class.
+    pub(super) lanes: Vec<Lane>,
     /// Flows that wait for their next instant: time, slot, generation.
     pub paced: Paced,
 }
@@ -70,13 +84,13 @@ pub(crate) struct Nic {
 impl Nic {
     /// For `slots` classes.
     pub fn new(slots: usize) -> Self {
-        Nic { frames: vec![Ring::new(); slots], ready: vec![Ring::new(); slots], paced: Paced::default() }
+        let lane = Lane { frames: Ring::new(), ready: Ring::new() };
+        Nic { lanes: vec![lane; slots], paced: Paced::default() }
     }
 
     /// Asks the processor for what the port will look at first.
     pub fn prefetch(&self) {
-        engine::prefetch(&self.ready[..]);
-        engine::prefetch(&self.frames[..]);
+        engine::prefetch(&self.lanes[..]);
         if let Some(second) = self.paced.rest.peek() {
             engine::prefetch(second);
         }
@@ -85,7 +99,7 @@ impl Nic {
     /// Takes out the made frames of `pair`, in order.
     #[cold]
     pub fn take_frames(&mut self, pair: Pair, mut to: impl FnMut(Frame)) {
-        for ring in &mut self.frames {
+        for ring in self.lanes.iter_mut().map(|lane| &mut lane.frames) {
             for _ in 0..ring.len() {
                 match ring.pop() {
                     Some(frame) if pair.covers(frame.src, frame.dst) => to(frame),
@@ -96,18 +110,13 @@ impl Nic {
         }
     }
 
-    /// Whether nothing of a class waits.
-    pub fn is_empty(&self, class_slot: usize) -> bool {
-        self.frames[class_slot].is_empty() && self.ready[class_slot].is_empty()
-    }
-
     /// The frames that wait in a class, the oldest first.
     pub fn queued(&self, class_slot: usize) -> impl Iterator<Item = &Frame> {
-        self.frames[class_slot].iter()
+        self.lanes[class_slot].frames.iter()
     }
 
     pub fn waiting_frames(&self) -> impl Iterator<Item = &Frame> {
-        self.frames.iter().flat_map(|ring| ring.iter())
+        self.lanes.iter().flat_map(|lane| lane.frames.iter())
     }
 }
 

@@ -23,7 +23,7 @@ impl Host {
         flow.state = FlowState::Ready;
         let (class, port, generation) = (flow.class, flow.port, flow.generation);
         let class_slot = self.slot_of(class);
-        self.nics[usize::from(port)].ready[class_slot].push((slot, generation));
+        self.nics[usize::from(port)].lanes[class_slot].ready.push((slot, generation));
         self.egress.cell_mut(port).waiting |= 1 << class;
     }
 
@@ -41,7 +41,7 @@ impl Host {
             self.note_queued(now, port, &frame);
         }
         let class_slot = self.slot_of(frame.class);
-        self.nics[usize::from(port)].frames[class_slot].push(frame);
+        self.nics[usize::from(port)].lanes[class_slot].frames.push(frame);
         self.egress.cell_mut(port).waiting |= 1 << frame.class;
     }
 
@@ -68,7 +68,7 @@ impl Host {
             let nic = &nics[usize::from(port)];
             // What a flow sends next is known only when it is asked: it needs room for the largest frame.
             let head = |class: u8| {
-                let made = nic.frames[usize::from(network.class_slot[usize::from(class)])].front();
+                let made = nic.lanes[usize::from(network.class_slot[usize::from(class)])].frames.front();
                 Some(made.map_or(network.host.mtu_bytes, |frame| frame.size_bytes))
             };
             let ready = match egress.eligible(now, port, head, books) {
@@ -130,24 +130,29 @@ impl Host {
     /// Sends one frame of `class`; false if the flow whose turn it was had nothing to send.
     fn send_one(&mut self, now: Time, port: u16, class: u8, window: &mut Window<'_, OnWire>) -> bool {
         let class_slot = self.slot_of(class);
-        if let Some(frame) = self.nics[usize::from(port)].frames[class_slot].front() {
+        let lane = &mut self.nics[usize::from(port)].lanes[class_slot];
+        if let Some(frame) = lane.frames.front() {
             let at = self.egress.commit(now, port, class, frame.size_bytes);
             if self.books.tracer.is_some() {
                 self.note_queue_sent(now, port, class_slot, at);
             }
-            let frames = &mut self.nics[usize::from(port)].frames[class_slot];
-            if let Some(frame) = frames.front() {
+            let lane = &mut self.nics[usize::from(port)].lanes[class_slot];
+            if let Some(frame) = lane.frames.front() {
                 window.send_with(port, |slot| {
                     slot.0 = *frame;
                     slot.0.at = at;
                 });
             }
-            frames.drop_front();
-            self.clear_waiting(port, class, class_slot);
+            lane.frames.drop_front();
+            if lane.is_empty() {
+                self.egress.cell_mut(port).waiting &= !(1 << class);
+            }
             return true;
         }
-        let next = self.nics[usize::from(port)].ready[class_slot].pop();
-        self.clear_waiting(port, class, class_slot);
+        let next = lane.ready.pop();
+        if lane.is_empty() {
+            self.egress.cell_mut(port).waiting &= !(1 << class);
+        }
         let Some((slot, generation)) = next else { return false };
         let flow = &self.senders.flows[slot as usize];
         if !flow.active || flow.generation != generation {
@@ -302,13 +307,5 @@ impl Host {
         flow.state = FlowState::Paced;
         let (port, generation) = (usize::from(flow.port), flow.generation);
         self.nics[port].paced.push((at, slot, generation));
-    }
-
-    /// Something of `class` left `port`: it may have been the last that waited.
-    #[inline(always)] // a few instructions, and a call would double them
-    fn clear_waiting(&mut self, port: u16, class: u8, class_slot: usize) {
-        if self.nics[usize::from(port)].is_empty(class_slot) {
-            self.egress.cell_mut(port).waiting &= !(1 << class);
-        }
     }
 }

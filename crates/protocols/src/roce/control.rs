@@ -145,14 +145,15 @@ macro_rules! controls {
                 }
             }
 
-            /// See [`RateController::on_sent`].
+            /// See [`RateController::on_sent`]; returns [`RateController::next_change`], which every packet asks.
             #[inline]
-            pub fn on_sent(&mut self, parameters: &ControlParameters, now: Time, bytes: u64) {
+            pub fn on_sent(&mut self, parameters: &ControlParameters, now: Time, bytes: u64) -> Time {
                 match (self, parameters) {
                     $((RateControl::$name(control), ControlParameters::$name(parameters)) => {
-                        control.on_sent(parameters, now, bytes)
+                        control.on_sent(parameters, now, bytes);
+                        control.next_change()
                     })+
-                    _ => {}
+                    _ => Time::MAX,
                 }
             }
 

@@ -188,11 +188,11 @@ impl Sender for RoceSender {
         self.last_start = ctx.now;
         self.last_wire_bytes = wire_bytes as u32;
         self.ready = ctx.now.saturating_add(rate.serialise(wire_bytes));
-        self.control.on_sent(&parameters.control, ctx.now, u64::from(size_bytes));
+        let changes = self.control.on_sent(&parameters.control, ctx.now, u64::from(size_bytes));
         if self.deadline == Time::MAX {
             self.restart_timeout(ctx.now);
         }
-        let next = self.ready.min(self.control.next_change());
+        let next = self.ready.min(changes);
         Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp: ctx.now, next, ..Segment::default() })
     }
 
