@@ -175,7 +175,7 @@ impl<M: Message> Mail<'_, M> {
     }
 
     /// Lists what node `index` receives before `end`, and tells where its rings begin.
-    #[inline(always)] // once for every run of a node; left to itself the compiler decides anew with every change elsewhere
+    #[inline(always)] // once for every run of a node; left to itself the compiler decides anew with every change
     pub(crate) fn gather(&mut self, index: usize, base: Time, end: Time) -> usize {
         let slot = &self.slots[index];
         let first_ring = self.first_ring_of(slot);

@@ -11,8 +11,8 @@ fn scenarios(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     for path in entries {
-        // Profiles of ASICs are no scenarios.
-        if path.ends_with("asic") {
+        // Profiles of ASICs and lists of streams are no scenarios.
+        if path.ends_with("asic") || path.ends_with("schedule") {
             continue;
         }
         if path.is_dir() {

@@ -166,6 +166,10 @@ fn every_scenario_in_the_documentation_lowers() {
             // A snippet that names files is tried where they are.
             let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/replay");
             let place = format!("{} snippet {}", page.display(), number + 1);
+            // Streams have a reader of their own, which reads this page in its tests.
+            if page.ends_with("guide/schedule.md") {
+                continue;
+            }
             if SweepFile::recognise(snippet) {
                 let folder = docs().join("../examples");
                 let sweep = SweepFile::parse(snippet, "sweep.toml", &folder);

@@ -16,3 +16,18 @@ fn schedule_streams_corpus() {
 fn schedule_network_corpus() {
     replay::replay("schedule_network", schedule_network::check);
 }
+
+/// Every list of streams that the documentation shows can be read.
+#[test]
+fn streams_of_the_documentation() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/schedule.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut read = 0;
+    for part in page.split("```toml\n").skip(1) {
+        let snippet = part.split("```").next().unwrap();
+        let streams = schedule::streams::parse(snippet).unwrap_or_else(|error| panic!("{error:?}\n{snippet}"));
+        assert!(!streams.is_empty(), "{snippet}");
+        read += 1;
+    }
+    assert!(read > 0);
+}

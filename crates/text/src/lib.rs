@@ -1,4 +1,5 @@
-//! What a person reads: [`numbers`] with their units, [`table`]s, curves as pictures ([`lines`]), words in colour, and words that survive a shell.
+//! What a person reads: [`numbers`] with their units, [`table`]s, curves as pictures ([`lines`]), words in colour, and
+//! words that survive a shell.
 
 pub mod lines;
 pub mod numbers;

@@ -85,7 +85,8 @@ pub fn lemma_2_1(trial: &mut Trial) -> Result<(), Failure> {
     };
     let name = "delays up to 4.8 T at which the second-order model (A I-6) is a stable node, G_d = 100/128";
     trial.check(Check::exact(name, "of 48", right(100.0 / 128.0), Relation::Above, 0.0).note(
-        "(A I-21) turns an inequality around: with a < 0 and c > 0 the product of the roots is negative, and one is positive",
+        "(A I-21) turns an inequality around: with a < 0 and c > 0 the product of the roots is negative, \
+         and one is positive",
     ));
     // The equation itself, before any Taylor series.
     for (name, gain) in GAINS {

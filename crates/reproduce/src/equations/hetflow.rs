@@ -96,7 +96,8 @@ pub fn means(trial: &mut Trial) -> Result<(), Failure> {
     };
     let name = "as printed, without a quantum, 4 flows: what a rate moves from 0.1 to 0.2 s";
     trial.check(Check::exact(name, "bps", moved, Relation::Above, 0.0).note(
-        "(3.11) keeps the feedback of the last instant of the decrease, which is 0, and (3.12) then has slope 0 for ever",
+        "(3.11) keeps the feedback of the last instant of the decrease, which is 0, and (3.12) then has slope 0 \
+         for ever",
     ));
     hetflow_packets::list(trial);
     let panel = Panel { x: "time, ms", y: "rate of a flow, Gbps", scale: Scale::Linear, lines };
