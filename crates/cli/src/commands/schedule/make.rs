@@ -23,7 +23,7 @@ use units::{Bytes, Time};
 /// Streams, and what to do with them.
 #[derive(Debug, clap::Args)]
 pub struct MakeArgs {
-    /// The streams: a TOML file of [[stream]] tables, or a CSV file of tsnkit.
+    /// The streams: a TOML file with a table each, or a CSV file of tsnkit.
     #[arg(value_name = "STREAMS", required = true)]
     streams: Option<PathBuf>,
     #[command(flatten)]

@@ -52,7 +52,7 @@ pub struct Parameters {
     /// Whether a packet is marked as it joins the queue, so that its mark is older by its wait; the papers' is marked
     /// as it leaves.
     pub at_enqueue: bool,
-    /// Whether rates are averaged cycle by cycle, from cut to cut, as in [`cycles`]; the papers' are not.
+    /// Whether rates are averaged cycle by cycle, from cut to cut, as the module `cycles` has it; the papers' are not.
     pub cycles: bool,
 }
 
