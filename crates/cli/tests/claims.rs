@@ -52,13 +52,14 @@ fn table(document: &Value, listed: &BTreeMap<(String, String), String>) -> Strin
         for check in experiment["checks"].as_array().unwrap() {
             let name = check["name"].as_str().unwrap();
             let unit = check["unit"].as_str().unwrap();
-            let figure = |key: &str| number(check[key].as_f64().unwrap());
+            // What is not judged has no figure of ours, and may have none of its source.
+            let figure = |key: &str| check[key].as_f64().map(number).unwrap_or_default();
             let relation = match check["relation"].as_str().unwrap() {
                 "=" => String::new(),
                 sign => format!("{sign} "),
             };
             let within = match figure("tolerance").as_str() {
-                "0" => String::new(),
+                "" | "0" => String::new(),
                 tolerance => format!(" ± {tolerance}"),
             };
             judged += u32::from(!check["pass"].is_null());
@@ -67,7 +68,7 @@ fn table(document: &Value, listed: &BTreeMap<(String, String), String>) -> Strin
             let (verdict, class) = match check["pass"].as_bool() {
                 Some(true) => ("holds", ""),
                 Some(false) => ("**red**", class),
-                None => ("not judged", ""),
+                None => ("not judged", check["not_judged"].as_str().unwrap_or_default()),
             };
             // Writing to a String cannot fail.
             let _ = writeln!(
@@ -77,11 +78,12 @@ fn table(document: &Value, listed: &BTreeMap<(String, String), String>) -> Strin
                 cell(name),
                 figure("paper"),
                 figure("ours"),
+                class = cell(class),
             );
         }
     }
     format!(
-        "\n{held} of {judged} checks hold.\n\n| experiment | claim | unit | source | ours | verdict | class |\n\
+        "\n{held} of {judged} checks hold.\n\n| experiment | claim | unit | source | ours | verdict | class or reason |\n\
          |---|---|---|---|---|---|---|\n{rows}\n"
     )
 }
