@@ -83,7 +83,8 @@ fn table(document: &Value, listed: &BTreeMap<(String, String), String>) -> Strin
         }
     }
     format!(
-        "\n{held} of {judged} checks hold.\n\n| experiment | claim | unit | source | ours | verdict | class or reason |\n\
+        "\n{held} of {judged} checks hold.\n\n\
+         | experiment | claim | unit | source | ours | verdict | class or reason |\n\
          |---|---|---|---|---|---|---|\n{rows}\n"
     )
 }

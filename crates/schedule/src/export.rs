@@ -1,7 +1,9 @@
 //! Gates in the words of others.
 
 use crate::gates::GateList;
-use crate::problem::{Problem, Schedule};
+use crate::problem::{Link, Problem, Schedule};
+use crate::protocol::WireCost;
+use fabric::{Fabric, NodeId};
 use serde_json::{Value, json};
 use units::Time;
 
@@ -125,4 +127,70 @@ pub fn tsnkit(
         ("tidegate-ROUTE.csv", route),
         ("tidegate-QUEUE.csv", queue),
     ])
+}
+
+/// The node at the far end of each link, by name.
+pub fn peers(fabric: &Fabric, problem: &Problem) -> Vec<String> {
+    let peer = |link: &Link| {
+        let node = fabric.find(&link.node).unwrap_or(NodeId(0));
+        fabric.name(fabric.ports(node)[usize::from(link.port)].peer).to_owned()
+    };
+    problem.links.iter().map(peer).collect()
+}
+
+/// Whose words the gates of a node are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// [`taprio`], a command after the other.
+    Taprio {
+        /// The network card runs the gates.
+        offload: bool,
+    },
+    /// [`qcw`], one object.
+    Qcw,
+}
+
+/// Each node that has gates, with all of them; `named` says what it calls the port of a link.
+pub fn by_node(
+    problem: &Problem,
+    lists: &[GateList],
+    words: Words,
+    base_time_ns: u64,
+    named: impl Fn(usize) -> String,
+) -> Vec<(String, String)> {
+    let same = |a: &GateList, b: &GateList| problem.links[a.link].node == problem.links[b.link].node;
+    let one = |lists: &[GateList]| {
+        let text = match words {
+            Words::Qcw => {
+                let all: Vec<Value> = lists.iter().map(|list| qcw(list, &named(list.link), base_time_ns)).collect();
+                format!("{:#}\n", json!({ "ietf-interfaces:interfaces": { "interface": all } }))
+            }
+            Words::Taprio { offload } => {
+                let all = lists.iter().map(|list| taprio(list, &named(list.link), base_time_ns, offload));
+                all.collect::<Vec<_>>().join("\n")
+            }
+        };
+        (problem.links[lists[0].link].node.clone(), text)
+    };
+    lists.chunk_by(same).map(one).collect()
+}
+
+/// What whoever loads gates for streams of `class` must know; `guarded` if they shut ahead of each slot.
+pub fn notes(problem: &Problem, class: u8, guarded: bool) -> Vec<String> {
+    let mut notes = vec![
+        format!("the streams are of class {class}; a port opens its gate alone in their slots"),
+        "all nodes and sources begin their cycles at the same instant: their clocks must agree (IEEE 802.1AS)".into(),
+        "ports that the fabric's file does not name are called eth0, eth1 ... by their numbers".into(),
+    ];
+    if !guarded {
+        notes.push(
+            "no frame may start that does not end before its gate closes (802.1Q clause 8.6.8.4); for ports that do \
+             not see to that use --guard-frame"
+                .to_owned(),
+        );
+    }
+    if problem.wire == WireCost::FrameOnly {
+        notes.push("slots are as long as frames alone: a real wire needs 20 bytes more for each".to_owned());
+    }
+    notes
 }

@@ -22,6 +22,7 @@ mod problem;
 pub mod protocol;
 pub mod slot;
 pub mod streams;
+pub mod summary;
 pub mod svg;
 pub mod tsnkit;
 

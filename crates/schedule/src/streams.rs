@@ -1,6 +1,6 @@
 //! Lists of streams, and their paths on a fabric.
 
-use crate::problem::{Link, StreamSpec};
+use crate::problem::{Link, ProblemError, StreamSpec};
 use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, NodeId, PortIndex};
 use serde::Deserialize;
@@ -67,6 +67,19 @@ pub struct Listed {
 const MOST_FRAME_BYTES: u64 = 65_535;
 /// The longest period, a minute.
 const MOST_PERIOD: Time = Time::from_s(60);
+
+impl StreamsError {
+    /// What is wrong with a problem made of `listed`, with the line of its stream.
+    pub fn of(error: &ProblemError, listed: &[Listed]) -> StreamsError {
+        let (ProblemError::NoPath { stream }
+        | ProblemError::LongerThanPeriod { stream, .. }
+        | ProblemError::Deadline { stream, .. }
+        | ProblemError::Cycle { stream, .. }
+        | ProblemError::Frames { stream, .. }) = error;
+        let line = listed.iter().find(|one| &one.name == stream).map_or(0, |one| one.line);
+        StreamsError { line, message: error.to_string() }
+    }
+}
 
 /// Reads a TOML file of `[[stream]]` tables: `name`, `from` and `to` or a `path` of names, `period`, `frame`, and where
 /// it matters `start` and `deadline`.

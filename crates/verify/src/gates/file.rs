@@ -31,6 +31,16 @@ pub enum GateFileError {
     },
 }
 
+impl GateFileError {
+    /// The message with the name of the file, and the place in it where there is one.
+    pub fn in_file(&self, name: &str) -> String {
+        match self {
+            GateFileError::Json { line, column, message } => format!("{name}:{line}:{column}: {message}"),
+            other => format!("{name}: {other}"),
+        }
+    }
+}
+
 #[derive(Debug, Deserialize)]
 struct Raw {
     format: String,

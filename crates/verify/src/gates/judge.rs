@@ -2,6 +2,7 @@
 
 use super::file::{Gates, Hop, Port, Stream, Wire};
 use fabric::{Fabric, Link, NodeKind};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// One thing that must hold.
@@ -34,6 +35,22 @@ impl Judgement {
     /// Whether everything holds.
     pub fn pass(&self) -> bool {
         self.checks.iter().all(|check| check.faults.is_empty())
+    }
+
+    /// All of it as one JSON object.
+    pub fn value(&self) -> Value {
+        let check = |check: &Check| {
+            let (name, claim, pass) = (check.name, check.claim, check.faults.is_empty());
+            json!({ "check": name, "claim": claim, "pass": pass, "faults": check.faults })
+        };
+        json!({
+            "pass": self.pass(),
+            "checks": self.checks.iter().map(check).collect::<Vec<_>>(),
+            "frames": self.frames,
+            "longest_wait_ps": self.longest_wait_ps,
+            "longest_latency_ps": self.longest_latency_ps,
+            "warnings": self.warnings,
+        })
     }
 }
 

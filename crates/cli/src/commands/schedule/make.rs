@@ -9,15 +9,14 @@ use crate::names::{file_name, port_shown};
 use crate::output::{self, Style, styled};
 use fabric::{Fabric, NodeId};
 use record::file::{sealed, write_file};
+use schedule::export::Words;
 use schedule::gates::{GateList, GateOptions, gates};
 use schedule::offline::{central, first_come, per_hop};
 use schedule::protocol::WireCost;
-use schedule::streams::{Listed, StreamsError, links, on_fabric, parse};
-use schedule::{Problem, ProblemError, Rejection, Schedule, export, tsnkit};
-use serde_json::{Value, json};
+use schedule::streams::{StreamsError, links, on_fabric, parse};
+use schedule::{Problem, Schedule, export, summary, tsnkit};
 use std::path::{Path, PathBuf};
 use text::numbers::counted;
-use text::{Layout, table};
 use units::{Bytes, Time};
 
 /// Streams, and what to do with them.
@@ -116,7 +115,7 @@ pub fn command(args: &MakeArgs) -> Result<Exit, Failure> {
     }
     let (grid, max_cycle) = (args.grid, args.max_cycle);
     let problem = Problem { links: links(&fabric), streams, wire, processing, grid, max_cycle };
-    problem.check().map_err(|error| wrong(path, &with_line(&error, &listed)))?;
+    problem.check().map_err(|error| wrong(path, &StreamsError::of(&error, &listed)))?;
     let found = match args.by {
         By::Central => central(&problem),
         By::Dtscoe => first_come(&problem),
@@ -125,25 +124,18 @@ pub fn command(args: &MakeArgs) -> Result<Exit, Failure> {
     let options = GateOptions { class: args.class, guard_bytes: args.guard_frame.map_or(0, Bytes::get) };
     let lists = gates(&problem, &found, options);
     match args.to {
-        None if args.json => output::print(&format!("{:#}\n", as_json(&problem, &found, &lists)))?,
-        None => output::print(&as_text(&problem, &found, &lists))?,
+        None if args.json => output::print(&format!("{:#}\n", summary::value(&problem, &found, &lists)))?,
+        None => output::print(&summary::shown(&problem, &found, &lists, painted))?,
         Some(format) => {
             write(args, format, &fabric, (&problem, &found, &lists))?;
-            rejections(&problem, &found).iter().for_each(|line| output::note(line));
+            summary::rejections(&problem, &found).iter().for_each(|line| output::note(line));
         }
     }
     Ok(if found.rejected.is_empty() { Exit::Done } else { Exit::CheckFailed })
 }
 
-/// The error with the line of its stream.
-fn with_line(error: &ProblemError, listed: &[Listed]) -> StreamsError {
-    let (ProblemError::NoPath { stream }
-    | ProblemError::LongerThanPeriod { stream, .. }
-    | ProblemError::Deadline { stream, .. }
-    | ProblemError::Cycle { stream, .. }
-    | ProblemError::Frames { stream, .. }) = error;
-    let line = listed.iter().find(|one| &one.name == stream).map_or(0, |one| one.line);
-    StreamsError { line, message: error.to_string() }
+fn painted(verdict: &str, all: bool) -> String {
+    styled(verdict, if all { Style::Good } else { Style::Bad })
 }
 
 /// What a node calls the port of a link.
@@ -171,17 +163,22 @@ fn write(args: &MakeArgs, format: Format, fabric: &Fabric, made: Made<'_>) -> Re
             None => output::print(&text),
         };
     }
+    let of_nodes = |words: Words, ending: &str| -> Vec<(String, String, String)> {
+        let named = |link| interface(fabric, problem, link);
+        let nodes = export::by_node(problem, lists, words, args.base_time, named).into_iter();
+        nodes.map(|(node, text)| (node.clone(), file_name(&node, ending), text)).collect()
+    };
     let (kind, files) = match format {
         Format::Tsnkit => ("schedule --to tsnkit", tables(fabric, problem, found)?),
-        Format::Qcw => ("schedule --to qcw", by_node(args, fabric, made, true)),
-        _ => ("schedule --to taprio", by_node(args, fabric, made, false)),
+        Format::Qcw => ("schedule --to qcw", of_nodes(Words::Qcw, ".json")),
+        _ => ("schedule --to taprio", of_nodes(Words::Taprio { offload: args.offload }, ".sh")),
     };
     match &args.out {
         Some(folder) => {
             let all: Vec<_> =
                 files.iter().map(|(node, file, text)| (node.as_str(), file.as_str(), text.as_str())).collect();
             let place = Place { folder, kind, whole: true, force: args.force };
-            write_folder(place, &all, &notes(args, problem))?;
+            write_folder(place, &all, &export::notes(problem, args.class, args.guard_frame.is_some()))?;
             output::note(&format!("{}: {}", folder.display(), counted(all.len() as u64, "file")));
             Ok(())
         }
@@ -190,143 +187,7 @@ fn write(args: &MakeArgs, format: Format, fabric: &Fabric, made: Made<'_>) -> Re
 }
 
 fn tables(fabric: &Fabric, problem: &Problem, found: &Schedule) -> Result<Vec<(String, String, String)>, Failure> {
-    let peer = |link: &schedule::Link| {
-        let node = fabric.find(&link.node).unwrap_or(NodeId(0));
-        fabric.name(fabric.ports(node)[usize::from(link.port)].peer).to_owned()
-    };
-    let peers: Vec<String> = problem.links.iter().map(peer).collect();
-    let tables = export::tsnkit(problem, found, &peers)
+    let tables = export::tsnkit(problem, found, &export::peers(fabric, problem))
         .map_err(|error| Failure::input(error.to_string(), "--grid 100ns suits tsnkit's simulator"))?;
     Ok(tables.into_iter().map(|(file, text)| (file.to_owned(), file.to_owned(), text)).collect())
-}
-
-/// A file for each node that has gates.
-fn by_node(
-    args: &MakeArgs,
-    fabric: &Fabric,
-    (problem, _, lists): Made<'_>,
-    qcw: bool,
-) -> Vec<(String, String, String)> {
-    let same = |a: &GateList, b: &GateList| problem.links[a.link].node == problem.links[b.link].node;
-    let one = |lists: &[GateList]| {
-        let node = problem.links[lists[0].link].node.clone();
-        let named = |list: &GateList| interface(fabric, problem, list.link);
-        let (file, text) = if qcw {
-            let all: Vec<Value> = lists.iter().map(|list| export::qcw(list, &named(list), args.base_time)).collect();
-            let all = json!({ "ietf-interfaces:interfaces": { "interface": all } });
-            (file_name(&node, ".json"), format!("{all:#}\n"))
-        } else {
-            let all = lists.iter().map(|list| export::taprio(list, &named(list), args.base_time, args.offload));
-            (file_name(&node, ".sh"), all.collect::<Vec<_>>().join("\n"))
-        };
-        (node, file, text)
-    };
-    lists.chunk_by(same).map(one).collect()
-}
-
-fn notes(args: &MakeArgs, problem: &Problem) -> Vec<String> {
-    let mut notes = vec![
-        format!("the streams are of class {}; a port opens its gate alone in their slots", args.class),
-        "all nodes and sources begin their cycles at the same instant: their clocks must agree (IEEE 802.1AS)".into(),
-        "ports that the fabric's file does not name are called eth0, eth1 ... by their numbers".into(),
-    ];
-    if args.guard_frame.is_none() {
-        notes.push(
-            "no frame may start that does not end before its gate closes (802.1Q clause 8.6.8.4); for ports that do \
-             not see to that use --guard-frame"
-                .to_owned(),
-        );
-    }
-    if problem.wire == WireCost::FrameOnly {
-        notes.push("slots are as long as frames alone: a real wire needs 20 bytes more for each".to_owned());
-    }
-    notes
-}
-
-/// Why streams have no slots: link, and who holds what there.
-fn rejections(problem: &Problem, found: &Schedule) -> Vec<String> {
-    const HOLDERS: usize = 8;
-    let one = |rejection: &Rejection| {
-        let Rejection { stream, link, late, holders } = rejection;
-        let (name, link) = (&problem.streams[*stream].name, &problem.links[*link]);
-        if *late {
-            return format!("no slot for `{name}`: its frames would wait on their way, and come after the deadline");
-        }
-        let holder = |(stream, slot): &(usize, schedule::Slot)| {
-            let name = &problem.streams[*stream].name;
-            format!("`{name}` at {} for {} every {}", slot.start(), slot.length(), slot.period())
-        };
-        let listed: Vec<String> = holders.iter().take(HOLDERS).map(holder).collect();
-        let more = holders.len().saturating_sub(HOLDERS);
-        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        let held = if listed.is_empty() { "nobody".to_owned() } else { listed.join(", ") };
-        format!(
-            "no slot for `{name}`: no start is free on its path up to port {} of `{}`, held by {held}{more}",
-            link.port, link.node
-        )
-    };
-    found.rejected.iter().map(one).collect()
-}
-
-/// When a frame starts, how long it is on its way, and how long it waits.
-fn way(problem: &Problem, stream: usize, starts: &[Time]) -> (Time, Time, Time) {
-    let spec = &problem.streams[stream];
-    let last = starts.len() - 1;
-    let latency = starts[last] + problem.passage(spec, spec.path[last]) - starts[0];
-    (starts[0], latency, latency.saturating_sub(problem.latency(spec)))
-}
-
-fn as_text(problem: &Problem, found: &Schedule, lists: &[GateList]) -> String {
-    const ROWS: usize = 40;
-    let with = problem.streams.iter().zip(&found.starts).enumerate();
-    let row = |(stream, (spec, starts)): (usize, (&schedule::StreamSpec, &Option<Vec<Time>>))| {
-        let (start, latency, wait) = way(problem, stream, starts.as_ref()?);
-        let times = [spec.period, start, latency, wait].map(|time| time.to_string());
-        let [period, start, latency, wait] = times;
-        Some(vec![spec.name.clone(), period, Bytes(spec.frame_bytes).to_string(), start, latency, wait])
-    };
-    let rows: Vec<Vec<String>> = with.filter_map(row).take(ROWS).collect();
-    let mut text = table(&["stream", "period", "frame", "start", "latency", "waits"], &rows, 1, Layout::Fixed, 0);
-    let accepted = found.accepted();
-    if accepted > ROWS {
-        text.push_str(&format!("and {} more streams\n", accepted - ROWS));
-    }
-    let cycle = lists.iter().map(|list| list.cycle).max().unwrap_or(Time::ZERO);
-    let most = lists.iter().map(|list| list.entries.len()).max().unwrap_or(0);
-    let ports = counted(lists.len() as u64, "port");
-    text.push_str(&format!("gates of {ports}, at most {most} states a port; the longest cycle is {cycle}\n"));
-    let all = problem.streams.len();
-    let verdict = format!("{accepted} of {all} streams have slots");
-    let style = if accepted == all { Style::Good } else { Style::Bad };
-    text.push_str(&format!("{}\n", styled(&verdict, style)));
-    if found.most && accepted < all {
-        text.push_str("no more can have any: every schedule that can matter was tried\n");
-    }
-    for line in rejections(problem, found) {
-        text.push_str(&format!("{line}\n"));
-    }
-    text
-}
-
-fn as_json(problem: &Problem, found: &Schedule, lists: &[GateList]) -> Value {
-    let stream = |(stream, (spec, starts)): (usize, (&schedule::StreamSpec, &Option<Vec<Time>>))| match starts {
-        None => json!({ "name": spec.name, "slots": false }),
-        Some(starts) => {
-            let (start, latency, wait) = way(problem, stream, starts);
-            json!({
-                "name": spec.name, "slots": true, "start_ps": start.as_ps(), "latency_ps": latency.as_ps(),
-                "wait_ps": wait.as_ps(),
-            })
-        }
-    };
-    let states = |list: &GateList| {
-        let link = &problem.links[list.link];
-        json!({ "node": link.node, "port": link.port, "cycle_ps": list.cycle.as_ps(), "states": list.entries.len() })
-    };
-    json!({
-        "accepted": found.accepted(), "streams": problem.streams.len(), "most_proved": found.most,
-        "slots": problem.streams.iter().zip(&found.starts).enumerate().map(stream).collect::<Vec<_>>(),
-        "gates": lists.iter().map(states).collect::<Vec<_>>(),
-        "why_not": rejections(problem, found),
-    })
 }

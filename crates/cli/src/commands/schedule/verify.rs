@@ -5,11 +5,10 @@ use crate::commands::tagger::read_text;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
-use serde_json::{Value, json};
 use std::path::PathBuf;
 use text::numbers::counted;
 use units::Time;
-use verify::gates::{GateFileError, Gates, Judgement, judge};
+use verify::gates::{Gates, Judgement, judge};
 
 /// Judge slots and gates: paths, wires, gates and deadlines, frame by frame until everything repeats.
 ///
@@ -41,35 +40,17 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     let (fabric, _) = args.on.read()?;
     let name = args.schedule.display();
     let gates = Gates::parse(&read_text(&args.schedule)?).map_err(|error| {
-        let message = match &error {
-            GateFileError::Json { line, column, message } => format!("{name}:{line}:{column}: {message}"),
-            other => format!("{name}: {other}"),
-        };
-        Failure::input(message, "schedules are written by tidegate schedule --to json")
+        let help = "schedules are written by tidegate schedule --to json";
+        Failure::input(error.in_file(&name.to_string()), help)
     })?;
     let found = judge(&gates, &fabric);
     if args.json {
-        output::print(&format!("{:#}\n", as_json(&found)))?;
+        output::print(&format!("{:#}\n", found.value()))?;
     } else if !args.quiet {
         let (streams, ports) = (counted(gates.streams() as u64, "stream"), counted(gates.ports() as u64, "port"));
         output::print(&format!("{name}: {streams}, gates of {ports}\n{}", as_text(&found)))?;
     }
     Ok(if found.pass() { Exit::Done } else { Exit::CheckFailed })
-}
-
-fn as_json(found: &Judgement) -> Value {
-    let check = |check: &verify::gates::Check| {
-        let (name, claim, pass) = (check.name, check.claim, check.faults.is_empty());
-        json!({ "check": name, "claim": claim, "pass": pass, "faults": check.faults })
-    };
-    json!({
-        "pass": found.pass(),
-        "checks": found.checks.iter().map(check).collect::<Vec<_>>(),
-        "frames": found.frames,
-        "longest_wait_ps": found.longest_wait_ps,
-        "longest_latency_ps": found.longest_latency_ps,
-        "warnings": found.warnings,
-    })
 }
 
 fn as_text(found: &Judgement) -> String {
