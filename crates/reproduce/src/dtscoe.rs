@@ -157,7 +157,8 @@ fn ten() -> (u64, u64, u64) {
     (started, meet, frames)
 }
 
-const NO_GATES: &str = "the simulator has no gates and no preemption yet, so no data traffic is beside CPRI";
+const NO_GATES: &str =
+    "not measured yet: no run has data traffic beside CPRI, and the simulator has neither gates nor preemption";
 
 fn delay(trial: &mut Trial) -> Result<(), Failure> {
     let network = fronthaul(0);

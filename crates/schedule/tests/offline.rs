@@ -197,9 +197,9 @@ fn first_come_accepts_within_5_percent_of_what_the_centre_does_unless_the_load_i
             hops += first_come(&problem).accepted();
         }
         println!("{streams} streams: the centre {centre}, first come {hops} of {}", 3 * streams);
-        if streams <= 1200 {
-            assert!(hops * 100 >= centre * 95, "{streams}: {hops} of {centre}");
-        }
+        // A known miss stays one until something changes it: then the documentation must, too.
+        let within = hops * 100 >= centre * 95;
+        assert_eq!(within, streams < 1600, "{streams}: {hops} of {centre}");
     }
 }
 

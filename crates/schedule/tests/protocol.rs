@@ -170,12 +170,12 @@ fn collides(permille: u64, seed: u64) -> bool {
     let demanded = exact().refreshed_every(Time::from_ms(20), 50);
     let config = Config { guard: demanded.guard.scale(permille, 1000), ..demanded };
     let mut network = figure_4_3a(config, 50, Phases::Same, seed);
-    // Nothing is refreshed within the lifetime, so that entries become as old as they may.
-    let config = config.lifetime;
+    // Over several lifetimes, so that entries become as old as they may between two refreshes.
+    let lifetime = config.lifetime;
     network.run_until(Time::from_ms(10));
     assert_eq!(started(&network).len(), 8, "seed {seed}");
     (0..40).any(|_| {
-        network.run_until(network.now() + config / 10);
+        network.run_until(network.now() + lifetime / 10);
         network.collision(Time::from_us(20)).is_some()
     })
 }
