@@ -1,0 +1,43 @@
+#!/bin/bash
+# Prints our side of experiments/peers/README.md: what Tidegate gives for the networks and traffic of other simulators.
+#
+#   scripts/peers.sh [TIDEGATE]     the binary, target/release/tidegate without
+#
+# Completion times are those of fct.txt, which end with the last acknowledgement at the sender, as the others' do.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+tidegate=${1:-target/release/tidegate}
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+
+# One row: a name, the seeds, a scenario, further arguments.
+row() {
+    local name=$1 seeds=$2 scenario=$3 seed
+    shift 3
+    for seed in $seeds; do
+        rm -rf "$results/run"
+        # A check that is red is the reader's to see, not the end of the table.
+        "$tidegate" run "$scenario" --seed "$seed" --out "$results/run" "$@" > "$results/words" 2> "$results/errors" ||
+            { cat "$results/errors" >&2; grep -h '^checks.*failed' "$results/words" || true; }
+        sort -n -k 7 "$results/run/fct.txt" | awk -v name="$name" -v seed="$seed" -v pauses="$(grep '^pauses  ' "$results/words")" '
+            { end[NR] = $7 / 1000 }
+            END {
+                split(pauses, words, " ")
+                printf "%-24s seed %d  %4d flows, us: median %9.1f  last %9.1f  pauses %s\n",
+                    name, seed, NR, end[int((NR + 1) / 2)], end[NR], words[2]
+            }'
+    done
+}
+
+eqds='host.transport={ kind = "eqds", payload = "4000B", header = "44B", initial_window = 50 }'
+peers=experiments/peers
+row "NDP, incast" "1 2 3" $peers/htsim-incast.toml
+row "NDP, permutation" "1 2 3" $peers/htsim-permutation.toml
+row "EQDS, incast" "1 2 3" $peers/htsim-incast.toml --set "$eqds"
+row "EQDS, permutation" "1 2 3" $peers/htsim-permutation.toml --set "$eqds"
+row "NDP, k=16" "1" $peers/htsim-permutation.toml --set fabric.k=16
+row "RoCE, k=8" "1 2 3" $peers/roce-permutation.toml
+row "RoCE, k=16" "1" $peers/roce-permutation.toml --set fabric.k=16
+row "DCQCN, star" "1 2 3 4 5" examples/hpcc-star.toml
+row "DCQCN, joining" "1 2 3 4 5" $peers/hpcc-join.toml
+row "TCP, k=8" "1 2 3" $peers/tcp.toml
