@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Command};
 use fabric::files::{self, FileError, Format, Options};
 use fabric::{Fabric, FabricError, LinkSpec, NodeId};
 use lab::{Override, Run};
-use model::parameters::{Buffer, FlowControl, Setup};
+use model::parameters::{Buffer, FlowControl, Setup, SwitchOverride, SwitchParameters};
 use protocols::reaction::Reaction;
 use scenario::{Scenario, ScenarioErrors, keys};
 use std::collections::BTreeMap;
@@ -179,6 +179,8 @@ pub struct Switches {
     pub buffer: Option<Bytes>,
     /// Lossless classes, 1 to 8: those of PFC or credits; else 1, since nothing else tells classes apart.
     pub lossless_classes: u8,
+    /// Shared buffers of switches that have others.
+    pub buffers: BTreeMap<NodeId, Bytes>,
     /// The largest frame that its traffic makes.
     pub mtu: Bytes,
     /// How soon neighbours stop, where PAUSE or PFC stops them.
@@ -189,17 +191,26 @@ pub struct Switches {
 
 impl Switches {
     fn of(setup: &Setup) -> Switches {
-        let buffer = match setup.switch.buffer {
+        let shared = |switch: &SwitchParameters| match switch.buffer {
             Buffer::Shared { bytes, .. } => Some(Bytes(bytes)),
             Buffer::PerQueue { .. } => None,
         };
+        let own = SwitchOverride::resolve(&setup.overrides, &setup.switch);
+        let buffers = own.iter().filter_map(|(&node, switch)| Some((node, shared(switch)?))).collect();
         let lossless_classes = match setup.switch.flow_control {
             FlowControl::Pfc(_) | FlowControl::Credit(_) => setup.switch.flow_control.lossless().count_ones() as u8,
             _ => 1,
         };
         let mtu = Bytes(setup.host.mtu_bytes.into());
         let reaction = setup.switch.flow_control.reaction();
-        Switches { buffer, lossless_classes, mtu, reaction, outside: setup.outside.clone() }
+        Switches {
+            buffer: shared(&setup.switch),
+            buffers,
+            lossless_classes,
+            mtu,
+            reaction,
+            outside: setup.outside.clone(),
+        }
     }
 }
 

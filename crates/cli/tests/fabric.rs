@@ -243,6 +243,7 @@ fn headroom_of_a_link_and_of_a_fabric() {
     assert!(partial.out.contains("without part in flow control: S1, S2"), "{}", partial.out);
     assert!(partial.out.contains("L1 and 2 alike") && !partial.out.contains("S1 and"), "{}", partial.out);
     let told = run(&["fabric", "headroom", &scenario, "--buffer", "8MB", "--classes", "2"]);
+    own_buffers();
     assert!(told.out.contains("8MB of buffer, 2 lossless classes"), "{}", told.out);
 
     for (wrong, what) in [
@@ -262,6 +263,28 @@ fn headroom_of_a_link_and_of_a_fabric() {
 }
 
 /// Every term, with its source, and what SONiC's formula has instead.
+/// Switches with another buffer are judged by it, unless the command names one for all.
+fn own_buffers() {
+    let scenario = example("incast-pfc.toml");
+    let changed = Scratch::new("own-buffers");
+    let text = std::fs::read_to_string(&scenario).unwrap()
+        + "\n[[switch.override]]\ntiers = [2]\nbuffer = \"64KB\"\n\
+        flow_control = { headroom = \"1KB\" }\n";
+    let path = changed.file("own.toml", &text);
+    let told = run(&["fabric", "headroom", &path, "--json"]);
+    let json: Value = serde_json::from_str(&told.out).unwrap_or_else(|_| panic!("{}", told.err));
+    let fit: Vec<(Option<u64>, Option<bool>)> = json["switches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["buffer_bytes"].as_u64(), one["fits"].as_bool()))
+        .collect();
+    assert!(told.code == Some(1) && fit.contains(&(Some(64_000), Some(false))), "{fit:?}");
+    assert!(fit.iter().any(|one| one.1 == Some(true)), "{fit:?}");
+    let all = run(&["fabric", "headroom", &path, "--buffer", "16MB"]);
+    assert!(all.code == Some(0), "{}", all.out);
+}
+
 #[test]
 fn headroom_says_what_it_is_made_of() {
     let link = ["fabric", "headroom", "--rate", "400Gbps", "--length", "300m"];

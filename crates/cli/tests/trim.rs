@@ -34,6 +34,17 @@ fn a_scenario_becomes_configuration_of_a_switch() {
 }
 
 #[test]
+fn each_switch_gets_the_threshold_of_its_own() {
+    let scenario = example("trim-shared-buffer.toml");
+    let own = "switch.override=[{ switches = [\"L2\"], egress = \"1/32\" }]";
+    let to = ["trim", "export", &scenario, "--to", "sonic", "--interface", "Ethernet{port*4}", "--json", "--set", own];
+    let ran = run(&to);
+    let json: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    let alpha = |switch: &str| json["switches"][switch]["BUFFER_PROFILE"]["egress_trim_profile"]["dynamic_th"].clone();
+    assert_eq!((alpha("L1"), alpha("L2")), ("-3".into(), "-5".into()), "{}", ran.out);
+}
+
+#[test]
 fn what_a_switch_cannot_do_is_told() {
     let scenario = example("trim-shared-buffer.toml");
     let with = |set: &[&str]| {

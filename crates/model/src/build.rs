@@ -6,7 +6,7 @@ use crate::link_time::frames_last;
 use crate::network::Network;
 use crate::node::Machine;
 use crate::numbering::Numbering;
-use crate::parameters::{Buffer, CLASSES, FlowControl, Marking, Overload, Setup, Spread};
+use crate::parameters::{Buffer, CLASSES, FlowControl, Marking, Overload, Setup, Spread, SwitchOverride};
 use crate::switch::Switch;
 use crate::telemetry::Telemetry;
 use crate::trace::selection::Selection;
@@ -136,8 +136,8 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         tags,
         spread,
         reroute,
+        own_switch: SwitchOverride::resolve(&overrides, &switch),
         switch,
-        overrides,
         outside,
         host,
         traffic,
@@ -218,10 +218,10 @@ fn longest_window(fabric: &Fabric, node: NodeId) -> Time {
 }
 
 fn check_buffers(network: &Network) -> Result<(), ModelError> {
-    let Buffer::Shared { bytes, .. } = network.switch.buffer else { return Ok(()) };
     let fabric = &network.fabric;
     let slots = if matches!(network.switch.flow_control, FlowControl::Pause(_)) { 1 } else { network.classes.len() };
     for switch in fabric.switches() {
+        let Buffer::Shared { bytes, .. } = network.switch_of(switch).buffer else { continue };
         let links = fabric.ports(switch).iter().map(|peer| fabric.link(peer.link));
         let headroom: u64 = links
             .map(|link| (0..slots).map(|slot| network.headroom(switch, link.rate, link.delay, slot)).sum::<u64>())

@@ -94,7 +94,7 @@ impl Simulation {
         let mut marks = Vec::new();
         for switch in self.switches() {
             let node = switch.node().0;
-            if let Buffer::Shared { bytes, .. } = self.network.switch.buffer {
+            if let Buffer::Shared { bytes, .. } = self.network.switch_of(switch.node()).buffer {
                 let place = Place::Buffer { node };
                 marks.push(Mark { place, peak: switch.core.buffer.max, limit: bytes, unit: Unit::Bytes });
             }
@@ -106,7 +106,7 @@ impl Simulation {
             for (port, most) in switch.backpressure.iter().flat_map(|backpressure| backpressure.most.iter().enumerate())
             {
                 let place = Place::Port { node, port: port as u16 };
-                if let Buffer::PerQueue { limit } = self.network.switch.buffer {
+                if let Buffer::PerQueue { limit } = self.network.switch_of(switch.node()).buffer {
                     let (limit, unit) = parts(limit);
                     marks.push(Mark { place, peak: most.peak(), limit, unit });
                 }
@@ -138,7 +138,7 @@ impl Simulation {
                     marks.push(Mark { place, peak, limit, unit });
                 };
                 let index = port * network.classes.len() + slot;
-                let limit = match network.switch.buffer {
+                let limit = match network.switch_of(switch.node()).buffer {
                     Buffer::PerQueue { limit } => limit,
                     // What is lossless may fill the buffer: its accounts are limited.
                     Buffer::Shared { egress: Threshold::Static { bytes }, .. } if lossless >> class & 1 == 0 => {

@@ -3,8 +3,7 @@
 use crate::clock::HostClock;
 use crate::numbering::Numbering;
 use crate::parameters::{
-    CLASSES, FlowControl, HostParameters, Marking, Overload, Pin, Reroute, Scheduler, Spread, SwitchOverride,
-    SwitchParameters, TagRules,
+    CLASSES, FlowControl, HostParameters, Overload, Pin, Reroute, Spread, SwitchParameters, TagRules,
 };
 use crate::telemetry::Telemetry;
 use crate::trace::selection::Selection;
@@ -50,8 +49,8 @@ pub(crate) struct Network {
     pub spread: Spread,
     pub reroute: Reroute,
     pub switch: SwitchParameters,
-    /// What some switches do otherwise.
-    pub overrides: Vec<SwitchOverride>,
+    /// Those of switches that do something otherwise.
+    pub own_switch: BTreeMap<NodeId, SwitchParameters>,
     /// Switches that take no part in its flow control, ascending.
     pub outside: Vec<NodeId>,
     pub host: HostParameters,
@@ -89,19 +88,10 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// How `node` marks.
-    pub fn marking(&self, node: NodeId) -> Marking {
-        self.overridden(node, |it| it.marking).unwrap_or(self.switch.marking)
-    }
-
-    /// How the ports of `node` choose among classes.
-    pub fn scheduler(&self, node: NodeId) -> Scheduler {
-        self.overridden(node, |it| it.scheduler).unwrap_or(self.switch.scheduler)
-    }
-
-    fn overridden<T>(&self, node: NodeId, what: impl Fn(&SwitchOverride) -> Option<T>) -> Option<T> {
-        let of_node = self.overrides.iter().rev().filter(|it| it.switches.binary_search(&node).is_ok());
-        of_node.filter_map(what).next()
+    /// What `node` is as a switch; hosts have what all have. Its kinds of buffer, flow control and overload are those
+    /// of [`Network::switch`].
+    pub fn switch_of(&self, node: NodeId) -> &SwitchParameters {
+        self.own_switch.get(&node).unwrap_or(&self.switch)
     }
 
     /// What carries the flows of a traffic entry.
@@ -214,7 +204,7 @@ impl Network {
 
     /// Flow control as the switch `node` lives it.
     pub fn flow_control_of(&self, node: NodeId) -> &FlowControl {
-        if self.takes_part(node) { &self.switch.flow_control } else { &FlowControl::None }
+        if self.takes_part(node) { &self.switch_of(node).flow_control } else { &FlowControl::None }
     }
 
     /// The credits of a port on `link`, where there are any: both ends must know of them.
@@ -239,7 +229,7 @@ impl Network {
             FlowControl::Credit(parameters) => parameters.on_link(rate, delay, u64::from(self.host.mtu_bytes)).0,
             FlowControl::Pause(parameters) | FlowControl::Pfc(parameters) => {
                 let used = self.classes.iter().fold(0, |used, &class| used | 1 << class);
-                let control = &self.switch.flow_control;
+                let control = &self.switch_of(switch).flow_control;
                 let computed = || control.computed_headroom(rate, delay, self.host.mtu_bytes, used);
                 parameters.headroom_bytes.or_else(|| computed().map(|headroom| headroom.bytes)).unwrap_or(0)
             }

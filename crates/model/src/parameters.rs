@@ -17,10 +17,12 @@ use units::{Rate, Time};
 
 use std::collections::BTreeMap;
 
+mod overrides;
 mod recording;
 
 pub use crate::clock::{HostClock, HostClocks, MAX_DRIFT_PPB};
 pub use crate::tags::{TagError, TagRules};
+pub use overrides::SwitchOverride;
 pub use recording::{CaptureParameters, RecordParameters, StormParameters, TraceParameters};
 
 /// Traffic classes (802.1Q priorities).
@@ -408,17 +410,6 @@ pub struct HostParameters {
     pub ttl: u8,
     /// The largest frame that any transport or datagram source of the run makes, for headroom.
     pub mtu_bytes: u16,
-}
-
-/// What some switches do otherwise than [`Setup::switch`] says.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SwitchOverride {
-    /// Which, ascending.
-    pub switches: Vec<NodeId>,
-    /// How they mark; `None`: as all.
-    pub marking: Option<Marking>,
-    /// How their ports choose among classes; `None`: as all.
-    pub scheduler: Option<Scheduler>,
 }
 
 /// How hosts take being stopped.

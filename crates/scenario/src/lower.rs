@@ -5,6 +5,7 @@ use crate::backpressure_part;
 use crate::credits;
 use crate::error::{Explained, ScenarioErrors, Warning};
 use crate::files::Files;
+use crate::headroom_check::Room;
 use crate::misleading;
 use crate::names::near_node;
 use crate::overload_part;
@@ -22,10 +23,7 @@ use crate::trim_part;
 use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, NodeKind};
 use model::largest_frame_bytes;
-use model::parameters::{
-    Buffer, FlowControl, HostParameters, PauseParameters, PauseStorm, Reroute, Setup, Stopping, Threshold,
-};
-use protocols::pause::quanta_time;
+use model::parameters::{Buffer, HostParameters, PauseStorm, Reroute, Setup, Stopping};
 use protocols::rate_control::Needs;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
@@ -112,89 +110,6 @@ fn pause_storm(context: &Context<'_>, reach: Reach<'_>, parts: &Parts) -> Option
         context.warn("host.pause_storm", "no switch listens to pauses: that of the host takes no part in flow control");
     }
     Some(PauseStorm { node, at, until })
-}
-
-/// Headroom of each port, and whether the buffer holds it.
-fn check_headroom(
-    context: &Context<'_>,
-    reach: Reach<'_>,
-    buffer: &Buffer,
-    control: &FlowControl,
-    mtu_bytes: u16,
-    used: u8,
-    derived: &mut Vec<(String, String)>,
-) {
-    let Some(pause) = control.pause() else { return };
-    let fabric = reach.fabric;
-    // A switch keeps accounts for the lossless classes that are in use, or for whole ports.
-    let accounts = control.pausing_accounts(used);
-    let PauseParameters { headroom_bytes: given, .. } = *pause;
-    let needed = |link: &fabric::Link| {
-        control.computed_headroom(link.rate, link.delay, mtu_bytes, used).map_or(0, |headroom| headroom.bytes)
-    };
-    let largest = reach.links().map(needed).max().unwrap_or(0);
-    derived.push(("headroom of the longest link".to_owned(), Bytes(largest).to_string()));
-    if let Some(given) = given
-        && given < largest
-    {
-        let message =
-            format!("{} is less than the {} that a link needs: frames may be lost", Bytes(given), Bytes(largest));
-        context.warn("switch.flow_control.headroom", message);
-    }
-    // A pause is renewed at half its time. Then a frame of our own may be in the way, and the neighbour reacts once
-    // more.
-    let renewal = |rate: Rate| pause.reaction.on(rate).saturating_add(rate.serialise(u64::from(mtu_bytes) + 104));
-    let ends_early = |rate: &Rate| quanta_time(pause.quanta, *rate) / 2 < renewal(*rate);
-    if let Some(rate) = reach.links().map(|link| link.rate).filter(ends_early).max() {
-        let least = (renewal(rate) * 2).as_ps().div_ceil(quanta_time(1, rate).as_ps().max(1));
-        let message = format!(
-            "{} quanta last {} at {rate}, and neighbours take {} to stop: a pause ends before it is renewed, and \
-             frames may be lost; write {least} or more",
-            pause.quanta,
-            quanta_time(pause.quanta, rate),
-            pause.reaction.on(rate),
-        );
-        context.warn("switch.flow_control.quanta", message);
-    }
-    let Buffer::Shared { bytes, .. } = *buffer else { return };
-    if let Threshold::Static { bytes: xoff } = pause.xoff
-        && xoff >= bytes
-    {
-        let message = format!(
-            "XOFF at {} is no less than the buffer of {}: nobody would ever be stopped",
-            Bytes(xoff),
-            Bytes(bytes)
-        );
-        let help = "write a share of the free buffer, xoff = \"1/8\", or less than switch.buffer".to_owned();
-        context.fail("switch.flow_control.xoff", message, Some(help));
-    }
-    let total = |switch| {
-        let ports = fabric.ports(switch).iter();
-        let port = |port: &fabric::PortPeer| given.unwrap_or_else(|| needed(fabric.link(port.link)));
-        (ports.map(port).fold(0, u64::saturating_add).saturating_mul(accounts), switch)
-    };
-    // The first of the neediest.
-    let neediest = reach.switches().map(total).reduce(|most, next| if next.0 > most.0 { next } else { most });
-    if let Some((headroom, switch)) = neediest {
-        derived.push((format!("headroom of all ports of {}", fabric.name(switch)), Bytes(headroom).to_string()));
-        if headroom >= bytes {
-            let ports = fabric.ports(switch).len();
-            let classes = match control {
-                FlowControl::Pfc(_) if accounts > 1 => format!("{accounts} lossless classes"),
-                FlowControl::Pfc(_) => "1 lossless class".to_owned(),
-                _ => "802.3x pauses".to_owned(),
-            };
-            let message = format!(
-                "the buffer of {} is smaller than its headroom: switch `{}` needs {} for {ports} ports and {classes}",
-                Bytes(bytes),
-                fabric.name(switch),
-                Bytes(headroom),
-            );
-            let help =
-                format!("write switch.buffer = \"{}\" or more", Bytes(headroom.saturating_add(headroom / 4 + 1)));
-            context.fail("switch.buffer", message, Some(help));
-        }
-    }
 }
 
 fn forwarding(context: &Context<'_>, fabric: &Fabric, parts: &Parts) -> Option<Forwarding> {
@@ -413,7 +328,9 @@ impl Scenario {
         let used = plan.as_ref().map_or_else(entries, classes_in_use);
         let used = used | parts.host.reply_class.map_or(0, |class| 1 << class);
         let used = used | tags.as_ref().and_then(|tags| tags.as_ref()).map_or(0, |tags| tags.lossless() | 1);
-        check_headroom(context, reach, &parts.switch.buffer, control, mtu, used, &mut derived);
+        override_part::check(context, &parts.switch, &parts.overrides);
+        let room = Room { reach, switch: &parts.switch, overrides: overrides.as_deref().unwrap_or_default() };
+        room.check(context, mtu, used, &mut derived);
         credits::check(context, reach, &parts.switch, mtu, used, &mut derived);
         overload_part::check(context, parts, &fabric, used);
         trim_part::check(context, parts, &fabric, plan.as_ref().map_or_else(entries, classes_in_use), mtu);

@@ -3,11 +3,14 @@
 use crate::override_plan::OverridePlan;
 use crate::partial_part::{names, switch};
 use crate::section::{Context, Section};
-use crate::switch_part::{marking, scheduler};
-use crate::values::tiers;
+use crate::switch_part::{headroom, marking, scheduler, threshold, xoff};
+use crate::values::{room, tiers};
 use fabric::{Fabric, NodeId};
-use model::parameters::SwitchOverride;
+use model::parameters::{Buffer, SwitchOverride, SwitchParameters, Threshold};
 use std::collections::BTreeSet;
+
+/// What an entry may say, beside whom it concerns.
+const WHAT: [&str; 6] = ["buffer", "egress", "queue", "flow_control", "marking", "scheduler"];
 
 /// Every entry; `None` if one is wrong.
 pub(crate) fn read(section: &Section<'_, '_>) -> Option<Vec<OverridePlan>> {
@@ -19,6 +22,12 @@ pub(crate) fn read(section: &Section<'_, '_>) -> Option<Vec<OverridePlan>> {
 fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
     let named = section.read("switches", names);
     let of_tiers = section.read("tiers", |value| tiers(value, "the list of tiers is empty"));
+    let buffer_bytes = section.size("buffer");
+    let (egress, queue) = (section.read("egress", threshold), section.read("queue", room));
+    let control = section.table("flow_control", "switch.override.flow_control", false);
+    let (xoff, xon_offset_bytes) = (control.read("xoff", xoff), control.size("xon"));
+    let headroom_bytes = control.read("headroom", headroom);
+    control.finish();
     let own_marking = optional(section, "marking", marking, |it| _ = it.table("marking", "switch.marking", true));
     let own_scheduler =
         optional(section, "scheduler", scheduler, |it| _ = it.table("scheduler", "switch.scheduler", true));
@@ -28,19 +37,83 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
         section.fail("", format!("`{}` does not say which switches", section.name), Some(help));
         return None;
     }
-    if !section.has("marking") && !section.has("scheduler") {
-        let help = "write marking = { kind = \"ecn\", ... }, or a scheduler".to_owned();
+    let says_nothing = section.has("flow_control") && !["xoff", "xon", "headroom"].iter().any(|key| control.has(key));
+    if says_nothing || !WHAT.iter().any(|key| section.has(key)) {
+        let help = "write marking = { kind = \"ecn\", ... }, a scheduler, buffer, egress or queue, or thresholds of \
+                    flow control, flow_control = { xoff = \"100KB\" }"
+            .to_owned();
         section.fail("", format!("`{}` does not say what its switches do otherwise", section.name), Some(help));
         return None;
     }
-    let wrong = (section.has("switches") && named.is_none()) || (section.has("tiers") && of_tiers.is_none());
-    (!wrong).then_some(())?;
+    // What is written and could not be read was told.
+    let wrong = |key: &str, read: bool| section.has(key) && !read;
+    let wrong_here = wrong("switches", named.is_some())
+        || wrong("tiers", of_tiers.is_some())
+        || wrong("buffer", buffer_bytes.is_some())
+        || wrong("egress", egress.is_some())
+        || wrong("queue", queue.is_some());
+    (!wrong_here).then_some(())?;
     Some(OverridePlan {
         switches: named.unwrap_or_default(),
         tiers: of_tiers.unwrap_or(0),
-        marking: own_marking?,
-        scheduler: own_scheduler?,
+        what: SwitchOverride {
+            switches: Vec::new(),
+            buffer_bytes,
+            egress,
+            queue,
+            xoff,
+            xon_offset_bytes,
+            headroom_bytes,
+            marking: own_marking?,
+            scheduler: own_scheduler?,
+        },
     })
+}
+
+/// Whether what entries say goes with the buffer and the flow control that all switches have.
+pub(crate) fn check(context: &Context<'_>, switch: &SwitchParameters, plans: &[OverridePlan]) {
+    for (at, OverridePlan { what, .. }) in plans.iter().enumerate() {
+        let fail = |key: &str, message: &str, help: &str| {
+            context.fail(&format!("switch.override.{at}.{key}"), message, Some(help.to_owned()));
+        };
+        let shared = matches!(switch.buffer, Buffer::Shared { .. });
+        let own_queues = "the switches have queues of their own size, and no shared buffer";
+        if what.buffer_bytes.is_some() && !shared {
+            fail("buffer", own_queues, "write queue, or leave switch.queue out");
+        }
+        if what.egress.is_some() && !shared {
+            fail("egress", own_queues, "write queue, or leave switch.queue out");
+        }
+        if what.buffer_bytes == Some(0) {
+            fail("buffer", "a switch without buffer forwards nothing", "write \"16MB\"");
+        }
+        if what.queue.is_some() && shared {
+            fail(
+                "queue",
+                "the switches share one buffer among their queues",
+                "write buffer, or a switch.queue for all",
+            );
+        }
+        let thresholds = [
+            ("xoff", what.xoff.is_some()),
+            ("xon", what.xon_offset_bytes.is_some()),
+            ("headroom", what.headroom_bytes.is_some()),
+        ];
+        if let Some((key, _)) = thresholds.iter().find(|it| it.1)
+            && switch.flow_control.pause().is_none()
+        {
+            let message = "thresholds are those of PAUSE and PFC, and flow control is neither";
+            fail(
+                &format!("flow_control.{key}"),
+                message,
+                "write flow_control = \"pause\" for all switches, or leave this out",
+            );
+        }
+        if !shared && matches!(what.xoff, Some(Threshold::Dynamic { .. })) {
+            let message = "without a shared buffer XOFF cannot follow what is free of it";
+            fail("flow_control.xoff", message, "write a size: xoff = \"100KB\", less than the queue");
+        }
+    }
 }
 
 /// What stands at `key`, if anything does; the outer `None` is for what is wrong.
@@ -79,8 +152,7 @@ pub(crate) fn lower(plans: &[OverridePlan], context: &Context<'_>, fabric: &Fabr
                 context.fail(&key, "this concerns no switch", Some(help));
                 return None;
             }
-            let (marking, scheduler) = (plan.marking, plan.scheduler);
-            Some(SwitchOverride { switches: switches.into_iter().collect(), marking, scheduler })
+            Some(SwitchOverride { switches: switches.into_iter().collect(), ..plan.what.clone() })
         })
         .collect();
     lowered.into_iter().collect()

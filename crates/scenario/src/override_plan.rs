@@ -1,6 +1,6 @@
 //! What some switches do otherwise, as it is written.
 
-use model::parameters::{Marking, Scheduler};
+use model::parameters::SwitchOverride;
 
 /// One entry, as it is written.
 #[derive(Clone, Debug)]
@@ -8,6 +8,6 @@ pub(crate) struct OverridePlan {
     pub switches: Vec<String>,
     /// A bit each.
     pub tiers: u8,
-    pub marking: Option<Marking>,
-    pub scheduler: Option<Scheduler>,
+    /// What they do, without the switches.
+    pub what: SwitchOverride,
 }

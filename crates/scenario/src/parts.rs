@@ -55,7 +55,7 @@ impl Parts {
     }
 
     fn any_marking(&self, is: impl Fn(&Marking) -> bool) -> bool {
-        is(&self.switch.marking) || self.overrides.iter().flat_map(|it| &it.marking).any(is)
+        is(&self.switch.marking) || self.overrides.iter().flat_map(|it| &it.what.marking).any(is)
     }
 
     /// Whether any data is acknowledged.

@@ -108,7 +108,7 @@ fn queue_pair(table: &Table) -> Read<(QueueLimit, QueueLimit)> {
 }
 
 /// `"1/8"`, `0.125` or `1` is alpha; `"1MB"` is fixed.
-fn threshold(value: &Value) -> Read<Threshold> {
+pub(crate) fn threshold(value: &Value) -> Read<Threshold> {
     let right = || Some("write a size like \"100KB\", or a share of the free buffer like \"1/8\"".to_owned());
     let Some(text) = value.text() else { return Err((format!("{} is no threshold", value.what()), right())) };
     let numeric = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '/' | ' '));
@@ -190,11 +190,24 @@ fn credit(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<
     })
 }
 
-fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<PauseParameters> {
-    let xoff = table.read("xoff", |value| match value.text().as_deref() {
+/// `"auto"`, a size, or a share of the free buffer.
+pub(crate) fn xoff(value: &Value) -> Read<Threshold> {
+    match value.text().as_deref() {
         Some("auto") => Ok((AUTO_XOFF, "auto: 1/8".to_owned())),
         _ => threshold(value),
-    });
+    }
+}
+
+/// `"auto"`, which is `None`, or a size.
+pub(crate) fn headroom(value: &Value) -> Read<Option<u64>> {
+    match value.text().as_deref() {
+        Some("auto") => Ok((None, "auto".to_owned())),
+        _ => quantity::<Bytes>(value, "a size").map(|(bytes, text)| (Some(bytes.get()), text)),
+    }
+}
+
+fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<PauseParameters> {
+    let xoff = table.read("xoff", xoff);
     if !shared && matches!(xoff, Some(Threshold::Dynamic { .. })) {
         let message = "without a shared buffer XOFF cannot follow what is free of it";
         table.fail("xoff", message, Some("write a size: xoff = \"100KB\", less than `switch.queue`".to_owned()));
@@ -214,10 +227,7 @@ fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<P
         );
         table.fail("xon", message, Some(format!("write {} or less, such as xon = \"3KB\"", Bytes(xoff))));
     }
-    let headroom = table.read("headroom", |value| match value.text().as_deref() {
-        Some("auto") => Ok((None, "auto".to_owned())),
-        _ => quantity::<Bytes>(value, "a size").map(|(bytes, text)| (Some(bytes.get()), text)),
-    });
+    let headroom = table.read("headroom", headroom);
     let quanta = table.whole("quanta", 1..=65_535);
     let reaction = table.read("reaction", reaction);
     Some(PauseParameters {

@@ -1,6 +1,7 @@
-//! What a scenario says of the two ends of flows: the transport of each entry of the traffic, and hosts' clocks.
+//! What a scenario says of the parts of a network one by one: the transport of each entry of the traffic, hosts'
+//! clocks, and what some switches do otherwise.
 
-use model::parameters::HostClock;
+use model::parameters::{HostClock, QueueLimit, Threshold};
 use protocols::transport::TransportParameters;
 use scenario::{Lowered, Scenario};
 use std::path::Path;
@@ -103,4 +104,47 @@ fn some_switches_mark_and_schedule_otherwise() {
     assert!(error("[{ switches = [\"H1\"], marking = \"none\" }]").contains("is a host"));
     assert!(error("[{ tiers = [3], marking = \"none\" }]").contains("stand in the tiers [1, 2]"));
     assert!(error("[{ tiers = [1], marking = { kind = \"ecn\" } }]").contains("needs `k_min`"));
+}
+
+#[test]
+fn some_switches_have_another_buffer_and_other_thresholds() {
+    let fabric = "kind = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 2\n";
+    let text = PLAIN.replace("kind = \"single-switch\"\nhosts = 4\n", fabric);
+    let pfc = ("switch.flow_control", "{ kind = \"pfc\", priorities = [3] }");
+    let with = |value: &str, more: &[(&str, &str)]| lower(&text, &[more, &[("switch.override", value)]].concat());
+    let read = |value: &str| with(value, &[pfc]).unwrap().setup.overrides;
+    let own = read(
+        "[{ tiers = [2], buffer = \"32MB\", egress = \"1/4\", flow_control = { xoff = \"90KB\", xon = \"5KB\", \
+         headroom = \"auto\" } }, { switches = [\"L1\"], flow_control = { headroom = \"60KB\" } }]",
+    );
+    assert_eq!(own[0].switches.len(), 2);
+    assert_eq!((own[0].buffer_bytes, own[0].egress), (Some(32_000_000), Some(Threshold::Dynamic { alpha: (1, 4) })));
+    assert_eq!((own[0].xoff, own[0].xon_offset_bytes), (Some(Threshold::Static { bytes: 90_000 }), Some(5_000)));
+    assert_eq!((own[0].headroom_bytes, own[1].headroom_bytes), (Some(None), Some(Some(60_000))));
+    assert_eq!((own[1].xoff, own[1].buffer_bytes, own[1].queue), (None, None, None));
+    let queues = with("[{ tiers = [1], queue = \"20 packets\" }]", &[("switch.queue", "100 packets")]).unwrap();
+    assert_eq!(queues.setup.overrides[0].queue, Some(QueueLimit::Packets(20)));
+
+    let error = |value: &str| with(value, &[pfc]).unwrap_err();
+    assert!(error("[{ tiers = [1], flow_control = {} }]").contains("does not say what its switches do otherwise"));
+    assert!(error("[{ tiers = [1], flow_control = \"pfc\" }]").contains("not a table"));
+    assert!(error("[{ tiers = [1], flow_control = { kind = \"pfc\" } }]").contains("unknown key `kind`"));
+    assert!(error("[{ tiers = [1], buffer = \"0B\" }]").contains("forwards nothing"));
+    assert!(error("[{ tiers = [1], queue = \"9 packets\" }]").contains("share one buffer"));
+    assert!(error("[{ tiers = [1], flow_control = { xoff = \"soon\" } }]").contains("xoff"));
+    // Its headroom, its XOFF and its XON are judged by its own buffer and thresholds.
+    let small = error("[{ switches = [\"L2\"], buffer = \"20KB\" }]");
+    assert!(small.contains("switch `L2` needs") && small.contains("buffer of 20KB"), "{small}");
+    let never = error("[{ switches = [\"L2\"], flow_control = { xoff = \"90MB\" } }]");
+    assert!(never.contains("nobody would ever be stopped"), "{never}");
+    let never = error("[{ switches = [\"L2\"], flow_control = { xoff = \"9KB\", xon = \"10KB\" } }]");
+    assert!(never.contains("no account falls so far"), "{never}");
+    let warned = with("[{ tiers = [1], flow_control = { headroom = \"1KB\" } }]", &[pfc]).unwrap().warnings;
+    assert!(warned.iter().any(|it| it.key == "switch.override.0.flow_control.headroom"), "{warned:?}");
+    // What has no place in this kind of switch.
+    let error = |value: &str, more: &[(&str, &str)]| with(value, more).unwrap_err();
+    let queues: &[(&str, &str)] = &[("switch.queue", "100 packets")];
+    assert!(error("[{ tiers = [1], buffer = \"1MB\" }]", queues).contains("no shared buffer"));
+    assert!(error("[{ tiers = [1], egress = \"1/2\" }]", queues).contains("no shared buffer"));
+    assert!(error("[{ tiers = [1], flow_control = { xon = \"1KB\" } }]", &[]).contains("flow control is neither"));
 }

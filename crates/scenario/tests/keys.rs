@@ -28,6 +28,9 @@ fn base(key: &Key, variant: Option<&str>) -> (String, String) {
         "route" => (format!("{plain}[[route]]\n"), "route.0".into()),
         "agreement" => (format!("{plain}[[agreement]]\n"), "agreement.0".into()),
         "switch.override" => (format!("{plain}[[switch.override]]\ntiers = [1]\n"), "switch.override.0".into()),
+        "switch.override.flow_control" => {
+            (format!("{plain}[[switch.override]]\ntiers = [1]\n"), "switch.override.0.flow_control".into())
+        }
         "host.clocks" => (format!("{plain}[[host.clocks]]\n"), "host.clocks.0".into()),
         "fail" => (format!("{plain}[[fail]]\n"), "fail.0".into()),
         "traffic" => {

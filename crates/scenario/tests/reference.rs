@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const BEGIN: &str = "<!-- keys: begin (generated, see crates/scenario/tests/reference.rs) -->\n";
 const END: &str = "<!-- keys: end -->\n";
 /// How each table is written in a scenario.
-const SECTIONS: [(&str, &str); 30] = [
+const SECTIONS: [(&str, &str); 31] = [
     ("", "Top level"),
     ("fabric", "`[fabric]`"),
     ("fabric.link", "`[fabric.link]`"),
@@ -28,6 +28,7 @@ const SECTIONS: [(&str, &str); 30] = [
     ("switch.marking", "`[switch.marking]`"),
     ("switch.scheduler", "`[switch.scheduler]`"),
     ("switch.override", "`[[switch.override]]`"),
+    ("switch.override.flow_control", "`[switch.override.flow_control]`"),
     ("host", "`[host]`"),
     ("host.transport", "`[host.transport]`"),
     ("host.on_bounce", "`[host.on_bounce]`"),

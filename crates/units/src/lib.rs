@@ -2,11 +2,13 @@
 //! second, [`Bytes`]; how people write them ("1.5us", "100Gbps", "64KiB"); and the pinned random
 //! streams ([`random::Stream`]). No float ever holds a time or a byte count.
 
+mod cable;
 mod link_time;
 mod parse;
 mod quantity;
 pub mod random;
 
+pub use cable::cable_delay;
 pub use link_time::LinkTime;
 pub use parse::{ParseQuantityError, parse_percent};
 pub use quantity::{Bytes, GAP_BYTES, PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};

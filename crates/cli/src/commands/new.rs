@@ -11,8 +11,6 @@ use std::path::PathBuf;
 use text::quoted;
 use text::{Layout, table};
 
-mod comments;
-
 /// Write a commented scenario that runs as it is; without a kind, list what there is.
 #[derive(Debug, clap::Args)]
 pub struct NewArgs {
@@ -100,7 +98,7 @@ pub fn command(args: &NewArgs) -> Result<Exit, Failure> {
         let list = table(&["kind", "what it shows"], &rows, 2, Layout::Wrapping, 0);
         return output::print(&format!("{list}\nWrite one with: tidegate new incast\n")).map(|()| Exit::Done);
     };
-    let text = comments::commented(kind.text);
+    let text = scenario::commented(kind.text);
     if args.print {
         return output::print(&text).map(|()| Exit::Done);
     }

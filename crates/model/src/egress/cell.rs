@@ -80,7 +80,7 @@ impl Rules {
             credit: network.credits(link),
             collects: network.telemetry.is_some(),
             sent_before_bytes: 0,
-            scheduler: match network.scheduler(node) {
+            scheduler: match network.switch_of(node).scheduler {
                 Scheduler::Strict => ClassScheduler::Strict,
                 Scheduler::Wrr { weights } => ClassScheduler::wrr(weights),
                 Scheduler::Drr { quantum_bytes } => ClassScheduler::drr(quantum_bytes),

@@ -72,7 +72,7 @@ impl Egress {
             cells: rules.iter().map(Rules::cell).collect(),
             due: Due::new(rules.len()),
             rules,
-            strict: network.scheduler(node) == Scheduler::Strict,
+            strict: network.switch_of(node).scheduler == Scheduler::Strict,
             drops_in_storms: watchdog.is_some_and(|watchdog| watchdog.action == Action::Drop),
             obeys_credits,
         }

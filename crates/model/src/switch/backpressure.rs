@@ -58,7 +58,7 @@ impl Backpressure {
             let longest = links.map(|rate| quanta_time(u16::MAX, rate)).min().unwrap_or(Time::MAX);
             parameters.expiry = parameters.expiry.min(longest);
         }
-        let limit = match network.switch.buffer {
+        let limit = match network.switch_of(node).buffer {
             Buffer::PerQueue { limit } => limit,
             Buffer::Shared { bytes, .. } => QueueLimit::Bytes(bytes),
         };

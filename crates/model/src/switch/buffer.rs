@@ -72,6 +72,8 @@ pub(crate) struct PacketBuffer {
     pub(super) queue_limit: Option<QueueLimit>,
     pub(super) egress_limit: Limit,
     pub(super) xoff_limit: Limit,
+    /// How far below XOFF an account must fall to let its neighbour go on.
+    pub(super) xon_offset_bytes: u64,
     /// Shared buffer without headroom, and what of it is used.
     shared_bytes: u64,
     pub shared_used: u64,
@@ -84,7 +86,7 @@ pub(crate) struct PacketBuffer {
 impl PacketBuffer {
     /// The buffer of `node`, with ports of these `rules`.
     pub fn new(network: &Network, node: NodeId, rules: &[Rules]) -> PacketBuffer {
-        let parameters = &network.switch;
+        let parameters = network.switch_of(node);
         let control = network.flow_control_of(node);
         let slots = network.classes.len();
         let account_slots = if matches!(control, FlowControl::Pause(_)) { 1 } else { slots };
@@ -124,11 +126,12 @@ impl PacketBuffer {
             queue_limit,
             egress_limit,
             xoff_limit,
+            xon_offset_bytes: control.pause().map_or(0, |pause| pause.xon_offset_bytes),
             shared_bytes,
             shared_used: 0,
             used: 0,
             max: 0,
-            loads: Loads::new(network, normal, pairs),
+            loads: Loads::new(network, node, normal, pairs),
         }
     }
 

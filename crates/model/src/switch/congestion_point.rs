@@ -38,7 +38,7 @@ struct Watched {
 impl CongestionPoints {
     /// Those of `node`, if it has any.
     pub fn new(node: NodeId, network: &Network) -> Option<Box<CongestionPoints>> {
-        let marking = network.marking(node);
+        let marking = network.switch_of(node).marking;
         let parameters = *marking.congestion_point()?;
         let random = Stream::new(network.seed, u64::from(node.0), purpose("congestion points"));
         Some(Box::new(CongestionPoints { parameters, early: 0, points: Vec::new(), random }))

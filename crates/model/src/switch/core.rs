@@ -85,7 +85,7 @@ impl Core {
                 | bit(parameters.overload.inside().is_some(), ingress::PIPELINE)
                 | bit(control.backpressure().is_some(), ingress::BACKPRESSURE);
         }
-        let (markers, leaving_markers) = match network.marking(node) {
+        let (markers, leaving_markers) = match network.switch_of(node).marking {
             Marking::None | Marking::CongestionPoint(_) => (Box::default(), Box::default()),
             Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate, at } => {
                 let marker = Marker::new(k_min_bytes, k_max_bytes, p_max);

@@ -5,6 +5,7 @@ use crate::network::Network;
 use crate::parameters::{Buffer, Overload, QueueLimit};
 use crate::queue::Queue;
 use check::load::{QueueLoad, watched_length};
+use fabric::NodeId;
 use units::Time;
 
 /// What a queue is measured against.
@@ -53,9 +54,9 @@ pub(super) struct Loads {
 impl Loads {
     /// For `normals` queues and then `pairs` for bounced frames, where utilisation is measured and queues have a
     /// size of their own.
-    pub fn new(network: &Network, normals: usize, pairs: usize) -> Option<Box<Loads>> {
+    pub fn new(network: &Network, node: NodeId, normals: usize, pairs: usize) -> Option<Box<Loads>> {
         let threshold = network.utilisation?;
-        let Buffer::PerQueue { limit } = network.switch.buffer else { return None };
+        let Buffer::PerQueue { limit } = network.switch_of(node).buffer else { return None };
         let normal = Scale::new(limit, threshold);
         let bounce = match network.switch.overload {
             Overload::Bounce { queue, .. } => Scale::new(queue, threshold),

@@ -61,8 +61,7 @@ impl Core {
 
     /// Below this an account that is paused resumes.
     fn xon_bytes(&self) -> u64 {
-        let offset = self.network.switch.flow_control.pause().map_or(0, |pause| pause.xon_offset_bytes);
-        self.buffer.xoff_bytes().saturating_sub(offset)
+        self.buffer.xoff_bytes().saturating_sub(self.buffer.xon_offset_bytes)
     }
 
     fn control_frame(&self, account: usize, quanta: u16) -> (u16, Frame) {

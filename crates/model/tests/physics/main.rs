@@ -13,6 +13,7 @@ mod failures;
 mod lone_flow;
 mod lossless;
 mod notifications;
+mod overrides;
 mod partial;
 mod pipelines;
 mod pulls;

@@ -133,6 +133,27 @@ pub(super) const KEYS: &[Key] = &[
     key("switch.override", "tiers", &[], Of("all or a list of tiers", "[1]"))
         .absent("those of `switches`", OURS)
         .means("the switches of these tiers: 1 ToR or leaf, 2 aggregation or spine, 3 core"),
+    key("switch.override", "buffer", &[], SIZE)
+        .absent("switch.buffer", OURS)
+        .means("their memory, where it is shared, more than 0"),
+    key("switch.override", "egress", &[], Of("a size, or a share of the free buffer", "\"1/8\""))
+        .absent("switch.egress", OURS)
+        .means("what of their shared buffer a lossy egress queue may hold"),
+    key("switch.override", "queue", &[], Of("a size or a number of packets", "\"100KB\""))
+        .absent("switch.queue", OURS)
+        .means("room of each of their egress queues, where switches have no shared buffer"),
+    key("switch.override", "flow_control", &[], Of("a table", "{ xoff = \"100KB\" }"))
+        .absent("switch.flow_control", OURS)
+        .means("their thresholds; the kind is that of all switches"),
+    key("switch.override.flow_control", "xoff", &[], Of("auto, a size, or a share of the free buffer", "\"100KB\""))
+        .absent("switch.flow_control.xoff", OURS)
+        .means("under PAUSE or PFC: an ingress account above this stops the neighbour"),
+    key("switch.override.flow_control", "xon", &[], SIZE)
+        .absent("switch.flow_control.xon", OURS)
+        .means("under PAUSE or PFC: how far below XOFF an account must fall"),
+    key("switch.override.flow_control", "headroom", &[], Of("auto or a size", "\"50KB\""))
+        .absent("switch.flow_control.headroom", OURS)
+        .means("under PAUSE or PFC: room of each lossless account beyond XOFF"),
     key("switch.override", "marking", &[], Of("a table with `kind`", "{}"))
         .absent("switch.marking", OURS)
         .means("how they mark, with the keys of switch.marking"),

@@ -11,7 +11,7 @@ use crate::names::file_name;
 use crate::output;
 use fabric::{Fabric, NodeId, PortIndex};
 use lab::Run;
-use model::parameters::{Buffer, Overload, QueueLimit, Scheduler};
+use model::parameters::{Buffer, Overload, QueueLimit, Scheduler, SwitchOverride};
 use protocols::trim::{HeaderFull, Scheme, Victim};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -71,19 +71,25 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
         Format::Nvue => Dialect::Nvue,
     };
     let names = args.interfaces.interfaces(fabric, dialect, &switches)?;
+    let buffers = SwitchOverride::resolve(&setup.overrides, &setup.switch);
+    let own = |node| Trimming { buffer: buffers.get(&node).unwrap_or(&setup.switch).buffer, ..trimming.clone() };
     let configured = switches.iter().map(|&node| {
         let ports = ports(fabric, node, &names)?;
         let text = match args.to {
-            Format::Sonic => targets::sonic(&trimming, &ports),
-            Format::Nvue => targets::nvue(&trimming, &ports),
+            Format::Sonic => targets::sonic(&own(node), &ports),
+            Format::Nvue => targets::nvue(&own(node), &ports),
         };
         Ok((fabric.name(node), text))
     });
     let configured = configured.collect::<Result<Vec<_>, Failure>>()?;
-    notes.extend(match args.to {
-        Format::Sonic => targets::sonic_notes(&trimming),
-        Format::Nvue => targets::nvue_notes(&trimming),
-    });
+    for note in switches.iter().flat_map(|&node| match args.to {
+        Format::Sonic => targets::sonic_notes(&own(node)),
+        Format::Nvue => targets::nvue_notes(&own(node)),
+    }) {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
     notes.extend(args.interfaces.note(fabric, &names, &switches));
     let by_switch = || {
         let value = |text: &str| match args.to {

@@ -6,6 +6,7 @@ use model::parameters::{Buffer, QueueLimit, Threshold};
 use serde_json::{Map, Value, json};
 
 /// What a switch is to do.
+#[derive(Clone)]
 pub struct Trimming {
     /// What is left of a packet.
     pub size_bytes: u16,

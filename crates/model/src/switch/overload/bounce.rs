@@ -42,7 +42,7 @@ pub(crate) struct Bounce {
 impl Bounce {
     /// What `node` needs, and the classes that turn, a bit each.
     pub fn new(node: NodeId, network: &Network, pabo: &BounceParameters, bounce: QueueLimit) -> (Bounce, u8) {
-        let normal = match network.switch.buffer {
+        let normal = match network.switch_of(node).buffer {
             Buffer::PerQueue { limit } => limit,
             Buffer::Shared { .. } => QueueLimit::Bytes(u64::MAX),
         };

@@ -26,7 +26,7 @@ pub struct ThresholdFlags {
     #[command(flatten)]
     headroom: HeadroomArgs,
     /// The length of the cable, at 5 ns a metre, instead of --delay: `300m` or `10km`. With a fabric, of every cable.
-    #[arg(long, value_name = "LENGTH", value_parser = length, help_heading = "Headroom")]
+    #[arg(long, value_name = "LENGTH", value_parser = units::cable_delay, help_heading = "Headroom")]
     length: Option<Time>,
     /// Lossless classes, one for 802.3x PAUSE; without it those of the scenario, or 1.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Headroom")]
@@ -69,22 +69,6 @@ impl ThresholdFlags {
             ..self.clone()
         }
     }
-}
-
-/// The delay of a cable of this length.
-fn length(text: &str) -> Result<Time, String> {
-    let text = text.trim();
-    let (number, picoseconds) = match (text.strip_suffix("km"), text.strip_suffix('m')) {
-        (Some(number), _) => (number, 5_000_000),
-        (None, Some(number)) => (number, 5_000),
-        _ => return Err("write a length like 300m or 10km".to_owned()),
-    };
-    let metres: u64 = number.trim().parse().map_err(|_| "write a whole number of m or km, like 300m".to_owned())?;
-    metres
-        .checked_mul(picoseconds)
-        .filter(|&delay| delay > 0)
-        .map(Time::from_ps)
-        .ok_or_else(|| "a cable has a length above zero that fits a planet".to_owned())
 }
 
 /// Kinds of ports whose terms a person reads; more are in JSON.
@@ -143,6 +127,7 @@ impl Need {
 struct Alike {
     count: u64,
     name: String,
+    buffer: Bytes,
     ports: Vec<(Need, u64)>,
 }
 
@@ -162,7 +147,7 @@ pub fn command(
     thresholds: &ThresholdFlags,
     json: bool,
 ) -> Result<Exit, Failure> {
-    let mut thresholds = thresholds.clone();
+    let (told, mut thresholds) = (thresholds.buffer, thresholds.clone());
     let (heading, alike) = match source {
         Some(source) => {
             let flags =
@@ -177,13 +162,14 @@ pub fn command(
                 let names: Vec<&str> = outside.iter().map(|&switch| found.fabric.name(switch)).collect();
                 heading += &format!("; without part in flow control: {}", names.join(", "));
             }
-            (heading, of_fabric(&found.fabric, outside, &thresholds))
+            let own = found.switches.as_ref().filter(|_| told.is_none()).map(|switches| &switches.buffers);
+            let buffer = |node: NodeId| own.and_then(|own| own.get(&node).copied()).unwrap_or(thresholds.buffer());
+            (heading, of_fabric(&found.fabric, outside, buffer, &thresholds))
         }
         None => of_link(flags, &thresholds)?,
     };
     let thresholds = &thresholds;
-    let buffer = thresholds.buffer().get();
-    let fits = |alike: &Alike| alike.sum(thresholds, Need::with_pfc) <= buffer;
+    let fits = |alike: &Alike| alike.sum(thresholds, Need::with_pfc) <= alike.buffer.get();
     let all_fit = alike.iter().all(fits);
     if json {
         let switches: Vec<Value> = alike
@@ -194,14 +180,15 @@ pub fn command(
                     "ports": alike.ports.iter().map(|(need, ports)| need.json(*ports, thresholds)).collect::<Value>(),
                     "headroom_bytes": alike.sum(thresholds, |need| need.headroom),
                     "pfc_bytes": alike.sum(thresholds, Need::with_pfc),
-                    "cbfc_bytes": alike.sum(thresholds, |need| need.credits), "fits": fits(alike),
+                    "cbfc_bytes": alike.sum(thresholds, |need| need.credits), "buffer_bytes": alike.buffer.get(),
+                    "fits": fits(alike),
                 })
             })
             .collect();
         let (mtu, reaction) = (thresholds.headroom.mtu().get(), thresholds.headroom.reaction());
         let whole = json!({
             "mtu_bytes": mtu, "reaction": reaction.to_string(), "classes": thresholds.classes(),
-            "buffer_bytes": buffer, "switches": switches,
+            "buffer_bytes": thresholds.buffer().get(), "switches": switches,
         });
         output::print(&format!("{whole:#}\n"))?;
     } else {
@@ -215,7 +202,9 @@ fn of_link(flags: &FabricFlags, thresholds: &ThresholdFlags) -> Result<(String, 
     let link = flags.lone_link(thresholds.length)?;
     let Some(link) = link else { return Err(Failure::input("a link needs its rate, and its length or delay", help())) };
     let ports = u64::from(thresholds.ports.unwrap_or(1));
-    let alike = Alike { count: 1, name: "the switch".to_owned(), ports: vec![(Need::of(&link, thresholds), ports)] };
+    let buffer = thresholds.buffer();
+    let alike =
+        Alike { count: 1, name: "the switch".to_owned(), buffer, ports: vec![(Need::of(&link, thresholds), ports)] };
     Ok((format!("{} of {} and {}", counted(ports, "port"), link.rate, link.delay), vec![alike]))
 }
 
@@ -223,8 +212,13 @@ fn of_link(flags: &FabricFlags, thresholds: &ThresholdFlags) -> Result<(String, 
 type Ports = (u64, u64, u64);
 
 /// What switches need that are not `outside` of flow control.
-fn of_fabric(fabric: &Fabric, outside: &[NodeId], thresholds: &ThresholdFlags) -> Vec<Alike> {
-    let mut found: BTreeMap<Vec<Ports>, (u64, NodeId)> = BTreeMap::new();
+fn of_fabric(
+    fabric: &Fabric,
+    outside: &[NodeId],
+    buffer: impl Fn(NodeId) -> Bytes,
+    thresholds: &ThresholdFlags,
+) -> Vec<Alike> {
+    let mut found: BTreeMap<(Vec<Ports>, Bytes), (u64, NodeId)> = BTreeMap::new();
     for switch in fabric.switches().filter(|switch| !outside.contains(switch)) {
         let mut kinds: BTreeMap<(u64, u64), u64> = BTreeMap::new();
         for port in fabric.ports(switch) {
@@ -233,17 +227,17 @@ fn of_fabric(fabric: &Fabric, outside: &[NodeId], thresholds: &ThresholdFlags) -
             *kinds.entry((link.rate.as_bps(), delay.as_ps())).or_default() += 1;
         }
         let kinds = kinds.into_iter().map(|((rate, delay), ports)| (rate, delay, ports)).collect();
-        found.entry(kinds).or_insert((0, switch)).0 += 1;
+        found.entry((kinds, buffer(switch))).or_insert((0, switch)).0 += 1;
     }
     let mut all: Vec<(NodeId, Alike)> = found
         .into_iter()
-        .map(|(kinds, (count, first))| {
+        .map(|((kinds, buffer), (count, first))| {
             let need = |&(bps, ps, ports): &Ports| {
                 let link = LinkSpec::new(Rate::from_bps(bps).unwrap_or(Rate::MIN), Time::from_ps(ps));
                 (Need::of(&link, thresholds), ports)
             };
             let ports = kinds.iter().map(need).collect();
-            (first, Alike { count, name: fabric.name(first).to_owned(), ports })
+            (first, Alike { count, name: fabric.name(first).to_owned(), buffer, ports })
         })
         .collect();
     all.sort_by_key(|alike| alike.0);
@@ -283,7 +277,7 @@ fn as_text(heading: &str, alike: &[Alike], flags: &ThresholdFlags) -> String {
     let header = ["switch", "rate", "delay", "ports", "XOFF", "XON", "headroom", "without frames", "credits"];
     text += &table(&header, &rows, 1, Layout::Fixed, 2);
     for alike in alike {
-        let buffer = flags.buffer().get();
+        let buffer = alike.buffer.get();
         let (pfc, credits) = (alike.sum(flags, Need::with_pfc), alike.sum(flags, |need| need.credits));
         let headroom = alike.sum(flags, |need| need.headroom);
         let share = |bytes: u64| format!("{} ({:.1} %)", Bytes(bytes), 100.0 * bytes as f64 / buffer.max(1) as f64);

@@ -1,6 +1,6 @@
 //! Comments from the table of keys: what each key of a scenario is for, and which others its tables take.
 
-use scenario::keys::{Default, Key, keys};
+use crate::keys::{Default, Key, keys};
 
 /// Comments end before this column.
 const WIDTH: usize = 110;

@@ -1,0 +1,114 @@
+//! What some switches do otherwise: as if all did, where the switches concerned are those that frames pass, and nothing
+//! where no frame passes.
+
+use crate::bench::*;
+use fabric::{FabricBuilder, NodeId};
+use model::parameters::*;
+use units::Time;
+
+/// H1 to H4 at S1 and H5 at S2 send to H6 at S2, in two classes; S3 stands beside, and no frame passes it.
+fn run_with(switch: SwitchParameters, overrides: Vec<SwitchOverride>) -> String {
+    let mut builder = FabricBuilder::new("three switches");
+    let hosts: Vec<NodeId> = (1..=6).map(|at| builder.add_host(format!("H{at}"))).collect();
+    let switches: Vec<NodeId> = (1..=3).map(|at| builder.add_switch(format!("S{at}"), 1)).collect();
+    assert_eq!(switches, SWITCHES);
+    for (at, &host) in hosts.iter().enumerate() {
+        builder.connect(host, switches[usize::from(at >= 4)], link(100, 500));
+    }
+    builder.connect(switches[0], switches[1], link(100, 500));
+    builder.connect(switches[1], switches[2], link(100, 500));
+    let flows = (0..5).map(|src| traffic::Flow { class: 2 + (src % 2) as u8, ..flow(src, 5, 400_000) });
+    let base = setup(builder.build().unwrap(), plan(6, flows));
+    let host = HostParameters { transport: transport("dcqcn", &[]), ..base.host };
+    let told = run(Setup { switch, overrides, host, duration: Time::from_ms(1), ..base });
+    format!("{:?} {:?} {:?}", told.flows, told.pauses, told.summary.packets)
+}
+
+const SWITCHES: [NodeId; 3] = [NodeId(6), NodeId(7), NodeId(8)];
+
+fn shared(bytes: u64, egress_bytes: u64) -> SwitchParameters {
+    let buffer = Buffer::Shared { bytes, egress: Threshold::Static { bytes: egress_bytes } };
+    SwitchParameters { buffer, ..SwitchParameters::default() }
+}
+
+fn pfc(xoff_bytes: u64, xon_offset_bytes: u64, headroom_bytes: Option<u64>) -> SwitchParameters {
+    let pause = PauseParameters { classes: 0b1100, xon_offset_bytes, headroom_bytes, ..pause(xoff_bytes) };
+    SwitchParameters { flow_control: FlowControl::Pfc(pause), ..shared(2_000_000, 1_000_000) }
+}
+
+#[test]
+fn what_the_switches_on_the_way_do_otherwise_is_as_if_all_did() {
+    let none = SwitchOverride::default;
+    let queues = |limit| SwitchParameters { buffer: Buffer::PerQueue { limit }, ..SwitchParameters::default() };
+    let ecn = Marking::Ecn { k_min_bytes: 9_000, k_max_bytes: 9_000, p_max: 1.0, of_rate: None, at: MarkAt::Enqueue };
+    let wrr = Scheduler::Wrr { weights: [1, 1, 5, 1, 1, 1, 1, 1] };
+    let plain = shared(2_000_000, 1_000_000);
+    let cases = [
+        ("buffer", plain, shared(100_000, 1_000_000), SwitchOverride { buffer_bytes: Some(100_000), ..none() }),
+        (
+            "egress",
+            plain,
+            shared(2_000_000, 50_000),
+            SwitchOverride { egress: Some(Threshold::Static { bytes: 50_000 }), ..none() },
+        ),
+        (
+            "queue",
+            queues(QueueLimit::Packets(1_000)),
+            queues(QueueLimit::Packets(30)),
+            SwitchOverride { queue: Some(QueueLimit::Packets(30)), ..none() },
+        ),
+        (
+            "xoff",
+            pfc(60_000, 3_000, None),
+            pfc(20_000, 3_000, None),
+            SwitchOverride { xoff: Some(Threshold::Static { bytes: 20_000 }), ..none() },
+        ),
+        (
+            "xon",
+            pfc(60_000, 3_000, None),
+            pfc(60_000, 30_000, None),
+            SwitchOverride { xon_offset_bytes: Some(30_000), ..none() },
+        ),
+        (
+            "headroom",
+            pfc(60_000, 3_000, None),
+            pfc(60_000, 3_000, Some(2_000)),
+            SwitchOverride { headroom_bytes: Some(Some(2_000)), ..none() },
+        ),
+        (
+            "headroom, computed",
+            pfc(60_000, 3_000, Some(2_000)),
+            pfc(60_000, 3_000, None),
+            SwitchOverride { headroom_bytes: Some(None), ..none() },
+        ),
+        ("marking", plain, SwitchParameters { marking: ecn, ..plain }, SwitchOverride { marking: Some(ecn), ..none() }),
+        (
+            "scheduler",
+            plain,
+            SwitchParameters { scheduler: wrr, ..plain },
+            SwitchOverride { scheduler: Some(wrr), ..none() },
+        ),
+    ];
+    for (what, base, changed, otherwise) in cases {
+        let [s1, s2, s3] = SWITCHES;
+        let at = |switches: &[NodeId]| SwitchOverride { switches: switches.to_vec(), ..otherwise.clone() };
+        let (as_all, as_base) = (run_with(changed, Vec::new()), run_with(base, Vec::new()));
+        assert_ne!(as_all, as_base, "{what}: the case shows nothing");
+        assert_eq!(run_with(base, vec![at(&[s1, s2])]), as_all, "{what}");
+        assert_eq!(run_with(base, vec![at(&[s1]), at(&[s2])]), as_all, "{what}, one by one");
+        assert_eq!(run_with(base, vec![at(&[s3])]), as_base, "{what}, where nothing passes");
+    }
+}
+
+#[test]
+fn of_several_that_concern_a_switch_the_last_decides_key_by_key() {
+    let [s1, s2, _] = SWITCHES;
+    let base = pfc(60_000, 3_000, None);
+    let xoff = |bytes| SwitchOverride {
+        switches: vec![s1, s2],
+        xoff: Some(Threshold::Static { bytes }),
+        ..SwitchOverride::default()
+    };
+    let xon = SwitchOverride { switches: vec![s1, s2], xon_offset_bytes: Some(9_000), ..SwitchOverride::default() };
+    assert_eq!(run_with(base, vec![xoff(30_000), xon, xoff(20_000)]), run_with(pfc(20_000, 9_000, None), Vec::new()));
+}

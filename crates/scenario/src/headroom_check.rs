@@ -1,0 +1,169 @@
+//! Whether the buffer of each switch holds its headroom, and whether thresholds can work.
+
+use crate::partial_part::Reach;
+use crate::section::Context;
+use fabric::NodeId;
+use model::parameters::{Buffer, FlowControl, SwitchOverride, SwitchParameters, Threshold};
+use protocols::pause::quanta_time;
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Bytes, Rate};
+
+/// What room switches have.
+pub(crate) struct Room<'r> {
+    pub reach: Reach<'r>,
+    /// What all switches do.
+    pub switch: &'r SwitchParameters,
+    /// What some do otherwise.
+    pub overrides: &'r [SwitchOverride],
+}
+
+impl Room<'_> {
+    /// The key that decides for `node`: that of the last override that `says` it, or that of all.
+    fn place(&self, node: NodeId, key: &str, says: impl Fn(&SwitchOverride) -> bool) -> String {
+        let mut entries = self.overrides.iter().enumerate().rev();
+        let own = entries.find(|(_, it)| says(it) && it.switches.binary_search(&node).is_ok());
+        own.map_or_else(|| format!("switch.{key}"), |(at, _)| format!("switch.override.{at}.{key}"))
+    }
+
+    /// Tells of headroom that is too small for its links, pauses that end too early, XOFF beyond the buffer and buffers
+    /// below their headroom. `used` has a bit for each class in use.
+    pub fn check(&self, context: &Context<'_>, mtu_bytes: u16, used: u8, derived: &mut Vec<(String, String)>) {
+        let Room { reach, switch, .. } = *self;
+        let control = &switch.flow_control;
+        let Some(pause) = control.pause() else { return };
+        let own = SwitchOverride::resolve(self.overrides, switch);
+        let of = |node: NodeId| own.get(&node).unwrap_or(switch);
+        let fabric = reach.fabric;
+        let needed = |link: &fabric::Link| {
+            control.computed_headroom(link.rate, link.delay, mtu_bytes, used).map_or(0, |headroom| headroom.bytes)
+        };
+        let largest = reach.links().map(needed).max().unwrap_or(0);
+        derived.push(("headroom of the longest link".to_owned(), Bytes(largest).to_string()));
+        let given = |node: NodeId| of(node).flow_control.pause().and_then(|pause| pause.headroom_bytes);
+        // By the key that says it.
+        let mut short: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for node in reach.switches() {
+            let most = fabric.ports(node).iter().map(|port| needed(fabric.link(port.link))).max().unwrap_or(0);
+            if let Some(given) = given(node).filter(|&given| given < most) {
+                let key = self.place(node, "flow_control.headroom", |it| it.headroom_bytes.is_some());
+                let worst = short.entry(key).or_insert((given, most));
+                worst.1 = worst.1.max(most);
+            }
+        }
+        for (key, (given, needed)) in short {
+            let message =
+                format!("{} is less than the {} that a link needs: frames may be lost", Bytes(given), Bytes(needed));
+            context.warn(&key, message);
+        }
+        // A pause is renewed at half its time. Then a frame of our own may be in the way, and the neighbour reacts once
+        // more.
+        let renewal = |rate: Rate| pause.reaction.on(rate).saturating_add(rate.serialise(u64::from(mtu_bytes) + 104));
+        let ends_early = |rate: &Rate| quanta_time(pause.quanta, *rate) / 2 < renewal(*rate);
+        if let Some(rate) = reach.links().map(|link| link.rate).filter(ends_early).max() {
+            let least = (renewal(rate) * 2).as_ps().div_ceil(quanta_time(1, rate).as_ps().max(1));
+            let message = format!(
+                "{} quanta last {} at {rate}, and neighbours take {} to stop: a pause ends before it is renewed, and \
+                 frames may be lost; write {least} or more",
+                pause.quanta,
+                quanta_time(pause.quanta, rate),
+                pause.reaction.on(rate),
+            );
+            context.warn("switch.flow_control.quanta", message);
+        }
+        self.check_xoff(context, of);
+        self.check_buffers(context, mtu_bytes, used, of, derived);
+    }
+
+    /// Whether XOFF can be reached, and XON lies below it.
+    fn check_xoff<'p>(&self, context: &Context<'_>, of: impl Fn(NodeId) -> &'p SwitchParameters) {
+        let mut told = BTreeSet::new();
+        for node in self.reach.switches() {
+            let SwitchParameters { buffer: Buffer::Shared { bytes, .. }, flow_control, .. } = *of(node) else {
+                continue;
+            };
+            let Some(pause) = flow_control.pause() else { continue };
+            let Threshold::Static { bytes: xoff } = pause.xoff else { continue };
+            let key = self.place(node, "flow_control.xoff", |it| it.xoff.is_some());
+            if xoff >= bytes && told.insert(key.clone()) {
+                let message = format!(
+                    "XOFF at {} is no less than the buffer of {}: nobody would ever be stopped",
+                    Bytes(xoff),
+                    Bytes(bytes)
+                );
+                let help = "write a share of the free buffer, xoff = \"1/8\", or less than the buffer".to_owned();
+                context.fail(&key, message, Some(help));
+            }
+            let key = self.place(node, "flow_control.xon", |it| it.xon_offset_bytes.is_some());
+            let own = key.starts_with("switch.override");
+            if own && pause.xon_offset_bytes > xoff && told.insert(key.clone()) {
+                let message = format!(
+                    "XON lies {} below XOFF, which is {}: no account falls so far",
+                    Bytes(pause.xon_offset_bytes),
+                    Bytes(xoff)
+                );
+                context.fail(&key, message, Some(format!("write {} or less", Bytes(xoff))));
+            }
+        }
+    }
+
+    /// Whether each shared buffer holds the headroom of all ports of its switch.
+    fn check_buffers<'p>(
+        &self,
+        context: &Context<'_>,
+        mtu_bytes: u16,
+        used: u8,
+        of: impl Fn(NodeId) -> &'p SwitchParameters,
+        derived: &mut Vec<(String, String)>,
+    ) {
+        let Room { reach, switch, .. } = *self;
+        let (fabric, control) = (reach.fabric, &switch.flow_control);
+        // A switch keeps accounts for the lossless classes that are in use, or for whole ports.
+        let accounts = control.pausing_accounts(used);
+        let headroom_of = |node: NodeId| {
+            let given = of(node).flow_control.pause().and_then(|pause| pause.headroom_bytes);
+            let port = |port: &fabric::PortPeer| {
+                let link = fabric.link(port.link);
+                let computed = || control.computed_headroom(link.rate, link.delay, mtu_bytes, used);
+                given.unwrap_or_else(|| computed().map_or(0, |headroom| headroom.bytes))
+            };
+            fabric.ports(node).iter().map(port).fold(0, u64::saturating_add).saturating_mul(accounts)
+        };
+        let shared = |node: NodeId| if let Buffer::Shared { bytes, .. } = of(node).buffer { Some(bytes) } else { None };
+        let all = reach.switches().filter_map(|node| Some((headroom_of(node), shared(node)?, node)));
+        // The first of the neediest, in all and by the key of the buffer that is too small.
+        let mut neediest: Option<(u64, NodeId)> = None;
+        let mut short: BTreeMap<String, (u64, u64, NodeId)> = BTreeMap::new();
+        for (headroom, bytes, node) in all {
+            if neediest.is_none_or(|most| headroom > most.0) {
+                neediest = Some((headroom, node));
+            }
+            if headroom >= bytes {
+                let key = self.place(node, "buffer", |it| it.buffer_bytes.is_some());
+                let worst = short.entry(key).or_insert((headroom, bytes, node));
+                if headroom > worst.0 {
+                    *worst = (headroom, bytes, node);
+                }
+            }
+        }
+        if let Some((headroom, node)) = neediest {
+            derived.push((format!("headroom of all ports of {}", fabric.name(node)), Bytes(headroom).to_string()));
+        }
+        for (key, (headroom, bytes, node)) in short {
+            let ports = fabric.ports(node).len();
+            let classes = match control {
+                FlowControl::Pfc(_) if accounts > 1 => format!("{accounts} lossless classes"),
+                FlowControl::Pfc(_) => "1 lossless class".to_owned(),
+                _ => "802.3x pauses".to_owned(),
+            };
+            let message = format!(
+                "the buffer of {} is smaller than its headroom: switch `{}` needs {} for {ports} ports and {classes}",
+                Bytes(bytes),
+                fabric.name(node),
+                Bytes(headroom),
+            );
+            let more = Bytes(headroom.saturating_add(headroom / 4 + 1));
+            let name = if key == "switch.buffer" { "switch.buffer" } else { "buffer" };
+            context.fail(&key, message, Some(format!("write {name} = \"{more}\" or more")));
+        }
+    }
+}
