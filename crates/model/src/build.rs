@@ -137,6 +137,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         spread,
         reroute,
         own_switch: SwitchOverride::resolve(&overrides, &switch),
+        own_port: SwitchOverride::resolve_ports(&overrides, &switch),
         switch,
         outside,
         host,

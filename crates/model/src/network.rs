@@ -51,6 +51,8 @@ pub(crate) struct Network {
     pub switch: SwitchParameters,
     /// Those of switches that do something otherwise.
     pub own_switch: BTreeMap<NodeId, SwitchParameters>,
+    /// Those of ports whose marking or scheduler is otherwise.
+    pub own_port: BTreeMap<(NodeId, PortIndex), SwitchParameters>,
     /// Switches that take no part in its flow control, ascending.
     pub outside: Vec<NodeId>,
     pub host: HostParameters,
@@ -92,6 +94,11 @@ impl Network {
     /// of [`Network::switch`].
     pub fn switch_of(&self, node: NodeId) -> &SwitchParameters {
         self.own_switch.get(&node).unwrap_or(&self.switch)
+    }
+
+    /// How the port `port` of `node` marks and schedules.
+    pub fn port_of(&self, node: NodeId, port: PortIndex) -> &SwitchParameters {
+        self.own_port.get(&(node, port)).unwrap_or_else(|| self.switch_of(node))
     }
 
     /// What carries the flows of a traffic entry.

@@ -56,6 +56,9 @@ pub struct Marker {
 }
 
 impl Marker {
+    /// Marks nothing.
+    pub const NEVER: Marker = Marker { k_min_bytes: u64::MAX, k_max_bytes: u64::MAX, p_max: 0 };
+
     /// Marks never up to `k_min_bytes`, always above `k_max_bytes` (at least `k_min_bytes`), and between
     /// them with a probability that rises linearly to `p_max` (0 to 1).
     pub fn new(k_min_bytes: u64, k_max_bytes: u64, p_max: f64) -> Marker {

@@ -2,11 +2,12 @@
 
 use crate::override_plan::OverridePlan;
 use crate::partial_part::{names, switch};
+use crate::record_part::{find_port, ports};
 use crate::section::{Context, Section};
 use crate::switch_part::{headroom, marking, scheduler, threshold, xoff};
 use crate::values::{room, tiers};
-use fabric::{Fabric, NodeId};
-use model::parameters::{Buffer, SwitchOverride, SwitchParameters, Threshold};
+use fabric::{Fabric, NodeId, PortIndex};
+use model::parameters::{Buffer, Marking, SwitchOverride, SwitchParameters, Threshold};
 use std::collections::BTreeSet;
 
 /// What an entry may say, beside whom it concerns.
@@ -22,6 +23,7 @@ pub(crate) fn read(section: &Section<'_, '_>) -> Option<Vec<OverridePlan>> {
 fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
     let named = section.read("switches", names);
     let of_tiers = section.read("tiers", |value| tiers(value, "the list of tiers is empty"));
+    let of_ports = section.read("ports", ports);
     let buffer_bytes = section.size("buffer");
     let (egress, queue) = (section.read("egress", threshold), section.read("queue", room));
     let control = section.table("flow_control", "switch.override.flow_control", false);
@@ -32,10 +34,27 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
     let own_scheduler =
         optional(section, "scheduler", scheduler, |it| _ = it.table("scheduler", "switch.scheduler", true));
     section.finish();
-    if !section.has("switches") && !section.has("tiers") {
-        let help = "write switches = [\"S1\"], or tiers = [1]".to_owned();
+    let of_switches = section.has("switches") || section.has("tiers");
+    if !of_switches && !section.has("ports") {
+        let help = "write switches = [\"S1\"], tiers = [1] or ports = [\"S1:3\"]".to_owned();
         section.fail("", format!("`{}` does not say which switches", section.name), Some(help));
         return None;
+    }
+    if section.has("ports") {
+        let help = || Some("write an entry of its own for ports, with marking or scheduler".to_owned());
+        if of_switches {
+            section.fail("ports", "an entry is about switches or about ports", help());
+            return None;
+        }
+        let of_whole = ["buffer", "egress", "queue", "flow_control"];
+        if let Some(key) = of_whole.into_iter().find(|key| section.has(key)) {
+            section.fail(key, format!("`{key}` is one of a whole switch, not of a port"), help());
+            return None;
+        }
+        if matches!(own_marking, Some(Some(Marking::CongestionPoint(_)))) {
+            section.fail("marking", "congestion points are those of a whole switch, not of a port", help());
+            return None;
+        }
     }
     let says_nothing = section.has("flow_control") && !["xoff", "xon", "headroom"].iter().any(|key| control.has(key));
     if says_nothing || !WHAT.iter().any(|key| section.has(key)) {
@@ -49,6 +68,7 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
     let wrong = |key: &str, read: bool| section.has(key) && !read;
     let wrong_here = wrong("switches", named.is_some())
         || wrong("tiers", of_tiers.is_some())
+        || wrong("ports", of_ports.is_some())
         || wrong("buffer", buffer_bytes.is_some())
         || wrong("egress", egress.is_some())
         || wrong("queue", queue.is_some());
@@ -56,8 +76,10 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
     Some(OverridePlan {
         switches: named.unwrap_or_default(),
         tiers: of_tiers.unwrap_or(0),
+        ports: of_ports.unwrap_or_default(),
         what: SwitchOverride {
             switches: Vec::new(),
+            ports: Vec::new(),
             buffer_bytes,
             egress,
             queue,
@@ -144,7 +166,8 @@ pub(crate) fn lower(plans: &[OverridePlan], context: &Context<'_>, fabric: &Fabr
             let tier = |node: &NodeId| fabric.node(*node).tier.min(7);
             let of_tiers = fabric.switches().filter(|node| plan.tiers >> tier(node) & 1 == 1);
             let switches: BTreeSet<NodeId> = named.into_iter().chain(of_tiers.map(Some)).collect::<Option<_>>()?;
-            if switches.is_empty() {
+            let ports = lower_ports(plan, context, fabric, &key)?;
+            if switches.is_empty() && ports.is_empty() {
                 let mut known: Vec<u8> = fabric.switches().map(|node| tier(&node)).collect();
                 known.sort_unstable();
                 known.dedup();
@@ -152,8 +175,38 @@ pub(crate) fn lower(plans: &[OverridePlan], context: &Context<'_>, fabric: &Fabr
                 context.fail(&key, "this concerns no switch", Some(help));
                 return None;
             }
-            Some(SwitchOverride { switches: switches.into_iter().collect(), ..plan.what.clone() })
+            Some(SwitchOverride { switches: switches.into_iter().collect(), ports, ..plan.what.clone() })
         })
         .collect();
     lowered.into_iter().collect()
+}
+
+/// The ports that an entry names, ascending.
+fn lower_ports(
+    plan: &OverridePlan,
+    context: &Context<'_>,
+    fabric: &Fabric,
+    key: &str,
+) -> Option<Vec<(NodeId, PortIndex)>> {
+    let mut ports = BTreeSet::new();
+    for (at, name) in plan.ports.iter().enumerate() {
+        let fail = |message: String, help: Option<String>| context.fail(&format!("{key}.ports.{at}"), message, help);
+        match find_port(fabric, name) {
+            Ok((node, _)) if fabric.host_index(node).is_some() => {
+                fail(format!("`{name}` is a port of a host, not of a switch"), None);
+                return None;
+            }
+            Ok((node, Some(port))) => _ = ports.insert((node, port)),
+            Ok((node, None)) => {
+                let name = fabric.name(node);
+                fail(format!("`{name}` is a whole switch"), Some(format!("write switches = [\"{name}\"]")));
+                return None;
+            }
+            Err((message, help)) => {
+                fail(message, help);
+                return None;
+            }
+        }
+    }
+    Some(ports.into_iter().collect())
 }

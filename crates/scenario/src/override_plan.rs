@@ -8,6 +8,8 @@ pub(crate) struct OverridePlan {
     pub switches: Vec<String>,
     /// A bit each.
     pub tiers: u8,
-    /// What they do, without the switches.
+    /// Ports of switches, as they are named; then neither switches nor tiers are.
+    pub ports: Vec<String>,
+    /// What they do, without switches and ports.
     pub what: SwitchOverride,
 }

@@ -67,7 +67,7 @@ fn flows(value: &Value) -> Read<Vec<FlowRange>> {
     Ok((ranges, texts.join(" ")))
 }
 
-fn ports(value: &Value) -> Read<Vec<String>> {
+pub(crate) fn ports(value: &Value) -> Read<Vec<String>> {
     const EXAMPLE: &str = "[\"S1:3\", \"H2\"]";
     let items = list(value, EXAMPLE)?.iter().map(|item| crate::section::text(&item.value, "a port"));
     let ports = items.collect::<Result<Vec<String>, _>>()?;
@@ -246,7 +246,7 @@ fn port_help(fabric: &Fabric, node: NodeId) -> Option<String> {
 }
 
 /// `S1:3` is port 3 of S1, `S1:H2` its port towards H2, `S1` the whole node.
-fn find_port(fabric: &Fabric, name: &str) -> Result<(NodeId, Option<PortIndex>), (String, Option<String>)> {
+pub(crate) fn find_port(fabric: &Fabric, name: &str) -> Result<(NodeId, Option<PortIndex>), (String, Option<String>)> {
     if let Some(node) = fabric.find(name) {
         return Ok((node, None));
     }

@@ -148,3 +148,21 @@ fn some_switches_have_another_buffer_and_other_thresholds() {
     assert!(error("[{ tiers = [1], egress = \"1/2\" }]", queues).contains("no shared buffer"));
     assert!(error("[{ tiers = [1], flow_control = { xon = \"1KB\" } }]", &[]).contains("flow control is neither"));
 }
+
+#[test]
+fn some_ports_mark_and_schedule_otherwise() {
+    let wrr = "{ kind = \"wrr\", weights = [1, 1, 1, 4, 1, 1, 1, 1] }";
+    let with = |value: &str| lower(PLAIN, &[("switch.override", value)]);
+    let setup = with(&format!("[{{ ports = [\"S1:H3\", \"S1:0\"], scheduler = {wrr} }}]")).unwrap().setup;
+    let switch = setup.fabric.find("S1").unwrap();
+    assert_eq!(setup.overrides[0].ports, [(switch, 0), (switch, 2)]);
+    assert!(setup.overrides[0].switches.is_empty() && setup.overrides[0].scheduler.is_some());
+    let error = |value: &str| with(value).unwrap_err();
+    assert!(error("[{ ports = [\"S1:9\"], marking = \"none\" }]").contains("S1:9"));
+    assert!(error("[{ ports = [\"S1\"], marking = \"none\" }]").contains("is a whole switch"));
+    assert!(error("[{ ports = [\"H1:0\"], marking = \"none\" }]").contains("is a port of a host"));
+    assert!(error("[{ ports = [], marking = \"none\" }]").contains("no port is chosen"));
+    assert!(error("[{ ports = [\"S1:0\"], tiers = [1], marking = \"none\" }]").contains("switches or about ports"));
+    assert!(error("[{ ports = [\"S1:0\"], buffer = \"1MB\" }]").contains("one of a whole switch"));
+    assert!(error("[{ ports = [\"S1:0\"], marking = \"congestion-point\" }]").contains("of a whole switch"));
+}

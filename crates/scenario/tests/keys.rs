@@ -27,6 +27,9 @@ fn base(key: &Key, variant: Option<&str>) -> (String, String) {
         "path" => (format!("{plain}[[path]]\n"), "path.0".into()),
         "route" => (format!("{plain}[[route]]\n"), "route.0".into()),
         "agreement" => (format!("{plain}[[agreement]]\n"), "agreement.0".into()),
+        "switch.override" if key.name == "ports" => {
+            (format!("{plain}[[switch.override]]\nmarking = \"none\"\n"), "switch.override.0".into())
+        }
         "switch.override" => (format!("{plain}[[switch.override]]\ntiers = [1]\n"), "switch.override.0".into()),
         "switch.override.flow_control" => {
             (format!("{plain}[[switch.override]]\ntiers = [1]\n"), "switch.override.0.flow_control".into())

@@ -4,7 +4,7 @@ use super::link::Attachment;
 use crate::network::Network;
 use crate::parameters::Scheduler;
 use engine::Ring;
-use fabric::{NodeId, PortPeer};
+use fabric::{NodeId, PortIndex, PortPeer};
 use protocols::cbfc::CreditPort;
 use protocols::frame::Frame;
 use protocols::pause::PauseState;
@@ -70,8 +70,8 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// The port of `node` towards `peer`, whose link may fail.
-    pub fn new(network: &Network, node: NodeId, peer: &PortPeer, fails: bool) -> Rules {
+    /// The port `at` towards `peer`, whose link may fail.
+    pub fn new(network: &Network, at: (NodeId, PortIndex), peer: &PortPeer, fails: bool) -> Rules {
         let link = network.fabric.link(peer.link);
         Rules {
             link: Attachment::new(link, fails),
@@ -80,7 +80,7 @@ impl Rules {
             credit: network.credits(link),
             collects: network.telemetry.is_some(),
             sent_before_bytes: 0,
-            scheduler: match network.switch_of(node).scheduler {
+            scheduler: match network.port_of(at.0, at.1).scheduler {
                 Scheduler::Strict => ClassScheduler::Strict,
                 Scheduler::Wrr { weights } => ClassScheduler::wrr(weights),
                 Scheduler::Drr { quantum_bytes } => ClassScheduler::drr(quantum_bytes),

@@ -25,9 +25,9 @@ pub(crate) use link::Attachment;
 
 use crate::books::Books;
 use crate::network::Network;
-use crate::parameters::Scheduler;
 use engine::Due;
 use fabric::NodeId;
+use protocols::scheduler::ClassScheduler;
 use protocols::telemetry::Hop;
 use protocols::watchdog::Action;
 use units::{Time, WIRE_OVERHEAD_BYTES};
@@ -66,13 +66,14 @@ impl Egress {
     /// The ports of `node`; `fails` says of which the link may fail.
     pub fn new(network: &Network, node: NodeId, obeys_credits: bool, fails: impl Fn(u16) -> bool) -> Egress {
         let ports = network.fabric.ports(node).iter().enumerate();
-        let rules: Vec<Rules> = ports.map(|(port, peer)| Rules::new(network, node, peer, fails(port as u16))).collect();
+        let rules: Vec<Rules> =
+            ports.map(|(port, peer)| Rules::new(network, (node, port as u16), peer, fails(port as u16))).collect();
         let watchdog = network.switch.flow_control.pause().and_then(|pause| pause.watchdog);
         Egress {
             cells: rules.iter().map(Rules::cell).collect(),
             due: Due::new(rules.len()),
+            strict: rules.iter().all(|rules| rules.scheduler == ClassScheduler::Strict),
             rules,
-            strict: network.switch_of(node).scheduler == Scheduler::Strict,
             drops_in_storms: watchdog.is_some_and(|watchdog| watchdog.action == Action::Drop),
             obeys_credits,
         }

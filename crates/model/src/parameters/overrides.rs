@@ -1,7 +1,7 @@
 //! What some switches do otherwise.
 
 use super::{Buffer, FlowControl, Marking, QueueLimit, Scheduler, SwitchParameters, Threshold};
-use fabric::NodeId;
+use fabric::{NodeId, PortIndex};
 use std::collections::BTreeMap;
 
 /// What some switches do otherwise than [`Setup::switch`] says; `None`: as all. Their buffer and their flow control
@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 pub struct SwitchOverride {
     /// Which, ascending.
     pub switches: Vec<NodeId>,
+    /// Ports of switches, ascending: there marking by ECN and the scheduler are otherwise, and nothing else.
+    pub ports: Vec<(NodeId, PortIndex)>,
     /// All the memory of a switch, where it is shared.
     pub buffer_bytes: Option<u64>,
     /// What of a shared buffer a lossy egress queue may hold.
@@ -55,6 +57,25 @@ impl SwitchOverride {
             for &node in &it.switches {
                 it.apply(own.entry(node).or_insert(*switch));
             }
+        }
+        own
+    }
+
+    /// The same of each port that one of `overrides` names: of what concerns its switch and itself, the last decides.
+    pub fn resolve_ports(
+        overrides: &[SwitchOverride],
+        switch: &SwitchParameters,
+    ) -> BTreeMap<(NodeId, PortIndex), SwitchParameters> {
+        let mut own = BTreeMap::new();
+        for &(node, port) in overrides.iter().flat_map(|it| &it.ports) {
+            own.entry((node, port)).or_insert_with(|| {
+                let mut all = *switch;
+                let concerns = |it: &&SwitchOverride| {
+                    it.switches.binary_search(&node).is_ok() || it.ports.binary_search(&(node, port)).is_ok()
+                };
+                overrides.iter().filter(concerns).for_each(|it| it.apply(&mut all));
+                all
+            });
         }
         own
     }

@@ -85,15 +85,8 @@ impl Core {
                 | bit(parameters.overload.inside().is_some(), ingress::PIPELINE)
                 | bit(control.backpressure().is_some(), ingress::BACKPRESSURE);
         }
-        let (markers, leaving_markers) = match network.switch_of(node).marking {
-            Marking::None | Marking::CongestionPoint(_) => (Box::default(), Box::default()),
-            Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate, at } => {
-                let marker = Marker::new(k_min_bytes, k_max_bytes, p_max);
-                let of_port = |to: Rate| of_rate.map_or(marker, |of| marker.in_proportion(of, to));
-                let markers: Box<[Marker]> = egress.rules.iter().map(|rules| of_port(rules.link.rate)).collect();
-                if at == MarkAt::Enqueue { (markers, Box::default()) } else { (Box::default(), markers) }
-            }
-        };
+        let (markers, leaving_markers) =
+            (markers(network, node, MarkAt::Enqueue), markers(network, node, MarkAt::Dequeue));
         let regrant = control.credit().map(|credit| (credit.regrant, 0));
         Core {
             node,
@@ -263,4 +256,22 @@ impl Core {
 /// Why a frame is lost that finds no room in a lossy queue.
 pub(super) fn no_room(frame: &Frame) -> Cause {
     if matches!(frame.kind, Kind::Trimmed | Kind::Returned) { Cause::HeaderNoRoom } else { Cause::NoRoom }
+}
+
+/// What marks frames at `at`, by port; none where no port of `node` marks then.
+fn markers(network: &Network, node: NodeId, at: MarkAt) -> Box<[Marker]> {
+    let ports = 0..network.fabric.ports(node).len();
+    let marker = |port: usize| match network.port_of(node, port as u16).marking {
+        Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate, at: when } if when == at => {
+            let marker = Marker::new(k_min_bytes, k_max_bytes, p_max);
+            let rate = network.fabric.link(network.fabric.ports(node)[port].link).rate;
+            Some(of_rate.map_or(marker, |of| marker.in_proportion(of, rate)))
+        }
+        _ => None,
+    };
+    let by_port: Vec<Option<Marker>> = ports.map(marker).collect();
+    if by_port.iter().all(Option::is_none) {
+        return Box::default();
+    }
+    by_port.into_iter().map(|marker| marker.unwrap_or(Marker::NEVER)).collect()
 }

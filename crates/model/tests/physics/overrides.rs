@@ -112,3 +112,37 @@ fn of_several_that_concern_a_switch_the_last_decides_key_by_key() {
     let xon = SwitchOverride { switches: vec![s1, s2], xon_offset_bytes: Some(9_000), ..SwitchOverride::default() };
     assert_eq!(run_with(base, vec![xoff(30_000), xon, xoff(20_000)]), run_with(pfc(20_000, 9_000, None), Vec::new()));
 }
+
+#[test]
+fn ports_mark_and_schedule_by_what_concerns_them_last() {
+    let ecn = |k: u64| Marking::Ecn { k_min_bytes: k, k_max_bytes: k, p_max: 1.0, of_rate: None, at: MarkAt::Dequeue };
+    let plain = shared(2_000_000, 1_000_000);
+    let [s1, s2, _] = SWITCHES;
+    let marking = |switches: &[NodeId], ports: &[(NodeId, u16)], marking| SwitchOverride {
+        switches: switches.to_vec(),
+        ports: ports.to_vec(),
+        marking: Some(marking),
+        ..SwitchOverride::default()
+    };
+    // Port 4 of S1 leads to S2; port 1 of S2 to the receiver; nothing waits for others.
+    let busy = [(s1, 4), (s2, 1)];
+    let all = run_with(SwitchParameters { marking: ecn(9_000), ..plain }, Vec::new());
+    let none = run_with(plain, Vec::new());
+    assert_ne!(all, none);
+    assert_eq!(run_with(plain, vec![marking(&[], &busy, ecn(9_000))]), all);
+    assert_eq!(run_with(plain, vec![marking(&[], &[(s1, 0), (s2, 0)], ecn(9_000))]), none);
+    assert_ne!(run_with(plain, vec![marking(&[], &busy[..1], ecn(9_000))]), all, "the second port matters");
+    // What is said of the switch later holds for its ports too.
+    let later = vec![marking(&[], &busy, ecn(500_000)), marking(&[s1, s2], &[], ecn(9_000))];
+    assert_eq!(run_with(plain, later), all);
+    let scheduler = Scheduler::Wrr { weights: [1, 1, 5, 1, 1, 1, 1, 1] };
+    let scheduled = |ports: &[(NodeId, u16)]| SwitchOverride {
+        ports: ports.to_vec(),
+        scheduler: Some(scheduler),
+        ..SwitchOverride::default()
+    };
+    let weighted = run_with(SwitchParameters { scheduler, ..plain }, Vec::new());
+    assert_ne!(weighted, none);
+    assert_eq!(run_with(plain, vec![scheduled(&busy)]), weighted);
+    assert_eq!(run_with(plain, vec![scheduled(&[(s1, 1)])]), none);
+}

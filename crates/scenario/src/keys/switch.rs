@@ -133,6 +133,9 @@ pub(super) const KEYS: &[Key] = &[
     key("switch.override", "tiers", &[], Of("all or a list of tiers", "[1]"))
         .absent("those of `switches`", OURS)
         .means("the switches of these tiers: 1 ToR or leaf, 2 aggregation or spine, 3 core"),
+    key("switch.override", "ports", &[], Of("a list of ports", "[\"S1:3\"]"))
+        .absent("all ports of the switches", OURS)
+        .means("ports instead of switches, by number or neighbour (`S1:H2`), for marking by ECN and the scheduler"),
     key("switch.override", "buffer", &[], SIZE)
         .absent("switch.buffer", OURS)
         .means("their memory, where it is shared, more than 0"),
