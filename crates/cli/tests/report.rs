@@ -10,7 +10,8 @@ use std::process::Command;
 fn results(scratch: &Scratch) -> [String; 2] {
     let scenario = scratch.file("small.toml", SMALL);
     let [small, ring] = ["small", "ring"].map(|name| scratch.path(name));
-    assert_eq!(run(&["run", &scenario, "-q", "--out", &small]).code, Some(0));
+    let control = "record.control={ every = \"10us\" }";
+    assert_eq!(run(&["run", &scenario, "-q", "--set", control, "--out", &small]).code, Some(0));
     assert_eq!(run(&["run", &example("deadlock-ring.toml"), "-q", "--out", &ring]).code, Some(0));
     [small, ring]
 }
@@ -50,6 +51,16 @@ fn a_page_needs_nothing_and_holds_what_was_run() {
     for curve in ["queues", "throughput", "utilisation", "pauses"] {
         assert!(!runs[0][curve].as_array().unwrap().is_empty(), "{curve}");
     }
+    // A figure for each thing that a control has, in the units of the axis: a sender at the line rate of its port.
+    let panels = runs[0]["controls"].as_array().unwrap();
+    let rate = panels.iter().find(|panel| panel["title"] == "Sending rate").expect("a rate");
+    assert_eq!(rate["unit"], "Gbps");
+    assert!(rate["curves"][0]["name"].as_str().unwrap().ends_with(", flow 0"), "{rate}");
+    assert!(
+        rate["curves"][0]["y"].as_array().unwrap().iter().all(|y| y.as_f64().is_some_and(|y| y <= 100.0)),
+        "{rate}"
+    );
+    assert!(runs[1]["controls"].as_array().unwrap().is_empty(), "nobody asked");
     assert_eq!(runs[0]["fct"]["y"].as_array().unwrap().last().unwrap(), 100.0);
     assert!(runs[1]["summary"]["deadlock"]["cycle"].as_array().unwrap().len() == 4);
     let whole = run(&["report", &scratch.path(""), "--out", &out]);

@@ -4,6 +4,7 @@ use fabric::{Fabric, NodeId};
 use model::parameters::{CaptureParameters, Setup};
 use model::{CapturedFrame, FrameBytes, QueueSample, Watcher};
 use record::RecordError;
+use record::control::{CONTROL_FILE, ControlSample, ControlSeries};
 use record::flows::{FctFormat, FctWriter, FlowRecord, FlowTable};
 use record::folder::ResultFolder;
 use record::pcapng::{CAPTURE_FILE, CaptureWriter, Interface};
@@ -25,6 +26,9 @@ pub struct Recorder {
     queues: Option<QueueSeries>,
     links: Option<LinkSeries>,
     throughput: Option<ThroughputSeries>,
+    control: Option<ControlSeries>,
+    /// What results call each traffic entry.
+    labels: Vec<String>,
     pauses: Option<PfcWriter>,
     trace: Option<TraceTable>,
     capture: Option<Capture>,
@@ -66,6 +70,8 @@ impl Recorder {
                 .throughput_every
                 .map(|_| ThroughputSeries::create(&at("throughput.parquet")?))
                 .transpose()?,
+            control: record.control_every.map(|_| ControlSeries::create(&at(CONTROL_FILE)?)).transpose()?,
+            labels: lowered.traffic_names.clone(),
             pauses: record.pauses.then(|| PfcWriter::create(&at("pfc.txt")?)).transpose()?,
             trace: record.trace.is_some().then(|| TraceTable::create(&at(TRACE_FILE)?)).transpose()?,
             capture: Capture::create(folder, &lowered.setup)?,
@@ -90,6 +96,7 @@ impl Recorder {
         self.queues.map_or(Ok(()), QueueSeries::close)?;
         self.links.map_or(Ok(()), LinkSeries::close)?;
         self.throughput.map_or(Ok(()), ThroughputSeries::close)?;
+        self.control.map_or(Ok(()), ControlSeries::close)?;
         self.reordering.map_or(Ok(()), ReorderTable::close)?;
         self.pauses.map_or(Ok(()), PfcWriter::close)?;
         self.trace.map_or(Ok(()), TraceTable::close)?;
@@ -138,6 +145,13 @@ impl Watcher for Recorder {
     fn throughput(&mut self, at: Time, traffic: u8, bytes: u64) {
         if let Some(series) = &mut self.throughput {
             let result = series.push(at, traffic.into(), None, bytes);
+            self.keep(result);
+        }
+    }
+
+    fn control(&mut self, sample: &ControlSample) {
+        if let Some(series) = &mut self.control {
+            let result = series.push(&self.labels[sample.traffic as usize], sample);
             self.keep(result);
         }
     }

@@ -5,6 +5,7 @@ use crate::stop::Stop;
 use fabric::NodeId;
 use model::parameters::Setup;
 use model::{CapturedFrame, Clock, QueueSample, Simulation, Watcher};
+use record::control::ControlSample;
 use record::flows::FlowRecord;
 use record::histogram::Histogram;
 use record::summary::{ScenarioIdentity, Summary};
@@ -95,6 +96,9 @@ impl Watcher for All<'_> {
     }
     fn throughput(&mut self, at: Time, traffic: u8, bytes: u64) {
         self.0.iter_mut().for_each(|watcher| watcher.throughput(at, traffic, bytes));
+    }
+    fn control(&mut self, sample: &ControlSample) {
+        self.0.iter_mut().for_each(|watcher| watcher.control(sample));
     }
     fn pause(&mut self, at: Time, node: NodeId, port: u16, classes: u8, pause: bool) {
         self.0.iter_mut().for_each(|watcher| watcher.pause(at, node, port, classes, pause));

@@ -17,6 +17,7 @@ mod build;
 mod capture;
 mod checks;
 mod clock;
+mod controls;
 mod deadlock;
 mod egress;
 #[cfg(test)]

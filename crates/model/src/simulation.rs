@@ -163,6 +163,7 @@ impl Simulation {
                 self.record.queues_every,
                 self.record.links_every,
                 self.record.throughput_every,
+                self.record.control_every,
                 self.collector.is_some().then_some(NOTES_EVERY),
                 storm_every,
             ];
@@ -205,6 +206,9 @@ impl Simulation {
             }
             if due(self.record.throughput_every) {
                 self.sample_throughput(stop, watcher);
+            }
+            if due(self.record.control_every) {
+                self.sample_controls(stop, watcher);
             }
             self.tell_notes(watcher);
             if looks_for_storms {

@@ -3,6 +3,7 @@
 use crate::trace::selection::CapturedFrame;
 use engine::Clock;
 use fabric::NodeId;
+use stats::control::ControlSample;
 use stats::flows::FlowRecord;
 use stats::histogram::Histogram;
 use stats::trace::TraceRow;
@@ -41,6 +42,8 @@ pub trait Watcher {
     fn link(&mut self, _at: Time, _node: NodeId, _port: u16, _bytes: u64, _share: f64) {}
     /// `bytes` of payload arrived for `traffic` since the last look.
     fn throughput(&mut self, _at: Time, _traffic: u8, _bytes: u64) {}
+    /// A look at the congestion control of a flow that is under way.
+    fn control(&mut self, _sample: &ControlSample) {}
     /// A node heard a pause or resume.
     fn pause(&mut self, _at: Time, _node: NodeId, _port: u16, _classes: u8, _pause: bool) {}
     /// Something happened to a traced frame or, in a run with a trace, to a port.

@@ -4,6 +4,7 @@
 //! There are no timer events: the estimate's decay and the stages of recovery are played back when the rate
 //! is asked for.
 
+use crate::control_state::ControlState;
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::frame::Frame;
@@ -309,6 +310,20 @@ impl RateController for Dcqcn {
     fn on_sent(&mut self, parameters: &DcqcnParameters, now: Time, bytes: u64) {
         self.recovery.advance(&parameters.recovery, now);
         self.recovery.on_sent(&parameters.recovery, bytes);
+    }
+
+    fn control_state(&mut self, parameters: &DcqcnParameters, now: Time) -> ControlState {
+        let rate = self.rate(parameters, now);
+        let alpha = match parameters.alpha_sample {
+            AlphaSample::Timer if self.alpha_at != Time::MAX => {
+                self.sample(parameters, now);
+                self.alpha
+            }
+            AlphaSample::Timer => self.alpha,
+            AlphaSample::Cut => self.alpha(parameters, now),
+        };
+        let target = Some(self.recovery.target());
+        ControlState { rate: Some(rate), target, alpha: Some(alpha), ..ControlState::default() }
     }
 
     fn on_cnp(&mut self, parameters: &DcqcnParameters, now: Time, _frame: &Frame) {

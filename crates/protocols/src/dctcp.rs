@@ -121,6 +121,11 @@ impl Alpha {
         (self.acknowledged_bytes, self.marked_bytes) = (0, 0);
     }
 
+    /// The estimate, 0 to 1.
+    pub(crate) fn value(&self) -> f64 {
+        self.alpha
+    }
+
     /// RFC 8257, 3.3, step 9: the window after a mark.
     pub(crate) fn cut(&self, cwnd_bytes: u64) -> u64 {
         (cwnd_bytes as f64 * (1.0 - self.alpha / 2.0)) as u64

@@ -7,6 +7,7 @@
 //! host decides.
 
 use crate::bounce_reaction::Returns;
+use crate::control_state::ControlState;
 use crate::frame::{Detail, Frame, Kind};
 use crate::telemetry::Hop;
 use units::random::Stream;
@@ -147,6 +148,11 @@ pub trait Sender {
     }
     /// For the flow's record.
     fn statistics(&self) -> SenderStatistics;
+    /// What its congestion control holds at `now`, on the host's clock and no earlier than the last call. Asking
+    /// changes nothing.
+    fn control_state(&self, _now: Time) -> ControlState {
+        ControlState::default()
+    }
     /// For tests of a sender behind a table of functions: its rate in bits a second, 0 if it has none.
     #[cfg(test)]
     fn pace_bps(&mut self, _now: Time) -> u64 {
@@ -182,6 +188,11 @@ pub trait Receiver {
     /// any.
     fn wants(&self) -> u32 {
         0
+    }
+    /// The mean delay of the last frames on their way here, in picoseconds, as far as two clocks can tell: less than
+    /// nothing where the sender's is ahead; `None` where nobody measures it.
+    fn delay_ps(&self) -> Option<i64> {
+        None
     }
     /// It is this receiver's turn: asks for some of what it wants, and says for how many packets.
     fn pull(&mut self, _ctx: &mut Ctx<'_>) -> u32 {

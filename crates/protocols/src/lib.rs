@@ -8,6 +8,7 @@
 
 pub mod bounce_reaction;
 pub mod cbfc;
+pub mod control_state;
 pub mod custom;
 pub mod datagram;
 pub mod dcqcn;

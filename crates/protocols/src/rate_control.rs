@@ -1,6 +1,7 @@
 //! What a rate control is: what it is told of its flow, and what its parameters answer. Which there are, and the sender
 //! that they pace, is the transport's ([`crate::roce::control`]).
 
+use crate::control_state::ControlState;
 use crate::describe::Mechanism;
 use crate::frame::{CongestionMessage, Frame};
 use crate::settings::ParameterError;
@@ -90,6 +91,10 @@ pub trait RateController {
     /// An acknowledgement of bytes that had not been acknowledged arrived, `rtt` after the frame of `wire_bytes` that
     /// caused it started to leave; `ece` if that one was marked.
     fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _ack: Acknowledged) {}
+    /// What it holds at `now`. Called on a copy, which may be played forward to `now`.
+    fn control_state(&mut self, parameters: &Self::Parameters, now: Time) -> ControlState {
+        ControlState { rate: Some(self.rate(parameters, now)), ..ControlState::default() }
+    }
     /// Frames came back, bounced: halves the rate. Whether it fell.
     fn halve(&mut self, _parameters: &Self::Parameters, _now: Time) -> bool {
         false

@@ -40,6 +40,7 @@
 //! ```
 
 use crate::bounce_reaction::Returns;
+use crate::control_state::ControlState;
 use crate::custom::{AnyReceiver, AnySender, CustomTransport};
 use crate::datagram::{self, DatagramParameters, DatagramReceiver, DatagramSender};
 use crate::dcqcn;
@@ -369,6 +370,10 @@ impl Sender for SenderState {
     fn statistics(&self) -> SenderStatistics {
         dispatch!(SenderState, self, state => state.statistics())
     }
+    #[cold]
+    fn control_state(&self, now: Time) -> ControlState {
+        dispatch!(SenderState, self, state => state.control_state(now))
+    }
 }
 
 impl Receiver for ReceiverState {
@@ -387,6 +392,10 @@ impl Receiver for ReceiverState {
     #[cold]
     fn holds(&self, frame: &Frame) -> bool {
         dispatch!(ReceiverState, self, state => state.holds(frame))
+    }
+    #[cold]
+    fn delay_ps(&self) -> Option<i64> {
+        dispatch!(ReceiverState, self, state => state.delay_ps())
     }
     #[inline]
     fn wants(&self) -> u32 {

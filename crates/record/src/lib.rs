@@ -6,6 +6,7 @@
 //! Everything but `timing.json` is the same bytes for the same rows: no time of day, no host, no
 //! hash-map order reaches a file. [`results_hash::results_hash`] states that in one number.
 
+pub mod control;
 pub mod error;
 pub mod file;
 pub mod files;

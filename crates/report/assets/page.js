@@ -285,6 +285,12 @@
       key === "queues" ? note(some.map((run) => `${run.label}: the ${run.queues.length} longest of ${digits(run.queues_recorded)} queues that held something`).join("; ")) : null);
   };
   over("throughput", "Throughput", "Gbps");
+  const controlled = runs.filter((run) => run.controls.length);
+  if (controlled.length) {
+    section("Congestion control", ...controlled.flatMap((run) => run.controls.map((panel) => figure({
+      title: runs.length > 1 ? `${panel.title}: ${run.label}` : panel.title, x: "time, us", y: panel.unit, curves: panel.curves,
+    }))));
+  }
   over("queues", "Queues", "KB");
   over("utilisation", "Link utilisation", "% of the rate");
   const paused = runs.filter((run) => run.pauses.length);

@@ -8,10 +8,12 @@
 //! Everything that could grow with the length of a run is thinned to what a screen shows: a report of ten runs stays
 //! a few megabytes.
 
+mod controls;
 mod curves;
 mod page;
 mod run;
 
+pub use controls::Panel;
 pub use page::page;
 pub use run::{Run, read_run};
 

@@ -1,6 +1,7 @@
 //! One result folder, as the page draws it.
 
 use crate::ReportError;
+use crate::controls::{Panel, controls};
 use crate::curves::{Curve, distribution};
 use record::RecordError;
 use record::folder::{SUMMARY_FILE, is_result, read_verified};
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The most queues, ports or flows that a figure shows: those with the most to show.
-const MAX_CURVES: usize = 12;
+pub(crate) const MAX_CURVES: usize = 12;
 /// The most pauses that are drawn one by one.
 const MAX_PAUSES: usize = 4000;
 
@@ -33,6 +34,8 @@ pub struct Run {
     pub slowdown: Option<Curve>,
     /// Gbps over us, by traffic entry and recorded flow.
     pub throughput: Vec<Curve>,
+    /// What congestion controls held: a figure for each thing that one had.
+    pub controls: Vec<Panel>,
     /// KB over us: the longest queues.
     pub queues: Vec<Curve>,
     /// How many queues were recorded.
@@ -54,7 +57,7 @@ pub struct PausedPort {
     pub spans: Vec<(f64, f64)>,
 }
 
-fn us(ps: u64) -> f64 {
+pub(crate) fn us(ps: u64) -> f64 {
     ps as f64 / 1e6
 }
 
@@ -103,6 +106,7 @@ pub fn read_run(folder: &Path, label: &str) -> Result<Run, ReportError> {
         fct,
         slowdown,
         throughput,
+        controls: controls(folder)?,
         queues,
         queues_recorded,
         utilisation: utilisation(folder, &names)?,
@@ -119,7 +123,7 @@ fn version_of(folder: &Path) -> Option<String> {
 }
 
 /// Calls `each` with every part of a table, if the folder has it.
-fn for_parts(
+pub(crate) fn for_parts(
     folder: &Path,
     name: &str,
     mut each: impl FnMut(&Table) -> Result<(), RecordError>,

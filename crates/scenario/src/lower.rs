@@ -373,7 +373,7 @@ impl Scenario {
         misleading::warn(context, parts, &fabric, &plan);
         let (planned, drawn) = (plan.flows.len() as u64, !plan.arrivals.is_empty());
         let record = parts.watch.record.lower(context, &fabric, planned, drawn);
-        parts.watch.record.check_rows(context, &fabric, parts.top.duration, parts.traffic.len());
+        parts.watch.record.check_rows(context, &fabric, parts.top.duration, [parts.traffic.len(), plan.flows.len()]);
         if parts.watch.record.every.utilisation.is_some() && matches!(parts.switch.buffer, Buffer::Shared { .. }) {
             let message = "queues of a shared buffer have no size of their own that they could fill";
             context.fail("measure.utilisation", message, Some("write switch.queue = \"500 packets\"".to_owned()));

@@ -120,7 +120,7 @@ fn captures(record: &Section<'_, '_>) -> Vec<CapturePlan> {
 pub(crate) fn read(root: &Section<'_, '_>) -> Option<RecordPart> {
     let record = root.table("record", "record", false);
     let (queues_every, links_every) = (record.every("queues"), record.every("links"));
-    let throughput_every = record.every("throughput");
+    let (throughput_every, control_every) = (record.every("throughput"), record.every("control"));
     let (pauses, flows) = (record.flag("pauses"), record.flag("flows"));
     let (trace, captures) = (trace(&record), captures(&record));
     record.finish();
@@ -128,6 +128,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<RecordPart> {
         queues_every,
         links_every,
         throughput_every,
+        control_every,
         pauses: pauses?,
         ..RecordParameters::default()
     };
@@ -136,14 +137,15 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<RecordPart> {
 
 impl RecordPart {
     /// Refuses intervals at which a series would hold more rows in `duration` than a disk; `entries` is how many
-    /// traffic entries there are.
-    pub fn check_rows(&self, context: &Context<'_>, fabric: &Fabric, duration: Time, entries: usize) {
+    /// traffic entries there are, and `flows` how many are planned.
+    pub fn check_rows(&self, context: &Context<'_>, fabric: &Fabric, duration: Time, [entries, flows]: [usize; 2]) {
         let ports = |nodes: &mut dyn Iterator<Item = NodeId>| nodes.map(|node| fabric.ports(node).len()).sum::<usize>();
         let every = &self.every;
         for (key, every, what, count) in [
             ("record.queues", every.queues_every, "switch ports", ports(&mut fabric.switches())),
             ("record.links", every.links_every, "ports", ports(&mut fabric.node_ids())),
             ("record.throughput", every.throughput_every, "traffic entries", entries),
+            ("record.control", every.control_every, "flows", flows),
         ] {
             let Some(every) = every else { continue };
             let (looks, count) = (duration / every, count.max(1) as u64);

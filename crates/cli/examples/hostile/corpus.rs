@@ -121,6 +121,7 @@ const RECORD: &str = r#"
 queues = { every = "5us" }
 links = { every = "5us" }
 throughput = { every = "5us" }
+control = { every = "5us" }
 pauses = true
 trace = {}
 capture = [{ port = "L1:1" }]

@@ -409,6 +409,7 @@ fn record(draft: &mut Draft, duration: u64) {
     draft.maybe(30, "queues", &["{ every = \"1us\" }", "{ every = \"333ns\" }"]);
     draft.maybe(30, "links", &["{ every = \"1us\" }"]);
     draft.maybe(30, "throughput", &["{ every = \"777ns\" }"]);
+    draft.maybe(30, "control", &["{ every = \"1us\" }", "{ every = \"777ns\" }"]);
     draft.maybe(30, "pauses", &["true"]);
     draft.maybe(30, "trace", &["{}", "{ flows = [0] }", "{ ports = [\"H1\"] }", "{ from = \"1us\", until = \"2us\" }"]);
     draft.maybe(20, "capture", &["[{ port = \"H1:0\" }]", "[{ port = \"H2:0\", direction = \"in\" }]"]);

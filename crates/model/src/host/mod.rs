@@ -8,6 +8,7 @@
 //! ```
 
 mod arrive;
+mod control;
 mod credit;
 mod delays;
 mod flows;

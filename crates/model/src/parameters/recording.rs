@@ -30,6 +30,8 @@ pub struct RecordParameters {
     pub links_every: Option<Time>,
     /// Bytes delivered per traffic entry, this often.
     pub throughput_every: Option<Time>,
+    /// What the congestion controls of flows under way hold, this often.
+    pub control_every: Option<Time>,
     /// Every pause and resume that is received.
     pub pauses: bool,
     /// How far data frames come out of order, up to this displacement in frames (RFC 5236: `D_T`).

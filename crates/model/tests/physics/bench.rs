@@ -130,6 +130,8 @@ pub struct Told {
     pub captured: Vec<model::CapturedFrame>,
     /// (time, node, port, class, bytes) of queues.
     pub queues: Vec<(Time, u32, u16, u8, u64)>,
+    /// What congestion controls held.
+    pub controls: Vec<stats::control::ControlSample>,
 }
 
 impl Watcher for Told {
@@ -152,6 +154,9 @@ impl Watcher for Told {
         }
         self.goodput[entry] += bytes;
         self.goodput_looks.push((traffic, bytes));
+    }
+    fn control(&mut self, sample: &stats::control::ControlSample) {
+        self.controls.push(*sample);
     }
     fn queue(&mut self, sample: model::QueueSample) {
         self.queues.push((sample.at, sample.node.0, sample.port, sample.class, sample.bytes));

@@ -6,6 +6,7 @@ mod bench;
 mod chains;
 mod conservation;
 mod contracts;
+mod controls;
 mod credits;
 mod deadlock;
 mod displacement;

@@ -18,6 +18,7 @@ pub use filter::Filter;
 pub use parameters::{EccpParameters, Estimate, MECHANISM};
 pub use probe::ProbeSender;
 
+use crate::control_state::ControlState;
 use crate::frame::Frame;
 use crate::rate_control::{FlowLimits, RateController};
 use crate::rate_recovery::RateRecovery;
@@ -29,6 +30,8 @@ pub struct Eccp {
     recovery: RateRecovery,
     /// A_old, the ratio of the notification before.
     ratio: f64,
+    /// What was told to be available, in bits a second; `u64::MAX` before the first notification.
+    available_bps: u64,
 }
 
 impl Eccp {
@@ -38,7 +41,7 @@ impl Eccp {
         let margin_bps = self.recovery.current().as_bps() as f64 * parameters.share;
         let ratio = (available_bps as f64 / margin_bps).clamp(0.0, 1.0);
         let feedback = (ratio - parameters.equilibrium) + parameters.weight * (ratio - self.ratio);
-        self.ratio = ratio;
+        (self.ratio, self.available_bps) = (ratio, available_bps);
         (feedback < 0.0).then(|| (1.0 + parameters.gain * feedback).max(0.5))
     }
 }
@@ -49,7 +52,7 @@ impl RateController for Eccp {
     fn new(parameters: &EccpParameters, limits: FlowLimits) -> Self {
         let initial = parameters.initial_rate.unwrap_or(limits.most).min(limits.most);
         let recovery = RateRecovery::starting(&parameters.recovery, initial, limits.most, limits.start);
-        Eccp { recovery, ratio: 1.0 }
+        Eccp { recovery, ratio: 1.0, available_bps: u64::MAX }
     }
 
     #[inline]
@@ -73,6 +76,15 @@ impl RateController for Eccp {
         self.recovery.advance(&parameters.recovery, now);
         if let Some(factor) = self.judge(parameters, frame.available_bps()) {
             self.recovery.cut(&parameters.recovery, now, factor, false);
+        }
+    }
+
+    fn control_state(&mut self, parameters: &EccpParameters, now: Time) -> ControlState {
+        ControlState {
+            rate: Some(self.rate(parameters, now)),
+            target: Some(self.recovery.target()),
+            available_bps: Some(self.available_bps).filter(|&bps| bps != u64::MAX),
+            ..ControlState::default()
         }
     }
 

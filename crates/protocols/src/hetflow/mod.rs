@@ -14,6 +14,7 @@ mod sampler;
 pub use parameters::{HetFlowParameters, MECHANISM};
 pub use sampler::Sampler;
 
+use crate::control_state::ControlState;
 use crate::frame::CongestionMessage;
 use crate::rate_control::scaled;
 use crate::rate_control::{FlowLimits, RateController};
@@ -96,6 +97,11 @@ impl RateController for HetFlow {
     #[inline]
     fn next_change(&self) -> Time {
         self.next
+    }
+
+    fn control_state(&mut self, parameters: &HetFlowParameters, now: Time) -> ControlState {
+        let rate = Some(self.rate(parameters, now));
+        ControlState { rate, target: Some(self.target), ..ControlState::default() }
     }
 
     fn on_cnm(&mut self, parameters: &HetFlowParameters, now: Time, message: CongestionMessage) {

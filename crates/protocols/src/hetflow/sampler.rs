@@ -77,6 +77,12 @@ impl Sampler {
         }
     }
 
+    /// The mean delay that the next is compared with, in picoseconds.
+    pub(crate) fn delay_ps(&self) -> Option<i64> {
+        let mean_ps = self.mean_ps?;
+        i64::try_from(self.base_ps + mean_ps as i128).ok()
+    }
+
     fn start_over(&mut self, now: Time) {
         (self.since, self.bytes, self.frames, self.sum_ps) = (Some(now), 0, 0, 0);
     }

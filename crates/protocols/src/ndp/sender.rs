@@ -4,6 +4,7 @@ use super::announcement::Announcement;
 use super::bits::span;
 use super::flight::Flight;
 use super::parameters::{EarlyPulls, NdpParameters};
+use crate::control_state::ControlState;
 use crate::endpoint::FlowStart;
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Detail, Frame, Kind, flags};
@@ -210,6 +211,12 @@ impl Sender for NdpSender {
             detail: Detail::announcement(Announcement { window: self.window, packets }),
             ..Segment::default()
         })
+    }
+
+    /// A receiver drives it: it has neither rate nor window after the first, only what is under way.
+    fn control_state(&self, _now: Time) -> ControlState {
+        let flight_bytes = u64::from(self.flight.under_way()) * u64::from(self.parameters.payload_bytes);
+        ControlState { flight_bytes: Some(flight_bytes), ..ControlState::default() }
     }
 
     fn statistics(&self) -> SenderStatistics {

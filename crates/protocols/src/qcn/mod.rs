@@ -12,6 +12,7 @@ mod point;
 
 pub use point::{CongestionPoint, MECHANISM as CONGESTION_POINT, PointParameters};
 
+use crate::control_state::ControlState;
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::frame::CongestionMessage;
@@ -162,6 +163,11 @@ impl RateController for Qcn {
     fn rate(&mut self, parameters: &QcnParameters, now: Time) -> Rate {
         self.recovery.advance(&parameters.recovery, now);
         self.recovery.current()
+    }
+
+    fn control_state(&mut self, parameters: &QcnParameters, now: Time) -> ControlState {
+        let rate = Some(self.rate(parameters, now));
+        ControlState { rate, target: Some(self.recovery.target()), ..ControlState::default() }
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! What sets a RoCE sender's rate. A rate control is a [`RateController`] in a file of its own and one line in the list
 //! at the end of this one.
 
+use crate::control_state::ControlState;
 use crate::dcqcn::Dcqcn;
 use crate::describe::Mechanism;
 use crate::eccp::Eccp;
@@ -185,6 +186,20 @@ macro_rules! controls {
                         control.on_ack(parameters, now, ack)
                     })+
                     _ => {}
+                }
+            }
+
+            /// See [`RateController::control_state`].
+            #[cold]
+            pub fn control_state(&self, parameters: &ControlParameters, now: Time) -> ControlState {
+                match (self.clone(), parameters) {
+                    (RateControl::Fixed(rate), _) => {
+                        ControlState { rate: Some(rate), ..ControlState::default() }
+                    }
+                    $((RateControl::$name(mut control), ControlParameters::$name(parameters)) => {
+                        control.control_state(parameters, now)
+                    })+
+                    _ => unreachable!("made from the same parameters"),
                 }
             }
 

@@ -68,6 +68,13 @@ impl Receiver for MeasuringReceiver {
         self.roce.next_timer()
     }
 
+    fn delay_ps(&self) -> Option<i64> {
+        match &self.measurement {
+            Measurement::Delay(sampler) => sampler.delay_ps(),
+            Measurement::Bandwidth(_) => None,
+        }
+    }
+
     fn holds(&self, frame: &Frame) -> bool {
         self.roce.holds(frame)
     }

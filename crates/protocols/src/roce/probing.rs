@@ -2,6 +2,7 @@
 //! rate. A wrapper, so that other flows pay nothing for it.
 
 use crate::bounce_reaction::Returns;
+use crate::control_state::ControlState;
 use crate::eccp::ProbeSender;
 use crate::endpoint::{Ctx, FlowStart, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::Frame;
@@ -62,6 +63,10 @@ impl Sender for ProbingSender {
 
     fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
         self.roce.on_returned(ctx, returns, every)
+    }
+
+    fn control_state(&self, now: Time) -> ControlState {
+        self.roce.control_state(now)
     }
 
     fn statistics(&self) -> SenderStatistics {

@@ -1,6 +1,7 @@
 //! The requester: paces packets, goes back to what is missing.
 
 use crate::bounce_reaction::Returns;
+use crate::control_state::ControlState;
 use crate::endpoint::FlowStart;
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
@@ -203,6 +204,11 @@ impl Sender for RoceSender {
             returns.halved(self.snd_max);
         }
         halved
+    }
+
+    fn control_state(&self, now: Time) -> ControlState {
+        let state = self.control.control_state(&self.parameters.control, now);
+        ControlState { flight_bytes: Some(self.snd_max - self.snd_una), ..state }
     }
 
     fn statistics(&self) -> SenderStatistics {

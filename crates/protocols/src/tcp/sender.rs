@@ -1,6 +1,7 @@
 //! The sending end: segments, timers and what acknowledgements mean.
 
 use crate::bounce_reaction::Returns;
+use crate::control_state::ControlState;
 use crate::dctcp::Alpha;
 use crate::endpoint::FlowStart;
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
@@ -288,6 +289,16 @@ impl Sender for TcpSender {
             returns.halved(self.snd_max);
         }
         halved
+    }
+
+    fn control_state(&self, _now: Time) -> ControlState {
+        ControlState {
+            window_bytes: Some(self.window.cwnd),
+            flight_bytes: Some(self.flight()),
+            rtt: self.timeout.smoothed(),
+            alpha: self.alpha.as_ref().map(Alpha::value),
+            ..ControlState::default()
+        }
     }
 
     fn statistics(&self) -> SenderStatistics {

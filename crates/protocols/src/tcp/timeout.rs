@@ -33,6 +33,11 @@ impl Timeout {
         self.doublings = 0;
     }
 
+    /// SRTT, once there is a sample.
+    pub(crate) fn smoothed(&self) -> Option<Time> {
+        self.measured.map(|(smoothed, _)| smoothed)
+    }
+
     /// RFC 6298, 5.5.
     pub(crate) fn back_off(&mut self) {
         self.doublings = (self.doublings + 1).min(63);

@@ -24,16 +24,22 @@ pub struct Column {
     pub kind: Kind,
     /// Whether [`Value::Null`] is allowed.
     pub optional: bool,
+    /// The unit, where the file's metadata shall tell it beside the name.
+    pub unit: Option<&'static str>,
 }
 
 impl Column {
     /// A column whose every row has a value.
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
-        Column { name: name.into(), kind, optional: false }
+        Column { name: name.into(), kind, optional: false, unit: None }
     }
     /// The same column, where a row may have [`Value::Null`].
     pub fn optional(self) -> Self {
         Column { optional: true, ..self }
+    }
+    /// The same column, whose unit the file's metadata tells as `unit.<name>`.
+    pub fn unit(self, unit: &'static str) -> Self {
+        Column { unit: Some(unit), ..self }
     }
 }
 

@@ -264,7 +264,7 @@ fn column_of(descriptor: &ColumnDescriptor) -> Result<Column, String> {
         Physical::BOOLEAN => Kind::Bool,
         other => return Err(format!("column {name} is of type {other}, which no table of Tidegate has")),
     };
-    Ok(Column { name, kind, optional: descriptor.max_def_level() == 1 })
+    Ok(Column { name, kind, optional: descriptor.max_def_level() == 1, unit: None })
 }
 
 fn read_column(reader: ColumnReader, rows: usize, column: &Column) -> Result<(Data, usize), ParquetError> {

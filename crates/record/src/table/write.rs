@@ -6,6 +6,7 @@ use std::sync::Arc;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
@@ -154,6 +155,12 @@ fn properties(columns: &[Column]) -> WriterProperties {
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true);
+    let unit =
+        |column: &Column| column.unit.map(|unit| KeyValue::new(format!("unit.{}", column.name), unit.to_owned()));
+    let units: Vec<KeyValue> = columns.iter().filter_map(unit).collect();
+    if !units.is_empty() {
+        builder = builder.set_key_value_metadata(Some(units));
+    }
     for column in columns {
         // Times and identifiers rise slowly: their differences take a few bits where a dictionary of
         // distinct values would take eight bytes each.

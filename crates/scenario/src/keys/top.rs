@@ -144,6 +144,9 @@ pub(super) const KEYS: &[Key] = &[
     key("record", "queues", &[], EVERY).value("false", OURS).means("queue lengths of every port"),
     key("record", "links", &[], EVERY).value("false", OURS).means("bytes sent over every link"),
     key("record", "throughput", &[], EVERY).value("false", OURS).means("bytes delivered per traffic entry"),
+    key("record", "control", &[], EVERY)
+        .value("false", OURS)
+        .means("what the congestion control of each flow holds: rate, window, round trip, alpha, available bandwidth"),
     key("record", "pauses", &[], FLAG).value("false", OURS).means("every pause and resume, where it is received"),
     key("record", "flows", &[], FLAG).value("true", OURS).means("a row for every flow, and fct.txt"),
     key("record", "trace", &[], Of("a table", "{ flows = [0, 3] }"))

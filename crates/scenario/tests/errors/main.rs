@@ -142,6 +142,9 @@ fn series_that_no_disk_holds() {
     assert!(set("record.links", "{ every = \"8ps\" }").contains("125000000 looks at 96 ports make"));
     let long = [("duration", "100000s"), ("record.throughput", "{ every = \"1us\" }")];
     assert!(lower(GOOD, &long).unwrap_err().contains("100000000000 looks at 1 traffic entries"));
+    let of_flows = [("duration", "2ms"), ("record.control", "{ every = \"1ps\" }")];
+    let told = lower(GOOD, &of_flows).unwrap_err();
+    assert!(told.contains("2000000000 looks at 8 flows make up to 16000000000 rows"), "{told}");
 }
 
 #[test]

@@ -1,0 +1,40 @@
+//! What the congestion controls of a host's flows hold.
+
+use super::Host;
+use super::flows::Outlet;
+use crate::clock::local;
+use protocols::endpoint::{Receiver, Sender};
+use stats::control::ControlSample;
+use units::{Rate, Time};
+
+impl Host {
+    /// A look at `at`, when nothing earlier is left to do, at each flow that it sends and that has a control, with its
+    /// destination; what only the receiving end knows is left open.
+    pub fn controls(&self, at: Time) -> impl Iterator<Item = (u32, u32, ControlSample)> + '_ {
+        let now = local(self.clock.as_ref(), at);
+        self.senders.flows.iter().filter(|flow| flow.active).filter_map(move |flow| {
+            let Outlet::Transport(sender) = &flow.outlet else { return None };
+            let state = sender.control_state(now);
+            let sample = ControlSample {
+                at,
+                flow: self.network.numbering.of(self.index, flow.flow),
+                traffic: u32::from(flow.traffic),
+                rate_bps: state.rate.map(Rate::as_bps),
+                target_bps: state.target.map(Rate::as_bps),
+                window_bytes: state.window_bytes,
+                flight_bytes: state.flight_bytes,
+                rtt_ps: state.rtt.map(Time::as_ps),
+                delay_ps: None,
+                alpha: state.alpha,
+                available_bps: state.available_bps,
+            };
+            (!state.is_empty()).then_some((flow.flow, flow.dst, sample))
+        })
+    }
+
+    /// The mean delay that the receiver of `flow` of host `src` goes by, if it measures one.
+    pub fn delay_ps(&self, src: u32, flow: u32) -> Option<i64> {
+        let &slot = self.receivers.by_source.get(&(src, flow))?;
+        self.receivers.flows[slot as usize].receiver.delay_ps()
+    }
+}

@@ -1,0 +1,123 @@
+//! What congestion controls are seen to hold, beside what their papers say that they hold.
+
+use crate::bench::*;
+use fabric::generate::dumbbell;
+use model::parameters::*;
+use stats::control::ControlSample;
+use units::{Rate, Time};
+
+fn of_flow(told: &Told, flow: u64) -> Vec<ControlSample> {
+    told.controls.iter().filter(|look| look.flow == flow).copied().collect()
+}
+
+/// A lone TCP flow over a way of 2 ms there and back: from one round trip to the next the window doubles, for each
+/// segment is acknowledged, and each acknowledgement brings a segment (RFC 5681, 3.1).
+#[test]
+fn tcp_in_slow_start_doubles_its_window_each_round_trip() {
+    let fabric = dumbbell(1, 1, link(100, 333_333), link(100, 333_333)).unwrap();
+    let mut setup = setup(fabric, plan(2, [flow(0, 1, traffic::ENDLESS)]));
+    let settings = [("mss", "1000B"), ("initial_window", "2000B"), ("delayed_ack", "false"), ("initial_rto", "1s")];
+    setup.host.transport = transport("tcp", &settings);
+    setup.duration = Time::from_ms(17);
+    setup.record.control_every = Some(Time::from_ms(2));
+    let looks = of_flow(&run(setup), 0);
+    // After k round trips of a little more than 2 ms the window is that of k - 1, for a look comes just before.
+    let windows: Vec<u64> = looks.iter().map(|look| look.window_bytes.unwrap()).collect();
+    assert_eq!(windows, (0..8).map(|round| 2000 << round).collect::<Vec<u64>>());
+    assert_eq!(looks[0].rtt_ps, None, "nothing has come back yet");
+    let rtt = looks[1].rtt_ps.unwrap();
+    assert!((2_000_000_000..2_010_000_000).contains(&rtt), "{rtt}");
+    assert!(looks.iter().all(|look| look.rate_bps.is_none() && look.alpha.is_none()));
+    assert!(looks.iter().all(|look| look.flight_bytes == look.window_bytes), "it sends all that it may");
+}
+
+fn dcqcn() -> Setup {
+    let fabric = dumbbell(2, 2, link(10, 1_000), link(10, 1_000)).unwrap();
+    let mut setup = setup(fabric, plan(4, [flow(0, 2, traffic::ENDLESS), flow(1, 3, 200_000)]));
+    setup.switch.marking =
+        Marking::Ecn { k_min_bytes: 20_000, k_max_bytes: 20_000, p_max: 1.0, of_rate: None, at: MarkAt::Enqueue };
+    setup.host.transport = transport("dcqcn", &[("byte_counter", "0B")]);
+    setup.duration = Time::from_ms(3);
+    setup.record.control_every = Some(Time::from_us(55));
+    setup
+}
+
+/// A DCQCN flow that was cut and then left alone: looks as far apart as the timer see one stage each, five that halve
+/// the way to the target, then one more with an additive step and hyper steps from there on (DCQCN, fig. 7), while
+/// alpha decays by 1 - g a look (eq. 2).
+#[test]
+fn dcqcn_recovers_by_its_stages_and_forgets_by_its_gain() {
+    let looks = of_flow(&run(dcqcn()), 0);
+    let held: Vec<(u64, u64, f64)> =
+        looks.iter().map(|look| (look.rate_bps.unwrap(), look.target_bps.unwrap(), look.alpha.unwrap())).collect();
+    let cut = (1..held.len()).rev().find(|&at| held[at].0 < held[at - 1].0).expect("a cut");
+    assert!(held.len() > cut + 12, "{cut} of {}", held.len());
+    let (mut rate, mut target, mut alpha) = held[cut];
+    assert!(rate < 9_000_000_000 && alpha > 0.5, "{rate} {alpha}");
+    for (stage, look) in (1..=12).zip(&held[cut + 1..]) {
+        target = (target + [0, 40_000_000, 400_000_000][usize::from(stage >= 5) + usize::from(stage > 5)])
+            .min(10_000_000_000);
+        rate += (target - rate).div_ceil(2);
+        alpha *= 1.0 - 1.0 / 256.0;
+        assert_eq!((look.0, look.1), (rate, target), "stage {stage}");
+        assert!((look.2 - alpha).abs() < 1e-12, "stage {stage}: {} and {alpha}", look.2);
+    }
+}
+
+/// Looking changes nothing, and any number of threads sees the same.
+#[test]
+fn looks_at_controls_change_nothing_on_any_number_of_threads() {
+    for kind in ["tcp", "dctcp", "dcqcn", "timely", "hetflow", "qcn", "eccp"] {
+        let of = |threads: usize, looks: Option<Time>| {
+            let mut setup = dcqcn();
+            setup.host.transport = transport(kind, &[]);
+            (setup.threads, setup.record.control_every) = (threads, looks);
+            let told = run(setup);
+            (told.controls, told.flows, told.summary.packets, told.summary.packet_hops)
+        };
+        let seen = of(1, Some(Time::from_us(7)));
+        assert!(seen.0.len() > 400, "{kind}: {}", seen.0.len());
+        let unseen = of(1, None);
+        assert!(unseen.0.is_empty());
+        assert!((&seen.1, &seen.2, seen.3) == (&unseen.1, &unseen.2, unseen.3), "{kind}");
+        assert!(seen == of(2, Some(Time::from_us(7))) && seen == of(3, Some(Time::from_us(7))), "{kind}");
+    }
+}
+
+/// A lone HetFlow flow on three links of 10 Gbps and 1 us: its receiver sees the way's delay, less what the sender's
+/// clock is ahead.
+#[test]
+fn hetflow_sees_the_delay_of_its_way_by_the_clocks_of_its_ends() {
+    let of = |offset_us: u64| {
+        let fabric = dumbbell(1, 1, link(10, 1_000), link(10, 1_000)).unwrap();
+        let mut setup = setup(fabric, plan(2, [flow(0, 1, traffic::ENDLESS)]));
+        setup.host.transport = transport("hetflow", &[("payload", "1000B"), ("header", "58B")]);
+        setup.host.clocks.stated.insert(0, HostClock { offset: Time::from_us(offset_us), drift_ppb: 0 });
+        setup.record.control_every = Some(Time::from_us(500));
+        of_flow(&run(setup), 0).last().unwrap().delay_ps.unwrap()
+    };
+    let (frame, preamble) = (3 * (1058 + 8) * 800, 0);
+    assert_eq!(of(0), 3_000_000 + frame + preamble);
+    assert_eq!(of(50), of(0) - 50_000_000);
+}
+
+/// NDP has what is under way and nothing else; datagrams have no control, and no row.
+#[test]
+fn what_a_transport_has_not_is_not_told() {
+    let of = |kind: &str| {
+        let fabric = dumbbell(1, 1, link(10, 1_000), link(10, 1_000)).unwrap();
+        let mut setup = setup(fabric, plan(2, [flow(0, 1, 500_000)]));
+        setup.host.transport = transport(kind, &[]);
+        setup.record.control_every = Some(Time::from_us(20));
+        of_flow(&run(setup), 0)
+    };
+    let ndp = of("ndp");
+    assert!(!ndp.is_empty());
+    for look in &ndp {
+        let only = ControlSample { at: look.at, flight_bytes: look.flight_bytes, ..ControlSample::default() };
+        assert!(*look == only && look.flight_bytes.is_some(), "{look:?}");
+    }
+    assert!(of("datagram").is_empty());
+    let fixed = of("roce");
+    assert!(fixed.iter().all(|look| look.rate_bps == Some(Rate::from_gbps(10).as_bps())));
+}

@@ -1,0 +1,109 @@
+//! What congestion controls hold over time, streamed to Parquet.
+
+use crate::error::RecordError;
+use crate::table::column::{Column, Kind};
+use crate::table::{TableWriter, Value};
+pub use stats::control::ControlSample;
+use std::path::Path;
+
+/// The custom name of the table in a result.
+pub const CONTROL_FILE: &str = "control.parquet";
+
+/// A row a flow and look: `time_ps, flow, traffic, label`, and what the flow's control holds, null for what it has
+/// not: `rate_bps, target_bps, window_bytes, flight_bytes, rtt_ps, delay_ps, alpha, available_bps`. Units stand in the
+/// names and, by column, in the metadata of the file (`unit.rate_bps`).
+pub struct ControlSeries(TableWriter);
+
+impl ControlSeries {
+    /// Starts the series at `path`.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn create(path: &Path) -> Result<Self, RecordError> {
+        let number = |name: &str| Column::new(name, Kind::U64);
+        let columns = [
+            number("time_ps").unit("ps"),
+            number("flow"),
+            number("traffic"),
+            Column::new("label", Kind::Text),
+            number("rate_bps").optional().unit("bit/s"),
+            number("target_bps").optional().unit("bit/s"),
+            number("window_bytes").optional().unit("byte"),
+            number("flight_bytes").optional().unit("byte"),
+            number("rtt_ps").optional().unit("ps"),
+            Column::new("delay_ps", Kind::I64).optional().unit("ps"),
+            Column::new("alpha", Kind::F64).optional().unit("1"),
+            number("available_bps").optional().unit("bit/s"),
+        ];
+        TableWriter::create(path, &columns).map(ControlSeries)
+    }
+
+    /// Appends one look at a flow of the traffic entry that results call `label`.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn push(&mut self, label: &str, look: &ControlSample) -> Result<(), RecordError> {
+        let row = [
+            look.at.as_ps().into(),
+            look.flow.into(),
+            look.traffic.into(),
+            Value::Text(label),
+            look.rate_bps.into(),
+            look.target_bps.into(),
+            look.window_bytes.into(),
+            look.flight_bytes.into(),
+            look.rtt_ps.into(),
+            look.delay_ps.map_or(Value::Null, Value::I64),
+            look.alpha.map_or(Value::Null, Value::F64),
+            look.available_bps.into(),
+        ];
+        self.0.push(&row)
+    }
+
+    /// Makes the file appear.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn close(self) -> Result<(), RecordError> {
+        self.0.close()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::tests::Scratch;
+    use crate::table::read_table;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use units::Time;
+
+    #[test]
+    fn what_a_control_has_is_a_value_the_rest_is_null_and_units_are_told() {
+        let scratch = Scratch::new("control");
+        let path = scratch.0.join(CONTROL_FILE);
+        let mut series = ControlSeries::create(&path).unwrap();
+        let look = ControlSample {
+            at: Time::from_us(2),
+            flow: 3,
+            traffic: 1,
+            window_bytes: Some(14_600),
+            delay_ps: Some(-5),
+            alpha: Some(0.25),
+            ..ControlSample::default()
+        };
+        series.push("bulk", &look).unwrap();
+        series.close().unwrap();
+        let table = read_table(&path).unwrap();
+        let row = table.row(0);
+        assert_eq!(row[..4], [Value::U64(2_000_000), Value::U64(3), Value::U64(1), Value::Text("bulk")]);
+        assert_eq!(row[4..7], [Value::Null, Value::Null, Value::U64(14_600)]);
+        assert_eq!(row[7..], [Value::Null, Value::Null, Value::I64(-5), Value::F64(0.25), Value::Null]);
+
+        let reader = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
+        let told = reader.metadata().file_metadata().key_value_metadata().unwrap();
+        let unit = |key: &str| told.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone());
+        assert_eq!(unit("unit.rate_bps").as_deref(), Some("bit/s"));
+        assert_eq!(unit("unit.delay_ps").as_deref(), Some("ps"));
+        assert_eq!(unit("unit.label"), None);
+    }
+}

@@ -1,0 +1,84 @@
+//! What congestion controls held, as figures.
+
+use crate::curves::Curve;
+use crate::run::{MAX_CURVES, for_parts, us};
+use record::RecordError;
+use record::control::CONTROL_FILE;
+use record::table::Data;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// One quantity over time, a curve a flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Panel {
+    /// What it is.
+    pub title: String,
+    /// Its unit.
+    pub unit: String,
+    /// Over us: the flows with the lowest numbers.
+    pub curves: Vec<Curve>,
+}
+
+/// Label and points, by flow.
+type Lines = BTreeMap<u64, (String, Vec<(f64, f64)>)>;
+/// See [`CONTROLS`].
+type Quantity = (&'static str, &'static str, &'static str, f64);
+
+/// A column of `control.parquet`, what figures call it, its unit there, and how many of its own make one.
+const CONTROLS: [Quantity; 8] = [
+    ("rate_bps", "Sending rate", "Gbps", 1e9),
+    ("target_bps", "Target rate", "Gbps", 1e9),
+    ("window_bytes", "Congestion window", "KB", 1e3),
+    ("flight_bytes", "In flight", "KB", 1e3),
+    ("rtt_ps", "Round trip", "us", 1e6),
+    ("delay_ps", "One-way delay", "us", 1e6),
+    ("alpha", "Alpha", "share of marks", 1.0),
+    ("available_bps", "Available bandwidth", "Gbps", 1e9),
+];
+
+/// A figure for each column that has a value.
+///
+/// # Errors
+/// If the table cannot be read.
+pub(crate) fn controls(folder: &Path) -> Result<Vec<Panel>, RecordError> {
+    // The flows with the lowest numbers: a first look chooses them, so that memory does not grow with the others.
+    let mut flows = BTreeSet::new();
+    for_parts(folder, CONTROL_FILE, |part| {
+        for flow in part.u64s("flow")?.iter().flatten() {
+            flows.insert(*flow);
+            if flows.len() > MAX_CURVES {
+                flows.pop_last();
+            }
+        }
+        Ok(())
+    })?;
+    let mut panels: Vec<Lines> = vec![BTreeMap::new(); CONTROLS.len()];
+    for_parts(folder, CONTROL_FILE, |part| {
+        let (times, numbers) = (part.u64s("time_ps")?, part.u64s("flow")?);
+        let Data::Text(labels) = part.column("label")? else { return Ok(()) };
+        for (panel, (column, _, _, unit)) in panels.iter_mut().zip(CONTROLS) {
+            let values: Vec<Option<f64>> = match part.column(column)? {
+                Data::U64(values) => values.iter().map(|value| value.map(|value| value as f64)).collect(),
+                Data::I64(values) => values.iter().map(|value| value.map(|value| value as f64)).collect(),
+                Data::F64(values) => values.clone(),
+                _ => continue,
+            };
+            for row in 0..part.rows {
+                if let (Some(time), Some(flow), Some(value)) = (times[row], numbers[row], values[row])
+                    && flows.contains(&flow)
+                {
+                    let label = || (labels[row].clone().unwrap_or_default(), Vec::new());
+                    panel.entry(flow).or_insert_with(label).1.push((us(time), value / unit));
+                }
+            }
+        }
+        Ok(())
+    })?;
+    let panel = |(flows, (_, title, unit, _)): (Lines, Quantity)| {
+        let curve =
+            |(flow, (label, points)): (u64, (String, Vec<_>))| Curve::new(format!("{label}, flow {flow}"), &points);
+        Panel { title: title.to_owned(), unit: unit.to_owned(), curves: flows.into_iter().map(curve).collect() }
+    };
+    Ok(panels.into_iter().zip(CONTROLS).filter(|(flows, _)| !flows.is_empty()).map(panel).collect())
+}
