@@ -63,6 +63,13 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// Counts a frame that leaves by another port than its route's.
+    pub fn note_detour(&mut self, frame: &Frame) {
+        self.detours += 1;
+        self.bounced_bytes += u64::from(frame.size_bytes);
+        self.turns.made += u64::from(frame.bounces < u8::MAX);
+    }
+
     /// Counts a lost frame.
     pub fn lose(&mut self, node: u32, frame: &Frame, cause: Cause) {
         self.packets.drop_frame(cause, u64::from(frame.size_bytes));

@@ -64,6 +64,8 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         reroute,
         switch,
         overrides,
+        overload_rule,
+        stop_rule,
         outside,
         agreements,
         host,
@@ -117,6 +119,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
             && failures.is_empty()
             && pins.is_empty()
             && !transports.iter().any(TransportParameters::chooses_paths)
+            && overload_rule.is_none()
             && matches!(switch.overload, Overload::Drop | Overload::Trim { .. }),
         selection: Selection::new(&setup.record, numbering).map(Arc::new),
         numbering,
@@ -139,6 +142,8 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         own_switch: SwitchOverride::resolve(&overrides, &switch),
         own_port: SwitchOverride::resolve_ports(&overrides, &switch),
         switch,
+        overload_rule,
+        stop_rule,
         outside,
         host,
         traffic,

@@ -18,6 +18,7 @@ mod capture;
 mod checks;
 mod clock;
 mod controls;
+pub mod custom;
 mod deadlock;
 mod egress;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What all nodes of a run share and never change: routes, traffic, parameters.
 
 use crate::clock::HostClock;
+use crate::custom::{CustomOverload, CustomStop};
 use crate::numbering::Numbering;
 use crate::parameters::{
     CLASSES, FlowControl, HostParameters, Overload, Pin, Reroute, Spread, SwitchParameters, TagRules,
@@ -53,6 +54,10 @@ pub(crate) struct Network {
     pub own_switch: BTreeMap<NodeId, SwitchParameters>,
     /// Those of ports whose marking or scheduler is otherwise.
     pub own_port: BTreeMap<(NodeId, PortIndex), SwitchParameters>,
+    /// What becomes of frames that cannot leave at once, where a library user says it.
+    pub overload_rule: Option<CustomOverload>,
+    /// When accounts stop their neighbours, where a library user says it.
+    pub stop_rule: Option<CustomStop>,
     /// Switches that take no part in its flow control, ascending.
     pub outside: Vec<NodeId>,
     pub host: HostParameters,
@@ -179,7 +184,7 @@ impl Network {
 impl Network {
     /// Whether switches turn frames around or send them by other ports than their routes'.
     pub fn turns(&self) -> bool {
-        matches!(self.switch.overload, Overload::Bounce { .. } | Overload::Detour)
+        self.overload_rule.is_some() || matches!(self.switch.overload, Overload::Bounce { .. } | Overload::Detour)
     }
 
     /// The port by which `frame` came, or would have come, to the switch `node` on its way from its source along

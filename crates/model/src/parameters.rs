@@ -1,5 +1,6 @@
 //! What a simulation is made of, after a scenario has been read and checked.
 
+use crate::custom::{CustomOverload, CustomStop};
 use fabric::routing::{Failure, Forwarding, PathTable};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::bounce_reaction::OnBounce;
@@ -507,6 +508,10 @@ pub struct Setup {
     pub switch: SwitchParameters,
     /// What some switches do otherwise; of several that concern one, the last decides.
     pub overrides: Vec<SwitchOverride>,
+    /// An action on overload of a program's own, in place of that of `switch`.
+    pub overload_rule: Option<CustomOverload>,
+    /// When accounts stop their neighbours by a program's own rule, in place of XOFF and XON of PAUSE or PFC.
+    pub stop_rule: Option<CustomStop>,
     /// Switches that take no part in its flow control, ascending: they neither send nor obey its frames, and drop
     /// frames of every class that find no room.
     pub outside: Vec<NodeId>,

@@ -44,6 +44,8 @@ impl Setup {
             reroute: Reroute::None,
             switch: SwitchParameters::default(),
             overrides: Vec::new(),
+            overload_rule: None,
+            stop_rule: None,
             outside: Vec::new(),
             agreements: Vec::new(),
             host,

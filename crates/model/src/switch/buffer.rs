@@ -3,11 +3,12 @@
 
 use super::load::Loads;
 use super::outcome::Crossing;
+use crate::custom::{Account, CustomStop, StopRule};
 use crate::egress::Rules;
 use crate::network::Network;
 use crate::parameters::{self, FlowControl, Overload, QueueLimit, Threshold};
 use crate::queue::Queue;
-use fabric::NodeId;
+use fabric::{NodeId, PortIndex};
 use protocols::frame::Frame;
 use protocols::pause::IngressAccount;
 use units::Time;
@@ -38,15 +39,33 @@ impl Limit {
         }
     }
 
+    /// One that is no number, but a rule's: see [`Limit::bytes_or`].
+    pub const RULE: Limit = Limit { factor: 0, divisor: 0, shift: u32::MAX, fixed: None };
+
     /// The threshold in bytes while `free` bytes of the shared buffer are unused.
     #[inline]
     pub fn bytes(&self, free: u64) -> u64 {
+        self.bytes_or(free, || u64::MAX)
+    }
+
+    /// The same, where a rule may decide.
+    #[inline]
+    fn bytes_or(&self, free: u64, rule: impl FnOnce() -> u64) -> u64 {
         match self.fixed {
             Some(bytes) => bytes,
             None if self.shift < 64 => (free * self.factor) >> self.shift,
-            None => free * self.factor / self.divisor,
+            None => (free * self.factor).checked_div(self.divisor).unwrap_or_else(rule),
         }
     }
+}
+
+/// A rule that a library user brought along, and whose accounts it is asked about.
+#[derive(Debug)]
+pub(super) struct RuleOfAccounts {
+    node: NodeId,
+    /// By slot of an account.
+    classes: Vec<u8>,
+    rule: CustomStop,
 }
 
 /// What waits in a switch, and what room there is for more.
@@ -79,6 +98,8 @@ pub(crate) struct PacketBuffer {
     pub shared_used: u64,
     pub used: u64,
     pub max: u64,
+    /// When accounts stop their neighbours, where a library user says it.
+    pub(super) stop_rule: Option<Box<RuleOfAccounts>>,
     /// Where utilisation is measured.
     pub(super) loads: Option<Box<Loads>>,
 }
@@ -107,6 +128,7 @@ impl PacketBuffer {
             | FlowControl::Florax(_)
             | FlowControl::Destination(_)
             | FlowControl::PauseAtOutput(..) => Limit::NONE,
+            FlowControl::Pause(_) | FlowControl::Pfc(_) if network.stop_rule.is_some() => Limit::RULE,
             FlowControl::Pause(pause) | FlowControl::Pfc(pause) => Limit::new(pause.xoff),
             // What is under credits has its own room: nothing of it counts against the shared buffer.
             FlowControl::Credit(_) => Limit::new(Threshold::Static { bytes: 0 }),
@@ -131,6 +153,10 @@ impl PacketBuffer {
             shared_used: 0,
             used: 0,
             max: 0,
+            stop_rule: network.stop_rule.clone().map(|rule| {
+                let classes = if account_slots == 1 { vec![0] } else { network.classes.clone() };
+                Box::new(RuleOfAccounts { node, classes, rule })
+            }),
             loads: Loads::new(network, node, normal, pairs),
         }
     }
@@ -238,10 +264,35 @@ impl PacketBuffer {
         self.reset_loads(now);
     }
 
-    /// Above this an account sends XOFF.
+    /// Above this the account at `index` sends XOFF.
     #[inline]
-    pub fn xoff_bytes(&self) -> u64 {
-        self.xoff_limit.bytes(self.free_bytes())
+    pub fn xoff_bytes(&self, index: usize) -> u64 {
+        self.xoff_limit.bytes_or(self.free_bytes(), || self.by_rule(index, |rule, account| rule.xoff_bytes(account)))
+    }
+
+    /// Down to this the account at `index`, which is paused, must fall.
+    pub fn xon_bytes(&self, index: usize) -> u64 {
+        let offset = || self.xoff_bytes(index).saturating_sub(self.xon_offset_bytes);
+        match self.stop_rule {
+            Some(_) => self.by_rule(index, |rule, account| rule.xon_bytes(account)).min(self.xoff_bytes(index)),
+            None => offset(),
+        }
+    }
+
+    /// What the rule of a library user says of an account.
+    #[cold]
+    #[inline(never)]
+    fn by_rule(&self, index: usize, ask: impl Fn(&dyn StopRule, &Account) -> u64) -> u64 {
+        let Some(of) = &self.stop_rule else { return u64::MAX };
+        let account = Account {
+            node: of.node,
+            port: (index / self.account_slots) as PortIndex,
+            class: of.classes[index % self.account_slots],
+            bytes: self.accounts[index].bytes.into(),
+            free_bytes: self.free_bytes(),
+            stopping: self.accounts.iter().filter(|account| account.paused).count() as u32,
+        };
+        ask(&*of.rule.0, &account)
     }
 
     /// Takes room in the queue at `index` for a frame that crosses the switch so; false if there is none. Whether it
@@ -256,9 +307,10 @@ impl PacketBuffer {
                 let free = self.shared_bytes - self.shared_used;
                 if self.lossless & (1 << class) != 0 {
                     let account_index = self.account_index(in_port, in_class);
+                    let xoff = self.xoff_bytes(account_index);
                     let account = &mut self.accounts[account_index];
                     // What exceeds XOFF, or the pool, is headroom's business.
-                    if u64::from(account.bytes) + bytes > self.xoff_limit.bytes(free) || bytes > free {
+                    if u64::from(account.bytes) + bytes > xoff || bytes > free {
                         if u64::from(account.headroom_bytes) + bytes > self.headroom[account_index] {
                             return false;
                         }

@@ -15,8 +15,8 @@ impl Core {
     /// After a frame was queued: its account may have to stop the neighbour.
     #[inline]
     pub(super) fn pause_if_needed(&mut self, now: Time, in_port: u16, class: u8, window: &mut Window<'_, OnWire>) {
-        let xoff = self.buffer.xoff_bytes();
         let index = self.buffer.account_index(in_port, class);
+        let xoff = self.buffer.xoff_bytes(index);
         if self.buffer.accounts[index].must_pause(xoff) {
             self.pause(now, index, window);
         }
@@ -41,7 +41,7 @@ impl Core {
     /// After a frame left the buffer: its account may let the neighbour go on.
     fn resume_if_possible(&mut self, now: Time, in_port: u16, in_class: u8, window: &mut Window<'_, OnWire>) {
         let index = self.buffer.account_index(in_port, in_class);
-        let xon = self.xon_bytes();
+        let xon = self.buffer.xon_bytes(index);
         if self.buffer.accounts[index].may_resume(xon) {
             self.renewals.retain(|renewal| renewal.1 as usize != index);
             self.note_renewals();
@@ -55,13 +55,9 @@ impl Core {
     /// The bytes at or below which the account of (`port`, `class`) resumes: no byte may occupy headroom, and
     /// those leave first.
     pub(crate) fn resumes_at_bytes(&self, port: u16, class: u8) -> u64 {
-        let account = self.buffer.accounts[self.buffer.account_index(port, class)];
-        self.xon_bytes().min(u64::from(account.bytes - account.headroom_bytes))
-    }
-
-    /// Below this an account that is paused resumes.
-    fn xon_bytes(&self) -> u64 {
-        self.buffer.xoff_bytes().saturating_sub(self.buffer.xon_offset_bytes)
+        let index = self.buffer.account_index(port, class);
+        let account = self.buffer.accounts[index];
+        self.buffer.xon_bytes(index).min(u64::from(account.bytes - account.headroom_bytes))
     }
 
     fn control_frame(&self, account: usize, quanta: u16) -> (u16, Frame) {
@@ -82,7 +78,7 @@ impl Core {
         renewal: bool,
         window: &mut Window<'_, OnWire>,
     ) {
-        self.note_stop(now, account, self.buffer.xoff_bytes(), renewal);
+        self.note_stop(now, account, self.buffer.xoff_bytes(account), renewal);
         let (port, control) = self.control_frame(account, parameters.quanta);
         // Renewed at half time: a pause frame that waits behind one frame still comes in time.
         let half = quanta_time(parameters.quanta, self.link_rate(port)) / 2;

@@ -24,6 +24,8 @@ mod sharing;
 mod stop;
 mod tags;
 mod toy;
+mod toy_flow_control;
+mod toy_overload;
 mod trace;
 mod trim;
 mod turns;

@@ -70,10 +70,7 @@ impl Detour {
         }
         let Some((port, queue)) = found else { return core.lose(crossing, frame, Cause::NoRoom) };
         self.turned[usize::from(egress)] += 1;
-        let ledger = &mut core.books.ledger;
-        ledger.detours += 1;
-        ledger.bounced_bytes += u64::from(frame.size_bytes);
-        ledger.turns.made += u64::from(frame.bounces < u8::MAX);
+        core.books.ledger.note_detour(frame);
         let frame = Frame { bounces: frame.bounces.saturating_add(1), ..*frame };
         let turned = Turned { port, queue: queue.map(|queue| queue as u32), bounces: frame.bounces, detour: true };
         match queue {

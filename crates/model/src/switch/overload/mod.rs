@@ -2,6 +2,7 @@
 
 pub(crate) mod action;
 mod bounce;
+mod custom;
 mod detour;
 pub(crate) mod pipeline;
 pub(crate) mod trim;
@@ -14,6 +15,7 @@ use crate::parameters;
 use crate::switch::core::Core;
 use crate::switch::outcome::{Crossing, Outcome};
 use bounce::Bounce;
+use custom::Custom;
 use detour::Detour;
 use engine::Window;
 use fabric::NodeId;
@@ -31,11 +33,17 @@ pub(crate) enum Overload {
     Detour(Box<Detour>),
     /// It loses its payload (NDP, trimming switches).
     Trim(Box<Trimming>),
+    /// As a library user has it.
+    Custom(Box<Custom>),
 }
 
 impl Overload {
     /// What `node` does, and the classes about whose frames it decides before admission, a bit each.
     pub fn new(node: NodeId, network: &Network) -> (Overload, u8) {
+        if let Some(custom) = &network.overload_rule {
+            let (custom, early) = Custom::new(node, network, custom);
+            return (Overload::Custom(Box::new(custom)), early);
+        }
         match &network.switch.overload {
             parameters::Overload::Drop => (Overload::Drop, 0),
             parameters::Overload::Bounce { pabo, queue } => {
@@ -58,6 +66,7 @@ impl Overload {
         match self {
             Overload::Bounce(bounce) => Some(&bounce.turned),
             Overload::Detour(detour) => Some(&detour.turned),
+            Overload::Custom(custom) => Some(&custom.turned),
             Overload::Drop | Overload::Trim(_) => None,
         }
     }
@@ -87,6 +96,7 @@ impl Action for Overload {
             Overload::Bounce(bounce) => bounce.decide(core, crossing, frame, window),
             Overload::Detour(detour) => detour.decide(core, crossing, frame, window),
             Overload::Trim(trimming) => trimming.decide(core, crossing, frame, window),
+            Overload::Custom(custom) => custom.decide(core, crossing, frame, window),
         }
     }
 
@@ -101,7 +111,9 @@ impl Action for Overload {
     ) -> Outcome {
         match self {
             Overload::Trim(trimming) => trimming.refuse(core, crossing, frame, window),
-            Overload::Drop | Overload::Bounce(_) | Overload::Detour(_) => core.lose_without_room(crossing, frame),
+            Overload::Drop | Overload::Bounce(_) | Overload::Detour(_) | Overload::Custom(_) => {
+                core.lose_without_room(crossing, frame)
+            }
         }
     }
 }

@@ -1,0 +1,103 @@
+//! An action on overload that a library user brought along: it judges, and the switch does.
+
+use crate::custom::{CustomOverload, OverloadState, Verdict, Waiting};
+use crate::network::Network;
+use crate::on_wire::OnWire;
+use crate::switch::core::Core;
+use crate::switch::outcome::{Crossing, Outcome, Turned};
+use check::conservation::Cause;
+use engine::Window;
+use fabric::NodeId;
+use protocols::frame::Frame;
+use units::random::{Stream, purpose};
+
+/// What one switch needs for it.
+#[derive(Debug)]
+pub(crate) struct Custom {
+    state: Box<dyn OverloadState>,
+    random: Stream,
+    /// Ports towards switches.
+    onward: Vec<u16>,
+    /// What is told of: kept, so that no frame allocates.
+    others: Vec<u16>,
+    waiting_bytes: Vec<u64>,
+    /// Frames that went by another port because of the queue at each port.
+    pub turned: Vec<u64>,
+}
+
+impl Custom {
+    /// What `node` needs, and the classes that are asked about, a bit each.
+    pub fn new(node: NodeId, network: &Network, custom: &CustomOverload) -> (Custom, u8) {
+        let ports = network.fabric.ports(node);
+        let towards_switch = |port: &u16| network.fabric.node(ports[usize::from(*port)].peer).forwards();
+        let state = Custom {
+            state: custom.0.at(node),
+            random: Stream::new(network.seed, u64::from(node.0), purpose("turns")),
+            onward: (0..ports.len() as u16).filter(towards_switch).collect(),
+            others: Vec::new(),
+            waiting_bytes: Vec::new(),
+            turned: vec![0; ports.len()],
+        };
+        (state, custom.0.classes() & !network.switch.flow_control.lossless())
+    }
+
+    /// A frame found its wire occupied.
+    pub fn decide(
+        &mut self,
+        core: &mut Core,
+        crossing: Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> Outcome {
+        let queue = core.buffer.queue_index(crossing.egress, crossing.class);
+        self.others.clear();
+        let is_live = |&&port: &&u16| port != crossing.egress && !core.routing.is_dead(port);
+        self.others.extend(self.onward.iter().filter(is_live));
+        self.waiting_bytes.clear();
+        self.waiting_bytes.extend((0..self.turned.len()).map(|port| core.buffer.waiting_bytes(port as u16)));
+        let waiting = Waiting {
+            now: frame.at,
+            ingress: crossing.in_port,
+            egress: crossing.egress,
+            class: crossing.class,
+            has_room: !core.buffer.is_full(queue, frame.size_bytes),
+            others: &self.others,
+            waiting_bytes: &self.waiting_bytes,
+        };
+        match self.state.judge(&waiting, frame, &mut self.random) {
+            Verdict::By(port) if usize::from(port) < self.turned.len() && port != crossing.egress => {
+                self.send_by(port, core, crossing, frame, window)
+            }
+            Verdict::Drop => core.lose_without_room(crossing, frame),
+            _ if core.buffer.admit(queue, crossing, frame.size_bytes) => core.enqueue(queue, crossing, frame),
+            _ => core.lose_without_room(crossing, frame),
+        }
+    }
+
+    fn send_by(
+        &mut self,
+        port: u16,
+        core: &mut Core,
+        crossing: Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> Outcome {
+        let egress = crossing.egress;
+        let crossing = Crossing { egress: port, ..crossing };
+        let at_once = core.is_open(frame.at, port, crossing.class);
+        let queue = core.buffer.queue_index(port, crossing.class);
+        if !at_once && !core.buffer.admit(queue, crossing, frame.size_bytes) {
+            return core.lose(crossing, frame, Cause::NoRoom);
+        }
+        self.turned[usize::from(egress)] += 1;
+        core.books.ledger.note_detour(frame);
+        let frame = Frame { bounces: frame.bounces.saturating_add(1), ..*frame };
+        let queue = (!at_once).then_some(queue);
+        let turned = Turned { port, queue: queue.map(|queue| queue as u32), bounces: frame.bounces, detour: true };
+        match queue {
+            Some(queue) => _ = core.enqueue(queue, crossing, &frame),
+            None => core.send_on(port, frame, window),
+        }
+        Outcome::Turned { egress, turned }
+    }
+}

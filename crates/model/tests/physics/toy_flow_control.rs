@@ -1,0 +1,62 @@
+//! A flow control in one file, as ARCHITECTURE.md says that one is added: accounts share what is free with those that
+//! stop their neighbours already.
+
+use crate::bench::*;
+use fabric::generate::{TierLinks, leaf_spine};
+use model::custom::{Account, CustomStop, StopRule};
+use model::parameters::*;
+use units::Time;
+
+/// XOFF at an eighth of what is free, or at less, the more accounts stop.
+#[derive(Debug)]
+struct Shared {
+    by_stopping: bool,
+}
+
+impl StopRule for Shared {
+    fn xoff_bytes(&self, account: &Account) -> u64 {
+        let eighth = account.free_bytes / 8;
+        if self.by_stopping { eighth / u64::from(1 + account.stopping) } else { eighth }
+    }
+
+    fn xon_bytes(&self, account: &Account) -> u64 {
+        self.xoff_bytes(account).saturating_sub(3000)
+    }
+}
+
+/// Twelve hosts at four leaves; eight send to one under PFC, which has a rule or does as it always does.
+fn setup_with(rule: Option<Shared>, threads: usize) -> Setup {
+    let links = TierLinks { host: link(10, 500), edge: link(10, 500), core: link(10, 500) };
+    let flows = (3..11).map(|src| flow(src, 0, 200_000));
+    let base = setup(leaf_spine(4, 2, 3, 1, links).unwrap(), plan(12, flows));
+    let pfc = PauseParameters { xoff: Threshold::Dynamic { alpha: (1, 8) }, ..pause(0) };
+    let buffer = Buffer::Shared { bytes: 300_000, egress: Threshold::Dynamic { alpha: (1, 1) } };
+    Setup {
+        switch: SwitchParameters { buffer, flow_control: FlowControl::Pfc(pfc), ..base.switch },
+        stop_rule: rule.map(CustomStop::new),
+        threads,
+        record: RecordParameters { pauses: true, ..RecordParameters::default() },
+        duration: Time::from_ms(4),
+        ..base
+    }
+}
+
+fn told(rule: Option<Shared>, threads: usize) -> (String, usize) {
+    let told = run(setup_with(rule, threads));
+    let pauses = told.pauses.len();
+    (format!("{:?} {:?} {:?}", told.flows, told.pauses, told.all_hold().summary.packets), pauses)
+}
+
+#[test]
+fn a_rule_that_says_what_the_standard_way_says_is_the_standard_way() {
+    let plain = told(None, 1);
+    assert!(plain.1 > 20, "{} pauses", plain.1);
+    assert_eq!(told(Some(Shared { by_stopping: false }), 1), plain);
+}
+
+#[test]
+fn one_of_its_own_stops_otherwise_and_loses_nothing() {
+    let own = told(Some(Shared { by_stopping: true }), 1);
+    assert_ne!(own, told(None, 1));
+    assert_eq!(told(Some(Shared { by_stopping: true }), 2), own, "on any number of threads");
+}
