@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  Setup::overload_rule ──at──▶ Box<dyn OverloadState>, one a switch ◀──Waiting── a frame whose wire is occupied
-//!                                                                    ──Verdict─▶ it waits, is lost, or goes by another port
+//!                                                                    ──Verdict─▶ it waits, is lost, or turns aside
 //!  Setup::stop_rule ◀──Account── a frame came into the buffer, or left it
 //!                   ──bytes────▶ XOFF and XON, sent as PAUSE or PFC
 //! ```

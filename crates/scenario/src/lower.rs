@@ -418,8 +418,6 @@ impl Scenario {
                 overrides: overrides?,
                 overload_rule: None,
                 stop_rule: None,
-                overload_rule: None,
-                stop_rule: None,
                 outside: outside?,
                 agreements: agreements?,
                 host,

@@ -4,7 +4,7 @@ use super::{Buffer, FlowControl, Marking, QueueLimit, Scheduler, SwitchParameter
 use fabric::{NodeId, PortIndex};
 use std::collections::BTreeMap;
 
-/// What some switches do otherwise than [`Setup::switch`] says; `None`: as all. Their buffer and their flow control
+/// What some switches do otherwise than [`Setup::switch`](super::Setup::switch) says; `None`: as all. Their buffer and their flow control
 /// stay of the same kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SwitchOverride {
