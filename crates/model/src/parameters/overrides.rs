@@ -4,8 +4,8 @@ use super::{Buffer, FlowControl, Marking, QueueLimit, Scheduler, SwitchParameter
 use fabric::{NodeId, PortIndex};
 use std::collections::BTreeMap;
 
-/// What some switches do otherwise than [`Setup::switch`](super::Setup::switch) says; `None`: as all. Their buffer and their flow control
-/// stay of the same kind.
+/// What some switches do otherwise than [`Setup::switch`](super::Setup::switch) says; `None`: as all. Their buffer and
+/// their flow control stay of the same kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SwitchOverride {
     /// Which, ascending.
