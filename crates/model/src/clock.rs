@@ -1,4 +1,4 @@
-//! The clocks of hosts: how far each is off, and how fast it drifts. Switches and the run itself have exact time.
+//! The clocks of hosts and switches: how far each is off, and how fast it drifts. The run itself has exact time.
 
 use protocols::endpoint::{Offer, Segment};
 use protocols::frame::Frame;
@@ -11,9 +11,9 @@ const BILLION: i128 = 1_000_000_000;
 /// The most that a clock may drift, in parts per billion: a tenth, far beyond any oscillator.
 pub const MAX_DRIFT_PPB: u32 = 100_000_000;
 
-/// One host's clock. At the true time t it shows t + offset + drift * t.
+/// The clock of a host or a switch. At the true time t it shows t + offset + drift * t.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HostClock {
+pub struct NodeClock {
     /// What it shows at the start of the run.
     pub offset: Time,
     /// How much it gains on true time, in parts per billion; less than zero if it loses. No more than
@@ -21,7 +21,7 @@ pub struct HostClock {
     pub drift_ppb: i32,
 }
 
-impl HostClock {
+impl NodeClock {
     /// What it shows at the true time `at`; never for never.
     #[cold] // most hosts' clocks are exact, and a division of 128 bits must not stand in their way
     #[inline(never)]
@@ -49,19 +49,19 @@ impl HostClock {
 
 /// What `clock` shows at `at`; `None` is exact.
 #[inline]
-pub(crate) fn local(clock: Option<&HostClock>, at: Time) -> Time {
+pub(crate) fn local(clock: Option<&NodeClock>, at: Time) -> Time {
     clock.map_or(at, |clock| clock.local(at))
 }
 
 /// When `clock` first shows `at`; `None` is exact.
 #[inline]
-pub(crate) fn global(clock: Option<&HostClock>, at: Time) -> Time {
+pub(crate) fn global(clock: Option<&NodeClock>, at: Time) -> Time {
     clock.map_or(at, |clock| clock.global(at))
 }
 
 /// A frame as a transport of a host with this clock sees it; `copy` holds it where it differs.
 #[inline]
-pub(crate) fn as_seen<'f>(clock: Option<&HostClock>, frame: &'f Frame, copy: &'f mut Option<Frame>) -> &'f Frame {
+pub(crate) fn as_seen<'f>(clock: Option<&NodeClock>, frame: &'f Frame, copy: &'f mut Option<Frame>) -> &'f Frame {
     match clock {
         None => frame,
         Some(clock) => copy.insert(Frame { at: clock.local(frame.at), ..*frame }),
@@ -70,7 +70,7 @@ pub(crate) fn as_seen<'f>(clock: Option<&HostClock>, frame: &'f Frame, copy: &'f
 
 /// An offer that was made on `clock`, in true time; its stamps stay as they are.
 #[cold]
-pub(crate) fn in_true_time(clock: &HostClock, offer: Offer) -> Offer {
+pub(crate) fn in_true_time(clock: &NodeClock, offer: Offer) -> Offer {
     match offer {
         Offer::At(at) => Offer::At(clock.global(at)),
         Offer::Send(segment) if segment.next > Time::ZERO => {
@@ -85,31 +85,39 @@ fn clamp(ps: i128) -> Time {
     Time::from_ps(u64::try_from(ps.max(0)).unwrap_or(u64::MAX - 1).min(u64::MAX - 1))
 }
 
-/// The clocks of all hosts.
+/// The clocks of all hosts, or of all switches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HostClocks {
-    /// Bounds of what is drawn for each host from the run's seed: the offset from zero up to that of the bounds, the
+pub struct NodeClocks {
+    /// Bounds of what is drawn for each node from the run's seed: the offset from zero up to that of the bounds, the
     /// drift up to that of the bounds either way. `None`: exact clocks.
-    pub drawn: Option<HostClock>,
-    /// Those of these hosts, by host index, whatever is drawn.
-    pub stated: BTreeMap<u32, HostClock>,
+    pub drawn: Option<NodeClock>,
+    /// Those of these, hosts by host index and switches by node number, whatever is drawn.
+    pub stated: BTreeMap<u32, NodeClock>,
 }
 
-impl HostClocks {
+impl NodeClocks {
     /// One clock for each of `hosts` hosts; `None` if all are exact.
-    pub(crate) fn of_hosts(&self, hosts: usize, seed: u64) -> Option<Box<[HostClock]>> {
-        let drawn = |host: u32| {
-            let Some(bounds) = self.drawn else { return HostClock::default() };
-            let mut random = Stream::new(seed, u64::from(host), purpose("clock"));
-            let drift = i64::from(bounds.drift_ppb.unsigned_abs());
-            HostClock {
-                offset: Time::from_ps(random.below(bounds.offset.as_ps().saturating_add(1))),
-                drift_ppb: (random.below(2 * drift as u64 + 1) as i64 - drift) as i32,
-            }
-        };
-        let clock = |host: u32| self.stated.get(&host).copied().unwrap_or_else(|| drawn(host));
-        let clocks: Box<[HostClock]> = (0..hosts as u32).map(clock).collect();
-        clocks.iter().any(|clock| *clock != HostClock::default()).then_some(clocks)
+    pub(crate) fn of_hosts(&self, hosts: usize, seed: u64) -> Option<Box<[NodeClock]>> {
+        let clocks: Box<[NodeClock]> = (0..hosts as u32).map(|host| self.of(host, seed, purpose("clock"))).collect();
+        clocks.iter().any(|clock| *clock != NodeClock::default()).then_some(clocks)
+    }
+
+    /// The clock of a switch; `None` if it is exact.
+    pub(crate) fn of_switch(&self, node: u32, seed: u64) -> Option<NodeClock> {
+        Some(self.of(node, seed, purpose("switch clock"))).filter(|clock| *clock != NodeClock::default())
+    }
+
+    fn of(&self, number: u32, seed: u64, purpose: u64) -> NodeClock {
+        if let Some(stated) = self.stated.get(&number) {
+            return *stated;
+        }
+        let Some(bounds) = self.drawn else { return NodeClock::default() };
+        let mut random = Stream::new(seed, u64::from(number), purpose);
+        let drift = i64::from(bounds.drift_ppb.unsigned_abs());
+        NodeClock {
+            offset: Time::from_ps(random.below(bounds.offset.as_ps().saturating_add(1))),
+            drift_ppb: (random.below(2 * drift as u64 + 1) as i64 - drift) as i32,
+        }
     }
 }
 
@@ -119,10 +127,10 @@ mod tests {
 
     #[test]
     fn a_clock_fifty_ppm_fast_gains_fifty_microseconds_a_second() {
-        let clock = HostClock { offset: Time::from_ms(3), drift_ppb: 50_000 };
+        let clock = NodeClock { offset: Time::from_ms(3), drift_ppb: 50_000 };
         assert_eq!(clock.local(Time::ZERO), Time::from_ms(3));
         assert_eq!(clock.local(Time::from_s(1)), Time::from_ms(1003) + Time::from_us(50));
-        let slow = HostClock { drift_ppb: -50_000, ..clock };
+        let slow = NodeClock { drift_ppb: -50_000, ..clock };
         assert_eq!(slow.local(Time::from_s(1)), Time::from_ms(1003) - Time::from_us(50));
     }
 
@@ -136,7 +144,7 @@ mod tests {
         };
         for _ in 0..20_000 {
             let most = u64::from(MAX_DRIFT_PPB);
-            let clock = HostClock {
+            let clock = NodeClock {
                 offset: Time::from_ps(ps_below(&mut random, 50)),
                 drift_ppb: (random.below(2 * most + 1) as i64 - most as i64) as i32,
             };
@@ -146,9 +154,9 @@ mod tests {
             assert!(at == Time::ZERO || clock.local(at - Time::from_ps(1)) < local, "{clock:?} {local:?}");
             assert!(clock.global(clock.local(at)) <= at);
         }
-        assert_eq!(HostClock::default().local(Time::MAX), Time::MAX);
-        assert_eq!(HostClock { offset: Time::from_s(1), drift_ppb: -5 }.global(Time::MAX), Time::MAX);
-        let exact = HostClock::default();
+        assert_eq!(NodeClock::default().local(Time::MAX), Time::MAX);
+        assert_eq!(NodeClock { offset: Time::from_s(1), drift_ppb: -5 }.global(Time::MAX), Time::MAX);
+        let exact = NodeClock::default();
         assert!(
             [0, 1, u64::MAX / 2].map(Time::from_ps).iter().all(|&at| exact.local(at) == at && exact.global(at) == at)
         );
@@ -156,9 +164,9 @@ mod tests {
 
     #[test]
     fn clocks_are_drawn_within_their_bounds_and_stated_ones_are_kept() {
-        let bounds = HostClock { offset: Time::from_us(10), drift_ppb: 100_000 };
-        let stated = HostClock { offset: Time::from_s(1), drift_ppb: -7 };
-        let clocks = HostClocks { drawn: Some(bounds), stated: [(3, stated)].into() };
+        let bounds = NodeClock { offset: Time::from_us(10), drift_ppb: 100_000 };
+        let stated = NodeClock { offset: Time::from_s(1), drift_ppb: -7 };
+        let clocks = NodeClocks { drawn: Some(bounds), stated: [(3, stated)].into() };
         let drawn = clocks.of_hosts(1000, 5).unwrap();
         assert_eq!(drawn[3], stated);
         let others = || drawn.iter().enumerate().filter(|(host, _)| *host != 3).map(|(_, clock)| clock);
@@ -166,6 +174,6 @@ mod tests {
         assert!(others().any(|clock| clock.drift_ppb < -90_000) && others().any(|clock| clock.drift_ppb > 90_000));
         assert!(others().any(|clock| clock.offset > Time::from_us(9)));
         assert_ne!(Some(&drawn), clocks.of_hosts(1000, 6).as_ref());
-        assert_eq!(HostClocks::default().of_hosts(1000, 5), None);
+        assert_eq!(NodeClocks::default().of_hosts(1000, 5), None);
     }
 }

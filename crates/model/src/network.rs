@@ -1,10 +1,10 @@
 //! What all nodes of a run share and never change: routes, traffic, parameters.
 
-use crate::clock::HostClock;
+use crate::clock::NodeClock;
 use crate::custom::{CustomOverload, CustomStop};
 use crate::numbering::Numbering;
 use crate::parameters::{
-    CLASSES, FlowControl, HostParameters, Overload, Pin, Reroute, Spread, SwitchParameters, TagRules,
+    CLASSES, FlowControl, HostParameters, Overload, Pin, Reroute, Spread, SwitchParameters, TagRules, Timing,
 };
 use crate::telemetry::Telemetry;
 use crate::trace::selection::Selection;
@@ -13,6 +13,7 @@ use fabric::{Fabric, NodeId, PortIndex};
 use protocols::cbfc::CreditPort;
 use protocols::florax::Pair;
 use protocols::frame::{Frame, flags};
+use protocols::gates::GateList;
 use protocols::telemetry::Hop;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
@@ -71,7 +72,9 @@ pub(crate) struct Network {
     /// What carries flows, by traffic entry.
     pub transports: Box<[TransportParameters]>,
     /// What hosts take for the time, by host; `None` where all are exact.
-    pub clocks: Option<Box<[HostClock]>>,
+    pub clocks: Option<Box<[NodeClock]>>,
+    /// Gates, and what switches take for the time.
+    pub timing: Timing,
     /// Where telemetry is kept that frames collect, where any do.
     pub telemetry: Option<Telemetry>,
     /// The classes in use, ascending.
@@ -119,8 +122,18 @@ impl Network {
 
     /// The clock of a host; `None` if it is exact.
     #[inline]
-    pub fn clock(&self, host: u32) -> Option<&HostClock> {
+    pub fn clock(&self, host: u32) -> Option<&NodeClock> {
         self.clocks.as_ref().map(|clocks| &clocks[host as usize])
+    }
+
+    /// The gates of a port, where it has any, and the clock that they go by; `None` is exact.
+    pub fn gates(&self, node: NodeId, port: PortIndex) -> Option<(Arc<GateList>, Option<NodeClock>)> {
+        let list = Arc::clone(self.timing.gates.get(&(node, port))?);
+        let clock = match self.fabric.host_index(node) {
+            Some(host) => self.clock(host).copied(),
+            None => self.timing.clocks.of_switch(node.0, self.seed),
+        };
+        Some((list, clock))
     }
 
     /// A frame that collects telemetry starts to leave a switch by a port.

@@ -20,11 +20,13 @@ use std::collections::BTreeMap;
 
 mod overrides;
 mod recording;
+mod timing;
 
-pub use crate::clock::{HostClock, HostClocks, MAX_DRIFT_PPB};
+pub use crate::clock::{MAX_DRIFT_PPB, NodeClock, NodeClocks};
 pub use crate::tags::{TagError, TagRules};
 pub use overrides::SwitchOverride;
 pub use recording::{CaptureParameters, RecordParameters, StormParameters, TraceParameters};
+pub use timing::Timing;
 
 /// Traffic classes (802.1Q priorities).
 pub const CLASSES: usize = 8;
@@ -394,7 +396,7 @@ pub struct HostParameters {
     /// its receivers.
     pub transports: BTreeMap<u8, TransportParameters>,
     /// What hosts take for the time.
-    pub clocks: HostClocks,
+    pub clocks: NodeClocks,
     /// The class of acknowledgements and notifications; `None` uses the class of the data.
     pub reply_class: Option<u8>,
     /// Whether hosts stop when a PAUSE or PFC frame tells them to.
@@ -515,6 +517,8 @@ pub struct Setup {
     /// Switches that take no part in its flow control, ascending: they neither send nor obey its frames, and drop
     /// frames of every class that find no room.
     pub outside: Vec<NodeId>,
+    /// Gates of ports, and clocks of switches.
+    pub timing: Timing,
     /// Agreed rates, for [`FlowControl::Florax`].
     pub agreements: Vec<Agreement>,
     /// The hosts.

@@ -2,7 +2,7 @@
 
 use crate::parameters::{
     Buffer, FlowControl, HostParameters, Marking, Overload, RecordParameters, Reroute, Scheduler, Setup, Spread,
-    Stopping, StormParameters, SwitchParameters, Threshold,
+    Stopping, StormParameters, SwitchParameters, Threshold, Timing,
 };
 use fabric::Fabric;
 use fabric::routing::{Forwarding, Mode, PathTable, RoutingError};
@@ -47,6 +47,7 @@ impl Setup {
             overload_rule: None,
             stop_rule: None,
             outside: Vec::new(),
+            timing: Timing::default(),
             agreements: Vec::new(),
             host,
             traffic,

@@ -16,6 +16,8 @@ pub enum Family {
     Buffer,
     /// Which queue a port serves next.
     Scheduler,
+    /// When a port may send which class.
+    Gates,
     /// How a frame's class changes on its way.
     Tags,
     /// How a host sends.
@@ -34,6 +36,7 @@ impl Family {
             Family::Marking => "switch.marking",
             Family::Buffer => "switch.buffer",
             Family::Scheduler => "switch.scheduler",
+            Family::Gates => "gates",
             Family::Tags => "switch.tags",
             Family::Transport => "host.transport",
             Family::OnBounce => "host.on_bounce",

@@ -22,6 +22,7 @@ pub mod endpoint;
 pub mod eqds;
 pub mod florax;
 pub mod frame;
+pub mod gates;
 pub mod headroom;
 pub mod hetflow;
 pub mod mechanisms;

@@ -2,7 +2,7 @@
 
 use crate::describe::Mechanism;
 use crate::{
-    bounce_reaction, cbfc, detour, drop, ecn, florax, pabo, pause, pipeline_trim, qcn, scheduler, shared_buffer,
+    bounce_reaction, cbfc, detour, drop, ecn, florax, gates, pabo, pause, pipeline_trim, qcn, scheduler, shared_buffer,
     tagger, transport, trim, watchdog,
 };
 
@@ -30,6 +30,7 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &scheduler::STRICT,
         &scheduler::WRR,
         &scheduler::DRR,
+        &gates::MECHANISM,
     ]
     .into_iter()
     .chain(transport::MECHANISMS)

@@ -1,27 +1,68 @@
-//! `host.clock` and `[[host.clocks]]`: what hosts take for the time.
+//! `host.clock` and `[[host.clocks]]`, `switch.clock` and `[[switch.clocks]]`: what nodes take for the time.
 
 use crate::document::Value;
-use crate::names::{HostName, hosts_list};
-use crate::section::{Read, Section, show};
-use model::parameters::{HostClock, HostClocks, MAX_DRIFT_PPB};
+use crate::names::{HostName, hosts_list, names};
+use crate::partial_part::switch;
+use crate::section::{Context, Read, Section, show};
+use fabric::Fabric;
+use model::parameters::{MAX_DRIFT_PPB, NodeClock, NodeClocks};
 
 /// Clocks as they are written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClocksPlan {
-    drawn: Option<HostClock>,
-    stated: Vec<(Vec<HostName>, HostClock)>,
+    drawn: Option<NodeClock>,
+    stated: Vec<(Vec<HostName>, NodeClock)>,
 }
 
 impl ClocksPlan {
     /// With hosts by index, of which `find` knows those that a key names.
-    pub fn lower(&self, find: impl Fn(&[HostName], &str) -> Option<Vec<u32>>) -> Option<HostClocks> {
-        let mut clocks = HostClocks { drawn: self.drawn, ..HostClocks::default() };
+    pub fn lower(&self, find: impl Fn(&[HostName], &str) -> Option<Vec<u32>>) -> Option<NodeClocks> {
+        let mut clocks = NodeClocks { drawn: self.drawn, ..NodeClocks::default() };
         for (at, (hosts, clock)) in self.stated.iter().enumerate() {
             let hosts = find(hosts, &format!("host.clocks.{at}.hosts"))?;
             clocks.stated.extend(hosts.into_iter().map(|host| (host, *clock)));
         }
         Some(clocks)
     }
+}
+
+/// The clocks of switches, as they are written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SwitchClocksPlan {
+    drawn: Option<NodeClock>,
+    stated: Vec<(Vec<String>, NodeClock)>,
+}
+
+impl SwitchClocksPlan {
+    /// With switches by node number; `None` if one is named that the fabric does not have.
+    pub fn lower(&self, context: &Context<'_>, fabric: &Fabric) -> Option<NodeClocks> {
+        let mut clocks = NodeClocks { drawn: self.drawn, ..NodeClocks::default() };
+        for (at, (names, clock)) in self.stated.iter().enumerate() {
+            for (name_at, name) in names.iter().enumerate() {
+                let node = switch(context, fabric, &format!("switch.clocks.{at}.switches.{name_at}"), name)?;
+                clocks.stated.insert(node.0, *clock);
+            }
+        }
+        Some(clocks)
+    }
+}
+
+/// The clocks of switches; `None` if something is wrong with them.
+pub(crate) fn of_switches(section: &Section<'_, '_>) -> Option<SwitchClocksPlan> {
+    let table = section.table("clock", "switch.clock", false);
+    let drawn = section.has("clock").then(|| clock(&table, 0));
+    let stated = section.tables("clocks", "switch.clocks").into_iter().map(|section| {
+        let switches = section.read("switches", |value| names(value, "[\"S1\"]"));
+        let clock = clock(&section, -i64::from(MAX_DRIFT_PPB));
+        Some((switches?, clock?))
+    });
+    // Every mistake is told before one of them ends this.
+    let stated: Vec<Option<_>> = stated.collect();
+    let drawn = match drawn {
+        Some(drawn) => Some(drawn?),
+        None => None,
+    };
+    Some(SwitchClocksPlan { drawn, stated: stated.into_iter().collect::<Option<_>>()? })
 }
 
 /// The clocks of `host`; `None` if something is wrong with them.
@@ -42,11 +83,11 @@ pub(crate) fn read(host: &Section<'_, '_>) -> Option<ClocksPlan> {
     Some(ClocksPlan { drawn, stated: stated.into_iter().collect::<Option<_>>()? })
 }
 
-fn clock(table: &Section<'_, '_>, least_ppb: i64) -> Option<HostClock> {
+fn clock(table: &Section<'_, '_>, least_ppb: i64) -> Option<NodeClock> {
     let offset = table.time("offset");
     let drift_ppb = table.read("drift_ppm", |value| drift_ppb(value, least_ppb));
     table.finish();
-    Some(HostClock { offset: offset?, drift_ppb: drift_ppb? })
+    Some(NodeClock { offset: offset?, drift_ppb: drift_ppb? })
 }
 
 /// Parts per million with up to three decimals, as whole parts per billion.

@@ -40,6 +40,7 @@ mod files;
 mod fluid_control;
 mod fluid_file;
 pub mod fuzz;
+mod gates_part;
 mod headroom_check;
 pub mod import;
 pub mod keys;

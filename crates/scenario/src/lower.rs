@@ -5,6 +5,7 @@ use crate::backpressure_part;
 use crate::credits;
 use crate::error::{Explained, ScenarioErrors, Warning};
 use crate::files::Files;
+use crate::gates_part;
 use crate::headroom_check::Room;
 use crate::misleading;
 use crate::names::near_node;
@@ -23,7 +24,7 @@ use crate::trim_part;
 use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, NodeKind};
 use model::largest_frame_bytes;
-use model::parameters::{Buffer, HostParameters, PauseStorm, Reroute, Setup, Stopping};
+use model::parameters::{Buffer, HostParameters, PauseStorm, Reroute, Setup, Stopping, Timing};
 use protocols::rate_control::Needs;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
@@ -306,6 +307,8 @@ impl Scenario {
         let outside = parts.partial.lower(context, &fabric, &mut derived);
         let reach = Reach { fabric: &fabric, outside: outside.as_deref().unwrap_or_default() };
         let tags = tags::lower(context, &fabric, files, parts);
+        let gates = gates_part::lower(&parts.gates, context, &fabric, files);
+        let switch_clocks = parts.switch_clocks.lower(context, &fabric);
         let (table, known) = paths?;
         let rates = (0..fabric.hosts().len() as u32).map(|host| host_rate(&fabric, host));
         let slowest = rates.clone().min().unwrap_or(Rate::MIN);
@@ -371,6 +374,8 @@ impl Scenario {
         }
         overload_part::warn(context, parts, &plan);
         misleading::warn(context, parts, &fabric, &plan);
+        let timing = Timing { gates: gates?, clocks: switch_clocks? };
+        gates_part::warn(context, &fabric, &timing.gates, &plan, mtu);
         let (planned, drawn) = (plan.flows.len() as u64, !plan.arrivals.is_empty());
         let record = parts.watch.record.lower(context, &fabric, planned, drawn);
         parts.watch.record.check_rows(context, &fabric, parts.top.duration, [parts.traffic.len(), plan.flows.len()]);
@@ -419,6 +424,7 @@ impl Scenario {
                 overload_rule: None,
                 stop_rule: None,
                 outside: outside?,
+                timing,
                 agreements: agreements?,
                 host,
                 traffic: plan,

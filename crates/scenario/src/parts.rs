@@ -1,7 +1,9 @@
 //! What a scenario says, as its parts were read and before they are put together.
 
 use crate::agreements::NamedAgreement;
+use crate::clock_part::SwitchClocksPlan;
 use crate::fabric_part::FabricPlan;
+use crate::gates_part::GatesPlan;
 use crate::override_plan::OverridePlan;
 use crate::partial_part::PartialPlan;
 use crate::pins::NamedPin;
@@ -26,6 +28,8 @@ pub(crate) struct Parts {
     pub overrides: Vec<OverridePlan>,
     pub partial: PartialPlan,
     pub tags: Option<TagsPlan>,
+    pub switch_clocks: SwitchClocksPlan,
+    pub gates: Vec<GatesPlan>,
     pub host: HostPart,
     pub traffic: Vec<TrafficPlan>,
     pub watch: Watch,

@@ -1,6 +1,7 @@
 //! `[switch]`: buffers, flow control, marking, scheduling.
 
 use crate::backpressure_part;
+use crate::clock_part::{self, SwitchClocksPlan};
 use crate::congestion_part;
 use crate::document::{Table, Value};
 use crate::overload_part as overload;
@@ -22,8 +23,8 @@ const AUTO_XOFF: Threshold = Threshold::Dynamic { alpha: (1, 8) };
 /// What a deficit round robin gives a class that a table does not name: a full frame.
 const DRR_QUANTUM_BYTES: u32 = 1518;
 
-/// What all switches do, what some do otherwise, who takes part in flow control, and tags.
-pub(crate) type SwitchPart = (SwitchParameters, Vec<OverridePlan>, PartialPlan, Option<TagsPlan>);
+/// What all switches do, what some do otherwise, who takes part in flow control, tags, and clocks.
+pub(crate) type SwitchPart = (SwitchParameters, Vec<OverridePlan>, PartialPlan, Option<TagsPlan>, SwitchClocksPlan);
 
 pub(crate) fn read(root: &Section<'_, '_>) -> Option<SwitchPart> {
     let section = root.table("switch", "switch", false);
@@ -38,6 +39,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<SwitchPart> {
     let (marking, scheduler) = (marking(&section), scheduler(&section));
     let tags = TagsPlan::read(&section);
     let overrides = override_part::read(&section);
+    let clocks = clock_part::of_switches(&section);
     section.finish();
     let parameters = SwitchParameters {
         buffer: buffer?,
@@ -46,7 +48,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<SwitchPart> {
         marking: marking?,
         scheduler: scheduler?,
     };
-    Some((parameters, overrides?, partial?, tags?))
+    Some((parameters, overrides?, partial?, tags?, clocks?))
 }
 
 /// The watchdog, which goes with pauses.

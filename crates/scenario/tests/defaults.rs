@@ -33,10 +33,11 @@ fn least(mechanism: &Mechanism) -> String {
         "tagger" => ", algorithm = \"merge\"",
         _ => "",
     };
-    let (table, key) = mechanism.family.key().split_once('.').expect("a table and a key");
+    let (table, key) = mechanism.family.key().split_once('.').unwrap_or_default();
     let own = format!("{key} = {{ kind = \"{kind}\"{required} }}\n");
     match mechanism.family {
         Family::Buffer => "[switch]\n".to_owned(),
+        Family::Gates => "[[gates]]\nnode = \"S1\"\nstates = [{ open = [0], time = \"1us\" }]\n".to_owned(),
         Family::Watchdog => "[switch]\nflow_control = { kind = \"pfc\", priorities = [3] }\nwatchdog = {}\n".to_owned(),
         Family::Overload => format!("[switch]\nqueue = \"500 packets\"\n{own}"),
         Family::FlowControl if matches!(kind, "florax" | "destination" | "pause-at-output") => {

@@ -1,7 +1,7 @@
 //! What a scenario says of the parts of a network one by one: the transport of each entry of the traffic, hosts'
 //! clocks, and what some switches do otherwise.
 
-use model::parameters::{HostClock, QueueLimit, Threshold};
+use model::parameters::{NodeClock, QueueLimit, Threshold};
 use protocols::transport::TransportParameters;
 use scenario::{Lowered, Scenario};
 use std::path::Path;
@@ -63,10 +63,10 @@ fn clocks_are_exact_unless_a_scenario_says_otherwise() {
         ("host.clocks", "[{ hosts = [\"H2\", \"2-3\"], offset = \"1ms\", drift_ppm = -0.25 }, { hosts = [3] }]"),
     ];
     let clocks = lower(PLAIN, &skewed).unwrap().setup.host.clocks;
-    let clock = |offset, drift_ppb| HostClock { offset, drift_ppb };
+    let clock = |offset, drift_ppb| NodeClock { offset, drift_ppb };
     assert_eq!(clocks.drawn, Some(clock(Time::from_us(10), 50_000)));
     let stated = clock(Time::from_ms(1), -250);
-    assert_eq!(clocks.stated, [(1, stated), (2, stated), (3, HostClock::default())].into());
+    assert_eq!(clocks.stated, [(1, stated), (2, stated), (3, NodeClock::default())].into());
 }
 
 #[test]

@@ -34,6 +34,11 @@ fn base(key: &Key, variant: Option<&str>) -> (String, String) {
         "switch.override.flow_control" => {
             (format!("{plain}[[switch.override]]\ntiers = [1]\n"), "switch.override.0.flow_control".into())
         }
+        "switch.clocks" => (format!("{plain}[[switch.clocks]]\n"), "switch.clocks.0".into()),
+        "gates" => {
+            let schedule = if variant == Some("from a schedule") { "schedule = \"a.json\"\n" } else { "" };
+            (format!("{plain}[[gates]]\n{schedule}"), "gates.0".into())
+        }
         "host.clocks" => (format!("{plain}[[host.clocks]]\n"), "host.clocks.0".into()),
         "fail" => (format!("{plain}[[fail]]\n"), "fail.0".into()),
         "traffic" => {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const BEGIN: &str = "<!-- keys: begin (generated, see crates/scenario/tests/reference.rs) -->\n";
 const END: &str = "<!-- keys: end -->\n";
 /// How each table is written in a scenario.
-const SECTIONS: [(&str, &str); 31] = [
+const SECTIONS: [(&str, &str); 34] = [
     ("", "Top level"),
     ("fabric", "`[fabric]`"),
     ("fabric.link", "`[fabric.link]`"),
@@ -20,6 +20,7 @@ const SECTIONS: [(&str, &str); 31] = [
     ("fail", "`[[fail]]`"),
     ("route", "`[[route]]`"),
     ("agreement", "`[[agreement]]`"),
+    ("gates", "`[[gates]]`"),
     ("switch", "`[switch]`"),
     ("switch.flow_control", "`[switch.flow_control]`"),
     ("switch.watchdog", "`[switch.watchdog]`"),
@@ -29,6 +30,8 @@ const SECTIONS: [(&str, &str); 31] = [
     ("switch.scheduler", "`[switch.scheduler]`"),
     ("switch.override", "`[[switch.override]]`"),
     ("switch.override.flow_control", "`[switch.override.flow_control]`"),
+    ("switch.clock", "`[switch.clock]`"),
+    ("switch.clocks", "`[[switch.clocks]]`"),
     ("host", "`[host]`"),
     ("host.transport", "`[host.transport]`"),
     ("host.on_bounce", "`[host.on_bounce]`"),

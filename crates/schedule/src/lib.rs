@@ -6,7 +6,7 @@
 //!   streams    lists of streams, and their paths on a fabric; tsnkit: its tables
 //!   export     gates in the words of Linux, IEEE 802.1Qcw and tsnkit
 //!   gates      lists of gates for the slots
-//!   file       all that as a file
+//!   file       all that as a file; read: its reader
 //!   offline    slots computed in one place: by a centre, first come first served, or by each node for itself
 //!   protocol   DTSCoE: nodes without a common clock reserve slots hop by hop, by messages
 //! ```
@@ -20,6 +20,7 @@ pub mod gates;
 pub mod offline;
 mod problem;
 pub mod protocol;
+pub mod read;
 pub mod slot;
 pub mod streams;
 pub mod summary;

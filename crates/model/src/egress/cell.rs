@@ -1,5 +1,6 @@
 //! What every frame through a port touches, and what only some do.
 
+use super::gates::PortGates;
 use super::link::Attachment;
 use crate::network::Network;
 use crate::parameters::Scheduler;
@@ -50,6 +51,8 @@ pub(crate) mod hold {
     pub const DOWN: u8 = 16;
     /// Frames collect telemetry: no reason to wait, but to look.
     pub const TELEMETRY: u8 = 32;
+    /// The port has gates.
+    pub const TIMED: u8 = 64;
 }
 
 /// What only some frames through a port touch.
@@ -60,6 +63,8 @@ pub(crate) struct Rules {
     pub watchdog: Watchdog,
     /// On a link under credits.
     pub credit: Option<Box<CreditPort>>,
+    /// On a port with gates.
+    pub(super) gates: Option<Box<PortGates>>,
     /// Whether frames collect telemetry.
     collects: bool,
     /// What was sent before the last reset of [`Cell::sent_bytes`].
@@ -78,6 +83,7 @@ impl Rules {
             pause: PauseState::default(),
             watchdog: Watchdog::default(),
             credit: network.credits(link),
+            gates: network.gates(at.0, at.1).map(|(list, clock)| Box::new(PortGates::new(list, clock))),
             collects: network.telemetry.is_some(),
             sent_before_bytes: 0,
             scheduler: match network.port_of(at.0, at.1).scheduler {
@@ -100,7 +106,8 @@ impl Rules {
             sent_bytes: 0,
             waiting: 0,
             holds: if self.credit.is_some() { hold::CREDIT } else { 0 }
-                | if self.collects { hold::TELEMETRY } else { 0 },
+                | if self.collects { hold::TELEMETRY } else { 0 }
+                | if self.gates.is_some() { hold::TIMED } else { 0 },
             charges: self.credit.is_some() || self.scheduler != ClassScheduler::Strict,
             ingress: 0,
         }

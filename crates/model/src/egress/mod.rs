@@ -8,6 +8,7 @@
 //!   pause.rs     a neighbour stops classes, a watchdog looks at that
 //!   credit.rs    the far end has no room
 //!   control.rs   MAC control frames of our own go ahead of everything
+//!   gates.rs     a class's gate is shut, or would shut before the frame ends
 //! ```
 //!
 //! Nobody else knows why a frame must wait, and nobody else starts one. What waits belongs to whoever owns the port:
@@ -17,6 +18,7 @@
 mod cell;
 mod control;
 mod credit;
+mod gates;
 mod link;
 mod pause;
 
@@ -108,15 +110,19 @@ impl Egress {
     #[inline(always)] // as start
     pub fn eligible(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>, books: &mut Books) -> When {
         let waiting = self.cell(port).waiting;
-        let ready = waiting & !self.blocked(now, port, head, books);
-        if ready != 0 { When::Now(ready) } else { When::At(self.opens_at(port)) }
+        let ready = waiting & !self.blocked(now, port, &head, books);
+        if ready != 0 { When::Now(ready) } else { When::At(self.opens_at(now, port, head)) }
     }
 
     /// When one of the classes that wait for `port` in vain may start a frame, if nothing more is received.
     #[cold]
-    fn opens_at(&self, port: u16) -> Time {
-        let waiting = self.cell(port).waiting;
-        if waiting == 0 { Time::MAX } else { self.rules(port).pause.ask_again_at(waiting) }
+    fn opens_at(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>) -> Time {
+        let cell = self.cell(port);
+        if cell.waiting == 0 {
+            return Time::MAX;
+        }
+        let resumes = self.rules(port).pause.ask_again_at(cell.waiting);
+        if cell.holds & hold::TIMED == 0 { resumes } else { resumes.min(self.shut(now, port, head).1) }
     }
 
     /// Whether nothing waits for `port`, nothing may hold up a frame there, and the highest class goes first.
@@ -136,10 +142,12 @@ impl Egress {
     /// The classes that may not leave by `port` now.
     #[inline(always)] // as start
     fn blocked(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>, books: &mut Books) -> u8 {
-        if self.cell(port).holds & (hold::PAUSE | hold::CREDIT) == 0 {
+        let holds = self.cell(port).holds;
+        if holds & (hold::PAUSE | hold::CREDIT | hold::TIMED) == 0 {
             return 0;
         }
-        self.stopped(now, port) | self.short_of_credit(now, port, head, books)
+        let shut = if holds & hold::TIMED == 0 { 0 } else { self.shut(now, port, &head).0 };
+        shut | self.stopped(now, port) | self.short_of_credit(now, port, head, books)
     }
 
     /// Whose turn it is at `port`, of the classes that are `ready`, at least one.
@@ -194,6 +202,7 @@ impl Egress {
             cell.waiting == 0
         } else {
             let goes = self.overtakes(now, port, class, head, books)
+                && self.gate_lets_pass(now, port, (class, size_bytes))
                 && self.take_credit(now, port, (class, size_bytes), books);
             if goes && self.cell(port).holds & hold::TELEMETRY != 0 {
                 collect(self.hop(now, port, 0));
@@ -208,7 +217,7 @@ impl Egress {
         &mut self,
         now: Time,
         port: u16,
-        class: u8,
+        (class, size_bytes): (u8, u16),
         head: impl Fn(u8) -> Option<u16>,
         books: &mut Books,
     ) -> bool {
@@ -218,7 +227,7 @@ impl Egress {
         } else if cell.holds == 0 {
             cell.waiting == 0
         } else {
-            self.overtakes(now, port, class, head, books)
+            self.overtakes(now, port, class, head, books) && self.gate_lets_pass(now, port, (class, size_bytes))
         }
     }
 
@@ -259,10 +268,11 @@ impl Egress {
     pub fn wait(&mut self, now: Time, port: u16, class: u8) {
         let cell = &mut self.cells[usize::from(port)];
         cell.waiting |= 1 << class;
-        let (busy_until, stormed) = (cell.busy_until, cell.holds & hold::STORM != 0);
-        if self.due.at(port) == Time::MAX || stormed {
-            // An idle port is blocked for this class, else the frame would be on the wire; or a watchdog drops it.
-            let at = if busy_until > now || stormed {
+        let (busy_until, looks) = (cell.busy_until, cell.holds & (hold::STORM | hold::TIMED) != 0);
+        if self.due.at(port) == Time::MAX || looks {
+            // An idle port is blocked for this class, else the frame would be on the wire; or a watchdog drops it, or
+            // its gate opens before that for which the port waits.
+            let at = if busy_until > now || looks {
                 busy_until.max(now)
             } else {
                 self.rules(port).pause.ask_again_at(1 << class).max(now)

@@ -2,7 +2,7 @@
 
 use super::paths::Paths;
 use super::reorder::ReorderState;
-use crate::clock::{HostClock, global};
+use crate::clock::{NodeClock, global};
 use crate::numbering::DRAWN;
 use check::order::OrderWatch;
 use protocols::bounce_reaction::Returns;
@@ -135,6 +135,11 @@ impl Outgoing {
         self.active && self.generation == generation && matches!(self.state, FlowState::Paced | FlowState::Held)
     }
 
+    /// How long its next frame is, where a source of datagrams makes it.
+    pub fn next_frame_bytes(&self) -> Option<u16> {
+        if let Outlet::Source(source) = &self.outlet { Some(source.source.frame_bytes) } else { None }
+    }
+
     /// Asks the processor for what the flow points at.
     pub fn prefetch(&self) {
         if let Outlet::Source(source) = &self.outlet {
@@ -143,7 +148,7 @@ impl Outgoing {
     }
 
     /// The flow's record, without what only its end tells; `clock` is that of its destination.
-    pub fn end(&self, src: u32, clock: Option<&HostClock>) -> FlowEnd {
+    pub fn end(&self, src: u32, clock: Option<&NodeClock>) -> FlowEnd {
         let statistics = match &self.outlet {
             Outlet::Transport(sender) => sender.statistics(),
             Outlet::Source(_) => Default::default(),

@@ -36,7 +36,7 @@ pub(crate) use starts::Starts;
 pub use travel::Travel;
 
 use crate::books::Books;
-use crate::clock::HostClock;
+use crate::clock::NodeClock;
 use crate::egress::Egress;
 use crate::network::Network;
 use crate::on_wire::OnWire;
@@ -84,7 +84,7 @@ pub(crate) struct Host {
     /// What the frame in hand has collected on its way.
     hops: Vec<Hop>,
     /// What it takes for the time; `None` is exact.
-    clock: Option<HostClock>,
+    clock: Option<NodeClock>,
     pub(crate) books: Books,
     /// Flows that ended here since they were last collected.
     pub(crate) ends: Vec<FlowEnd>,

@@ -64,12 +64,18 @@ impl Host {
             return self.egress.due.set(port, self.egress.cell(port).busy_until);
         }
         let again = loop {
-            let Host { egress, nics, network, books, .. } = self;
+            let Host { egress, nics, network, books, senders, .. } = self;
             let nic = &nics[usize::from(port)];
-            // What a flow sends next is known only when it is asked: it needs room for the largest frame.
+            // What a flow sends next is known only when it is asked: it needs room for the largest frame. Gates have no
+            // room for more than is needed, and sources know the length of their next frame.
             let head = |class: u8| {
-                let made = nic.lanes[usize::from(network.class_slot[usize::from(class)])].frames.front();
-                Some(made.map_or(network.host.mtu_bytes, |frame| frame.size_bytes))
+                let lane = &nic.lanes[usize::from(network.class_slot[usize::from(class)])];
+                let of_source = || {
+                    let (slot, _) = *lane.ready.front().filter(|_| holds & hold::TIMED != 0)?;
+                    senders.flows[slot as usize].next_frame_bytes()
+                };
+                let made = lane.frames.front().map(|frame| frame.size_bytes).or_else(of_source);
+                Some(made.unwrap_or(network.host.mtu_bytes))
             };
             let ready = match egress.eligible(now, port, head, books) {
                 When::Now(ready) => ready,

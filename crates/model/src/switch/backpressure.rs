@@ -185,7 +185,7 @@ impl Backpressure {
         let Crossing { in_port, egress, in_class, class } = crossing;
         let now = frame.at;
         let held = self.held.must_wait(egress, frame);
-        if !held && core.is_open(now, egress, class) {
+        if !held && core.is_open(now, egress, (class, frame.size_bytes)) {
             return core.forward(overload, crossing, frame, window);
         }
         let occupancy = self.occupancy(core, egress);

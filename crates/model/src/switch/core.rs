@@ -132,10 +132,10 @@ impl Core {
         self.routing.port(&self.network, self.node, frame, in_port)
     }
 
-    /// Whether a frame of `class` that comes for `port` now would be on its wire at once.
-    pub fn is_open(&mut self, now: Time, port: u16, class: u8) -> bool {
+    /// Whether a frame of this class and length that comes for `port` now would be on its wire at once.
+    pub fn is_open(&mut self, now: Time, port: u16, frame: (u8, u16)) -> bool {
         let Core { egress, buffer, books, .. } = self;
-        egress.is_open(now, port, class, |class| buffer.head(port, class), books)
+        egress.is_open(now, port, frame, |class| buffer.head(port, class), books)
     }
 
     /// Sends a frame on: at once where the wire is free and nothing may go before it, else through the queue, as far as

@@ -4,7 +4,7 @@ use crate::bench::*;
 use crate::toy::{HEADER, PAYLOAD, PROBE_CLASS, Seen, Toy};
 use fabric::generate::{TierLinks, leaf_spine, line, single_switch};
 use fabric::{Fabric, FabricBuilder};
-use model::parameters::{Buffer, HostClock, HostClocks, QueueLimit, Setup};
+use model::parameters::{Buffer, NodeClock, NodeClocks, QueueLimit, Setup};
 use model::{Simulation, Unwatched};
 use protocols::frame::Kind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -90,15 +90,15 @@ fn a_probe_that_opens_a_flow_does_not_choose_the_class_of_replies() {
     assert_eq!(classes, [PROBE_CLASS, 3, 3, 3]);
 }
 
-fn clocks(stated: impl IntoIterator<Item = (u32, HostClock)>) -> HostClocks {
-    HostClocks { drawn: None, stated: stated.into_iter().collect() }
+fn clocks(stated: impl IntoIterator<Item = (u32, NodeClock)>) -> NodeClocks {
+    NodeClocks { drawn: None, stated: stated.into_iter().collect() }
 }
 
 /// Stamps of two clocks: one-way delays are off by the difference of their offsets, round trips are right, and what the
 /// run measures itself knows nothing of it.
 #[test]
 fn one_way_delays_see_the_offset_of_two_clocks_and_round_trips_do_not() {
-    let run_with = |clocks: HostClocks| {
+    let run_with = |clocks: NodeClocks| {
         let toy = Toy { gap: Time::from_us(7), ..Toy::default() };
         let mut setup = with(&toy, single_switch(2, link(10, 500)).unwrap(), plan(2, [flow(0, 1, 20_000)]));
         setup.host.clocks = clocks;
@@ -106,8 +106,8 @@ fn one_way_delays_see_the_offset_of_two_clocks_and_round_trips_do_not() {
         told.all_hold();
         (toy.seen(), told)
     };
-    let offset = |us| HostClock { offset: Time::from_us(us), drift_ppb: 0 };
-    let (exact, reference) = run_with(HostClocks::default());
+    let offset = |us| NodeClock { offset: Time::from_us(us), drift_ppb: 0 };
+    let (exact, reference) = run_with(NodeClocks::default());
     let (skewed, told) = run_with(clocks([(0, offset(3)), (1, offset(10))]));
     assert_eq!(exact.len(), skewed.len());
     for (exact, skewed) in exact.iter().zip(&skewed) {
@@ -127,7 +127,7 @@ fn a_clock_drifts_away_over_a_second() {
     let mut setup = with(&toy, single_switch(2, link(10, 500)).unwrap(), plan(2, [flow(0, 1, 11_000)]));
     setup.duration = Time::from_ms(1_100);
     setup.deadlock_every = None;
-    setup.host.clocks = clocks([(0, HostClock { offset: Time::ZERO, drift_ppb: 50_000 })]);
+    setup.host.clocks = clocks([(0, NodeClock { offset: Time::ZERO, drift_ppb: 50_000 })]);
     let told = run(setup);
     told.all_hold();
     let seen = toy.seen();

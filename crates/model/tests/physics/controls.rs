@@ -92,7 +92,7 @@ fn hetflow_sees_the_delay_of_its_way_by_the_clocks_of_its_ends() {
         let fabric = dumbbell(1, 1, link(10, 1_000), link(10, 1_000)).unwrap();
         let mut setup = setup(fabric, plan(2, [flow(0, 1, traffic::ENDLESS)]));
         setup.host.transport = transport("hetflow", &[("payload", "1000B"), ("header", "58B")]);
-        setup.host.clocks.stated.insert(0, HostClock { offset: Time::from_us(offset_us), drift_ppb: 0 });
+        setup.host.clocks.stated.insert(0, NodeClock { offset: Time::from_us(offset_us), drift_ppb: 0 });
         setup.record.control_every = Some(Time::from_us(500));
         of_flow(&run(setup), 0).last().unwrap().delay_ps.unwrap()
     };

@@ -11,6 +11,7 @@ mod credits;
 mod deadlock;
 mod displacement;
 mod failures;
+mod gates;
 mod lone_flow;
 mod lossless;
 mod notifications;

@@ -170,7 +170,7 @@ fn any_number_of_threads_measures_the_same_loads() {
 /// drifts by up to 10 us a second; exact clocks do no better than within 1 %.
 #[test]
 fn hetflow_needs_no_clock_to_be_right() {
-    let of = |clock: Option<HostClock>| {
+    let of = |clock: Option<NodeClock>| {
         let mut setup = four_flows_of("hetflow", &[("initial_rate", "2Gbps")]);
         setup.host.clocks.drawn = clock;
         setup.duration = Time::from_s(1);
@@ -185,7 +185,7 @@ fn hetflow_needs_no_clock_to_be_right() {
         told.goodput.iter().sum::<u64>() as f64 * 8.0 / (10e9 * 1000.0 / 1082.0)
     };
     let exact = of(None);
-    let drifting = of(Some(HostClock { offset: Time::from_s(1), drift_ppb: 10_000 }));
+    let drifting = of(Some(NodeClock { offset: Time::from_s(1), drift_ppb: 10_000 }));
     assert!(exact > 0.97 && drifting > 0.97, "{exact} {drifting}");
     assert!((exact / drifting - 1.0).abs() < 0.01, "{exact} {drifting}");
 }

@@ -163,6 +163,23 @@ pub(super) const KEYS: &[Key] = &[
     key("switch.override", "scheduler", &[], Of("a table with `kind`", "{}"))
         .absent("switch.scheduler", OURS)
         .means("how their ports choose among classes, with the keys of switch.scheduler"),
+    key(S, "clock", &[], Of("a table", "{}"))
+        .absent("exact", OURS)
+        .means("bounds between which each switch's clock is drawn from the seed; its gates know no other clock"),
+    key(S, "clocks", &[], Of("tables", "[]"))
+        .absent("as drawn", OURS)
+        .means("clocks of these switches, stated instead of drawn"),
+    key("switch.clock", "offset", &[], TIME)
+        .value("0s", OURS)
+        .means("how far a clock is ahead at the start: between zero and this, uniformly"),
+    key("switch.clock", "drift_ppm", &[], Of("parts per million", "50"))
+        .value("0", OURS)
+        .means("how fast it gains or loses, uniformly between minus and plus this, up to 100000 with three decimals"),
+    key("switch.clocks", "switches", &[], Of("a list of switches", "[\"S1\", \"S2\"]")).means("whose clocks, by name"),
+    key("switch.clocks", "offset", &[], TIME).value("0s", OURS).means("how far the clock is ahead at the start"),
+    key("switch.clocks", "drift_ppm", &[], Of("parts per million", "-20"))
+        .value("0", OURS)
+        .means("how fast it gains, or below zero loses, -100000 to 100000 with three decimals"),
     key("switch.marking", "kind", &[], TEXT).value("none", OURS).means("none, ecn or congestion-point"),
     key("switch.marking", "k_min", &["ecn"], SIZE).of(&ecn::MECHANISM),
     key("switch.marking", "k_max", &["ecn"], SIZE).of(&ecn::MECHANISM),

@@ -1,6 +1,9 @@
 //! Keys outside the fabric, its switches and its traffic.
 
 use super::*;
+use protocols::gates;
+
+const GATES: &str = "[{ open = [7], time = \"10us\" }, { open = [0], time = \"90us\" }]";
 
 pub(super) const KEYS: &[Key] = &[
     key("", "name", &[], TEXT).absent("the file's name", OURS).means("what results call this scenario"),
@@ -16,6 +19,13 @@ pub(super) const KEYS: &[Key] = &[
     key("", "agreement", &[], Of("tables", "[]"))
         .absent("none", OURS)
         .means("agreed rates of flows (service levels), which FLORAX weights shares by"),
+    key("", "gates", &[], Of("tables", "[]"))
+        .absent("none", OURS)
+        .means("when ports of switches and hosts may send which class (IEEE 802.1Qbv)"),
+    key("gates", "schedule", &["from a schedule"], Of("a file", "\"slots.json\"")).of(&gates::MECHANISM),
+    key("gates", "node", &["as written"], Of("a switch or a host", "\"S1\"")).of(&gates::MECHANISM),
+    key("gates", "to", &["as written"], Of("a list of neighbours", "[\"S2\"]")).of(&gates::MECHANISM),
+    key("gates", "states", &["as written"], Of("tables of `open` and `time`", GATES)).of(&gates::MECHANISM),
     key("", "switch", &[], Of("a table", "{}")).absent("its defaults", OURS).means("what switches do"),
     key("", "host", &[], Of("a table", "{}")).absent("its defaults", OURS).means("what hosts do"),
     key("", "traffic", &[], Of("tables", "[]")).means("who sends what to whom, an entry each"),

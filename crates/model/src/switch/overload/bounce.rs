@@ -119,7 +119,7 @@ impl Bounce {
             return core.lose(crossing, frame, Cause::LinkDown);
         }
         let index = core.buffer.queue_index(back, frame.class) + core.buffer.pairs;
-        let at_once = core.is_open(frame.at, back, frame.class);
+        let at_once = core.is_open(frame.at, back, (frame.class, frame.size_bytes));
         if !at_once {
             let (held, capacity) = fill(&core.buffer.queues[index], self.bounce, frame.size_bytes);
             if held >= capacity {

@@ -84,7 +84,7 @@ impl Custom {
     ) -> Outcome {
         let egress = crossing.egress;
         let crossing = Crossing { egress: port, ..crossing };
-        let at_once = core.is_open(frame.at, port, crossing.class);
+        let at_once = core.is_open(frame.at, port, (crossing.class, frame.size_bytes));
         let queue = core.buffer.queue_index(port, crossing.class);
         if !at_once && !core.buffer.admit(queue, crossing, frame.size_bytes) {
             return core.lose(crossing, frame, Cause::NoRoom);

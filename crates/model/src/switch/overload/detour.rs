@@ -63,7 +63,7 @@ impl Detour {
         while found.is_none() && !self.tried.is_empty() {
             let port = self.tried.swap_remove(self.random.below(self.tried.len() as u64) as usize);
             let queue = core.buffer.queue_index(port, frame.class);
-            let at_once = core.is_open(frame.at, port, frame.class);
+            let at_once = core.is_open(frame.at, port, (frame.class, frame.size_bytes));
             if at_once || core.buffer.admit(queue, crossing, frame.size_bytes) {
                 found = Some((port, (!at_once).then_some(queue)));
             }

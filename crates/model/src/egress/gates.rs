@@ -1,0 +1,72 @@
+//! Ports with gates (IEEE 802.1Qbv): a class sends while its gate is open, by the clock of its node. No frame starts
+//! that would not end, gap included, before its gate shuts: that is the guard band of 802.1Q-2022, 8.6.8.4.
+
+use super::Egress;
+use crate::clock::{NodeClock, global, local};
+use protocols::gates::GateList;
+use std::sync::Arc;
+use units::Time;
+
+/// The gates of one port.
+#[derive(Clone, Debug)]
+pub(crate) struct PortGates {
+    list: Arc<GateList>,
+    /// That of the node; `None` is exact.
+    clock: Option<NodeClock>,
+}
+
+impl PortGates {
+    pub fn new(list: Arc<GateList>, clock: Option<NodeClock>) -> PortGates {
+        PortGates { list, clock }
+    }
+
+    /// How long a wire that is busy from `now` for `busy` is so by the clock. One that drifts shows whole picoseconds,
+    /// so that it may show two more or less: a frame that just fits its slot fits it on such a clock too.
+    fn span(&self, now: Time, busy: Time) -> Time {
+        match &self.clock {
+            None => busy,
+            Some(clock) => (clock.local(now + busy) - clock.local(now)).saturating_sub(Time::from_ps(2)),
+        }
+    }
+
+    /// Whether a frame of `class` that keeps the wire busy for `busy` may start now.
+    fn lets_pass(&self, now: Time, class: u8, busy: Time) -> bool {
+        let open = self.list.open_for(local(self.clock.as_ref(), now), class);
+        open > Time::ZERO && open >= self.span(now, busy)
+    }
+
+    /// When it may, where it may not now.
+    fn opens_at(&self, now: Time, class: u8, busy: Time) -> Time {
+        let clock = self.clock.as_ref();
+        let span = self.span(now, busy) + if clock.is_some() { Time::from_ps(1) } else { Time::ZERO };
+        global(clock, self.list.opens_for(local(clock, now), class, span)).max(now + Time::from_ps(1))
+    }
+}
+
+impl Egress {
+    /// Whether the gates of `port`, if it has any, let a frame pass that starts now.
+    #[cold]
+    pub(super) fn gate_lets_pass(&self, now: Time, port: u16, (class, size_bytes): (u8, u16)) -> bool {
+        let rules = self.rules(port);
+        rules.gates.as_ref().is_none_or(|gates| gates.lets_pass(now, class, rules.link.occupy(size_bytes).0))
+    }
+
+    /// The classes, of those that wait for `port`, whose gates do not let their next frame pass now, and when the first
+    /// of them will.
+    #[cold]
+    pub(super) fn shut(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>) -> (u8, Time) {
+        let (mut shut, mut opens) = (0, Time::MAX);
+        let rules = self.rules(port);
+        let Some(gates) = &rules.gates else { return (shut, opens) };
+        let waiting = self.cell(port).waiting;
+        for class in (0..8u8).filter(|class| waiting & 1 << class != 0) {
+            let Some(size_bytes) = head(class) else { continue };
+            let busy = rules.link.occupy(size_bytes).0;
+            if !gates.lets_pass(now, class, busy) {
+                shut |= 1 << class;
+                opens = opens.min(gates.opens_at(now, class, busy));
+            }
+        }
+        (shut, opens)
+    }
+}

@@ -1,0 +1,229 @@
+//! Gates of a port (IEEE 802.1Qbv; 802.1Q-2022, 8.6.8.4): a list that repeats says which classes may send, and when.
+//!
+//! ```text
+//!   class 7   ####..............####..............        open, shut
+//!   others    ....##############....##############        a frame that does not end before its gate shuts, waits
+//!             |--- one cycle ---|
+//! ```
+//!
+//! Times here are those of the port's own clock.
+
+use crate::describe::Default::{Absent, Required};
+use crate::describe::{Family, Mechanism, Parameter};
+use units::Time;
+
+/// Classes of a port.
+const CLASSES: usize = 8;
+
+/// The longest cycle: 11 days, so that sums of cycles fit a [`Time`].
+pub const MAX_CYCLE: Time = Time::from_s(1_000_000);
+
+/// Gates as users meet them.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "gates",
+    family: Family::Gates,
+    title: "a port sends a class only while its gate is open",
+    source: "IEEE 802.1Qbv (802.1Q-2022, 8.6.8.4)",
+    parameters: &[
+        Parameter {
+            key: "schedule",
+            default: Absent("the `states` of the entry"),
+            meaning: "a file that `tidegate schedule --to json` wrote: the gates of all its ports",
+            source: "802.1Q-2022, 8.6.8.4",
+        },
+        Parameter {
+            key: "node",
+            default: Required,
+            meaning: "the switch or host whose ports these gates are at",
+            source: "802.1Q-2022, 8.6.8.4",
+        },
+        Parameter {
+            key: "to",
+            default: Absent("every port of the node"),
+            meaning: "only the ports to these neighbours",
+            source: "802.1Q-2022, 8.6.8.4",
+        },
+        Parameter {
+            key: "states",
+            default: Required,
+            meaning: "which gates are open for how long, in order; then again. The first begins when the node's clock \
+                      shows zero",
+            source: "802.1Q-2022, 8.6.8.4",
+        },
+    ],
+};
+
+/// Why a list of gates is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GateListError {
+    /// It has no states.
+    #[error("a list of gates has at least one state")]
+    Empty,
+    /// A state lasts no time.
+    #[error("state {at} of the gates lasts no time")]
+    NoTime {
+        /// Which, from 0.
+        at: usize,
+    },
+    /// It is too long.
+    #[error("the cycle of the gates is longer than 11 days")]
+    TooLong,
+}
+
+/// A list of gates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateList {
+    cycle: Time,
+    /// Classes whose gates never shut, a bit each.
+    always: u8,
+    /// By class: when the gate is open, ascending and apart, in [0, cycle). A span that goes on in the next cycle ends
+    /// beyond the cycle, and its second part stands at the beginning too.
+    open: [Vec<(Time, Time)>; CLASSES],
+}
+
+impl GateList {
+    /// From states: which gates are open, a bit for each class, and how long.
+    ///
+    /// # Errors
+    /// No states, a state of no time, a cycle beyond [`MAX_CYCLE`].
+    pub fn new(states: &[(u8, Time)]) -> Result<GateList, GateListError> {
+        if states.is_empty() {
+            return Err(GateListError::Empty);
+        }
+        let mut open: [Vec<(Time, Time)>; CLASSES] = Default::default();
+        let mut cycle = Time::ZERO;
+        for (at, &(gates, interval)) in states.iter().enumerate() {
+            if interval == Time::ZERO {
+                return Err(GateListError::NoTime { at });
+            }
+            let (from, to) = (cycle, cycle.saturating_add(interval));
+            if to > MAX_CYCLE {
+                return Err(GateListError::TooLong);
+            }
+            for (_, spans) in open.iter_mut().enumerate().filter(|(class, _)| gates & 1 << class != 0) {
+                match spans.last_mut().filter(|last| last.1 == from) {
+                    Some(last) => last.1 = to,
+                    None => spans.push((from, to)),
+                }
+            }
+            cycle = to;
+        }
+        let mut always = 0;
+        for (class, spans) in open.iter_mut().enumerate() {
+            match spans[..] {
+                [(Time::ZERO, to)] if to == cycle => always |= 1 << class,
+                [(Time::ZERO, first), .., (_, ref mut last)] if *last == cycle => *last = cycle + first,
+                _ => {}
+            }
+        }
+        Ok(GateList { cycle, always, open })
+    }
+
+    /// After this it repeats.
+    pub fn cycle(&self) -> Time {
+        self.cycle
+    }
+
+    /// How long the gate of `class` stays open from `at` on: zero if it is shut, [`Time::MAX`] if it never shuts.
+    pub fn open_for(&self, at: Time, class: u8) -> Time {
+        if self.always & 1 << class != 0 {
+            return Time::MAX;
+        }
+        let (spans, phase) = (&self.open[usize::from(class)], at % self.cycle);
+        let next = spans.partition_point(|&(from, _)| from <= phase);
+        if next == 0 { Time::ZERO } else { spans[next - 1].1.saturating_sub(phase) }
+    }
+
+    /// The first time from `at` on from which the gate of `class` stays open for at least `span`, which is above zero;
+    /// [`Time::MAX`] if it never does.
+    pub fn opens_for(&self, at: Time, class: u8, span: Time) -> Time {
+        if self.open_for(at, class) >= span {
+            return at;
+        }
+        let (spans, phase) = (&self.open[usize::from(class)], at % self.cycle);
+        let fits = |&&(from, to): &&(Time, Time)| to - from >= span;
+        let next = spans.partition_point(|&(from, _)| from <= phase);
+        if let Some(&(from, _)) = spans[next..].iter().find(fits) {
+            return at + (from - phase);
+        }
+        spans[..next].iter().find(fits).map_or(Time::MAX, |&(from, _)| at + (self.cycle - phase) + from)
+    }
+
+    /// The longest time for which the gate of `class` is open without a break: zero if it never is.
+    pub fn longest(&self, class: u8) -> Time {
+        if self.always & 1 << class != 0 {
+            return Time::MAX;
+        }
+        self.open[usize::from(class)].iter().map(|&(from, to)| to - from).max().unwrap_or(Time::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    const fn ns(ns: u64) -> Time {
+        Time::from_ns(ns)
+    }
+
+    #[test]
+    fn a_gate_opens_again_and_again() {
+        let list = GateList::new(&[(0x80, ns(10)), (0x7f, ns(30))]).unwrap();
+        assert_eq!(list.cycle(), ns(40));
+        assert_eq!((list.open_for(ns(83), 7), list.open_for(ns(83), 0)), (ns(7), Time::ZERO));
+        assert_eq!((list.open_for(ns(90), 7), list.open_for(ns(90), 0)), (Time::ZERO, ns(30)));
+        assert_eq!(list.opens_for(ns(83), 7, ns(7)), ns(83));
+        assert_eq!(list.opens_for(ns(83), 7, ns(8)), ns(120));
+        assert_eq!(list.opens_for(ns(83), 7, ns(11)), Time::MAX);
+        assert_eq!((list.longest(7), list.longest(3)), (ns(10), ns(30)));
+    }
+
+    /// A gate that is open at the end of a cycle and at the beginning of the next does not shut in between.
+    #[test]
+    fn a_gate_stays_open_over_the_end_of_a_cycle() {
+        let list = GateList::new(&[(1, ns(10)), (2, ns(20)), (5, ns(10))]).unwrap();
+        assert_eq!((list.open_for(ns(35), 0), list.open_for(ns(35), 2)), (ns(15), ns(5)));
+        assert_eq!(list.opens_for(ns(11), 0, ns(20)), ns(30));
+        assert_eq!(list.longest(0), ns(20));
+        let always = GateList::new(&[(3, ns(10)), (1, ns(20))]).unwrap();
+        assert_eq!((always.open_for(ns(9), 0), always.longest(0)), (Time::MAX, Time::MAX));
+        assert_eq!((always.open_for(ns(9), 5), always.opens_for(ns(9), 5, ns(1))), (Time::ZERO, Time::MAX));
+    }
+
+    #[test]
+    fn lists_that_are_none_are_refused() {
+        assert_eq!(GateList::new(&[]), Err(GateListError::Empty));
+        assert_eq!(GateList::new(&[(1, ns(1)), (2, ns(0))]), Err(GateListError::NoTime { at: 1 }));
+        assert_eq!(GateList::new(&[(1, MAX_CYCLE), (2, ns(1))]), Err(GateListError::TooLong));
+    }
+
+    /// Against the definition, nanosecond by nanosecond, over random lists.
+    #[test]
+    fn gates_are_open_when_their_states_say_so() {
+        let mut random = Stream::new(5, 0, 0);
+        for _ in 0..300 {
+            let mut states = Vec::new();
+            for _ in 0..1 + random.below(6) {
+                let gates = random.below(256) as u8;
+                states.push((gates, ns(1 + random.below(9))));
+            }
+            let list = GateList::new(&states).unwrap();
+            let each: Vec<u8> =
+                states.iter().flat_map(|&(gates, span)| vec![gates; (span.as_ps() / 1000) as usize]).collect();
+            let cycle = each.len();
+            let is_open = |at: usize, class: u8| each[at % cycle] & 1 << class != 0;
+            for class in 0..8 {
+                let at = random.below(4 * cycle as u64) as usize;
+                let span = 1 + random.below(12) as usize;
+                let lasts = (0..2 * cycle).take_while(|&after| is_open(at + after, class)).count();
+                let expected = if lasts == 2 * cycle { Time::MAX } else { ns(lasts as u64) };
+                assert_eq!(list.open_for(ns(at as u64), class), expected, "{states:?} {at} {class}");
+                let fits = |from: usize| (from..from + span).all(|at| is_open(at, class));
+                let first = (at..at + 2 * cycle).find(|&from| fits(from));
+                let expected = first.map_or(Time::MAX, |from| ns(from as u64));
+                assert_eq!(list.opens_for(ns(at as u64), class, ns(span as u64)), expected, "{states:?} {at} {span}");
+            }
+        }
+    }
+}

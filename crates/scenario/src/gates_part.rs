@@ -1,0 +1,244 @@
+//! `[[gates]]`: when ports may send which class, from a schedule or as they are written.
+
+use crate::document::Value;
+use crate::files::Files;
+use crate::names::{names, near_node};
+use crate::section::{Context, Read, Section, Wrong, list, positive, show, whole};
+use fabric::{Fabric, NodeId, PortIndex};
+use protocols::gates::GateList;
+use schedule::read::{SlotFile, WireKind};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use traffic::{Load, Plan};
+use units::{Time, WIRE_OVERHEAD_BYTES};
+
+/// One entry, as it is written.
+#[derive(Clone, Debug)]
+pub(crate) enum GatesPlan {
+    /// The gates of all ports of a file.
+    Schedule(String),
+    /// Those of some ports of a node.
+    Node { node: String, to: Option<Vec<String>>, list: Arc<GateList> },
+}
+
+/// Every entry; `None` if one is wrong.
+pub(crate) fn read(root: &Section<'_, '_>) -> Option<Vec<GatesPlan>> {
+    let entries: Vec<Option<GatesPlan>> = root.tables("gates", "gates").iter().map(entry).collect();
+    entries.into_iter().collect()
+}
+
+fn entry(section: &Section<'_, '_>) -> Option<GatesPlan> {
+    if section.has("schedule") {
+        section.tag("from a schedule");
+        let file = section.text("schedule");
+        section.finish();
+        return file.map(GatesPlan::Schedule);
+    }
+    section.tag("as written");
+    let node = section.text("node");
+    let to = section.read("to", |value| match names(value, "[\"S2\"]")? {
+        (names, _) if names.is_empty() => {
+            Err(("the list of neighbours is empty".to_owned(), Some("write to = [\"S2\"]".to_owned())))
+        }
+        read => Ok(read),
+    });
+    let states = section.read("states", states);
+    section.finish();
+    if section.has("to") && to.is_none() {
+        return None;
+    }
+    let list = match GateList::new(&states?) {
+        Ok(list) => Arc::new(list),
+        Err(error) => {
+            section.fail("states", error.to_string(), None);
+            return None;
+        }
+    };
+    Some(GatesPlan::Node { node: node?, to, list })
+}
+
+const EXAMPLE: &str = "[{ open = [7], time = \"10us\" }, { open = [0, 1], time = \"90us\" }]";
+
+/// `[{ open = [7], time = "10us" }, ...]`.
+fn states(value: &Value) -> Read<Vec<(u8, Time)>> {
+    let help = || Some(format!("write states = {EXAMPLE}"));
+    let state = |value: &Value| -> Result<(u8, Time), Wrong> {
+        let Value::Table(table) = value else {
+            return Err((format!("{} is no state of gates", show(value)), help()));
+        };
+        if let Some(other) = table.entries.iter().find(|entry| !matches!(entry.key.as_str(), "open" | "time")) {
+            return Err((format!("a state of gates has no key `{}`", other.key), help()));
+        }
+        let (Some(open), Some(time)) = (table.get("open"), table.get("time")) else {
+            return Err(("a state of gates needs `open` and `time`".to_owned(), help()));
+        };
+        let mut gates = 0;
+        for class in list(&open.value, "[7]")? {
+            gates |= 1 << whole(&class.value, 0..=7)?.0;
+        }
+        Ok((gates, positive(&time.value)?.0))
+    };
+    let states = list(value, EXAMPLE)?.iter().map(|item| state(&item.value)).collect::<Result<Vec<_>, _>>()?;
+    let shown = states.iter().map(|(gates, time)| format!("{gates:08b} {time}")).collect::<Vec<_>>().join(", ");
+    Ok((states, shown))
+}
+
+/// The gates of the ports of this fabric.
+pub(crate) type Gates = BTreeMap<(NodeId, PortIndex), Arc<GateList>>;
+
+/// The gates of all ports; `None` if something is wrong.
+pub(crate) fn lower(plans: &[GatesPlan], context: &Context<'_>, fabric: &Fabric, files: &Files<'_>) -> Option<Gates> {
+    let mut all = Gates::new();
+    let mut right = true;
+    for (at, plan) in plans.iter().enumerate() {
+        let key = format!("gates.{at}");
+        let ports = match plan {
+            GatesPlan::Schedule(file) => of_schedule(context, fabric, files, &format!("{key}.schedule"), file),
+            GatesPlan::Node { node, to, list } => of_node(context, fabric, &key, node, to.as_deref(), list),
+        };
+        right &= ports.is_some();
+        for ((node, port), list) in ports.into_iter().flatten() {
+            if all.insert((node, port), list).is_some() {
+                let message = format!("port {port} of `{}` has gates twice", fabric.name(node));
+                context.fail(&key, message, Some("give each port one list".to_owned()));
+                right = false;
+            }
+        }
+    }
+    right.then_some(all)
+}
+
+type Ports = Vec<((NodeId, PortIndex), Arc<GateList>)>;
+
+/// The port of a node, both of which a file names.
+pub(crate) fn port_of(
+    context: &Context<'_>,
+    fabric: &Fabric,
+    key: &str,
+    (name, port): (&str, u16),
+) -> Option<(NodeId, PortIndex)> {
+    let Some(node) = fabric.find(name) else {
+        context.fail(key, format!("the fabric has no node `{name}`"), near_node(fabric, name));
+        return None;
+    };
+    let ports = fabric.ports(node).len();
+    if usize::from(port) >= ports {
+        let help = Some("make the schedule for this fabric".to_owned());
+        context.fail(key, format!("`{name}` has {ports} ports, and no port {port}"), help);
+        return None;
+    }
+    Some((node, port))
+}
+
+/// A schedule that a scenario names.
+pub(crate) fn schedule(context: &Context<'_>, files: &Files<'_>, key: &str, file: &str) -> Option<SlotFile> {
+    let content = files.load(context, file, key)?;
+    let text = String::from_utf8(content).map_err(|_| "not UTF-8 text".to_owned());
+    match text.and_then(|text| SlotFile::parse(&text).map_err(|error| error.to_string())) {
+        Ok(slots) => Some(slots),
+        Err(error) => {
+            let help = Some("`tidegate schedule --to json` writes such files".to_owned());
+            context.fail(key, format!("`{}`: {error}", files.shown(file)), help);
+            None
+        }
+    }
+}
+
+fn of_schedule(context: &Context<'_>, fabric: &Fabric, files: &Files<'_>, key: &str, file: &str) -> Option<Ports> {
+    let slots = schedule(context, files, key, file)?;
+    if slots.wire == WireKind::FrameOnly {
+        let message = format!(
+            "`{}` counts frames without preamble and gap, which every wire carries: none would fit its slot",
+            files.shown(file)
+        );
+        context.fail(key, message, Some("run tidegate schedule without --frame-only".to_owned()));
+        return None;
+    }
+    let one = |port: &schedule::read::FilePort| {
+        let place = port_of(context, fabric, key, (&port.node, port.port))?;
+        match GateList::new(&port.states().collect::<Vec<_>>()) {
+            Ok(list) => Some((place, Arc::new(list))),
+            Err(error) => {
+                let message =
+                    format!("`{}`: gates of port {} of `{}`: {error}", files.shown(file), port.port, port.node);
+                context.fail(key, message, None);
+                None
+            }
+        }
+    };
+    slots.gates.iter().map(one).collect()
+}
+
+fn of_node(
+    context: &Context<'_>,
+    fabric: &Fabric,
+    key: &str,
+    name: &str,
+    to: Option<&[String]>,
+    list: &Arc<GateList>,
+) -> Option<Ports> {
+    let find = |key: &str, name: &str| {
+        let node = fabric.find(name);
+        if node.is_none() {
+            context.fail(key, format!("the fabric has no node `{name}`"), near_node(fabric, name));
+        }
+        node
+    };
+    let node = find(&format!("{key}.node"), name)?;
+    let peers = || (0..).zip(fabric.ports(node));
+    let mut ports = Vec::new();
+    match to {
+        None => ports.extend(peers().map(|(port, _)| port)),
+        Some(names) => {
+            for (at, peer_name) in names.iter().enumerate() {
+                let key = format!("{key}.to.{at}");
+                let peer = find(&key, peer_name)?;
+                let before = ports.len();
+                ports.extend(peers().filter(|(_, known)| known.peer == peer).map(|(port, _)| port));
+                if ports.len() == before {
+                    let known: Vec<&str> = peers().take(16).map(|(_, port)| fabric.name(port.peer)).collect();
+                    let help = format!("`{name}` is linked to {}", known.join(", "));
+                    context.fail(&key, format!("no link joins `{name}` and `{peer_name}`"), Some(help));
+                    return None;
+                }
+            }
+        }
+    }
+    Some(ports.into_iter().map(|port| ((node, port), Arc::clone(list))).collect())
+}
+
+/// Warns of classes with traffic that some port never lets pass, or whose frames fit none of its openings.
+pub(crate) fn warn(context: &Context<'_>, fabric: &Fabric, gates: &Gates, plan: &Plan, transport_mtu_bytes: u16) {
+    let mut longest = [0u16; 8];
+    for flow in &plan.flows {
+        let frame = match &flow.load {
+            Load::Datagrams(source) => source.frame_bytes,
+            Load::Transport => transport_mtu_bytes,
+        };
+        let longest = &mut longest[usize::from(flow.class & 7)];
+        *longest = frame.max(*longest);
+    }
+    for arrivals in &plan.arrivals {
+        let longest = &mut longest[usize::from(arrivals.class & 7)];
+        *longest = transport_mtu_bytes.max(*longest);
+    }
+    for (class, frame) in longest.into_iter().enumerate().filter(|&(_, frame)| frame > 0) {
+        let open = |((node, port), list): (&(NodeId, PortIndex), &Arc<GateList>)| {
+            let rate = fabric.link(fabric.ports(*node)[usize::from(*port)].link).rate;
+            let needed = rate.serialise(u64::from(frame) + WIRE_OVERHEAD_BYTES);
+            (list.longest(class as u8), needed, *node, *port)
+        };
+        let too_short = |&(open, needed, ..): &(Time, Time, NodeId, PortIndex)| open < needed;
+        let Some((open, needed, node, port)) = gates.iter().map(open).filter(too_short).min() else { continue };
+        let place = format!("port {port} of `{}`", fabric.name(node));
+        let message = if open == Time::ZERO {
+            format!("class {class} has traffic, but its gate at {place} never opens: its frames wait there for ever")
+        } else {
+            format!(
+                "frames of class {class} have up to {frame} bytes, which take {needed} at {place}, but its gate there \
+                 is open for no more than {open} at a time: they wait there for ever"
+            )
+        };
+        context.warn("gates", message);
+    }
+}

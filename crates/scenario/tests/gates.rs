@@ -1,0 +1,121 @@
+//! `[[gates]]`: what is read, and what is wrong told at its line.
+
+use model::parameters::NodeClock;
+use scenario::{Lowered, Scenario};
+use std::path::Path;
+use units::Time;
+
+const PLAIN: &str = "duration = \"1ms\"\n\
+    [fabric]\nkind = \"single-switch\"\nhosts = 4\nlink = { rate = \"10Gbps\", delay = \"500ns\" }\n\
+    [[traffic]]\nkind = \"permutation\"\nprocess = \"constant\"\nrate = \"1Gbps\"\nframe = \"1000B\"\nclass = 3\n";
+const GATES: &str = "[[gates]]\nnode = \"S1\"\nto = [\"H2\"]\n\
+    states = [{ open = [3], time = \"10us\" }, { open = [0, 1], time = \"90us\" }]\n";
+const SLOTS: &str = r#"{"format": "tidegate-schedule-1", "wire": "ethernet", "class": 3, "streams": [],
+    "gates": [{"node": "S1", "port": 2, "cycle_ps": 5000000, "entries": [{"gates": 8, "interval_ps": 5000000}]}]}"#;
+
+fn lower_with(text: &str, slots: &str) -> Result<Lowered, String> {
+    let slots = slots.to_owned();
+    let load = Box::new(move |_: &Path| Ok(slots.clone().into_bytes()));
+    let scenario = Scenario::parse_with(text, "gates.toml", Path::new(""), &[], None, load);
+    scenario.and_then(|scenario| scenario.lower()).map_err(|errors| errors.to_string())
+}
+
+fn lower(text: &str) -> Result<Lowered, String> {
+    lower_with(text, SLOTS)
+}
+
+#[test]
+fn gates_are_those_of_the_ports_that_are_named() {
+    let gates = |text: &str| lower(&format!("{PLAIN}{text}")).unwrap().setup.timing.gates;
+    let one = gates(GATES);
+    assert_eq!(one.len(), 1);
+    let ((node, port), list) = one.into_iter().next().unwrap();
+    let fabric = lower(PLAIN).unwrap().setup.fabric;
+    assert_eq!((fabric.name(node), fabric.name(fabric.ports(node)[usize::from(port)].peer)), ("S1", "H2"));
+    assert_eq!((list.cycle(), list.longest(3), list.longest(2)), (Time::from_us(100), Time::from_us(10), Time::ZERO));
+    assert_eq!(gates(&GATES.replace("to = [\"H2\"]\n", "")).len(), 4);
+    let slots = gates("[[gates]]\nschedule = \"slots.json\"\n");
+    assert_eq!((slots.len(), slots.into_keys().next().unwrap().1), (1, 2));
+}
+
+#[test]
+fn what_is_wrong_with_gates_is_told_at_its_line() {
+    let line = 1 + PLAIN.lines().count();
+    for (from, to, at, words) in [
+        ("\"S1\"", "\"S9\"", 1, "the fabric has no node `S9`"),
+        ("[\"H2\"]", "[\"H9\"]", 2, "the fabric has no node `H9`"),
+        ("[\"H2\"]", "[\"S1\"]", 2, "no link joins `S1` and `S1`"),
+        ("[\"H2\"]", "[]", 2, "the list of neighbours is empty"),
+        ("open = [3]", "open = [8]", 3, "8"),
+        ("\"10us\"", "\"0s\"", 3, "`0ps` must be above zero"),
+        ("\"10us\"", "\"1200000s\"", 3, "longer than 11 days"),
+        ("open = [3]", "opens = [3]", 3, "a state of gates has no key `opens`"),
+        ("open = [3], ", "", 3, "a state of gates needs `open` and `time`"),
+        ("{ open = [3], time = \"10us\" }", "7", 3, "`7` is no state of gates"),
+        (
+            "states = [{ open = [3], time = \"10us\" }, { open = [0, 1], time = \"90us\" }]",
+            "states = []",
+            3,
+            "at least one state",
+        ),
+        ("node = \"S1\"\n", "", 0, "needs `node`"),
+        ("node", "nodes", 1, "unknown key `nodes`"),
+    ] {
+        assert!(GATES.contains(from), "{from}");
+        let error = lower(&format!("{PLAIN}{}", GATES.replacen(from, to, 1))).unwrap_err();
+        let place = format!("gates.toml:{}:", line + at);
+        assert!(error.contains(&place) && error.contains(words), "{from} -> {to}: {error}");
+    }
+    let error = lower(&format!("{PLAIN}{GATES}{GATES}")).unwrap_err();
+    assert!(error.contains("of `S1` has gates twice") && error.contains(&format!("toml:{}:", line + 4)), "{error}");
+}
+
+#[test]
+fn what_is_wrong_with_a_schedule_is_told_with_its_place() {
+    let text = format!("{PLAIN}[[gates]]\nschedule = \"slots.json\"\n");
+    for (from, to, words) in [
+        ("-1\"", "-2\"", "`format` is `tidegate-schedule-2`"),
+        ("\"ethernet\"", "\"frame-only\"", "run tidegate schedule without --frame-only"),
+        ("\"S1\"", "\"S7\"", "no node `S7`"),
+        ("\"port\": 2", "\"port\": 4", "`S1` has 4 ports, and no port 4"),
+        ("\"port\": 2", "\"port\": -2", "line 2, column "),
+        (
+            "\"interval_ps\": 5000000",
+            "\"interval_ps\": 0",
+            "gates of port 2 of `S1`: state 0 of the gates lasts no time",
+        ),
+    ] {
+        assert!(SLOTS.contains(from), "{from}");
+        let error = lower_with(&text, &SLOTS.replacen(from, to, 1)).unwrap_err();
+        let place = format!("gates.toml:{}:", 2 + PLAIN.lines().count());
+        assert!(error.contains(&place) && error.contains(words), "{from} -> {to}: {error}");
+    }
+}
+
+#[test]
+fn a_class_that_no_gate_lets_pass_is_a_warning() {
+    let told = |text: &str| {
+        let warnings = lower(&format!("{PLAIN}{text}")).unwrap().warnings;
+        warnings.iter().map(|warning| warning.message.clone()).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(told(GATES), "");
+    let never = told(&GATES.replace("[3]", "[4]"));
+    assert!(never.contains("class 3 has traffic, but its gate at port") && never.contains("of `S1`"), "{never}");
+    // 1020 bytes take 816 ns.
+    assert_eq!(told(&GATES.replace("10us", "816ns")), "");
+    assert!(told(&GATES.replace("10us", "815ns")).contains("up to 1000 bytes, which take 816ns"));
+}
+
+#[test]
+fn clocks_of_switches_are_read_like_those_of_hosts() {
+    let clocks = |text: &str| lower(&format!("{PLAIN}{text}")).map(|lowered| lowered.setup.timing.clocks);
+    assert_eq!(clocks("").unwrap(), Default::default());
+    let read = clocks(
+        "[switch]\nclock = { offset = \"1s\", drift_ppm = 0.05 }\nclocks = [{ switches = [\"S1\"], drift_ppm = -3 }]\n",
+    );
+    let read = read.unwrap();
+    assert_eq!(read.drawn, Some(NodeClock { offset: Time::from_s(1), drift_ppb: 50 }));
+    assert_eq!(read.stated.into_values().collect::<Vec<_>>(), [NodeClock { offset: Time::ZERO, drift_ppb: -3000 }]);
+    let error = clocks("[switch]\nclocks = [{ switches = [\"S5\"] }]\n").unwrap_err();
+    assert!(error.contains("S5") && error.contains("gates.toml:13:"), "{error}");
+}
