@@ -196,3 +196,39 @@ fn eccp() {
         (r#"initial_offset_variance = 100"#, r#"initial_offset_variance = 0"#, "", &["a number above 0"]),
     ]);
 }
+
+const TCP: &str = r#"
+[host.transport]
+kind = "tcp"
+congestion_control = "cubic"
+cubic_scale = 0.4
+cubic_beta = 0.7
+vegas_alpha = 2
+vegas_beta = 4
+vegas_gamma = 1
+"#;
+
+#[test]
+fn tcp() {
+    #[rustfmt::skip]
+    refused("tcp", &scenario(TCP), &[
+        (r#"congestion_control = "cubic""#, r#"congestion_control = "bbr""#, "", &["cubic, vegas, none"]),
+        ("cubic_scale = 0.4",    "cubic_scale = 0",   "", &["a number above 0"]),
+        ("cubic_scale = 0.4",    "cubic_scale = -1",  "", &["a number above 0"]),
+        ("cubic_beta = 0.7",     "cubic_beta = 1",    "", &["`cubic_beta`", "below 1"]),
+        ("cubic_beta = 0.7",     "cubic_beta = inf",  "", &["a number above 0"]),
+        ("vegas_beta = 4",       "vegas_beta = 1",    "", &["at least `vegas_alpha`"]),
+        ("vegas_alpha = 2",      r#"vegas_alpha = "few""#, "", &["a number above 0"]),
+    ]);
+    let dctcp = scenario("\n[host.transport]\nkind = \"dctcp\"\ncongestion_control = \"reno\"\n");
+    refused(
+        "dctcp",
+        &dctcp,
+        &[(
+            "congestion_control = \"reno\"",
+            "congestion_control = \"cubic\"",
+            "",
+            &["cubic and vegas are those of `tcp`"],
+        )],
+    );
+}

@@ -157,6 +157,59 @@ fn dctcp_keeps_the_queue_short_and_the_link_full() {
     assert!(classic.delivered_bytes < dctcp.delivered_bytes);
 }
 
+/// Vegas keeps two to four of its segments in the queue and loses none; what fills the queue loses some.
+#[test]
+fn vegas_leaves_the_queue_almost_empty() {
+    let pipe = Pipe {
+        line: Rate::from_gbps(10),
+        bottleneck: Rate::from_gbps(1),
+        delay: Time::from_us(500),
+        buffer_bytes: 400_000,
+        until: Time::from_s(2),
+        ..Pipe::default()
+    };
+    let mut late = 0;
+    let settings = |control| [("congestion_control", control), ("delayed_ack", "false"), ("min_rto", "10ms")];
+    let run = |control| pipe.run(&build("tcp", &settings(control)), u64::MAX, |_, _| {});
+    let (vegas, reno) = (run("vegas"), run("newreno"));
+    let watched = pipe.run(&build("tcp", &settings("vegas")), u64::MAX, |now, sender| {
+        if let (SenderState::Tcp(sender), true) = (sender, now > Time::from_s(1)) {
+            late = sender.congestion_window_bytes();
+        }
+    });
+    assert_eq!(watched.delivered_bytes, vegas.delivered_bytes);
+    // 1 ms at 1 Gbps are 81.3 segments of 1538 B on the wire, beside what waits.
+    let waiting = late as f64 / 1460.0 - 81.3;
+    assert!((1.0..=5.0).contains(&waiting), "{waiting} segments wait");
+    assert_eq!(vegas.lost, 0);
+    assert!(reno.lost > 0 && reno.most_queued_bytes > 390_000);
+    let full = 1e9 / 8.0 * 2.0 * 1460.0 / 1538.0;
+    assert!(vegas.delivered_bytes as f64 > 0.97 * full, "{} of {full}", vegas.delivered_bytes);
+}
+
+/// Over a long fat pipe that loses a packet in 20,000 CUBIC carries more than NewReno, and NewReno more than nothing.
+#[test]
+fn cubic_fills_a_long_pipe_better_than_newreno() {
+    let pipe = Pipe {
+        line: Rate::from_gbps(1),
+        bottleneck: Rate::from_gbps(1),
+        delay: Time::from_ms(50),
+        lose_every: Some(20_000),
+        until: Time::from_s(60),
+        ..Pipe::default()
+    };
+    let run = |control| {
+        let settings = [("congestion_control", control), ("advertised_window", "64MB"), ("initial_ssthresh", "500KB")];
+        pipe.run(&build("tcp", &settings), u64::MAX, |_, _| {}).delivered_bytes as f64
+    };
+    let (cubic, newreno) = (run("cubic"), run("newreno"));
+    assert!(cubic > 1.3 * newreno, "{cubic} and {newreno}");
+    // RFC 9438, 5.1: with a loss in 1 / p segments a window of 1.054 (RTT / p)^(3/4) segments on average.
+    let window = libm::pow(0.4 * 3.7 / 1.2, 0.25) * libm::pow(0.1 * 20_000.0, 0.75);
+    let law = window * 1460.0 / 0.1 * 60.0;
+    assert!((cubic / law - 1.0).abs() < 0.15, "{cubic} beside the law's {law}");
+}
+
 /// One DCQCN flow of 40 Gbps into 10: notifications bring it down, and it uses what there is.
 #[test]
 fn dcqcn_settles_at_the_bottleneck() {
@@ -321,6 +374,8 @@ fn zoo() -> Vec<TransportParameters> {
         with("tcp", &[]),
         with("tcp", &[("congestion_control", "reno"), ("ecn", "true")]),
         with("tcp", &[("congestion_control", "none"), ("delayed_ack", "false")]),
+        with("tcp", &[("congestion_control", "cubic"), ("ecn", "true"), ("cubic_scale", "1e9")]),
+        with("tcp", &[("congestion_control", "vegas"), ("ecn", "true"), ("vegas_gamma", "0.5")]),
         with("tcp", &[("fast_retransmit", "false"), ("rto", "1ms")]),
         with("dctcp", &[]),
         with("dctcp", &[("mss", "100B"), ("congestion_control", "reno")]),

@@ -5,15 +5,19 @@
 //! acknowledgements, limited transmit, window scaling (the window is a number of bytes), sequence numbers
 //! that wrap (they are 64-bit offsets in the flow). DCTCP is an arm of [`Ecn`], see [`crate::dctcp`].
 
+mod cubic;
 mod flags;
 pub(crate) mod parameters;
 mod ranges;
 mod receiver;
 mod sender;
 mod timeout;
+mod vegas;
 mod window;
 
+pub use cubic::CubicParameters;
 pub use flags::CWR;
 pub use parameters::{CongestionControl, Ecn, InitialWindow, MECHANISM, TcpParameters};
 pub use receiver::TcpReceiver;
 pub use sender::TcpSender;
+pub use vegas::VegasParameters;

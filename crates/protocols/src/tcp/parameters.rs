@@ -5,6 +5,8 @@ use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::frame::MIN_FRAME_BYTES;
 use crate::settings::{self, ParameterError, require};
+use crate::tcp::cubic::CubicParameters;
+use crate::tcp::vegas::VegasParameters;
 use units::Time;
 
 /// What the window does about loss.
@@ -14,6 +16,10 @@ pub enum CongestionControl {
     Reno,
     /// RFC 6582: fast recovery lasts until everything sent before the loss is acknowledged.
     NewReno,
+    /// RFC 9438: the window grows with the time since the last loss; loss recovery as NewReno.
+    Cubic,
+    /// Brakmo et al., SIGCOMM 1994: by how many segments wait in the network; loss recovery as NewReno.
+    Vegas,
     /// No reaction to loss or marks: slow start up to the advertised window.
     Fixed,
 }
@@ -74,6 +80,10 @@ pub struct TcpParameters {
     pub out_of_order_takes_window: bool,
     /// What the window does about loss.
     pub congestion_control: CongestionControl,
+    /// The constants of [`CongestionControl::Cubic`].
+    pub cubic: CubicParameters,
+    /// The thresholds of [`CongestionControl::Vegas`].
+    pub vegas: VegasParameters,
     /// Whether anything is ever sent again.
     pub retransmissions: bool,
     /// Whether duplicate acknowledgements cause retransmission.
@@ -109,6 +119,8 @@ impl Default for TcpParameters {
             advertised_window_bytes: 1 << 20,
             out_of_order_takes_window: false,
             congestion_control: CongestionControl::NewReno,
+            cubic: CubicParameters::default(),
+            vegas: VegasParameters::default(),
             retransmissions: true,
             fast_retransmit: true,
             dupack_threshold: 3,
@@ -170,8 +182,38 @@ pub(crate) const OUT_OF_ORDER_TAKES_WINDOW: Parameter = Parameter {
 pub(crate) const CONGESTION_CONTROL: Parameter = Parameter {
     key: "congestion_control",
     default: Value("newreno"),
-    meaning: "reno, newreno, or none: slow start up to the advertised window, whatever is lost or marked",
-    source: "RFC 5681, 3.2; RFC 6582; PABO, sec. IV",
+    meaning: "reno, newreno, cubic, vegas, or none: slow start up to the advertised window, whatever is lost or marked",
+    source: "RFC 5681, 3.2; RFC 6582; RFC 9438; Brakmo et al., SIGCOMM 1994; PABO, sec. IV",
+};
+const CUBIC_SCALE: Parameter = Parameter {
+    key: "cubic_scale",
+    default: Value("0.4"),
+    meaning: "cubic: C, how fast the window grows away from its plateau, in segments over seconds cubed, above 0",
+    source: "RFC 9438, 5.1",
+};
+const CUBIC_BETA: Parameter = Parameter {
+    key: "cubic_beta",
+    default: Value("0.7"),
+    meaning: "cubic: what is left of the window after a loss or a mark, above 0 and below 1",
+    source: "RFC 9438, 4.6",
+};
+const VEGAS_ALPHA: Parameter = Parameter {
+    key: "vegas_alpha",
+    default: Value("2"),
+    meaning: "vegas: with fewer segments of the flow waiting in the network the window grows by one a round trip",
+    source: "Brakmo et al., SIGCOMM 1994: 2 and 4",
+};
+const VEGAS_BETA: Parameter = Parameter {
+    key: "vegas_beta",
+    default: Value("4"),
+    meaning: "vegas: with more than this the window falls by a segment a round trip; at least vegas_alpha",
+    source: "Brakmo et al., SIGCOMM 1994: 2 and 4",
+};
+const VEGAS_GAMMA: Parameter = Parameter {
+    key: "vegas_gamma",
+    default: Value("1"),
+    meaning: "vegas: with more than this slow start ends",
+    source: "Brakmo et al., SIGCOMM 1994",
 };
 pub(crate) const RETRANSMISSIONS: Parameter = Parameter {
     key: "retransmissions",
@@ -244,8 +286,8 @@ const ECN: Parameter = Parameter {
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "tcp",
     family: Family::Transport,
-    title: "TCP Reno and NewReno",
-    source: "RFC 5681, RFC 6582, RFC 6298, RFC 3168",
+    title: "TCP Reno, NewReno, CUBIC and Vegas",
+    source: "RFC 5681, RFC 6582, RFC 6298, RFC 3168, RFC 9438; Brakmo et al., SIGCOMM 1994",
     parameters: &[
         MSS,
         HEADER,
@@ -255,6 +297,11 @@ pub const MECHANISM: Mechanism = Mechanism {
         ADVERTISED_WINDOW,
         OUT_OF_ORDER_TAKES_WINDOW,
         CONGESTION_CONTROL,
+        CUBIC_SCALE,
+        CUBIC_BETA,
+        VEGAS_ALPHA,
+        VEGAS_BETA,
+        VEGAS_GAMMA,
         RETRANSMISSIONS,
         FAST_RETRANSMIT,
         DUPACK_THRESHOLD,
@@ -302,6 +349,8 @@ impl TcpParameters {
                 let words = [
                     ("reno", CongestionControl::Reno),
                     ("newreno", CongestionControl::NewReno),
+                    ("cubic", CongestionControl::Cubic),
+                    ("vegas", CongestionControl::Vegas),
                     ("none", CongestionControl::Fixed),
                 ];
                 self.congestion_control = settings::word(key, text, &words)?;
@@ -316,6 +365,11 @@ impl TcpParameters {
             "clock_granularity" => self.clock_granularity = settings::time(key, text)?,
             "delayed_ack" => self.delayed_ack = settings::switch(key, text)?,
             "delayed_ack_timeout" => self.delayed_ack_timeout = settings::time(key, text)?,
+            "cubic_scale" if !self.is_dctcp() => self.cubic.scale = settings::positive(key, text)?,
+            "cubic_beta" if !self.is_dctcp() => self.cubic.beta = settings::positive(key, text)?,
+            "vegas_alpha" if !self.is_dctcp() => self.vegas.alpha = settings::positive(key, text)?,
+            "vegas_beta" if !self.is_dctcp() => self.vegas.beta = settings::positive(key, text)?,
+            "vegas_gamma" if !self.is_dctcp() => self.vegas.gamma = settings::positive(key, text)?,
             _ => match &mut self.ecn {
                 Ecn::Dctcp(parameters) => parameters.set(key, text)?,
                 ecn if key == "ecn" => *ecn = if settings::switch(key, text)? { Ecn::Classic } else { Ecn::Off },
@@ -336,12 +390,21 @@ impl TcpParameters {
         let window = self.advertised_window_bytes >= u64::from(self.mss_bytes);
         require(window, "advertised_window", "at least one segment (`mss`)")?;
         require(self.dupack_threshold > 0, "dupack_threshold", "at least 1")?;
+        require(self.cubic.beta < 1.0, "cubic_beta", "below 1: a loss leaves less than there was")?;
+        require(self.vegas.beta >= self.vegas.alpha, "vegas_beta", "at least `vegas_alpha`")?;
+        let of_loss = matches!(self.congestion_control, CongestionControl::Cubic | CongestionControl::Vegas);
+        let one = !(of_loss && self.is_dctcp());
+        require(one, "congestion_control", "DCTCP grows as reno or newreno; cubic and vegas are those of `tcp`")?;
         require(self.initial_rto > Time::ZERO, "initial_rto", "longer than a round trip")?;
         require(self.min_rto > Time::ZERO, "min_rto", "longer than a round trip")?;
         require(self.max_rto >= self.min_rto, "max_rto", "at least `min_rto`")?;
         require(self.fixed_rto != Some(Time::ZERO), "rto", "longer than a round trip, or \"measured\"")?;
         let prompt = self.delayed_ack_timeout <= Time::from_ms(500);
         require(prompt, "delayed_ack_timeout", "at most 500ms (RFC 5681, 4.2)")
+    }
+
+    fn is_dctcp(&self) -> bool {
+        matches!(self.ecn, Ecn::Dctcp(_))
     }
 
     /// Frame length of an acknowledgement.

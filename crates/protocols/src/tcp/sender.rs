@@ -121,8 +121,11 @@ impl TcpSender {
         self.retransmit = false;
         if let Some((_, left)) = self.timed.filter(|&(end, _)| acknowledged >= end) {
             self.timed = None;
-            self.timeout.sample(now.saturating_sub(left));
+            let rtt = now.saturating_sub(left);
+            self.timeout.sample(rtt);
+            self.window.on_round_trip(rtt);
         }
+        self.window.at(now, self.timeout.smoothed());
         if let (Some(alpha), Ecn::Dctcp(dctcp)) = (&mut self.alpha, &self.parameters.ecn) {
             alpha.on_ack(dctcp.gain, acked, echo, acknowledged, self.snd_nxt);
         }
@@ -155,7 +158,7 @@ impl TcpSender {
         let cwnd = match (&self.parameters.ecn, &self.alpha) {
             (Ecn::Dctcp(_), Some(alpha)) => alpha.cut(self.window.cwnd),
             // RFC 3168, 6.1.2: as for a loss.
-            (Ecn::Classic, _) => self.window.cwnd / 2,
+            (Ecn::Classic, _) => self.window.after_mark(),
             _ => return,
         };
         self.window.reduce(cwnd, self.snd_max);

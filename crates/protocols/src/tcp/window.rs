@@ -1,6 +1,9 @@
 //! The congestion window (RFC 5681, RFC 6582): pure arithmetic, no clock and no segments.
 
+use crate::tcp::cubic::Cubic;
 use crate::tcp::parameters::{CongestionControl, TcpParameters};
+use crate::tcp::vegas::{Round, Vegas};
+use units::Time;
 
 /// What an acknowledgement asks the sender to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,6 +13,14 @@ pub(crate) struct Verdict {
     /// Leave the retransmission timer alone (RFC 6582, 3.2: only the first partial acknowledgement of a
     /// recovery restarts it).
     pub(crate) keep_timer: bool,
+}
+
+/// What congestion avoidance grows by, where it is not Reno's segment a window.
+#[derive(Clone, Debug)]
+enum Growth {
+    Reno,
+    Cubic(Box<Cubic>),
+    Vegas(Box<Vegas>),
 }
 
 /// The window of one flow, in bytes.
@@ -25,6 +36,10 @@ pub(crate) struct Window {
     duplicates: u32,
     threshold: u32,
     control: CongestionControl,
+    growth: Growth,
+    /// The time of the last acknowledgement, and the round trip as it is known.
+    now: Time,
+    rtt: Time,
     fast_retransmit: bool,
     /// Whether fast recovery is on, and whether it has seen a partial acknowledgement.
     recovering: bool,
@@ -49,6 +64,13 @@ impl Window {
             duplicates: 0,
             threshold: parameters.dupack_threshold.max(1),
             control: parameters.congestion_control,
+            growth: match parameters.congestion_control {
+                CongestionControl::Cubic => Growth::Cubic(Box::new(Cubic::new(parameters.cubic))),
+                CongestionControl::Vegas => Growth::Vegas(Box::new(Vegas::new(parameters.vegas))),
+                _ => Growth::Reno,
+            },
+            now: Time::ZERO,
+            rtt: Time::ZERO,
             fast_retransmit: parameters.fast_retransmit && parameters.retransmissions,
             recovering: false,
             partial: false,
@@ -64,12 +86,51 @@ impl Window {
         let fresh = Window::new(parameters);
         let cwnd = if self.recovering { self.ssthresh } else { self.cwnd };
         let cwnd = if was_idle { cwnd.min(fresh.cwnd) } else { cwnd };
-        Window { cwnd, ssthresh: self.ssthresh, ..fresh }
+        Window { cwnd, ssthresh: self.ssthresh, growth: self.growth.clone(), ..fresh }
     }
 
-    /// RFC 5681, equation 4.
+    /// An acknowledgement comes at `now`, with the round trip as it is known.
+    pub(crate) fn at(&mut self, now: Time, rtt: Option<Time>) {
+        (self.now, self.rtt) = (now, rtt.unwrap_or(Time::ZERO));
+    }
+
+    /// A round trip was measured.
+    pub(crate) fn on_round_trip(&mut self, rtt: Time) {
+        let Growth::Vegas(vegas) = &mut self.growth else { return };
+        let slow_start = self.cwnd < self.ssthresh;
+        let round = vegas.on_round(rtt, self.cwnd as f64 / self.mss as f64, slow_start);
+        if self.recovering {
+            return;
+        }
+        match round {
+            Round::Grow if self.cwnd < self.limit => self.cwnd += self.mss,
+            Round::Fall => {
+                self.cwnd = self.cwnd.saturating_sub(self.mss).max(2 * self.mss);
+                // Or this would be slow start.
+                self.ssthresh = self.ssthresh.min(self.cwnd);
+            }
+            Round::EndSlowStart => self.ssthresh = self.cwnd,
+            Round::Grow | Round::Hold => {}
+        }
+    }
+
+    /// What slow start ends at after a loss: RFC 5681, equation 4, or with CUBIC's beta.
     fn half(&self, flight: u64) -> u64 {
-        (flight / 2).max(2 * self.mss)
+        let left = if let Growth::Cubic(cubic) = &self.growth { cubic.cut(flight) } else { flight / 2 };
+        left.max(2 * self.mss)
+    }
+
+    /// What is left of the window for a mark that counts as a loss.
+    pub(crate) fn after_mark(&mut self) -> u64 {
+        self.note_loss(false);
+        if let Growth::Cubic(cubic) = &self.growth { cubic.cut(self.cwnd) } else { self.cwnd / 2 }
+    }
+
+    /// The window is about to fall.
+    fn note_loss(&mut self, timeout: bool) {
+        if let Growth::Cubic(cubic) = &mut self.growth {
+            cubic.on_loss(self.cwnd, self.mss, timeout);
+        }
     }
 
     /// `acked` bytes up to `acknowledged` are newly acknowledged, `flight` are still out; `grow` unless the
@@ -83,7 +144,7 @@ impl Window {
             }
             return Verdict::default();
         }
-        if self.control == CongestionControl::NewReno && acknowledged < self.recover {
+        if self.repairs_holes() && acknowledged < self.recover {
             // RFC 6582, 3.2, step 3, partial acknowledgement: the next hole, and the window deflates by what
             // left the network.
             let verdict = Verdict { retransmit: true, keep_timer: self.partial };
@@ -99,11 +160,16 @@ impl Window {
         self.counted = 0;
         self.cwnd = match self.control {
             // RFC 6582, 3.2, step 3, full acknowledgement, first way: no burst when little is in flight.
-            CongestionControl::NewReno => self.ssthresh.min(flight.max(self.mss) + self.mss),
+            _ if self.repairs_holes() => self.ssthresh.min(flight.max(self.mss) + self.mss),
             // RFC 5681, 3.2, step 6.
-            CongestionControl::Reno | CongestionControl::Fixed => self.ssthresh,
+            _ => self.ssthresh,
         };
         Verdict::default()
+    }
+
+    /// Whether fast recovery lasts until everything sent before the loss is acknowledged (RFC 6582).
+    fn repairs_holes(&self) -> bool {
+        !matches!(self.control, CongestionControl::Reno | CongestionControl::Fixed)
     }
 
     /// RFC 5681, 3.1.
@@ -113,9 +179,19 @@ impl Window {
             return;
         }
         if self.cwnd < self.ssthresh {
-            // Equation 2.
-            self.cwnd += acked.min(self.mss);
+            // Equation 2; Vegas waits every other round.
+            if !matches!(&self.growth, Growth::Vegas(vegas) if !vegas.doubles) {
+                self.cwnd += acked.min(self.mss);
+            }
             return;
+        }
+        match &mut self.growth {
+            Growth::Reno => {}
+            Growth::Cubic(cubic) => {
+                self.cwnd = cubic.grown(self.now, self.rtt, acked, self.cwnd, self.mss);
+                return;
+            }
+            Growth::Vegas(_) => return,
         }
         // The recommended way: one segment for each window of bytes acknowledged.
         self.counted += acked;
@@ -139,13 +215,14 @@ impl Window {
         }
         self.duplicates = self.duplicates.saturating_add(1);
         // RFC 6582, 3.2, step 2: duplicates of what was sent before the last loss tell of no new one.
-        let old_news = self.control == CongestionControl::NewReno && acknowledged < self.recover;
+        let old_news = self.repairs_holes() && acknowledged < self.recover;
         if self.duplicates != self.threshold || old_news {
             return Verdict::default();
         }
         self.recover = sent;
         if self.control != CongestionControl::Fixed {
             // RFC 5681, 3.2, steps 2 and 3.
+            self.note_loss(false);
             self.ssthresh = self.half(flight);
             self.cwnd = self.ssthresh + u64::from(self.threshold) * self.mss;
             (self.recovering, self.partial) = (true, false);
@@ -181,6 +258,7 @@ impl Window {
         }
         // RFC 5681, 3.1: a repeated timeout of the same segment holds ssthresh.
         if !self.timed_out {
+            self.note_loss(true);
             self.ssthresh = self.half(flight);
         }
         self.timed_out = true;

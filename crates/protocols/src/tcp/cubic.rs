@@ -1,0 +1,158 @@
+//! How CUBIC's window grows (RFC 9438): by the time since the last loss, not by round trips.
+
+use units::Time;
+
+/// Its constants.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubicParameters {
+    /// C, in segments over seconds cubed, above 0.
+    pub scale: f64,
+    /// What is left of a window after a loss, above 0 and below 1.
+    pub beta: f64,
+}
+
+impl Default for CubicParameters {
+    fn default() -> Self {
+        CubicParameters { scale: 0.4, beta: 0.7 }
+    }
+}
+
+/// What it remembers; windows in segments, as the RFC has them.
+#[derive(Clone, Debug)]
+pub(crate) struct Cubic {
+    parameters: CubicParameters,
+    /// The window just before the last loss, less where others came (W_max).
+    w_max: f64,
+    /// The window before the last loss, as it was (cwnd_prior).
+    prior: f64,
+    /// When congestion avoidance began, and the time from there to the plateau (K).
+    epoch: Option<(Time, f64)>,
+    /// What Reno would have by now (W_est).
+    reno: f64,
+    /// What the window is beyond whole bytes.
+    rest: f64,
+    after_timeout: bool,
+}
+
+impl Cubic {
+    pub fn new(parameters: CubicParameters) -> Self {
+        Cubic { parameters, w_max: 0.0, prior: 0.0, epoch: None, reno: 0.0, rest: 0.0, after_timeout: false }
+    }
+
+    /// What is left of `bytes` after a loss.
+    pub fn cut(&self, bytes: u64) -> u64 {
+        (bytes as f64 * self.parameters.beta).round() as u64
+    }
+
+    /// A window of `cwnd` bytes is about to fall (sections 4.6 to 4.8).
+    pub fn on_loss(&mut self, cwnd: u64, mss: u64, timeout: bool) {
+        let cwnd = cwnd as f64 / mss as f64;
+        // Fast convergence: who had less than before leaves more to others.
+        let converging = cwnd < self.w_max;
+        self.w_max = if converging { cwnd * (1.0 + self.parameters.beta) / 2.0 } else { cwnd };
+        (self.prior, self.epoch, self.rest, self.after_timeout) = (cwnd, None, 0.0, timeout);
+    }
+
+    /// The window after an acknowledgement of `acked` bytes at `now`, in congestion avoidance; `rtt` is smoothed.
+    pub fn grown(&mut self, now: Time, rtt: Time, acked: u64, cwnd: u64, mss: u64) -> u64 {
+        let CubicParameters { scale, beta } = self.parameters;
+        let window = cwnd as f64 / mss as f64 + self.rest;
+        let (epoch, plateau) = *self.epoch.get_or_insert_with(|| {
+            // Section 4.8: after a timeout the curve begins at its plateau, and so it does without a loss.
+            if std::mem::take(&mut self.after_timeout) || self.w_max < window {
+                self.w_max = window;
+            }
+            self.reno = window;
+            (now, libm::cbrt((self.w_max - window) / scale))
+        });
+        let curve = |since: Time| {
+            let seconds = since.as_ps() as f64 * 1e-12 - plateau;
+            scale * seconds * seconds * seconds + self.w_max
+        };
+        let since = now.saturating_sub(epoch);
+        // Section 4.3: as much as Reno with this beta would have, up to the last window, then as Reno itself.
+        let alpha = if self.reno < self.prior { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
+        self.reno += alpha * (acked as f64 / mss as f64) / window;
+        let next = if curve(since) < self.reno {
+            self.reno.max(window)
+        } else {
+            let target = curve(since.saturating_add(rtt)).clamp(window, 1.5 * window);
+            window + (target - window) / window
+        };
+        let bytes = (next * mss as f64) as u64;
+        self.rest = (next - bytes as f64 / mss as f64).max(0.0);
+        bytes.max(cwnd)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    /// Windows in segments after each round trip, from a loss at `from` segments.
+    fn rounds(from: u64, rtt: Time, count: u32) -> Vec<f64> {
+        let mut cubic = Cubic::new(CubicParameters::default());
+        cubic.on_loss(from * MSS, MSS, false);
+        let mut cwnd = cubic.cut(from * MSS);
+        let mut now = Time::ZERO;
+        let mut seen = Vec::new();
+        for _ in 0..count {
+            let acks = cwnd / MSS;
+            for ack in 0..acks {
+                cwnd = cubic.grown(now + rtt * ack / acks, rtt, MSS, cwnd, MSS);
+            }
+            now += rtt;
+            seen.push(cwnd as f64 / MSS as f64);
+        }
+        seen
+    }
+
+    /// W(t) = C (t - K)^3 + W_max with K = cbrt(W_max (1 - beta) / C): 10.6 s for 1600 segments.
+    #[test]
+    fn the_window_follows_the_cubic() {
+        let (rtt, lost) = (Time::from_ms(100), 1600.0);
+        let plateau = libm::cbrt(lost * 0.3 / 0.4);
+        assert!((plateau - 10.627).abs() < 0.001, "{plateau}");
+        for (round, window) in rounds(1600, rtt, 212).into_iter().enumerate() {
+            let seconds = (round + 1) as f64 * 0.1;
+            let exact = 0.4 * libm::pow(seconds - plateau, 3.0) + lost;
+            assert!((window / exact - 1.0).abs() < 0.01, "{seconds} s: {window} for {exact}");
+        }
+    }
+
+    /// Over short round trips Reno with this beta grows faster: 3 (1 - beta) / (1 + beta) = 9 / 17 segments a round up
+    /// to the last window, and one a round from there on.
+    #[test]
+    fn over_short_round_trips_it_grows_as_reno_would() {
+        let seen = rounds(100, Time::from_us(100), 100);
+        let slow = (seen[40] - seen[0]) / 40.0;
+        assert!((slow - 9.0 / 17.0).abs() < 0.01, "{slow}");
+        let fast = seen[99] - seen[79];
+        assert!((fast - 20.0).abs() < 0.5, "{fast}");
+    }
+
+    #[test]
+    fn who_had_less_than_before_aims_lower() {
+        let mut cubic = Cubic::new(CubicParameters::default());
+        cubic.on_loss(100 * MSS, MSS, false);
+        assert_eq!(cubic.w_max, 100.0);
+        cubic.on_loss(80 * MSS, MSS, false);
+        assert!((cubic.w_max - 68.0).abs() < 1e-9, "80 x 1.7 / 2: {}", cubic.w_max);
+        cubic.on_loss(90 * MSS, MSS, false);
+        assert_eq!(cubic.w_max, 90.0);
+        assert_eq!(cubic.cut(90 * MSS), 63 * MSS);
+    }
+
+    /// After a timeout the curve begins at its plateau: no jump back to the old window.
+    #[test]
+    fn after_a_timeout_the_curve_begins_where_the_window_is() {
+        let mut cubic = Cubic::new(CubicParameters::default());
+        cubic.on_loss(1000 * MSS, MSS, true);
+        let rtt = Time::from_ms(100);
+        let grown = cubic.grown(Time::from_s(1), rtt, MSS, 500 * MSS, MSS);
+        assert_eq!(cubic.epoch.map(|epoch| epoch.1), Some(0.0));
+        assert!(grown < 501 * MSS, "{grown}");
+    }
+}
