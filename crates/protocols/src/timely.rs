@@ -243,14 +243,14 @@ impl RateController for Timely {
         self.rate
     }
 
-    /// The round trip is what is left of the time to completion after the sender put the frame on the wire (TIMELY,
-    /// sec. 3.1): packets are paced one by one, so what the last of a segment took is all that its acknowledgement
-    /// waited for at the sender.
     fn control_state(&mut self, _parameters: &TimelyParameters, _now: Time) -> ControlState {
         let rtt = Some(self.rtt).filter(|&rtt| rtt != Time::MAX);
         ControlState { rate: Some(self.rate), rtt, ..ControlState::default() }
     }
 
+    /// The round trip is what is left of the time to completion after the sender put the frame on the wire (TIMELY,
+    /// sec. 3.1): packets are paced one by one, so what the last of a segment took is all that its acknowledgement
+    /// waited for at the sender.
     fn on_ack(&mut self, parameters: &TimelyParameters, _now: Time, ack: Acknowledged) {
         self.measure(parameters, ack.rtt.saturating_sub(self.line.serialise(ack.wire_bytes)));
     }
