@@ -18,6 +18,7 @@ mod papers;
 mod physics;
 mod plot;
 pub mod print;
+mod rates;
 mod red;
 mod registry;
 mod tagger;
@@ -92,7 +93,7 @@ mod tests {
         assert_eq!(ids(&["bg/fig1.4"]).unwrap(), ["bg/fig1.4"]);
         assert_eq!(
             ids(&["bg"]).unwrap(),
-            ["bg/fig1.1", "bg/fig1.2", "bg/fig1.3", "bg/fig1.4", "bg/fig1.7", "bg/family"]
+            ["bg/fig1.1", "bg/fig1.2", "bg/fig1.3", "bg/fig1.4", "bg/fig1.6", "bg/fig1.7", "bg/fig1.10", "bg/family"]
         );
         assert_eq!(ids(&[]).unwrap().len(), experiments().count());
         assert!(ids(&["bg/fig1"]).is_err(), "a part of a name is not a name");

@@ -1,10 +1,10 @@
 //! Every experiment, by paper.
 
 use super::registry::Experiment;
-use super::{bg, deadlock, dtscoe, equations, florax, pabo, physics, tagger, trim};
+use super::{bg, deadlock, dtscoe, equations, florax, pabo, physics, rates, tagger, trim};
 
 /// By paper, in the order in which they run.
-static PAPERS: [&[Experiment]; 9] = [
+static PAPERS: [&[Experiment]; 10] = [
     bg::EXPERIMENTS,
     pabo::EXPERIMENTS,
     physics::EXPERIMENTS,
@@ -13,6 +13,7 @@ static PAPERS: [&[Experiment]; 9] = [
     trim::EXPERIMENTS,
     florax::EXPERIMENTS,
     equations::EXPERIMENTS,
+    rates::EXPERIMENTS,
     dtscoe::EXPERIMENTS,
 ];
 

@@ -65,6 +65,10 @@ scenarios! {
     HEADROOM = "bg/fig1.4.toml";
     /// A long cable under credits.
     CREDITS = "bg/fig1.7.toml";
+    /// A congestion point whose queue grows.
+    SAMPLES = "bg/fig1.6.toml";
+    /// One flow of TIMELY.
+    TIMELY_RTT = "bg/fig1.10.toml";
     /// Seven into one, and a bystander.
     INCAST = "bg/incast.toml";
     /// Poisson arrivals at a deterministic server.
@@ -133,6 +137,16 @@ scenarios! {
     FLORAX_NONCONF = "florax/nonconf.toml";
     /// Many flows through one port.
     FLORAX_STATE = "florax/state.toml";
+    /// Four flows under ECCP over one bottleneck.
+    ECCP_DUMBBELL = "eccp/dumbbell.toml";
+    /// Probes beside a constant rate.
+    ECCP_PROBES = "eccp/probes.toml";
+    /// Two flows that want so much, and no more.
+    ECCP_DEMANDS = "eccp/demands.toml";
+    /// Rate controls over one bottleneck.
+    HETFLOW_DUMBBELL = "hetflow/dumbbell.toml";
+    /// The same over ways of different length.
+    HETFLOW_RTTS = "hetflow/rtts.toml";
     /// DCQCN flows into one port.
     FLUID_DCQCN = "fluid/dcqcn.toml";
 }
@@ -148,6 +162,7 @@ const FABRICS: &[(&str, &str)] = &[
     ("fig2.json", include_str!("../../../experiments/florax/fig2.json")),
     ("fig3.json", include_str!("../../../experiments/florax/fig3.json")),
     ("fig3-access.json", include_str!("../../../experiments/florax/fig3-access.json")),
+    ("rtts.json", include_str!("../../../experiments/hetflow/rtts.json")),
     ("fig3-equal.json", include_str!("../../../experiments/florax/fig3-equal.json")),
 ];
 

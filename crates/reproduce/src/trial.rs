@@ -39,7 +39,10 @@ impl Trial {
     /// `full`, or with `--quick` `short`, and says so.
     pub fn shorten(&mut self, what: &str, full: u64, short: u64) -> u64 {
         if self.quick {
-            self.shortened.push(format!("{what}: {short} instead of {full}"));
+            let shortened = format!("{what}: {short} instead of {full}");
+            if !self.shortened.contains(&shortened) {
+                self.shortened.push(shortened);
+            }
             short
         } else {
             full

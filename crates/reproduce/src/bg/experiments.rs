@@ -42,6 +42,15 @@ pub static EXPERIMENTS: &[Experiment] = &[
         run: super::headroom,
     },
     Experiment {
+        id: "bg/fig1.6",
+        title: "QCN samples the more frames the stronger the feedback: 1 % to 10 %",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.6; Alizadeh et al., 2008",
+        seconds: 2,
+        quick_seconds: 1,
+        choices: super::SAMPLES_CHOICES,
+        run: super::samples,
+    },
+    Experiment {
         id: "bg/fig1.7",
         title: "credits fill a link exactly when they cover rate x round trip, and nothing is lost",
         source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.7; Katevenis, 1997",
@@ -49,6 +58,16 @@ pub static EXPERIMENTS: &[Experiment] = &[
         quick_seconds: 3,
         choices: super::CREDITS_CHOICES,
         run: super::credits,
+    },
+    Experiment {
+        id: "bg/fig1.10",
+        title: "TIMELY's round trip: completion less serialisation (and figure 1.9)",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figures 1.9 and 1.10; Mittal et al., \
+            2015",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: super::RTT_CHOICES,
+        run: super::round_trip,
     },
     Experiment {
         id: "bg/family",

@@ -1,5 +1,6 @@
 //! Background mechanisms: chapter 1 of the ECCP thesis.
 
+mod controls;
 mod credits;
 mod experiments;
 mod family;
@@ -7,6 +8,7 @@ mod goodput;
 mod headroom;
 mod spreading;
 
+use controls::{RTT_CHOICES, SAMPLES_CHOICES, round_trip, samples};
 use credits::{CHOICES as CREDITS_CHOICES, credits};
 pub use experiments::EXPERIMENTS;
 use family::{CHOICES as FAMILY_CHOICES, family};

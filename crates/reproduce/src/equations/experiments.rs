@@ -4,12 +4,16 @@ use super::dumbbell::dumbbell;
 use super::eccp::{lemma_2_1, lemma_2_2, phase};
 use super::hetflow::{cubic, means, portrait};
 use super::hetflow_lemmas::{lemma_3_1, lemma_3_2, lemma_3_3};
+use super::hetflow_packets::{beside, drift, testbed};
 use super::packets::dcqcn;
 use crate::failure::Failure;
-use crate::registry::{Choice, Experiment};
+use crate::registry::{Choice, Experiment, HETFLOW_DUMBBELL};
 use crate::trial::Trial;
 
 const NONE: &[Choice] = &[];
+/// What the thesis gives a mean of.
+const FRAMES: &[Choice] =
+    &[Choice { source: &HETFLOW_DUMBBELL, key: "host.transport.payload", alternatives: &["138B", "1438B"] }];
 
 const fn of(
     id: &'static str,
@@ -35,12 +39,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         "thesis, figure 2.8 and section 2.6",
         phase,
     ),
-    of(
-        "eccp/fig2.10",
-        "ECCP as a fluid over the delay; what of figures 2.11 to 2.21 only packets judge",
-        "thesis, figures 2.10 to 2.21",
-        dumbbell,
-    ),
+    of("eccp/fluid", "ECCP as a fluid over the delays of figure 2.10", "thesis, figure 2.10", dumbbell),
     of(
         "hetflow/fig3.5",
         "HetFlow: a cut, the cubic way back, and beyond",
@@ -49,8 +48,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     ),
     of(
         "hetflow/fig3.6",
-        "HetFlow as a fluid: mean rates of 2, 5 and 10 flows; what only packets judge",
-        "thesis, figures 3.6 to 3.15",
+        "HetFlow as a fluid and in packets: mean rates of 2, 5 and 10 flows",
+        "thesis, figure 3.6",
         means,
     ),
     of("hetflow/fig3.7", "HetFlow: where its slope crosses 0", "thesis, figure 3.7", portrait),
@@ -76,4 +75,15 @@ pub static EXPERIMENTS: &[Experiment] = &[
         choices: NONE,
         run: dcqcn,
     },
+    Experiment {
+        id: "fluid/hetflow",
+        title: "HetFlow as a fluid beside its packets: 2, 10 and 50 flows",
+        source: "thesis, sections 3.4 and 3.5",
+        seconds: 4,
+        quick_seconds: 2,
+        choices: FRAMES,
+        run: beside,
+    },
+    of("hetflow/fig3.15", "HetFlow on a testbed: two hosts that want 6 Gbps each", "thesis, figure 3.15", testbed),
+    of("hetflow/drift", "HetFlow with clocks that are off and drift", "thesis, section 3.9", drift),
 ];

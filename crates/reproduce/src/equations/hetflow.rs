@@ -66,7 +66,7 @@ pub fn cubic(trial: &mut Trial) -> Result<(), Failure> {
     let panel =
         Panel { x: "time, ms", y: "rate, Gbps", scale: Scale::Linear, lines: vec![Line::curve("(3.6)", curve)] };
     trial.plots.push(("hetflow-fig3.5".to_owned(), svg("HetFlow: recovery after one notification", &[panel])));
-    Ok(())
+    hetflow_packets::recovery(trial)
 }
 
 /// Runs `hetflow/fig3.6`.
@@ -99,7 +99,7 @@ pub fn means(trial: &mut Trial) -> Result<(), Failure> {
         "(3.11) keeps the feedback of the last instant of the decrease, which is 0, and (3.12) then has slope 0 \
          for ever",
     ));
-    hetflow_packets::list(trial);
+    hetflow_packets::means(trial)?;
     let panel = Panel { x: "time, ms", y: "rate of a flow, Gbps", scale: Scale::Linear, lines };
     trial.plots.push(("hetflow-fig3.6".to_owned(), svg("HetFlow as a fluid", &[panel])));
     Ok(())

@@ -1,36 +1,237 @@
-//! What the thesis shows of HetFlow with packets.
+//! HetFlow's equations beside its packets.
 
+use super::hetflow::{LINK, TAU, model, parameters};
+use super::track::Track;
 use crate::check::{Check, Relation};
+use crate::failure::Failure;
+use crate::rates::{Bench, mean};
+use crate::registry::HETFLOW_DUMBBELL;
 use crate::trial::Trial;
+use fluid::models::{Bottleneck, Flows, HetFlow};
+use record::control::ControlSample;
+use text::lines::{Line, Panel, Scale, svg};
+use text::{Layout, table};
+use units::Time;
 
-/// Why nothing of it is judged.
-const NO_FLUID: &str = "a figure of packets, which equations do not judge";
+/// The dumbbell of figure 3.8 with so many flows that begin at 80 % of it in all.
+fn packets(trial: &Trial, flows: u64, milliseconds: u64) -> Result<Bench, Failure> {
+    let pairs = (1..=flows).map(|flow| format!("[\"H{flow}\", \"H{}\"]", flow + flows)).collect::<Vec<_>>().join(", ");
+    let changes = [
+        ("fabric.left", flows.to_string()),
+        ("fabric.right", flows.to_string()),
+        ("traffic.0.pairs", format!("[{pairs}]")),
+        ("host.transport.initial_rate", format!("\"{}Mbps\"", 8000 / flows)),
+        ("measure.warm_up", format!("\"{}ms\"", milliseconds / 2)),
+        ("duration", format!("\"{milliseconds}ms\"")),
+    ];
+    Bench::run(trial, &HETFLOW_DUMBBELL, &changes)
+}
 
-/// The claim, its unit, and the number that it is held to; of a comparison the difference, above 0.
-const OF_PACKETS: [(&str, &str, Relation, f64); 18] = [
-    ("figure 3.6: mean rates of 2, 5 and 10 flows, fluid off packets", "%", Relation::Below, 10.0),
-    ("figure 3.9: Jain's index above that of QCN by", "1", Relation::Above, 0.0),
-    ("figure 3.9: Jain's index above that of TIMELY by", "1", Relation::Above, 0.0),
-    ("figure 3.9: share of the link that is used", "1", Relation::AtLeast, 0.9),
-    ("figure 3.9: deviation of the queue below that of QCN by", "KB", Relation::Above, 0.0),
-    ("figure 3.9: deviation of the queue below that of TIMELY by", "KB", Relation::Above, 0.0),
-    ("figure 3.10: Jain's index above those of QCN and TIMELY by", "1", Relation::Above, 0.0),
-    ("figure 3.10: mean queue of TIMELY", "KB", Relation::AtLeast, 62.5),
-    ("figure 3.11: Jain's index above that of TIMELY by", "1", Relation::Above, 0.0),
-    ("figure 3.11: Jain's index of TIMELY above that of QCN by", "1", Relation::Above, 0.0),
-    ("figure 3.12: Jain's index above those of QCN and TIMELY by", "1", Relation::Above, 0.0),
-    ("figure 3.13: Jain's index above that of QCN by", "1", Relation::Above, 0.0),
-    ("figure 3.13: mean queue below those of TIMELY and QCN by", "KB", Relation::Above, 0.0),
-    ("figure 3.15: rate of each of two hosts", "Gbps", Relation::AtMost, 5.0),
-    ("figure 3.15: frames lost", "frames", Relation::Equal, 0.0),
-    ("table 3.3: mean queue below that of TIMELY by", "KB", Relation::Above, 0.0),
-    ("table 3.3: mean queue of TIMELY below that of QCN by", "KB", Relation::Above, 0.0),
-    ("section 3.9, clocks that drift by 10 us/s: change of mean rates", "%", Relation::Below, 1.0),
-];
+/// Mean rate of a flow in Gbps, and mean queue in KB.
+type Means = (f64, f64);
 
-/// Lists what is not judged.
-pub fn list(trial: &mut Trial) {
-    for (name, unit, relation, thesis) in OF_PACKETS {
-        trial.check(Check::unmeasured(name, unit, relation, thesis, NO_FLUID));
+/// Over the second half of as long: of packets, of the fluid whose flows are all alike, and of that whose flows are
+/// apart, as those of packets are: each begins at a rate of its own, all together at 80 % of the link.
+fn means_of(trial: &Trial, flows: u64, milliseconds: u64) -> Result<[Means; 3], Failure> {
+    let bench = packets(trial, flows, milliseconds)?;
+    let kb: Vec<f64> = bench.queue_bytes().into_iter().map(|bytes| bytes / 1e3).collect();
+    let end = milliseconds as f64 / 1e3;
+    let fluid = |mut model: HetFlow, kinds: usize| {
+        let track = Track::of(&mut model, [end / 2.0, end], 1e-4);
+        let rate = track.mean(|state| state[..kinds].iter().sum::<f64>()) / kinds as f64 / 1e9;
+        (rate, track.mean(|state| state[kinds] / 8e3))
+    };
+    let share = 0.8 * LINK / flows as f64;
+    let of_its_own = |at: u64| {
+        let rate = share * (0.5 + (at as f64 + 0.5) / flows as f64);
+        Flows { count: 1, start: 0.0, rtt: TAU, rate }
+    };
+    let bottleneck = Bottleneck { rate: LINK, buffer: 8e6 };
+    let apart = HetFlow::new(bottleneck, (0..flows).map(of_its_own).collect(), parameters(1500.0));
+    let packets = (mean(&bench.cross_gbps()) / flows as f64, mean(&kb));
+    Ok([packets, fluid(model(flows as u32, parameters(1500.0)), 1), fluid(apart, flows as usize)])
+}
+
+/// Figure 3.6: mean rates of the fluid beside those of packets.
+///
+/// # Errors
+/// If a scenario is wrong.
+pub fn means(trial: &mut Trial) -> Result<(), Failure> {
+    let milliseconds = trial.shorten("simulated ms", 600, 200);
+    let mut rows = Vec::new();
+    for flows in [2, 5, 10] {
+        let told = means_of(trial, flows, milliseconds)?;
+        let [(rate, _), (of_fluid, _), _] = told;
+        let name = format!("{flows} flows: mean rate of the fluid off that of packets");
+        trial.check(Check::new(name, "%", 100.0 * (of_fluid / rate - 1.0).abs(), Relation::Below, 10.0, 0.0));
+        rows.push(row(flows, told));
     }
+    show(trial, &rows);
+    Ok(())
+}
+
+fn row(flows: u64, told: [Means; 3]) -> Vec<String> {
+    let numbers = told.map(|told| told.0).into_iter().chain(told.map(|told| told.1));
+    std::iter::once(flows.to_string()).chain(numbers.map(|number| format!("{number:.3}"))).collect()
+}
+
+fn show(trial: &mut Trial, rows: &[Vec<String>]) {
+    trial.show("  packets, a fluid of flows that are alike, one of flows apart: mean rates in Gbps, queues in KB\n");
+    trial.show(&table(&["flows", "rate", "alike", "apart", "queue", "alike", "apart"], rows, 0, Layout::Fixed, 2));
+}
+
+/// Runs `fluid/hetflow`.
+///
+/// # Errors
+/// If a scenario is wrong.
+pub fn beside(trial: &mut Trial) -> Result<(), Failure> {
+    const OFF: f64 = 0.1;
+    let milliseconds = trial.shorten("simulated ms", 600, 200);
+    let mut rows = Vec::new();
+    for flows in [2, 10, 50] {
+        let told = means_of(trial, flows, milliseconds)?;
+        let [(rate, queue), fluids @ ..] = told;
+        for ((of_fluid, fluid_queue), which) in fluids.into_iter().zip(["alike", "apart"]) {
+            let name = format!("{flows} flows, {which}: mean rate of a flow beside packets");
+            trial.check(Check::new(name, "Gbps", of_fluid, Relation::Equal, rate, OFF * rate));
+            let name = format!("{flows} flows, {which}: mean queue beside packets");
+            trial.check(Check::new(name, "KB", fluid_queue, Relation::Equal, queue, OFF * queue));
+        }
+        rows.push(row(flows, told));
+    }
+    show(trial, &rows);
+    Ok(())
+}
+
+/// Figure 3.5 in packets: a flow is cut by a burst of another and climbs, alone, through the rate that it had.
+///
+/// # Errors
+/// If a scenario is wrong.
+pub fn recovery(trial: &mut Trial) -> Result<(), Failure> {
+    let changes = [
+        ("fabric.left", "2".to_owned()),
+        ("fabric.right", "2".to_owned()),
+        ("traffic.0.pairs", "[[\"H1\", \"H3\"], [\"H2\", \"H4\"]]".to_owned()),
+        ("traffic.0.jitter", "\"0s\"".to_owned()),
+        ("host.transport.initial_rate", "\"6Gbps\"".to_owned()),
+        ("measure.warm_up", "\"1ms\"".to_owned()),
+        ("duration", "\"40ms\"".to_owned()),
+        ("record.control", "{ every = \"100us\" }".to_owned()),
+    ];
+    let mut setup = trial.setup(&HETFLOW_DUMBBELL, &changes)?;
+    // The other sends a megabyte: the queue grows, both are told, and it is gone.
+    setup.traffic.flows[1].size_bytes = 1_000_000;
+    let bench = Bench::of(setup, &HETFLOW_DUMBBELL)?;
+    let looks = bench.controls.get(&0).map_or(&[][..], Vec::as_slice);
+    let rate = |look: &ControlSample| look.rate_bps.unwrap_or(0) as f64 / 1e9;
+    let cut = (1..looks.len()).rev().find(|&at| rate(&looks[at]) < rate(&looks[at - 1])).unwrap_or(0);
+    let target = looks.get(cut).and_then(|look| look.target_bps).unwrap_or(0) as f64 / 1e9;
+    let least = looks.get(cut).map_or(f64::NAN, rate);
+    // Looks are 100 us apart, and so are updates: a hundredth of sigma.
+    let after = |ms: u64| looks.get(cut + 10 * ms as usize).map_or(f64::NAN, rate);
+    for (name, ours, expected) in [
+        ("packets, 10 ms after the last notification: the rate is that before it", after(10), target),
+        (
+            "packets, 20 ms after it: as far above that as the cut was below",
+            after(20),
+            (2.0 * target - least).min(LINK / 1e9),
+        ),
+    ] {
+        trial.check(Check::new(name, "Gbps", ours, Relation::Equal, expected, 0.03 * expected));
+    }
+    let curve = looks.iter().map(|look| (look.at.as_secs_f64() * 1e3, rate(look))).collect();
+    let lines = vec![Line::curve("flow 0", curve)];
+    let panel = Panel { x: "time, ms", y: "rate, Gbps", scale: Scale::Linear, lines };
+    trial
+        .plots
+        .push(("hetflow-fig3.5-packets".to_owned(), svg("HetFlow in packets: a cut and the way back", &[panel])));
+    Ok(())
+}
+
+/// Two hosts that want 6 Gbps each over 10, as on the testbed (figure 3.15), and what remains of it when clocks drift.
+struct Pair {
+    rates: Vec<f64>,
+    link: Vec<f64>,
+    lost: f64,
+}
+
+impl Pair {
+    fn of(trial: &Trial, milliseconds: u64) -> Result<(Pair, Bench), Failure> {
+        let changes = [
+            ("fabric.left", "2".to_owned()),
+            ("fabric.right", "1".to_owned()),
+            ("traffic.0.pairs", "[[\"H1\", \"H3\"], [\"H2\", \"H3\"]]".to_owned()),
+            ("host.transport.payload", "\"1438B\"".to_owned()),
+            ("host.transport.rate", "\"6Gbps\"".to_owned()),
+            ("host.transport.initial_rate", "\"6Gbps\"".to_owned()),
+            ("measure.warm_up", format!("\"{}ms\"", milliseconds / 2)),
+            ("duration", format!("\"{milliseconds}ms\"")),
+        ];
+        let mut setup = trial.setup(&HETFLOW_DUMBBELL, &changes)?;
+        setup.traffic.flows[1].traffic = 1;
+        let bench = Bench::of(setup, &HETFLOW_DUMBBELL)?;
+        let link = bench.link_gbps().into_iter().map(|look| look.1).collect();
+        Ok((Pair { rates: bench.flow_gbps(), link, lost: bench.lost() }, bench))
+    }
+}
+
+/// Runs `hetflow/fig3.15`.
+///
+/// # Errors
+/// If a scenario is wrong.
+pub fn testbed(trial: &mut Trial) -> Result<(), Failure> {
+    let milliseconds = trial.shorten("simulated ms", 4000, 400);
+    let (pair, bench) = Pair::of(trial, milliseconds)?;
+    for (host, rate) in pair.rates.iter().enumerate() {
+        let name = format!("mean rate of host {host}, of about half the link");
+        trial.check_in_full(Check::new(name, "Gbps", *rate, Relation::Equal, 5.0, 0.5));
+    }
+    let most = pair.link.iter().copied().fold(0.0, f64::max);
+    trial.check(Check::new("cross traffic, the most in a millisecond", "Gbps", most, Relation::AtMost, 10.0, 0.02));
+    trial.check(Check::exact("frames lost", "frames", pair.lost, Relation::Equal, 0.0));
+    let data = bench.arrived_gbps(Time::ZERO);
+    let of_host = |host: usize| data.iter().map(|(at, row)| (*at, row[host])).collect();
+    let lines = (0..2).map(|host| Line::curve(format!("flow {host}"), of_host(host))).collect();
+    let panel = Panel { x: "time, ms", y: "rate, Gbps", scale: Scale::Linear, lines };
+    trial.plots.push(("hetflow-fig3.15".to_owned(), svg("HetFlow: two hosts that want 6 Gbps each", &[panel])));
+    Ok(())
+}
+
+/// Runs `hetflow/drift`.
+///
+/// # Errors
+/// If a scenario is wrong.
+pub fn drift(trial: &mut Trial) -> Result<(), Failure> {
+    let milliseconds = trial.shorten("simulated ms", 2000, 400);
+    let mut rows = Vec::new();
+    let mut all = Vec::new();
+    for (name, clock) in [("exact clocks", ""), ("10 us/s", "{ offset = \"1s\", drift_ppm = 10 }")] {
+        let mut changes =
+            vec![("duration", format!("\"{milliseconds}ms\"")), ("measure.warm_up", "\"150ms\"".to_owned())];
+        if !clock.is_empty() {
+            changes.push(("host.clock", clock.to_owned()));
+        }
+        let bench = Bench::run(trial, &HETFLOW_DUMBBELL, &changes)?;
+        let told = (mean(&bench.cross_gbps()), mean(&bench.queue_bytes()) / 1e3);
+        rows.push(vec![
+            name.to_owned(),
+            format!("{:.4}", told.0),
+            format!("{:.3}", told.1),
+            format!("{}", bench.lost()),
+        ]);
+        all.push((told, bench.lost()));
+    }
+    let ((exact, exact_queue), _) = all[0];
+    let ((drifting, drifting_queue), lost) = all[1];
+    let change = 100.0 * (drifting / exact - 1.0).abs();
+    let name = "clocks that are off by up to 1 s and drift by up to 10 us/s: change of the mean rate";
+    trial.check(Check::new(name, "%", change, Relation::Below, 1.0, 0.0));
+    let name = "clocks that drift: what the mean queue gains";
+    trial.check(
+        Check::new(name, "KB", drifting_queue - exact_queue, Relation::Below, 1.5, 0.0).note("1.5 KB is a frame"),
+    );
+    trial.check(Check::exact("clocks that drift: frames lost", "frames", lost, Relation::Equal, 0.0));
+    trial.show("  mean rate of four flows in all in Gbps, mean queue in KB, frames lost\n");
+    trial.show(&table(&["clocks", "rate", "queue", "lost"], &rows, 1, Layout::Fixed, 2));
+    Ok(())
 }

@@ -1,0 +1,144 @@
+//! What rate controls go by: QCN's samples, figure 1.6, and TIMELY's round trip, figure 1.10. Vegas, figure 1.9, is
+//! listed.
+
+use crate::check::{Check, Relation};
+use crate::failure::Failure;
+use crate::rates::{Bench, mean};
+use crate::registry::{Choice, SAMPLES, TIMELY_RTT};
+use crate::trial::{Trial, simulation};
+use model::{CapturedFrame, Watcher};
+use protocols::frame::Kind;
+use std::collections::BTreeMap;
+use text::lines::{Line, Mark, Panel, Scale, svg};
+use text::{Layout, table};
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+
+/// What figure 1.6 leaves open.
+pub const SAMPLES_CHOICES: &[Choice] =
+    &[Choice { source: &SAMPLES, key: "traffic.0.frame", alternatives: &["1000B", "500B"] }];
+/// What figure 1.10 leaves open.
+pub const RTT_CHOICES: &[Choice] = &[Choice { source: &TIMELY_RTT, key: "fabric.link.delay", alternatives: &["10us"] }];
+
+/// When hosts heard a congestion point, and its feedback.
+#[derive(Default)]
+struct Heard(Vec<(Time, u8)>);
+
+impl Watcher for Heard {
+    fn captured(&mut self, captured: &CapturedFrame) {
+        if captured.frame.kind == Kind::Cnm {
+            self.0.push((captured.at, captured.frame.congestion_message().feedback));
+        }
+    }
+}
+
+/// Runs `bg/fig1.6`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn samples(trial: &mut Trial) -> Result<(), Failure> {
+    let seeds = trial.shorten("seeds", 20, 8);
+    let mut frames: BTreeMap<u8, Vec<f64>> = BTreeMap::new();
+    for seed in 1..=seeds {
+        let setup = trial.setup(&SAMPLES, &[("seed", seed.to_string())])?;
+        let sends = setup.traffic.flows.iter().filter_map(|flow| match &flow.load {
+            traffic::Load::Datagrams(source) => Some(u64::from(source.frame_bytes)),
+            traffic::Load::Transport => None,
+        });
+        let wire = sends.max().unwrap_or(0) + WIRE_OVERHEAD_BYTES;
+        let mut heard = Heard::default();
+        simulation(setup, &SAMPLES)?.run(&mut heard);
+        heard.0.sort_unstable();
+        // More comes than the link takes, at a rate that nobody lessens: the time between messages tells how many.
+        let rate = 2.0 * 5.01e9 / 8.0 / wire as f64;
+        for pair in heard.0.windows(2) {
+            let between = (pair[1].0 - pair[0].0).as_secs_f64() * rate;
+            frames.entry(pair[0].1 / 8).or_default().push(between);
+        }
+    }
+    let (mut rows, mut ours, mut line) = (Vec::new(), Vec::new(), Vec::new());
+    for (&eighth, between) in &frames {
+        let feedback = f64::from(eighth) * 8.0 + 3.5;
+        let (percent, linear) = (100.0 / mean(between), 1.0 + 9.0 * feedback / 63.0);
+        let name = format!("feedback of {} to {}: frames that are sampled", eighth * 8, eighth * 8 + 7);
+        let check = Check::new(name, "%", percent, Relation::Equal, linear, 0.15 * linear);
+        // Nobody is told of a sample that finds no congestion: between two messages may lie several.
+        trial.check(if eighth == 0 { check.unjudged("samples without congestion are not told") } else { check });
+        rows.push(vec![
+            format!("{feedback}"),
+            format!("{}", between.len()),
+            format!("{percent:.2}"),
+            format!("{linear:.2}"),
+        ]);
+        ours.push((feedback, percent));
+        line.push((feedback, linear));
+    }
+    let name = "eighths of feedback in which samples were heard";
+    trial.check(Check::exact(name, "of 8", frames.len() as f64, Relation::Equal, 8.0));
+    trial.show("  feedback, samples, share of frames that are sampled, and on the line from 1 to 10 %\n");
+    trial.show(&table(&["feedback", "samples", "share", "line"], &rows, 0, Layout::Fixed, 2));
+    let lines =
+        vec![Line { name: "packets".to_owned(), points: ours, mark: Mark::Points }, Line::curve("linear", line)];
+    let panel = Panel { x: "feedback", y: "frames sampled, %", scale: Scale::Linear, lines };
+    trial.plots.push(("bg-fig1.6".to_owned(), svg("QCN: samples over feedback", &[panel])));
+    Ok(())
+}
+
+/// Runs `bg/fig1.10`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn round_trip(trial: &mut Trial) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    let mut seen = Vec::new();
+    for segment_kb in [16u64, 64] {
+        for payload in [438u64, 1438] {
+            let changes = [
+                ("host.transport.segment", format!("\"{segment_kb}KB\"")),
+                ("host.transport.payload", format!("\"{payload}B\"")),
+            ];
+            let setup = trial.setup(&TIMELY_RTT, &changes)?;
+            let delays: Time = setup.fabric.links().iter().map(|link| link.delay * 2).sum();
+            let bench = Bench::of(setup, &TIMELY_RTT)?;
+            let last = bench.controls.get(&0).and_then(|looks| looks.last()).and_then(|look| look.rtt_ps);
+            let ours_us = last.map_or(f64::NAN, |ps| ps as f64 / 1e6);
+            // Completion less serialisation: cables both ways, what two switches take to store the frame and three
+            // nodes to send its answer, and no gap after either.
+            let byte_us = Rate::from_gbps(10).serialise(1).as_ps() as f64 / 1e6;
+            let (frame, answer) = ((payload + 62 + 8) as f64 * byte_us, (66 + 8) as f64 * byte_us);
+            let alone_us = delays.as_secs_f64() * 1e6 + 3.0 * frame + 3.0 * answer;
+            let expected_us = alone_us - (payload + 62 + WIRE_OVERHEAD_BYTES) as f64 * byte_us;
+            let name = format!(
+                "segments of {segment_kb} KB in frames of {} B: RTT beside completion - serialisation",
+                payload + 62
+            );
+            trial.check(Check::new(name, "us", ours_us, Relation::Equal, expected_us, 0.001));
+            rows.push(vec![
+                format!("{segment_kb}"),
+                format!("{}", payload + 62),
+                format!("{ours_us:.4}"),
+                format!("{expected_us:.4}"),
+            ]);
+            seen.push(ours_us);
+        }
+    }
+    let name = "what segments of 64 KB add to the RTT of those of 16 KB";
+    trial.check(Check::new(name, "us", seen[2] - seen[0], Relation::Equal, 0.0, 0.001));
+    let name = "frames of 500 B: RTT below that of frames of 1500 B, which each switch stores, by";
+    trial.check(Check::new(name, "us", seen[1] - seen[0], Relation::Above, 0.0, 0.0));
+    for (name, relation) in [
+        ("figure 1.9, Vegas with Diff below alpha: slope of the window", Relation::Above),
+        ("figure 1.9, Vegas with Diff between alpha and beta: slope of the window", Relation::Equal),
+        ("figure 1.9, Vegas with Diff above beta: slope of the window", Relation::Below),
+    ] {
+        trial.check(Check::unmeasured(
+            name,
+            "segments/RTT",
+            relation,
+            0.0,
+            "TCP Vegas is not run here yet",
+        ));
+    }
+    trial.show("  segment in KB, frame in B, RTT and completion less serialisation in us\n");
+    trial.show(&table(&["segment", "frame", "RTT", "expected"], &rows, 0, Layout::Fixed, 2));
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! The experiments with packets.
+
+use super::{eccp_demands, eccp_dumbbell, eccp_probes, hetflow_peers};
+use crate::registry::{Choice, Experiment};
+
+const NONE: &[Choice] = &[];
+
+/// In the order in which they run.
+pub static EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        id: "eccp/fig2.10",
+        title: "ECCP in packets over the delay: cross traffic, queue, rates (figures 2.10 to 2.13)",
+        source: "thesis, section 2.7 and figures 2.10 to 2.13",
+        seconds: 20,
+        quick_seconds: 5,
+        choices: eccp_dumbbell::CHOICES,
+        run: eccp_dumbbell::delays,
+    },
+    Experiment {
+        id: "eccp/fig2.14",
+        title: "ECCP in packets over the byte counter: cross traffic, queue, rates (figures 2.14 to 2.17)",
+        source: "thesis, section 2.7 and figures 2.14 to 2.17",
+        seconds: 15,
+        quick_seconds: 4,
+        choices: eccp_dumbbell::CHOICES,
+        run: eccp_dumbbell::byte_counters,
+    },
+    Experiment {
+        id: "eccp/gain",
+        title: "ECCP in packets over its gain, with and without the cost of probes",
+        source: "thesis, table 2.1 and section 2.7",
+        seconds: 20,
+        quick_seconds: 4,
+        choices: eccp_dumbbell::CHOICES,
+        run: eccp_dumbbell::gains,
+    },
+    Experiment {
+        id: "eccp/fig2.19",
+        title: "what a train of probes is spread by, over its rate (figures 2.5 and 2.19)",
+        source: "thesis, figures 2.5 and 2.19",
+        seconds: 4,
+        quick_seconds: 2,
+        choices: eccp_probes::PROBE_CHOICES,
+        run: eccp_probes::strains,
+    },
+    Experiment {
+        id: "eccp/fig2.21",
+        title: "ECCP beside what two hosts want to send",
+        source: "thesis, figure 2.21",
+        seconds: 15,
+        quick_seconds: 4,
+        choices: eccp_demands::CHOICES,
+        run: eccp_demands::demands,
+    },
+    Experiment {
+        id: "eccp/overhead",
+        title: "what ECCP's probes cost",
+        source: "thesis, section 2.4",
+        seconds: 6,
+        quick_seconds: 2,
+        choices: eccp_dumbbell::CHOICES,
+        run: eccp_probes::overhead,
+    },
+    Experiment {
+        id: "eccp/newflow",
+        title: "a flow begins beside three: buffers by (2.21)",
+        source: "thesis, equation 2.21",
+        seconds: 3,
+        quick_seconds: 3,
+        choices: NONE,
+        run: eccp_demands::new_flow,
+    },
+    Experiment {
+        id: "hetflow/fig3.9",
+        title: "4 and 10 flows under HetFlow, QCN, TIMELY, DCQCN and DCTCP (table 3.3)",
+        source: "thesis, figure 3.9 and table 3.3",
+        seconds: 60,
+        quick_seconds: 2,
+        choices: hetflow_peers::CHOICES,
+        run: hetflow_peers::four_and_ten,
+    },
+    Experiment {
+        id: "hetflow/fig3.10",
+        title: "38 flows at 10 Gbps under HetFlow and its peers",
+        source: "thesis, figure 3.10",
+        seconds: 30,
+        quick_seconds: 1,
+        choices: hetflow_peers::CHOICES,
+        run: hetflow_peers::thirty_eight,
+    },
+    Experiment {
+        id: "hetflow/fig3.11",
+        title: "38 flows at 100 Gbps under HetFlow and its peers",
+        source: "thesis, figure 3.11",
+        seconds: 120,
+        quick_seconds: 5,
+        choices: hetflow_peers::CHOICES,
+        run: hetflow_peers::hundred,
+    },
+    Experiment {
+        id: "hetflow/fig3.12",
+        title: "flows of different round trips under HetFlow and its peers",
+        source: "thesis, figure 3.12",
+        seconds: 30,
+        quick_seconds: 1,
+        choices: hetflow_peers::RTT_CHOICES,
+        run: hetflow_peers::round_trips,
+    },
+    Experiment {
+        id: "hetflow/fig3.13",
+        title: "flows of different frames under HetFlow and its peers",
+        source: "thesis, figure 3.13",
+        seconds: 30,
+        quick_seconds: 1,
+        choices: hetflow_peers::CHOICES,
+        run: hetflow_peers::sizes,
+    },
+];

@@ -1,0 +1,157 @@
+//! HetFlow beside QCN, TIMELY, DCQCN and DCTCP: figures 3.9 to 3.13 and table 3.3 of the thesis.
+
+use super::peers::{Case, Compared, Peer, Told};
+use crate::check::{Check, Relation};
+use crate::failure::Failure;
+use crate::registry::{Choice, HETFLOW_DUMBBELL, HETFLOW_RTTS};
+use crate::trial::Trial;
+
+/// What the thesis leaves open of the dumbbell.
+pub const CHOICES: &[Choice] = &[
+    Choice { source: &HETFLOW_DUMBBELL, key: "switch.buffer", alternatives: &["2MB"] },
+    Choice { source: &HETFLOW_DUMBBELL, key: "fabric.link.edge.delay", alternatives: &["1us", "20us"] },
+];
+/// Those of figure 3.12.
+pub const RTT_CHOICES: &[Choice] = &[Choice { source: &HETFLOW_RTTS, key: "switch.buffer", alternatives: &["2MB"] }];
+
+/// The claim that `a` is above `b` in what `pick` tells, for every peer that is named: the lower end of a 95 % interval
+/// over seeds.
+struct Claim<'a> {
+    compared: &'a Compared,
+    of: &'a str,
+}
+
+impl Claim<'_> {
+    fn above(&self, trial: &mut Trial, what: &str, unit: &'static str, [a, b]: [Peer; 2], pick: fn(&Told) -> f64) {
+        let name = format!("{}: {what} of {a:?} above that of {b:?} by", self.of);
+        let check = Check::new(name, unit, self.compared.surely_above(a, b, pick), Relation::Above, 0.0, 0.0);
+        trial.check_in_full(check.note("the lower end of the 95 % interval of differences over seeds"));
+    }
+
+    fn used(&self, trial: &mut Trial, peer: Peer) {
+        let name = format!("{}: share of the link that {peer:?} uses", self.of);
+        let used = self.compared.mean(peer, |told| told.used);
+        trial.check(Check::new(name, "1", used, Relation::AtLeast, 0.9, 0.0));
+    }
+}
+
+const JAIN: fn(&Told) -> f64 = |told| told.jain;
+const QUEUE: fn(&Told) -> f64 = |told| told.queue_kb;
+const DEVIATION: fn(&Told) -> f64 = |told| told.queue_deviation_kb;
+
+/// Runs `hetflow/fig3.9`.
+///
+/// # Errors
+/// If a scenario is wrong.
+pub fn four_and_ten(trial: &mut Trial) -> Result<(), Failure> {
+    for flows in [4, 10] {
+        let of = format!("{flows} flows");
+        let compared = Compared::run(trial, &Case::of(flows), &format!("fig3.9-{flows}"), &of)?;
+        let claim = Claim { compared: &compared, of: &of };
+        for other in [Peer::Qcn, Peer::Timely] {
+            claim.above(trial, "Jain's index", "1", [Peer::HetFlow, other], JAIN);
+            claim.above(trial, "deviation of the queue", "KB", [other, Peer::HetFlow], DEVIATION);
+        }
+        for peer in [Peer::HetFlow, Peer::Qcn, Peer::Timely] {
+            claim.used(trial, peer);
+        }
+        let table = Claim { compared: &compared, of: &format!("table 3.3, {of}") };
+        table.above(trial, "mean queue", "KB", [Peer::Timely, Peer::HetFlow], QUEUE);
+        table.above(trial, "mean queue", "KB", [Peer::Qcn, Peer::Timely], QUEUE);
+    }
+    Ok(())
+}
+
+/// Runs `hetflow/fig3.10` and `hetflow/fig3.11`.
+///
+/// # Errors
+/// If a scenario is wrong.
+fn many(trial: &mut Trial, gbps: u64, figure: &str) -> Result<Compared, Failure> {
+    let mut case = Case { gbps, sampling: "20KB", starts: "100ms", ..Case::of(38) };
+    if gbps > 10 {
+        // At ten times the rate frames of 1500 B, for the time that it takes.
+        case.payload_bytes = vec![1438];
+    }
+    Compared::run(trial, &case, figure, &format!("38 flows, {gbps} Gbps"))
+}
+
+/// Runs `hetflow/fig3.10`.
+///
+/// # Errors
+/// If a scenario is wrong.
+pub fn thirty_eight(trial: &mut Trial) -> Result<(), Failure> {
+    let compared = many(trial, 10, "fig3.10")?;
+    let claim = Claim { compared: &compared, of: "38 flows, 10 Gbps" };
+    for other in [Peer::Qcn, Peer::Timely] {
+        claim.above(trial, "Jain's index", "1", [Peer::HetFlow, other], JAIN);
+    }
+    for peer in [Peer::HetFlow, Peer::Qcn, Peer::Timely] {
+        claim.used(trial, peer);
+    }
+    let queue = |peer: Peer| compared.mean(peer, QUEUE);
+    let name = "38 flows, 10 Gbps: mean queue of HetFlow, of about 0";
+    trial.check_in_full(Check::new(name, "KB", queue(Peer::HetFlow), Relation::Below, 10.0, 0.0));
+    let name = "38 flows, 10 Gbps: mean queue of TIMELY, around T_low C";
+    trial.check_in_full(Check::new(name, "KB", queue(Peer::Timely), Relation::Equal, 62.5, 0.5 * 62.5));
+    let jain = compared.mean(Peer::HetFlow, JAIN);
+    let name = "table 3.3, 38 flows: Jain's index of HetFlow, which scales well";
+    trial.check_in_full(Check::new(name, "1", jain, Relation::Above, 0.95, 0.0));
+    Ok(())
+}
+
+/// Runs `hetflow/fig3.11`.
+///
+/// # Errors
+/// If a scenario is wrong.
+pub fn hundred(trial: &mut Trial) -> Result<(), Failure> {
+    let compared = many(trial, 100, "fig3.11")?;
+    let claim = Claim { compared: &compared, of: "38 flows, 100 Gbps" };
+    claim.above(trial, "Jain's index", "1", [Peer::HetFlow, Peer::Timely], JAIN);
+    claim.above(trial, "Jain's index", "1", [Peer::Timely, Peer::Qcn], JAIN);
+    claim.above(trial, "mean queue", "KB", [Peer::Timely, Peer::HetFlow], QUEUE);
+    let name = "38 flows, 100 Gbps: mean queue of HetFlow, of about 0";
+    let queue = compared.mean(Peer::HetFlow, QUEUE);
+    trial.check(Check::new(name, "KB", queue, Relation::Below, 100.0, 0.0));
+    Ok(())
+}
+
+/// Runs `hetflow/fig3.12`.
+///
+/// # Errors
+/// If a scenario is wrong.
+pub fn round_trips(trial: &mut Trial) -> Result<(), Failure> {
+    let case = Case { source: &HETFLOW_RTTS, ..Case::of(4) };
+    let of = "RTTs of 60 to 180 us";
+    let compared = Compared::run(trial, &case, "fig3.12", of)?;
+    let claim = Claim { compared: &compared, of };
+    for other in [Peer::Qcn, Peer::Timely] {
+        claim.above(trial, "Jain's index", "1", [Peer::HetFlow, other], JAIN);
+    }
+    claim.above(trial, "deviation of the queue", "KB", [Peer::Qcn, Peer::HetFlow], DEVIATION);
+    let name = format!("{of}: mean queue of TIMELY, of about 0");
+    let queue = compared.mean(Peer::Timely, QUEUE);
+    trial.check(Check::new(name, "KB", queue, Relation::Below, 10.0, 0.0));
+    let table = Claim { compared: &compared, of: "table 3.3, fair among RTTs" };
+    table.above(trial, "Jain's index", "1", [Peer::Qcn, Peer::Timely], JAIN);
+    Ok(())
+}
+
+/// Runs `hetflow/fig3.13`.
+///
+/// # Errors
+/// If a scenario is wrong.
+pub fn sizes(trial: &mut Trial) -> Result<(), Failure> {
+    let case = Case { payload_bytes: vec![138, 538, 938, 1338], ..Case::of(4) };
+    let of = "frames of 200 to 1400 B";
+    let compared = Compared::run(trial, &case, "fig3.13", of)?;
+    let claim = Claim { compared: &compared, of };
+    for other in [Peer::Qcn, Peer::Timely] {
+        claim.above(trial, "Jain's index", "1", [Peer::HetFlow, other], JAIN);
+        claim.above(trial, "mean queue", "KB", [other, Peer::HetFlow], QUEUE);
+    }
+    claim.above(trial, "deviation of the queue", "KB", [Peer::Qcn, Peer::HetFlow], DEVIATION);
+    claim.used(trial, Peer::HetFlow);
+    let table = Claim { compared: &compared, of: "table 3.3, fair among sizes" };
+    table.above(trial, "Jain's index", "1", [Peer::Qcn, Peer::Timely], JAIN);
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! Rate controls in packets: the figures of the thesis that its simulator drew.
+
+mod bench;
+mod eccp_demands;
+mod eccp_dumbbell;
+mod eccp_probes;
+mod experiments;
+mod hetflow_peers;
+mod peers;
+
+pub use bench::{Bench, mean};
+pub use experiments::EXPERIMENTS;

@@ -1,0 +1,237 @@
+//! Rate controls side by side over one bottleneck, over seeds.
+
+use super::bench::{Bench, deviation, jain, mean};
+use crate::failure::Failure;
+use crate::registry::{HETFLOW_DUMBBELL, Source};
+use crate::trial::Trial;
+use model::parameters::Setup;
+use text::lines::{Line, Panel, Scale, svg};
+use text::{Layout, table};
+use units::Time;
+
+/// The rate controls of chapter 3, and those of data centres that it cites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Peer {
+    HetFlow,
+    Qcn,
+    Timely,
+    Dcqcn,
+    Dctcp,
+}
+
+/// In the order of tables.
+pub const PEERS: [Peer; 5] = [Peer::HetFlow, Peer::Qcn, Peer::Timely, Peer::Dcqcn, Peer::Dctcp];
+
+/// What a comparison is of.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The scenario: a dumbbell.
+    pub source: &'static Source,
+    /// How many flows.
+    pub flows: u32,
+    /// The rate of every link.
+    pub gbps: u64,
+    /// Payload of each flow's frames; of the last where there are more flows.
+    pub payload_bytes: Vec<u16>,
+    /// Within which time flows begin.
+    pub starts: &'static str,
+    /// HetFlow's BC_r.
+    pub sampling: &'static str,
+    /// What else is changed.
+    pub changes: Vec<(&'static str, String)>,
+}
+
+impl Case {
+    /// `flows` over the dumbbell of figure 3.8, at 10 Gbps.
+    pub fn of(flows: u32) -> Case {
+        let payload_bytes = vec![538];
+        let (sampling, starts, source) = ("100KB", "1ms", &HETFLOW_DUMBBELL);
+        Case { source, flows, gbps: 10, payload_bytes, starts, sampling, changes: Vec::new() }
+    }
+
+    /// What carries one of its flows under `peer`. Parameters of table 3.1; DCQCN's and DCTCP's are their defaults.
+    fn transport(&self, peer: Peer, payload: u16) -> String {
+        let begin = format!("initial_rate = \"{}Mbps\"", 800 * self.gbps / u64::from(self.flows));
+        let roce = format!("payload = \"{payload}B\", ack_every = 16");
+        match peer {
+            Peer::HetFlow => {
+                format!("{{ kind = \"hetflow\", {roce}, {begin}, sampling_bytes = \"{}\" }}", self.sampling)
+            }
+            Peer::Qcn => format!("{{ kind = \"qcn\", {roce}, {begin} }}"),
+            Peer::Timely => {
+                let t_high = if self.gbps > 10 { 250 } else { 500 };
+                format!("{{ kind = \"timely\", payload = \"{payload}B\", {begin}, t_high = \"{t_high}us\" }}")
+            }
+            Peer::Dcqcn => format!("{{ kind = \"dcqcn\", {roce} }}"),
+            Peer::Dctcp => format!("{{ kind = \"dctcp\", mss = \"{payload}B\" }}"),
+        }
+    }
+
+    /// What switches do for `peer`: QCN's set point is 20 % of the buffer, 50 % at 100 Gbps (table 3.1); DCTCP marks
+    /// from 65 packets of 1500 B on, three times as many at 100 Gbps; DCQCN as HPCC's authors have it, by rate.
+    fn marking(&self, peer: Peer) -> String {
+        let fast = self.gbps > 10;
+        let ecn = |least: u32, most: u32, p: f64| {
+            format!("{{ kind = \"ecn\", k_min = \"{least}KB\", k_max = \"{most}KB\", p_max = {p} }}")
+        };
+        match peer {
+            Peer::HetFlow | Peer::Timely => "{ kind = \"none\" }".to_owned(),
+            Peer::Qcn => {
+                let set_point = if fast { 500 } else { 200 };
+                format!("{{ kind = \"congestion-point\", set_point = \"{set_point}KB\", priorities = [3] }}")
+            }
+            Peer::Dctcp if fast => ecn(300, 300, 1.0),
+            Peer::Dctcp => ecn(100, 100, 1.0),
+            Peer::Dcqcn if fast => ecn(100, 400, 0.2),
+            Peer::Dcqcn => ecn(40, 160, 0.2),
+        }
+    }
+
+    /// The network of a seed, with an entry of its own for each flow.
+    fn setup(&self, trial: &Trial, peer: Peer, seed: u64, window_ms: [u64; 2]) -> Result<Setup, Failure> {
+        let pair = |flow: u32| format!("[\"H{}\", \"H{}\"]", flow + 1, flow + 1 + self.flows);
+        let pairs = (0..self.flows).map(pair).collect::<Vec<_>>().join(", ");
+        let mut changes = vec![
+            ("host.transport", self.transport(peer, self.payload_bytes[0])),
+            ("switch.marking", self.marking(peer)),
+            ("traffic.0.pairs", format!("[{pairs}]")),
+            ("traffic.0.jitter", format!("\"{}\"", self.starts)),
+            ("measure.warm_up", format!("\"{}ms\"", window_ms[0])),
+            ("duration", format!("\"{}ms\"", window_ms[1])),
+            ("seed", seed.to_string()),
+        ];
+        if self.source.name == HETFLOW_DUMBBELL.name {
+            changes.push(("fabric.left", self.flows.to_string()));
+            changes.push(("fabric.right", self.flows.to_string()));
+            changes.push(("fabric.link.rate", format!("\"{}Gbps\"", self.gbps)));
+        }
+        changes.extend(self.changes.iter().cloned());
+        let mut setup = trial.setup(self.source, &changes)?;
+        for (at, flow) in setup.traffic.flows.iter_mut().enumerate() {
+            flow.traffic = at as u8;
+            if let Some(&payload) = self.payload_bytes.get(at).filter(|_| at > 0) {
+                let mut of_flow = changes.clone();
+                of_flow[0] = ("host.transport", self.transport(peer, payload));
+                setup.host.transports.insert(at as u8, trial.setup(self.source, &of_flow)?.host.transport);
+            }
+        }
+        Ok(setup)
+    }
+}
+
+/// What a seed told.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Told {
+    /// Jain's index of mean rates on the wire.
+    pub jain: f64,
+    /// Share of the link that data take.
+    pub used: f64,
+    /// Mean queue, its deviation, in KB.
+    pub queue_kb: f64,
+    pub queue_deviation_kb: f64,
+    /// Frames lost.
+    pub lost: f64,
+}
+
+/// Mean of `pick` over seeds, and half of its 95 % confidence interval (Student's t).
+pub fn interval(told: &[Told], pick: impl Fn(&Told) -> f64) -> (f64, f64) {
+    const T: [f64; 10] = [f64::INFINITY, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
+    let values: Vec<f64> = told.iter().map(pick).collect();
+    let count = values.len() as f64;
+    let spread = deviation(&values) * libm::sqrt(count / (count - 1.0).max(1.0));
+    (mean(&values), T.get(values.len() - 1).copied().unwrap_or(1.96) * spread / libm::sqrt(count))
+}
+
+/// All peers over all seeds of a case, a table, and a picture of the first seed of each.
+pub struct Compared(pub Vec<(Peer, Vec<Told>)>);
+
+impl Compared {
+    /// Runs `case`; `file` and `title` are of its pictures.
+    ///
+    /// # Errors
+    /// If a scenario is wrong.
+    pub fn run(trial: &mut Trial, case: &Case, file: &str, title: &str) -> Result<Compared, Failure> {
+        let seeds = trial.shorten("seeds", 10, 1);
+        let end_ms = trial.shorten("simulated ms", 1000, 250);
+        let window_ms = [if trial.quick { 150 } else { 400 }, end_ms];
+        let (mut all, mut rows) = (Vec::new(), Vec::new());
+        for peer in PEERS {
+            let mut told = Vec::new();
+            // What the thesis has no claim about is shown with an interval of three.
+            let seeds = if matches!(peer, Peer::Dcqcn | Peer::Dctcp) { seeds.min(3) } else { seeds };
+            for seed in 1..=seeds {
+                let setup = case.setup(trial, peer, seed, window_ms)?;
+                let bench = Bench::of(setup, case.source)?;
+                if seed == 1 {
+                    let name = format!("hetflow-{file}-{peer:?}").to_lowercase();
+                    trial.plots.push((name, picture(&bench, case, &format!("{title}: {peer:?}"))));
+                }
+                let queue: Vec<f64> = bench.queue_bytes().into_iter().map(|bytes| bytes / 1e3).collect();
+                told.push(Told {
+                    jain: jain(&bench.flow_gbps()),
+                    used: mean(&bench.cross_gbps()) / case.gbps as f64,
+                    queue_kb: mean(&queue),
+                    queue_deviation_kb: deviation(&queue),
+                    lost: bench.lost(),
+                });
+            }
+            let picks: [fn(&Told) -> f64; 5] =
+                [|t| t.jain, |t| t.used, |t| t.queue_kb, |t| t.queue_deviation_kb, |t| t.lost];
+            let cell = |pick: fn(&Told) -> f64| {
+                let (middle, half) = interval(&told, pick);
+                if half.is_finite() { format!("{middle:.3} ± {half:.3}") } else { format!("{middle:.3}") }
+            };
+            let mut row = vec![title.to_owned(), format!("{peer:?}")];
+            row.extend(picks.map(cell));
+            rows.push(row);
+            all.push((peer, told));
+        }
+        trial.show(
+            "  Jain's index of mean rates, share of the link, mean queue and deviation in KB, frames lost; over seeds, \
+             with 95 %\n",
+        );
+        let columns = ["", "", "Jain", "used", "queue", "deviation", "lost"];
+        trial.show(&table(&columns, &rows, 2, Layout::Fixed, 2));
+        Ok(Compared(all))
+    }
+
+    /// What `peer` told.
+    pub fn of(&self, peer: Peer) -> &[Told] {
+        self.0.iter().find(|(of, _)| *of == peer).map_or(&[], |(_, told)| told)
+    }
+
+    /// Mean of `pick` over the seeds of `peer`.
+    pub fn mean(&self, peer: Peer, pick: impl Fn(&Told) -> f64) -> f64 {
+        interval(self.of(peer), pick).0
+    }
+
+    /// By how much `pick` of `a` is above that of `b`, seed by seed: the lower end of the 95 % interval, or with one
+    /// seed the difference.
+    pub fn surely_above(&self, a: Peer, b: Peer, pick: impl Fn(&Told) -> f64) -> f64 {
+        let pairs = self.of(a).iter().zip(self.of(b));
+        let differences: Vec<Told> = pairs.map(|(a, b)| Told { jain: pick(a) - pick(b), ..Told::default() }).collect();
+        let (middle, half) = interval(&differences, |told| told.jain);
+        if half.is_finite() { middle - half } else { middle }
+    }
+}
+
+/// Rates, cross traffic and queue over time.
+fn picture(bench: &Bench, case: &Case, title: &str) -> String {
+    let rows = bench.arrived_gbps(Time::ZERO);
+    // Ten milliseconds a point: single frames and cuts do not show, and what is fair does.
+    let smooth = |pick: &dyn Fn(&[f64]) -> f64| -> Vec<(f64, f64)> {
+        let point =
+            |part: &[(f64, Vec<f64>)]| (part[0].0, mean(&part.iter().map(|row| pick(&row.1)).collect::<Vec<_>>()));
+        rows.chunks(10).map(point).collect()
+    };
+    let shown = 4.min(case.flows as usize);
+    let flow = |at: usize| Line::curve(format!("flow {at}"), smooth(&move |row: &[f64]| row[at]));
+    let queue = bench.queue_from(Time::ZERO).into_iter().map(|(at, bytes)| (at, bytes / 1e3)).collect();
+    let (x, scale) = ("time, ms", Scale::Linear);
+    let panels = [
+        Panel { x, y: "rate, Gbps", scale, lines: (0..shown).map(flow).collect() },
+        Panel { x, y: "cross traffic, Gbps", scale, lines: vec![Line::curve("all", smooth(&|row| row.iter().sum()))] },
+        Panel { x, y: "queue, KB", scale, lines: vec![Line::curve("queue", queue)] },
+    ];
+    svg(title, &panels)
+}
