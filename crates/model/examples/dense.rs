@@ -25,7 +25,7 @@ fn main() {
     let hosts: Vec<u32> = (0..fabric.hosts().len() as u32).collect();
     let mut plan = PlanBuilder::new();
     let process = Process::Constant { rate: Rate::from_gbps(80) };
-    let source = DatagramSource { process, frame_bytes: 1000, stop: None };
+    let source = DatagramSource { process, frame_bytes: 1000, lengths: Default::default(), stop: None };
     let workload = if dcqcn { Workload::Endless } else { Workload::Datagrams { source, size_bytes: None } };
     let pairs = Pairs { pattern: Pattern::Permutation, workload };
     let entry = Entry { jitter: Time::from_ns(100), ..Entry::new(1, 0) };

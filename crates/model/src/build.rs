@@ -17,7 +17,7 @@ use protocols::transport::TransportParameters;
 use protocols::trim::Scheme;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use traffic::{Start, When};
+use traffic::{Load, Start, When};
 use units::{Bytes, Time};
 
 /// Between two moments at which a run can be stopped, no node handles many more frames than this: some tenths of a
@@ -112,6 +112,14 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
     for (slot, &class) in classes.iter().enumerate() {
         class_slot[usize::from(class)] = slot as u8;
     }
+    let mut jitter = vec![setup.record.jitter; traffic_entries].into_boxed_slice();
+    for flow in &traffic.flows {
+        if let Load::Datagrams(source) = &flow.load
+            && source.follows_clock()
+        {
+            jitter[usize::from(flow.traffic)] = true;
+        }
+    }
     let least_delay = fabric.links().iter().map(|link| link.delay).min().unwrap_or(Time::from_us(1));
     let arrivals = std::mem::take(&mut traffic.arrivals);
     let numbering = Numbering { planned: traffic.flows.len() as u64, hosts: fabric.hosts().len() as u64 };
@@ -131,6 +139,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         utilisation: setup.record.utilisation,
         traffic_entries,
         clocks: host.clocks.of_hosts(fabric.hosts().len(), setup.seed),
+        jitter,
         timing,
         telemetry: transports.iter().any(TransportParameters::collects).then(|| Telemetry::new(fabric.hosts().len())),
         seed: setup.seed,
@@ -178,10 +187,14 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
             let longest = longest_window(fabric, node);
             let ports = fabric.ports(node).iter();
             ports
-                .map(|peer| WireSpec {
-                    node: position[peer.peer.index()],
-                    port: peer.peer_port,
-                    lookahead: Attachment::new(fabric.link(peer.link), false).lookahead().min(longest),
+                .map(|peer| {
+                    let link = fabric.link(peer.link);
+                    let least = match network.preemption_at(node) {
+                        // A frame goes to the link only when nothing can interrupt it any more.
+                        Some(preemption) => preemption.lookahead(link.rate, link.delay),
+                        None => Attachment::new(link, false).lookahead(),
+                    };
+                    WireSpec { node: position[peer.peer.index()], port: peer.peer_port, lookahead: least.min(longest) }
                 })
                 .collect()
         })

@@ -5,6 +5,7 @@ use check::buffer::Mark;
 use check::little::Findings;
 use check::{ReorderDensity, Verdict};
 use stats::histogram::Histogram;
+use stats::jitter::JitterSummary;
 use stats::summary::{LinkSummary, Utilisation};
 use units::Time;
 
@@ -15,6 +16,7 @@ pub(crate) struct Measured {
     pub delay: Histogram,
     pub links: LinkSummary,
     pub travel: Travel,
+    pub jitter: Vec<JitterSummary>,
     pub reordering: Option<ReorderDensity>,
     /// How many frames should have been judged for it.
     pub reordering_arrivals: u64,

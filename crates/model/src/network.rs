@@ -14,6 +14,7 @@ use protocols::cbfc::CreditPort;
 use protocols::florax::Pair;
 use protocols::frame::{Frame, flags};
 use protocols::gates::GateList;
+use protocols::preemption::PreemptionParameters;
 use protocols::telemetry::Hop;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
@@ -73,6 +74,8 @@ pub(crate) struct Network {
     pub transports: Box<[TransportParameters]>,
     /// What hosts take for the time, by host; `None` where all are exact.
     pub clocks: Option<Box<[NodeClock]>>,
+    /// Of which traffic entries jitter is measured.
+    pub jitter: Box<[bool]>,
     /// Gates, and what switches take for the time.
     pub timing: Timing,
     /// Where telemetry is kept that frames collect, where any do.
@@ -134,6 +137,11 @@ impl Network {
             None => self.timing.clocks.of_switch(node.0, self.seed),
         };
         Some((list, clock))
+    }
+
+    /// Who interrupts whom at the ports of `node`: at switches alone.
+    pub fn preemption_at(&self, node: NodeId) -> Option<PreemptionParameters> {
+        self.timing.preemption.filter(|_| self.fabric.host_index(node).is_none())
     }
 
     /// A frame that collects telemetry starts to leave a switch by a port.

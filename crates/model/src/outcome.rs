@@ -17,10 +17,12 @@ use check::turns::TurnLedger;
 use protocols::frame::Frame;
 use stats::Outcome;
 use stats::histogram::Histogram;
+use stats::jitter::{FlowDelays, JitterSummary};
 use stats::summary::{
     ByteAccount, Check, Deadlock, DeadlockEdge, Distribution, Happened, LinkSummary, LossAt, MAX_LOSS_PLACES,
     PacketAccount, PauseSummary, PortLoad, Reordering, Utilisation, Window,
 };
+use std::collections::BTreeMap;
 use units::Time;
 
 /// How many ports a summary names in each list.
@@ -41,6 +43,7 @@ impl Simulation {
             delay,
             links: self.links(now),
             travel,
+            jitter: self.jitter(),
             reordering: self.reordering(),
             reordering_arrivals,
             utilisation: self.utilisation(now),
@@ -67,7 +70,7 @@ impl Simulation {
             flows.started = started;
         }
         let completed = flows.completed;
-        let Measured { end, delay, links, travel, reordering, reordering_arrivals, utilisation, load } =
+        let Measured { end, delay, links, travel, jitter, reordering, reordering_arrivals, utilisation, load } =
             self.measured.clone().unwrap_or_else(|| self.measure(now));
         if let Some(density) = &reordering {
             density
@@ -115,6 +118,7 @@ impl Simulation {
             flows,
             requests: self.requests.iter().flat_map(|requests| requests.summary()).collect(),
             delay_ns: Distribution::from_ps(&delay),
+            jitter,
             reordering: reordering.as_ref().map(describe_reordering),
             utilisation,
             pauses: self.pauses(&ledger, now),
@@ -131,6 +135,19 @@ impl Simulation {
                 .map(|Verdict { name, pass, judged, detail }| Check { name, pass, judged, detail })
                 .collect(),
         }
+    }
+
+    /// How delays varied, by traffic entry, where it is measured.
+    fn jitter(&self) -> Vec<JitterSummary> {
+        let mut flows: BTreeMap<u8, Vec<FlowDelays>> = BTreeMap::new();
+        for node in self.network.fabric.hosts() {
+            // Not by the engine's order, in which neighbours stand together: sums of floats depend on it.
+            let Machine::Host(host) = self.machine(*node) else { continue };
+            for (traffic, delays) in host.measured.jitter.iter().flat_map(|jitter| jitter.flows()) {
+                flows.entry(traffic).or_default().push(delays);
+            }
+        }
+        flows.iter().map(|(traffic, flows)| JitterSummary::of(u32::from(*traffic), flows)).collect()
     }
 
     /// Where frames were lost: the worst places first, then in order of nodes and causes.
@@ -196,7 +213,11 @@ impl Simulation {
             }
             for rules in &machine.egress().rules {
                 total.control_on_the_way += rules.control_waiting();
-                let Rules { pause, credit, .. } = rules;
+                let Rules { pause, credit, preemption, .. } = rules;
+                if let Some(frame) = preemption.as_ref().and_then(|preemption| preemption.kept()) {
+                    total.packets.in_flight.count(u64::from(frame.size_bytes));
+                    under_way(&mut total.turns, frame);
+                }
                 let (pauses, resumes, expiries, still_paused) = pause.counts(now);
                 total.pauses.merge(&PauseLedger { pauses, resumes, expiries, still_paused });
                 if let Some(credit) = credit {

@@ -28,7 +28,7 @@ impl Setup {
         let mut host = HostParameters::default();
         for flow in &traffic.flows {
             if let Load::Datagrams(source) = &flow.load {
-                host.mtu_bytes = host.mtu_bytes.max(source.frame_bytes);
+                host.mtu_bytes = host.mtu_bytes.max(source.longest_bytes());
             }
         }
         let mut forwarding = Forwarding::build(&fabric, Mode::ShortestPath)?;

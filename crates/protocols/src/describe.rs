@@ -18,6 +18,8 @@ pub enum Family {
     Scheduler,
     /// When a port may send which class.
     Gates,
+    /// Which frames a port interrupts for which.
+    Preemption,
     /// How a frame's class changes on its way.
     Tags,
     /// How a host sends.
@@ -37,6 +39,7 @@ impl Family {
             Family::Buffer => "switch.buffer",
             Family::Scheduler => "switch.scheduler",
             Family::Gates => "gates",
+            Family::Preemption => "switch.preemption",
             Family::Tags => "switch.tags",
             Family::Transport => "host.transport",
             Family::OnBounce => "host.on_bounce",

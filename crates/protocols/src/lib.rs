@@ -31,6 +31,7 @@ pub mod pabo;
 mod partial;
 pub mod pause;
 pub mod pipeline_trim;
+pub mod preemption;
 pub mod qcn;
 pub mod rate_control;
 pub mod rate_recovery;

@@ -2,8 +2,8 @@
 
 use crate::describe::Mechanism;
 use crate::{
-    bounce_reaction, cbfc, detour, drop, ecn, florax, gates, pabo, pause, pipeline_trim, qcn, scheduler, shared_buffer,
-    tagger, transport, trim, watchdog,
+    bounce_reaction, cbfc, detour, drop, ecn, florax, gates, pabo, pause, pipeline_trim, preemption, qcn, scheduler,
+    shared_buffer, tagger, transport, trim, watchdog,
 };
 
 /// In the order in which a frame meets them.
@@ -31,6 +31,7 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &scheduler::WRR,
         &scheduler::DRR,
         &gates::MECHANISM,
+        &preemption::MECHANISM,
     ]
     .into_iter()
     .chain(transport::MECHANISMS)

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::RecordError;
 use crate::flows::FlowSummary;
+use stats::jitter::JitterSummary;
 use stats::pipelines::PipelineSummary;
 use stats::requests::RequestSummary;
 use stats::storms::PauseStorms;
@@ -49,6 +50,9 @@ pub struct Summary {
     pub delay_ns: Option<Distribution>,
     /// Time a packet waits in one queue, in ns; null if none waited to be measured.
     pub queue_wait_ns: Option<Distribution>,
+    /// How much one-way delays varied, by traffic entry; left out where it is not measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jitter: Vec<JitterSummary>,
     /// How far data frames came out of order; left out where it is not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reordering: Option<Reordering>,
@@ -112,6 +116,7 @@ impl Summary {
             flows,
             requests,
             delay_ns,
+            jitter,
             reordering,
             utilisation,
             pauses,
@@ -141,6 +146,7 @@ impl Summary {
             requests,
             delay_ns,
             queue_wait_ns,
+            jitter,
             reordering,
             utilisation,
             pauses,

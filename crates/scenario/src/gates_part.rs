@@ -212,7 +212,7 @@ pub(crate) fn warn(context: &Context<'_>, fabric: &Fabric, gates: &Gates, plan: 
     let mut longest = [0u16; 8];
     for flow in &plan.flows {
         let frame = match &flow.load {
-            Load::Datagrams(source) => source.frame_bytes,
+            Load::Datagrams(source) => source.longest_bytes(),
             Load::Transport => transport_mtu_bytes,
         };
         let longest = &mut longest[usize::from(flow.class & 7)];

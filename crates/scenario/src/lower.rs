@@ -29,7 +29,7 @@ use protocols::rate_control::Needs;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use traffic::{ENDLESS, Load, Plan};
+use traffic::{ENDLESS, Lengths, Load, Plan};
 use units::{Bytes, Rate, Time};
 
 /// A scenario that can run.
@@ -67,7 +67,10 @@ pub struct Lowered {
 /// The largest frame that flows of these entries make: data, acknowledgements, notifications.
 fn mtu_bytes(parts: &Parts) -> u16 {
     let frames = |entry: &TrafficPlan| match &entry.what {
-        What::Pairs { load: LoadPlan::Frames { frame_bytes, .. }, .. } => Some(*frame_bytes),
+        What::Pairs { load: LoadPlan::Frames { frame_bytes, lengths, .. }, .. } => Some(match lengths {
+            Lengths::Equal => *frame_bytes,
+            Lengths::Normal { longest_bytes, .. } => *longest_bytes,
+        }),
         _ => None,
     };
     let of_transports = parts.transports().into_iter().map(|(.., transport)| largest_frame_bytes(transport));
@@ -374,7 +377,7 @@ impl Scenario {
         }
         overload_part::warn(context, parts, &plan);
         misleading::warn(context, parts, &fabric, &plan);
-        let timing = Timing { gates: gates?, clocks: switch_clocks? };
+        let timing = Timing { gates: gates?, preemption: parts.preemption, clocks: switch_clocks? };
         gates_part::warn(context, &fabric, &timing.gates, &plan, mtu);
         let (planned, drawn) = (plan.flows.len() as u64, !plan.arrivals.is_empty());
         let record = parts.watch.record.lower(context, &fabric, planned, drawn);

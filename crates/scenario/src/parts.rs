@@ -11,6 +11,7 @@ use crate::run_part::{HostPart, NamedFailure, NamedPath, Routing, Top, Watch};
 use crate::tags::TagsPlan;
 use crate::traffic_part::TrafficPlan;
 use model::parameters::{Marking, SwitchParameters};
+use protocols::preemption::PreemptionParameters;
 use protocols::transport::TransportParameters;
 
 /// What a scenario says, part by part.
@@ -29,6 +30,7 @@ pub(crate) struct Parts {
     pub partial: PartialPlan,
     pub tags: Option<TagsPlan>,
     pub switch_clocks: SwitchClocksPlan,
+    pub preemption: Option<PreemptionParameters>,
     pub gates: Vec<GatesPlan>,
     pub host: HostPart,
     pub traffic: Vec<TrafficPlan>,

@@ -148,7 +148,7 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
     let watch = run_part::watch(&root, top.as_ref().map(|top| top.duration));
     root.finish();
     let top = top?;
-    let (switch, overrides, partial, tags, switch_clocks) = switch?;
+    let (switch, overrides, partial, tags, switch_clocks, preemption) = switch?;
     Some(Parts {
         seed: seed.unwrap_or(top.seed),
         top,
@@ -163,6 +163,7 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
         partial,
         tags,
         switch_clocks,
+        preemption,
         gates: gates?,
         host: host?,
         traffic: traffic.into_iter().collect::<Option<Vec<_>>>()?,

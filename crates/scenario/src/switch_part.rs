@@ -15,6 +15,7 @@ use model::parameters::{
     Buffer, CLASSES, CreditParameters, FlowControl, MarkAt, Marking, PauseParameters, QueueLimit, Scheduler,
     SwitchParameters, Threshold,
 };
+use protocols::preemption::{Fragments, PreemptionParameters};
 use protocols::watchdog::{Action, WatchdogParameters};
 use units::{Bytes, Time};
 
@@ -23,8 +24,15 @@ const AUTO_XOFF: Threshold = Threshold::Dynamic { alpha: (1, 8) };
 /// What a deficit round robin gives a class that a table does not name: a full frame.
 const DRR_QUANTUM_BYTES: u32 = 1518;
 
-/// What all switches do, what some do otherwise, who takes part in flow control, tags, and clocks.
-pub(crate) type SwitchPart = (SwitchParameters, Vec<OverridePlan>, PartialPlan, Option<TagsPlan>, SwitchClocksPlan);
+/// What all switches do, what some do otherwise, who takes part in flow control, tags, clocks, and preemption.
+pub(crate) type SwitchPart = (
+    SwitchParameters,
+    Vec<OverridePlan>,
+    PartialPlan,
+    Option<TagsPlan>,
+    SwitchClocksPlan,
+    Option<PreemptionParameters>,
+);
 
 pub(crate) fn read(root: &Section<'_, '_>) -> Option<SwitchPart> {
     let section = root.table("switch", "switch", false);
@@ -40,6 +48,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<SwitchPart> {
     let tags = TagsPlan::read(&section);
     let overrides = override_part::read(&section);
     let clocks = clock_part::of_switches(&section);
+    let preemption = preemption(&section);
     section.finish();
     let parameters = SwitchParameters {
         buffer: buffer?,
@@ -48,7 +57,21 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<SwitchPart> {
         marking: marking?,
         scheduler: scheduler?,
     };
-    Some((parameters, overrides?, partial?, tags?, clocks?))
+    Some((parameters, overrides?, partial?, tags?, clocks?, preemption?))
+}
+
+/// `{ express = [7] }`: `None` if it is wrong, `Some(None)` where nothing is interrupted.
+#[expect(clippy::option_option, reason = "wrong, absent, or there, as every part is read")]
+fn preemption(section: &Section<'_, '_>) -> Option<Option<PreemptionParameters>> {
+    let table = section.table("preemption", "switch.preemption", false);
+    if !section.has("preemption") {
+        return Some(None);
+    }
+    let express = table.read("express", |value| classes(value, "no class interrupts any other"));
+    let fragments = table.word("fragments", "kind of fragments", &["standard", "ideal"]);
+    table.finish();
+    let fragments = if fragments? == "ideal" { Fragments::Ideal } else { Fragments::Standard };
+    Some(Some(PreemptionParameters { express: express?, fragments }))
 }
 
 /// The watchdog, which goes with pauses.

@@ -195,6 +195,7 @@ impl Ground<'_, '_> {
             ProcessPlan::Bursts { frame_gap, frames_per_burst, pause } => {
                 Process::Bursts { frame_gap: *frame_gap, frames_per_burst: *frames_per_burst, pause: *pause }
             }
+            ProcessPlan::Periodic { period, phase } => Process::Periodic { period: *period, phase: *phase },
         }
     }
 
@@ -285,9 +286,10 @@ impl Ground<'_, '_> {
                 let workload = match load {
                     LoadPlan::Transfer(sizes) => Workload::Bulk(self.sizes(sizes, &key)?),
                     LoadPlan::Endless => Workload::Endless,
-                    LoadPlan::Frames { process, frame_bytes, size_bytes, stop } => {
+                    LoadPlan::Frames { process, frame_bytes, lengths, size_bytes, stop } => {
                         let process = self.process(process, &mut after);
-                        let source = DatagramSource { process, frame_bytes: *frame_bytes, stop: *stop };
+                        let source =
+                            DatagramSource { process, frame_bytes: *frame_bytes, lengths: *lengths, stop: *stop };
                         Workload::Datagrams { source, size_bytes: *size_bytes }
                     }
                 };
@@ -488,7 +490,7 @@ impl Ground<'_, '_> {
                 let own = share_of(host_rate(self.fabric, flow.src), share);
                 match &mut source.process {
                     Process::Constant { rate } | Process::Poisson { rate } | Process::OnOff { rate, .. } => *rate = own,
-                    Process::Bursts { .. } => {}
+                    Process::Bursts { .. } | Process::Periodic { .. } => {}
                 }
             }
         }

@@ -5,7 +5,7 @@ use crate::names::{HostName, host, hosts_list};
 use crate::run_part;
 use crate::section::{Read, Section, Wrong, list, positive, quantity, share, show, text, whole};
 use protocols::transport::TransportParameters;
-use traffic::{BuiltIn, Rounds, Service};
+use traffic::{BuiltIn, Lengths, Rounds, Service};
 use units::{Bytes, Rate, Time};
 
 /// As many entries as a flow's index of its entry can count.
@@ -87,7 +87,7 @@ pub(crate) enum PatternPlan {
 pub(crate) enum LoadPlan {
     Transfer(SizesPlan),
     Endless,
-    Frames { process: ProcessPlan, frame_bytes: u16, size_bytes: Option<u64>, stop: Option<Time> },
+    Frames { process: ProcessPlan, frame_bytes: u16, lengths: Lengths, size_bytes: Option<u64>, stop: Option<Time> },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +96,7 @@ pub(crate) enum ProcessPlan {
     Poisson(RatePlan),
     OnOff { rate: RatePlan, mean_on: Time, mean_off: Time },
     Bursts { frame_gap: Time, frames_per_burst: u32, pause: Time },
+    Periodic { period: Time, phase: Option<Time> },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -273,7 +274,7 @@ fn listed(section: &Section<'_, '_>) -> Option<PatternPlan> {
 }
 
 fn load(section: &Section<'_, '_>) -> Option<LoadPlan> {
-    let process = section.word("process", "process", &["constant", "poisson", "on-off", "bursts"]);
+    let process = section.word("process", "process", &["constant", "poisson", "on-off", "bursts", "periodic"]);
     if process.is_none() && section.has("process") {
         // Whose keys the entry has is not known: the transfer's would only add confusion.
         section.undecide();
@@ -312,15 +313,14 @@ fn load(section: &Section<'_, '_>) -> Option<LoadPlan> {
         "constant" => "constant frames",
         "poisson" => "poisson frames",
         "on-off" => "on-off frames",
+        "periodic" => "periodic frames",
         _ => "bursts of frames",
     });
-    let frame_bytes = section.read("frame", |value| {
-        let (Bytes(bytes), text) = quantity::<Bytes>(value, "a size")?;
-        match u16::try_from(bytes) {
-            Ok(frame) if frame >= protocols::frame::MIN_FRAME_BYTES => Ok((frame, text)),
-            _ => Err((format!("`{text}` is no length of a frame"), Some("write 64B to 65535B".to_owned()))),
-        }
-    });
+    if process == "periodic" {
+        return periodic(section);
+    }
+    let frame_bytes = section.read("frame", frame_length);
+    let lengths = lengths(section, frame_bytes);
     let (size_bytes, stop) = (section.size("size"), section.time("stop"));
     let rate = if process == "bursts" { None } else { rate_plan(section) };
     let process = match process {
@@ -340,7 +340,63 @@ fn load(section: &Section<'_, '_>) -> Option<LoadPlan> {
             })
         }
     };
-    Some(LoadPlan::Frames { process: process?, frame_bytes: frame_bytes?, size_bytes, stop })
+    Some(LoadPlan::Frames { process: process?, frame_bytes: frame_bytes?, lengths: lengths?, size_bytes, stop })
+}
+
+fn frame_length(value: &Value) -> Read<u16> {
+    let (Bytes(bytes), text) = quantity::<Bytes>(value, "a size")?;
+    match u16::try_from(bytes) {
+        Ok(frame) if frame >= protocols::frame::MIN_FRAME_BYTES => Ok((frame, text)),
+        _ => Err((format!("`{text}` is no length of a frame"), Some("write 64B to 65535B".to_owned()))),
+    }
+}
+
+/// How the lengths of frames vary around `frame_bytes`.
+fn lengths(section: &Section<'_, '_>, frame_bytes: Option<u16>) -> Option<Lengths> {
+    let deviation = section.read("frame_deviation", |value| {
+        let (Bytes(bytes), text) = quantity::<Bytes>(value, "a size")?;
+        u16::try_from(bytes)
+            .map(|bytes| (bytes, text.clone()))
+            .map_err(|_| (format!("`{text}` is more than any frame"), Some("write 0B to 65535B".to_owned())))
+    });
+    let longest = section.read("frame_longest", frame_length);
+    if section.has("frame_longest") && longest.is_none() {
+        return None;
+    }
+    let (deviation_bytes, mean) = (deviation?, frame_bytes?);
+    let longest_bytes = longest.unwrap_or(mean.max(1518));
+    if longest_bytes < mean {
+        let message = format!("`frame_longest` = {longest_bytes}B is below the mean `frame` = {mean}B");
+        section.fail("frame_longest", message, Some(format!("write {mean}B or more")));
+        return None;
+    }
+    Some(if deviation_bytes == 0 { Lengths::Equal } else { Lengths::Normal { deviation_bytes, longest_bytes } })
+}
+
+/// One frame in each period, of a stated length or of what a signal comes to.
+fn periodic(section: &Section<'_, '_>) -> Option<LoadPlan> {
+    let (period, phase) = (section.read("period", positive), section.time("phase"));
+    let frame = section.read("frame", frame_length);
+    let (rate, header) = (section.rate("rate"), section.size("header"));
+    let (size_bytes, stop) = (section.size("size"), section.time("stop"));
+    let of_rate = rate.zip(header).zip(period).map(|((rate, header), period)| {
+        let bits_ps = u128::from(rate.as_bps()) * u128::from(period.as_ps());
+        let payload = bits_ps.div_ceil(8_000_000_000_000);
+        let bytes = (payload + u128::from(header)).max(protocols::frame::MIN_FRAME_BYTES.into());
+        u16::try_from(bytes).map_err(|_| bytes)
+    });
+    let of_rate = match of_rate {
+        Some(Err(bytes)) => {
+            let message = format!("a frame of {bytes} bytes would carry what comes in a period: 65535 are the most");
+            section.fail("rate", message, Some("shorten the period, or lower the rate".to_owned()));
+            return None;
+        }
+        Some(Ok(bytes)) => Some(bytes),
+        None => None,
+    };
+    let frame_bytes = one_of(section, [("frame", frame), ("rate", of_rate)]);
+    let process = ProcessPlan::Periodic { period: period?, phase };
+    Some(LoadPlan::Frames { process, frame_bytes: frame_bytes?, lengths: Lengths::Equal, size_bytes, stop })
 }
 
 fn rate_plan(section: &Section<'_, '_>) -> Option<RatePlan> {

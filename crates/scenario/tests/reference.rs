@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const BEGIN: &str = "<!-- keys: begin (generated, see crates/scenario/tests/reference.rs) -->\n";
 const END: &str = "<!-- keys: end -->\n";
 /// How each table is written in a scenario.
-const SECTIONS: [(&str, &str); 34] = [
+const SECTIONS: [(&str, &str); 35] = [
     ("", "Top level"),
     ("fabric", "`[fabric]`"),
     ("fabric.link", "`[fabric.link]`"),
@@ -30,6 +30,7 @@ const SECTIONS: [(&str, &str); 34] = [
     ("switch.scheduler", "`[switch.scheduler]`"),
     ("switch.override", "`[[switch.override]]`"),
     ("switch.override.flow_control", "`[switch.override.flow_control]`"),
+    ("switch.preemption", "`[switch.preemption]`"),
     ("switch.clock", "`[switch.clock]`"),
     ("switch.clocks", "`[[switch.clocks]]`"),
     ("host", "`[host]`"),

@@ -4,6 +4,7 @@
 pub mod control;
 pub mod flows;
 pub mod histogram;
+pub mod jitter;
 pub mod pipelines;
 pub mod requests;
 pub mod storms;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::flows::FlowSummary;
 use crate::histogram::Histogram;
+use crate::jitter::JitterSummary;
 use crate::pipelines::PipelineSummary;
 use crate::requests::RequestSummary;
 use crate::storms::PauseStorms;
@@ -39,6 +40,8 @@ pub struct Outcome {
     pub requests: Vec<RequestSummary>,
     /// Delay of packets from the sending to the receiving host, in ns; `None` if none was delivered.
     pub delay_ns: Option<Distribution>,
+    /// How much one-way delays varied, by traffic entry; none where it is not measured.
+    pub jitter: Vec<JitterSummary>,
     /// How far data frames came out of order; `None` where it is not measured.
     pub reordering: Option<Reordering>,
     /// How full the queues of switches were; `None` where it is not measured.

@@ -46,6 +46,6 @@ pub use lines::{FileError, Problem};
 pub use pairs::{Pairs, Pattern, Workload, pairs};
 pub use plan::{Exchange, Flow, Load, Notification, Notifications, Plan, PlanBuilder, Start, When};
 pub use poisson::{Intensity, Poisson, poisson};
-pub use process::{DatagramSource, Departures, Process};
+pub use process::{DatagramSource, Departures, FrameLengths, Lengths, Process};
 pub use request_reply::{RequestReply, Rounds, Servers, Service, request_reply};
 pub use sizes::{Cdf, CdfPoint, ENDLESS, Mean, Sizes};

@@ -279,7 +279,12 @@ mod tests {
     #[test]
     fn jitter_and_datagrams() {
         let rate = Rate::from_gbps(1);
-        let source = DatagramSource { process: Process::Poisson { rate }, frame_bytes: 1518, stop: None };
+        let source = DatagramSource {
+            process: Process::Poisson { rate },
+            frame_bytes: 1518,
+            lengths: Default::default(),
+            stop: None,
+        };
         let workload = Workload::Datagrams { source, size_bytes: Some(3036) };
         let mut builder = PlanBuilder::new();
         let parameters = Pairs { pattern: Pattern::Permutation, workload };

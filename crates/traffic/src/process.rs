@@ -1,6 +1,6 @@
 //! Sources of frames without a transport, and the times at which their frames leave.
 
-use crate::random::exponential;
+use crate::random::{exponential, normal};
 use crate::sizes::ENDLESS;
 use units::random::{Stream, purpose};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
@@ -10,10 +10,28 @@ use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 pub struct DatagramSource {
     /// When frames leave.
     pub process: Process,
-    /// Length of each frame from the destination address to the check sequence, 64 to 65,535 bytes.
+    /// Length of each frame from the destination address to the check sequence, 64 to 65,535 bytes; on average, where
+    /// lengths vary.
     pub frame_bytes: u16,
+    /// How lengths vary.
+    pub lengths: Lengths,
     /// No frame starts at or after this instant of the simulation; `None` for no limit but the flow's size.
     pub stop: Option<Time>,
+}
+
+/// How the lengths of a source's frames vary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lengths {
+    /// Not at all.
+    #[default]
+    Equal,
+    /// Normally distributed around `frame_bytes`; what is drawn below 64 bytes or above the longest becomes that.
+    Normal {
+        /// The standard deviation.
+        deviation_bytes: u16,
+        /// The longest, no less than `frame_bytes`.
+        longest_bytes: u16,
+    },
 }
 
 /// When the frames of a source leave. Rates are wire rates: a frame counts its length and
@@ -24,6 +42,14 @@ pub enum Process {
     Constant {
         /// Wire rate.
         rate: Rate,
+    },
+    /// One frame in each period of the sending host's clock, such as CPRI with time-based encapsulation (IEEE 1914.3).
+    Periodic {
+        /// Above zero.
+        period: Time,
+        /// Frames leave when the clock shows this and a whole number of periods; `None` for the first at the start of
+        /// the flow.
+        phase: Option<Time>,
     },
     /// Independent exponential gaps, the first before the first frame.
     Poisson {
@@ -57,7 +83,7 @@ impl Process {
     fn rate(&self) -> Option<Rate> {
         match *self {
             Process::Constant { rate } | Process::Poisson { rate } | Process::OnOff { rate, .. } => Some(rate),
-            Process::Bursts { .. } => None,
+            Process::Bursts { .. } | Process::Periodic { .. } => None,
         }
     }
 }
@@ -71,10 +97,14 @@ impl DatagramSource {
         if self.process.rate().is_some_and(|rate| rate.as_bps() > 1_000_000_000_000_000) {
             return Err("frames at more than 1 Pbps would follow each other within a picosecond: lower the rate");
         }
+        if self.longest_bytes() < self.frame_bytes {
+            return Err("the longest frame is shorter than the mean: raise it");
+        }
         match self.process {
             Process::OnOff { rate, mean_on, .. } if mean_on < rate.serialise(self.wire_bytes()) => {
                 Err("the mean on-time is shorter than one frame at the given rate: lengthen it")
             }
+            Process::Periodic { period: Time::ZERO, .. } => Err("a period is above zero"),
             Process::Bursts { frames_per_burst: 0, .. } => Err("a burst has at least 1 frame"),
             Process::Bursts { frame_gap: Time::ZERO, pause: Time::ZERO, .. } => {
                 Err("bursts without gap and pause never let time pass: give frame_gap or pause")
@@ -83,7 +113,20 @@ impl DatagramSource {
         }
     }
 
-    /// What a frame costs on the wire.
+    /// The longest frame that it makes.
+    pub const fn longest_bytes(&self) -> u16 {
+        match self.lengths {
+            Lengths::Equal => self.frame_bytes,
+            Lengths::Normal { longest_bytes, .. } => longest_bytes,
+        }
+    }
+
+    /// Whether it goes by the clock of its host; other sources know the true time.
+    pub const fn follows_clock(&self) -> bool {
+        matches!(self.process, Process::Periodic { .. })
+    }
+
+    /// What a frame costs on the wire, on average.
     pub const fn wire_bytes(&self) -> u64 {
         self.frame_bytes as u64 + WIRE_OVERHEAD_BYTES
     }
@@ -117,7 +160,12 @@ impl Departures {
                 next = next.saturating_add(exponential(&mut stream, mean));
             }
             Process::OnOff { mean_on, .. } => on_left = exponential(&mut stream, mean_on),
-            Process::Constant { .. } | Process::Bursts { .. } => {}
+            Process::Periodic { period, phase: Some(phase) } => {
+                let (at, phase) = (start % period, phase % period);
+                let wait = if phase >= at { phase - at } else { phase + (period - at) };
+                next = next.saturating_add(wait);
+            }
+            Process::Constant { .. } | Process::Bursts { .. } | Process::Periodic { .. } => {}
         }
         Departures { source, frames_left, next, stream, remainder: 0, on_left, frames_in_burst: 0 }
     }
@@ -135,6 +183,7 @@ impl Departures {
     fn gap(&mut self) -> Time {
         match self.source.process {
             Process::Constant { rate } => self.constant_gap(rate),
+            Process::Periodic { period, .. } => period,
             Process::Poisson { rate } => exponential(&mut self.stream, rate.serialise(self.source.wire_bytes())),
             Process::OnOff { rate, mean_on, mean_off } => {
                 let mut on_needed = self.constant_gap(rate);
@@ -181,12 +230,72 @@ impl Iterator for Departures {
     }
 }
 
+/// The lengths of the frames of one flow, one after the other.
+#[derive(Clone, Debug)]
+pub struct FrameLengths {
+    source: DatagramSource,
+    stream: Stream,
+}
+
+impl FrameLengths {
+    /// Of the flow with index `flow` in the run with this `seed`.
+    pub fn new(source: DatagramSource, seed: u64, flow: u32) -> Self {
+        FrameLengths { source, stream: Stream::new(seed, u64::from(flow), purpose("datagram lengths")) }
+    }
+
+    /// The next.
+    pub fn draw(&mut self) -> u16 {
+        match self.source.lengths {
+            Lengths::Equal => self.source.frame_bytes,
+            Lengths::Normal { deviation_bytes, longest_bytes } => {
+                let mean = f64::from(self.source.frame_bytes);
+                let drawn = mean + f64::from(deviation_bytes) * normal(&mut self.stream);
+                libm::round(drawn.clamp(64.0, f64::from(longest_bytes))) as u16
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// N(600, 150): mean and deviation within five standard errors, and nothing outside of what is allowed.
+    #[test]
+    fn normal_lengths_have_their_mean_and_deviation() {
+        let lengths = Lengths::Normal { deviation_bytes: 150, longest_bytes: 1500 };
+        let source = DatagramSource { lengths, ..periodic(None) };
+        let mut lengths = FrameLengths::new(source, 3, 1);
+        let drawn: Vec<f64> = (0..100_000).map(|_| f64::from(lengths.draw())).collect();
+        let mean = drawn.iter().sum::<f64>() / 1e5;
+        let deviation = libm::sqrt(drawn.iter().map(|drawn| (drawn - mean) * (drawn - mean)).sum::<f64>() / 1e5);
+        assert!((mean - 600.0).abs() < 2.4 && (deviation - 150.0).abs() < 1.7, "{mean} {deviation}");
+        assert!(drawn.iter().all(|drawn| (64.0..=1500.0).contains(drawn)));
+        let lengths = Lengths::Normal { deviation_bytes: 60_000, longest_bytes: 700 };
+        let mut wide = FrameLengths::new(DatagramSource { lengths, ..periodic(None) }, 3, 1);
+        let drawn: std::collections::BTreeSet<u16> = (0..1000).map(|_| wide.draw()).collect();
+        assert_eq!((drawn.first(), drawn.last()), (Some(&64), Some(&700)));
+        assert!(DatagramSource { frame_bytes: 701, lengths, ..periodic(None) }.check().is_err());
+    }
+
+    fn periodic(phase: Option<Time>) -> DatagramSource {
+        let process = Process::Periodic { period: Time::from_ns(640), phase };
+        DatagramSource { process, frame_bytes: 600, lengths: Lengths::Equal, stop: Some(Time::from_us(3)) }
+    }
+
+    #[test]
+    fn a_periodic_source_keeps_its_phase() {
+        let first = |phase: Option<u64>, start: u64| {
+            let source = periodic(phase.map(Time::from_ns));
+            Departures::new(source, ENDLESS, Time::from_ns(start), 1, 0).map(|at| at.as_ps() / 1000).collect::<Vec<_>>()
+        };
+        assert_eq!(first(None, 100), [100, 740, 1380, 2020, 2660]);
+        assert_eq!(first(Some(50), 100), [690, 1330, 1970, 2610]);
+        assert_eq!(first(Some(740), 100), [100, 740, 1380, 2020, 2660]);
+    }
+
     fn departures(process: Process, frame_bytes: u16, stop: Time) -> Vec<Time> {
-        let source = DatagramSource { process, frame_bytes, stop: Some(stop) };
+        let source = DatagramSource { process, frame_bytes, lengths: Lengths::Equal, stop: Some(stop) };
         source.check().unwrap();
         Departures::new(source, ENDLESS, Time::ZERO, 1, 0).collect()
     }
@@ -235,7 +344,7 @@ mod tests {
     #[test]
     fn a_size_ends_it_too_and_huge_times_do_not_overflow() {
         let process = Process::Constant { rate: Rate::from_gbps(1) };
-        let source = DatagramSource { process, frame_bytes: 100, stop: None };
+        let source = DatagramSource { process, frame_bytes: 100, lengths: Lengths::Equal, stop: None };
         assert_eq!(Departures::new(source, 1001, Time::ZERO, 1, 0).count(), 11);
         let slow = DatagramSource { process: Process::Constant { rate: Rate::MIN }, ..source };
         // 120 bytes at 1 bit/s: 960 s a frame; 213.5 days hold 19,216 of them.
@@ -247,7 +356,8 @@ mod tests {
 
     #[test]
     fn sources_that_cannot_send_are_refused() {
-        let source = |process, frame_bytes| DatagramSource { process, frame_bytes, stop: None }.check();
+        let source =
+            |process, frame_bytes| DatagramSource { process, frame_bytes, lengths: Lengths::Equal, stop: None }.check();
         let rate = Rate::from_gbps(1);
         assert!(source(Process::Poisson { rate }, 63).is_err());
         assert!(source(Process::Constant { rate: Rate::from_gbps(1_000_001) }, 64).unwrap_err().contains("1 Pbps"));

@@ -18,6 +18,13 @@ pub(crate) fn exponential(stream: &mut Stream, mean: Time) -> Time {
     Time::from_ps(u64::try_from(wide).unwrap_or(u64::MAX).min(1 << 63))
 }
 
+/// A normal deviate of mean 0 and deviation 1 (Box and Muller, 1958).
+pub(crate) fn normal(stream: &mut Stream) -> f64 {
+    // 1 - unit() is in (0, 1], so the logarithm is finite.
+    let radius = libm::sqrt(-2.0 * libm::log(1.0 - stream.unit()));
+    radius * libm::cos(2.0 * std::f64::consts::PI * stream.unit())
+}
+
 /// Uniform in 0..=`max`.
 pub(crate) fn jitter(stream: &mut Stream, max: Time) -> Time {
     match max.as_ps().checked_add(1) {

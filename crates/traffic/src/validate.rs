@@ -184,7 +184,12 @@ mod tests {
             move |flow: &mut Flow| {
                 let process = Process::Constant { rate: Rate::from_gbps(1) };
                 flow.size_bytes = ENDLESS;
-                flow.load = Load::Datagrams(Box::new(DatagramSource { process, frame_bytes: 64, stop }));
+                flow.load = Load::Datagrams(Box::new(DatagramSource {
+                    process,
+                    frame_bytes: 64,
+                    lengths: Default::default(),
+                    stop,
+                }));
             }
         };
         assert!(build(&[NOW, WAIT], &[(0, 1)], until(None)).is_err());

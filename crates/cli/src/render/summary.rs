@@ -198,6 +198,11 @@ impl Page {
             self.table(&["size up to", "flows", "mean", "p50", "p95", "p99"], &rows, 0);
         }
         summary.requests.iter().for_each(|requests| self.requests(requests));
+        for entry in &summary.jitter {
+            let (most, mean) = (span_ps(entry.jitter_ps), span_ps(entry.mean_jitter_ps.round() as u64));
+            let flows = counted(entry.flows, "flow");
+            self.line("jitter", &format!("of entry {}, {flows}: {most} at most, {mean} on average", entry.traffic));
+        }
         self.gap();
     }
 

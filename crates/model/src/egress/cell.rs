@@ -2,6 +2,7 @@
 
 use super::gates::PortGates;
 use super::link::Attachment;
+use super::preempt::Preemption;
 use crate::network::Network;
 use crate::parameters::Scheduler;
 use engine::Ring;
@@ -53,6 +54,8 @@ pub(crate) mod hold {
     pub const TELEMETRY: u8 = 32;
     /// The port has gates.
     pub const TIMED: u8 = 64;
+    /// Frames of the port may be interrupted.
+    pub const PREEMPTS: u8 = 128;
 }
 
 /// What only some frames through a port touch.
@@ -65,6 +68,8 @@ pub(crate) struct Rules {
     pub credit: Option<Box<CreditPort>>,
     /// On a port with gates.
     pub(super) gates: Option<Box<PortGates>>,
+    /// At a port of a switch that interrupts frames.
+    pub preemption: Option<Box<Preemption>>,
     /// Whether frames collect telemetry.
     collects: bool,
     /// What was sent before the last reset of [`Cell::sent_bytes`].
@@ -84,6 +89,7 @@ impl Rules {
             watchdog: Watchdog::default(),
             credit: network.credits(link),
             gates: network.gates(at.0, at.1).map(|(list, clock)| Box::new(PortGates::new(list, clock))),
+            preemption: network.preemption_at(at.0).map(|parameters| Box::new(Preemption::new(parameters))),
             collects: network.telemetry.is_some(),
             sent_before_bytes: 0,
             scheduler: match network.port_of(at.0, at.1).scheduler {
@@ -107,7 +113,8 @@ impl Rules {
             waiting: 0,
             holds: if self.credit.is_some() { hold::CREDIT } else { 0 }
                 | if self.collects { hold::TELEMETRY } else { 0 }
-                | if self.gates.is_some() { hold::TIMED } else { 0 },
+                | if self.gates.is_some() { hold::TIMED } else { 0 }
+                | if self.preemption.is_some() { hold::PREEMPTS } else { 0 },
             charges: self.credit.is_some() || self.scheduler != ClassScheduler::Strict,
             ingress: 0,
         }

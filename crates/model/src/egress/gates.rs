@@ -30,13 +30,13 @@ impl PortGates {
     }
 
     /// Whether a frame of `class` that keeps the wire busy for `busy` may start now.
-    fn lets_pass(&self, now: Time, class: u8, busy: Time) -> bool {
+    pub(super) fn lets_pass(&self, now: Time, class: u8, busy: Time) -> bool {
         let open = self.list.open_for(local(self.clock.as_ref(), now), class);
         open > Time::ZERO && open >= self.span(now, busy)
     }
 
     /// When it may, where it may not now.
-    fn opens_at(&self, now: Time, class: u8, busy: Time) -> Time {
+    pub(super) fn opens_at(&self, now: Time, class: u8, busy: Time) -> Time {
         let clock = self.clock.as_ref();
         let span = self.span(now, busy) + if clock.is_some() { Time::from_ps(1) } else { Time::ZERO };
         global(clock, self.list.opens_for(local(clock, now), class, span)).max(now + Time::from_ps(1))
@@ -44,10 +44,14 @@ impl PortGates {
 }
 
 impl Egress {
-    /// Whether the gates of `port`, if it has any, let a frame pass that starts now.
+    /// Whether the gates of `port`, if it has any, let a frame pass that starts now, and none could interrupt it: one
+    /// that can be is to be kept.
     #[cold]
-    pub(super) fn gate_lets_pass(&self, now: Time, port: u16, (class, size_bytes): (u8, u16)) -> bool {
+    pub(super) fn lets_pass(&self, now: Time, port: u16, (class, size_bytes): (u8, u16)) -> bool {
         let rules = self.rules(port);
+        if self.keeps(port, class, size_bytes) {
+            return false;
+        }
         rules.gates.as_ref().is_none_or(|gates| gates.lets_pass(now, class, rules.link.occupy(size_bytes).0))
     }
 

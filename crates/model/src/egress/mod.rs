@@ -8,6 +8,7 @@
 //!   pause.rs     a neighbour stops classes, a watchdog looks at that
 //!   credit.rs    the far end has no room
 //!   control.rs   MAC control frames of our own go ahead of everything
+//!   preempt.rs   a frame on the wire is interrupted for another
 //!   gates.rs     a class's gate is shut, or would shut before the frame ends
 //! ```
 //!
@@ -21,9 +22,11 @@ mod credit;
 mod gates;
 mod link;
 mod pause;
+mod preempt;
 
 pub(crate) use cell::{Cell, Rules, hold};
 pub(crate) use link::Attachment;
+pub(crate) use preempt::Busy;
 
 use crate::books::Books;
 use crate::network::Network;
@@ -143,10 +146,13 @@ impl Egress {
     #[inline(always)] // as start
     fn blocked(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>, books: &mut Books) -> u8 {
         let holds = self.cell(port).holds;
-        if holds & (hold::PAUSE | hold::CREDIT | hold::TIMED) == 0 {
+        if holds & (hold::PAUSE | hold::CREDIT | hold::TIMED | hold::PREEMPTS) == 0 {
             return 0;
         }
-        let shut = if holds & hold::TIMED == 0 { 0 } else { self.shut(now, port, &head).0 };
+        let mut shut = if holds & hold::TIMED == 0 { 0 } else { self.shut(now, port, &head).0 };
+        if holds & hold::PREEMPTS != 0 {
+            shut |= self.rules(port).preemption.as_ref().map_or(0, |preemption| preemption.blocked());
+        }
         shut | self.stopped(now, port) | self.short_of_credit(now, port, head, books)
     }
 
@@ -202,7 +208,7 @@ impl Egress {
             cell.waiting == 0
         } else {
             let goes = self.overtakes(now, port, class, head, books)
-                && self.gate_lets_pass(now, port, (class, size_bytes))
+                && self.lets_pass(now, port, (class, size_bytes))
                 && self.take_credit(now, port, (class, size_bytes), books);
             if goes && self.cell(port).holds & hold::TELEMETRY != 0 {
                 collect(self.hop(now, port, 0));
@@ -227,7 +233,7 @@ impl Egress {
         } else if cell.holds == 0 {
             cell.waiting == 0
         } else {
-            self.overtakes(now, port, class, head, books) && self.gate_lets_pass(now, port, (class, size_bytes))
+            self.overtakes(now, port, class, head, books) && self.lets_pass(now, port, (class, size_bytes))
         }
     }
 
@@ -268,7 +274,8 @@ impl Egress {
     pub fn wait(&mut self, now: Time, port: u16, class: u8) {
         let cell = &mut self.cells[usize::from(port)];
         cell.waiting |= 1 << class;
-        let (busy_until, looks) = (cell.busy_until, cell.holds & (hold::STORM | hold::TIMED) != 0);
+        let looks = cell.holds & (hold::STORM | hold::TIMED | hold::PREEMPTS) != 0;
+        let busy_until = cell.busy_until;
         if self.due.at(port) == Time::MAX || looks {
             // An idle port is blocked for this class, else the frame would be on the wire; or a watchdog drops it, or
             // its gate opens before that for which the port waits.
@@ -279,6 +286,9 @@ impl Egress {
             };
             if at < self.due.at(port) {
                 self.due.lower(port, at);
+            }
+            if looks {
+                self.look_to_cut(now, port, class);
             }
         }
     }

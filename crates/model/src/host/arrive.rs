@@ -115,9 +115,10 @@ impl Host {
         let now = frame.at;
         self.books.ledger.packets.delivered_whole.count(u64::from(frame.size_bytes));
         let made = global(self.network.clock(frame.src), frame.stamp);
-        self.measured.delays.record(now.saturating_sub(made));
-        if self.measured.travel.is_some() {
-            self.note_travel(frame);
+        let delay = now.saturating_sub(made);
+        self.measured.delays.record(delay);
+        if self.measured.looks {
+            self.note_arrived(frame, delay);
         }
         let slot = match self.receivers.by_source.get(&(frame.src, frame.flow)) {
             Some(&slot) => slot,
@@ -159,6 +160,17 @@ impl Host {
         }
         if receipt.completed {
             self.complete(now, slot, frame, window);
+        }
+    }
+
+    /// Measures more of a data frame than its delay.
+    #[cold]
+    fn note_arrived(&mut self, frame: &Frame, delay: Time) {
+        self.note_travel(frame);
+        if self.network.jitter[usize::from(frame.traffic)]
+            && let Some(jitter) = &mut self.measured.jitter
+        {
+            jitter.record(frame, delay);
         }
     }
 

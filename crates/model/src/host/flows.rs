@@ -2,7 +2,7 @@
 
 use super::paths::Paths;
 use super::reorder::ReorderState;
-use crate::clock::{NodeClock, global};
+use crate::clock::{NodeClock, global, local};
 use crate::numbering::DRAWN;
 use check::order::OrderWatch;
 use protocols::bounce_reaction::Returns;
@@ -11,7 +11,7 @@ use protocols::frame::flags;
 use protocols::transport::{ReceiverState, SenderState};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, VecDeque};
-use traffic::{DatagramSource, Departures};
+use traffic::{DatagramSource, Departures, FrameLengths};
 use units::Time;
 
 /// What a flow waits for.
@@ -39,16 +39,30 @@ pub(super) enum Outlet {
 /// A source of datagrams: its next frame, and those after it.
 #[derive(Debug)]
 pub(super) struct SourceState {
-    source: DatagramSource,
     departures: Departures,
+    lengths: FrameLengths,
+    /// Where it goes by its host's clock, and that is not exact.
+    clock: Option<NodeClock>,
+    /// When its next frame is due, and how long that is.
     next: Option<Time>,
+    next_bytes: u16,
     seq: u64,
 }
 
 impl SourceState {
-    pub fn new(source: DatagramSource, mut departures: Departures) -> SourceState {
-        let next = departures.next();
-        SourceState { source, departures, next, seq: 0 }
+    /// Of `flow`, whose frames begin at the true time `start`; `seed` is the run's.
+    pub fn new(
+        source: DatagramSource,
+        (flow, size_bytes): (u32, u64),
+        start: Time,
+        clock: Option<NodeClock>,
+        seed: u64,
+    ) -> SourceState {
+        let clock = clock.filter(|_| source.follows_clock());
+        let mut departures = Departures::new(source, size_bytes, local(clock.as_ref(), start), seed, flow);
+        let mut lengths = FrameLengths::new(source, seed, flow);
+        let next = departures.next().map(|due| global(clock.as_ref(), due));
+        SourceState { departures, next, next_bytes: lengths.draw(), lengths, clock, seq: 0 }
     }
 
     pub fn poll(&mut self, now: Time, header_bytes: u16) -> Offer {
@@ -57,12 +71,16 @@ impl SourceState {
             return Offer::At(due);
         }
         self.next = self.departures.next();
-        let payload_bytes = self.source.frame_bytes.saturating_sub(header_bytes).max(1);
+        if let Some(clock) = &self.clock {
+            self.next = self.next.map(|due| clock.global(due));
+        }
+        let size_bytes = self.next_bytes;
+        self.next_bytes = self.lengths.draw();
+        let payload_bytes = size_bytes.saturating_sub(header_bytes).max(1);
         let seq = self.seq;
         self.seq += u64::from(payload_bytes);
         let last = if self.next.is_none() { flags::LAST } else { 0 };
         let next = self.next.unwrap_or(Time::ZERO);
-        let size_bytes = self.source.frame_bytes;
         Offer::Send(Segment { seq, payload_bytes, size_bytes, flags: last, stamp: due, next, ..Segment::default() })
     }
 }
@@ -137,7 +155,7 @@ impl Outgoing {
 
     /// How long its next frame is, where a source of datagrams makes it.
     pub fn next_frame_bytes(&self) -> Option<u16> {
-        if let Outlet::Source(source) = &self.outlet { Some(source.source.frame_bytes) } else { None }
+        if let Outlet::Source(source) = &self.outlet { Some(source.next_bytes) } else { None }
     }
 
     /// Asks the processor for what the flow points at.

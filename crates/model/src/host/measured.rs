@@ -1,6 +1,7 @@
 //! What is measured at a host.
 
 use super::delays::Delays;
+use super::jitter::Jitter;
 use super::reorder;
 use super::travel::Travel;
 use crate::network::Network;
@@ -17,6 +18,10 @@ pub(crate) struct Measured {
     pub delays: Delays,
     /// How frames that arrived since the last reset had travelled, where switches turn frames around.
     pub travel: Option<Box<Travel>>,
+    /// Delays by flow since the last reset, where jitter is measured.
+    pub jitter: Option<Box<Jitter>>,
+    /// Whether anything is asked of a data frame that arrives besides its delay.
+    pub looks: bool,
     /// Data frames since the last reset of flows that were complete, whose order is judged no more; and frames before
     /// it whose order was not judged yet.
     pub order_late: u64,
@@ -34,6 +39,8 @@ impl Measured {
             goodput_bytes: vec![0; network.traffic_entries],
             delays: Delays::new(),
             travel: network.turns().then(Box::default),
+            jitter: Jitter::new(network),
+            looks: network.turns() || network.jitter.contains(&true),
             order_late: 0,
             order_carried: 0,
             reordering: reorder::density(network),
@@ -44,6 +51,7 @@ impl Measured {
     pub fn reset(&mut self, network: &Network, carried: u64) {
         self.delays = Delays::new();
         self.travel = network.turns().then(Box::default);
+        self.jitter = Jitter::new(network);
         self.reordering = reorder::density(network);
         (self.order_late, self.order_carried) = (0, carried);
     }

@@ -13,6 +13,7 @@ mod credit;
 mod delays;
 mod flows;
 mod held;
+mod jitter;
 mod measured;
 mod nic;
 mod obey;

@@ -13,7 +13,7 @@ use protocols::datagram::DatagramParameters;
 use protocols::endpoint::{Offer, Reply, Segment, Sender};
 use protocols::frame::{Frame, Kind, flags};
 use protocols::transport::FlowStart;
-use traffic::{Departures, Load, When};
+use traffic::{Load, When};
 use units::Time;
 
 impl Host {
@@ -48,8 +48,8 @@ impl Host {
                 Outlet::Transport(sender)
             }
             Load::Datagrams(source) => {
-                let departures = Departures::new(**source, flow.size_bytes, now, self.network.seed, number);
-                Outlet::Source(Box::new(SourceState::new(**source, departures)))
+                let of = (number, flow.size_bytes);
+                Outlet::Source(Box::new(SourceState::new(**source, of, now, self.clock, self.network.seed)))
             }
         };
         let chooses = self.network.spread == Spread::PerPath && flow.path.is_none();

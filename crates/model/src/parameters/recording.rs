@@ -34,6 +34,8 @@ pub struct RecordParameters {
     pub control_every: Option<Time>,
     /// Every pause and resume that is received.
     pub pauses: bool,
+    /// Whether the jitter of every traffic entry is measured, not only that of periodic sources.
+    pub jitter: bool,
     /// How far data frames come out of order, up to this displacement in frames (RFC 5236: `D_T`).
     pub reordering: Option<u32>,
     /// How full queues of switches are, and for what share of time above this share, 0 to 1. Takes a

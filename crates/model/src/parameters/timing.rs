@@ -1,8 +1,9 @@
-//! When ports may send what: gates, by the clocks of their nodes.
+//! When ports may send what: gates, by the clocks of their nodes, and frames that interrupt others.
 
 use crate::clock::NodeClocks;
 use fabric::{NodeId, PortIndex};
 use protocols::gates::GateList;
+use protocols::preemption::PreemptionParameters;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,6 +12,8 @@ use std::sync::Arc;
 pub struct Timing {
     /// The gates of ports, of hosts and switches. A list begins when the clock of its node shows zero.
     pub gates: BTreeMap<(NodeId, PortIndex), Arc<GateList>>,
+    /// Which frames the ports of switches interrupt, if any.
+    pub preemption: Option<PreemptionParameters>,
     /// What switches take for the time, by node number.
     pub clocks: NodeClocks,
 }

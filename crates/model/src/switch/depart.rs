@@ -16,11 +16,15 @@ impl Switch {
     pub(super) fn depart<const WATCHED: bool>(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let first = if WATCHED { self.core.events_noted() } else { 0 };
         let cell = self.core.egress.cell(port);
-        if cell.busy_until > now {
+        if cell.busy_until > now && cell.holds & hold::PREEMPTS == 0 {
             // Due because a pause ended; meanwhile a frame of another class went ahead.
             return self.core.egress.due.set(port, cell.busy_until);
         }
-        if cell.holds & (hold::CONTROL | hold::STORM) != 0 && self.core.depart_specially(now, port, window) {
+        if cell.holds & (hold::CONTROL | hold::STORM | hold::PREEMPTS) != 0 && self.departs_specially(now, port, window)
+        {
+            if self.core.egress.cell(port).holds & hold::PREEMPTS != 0 {
+                return; // which sees to its next turn itself
+            }
             // A control frame has gone.
         } else {
             let Core { egress, buffer, books, .. } = &mut self.core;
@@ -58,8 +62,24 @@ impl Switch {
         egress.due.set(port, if more { cell.busy_until } else { Time::MAX });
     }
 
+    /// Sends a control frame, or what a port that interrupts frames sends; whether that was all.
+    #[cold]
+    fn departs_specially(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) -> bool {
+        if self.core.egress.cell(port).holds & hold::PREEMPTS != 0 {
+            self.depart_preempting(now, port, window);
+            return true;
+        }
+        self.core.depart_specially(now, port, window)
+    }
+
     /// A frame that had come by `in_port` in `in_class` left the buffer by `egress`: who may go on?
-    fn attend(&mut self, now: Time, egress: u16, (in_port, in_class): (u16, u8), window: &mut Window<'_, OnWire>) {
+    pub(super) fn attend(
+        &mut self,
+        now: Time,
+        egress: u16,
+        (in_port, in_class): (u16, u8),
+        window: &mut Window<'_, OnWire>,
+    ) {
         match &mut self.backpressure {
             None => self.core.after_release(now, in_port, in_class, window),
             Some(backpressure) => backpressure.on_departure(&mut self.core, now, egress, window),
@@ -70,7 +90,7 @@ impl Switch {
 impl Core {
     /// Drops what a watchdog drops, and sends a control frame if one waits; whether it did.
     #[cold]
-    fn depart_specially(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) -> bool {
+    pub(super) fn depart_specially(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) -> bool {
         if self.egress.cell(port).holds & hold::STORM != 0 {
             self.drop_stormed(now, port, window);
         }
@@ -121,7 +141,7 @@ impl Core {
     /// The frame that leaves next by `port` from the queue at `index` is marked, and collects telemetry, if it wants
     /// to. Whether it was marked.
     #[cold]
-    fn on_leaving(&mut self, now: Time, port: u16, index: usize) -> bool {
+    pub(super) fn on_leaving(&mut self, now: Time, port: u16, index: usize) -> bool {
         let marked = self.mark_leaving(port, index);
         if self.network.telemetry.is_some()
             && let Some(frame) = self.buffer.queues[index].front()

@@ -23,6 +23,7 @@ impl Switch {
         // What waits for the dead link is lost with it; whoever was paused by that may go on.
         core.egress.fail(now, port, &mut core.books);
         core.egress.cell_mut(port).waiting = 0;
+        core.lose_kept(now, port);
         for index in core.buffer.queues_of(port) {
             core.drop_queue(now, (port, index), Cause::LinkDown, window);
         }

@@ -36,7 +36,7 @@ pub fn flow(src: u32, dst: u32, size_bytes: u64) -> Flow {
 
 /// Frames of a process of their own; the entry of traffic is that of the source.
 pub fn datagrams(src: u32, dst: u32, process: Process, frame_bytes: u16, size_bytes: u64) -> Flow {
-    let source = DatagramSource { process, frame_bytes, stop: None };
+    let source = DatagramSource { process, frame_bytes, lengths: Default::default(), stop: None };
     Flow { traffic: src as u8, load: Load::Datagrams(Box::new(source)), ..flow(src, dst, size_bytes) }
 }
 

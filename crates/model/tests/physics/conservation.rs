@@ -58,7 +58,12 @@ fn random_plan(stream: &mut Stream, hosts: u32, seed: u64) -> Plan {
                 Process::OnOff { rate, mean_on: Time::from_us(20), mean_off: Time::from_us(10) },
             ],
         );
-        let source = traffic::DatagramSource { process, frame_bytes: 64 + stream.below(1_400) as u16, stop: None };
+        let source = traffic::DatagramSource {
+            process,
+            frame_bytes: 64 + stream.below(1_400) as u16,
+            lengths: Default::default(),
+            stop: None,
+        };
         let workload = match stream.below(4) {
             0 => Workload::Bulk(Sizes::Fixed(1 + stream.below(200_000))),
             1 => Workload::Endless,

@@ -1,7 +1,9 @@
 //! Keys of `[switch]`.
 
 use super::*;
-use protocols::{cbfc, ecn, florax, pabo, pause, pipeline_trim, qcn, scheduler, shared_buffer, tagger, trim, watchdog};
+use protocols::{
+    cbfc, ecn, florax, pabo, pause, pipeline_trim, preemption, qcn, scheduler, shared_buffer, tagger, trim, watchdog,
+};
 
 const S: &str = "switch";
 const FC: &str = "switch.flow_control";
@@ -163,6 +165,11 @@ pub(super) const KEYS: &[Key] = &[
     key("switch.override", "scheduler", &[], Of("a table with `kind`", "{}"))
         .absent("switch.scheduler", OURS)
         .means("how their ports choose among classes, with the keys of switch.scheduler"),
+    key(S, "preemption", &[], Of("a table", "{}"))
+        .absent("no frame is interrupted", OURS)
+        .means("which frames interrupt others at the ports of switches (IEEE 802.1Qbu)"),
+    key("switch.preemption", "express", &[], Of("a list of classes", "[7]")).of(&preemption::MECHANISM),
+    key("switch.preemption", "fragments", &[], Of("standard or ideal", "\"ideal\"")).of(&preemption::MECHANISM),
     key(S, "clock", &[], Of("a table", "{}"))
         .absent("exact", OURS)
         .means("bounds between which each switch's clock is drawn from the seed; its gates know no other clock"),

@@ -147,6 +147,9 @@ pub(super) const KEYS: &[Key] = &[
     key("measure", "reordering_threshold", &[], COUNT)
         .value("100", "PABO, sec. IV: no frame there is displaced further than 95")
         .means("frames displaced further than this count as lost (RFC 5236: D_T), 1 to 1048576"),
+    key("measure", "jitter", &[], FLAG)
+        .value("false", OURS)
+        .means("whether the jitter of every traffic entry is measured; that of periodic frames always is"),
     key("measure", "utilisation", &[], SHARE).absent("not measured", OURS).means(
         "how full queues of switches are, their variance, and the share of time above this share of their capacity; \
              takes queues of their own (switch.queue)",

@@ -17,7 +17,10 @@ const MADE: &[&str] = &[
     "all-to-all-rounds",
 ];
 const PAIRS: &[&str] = &["incast", "permutation", "all-to-all", "random", "stride", "pairs"];
-const FRAMES: &[&str] = &["constant frames", "poisson frames", "on-off frames", "bursts of frames"];
+const FRAMES: &[&str] = &["constant frames", "poisson frames", "on-off frames", "bursts of frames", "periodic frames"];
+/// Sources whose frames have a stated length on average.
+const SIZED: &[&str] = &["constant frames", "poisson frames", "on-off frames", "bursts of frames"];
+const PERIODIC: &[&str] = &["periodic frames"];
 const RATED: &[&str] = &["constant frames", "poisson frames", "on-off frames"];
 const SIZES: Of = Of("a distribution", "\"web-search\"");
 
@@ -54,7 +57,7 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "path", PAIRS, TEXT)
         .absent("as routed", OURS)
         .means("name of a [[path]] that every flow takes: it must lead from its source to its destination"),
-    key(T, "process", PAIRS, Of("constant, poisson, on-off or bursts", "\"poisson\""))
+    key(T, "process", PAIRS, Of("constant, poisson, on-off, bursts or periodic", "\"poisson\""))
         .absent("the transport sends", OURS)
         .means("sends frames at times of their own, without a transport"),
     key(T, "size", &["transfer"], Of("a size, or endless", "\"1MB\""))
@@ -71,9 +74,28 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "size", FRAMES, SIZE)
         .absent("no limit", OURS)
         .means("total length of the frames of each pair; rounded up to whole frames"),
-    key(T, "frame", FRAMES, SIZE)
+    key(T, "frame", SIZED, SIZE)
         .value("1518B", "IEEE 802.3, 3.2.7: the longest untagged frame")
-        .means("length of a frame from destination address to FCS, 64B to 65535B"),
+        .means("length of a frame from destination address to FCS, 64B to 65535B; the mean, with `frame_deviation`"),
+    key(T, "frame_deviation", SIZED, SIZE)
+        .value("0B", OURS)
+        .means("standard deviation of normally distributed lengths; 0B: all are equal"),
+    key(T, "frame_longest", SIZED, SIZE)
+        .absent("1518B, or `frame` where that is more", OURS)
+        .means("with `frame_deviation`: what is drawn longer becomes this long, and what is drawn below 64B, 64B"),
+    key(T, "period", PERIODIC, TIME).means("one frame in each, by the sending host's clock"),
+    key(T, "phase", PERIODIC, TIME)
+        .absent("the first frame at `start`", OURS)
+        .means("frames leave when the host's clock shows this and a whole number of periods"),
+    key(T, "frame", PERIODIC, SIZE)
+        .absent("as `rate`", OURS)
+        .means("length of a frame from destination address to FCS, 64B to 65535B; one of frame and rate"),
+    key(T, "rate", PERIODIC, Of("a rate", "\"7.5Gbps\""))
+        .absent("as `frame`", OURS)
+        .means("of the signal that is carried: a frame is what comes of it in a period, and `header`"),
+    key(T, "header", PERIODIC, SIZE)
+        .value("26B", "IEEE 802.3: 14 bytes and FCS; IEEE 1914.3: 8 bytes")
+        .means("with `rate`: what a frame has besides the signal"),
     key(T, "load", RATED, SHARE).absent("as `rate`", OURS).means(
         "rate as a share of the sending host's link, with preamble and gap; on-off: while on; one of load and rate",
     ),

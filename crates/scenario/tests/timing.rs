@@ -1,8 +1,10 @@
-//! `[[gates]]`: what is read, and what is wrong told at its line.
+//! Gates, clocks of switches and periodic sources: what is read, and what is wrong told at its line.
 
 use model::parameters::NodeClock;
+use protocols::preemption::{Fragments, PreemptionParameters};
 use scenario::{Lowered, Scenario};
 use std::path::Path;
+use traffic::{Lengths, Load, Process};
 use units::Time;
 
 const PLAIN: &str = "duration = \"1ms\"\n\
@@ -118,4 +120,70 @@ fn clocks_of_switches_are_read_like_those_of_hosts() {
     assert_eq!(read.stated.into_values().collect::<Vec<_>>(), [NodeClock { offset: Time::ZERO, drift_ppb: -3000 }]);
     let error = clocks("[switch]\nclocks = [{ switches = [\"S5\"] }]\n").unwrap_err();
     assert!(error.contains("S5") && error.contains("gates.toml:13:"), "{error}");
+}
+
+const SOURCE: &str = "duration = \"1ms\"\n\
+    [fabric]\nkind = \"single-switch\"\nhosts = 4\nlink = { rate = \"10Gbps\", delay = \"500ns\" }\n\
+    [[traffic]]\nkind = \"permutation\"\nprocess = \"periodic\"\nperiod = \"640ns\"\nrate = \"7.5Gbps\"\n";
+
+/// A frame carries what comes in a period, and 26 bytes of headers.
+#[test]
+fn periodic_frames_carry_what_comes_in_a_period() {
+    let source = |text: &str| match lower(text).unwrap().setup.traffic.flows.remove(0).load {
+        Load::Datagrams(source) => *source,
+        Load::Transport => panic!("a transport"),
+    };
+    let process = |phase| Process::Periodic { period: Time::from_ns(640), phase };
+    let of_rate = source(SOURCE);
+    assert_eq!((of_rate.frame_bytes, of_rate.process), (626, process(None)));
+    assert_eq!(source(&format!("{SOURCE}header = \"0B\"\n")).frame_bytes, 600);
+    assert_eq!(source(&SOURCE.replace("7.5G", "0.1G")).frame_bytes, 64);
+    let stated = source(&SOURCE.replace("rate = \"7.5Gbps\"\n", "frame = \"700B\"\nphase = \"3ns\"\n"));
+    assert_eq!((stated.frame_bytes, stated.process), (700, process(Some(Time::from_ns(3)))));
+    let normal =
+        SOURCE.replace("periodic\"\nperiod = \"640ns\"", "poisson\"\nframe = \"600B\"\nframe_deviation = \"150B\"");
+    let longest = |longest_bytes| Lengths::Normal { deviation_bytes: 150, longest_bytes };
+    assert_eq!(source(&normal).lengths, longest(1518));
+    let cut = format!("{normal}frame_longest = \"1500B\"\n");
+    assert_eq!((source(&cut).lengths, lower(&cut).unwrap().setup.host.mtu_bytes), (longest(1500), 1500));
+}
+
+#[test]
+fn what_is_wrong_with_periodic_frames_is_told_at_its_line() {
+    let normal = "process = \"poisson\"\nframe = \"600B\"\nframe_deviation = \"150B\"\n";
+    let old = "process = \"periodic\"\nperiod = \"640ns\"\n";
+    for (from, to, line, words) in [
+        ("period = \"640ns\"\n", "", 6, "needs `period`"),
+        ("640ns", "0s", 9, "`0ps` must be above zero"),
+        ("640ns", "1s", 10, "a frame of 937500026 bytes would carry what comes in a period"),
+        ("rate = \"7.5Gbps\"\n", "", 6, "needs `frame` or `rate`"),
+        ("rate = \"7.5Gbps\"", "frame = \"600B\"\nrate = \"7.5Gbps\"", 11, "`frame` and `rate` exclude each other"),
+        ("rate = \"7.5Gbps\"", "frame = \"63B\"", 10, "`63B` is no length of a frame"),
+        (old, &format!("{normal}frame_longest = \"599B\"\n"), 11, "is below the mean `frame` = 600B"),
+        (old, &normal.replace("150B", "70KB"), 10, "is more than any frame"),
+    ] {
+        assert!(SOURCE.contains(from), "{from}");
+        let error = lower(&SOURCE.replacen(from, to, 1)).unwrap_err();
+        assert!(error.contains(&format!("gates.toml:{line}:")) && error.contains(words), "{from} -> {to}: {error}");
+    }
+}
+
+#[test]
+fn preemption_is_read_and_what_is_wrong_told_at_its_line() {
+    let preemption = |text: &str| lower(&format!("{PLAIN}[switch]\n{text}")).map(|read| read.setup.timing.preemption);
+    assert_eq!(preemption(""), Ok(None));
+    let read = |fragments| Ok(Some(PreemptionParameters { express: 0xc0, fragments }));
+    assert_eq!(preemption("preemption = { express = [6, 7] }\n"), read(Fragments::Standard));
+    assert_eq!(preemption("preemption = { express = [6, 7], fragments = \"ideal\" }\n"), read(Fragments::Ideal));
+    for (text, words) in [
+        ("preemption = {}", "needs `express`"),
+        ("preemption = { express = [] }", "no class interrupts any other"),
+        ("preemption = { express = [8] }", "8"),
+        ("preemption = { express = [7], fragments = \"none\" }", "`none`"),
+        ("preemption = 7", "not a table"),
+        ("preemption = { express = [7], expres = [6] }", "unknown key `expres`"),
+    ] {
+        let error = preemption(&format!("{text}\n")).unwrap_err();
+        assert!(error.contains("gates.toml:13:") && error.contains(words), "{text}: {error}");
+    }
 }

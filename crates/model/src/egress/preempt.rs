@@ -1,0 +1,150 @@
+//! Ports that interrupt frames (IEEE 802.1Qbu). A frame that may still be cut stays with its port: its arrival is
+//! certain only when it can no longer be, and only then does it go to the link.
+
+use super::{Egress, hold};
+use protocols::frame::Frame;
+use protocols::preemption::{PreemptionParameters, Rest};
+use units::Time;
+
+/// A preemptable frame that has begun to leave.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    frame: Frame,
+    rest: Rest,
+    /// Since when its present fragment is on the wire; `None` while it is interrupted.
+    since: Option<Time>,
+}
+
+/// The preemption of one port.
+#[derive(Clone, Debug)]
+pub(crate) struct Preemption {
+    parameters: PreemptionParameters,
+    kept: Option<Kept>,
+}
+
+impl Preemption {
+    pub fn new(parameters: PreemptionParameters) -> Preemption {
+        Preemption { parameters, kept: None }
+    }
+
+    /// The classes that cannot start: while a frame is interrupted, all that are not express.
+    pub(super) fn blocked(&self) -> u8 {
+        if self.is_interrupted() { !self.parameters.express } else { 0 }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.kept.is_some_and(|kept| kept.since.is_none())
+    }
+
+    /// Whether a frame must be kept as it starts.
+    pub(super) fn keeps(&self, class: u8, size_bytes: u16) -> bool {
+        self.parameters.cuts(class, size_bytes)
+    }
+
+    /// The frame that has begun to leave.
+    pub fn kept(&self) -> Option<&Frame> {
+        self.kept.as_ref().map(|kept| &kept.frame)
+    }
+}
+
+/// What a port does next whose wire is busy.
+pub(crate) enum Busy {
+    /// Nothing before then.
+    Until(Time),
+    /// This frame can no longer be cut: it goes to the link.
+    Goes(Frame),
+}
+
+impl Egress {
+    fn preemption(&mut self, port: u16) -> Option<&mut Preemption> {
+        self.rules_mut(port).preemption.as_deref_mut()
+    }
+
+    /// The frame that has begun to leave by `port` and may be interrupted.
+    pub fn kept(&self, port: u16) -> Option<&Frame> {
+        self.rules(port).preemption.as_ref()?.kept()
+    }
+
+    /// Whether a frame that starts now by `port` may be interrupted.
+    pub fn keeps(&self, port: u16, class: u8, size_bytes: u16) -> bool {
+        self.rules(port).preemption.as_ref().is_some_and(|preemption| preemption.keeps(class, size_bytes))
+    }
+
+    /// Whether any of these classes interrupts others at `port`.
+    pub fn any_express(&self, port: u16, classes: u8) -> bool {
+        self.rules(port).preemption.as_ref().is_some_and(|it| it.parameters.express & classes != 0)
+    }
+
+    /// `frame` has just started by `port`; it stays until it can no longer be interrupted. Returns when that is.
+    pub fn keep(&mut self, now: Time, port: u16, frame: Frame) -> Time {
+        let rate = self.rules(port).link.rate;
+        if let Some(preemption) = self.preemption(port) {
+            let rest = Rest::whole(preemption.parameters.fragments, frame.size_bytes, rate);
+            preemption.kept = Some(Kept { frame, rest, since: Some(now) });
+        }
+        self.certain_at(port)
+    }
+
+    /// When the frame on the wire of `port` can no longer be cut; never if it cannot be, or is none.
+    fn certain_at(&self, port: u16) -> Time {
+        let rules = self.rules(port);
+        let Some(preemption) = &rules.preemption else { return Time::MAX };
+        match preemption.kept {
+            Some(Kept { frame, since: Some(_), .. }) => {
+                frame.at.saturating_sub(preemption.parameters.lookahead(rules.link.rate, rules.link.delay))
+            }
+            _ => Time::MAX,
+        }
+    }
+
+    /// The wire of `port` is busy, and somebody looks at it: an express frame has come, or the frame on the wire can no
+    /// longer be cut.
+    pub fn while_busy(&mut self, now: Time, port: u16, wants_to_cut: bool) -> Busy {
+        let certain = self.certain_at(port);
+        let busy_until = self.cell(port).busy_until;
+        let rate = self.rules(port).link.rate;
+        let Some(preemption) = self.preemption(port) else { return Busy::Until(busy_until) };
+        let Some(Kept { rest, since: Some(since), frame }) = preemption.kept else { return Busy::Until(busy_until) };
+        if now >= certain {
+            preemption.kept = None;
+            return Busy::Goes(frame);
+        }
+        if wants_to_cut && let Some((free, rest)) = rest.cut(now - since, rate) {
+            preemption.kept = Some(Kept { frame, rest, since: None });
+            self.cell_mut(port).busy_until = since + free;
+            return Busy::Until(since + free);
+        }
+        Busy::Until(certain)
+    }
+
+    /// Goes on with the frame that was interrupted at `port`, whose wire is free and where no express frame may start:
+    /// when it can no longer be cut, or when its gate lets it go on. `None` if there is none.
+    pub fn resume(&mut self, now: Time, port: u16) -> Option<Time> {
+        let link = &self.rules(port).link;
+        let (rate, delay) = (link.rate, link.delay);
+        let Kept { frame, rest, .. } = self.preemption(port)?.kept?;
+        let (busy, sent) = rest.busy(rate);
+        if let Some(gates) = &self.rules(port).gates
+            && !gates.lets_pass(now, frame.class, busy)
+        {
+            return Some(gates.opens_at(now, frame.class, busy));
+        }
+        self.cell_mut(port).busy_until = now + busy;
+        let frame = Frame { at: now + sent + delay, ..frame };
+        self.preemption(port)?.kept = Some(Kept { frame, rest, since: Some(now) });
+        Some(self.certain_at(port))
+    }
+
+    /// The link of `port` failed: the frame that had begun to leave is lost.
+    pub fn lose_kept(&mut self, port: u16) -> Option<Frame> {
+        self.preemption(port)?.kept.take().map(|kept| kept.frame)
+    }
+
+    /// Something express waits for `port`: it may have to interrupt.
+    #[cold]
+    pub(super) fn look_to_cut(&mut self, now: Time, port: u16, class: u8) {
+        if self.cell(port).holds & hold::PREEMPTS != 0 && self.any_express(port, 1 << class) {
+            self.look(port, now);
+        }
+    }
+}

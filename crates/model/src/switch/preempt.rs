@@ -1,0 +1,108 @@
+//! Departures by ports that interrupt frames: those of [`super::depart`], with frames that stay with their port until
+//! nothing can interrupt them any more.
+
+use super::Switch;
+use super::core::Core;
+use crate::egress::{Busy, When, hold};
+use crate::on_wire::OnWire;
+use check::conservation::Cause;
+use engine::Window;
+use protocols::frame::Frame;
+use stats::trace::Load;
+use units::Time;
+
+impl Switch {
+    /// As [`Switch::depart`].
+    #[cold]
+    #[inline(never)]
+    pub(super) fn depart_preempting(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
+        if self.core.egress.cell(port).busy_until > now {
+            return self.core.look_while_busy(now, port, window);
+        }
+        // It went in full, and nobody looked since it could no longer be cut.
+        if let Busy::Goes(frame) = self.core.egress.while_busy(now, port, false) {
+            window.send(port, OnWire(frame));
+        }
+        let first = self.core.events_noted();
+        let special = self.core.egress.cell(port).holds & (hold::CONTROL | hold::STORM) != 0;
+        if special && self.core.depart_specially(now, port, window) {
+            return self.core.look_after_start(port);
+        }
+        let Core { egress, buffer, books, .. } = &mut self.core;
+        let ready = match egress.eligible(now, port, |class| buffer.head(port, class), books) {
+            When::Now(ready) => ready,
+            When::At(at) => {
+                // Whatever may start before the rest is sent may interrupt it.
+                let again = egress.resume(now, port).unwrap_or(Time::MAX);
+                return egress.due.set(port, again.min(at));
+            }
+        };
+        let class = egress.pick(port, ready);
+        let index = buffer.next_queue(port, class);
+        let marked = self.core.looks_at_leaving && self.core.on_leaving(now, port, index);
+        let leaving = self.core.note_leaving(index, marked, first).filter(|_| self.core.books.tracer.is_some());
+        let Core { egress, buffer, .. } = &mut self.core;
+        let Some(frame) = buffer.queues[index].front() else { return egress.due.set(port, Time::MAX) };
+        let (in_port, in_class, size_bytes) = (frame.in_port, frame.in_class, frame.size_bytes);
+        let at = egress.commit(now, port, class, size_bytes);
+        let mut leaves = Frame::default();
+        buffer.queues[index].take_front(now, &mut leaves);
+        leaves.at = at;
+        let certain = if egress.keeps(port, class, size_bytes) {
+            egress.keep(now, port, leaves)
+        } else {
+            window.send(port, OnWire(leaves));
+            Time::MAX
+        };
+        buffer.note_load(now, index);
+        if buffer.queues[index].is_empty() && buffer.has_drained(index) {
+            egress.cell_mut(port).waiting &= !(1 << class);
+        }
+        buffer.release(in_port, in_class, size_bytes);
+        if self.core.attends {
+            self.attend(now, port, (in_port, in_class), window);
+        }
+        self.core.note_left(now, port, leaving);
+        self.core.look_after_start(port);
+        self.core.egress.look(port, certain);
+    }
+}
+
+impl Core {
+    /// The wire is busy: an express frame may interrupt, or the frame on the wire can no longer be.
+    fn look_while_busy(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
+        let Core { egress, buffer, books, .. } = self;
+        let (wants, later) = if egress.kept(port).is_some() {
+            match egress.eligible(now, port, |class| buffer.head(port, class), books) {
+                When::Now(ready) => (egress.any_express(port, ready), Time::MAX),
+                When::At(at) => (false, at),
+            }
+        } else {
+            (false, Time::MAX)
+        };
+        match egress.while_busy(now, port, wants) {
+            Busy::Until(at) => egress.due.set(port, at.min(later.max(now + Time::from_ps(1)))),
+            Busy::Goes(frame) => {
+                window.send(port, OnWire(frame));
+                self.look_after_start(port);
+            }
+        }
+    }
+
+    /// Looks at `port` as its wire becomes free, if anything waits for that.
+    fn look_after_start(&mut self, port: u16) {
+        let cell = self.egress.cell(port);
+        let more = cell.waiting != 0 || cell.holds & hold::CONTROL != 0 || self.egress.kept(port).is_some();
+        let at = if more { cell.busy_until } else { Time::MAX };
+        self.egress.due.set(port, at);
+    }
+
+    /// The link of `port` failed under a frame that had begun to leave.
+    pub(super) fn lose_kept(&mut self, now: Time, port: u16) {
+        let Some(frame) = self.egress.lose_kept(port) else { return };
+        self.books.lose_here(&frame, Cause::LinkDown);
+        if let Some(tracer) = &mut self.books.tracer {
+            tracer.note_loss(&frame, now, Cause::LinkDown, (Some(frame.in_port), Some(port)), Load::default(), None);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Sources by the clock, lengths that vary, and how much delays do.
+
+use crate::bench::{datagrams, link, plan, run, setup};
+use fabric::generate::single_switch;
+use model::parameters::*;
+use traffic::{DatagramSource, Flow, Lengths, Load, Process, Start};
+use units::{Rate, Time};
+
+const fn ns(ns: u64) -> Time {
+    Time::from_ns(ns)
+}
+
+fn periodic(src: u32, dst: u32, period: Time, phase: Option<Time>, frame_bytes: u16) -> Flow {
+    datagrams(src, dst, Process::Periodic { period, phase }, frame_bytes, traffic::ENDLESS)
+}
+
+/// Two periodic flows to one host, whose frames meet at every other period of the one: the second waits for the first.
+/// A frame of 605 bytes takes 50 ns at 100 Gbps with preamble and gap.
+#[test]
+fn jitter_is_the_wait_for_the_other_flow() {
+    let flows = [periodic(0, 2, ns(500), Some(ns(1)), 605), periodic(1, 2, ns(1000), Some(ns(0)), 605)];
+    let told = run(setup(single_switch(3, link(100, 50)).unwrap(), plan(3, flows)));
+    told.all_hold();
+    let [late, first] = &told.summary.jitter[..] else { panic!("{:?}", told.summary.jitter) };
+    assert_eq!((late.jitter_ps, first.jitter_ps), (49_000, 0));
+    assert!((late.mean_jitter_ps - 24_500.0).abs() < 100.0 && (late.deviation_ps - 24_500.0).abs() < 100.0, "{late:?}");
+    // Two links of 50 ns, and a frame without its gap on each.
+    assert_eq!(first.least_delay_ps, 2 * (50_000 + 49_040));
+}
+
+/// A source goes by its host's clock: after a second of 50 ppm it has sent 50 of a million frames more.
+#[test]
+fn a_periodic_source_goes_by_its_hosts_clock() {
+    for (drift_ppb, frames) in [(0, 10_000), (10_000_000, 10_100), (-10_000_000, 9_900)] {
+        let mut setup = setup(single_switch(2, link(100, 50)).unwrap(), plan(2, [periodic(0, 1, ns(100), None, 64)]));
+        setup.host.clocks.stated = [(0, NodeClock { offset: ns(12_345), drift_ppb })].into();
+        let told = run(setup);
+        told.all_hold();
+        assert_eq!(told.summary.packets.injected, frames, "{drift_ppb}");
+        assert_eq!(told.summary.jitter[0].frames + told.summary.packets.in_flight, frames);
+        assert!(told.summary.jitter[0].jitter_ps <= 1, "{:?}", told.summary.jitter);
+    }
+}
+
+/// Lengths vary as they should on the wire too, at the mean rate that was asked for.
+#[test]
+fn frames_of_normal_lengths_offer_their_mean_rate() {
+    let process = Process::Poisson { rate: Rate::from_gbps(10) };
+    let lengths = Lengths::Normal { deviation_bytes: 150, longest_bytes: 1500 };
+    let source = DatagramSource { process, frame_bytes: 600, lengths, stop: None };
+    let flow = Flow { load: Load::Datagrams(Box::new(source)), ..datagrams(0, 1, process, 600, traffic::ENDLESS) };
+    let mut setup = setup(single_switch(2, link(100, 50)).unwrap(), plan(2, [flow]));
+    setup.duration = Time::from_ms(20);
+    setup.record.jitter = true;
+    let told = run(setup);
+    told.all_hold();
+    let frames = told.summary.packets.injected as f64;
+    // 40,323 frames in the mean: half a percent is one standard error.
+    assert!((frames / (10e9 * 0.02 / (620.0 * 8.0)) - 1.0).abs() < 0.025, "{frames}");
+    assert!((told.summary.bytes.injected as f64 / frames - 600.0).abs() < 4.0);
+    // Alone on its way, a frame is late by its own length, and by those that were drawn close before it.
+    assert!(told.summary.jitter[0].least_delay_ps >= 2 * (50_000 + 72 * 80));
+}
+
+/// Whoever asks for it gets the jitter of every entry; nobody else pays for it, and the warm-up does not count.
+#[test]
+fn jitter_is_measured_where_it_is_wanted() {
+    let source = |rate| datagrams(0, 1, Process::Poisson { rate: Rate::from_gbps(rate) }, 600, traffic::ENDLESS);
+    let flow = Flow { start: Start::At(ns(10)), ..source(50) };
+    let run_with = |jitter| {
+        let mut setup = setup(single_switch(2, link(100, 50)).unwrap(), plan(2, [flow.clone()]));
+        (setup.record.jitter, setup.warm_up) = (jitter, Time::from_us(500));
+        run(setup).summary
+    };
+    let (without, with) = (run_with(false), run_with(true));
+    assert!(without.jitter.is_empty());
+    assert_eq!((with.jitter.len(), with.jitter[0].flows), (1, 1));
+    assert_eq!(with.jitter[0].frames, with.delay_ns.unwrap().count);
+    assert!(with.jitter[0].jitter_ps > 0);
+}

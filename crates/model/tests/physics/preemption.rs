@@ -1,0 +1,134 @@
+//! Frames that are interrupted, against closed forms, and over random traffic.
+
+use crate::bench::{datagrams, link, pause, plan, run, setup};
+use fabric::generate::single_switch;
+use fabric::routing::Failure;
+use model::parameters::*;
+use protocols::gates::GateList;
+use protocols::preemption::{Fragments, PreemptionParameters};
+use stats::Outcome;
+use std::sync::Arc;
+use traffic::{Flow, Process, Start};
+use units::random::Stream;
+use units::{Rate, Time};
+
+const fn ns(ns: u64) -> Time {
+    Time::from_ns(ns)
+}
+
+/// A byte at 100 Gbps, in ps.
+const BYTE: u64 = 80;
+
+fn once(src: u32, class: u8, frame_bytes: u16, start: Time) -> Flow {
+    let process = Process::Constant { rate: Rate::from_gbps(1) };
+    let flow = datagrams(src, 2, process, frame_bytes, frame_bytes.into());
+    Flow { class, start: Start::At(start), ..flow }
+}
+
+/// Delays of a frame of 1500 bytes in class 0 from host 0, and of one of 100 bytes in class 7 from host 1.
+fn delays(fragments: Option<Fragments>, express_start: Time) -> (u64, u64) {
+    let flows = [once(0, 0, 1500, Time::ZERO), once(1, 7, 100, express_start)];
+    let mut setup = setup(single_switch(3, link(100, 50)).unwrap(), plan(3, flows));
+    setup.timing.preemption = fragments.map(|fragments| PreemptionParameters { express: 0x80, fragments });
+    setup.record.jitter = true;
+    let told = run(setup);
+    told.all_hold();
+    let most = |entry: usize| told.summary.jitter[entry].most_delay_ps;
+    (most(0), most(1))
+}
+
+#[test]
+fn an_express_frame_interrupts_and_the_rest_follows() {
+    // Alone: two links of 50 ns, and the frame with its preamble on each.
+    let alone = |bytes: u64| 2 * (50_000 + (bytes + 8) * BYTE);
+    // The long frame is at the switch after 50 ns and 1508 bytes. The short one comes as 500 bytes of it have gone out.
+    let at_switch = 50_000 + 1508 * BYTE;
+    let start = Time::from_ps(at_switch + (8 + 500) * BYTE - (50_000 + 108 * BYTE));
+    let (long, short) = delays(None, start);
+    assert_eq!((long, short), (alone(1500), alone(100) + (1000 + 12) * BYTE));
+    // The check sequence and the gap of the fragment, then the express frame; 24 bytes for the cut.
+    let (long, short) = delays(Some(Fragments::Standard), start);
+    assert_eq!((long, short), (alone(1500) + (24 + 120) * BYTE, alone(100) + (4 + 12) * BYTE));
+    let (long, short) = delays(Some(Fragments::Ideal), start);
+    assert_eq!((long, short), (alone(1500) + 120 * BYTE, alone(100)));
+}
+
+/// The last 64 bytes cannot be cut: an express frame waits for them.
+#[test]
+fn the_end_of_a_frame_is_not_cut() {
+    let at_switch = 50_000 + 1508 * BYTE;
+    let start = Time::from_ps(at_switch + (8 + 1450) * BYTE - (50_000 + 108 * BYTE));
+    let alone = |bytes: u64| 2 * (50_000 + (bytes + 8) * BYTE);
+    assert_eq!(delays(Some(Fragments::Standard), start), (alone(1500), alone(100) + (50 + 12) * BYTE));
+    assert_eq!(delays(Some(Fragments::Ideal), start), (alone(1500) + 120 * BYTE, alone(100)));
+}
+
+/// Random traffic in all classes to one host, links that fail, gates and PFC here and there.
+fn random_run(seed: u64, threads: usize) -> Outcome {
+    let mut random = Stream::new(seed, 1, 0);
+    let hosts = 3 + random.below(3) as u32;
+    let fabric = single_switch(hosts, link([10, 100, 400][random.below(3) as usize], random.below(100))).unwrap();
+    let mut flows = Vec::new();
+    for src in 0..hosts {
+        let dst = if src == 0 { 1 } else { 0 };
+        let process = Process::Poisson { rate: Rate::from_gbps(1 + random.below(8)) };
+        let flow = datagrams(src, dst, process, 64 + random.below(1455) as u16, 60_000);
+        flows.push(Flow { class: random.below(8) as u8, ..flow });
+    }
+    let mut setup = setup(fabric, plan(hosts, flows));
+    setup.threads = threads;
+    setup.seed = seed;
+    setup.duration = Time::from_ms(2);
+    let fragments = if random.below(2) == 0 { Fragments::Standard } else { Fragments::Ideal };
+    setup.timing.preemption = Some(PreemptionParameters { express: random.below(256) as u8, fragments });
+    if random.below(3) == 0 {
+        let link = setup.fabric.ports(setup.fabric.host_node(0))[0].link;
+        let down_at = Time::from_us(random.below(300));
+        setup.failures.push(Failure { link, down_at, up_at: Some(down_at + Time::from_us(random.below(50))) });
+    }
+    if random.below(3) == 0 {
+        let list = GateList::new(&[(0xf0, ns(2_500)), (0x0f, ns(3_100)), (0xff, ns(1_700))]).unwrap();
+        let node = setup.fabric.switches().next().unwrap();
+        setup.timing.gates = (0..hosts as u16).map(|port| ((node, port), Arc::new(list.clone()))).collect();
+    }
+    if random.below(3) == 0 {
+        setup.switch.flow_control = FlowControl::Pfc(PauseParameters { classes: 0xff, ..pause(20_000) });
+    }
+    setup.record.jitter = true;
+    run(setup).summary
+}
+
+#[test]
+fn whatever_interrupts_whatever_every_frame_is_accounted_for() {
+    for seed in 0..40 {
+        let told = random_run(seed, 1);
+        assert!(told.passes() && told.packets.closed, "{seed}: {:#?}", told.checks);
+        assert_eq!(told.packets.in_flight, 0, "{seed}");
+        assert_eq!(told, random_run(seed, 2), "{seed}");
+    }
+}
+
+/// Express frames of one source never wait for more than 143 bytes of others, whatever these send.
+#[test]
+fn an_express_frame_waits_for_143_bytes_at_most() {
+    for seed in 0..20 {
+        let mut random = Stream::new(seed, 2, 0);
+        let express = datagrams(0, 3, Process::Poisson { rate: Rate::from_gbps(2) }, 64, 20_000);
+        let mut flows = vec![Flow { class: 7, ..express }];
+        for src in 1..3 {
+            let process = Process::Poisson { rate: Rate::from_gbps(40) };
+            let flow = datagrams(src, 3, process, 64 + random.below(1455) as u16, 2_000_000);
+            flows.push(Flow { class: 0, ..flow });
+        }
+        let mut setup = setup(single_switch(4, link(100, 50)).unwrap(), plan(4, flows));
+        let parameters = PreemptionParameters { express: 0x80, fragments: Fragments::Standard };
+        setup.timing.preemption = Some(parameters);
+        setup.record.jitter = true;
+        let told = run(setup);
+        told.all_hold();
+        // Of its own kind, one frame may be before it now and then: 84 bytes each, and at 2 Gbps rarely three.
+        let worst = told.summary.jitter[0].most_delay_ps - 2 * (50_000 + 72 * BYTE);
+        assert!(worst <= (143 + 3 * 84) * BYTE, "{seed}: {worst}");
+        assert!(worst > 0);
+    }
+}

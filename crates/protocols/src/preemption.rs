@@ -1,0 +1,202 @@
+//! Frame preemption (IEEE 802.1Qbu and 802.3br): an express frame interrupts a preemptable one, whose rest follows.
+//!
+//! ```text
+//!   preemptable  |pre|first fragment|mCRC|gap|                        |pre|rest and FCS|gap|
+//!   express                                  |pre|express frame|gap|
+//! ```
+//!
+//! Every fragment has at least 64 bytes, its check sequence included, so that a frame below 124 bytes is never cut, and
+//! an express frame waits for up to 123 bytes of one that is. The ideal variant cuts anywhere, at once and at no cost.
+
+use crate::describe::Default::{Required, Value};
+use crate::describe::{Family, Mechanism, Parameter};
+use units::{GAP_BYTES, PREAMBLE_BYTES, Rate, Time};
+
+/// Frame preemption as users meet it.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "preemption",
+    family: Family::Preemption,
+    title: "express frames interrupt frames of other classes",
+    source: "IEEE 802.1Qbu, IEEE 802.3br (802.3-2022, clause 99)",
+    parameters: &[
+        Parameter {
+            key: "express",
+            default: Required,
+            meaning: "the classes whose frames interrupt those of all others, and are never interrupted",
+            source: "802.1Q-2022, 6.7.2",
+        },
+        Parameter {
+            key: "fragments",
+            default: Value("standard"),
+            meaning: "standard: fragments of at least 64 bytes, each with preamble, check sequence and gap; ideal: a \
+                      cut anywhere, at once and at no cost",
+            source: "802.3-2022, clause 99",
+        },
+    ],
+};
+
+/// The least fragment, check sequence included.
+const LEAST_BYTES: u64 = 64;
+/// The check sequence of a fragment that is not the last (mCRC).
+const CHECK_BYTES: u64 = 4;
+
+/// Where frames are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fragments {
+    /// As IEEE 802.3br has it.
+    Standard,
+    /// Anywhere, at no cost.
+    Ideal,
+}
+
+/// Who interrupts whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PreemptionParameters {
+    /// Express classes, a bit each.
+    pub express: u8,
+    /// Where frames are cut.
+    pub fragments: Fragments,
+}
+
+impl PreemptionParameters {
+    /// Whether a frame of `class` can be cut at all.
+    pub fn cuts(&self, class: u8, size_bytes: u16) -> bool {
+        self.express & 1 << class == 0
+            && (self.fragments == Fragments::Ideal || u64::from(size_bytes) >= 2 * LEAST_BYTES - CHECK_BYTES)
+    }
+
+    /// No frame that may still be cut arrives sooner than this over a link of this rate and delay.
+    pub fn lookahead(&self, rate: Rate, delay: Time) -> Time {
+        match self.fragments {
+            Fragments::Standard => rate.serialise(LEAST_BYTES) + delay,
+            Fragments::Ideal => delay.max(Time::from_ps(1)),
+        }
+    }
+}
+
+/// What is left of a preemptable frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rest {
+    fragments: Fragments,
+    /// Bytes not sent yet; of a frame that is on the wire, as of the start of its fragment.
+    bytes: u64,
+    /// The same as time on the wire, where cuts cost nothing.
+    time: Time,
+}
+
+impl Rest {
+    /// A whole frame.
+    pub fn whole(fragments: Fragments, size_bytes: u16, rate: Rate) -> Rest {
+        let bytes = u64::from(size_bytes);
+        Rest { fragments, bytes, time: rate.serialise(bytes + PREAMBLE_BYTES + GAP_BYTES) }
+    }
+
+    /// How long the wire is busy with it from the start of the next fragment on, and until its last bit is sent.
+    pub fn busy(&self, rate: Rate) -> (Time, Time) {
+        match self.fragments {
+            Fragments::Standard => {
+                let sent = PREAMBLE_BYTES + self.bytes;
+                (rate.serialise(sent + GAP_BYTES), rate.serialise(sent))
+            }
+            Fragments::Ideal => (self.time, self.time.saturating_sub(rate.serialise(GAP_BYTES))),
+        }
+    }
+
+    /// Cuts the fragment that began to be sent `elapsed` ago as soon as that may be: how long after its start the wire
+    /// is free, and what is left. `None` if it can no longer be cut.
+    pub fn cut(&self, elapsed: Time, rate: Rate) -> Option<(Time, Rest)> {
+        match self.fragments {
+            Fragments::Ideal => {
+                let (_, sent) = self.busy(rate);
+                (elapsed < sent).then(|| (elapsed, Rest { time: self.time - elapsed, ..*self }))
+            }
+            Fragments::Standard => {
+                let whole = rate.bytes_in(elapsed);
+                // A byte that has begun is sent to its end.
+                let begun = whole + u64::from(rate.serialise(whole) < elapsed);
+                let sent = begun.saturating_sub(PREAMBLE_BYTES).max(LEAST_BYTES - CHECK_BYTES);
+                let bytes = self.bytes.checked_sub(sent).filter(|&left| left >= LEAST_BYTES)?;
+                let free = rate.serialise(PREAMBLE_BYTES + sent + CHECK_BYTES + GAP_BYTES);
+                Some((free, Rest { bytes, ..*self }))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    const RATE: Rate = Rate::from_gbps(100);
+    /// A byte at that rate.
+    const BYTE: Time = Time::from_ps(80);
+
+    #[test]
+    fn a_fragment_has_64_bytes_at_least() {
+        let standard = PreemptionParameters { express: 0x80, fragments: Fragments::Standard };
+        assert!(standard.cuts(0, 124) && !standard.cuts(0, 123) && !standard.cuts(7, 1500));
+        assert!(PreemptionParameters { fragments: Fragments::Ideal, ..standard }.cuts(0, 64));
+        let rest = Rest::whole(Fragments::Standard, 1500, RATE);
+        assert_eq!(rest.busy(RATE), (BYTE * 1520, BYTE * 1508));
+        // 60 bytes and the check sequence at the earliest; then 1440 are left.
+        let (free, left) = rest.cut(Time::ZERO, RATE).unwrap();
+        assert_eq!((free, left.bytes), (BYTE * (8 + 64 + 12), 1440));
+        assert_eq!(left.busy(RATE).0, BYTE * 1460);
+        // In the middle of byte 100 of the frame.
+        assert_eq!(rest.cut(BYTE * 108 - Time::from_ps(40), RATE).unwrap(), (BYTE * 124, Rest { bytes: 1400, ..rest }));
+        // The last 64 bytes stay together.
+        assert_eq!(rest.cut(BYTE * 1444, RATE).unwrap().1.bytes, 64);
+        assert_eq!(rest.cut(BYTE * 1444 + Time::from_ps(1), RATE), None);
+    }
+
+    /// The longest that an express frame waits for a preemptable one: 123 bytes and 20 of preamble and gap.
+    #[test]
+    fn an_express_frame_waits_for_143_bytes_at_most() {
+        let mut longest = Time::ZERO;
+        for size_bytes in (64..=1518).step_by(7).chain(120..=130) {
+            let rest = Rest::whole(Fragments::Standard, size_bytes, RATE);
+            let end = rest.busy(RATE).0;
+            for elapsed in (0..end.as_ps()).step_by(40).map(Time::from_ps) {
+                let free = rest.cut(elapsed, RATE).map_or(end, |cut| cut.0);
+                longest = longest.max(free - elapsed);
+            }
+        }
+        assert_eq!(longest, BYTE * 143);
+    }
+
+    /// However often it is cut: no byte is lost, every fragment is long enough, and each cut costs 24 bytes of preamble,
+    /// check sequence and gap; nothing where cuts are ideal.
+    #[test]
+    fn fragments_add_up_to_the_frame() {
+        let mut random = Stream::new(8, 0, 0);
+        for _ in 0..3000 {
+            let ideal = random.below(2) == 0;
+            let fragments = if ideal { Fragments::Ideal } else { Fragments::Standard };
+            let rate = Rate::from_mbps(1 + random.below(400_000));
+            let size = 64 + random.below(1455) as u16;
+            let mut rest = Rest::whole(fragments, size, rate);
+            let (mut busy, mut cuts) = (Time::ZERO, 0);
+            loop {
+                let (end, _) = rest.busy(rate);
+                let elapsed = Time::from_ps(random.below(end.as_ps()));
+                match rest.cut(elapsed, rate) {
+                    Some((free, left)) if random.below(8) > 0 => {
+                        assert!(free >= elapsed);
+                        assert!(ideal || (left.bytes >= 64 && rest.bytes - left.bytes >= 60));
+                        busy += free;
+                        cuts += 1;
+                        rest = left;
+                    }
+                    _ => {
+                        busy += end;
+                        break;
+                    }
+                }
+            }
+            let overhead = if ideal { 0 } else { 24 * cuts };
+            let expected = rate.serialise(u64::from(size) + 20 + overhead);
+            assert!(busy >= expected && busy <= expected + Time::from_ps(cuts + 1), "{busy} {expected} {cuts}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! How much the one-way delay of flows varies.
+
+use serde::{Deserialize, Serialize};
+
+/// Delays of the data frames of one flow, in ps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowDelays {
+    frames: u64,
+    least_ps: u64,
+    most_ps: u64,
+    /// The first, from which deviations are counted so that their squares stay exact.
+    first_ps: u64,
+    sum_ps: i128,
+    squares: u128,
+}
+
+impl FlowDelays {
+    /// Of the first frame.
+    pub fn first(delay_ps: u64) -> FlowDelays {
+        FlowDelays { frames: 1, least_ps: delay_ps, most_ps: delay_ps, first_ps: delay_ps, sum_ps: 0, squares: 0 }
+    }
+
+    /// Of another frame.
+    pub fn record(&mut self, delay_ps: u64) {
+        let off = i128::from(delay_ps) - i128::from(self.first_ps);
+        self.frames += 1;
+        self.least_ps = self.least_ps.min(delay_ps);
+        self.most_ps = self.most_ps.max(delay_ps);
+        self.sum_ps += off;
+        self.squares = self.squares.saturating_add(off.unsigned_abs().saturating_mul(off.unsigned_abs()));
+    }
+
+    fn mean_ps(&self) -> f64 {
+        self.first_ps as f64 + self.sum_ps as f64 / self.frames as f64
+    }
+
+    /// Sum of the squares of deviations from the mean.
+    fn spread(&self) -> f64 {
+        let sum = self.sum_ps as f64;
+        (self.squares as f64 - sum * sum / self.frames as f64).max(0.0)
+    }
+}
+
+/// How the one-way delay of the flows of one traffic entry varied in the measured window. Each flow is compared with
+/// itself alone: flows of other paths or frames have other delays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JitterSummary {
+    /// The entry, counted from 0.
+    pub traffic: u32,
+    /// Flows of which frames arrived.
+    pub flows: u64,
+    /// Their frames.
+    pub frames: u64,
+    /// The least delay of all, in ps.
+    pub least_delay_ps: u64,
+    /// The mean delay, in ps.
+    pub mean_delay_ps: f64,
+    /// The greatest delay of all, in ps.
+    pub most_delay_ps: u64,
+    /// Standard deviation of delays from the mean of their flow, in ps.
+    pub deviation_ps: f64,
+    /// Greatest less least delay of a flow: of that flow where it is the most, in ps.
+    pub jitter_ps: u64,
+    /// The mean of all frames' delays less the least delay of their flow, in ps.
+    pub mean_jitter_ps: f64,
+}
+
+impl JitterSummary {
+    /// Of an entry with these flows, at least one.
+    pub fn of(traffic: u32, flows: &[FlowDelays]) -> JitterSummary {
+        let frames: u64 = flows.iter().map(|flow| flow.frames).sum();
+        let over = |of: &dyn Fn(&FlowDelays) -> f64| flows.iter().map(of).sum::<f64>() / frames.max(1) as f64;
+        JitterSummary {
+            traffic,
+            flows: flows.len() as u64,
+            frames,
+            least_delay_ps: flows.iter().map(|flow| flow.least_ps).min().unwrap_or(0),
+            mean_delay_ps: over(&|flow| flow.mean_ps() * flow.frames as f64),
+            most_delay_ps: flows.iter().map(|flow| flow.most_ps).max().unwrap_or(0),
+            deviation_ps: over(&FlowDelays::spread).sqrt(),
+            jitter_ps: flows.iter().map(|flow| flow.most_ps - flow.least_ps).max().unwrap_or(0),
+            mean_jitter_ps: over(&|flow| (flow.mean_ps() - flow.least_ps as f64) * flow.frames as f64),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_flow_is_compared_with_itself() {
+        let mut one = FlowDelays::first(100);
+        one.record(104);
+        let mut other = FlowDelays::first(1000);
+        [1001, 999, 1000].into_iter().for_each(|delay| other.record(delay));
+        let told = JitterSummary::of(3, &[one, other]);
+        assert_eq!((told.traffic, told.flows, told.frames), (3, 2, 6));
+        assert_eq!((told.least_delay_ps, told.most_delay_ps, told.jitter_ps), (100, 1001, 4));
+        assert!((told.mean_delay_ps - 4204.0 / 6.0).abs() < 1e-9);
+        // Deviations: 2 and 2 of the one, 1 and 1 of the other.
+        assert!((told.deviation_ps - (10.0f64 / 6.0).sqrt()).abs() < 1e-9);
+        assert!((told.mean_jitter_ps - 8.0 / 6.0).abs() < 1e-9);
+    }
+}
