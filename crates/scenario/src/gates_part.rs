@@ -207,29 +207,35 @@ fn of_node(
     Some(ports.into_iter().map(|port| ((node, port), Arc::clone(list))).collect())
 }
 
-/// Warns of classes with traffic that some port never lets pass, or whose frames fit none of its openings.
+/// Warns of classes with traffic that some port never lets pass, or whose frames fit none of its openings: at a host
+/// the longest of its own, at a switch, where not all may pass, the shortest of the longest of each flow.
 pub(crate) fn warn(context: &Context<'_>, fabric: &Fabric, gates: &Gates, plan: &Plan, transport_mtu_bytes: u16) {
-    let mut longest = [0u16; 8];
-    for flow in &plan.flows {
-        let frame = match &flow.load {
-            Load::Datagrams(source) => source.longest_bytes(),
-            Load::Transport => transport_mtu_bytes,
-        };
-        let longest = &mut longest[usize::from(flow.class & 7)];
+    let of_flow = |load: &Load| match load {
+        Load::Datagrams(source) => source.longest_bytes(),
+        Load::Transport => transport_mtu_bytes,
+    };
+    let flows = plan.flows.iter().map(|flow| (flow.src, flow.class, of_flow(&flow.load)));
+    let drawn = plan.arrivals.iter().map(|arrivals| (arrivals.src, arrivals.class, transport_mtu_bytes));
+    let flows: Vec<(u32, u8, u16)> = flows.chain(drawn).collect();
+    let (mut by_host, mut at_switches) = (BTreeMap::<(u32, u8), u16>::new(), [None::<u16>; 8]);
+    for &(src, class, frame) in &flows {
+        let longest = by_host.entry((src, class)).or_default();
         *longest = frame.max(*longest);
+        let least = &mut at_switches[usize::from(class & 7)];
+        *least = Some(least.map_or(frame, |least| least.min(frame)));
     }
-    for arrivals in &plan.arrivals {
-        let longest = &mut longest[usize::from(arrivals.class & 7)];
-        *longest = transport_mtu_bytes.max(*longest);
-    }
-    for (class, frame) in longest.into_iter().enumerate().filter(|&(_, frame)| frame > 0) {
+    for class in (0..8u8).filter(|&class| at_switches[usize::from(class)].is_some()) {
         let open = |((node, port), list): (&(NodeId, PortIndex), &Arc<GateList>)| {
+            let frame = match fabric.host_index(*node) {
+                Some(host) => *by_host.get(&(host, class))?,
+                None => at_switches[usize::from(class)]?,
+            };
             let rate = fabric.link(fabric.ports(*node)[usize::from(*port)].link).rate;
             let needed = rate.serialise(u64::from(frame) + WIRE_OVERHEAD_BYTES);
-            (list.longest(class as u8), needed, *node, *port)
+            let open = list.longest(class);
+            (open < needed).then_some((open, needed, frame, *node, *port))
         };
-        let too_short = |&(open, needed, ..): &(Time, Time, NodeId, PortIndex)| open < needed;
-        let Some((open, needed, node, port)) = gates.iter().map(open).filter(too_short).min() else { continue };
+        let Some((open, needed, frame, node, port)) = gates.iter().filter_map(open).min() else { continue };
         let place = format!("port {port} of `{}`", fabric.name(node));
         let message = if open == Time::ZERO {
             format!("class {class} has traffic, but its gate at {place} never opens: its frames wait there for ever")

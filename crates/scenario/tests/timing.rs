@@ -106,6 +106,15 @@ fn a_class_that_no_gate_lets_pass_is_a_warning() {
     // 1020 bytes take 816 ns.
     assert_eq!(told(&GATES.replace("10us", "816ns")), "");
     assert!(told(&GATES.replace("10us", "815ns")).contains("up to 1000 bytes, which take 816ns"));
+    // A host's own port is judged by its own frames alone: the longer ones of another do not pass there.
+    let of_host = |host: &str| {
+        let pairs = format!("kind = \"pairs\"\npairs = [[\"{host}\", \"H4\"]]");
+        let text = PLAIN.replace("kind = \"permutation\"", &pairs);
+        let gates =
+            "[[gates]]\nnode = \"H1\"\nstates = [{ open = [3], time = \"815ns\" }, { open = [], time = \"1us\" }]\n";
+        lower(&format!("{text}{gates}")).unwrap().warnings.len()
+    };
+    assert_eq!((of_host("H1"), of_host("H2")), (1, 0));
 }
 
 #[test]
