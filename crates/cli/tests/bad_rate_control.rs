@@ -63,6 +63,69 @@ fn timely() {
     ]);
 }
 
+const HPCC: &str = r#"
+[switch]
+buffer = "1MB"
+
+[host.transport]
+kind = "hpcc"
+payload = "1000B"
+base_rtt = "path"
+target_utilisation = 0.95
+max_stage = 5
+additive_increase = "40Mbps"
+fast_reaction = true
+min_rate = "100Mbps"
+telemetry = "42B"
+"#;
+
+#[test]
+fn hpcc() {
+    #[rustfmt::skip]
+    refused("hpcc", &scenario(HPCC), &[
+        (r#"base_rtt = "path""#,      r#"base_rtt = "0us""#,           "", &["`base_rtt`", "above 0"]),
+        (r#"base_rtt = "path""#,      r#"base_rtt = "-1us""#,          "", &["negative"]),
+        (r#"target_utilisation = 0.95"#, r#"target_utilisation = 0"#,  "", &["`target_utilisation`", "above 0"]),
+        (r#"target_utilisation = 0.95"#, r#"target_utilisation = 1.5"#, "", &["a share from 0 to 1"]),
+        (r#"max_stage = 5"#,          r#"max_stage = -1"#,             "", &["whole number"]),
+        (r#"additive_increase = "40Mbps""#, r#"additive_increase = "0bps""#, "", &["a rate is positive"]),
+        (r#"fast_reaction = true"#,   r#"fast_reaction = 1"#,          "", &["true or false"]),
+        (r#"min_rate = "100Mbps""#,   r#"min_rate = 100"#,             "", &["has no unit"]),
+        (r#"telemetry = "42B""#,      r#"telemetry = "70KB""#,         "", &["at most 65535 bytes"]),
+        (r#"payload = "1000B""#,      r#"payload = "65450B""#,         "", &["`payload`", "65535B"]),
+    ]);
+}
+
+const DCTCP_RATE: &str = r#"
+[switch]
+buffer = "1MB"
+marking = { kind = "ecn", k_min = "30KB", k_max = "30KB", p_max = 1 }
+
+[host.transport]
+kind = "dctcp-rate"
+window = "52KB"
+variable_window = true
+gain = 0.0625
+initial_alpha = 1
+additive_increase = "615Mbps"
+min_rate = "100Mbps"
+ecn = true
+"#;
+
+#[test]
+fn dctcp_as_a_rate() {
+    #[rustfmt::skip]
+    refused("dctcp-rate", &scenario(DCTCP_RATE), &[
+        (r#"window = "52KB""#,        r#"window = "unlimited""#,       "variable_window = true", &["`variable_window`", "unlimited"]),
+        (r#"window = "52KB""#,        r#"window = "0B""#,              "", &["`window`", "at least 1B"]),
+        (r#"gain = 0.0625"#,          r#"gain = 2"#,                   "", &["a share from 0 to 1"]),
+        (r#"initial_alpha = 1"#,      r#"initial_alpha = -1"#,         "", &["is not a share"]),
+        (r#"additive_increase = "615Mbps""#, r#"additive_increase = "0bps""#, "", &["a rate is positive"]),
+        (r#"min_rate = "100Mbps""#,   r#"min_rate = "fast""#,          "", &["`min_rate`"]),
+        (r#"ecn = true"#,             r#"ecn = false"#,                "", &["`ecn`", "the rate follows marks"]),
+    ]);
+}
+
 const HETFLOW: &str = r#"
 [switch]
 buffer = "1MB"

@@ -31,7 +31,7 @@ fn a_configuration_runs_and_its_hosts_keep_their_numbers() {
     let at = |name: &str| folder.join(name).display().to_string();
     let made = run(&["import", "hpcc", &at("mix/config.txt"), "--out", &at("made.toml")]);
     assert_eq!(made.code, Some(0), "{}", made.err);
-    assert!(made.err.contains("U_TARGET (line 22): only modes that are not translated read it"), "{}", made.err);
+    assert!(made.err.contains("U_TARGET (line 22): a parameter of controls that do not carry the flows here"), "{}", made.err);
     assert!(made.err.contains(": VAR_WIN") || !made.err.contains("VAR_WIN"), "{}", made.err);
     let text = fs::read_to_string(at("made.toml")).unwrap();
     assert!(text.contains("file = \"mix/topology.txt\"") && text.contains("# - "), "{text}");
@@ -50,7 +50,7 @@ fn a_configuration_runs_and_its_hosts_keep_their_numbers() {
 #[test]
 fn what_stops_it_has_its_file_and_line_and_leaves_nothing() {
     for (name, change, told) in [
-        ("mode", [("CC_MODE 1", "CC_MODE 3")], "config.txt:8: CC_MODE 3 is HPCC, which Tidegate does not have"),
+        ("mode", [("CC_MODE 1", "CC_MODE 10")], "config.txt:8: CC_MODE 10 is HPCC-PINT, which Tidegate does not have"),
         ("missing", [("mix/flow.txt", "mix/flows.txt")], "config.txt:5: there is no file `mix/flows.txt`"),
         (
             "value",

@@ -84,6 +84,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             ACK_BYTES,
             ACK_EVERY,
             WINDOW,
+            VARIABLE_WINDOW,
             RATE,
             TIMEOUT,
             NAK_INTERVAL,
@@ -295,6 +296,10 @@ impl RateController for Dcqcn {
         }
     }
 
+    fn most(&self) -> Rate {
+        self.recovery.most()
+    }
+
     #[inline]
     fn rate(&mut self, parameters: &DcqcnParameters, now: Time) -> Rate {
         self.recovery.advance(&parameters.recovery, now);
@@ -364,7 +369,7 @@ mod tests {
     use super::*;
 
     fn flow_at(parameters: &DcqcnParameters, line: Rate) -> Dcqcn {
-        Dcqcn::new(parameters, FlowLimits { most: line, line, start: Time::ZERO })
+        Dcqcn::new(parameters, FlowLimits { most: line, line, start: Time::ZERO, round_trip: Time::ZERO })
     }
 
     #[test]

@@ -46,10 +46,9 @@ pub struct FlowStart {
     pub stop: Time,
     /// Rate of the port that it leaves by.
     pub line_rate: Rate,
-    /// What a full packet and a pull in answer to it take on the flow's path, if nothing else is sent. Only for
-    /// transports that are
-    /// [`TransportParameters::receiver_driven`](crate::transport::TransportParameters::receiver_driven); zero for
-    /// others.
+    /// What a full packet and the frame that answers it take on the flow's path, if nothing else is sent. Only for
+    /// transports that
+    /// [want to know](crate::transport::TransportParameters::wants_round_trip); zero for others.
     pub round_trip: Time,
 }
 

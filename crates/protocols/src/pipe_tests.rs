@@ -385,6 +385,11 @@ fn zoo() -> Vec<TransportParameters> {
         build("dcqcn", &[("timeout", "500us"), ("clamp_target", "false"), ("increase_timer", "1us")]),
         build("timely", &[("timeout", "1ms"), ("segment", "4KB"), ("min_rate", "1Mbps")]),
         build("timely", &[("timeout", "1ms"), ("window", "20KB"), ("t_low", "1us"), ("min_rtt", "1us")]),
+        build("timely", &[("timeout", "1ms"), ("measure", "round-trip"), ("t_low", "1us"), ("min_rtt", "1us")]),
+        build("hpcc", &[("timeout", "1ms")]),
+        build("hpcc", &[("timeout", "300us"), ("base_rtt", "20us"), ("payload", "100B"), ("window", "3KB")]),
+        build("dctcp-rate", &[("timeout", "1ms"), ("window", "20KB"), ("variable_window", "true")]),
+        build("dcqcn", &[("timeout", "1ms"), ("window", "20KB"), ("variable_window", "true"), ("min_rate", "1Mbps")]),
         build("hetflow", &[("timeout", "1ms"), ("sampling_bytes", "2KB"), ("sample", "4"), ("min_rate", "1Mbps")]),
         build("hetflow", &[("timeout", "1ms"), ("timer", "100us"), ("recovery", "1us"), ("update", "1us")]),
         build(

@@ -5,6 +5,7 @@ use crate::control_state::ControlState;
 use crate::describe::Mechanism;
 use crate::frame::{CongestionMessage, Frame};
 use crate::settings::ParameterError;
+use crate::telemetry::Hop;
 use units::{Rate, Time};
 
 /// The parameters of a rate control, beside those of RoCE.
@@ -35,8 +36,20 @@ pub trait ControlSettings: Default {
     fn classes(&self) -> u8 {
         0
     }
-    /// Whether frames of its own collect telemetry.
+    /// Whether frames of its flows, or of its own, collect telemetry.
     fn collects(&self) -> bool {
+        false
+    }
+    /// What telemetry takes in each data frame and each acknowledgement, where these collect any and bring it back.
+    fn telemetry_bytes(&self) -> Option<u16> {
+        None
+    }
+    /// Whether it wants to know the round trip of its flow's path ([`FlowLimits::round_trip`]).
+    fn wants_round_trip(&self) -> bool {
+        false
+    }
+    /// Whether it bounds what is on its way by a window of its own ([`RateController::window_bytes`]).
+    fn has_window(&self) -> bool {
         false
     }
     /// The least rate of a port that it can work on, and the parameter that says so.
@@ -65,6 +78,9 @@ pub struct FlowLimits {
     pub line: Rate,
     /// When it starts.
     pub start: Time,
+    /// What a full packet and its acknowledgement take on its path, if nothing else is sent; zero where nobody
+    /// [wants](ControlSettings::wants_round_trip) it, or where there is no path.
+    pub round_trip: Time,
 }
 
 /// A rate control: told what happens to its flow, asked for the rate. Defaults ignore an event.
@@ -78,6 +94,8 @@ pub trait RateController {
     fn new(parameters: &Self::Parameters, limits: FlowLimits) -> Self;
     /// The rate at `now`, preamble and gap included; never zero, never above the line's.
     fn rate(&mut self, parameters: &Self::Parameters, now: Time) -> Rate;
+    /// The most that the flow may send, as its limits said.
+    fn most(&self) -> Rate;
     /// When time alone will change the rate next; [`Time::MAX`] for never.
     fn next_change(&self) -> Time {
         Time::MAX
@@ -90,7 +108,12 @@ pub trait RateController {
     fn on_cnm(&mut self, _parameters: &Self::Parameters, _now: Time, _message: CongestionMessage) {}
     /// An acknowledgement of bytes that had not been acknowledged arrived, `rtt` after the frame of `wire_bytes` that
     /// caused it started to leave; `ece` if that one was marked.
-    fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _ack: Acknowledged) {}
+    fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _ack: Acknowledged<'_>) {}
+    /// Its own bound on what is sent and not acknowledged, where it [has one](ControlSettings::has_window). A packet may
+    /// start while less than this is on its way, so 1 lets one packet go at a time.
+    fn window_bytes(&self) -> u64 {
+        u64::MAX
+    }
     /// What it holds at `now`. Called on a copy, which may be played forward to `now`.
     fn control_state(&mut self, parameters: &Self::Parameters, now: Time) -> ControlState {
         ControlState { rate: Some(self.rate(parameters, now)), ..ControlState::default() }
@@ -103,13 +126,45 @@ pub trait RateController {
 
 /// What an acknowledgement tells a rate control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Acknowledged {
+pub struct Acknowledged<'a> {
     /// From when the data frame that caused it started to leave.
     pub rtt: Time,
     /// What that frame took on the wire, preamble and gap included.
     pub wire_bytes: u64,
     /// Whether a frame that it answers for was marked.
     pub ece: bool,
+    /// The first byte of the flow that is not acknowledged.
+    pub seq: u64,
+    /// How many bytes had not been acknowledged before.
+    pub new_bytes: u64,
+    /// The next byte to send.
+    pub next: u64,
+    /// What the data frame collected on its way, by hops; nothing where it collected nothing, or came back without.
+    pub hops: &'a [Hop],
+}
+
+/// Tells apart the rounds of a flow: one is over when what was the next byte to send is acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rounds {
+    /// The next byte to send when the last round was over; 0 before the first.
+    edge: u64,
+}
+
+impl Rounds {
+    /// Whether `ack` ends a round.
+    pub(crate) fn ends(&self, ack: &Acknowledged<'_>) -> bool {
+        ack.seq > self.edge
+    }
+
+    /// Whether a round has ended before.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.edge > 0
+    }
+
+    /// With `ack` the next round begins.
+    pub(crate) fn begin(&mut self, ack: &Acknowledged<'_>) {
+        self.edge = self.edge.max(ack.next);
+    }
 }
 
 /// `rate` times `factor`, no less than `least` and no more than `most`. One correctly rounded multiplication: the same

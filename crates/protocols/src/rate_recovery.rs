@@ -44,6 +44,11 @@ pub struct RateRecovery {
 }
 
 impl RateRecovery {
+    /// The most that the flow may send.
+    pub fn most(&self) -> Rate {
+        self.line
+    }
+
     /// A flow that starts at `line`, without a limiter.
     pub fn new(line: Rate) -> Self {
         Self { current: line, target: line, line, bytes: 0, stage_end: Time::MAX, byte_stage: 0, timer_stage: 0 }

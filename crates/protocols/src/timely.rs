@@ -4,16 +4,26 @@
 use crate::control_state::ControlState;
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
-use crate::rate_control::scaled;
-use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController};
+use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, Rounds, scaled};
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
+
+/// How often a round trip is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Once a segment, which is acknowledged as a whole.
+    Segment,
+    /// Once a round trip, with the acknowledgement of what was sent when the last one was measured (HPCC's ns-3 fork).
+    RoundTrip,
+}
 
 /// The parameters of TIMELY beside those of its transport; [`MECHANISM`] says what each is for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelyParameters {
     /// Bytes of payload for which one round trip is measured.
     pub segment_bytes: u64,
+    /// Whether a round trip is measured each round trip instead.
+    pub measure: Measure,
     /// The rate of a new flow; `None` for the most that it may send.
     pub initial_rate: Option<Rate>,
     /// Weight alpha of a new difference, above 0, up to 1.
@@ -40,6 +50,7 @@ impl Default for TimelyParameters {
     fn default() -> Self {
         TimelyParameters {
             segment_bytes: 16_000,
+            measure: Measure::Segment,
             initial_rate: None,
             ewma: 0.875,
             beta: 0.8,
@@ -67,6 +78,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             HEADER,
             ACK_BYTES,
             WINDOW,
+            VARIABLE_WINDOW,
             RATE,
             INITIAL_RATE,
             TIMEOUT,
@@ -78,6 +90,13 @@ pub const MECHANISM: Mechanism = Mechanism {
                 meaning: "payload for which one acknowledgement comes and one round trip is measured, at least a \
                     packet's; a window never waits for more than half of its packets",
                 source: "TIMELY, sec. 3: segments of 16 to 64 KB",
+            },
+            Parameter {
+                key: "measure",
+                default: Value("segment"),
+                meaning: "when a round trip is measured: segment, at each acknowledgement of one; round-trip, once in \
+                    a round trip, and every packet is acknowledged",
+                source: "TIMELY, sec. 3 and algorithm 1; HPCC's ns-3 fork, CC_MODE 7: round-trip",
             },
             Parameter {
                 key: "ewma",
@@ -144,6 +163,10 @@ impl ControlSettings for TimelyParameters {
     fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
         match key {
             "segment" => self.segment_bytes = settings::bytes(key, text)?,
+            "measure" => {
+                let words = [("segment", Measure::Segment), ("round-trip", Measure::RoundTrip)];
+                self.measure = settings::word(key, text, &words)?;
+            }
             "initial_rate" => self.initial_rate = settings::rate_or(key, text, "line")?,
             "ewma" => self.ewma = settings::share(key, text)?,
             "beta" => self.beta = settings::share(key, text)?,
@@ -171,7 +194,7 @@ impl ControlSettings for TimelyParameters {
     }
 
     fn acknowledged_bytes(&self) -> Option<u64> {
-        Some(self.segment_bytes)
+        Some(if self.measure == Measure::Segment { self.segment_bytes } else { 1 })
     }
 }
 
@@ -187,6 +210,7 @@ pub struct Timely {
     difference_ps: f64,
     /// Measurements in a row without a rise.
     calm: u32,
+    rounds: Rounds,
 }
 
 impl Timely {
@@ -235,7 +259,11 @@ impl RateController for Timely {
     fn new(parameters: &TimelyParameters, limits: FlowLimits) -> Self {
         let FlowLimits { most: limit, line, .. } = limits;
         let rate = parameters.initial_rate.unwrap_or(limit).min(limit);
-        Timely { rate, limit, line, rtt: Time::MAX, difference_ps: 0.0, calm: 0 }
+        Timely { rate, limit, line, rtt: Time::MAX, difference_ps: 0.0, calm: 0, rounds: Rounds::default() }
+    }
+
+    fn most(&self) -> Rate {
+        self.limit
     }
 
     #[inline]
@@ -251,7 +279,13 @@ impl RateController for Timely {
     /// The round trip is what is left of the time to completion after the sender put the frame on the wire (TIMELY,
     /// sec. 3.1): packets are paced one by one, so what the last of a segment took is all that its acknowledgement
     /// waited for at the sender.
-    fn on_ack(&mut self, parameters: &TimelyParameters, _now: Time, ack: Acknowledged) {
+    fn on_ack(&mut self, parameters: &TimelyParameters, _now: Time, ack: Acknowledged<'_>) {
+        if parameters.measure == Measure::RoundTrip {
+            if !self.rounds.ends(&ack) {
+                return;
+            }
+            self.rounds.begin(&ack);
+        }
         self.measure(parameters, ack.rtt.saturating_sub(self.line.serialise(ack.wire_bytes)));
     }
 
@@ -272,7 +306,26 @@ mod tests {
     fn flow(parameters: &TimelyParameters, rate: Rate) -> Timely {
         let parameters = TimelyParameters { initial_rate: Some(rate), ..parameters.clone() };
         let most = Rate::from_gbps(10);
-        Timely::new(&parameters, FlowLimits { most, line: most, start: Time::ZERO })
+        Timely::new(&parameters, FlowLimits { most, line: most, start: Time::ZERO, round_trip: Time::ZERO })
+    }
+
+    fn ack(rtt: Time, ece: bool) -> Acknowledged<'static> {
+        Acknowledged { rtt, wire_bytes: 1082, ece, seq: 1000, new_bytes: 1000, next: 2000, hops: &[] }
+    }
+
+    /// Once a round trip: acknowledgements of what was on its way already measure nothing.
+    #[test]
+    fn a_round_trip_is_measured_once() {
+        let p = TimelyParameters { measure: Measure::RoundTrip, ..TimelyParameters::default() };
+        let mut flow = flow(&p, Rate::from_gbps(1));
+        for packet in 1..=31 {
+            let seq = packet * 1000;
+            let ack = Acknowledged { seq, next: seq + 9000, ..ack(Time::from_us(40), false) };
+            flow.on_ack(&p, Time::ZERO, ack);
+        }
+        // The first, and then each that answers for the packet which was next: 11, 21, 31.
+        assert_eq!(flow.rate, Rate::from_mbps(1040));
+        assert_eq!(p.acknowledged_bytes(), Some(1));
     }
 
     /// The thesis prints two equations for round trips above T_high. The one that is right cuts by more the longer the
@@ -364,7 +417,7 @@ mod tests {
                     1 => Time::from_ps(u64::MAX - 1),
                     _ => Time::from_ns(random.below(1 << bits)),
                 };
-                flow.on_ack(&p, Time::ZERO, Acknowledged { rtt, wire_bytes: 1082, ece: random.below(2) == 0 });
+                flow.on_ack(&p, Time::ZERO, ack(rtt, random.below(2) == 0));
                 assert!((p.min_rate..=Rate::from_gbps(10)).contains(&flow.rate), "{rtt} {flow:?}");
                 assert!(flow.difference_ps.is_finite());
                 if random.below(50) == 0 {
@@ -381,7 +434,7 @@ mod tests {
         let mut flow = flow(&p, Rate::from_gbps(1));
         // 1082 bytes at 10 Gbps are 865.6 ns.
         let rtt = Time::from_us(70) + Time::from_ps(865_600);
-        flow.on_ack(&p, Time::ZERO, Acknowledged { rtt, wire_bytes: 1082, ece: false });
+        flow.on_ack(&p, Time::ZERO, ack(rtt, false));
         assert_eq!(flow.rtt, Time::from_us(70));
         assert!(flow.rate.as_bps() > GBPS);
     }

@@ -45,12 +45,14 @@ use crate::custom::{AnyReceiver, AnySender, CustomTransport};
 use crate::datagram::{self, DatagramParameters, DatagramReceiver, DatagramSender};
 use crate::dcqcn;
 use crate::dctcp;
+use crate::dctcp_rate;
 use crate::describe::Mechanism;
 use crate::eccp;
 use crate::endpoint::{Ctx, Offer, Receipt, Receiver, Sender, SenderStatistics};
 use crate::eqds;
 use crate::frame::Frame;
 use crate::hetflow;
+use crate::hpcc;
 use crate::ndp::{self, NdpParameters, NdpReceiver, NdpSender, Pulls};
 use crate::qcn;
 use crate::rate_control::Needs;
@@ -79,7 +81,7 @@ pub enum TransportParameters {
 }
 
 /// Every transport by its name in a scenario.
-pub const MECHANISMS: [&Mechanism; 11] = [
+pub const MECHANISMS: [&Mechanism; 13] = [
     &datagram::MECHANISM,
     &tcp::MECHANISM,
     &dctcp::MECHANISM,
@@ -89,6 +91,8 @@ pub const MECHANISMS: [&Mechanism; 11] = [
     &hetflow::MECHANISM,
     &qcn::MECHANISM,
     &eccp::MECHANISM,
+    &hpcc::MECHANISM,
+    &dctcp_rate::MECHANISM,
     &ndp::MECHANISM,
     &eqds::MECHANISM,
 ];
@@ -240,7 +244,7 @@ impl TransportParameters {
         match self {
             TransportParameters::Datagram(parameters) => parameters.header_bytes,
             TransportParameters::Tcp(parameters) => parameters.header_bytes,
-            TransportParameters::Roce(parameters) => parameters.header_bytes,
+            TransportParameters::Roce(parameters) => parameters.data_header_bytes(),
             TransportParameters::Ndp(parameters) => parameters.header_bytes,
             TransportParameters::Custom(transport) => transport.header_bytes(),
         }
@@ -283,6 +287,17 @@ impl TransportParameters {
         match self {
             TransportParameters::Ndp(parameters) => Some(parameters.control_bytes),
             _ => None,
+        }
+    }
+
+    /// The frame by which a receiver answers a full packet, if senders want to know how long that takes on their path
+    /// ([`FlowStart::round_trip`]).
+    pub fn wants_round_trip(&self) -> Option<u16> {
+        match self {
+            TransportParameters::Roce(parameters) => {
+                parameters.control.wants_round_trip().then(|| parameters.ack_frame_bytes())
+            }
+            _ => self.receiver_driven(),
         }
     }
 

@@ -29,12 +29,11 @@ fn full_bytes(transport: &TransportParameters) -> u64 {
     u64::from(transport.payload_bytes()) + u64::from(transport.header_bytes())
 }
 
-/// What a full packet of a flow takes to its destination, and what asks for the next one back, behind the packet's
-/// acknowledgement; zero where senders do not want to know.
+/// What a full packet of a flow takes to its destination, and what answers it back, behind a frame of that length; zero where senders do not want to know.
 #[cold]
 pub(super) fn round_trip(network: &Network, flow: &traffic::Flow, src: u32, number: u32) -> Time {
     let transport = network.transport(flow.traffic);
-    let Some(control_bytes) = transport.receiver_driven() else { return Time::ZERO };
+    let Some(control_bytes) = transport.wants_round_trip() else { return Time::ZERO };
     let fabric = &network.fabric;
     let links = match flow.path {
         Some(path) => network.paths.links(fabric, fabric.host_node(src), PathId(path)),

@@ -26,6 +26,7 @@ mod requests;
 mod sharing;
 mod stop;
 mod tags;
+mod telemetry;
 mod toy;
 mod toy_flow_control;
 mod toy_overload;

@@ -55,6 +55,10 @@ impl RateController for Eccp {
         Eccp { recovery, ratio: 1.0, available_bps: u64::MAX }
     }
 
+    fn most(&self) -> Rate {
+        self.recovery.most()
+    }
+
     #[inline]
     fn rate(&mut self, parameters: &EccpParameters, now: Time) -> Rate {
         self.recovery.advance(&parameters.recovery, now);

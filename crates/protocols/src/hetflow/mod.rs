@@ -88,6 +88,10 @@ impl RateController for HetFlow {
         HetFlow { rate, limit, target: rate, depth, climbs_from: start, recovers_at: start, next }
     }
 
+    fn most(&self) -> Rate {
+        self.limit
+    }
+
     #[inline]
     fn rate(&mut self, parameters: &HetFlowParameters, now: Time) -> Rate {
         self.advance(parameters, now);

@@ -67,6 +67,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             ACK_BYTES,
             ACK_EVERY,
             WINDOW,
+            VARIABLE_WINDOW,
             RATE,
             INITIAL_RATE,
             TIMEOUT,

@@ -65,6 +65,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             ACK_BYTES,
             ACK_EVERY,
             WINDOW,
+            VARIABLE_WINDOW,
             RATE,
             INITIAL_RATE,
             TIMEOUT,
@@ -159,6 +160,10 @@ impl RateController for Qcn {
         Qcn { recovery: RateRecovery::starting(&parameters.recovery, initial, limits.most, limits.start) }
     }
 
+    fn most(&self) -> Rate {
+        self.recovery.most()
+    }
+
     #[inline]
     fn rate(&mut self, parameters: &QcnParameters, now: Time) -> Rate {
         self.recovery.advance(&parameters.recovery, now);
@@ -207,7 +212,7 @@ mod tests {
 
     fn flow(parameters: &QcnParameters) -> Qcn {
         let most = Rate::from_gbps(10);
-        Qcn::new(parameters, FlowLimits { most, line: most, start: Time::ZERO })
+        Qcn::new(parameters, FlowLimits { most, line: most, start: Time::ZERO, round_trip: Time::ZERO })
     }
 
     fn message(feedback: u8) -> CongestionMessage {

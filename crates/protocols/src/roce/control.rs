@@ -3,10 +3,12 @@
 
 use crate::control_state::ControlState;
 use crate::dcqcn::Dcqcn;
+use crate::dctcp_rate::DctcpRate;
 use crate::describe::Mechanism;
 use crate::eccp::Eccp;
 use crate::frame::{CongestionMessage, Frame};
 use crate::hetflow::HetFlow;
+use crate::hpcc::Hpcc;
 use crate::qcn::Qcn;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, Needs, RateController};
 use crate::settings::ParameterError;
@@ -97,6 +99,30 @@ macro_rules! controls {
                 }
             }
 
+            /// See [`ControlSettings::telemetry_bytes`].
+            pub(crate) fn telemetry_bytes(&self) -> Option<u16> {
+                match self {
+                    ControlParameters::Fixed => None,
+                    $(ControlParameters::$name(parameters) => parameters.telemetry_bytes(),)+
+                }
+            }
+
+            /// See [`ControlSettings::wants_round_trip`].
+            pub(crate) fn wants_round_trip(&self) -> bool {
+                match self {
+                    ControlParameters::Fixed => false,
+                    $(ControlParameters::$name(parameters) => parameters.wants_round_trip(),)+
+                }
+            }
+
+            /// See [`ControlSettings::has_window`].
+            pub(crate) fn has_window(&self) -> bool {
+                match self {
+                    ControlParameters::Fixed => false,
+                    $(ControlParameters::$name(parameters) => parameters.has_window(),)+
+                }
+            }
+
             /// See [`ControlSettings::least_line_rate`].
             pub(crate) fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
                 match self {
@@ -134,6 +160,14 @@ macro_rules! controls {
                         control.rate(parameters, now)
                     })+
                     _ => unreachable!("made from the same parameters"),
+                }
+            }
+
+            /// See [`RateController::most`].
+            pub fn most(&self) -> Rate {
+                match self {
+                    RateControl::Fixed(rate) => *rate,
+                    $(RateControl::$name(control) => control.most(),)+
                 }
             }
 
@@ -180,12 +214,21 @@ macro_rules! controls {
 
             /// See [`RateController::on_ack`].
             #[inline]
-            pub fn on_ack(&mut self, parameters: &ControlParameters, now: Time, ack: Acknowledged) {
+            pub fn on_ack(&mut self, parameters: &ControlParameters, now: Time, ack: Acknowledged<'_>) {
                 match (self, parameters) {
                     $((RateControl::$name(control), ControlParameters::$name(parameters)) => {
                         control.on_ack(parameters, now, ack)
                     })+
                     _ => {}
+                }
+            }
+
+            /// See [`RateController::window_bytes`].
+            #[inline]
+            pub fn window_bytes(&self) -> u64 {
+                match self {
+                    RateControl::Fixed(_) => u64::MAX,
+                    $(RateControl::$name(control) => control.window_bytes(),)+
                 }
             }
 
@@ -227,4 +270,8 @@ controls! {
     Qcn(Qcn),
     /// See [`crate::eccp`].
     Eccp(Eccp),
+    /// See [`crate::hpcc`].
+    Hpcc(Hpcc),
+    /// See [`crate::dctcp_rate`].
+    DctcpRate(DctcpRate),
 }

@@ -34,6 +34,13 @@ pub(crate) const WINDOW: Parameter = Parameter {
     meaning: "a packet may start while less than this is unacknowledged; unlimited: only the rate counts",
     source: "HPCC's ns-3 fork: win",
 };
+pub(crate) const VARIABLE_WINDOW: Parameter = Parameter {
+    key: "variable_window",
+    default: Value("false"),
+    meaning: "whether the window shrinks with the rate: `window` times the rate over the most that the flow may send; \
+        then every packet is acknowledged",
+    source: "HPCC's ns-3 fork: VAR_WIN",
+};
 pub(crate) const RATE: Parameter = Parameter {
     key: "rate",
     default: Value("line"),

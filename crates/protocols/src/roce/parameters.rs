@@ -31,6 +31,8 @@ pub struct RoceParameters {
     pub ack_every: u32,
     /// Bound on what is unacknowledged.
     pub window_bytes: Option<u64>,
+    /// Whether that bound shrinks with the rate.
+    pub variable_window: bool,
     /// Bound on the rate; `None`: the line's.
     pub rate: Option<Rate>,
     /// Retransmission timeout; `None`: no timer.
@@ -52,6 +54,7 @@ impl Default for RoceParameters {
             ack_bytes: 66,
             ack_every: 1,
             window_bytes: None,
+            variable_window: false,
             rate: None,
             timeout: Some(Time::from_ps(67_108_864_000)),
             nak_interval: Time::from_us(500),
@@ -88,6 +91,7 @@ impl RoceParameters {
             "ack" => self.ack_bytes = settings::frame_bytes(key, text)?,
             "ack_every" => self.ack_every = settings::count(key, text)?,
             "window" => self.window_bytes = settings::bytes_or(key, text, "unlimited")?,
+            "variable_window" => self.variable_window = settings::switch(key, text)?,
             "rate" => self.rate = settings::rate_or(key, text, "line")?,
             "timeout" => self.timeout = settings::time_or(key, text, "never")?,
             "nak_interval" => self.nak_interval = settings::time(key, text)?,
@@ -104,8 +108,13 @@ impl RoceParameters {
     /// control cannot work.
     pub fn check(&self) -> Result<(), ParameterError> {
         require(self.payload_bytes > 0, "payload", "a packet carries at least 1B")?;
-        let fits = self.payload_bytes.checked_add(self.header_bytes).is_some();
+        let overhead = self.header_bytes.checked_add(self.control.telemetry_bytes().unwrap_or(0));
+        let fits = overhead.is_some_and(|overhead| self.payload_bytes.checked_add(overhead).is_some());
         require(fits, "payload", "payload and header fit a frame of 65535B")?;
+        let fits = self.ack_bytes.checked_add(self.control.telemetry_bytes().unwrap_or(0)).is_some();
+        require(fits, "ack", "with its telemetry it fits a frame of 65535B")?;
+        let varies = !self.variable_window || self.window_bytes.is_some();
+        require(varies, "variable_window", "it is `window` that varies, which is unlimited here: write one")?;
         require(self.ack_every > 0, "ack_every", "at least 1 packet per acknowledgement")?;
         require(self.window_bytes != Some(0), "window", "at least 1B, or \"unlimited\"")?;
         require(self.timeout != Some(Time::ZERO), "timeout", "longer than a round trip, or \"never\"")?;
@@ -115,6 +124,10 @@ impl RoceParameters {
 
     /// Packets per acknowledgement that keep a window moving: half a window at most.
     pub(crate) fn effective_ack_every(&self) -> u32 {
+        if self.moves_window() {
+            // It may shrink to a packet.
+            return 1;
+        }
         let payload_bytes = u64::from(self.payload_bytes.max(1));
         let window = self.window_bytes.map_or(u64::MAX, |bytes| bytes / payload_bytes / 2);
         let asked = self.control.acknowledged_bytes().map_or(self.ack_every.into(), |bytes| bytes / payload_bytes);
@@ -123,12 +136,23 @@ impl RoceParameters {
 
     /// What a full data packet takes on the wire, preamble and gap included.
     pub(crate) fn full_wire_bytes(&self) -> u64 {
-        u64::from(self.payload_bytes.saturating_add(self.header_bytes).max(MIN_FRAME_BYTES)) + WIRE_OVERHEAD_BYTES
+        let frame_bytes = self.payload_bytes.saturating_add(self.data_header_bytes()).max(MIN_FRAME_BYTES);
+        u64::from(frame_bytes) + WIRE_OVERHEAD_BYTES
+    }
+
+    /// What of a data frame is no payload: the header, and the telemetry of its rate control.
+    pub fn data_header_bytes(&self) -> u16 {
+        self.header_bytes.saturating_add(self.control.telemetry_bytes().unwrap_or(0))
     }
 
     /// Frame length of an acknowledgement.
-    pub(crate) fn ack_frame_bytes(&self) -> u16 {
-        self.ack_bytes.max(MIN_FRAME_BYTES)
+    pub fn ack_frame_bytes(&self) -> u16 {
+        self.ack_bytes.saturating_add(self.control.telemetry_bytes().unwrap_or(0)).max(MIN_FRAME_BYTES)
+    }
+
+    /// Whether the window is another one from one acknowledgement to the next.
+    pub(crate) fn moves_window(&self) -> bool {
+        self.variable_window || self.control.has_window()
     }
 
     /// The table that describes these parameters.

@@ -26,8 +26,10 @@ pub struct RoceReceiver {
     /// Packets since the last acknowledgement, and how many bring the next.
     unacknowledged: u32,
     ack_every: u32,
-    /// Whether one of them was marked.
-    marked: bool,
+    /// Length of an acknowledgement.
+    ack_bytes: u16,
+    /// What it will say: whether one of them was marked, and that it brings telemetry back.
+    ack_flags: u8,
 }
 
 impl RoceReceiver {
@@ -42,16 +44,14 @@ impl RoceReceiver {
             completed: None,
             unacknowledged: 0,
             ack_every: parameters.effective_ack_every(),
-            marked: false,
+            ack_bytes: parameters.ack_frame_bytes(),
+            ack_flags: if parameters.control.telemetry_bytes().is_some() { flags::TELEMETRY } else { 0 },
         }
     }
 
     /// Answers `frame` with the next byte expected; `kind_flags` may make it a negative acknowledgement.
     fn reply(&mut self, ctx: &mut Ctx<'_>, frame: &Frame, kind_flags: u8) {
-        let mut flags = kind_flags;
-        if self.marked {
-            flags |= flags::ECE;
-        }
+        let mut flags = kind_flags | self.ack_flags;
         if self.completed.is_some() {
             flags |= flags::COMPLETE;
         }
@@ -61,16 +61,16 @@ impl RoceReceiver {
             stamp: frame.stamp,
             detail: Detail::arrival(self.completed.unwrap_or(ctx.now)),
             flags,
-            size_bytes: self.parameters.ack_frame_bytes(),
+            size_bytes: self.ack_bytes,
             ..Reply::default()
         });
         self.unacknowledged = 0;
-        self.marked = false;
+        self.ack_flags &= !flags::ECE;
     }
 
     /// A marked frame arrived: at most one notification per flow and interval (DCQCN, sec. 3.1).
     fn notify(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
-        self.marked = true;
+        self.ack_flags |= flags::ECE;
         let ControlParameters::Dcqcn(parameters) = &self.parameters.control else { return };
         if ctx.now < self.next_cnp {
             return;

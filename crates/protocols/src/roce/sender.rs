@@ -22,11 +22,14 @@ pub struct RoceSender {
     snd_nxt: u64,
     /// Everything from here on has never been sent.
     snd_max: u64,
-    /// When the last packet started, and what it costs on the wire: together with the rate they give
-    /// `ready`.
-    last_start: Time,
+    /// What the last packet costs on the wire: it started that long, at `paced_at`, before `ready`.
     last_wire_bytes: u32,
     timeouts: u32,
+    /// What of a data frame is no payload, and flags of all.
+    header_bytes: u16,
+    data_flags: u8,
+    /// Whether the window is asked for packet by packet.
+    moves_window: bool,
     /// When the next packet may start, at `paced_at`.
     ready: Time,
     paced_at: Rate,
@@ -50,14 +53,17 @@ impl RoceSender {
             snd_una: 0,
             snd_nxt: 0,
             snd_max: 0,
-            last_start: flow.start,
             last_wire_bytes: 0,
             timeouts: 0,
+            header_bytes: parameters.data_header_bytes(),
+            data_flags: if parameters.ecn { flags::ECT } else { 0 }
+                | if parameters.control.telemetry_bytes().is_some() { flags::COLLECTS } else { 0 },
+            moves_window: parameters.moves_window(),
             ready: flow.start,
             paced_at: limit,
             control: RateControl::new(
                 &parameters.control,
-                FlowLimits { most: limit, line: flow.line_rate, start: flow.start },
+                FlowLimits { most: limit, line: flow.line_rate, start: flow.start, round_trip: flow.round_trip },
             ),
             deadline: Time::MAX,
             armed: Time::MAX,
@@ -94,6 +100,20 @@ impl RoceSender {
         }
     }
 
+    /// The window at `now`, where it is another one from time to time.
+    #[inline(never)] // flows whose window stays have no use for it
+    fn moving_window_bytes(&mut self, now: Time) -> u64 {
+        let parameters = &*self.parameters;
+        let mut window_bytes = parameters.window_bytes.unwrap_or(u64::MAX);
+        if parameters.variable_window {
+            let rate = self.control.rate(&parameters.control, now);
+            let scaled =
+                u128::from(window_bytes) * u128::from(rate.as_bps()) / u128::from(self.control.most().as_bps());
+            window_bytes = u64::try_from(scaled).unwrap_or(u64::MAX).max(1);
+        }
+        window_bytes.min(self.control.window_bytes())
+    }
+
     /// Sends everything unacknowledged again.
     fn go_back(&mut self) {
         self.snd_nxt = self.snd_una;
@@ -115,6 +135,7 @@ impl Sender for RoceSender {
             return;
         }
         if frame.seq > self.snd_una {
+            let new_bytes = frame.seq - self.snd_una;
             self.snd_una = frame.seq;
             self.snd_nxt = self.snd_nxt.max(self.snd_una);
             self.restart_timeout(ctx.now);
@@ -122,6 +143,10 @@ impl Sender for RoceSender {
                 rtt: ctx.now.saturating_sub(frame.stamp),
                 wire_bytes: self.parameters.full_wire_bytes(),
                 ece: frame.has(flags::ECE),
+                seq: frame.seq,
+                new_bytes,
+                next: self.snd_nxt,
+                hops: ctx.telemetry,
             };
             self.control.on_ack(&self.parameters.control, ctx.now, ack);
         }
@@ -156,15 +181,21 @@ impl Sender for RoceSender {
         if self.snd_una >= self.size_bytes {
             return Offer::Done;
         }
+        let window_bytes = if self.moves_window {
+            self.moving_window_bytes(ctx.now)
+        } else {
+            self.parameters.window_bytes.unwrap_or(u64::MAX)
+        };
         let parameters = &*self.parameters;
-        let window_bytes = parameters.window_bytes.unwrap_or(u64::MAX);
         if self.snd_nxt >= self.size_bytes || self.snd_nxt - self.snd_una >= window_bytes {
             return Offer::Blocked;
         }
         let rate = self.control.rate(&parameters.control, ctx.now);
         if rate != self.paced_at {
             // The distance to the last packet follows the rate as it is now, not as it was then.
-            self.ready = self.last_start.saturating_add(rate.serialise(u64::from(self.last_wire_bytes)));
+            let wire_bytes = u64::from(self.last_wire_bytes);
+            let last_start = self.ready.saturating_sub(self.paced_at.serialise(wire_bytes));
+            self.ready = last_start.saturating_add(rate.serialise(wire_bytes));
             self.paced_at = rate;
         }
         if ctx.now < self.ready {
@@ -172,10 +203,10 @@ impl Sender for RoceSender {
             return Offer::At(self.ready.min(self.control.next_change()));
         }
         let payload_bytes = (self.size_bytes - self.snd_nxt).min(u64::from(parameters.payload_bytes)) as u16;
-        let size_bytes = payload_bytes.saturating_add(parameters.header_bytes).max(MIN_FRAME_BYTES);
+        let size_bytes = payload_bytes.saturating_add(self.header_bytes).max(MIN_FRAME_BYTES);
         let seq = self.snd_nxt;
         let end = seq + u64::from(payload_bytes);
-        let mut flags = if parameters.ecn { flags::ECT } else { 0 };
+        let mut flags = self.data_flags;
         if end == self.size_bytes {
             flags |= flags::LAST;
         }
@@ -186,7 +217,6 @@ impl Sender for RoceSender {
         self.snd_nxt = end;
         self.snd_max = self.snd_max.max(end);
         let wire_bytes = u64::from(size_bytes) + WIRE_OVERHEAD_BYTES;
-        self.last_start = ctx.now;
         self.last_wire_bytes = wire_bytes as u32;
         self.ready = ctx.now.saturating_add(rate.serialise(wire_bytes));
         let changes = self.control.on_sent(&parameters.control, ctx.now, u64::from(size_bytes));

@@ -45,13 +45,16 @@ impl Shape {
     }
 }
 
+/// The transports that a mode of the simulator becomes.
+pub(super) const CONTROLS: [&str; 4] = ["dcqcn", "hpcc", "timely", "dctcp-rate"];
+
 /// What becomes of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     /// A scenario has it; what of it cannot be said is told where it is written.
     Written,
-    /// A parameter of DCQCN, which other transports do not have.
-    OfDcqcn,
+    /// A parameter of these transports, which others do not have.
+    Of(&'static [&'static str]),
     /// Nothing comes of it, and why.
     Dropped(&'static str),
 }
@@ -65,6 +68,8 @@ pub(super) struct Known {
 }
 
 const OTHER_MODES: Fate = Fate::Dropped("only modes that are not translated read it: the result does not depend on it");
+const QUANTA: Fate =
+    Fate::Dropped("telemetry there counts in multiples of 80 and 128 bytes and in ns; here it is exact");
 const TRACE: Fate =
     Fate::Dropped("record.trace and record.capture choose what is traced: the result does not depend on it");
 const RESULT: Fate =
@@ -76,7 +81,10 @@ const fn known(name: &'static str, shape: Shape, fate: Fate) -> Known {
     Known { name, shape, fate }
 }
 
-use Fate::{OfDcqcn, Written};
+use Fate::Written;
+
+const OF_DCQCN: Fate = Fate::Of(&["dcqcn"]);
+const OF_HPCC: Fate = Fate::Of(&["hpcc"]);
 use Shape::{Down, Map, Microseconds, Rate, Seconds, Share, Switch, Whole, Word};
 
 static KEYS: [Known; 50] = [
@@ -91,16 +99,16 @@ static KEYS: [Known; 50] = [
     known("PFC_OUTPUT_FILE", Word, RESULT),
     known("SIMULATOR_STOP_TIME", Seconds, Written),
     known("CC_MODE", Whole, Written),
-    known("ALPHA_RESUME_INTERVAL", Microseconds, OfDcqcn),
-    known("RATE_DECREASE_INTERVAL", Microseconds, OfDcqcn),
-    known("CLAMP_TARGET_RATE", Switch, OfDcqcn),
-    known("RP_TIMER", Microseconds, OfDcqcn),
-    known("EWMA_GAIN", Share, OfDcqcn),
-    known("FAST_RECOVERY_TIMES", Whole, OfDcqcn),
-    known("RATE_AI", Rate, OfDcqcn),
-    known("RATE_HAI", Rate, OfDcqcn),
-    known("MIN_RATE", Rate, OfDcqcn),
-    known("DCTCP_RATE_AI", Rate, OTHER_MODES),
+    known("ALPHA_RESUME_INTERVAL", Microseconds, OF_DCQCN),
+    known("RATE_DECREASE_INTERVAL", Microseconds, OF_DCQCN),
+    known("CLAMP_TARGET_RATE", Switch, OF_DCQCN),
+    known("RP_TIMER", Microseconds, OF_DCQCN),
+    known("EWMA_GAIN", Share, Fate::Of(&["dcqcn", "dctcp-rate"])),
+    known("FAST_RECOVERY_TIMES", Whole, OF_DCQCN),
+    known("RATE_AI", Rate, Fate::Of(&["dcqcn", "hpcc", "timely"])),
+    known("RATE_HAI", Rate, Fate::Of(&["dcqcn", "timely"])),
+    known("MIN_RATE", Rate, Fate::Of(&CONTROLS)),
+    known("DCTCP_RATE_AI", Rate, Fate::Of(&["dctcp-rate"])),
     known("ERROR_RATE_PER_LINK", Share, Written),
     known("L2_CHUNK_SIZE", Whole, Written),
     known("L2_ACK_INTERVAL", Whole, Written),
@@ -108,12 +116,12 @@ static KEYS: [Known; 50] = [
     known("HAS_WIN", Switch, Written),
     known("GLOBAL_T", Switch, Written),
     known("VAR_WIN", Switch, Written),
-    known("FAST_REACT", Switch, OTHER_MODES),
-    known("U_TARGET", Word, OTHER_MODES),
-    known("MI_THRESH", Word, OTHER_MODES),
-    known("INT_MULTI", Word, OTHER_MODES),
-    known("MULTI_RATE", Word, OTHER_MODES),
-    known("SAMPLE_FEEDBACK", Word, OTHER_MODES),
+    known("FAST_REACT", Switch, OF_HPCC),
+    known("U_TARGET", Share, OF_HPCC),
+    known("MI_THRESH", Whole, OF_HPCC),
+    known("INT_MULTI", Word, QUANTA),
+    known("MULTI_RATE", Switch, Written),
+    known("SAMPLE_FEEDBACK", Switch, Written),
     known("PINT_LOG_BASE", Word, OTHER_MODES),
     known("PINT_PROB", Word, OTHER_MODES),
     known("RATE_BOUND", Switch, Written),

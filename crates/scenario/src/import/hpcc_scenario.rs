@@ -2,7 +2,6 @@
 
 use super::hpcc::{Entry, HpccConfig, Value, error};
 use super::hpcc_keys::Fate;
-use super::hpcc_window;
 use crate::{ScenarioError, ScenarioErrors};
 use fabric::{Fabric, NodeId, NodeKind};
 use protocols::describe::Family;
@@ -10,13 +9,10 @@ use protocols::transport::MECHANISMS;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use traffic::{Flow, Start};
-use units::{Bytes, Rate, Time};
+use units::{Rate, Time};
 
 /// When traffic starts in that simulator, by convention; a link that is taken down counts from here.
 const START: Time = Time::from_s(2);
-
-/// Bytes of a data frame there that are no payload: 14 of PPP, 20 of IPv4, 8 of UDP, 6 of a sequence number.
-const HEADER_BYTES: u64 = 48;
 
 /// What the configuration names, and what is wanted beside it.
 #[derive(Clone, Copy, Debug)]
@@ -66,9 +62,9 @@ fn on_one_line(text: &str) -> String {
     line
 }
 
-struct Writer<'a> {
+pub(super) struct Writer<'a> {
     config: &'a HpccConfig,
-    inputs: Inputs<'a>,
+    pub(super) inputs: Inputs<'a>,
     notes: Vec<String>,
     errors: Vec<ScenarioError>,
 }
@@ -86,7 +82,7 @@ impl HpccConfig {
         let switch = writer.switch();
         let host = writer.host();
         let failure = writer.failure(origin);
-        writer.dropped(transport.is_some_and(|kind| kind != "dcqcn"));
+        writer.dropped(transport);
         let transport = transport.map(|kind| (kind, writer.transport_keys(kind)));
         let Some((kind, keys)) = transport.filter(|_| writer.errors.is_empty()) else {
             return Err(ScenarioErrors { errors: writer.errors });
@@ -122,16 +118,16 @@ impl HpccConfig {
 }
 
 impl<'a> Writer<'a> {
-    fn entry(&self, key: &str) -> Option<&'a Entry> {
+    pub(super) fn entry(&self, key: &str) -> Option<&'a Entry> {
         self.config.find(key)
     }
 
-    fn fail(&mut self, key: &str, message: String, help: Option<&str>) {
+    pub(super) fn fail(&mut self, key: &str, message: String, help: Option<&str>) {
         let line = self.entry(key).map_or(0, |entry| entry.line);
         self.errors.push(error(&self.config.file, line, key, message, help.map(str::to_owned)));
     }
 
-    fn note(&mut self, key: &str, note: &str) {
+    pub(super) fn note(&mut self, key: &str, note: &str) {
         let file = &self.config.file;
         self.notes.push(match self.entry(key) {
             Some(entry) => format!("{file}:{}: {key}: {note}", entry.line),
@@ -139,41 +135,48 @@ impl<'a> Writer<'a> {
         });
     }
 
-    fn whole(&self, key: &str, default: u64) -> u64 {
+    pub(super) fn whole(&self, key: &str, default: u64) -> u64 {
         match self.entry(key).map(|entry| &entry.value) {
             Some(Value::Whole(number)) => *number,
             _ => default,
         }
     }
 
-    fn switched(&self, key: &str, default: bool) -> bool {
+    pub(super) fn switched(&self, key: &str, default: bool) -> bool {
         match self.entry(key).map(|entry| &entry.value) {
             Some(Value::Switch(on)) => *on,
             _ => default,
         }
     }
 
-    fn time(&self, key: &str, default: Time) -> Time {
+    pub(super) fn time(&self, key: &str, default: Time) -> Time {
         match self.entry(key).map(|entry| &entry.value) {
             Some(Value::Time(time)) => *time,
             _ => default,
         }
     }
 
-    fn payload_bytes(&self) -> u64 {
+    pub(super) fn rate(&self, key: &str, default: Rate) -> Rate {
+        match self.entry(key).map(|entry| &entry.value) {
+            Some(Value::Rate(rate)) => *rate,
+            _ => default,
+        }
+    }
+
+    pub(super) fn payload_bytes(&self) -> u64 {
         self.whole("PACKET_PAYLOAD_SIZE", 1000)
     }
 
     /// The kind of transport.
     fn transport(&mut self) -> Option<&'a str> {
         let mode = self.whole("CC_MODE", 1);
-        let name = match mode {
-            1 => "DCQCN",
-            3 => "HPCC",
-            7 => "TIMELY",
-            8 => "DCTCP by rate",
-            10 => "HPCC-PINT",
-            _ => "none that its simulator names",
+        let (name, translated) = match mode {
+            1 => ("DCQCN", Some("dcqcn")),
+            3 => ("HPCC", Some("hpcc")),
+            7 => ("TIMELY", Some("timely")),
+            8 => ("DCTCP by rate", Some("dctcp-rate")),
+            10 => ("HPCC-PINT", None),
+            _ => ("none that its simulator names", None),
         };
         if let Some(kind) = self.inputs.transport {
             if !MECHANISMS.iter().any(|mechanism| mechanism.family == Family::Transport && mechanism.kind == kind) {
@@ -184,7 +187,7 @@ impl<'a> Writer<'a> {
                 );
                 return None;
             }
-            if (mode, kind) != (1, "dcqcn") {
+            if translated != Some(kind) {
                 self.note(
                     "CC_MODE",
                     &format!("{mode}, {name}: `{kind}` carries the flows instead, with its own control"),
@@ -192,14 +195,13 @@ impl<'a> Writer<'a> {
             }
             return Some(kind);
         }
-        if mode != 1 {
+        if translated.is_none() {
             let message = format!("CC_MODE {mode} is {name}, which Tidegate does not have");
             let help = "say what to use instead: --transport dcqcn has the marks of this configuration, roce no \
                 control but PFC";
             self.fail("CC_MODE", message, Some(help));
-            return None;
         }
-        Some("dcqcn")
+        translated
     }
 
     /// The instant of the files that becomes 0, and how long the run is.
@@ -375,7 +377,7 @@ impl<'a> Writer<'a> {
     }
 
     /// What nothing comes of.
-    fn dropped(&mut self, other_transport: bool) {
+    fn dropped(&mut self, transport: Option<&str>) {
         if self.switched("L2_BACK_TO_ZERO", false) {
             self.note(
                 "L2_BACK_TO_ZERO",
@@ -391,12 +393,12 @@ impl<'a> Writer<'a> {
             );
         }
         let mut grouped: Vec<(&str, Vec<String>)> = Vec::new();
-        let instead = "a parameter of DCQCN, which does not carry the flows here";
+        let instead = "a parameter of controls that do not carry the flows here";
         for entry in &self.config.entries {
             let why = match entry.known.map(|known| known.fate) {
                 Some(Fate::Written) => continue,
-                Some(Fate::OfDcqcn) if other_transport => instead,
-                Some(Fate::OfDcqcn) => continue,
+                Some(Fate::Of(kinds)) if transport.is_none_or(|kind| kinds.contains(&kind)) => continue,
+                Some(Fate::Of(_)) => instead,
                 Some(Fate::Dropped(why)) => why,
                 None => "no key of HPCC's released simulator: nothing is known of what it would change",
             };
@@ -408,79 +410,6 @@ impl<'a> Writer<'a> {
         }
         let file = &self.config.file;
         self.notes.extend(grouped.into_iter().map(|(why, keys)| format!("{file}: {}: {why}", keys.join(", "))));
-    }
-
-    /// The keys of the transport.
-    fn transport_keys(&mut self, kind: &str) -> String {
-        let payload = self.payload_bytes();
-        if kind != "dcqcn" && kind != "roce" {
-            for key in ["PACKET_PAYLOAD_SIZE", "HAS_WIN", "L2_ACK_INTERVAL"] {
-                if self.entry(key).is_some() {
-                    self.note(key, &format!("`{kind}` has its own: see docs/mechanisms/{kind}.md"));
-                }
-            }
-            return String::new();
-        }
-        let mut text = format!("payload = \"{payload}B\"\nheader = \"{HEADER_BYTES}B\"\n");
-        match self.whole("L2_ACK_INTERVAL", 1) {
-            0 => self.fail(
-                "L2_ACK_INTERVAL",
-                "nothing would be acknowledged, and no flow would end".to_owned(),
-                Some("write 1"),
-            ),
-            1 => {}
-            _ => self.note(
-                "L2_ACK_INTERVAL",
-                "the released simulator acknowledges every packet in any case, and so does this",
-            ),
-        }
-        if self.switched("HAS_WIN", true) {
-            let window = Bytes(hpcc_window::longest_bytes(self.inputs.fabric, payload).max(payload));
-            let _ = writeln!(text, "# What the longest round trip without queues holds.\nwindow = \"{}B\"", window.0);
-            if !self.switched("GLOBAL_T", true) {
-                self.note("GLOBAL_T", "windows there are of each pair's round trip; here all are of the longest");
-            }
-            if self.switched("VAR_WIN", false) {
-                self.note(
-                    "VAR_WIN",
-                    "windows there shrink with the rate; here they stay, so that more may be on its way",
-                );
-            }
-        }
-        if kind == "roce" {
-            // Whatever marks there are, nobody heeds them.
-            return text;
-        }
-        for key in ["RP_TIMER", "EWMA_GAIN", "RATE_AI", "RATE_HAI"] {
-            if self.entry(key).is_none() {
-                self.fail(key, format!("there is no {key}, for which the simulator has no default"), None);
-            }
-        }
-        let rate = |key: &str, default: Rate| match self.entry(key).map(|entry| &entry.value) {
-            Some(Value::Rate(rate)) => *rate,
-            _ => default,
-        };
-        let gain = match self.entry("EWMA_GAIN").map(|entry| &entry.value) {
-            Some(Value::Share(gain)) => *gain,
-            _ => 0.0,
-        };
-        // There the stage counts the increases that were, here it counts the one that is.
-        let stages = self.whole("FAST_RECOVERY_TIMES", 5).saturating_add(1);
-        let _ = write!(
-            text,
-            "gain = {gain:?}\nalpha_timer = \"{}\"\nalpha_sample = \"timer\"\ndecrease_interval = \"{}\"\ncnp_interval \
-             = \"0us\"\n\
-             clamp_target = {}\nbyte_counter = \"0B\"\nincrease_timer = \"{}\"\nrecovery_stages = {stages}\n\
-             additive_increase = \"{}\"\nhyper_increase = \"{}\"\nmin_rate = \"{}\"\n",
-            self.time("ALPHA_RESUME_INTERVAL", Time::from_us(55)),
-            self.time("RATE_DECREASE_INTERVAL", Time::from_us(4)),
-            self.switched("CLAMP_TARGET_RATE", false),
-            self.time("RP_TIMER", Time::ZERO),
-            rate("RATE_AI", Rate::MIN),
-            rate("RATE_HAI", Rate::MIN),
-            rate("MIN_RATE", Rate::from_mbps(100)),
-        );
-        text
     }
 }
 

@@ -3,6 +3,7 @@ use crate::{Lowered, Scenario};
 use model::parameters::{MarkAt, Marking};
 use std::io;
 use std::path::Path;
+use units::Bytes;
 
 const TOPOLOGY: &str =
     "5 2 4\n3 4\n0 3 100Gbps 1000ns 0\n1 3 100Gbps 1000ns 0\n2 4 100Gbps 1000ns 0\n3 4 400Gbps 1000ns 0\n";
@@ -105,7 +106,7 @@ fn control_characters_of_a_file_reach_neither_comments_nor_notes() {
 
 #[test]
 fn a_control_that_there_is_not_is_refused_by_name_unless_another_is_named() {
-    for (mode, name) in [(3, "HPCC"), (7, "TIMELY"), (8, "DCTCP by rate"), (10, "HPCC-PINT"), (4, "none that")] {
+    for (mode, name) in [(10, "HPCC-PINT"), (4, "none that")] {
         let config = CONFIG.replace("CC_MODE 1", &format!("CC_MODE {mode}"));
         let error = import(&config, None).unwrap_err().to_string();
         assert!(error.starts_with(&format!("config.txt:5: CC_MODE {mode} is {name}")), "{error}");
@@ -118,12 +119,53 @@ fn a_control_that_there_is_not_is_refused_by_name_unless_another_is_named() {
             }
         }
     }
-    assert!(import(CONFIG, Some("hpcc")).unwrap_err().to_string().contains("there is no transport `hpcc`"));
+    assert!(import(CONFIG, Some("bbr")).unwrap_err().to_string().contains("there is no transport `bbr`"));
+}
+
+/// Each control of the simulator as the transport that it is here, with its own keys and no others' in silence.
+#[test]
+fn every_control_of_the_simulator_comes_over() {
+    let more = "VAR_WIN 1\nU_TARGET 0.9\nMI_THRESH 0\nFAST_REACT 1\nMULTI_RATE 0\nDCTCP_RATE_AI 615Mb/s\nINT_MULTI 1\n";
+    let of = |mode: &str| {
+        let config = CONFIG.replace("CC_MODE 1", &format!("CC_MODE {mode}")).replace("HAS_WIN 0", "HAS_WIN 1");
+        import(&format!("{config}{more}"), None).unwrap()
+    };
+    for (mode, kind, settings) in [
+        ("1", "dcqcn", &[("window", "77250B"), ("variable_window", "true")][..]),
+        (
+            "3",
+            "hpcc",
+            &[
+                ("base_rtt", "6.18us"),
+                ("target_utilisation", "0.9"),
+                ("max_stage", "0"),
+                ("additive_increase", "20Mbps"),
+                ("fast_reaction", "true"),
+                ("header", "48B"),
+                ("min_rate", "1Gbps"),
+            ],
+        ),
+        (
+            "7",
+            "timely",
+            &[("measure", "round-trip"), ("additive_increase", "20Mbps"), ("hyper_factor", "10"), ("header", "56B")],
+        ),
+        ("8", "dctcp-rate", &[("gain", "0.00390625"), ("additive_increase", "615Mbps"), ("variable_window", "true")]),
+    ] {
+        let imported = of(mode);
+        let lowered = lowered(&imported);
+        assert_eq!(value(&lowered, "host.transport.kind"), kind);
+        for (key, wanted) in settings {
+            assert_eq!(value(&lowered, &format!("host.transport.{key}")), *wanted, "{}", imported.text);
+        }
+        let told = imported.notes.iter().any(|note| note.contains("DCTCP_RATE_AI (line"));
+        assert_eq!(told, kind != "dctcp-rate", "{:?}", imported.notes);
+    }
 }
 
 #[test]
 fn every_key_without_a_counterpart_is_named() {
-    let more = "U_TARGET 0.95\nENABLE_TRACE 1\nFCT_OUTPUT_FILE mix/fct.txt\nQLEN_MON_START 2000000000\nVAR_WIN 1\n\
+    let more = "U_TARGET 0.95\nENABLE_TRACE 1\nFCT_OUTPUT_FILE mix/fct.txt\nQLEN_MON_START 2000000000\n\
         HAS_WIN 1\n\
         GLOBAL_T 0\nL2_BACK_TO_ZERO 1\nRATE_BOUND 0\nERROR_RATE_PER_LINK 0.001\nUSE_DYNAMIC_PFC_THRESHOLD 0\n\
         L2_ACK_INTERVAL 4\nLINK_DOWN 10 3 4\nLB_MODE 9\nDATA_RATE 1Gbps\n";

@@ -2,6 +2,7 @@
 
 use fabric::Fabric;
 use std::collections::VecDeque;
+use units::Time;
 
 /// What was found of the shortest way to a node.
 #[derive(Clone, Copy)]
@@ -12,11 +13,20 @@ struct Way {
     rate_bps: u64,
 }
 
-/// The greatest product of round trip and bottleneck over all pairs of hosts, in bytes. A round trip is twice the
+/// What the longest round trip is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Longest {
+    /// The longest of all.
+    pub trip: Time,
+    /// The greatest product of round trip and bottleneck.
+    pub bytes: u64,
+}
+
+/// The longest round trip, and the greatest product of one and its bottleneck, over all pairs of hosts. A round trip is twice the
 /// delays of a way of fewest links and once the time of `payload_bytes` on each; with several such ways, those of the
 /// first found.
-pub(super) fn longest_bytes(fabric: &Fabric, payload_bytes: u64) -> u64 {
-    let mut most = 0;
+pub(super) fn longest(fabric: &Fabric, payload_bytes: u64) -> Longest {
+    let mut most = Longest { trip: Time::ZERO, bytes: 0 };
     for &host in fabric.hosts() {
         let mut ways: Vec<Option<Way>> = vec![None; fabric.nodes().len()];
         ways[host.index()] = Some(Way { delay_ps: 0, sending_ps: 0, rate_bps: u64::MAX });
@@ -43,7 +53,9 @@ pub(super) fn longest_bytes(fabric: &Fabric, payload_bytes: u64) -> u64 {
         for way in fabric.hosts().iter().filter(|&&other| other != host).filter_map(|&other| ways[other.index()]) {
             let trip_ps = u128::from(way.delay_ps) * 2 + u128::from(way.sending_ps);
             let bytes = trip_ps * u128::from(way.rate_bps) / 8_000_000_000_000;
-            most = most.max(u64::try_from(bytes).unwrap_or(u64::MAX));
+            let trip = Time::from_ps(u64::try_from(trip_ps).unwrap_or(u64::MAX));
+            let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+            most = Longest { trip: most.trip.max(trip), bytes: most.bytes.max(bytes) };
         }
     }
     most

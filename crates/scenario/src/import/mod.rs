@@ -1,6 +1,7 @@
 //! Descriptions of runs by other simulators, translated into scenarios.
 
 pub mod hpcc;
+mod hpcc_control;
 mod hpcc_keys;
 mod hpcc_scenario;
 mod hpcc_window;

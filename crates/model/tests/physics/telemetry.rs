@@ -1,0 +1,71 @@
+//! HPCC over real queues: what its telemetry brings about, and what it costs.
+
+use crate::bench::*;
+use fabric::generate::single_switch;
+use model::parameters::*;
+use units::Time;
+
+const SENDERS: u32 = 8;
+
+/// Flows without end into one port of 100 Gbps.
+fn incast(settings: &[(&str, &str)]) -> Setup {
+    let fabric = single_switch(SENDERS + 1, link(100, 1_000)).unwrap();
+    let flows = (1..=SENDERS).map(|src| flow(src, 0, traffic::ENDLESS));
+    let mut setup = setup(fabric, plan(SENDERS + 1, flows));
+    setup.host.transport = transport("hpcc", settings);
+    setup.host.reply_class = Some(6);
+    setup.switch.buffer = Buffer::Shared { bytes: 8_000_000, egress: Threshold::Static { bytes: 8_000_000 } };
+    setup.duration = Time::from_ms(1);
+    setup.record.throughput_every = Some(Time::from_ms(1));
+    setup.record.queues_every = Some(Time::from_us(1));
+    setup
+}
+
+/// The first window of each flow waits, a bandwidth-delay product each. From then on the port is used to a little more
+/// than eta, for each flow adds a step a round trip, and next to nothing waits (HPCC, fig. 9).
+#[test]
+fn hpcc_empties_its_queue_and_keeps_the_link_busy() {
+    let told = run(incast(&[("max_stage", "0")]));
+    told.all_hold();
+    assert_eq!(told.summary.packets.dropped_total(), 0);
+    let waiting = |from: u64, to: u64| {
+        let within = |at: Time| (Time::from_us(from)..Time::from_us(to)).contains(&at);
+        told.queues.iter().filter(|row| within(row.0)).map(|row| row.4).max().unwrap_or(0)
+    };
+    // Eight windows of 54 kB less what leaves meanwhile.
+    assert!((250_000..450_000).contains(&waiting(0, 10)), "{}", waiting(0, 10));
+    assert!(waiting(200, 1000) < 20_000, "{}", waiting(200, 1000));
+    let goodput_bps = told.goodput.iter().sum::<u64>() as f64 * 8.0 / 1e-3;
+    // 1000 of 1124 B on the wire are payload.
+    let share = goodput_bps / (100e9 * 1000.0 / 1124.0);
+    assert!((0.93..1.0).contains(&share), "{share}");
+}
+
+/// What telemetry takes on the wire is missing from the goodput of a lone flow, byte by byte.
+#[test]
+fn telemetry_costs_what_it_weighs() {
+    let frames = |telemetry: &str| {
+        let mut setup = incast(&[("telemetry", telemetry), ("target_utilisation", "1"), ("base_rtt", "20us")]);
+        setup.traffic = plan(SENDERS + 1, [flow(1, 0, traffic::ENDLESS)]);
+        run(setup).goodput.iter().sum::<u64>() as f64
+    };
+    let (none, five_hops, many) = (frames("0B"), frames("42B"), frames("500B"));
+    assert!((five_hops / none - 1082.0 / 1124.0).abs() < 0.002, "{none} {five_hops}");
+    assert!((many / none - 1082.0 / 1582.0).abs() < 0.002, "{none} {many}");
+}
+
+/// No frame's telemetry outlives it, and threads change nothing.
+#[test]
+fn telemetry_is_the_same_on_any_number_of_threads() {
+    let of = |threads: usize| {
+        let mut setup = incast(&[]);
+        setup.threads = threads;
+        let told = run(setup);
+        (told.flows, told.queues, told.summary.packets, told.summary.packet_hops)
+    };
+    let one = of(1);
+    assert!(one.3 > 10_000);
+    for threads in [2, 3] {
+        assert!(of(threads) == one, "{threads} threads");
+    }
+}

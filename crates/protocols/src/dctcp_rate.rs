@@ -1,0 +1,241 @@
+//! DCTCP as a rate, over RoCE: as HPCC's released simulator has it beside its own. Alpha and the cut are DCTCP's (RFC
+//! 8257, 3.3), what they cut is a rate, and where a window would grow by a segment a round trip the rate grows by a
+//! step.
+
+use crate::control_state::ControlState;
+use crate::describe::Default::Value;
+use crate::describe::{Family, Mechanism, Parameter};
+use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, Needs, RateController, Rounds, scaled};
+use crate::settings::{self, ParameterError};
+use units::{Rate, Time};
+
+/// The parameters of DCTCP as a rate beside those of its transport; [`MECHANISM`] says what each is for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DctcpRateParameters {
+    /// Weight of a round trip's share of marked bytes in alpha (g).
+    pub gain: f64,
+    /// Alpha before the first round trip.
+    pub initial_alpha: f64,
+    /// The step of a round trip.
+    pub additive_increase: Rate,
+    /// The rate never falls below this.
+    pub min_rate: Rate,
+}
+
+impl Default for DctcpRateParameters {
+    fn default() -> Self {
+        DctcpRateParameters {
+            gain: 0.0625,
+            initial_alpha: 1.0,
+            additive_increase: Rate::from_mbps(615),
+            min_rate: Rate::from_mbps(100),
+        }
+    }
+}
+
+/// DCTCP as a rate as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "dctcp-rate",
+    family: Family::Transport,
+    title: "RoCE whose rate follows the share of marked bytes",
+    source: "RFC 8257, as a rate: HPCC's ns-3 fork, CC_MODE 8",
+    parameters: &{
+        use crate::roce::described::*;
+        [
+            PAYLOAD,
+            HEADER,
+            ACK_BYTES,
+            ACK_EVERY,
+            WINDOW,
+            VARIABLE_WINDOW,
+            RATE,
+            TIMEOUT,
+            NAK_INTERVAL,
+            Parameter { default: Value("true"), ..ECN },
+            Parameter {
+                key: "gain",
+                default: Value("0.0625"),
+                meaning: "weight g of the latest round trip in alpha, 0 to 1",
+                source: "RFC 8257, 3.3; HPCC's ns-3 fork: DCTCP_GAIN",
+            },
+            Parameter {
+                key: "initial_alpha",
+                default: Value("1"),
+                meaning: "alpha before the first round trip, 0 to 1: with 1 the first mark halves the rate",
+                source: "RFC 8257, 3.3",
+            },
+            Parameter {
+                key: "additive_increase",
+                default: Value("615Mbps"),
+                meaning: "step by which the rate rises in a round trip without a cut",
+                source: "HPCC's ns-3 fork: DCTCP_RATE_AI; 1000 B in each 13 us",
+            },
+            Parameter {
+                key: "min_rate",
+                default: Value("100Mbps"),
+                meaning: "the rate never falls below this",
+                source: "HPCC's ns-3 fork: MIN_RATE",
+            },
+        ]
+    },
+};
+
+impl ControlSettings for DctcpRateParameters {
+    const MECHANISM: &'static Mechanism = &MECHANISM;
+    const NEEDS: Needs = Needs::Marks;
+
+    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
+        match key {
+            "gain" => self.gain = settings::share(key, text)?,
+            "initial_alpha" => self.initial_alpha = settings::share(key, text)?,
+            "additive_increase" => self.additive_increase = settings::rate(key, text)?,
+            "min_rate" => self.min_rate = settings::rate(key, text)?,
+            _ => return Err(settings::unknown(&MECHANISM, key)),
+        }
+        Ok(())
+    }
+
+    fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
+        Ok(())
+    }
+}
+
+/// The rate of one flow.
+#[derive(Clone, Debug)]
+pub struct DctcpRate {
+    rate: Rate,
+    limit: Rate,
+    alpha: f64,
+    /// Of this round trip.
+    acknowledged_bytes: u64,
+    marked_bytes: u64,
+    rounds: Rounds,
+    /// A cut has happened, and what was on its way then is not acknowledged up to here; `u64::MAX` for none.
+    cut_until: u64,
+}
+
+impl RateController for DctcpRate {
+    type Parameters = DctcpRateParameters;
+
+    fn new(parameters: &DctcpRateParameters, limits: FlowLimits) -> Self {
+        DctcpRate {
+            rate: limits.most,
+            limit: limits.most,
+            alpha: parameters.initial_alpha,
+            acknowledged_bytes: 0,
+            marked_bytes: 0,
+            rounds: Rounds::default(),
+            cut_until: u64::MAX,
+        }
+    }
+
+    fn most(&self) -> Rate {
+        self.limit
+    }
+
+    #[inline]
+    fn rate(&mut self, _parameters: &DctcpRateParameters, _now: Time) -> Rate {
+        self.rate
+    }
+
+    fn on_ack(&mut self, parameters: &DctcpRateParameters, _now: Time, ack: Acknowledged<'_>) {
+        self.acknowledged_bytes += ack.new_bytes;
+        self.marked_bytes += if ack.ece { ack.new_bytes } else { 0 };
+        let whole = self.rounds.ends(&ack);
+        if whole {
+            if self.rounds.has_begun() && self.acknowledged_bytes > 0 {
+                let share = self.marked_bytes as f64 / self.acknowledged_bytes as f64;
+                self.alpha = (1.0 - parameters.gain) * self.alpha + parameters.gain * share;
+                (self.acknowledged_bytes, self.marked_bytes) = (0, 0);
+            }
+            self.rounds.begin(&ack);
+        }
+        if self.cut_until != u64::MAX && ack.seq > self.cut_until {
+            self.cut_until = u64::MAX;
+        }
+        if self.cut_until != u64::MAX {
+            return;
+        }
+        if ack.ece {
+            self.rate = scaled(self.rate, 1.0 - self.alpha / 2.0, parameters.min_rate, self.limit);
+            self.cut_until = ack.next;
+        } else if whole {
+            let raised = self.rate.as_bps().saturating_add(parameters.additive_increase.as_bps());
+            self.rate = Rate::from_bps(raised).unwrap_or(self.limit).min(self.limit);
+        }
+    }
+
+    fn control_state(&mut self, _parameters: &DctcpRateParameters, _now: Time) -> ControlState {
+        ControlState { rate: Some(self.rate), alpha: Some(self.alpha), ..ControlState::default() }
+    }
+
+    fn halve(&mut self, parameters: &DctcpRateParameters, _now: Time) -> bool {
+        let before = self.rate;
+        self.rate = scaled(self.rate, 0.5, parameters.min_rate, self.limit);
+        self.rate < before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    const LINE: Rate = Rate::from_gbps(100);
+
+    fn flow(parameters: &DctcpRateParameters) -> DctcpRate {
+        let limits = FlowLimits { most: LINE, line: LINE, start: Time::ZERO, round_trip: Time::ZERO };
+        DctcpRate::new(parameters, limits)
+    }
+
+    fn ack(seq: u64, next: u64, ece: bool) -> Acknowledged<'static> {
+        let rtt = Time::from_us(10);
+        Acknowledged { rtt, wire_bytes: 1082, ece, seq, new_bytes: 1000, next, hops: &[] }
+    }
+
+    /// The first mark halves the rate, others of the same round trip do nothing; each whole round trip without marks
+    /// takes a sixteenth off alpha and adds a step.
+    #[test]
+    fn one_cut_a_round_trip_by_half_of_alpha() {
+        let p = DctcpRateParameters::default();
+        let mut flow = flow(&p);
+        for packet in 1..=10 {
+            flow.on_ack(&p, Time::ZERO, ack(packet * 1000, 10_000 + packet * 1000, true));
+        }
+        assert_eq!(flow.rate, Rate::from_gbps(50));
+        let (mut alpha, mut rate) = (1.0, 50_000_000_000);
+        // The round that the first acknowledgement began ends with the twelfth, the cut with it.
+        for packet in 11..200_u64 {
+            flow.on_ack(&p, Time::ZERO, ack(packet * 1000, 10_000 + packet * 1000, false));
+            if packet == 12 {
+                // Of its packets 2 to 12 and the first, ten were marked.
+                alpha = 0.9375 + 0.0625 * 10.0 / 12.0;
+                rate += 615_000_000;
+            } else if packet > 12 && (packet - 12) % 11 == 0 {
+                alpha *= 0.9375;
+                rate += 615_000_000;
+            }
+            assert_eq!(flow.rate.as_bps(), rate.min(LINE.as_bps()), "packet {packet}");
+            assert!((flow.alpha - alpha).abs() < 1e-12, "packet {packet}: {} {alpha}", flow.alpha);
+        }
+    }
+
+    #[test]
+    fn whatever_is_acknowledged_the_rate_keeps_its_bounds() {
+        let p = DctcpRateParameters::default();
+        for seed in 0..20 {
+            let mut random = Stream::new(seed, 0, 0);
+            let (mut flow, mut seq, mut next) = (flow(&p), 0, 0);
+            for _ in 0..10_000 {
+                seq += 1 + random.below(3000);
+                next = seq.max(next) + random.below(100_000);
+                flow.on_ack(&p, Time::ZERO, ack(seq, next, random.below(1 + seed) == 0));
+                assert!((p.min_rate..=LINE).contains(&flow.rate) && (0.0..=1.0).contains(&flow.alpha), "{flow:?}");
+                if random.below(100) == 0 {
+                    let before = flow.rate;
+                    assert_eq!(flow.halve(&p, Time::ZERO), before > p.min_rate);
+                }
+            }
+        }
+    }
+}

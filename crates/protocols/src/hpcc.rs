@@ -1,0 +1,296 @@
+//! HPCC (Li et al., SIGCOMM 2019): each acknowledgement brings back what every egress port on the way said of itself,
+//! and the sender sets its rate so that the busiest of them is used to a target share.
+
+use crate::control_state::ControlState;
+use crate::describe::Default::Value;
+use crate::describe::{Family, Mechanism, Parameter};
+use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, Rounds, scaled};
+use crate::settings::{self, ParameterError, require};
+use crate::telemetry::Hop;
+use units::{Rate, Time};
+
+/// The parameters of HPCC beside those of its transport; [`MECHANISM`] says what each is for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HpccParameters {
+    /// T, the round trip without queues; `None` for that of the flow's path.
+    pub base_rtt: Option<Time>,
+    /// Eta, the share of a link that is to be used, above 0, up to 1.
+    pub target_utilisation: f64,
+    /// Additive increases in a row after which the rate follows the measurement whatever it says.
+    pub max_stage: u32,
+    /// W_AI over T.
+    pub additive_increase: Rate,
+    /// Whether acknowledgements within a round trip change the rate too.
+    pub fast_reaction: bool,
+    /// The rate never falls below this.
+    pub min_rate: Rate,
+    /// What telemetry takes in each data frame and each acknowledgement.
+    pub telemetry_bytes: u16,
+}
+
+impl Default for HpccParameters {
+    fn default() -> Self {
+        HpccParameters {
+            base_rtt: None,
+            target_utilisation: 0.95,
+            max_stage: 5,
+            additive_increase: Rate::from_mbps(40),
+            fast_reaction: true,
+            min_rate: Rate::from_mbps(100),
+            telemetry_bytes: 42,
+        }
+    }
+}
+
+/// HPCC as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too, but for `ack_every`.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "hpcc",
+    family: Family::Transport,
+    title: "RoCE whose window and rate follow telemetry of every hop",
+    source: "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019",
+    parameters: &{
+        use crate::roce::described::*;
+        [
+            PAYLOAD,
+            HEADER,
+            ACK_BYTES,
+            WINDOW,
+            RATE,
+            TIMEOUT,
+            NAK_INTERVAL,
+            ECN,
+            Parameter {
+                key: "base_rtt",
+                default: Value("path"),
+                meaning: "T, the round trip without queues, above 0; path: what a full packet and its acknowledgement \
+                    take on the flow's path. The window is the rate times this",
+                source: "HPCC, sec. 3.2; its ns-3 fork: GLOBAL_T 0 (GLOBAL_T 1: the longest of all paths)",
+            },
+            Parameter {
+                key: "target_utilisation",
+                default: Value("0.95"),
+                meaning: "eta, the share of the busiest link that is to be used, above 0, up to 1",
+                source: "HPCC, sec. 3.3 and 5.1",
+            },
+            Parameter {
+                key: "max_stage",
+                default: Value("5"),
+                meaning: "maxStage: after so many additive increases in a row the rate follows the measurement; 0: it \
+                    always does",
+                source: "HPCC, algorithm 1 and sec. 5.1; its ns-3 fork: MI_THRESH 0",
+            },
+            Parameter {
+                key: "additive_increase",
+                default: Value("40Mbps"),
+                meaning: "W_AI over T: the step by which a rate rises",
+                source: "HPCC's ns-3 fork: RATE_AI at 100 Gbps; HPCC, sec. 3.3: at most (1 - eta) of the link over the \
+                    flows that share it",
+            },
+            Parameter {
+                key: "fast_reaction",
+                default: Value("true"),
+                meaning: "whether acknowledgements within a round trip change the rate too, each beginning from the \
+                    rate that the round trip began with",
+                source: "HPCC, sec. 3.2 (per-ACK and per-RTT reaction); its ns-3 fork: FAST_REACT",
+            },
+            Parameter {
+                key: "min_rate",
+                default: Value("100Mbps"),
+                meaning: "the rate never falls below this",
+                source: "HPCC's ns-3 fork: MIN_RATE",
+            },
+            Parameter {
+                key: "telemetry",
+                default: Value("42B"),
+                meaning: "what telemetry takes in each data frame and each acknowledgement, however many hops there \
+                    are",
+                source: "HPCC, sec. 4.1: 2 B and 8 B a hop, for five hops",
+            },
+        ]
+    },
+};
+
+impl ControlSettings for HpccParameters {
+    const MECHANISM: &'static Mechanism = &MECHANISM;
+
+    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
+        match key {
+            "base_rtt" => self.base_rtt = settings::time_or(key, text, "path")?,
+            "target_utilisation" => self.target_utilisation = settings::share(key, text)?,
+            "max_stage" => self.max_stage = settings::count(key, text)?,
+            "additive_increase" => self.additive_increase = settings::rate(key, text)?,
+            "fast_reaction" => self.fast_reaction = settings::switch(key, text)?,
+            "min_rate" => self.min_rate = settings::rate(key, text)?,
+            "telemetry" => self.telemetry_bytes = settings::frame_bytes(key, text)?,
+            _ => return Err(settings::unknown(&MECHANISM, key)),
+        }
+        Ok(())
+    }
+
+    fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
+        let positive = self.base_rtt != Some(Time::ZERO);
+        require(positive, "base_rtt", "utilisations are averages over it: above 0, or \"path\"")?;
+        require(self.target_utilisation > 0.0, "target_utilisation", "a share above 0, up to 1")
+    }
+
+    fn collects(&self) -> bool {
+        true
+    }
+
+    fn telemetry_bytes(&self) -> Option<u16> {
+        Some(self.telemetry_bytes)
+    }
+
+    fn wants_round_trip(&self) -> bool {
+        self.base_rtt.is_none()
+    }
+
+    fn has_window(&self) -> bool {
+        true
+    }
+}
+
+/// The rate and window of one flow.
+#[derive(Clone, Debug)]
+pub struct Hpcc(Box<Control>);
+
+/// Behind a pointer, since it is larger than other controls.
+#[derive(Clone, Debug)]
+struct Control {
+    rate: Rate,
+    /// The rate that the round trip began with (W^c over T).
+    reference: Rate,
+    limit: Rate,
+    base_rtt: Time,
+    /// U, the moving average of what is on its way over what the busiest link holds.
+    utilisation: f64,
+    /// Additive increases in a row.
+    stage: u32,
+    rounds: Rounds,
+    /// What the last acknowledgement brought.
+    hops: Vec<Hop>,
+}
+
+impl Control {
+    /// Keeps what `hops` say for the next time. Whether they continue what was kept: the same number of ports, and none
+    /// whose clock or count went back, as with another path.
+    fn keep(&mut self, hops: &[Hop]) -> bool {
+        let continues = self.hops.len() == hops.len()
+            && self.hops.iter().zip(hops).all(|(old, new)| old.at <= new.at && old.sent_bytes <= new.sent_bytes);
+        if !continues {
+            self.hops.clear();
+            self.hops.extend_from_slice(hops);
+        }
+        continues
+    }
+
+    /// The utilisation with what `hops` say since the last time (HPCC, algorithm 1: MeasureInflight); `None` where
+    /// they do not continue what was said then.
+    fn measure(&mut self, hops: &[Hop]) -> Option<f64> {
+        if !self.keep(hops) {
+            return None;
+        }
+        let rtt_ps = self.base_rtt.as_ps() as f64;
+        let (mut busiest, mut over) = (0.0, Time::ZERO);
+        for (old, new) in self.hops.iter_mut().zip(hops) {
+            let between = new.at - old.at;
+            if between > Time::ZERO {
+                let link_bps = new.rate.as_bps() as f64;
+                let sent_bps = (new.sent_bytes - old.sent_bytes) as f64 * 8e12 / between.as_ps() as f64;
+                let queue_bits = old.queue_bytes.min(new.queue_bytes) as f64 * 8.0;
+                let used = sent_bps / link_bps + queue_bits * 1e12 / (link_bps * rtt_ps);
+                if used > busiest {
+                    (busiest, over) = (used, between);
+                }
+                *old = *new;
+            }
+        }
+        let weight = over.min(self.base_rtt).as_ps() as f64 / rtt_ps;
+        self.utilisation = (1.0 - weight) * self.utilisation + weight * busiest;
+        Some(self.utilisation)
+    }
+
+    /// The rate after a measurement (HPCC, algorithm 1: ComputeWind); with `whole` a round trip is over.
+    fn react(&mut self, parameters: &HpccParameters, utilisation: f64, whole: bool) {
+        let load = utilisation / parameters.target_utilisation;
+        let (base, stage) = if load >= 1.0 || self.stage >= parameters.max_stage {
+            (scaled(self.reference, load.recip(), Rate::MIN, self.limit), 0)
+        } else {
+            (self.reference, self.stage + 1)
+        };
+        let raised = base.as_bps().saturating_add(parameters.additive_increase.as_bps());
+        let raised = Rate::from_bps(raised).unwrap_or(self.limit);
+        self.rate = raised.clamp(parameters.min_rate.min(self.limit), self.limit);
+        if whole {
+            (self.reference, self.stage) = (self.rate, stage);
+        }
+    }
+}
+
+impl RateController for Hpcc {
+    type Parameters = HpccParameters;
+
+    fn new(parameters: &HpccParameters, limits: FlowLimits) -> Self {
+        let FlowLimits { most: limit, round_trip, .. } = limits;
+        // A flow without a path sends nothing that comes back.
+        let base_rtt = parameters.base_rtt.unwrap_or(round_trip).max(Time::from_ns(1));
+        let (utilisation, stage, rounds) = (1.0, 0, Rounds::default());
+        let (rate, reference) = (limit, limit);
+        Hpcc(Box::new(Control { rate, reference, limit, base_rtt, utilisation, stage, rounds, hops: Vec::new() }))
+    }
+
+    fn most(&self) -> Rate {
+        self.0.limit
+    }
+
+    #[inline]
+    fn rate(&mut self, _parameters: &HpccParameters, _now: Time) -> Rate {
+        self.0.rate
+    }
+
+    #[inline]
+    fn window_bytes(&self) -> u64 {
+        // 64 bits hold the product for any port and round trip below 1.8 s at 1 Tbps; beyond, the window is no bound.
+        let bits_us = self.0.rate.as_bps().saturating_mul(self.0.base_rtt.as_ps() / 1000);
+        (bits_us / 8_000_000_000).max(1)
+    }
+
+    fn on_ack(&mut self, parameters: &HpccParameters, _now: Time, ack: Acknowledged<'_>) {
+        let control = &mut *self.0;
+        if ack.hops.is_empty() {
+            return;
+        }
+        let whole = control.rounds.ends(&ack);
+        if !control.rounds.has_begun() {
+            control.keep(ack.hops);
+        } else if (whole || parameters.fast_reaction)
+            && let Some(utilisation) = control.measure(ack.hops)
+        {
+            control.react(parameters, utilisation, whole);
+        }
+        if whole {
+            control.rounds.begin(&ack);
+        }
+    }
+
+    fn control_state(&mut self, _parameters: &HpccParameters, _now: Time) -> ControlState {
+        let window_bytes = Some(self.window_bytes());
+        ControlState {
+            rate: Some(self.0.rate),
+            target: Some(self.0.reference),
+            window_bytes,
+            ..ControlState::default()
+        }
+    }
+
+    fn halve(&mut self, parameters: &HpccParameters, _now: Time) -> bool {
+        let control = &mut *self.0;
+        let before = control.rate;
+        control.rate = scaled(control.rate, 0.5, parameters.min_rate, control.limit);
+        control.reference = control.reference.min(control.rate);
+        control.rate < before
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! The congestion control of a configuration of HPCC's simulator, as the keys of a transport.
+
+use super::hpcc::Value;
+use super::hpcc_keys::CONTROLS;
+use super::hpcc_scenario::Writer;
+use super::hpcc_window;
+use std::fmt::Write as _;
+use units::{Bytes, Rate, Time};
+
+/// Bytes of a data frame there that are no payload: 14 of PPP, 20 of IPv4, 8 of UDP, 6 of a sequence number.
+const HEADER_BYTES: u64 = 48;
+
+/// What a time stamp takes there, in data and acknowledgements of TIMELY.
+const STAMP_BYTES: u64 = 8;
+
+impl Writer<'_> {
+    /// The keys of the transport.
+    pub(super) fn transport_keys(&mut self, kind: &str) -> String {
+        let payload = self.payload_bytes();
+        if !CONTROLS.contains(&kind) && kind != "roce" {
+            for key in ["PACKET_PAYLOAD_SIZE", "HAS_WIN", "L2_ACK_INTERVAL"] {
+                if self.entry(key).is_some() {
+                    self.note(key, &format!("`{kind}` has its own: see docs/mechanisms/{kind}.md"));
+                }
+            }
+            return String::new();
+        }
+        let header = HEADER_BYTES + if kind == "timely" { STAMP_BYTES } else { 0 };
+        let mut text = format!("payload = \"{payload}B\"\nheader = \"{header}B\"\n");
+        match self.whole("L2_ACK_INTERVAL", 1) {
+            0 => self.fail(
+                "L2_ACK_INTERVAL",
+                "nothing would be acknowledged, and no flow would end".to_owned(),
+                Some("write 1"),
+            ),
+            1 => {}
+            _ => self.note(
+                "L2_ACK_INTERVAL",
+                "the released simulator acknowledges every packet in any case, and so does this",
+            ),
+        }
+        if kind == "hpcc" {
+            let window = hpcc_window::longest(self.inputs.fabric, payload);
+            let _ = writeln!(text, "# The longest round trip without queues.\nbase_rtt = \"{}\"", window.trip);
+            if !self.switched("GLOBAL_T", true) {
+                self.note("GLOBAL_T", "round trips there are of each pair; here all are the longest");
+            }
+            for (key, right) in [("HAS_WIN", true), ("VAR_WIN", true)] {
+                if self.switched(key, right) != right {
+                    self.note(key, "HPCC here has a window of the round trip times the rate in any case");
+                }
+            }
+        } else if self.switched("HAS_WIN", true) {
+            let window = Bytes(hpcc_window::longest(self.inputs.fabric, payload).bytes.max(payload));
+            let _ = writeln!(text, "# What the longest round trip without queues holds.\nwindow = \"{}B\"", window.0);
+            if !self.switched("GLOBAL_T", true) {
+                self.note("GLOBAL_T", "windows there are of each pair's round trip; here all are of the longest");
+            }
+            if self.switched("VAR_WIN", false) && kind != "roce" {
+                text.push_str("variable_window = true\n");
+            }
+        }
+        if kind == "roce" {
+            // Whatever marks there are, nobody heeds them.
+            return text;
+        }
+        let needed: &[&str] = match kind {
+            "hpcc" => &["RATE_AI"],
+            "timely" => &["RATE_AI", "RATE_HAI"],
+            "dctcp-rate" => &["EWMA_GAIN"],
+            _ => &["RP_TIMER", "EWMA_GAIN", "RATE_AI", "RATE_HAI"],
+        };
+        for &key in needed {
+            if self.entry(key).is_none() {
+                self.fail(key, format!("there is no {key}, for which the simulator has no default"), None);
+            }
+        }
+        let gain = match self.entry("EWMA_GAIN").map(|entry| &entry.value) {
+            Some(Value::Share(gain)) => *gain,
+            _ => 0.0,
+        };
+        let min_rate = self.rate("MIN_RATE", Rate::from_mbps(100));
+        match kind {
+            "hpcc" => {
+                for (key, what) in [
+                    ("MULTI_RATE", "a rate for each hop, of which the least holds; here one, of the busiest hop"),
+                    ("SAMPLE_FEEDBACK", "ports without a queue are passed over there within a round trip, not here"),
+                ] {
+                    if self.switched(key, key == "MULTI_RATE") {
+                        self.note(key, what);
+                    }
+                }
+                let target = match self.entry("U_TARGET").map(|entry| &entry.value) {
+                    Some(Value::Share(share)) => *share,
+                    _ => 0.95,
+                };
+                let _ = write!(
+                    text,
+                    "target_utilisation = {target:?}\nmax_stage = {}\nadditive_increase = \"{}\"\nfast_reaction = \
+                     {}\nmin_rate = \"{min_rate}\"\n",
+                    self.whole("MI_THRESH", 5),
+                    self.rate("RATE_AI", Rate::MIN),
+                    self.switched("FAST_REACT", true),
+                );
+                return text;
+            }
+            "timely" => {
+                let step = self.rate("RATE_AI", Rate::MIN);
+                let hyper = self.rate("RATE_HAI", Rate::MIN).as_bps() as f64 / step.as_bps() as f64;
+                let factor = hyper.round().max(1.0);
+                if factor != hyper {
+                    self.note("RATE_HAI", "here it is a multiple of RATE_AI: the nearest");
+                }
+                let _ = write!(
+                    text,
+                    "measure = \"round-trip\"\nadditive_increase = \"{step}\"\nhyper_factor = {factor}\n\
+                     hyper_after = 6\nmin_rate = \"{min_rate}\"\n",
+                );
+                return text;
+            }
+            "dctcp-rate" => {
+                let _ = write!(
+                    text,
+                    "gain = {gain:?}\nadditive_increase = \"{}\"\nmin_rate = \"{min_rate}\"\n",
+                    self.rate("DCTCP_RATE_AI", Rate::from_gbps(1)),
+                );
+                return text;
+            }
+            _ => {}
+        }
+        // There the stage counts the increases that were, here it counts the one that is.
+        let stages = self.whole("FAST_RECOVERY_TIMES", 5).saturating_add(1);
+        let _ = write!(
+            text,
+            "gain = {gain:?}\nalpha_timer = \"{}\"\nalpha_sample = \"timer\"\ndecrease_interval = \"{}\"\ncnp_interval \
+             = \"0us\"\n\
+             clamp_target = {}\nbyte_counter = \"0B\"\nincrease_timer = \"{}\"\nrecovery_stages = {stages}\n\
+             additive_increase = \"{}\"\nhyper_increase = \"{}\"\nmin_rate = \"{}\"\n",
+            self.time("ALPHA_RESUME_INTERVAL", Time::from_us(55)),
+            self.time("RATE_DECREASE_INTERVAL", Time::from_us(4)),
+            self.switched("CLAMP_TARGET_RATE", false),
+            self.time("RP_TIMER", Time::ZERO),
+            self.rate("RATE_AI", Rate::MIN),
+            self.rate("RATE_HAI", Rate::MIN),
+            min_rate,
+        );
+        text
+    }
+}
