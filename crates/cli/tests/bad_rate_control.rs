@@ -96,6 +96,41 @@ fn hpcc() {
     ]);
 }
 
+const SWIFT: &str = r#"
+[switch]
+buffer = "1MB"
+
+[host.transport]
+kind = "swift"
+base_target = "20us"
+flow_scaling_min = 0.1
+flow_scaling_max = 100
+additive_increase = 1
+beta = 0.8
+max_decrease = 0.5
+reset_after = 5
+initial_window = 10
+min_window = 0.001
+max_window = 1000
+"#;
+
+#[test]
+fn swift() {
+    #[rustfmt::skip]
+    refused("swift", &scenario(SWIFT), &[
+        (r#"base_target = "20us""#,   r#"base_target = "0us""#,        "", &["`base_target`", "above 0"]),
+        (r#"flow_scaling_max = 100"#, r#"flow_scaling_max = 0.1"#, "", &["above flow_scaling_min"]),
+        (r#"flow_scaling_min = 0.1"#, r#"flow_scaling_min = -0.1"#,    "", &["a number above 0"]),
+        (r#"additive_increase = 1"#,  r#"additive_increase = 0"#,      "", &["a number above 0"]),
+        (r#"beta = 0.8"#,             r#"beta = 0"#,                   "", &["`beta`", "above 0"]),
+        (r#"max_decrease = 0.5"#,     r#"max_decrease = 1"#,           "", &["`max_decrease`", "below 1"]),
+        (r#"reset_after = 5"#,        r#"reset_after = 0"#,            "", &["`reset_after`", "at least 1"]),
+        (r#"initial_window = 10"#,    r#"initial_window = 2000"#,      "", &["`initial_window`", "at most max_window"]),
+        (r#"min_window = 0.001"#,     r#"min_window = 0"#,             "", &["a number above 0"]),
+        (r#"max_window = 1000"#,      r#"max_window = 0.5"#,           "", &["`max_window`", "at least 1 packet"]),
+    ]);
+}
+
 const DCTCP_RATE: &str = r#"
 [switch]
 buffer = "1MB"
@@ -116,12 +151,12 @@ ecn = true
 fn dctcp_as_a_rate() {
     #[rustfmt::skip]
     refused("dctcp-rate", &scenario(DCTCP_RATE), &[
-        (r#"window = "52KB""#,        r#"window = "unlimited""#,       "variable_window = true", &["`variable_window`", "unlimited"]),
+        (r#"window = "52KB""#,        r#"window = "unlimited""#, "variable_window = true", &["unlimited here"]),
         (r#"window = "52KB""#,        r#"window = "0B""#,              "", &["`window`", "at least 1B"]),
         (r#"gain = 0.0625"#,          r#"gain = 2"#,                   "", &["a share from 0 to 1"]),
         (r#"initial_alpha = 1"#,      r#"initial_alpha = -1"#,         "", &["is not a share"]),
         (r#"additive_increase = "615Mbps""#, r#"additive_increase = "0bps""#, "", &["a rate is positive"]),
-        (r#"min_rate = "100Mbps""#,   r#"min_rate = "fast""#,          "", &["`min_rate`"]),
+        (r#"min_rate = "100Mbps""#,   r#"min_rate = "fast""#,          "", &["is not a rate"]),
         (r#"ecn = true"#,             r#"ecn = false"#,                "", &["`ecn`", "the rate follows marks"]),
     ]);
 }

@@ -88,8 +88,8 @@ fn an_incast_completes_when_it_does_in_hpccs_simulator() {
 }
 
 /// 20, 15, 10 and 5 MB to one host, each a millisecond after the one before. Of TIMELY only the last completion is
-/// compared: which flow it favours depends on the buffer by the percent (experiments/peers/README.md). Starts up to 1 us
-/// apart move single completions of HPCC by up to 15 %.
+/// compared: which flow it favours depends on the buffer by the percent (experiments/peers/README.md). Starts up to
+/// 1 us apart move single completions of HPCC by up to 15 %.
 #[test]
 fn flows_that_join_complete_when_they_do_in_hpccs_simulator() {
     let flows = [(1, 20_000_000, 0), (2, 15_000_000, 1), (3, 10_000_000, 2), (4, 5_000_000, 3)];

@@ -31,7 +31,11 @@ fn a_configuration_runs_and_its_hosts_keep_their_numbers() {
     let at = |name: &str| folder.join(name).display().to_string();
     let made = run(&["import", "hpcc", &at("mix/config.txt"), "--out", &at("made.toml")]);
     assert_eq!(made.code, Some(0), "{}", made.err);
-    assert!(made.err.contains("U_TARGET (line 22): a parameter of controls that do not carry the flows here"), "{}", made.err);
+    assert!(
+        made.err.contains("U_TARGET (line 22): a parameter of controls that do not carry the flows here"),
+        "{}",
+        made.err
+    );
     assert!(made.err.contains(": VAR_WIN") || !made.err.contains("VAR_WIN"), "{}", made.err);
     let text = fs::read_to_string(at("made.toml")).unwrap();
     assert!(text.contains("file = \"mix/topology.txt\"") && text.contains("# - "), "{text}");

@@ -369,7 +369,10 @@ mod tests {
     use super::*;
 
     fn flow_at(parameters: &DcqcnParameters, line: Rate) -> Dcqcn {
-        Dcqcn::new(parameters, FlowLimits { most: line, line, start: Time::ZERO, round_trip: Time::ZERO })
+        Dcqcn::new(
+            parameters,
+            FlowLimits { most: line, line, start: Time::ZERO, round_trip: Time::ZERO, payload_bytes: 1000 },
+        )
     }
 
     #[test]

@@ -184,13 +184,14 @@ mod tests {
     const LINE: Rate = Rate::from_gbps(100);
 
     fn flow(parameters: &DctcpRateParameters) -> DctcpRate {
-        let limits = FlowLimits { most: LINE, line: LINE, start: Time::ZERO, round_trip: Time::ZERO };
+        let limits =
+            FlowLimits { most: LINE, line: LINE, start: Time::ZERO, round_trip: Time::ZERO, payload_bytes: 1000 };
         DctcpRate::new(parameters, limits)
     }
 
     fn ack(seq: u64, next: u64, ece: bool) -> Acknowledged<'static> {
         let rtt = Time::from_us(10);
-        Acknowledged { rtt, wire_bytes: 1082, ece, seq, new_bytes: 1000, next, hops: &[] }
+        Acknowledged { rtt, wire_bytes: 1082, ece, seq, new_bytes: 1000, next, switches: 1, hops: &[] }
     }
 
     /// The first mark halves the rate, others of the same round trip do nothing; each whole round trip without marks

@@ -42,6 +42,7 @@ pub mod roce;
 pub mod scheduler;
 mod settings;
 pub mod shared_buffer;
+pub mod swift;
 pub mod tagger;
 pub mod tcp;
 pub mod telemetry;

@@ -197,7 +197,11 @@ impl Run<'_> {
     fn come_back(&mut self, now: Time, sender: &mut SenderState, returns: &mut Returns) {
         let pace = |sender: &mut SenderState| match sender {
             SenderState::Tcp(tcp) => tcp.congestion_window_bytes(),
-            SenderState::Roce(roce) => roce.rate(now).as_bps(),
+            SenderState::Roce(roce) => {
+                // A control that has a window and no target rate halves that window, and its rate follows.
+                let state = roce.control_state(now);
+                state.window_bytes.filter(|_| state.target.is_none()).unwrap_or(roce.rate(now).as_bps())
+            }
             SenderState::Custom(custom) => custom.pace_bps(now),
             SenderState::Datagram(_) | SenderState::Ndp(_) => 0,
         };

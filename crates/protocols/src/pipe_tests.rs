@@ -388,6 +388,8 @@ fn zoo() -> Vec<TransportParameters> {
         build("timely", &[("timeout", "1ms"), ("measure", "round-trip"), ("t_low", "1us"), ("min_rtt", "1us")]),
         build("hpcc", &[("timeout", "1ms")]),
         build("hpcc", &[("timeout", "300us"), ("base_rtt", "20us"), ("payload", "100B"), ("window", "3KB")]),
+        build("swift", &[("timeout", "1ms"), ("min_window", "1")]),
+        build("swift", &[("timeout", "300us"), ("base_target", "1us"), ("payload", "100B"), ("min_window", "1")]),
         build("dctcp-rate", &[("timeout", "1ms"), ("window", "20KB"), ("variable_window", "true")]),
         build("dcqcn", &[("timeout", "1ms"), ("window", "20KB"), ("variable_window", "true"), ("min_rate", "1Mbps")]),
         build("hetflow", &[("timeout", "1ms"), ("sampling_bytes", "2KB"), ("sample", "4"), ("min_rate", "1Mbps")]),

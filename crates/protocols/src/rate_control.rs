@@ -78,6 +78,8 @@ pub struct FlowLimits {
     pub line: Rate,
     /// When it starts.
     pub start: Time,
+    /// Payload of a full packet.
+    pub payload_bytes: u16,
     /// What a full packet and its acknowledgement take on its path, if nothing else is sent; zero where nobody
     /// [wants](ControlSettings::wants_round_trip) it, or where there is no path.
     pub round_trip: Time,
@@ -109,8 +111,10 @@ pub trait RateController {
     /// An acknowledgement of bytes that had not been acknowledged arrived, `rtt` after the frame of `wire_bytes` that
     /// caused it started to leave; `ece` if that one was marked.
     fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _ack: Acknowledged<'_>) {}
-    /// Its own bound on what is sent and not acknowledged, where it [has one](ControlSettings::has_window). A packet may
-    /// start while less than this is on its way, so 1 lets one packet go at a time.
+    /// A packet is missing, as a negative acknowledgement or, with `timeout`, the timer said: it is sent again.
+    fn on_loss(&mut self, _parameters: &Self::Parameters, _now: Time, _timeout: bool) {}
+    /// Its own bound on what is sent and not acknowledged, where it [has one](ControlSettings::has_window). A packet
+    /// may start while less than this is on its way, so 1 lets one packet go at a time.
     fn window_bytes(&self) -> u64 {
         u64::MAX
     }
@@ -139,6 +143,8 @@ pub struct Acknowledged<'a> {
     pub new_bytes: u64,
     /// The next byte to send.
     pub next: u64,
+    /// How many switches the acknowledgement crossed.
+    pub switches: u8,
     /// What the data frame collected on its way, by hops; nothing where it collected nothing, or came back without.
     pub hops: &'a [Hop],
 }

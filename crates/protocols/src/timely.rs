@@ -306,11 +306,14 @@ mod tests {
     fn flow(parameters: &TimelyParameters, rate: Rate) -> Timely {
         let parameters = TimelyParameters { initial_rate: Some(rate), ..parameters.clone() };
         let most = Rate::from_gbps(10);
-        Timely::new(&parameters, FlowLimits { most, line: most, start: Time::ZERO, round_trip: Time::ZERO })
+        Timely::new(
+            &parameters,
+            FlowLimits { most, line: most, start: Time::ZERO, round_trip: Time::ZERO, payload_bytes: 1000 },
+        )
     }
 
     fn ack(rtt: Time, ece: bool) -> Acknowledged<'static> {
-        Acknowledged { rtt, wire_bytes: 1082, ece, seq: 1000, new_bytes: 1000, next: 2000, hops: &[] }
+        Acknowledged { rtt, wire_bytes: 1082, ece, seq: 1000, new_bytes: 1000, next: 2000, switches: 1, hops: &[] }
     }
 
     /// Once a round trip: acknowledgements of what was on its way already measure nothing.

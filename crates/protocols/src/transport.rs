@@ -58,6 +58,7 @@ use crate::qcn;
 use crate::rate_control::Needs;
 use crate::roce::{self, MeasuringReceiver, ProbingSender, RoceParameters, RoceReceiver, RoceSender};
 use crate::settings::ParameterError;
+use crate::swift;
 use crate::tcp::{self, TcpParameters, TcpReceiver, TcpSender};
 use crate::timely;
 use std::sync::Arc;
@@ -81,7 +82,7 @@ pub enum TransportParameters {
 }
 
 /// Every transport by its name in a scenario.
-pub const MECHANISMS: [&Mechanism; 13] = [
+pub const MECHANISMS: [&Mechanism; 14] = [
     &datagram::MECHANISM,
     &tcp::MECHANISM,
     &dctcp::MECHANISM,
@@ -93,6 +94,7 @@ pub const MECHANISMS: [&Mechanism; 13] = [
     &eccp::MECHANISM,
     &hpcc::MECHANISM,
     &dctcp_rate::MECHANISM,
+    &swift::MECHANISM,
     &ndp::MECHANISM,
     &eqds::MECHANISM,
 ];

@@ -29,7 +29,8 @@ fn full_bytes(transport: &TransportParameters) -> u64 {
     u64::from(transport.payload_bytes()) + u64::from(transport.header_bytes())
 }
 
-/// What a full packet of a flow takes to its destination, and what answers it back, behind a frame of that length; zero where senders do not want to know.
+/// What a full packet of a flow takes to its destination, and what answers it back, behind a frame of that length;
+/// zero where senders do not want to know.
 #[cold]
 pub(super) fn round_trip(network: &Network, flow: &traffic::Flow, src: u32, number: u32) -> Time {
     let transport = network.transport(flow.traffic);

@@ -7,7 +7,10 @@ use units::random::Stream;
 fn flow(parameters: &EccpParameters, gbps: u64) -> Eccp {
     let parameters = EccpParameters { initial_rate: Some(Rate::from_gbps(gbps)), ..parameters.clone() };
     let most = Rate::from_gbps(10);
-    Eccp::new(&parameters, FlowLimits { most, line: most, start: Time::ZERO, round_trip: Time::ZERO })
+    Eccp::new(
+        &parameters,
+        FlowLimits { most, line: most, start: Time::ZERO, round_trip: Time::ZERO, payload_bytes: 1000 },
+    )
 }
 
 fn told(available_bps: u64) -> Frame {

@@ -6,7 +6,10 @@ use units::random::Stream;
 fn at(parameters: &HetFlowParameters, gbps: u64) -> HetFlow {
     let parameters = HetFlowParameters { initial_rate: Some(Rate::from_gbps(gbps)), ..parameters.clone() };
     let most = Rate::from_gbps(10);
-    HetFlow::new(&parameters, FlowLimits { most, line: most, start: Time::ZERO, round_trip: Time::ZERO })
+    HetFlow::new(
+        &parameters,
+        FlowLimits { most, line: most, start: Time::ZERO, round_trip: Time::ZERO, payload_bytes: 1000 },
+    )
 }
 
 fn message(feedback: u8) -> CongestionMessage {

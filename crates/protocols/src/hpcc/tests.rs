@@ -9,7 +9,10 @@ fn parameters() -> HpccParameters {
 }
 
 fn flow(parameters: &HpccParameters) -> Hpcc {
-    Hpcc::new(parameters, FlowLimits { most: LINE, line: LINE, start: Time::ZERO, round_trip: Time::ZERO })
+    Hpcc::new(
+        parameters,
+        FlowLimits { most: LINE, line: LINE, start: Time::ZERO, round_trip: Time::ZERO, payload_bytes: 1000 },
+    )
 }
 
 fn hop(at: Time, queue_bytes: u64, sent_bytes: u64) -> Hop {
@@ -18,7 +21,7 @@ fn hop(at: Time, queue_bytes: u64, sent_bytes: u64) -> Hop {
 
 /// An acknowledgement up to `seq`, when `next` is the next byte to send.
 fn tell(flow: &mut Hpcc, parameters: &HpccParameters, (seq, next): (u64, u64), hops: &[Hop]) {
-    let ack = Acknowledged { rtt: RTT, wire_bytes: 1124, ece: false, seq, new_bytes: 1000, next, hops };
+    let ack = Acknowledged { rtt: RTT, wire_bytes: 1124, ece: false, seq, new_bytes: 1000, next, switches: 1, hops };
     flow.on_ack(parameters, Time::ZERO, ack);
 }
 

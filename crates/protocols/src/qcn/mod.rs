@@ -212,7 +212,10 @@ mod tests {
 
     fn flow(parameters: &QcnParameters) -> Qcn {
         let most = Rate::from_gbps(10);
-        Qcn::new(parameters, FlowLimits { most, line: most, start: Time::ZERO, round_trip: Time::ZERO })
+        Qcn::new(
+            parameters,
+            FlowLimits { most, line: most, start: Time::ZERO, round_trip: Time::ZERO, payload_bytes: 1000 },
+        )
     }
 
     fn message(feedback: u8) -> CongestionMessage {

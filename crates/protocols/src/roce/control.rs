@@ -12,6 +12,7 @@ use crate::hpcc::Hpcc;
 use crate::qcn::Qcn;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, Needs, RateController};
 use crate::settings::ParameterError;
+use crate::swift::Swift;
 use crate::timely::Timely;
 use units::{Rate, Time};
 
@@ -223,6 +224,17 @@ macro_rules! controls {
                 }
             }
 
+            /// See [`RateController::on_loss`].
+            #[cold]
+            pub fn on_loss(&mut self, parameters: &ControlParameters, now: Time, timeout: bool) {
+                match (self, parameters) {
+                    $((RateControl::$name(control), ControlParameters::$name(parameters)) => {
+                        control.on_loss(parameters, now, timeout)
+                    })+
+                    _ => {}
+                }
+            }
+
             /// See [`RateController::window_bytes`].
             #[inline]
             pub fn window_bytes(&self) -> u64 {
@@ -274,4 +286,6 @@ controls! {
     Hpcc(Hpcc),
     /// See [`crate::dctcp_rate`].
     DctcpRate(DctcpRate),
+    /// See [`crate::swift`].
+    Swift(Swift),
 }

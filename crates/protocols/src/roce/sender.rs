@@ -63,7 +63,13 @@ impl RoceSender {
             paced_at: limit,
             control: RateControl::new(
                 &parameters.control,
-                FlowLimits { most: limit, line: flow.line_rate, start: flow.start, round_trip: flow.round_trip },
+                FlowLimits {
+                    most: limit,
+                    line: flow.line_rate,
+                    start: flow.start,
+                    round_trip: flow.round_trip,
+                    payload_bytes: parameters.payload_bytes,
+                },
             ),
             deadline: Time::MAX,
             armed: Time::MAX,
@@ -146,6 +152,7 @@ impl Sender for RoceSender {
                 seq: frame.seq,
                 new_bytes,
                 next: self.snd_nxt,
+                switches: frame.hops,
                 hops: ctx.telemetry,
             };
             self.control.on_ack(&self.parameters.control, ctx.now, ack);
@@ -156,6 +163,7 @@ impl Sender for RoceSender {
         if frame.has(flags::NAK) {
             self.go_back();
             self.restart_timeout(ctx.now);
+            self.control.on_loss(&self.parameters.control, ctx.now, false);
         }
     }
 
@@ -167,6 +175,7 @@ impl Sender for RoceSender {
             self.timeouts += 1;
             self.go_back();
             self.restart_timeout(ctx.now);
+            self.control.on_loss(&self.parameters.control, ctx.now, true);
         }
         self.armed = self.deadline;
     }

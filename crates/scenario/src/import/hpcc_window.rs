@@ -22,8 +22,8 @@ pub(super) struct Longest {
     pub bytes: u64,
 }
 
-/// The longest round trip, and the greatest product of one and its bottleneck, over all pairs of hosts. A round trip is twice the
-/// delays of a way of fewest links and once the time of `payload_bytes` on each; with several such ways, those of the
+/// The longest round trip, and the greatest product of one and its bottleneck, over all pairs of hosts. A round trip
+/// is twice the delays of a way of fewest links and once the time of `payload_bytes` on each; with several such ways, those of the
 /// first found.
 pub(super) fn longest(fabric: &Fabric, payload_bytes: u64) -> Longest {
     let mut most = Longest { trip: Time::ZERO, bytes: 0 };

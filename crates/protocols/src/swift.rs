@@ -1,0 +1,418 @@
+//! Swift (Kumar et al., SIGCOMM 2020): a window that follows the delay of the path, down to less than a packet, when
+//! packets are paced.
+
+use crate::control_state::ControlState;
+use crate::describe::Default::Value;
+use crate::describe::{Family, Mechanism, Parameter};
+use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController};
+use crate::settings::{self, ParameterError, require};
+use units::{Rate, Time};
+
+/// The parameters of Swift beside those of its transport; [`MECHANISM`] says what each is for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SwiftParameters {
+    /// The delay that is aimed at over one switch less than none, with the largest window.
+    pub base_target: Time,
+    /// What each switch adds to it.
+    pub hop_scaling: Time,
+    /// The most that a small window adds to it.
+    pub flow_scaling_range: Time,
+    /// Up to this window, in packets, it adds all of that.
+    pub flow_scaling_min: f64,
+    /// From this window on it adds nothing.
+    pub flow_scaling_max: f64,
+    /// Packets that the window grows by in a round trip.
+    pub additive_increase: f64,
+    /// Strength of a cut, above 0, up to 1.
+    pub beta: f64,
+    /// The most that one cut takes, above 0, below 1.
+    pub max_decrease: f64,
+    /// Timeouts in a row after which the window is the least.
+    pub timeouts: u32,
+    /// Windows in packets: the first, the least and the greatest.
+    pub initial_window: f64,
+    /// See above.
+    pub min_window: f64,
+    /// See above.
+    pub max_window: f64,
+}
+
+impl Default for SwiftParameters {
+    fn default() -> Self {
+        SwiftParameters {
+            base_target: Time::from_us(20),
+            hop_scaling: Time::from_ns(3053),
+            flow_scaling_range: Time::from_us(100),
+            flow_scaling_min: 0.1,
+            flow_scaling_max: 100.0,
+            additive_increase: 1.0,
+            beta: 0.8,
+            max_decrease: 0.5,
+            timeouts: 5,
+            initial_window: 10.0,
+            min_window: 0.001,
+            max_window: 1000.0,
+        }
+    }
+}
+
+/// Swift as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too, but for `ack_every`.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "swift",
+    family: Family::Transport,
+    title: "RoCE whose window follows the delay of its path, below one packet too",
+    source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020",
+    parameters: &{
+        use crate::roce::described::*;
+        [
+            PAYLOAD,
+            HEADER,
+            ACK_BYTES,
+            WINDOW,
+            RATE,
+            TIMEOUT,
+            NAK_INTERVAL,
+            ECN,
+            Parameter {
+                key: "base_target",
+                default: Value("20us"),
+                meaning: "the round trip that is aimed at, before switches and small windows add to it, above 0",
+                source: "Swift, sec. 3.5; htsim: 20 us",
+            },
+            Parameter {
+                key: "hop_scaling",
+                default: Value("3053ns"),
+                meaning: "what each switch on the way adds to the target",
+                source: "Swift, sec. 3.5.1; htsim: base_target / 6.55",
+            },
+            Parameter {
+                key: "flow_scaling_range",
+                default: Value("100us"),
+                meaning: "the most that a small window adds to the target, since many flows with such windows share \
+                    the queue",
+                source: "Swift, sec. 3.5.2; htsim: 5 base_target",
+            },
+            Parameter {
+                key: "flow_scaling_min",
+                default: Value("0.1"),
+                meaning: "the window in packets up to which the target has all of that",
+                source: "Swift, sec. 3.5.2; htsim",
+            },
+            Parameter {
+                key: "flow_scaling_max",
+                default: Value("100"),
+                meaning: "the window in packets from which on it has none of that; above flow_scaling_min",
+                source: "Swift, sec. 3.5.2; htsim",
+            },
+            Parameter {
+                key: "additive_increase",
+                default: Value("1"),
+                meaning: "packets by which the window grows in a round trip below the target (ai), above 0",
+                source: "Swift, algorithm 1; htsim",
+            },
+            Parameter {
+                key: "beta",
+                default: Value("0.8"),
+                meaning: "strength of a cut by the share of the round trip that is above the target, above 0, up to 1",
+                source: "Swift, algorithm 1; htsim",
+            },
+            Parameter {
+                key: "max_decrease",
+                default: Value("0.5"),
+                meaning: "the most that one cut takes, and what a loss takes (max_mdf), above 0, below 1",
+                source: "Swift, algorithm 1; htsim",
+            },
+            Parameter {
+                key: "reset_after",
+                default: Value("5"),
+                meaning: "timeouts in a row after which the window is min_window (RETX_RESET_THRESHOLD), at least 1",
+                source: "Swift, algorithm 1; choice of this project",
+            },
+            Parameter {
+                key: "initial_window",
+                default: Value("10"),
+                meaning: "the window of a new flow, in packets",
+                source: "RFC 6928, as a choice of this project",
+            },
+            Parameter {
+                key: "min_window",
+                default: Value("0.001"),
+                meaning: "the window never falls below this, in packets, above 0",
+                source: "Swift, sec. 3.4, has one; choice of this project",
+            },
+            Parameter {
+                key: "max_window",
+                default: Value("1000"),
+                meaning: "the window never grows beyond this, in packets, at least 1",
+                source: "Swift, algorithm 1, has one; choice of this project",
+            },
+        ]
+    },
+};
+
+impl ControlSettings for SwiftParameters {
+    const MECHANISM: &'static Mechanism = &MECHANISM;
+
+    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
+        match key {
+            "base_target" => self.base_target = settings::time(key, text)?,
+            "hop_scaling" => self.hop_scaling = settings::time(key, text)?,
+            "flow_scaling_range" => self.flow_scaling_range = settings::time(key, text)?,
+            "flow_scaling_min" => self.flow_scaling_min = settings::positive(key, text)?,
+            "flow_scaling_max" => self.flow_scaling_max = settings::positive(key, text)?,
+            "additive_increase" => self.additive_increase = settings::positive(key, text)?,
+            "beta" => self.beta = settings::share(key, text)?,
+            "max_decrease" => self.max_decrease = settings::share(key, text)?,
+            "reset_after" => self.timeouts = settings::count(key, text)?,
+            "initial_window" => self.initial_window = settings::positive(key, text)?,
+            "min_window" => self.min_window = settings::positive(key, text)?,
+            "max_window" => self.max_window = settings::positive(key, text)?,
+            _ => return Err(settings::unknown(&MECHANISM, key)),
+        }
+        Ok(())
+    }
+
+    fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
+        require(self.base_target > Time::ZERO, "base_target", "a round trip above 0")?;
+        let apart = self.flow_scaling_min < self.flow_scaling_max;
+        require(apart, "flow_scaling_max", "above flow_scaling_min")?;
+        require(self.beta > 0.0, "beta", "a share above 0, up to 1")?;
+        let partial = self.max_decrease > 0.0 && self.max_decrease < 1.0;
+        require(partial, "max_decrease", "a share above 0, below 1")?;
+        require(self.timeouts > 0, "reset_after", "at least 1 timeout")?;
+        require(self.min_window >= 1e-6, "min_window", "at least 0.000001 packets")?;
+        require((1.0..=1e9).contains(&self.max_window), "max_window", "at least 1 packet, at most 1000000000")?;
+        let between = self.min_window <= self.initial_window && self.initial_window <= self.max_window;
+        require(between, "initial_window", "at least min_window, at most max_window")
+    }
+
+    fn has_window(&self) -> bool {
+        true
+    }
+}
+
+impl SwiftParameters {
+    /// The round trip that a flow with a window of `window` packets over `switches` aims at, in picoseconds (Swift,
+    /// sec. 3.5).
+    fn target_ps(&self, window: f64, switches: u8) -> f64 {
+        let root = |packets: f64| 1.0 / packets.sqrt();
+        let range_ps = self.flow_scaling_range.as_ps() as f64;
+        let slope_ps = range_ps / (root(self.flow_scaling_min) - root(self.flow_scaling_max));
+        let scaled_ps = (slope_ps * (root(window) - root(self.flow_scaling_max))).clamp(0.0, range_ps);
+        self.base_target.as_ps() as f64 + f64::from(switches) * self.hop_scaling.as_ps() as f64 + scaled_ps
+    }
+}
+
+/// The window of one flow.
+#[derive(Clone, Debug)]
+pub struct Swift {
+    /// In packets.
+    window: f64,
+    /// The pace of a window below a packet: one in rtt / window.
+    rate: Rate,
+    limit: Rate,
+    payload_bytes: u16,
+    timeouts: u16,
+    /// The last round trip, and when the last cut was.
+    rtt: Time,
+    cut_at: Time,
+    /// What a packet takes on the wire.
+    wire_bytes: u32,
+}
+
+impl Swift {
+    fn may_cut(&self, now: Time) -> bool {
+        self.cut_at == Time::MAX || now.saturating_sub(self.cut_at) >= self.rtt
+    }
+
+    /// Sets the window at `now`, and the pace that goes with it.
+    fn set_window(&mut self, parameters: &SwiftParameters, now: Time, window: f64) {
+        let before = self.window;
+        self.window = window.clamp(parameters.min_window, parameters.max_window);
+        if self.window < before {
+            self.cut_at = now;
+        }
+        self.rate = self.limit;
+        if self.window < 1.0 && self.rtt > Time::ZERO {
+            let bps = f64::from(self.wire_bytes) * 8e12 * self.window / self.rtt.as_ps() as f64;
+            self.rate = Rate::from_bps(bps as u64).unwrap_or(Rate::MIN).min(self.limit);
+        }
+    }
+}
+
+impl RateController for Swift {
+    type Parameters = SwiftParameters;
+
+    fn new(parameters: &SwiftParameters, limits: FlowLimits) -> Self {
+        let mut flow = Swift {
+            window: parameters.initial_window,
+            rate: limits.most,
+            limit: limits.most,
+            payload_bytes: limits.payload_bytes,
+            timeouts: 0,
+            // Before the first measurement a window below a packet is paced by what is aimed at.
+            rtt: parameters.base_target,
+            cut_at: Time::MAX,
+            wire_bytes: u32::from(limits.payload_bytes),
+        };
+        flow.set_window(parameters, limits.start, parameters.initial_window);
+        flow
+    }
+
+    fn most(&self) -> Rate {
+        self.limit
+    }
+
+    #[inline]
+    fn rate(&mut self, _parameters: &SwiftParameters, _now: Time) -> Rate {
+        self.rate
+    }
+
+    fn window_bytes(&self) -> u64 {
+        // Whole packets: the last of them may start while all but it are on their way.
+        (self.window as u64).saturating_mul(self.payload_bytes.into()).max(1)
+    }
+
+    fn on_ack(&mut self, parameters: &SwiftParameters, now: Time, ack: Acknowledged<'_>) {
+        self.timeouts = 0;
+        self.rtt = ack.rtt;
+        self.wire_bytes = ack.wire_bytes as u32;
+        let (rtt_ps, target_ps) = (ack.rtt.as_ps() as f64, parameters.target_ps(self.window, ack.switches));
+        if rtt_ps < target_ps {
+            let packets = ack.new_bytes as f64 / f64::from(self.payload_bytes.max(1));
+            let step = parameters.additive_increase * packets / self.window.max(1.0);
+            self.set_window(parameters, now, self.window + step);
+        } else if self.may_cut(now) {
+            let cut = (parameters.beta * (rtt_ps - target_ps) / rtt_ps).min(parameters.max_decrease);
+            self.set_window(parameters, now, self.window * (1.0 - cut));
+        } else {
+            self.set_window(parameters, now, self.window);
+        }
+    }
+
+    fn on_loss(&mut self, parameters: &SwiftParameters, now: Time, timeout: bool) {
+        if timeout {
+            self.timeouts = self.timeouts.saturating_add(1);
+            if u32::from(self.timeouts) >= parameters.timeouts {
+                return self.set_window(parameters, now, parameters.min_window);
+            }
+        }
+        if self.may_cut(now) {
+            self.set_window(parameters, now, self.window * (1.0 - parameters.max_decrease));
+        }
+    }
+
+    fn control_state(&mut self, _parameters: &SwiftParameters, _now: Time) -> ControlState {
+        let window_bytes = (self.window * f64::from(self.payload_bytes)) as u64;
+        let (rate, rtt) = (Some(self.rate), Some(self.rtt));
+        ControlState { rate, rtt, window_bytes: Some(window_bytes), ..ControlState::default() }
+    }
+
+    fn halve(&mut self, parameters: &SwiftParameters, now: Time) -> bool {
+        let before = self.window;
+        self.set_window(parameters, now, self.window * 0.5);
+        self.window < before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    const LINE: Rate = Rate::from_gbps(100);
+
+    fn flow(parameters: &SwiftParameters) -> Swift {
+        let limits =
+            FlowLimits { most: LINE, line: LINE, start: Time::ZERO, round_trip: Time::ZERO, payload_bytes: 1000 };
+        Swift::new(parameters, limits)
+    }
+
+    fn ack(rtt: Time, switches: u8) -> Acknowledged<'static> {
+        let (seq, new_bytes, next, hops) = (1000, 1000, 2000, &[][..]);
+        Acknowledged { rtt, wire_bytes: 1082, ece: false, seq, new_bytes, next, hops, switches }
+    }
+
+    /// The target: the base and the hops with a large window, the whole range more up to 0.1 packets, and between them
+    /// by the inverse of the window's root (Swift, sec. 3.5.2).
+    #[test]
+    fn the_target_grows_with_switches_and_with_small_windows() {
+        let p = SwiftParameters::default();
+        let us = |window: f64, switches: u8| p.target_ps(window, switches) / 1e6;
+        assert!((us(100.0, 0) - 20.0).abs() < 1e-9 && (us(1e6, 0) - 20.0).abs() < 1e-9);
+        assert!((us(100.0, 5) - us(100.0, 0) - 5.0 * 3.053).abs() < 1e-9);
+        assert!((us(0.1, 0) - 120.0).abs() < 1e-9 && (us(0.001, 0) - 120.0).abs() < 1e-9);
+        let slope = 100.0 / (10.0_f64.sqrt() - 0.1);
+        assert!((us(1.0, 0) - (20.0 + slope * 0.9)).abs() < 1e-9, "{}", us(1.0, 0));
+    }
+
+    /// Below the target a window of w packets grows by one in w acknowledgements; above it shrinks once in a round trip
+    /// by beta times the share that is too much, and by half at most.
+    #[test]
+    fn it_grows_by_a_packet_a_round_trip_and_shrinks_once_in_one() {
+        let p = SwiftParameters { initial_window: 100.0, ..SwiftParameters::default() };
+        let mut flow = flow(&p);
+        (0..100).for_each(|_| flow.on_ack(&p, Time::from_us(1), ack(Time::from_us(10), 0)));
+        assert!((flow.window - 101.0).abs() < 0.01, "{}", flow.window);
+        let before = flow.window;
+        flow.on_ack(&p, Time::from_us(100), ack(Time::from_us(25), 0));
+        assert!((flow.window - before * (1.0 - 0.8 * 0.2)).abs() < 1e-9, "{}", flow.window);
+        let cut = flow.window;
+        flow.on_ack(&p, Time::from_us(124), ack(Time::from_us(25), 0));
+        assert_eq!(flow.window, cut, "24 us later is too early");
+        flow.on_ack(&p, Time::from_ms(60), ack(Time::from_ms(25), 0));
+        assert_eq!(flow.window, cut * 0.5);
+    }
+
+    /// A window of a tenth of a packet: one packet on its way at most, and one each ten round trips.
+    #[test]
+    fn below_a_packet_it_paces() {
+        let p = SwiftParameters { initial_window: 0.2, ..SwiftParameters::default() };
+        let mut flow = flow(&p);
+        flow.on_ack(&p, Time::from_ms(1), ack(Time::from_ms(1), 0));
+        assert_eq!((flow.window, flow.window_bytes()), (0.1, 1));
+        let between = flow.rate.serialise(1082);
+        assert!(between.as_ps().abs_diff(Time::from_ms(10).as_ps()) < 10_000_000, "{between}");
+        let large = SwiftParameters { initial_window: 7.9, ..SwiftParameters::default() };
+        let large = self::flow(&large);
+        assert_eq!((large.window_bytes(), large.rate), (7000, LINE));
+    }
+
+    #[test]
+    fn losses_cut_once_a_round_trip_and_timeouts_reset() {
+        let p = SwiftParameters::default();
+        let mut flow = flow(&p);
+        flow.on_loss(&p, Time::from_us(1), false);
+        flow.on_loss(&p, Time::from_us(2), false);
+        assert_eq!(flow.window, 5.0);
+        for ms in 1..=5 {
+            flow.on_loss(&p, Time::from_ms(ms), true);
+        }
+        assert_eq!(flow.window, p.min_window);
+    }
+
+    #[test]
+    fn whatever_is_measured_the_window_keeps_its_bounds() {
+        let p = SwiftParameters::default();
+        for seed in 0..20 {
+            let mut random = Stream::new(seed, 0, 0);
+            let (mut flow, mut now) = (flow(&p), Time::ZERO);
+            for _ in 0..10_000 {
+                now = now.saturating_add(Time::from_ns(random.below(100_000)));
+                let bits = 4 + random.below(36);
+                let rtt = match random.below(8) {
+                    0 => Time::ZERO,
+                    1 => Time::from_ps(u64::MAX - 1),
+                    _ => Time::from_ps(random.below(1 << bits)),
+                };
+                match random.below(20) {
+                    0 => flow.on_loss(&p, now, random.below(2) == 0),
+                    1 => _ = flow.halve(&p, now),
+                    _ => flow.on_ack(&p, now, ack(rtt, random.below(256) as u8)),
+                }
+                assert!((p.min_window..=p.max_window).contains(&flow.window), "{flow:?}");
+                assert!((Rate::MIN..=LINE).contains(&flow.rate) && flow.window_bytes() >= 1);
+            }
+        }
+    }
+}
