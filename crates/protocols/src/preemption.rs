@@ -165,8 +165,8 @@ mod tests {
         assert_eq!(longest, BYTE * 143);
     }
 
-    /// However often it is cut: no byte is lost, every fragment is long enough, and each cut costs 24 bytes of preamble,
-    /// check sequence and gap; nothing where cuts are ideal.
+    /// However often it is cut: no byte is lost, every fragment is long enough, and each cut costs 24 bytes of
+    /// preamble, check sequence and gap; nothing where cuts are ideal.
     #[test]
     fn fragments_add_up_to_the_frame() {
         let mut random = Stream::new(8, 0, 0);

@@ -147,6 +147,8 @@ scenarios! {
     HETFLOW_DUMBBELL = "hetflow/dumbbell.toml";
     /// The same over ways of different length.
     HETFLOW_RTTS = "hetflow/rtts.toml";
+    /// CPRI beside data.
+    FRONTHAUL = "dtscoe/fronthaul.toml";
     /// DCQCN flows into one port.
     FLUID_DCQCN = "fluid/dcqcn.toml";
 }
@@ -163,6 +165,8 @@ const FABRICS: &[(&str, &str)] = &[
     ("fig3.json", include_str!("../../../experiments/florax/fig3.json")),
     ("fig3-access.json", include_str!("../../../experiments/florax/fig3-access.json")),
     ("rtts.json", include_str!("../../../experiments/hetflow/rtts.json")),
+    ("fronthaul.json", include_str!("../../../experiments/dtscoe/fronthaul.json")),
+    ("slots.json", include_str!("../../../experiments/dtscoe/slots.json")),
     ("fig3-equal.json", include_str!("../../../experiments/florax/fig3-equal.json")),
 ];
 
