@@ -23,8 +23,8 @@ pub(super) struct Longest {
 }
 
 /// The longest round trip, and the greatest product of one and its bottleneck, over all pairs of hosts. A round trip
-/// is twice the delays of a way of fewest links and once the time of `payload_bytes` on each; with several such ways, those of the
-/// first found.
+/// is twice the delays of a way of fewest links and once the time of `payload_bytes` on each; with several such ways,
+/// those of the first found.
 pub(super) fn longest(fabric: &Fabric, payload_bytes: u64) -> Longest {
     let mut most = Longest { trip: Time::ZERO, bytes: 0 };
     for &host in fabric.hosts() {
