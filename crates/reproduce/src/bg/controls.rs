@@ -130,7 +130,13 @@ pub fn round_trip(trial: &mut Trial) -> Result<(), Failure> {
         ("figure 1.9, Vegas with Diff between alpha and beta: slope of the window", Relation::Equal),
         ("figure 1.9, Vegas with Diff above beta: slope of the window", Relation::Below),
     ] {
-        trial.check(Check::unmeasured(name, "segments/RTT", relation, 0.0, "Vegas's modes are a unit test of protocols, not a run"));
+        trial.check(Check::unmeasured(
+            name,
+            "segments/RTT",
+            relation,
+            0.0,
+            "Vegas's modes are a unit test of protocols, not a run",
+        ));
     }
     trial.show("  segment in KB, frame in B, RTT and completion less serialisation in us\n");
     trial.show(&table(&["segment", "frame", "RTT", "expected"], &rows, 0, Layout::Fixed, 2));
