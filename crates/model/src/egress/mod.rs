@@ -149,11 +149,16 @@ impl Egress {
         if holds & (hold::PAUSE | hold::CREDIT | hold::TIMED | hold::PREEMPTS) == 0 {
             return 0;
         }
-        let mut shut = if holds & hold::TIMED == 0 { 0 } else { self.shut(now, port, &head).0 };
-        if holds & hold::PREEMPTS != 0 {
-            shut |= self.rules(port).preemption.as_ref().map_or(0, |preemption| preemption.blocked());
-        }
-        shut | self.stopped(now, port) | self.short_of_credit(now, port, head, books)
+        let timed = if holds & (hold::TIMED | hold::PREEMPTS) == 0 { 0 } else { self.out_of_time(now, port, &head) };
+        timed | self.stopped(now, port) | self.short_of_credit(now, port, head, books)
+    }
+
+    /// The classes that gates, or a frame that is interrupted, keep from leaving by `port` now.
+    #[cold]
+    #[inline(never)]
+    fn out_of_time(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>) -> u8 {
+        let shut = if self.cell(port).holds & hold::TIMED == 0 { 0 } else { self.shut(now, port, head).0 };
+        shut | self.rules(port).preemption.as_ref().map_or(0, |preemption| preemption.blocked())
     }
 
     /// Whose turn it is at `port`, of the classes that are `ready`, at least one.
@@ -274,23 +279,30 @@ impl Egress {
     pub fn wait(&mut self, now: Time, port: u16, class: u8) {
         let cell = &mut self.cells[usize::from(port)];
         cell.waiting |= 1 << class;
-        let looks = cell.holds & (hold::STORM | hold::TIMED | hold::PREEMPTS) != 0;
         let busy_until = cell.busy_until;
-        if self.due.at(port) == Time::MAX || looks {
-            // An idle port is blocked for this class, else the frame would be on the wire; or a watchdog drops it, or
-            // its gate opens before that for which the port waits.
-            let at = if busy_until > now || looks {
-                busy_until.max(now)
-            } else {
-                self.rules(port).pause.ask_again_at(1 << class).max(now)
-            };
-            if at < self.due.at(port) {
+        if cell.holds & (hold::STORM | hold::TIMED | hold::PREEMPTS) != 0 {
+            return self.wait_and_look(now, port, class);
+        }
+        if self.due.at(port) == Time::MAX {
+            // An idle port is blocked for this class, else the frame would be on the wire.
+            let at =
+                if busy_until > now { busy_until } else { self.rules(port).pause.ask_again_at(1 << class).max(now) };
+            if at < Time::MAX {
                 self.due.lower(port, at);
             }
-            if looks {
-                self.look_to_cut(now, port, class);
-            }
         }
+    }
+
+    /// The same where more than pauses decide: a watchdog drops what waits, its gate opens before that for which the
+    /// port waits, or it interrupts the frame on the wire.
+    #[cold]
+    #[inline(never)]
+    fn wait_and_look(&mut self, now: Time, port: u16, class: u8) {
+        let at = self.cell(port).busy_until.max(now);
+        if at < self.due.at(port) {
+            self.due.lower(port, at);
+        }
+        self.look_to_cut(now, port, class);
     }
 
     /// Looks at `port` no later than `at`; in vain does no harm.

@@ -16,15 +16,15 @@ impl Switch {
     pub(super) fn depart<const WATCHED: bool>(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let first = if WATCHED { self.core.events_noted() } else { 0 };
         let cell = self.core.egress.cell(port);
-        if cell.busy_until > now && cell.holds & hold::PREEMPTS == 0 {
-            // Due because a pause ended; meanwhile a frame of another class went ahead.
-            return self.core.egress.due.set(port, cell.busy_until);
+        let (holds, busy_until) = (cell.holds, cell.busy_until);
+        if holds & hold::PREEMPTS != 0 {
+            return self.depart_preempting(now, port, window);
         }
-        if cell.holds & (hold::CONTROL | hold::STORM | hold::PREEMPTS) != 0 && self.departs_specially(now, port, window)
-        {
-            if self.core.egress.cell(port).holds & hold::PREEMPTS != 0 {
-                return; // which sees to its next turn itself
-            }
+        if busy_until > now {
+            // Due because a pause ended; meanwhile a frame of another class went ahead.
+            return self.core.egress.due.set(port, busy_until);
+        }
+        if holds & (hold::CONTROL | hold::STORM) != 0 && self.core.depart_specially(now, port, window) {
             // A control frame has gone.
         } else {
             let Core { egress, buffer, books, .. } = &mut self.core;
@@ -60,16 +60,6 @@ impl Switch {
         let cell = egress.cell(port);
         let more = cell.waiting != 0 || cell.holds & hold::CONTROL != 0;
         egress.due.set(port, if more { cell.busy_until } else { Time::MAX });
-    }
-
-    /// Sends a control frame, or what a port that interrupts frames sends; whether that was all.
-    #[cold]
-    fn departs_specially(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) -> bool {
-        if self.core.egress.cell(port).holds & hold::PREEMPTS != 0 {
-            self.depart_preempting(now, port, window);
-            return true;
-        }
-        self.core.depart_specially(now, port, window)
     }
 
     /// A frame that had come by `in_port` in `in_class` left the buffer by `egress`: who may go on?
