@@ -1,5 +1,5 @@
-//! DTSCoE: slots reserved hop by hop, on a small network of messages; and CPRI beside data in the simulator, with the gates
-//! of these slots, under preemption and by priority alone.
+//! DTSCoE: slots reserved hop by hop, on a small network of messages; and CPRI beside data in the simulator, with the
+//! gates of these slots, under preemption and by priority alone.
 
 use super::check::{Check, Relation};
 use super::registry::{Choice, Experiment, FRONTHAUL};
