@@ -86,7 +86,7 @@ fn stopped_queues(simulation: &Simulation, now: Time) -> Vec<Stopped> {
                 continue;
             }
             for (slot, &class) in network.classes.iter().enumerate() {
-                let Some(paused_since) = switch.core.egress.rules[port].held_since(now, class) else { continue };
+                let Some(paused_since) = switch.core.egress.rules[port].blocked_since(now, class) else { continue };
                 if switch.queue(port, slot).is_empty() {
                     continue;
                 }

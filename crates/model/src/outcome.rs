@@ -295,7 +295,7 @@ impl Simulation {
                 let machine = self.machine(node);
                 let (cell, rules) = (&machine.egress().cells[port], &machine.egress().rules[port]);
                 let (frames, bytes, free) = (cell.sent_frames, cell.sent_bytes, cell.busy_until);
-                let paused = rules.total_held(now);
+                let paused = rules.total_blocked(now);
                 let longest = |switch: &Switch| {
                     let slots = 0..self.network.classes.len();
                     slots.map(|slot| u64::from(switch.queue(port, slot).max_bytes)).max().unwrap_or(0)

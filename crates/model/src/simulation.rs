@@ -353,7 +353,7 @@ impl Simulation {
         for switch in self.switches() {
             for (port, rules) in switch.core.egress.rules.iter().enumerate() {
                 for (slot, &class) in self.network.classes.iter().enumerate() {
-                    let paused = rules.held_since(at, class).is_some();
+                    let paused = rules.blocked_since(at, class).is_some();
                     let mut look = |queue: &Queue, bounced| {
                         let (bytes, frames) = (u64::from(queue.bytes), queue.len() as u64);
                         if bytes > 0 || paused {

@@ -183,7 +183,7 @@ pub trait Receiver {
         false
     }
     /// How many packets it would ask its sender for, if it were its turn: all flows that a port receives share its
-    /// link, and the driver gives them turns ([`crate::ndp::PullPacer`]). Only a receiver that drives its sender wants
+    /// link, and the driver gives them slots ([`crate::ndp::PullPacer`]). Only a receiver that drives its sender wants
     /// any.
     fn wants(&self) -> u32 {
         0

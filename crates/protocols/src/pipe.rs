@@ -269,7 +269,7 @@ impl Pipe {
         let (mut now, mut wire_free, mut wake) = (Time::ZERO, Time::ZERO, Time::ZERO);
         loop {
             let next = run.events.peek().map_or(Time::MAX, |Reverse(event)| event.0);
-            let timers = sender.next_timer().min(receiver.next_timer()).min(pacer.next_turn());
+            let timers = sender.next_timer().min(receiver.next_timer()).min(pacer.next_slot());
             now = next.min(timers).min(wake).max(now);
             if now >= self.until {
                 break;
@@ -286,7 +286,7 @@ impl Pipe {
             }
             run_due(&mut run, now, &mut sender, &mut receiver, &mut replies);
             let mut ctx = Ctx::new(now, &mut run.endpoint_random, &mut replies);
-            take_turn(&mut ctx, &mut pacer, &mut in_round, &mut receiver);
+            take_pull_slot(&mut ctx, &mut pacer, &mut in_round, &mut receiver);
             run.backward(now, &mut replies);
             wake = Time::MAX;
             if now < wire_free {
@@ -327,7 +327,7 @@ impl Pipe {
             if run.outcome.done && run.events.is_empty() {
                 break;
             }
-            let idle = run.events.is_empty() && wake == Time::MAX && pacer.next_turn() == Time::MAX;
+            let idle = run.events.is_empty() && wake == Time::MAX && pacer.next_slot() == Time::MAX;
             if idle && sender.next_timer().min(receiver.next_timer()) == Time::MAX {
                 break;
             }
@@ -339,13 +339,13 @@ impl Pipe {
 }
 
 /// Lets the receiver ask for more, if it wants to and it is its turn.
-fn take_turn(ctx: &mut Ctx<'_>, pacer: &mut PullPacer, in_round: &mut bool, receiver: &mut ReceiverState) {
+fn take_pull_slot(ctx: &mut Ctx<'_>, pacer: &mut PullPacer, in_round: &mut bool, receiver: &mut ReceiverState) {
     for _ in 0..2 {
         if !*in_round && receiver.wants() > 0 {
             pacer.enter(0);
             *in_round = true;
         }
-        if pacer.turn(ctx.now).is_some() {
+        if pacer.take_slot(ctx.now).is_some() {
             *in_round = false;
             let (wanted, asked) = (receiver.wants(), receiver.pull(ctx));
             assert!(asked <= wanted && (asked > 0) == (wanted > 0));

@@ -131,14 +131,14 @@ impl Rules {
     }
 
     /// Since when `class` may not leave by this port at `now`, stopped or short of credits; `None` if it may.
-    pub fn held_since(&self, now: Time, class: u8) -> Option<Time> {
+    pub fn blocked_since(&self, now: Time, class: u8) -> Option<Time> {
         let short = self.credit.as_ref().and_then(|credit| credit.waits_since(class));
         let stopped = self.pause.stopped_since_at(now, class);
         stopped.into_iter().chain(short).min()
     }
 
     /// Time that the classes of this port together were held up to `now`.
-    pub fn total_held(&self, now: Time) -> Time {
+    pub fn total_blocked(&self, now: Time) -> Time {
         self.pause.total_stopped(now) + self.credit.as_ref().map_or(Time::ZERO, |credit| credit.total_waited(now))
     }
 }

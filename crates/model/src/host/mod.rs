@@ -19,7 +19,7 @@ mod nic;
 mod obey;
 mod paths;
 mod pull;
-mod pull_turns;
+mod pull_slots;
 mod reorder;
 mod send;
 mod serve;
@@ -186,7 +186,7 @@ impl Host {
             Event::Arrival(source) => self.start_arrival(now, source, window),
             Event::Sender(slot, generation) => self.on_sender_timer(now, slot, generation, window),
             Event::Receiver(slot) => self.on_receiver_timer(now, slot, window),
-            Event::Pull(port) => self.on_pull_turn(now, port, window),
+            Event::Pull(port) => self.on_pull_slot(now, port, window),
             Event::Change(port, fails) => self.change(now, port, fails, window),
             Event::Regrant => self.regrant(now, window),
             Event::Held => self.serve_held(now, window),

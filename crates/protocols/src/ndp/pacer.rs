@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use units::Time;
 
-/// The pull queue of one receiving port: flows that want to ask for more take turns, and a turn comes once in the
-/// time that what was asked for occupies the link. A flow is a number of the driver's choice.
+/// The pull queue of one receiving port: flows that want to ask for more take its slots in a round, and a slot comes
+/// once in the time that what was asked for occupies the link. A flow is a number of the driver's choice.
 #[derive(Clone, Debug)]
 pub struct PullPacer {
     round: VecDeque<u32>,
-    /// The next turn comes no earlier.
+    /// The next slot comes no earlier.
     next: Time,
     /// What one pulled packet occupies the link for.
     packet: Time,
@@ -25,22 +25,22 @@ impl PullPacer {
         self.round.push_back(flow);
     }
 
-    /// When the next turn comes; [`Time::MAX`] if no flow is in the round.
-    pub fn next_turn(&self) -> Time {
+    /// When the next slot comes; [`Time::MAX`] if no flow is in the round.
+    pub fn next_slot(&self) -> Time {
         if self.round.is_empty() { Time::MAX } else { self.next }
     }
 
-    /// The flow whose turn it is at `now`, which leaves the round.
-    pub fn turn(&mut self, now: Time) -> Option<u32> {
+    /// The flow whose slot it is at `now`, which leaves the round.
+    pub fn take_slot(&mut self, now: Time) -> Option<u32> {
         if now >= self.next { self.round.pop_front() } else { None }
     }
 
-    /// Whether `flow`, in the round or about to enter it, has its turn at `now`.
-    pub fn is_turn_of(&self, now: Time, flow: u32) -> bool {
+    /// Whether `flow`, in the round or about to enter it, has its slot at `now`.
+    pub fn is_slot_of(&self, now: Time, flow: u32) -> bool {
         now >= self.next && self.round.front().is_none_or(|&first| first == flow)
     }
 
-    /// The flow whose turn it was has asked for so many packets.
+    /// The flow whose slot it was has asked for so many packets.
     pub fn asked(&mut self, now: Time, packets: u32) {
         self.next = now.saturating_add(self.packet * u64::from(packets));
     }

@@ -264,16 +264,16 @@ fn a_needless_header_is_acknowledged() {
 #[test]
 fn the_pacer_gives_turns_one_packet_time_apart() {
     let mut pacer = PullPacer::new(Time::from_ns(10));
-    assert_eq!((pacer.next_turn(), pacer.turn(Time::ZERO)), (Time::MAX, None));
+    assert_eq!((pacer.next_slot(), pacer.take_slot(Time::ZERO)), (Time::MAX, None));
     [7, 8, 9].into_iter().for_each(|flow| pacer.enter(flow));
     let mut turns = Vec::new();
     let mut now = Time::from_ns(100);
     for packets in [1, 2, 1, 0, 1, 1] {
-        if pacer.next_turn() > now {
-            now = pacer.next_turn();
-            assert_eq!(pacer.turn(now - Time::from_ps(1)), None);
+        if pacer.next_slot() > now {
+            now = pacer.next_slot();
+            assert_eq!(pacer.take_slot(now - Time::from_ps(1)), None);
         }
-        let flow = pacer.turn(now).unwrap();
+        let flow = pacer.take_slot(now).unwrap();
         turns.push((now.as_ps() / 1000, flow));
         pacer.asked(now, packets);
         pacer.enter(flow);

@@ -1,4 +1,4 @@
-//! Turns to ask for more, which all flows that come by a port share.
+//! Pull slots: who may ask for more and when, which all flows that come by a port share.
 
 use super::Host;
 use super::flows::with_ctx;
@@ -10,7 +10,7 @@ use units::Time;
 
 impl Host {
     /// Something arrived for the flow in `slot` of those that come: sends what the receiver answers, which may ask for
-    /// more where the port's turn is due.
+    /// more where the port's slot is due.
     pub(super) fn answer_and_pull(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         if !self.replies.is_empty() && self.asks_with_acks(slot) {
             self.ask_along(now, slot);
@@ -25,15 +25,15 @@ impl Host {
         self.network.transport(self.receivers.flows[slot as usize].traffic).asks_with_acks()
     }
 
-    /// Lets the answer that is about to leave ask for more, if it is its flow's turn.
+    /// Lets the answer that is about to leave ask for more, if the slot is its flow's.
     fn ask_along(&mut self, now: Time, slot: u32) {
         let incoming = &mut self.receivers.flows[slot as usize];
         let port = usize::from(incoming.port);
-        if incoming.receiver.wants() == 0 || !self.pulls[port].pacer.is_turn_of(now, slot) {
+        if incoming.receiver.wants() == 0 || !self.pulls[port].pacer.is_slot_of(now, slot) {
             return;
         }
         if std::mem::take(&mut incoming.in_round) {
-            _ = self.pulls[port].pacer.turn(now);
+            _ = self.pulls[port].pacer.take_slot(now);
         }
         let receiver = &mut incoming.receiver;
         let packets = with_ctx!(self, now, |ctx| receiver.pull(ctx));
@@ -54,10 +54,10 @@ impl Host {
         self.pull(now, port, window);
     }
 
-    /// Gives the flows of a port the turns that are due.
+    /// Gives the flows of a port the slots that are due.
     pub(super) fn pull(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let index = usize::from(port);
-        while let Some(slot) = self.pulls[index].pacer.turn(now) {
+        while let Some(slot) = self.pulls[index].pacer.take_slot(now) {
             let incoming = &mut self.receivers.flows[slot as usize];
             incoming.in_round = false;
             if !incoming.active {
@@ -78,14 +78,14 @@ impl Host {
             }
         }
         let pulls = &mut self.pulls[index];
-        let next = pulls.pacer.next_turn();
+        let next = pulls.pacer.next_slot();
         if next < pulls.armed {
             pulls.armed = next;
             self.schedule(next, Event::Pull(port));
         }
     }
 
-    pub(super) fn on_pull_turn(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
+    pub(super) fn on_pull_slot(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let pulls = &mut self.pulls[usize::from(port)];
         if pulls.armed == now {
             pulls.armed = Time::MAX;
