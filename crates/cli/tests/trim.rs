@@ -41,7 +41,7 @@ fn each_switch_gets_the_threshold_of_its_own() {
     let ran = run(&to);
     let json: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
     let alpha = |switch: &str| json["switches"][switch]["BUFFER_PROFILE"]["egress_trim_profile"]["dynamic_th"].clone();
-    assert_eq!((alpha("L1"), alpha("L2")), ("-3".into(), "-5".into()), "{}", ran.out);
+    assert_eq!((alpha("L1"), alpha("L2")), ("-1".into(), "-5".into()), "{}", ran.out);
 }
 
 #[test]
