@@ -25,6 +25,10 @@ fn streams_of_the_documentation() {
     let mut read = 0;
     for part in page.split("```toml\n").skip(1) {
         let snippet = part.split("```").next().unwrap();
+        // The gates of a run belong to a scenario, whose reader is not this crate's.
+        if snippet.starts_with("[[gates]]") {
+            continue;
+        }
         let streams = schedule::streams::parse(snippet).unwrap_or_else(|error| panic!("{error:?}\n{snippet}"));
         assert!(!streams.is_empty(), "{snippet}");
         read += 1;
