@@ -96,6 +96,39 @@ fn hpcc() {
     ]);
 }
 
+const IRN: &str = r#"
+[switch]
+buffer = "1MB"
+
+[host.transport]
+kind = "dcqcn"
+ecn = true
+loss_recovery = "selective"
+flight_cap = "path"
+rto_low = "100us"
+rto_high = "320us"
+rto_low_packets = 3
+
+[switch.marking]
+kind = "ecn"
+k_min = "20KB"
+k_max = "80KB"
+"#;
+
+#[test]
+fn selective_repeat() {
+    #[rustfmt::skip]
+    refused("irn", &scenario(IRN), &[
+        (r#"loss_recovery = "selective""#, r#"loss_recovery = "sack""#, "", &["go-back-n, selective"]),
+        (r#"loss_recovery = "selective""#, r#"loss_recovery = true"#, "", &["go-back-n"]),
+        (r#"flight_cap = "path""#,      r#"flight_cap = "0B""#,        "", &["`flight_cap`", "at least 1B"]),
+        (r#"flight_cap = "path""#,      r#"flight_cap = 20"#,          "", &["flight_cap"]),
+        (r#"rto_low = "100us""#,        r#"rto_low = "0us""#,          "", &["`rto_low`", "round trip"]),
+        (r#"rto_high = "320us""#,       r#"rto_high = "99us""#,        "", &["`rto_high`", "at least `rto_low`"]),
+        (r#"rto_low_packets = 3"#,      r#"rto_low_packets = -3"#,     "", &["whole number"]),
+    ]);
+}
+
 const SWIFT: &str = r#"
 [switch]
 buffer = "1MB"

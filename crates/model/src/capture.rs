@@ -71,6 +71,9 @@ struct Headers {
     header_bytes: u16,
     /// Payload of a full RoCE packet.
     packet_bytes: u64,
+    /// Whether RoCE's negative acknowledgements name the packet that caused them: four bytes behind the AETH (IRN,
+    /// sec. 5), the last three of them its sequence number.
+    selective: bool,
 }
 
 impl Headers {
@@ -83,7 +86,8 @@ impl Headers {
         };
         let header_bytes = transport.header_bytes();
         let tagged = header_bytes >= carrier.overhead_bytes() + VlanTag::BYTES as u16;
-        Headers { carrier, tagged, header_bytes, packet_bytes }
+        let selective = matches!(transport, TransportParameters::Roce(parameters) if parameters.is_selective());
+        Headers { carrier, tagged, header_bytes, packet_bytes, selective }
     }
 }
 
@@ -160,6 +164,9 @@ impl FrameBytes {
             ndp(frame).emit(&mut payload);
         }
         let bytes = 0..u64::from(if frame.kind == Kind::Data { frame.payload_bytes } else { 0 });
+        if headers.selective && frame.kind == Kind::Ack && frame.has(flags::NAK) {
+            payload.extend(headers.sequence_number(frame.packet().0).get().to_be_bytes());
+        }
         payload.extend(bytes.take(most).map(|at| frame.seq.wrapping_add(at) as u8));
         let source_port = 49_152 + (flow % 16_384) as u16;
         let ports = if frame.goes_forward() { (source_port, dst_port) } else { (dst_port, source_port) };
@@ -210,9 +217,14 @@ impl Headers {
         Frame { kind: Kind::Data, size_bytes, ..*frame }
     }
 
+    /// The number of the RoCE packet that begins with byte `seq` of its flow.
+    fn sequence_number(&self, seq: u64) -> Psn {
+        Psn::low_bits((seq / self.packet_bytes % (1 << 24)) as u32)
+    }
+
     fn roce<'p>(&self, frame: &Frame, source_port: u16, flow: u64, payload: &'p [u8]) -> Transport<'p> {
         let queue_pair = QueuePair::low_bits(2 + (flow % ((1 << 24) - 2)) as u32);
-        let psn = |bytes: u64| Psn::low_bits((bytes / self.packet_bytes % (1 << 24)) as u32);
+        let psn = |bytes: u64| self.sequence_number(bytes);
         let roce = match frame.kind {
             Kind::Cnp => {
                 let partition_key = Bth::DEFAULT_PARTITION;
@@ -220,13 +232,14 @@ impl Headers {
             }
             Kind::Ack => {
                 let negative = frame.has(flags::NAK);
+                // Empty, but in a negative acknowledgement of selective repeat.
                 let syndrome = if negative { Syndrome::SEQUENCE_ERROR } else { Syndrome::ACKNOWLEDGE };
                 let sequence = psn(if negative { frame.seq } else { frame.seq.saturating_sub(1) });
                 let message = if frame.has(flags::COMPLETE) { 1 } else { 0 };
                 Roce::Acknowledge {
-                    header: Bth::new(Opcode::RC_ACKNOWLEDGE, queue_pair, sequence, 0),
+                    header: Bth::new(Opcode::RC_ACKNOWLEDGE, queue_pair, sequence, payload.len()),
                     acknowledge: Aeth { syndrome, message_sequence: Msn::low_bits(message) },
-                    payload: &[],
+                    payload,
                 }
             }
             _ => {

@@ -113,7 +113,7 @@ pub fn largest_frame_bytes(transport: &TransportParameters) -> u16 {
         }
         TransportParameters::Roce(parameters) => {
             let data = parameters.payload_bytes.saturating_add(parameters.data_header_bytes());
-            data.max(parameters.ack_frame_bytes()).max(parameters.control.largest_frame_bytes())
+            data.max(parameters.largest_ack_bytes()).max(parameters.control.largest_frame_bytes())
         }
         TransportParameters::Ndp(parameters) => {
             parameters.payload_bytes.saturating_add(parameters.header_bytes).max(parameters.control_bytes)

@@ -35,6 +35,7 @@ pub mod pause;
 pub mod pipeline_trim;
 pub mod preemption;
 pub mod qcn;
+mod ranges;
 pub mod rate_control;
 pub mod rate_recovery;
 pub mod reaction;

@@ -197,12 +197,12 @@ impl Run<'_> {
     fn come_back(&mut self, now: Time, sender: &mut SenderState, returns: &mut Returns) {
         let pace = |sender: &mut SenderState| match sender {
             SenderState::Tcp(tcp) => tcp.congestion_window_bytes(),
-            SenderState::Roce(roce) => {
+            SenderState::Roce(_) | SenderState::Custom(_) => {
                 // A control that has a window and no target rate halves that window, and its rate follows.
-                let state = roce.control_state(now);
-                state.window_bytes.filter(|_| state.target.is_none()).unwrap_or(roce.rate(now).as_bps())
+                let state = sender.control_state(now);
+                let rate = state.rate.map_or(0, Rate::as_bps);
+                state.window_bytes.filter(|_| state.target.is_none()).unwrap_or(rate)
             }
-            SenderState::Custom(custom) => custom.pace_bps(now),
             SenderState::Datagram(_) | SenderState::Ndp(_) => 0,
         };
         let before = pace(sender);

@@ -347,6 +347,27 @@ fn go_back_n_repairs_a_loss_in_a_round_trip() {
     assert_eq!(outcome.statistics.retransmitted_bytes, 1000);
 }
 
+/// IRN, sec. 3.1: nothing overtakes here, so what is sent again is what was lost, whatever was lost; go-back-N sends
+/// more. A retransmission that is lost waits for the timeout.
+#[test]
+fn selective_repeat_sends_again_what_was_lost_and_nothing_else() {
+    for (seed, loss) in [(1, 0.001), (2, 0.01), (3, 0.05), (4, 0.2)] {
+        for kind in ["roce", "dcqcn", "timely", "hpcc", "swift"] {
+            let pipe = Pipe { loss, seed, ..Pipe::default() };
+            let again = |transport: &TransportParameters| {
+                let outcome = pipe.run(transport, 2_000_000, |_, _| {});
+                assert_eq!((outcome.completions, outcome.delivered_bytes), (1, 2_000_000), "{kind} {loss}");
+                (outcome.statistics.retransmitted_bytes, outcome.lost * 1000)
+            };
+            let (sent_again, lost) = again(&selective(kind, &[]));
+            assert!(lost > 0 || loss < 0.01);
+            assert_eq!(sent_again, lost, "{kind} {loss}");
+            let (sent_again, lost) = again(&build(kind, &[("timeout", "1ms")]));
+            assert!(sent_again > lost, "{kind} {loss}: go-back-N sends {sent_again} B again for {lost} B");
+        }
+    }
+}
+
 /// One timer call per timeout at most, however many acknowledgements come.
 #[test]
 fn acknowledgements_move_no_timer() {
@@ -355,6 +376,10 @@ fn acknowledgements_move_no_timer() {
         assert_eq!(outcome.completions, 1);
         assert!(outcome.timer_calls <= 6, "{kind}: {} calls in {}", outcome.timer_calls, outcome.ended);
     }
+}
+
+fn selective(kind: &str, more: &[(&str, &str)]) -> TransportParameters {
+    build(kind, &[&[("loss_recovery", "selective")], more].concat())
 }
 
 fn zoo() -> Vec<TransportParameters> {
@@ -400,12 +425,32 @@ fn zoo() -> Vec<TransportParameters> {
         ),
         build("eccp", &[("timeout", "1ms"), ("train_interval", "50us"), ("train_frames", "3")]),
         build("eccp", &[("timeout", "1ms"), ("estimate", "measured"), ("window", "20KB"), ("increase_timer", "50us")]),
+        selective("roce", &[]),
+        selective("roce", &[("rto_low", "1us"), ("rto_high", "1us"), ("flight_cap", "1B"), ("payload", "100B")]),
+        selective("roce", &[("flight_cap", "unlimited"), ("rto_low_packets", "0"), ("window", "5KB")]),
+        selective("dcqcn", &[("min_rate", "1Mbps")]),
+        selective("timely", &[("segment", "4KB"), ("min_rate", "1Mbps")]),
+        selective("hpcc", &[("base_rtt", "20us"), ("payload", "100B")]),
+        selective("swift", &[("min_window", "1")]),
+        selective("dctcp-rate", &[("window", "20KB"), ("variable_window", "true")]),
+        selective("hetflow", &[("sampling_bytes", "2KB"), ("sample", "4"), ("min_rate", "1Mbps")]),
+        selective("qcn", &[("byte_counter", "10KB"), ("min_rate", "1Mbps")]),
+        selective("eccp", &[("train_interval", "50us"), ("train_frames", "3")]),
         build("ndp", &[("timeout", "200us")]),
         build("ndp", &[("timeout", "500us"), ("initial_window", "1"), ("payload", "100B")]),
         build("eqds", &[("timeout", "300us"), ("quantum", "3")]),
         TransportParameters::tcp(odd).unwrap(),
         TransportParameters::roce(roce).unwrap(),
     ]
+}
+
+/// Whether its ends hear of frames whose payload was cut.
+fn trims(transport: &TransportParameters) -> bool {
+    match transport {
+        TransportParameters::Ndp(_) => true,
+        TransportParameters::Roce(roce) => roce.is_selective(),
+        _ => false,
+    }
 }
 
 /// The random operation stream: loss, duplication, reordering, marks, stale and impossible frames, timers
@@ -430,7 +475,7 @@ fn anything_may_happen_and_every_byte_arrives_once() {
                 heals_at: Time::from_ms(20),
                 until: Time::from_s(5),
                 buffer_bytes: 60_000,
-                trims: matches!(transport, TransportParameters::Ndp(_)) && seed % 3 > 0,
+                trims: trims(transport) && seed % 3 > 0,
                 headers_returned: chaos(7) * 0.5,
                 line: Rate::from_gbps(20),
                 seed,

@@ -57,6 +57,7 @@ use crate::ndp::{self, NdpParameters, NdpReceiver, NdpSender, Pulls};
 use crate::qcn;
 use crate::rate_control::Needs;
 use crate::roce::{self, MeasuringReceiver, ProbingSender, RoceParameters, RoceReceiver, RoceSender};
+use crate::roce::{SelectiveReceiver, SelectiveSender};
 use crate::settings::ParameterError;
 use crate::swift;
 use crate::tcp::{self, TcpParameters, TcpReceiver, TcpSender};
@@ -176,10 +177,20 @@ impl TransportParameters {
         match self {
             TransportParameters::Datagram(parameters) => SenderState::Datagram(DatagramSender::new(parameters, flow)),
             TransportParameters::Tcp(parameters) => SenderState::Tcp(Box::new(TcpSender::new(parameters, flow))),
-            TransportParameters::Roce(parameters) => match ProbingSender::new(parameters, flow) {
-                Some(probing) => SenderState::Custom(Box::new(probing)),
-                None => SenderState::Roce(RoceSender::new(parameters, flow)),
-            },
+            TransportParameters::Roce(parameters) if parameters.is_selective() => {
+                let sender = SelectiveSender::new(parameters, flow);
+                match ProbingSender::new(parameters, flow, sender.clone()) {
+                    Some(probing) => SenderState::Custom(Box::new(probing)),
+                    None => SenderState::Custom(Box::new(sender)),
+                }
+            }
+            TransportParameters::Roce(parameters) => {
+                let sender = RoceSender::new(parameters, flow);
+                match ProbingSender::new(parameters, flow, sender.clone()) {
+                    Some(probing) => SenderState::Custom(Box::new(probing)),
+                    None => SenderState::Roce(sender),
+                }
+            }
             TransportParameters::Ndp(parameters) => SenderState::Ndp(NdpSender::new(parameters, flow)),
             TransportParameters::Custom(transport) => SenderState::Custom(transport.sender(flow)),
         }
@@ -190,10 +201,20 @@ impl TransportParameters {
         match self {
             TransportParameters::Datagram(_) => ReceiverState::Datagram(DatagramReceiver::default()),
             TransportParameters::Tcp(parameters) => ReceiverState::Tcp(Box::new(TcpReceiver::new(parameters))),
-            TransportParameters::Roce(parameters) => match MeasuringReceiver::new(parameters) {
-                Some(measuring) => ReceiverState::Custom(Box::new(measuring)),
-                None => ReceiverState::Roce(RoceReceiver::new(parameters)),
-            },
+            TransportParameters::Roce(parameters) if parameters.is_selective() => {
+                let receiver = SelectiveReceiver::new(parameters);
+                match MeasuringReceiver::new(parameters, receiver.clone()) {
+                    Some(measuring) => ReceiverState::Custom(Box::new(measuring)),
+                    None => ReceiverState::Custom(Box::new(receiver)),
+                }
+            }
+            TransportParameters::Roce(parameters) => {
+                let receiver = RoceReceiver::new(parameters);
+                match MeasuringReceiver::new(parameters, receiver.clone()) {
+                    Some(measuring) => ReceiverState::Custom(Box::new(measuring)),
+                    None => ReceiverState::Roce(receiver),
+                }
+            }
             TransportParameters::Ndp(parameters) => ReceiverState::Ndp(NdpReceiver::new(parameters)),
             TransportParameters::Custom(transport) => ReceiverState::Custom(transport.receiver()),
         }
@@ -205,7 +226,7 @@ impl TransportParameters {
         match self {
             TransportParameters::Datagram(_) => Time::ZERO,
             TransportParameters::Tcp(parameters) => parameters.fixed_rto.unwrap_or(parameters.max_rto),
-            TransportParameters::Roce(parameters) => parameters.timeout.unwrap_or(Time::ZERO),
+            TransportParameters::Roce(parameters) => parameters.max_rto(),
             // A packet is sent again after two looks.
             TransportParameters::Ndp(parameters) => parameters.timeout.unwrap_or(Time::ZERO) * 2,
             TransportParameters::Custom(transport) => transport.max_rto(),
@@ -297,7 +318,7 @@ impl TransportParameters {
     pub fn wants_round_trip(&self) -> Option<u16> {
         match self {
             TransportParameters::Roce(parameters) => {
-                parameters.control.wants_round_trip().then(|| parameters.ack_frame_bytes())
+                parameters.wants_round_trip().then(|| parameters.ack_frame_bytes())
             }
             _ => self.receiver_driven(),
         }

@@ -29,7 +29,8 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, plan: 
         Spread::PerPacket => Some("packet"),
         Spread::PerPath => Some("path"),
     };
-    let goes_back = |transport: &TransportParameters| matches!(transport, TransportParameters::Roce(_));
+    let goes_back =
+        |transport: &TransportParameters| matches!(transport, TransportParameters::Roce(roce) if !roce.is_selective());
     let in_order = transports.iter().find(|(.., transport)| goes_back(transport)).filter(|_| sends);
     if let (Some(spread), Some((_, kind, _)), true) = (sprayed, in_order, has_equal_ways(fabric)) {
         let message = format!(

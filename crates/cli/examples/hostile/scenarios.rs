@@ -368,6 +368,12 @@ fn host(draft: &mut Draft) {
                 + &draft.option(20, "ack_every", &["2", "16"])
         }
     };
+    if ["roce", "dcqcn", "timely", "hetflow", "qcn", "eccp"].contains(&kind) && draft.chance(30) {
+        keys += ", loss_recovery = \"selective\"";
+        keys += &draft.option(30, "flight_cap", &["\"1B\"", "\"20KB\"", "\"unlimited\""]);
+        keys += &draft.option(30, "rto_low", &["\"1ps\"", "\"5us\""]);
+        keys += &draft.option(20, "rto_low_packets", &["0", "4294967295"]);
+    }
     draft.line(&format!("[host]\ntransport = {{ {keys} }}"));
     draft.maybe(15, "reply_class", &["0", "7", "3"]);
     draft.maybe(10, "ttl", &["1", "2", "5", "255"]);

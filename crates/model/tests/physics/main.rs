@@ -22,6 +22,7 @@ mod pipelines;
 mod preemption;
 mod pulls;
 mod queueing;
+mod recovery;
 mod requests;
 mod sharing;
 mod stop;

@@ -5,6 +5,7 @@
 //! | data, trimmed, returned | its start, or an announcement | [`Frame::flow_start`], [`Frame::announcement`] |
 //! | probe, control | a number of the transport's own | [`Frame::number`] |
 //! | acknowledgement, notification | when the data arrived | [`Frame::arrival`] |
+//! | negative acknowledgement of one packet | which packet arrived, or was cut | [`Frame::packet`] |
 //! | acknowledgement | the end of the window, or the packets asked for | [`Frame::window_edge`], [`Frame::pulls`] |
 //! | congestion notification message | how strong the congestion is | [`Frame::congestion_message`] |
 //! | notification of what is available | how much | [`Frame::available_bps`] |
@@ -57,6 +58,13 @@ impl Detail {
     #[inline]
     pub fn window_edge(seq: u64) -> Detail {
         Detail(seq)
+    }
+
+    /// Negative acknowledgement of a receiver that keeps what comes out of order: the packet from `seq`, below 2^48, of
+    /// which `bytes` arrived; 0 if its payload was cut.
+    #[inline]
+    pub fn packet(seq: u64, bytes: u16) -> Detail {
+        Detail(seq << 16 | u64::from(bytes))
     }
 
     /// Acknowledgement of a receiver that drives its sender: how many packets it has asked for so far.
@@ -231,6 +239,14 @@ impl Frame {
         self.detail.0
     }
 
+    /// Of a negative acknowledgement by a receiver that keeps what comes out of order: the first byte of the packet
+    /// that caused it, and how many of its bytes arrived.
+    #[inline]
+    pub fn packet(&self) -> (u64, u16) {
+        debug_assert!(self.kind == Kind::Ack, "{:?} tells of no packet", self.kind);
+        (self.detail.0 >> 16, self.detail.0 as u16)
+    }
+
     /// Of an acknowledgement by a receiver that drives its sender: how many packets it has asked for so far.
     #[inline]
     pub fn pulls(&self) -> u64 {
@@ -306,6 +322,8 @@ mod tests {
             assert_eq!(frame(Kind::Ack, Detail::arrival(expiry)).arrival(), expiry);
             assert_eq!(frame(Kind::Ack, Detail::pulls(rate_bps)).pulls(), rate_bps);
             assert_eq!(frame(Kind::Ack, Detail::window_edge(rate_bps)).window_edge(), rate_bps);
+            let seq = rate_bps >> 16;
+            assert_eq!(frame(Kind::Ack, Detail::packet(seq, quanta)).packet(), (seq, quanta));
             assert_eq!(frame(Kind::Pull, Detail::next_expected(rate_bps)).next_expected(), rate_bps);
             assert_eq!(frame(Kind::Probe, Detail::number(rate_bps)).number(), rate_bps);
             let record = RecordId { host: random.next_u32(), place: random.next_u32() };

@@ -72,6 +72,11 @@ pub const MECHANISM: Mechanism = Mechanism {
             INITIAL_RATE,
             TIMEOUT,
             NAK_INTERVAL,
+            LOSS_RECOVERY,
+            FLIGHT_CAP,
+            RTO_LOW,
+            RTO_HIGH,
+            RTO_LOW_PACKETS,
             ECN,
             Parameter {
                 key: "timer",

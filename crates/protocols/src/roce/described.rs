@@ -56,13 +56,14 @@ pub(crate) const INITIAL_RATE: Parameter = Parameter {
 pub(crate) const TIMEOUT: Parameter = Parameter {
     key: "timeout",
     default: Value("67.108864ms"),
-    meaning: "time without progress after which everything unacknowledged is sent again; never: no such timer",
+    meaning: "go-back-n: time without progress after which everything unacknowledged is sent again; never: no such \
+        timer",
     source: "InfiniBand specification, 9.7.6.1.3: 4.096us * 2^14, the usual local ACK timeout",
 };
 pub(crate) const NAK_INTERVAL: Parameter = Parameter {
     key: "nak_interval",
     default: Value("500us"),
-    meaning: "a missing packet is asked for once, and again after this time without it",
+    meaning: "go-back-n: a missing packet is asked for once, and again after this time without it",
     source: "HPCC's ns-3 fork: NACK Generation Interval",
 };
 pub(crate) const ECN: Parameter = Parameter {
@@ -70,4 +71,37 @@ pub(crate) const ECN: Parameter = Parameter {
     default: Value("false"),
     meaning: "whether packets say that they take part in ECN",
     source: "InfiniBand specification, annex A17.9",
+};
+pub(crate) const LOSS_RECOVERY: Parameter = Parameter {
+    key: "loss_recovery",
+    default: Value("go-back-n"),
+    meaning: "what is sent again: go-back-n, everything from the missing packet on; selective, what is missing, and \
+        the receiver keeps what comes out of order and acknowledges every packet",
+    source: "InfiniBand specification, 9.7; selective: IRN (Mittal et al., SIGCOMM 2018), sec. 3.1",
+};
+pub(crate) const FLIGHT_CAP: Parameter = Parameter {
+    key: "flight_cap",
+    default: Value("path"),
+    meaning: "selective: a new packet may start while less than this lies between the oldest missing byte and the \
+        newest sent; path: what the line carries in the round trip of the flow's idle path, in whole packets; \
+        unlimited",
+    source: "IRN, sec. 3.2: BDP-FC, there of the longest path of the network",
+};
+pub(crate) const RTO_LOW: Parameter = Parameter {
+    key: "rto_low",
+    default: Value("100us"),
+    meaning: "selective: the timeout while few packets are on their way, longer than a round trip",
+    source: "IRN, sec. 4.1",
+};
+pub(crate) const RTO_HIGH: Parameter = Parameter {
+    key: "rto_high",
+    default: Value("320us"),
+    meaning: "selective: the timeout otherwise, at least rto_low",
+    source: "IRN, sec. 4.1: a round trip with the queue of one congested link",
+};
+pub(crate) const RTO_LOW_PACKETS: Parameter = Parameter {
+    key: "rto_low_packets",
+    default: Value("3"),
+    meaning: "selective: with fewer packets than this between the oldest missing and the newest, rto_low counts",
+    source: "IRN, sec. 3.1 and 4.1: N",
 };

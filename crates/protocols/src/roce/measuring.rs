@@ -8,7 +8,6 @@ use crate::frame::{Frame, Kind};
 use crate::hetflow::{self, HetFlowParameters};
 use crate::roce::control::ControlParameters;
 use crate::roce::parameters::RoceParameters;
-use crate::roce::receiver::RoceReceiver;
 use std::sync::Arc;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
@@ -23,25 +22,25 @@ enum Measurement {
 
 /// The receiving end of one flow under such a control.
 #[derive(Clone, Debug)]
-pub struct MeasuringReceiver {
+pub struct MeasuringReceiver<R> {
     parameters: Arc<RoceParameters>,
-    roce: RoceReceiver,
+    roce: R,
     measurement: Measurement,
 }
 
-impl MeasuringReceiver {
-    /// The receiver of one flow; `None` where its control measures nothing here.
-    pub fn new(parameters: &Arc<RoceParameters>) -> Option<Self> {
+impl<R: Receiver> MeasuringReceiver<R> {
+    /// The receiver of one flow, whose data `roce` takes; `None` where its control measures nothing here.
+    pub fn new(parameters: &Arc<RoceParameters>, roce: R) -> Option<Self> {
         let measurement = match parameters.control {
             ControlParameters::HetFlow(HetFlowParameters { .. }) => Measurement::Delay(hetflow::Sampler::default()),
             ControlParameters::Eccp(EccpParameters { .. }) => Measurement::Bandwidth(Box::default()),
             _ => return None,
         };
-        Some(MeasuringReceiver { parameters: Arc::clone(parameters), roce: RoceReceiver::new(parameters), measurement })
+        Some(MeasuringReceiver { parameters: Arc::clone(parameters), roce, measurement })
     }
 }
 
-impl Receiver for MeasuringReceiver {
+impl<R: Receiver> Receiver for MeasuringReceiver<R> {
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
         match (&mut self.measurement, &self.parameters.control) {
             (Measurement::Delay(sampler), ControlParameters::HetFlow(parameters)) if frame.kind == Kind::Data => {

@@ -6,6 +6,7 @@ use crate::frame::MIN_FRAME_BYTES;
 use crate::rate_control::Needs;
 use crate::roce::control::ControlParameters;
 use crate::roce::described::*;
+use crate::roce::selective::parameters::{FlightCap, SelectiveParameters};
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
@@ -13,10 +14,37 @@ use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "roce",
     family: Family::Transport,
-    title: "RoCEv2 reliable connection: go-back-N at a set rate",
-    source: "InfiniBand specification, 9.7 and annex A17 (RoCEv2); HPCC's ns-3 fork",
-    parameters: &[PAYLOAD, HEADER, ACK_BYTES, ACK_EVERY, WINDOW, RATE, TIMEOUT, NAK_INTERVAL, ECN],
+    title: "RoCEv2 reliable connection at a set rate: go-back-N, or IRN's selective repeat",
+    source: "InfiniBand specification, 9.7 and annex A17 (RoCEv2); HPCC's ns-3 fork; IRN, SIGCOMM 2018",
+    parameters: &[
+        PAYLOAD,
+        HEADER,
+        ACK_BYTES,
+        ACK_EVERY,
+        WINDOW,
+        RATE,
+        TIMEOUT,
+        NAK_INTERVAL,
+        LOSS_RECOVERY,
+        FLIGHT_CAP,
+        RTO_LOW,
+        RTO_HIGH,
+        RTO_LOW_PACKETS,
+        ECN,
+    ],
 };
+
+/// What is sent again when a packet is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossRecovery {
+    /// Everything from the missing packet on (InfiniBand specification, 9.7).
+    GoBackN,
+    /// What is missing (IRN, sec. 3.1), see [`crate::roce::selective`].
+    Selective,
+}
+
+/// By how much a negative acknowledgement is longer that names the packet which caused it (IRN, sec. 5).
+const SELECTIVE_NAK_BYTES: u16 = 4;
 
 /// The parameters of [`MECHANISM`] and of the rate controls on top of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +67,10 @@ pub struct RoceParameters {
     pub timeout: Option<Time>,
     /// Least time between two requests for the same packet.
     pub nak_interval: Time,
+    /// What is sent again when a packet is missing.
+    pub loss_recovery: LossRecovery,
+    /// How, where that is [`LossRecovery::Selective`].
+    pub selective: SelectiveParameters,
     /// Whether packets carry the ECT codepoint.
     pub ecn: bool,
     /// What sets the rate.
@@ -58,6 +90,8 @@ impl Default for RoceParameters {
             rate: None,
             timeout: Some(Time::from_ps(67_108_864_000)),
             nak_interval: Time::from_us(500),
+            loss_recovery: LossRecovery::GoBackN,
+            selective: SelectiveParameters::default(),
             ecn: false,
             control: ControlParameters::Fixed,
         }
@@ -95,8 +129,15 @@ impl RoceParameters {
             "rate" => self.rate = settings::rate_or(key, text, "line")?,
             "timeout" => self.timeout = settings::time_or(key, text, "never")?,
             "nak_interval" => self.nak_interval = settings::time(key, text)?,
+            "loss_recovery" => {
+                let words = [("go-back-n", LossRecovery::GoBackN), ("selective", LossRecovery::Selective)];
+                self.loss_recovery = settings::word(key, text, &words)?;
+            }
             "ecn" => self.ecn = settings::switch(key, text)?,
-            _ => return self.control.set(key, text).unwrap_or_else(|| Err(settings::unknown(&MECHANISM, key))),
+            _ => {
+                let set = self.selective.set(key, text).or_else(|| self.control.set(key, text));
+                return set.unwrap_or_else(|| Err(settings::unknown(&MECHANISM, key)));
+            }
         }
         Ok(())
     }
@@ -117,6 +158,7 @@ impl RoceParameters {
         require(varies, "variable_window", "it is `window` that varies, which is unlimited here: write one")?;
         require(self.ack_every > 0, "ack_every", "at least 1 packet per acknowledgement")?;
         require(self.window_bytes != Some(0), "window", "at least 1B, or \"unlimited\"")?;
+        self.selective.check()?;
         require(self.timeout != Some(Time::ZERO), "timeout", "longer than a round trip, or \"never\"")?;
         require(self.ecn || self.control.needs() != Needs::Marks, "ecn", "the rate follows marks: true")?;
         self.control.check(self.payload_bytes)
@@ -124,8 +166,8 @@ impl RoceParameters {
 
     /// Packets per acknowledgement that keep a window moving: half a window at most.
     pub(crate) fn effective_ack_every(&self) -> u32 {
-        if self.moves_window() {
-            // It may shrink to a packet.
+        if self.moves_window() || self.is_selective() {
+            // The window may shrink to a packet; and selective repeat wants to know of each.
             return 1;
         }
         let payload_bytes = u64::from(self.payload_bytes.max(1));
@@ -148,6 +190,31 @@ impl RoceParameters {
     /// Frame length of an acknowledgement.
     pub fn ack_frame_bytes(&self) -> u16 {
         self.ack_bytes.saturating_add(self.control.telemetry_bytes().unwrap_or(0)).max(MIN_FRAME_BYTES)
+    }
+
+    /// Frame length of a negative acknowledgement under selective repeat: it names one packet more.
+    pub(crate) fn selective_nak_bytes(&self) -> u16 {
+        self.ack_bytes.saturating_add(SELECTIVE_NAK_BYTES).max(MIN_FRAME_BYTES)
+    }
+
+    /// The longest frame that answers data.
+    pub fn largest_ack_bytes(&self) -> u16 {
+        self.ack_frame_bytes().max(if self.is_selective() { self.selective_nak_bytes() } else { 0 })
+    }
+
+    /// Whether only what is missing is sent again.
+    pub fn is_selective(&self) -> bool {
+        self.loss_recovery == LossRecovery::Selective
+    }
+
+    /// Whether senders want to know the round trip of their flow's path.
+    pub(crate) fn wants_round_trip(&self) -> bool {
+        self.control.wants_round_trip() || self.is_selective() && self.selective.flight_cap == FlightCap::Path
+    }
+
+    /// The longest time after which a sender that hears nothing repeats itself; zero if it never does.
+    pub(crate) fn max_rto(&self) -> Time {
+        if self.is_selective() { self.selective.rto_high } else { self.timeout.unwrap_or(Time::ZERO) }
     }
 
     /// Whether the window is another one from one acknowledgement to the next.

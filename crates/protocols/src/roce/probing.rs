@@ -8,28 +8,35 @@ use crate::endpoint::{Ctx, FlowStart, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::Frame;
 use crate::roce::control::ControlParameters;
 use crate::roce::parameters::RoceParameters;
-use crate::roce::sender::RoceSender;
 use std::sync::Arc;
-use units::Time;
+use units::{Rate, Time};
+
+/// A requester, whatever it does about loss, to which probes can be added.
+pub trait Paced: Sender {
+    /// Whether any byte is still to be sent, or to be sent again.
+    fn has_more(&self) -> bool;
+    /// The rate at `now`, preamble and gap included.
+    fn pace_rate(&mut self, now: Time) -> Rate;
+}
 
 /// The sending end of one flow under such a control.
 #[derive(Clone, Debug)]
-pub struct ProbingSender {
+pub struct ProbingSender<S> {
     parameters: Arc<RoceParameters>,
-    roce: RoceSender,
+    roce: S,
     probes: ProbeSender,
 }
 
-impl ProbingSender {
-    /// The sender of `flow`; `None` where its control does not probe.
-    pub fn new(parameters: &Arc<RoceParameters>, flow: &FlowStart) -> Option<Self> {
+impl<S: Paced> ProbingSender<S> {
+    /// The sender of `flow`, whose data `roce` sends; `None` where its control does not probe.
+    pub fn new(parameters: &Arc<RoceParameters>, flow: &FlowStart, roce: S) -> Option<Self> {
         let ControlParameters::Eccp(eccp) = &parameters.control else { return None };
         let probes = ProbeSender::new(eccp, flow.line_rate, flow.start);
-        Some(ProbingSender { parameters: Arc::clone(parameters), roce: RoceSender::new(parameters, flow), probes })
+        Some(ProbingSender { parameters: Arc::clone(parameters), roce, probes })
     }
 }
 
-impl Sender for ProbingSender {
+impl<S: Paced> Sender for ProbingSender<S> {
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
         self.roce.on_frame(ctx, frame);
     }
@@ -47,7 +54,7 @@ impl Sender for ProbingSender {
         if self.roce.has_more()
             && let ControlParameters::Eccp(parameters) = &self.parameters.control
         {
-            let rate = self.roce.rate(ctx.now);
+            let rate = self.roce.pace_rate(ctx.now);
             if let Some(probe) = self.probes.poll(parameters, ctx, rate) {
                 return Offer::Send(probe);
             }
@@ -74,6 +81,6 @@ impl Sender for ProbingSender {
     }
     #[cfg(test)]
     fn pace_bps(&mut self, now: Time) -> u64 {
-        self.roce.rate(now).as_bps()
+        self.roce.pace_rate(now).as_bps()
     }
 }

@@ -13,7 +13,7 @@ use units::Time;
 pub struct RoceReceiver {
     parameters: Arc<RoceParameters>,
     /// The next byte expected.
-    expected: u64,
+    pub(super) expected: u64,
     /// When the packet at `expected` may be asked for again; zero while nobody asked.
     next_nak: Time,
     /// The first packet behind `expected` whose payload was cut, as its header told that overtook what waits;
@@ -22,14 +22,14 @@ pub struct RoceReceiver {
     /// When the next notification may leave.
     next_cnp: Time,
     /// When the last byte arrived.
-    completed: Option<Time>,
+    pub(super) completed: Option<Time>,
     /// Packets since the last acknowledgement, and how many bring the next.
     unacknowledged: u32,
     ack_every: u32,
     /// Length of an acknowledgement.
     ack_bytes: u16,
     /// What it will say: whether one of them was marked, and that it brings telemetry back.
-    ack_flags: u8,
+    pub(super) ack_flags: u8,
 }
 
 impl RoceReceiver {
@@ -50,7 +50,7 @@ impl RoceReceiver {
     }
 
     /// Answers `frame` with the next byte expected; `kind_flags` may make it a negative acknowledgement.
-    fn reply(&mut self, ctx: &mut Ctx<'_>, frame: &Frame, kind_flags: u8) {
+    pub(super) fn reply(&mut self, ctx: &mut Ctx<'_>, frame: &Frame, kind_flags: u8) {
         let mut flags = kind_flags | self.ack_flags;
         if self.completed.is_some() {
             flags |= flags::COMPLETE;
@@ -69,7 +69,7 @@ impl RoceReceiver {
     }
 
     /// A marked frame arrived: at most one notification per flow and interval (DCQCN, sec. 3.1).
-    fn notify(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
+    pub(super) fn notify(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
         self.ack_flags |= flags::ECE;
         let ControlParameters::Dcqcn(parameters) = &self.parameters.control else { return };
         if ctx.now < self.next_cnp {

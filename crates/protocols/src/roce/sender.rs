@@ -8,39 +8,40 @@ use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
 use crate::rate_control::{Acknowledged, FlowLimits};
 use crate::roce::control::RateControl;
 use crate::roce::parameters::RoceParameters;
+use crate::roce::probing::Paced;
 use std::sync::Arc;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// The sending end of one RoCE flow.
 #[derive(Clone, Debug)]
 pub struct RoceSender {
-    parameters: Arc<RoceParameters>,
-    size_bytes: u64,
+    pub(super) parameters: Arc<RoceParameters>,
+    pub(super) size_bytes: u64,
     /// Everything below is acknowledged.
-    snd_una: u64,
+    pub(super) snd_una: u64,
     /// The next byte to send.
-    snd_nxt: u64,
+    pub(super) snd_nxt: u64,
     /// Everything from here on has never been sent.
-    snd_max: u64,
+    pub(super) snd_max: u64,
     /// What the last packet costs on the wire: it started that long, at `paced_at`, before `ready`.
     last_wire_bytes: u32,
-    timeouts: u32,
+    pub(super) timeouts: u32,
     /// What of a data frame is no payload, and flags of all.
     header_bytes: u16,
     data_flags: u8,
     /// Whether the window is asked for packet by packet.
-    moves_window: bool,
+    pub(super) moves_window: bool,
     /// When the next packet may start, at `paced_at`.
     ready: Time,
     paced_at: Rate,
-    control: RateControl,
+    pub(super) control: RateControl,
     /// When the flow will have made no progress for the timeout.
-    deadline: Time,
+    pub(super) deadline: Time,
     /// What the host was told as the next timer. It follows `deadline` only when it fires: acknowledgements
     /// come every few nanoseconds, and none of them shall move a timer.
-    armed: Time,
+    pub(super) armed: Time,
     retransmitted_bytes: u64,
-    delivered: Time,
+    pub(super) delivered: Time,
 }
 
 impl RoceSender {
@@ -83,11 +84,6 @@ impl RoceSender {
         self.control.rate(&self.parameters.control, now)
     }
 
-    /// Whether any byte is still to be sent, or to be sent again.
-    pub(super) fn has_more(&self) -> bool {
-        self.snd_nxt < self.size_bytes && self.snd_una < self.size_bytes
-    }
-
     /// Progress at `now`: the timeout starts anew, or rests when nothing is on its way.
     fn restart_timeout(&mut self, now: Time) {
         self.deadline = match self.parameters.timeout {
@@ -108,7 +104,7 @@ impl RoceSender {
 
     /// The window at `now`, where it is another one from time to time.
     #[inline(never)] // flows whose window stays have no use for it
-    fn moving_window_bytes(&mut self, now: Time) -> u64 {
+    pub(super) fn moving_window_bytes(&mut self, now: Time) -> u64 {
         let parameters = &*self.parameters;
         let mut window_bytes = parameters.window_bytes.unwrap_or(u64::MAX);
         if parameters.variable_window {
@@ -120,9 +116,63 @@ impl RoceSender {
         window_bytes.min(self.control.window_bytes())
     }
 
+    /// The rate at which a packet may start `now`, or when that may be.
+    #[inline(always)] // asked for every packet
+    pub(super) fn pace(&mut self, now: Time) -> Result<Rate, Time> {
+        let rate = self.control.rate(&self.parameters.control, now);
+        if rate != self.paced_at {
+            // The distance to the last packet follows the rate as it is now, not as it was then.
+            let wire_bytes = u64::from(self.last_wire_bytes);
+            let last_start = self.ready.saturating_sub(self.paced_at.serialise(wire_bytes));
+            self.ready = last_start.saturating_add(rate.serialise(wire_bytes));
+            self.paced_at = rate;
+        }
+        if now < self.ready {
+            // A rate that is about to rise may bring the packet forward.
+            return Err(self.ready.min(self.control.next_change()));
+        }
+        Ok(rate)
+    }
+
+    /// The packet from `seq`, which starts `now` at `rate`.
+    #[inline(always)] // as pace
+    pub(super) fn packet(&mut self, now: Time, rate: Rate, seq: u64, payload_bytes: u16) -> Segment {
+        let size_bytes = payload_bytes.saturating_add(self.header_bytes).max(MIN_FRAME_BYTES);
+        let end = seq + u64::from(payload_bytes);
+        let mut flags = self.data_flags;
+        if end == self.size_bytes {
+            flags |= flags::LAST;
+        }
+        if seq < self.snd_max {
+            flags |= flags::RETRANSMISSION;
+            self.retransmitted_bytes += end.min(self.snd_max) - seq;
+        }
+        self.snd_nxt = end;
+        self.snd_max = self.snd_max.max(end);
+        let wire_bytes = u64::from(size_bytes) + WIRE_OVERHEAD_BYTES;
+        self.last_wire_bytes = wire_bytes as u32;
+        self.ready = now.saturating_add(rate.serialise(wire_bytes));
+        let changes = self.control.on_sent(&self.parameters.control, now, u64::from(size_bytes));
+        if self.deadline == Time::MAX {
+            self.restart_timeout(now);
+        }
+        let next = self.ready.min(changes);
+        Segment { seq, payload_bytes, size_bytes, flags, stamp: now, next, ..Segment::default() }
+    }
+
     /// Sends everything unacknowledged again.
     fn go_back(&mut self) {
         self.snd_nxt = self.snd_una;
+    }
+}
+
+impl Paced for RoceSender {
+    fn has_more(&self) -> bool {
+        self.snd_nxt < self.size_bytes && self.snd_una < self.size_bytes
+    }
+
+    fn pace_rate(&mut self, now: Time) -> Rate {
+        self.rate(now)
     }
 }
 
@@ -199,41 +249,11 @@ impl Sender for RoceSender {
         if self.snd_nxt >= self.size_bytes || self.snd_nxt - self.snd_una >= window_bytes {
             return Offer::Blocked;
         }
-        let rate = self.control.rate(&parameters.control, ctx.now);
-        if rate != self.paced_at {
-            // The distance to the last packet follows the rate as it is now, not as it was then.
-            let wire_bytes = u64::from(self.last_wire_bytes);
-            let last_start = self.ready.saturating_sub(self.paced_at.serialise(wire_bytes));
-            self.ready = last_start.saturating_add(rate.serialise(wire_bytes));
-            self.paced_at = rate;
-        }
-        if ctx.now < self.ready {
-            // A rate that is about to rise may bring the packet forward.
-            return Offer::At(self.ready.min(self.control.next_change()));
-        }
         let payload_bytes = (self.size_bytes - self.snd_nxt).min(u64::from(parameters.payload_bytes)) as u16;
-        let size_bytes = payload_bytes.saturating_add(self.header_bytes).max(MIN_FRAME_BYTES);
-        let seq = self.snd_nxt;
-        let end = seq + u64::from(payload_bytes);
-        let mut flags = self.data_flags;
-        if end == self.size_bytes {
-            flags |= flags::LAST;
+        match self.pace(ctx.now) {
+            Ok(rate) => Offer::Send(self.packet(ctx.now, rate, self.snd_nxt, payload_bytes)),
+            Err(at) => Offer::At(at),
         }
-        if seq < self.snd_max {
-            flags |= flags::RETRANSMISSION;
-            self.retransmitted_bytes += end.min(self.snd_max) - seq;
-        }
-        self.snd_nxt = end;
-        self.snd_max = self.snd_max.max(end);
-        let wire_bytes = u64::from(size_bytes) + WIRE_OVERHEAD_BYTES;
-        self.last_wire_bytes = wire_bytes as u32;
-        self.ready = ctx.now.saturating_add(rate.serialise(wire_bytes));
-        let changes = self.control.on_sent(&parameters.control, ctx.now, u64::from(size_bytes));
-        if self.deadline == Time::MAX {
-            self.restart_timeout(ctx.now);
-        }
-        let next = self.ready.min(changes);
-        Offer::Send(Segment { seq, payload_bytes, size_bytes, flags, stamp: ctx.now, next, ..Segment::default() })
     }
 
     fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {

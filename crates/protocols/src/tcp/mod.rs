@@ -8,7 +8,6 @@
 mod cubic;
 mod flags;
 pub(crate) mod parameters;
-mod ranges;
 mod receiver;
 mod sender;
 mod timeout;

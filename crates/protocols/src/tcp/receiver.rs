@@ -3,9 +3,9 @@
 use crate::dctcp::CeEcho;
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
 use crate::frame::{Detail, Frame, Kind, flags};
+use crate::ranges::Ranges;
 use crate::tcp::flags::CWR;
 use crate::tcp::parameters::{Ecn, TcpParameters};
-use crate::tcp::ranges::Ranges;
 use std::sync::Arc;
 use units::Time;
 

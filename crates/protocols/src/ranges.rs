@@ -1,7 +1,7 @@
-//! What has arrived out of order.
+//! What of a flow has arrived, out of order too: kept by receivers, and by senders that are told of it.
 
-/// How many separate ranges a receiver remembers. A reordered window rarely has more than a handful; a
-/// segment that would need one more is dropped and comes again.
+/// How many separate ranges an end remembers. A reordered window rarely has more than a handful; a
+/// packet that would need one more is dropped by its receiver and comes again.
 const MOST_RANGES: usize = 1024;
 
 /// The received part of a flow: everything below `expected`, and sorted, disjoint, non-adjacent ranges above.
@@ -27,6 +27,25 @@ impl Ranges {
     /// Bytes that wait behind what is missing.
     pub(crate) fn waiting_bytes(&self) -> u64 {
         self.above.iter().map(|&(start, end)| end - start).sum()
+    }
+
+    /// The end of the last byte that has arrived.
+    pub(crate) fn highest(&self) -> u64 {
+        self.above.last().map_or(self.expected, |&(_, end)| end)
+    }
+
+    /// The first stretch of missing bytes at or after `from`, from its start, or `from` if that is within it, to before
+    /// its end; `None` if nothing above `from` has arrived.
+    pub(crate) fn gap(&self, from: u64) -> Option<(u64, u64)> {
+        let mut start = from.max(self.expected);
+        let at = self.above.partition_point(|&(_, range_end)| range_end <= start);
+        for &(range_start, range_end) in &self.above[at..] {
+            if start < range_start {
+                return Some((start, range_start));
+            }
+            start = range_end;
+        }
+        None
     }
 
     /// Whether every byte from `start` to before `end` has arrived.
@@ -98,6 +117,12 @@ mod tests {
                 assert_eq!(ranges.expected(), expected);
                 assert_eq!(ranges.has_gap(), map[expected as usize..].contains(&true));
                 assert!(ranges.above.windows(2).all(|pair| pair[0].1 < pair[1].0));
+                let highest = map.iter().rposition(|&here| here).map_or(0, |last| last as u64 + 1);
+                assert_eq!(ranges.highest(), highest);
+                let missing = |at: &u64| !map[*at as usize];
+                let gap =
+                    (start..highest).find(missing).map(|gap| (gap, (gap..highest).find(|at| !missing(at)).unwrap()));
+                assert_eq!(ranges.gap(start), gap);
             }
         }
     }

@@ -1,0 +1,105 @@
+//! Loss recovery over real queues: what is sent again beside what was lost, and what a capture shows of it.
+
+use crate::bench::*;
+use fabric::generate::{TierLinks, leaf_spine, single_switch};
+use model::FrameBytes;
+use model::parameters::*;
+use protocols::frame::{Kind, flags};
+use units::Time;
+use wire::{Content, Packet, Roce, Transport};
+
+const SENDERS: u32 = 8;
+
+/// Flows of 300 packets into one port whose queue holds 40.
+fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
+    let fabric = single_switch(SENDERS + 1, link(100, 1_000)).unwrap();
+    let flows = (1..=SENDERS).map(|src| flow(src, 0, 300_000));
+    let mut setup = setup(fabric, plan(SENDERS + 1, flows));
+    setup.host.transport = transport(kind, settings);
+    setup.switch.buffer = Buffer::Shared { bytes: 64_000_000, egress: Threshold::Static { bytes: 42_000 } };
+    setup.duration = Time::from_ms(100);
+    setup
+}
+
+/// Packets lost, and packets sent again, when every flow is complete.
+fn repaired(setup: Setup) -> (u64, u64) {
+    let told = run(setup);
+    told.all_hold();
+    assert_eq!(told.flows.len() as u32, SENDERS);
+    assert!(told.flows.iter().all(|flow| flow.delivered_ps.is_some()));
+    (told.dropped("queue full"), told.summary.happened.retransmissions)
+}
+
+/// Nothing overtakes here: selective repeat sends again what the queue lost and nothing else, go-back-N more.
+#[test]
+fn selective_repeat_sends_again_what_a_full_queue_lost() {
+    for kind in ["roce", "timely", "swift"] {
+        let (lost, again) = repaired(incast(kind, &[("loss_recovery", "selective")]));
+        assert!(lost > 20, "{kind}: {lost}");
+        assert_eq!(again, lost, "{kind}");
+        let (lost, much) = repaired(incast(kind, &[("timeout", "1ms"), ("nak_interval", "20us")]));
+        assert!(much > lost && much > 2 * again, "{kind}: go-back-N sends {much} again for {lost}, not {again}");
+    }
+}
+
+/// Packets sprayed over four ways overtake each other and are lost as well: every byte arrives once, on any number of
+/// threads.
+#[test]
+fn every_byte_arrives_once_under_loss_and_reordering() {
+    let of = |threads: usize| {
+        let mut spec = link(25, 1_000);
+        spec.loss = 0.01;
+        let fabric = leaf_spine(2, 4, 4, 1, TierLinks::uniform(spec)).unwrap();
+        let flows = (0..4).map(|src| flow(src, 4 + src, 200_000));
+        let mut setup = setup(fabric, plan(8, flows));
+        setup.host.transport = transport("roce", &[("loss_recovery", "selective")]);
+        setup.spread = Spread::PerPacket;
+        setup.duration = Time::from_ms(20);
+        setup.record.throughput_every = Some(Time::from_ms(20));
+        setup.threads = threads;
+        let told = run(setup);
+        assert!(told.summary.passes(), "{:#?}", told.summary.checks);
+        assert_eq!(told.goodput, [800_000]);
+        assert_eq!(told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 4);
+        (told.flows, told.summary.packets, told.summary.happened.retransmissions)
+    };
+    let one = of(1);
+    assert!(one.2 > one.1.dropped_total(), "what is overtaken is taken for lost");
+    assert!(of(2) == one && of(3) == one);
+}
+
+/// A negative acknowledgement as bytes: PSN of the packet that is missing, NAK, and in four bytes more the PSN of the
+/// packet that came.
+#[test]
+fn a_negative_acknowledgement_names_two_packets() {
+    let mut setup = incast("roce", &[("loss_recovery", "selective")]);
+    setup.record.capture = vec![CaptureParameters {
+        node: setup.fabric.host_node(0),
+        port: 0,
+        inbound: false,
+        outbound: true,
+        from: Time::ZERO,
+        until: Time::MAX,
+    }];
+    let bytes = FrameBytes::new(&setup);
+    let told = run(setup);
+    let (mut naks, mut out) = (0, Vec::new());
+    for captured in told.captured.iter().filter(|captured| captured.frame.kind == Kind::Ack) {
+        let frame = &captured.frame;
+        bytes.emit(captured, &mut out).unwrap();
+        let Content::Ipv4 { transport: Transport::Roce { roce, .. }, .. } = Packet::parse(&out).unwrap().content else {
+            panic!("{:?}", Packet::parse(&out))
+        };
+        let Roce::Acknowledge { header, payload, .. } = roce else { panic!("{roce:?}") };
+        if frame.has(flags::NAK) {
+            naks += 1;
+            assert_eq!(u64::from(header.sequence.get()), frame.seq / 1000);
+            let came: [u8; 4] = payload.try_into().unwrap();
+            assert_eq!(u64::from(u32::from_be_bytes(came)), frame.packet().0 / 1000);
+            assert!(frame.packet().0 > frame.seq);
+        } else {
+            assert!(payload.is_empty());
+        }
+    }
+    assert!(naks > 100, "{naks}");
+}

@@ -1,0 +1,277 @@
+//! The requester that sends again what is missing.
+
+use crate::bounce_reaction::Returns;
+use crate::control_state::ControlState;
+use crate::endpoint::{Ctx, FlowStart, Offer, Sender, SenderStatistics};
+use crate::frame::{Frame, Kind, flags};
+use crate::ranges::Ranges;
+use crate::rate_control::Acknowledged;
+use crate::roce::parameters::RoceParameters;
+use crate::roce::probing::Paced;
+use crate::roce::sender::RoceSender;
+use std::sync::Arc;
+use units::{Rate, Time};
+
+/// The sending end of one flow under selective repeat.
+#[derive(Clone, Debug)]
+pub struct SelectiveSender {
+    /// Rate, pacing and counters. Its next byte is always one that has never been sent.
+    roce: RoceSender,
+    /// What the receiver is known to have (the bitmap of IRN, sec. 3.1), and how many bytes those are.
+    arrived: Ranges,
+    arrived_bytes: u64,
+    /// Missing bytes below this have been sent again since the last timeout.
+    repaired: u64,
+    /// Packets that are known to be lost although nothing behind them has arrived: the first missing one after a
+    /// timeout, and those that a switch cut. In order.
+    lost: Vec<u64>,
+    /// Of those, what has been sent again beyond `repaired`.
+    resent: Ranges,
+    /// What had been sent when recovery began; it lasts until all of that is acknowledged.
+    recovery: u64,
+    /// What may be on its way.
+    cap_bytes: u64,
+    /// Since when the timeout runs.
+    started: Time,
+    /// Bytes that a rate control has not been told of, which wants to hear of whole segments; whether one was marked.
+    untold_bytes: u64,
+    untold_mark: bool,
+}
+
+impl SelectiveSender {
+    /// The sender of `flow`.
+    pub fn new(parameters: &Arc<RoceParameters>, flow: &FlowStart) -> Self {
+        let (payload_bytes, wire_bytes) = (parameters.payload_bytes, parameters.full_wire_bytes());
+        SelectiveSender {
+            roce: RoceSender::new(parameters, flow),
+            arrived: Ranges::default(),
+            arrived_bytes: 0,
+            repaired: 0,
+            lost: Vec::new(),
+            resent: Ranges::default(),
+            recovery: 0,
+            cap_bytes: parameters.selective.cap_bytes(flow, payload_bytes, wire_bytes),
+            started: Time::ZERO,
+            untold_bytes: 0,
+            untold_mark: false,
+        }
+    }
+
+    /// The timeout starts anew at `now`, or rests when nothing is on its way. Whether the longer one counts is asked
+    /// when the shorter is over, as more may have been sent by then (IRN, sec. 5).
+    fn restart_timeout(&mut self, now: Time) {
+        self.started = now;
+        let runs = self.roce.snd_max > self.roce.snd_una;
+        let low = self.roce.parameters.selective.rto_low;
+        self.roce.deadline = if runs { now.saturating_add(low) } else { Time::MAX };
+        self.roce.armed = self.roce.armed.min(self.roce.deadline);
+    }
+
+    /// The timeout that counts now.
+    fn rto(&self) -> Time {
+        let RoceParameters { payload_bytes, selective, .. } = &*self.roce.parameters;
+        let packets = (self.roce.snd_max - self.roce.snd_una).div_ceil(u64::from(*payload_bytes));
+        if packets < u64::from(selective.rto_low_packets) { selective.rto_low } else { selective.rto_high }
+    }
+
+    /// The packet from `seq` is known to be lost.
+    fn note_lost(&mut self, seq: u64) {
+        if seq >= self.arrived.expected()
+            && seq < self.roce.snd_max
+            && let Err(at) = self.lost.binary_search(&seq)
+        {
+            self.lost.insert(at, seq);
+        }
+    }
+
+    /// The next piece of the flow that is to be sent again: from where to where, and whether it was known by name.
+    fn missing(&mut self) -> Option<(u64, u64, bool)> {
+        let payload_bytes = u64::from(self.roce.parameters.payload_bytes);
+        while let Some(&seq) = self.lost.first() {
+            if self.arrived.holds(seq, seq + 1) {
+                self.lost.remove(0);
+                continue;
+            }
+            let gap_end = self.arrived.gap(seq).map_or(self.roce.snd_max, |gap| gap.1);
+            return Some((seq, gap_end.min(seq + payload_bytes), true));
+        }
+        // A packet is lost if one behind it has arrived.
+        while let Some((start, gap_end)) = self.arrived.gap(self.repaired) {
+            let end = gap_end.min(start + payload_bytes);
+            if !self.resent.holds(start, end) {
+                return Some((start, end, false));
+            }
+            self.repaired = end;
+        }
+        None
+    }
+
+    /// Whether a packet that has never been sent may start at `now`.
+    fn may_send_new(&mut self, now: Time) -> bool {
+        let RoceSender { snd_una, snd_max, size_bytes, .. } = self.roce;
+        if snd_max >= size_bytes || snd_max - snd_una >= self.cap_bytes {
+            return false;
+        }
+        let window_bytes = if self.roce.moves_window {
+            self.roce.moving_window_bytes(now)
+        } else {
+            self.roce.parameters.window_bytes.unwrap_or(u64::MAX)
+        };
+        // What is known to have arrived is no longer on its way.
+        snd_max - self.arrived_bytes.min(snd_max) < window_bytes
+    }
+
+    /// `new_bytes` are known to have arrived, as `frame` tells.
+    fn tell_control(&mut self, ctx: &Ctx<'_>, frame: &Frame, new_bytes: u64) {
+        self.untold_bytes += new_bytes;
+        self.untold_mark |= frame.has(flags::ECE);
+        let RoceSender { snd_una, snd_max, size_bytes, .. } = self.roce;
+        let parameters = &*self.roce.parameters;
+        let whole = parameters.control.acknowledged_bytes().unwrap_or(0);
+        if self.untold_bytes == 0 || self.untold_bytes < whole && snd_una < size_bytes {
+            return;
+        }
+        let ack = Acknowledged {
+            rtt: ctx.now.saturating_sub(frame.stamp),
+            wire_bytes: parameters.full_wire_bytes(),
+            ece: std::mem::take(&mut self.untold_mark),
+            seq: snd_una,
+            new_bytes: std::mem::take(&mut self.untold_bytes),
+            next: snd_max,
+            switches: frame.hops,
+            hops: ctx.telemetry,
+        };
+        self.roce.control.on_ack(&parameters.control, ctx.now, ack);
+    }
+}
+
+impl Paced for SelectiveSender {
+    fn has_more(&self) -> bool {
+        self.roce.snd_una < self.roce.size_bytes
+            && (self.roce.snd_max < self.roce.size_bytes
+                || !self.lost.is_empty()
+                || self.arrived.gap(self.repaired).is_some())
+    }
+
+    fn pace_rate(&mut self, now: Time) -> Rate {
+        self.roce.rate(now)
+    }
+}
+
+impl Sender for SelectiveSender {
+    fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
+        match frame.kind {
+            Kind::Ack => {}
+            Kind::Returned => return self.note_lost(frame.seq),
+            _ => return self.roce.on_frame(ctx, frame),
+        }
+        // Nobody has received what was never sent.
+        if frame.seq > self.roce.snd_max {
+            return;
+        }
+        let before = self.arrived.expected();
+        let mut new_bytes = self.arrived.insert(before, frame.seq.max(before));
+        if frame.has(flags::NAK) {
+            let (seq, bytes) = frame.packet();
+            let end = seq.saturating_add(u64::from(bytes));
+            if bytes == 0 {
+                self.note_lost(seq);
+            } else if end <= self.roce.snd_max {
+                new_bytes += self.arrived.insert(seq, end);
+            }
+        }
+        self.arrived_bytes += new_bytes;
+        self.roce.snd_una = self.arrived.expected();
+        if self.roce.snd_una > before {
+            self.resent.insert(self.resent.expected(), self.roce.snd_una);
+            self.restart_timeout(ctx.now);
+        }
+        self.tell_control(ctx, frame, new_bytes);
+        if frame.has(flags::COMPLETE) && self.roce.delivered == Time::MAX {
+            self.roce.delivered = frame.arrival();
+        }
+        // One recovery for all that was sent before it began; an old negative acknowledgement tells of nothing new.
+        let missing = !self.lost.is_empty() || self.arrived.highest() > self.roce.snd_una;
+        if frame.has(flags::NAK) && missing && self.roce.snd_una >= self.recovery {
+            self.recovery = self.roce.snd_max;
+            self.roce.control.on_loss(&self.roce.parameters.control, ctx.now, false);
+        }
+    }
+
+    fn on_timer(&mut self, ctx: &mut Ctx<'_>) {
+        if ctx.now < self.roce.armed {
+            return;
+        }
+        if ctx.now >= self.roce.deadline {
+            let due = self.started.saturating_add(self.rto());
+            if ctx.now < due {
+                self.roce.deadline = due;
+            } else if self.missing().is_some() {
+                // What waits for its turn here is not late.
+                self.restart_timeout(ctx.now);
+            } else {
+                self.roce.timeouts += 1;
+                self.repaired = self.arrived.expected();
+                self.resent = Ranges::default();
+                self.note_lost(self.repaired);
+                self.recovery = self.roce.snd_max;
+                self.restart_timeout(ctx.now);
+                self.roce.control.on_loss(&self.roce.parameters.control, ctx.now, true);
+            }
+        }
+        self.roce.armed = self.roce.deadline;
+    }
+
+    fn next_timer(&self) -> Time {
+        self.roce.armed
+    }
+
+    fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
+        if self.roce.snd_una >= self.roce.size_bytes {
+            return Offer::Done;
+        }
+        let missing = self.missing();
+        if missing.is_none() && !self.may_send_new(ctx.now) {
+            return Offer::Blocked;
+        }
+        let rate = match self.roce.pace(ctx.now) {
+            Ok(rate) => rate,
+            Err(at) => return Offer::At(at),
+        };
+        let snd_max = self.roce.snd_max;
+        let payload_bytes = u64::from(self.roce.parameters.payload_bytes);
+        let (start, end, named) =
+            missing.unwrap_or((snd_max, self.roce.size_bytes.min(snd_max.saturating_add(payload_bytes)), false));
+        let idle = self.roce.deadline == Time::MAX;
+        let segment = self.roce.packet(ctx.now, rate, start, (end - start) as u16);
+        self.roce.snd_nxt = self.roce.snd_max;
+        if named {
+            self.lost.remove(0);
+            self.resent.insert(start, end);
+        } else if start < snd_max {
+            self.repaired = end;
+        }
+        if idle || start == self.roce.snd_una {
+            self.restart_timeout(ctx.now);
+        }
+        Offer::Send(segment)
+    }
+
+    fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
+        self.roce.on_returned(ctx, returns, every)
+    }
+
+    fn control_state(&self, now: Time) -> ControlState {
+        let flight_bytes = self.roce.snd_max - self.arrived_bytes.min(self.roce.snd_max);
+        ControlState { flight_bytes: Some(flight_bytes), ..self.roce.control_state(now) }
+    }
+
+    fn statistics(&self) -> SenderStatistics {
+        self.roce.statistics()
+    }
+
+    #[cfg(test)]
+    fn pace_bps(&mut self, now: Time) -> u64 {
+        self.roce.rate(now).as_bps()
+    }
+}
