@@ -15,7 +15,7 @@ fn schedule(words: &[&str]) -> Ran {
 fn what_every_scheduler_makes_is_judged_to_hold() {
     let scratch = Scratch::new("schedule-holds");
     let streams = example("schedule/cpri.toml");
-    for by in ["central", "dtscoe", "per-hop"] {
+    for by in ["central", "dtscoe", "dtscoe-tightest", "per-hop"] {
         for more in [[].as_slice(), &["--frame-only"], &["--guard-frame", "100B", "--processing", "100ns"]] {
             let file = scratch.path("schedule.json");
             let words = [&[streams.as_str(), "--by", by, "--to", "json", "--out", &file, "--force"], more].concat();

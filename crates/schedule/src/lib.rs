@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   slot       periodic slots and when two of them overlap, in exact integers
+//!   search     which free place a slot takes
 //!   problem    streams, links and paths in; slots out, or why not
 //!   streams    lists of streams, and their paths on a fabric; tsnkit: its tables
 //!   export     gates in the words of Linux, IEEE 802.1Qcw and tsnkit
@@ -21,6 +22,7 @@ pub mod offline;
 mod problem;
 pub mod protocol;
 pub mod read;
+mod search;
 pub mod slot;
 pub mod streams;
 pub mod summary;
@@ -28,4 +30,5 @@ pub mod svg;
 pub mod tsnkit;
 
 pub use problem::{Link, Problem, ProblemError, Rejection, Schedule, Starts, StreamSpec};
+pub use search::Search;
 pub use slot::Slot;

@@ -14,6 +14,7 @@ mod exact;
 pub use central::central;
 
 use crate::problem::{Occupancy, Problem, Schedule, Starts, explain};
+use crate::search::{Field, Search};
 use crate::slot::{Blocked, Slot, smallest_free_shift};
 use units::Time;
 
@@ -35,12 +36,34 @@ pub(crate) fn starts(problem: &Problem, stream: usize, start: Time) -> Starts {
     problem.offsets(&problem.streams[stream]).into_iter().map(|offset| start + offset).collect()
 }
 
-/// Each stream in its turn gets the earliest start that all links of its path have free, and nothing moves afterwards.
-pub fn first_come(problem: &Problem) -> Schedule {
+/// The start that leaves the least useless on the last link, whose node hears of all slots of the path, and upstream.
+fn tightest(problem: &Problem, occupancy: &Occupancy, stream: usize, from: Time) -> Option<Starts> {
+    let spec = &problem.streams[stream];
+    let from = Time::from_ps(from.as_ps().next_multiple_of(problem.grid.as_ps()));
+    let (mut here, mut upstream, mut walls) = (Vec::new(), Vec::new(), Vec::new());
+    for (link, intervals) in occupancy.blocked(problem, stream) {
+        let slots = if spec.path.last() == Some(&link) { &mut here } else { &mut upstream };
+        for (holder, interval) in intervals {
+            let of = if holder == stream { &mut walls } else { &mut *slots };
+            of.push(interval.rebased(from.as_ps()));
+        }
+    }
+    let length = problem.length(spec, *spec.path.last()?);
+    let field = Field { length, here: &here, upstream: &upstream, walls: &walls };
+    let shift = Search::Tightest.shift(field, problem.grid, spec.period)?;
+    Some(starts(problem, stream, (from + shift) % spec.period))
+}
+
+/// Each stream in its turn gets a start that all links of its path have free, the earliest from where it would like to
+/// start or the tightest, and nothing moves afterwards.
+pub fn first_come(problem: &Problem, search: Search) -> Schedule {
     let mut occupancy = Occupancy::new(problem);
     let mut all = Vec::new();
     for (stream, spec) in problem.streams.iter().enumerate() {
-        let found = earliest(problem, &occupancy, stream, spec.start);
+        let found = match search {
+            Search::Earliest => earliest(problem, &occupancy, stream, spec.start),
+            Search::Tightest => tightest(problem, &occupancy, stream, spec.start),
+        };
         if let Some(starts) = &found {
             occupancy.insert(problem, stream, starts);
         }

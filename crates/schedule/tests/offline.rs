@@ -3,7 +3,7 @@
 use schedule::offline::{central, first_come, per_hop};
 use schedule::protocol::WireCost;
 use schedule::slot::lcm;
-use schedule::{Link, Problem, ProblemError, Schedule, StreamSpec};
+use schedule::{Link, Problem, ProblemError, Schedule, Search, StreamSpec};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
@@ -107,7 +107,11 @@ fn few_streams_get_as_many_slots_as_a_trial_of_every_start_finds() {
         let (found, best) = (central(&problem), most(&problem));
         assert_eq!(fault(&problem, &found, false), None, "seed {seed} {streams:?}");
         assert_eq!((found.accepted(), found.most), (best, true), "seed {seed} {streams:?}");
-        for (other, waits) in [(first_come(&problem), false), (per_hop(&problem), true)] {
+        for (other, waits) in [
+            (first_come(&problem, Search::Earliest), false),
+            (first_come(&problem, Search::Tightest), false),
+            (per_hop(&problem), true),
+        ] {
             assert_eq!(fault(&problem, &other, waits), None, "seed {seed} {streams:?}");
             assert!(waits || other.accepted() <= best);
         }
@@ -178,8 +182,12 @@ fn a_thousand_streams_over_a_hundred_switches_have_slots_that_hold() {
     for seed in 0..3 {
         let problem = tree(100, 1000, seed);
         problem.check().unwrap();
-        for (schedule, waits) in [(central(&problem), false), (first_come(&problem), false), (per_hop(&problem), true)]
-        {
+        for (schedule, waits) in [
+            (central(&problem), false),
+            (first_come(&problem, Search::Earliest), false),
+            (first_come(&problem, Search::Tightest), false),
+            (per_hop(&problem), true),
+        ] {
             assert_eq!(fault(&problem, &schedule, waits), None, "seed {seed}");
             assert!(schedule.accepted() >= 990, "{}", schedule.accepted());
         }
@@ -187,19 +195,20 @@ fn a_thousand_streams_over_a_hundred_switches_have_slots_that_hold() {
 }
 
 #[test]
-fn first_come_accepts_within_5_percent_of_what_the_centre_does_unless_the_load_is_high() {
-    // At 1600 streams the centre still finds room for all, and first come refuses 9 %.
-    for streams in [800, 1000, 1200, 1600] {
-        let (mut centre, mut hops) = (0, 0);
+fn dtscoe_accepts_within_5_percent_of_what_the_centre_does() {
+    for streams in [800, 1000, 1200, 1600, 1800] {
+        let (mut centre, mut earliest, mut tightest) = (0, 0, 0);
         for seed in 0..3 {
             let problem = tree(4, streams, seed);
             centre += central(&problem).accepted();
-            hops += first_come(&problem).accepted();
+            earliest += first_come(&problem, Search::Earliest).accepted();
+            tightest += first_come(&problem, Search::Tightest).accepted();
         }
-        println!("{streams} streams: the centre {centre}, first come {hops} of {}", 3 * streams);
-        // A known miss stays one until something changes it: then the documentation must, too.
-        let within = hops * 100 >= centre * 95;
-        assert_eq!(within, streams < 1600, "{streams}: {hops} of {centre}");
+        let of = 3 * streams;
+        println!("{streams} streams: the centre {centre} of {of}, tightest {tightest}, earliest {earliest}");
+        assert!(tightest * 100 >= centre * 95, "{streams}: {tightest} of {centre}");
+        // The thesis's order of search does not reach it at high load: what the other is there for.
+        assert_eq!(earliest * 100 >= centre * 95, streams < 1400, "{streams}: {earliest} of {centre}");
     }
 }
 
@@ -224,7 +233,7 @@ fn what_cannot_be_is_said_with_the_stream() {
 #[test]
 fn a_stream_without_room_is_told_the_link_and_who_holds_it() {
     let problem = problem(2, &[(4, 2, &[0]), (4, 2, &[0]), (4, 1, &[1, 0])]);
-    let schedule = first_come(&problem);
+    let schedule = first_come(&problem, Search::Earliest);
     assert_eq!(schedule.accepted(), 2);
     let rejection = &schedule.rejected[0];
     let holders: Vec<usize> = rejection.holders.iter().map(|&(holder, _)| holder).collect();

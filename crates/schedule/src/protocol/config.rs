@@ -1,5 +1,6 @@
 //! What a network's nodes agree on.
 
+use crate::search::Search;
 use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// What a node does with a request while another's is not settled yet.
@@ -52,6 +53,8 @@ pub struct Config {
     pub attempts: u32,
     /// Requests while others are not settled.
     pub concurrency: Concurrency,
+    /// Which free place a node gives.
+    pub search: Search,
 }
 
 impl Config {
@@ -67,6 +70,7 @@ impl Config {
             answer: Time::from_ms(1),
             attempts: 16,
             concurrency: Concurrency::Serialise,
+            search: Search::Earliest,
         }
     }
 

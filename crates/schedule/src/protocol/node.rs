@@ -3,7 +3,8 @@
 use super::config::{Concurrency, Config};
 use super::source::Source;
 use super::table::{Entry, Table, from_wire, to_wire};
-use crate::slot::{Blocked, Slot, smallest_free_shift};
+use crate::search::{Field, Search};
+use crate::slot::{Blocked, Slot};
 use std::collections::{BTreeMap, VecDeque};
 use units::random::Stream;
 use units::{Rate, Time};
@@ -231,10 +232,15 @@ impl Node {
             if length + self.config.guard > window {
                 return None;
             }
-            blocked.extend(self.table.blocked(stream, egress, slot, self.config.guard));
+            let here = self.table.blocked(stream, egress, slot, self.config.guard);
+            let upstream = blocked.clone();
+            blocked.extend(&here);
             blocked.sort_unstable();
             blocked.dedup();
-            let by = smallest_free_shift(&blocked, self.config.grid, window)?;
+            // A stream that is refreshed stays where it is as long as it can.
+            let search = if active > 0 { Search::Earliest } else { self.config.search };
+            let field = Field { length: length + self.config.guard, here: &here, upstream: &upstream, walls: &[] };
+            let by = search.shift(field, self.config.grid, window)?;
             Some((egress, by, Slot::new(slot.start() + by, length, window)))
         });
         let Some((egress, by, slot)) = found else {

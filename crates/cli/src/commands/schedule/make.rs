@@ -14,7 +14,7 @@ use schedule::gates::{GateList, GateOptions, gates};
 use schedule::offline::{central, first_come, per_hop};
 use schedule::protocol::WireCost;
 use schedule::streams::{StreamsError, links, on_fabric, parse};
-use schedule::{Problem, Schedule, export, summary, tsnkit};
+use schedule::{Problem, Schedule, Search, export, summary, tsnkit};
 use std::path::{Path, PathBuf};
 use text::numbers::counted;
 use units::{Bytes, Time};
@@ -75,6 +75,8 @@ enum By {
     Central,
     /// The nodes, one stream after the other in the order of the list: what DTSCoE's reservation gives
     Dtscoe,
+    /// The same, but each node takes the place that leaves the least useless for others, not the earliest
+    DtscoeTightest,
     /// Each node for itself; frames wait
     PerHop,
 }
@@ -118,7 +120,8 @@ pub fn command(args: &MakeArgs) -> Result<Exit, Failure> {
     problem.check().map_err(|error| wrong(path, &StreamsError::of(&error, &listed)))?;
     let found = match args.by {
         By::Central => central(&problem),
-        By::Dtscoe => first_come(&problem),
+        By::Dtscoe => first_come(&problem, Search::Earliest),
+        By::DtscoeTightest => first_come(&problem, Search::Tightest),
         By::PerHop => per_hop(&problem),
     };
     let options = GateOptions { class: args.class, guard_bytes: args.guard_frame.map_or(0, Bytes::get) };

@@ -1,0 +1,228 @@
+//! Which of the free places a slot takes.
+
+use crate::slot::{Blocked, gcd, smallest_free_shift};
+use units::Time;
+
+/// How a node looks for a free place for a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// The first at or after the one that was asked for (thesis, section 4.5.1 iii).
+    Earliest,
+    /// The one that leaves the least of the wire useless for others: behind or ahead of other slots, and where streams
+    /// of long periods already keep those of short periods away. A node knows enough for that: its own slots, and those
+    /// upstream that the request tells of. Nothing but the order of the search differs from the thesis.
+    Tightest,
+}
+
+/// What a search looks at: shifts of a slot, by who blocks them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field<'a> {
+    /// The length of the slot on the link itself.
+    pub length: Time,
+    /// Blocked by slots of the link itself.
+    pub here: &'a [Blocked],
+    /// Blocked on links upstream.
+    pub upstream: &'a [Blocked],
+    /// Blocked by no slot: by the ends of periods.
+    pub walls: &'a [Blocked],
+}
+
+/// Instances of what is blocked, up to which gaps are listed; beyond it the earliest place is taken.
+const MOST_INSTANCES: u64 = 1 << 16;
+
+impl Search {
+    /// A free shift that is a multiple of `grid` and below `limit`, the period of the slot; one, if any is free.
+    pub(crate) fn shift(self, field: Field<'_>, grid: Time, limit: Time) -> Option<Time> {
+        let mut blocked = [field.here, field.upstream, field.walls].concat();
+        blocked.sort_unstable();
+        blocked.dedup();
+        let earliest = smallest_free_shift(&blocked, grid, limit)?;
+        if self == Search::Earliest {
+            return Some(earliest);
+        }
+        let Some(gaps) = gaps(&blocked, limit.as_ps()) else { return Some(earliest) };
+        let lines = [Line::new(field.here, field.length), Line::new(field.upstream, field.length)];
+        let (grid, limit) = (grid.as_ps(), limit.as_ps());
+        // Beside what blocks it, and beside or upon the slots of other periods.
+        let mut candidates: Vec<u64> = gaps.iter().flat_map(|&(from, to)| [from, to - 1]).collect();
+        lines.iter().for_each(|line| line.beside(limit, &mut candidates));
+        candidates = candidates.iter().flat_map(|at| [at / grid * grid, at.next_multiple_of(grid)]).collect();
+        candidates.sort_unstable();
+        candidates.dedup();
+        let is_free = |at: &u64| {
+            let next = gaps.partition_point(|gap| gap.0 <= *at);
+            next > 0 && *at < gaps[next - 1].1
+        };
+        let waste = |at: u64| lines.iter().map(|line| line.waste(at)).sum::<u64>();
+        candidates.into_iter().filter(is_free).min_by_key(|&at| (waste(at), at)).map(Time::from_ps)
+    }
+}
+
+/// Free shifts below `limit` as intervals [from, to), in order; `None` if there is too much to list.
+fn gaps(blocked: &[Blocked], limit: u64) -> Option<Vec<(u64, u64)>> {
+    let instances = blocked.iter().map(|one| limit / one.modulus_ps + 2).fold(0, u64::saturating_add);
+    if instances > MOST_INSTANCES {
+        return None;
+    }
+    let mut taken = Vec::with_capacity(instances as usize);
+    for one in blocked.iter().filter(|one| one.length_ps > 0) {
+        // The instance before zero may reach over it.
+        let reach = (one.first_ps + one.length_ps).saturating_sub(one.modulus_ps);
+        taken.push((0, reach.min(limit)));
+        let starts = (one.first_ps..limit).step_by(usize::try_from(one.modulus_ps).unwrap_or(usize::MAX));
+        taken.extend(starts.map(|start| (start, (start + one.length_ps).min(limit))));
+    }
+    let (mut gaps, mut at) = (Vec::new(), 0);
+    for (from, to) in merged(taken) {
+        if at < from {
+            gaps.push((at, from));
+        }
+        at = to;
+    }
+    if at < limit {
+        gaps.push((at, limit));
+    }
+    Some(gaps)
+}
+
+/// Intervals that touch become one.
+fn merged(mut spans: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    spans.sort_unstable();
+    let mut all: Vec<(u64, u64)> = Vec::with_capacity(spans.len());
+    for (from, to) in spans.into_iter().filter(|(from, to)| from < to) {
+        match all.last_mut().filter(|last| from <= last.1) {
+            Some(last) => last.1 = last.1.max(to),
+            None => all.push((from, to)),
+        }
+    }
+    all
+}
+
+/// What is taken of a wire, as a stream sees it whose period is the greatest that divides all periods: time modulo
+/// this, from the start of the slot that is looked for.
+struct Line {
+    own_ps: u64,
+    modulus_ps: u64,
+    taken: Vec<(u64, u64)>,
+}
+
+impl Line {
+    fn new(blocked: &[Blocked], own: Time) -> Line {
+        let modulus_ps = blocked.iter().fold(0, |all, one| gcd(all, one.modulus_ps));
+        let mut taken = Vec::with_capacity(blocked.len());
+        for one in blocked {
+            // From shifts that are blocked back to the slot that blocks them. Upstream a slot may have another length:
+            // then this is near, and free places stay free places.
+            let own = own.as_ps().min(one.length_ps);
+            let from = (one.first_ps + own.saturating_sub(1)) % modulus_ps;
+            let to = from + (one.length_ps - own + 1).min(modulus_ps);
+            taken.push((from, to.min(modulus_ps)));
+            taken.push((0, to.saturating_sub(modulus_ps)));
+        }
+        Line { own_ps: own.as_ps().min(modulus_ps), modulus_ps, taken: merged(taken) }
+    }
+
+    /// How much the slot takes from streams of the shortest period, and the gaps that it leaves beside it as far as
+    /// they are shorter than itself. Either may count more: with weights from 1 to 16, acceptance differs by less than
+    /// 0.5 %.
+    fn waste(&self, shift: u64) -> u64 {
+        let (Some(first), Some(last)) = (self.taken.first(), self.taken.last()) else { return 0 };
+        let from = shift % self.modulus_ps;
+        let to = from + self.own_ps;
+        let new = self.own_ps
+            - self.overlap(from, to.min(self.modulus_ps))
+            - self.overlap(0, to.saturating_sub(self.modulus_ps));
+        let behind = match self.taken.partition_point(|span| span.0 <= from) {
+            0 => from + self.modulus_ps - last.1,
+            next => from.saturating_sub(self.taken[next - 1].1),
+        };
+        let to = to % self.modulus_ps;
+        let ahead = match self.taken.get(self.taken.partition_point(|span| span.1 < to)) {
+            Some(span) => span.0.saturating_sub(to),
+            None => first.0 + self.modulus_ps - to,
+        };
+        new + behind.min(self.own_ps) + ahead.min(self.own_ps)
+    }
+
+    /// Shifts below `limit` at which the slot begins or ends where something begins or ends that is taken.
+    fn beside(&self, limit: u64, all: &mut Vec<u64>) {
+        let Some(modulus) = usize::try_from(self.modulus_ps).ok().filter(|&modulus| modulus > 0) else { return };
+        if (limit / self.modulus_ps + 1).saturating_mul(self.taken.len() as u64) > MOST_INSTANCES {
+            return;
+        }
+        for &(from, to) in &self.taken {
+            for edge in [from, to] {
+                let back = (edge + self.modulus_ps - self.own_ps) % self.modulus_ps;
+                for at in [edge % self.modulus_ps, back] {
+                    all.extend((at..limit).step_by(modulus));
+                }
+            }
+        }
+    }
+
+    /// How much of [from, to) is taken.
+    fn overlap(&self, from: u64, to: u64) -> u64 {
+        let first = self.taken.partition_point(|span| span.1 <= from);
+        let spans = self.taken[first..].iter().take_while(|span| span.0 < to);
+        spans.map(|span| span.1.min(to) - span.0.max(from)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slot::Slot;
+    use proptest::prelude::*;
+
+    fn slot(start: u64, length: u64, period: u64) -> Slot {
+        Slot::new(Time::from_ps(start), Time::from_ps(length), Time::from_ps(period))
+    }
+
+    fn search(own: Slot, others: &[Slot], upstream: &[Slot], grid: u64) -> Option<u64> {
+        let by = |others: &[Slot]| others.iter().map(|other| Blocked::by(&own, other)).collect::<Vec<_>>();
+        let (here, upstream) = (by(others), by(upstream));
+        let field = Field { length: own.length(), here: &here, upstream: &upstream, walls: &[] };
+        Search::Tightest.shift(field, Time::from_ps(grid), own.period()).map(Time::as_ps)
+    }
+
+    #[test]
+    fn a_slot_goes_where_it_leaves_no_gap() {
+        // Taken: 10 to 20 and 25 to 40; the gap between is as long as the slot.
+        assert_eq!(search(slot(0, 5, 100), &[slot(10, 10, 100), slot(25, 15, 100)], &[], 1), Some(20));
+        assert_eq!(search(slot(0, 5, 100), &[], &[slot(10, 10, 100), slot(25, 15, 100)], 1), Some(20));
+        // Nothing is taken: where it was asked for.
+        assert_eq!(search(slot(7, 5, 100), &[], &[], 1), Some(0));
+    }
+
+    #[test]
+    fn streams_of_long_periods_share_what_they_keep_from_short_ones() {
+        // Every 50 a slot of 10 is looked for; one of period 100 is there, and so is one of 50.
+        let others = [slot(20, 10, 100), slot(40, 10, 50)];
+        assert_eq!(search(slot(0, 10, 100), &others, &[], 1), Some(70));
+    }
+
+    fn slots() -> impl Strategy<Value = Slot> {
+        let periods = prop::sample::select(vec![6u64, 12, 18, 24, 36]);
+        periods.prop_flat_map(|period| (0..period, 0..=period, Just(period)).prop_map(|(s, l, p)| slot(s, l, p)))
+    }
+
+    proptest! {
+        #[test]
+        fn the_tightest_place_is_free_and_there_is_one_if_there_is_an_earliest(
+            own in slots(), here in prop::collection::vec(slots(), 0..4),
+            upstream in prop::collection::vec(slots(), 0..4), grid in 1u64..4,
+        ) {
+            let others = [here.as_slice(), &upstream].concat();
+            let free = |shift: u64| {
+                let moved = Slot::new(own.start() + Time::from_ps(shift), own.length(), own.period());
+                others.iter().all(|other| !moved.overlaps(other))
+            };
+            let found = search(own, &here, &upstream, grid);
+            let any = (0..own.period().as_ps()).step_by(grid as usize).find(|&shift| free(shift));
+            prop_assert_eq!(found.is_some(), any.is_some());
+            if let Some(shift) = found {
+                prop_assert!(free(shift) && shift % grid == 0 && shift < own.period().as_ps(), "{}", shift);
+            }
+        }
+    }
+}
