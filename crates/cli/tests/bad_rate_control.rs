@@ -129,6 +129,29 @@ fn selective_repeat() {
     ]);
 }
 
+const SACK: &str = r#"
+[switch]
+buffer = "1MB"
+
+[host.transport]
+kind = "tcp"
+sack = true
+congestion_control = "cubic"
+out_of_order_takes_window = false
+"#;
+
+#[test]
+fn selective_acknowledgements() {
+    #[rustfmt::skip]
+    refused("sack", &scenario(SACK), &[
+        (r#"sack = true"#, r#"sack = 3"#, "", &["write true or false"]),
+        (r#"congestion_control = "cubic""#, r#"congestion_control = "reno""#, "sack = true", &["`sack`", "newreno"]),
+        (r#"congestion_control = "cubic""#, r#"congestion_control = "none""#, "sack = true", &["`sack`", "newreno"]),
+        (r#"out_of_order_takes_window = false"#, r#"out_of_order_takes_window = true"#, "sack = true",
+            &["`sack`", "not with `out_of_order_takes_window`"]),
+    ]);
+}
+
 const SWIFT: &str = r#"
 [switch]
 buffer = "1MB"

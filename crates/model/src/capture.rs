@@ -36,7 +36,7 @@ use wire::roce::{Msn, Opcode, Psn, QueuePair, Syndrome, UDP_PORT};
 use wire::vlan::{Pcp, Vid};
 use wire::{
     Aeth, Bth, Cnm, Cnp, Content, Credit, Dscp, Ecn, FlowControl, Ipv4, MacAddress, MacControl, Ndp, NdpType, Packet,
-    Pause, Pfc, Protocol, Roce, Tcp, TcpFlags, Transport, Udp, VlanTag,
+    Pause, Pfc, Protocol, Roce, Sack, Tcp, TcpFlags, Transport, Udp, VlanTag,
 };
 
 /// What carries a flow, as far as its bytes go.
@@ -74,6 +74,8 @@ struct Headers {
     /// Whether RoCE's negative acknowledgements name the packet that caused them: four bytes behind the AETH (IRN,
     /// sec. 5), the last three of them its sequence number.
     selective: bool,
+    /// Payload of a full segment of TCP with selective acknowledgements.
+    sack_segment_bytes: Option<u64>,
 }
 
 impl Headers {
@@ -87,7 +89,11 @@ impl Headers {
         let header_bytes = transport.header_bytes();
         let tagged = header_bytes >= carrier.overhead_bytes() + VlanTag::BYTES as u16;
         let selective = matches!(transport, TransportParameters::Roce(parameters) if parameters.is_selective());
-        Headers { carrier, tagged, header_bytes, packet_bytes, selective }
+        let sack_segment_bytes = match transport {
+            TransportParameters::Tcp(parameters) if parameters.sack => Some(u64::from(parameters.mss_bytes).max(1)),
+            _ => None,
+        };
+        Headers { carrier, tagged, header_bytes, packet_bytes, selective, sack_segment_bytes }
     }
 }
 
@@ -172,7 +178,7 @@ impl FrameBytes {
         let ports = if frame.goes_forward() { (source_port, dst_port) } else { (dst_port, source_port) };
         let transport = match carrier {
             Carrier::Udp => udp(ports, &payload),
-            Carrier::Tcp => tcp(frame, ports, &payload),
+            Carrier::Tcp => tcp(frame, ports, headers.sack(frame), &payload),
             Carrier::Ndp => {
                 let header = Udp { source_port, destination_port: wire::ndp::UDP_PORT, checksummed: false };
                 Transport::Udp { header, payload: &payload }
@@ -215,6 +221,17 @@ impl Headers {
         let header_bytes = if datagrams { DatagramParameters::default().header_bytes } else { self.header_bytes };
         let size_bytes = frame.payload_bytes.saturating_add(header_bytes).max(frame.size_bytes);
         Frame { kind: Kind::Data, size_bytes, ..*frame }
+    }
+
+    /// What an acknowledgement of TCP reports beside the first missing byte.
+    fn sack(&self, frame: &Frame) -> Sack {
+        match self.sack_segment_bytes {
+            Some(mss) if frame.kind == Kind::Ack && !frame.has(flags::COMPLETE) => {
+                let blocks = frame.sack_blocks().iter(frame.seq, mss);
+                Sack::new(blocks.map(|(start, end)| (tcp_number(start), tcp_number(end))))
+            }
+            _ => Sack::default(),
+        }
     }
 
     /// The number of the RoCE packet that begins with byte `seq` of its flow.
@@ -342,8 +359,13 @@ fn udp((source_port, destination_port): (u16, u16), payload: &[u8]) -> Transport
     Transport::Udp { header: Udp { source_port, destination_port, checksummed: true }, payload }
 }
 
-fn tcp<'p>(frame: &Frame, (source_port, destination_port): (u16, u16), payload: &'p [u8]) -> Transport<'p> {
-    let of = |offset: u64| 1u32.wrapping_add(offset as u32);
+/// The number of a byte at this offset of its flow.
+fn tcp_number(offset: u64) -> u32 {
+    1u32.wrapping_add(offset as u32)
+}
+
+fn tcp<'p>(frame: &Frame, (source_port, destination_port): (u16, u16), sack: Sack, payload: &'p [u8]) -> Transport<'p> {
+    let of = tcp_number;
     let (sequence, acknowledgement) = if frame.goes_forward() { (of(frame.seq), 1) } else { (1, of(frame.seq)) };
     let mut control = TcpFlags::ACK;
     if frame.goes_forward() && frame.has(flags::LAST) {
@@ -361,6 +383,7 @@ fn tcp<'p>(frame: &Frame, (source_port, destination_port): (u16, u16), payload: 
         window: u16::MAX,
         urgent: 0,
         max_segment_bytes: None,
+        sack,
     };
     Transport::Tcp { header, payload }
 }

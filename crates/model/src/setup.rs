@@ -109,7 +109,7 @@ pub fn largest_frame_bytes(transport: &TransportParameters) -> u16 {
     match transport {
         TransportParameters::Datagram(parameters) => parameters.frame_bytes,
         TransportParameters::Tcp(parameters) => {
-            parameters.mss_bytes.saturating_add(parameters.header_bytes).max(parameters.ack_bytes)
+            parameters.mss_bytes.saturating_add(parameters.header_bytes).max(parameters.largest_ack_bytes())
         }
         TransportParameters::Roce(parameters) => {
             let data = parameters.payload_bytes.saturating_add(parameters.data_header_bytes());

@@ -40,6 +40,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             RETRANSMISSIONS,
             FAST_RETRANSMIT,
             DUPACK_THRESHOLD,
+            SACK,
             INITIAL_RTO,
             Parameter { default: Value("10ms"), source: "Alizadeh et al., sec. 4: RTO_min 10 ms", ..MIN_RTO },
             MAX_RTO,

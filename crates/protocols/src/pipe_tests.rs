@@ -33,15 +33,75 @@ fn reno_and_newreno_reach_the_mathis_throughput() {
     }
 }
 
-/// Random losses: the same law with a somewhat larger constant, and timeouts where a window is lost.
+/// The square-root law under losses at random, each for itself. Its constant depends on how losses come: 1.22 where
+/// they are evenly spaced (Mathis et al., 1997), 1.31 where they are independent (Ott, Kemperman and Mathis, 1996), as
+/// the window goes to infinity. With 40 segments each recovery takes one round more than the law has, in which half a
+/// window is sent, so a sender stands between the two. Two thousand cuts leave a deviation of about 1 % of the mean:
+/// three of these are the tolerance at either end.
 #[test]
-fn reno_under_random_loss_stays_near_the_law() {
-    let settings = [("congestion_control", "newreno"), ("delayed_ack", "false"), ("min_rto", "10ms")];
-    let pipe = Pipe { delay: Time::from_ms(1), loss: 1e-3, until: Time::from_s(100), ..Pipe::default() };
-    let outcome = pipe.run(&build("tcp", &settings), u64::MAX, |_, _| {});
-    let segments = outcome.delivered_bytes as f64 / 1460.0 / (100.0 / 2.0e-3);
-    let mathis = 1.22 / 1e-3f64.sqrt();
-    assert!((segments / mathis - 1.0).abs() < 0.15, "{segments} for {mathis}");
+fn random_losses_follow_the_square_root_law() {
+    for sack in ["false", "true"] {
+        let settings = [("sack", sack), ("delayed_ack", "false"), ("min_rto", "10ms"), ("initial_rto", "10ms")];
+        let pipe = Pipe {
+            line: Rate::from_gbps(100),
+            bottleneck: Rate::from_gbps(100),
+            delay: Time::from_ms(1),
+            loss: 1e-3,
+            until: Time::from_s(100),
+            ..Pipe::default()
+        };
+        let outcome = pipe.run(&build("tcp", &settings), u64::MAX, |_, _| {});
+        let segments = outcome.delivered_bytes as f64 / 1460.0 / (100.0 / 2.0e-3);
+        let law = |constant: f64| constant / pipe.loss.sqrt();
+        let between = law(1.22) * 0.97..law(1.31) * 1.03;
+        assert!(between.contains(&segments), "sack {sack}: {segments} not in {between:?}");
+        // What is sent again is lost as well, one time in a thousand: two of two thousand.
+        assert!(outcome.statistics.timeouts < 10, "sack {sack}: {}", outcome.statistics.timeouts);
+    }
+}
+
+/// Ninety-nine segments leave at once, and four of them are lost. With SACK they are repaired in the round trip after
+/// the first: half a round trip for the window, one for what was lost and half for its last acknowledgement, and what
+/// the links take. NewReno repairs one in a round trip.
+#[test]
+fn selective_acknowledgements_repair_a_window_of_losses_in_one_round_trip() {
+    let run = |kind: &str, control: &str, sack: &str| {
+        let settings = [
+            ("congestion_control", control),
+            ("sack", sack),
+            ("delayed_ack", "false"),
+            ("initial_window", "99KB"),
+            ("mss", "1000B"),
+        ];
+        let pipe = Pipe { lose_every: Some(20), delay: Time::from_ms(5), ..Pipe::default() };
+        let outcome = pipe.run(&build(kind, &settings), 99_000, |_, _| {});
+        assert_eq!((outcome.lost, outcome.delivered_bytes, outcome.statistics.timeouts), (4, 99_000, 0));
+        // What was lost, and with SACK the rescue, as nothing new is left to send.
+        assert_eq!(outcome.statistics.retransmitted_bytes, if sack == "true" { 5000 } else { 4000 });
+        outcome.completed_at.unwrap()
+    };
+    let links = Time::from_us(200);
+    for (kind, control) in [("tcp", "newreno"), ("tcp", "cubic"), ("tcp", "vegas"), ("dctcp", "newreno")] {
+        let (sack, newreno) = (run(kind, control, "true"), run(kind, control, "false"));
+        let least = Time::from_ms(15);
+        assert!((least..least + links).contains(&sack), "{kind} {control}: {sack}");
+        // Three losses more, a round trip each.
+        let least = Time::from_ms(45);
+        assert!((least..least + links).contains(&newreno), "{kind} {control}: {newreno}");
+    }
+}
+
+/// The last segment of a window is lost as well, behind others: the rescue finds that without the timer.
+#[test]
+fn the_rescue_retransmission_spares_a_timeout() {
+    let run = |sack: &str| {
+        let settings = [("sack", sack), ("delayed_ack", "false"), ("initial_window", "40KB"), ("mss", "1000B")];
+        let pipe = Pipe { lose_every: Some(20), delay: Time::from_ms(1), ..Pipe::default() };
+        pipe.run(&build("tcp", &settings), 40_000, |_, _| {})
+    };
+    let (with, without) = (run("true"), run("false"));
+    assert_eq!((with.lost, with.delivered_bytes, with.statistics.timeouts), (2, 40_000, 0));
+    assert_eq!((without.lost, without.statistics.timeouts), (2, 0), "NewReno's partial acknowledgement finds it too");
 }
 
 /// PABO's flows: 84 segments of 536 B fill the window of 45535 B, reached by slow start alone.
@@ -402,6 +462,10 @@ fn zoo() -> Vec<TransportParameters> {
         with("tcp", &[("congestion_control", "cubic"), ("ecn", "true"), ("cubic_scale", "1e9")]),
         with("tcp", &[("congestion_control", "vegas"), ("ecn", "true"), ("vegas_gamma", "0.5")]),
         with("tcp", &[("fast_retransmit", "false"), ("rto", "1ms")]),
+        with("tcp", &[("sack", "true")]),
+        with("tcp", &[("sack", "true"), ("congestion_control", "cubic"), ("mss", "100B"), ("delayed_ack", "false")]),
+        with("tcp", &[("sack", "true"), ("congestion_control", "vegas"), ("dupack_threshold", "1")]),
+        with("dctcp", &[("sack", "true"), ("advertised_window", "10KB")]),
         with("dctcp", &[]),
         with("dctcp", &[("mss", "100B"), ("congestion_control", "reno")]),
         build("roce", &[("timeout", "1ms"), ("nak_interval", "50us")]),

@@ -24,6 +24,18 @@ impl Ranges {
         !self.above.is_empty()
     }
 
+    /// What has arrived behind the first missing byte: from where to before where, in order.
+    #[inline]
+    pub(crate) fn above(&self) -> &[(u64, u64)] {
+        &self.above
+    }
+
+    /// The range behind the first missing byte in which the byte `at` lies.
+    pub(crate) fn range(&self, at: u64) -> Option<(u64, u64)> {
+        let index = self.above.partition_point(|&(_, range_end)| range_end <= at);
+        self.above.get(index).copied().filter(|&(start, _)| start <= at)
+    }
+
     /// Bytes that wait behind what is missing.
     pub(crate) fn waiting_bytes(&self) -> u64 {
         self.above.iter().map(|&(start, end)| end - start).sum()

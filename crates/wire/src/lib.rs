@@ -71,7 +71,7 @@ pub use pause::Pause;
 pub use pfc::Pfc;
 pub use reservation::{OccupiedShifts, Reservation, ReservationKind};
 pub use roce::{Aeth, Bth, Cnp, Roce};
-pub use tcp::{Tcp, TcpFlags};
+pub use tcp::{Sack, Tcp, TcpFlags};
 pub use udp::Udp;
 pub use vlan::VlanTag;
 

@@ -1,4 +1,5 @@
-//! TCP (RFC 9293) with the ECN flags (RFC 3168; NS: RFC 3540) and the maximum segment size option.
+//! TCP (RFC 9293) with the ECN flags (RFC 3168; NS: RFC 3540), the maximum segment size option and selective
+//! acknowledgements (RFC 2018).
 
 use crate::checksum::{self, PseudoHeader};
 use crate::error::Error;
@@ -78,7 +79,40 @@ impl fmt::Display for TcpFlags {
     }
 }
 
-/// The header. Of the options only the maximum segment size is kept; others are skipped.
+/// What a selective acknowledgement reports (RFC 2018, 3): up to four blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sack {
+    blocks: [(u32, u32); Sack::MOST_BLOCKS],
+    count: u8,
+}
+
+impl Sack {
+    /// As many as the room for options holds.
+    pub const MOST_BLOCKS: usize = 4;
+
+    /// Of `blocks`, each the sequence number of its first byte and of the one behind its last; those beyond the fourth
+    /// are left out.
+    pub fn new(blocks: impl IntoIterator<Item = (u32, u32)>) -> Sack {
+        let mut sack = Sack::default();
+        for block in blocks.into_iter().take(Sack::MOST_BLOCKS) {
+            sack.blocks[usize::from(sack.count)] = block;
+            sack.count += 1;
+        }
+        sack
+    }
+
+    /// The blocks, in their order.
+    pub fn blocks(&self) -> &[(u32, u32)] {
+        &self.blocks[..usize::from(self.count)]
+    }
+
+    /// Length of the option with two bytes of padding before it; 0 without blocks.
+    const fn bytes(&self) -> usize {
+        if self.count == 0 { 0 } else { 4 + 8 * self.count as usize }
+    }
+}
+
+/// The header. Of the options the maximum segment size and selective acknowledgements are kept; others are skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tcp {
     /// Where from.
@@ -97,13 +131,17 @@ pub struct Tcp {
     pub urgent: u16,
     /// Maximum segment size option, in bytes without headers.
     pub max_segment_bytes: Option<u16>,
+    /// Selective acknowledgement option; empty where there is none.
+    pub sack: Sack,
 }
 
-/// End of the option list, padding between options, maximum segment size (RFC 9293 section 3.2).
+/// End of the option list, padding between options, maximum segment size (RFC 9293 section 3.2), selective
+/// acknowledgement (RFC 2018, 3).
 const OPTION_END: u8 = 0;
 const OPTION_NOP: u8 = 1;
 const OPTION_MSS: u8 = 2;
 const OPTION_MSS_BYTES: u8 = 4;
+const OPTION_SACK: u8 = 5;
 
 impl Tcp {
     /// Length of the header without options.
@@ -111,7 +149,8 @@ impl Tcp {
 
     /// Length of the header that [`Tcp::emit`] writes.
     pub const fn header_bytes(&self) -> usize {
-        Self::HEADER_BYTES + if self.max_segment_bytes.is_some() { OPTION_MSS_BYTES as usize } else { 0 }
+        let mss_bytes = if self.max_segment_bytes.is_some() { OPTION_MSS_BYTES as usize } else { 0 };
+        Self::HEADER_BYTES + mss_bytes + self.sack.bytes()
     }
 
     /// Reads the header of the segment `bytes`, its options and its checksum; returns the payload.
@@ -146,6 +185,7 @@ impl Tcp {
                 computed: checksum::internet(&[&pseudo, &bytes[..16], &bytes[18..]]).into(),
             });
         }
+        let (max_segment_bytes, sack) = parse_options(options).map_err(|error| error.shifted(Self::HEADER_BYTES))?;
         let header = Tcp {
             source_port,
             destination_port,
@@ -154,7 +194,8 @@ impl Tcp {
             flags: TcpFlags::from_bits(offset_and_flags),
             window,
             urgent,
-            max_segment_bytes: parse_options(options).map_err(|error| error.shifted(Self::HEADER_BYTES))?,
+            max_segment_bytes,
+            sack,
         };
         Ok((header, reader.rest()))
     }
@@ -182,6 +223,14 @@ impl Tcp {
             out.extend_from_slice(&[OPTION_MSS, OPTION_MSS_BYTES]);
             out.extend_from_slice(&max_segment_bytes.to_be_bytes());
         }
+        if !self.sack.blocks().is_empty() {
+            let length_bytes = self.sack.bytes() as u8 - 2;
+            out.extend_from_slice(&[OPTION_NOP, OPTION_NOP, OPTION_SACK, length_bytes]);
+            for (start, end) in self.sack.blocks() {
+                out.extend_from_slice(&start.to_be_bytes());
+                out.extend_from_slice(&end.to_be_bytes());
+            }
+        }
         out.extend_from_slice(payload);
         let pseudo = pseudo_header.to_bytes(Protocol::TCP, (out.len() - start) as u16);
         let sum = checksum::internet(&[&pseudo, &out[start..]]);
@@ -190,10 +239,11 @@ impl Tcp {
     }
 }
 
-/// The maximum segment size among the options, if it is there; the last one counts.
-fn parse_options(options: &[u8]) -> Result<Option<u16>, Error> {
+/// The maximum segment size among the options, if it is there, and the blocks of a selective acknowledgement; the last
+/// of each counts.
+fn parse_options(options: &[u8]) -> Result<(Option<u16>, Sack), Error> {
     let mut reader = Reader::new(options);
-    let mut max_segment_bytes = None;
+    let (mut max_segment_bytes, mut sack) = (None, Sack::default());
     while !reader.rest().is_empty() {
         match reader.u8("TCP option")? {
             OPTION_END => break,
@@ -205,6 +255,16 @@ fn parse_options(options: &[u8]) -> Result<Option<u16>, Error> {
                         return Err(reader.unexpected("TCP maximum segment size length", 1, length_bytes, "4"));
                     }
                     max_segment_bytes = Some(reader.u16("TCP maximum segment size")?);
+                } else if kind == OPTION_SACK {
+                    if !matches!(length_bytes, 10 | 18 | 26 | 34) {
+                        return Err(reader.unexpected("TCP SACK length", 1, length_bytes, "10, 18, 26 or 34"));
+                    }
+                    let mut blocks = [(0, 0); Sack::MOST_BLOCKS];
+                    let count = usize::from(length_bytes / 8);
+                    for block in &mut blocks[..count] {
+                        *block = (reader.u32("TCP SACK block")?, reader.u32("TCP SACK block")?);
+                    }
+                    sack = Sack::new(blocks[..count].iter().copied());
                 } else {
                     let Some(data_bytes) = length_bytes.checked_sub(2) else {
                         return Err(reader.unexpected("TCP option length", 1, length_bytes, "2 or more"));
@@ -214,10 +274,10 @@ fn parse_options(options: &[u8]) -> Result<Option<u16>, Error> {
             }
         }
     }
-    Ok(max_segment_bytes)
+    Ok((max_segment_bytes, sack))
 }
 
-/// `TCP 1024 > 80 SYN seq 1 ack 0 win 65535 mss 1460`
+/// `TCP 1024 > 80 ACK seq 1 ack 1001 win 65535 sack 2001-3001`
 impl fmt::Display for Tcp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TCP {} > {} {} seq {}", self.source_port, self.destination_port, self.flags, self.sequence)?;
@@ -227,6 +287,9 @@ impl fmt::Display for Tcp {
         write!(f, " win {}", self.window)?;
         if let Some(max_segment_bytes) = self.max_segment_bytes {
             write!(f, " mss {max_segment_bytes}")?;
+        }
+        for (start, end) in self.sack.blocks() {
+            write!(f, " sack {start}-{end}")?;
         }
         Ok(())
     }
@@ -260,6 +323,7 @@ pub(crate) mod tests {
             window: 0xFFFF,
             urgent: 0,
             max_segment_bytes: Some(1460),
+            sack: Sack::default(),
         };
         assert_eq!(Tcp::parse(&bytes, PSEUDO), Ok((header, &[][..])));
         assert_eq!(header.to_string(), "TCP 1024 > 80 SYN seq 1 win 65535 mss 1460");
@@ -282,12 +346,45 @@ pub(crate) mod tests {
     #[test]
     fn options_are_skipped_and_bad_lengths_named() {
         // Window scale, no-operation, maximum segment size, end, and garbage after the end.
-        assert_eq!(parse_options(&hex("030307 01 020405b4 00 0300")), Ok(Some(1460)));
-        assert_eq!(parse_options(&[]), Ok(None));
+        assert_eq!(parse_options(&hex("030307 01 020405b4 00 0300")), Ok((Some(1460), Sack::default())));
+        assert_eq!(parse_options(&[]), Ok((None, Sack::default())));
         let zero = parse_options(&hex("01 0800")).unwrap_err();
         assert_eq!(zero.to_string(), "byte 2: TCP option length is 0x0, expected 2 or more");
         assert!(matches!(parse_options(&hex("08 0a 00")), Err(Error::Truncated { offset_bytes: 2, .. })));
         assert!(matches!(parse_options(&hex("02 03 05")), Err(Error::Value { found: 3, .. })));
+    }
+
+    /// RFC 2018, 3: kind 5, length 2 + 8 n, and each edge as a sequence number; two bytes of padding before, as its
+    /// appendix has them.
+    #[test]
+    fn selective_acknowledgements_by_hand() {
+        let option = hex("0101 0512 000007d1 00000bb9 00001389 00001771");
+        let sack = Sack::new([(2001, 3001), (5001, 6001)]);
+        assert_eq!(parse_options(&option), Ok((None, sack)));
+        let header = Tcp {
+            source_port: 1024,
+            destination_port: 80,
+            sequence: 1,
+            acknowledgement: 1001,
+            flags: TcpFlags::ACK,
+            window: 0xFFFF,
+            urgent: 0,
+            max_segment_bytes: None,
+            sack,
+        };
+        let mut emitted = Vec::new();
+        header.emit(PSEUDO, &[], &mut emitted).unwrap();
+        assert_eq!((&emitted[20..], emitted[12] >> 4), (&option[..], 10));
+        assert_eq!(Tcp::parse(&emitted, PSEUDO), Ok((header, &[][..])));
+        assert_eq!(header.to_string(), "TCP 1024 > 80 ACK seq 1 ack 1001 win 65535 sack 2001-3001 sack 5001-6001");
+        assert!(matches!(parse_options(&hex("05 02")), Err(Error::Value { field: "TCP SACK length", found: 2, .. })));
+        assert!(matches!(parse_options(&hex("05 0b 00")), Err(Error::Value { found: 11, .. })));
+        assert!(matches!(parse_options(&hex("05 2a 00")), Err(Error::Value { found: 42, .. })));
+        assert!(matches!(parse_options(&hex("05 0a 00000001 0000")), Err(Error::Truncated { .. })));
+        let four = Sack::new((0..5).map(|at| (at, at + 1)));
+        assert_eq!(four.blocks().len(), 4);
+        let full = Tcp { max_segment_bytes: Some(1460), sack: four, ..header };
+        assert_eq!(full.header_bytes(), 60, "the most that a header has room for");
     }
 
     #[test]
@@ -301,9 +398,20 @@ pub(crate) mod tests {
             (source_port, destination_port, window, urgent) in any::<(u16, u16, u16, u16)>(),
             (sequence, acknowledgement, flags) in any::<(u32, u32, u16)>(),
             max_segment_bytes in any::<Option<u16>>(),
+            blocks in prop::collection::vec(any::<(u32, u32)>(), 0..=4),
         ) -> Tcp {
-            let flags = TcpFlags::from_bits(flags);
-            Tcp { source_port, destination_port, sequence, acknowledgement, flags, window, urgent, max_segment_bytes }
+            let (flags, sack) = (TcpFlags::from_bits(flags), Sack::new(blocks));
+            Tcp {
+                source_port,
+                destination_port,
+                sequence,
+                acknowledgement,
+                flags,
+                window,
+                urgent,
+                max_segment_bytes,
+                sack,
+            }
         }
     }
 

@@ -344,7 +344,9 @@ fn host(draft: &mut Draft) {
         draft.of(&["tcp", "dctcp", "roce", "dcqcn", "timely", "hetflow", "qcn", "eccp", "ndp", "eqds", "datagram"]);
     let mut keys = format!("kind = \"{kind}\"");
     keys += &match kind {
-        "tcp" | "dctcp" => draft.option(30, "mss", &["\"1B\"", "\"536B\"", "\"8000B\""]),
+        "tcp" | "dctcp" => {
+            draft.option(30, "mss", &["\"1B\"", "\"536B\"", "\"8000B\""]) + &draft.option(30, "sack", &["true"])
+        }
         "ndp" | "eqds" => {
             draft.option(40, "initial_window", &["1", "4", "30"])
                 + &draft.option(30, "timeout", &["\"20us\"", "\"never\""])

@@ -6,6 +6,7 @@
 //! | probe, control | a number of the transport's own | [`Frame::number`] |
 //! | acknowledgement, notification | when the data arrived | [`Frame::arrival`] |
 //! | negative acknowledgement of one packet | which packet arrived, or was cut | [`Frame::packet`] |
+//! | acknowledgement | what came out of order | [`Frame::sack_blocks`] |
 //! | acknowledgement | the end of the window, or the packets asked for | [`Frame::window_edge`], [`Frame::pulls`] |
 //! | congestion notification message | how strong the congestion is | [`Frame::congestion_message`] |
 //! | notification of what is available | how much | [`Frame::available_bps`] |
@@ -17,6 +18,7 @@
 
 use super::{Frame, Kind, MIN_FRAME_BYTES, flags};
 use crate::ndp::announcement::Announcement;
+use crate::tcp::blocks::SackBlocks;
 use crate::telemetry::RecordId;
 use units::Time;
 
@@ -65,6 +67,12 @@ impl Detail {
     #[inline]
     pub fn packet(seq: u64, bytes: u16) -> Detail {
         Detail(seq << 16 | u64::from(bytes))
+    }
+
+    /// Selective acknowledgement: what came out of order.
+    #[inline]
+    pub fn sack_blocks(blocks: SackBlocks) -> Detail {
+        Detail(blocks.pack())
     }
 
     /// Acknowledgement of a receiver that drives its sender: how many packets it has asked for so far.
@@ -247,6 +255,13 @@ impl Frame {
         (self.detail.0 >> 16, self.detail.0 as u16)
     }
 
+    /// Of a selective acknowledgement: what came out of order.
+    #[inline]
+    pub fn sack_blocks(&self) -> SackBlocks {
+        debug_assert!(self.kind == Kind::Ack, "{:?} reports nothing", self.kind);
+        SackBlocks::unpack(self.detail.0)
+    }
+
     /// Of an acknowledgement by a receiver that drives its sender: how many packets it has asked for so far.
     #[inline]
     pub fn pulls(&self) -> u64 {
@@ -324,6 +339,8 @@ mod tests {
             assert_eq!(frame(Kind::Ack, Detail::window_edge(rate_bps)).window_edge(), rate_bps);
             let seq = rate_bps >> 16;
             assert_eq!(frame(Kind::Ack, Detail::packet(seq, quanta)).packet(), (seq, quanta));
+            let blocks = SackBlocks::unpack(rate_bps);
+            assert_eq!(frame(Kind::Ack, Detail::sack_blocks(blocks)).sack_blocks(), blocks);
             assert_eq!(frame(Kind::Pull, Detail::next_expected(rate_bps)).next_expected(), rate_bps);
             assert_eq!(frame(Kind::Probe, Detail::number(rate_bps)).number(), rate_bps);
             let record = RecordId { host: random.next_u32(), place: random.next_u32() };

@@ -1,19 +1,23 @@
-//! TCP as RFC 5681 (congestion control), 6582 (NewReno), 6298 (retransmission timer) and 3168 (ECN) have it,
-//! between hosts that never wait for an application: a flow's bytes are there when it starts.
+//! TCP as RFC 5681 (congestion control), 6582 (NewReno), 6298 (retransmission timer), 3168 (ECN), 2018 and
+//! 6675 (selective acknowledgements) have it, between hosts that never wait for an application: a flow's bytes are
+//! there when it starts.
 //!
-//! Not modelled, since no paper here needs it: connection set-up and tear-down, selective
-//! acknowledgements, limited transmit, window scaling (the window is a number of bytes), sequence numbers
+//! Not modelled, since no paper here needs it: connection set-up and tear-down, limited
+//! transmit without selective acknowledgements, window scaling (the window is a number of bytes), sequence numbers
 //! that wrap (they are 64-bit offsets in the flow). DCTCP is an arm of [`Ecn`], see [`crate::dctcp`].
 
+pub(crate) mod blocks;
 mod cubic;
 mod flags;
 pub(crate) mod parameters;
 mod receiver;
+mod scoreboard;
 mod sender;
 mod timeout;
 mod vegas;
 mod window;
 
+pub use blocks::SackBlocks;
 pub use cubic::CubicParameters;
 pub use flags::CWR;
 pub use parameters::{CongestionControl, Ecn, InitialWindow, MECHANISM, TcpParameters};

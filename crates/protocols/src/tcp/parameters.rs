@@ -5,6 +5,7 @@ use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::frame::MIN_FRAME_BYTES;
 use crate::settings::{self, ParameterError, require};
+use crate::tcp::blocks::MOST_BLOCKS;
 use crate::tcp::cubic::CubicParameters;
 use crate::tcp::vegas::VegasParameters;
 use units::Time;
@@ -90,6 +91,8 @@ pub struct TcpParameters {
     pub fast_retransmit: bool,
     /// How many do.
     pub dupack_threshold: u32,
+    /// Whether receivers report what came out of order, and senders repair by that.
+    pub sack: bool,
     /// RTO before the first sample.
     pub initial_rto: Time,
     /// The least RTO.
@@ -124,6 +127,7 @@ impl Default for TcpParameters {
             retransmissions: true,
             fast_retransmit: true,
             dupack_threshold: 3,
+            sack: false,
             initial_rto: Time::from_s(1),
             min_rto: Time::from_s(1),
             max_rto: Time::from_s(60),
@@ -233,6 +237,13 @@ pub(crate) const DUPACK_THRESHOLD: Parameter = Parameter {
     meaning: "how many duplicate acknowledgements tell a loss, at least 1",
     source: "RFC 5681, 3.2",
 };
+pub(crate) const SACK: Parameter = Parameter {
+    key: "sack",
+    default: Value("false"),
+    meaning: "whether acknowledgements report what came out of order, up to three blocks, and senders repair a window \
+        of losses by that; not with reno and none",
+    source: "RFC 2018; RFC 6675; false: choice of this project, as RFC 6582 has it",
+};
 pub(crate) const INITIAL_RTO: Parameter = Parameter {
     key: "initial_rto",
     default: Value("1s"),
@@ -287,7 +298,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     kind: "tcp",
     family: Family::Transport,
     title: "TCP Reno, NewReno, CUBIC and Vegas",
-    source: "RFC 5681, RFC 6582, RFC 6298, RFC 3168, RFC 9438; Brakmo et al., SIGCOMM 1994",
+    source: "RFC 5681, RFC 6582, RFC 6298, RFC 3168, RFC 9438, RFC 2018, RFC 6675; Brakmo et al., SIGCOMM 1994",
     parameters: &[
         MSS,
         HEADER,
@@ -305,6 +316,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         RETRANSMISSIONS,
         FAST_RETRANSMIT,
         DUPACK_THRESHOLD,
+        SACK,
         INITIAL_RTO,
         MIN_RTO,
         MAX_RTO,
@@ -358,6 +370,7 @@ impl TcpParameters {
             "retransmissions" => self.retransmissions = settings::switch(key, text)?,
             "fast_retransmit" => self.fast_retransmit = settings::switch(key, text)?,
             "dupack_threshold" => self.dupack_threshold = settings::count(key, text)?,
+            "sack" => self.sack = settings::switch(key, text)?,
             "initial_rto" => self.initial_rto = settings::time(key, text)?,
             "min_rto" => self.min_rto = settings::time(key, text)?,
             "max_rto" => self.max_rto = settings::time(key, text)?,
@@ -390,6 +403,18 @@ impl TcpParameters {
         let window = self.advertised_window_bytes >= u64::from(self.mss_bytes);
         require(window, "advertised_window", "at least one segment (`mss`)")?;
         require(self.dupack_threshold > 0, "dupack_threshold", "at least 1")?;
+        let repairs = !matches!(self.congestion_control, CongestionControl::Reno | CongestionControl::Fixed);
+        require(
+            !self.sack || repairs,
+            "sack",
+            "it replaces the recovery of newreno, cubic and vegas: write one of them",
+        )?;
+        let one = !(self.sack && self.out_of_order_takes_window);
+        require(
+            one,
+            "sack",
+            "not with `out_of_order_takes_window`, which acknowledgements have no room to tell as well",
+        )?;
         require(self.cubic.beta < 1.0, "cubic_beta", "below 1: a loss leaves less than there was")?;
         require(self.vegas.beta >= self.vegas.alpha, "vegas_beta", "at least `vegas_alpha`")?;
         let of_loss = matches!(self.congestion_control, CongestionControl::Cubic | CongestionControl::Vegas);
@@ -407,9 +432,16 @@ impl TcpParameters {
         matches!(self.ecn, Ecn::Dctcp(_))
     }
 
-    /// Frame length of an acknowledgement.
-    pub(crate) fn ack_frame_bytes(&self) -> u16 {
-        self.ack_bytes.max(MIN_FRAME_BYTES)
+    /// Frame length of an acknowledgement with so many SACK blocks: two bytes of padding, two of the option's kind and
+    /// length, and eight a block (RFC 2018, 3).
+    pub(crate) fn ack_frame_bytes(&self, blocks: usize) -> u16 {
+        let option_bytes = if blocks > 0 { 4 + 8 * blocks as u16 } else { 0 };
+        self.ack_bytes.saturating_add(option_bytes).max(MIN_FRAME_BYTES)
+    }
+
+    /// Length of the longest acknowledgement.
+    pub fn largest_ack_bytes(&self) -> u16 {
+        self.ack_frame_bytes(if self.sack { MOST_BLOCKS } else { 0 })
     }
 
     /// The table that describes these parameters.

@@ -4,6 +4,7 @@ use crate::dctcp::CeEcho;
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
 use crate::frame::{Detail, Frame, Kind, flags};
 use crate::ranges::Ranges;
+use crate::tcp::blocks::{MOST_BLOCKS, SackBlocks};
 use crate::tcp::flags::CWR;
 use crate::tcp::parameters::{Ecn, TcpParameters};
 use std::sync::Arc;
@@ -17,6 +18,8 @@ pub struct TcpReceiver {
     /// The flow's size, once its last segment told it.
     size_bytes: u64,
     completed: Option<Time>,
+    /// A byte of each of the last ranges that came out of order, the latest first; none without SACK.
+    recent: Vec<u64>,
     /// Segments in order that no acknowledgement has covered.
     pending: u32,
     /// The first segment behind what is expected whose payload was cut; `u64::MAX` for none.
@@ -43,6 +46,7 @@ impl TcpReceiver {
             ranges: Ranges::default(),
             size_bytes: u64::MAX,
             completed: None,
+            recent: Vec::new(),
             pending: 0,
             cut: u64::MAX,
             edge: 0,
@@ -77,7 +81,9 @@ impl TcpReceiver {
         if self.completed.is_some() {
             flags |= flags::COMPLETE;
         }
+        let blocks = if self.ranges.has_gap() && self.parameters.sack { self.report() } else { SackBlocks::default() };
         let detail = match self.completed {
+            None if self.parameters.sack => Detail::sack_blocks(blocks),
             None if self.parameters.out_of_order_takes_window => Detail::window_edge(self.advertise()),
             completed => Detail::arrival(completed.unwrap_or(ctx.now)),
         };
@@ -87,11 +93,37 @@ impl TcpReceiver {
             stamp: self.stamp,
             detail,
             flags,
-            size_bytes: self.parameters.ack_frame_bytes(),
+            size_bytes: self.parameters.ack_frame_bytes(blocks.count()),
             ..Reply::default()
         });
         self.pending = 0;
         self.deadline = Time::MAX;
+    }
+
+    /// A segment from `seq` came out of order: its range is the one to be reported first (RFC 2018, 4).
+    #[cold]
+    fn note_recent(&mut self, seq: u64) {
+        let (ranges, expected) = (&self.ranges, self.ranges.expected());
+        let own = ranges.range(seq);
+        self.recent.retain(|&at| at > expected && ranges.range(at) != own);
+        self.recent.insert(0, seq);
+        self.recent.truncate(MOST_BLOCKS);
+    }
+
+    /// What came out of order, the latest first.
+    #[cold]
+    fn report(&mut self) -> SackBlocks {
+        let mut blocks = [(0, 0); MOST_BLOCKS];
+        let mut count = 0;
+        for block in self.recent.iter().filter_map(|&at| self.ranges.range(at)) {
+            // Ranges may have grown together since.
+            if !blocks[..count].contains(&block) {
+                blocks[count] = block;
+                count += 1;
+            }
+        }
+        let mss = u64::from(self.parameters.mss_bytes.max(1));
+        SackBlocks::new(&blocks[..count], self.ranges.expected(), mss, self.size_bytes)
     }
 
     /// The right edge of the window: the room that waiting bytes leave, from the first missing byte on.
@@ -140,6 +172,9 @@ impl Receiver for TcpReceiver {
         let new_bytes = self.ranges.insert(frame.seq, end) as u32;
         if frame.has(flags::LAST) {
             self.size_bytes = end;
+        }
+        if self.parameters.sack && frame.seq > self.ranges.expected() {
+            self.note_recent(frame.seq);
         }
         let whole = self.completed.is_none() && self.ranges.expected() >= self.size_bytes;
         if whole {
@@ -261,6 +296,35 @@ mod tests {
             edges(false).iter().all(|&(_, detail)| detail == Detail::arrival(Time::from_ps(7))),
             "the instant, and no edge"
         );
+    }
+
+    /// RFC 2018, 4: the block of the segment that has just come first, then the others by when they grew last; and
+    /// each makes the acknowledgement longer.
+    #[test]
+    fn blocks_are_reported_latest_first() {
+        let parameters =
+            TcpParameters { sack: true, delayed_ack: false, mss_bytes: MSS as u16, ..TcpParameters::default() };
+        let mut receiver = TcpReceiver::new(&Arc::new(parameters));
+        let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
+        let mut feed = |number: u64| {
+            let frame = Frame { seq: number * MSS, payload_bytes: MSS as u16, kind: Kind::Data, ..Frame::default() };
+            receiver.on_frame(&mut Ctx::new(Time::from_us(1), &mut random, &mut replies), &frame);
+            let reply = replies.pop().unwrap();
+            let frame = Frame { kind: Kind::Ack, detail: reply.detail, ..Frame::default() };
+            let blocks = frame.sack_blocks().iter(reply.seq, MSS).map(|(start, end)| (start / MSS, end / MSS));
+            (reply.seq / MSS, blocks.collect::<Vec<_>>(), reply.size_bytes)
+        };
+        assert_eq!(feed(0), (1, vec![], 64));
+        assert_eq!(feed(2), (1, vec![(2, 3)], 70));
+        assert_eq!(feed(4), (1, vec![(4, 5), (2, 3)], 78));
+        assert_eq!(feed(8), (1, vec![(8, 9), (4, 5), (2, 3)], 86));
+        assert_eq!(feed(10), (1, vec![(10, 11), (8, 9), (4, 5)], 86), "no more than three");
+        assert_eq!(feed(3), (1, vec![(2, 5), (10, 11), (8, 9)], 86), "two became one");
+        assert_eq!(feed(2), (1, vec![(2, 5), (10, 11), (8, 9)], 86), "a copy");
+        assert_eq!(feed(1), (5, vec![(10, 11), (8, 9)], 78));
+        assert_eq!(feed(9), (5, vec![(8, 11)], 70));
+        (5..8).for_each(|number| _ = feed(number));
+        assert_eq!(feed(11), (12, vec![], 64));
     }
 
     #[test]

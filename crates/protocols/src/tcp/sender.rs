@@ -6,8 +6,10 @@ use crate::dctcp::Alpha;
 use crate::endpoint::FlowStart;
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
+use crate::tcp::blocks::SackBlocks;
 use crate::tcp::flags::CWR;
 use crate::tcp::parameters::{Ecn, TcpParameters};
+use crate::tcp::scoreboard::{Next, Scoreboard};
 use crate::tcp::timeout::Timeout;
 use crate::tcp::window::{Verdict, Window};
 use std::sync::Arc;
@@ -31,6 +33,8 @@ pub struct TcpSender {
     edge: u64,
     /// Everything from here on has never been sent.
     snd_max: u64,
+    /// What selective acknowledgements tell, where there are any.
+    scoreboard: Option<Box<Scoreboard>>,
     /// The first unacknowledged segment is to be sent again at once.
     retransmit: bool,
     /// The next new segment carries CWR.
@@ -65,6 +69,9 @@ impl TcpSender {
             snd_nxt: 0,
             edge: if parameters.out_of_order_takes_window { parameters.advertised_window_bytes } else { u64::MAX },
             snd_max: 0,
+            scoreboard: parameters.sack.then(|| {
+                Box::new(Scoreboard::new(u64::from(parameters.mss_bytes.max(1)), parameters.dupack_threshold))
+            }),
             retransmit: false,
             announce_reduction: false,
             timed: None,
@@ -140,14 +147,68 @@ impl TcpSender {
     /// A duplicate acknowledgement; `cut`: it says that the payload of the first unacknowledged segment was cut.
     fn on_duplicate(&mut self, now: Time, cut: bool) {
         let (acknowledged, flight) = (self.snd_una, self.flight());
+        let recovering = self.window.is_recovering();
         let verdict = if cut {
             self.window.on_cut(acknowledged, flight, self.snd_max)
+        } else if let Some(scoreboard) = &self.scoreboard {
+            // RFC 5681, 3.2: not what was sent beyond the window for the duplicates.
+            let flight = flight.min(self.window.cwnd);
+            if !recovering && scoreboard.first_is_lost() {
+                self.window.on_lost(acknowledged, flight, self.snd_max)
+            } else {
+                self.window.on_duplicate_ack(acknowledged, flight, self.snd_max)
+            }
         } else {
             self.window.on_duplicate_ack(acknowledged, flight, self.snd_max)
         };
+        if let Some(scoreboard) = &mut self.scoreboard
+            && self.window.is_recovering()
+            && !recovering
+        {
+            scoreboard.begin(acknowledged);
+        }
         if verdict.retransmit {
             self.obey(verdict, now);
         }
+    }
+
+    /// What `frame` reports, entered on the scoreboard: how many bytes are news.
+    #[cold]
+    fn enter_blocks(&mut self, frame: &Frame) -> u64 {
+        let Some(scoreboard) = &mut self.scoreboard else { return 0 };
+        let told = if frame.has(flags::COMPLETE) { SackBlocks::default() } else { frame.sack_blocks() };
+        let blocks = told.iter(frame.seq, u64::from(self.parameters.mss_bytes.max(1)));
+        scoreboard.update(frame.seq.max(self.snd_una), blocks, self.snd_max)
+    }
+
+    /// What comes next where a scoreboard repairs losses: from where to before where, within what the receiver's window
+    /// allows.
+    #[cold]
+    fn next_piece(&mut self) -> Option<(u64, u64)> {
+        let mss = u64::from(self.parameters.mss_bytes.max(1));
+        let (sent, cwnd) = (self.snd_max, self.window.cwnd);
+        let scoreboard = self.scoreboard.as_mut()?;
+        if std::mem::take(&mut self.retransmit) {
+            return Some(scoreboard.first(sent));
+        }
+        let new_end = self.size_bytes.min(sent.saturating_add(mss));
+        let has_room = new_end > sent && new_end - self.snd_una <= self.parameters.advertised_window_bytes;
+        if self.window.is_recovering() {
+            // RFC 6675, 5, step C.
+            if scoreboard.pipe(sent) + mss > cwnd {
+                return None;
+            }
+            return match scoreboard.next(sent, has_room)? {
+                Next::Again(piece) => Some(piece),
+                Next::New => Some((sent, new_end)),
+            };
+        }
+        // Everything in order; after a timeout from the first missing byte again, but for what has been reported since.
+        let (start, end) = if self.snd_nxt < sent { scoreboard.missing(self.snd_nxt, sent) } else { (sent, sent) };
+        let (start, end) = if start < sent { (start, end) } else { (sent, new_end) };
+        let room = start < sent || has_room;
+        let outstanding = start - self.snd_una - scoreboard.reported_bytes(start);
+        (room && end > start && outstanding + (end - start) <= cwnd.max(end - start)).then_some((start, end))
     }
 
     /// An acknowledgement echoed a mark.
@@ -222,10 +283,16 @@ impl Sender for TcpSender {
             self.edge = self.edge.max(frame.window_edge());
         }
         let echo = frame.has(flags::ECE) && self.parameters.ecn != Ecn::Off;
+        let news = if self.scoreboard.is_some() { self.enter_blocks(frame) } else { 1 };
         if frame.seq > self.snd_una {
             self.on_new_ack(ctx.now, frame.seq, echo);
             if frame.has(flags::NAK) && self.flight() > 0 {
                 self.on_duplicate(ctx.now, true);
+            }
+        } else if news == 0 && !frame.has(flags::NAK) {
+            // RFC 6675, 2: with selective acknowledgements a duplicate is one that reports something new.
+            if frame.seq == self.snd_una && echo {
+                self.on_echo();
             }
         } else if frame.seq == self.snd_una && self.flight() > 0 {
             // RFC 5681, 2: a duplicate.
@@ -248,6 +315,9 @@ impl Sender for TcpSender {
             self.snd_nxt = self.snd_una;
             self.retransmit = false;
             self.timed = None;
+            if let Some(scoreboard) = &mut self.scoreboard {
+                scoreboard.forget(self.snd_una);
+            }
             self.restart_timer(ctx.now);
         }
         self.armed = self.deadline;
@@ -264,6 +334,10 @@ impl Sender for TcpSender {
         }
         if ctx.now < self.start {
             return Offer::At(self.start);
+        }
+        if self.scoreboard.is_some() {
+            let Some((start, end)) = self.next_piece() else { return Offer::Blocked };
+            return Offer::Send(self.segment(ctx.now, start, (end - start) as u16));
         }
         let mss = u64::from(self.parameters.mss_bytes.max(1));
         if std::mem::take(&mut self.retransmit) {
@@ -487,6 +561,33 @@ mod tests {
         assert_eq!(soon, threshold, "fast recovery is over");
         let (late, initial) = go_on(10_000);
         assert_eq!(late, initial.min(threshold));
+    }
+
+    /// After a timeout what was reported is forgotten, and what is reported from then on is not sent again.
+    #[test]
+    fn after_a_timeout_only_what_is_missing_goes_again() {
+        let sack = TcpParameters { sack: true, initial_window: InitialWindow::Bytes(10_000), ..Default::default() };
+        let mut bench = Bench::new(sack);
+        let report = |bench: &mut Bench, ms: u64, packet: u64, blocks: &[(u64, u64)]| {
+            let blocks: Vec<(u64, u64)> = blocks.iter().map(|&(start, end)| (start * 1000, end * 1000)).collect();
+            let blocks = crate::tcp::SackBlocks::new(&blocks, packet * 1000, 1000, u64::MAX);
+            let detail = Detail::sack_blocks(blocks);
+            let frame = Frame { kind: Kind::Ack, seq: packet * 1000, detail, ..Frame::default() };
+            let mut ctx = Ctx::new(Time::from_ms(ms), &mut bench.random, &mut bench.replies);
+            bench.sender.on_frame(&mut ctx, &frame);
+        };
+        // A duplicate that reports nothing is none.
+        (0..5).for_each(|_| report(&mut bench, 10, 0, &[]));
+        assert_eq!(bench.send(10), []);
+        report(&mut bench, 20, 0, &[(2, 4)]);
+        assert_eq!(bench.send(20), [(10, 0), (11, 0)], "two have left the network (limited transmit)");
+        bench.timer(2000);
+        assert_eq!(bench.send(2000), [(0, flags::RETRANSMISSION)]);
+        report(&mut bench, 2010, 1, &[(4, 6), (2, 4)]);
+        // The window is two segments: 1 and 6, as 2 to 5 are there.
+        let again = flags::RETRANSMISSION;
+        assert_eq!(bench.send(2010), [(1, again), (6, again)]);
+        assert_eq!(bench.sender.statistics().timeouts, 1);
     }
 
     /// The same marks cost a DCTCP flow less, once alpha has fallen.

@@ -41,6 +41,8 @@ pub(crate) struct Window {
     now: Time,
     rtt: Time,
     fast_retransmit: bool,
+    /// Whether a scoreboard repairs losses (RFC 6675): then duplicates do not inflate the window.
+    selective: bool,
     /// Whether fast recovery is on, and whether it has seen a partial acknowledgement.
     recovering: bool,
     partial: bool,
@@ -72,6 +74,7 @@ impl Window {
             now: Time::ZERO,
             rtt: Time::ZERO,
             fast_retransmit: parameters.fast_retransmit && parameters.retransmissions,
+            selective: parameters.sack,
             recovering: false,
             partial: false,
             timed_out: false,
@@ -144,6 +147,10 @@ impl Window {
             }
             return Verdict::default();
         }
+        if self.selective && acknowledged < self.recover {
+            // RFC 6675, 5, step B: the scoreboard knows what is next.
+            return Verdict::default();
+        }
         if self.repairs_holes() && acknowledged < self.recover {
             // RFC 6582, 3.2, step 3, partial acknowledgement: the next hole, and the window deflates by what
             // left the network.
@@ -159,6 +166,8 @@ impl Window {
         self.recovering = false;
         self.counted = 0;
         self.cwnd = match self.control {
+            // RFC 6675, 5, step A.
+            _ if self.selective => self.ssthresh,
             // RFC 6582, 3.2, step 3, full acknowledgement, first way: no burst when little is in flight.
             _ if self.repairs_holes() => self.ssthresh.min(flight.max(self.mss) + self.mss),
             // RFC 5681, 3.2, step 6.
@@ -208,7 +217,7 @@ impl Window {
         }
         if self.recovering {
             // RFC 5681, 3.2, step 4. More than the receiver's window has no use.
-            if self.cwnd < self.ssthresh.max(self.limit) {
+            if !self.selective && self.cwnd < self.ssthresh.max(self.limit) {
                 self.cwnd += self.mss;
             }
             return Verdict::default();
@@ -224,11 +233,24 @@ impl Window {
             // RFC 5681, 3.2, steps 2 and 3.
             self.note_loss(false);
             self.ssthresh = self.half(flight);
-            self.cwnd = self.ssthresh + u64::from(self.threshold) * self.mss;
+            // RFC 6675, 5, step 4.2, does not inflate it.
+            let inflation = if self.selective { 0 } else { u64::from(self.threshold) * self.mss };
+            self.cwnd = self.ssthresh + inflation;
             (self.recovering, self.partial) = (true, false);
             self.reduced = sent;
         }
         Verdict { retransmit: true, keep_timer: false }
+    }
+
+    /// Whether fast recovery is on.
+    pub(crate) fn is_recovering(&self) -> bool {
+        self.recovering
+    }
+
+    /// The scoreboard tells that the first unacknowledged segment is lost (RFC 6675, 5, step 2); as a duplicate.
+    pub(crate) fn on_lost(&mut self, acknowledged: u64, flight: u64, sent: u64) -> Verdict {
+        self.duplicates = self.threshold - 1;
+        self.on_duplicate_ack(acknowledged, flight, sent)
     }
 
     /// The first unacknowledged segment was cut on its way: it is sent again at once, each time, and the first time

@@ -158,6 +158,7 @@ fn contradicting_layers_are_not_sent() {
             window: 5,
             urgent: 0,
             max_segment_bytes: None,
+            sack: Default::default(),
         },
         payload: &[],
     };

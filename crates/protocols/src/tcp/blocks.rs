@@ -1,0 +1,106 @@
+//! What a selective acknowledgement reports (RFC 2018), as a frame carries it.
+
+/// Up to three blocks of bytes behind what is acknowledged, the latest first: as many as an option has room for beside
+/// that for timestamps (RFC 2018, 3). They are kept as segments counted from the first missing byte. Three blocks are
+/// told if all begin and end within 1023 segments of it, else two if these do within 32767, else one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks(u64);
+
+/// The most blocks.
+pub(crate) const MOST_BLOCKS: usize = 3;
+
+/// Bits of an offset or a length, by the number of blocks, which stands in the two highest bits.
+const BITS: [u32; MOST_BLOCKS + 1] = [0, 31, 15, 10];
+
+impl SackBlocks {
+    /// Of `blocks`, each from its first byte to before its end, the latest first; `expected` is the first missing byte
+    /// and a segment has `mss` bytes. Only whole segments are told, and the last of a flow of `size_bytes`, which may
+    /// be shorter.
+    pub(crate) fn new(blocks: &[(u64, u64)], expected: u64, mss: u64, size_bytes: u64) -> SackBlocks {
+        let mut segments = [(0, 0); MOST_BLOCKS];
+        let mut count = 0;
+        for &(start, end) in blocks.iter().take(MOST_BLOCKS) {
+            let first = start.saturating_sub(expected).div_ceil(mss);
+            let behind = end.saturating_sub(expected);
+            let last = if end == size_bytes { behind.div_ceil(mss) } else { behind / mss };
+            if first > 0 && last > first {
+                segments[count] = (first, last - first);
+                count += 1;
+            }
+        }
+        while count > 0 {
+            let bits = BITS[count];
+            if segments[..count].iter().all(|&(first, length)| first >> bits == 0 && length >> bits == 0) {
+                let pack = |word: u64, &(first, length): &(u64, u64)| (word << bits | first) << bits | length;
+                return SackBlocks((count as u64) << 62 | segments[..count].iter().fold(0, pack));
+            }
+            count -= 1;
+        }
+        SackBlocks::default()
+    }
+
+    /// How many.
+    pub fn count(self) -> usize {
+        (self.0 >> 62) as usize
+    }
+
+    /// The blocks, latest first. The last one of a flow may end behind it, if its last segment is shorter than others.
+    pub fn iter(self, expected: u64, mss: u64) -> impl Iterator<Item = (u64, u64)> {
+        let count = self.count();
+        let bits = BITS[count];
+        (0..count).rev().map(move |at| {
+            let field = |place: usize| self.0 >> (place as u32 * bits) & ((1 << bits) - 1);
+            let (first, length) = (field(2 * at + 1), field(2 * at));
+            (expected + first * mss, expected + (first + length) * mss)
+        })
+    }
+
+    /// As the word of a frame.
+    pub(crate) fn pack(self) -> u64 {
+        self.0
+    }
+
+    /// From the word of a frame.
+    pub(crate) fn unpack(word: u64) -> SackBlocks {
+        SackBlocks(word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    /// Whatever is told is true, and near the first missing byte all of it is told.
+    #[test]
+    fn blocks_are_told_as_they_are() {
+        let mut random = Stream::new(3, 0, 0);
+        for round in 0..10_000 {
+            let mss = 1 + random.below(9000);
+            let expected = mss * random.below(1 << 20);
+            let reach = [1000, 30_000, 1 << 30][round % 3];
+            let blocks: Vec<(u64, u64)> = (0..random.below(5))
+                .map(|_| {
+                    let first = 1 + random.below(reach / 2);
+                    let length = 1 + random.below(reach / 2);
+                    (expected + first * mss, expected + (first + length) * mss)
+                })
+                .collect();
+            let told: Vec<(u64, u64)> = SackBlocks::new(&blocks, expected, mss, u64::MAX).iter(expected, mss).collect();
+            assert_eq!(told, blocks[..told.len()]);
+            let most = blocks.len().min([3, 2, 1][round % 3]);
+            assert!(told.len() >= most, "{blocks:?} {told:?}");
+        }
+    }
+
+    #[test]
+    fn parts_of_segments_are_left_out_but_for_the_last() {
+        let told = |blocks: &[(u64, u64)], size| -> Vec<(u64, u64)> {
+            SackBlocks::new(blocks, 1000, 100, size).iter(1000, 100).collect()
+        };
+        assert_eq!(told(&[(1150, 1420)], u64::MAX), [(1200, 1400)]);
+        assert_eq!(told(&[(1150, 1199), (1300, 1400)], u64::MAX), [(1300, 1400)]);
+        assert_eq!(told(&[(1300, 1420)], 1420), [(1300, 1500)]);
+        assert_eq!(told(&[(900, 1100)], u64::MAX), [], "that is no block behind a gap");
+    }
+}
