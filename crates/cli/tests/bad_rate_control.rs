@@ -122,7 +122,7 @@ fn selective_repeat() {
         (r#"loss_recovery = "selective""#, r#"loss_recovery = "sack""#, "", &["go-back-n, selective"]),
         (r#"loss_recovery = "selective""#, r#"loss_recovery = true"#, "", &["go-back-n"]),
         (r#"flight_cap = "path""#,      r#"flight_cap = "0B""#,        "", &["`flight_cap`", "at least 1B"]),
-        (r#"flight_cap = "path""#,      r#"flight_cap = 20"#,          "", &["flight_cap"]),
+        (r#"flight_cap = "path""#,      r#"flight_cap = 20"#,          "", &["has no unit"]),
         (r#"rto_low = "100us""#,        r#"rto_low = "0us""#,          "", &["`rto_low`", "round trip"]),
         (r#"rto_high = "320us""#,       r#"rto_high = "99us""#,        "", &["`rto_high`", "at least `rto_low`"]),
         (r#"rto_low_packets = 3"#,      r#"rto_low_packets = -3"#,     "", &["whole number"]),
