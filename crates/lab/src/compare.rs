@@ -2,16 +2,16 @@
 
 use crate::error::{LabError, PlanError};
 use crate::run::{self, Run, Way};
-use crate::runs::metrics::{self, Metric, Watch};
+use crate::runs::metrics::Metric;
 use crate::runs::pool;
 use crate::runs::row::{Group, Row, groups, set};
 use crate::runs::vary::{Override, Variant, Vary, check_distinct, placed, variants};
 use crate::stop::Stop;
+use model::Unwatched;
 use record::folder::ResultFolder;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use units::Time;
 
 /// More runs than this are a sweep.
 pub const MOST_COMPARED: usize = 1000;
@@ -105,14 +105,10 @@ impl Comparison {
         stop: &Stop,
     ) -> Result<Row, LabError> {
         let mut run = Run::read(&self.path, &variant.overrides(&self.set, &self.varied), variant.seed, stop)?;
-        let setup = &mut run.lowered.setup;
-        setup.threads = 1;
-        let period = || metrics::period(setup.warm_up, setup.duration).max(Time::from_ps(1));
-        let period = setup.record.throughput_every.unwrap_or_else(period);
-        let mut watch = Watch::new(setup.warm_up, period);
-        let way = Way { payload_every: Some(period), shared, whole_only: false };
-        let finished = run.produce(folder, &mut watch, way, stop)?;
-        Ok(Row::new(variant.clone(), &finished.summary, Some(&watch)))
+        run.lowered.setup.threads = 1;
+        let way = Way { shared, whole_only: false };
+        let finished = run.produce(folder, &mut Unwatched, way, stop)?;
+        Ok(Row::new(variant.clone(), &finished.summary))
     }
 
     /// One line a run under one of names.

@@ -28,8 +28,6 @@ pub struct Run {
 /// What a result does not depend on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Way {
-    /// Tell the watcher of payload this often where the scenario does not ask for it.
-    pub payload_every: Option<Time>,
     /// Other runs share the process: its CPU time says nothing about this one.
     pub shared: bool,
     /// A run that was stopped leaves no files.
@@ -109,8 +107,7 @@ impl Run {
             Ok::<_, LabError>((folder, recorder))
         };
         let (folder, mut recorder) = folder.map(prepare).transpose()?.unzip();
-        let Lowered { name, hash, mut setup, expect_deadlock, warnings, .. } = lowered;
-        setup.record.throughput_every = setup.record.throughput_every.or(way.payload_every);
+        let Lowered { name, hash, setup, expect_deadlock, warnings, .. } = lowered;
         let identity = simulate::identity(&name, &hash, setup.seed);
         let mut watchers: Vec<&mut dyn Watcher> = vec![&mut *watcher];
         watchers.extend(recorder.as_mut().map(|recorder| recorder as &mut dyn Watcher));

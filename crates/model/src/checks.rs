@@ -17,7 +17,7 @@ impl Simulation {
     pub(crate) fn look_at_warm_up(&self, now: Time) -> WarmUp {
         let mut little = Findings::default();
         little.look(now, self.areas());
-        WarmUp { little, marks: self.marks() }
+        WarmUp { little, marks: self.marks(), payload_bytes: self.payload_bytes() }
     }
 
     /// Every check that the setup calls for.
@@ -42,7 +42,7 @@ impl Simulation {
             checks.push(ledger.order.verdict(ledger.packets.delivered_whole.frames));
         }
         let mut marks = self.marks();
-        let WarmUp { mut little, marks: early } = self.warmed_up.clone();
+        let WarmUp { mut little, marks: early, .. } = self.warmed_up.clone();
         // In the same order: the setup alone decides which there are.
         marks.iter_mut().zip(&early).for_each(|(mark, early)| mark.peak = mark.peak.max(early.peak));
         checks.push(check::buffer::verdict(marks, self.books()));

@@ -36,6 +36,7 @@ mod outcome;
 pub mod parameters;
 mod pause_storms;
 mod queue;
+mod queue_looks;
 mod requests;
 mod routes;
 mod setup;

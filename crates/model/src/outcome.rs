@@ -19,7 +19,7 @@ use stats::Outcome;
 use stats::histogram::Histogram;
 use stats::jitter::{FlowDelays, JitterSummary};
 use stats::summary::{
-    ByteAccount, Check, Deadlock, DeadlockEdge, Distribution, Happened, LinkSummary, LossAt, MAX_LOSS_PLACES,
+    ByteAccount, Check, Deadlock, DeadlockEdge, Distribution, Goodput, Happened, LinkSummary, LossAt, MAX_LOSS_PLACES,
     PacketAccount, PauseSummary, PortLoad, Reordering, Utilisation, Window,
 };
 use std::collections::BTreeMap;
@@ -47,7 +47,9 @@ impl Simulation {
             reordering: self.reordering(),
             reordering_arrivals,
             utilisation: self.utilisation(now),
+            queue_lengths: self.queue_lengths(),
             load: self.load_verdict(now),
+            payload_bytes: self.payload_bytes(),
         }
     }
 
@@ -70,8 +72,9 @@ impl Simulation {
             flows.started = started;
         }
         let completed = flows.completed;
-        let Measured { end, delay, links, travel, jitter, reordering, reordering_arrivals, utilisation, load } =
-            self.measured.clone().unwrap_or_else(|| self.measure(now));
+        let measured = self.measured.clone().unwrap_or_else(|| self.measure(now));
+        let goodput = self.goodput(&measured, unfinished.is_empty());
+        let Measured { end, delay, links, travel, jitter, reordering, reordering_arrivals, .. } = measured;
         if let Some(density) = &reordering {
             density
                 .iter()
@@ -93,7 +96,7 @@ impl Simulation {
         account.close();
         let mut checks = self.checks(&ledger, now, expect_deadlock);
         checks.extend(reordering.as_ref().map(|density| density.verdict(reordering_arrivals)));
-        checks.extend(load);
+        checks.extend(measured.load);
         Outcome {
             partial: now < self.duration || self.stopped_early,
             window: Window { start_ps: self.warm_up.min(now).as_ps(), end_ps: end.as_ps() },
@@ -114,13 +117,16 @@ impl Simulation {
                 delivered: packets.delivered_whole.bytes,
                 dropped: packets.dropped_total().bytes,
                 retransmitted: ledger.retransmitted_bytes,
+                consumed: packets.consumed.bytes,
             },
             flows,
             requests: self.requests.iter().flat_map(|requests| requests.summary()).collect(),
+            goodput,
             delay_ns: Distribution::from_ps(&delay),
             jitter,
             reordering: reordering.as_ref().map(describe_reordering),
-            utilisation,
+            utilisation: measured.utilisation,
+            queue_lengths: measured.queue_lengths,
             pauses: self.pauses(&ledger, now),
             pause_storms: self.pause_storms(&ledger, now),
             backpressure: self.backpressure(&ledger, now),
@@ -135,6 +141,15 @@ impl Simulation {
                 .map(|Verdict { name, pass, judged, detail }| Check { name, pass, judged, detail })
                 .collect(),
         }
+    }
+
+    /// Payload that arrived in the window, which ends with the last completion where no flow was left open.
+    fn goodput(&self, measured: &Measured, all_complete: bool) -> Goodput {
+        let before = self.warmed_up.payload_bytes.iter().chain(std::iter::repeat(&0));
+        let payload_bytes = measured.payload_bytes.iter().zip(before).map(|(bytes, before)| bytes - before).collect();
+        let start = self.warm_up.min(measured.end);
+        let last = if all_complete && self.last_completion > start { self.last_completion } else { measured.end };
+        Goodput::new(start.as_ps(), last.min(measured.end).as_ps(), payload_bytes)
     }
 
     /// How delays varied, by traffic entry, where it is measured.

@@ -12,6 +12,7 @@ use crate::network::Network;
 use crate::node::Machine;
 use crate::parameters::{RecordParameters, Setup};
 use crate::queue::Queue;
+use crate::queue_looks::QueueLooks;
 use crate::requests::Requests;
 use crate::switch::Switch;
 use crate::trace::Collector;
@@ -61,6 +62,9 @@ pub struct Simulation {
     /// Bytes sent per port and payload per traffic entry at the last look.
     sent_before: Vec<u64>,
     goodput_before: Vec<u64>,
+    /// When the last flow completed so far.
+    last_completion: Time,
+    pub(crate) queue_looks: Option<QueueLooks>,
     /// Hops counted at each node when it was last looked at, and their sum.
     hops_before: Vec<u64>,
     hops: u64,
@@ -92,6 +96,7 @@ impl Simulation {
         let (ports, entries) = (network.fabric.port_count(), network.traffic_entries);
         let collect_every = collect_every(duration, &network);
         let nodes = engine.len();
+        let queue_looks = record.queue_lengths_every.map(QueueLooks::new);
         let requests = Requests::new(&network.traffic.exchanges);
         let storms = setup_storm.filter(|_| network.turns()).map(|parameters| Storms::new(parameters, nodes));
         Ok(Simulation {
@@ -115,6 +120,8 @@ impl Simulation {
             baseline: Baseline::default(),
             sent_before: vec![0; ports],
             goodput_before: vec![0; entries],
+            last_completion: Time::ZERO,
+            queue_looks,
             hops_before: vec![0; nodes],
             hops: 0,
             fresh: Vec::new(),
@@ -166,6 +173,7 @@ impl Simulation {
                 self.record.control_every,
                 self.collector.is_some().then_some(NOTES_EVERY),
                 storm_every,
+                self.queue_looks.as_ref().map(|looks| looks.every),
             ];
             let next = |period: Time| now + period - now % period;
             let mut stop = periods.iter().flatten().map(|&period| next(period)).min().unwrap_or(self.duration);
@@ -184,6 +192,9 @@ impl Simulation {
             if stop == self.warm_up {
                 self.warmed_up = self.look_at_warm_up(stop);
                 self.reset(stop);
+                self.queue_looks.iter_mut().for_each(QueueLooks::reset);
+            } else if stop <= self.measure_end && due(self.record.queue_lengths_every) {
+                self.look_at_queues();
             }
             let looks_for_deadlock = may_lock && due(self.deadlock_every) && self.deadlock.is_none();
             let looks_for_storms = due(storm_every) || stop == self.duration;
@@ -333,6 +344,9 @@ impl Simulation {
         if let Some(requests) = &mut self.requests {
             requests.note(end, counts);
         }
+        if let Some(delivered_ps) = record.delivered_ps {
+            self.last_completion = self.last_completion.max(Time::from_ps(delivered_ps));
+        }
         watcher.flow(&record);
     }
 
@@ -389,13 +403,19 @@ impl Simulation {
         }
     }
 
-    fn sample_throughput(&mut self, at: Time, watcher: &mut dyn Watcher) {
+    /// Payload that has arrived since the run began, each byte once, by traffic entry.
+    pub(crate) fn payload_bytes(&self) -> Vec<u64> {
         let mut total = vec![0; self.network.traffic_entries];
         for host in self.hosts() {
             for (total, bytes) in total.iter_mut().zip(&host.measured.goodput_bytes) {
                 *total += bytes;
             }
         }
+        total
+    }
+
+    fn sample_throughput(&mut self, at: Time, watcher: &mut dyn Watcher) {
+        let total = self.payload_bytes();
         for (entry, (&total, before)) in total.iter().zip(&mut self.goodput_before).enumerate() {
             watcher.throughput(at, entry as u8, total - *before);
             *before = total;

@@ -46,10 +46,10 @@ pub struct Summary {
     /// Requests and their replies, by traffic entry; left out where nobody asks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<RequestSummary>,
+    /// Payload that arrived in the window, each byte once.
+    pub goodput: Goodput,
     /// Delay of packets from the sending to the receiving host, in ns; null if none was delivered.
     pub delay_ns: Option<Distribution>,
-    /// Time a packet waits in one queue, in ns; null if none waited to be measured.
-    pub queue_wait_ns: Option<Distribution>,
     /// How much one-way delays varied, by traffic entry; left out where it is not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jitter: Vec<JitterSummary>,
@@ -59,6 +59,9 @@ pub struct Summary {
     /// How full the queues of switches were; left out where it is not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utilisation: Option<Utilisation>,
+    /// How long the queues of switches were; left out where it is not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_lengths: Option<QueueLengths>,
     /// Pauses, over all ports and classes.
     pub pauses: PauseSummary,
     /// What watchdogs found; left out where there are none.
@@ -115,10 +118,12 @@ impl Summary {
             bytes,
             flows,
             requests,
+            goodput,
             delay_ns,
             jitter,
             reordering,
             utilisation,
+            queue_lengths,
             pauses,
             pause_storms,
             backpressure,
@@ -130,7 +135,7 @@ impl Summary {
             checks,
             warnings,
         } = outcome;
-        let (queue_wait_ns, results_hash) = (None, String::new());
+        let results_hash = String::new();
         Summary {
             scenario,
             partial,
@@ -144,11 +149,12 @@ impl Summary {
             bytes,
             flows,
             requests,
+            goodput,
             delay_ns,
-            queue_wait_ns,
             jitter,
             reordering,
             utilisation,
+            queue_lengths,
             pauses,
             pause_storms,
             backpressure,
@@ -215,7 +221,7 @@ mod tests {
             }
         };
         expect("/scenario", &["name", "hash", "seed", "version"]);
-        expect("", &["partial", "window", "simulated_ps", "events", "packet_hops", "delay_ns", "queue_wait_ns"]);
+        expect("", &["partial", "window", "simulated_ps", "events", "packet_hops", "delay_ns", "goodput"]);
         expect("", &["pauses", "links", "deadlock", "checks", "warnings", "results_hash", "bytes", "flows"]);
         expect("/packets", &["injected", "created_in_network", "delivered_whole", "delivered_trimmed"]);
         expect("/packets", &["returned_to_source", "consumed", "dropped", "in_flight", "closed"]);

@@ -301,7 +301,7 @@ pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Wa
     let (warm_up, measure_end) = (measure.time("warm_up"), measure.time("end"));
     let (reordering, threshold) = (measure.flag("reordering"), measure.whole("reordering_threshold", 1..=1 << 20));
     let utilisation = measure.probability("utilisation");
-    let jitter = measure.flag("jitter");
+    let (jitter, queues) = (measure.flag("jitter"), measure.every("queues"));
     measure.finish();
     if let (Some(warm_up), Some(duration)) = (warm_up, duration) {
         let end = measure_end.unwrap_or(duration);
@@ -327,6 +327,7 @@ pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Wa
     record.every.reordering = reordering?.then_some(threshold? as u32);
     record.every.utilisation = utilisation;
     record.every.jitter = jitter?;
+    record.every.queue_lengths_every = queues;
     let storm = storm?;
     Some(Watch { warm_up: warm_up?, measure_end, record, deadlock_every, storm, expect_deadlock: expect.is_some() })
 }

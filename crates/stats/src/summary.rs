@@ -38,6 +38,8 @@ pub struct Outcome {
     pub flows: FlowSummary,
     /// Requests and their replies, by traffic entry; none where nobody asks.
     pub requests: Vec<RequestSummary>,
+    /// Payload that arrived in the window.
+    pub goodput: Goodput,
     /// Delay of packets from the sending to the receiving host, in ns; `None` if none was delivered.
     pub delay_ns: Option<Distribution>,
     /// How much one-way delays varied, by traffic entry; none where it is not measured.
@@ -46,6 +48,8 @@ pub struct Outcome {
     pub reordering: Option<Reordering>,
     /// How full the queues of switches were; `None` where it is not measured.
     pub utilisation: Option<Utilisation>,
+    /// How long the queues of switches were; `None` where it is not measured.
+    pub queue_lengths: Option<QueueLengths>,
     /// Pauses, over all ports and classes.
     pub pauses: PauseSummary,
     /// What watchdogs found; `None` where there are none.
@@ -166,6 +170,33 @@ pub struct ByteAccount {
     pub dropped: u64,
     /// Sent again by hosts; part of `injected`.
     pub retransmitted: u64,
+    /// Acknowledgements, notifications, probes and other control frames that reached the host they were for.
+    pub consumed: u64,
+}
+
+/// Payload that reached its receivers, each byte once.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Goodput {
+    /// Where the measured window begins, in ps.
+    pub start_ps: u64,
+    /// Where it ends, in ps; where every flow had completed before, the last completion.
+    pub end_ps: u64,
+    /// Payload in between, in bytes.
+    pub payload_bytes: u64,
+    /// That per second, in bit/s; 0 for an empty span.
+    pub bps: f64,
+    /// Of it, what belongs to each entry of the scenario's traffic, in bytes.
+    pub payload_bytes_by_traffic: Vec<u64>,
+}
+
+impl Goodput {
+    /// Of the payload of each traffic entry that arrived from `start_ps` to `end_ps`.
+    pub fn new(start_ps: u64, end_ps: u64, payload_bytes_by_traffic: Vec<u64>) -> Goodput {
+        let payload_bytes = payload_bytes_by_traffic.iter().sum::<u64>();
+        let span_ps = end_ps.saturating_sub(start_ps);
+        let bps = if span_ps == 0 { 0.0 } else { payload_bytes as f64 * 8e12 / span_ps as f64 };
+        Goodput { start_ps, end_ps, payload_bytes, bps, payload_bytes_by_traffic }
+    }
 }
 
 /// A distribution in ns, measured in whole ps. Mean, least and greatest are exact; the quantiles come
@@ -251,6 +282,67 @@ pub struct Utilisation {
     pub variance_of_means: f64,
     /// Share of time above the threshold, averaged over the used queues, 0..=1.
     pub time_ratio: f64,
+}
+
+/// Lengths of queues at equal steps of time, in bytes. Mean and greatest are exact; the quantiles come from a
+/// [`Histogram`] and are within 0.4 %.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Lengths {
+    /// Mean.
+    pub mean_bytes: f64,
+    /// Median.
+    pub p50_bytes: u64,
+    /// 95th percentile.
+    pub p95_bytes: u64,
+    /// 99th percentile.
+    pub p99_bytes: u64,
+    /// Greatest.
+    pub max_bytes: u64,
+}
+
+impl Lengths {
+    /// Of `looks` looks, of which those that are not in `found` saw nothing; 0 for no looks.
+    pub fn of(found: &Histogram, looks: u64) -> Lengths {
+        let mut all = found.clone();
+        all.record_many(0, looks.saturating_sub(found.count()));
+        let at = |q: f64| all.quantile(q).unwrap_or(0);
+        Lengths {
+            mean_bytes: all.mean().unwrap_or(0.0),
+            p50_bytes: at(0.5),
+            p95_bytes: at(0.95),
+            p99_bytes: at(0.99),
+            max_bytes: all.max().unwrap_or(0),
+        }
+    }
+}
+
+/// How long the output queues of switches were in the window, all classes of a port together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct QueueLengths {
+    /// Time between two looks, in ps.
+    pub every_ps: u64,
+    /// Looks at every port.
+    pub looks: u64,
+    /// Ports of all switches.
+    pub ports: u64,
+    /// Over all ports and looks.
+    pub all: Lengths,
+    /// The port whose queue was longest on average; null if nothing ever waited.
+    pub longest: Option<PortLengths>,
+}
+
+/// Lengths of the queue of one port.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PortLengths {
+    /// The node.
+    pub node: String,
+    /// Its port.
+    pub port: u32,
+    /// The node at the other end.
+    pub peer: String,
+    /// Over all looks.
+    #[serde(flatten)]
+    pub lengths: Lengths,
 }
 
 /// Pauses over all ports and classes: PAUSE, PFC, or a transport's own hold.

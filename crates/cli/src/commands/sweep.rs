@@ -64,7 +64,7 @@ and --resume goes on from them.";
 /// # Errors
 /// Wrong input, found before anything runs; a folder that does not do; a table that cannot be written.
 pub fn command(args: &SweepArgs) -> Result<Exit, Failure> {
-    let metrics = metrics::of_summaries(&args.metric).map_err(LabError::from)?;
+    let metrics = metrics::swept(&args.metric).map_err(LabError::from)?;
     let seeds = all_seeds(&args.seeds).map_err(LabError::from)?;
     let plan = Plan::of(&args.file, &args.set, &args.vary, &seeds)?;
     let points = plan.points(args.jobs, interrupt::stop())?;

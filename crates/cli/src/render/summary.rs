@@ -4,7 +4,9 @@ use crate::output::{Style, styled};
 use record::flows::SizeBin;
 use record::requests::RequestSummary;
 use record::storms::{PauseStorms, StormAt};
-use record::summary::{Backpressure, Distribution, PortLoad, Reordering, StopsAt, Summary};
+use record::summary::{
+    Backpressure, Distribution, Lengths, PortLengths, PortLoad, Reordering, StopsAt, Summary,
+};
 use record::timing::Timing;
 use record::trims::{PortTrims, TrimSummary};
 use std::fmt::Write as _;
@@ -114,11 +116,12 @@ impl Page {
             self.line("drops", &styled(&causes.join(", "), Style::Caution));
         }
         let bytes = &summary.bytes;
-        let mut text = format!("{} sent, {} delivered", size(bytes.injected), size(bytes.delivered));
-        if summary.simulated_ps > 0 {
-            let _ = write!(text, ", {}", rate(bytes.delivered as f64 * 8e12 / summary.simulated_ps as f64));
+        self.line("bytes", &format!("{} sent, {} delivered", size(bytes.injected), size(bytes.delivered)));
+        let goodput = &summary.goodput;
+        if goodput.payload_bytes > 0 {
+            let span = format!("from {} to {}", span_ps(goodput.start_ps), span_ps(goodput.end_ps));
+            self.line("goodput", &format!("{} of payload {span}: {}", size(goodput.payload_bytes), rate(goodput.bps)));
         }
-        self.line("bytes", &text);
         let happened = &summary.happened;
         let counts = [
             (happened.marks, "marked"),
@@ -154,6 +157,18 @@ impl Page {
                 counted(load.queues, "queue")
             );
             self.line("queues", &text);
+        }
+        if let Some(found) = &summary.queue_lengths {
+            let told = |lengths: &Lengths| {
+                let Lengths { mean_bytes, p50_bytes, p99_bytes, max_bytes, .. } = *lengths;
+                let [mean, p50, p99, max] = [mean_bytes as u64, p50_bytes, p99_bytes, max_bytes].map(size);
+                format!("mean {mean}, p50 {p50}, p99 {p99}, max {max}")
+            };
+            let looks = format!("{} looks at {}", grouped(found.looks), counted(found.ports, "port"));
+            self.line("queue length", &format!("{looks}: {}", told(&found.all)));
+            if let Some(PortLengths { node, port, peer, lengths }) = &found.longest {
+                self.line("", &format!("longest at {node} port {port} to {peer}: {}", told(lengths)));
+            }
         }
         self.gap();
     }

@@ -1,6 +1,6 @@
 //! The numbers of a run among others, and of runs that differ in their seed alone.
 
-use super::metrics::{self, Metric, Watch};
+use super::metrics::{self, Metric};
 use super::statistics::{Confidence, interval};
 use super::vary::{Variant, Vary};
 use record::summary::{Check, Summary};
@@ -25,15 +25,15 @@ pub struct Row {
 }
 
 impl Row {
-    /// What `summary` says, and `watch` beyond it.
-    pub fn new(variant: Variant, summary: &Summary, watch: Option<&Watch>) -> Row {
+    /// What `summary` says.
+    pub fn new(variant: Variant, summary: &Summary) -> Row {
         Row {
             variant,
             seed: summary.scenario.seed,
             partial: summary.partial,
             checks: summary.checks.clone(),
             results_hash: summary.results_hash.clone(),
-            values: metrics::measure(summary, watch),
+            values: metrics::measure(summary),
         }
     }
 
@@ -178,7 +178,7 @@ mod tests {
         let row = |(value, seed, packet_hops): &(&str, u64, u64)| {
             let mut summary = Summary { packet_hops: *packet_hops, ..Summary::default() };
             summary.scenario.seed = *seed;
-            Row::new(Variant { values: vec![(*value).to_owned()], seed: Some(*seed) }, &summary, None)
+            Row::new(Variant { values: vec![(*value).to_owned()], seed: Some(*seed) }, &summary)
         };
         hops.iter().map(row).collect()
     }

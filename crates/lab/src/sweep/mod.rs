@@ -169,9 +169,9 @@ fn attempt(plan: &Plan, point: &Point, target: &Path, shared: bool, stop: &Stop)
     }
     run.lowered.setup.threads = 1;
     let folder = run::folder(target)?;
-    let way = Way { payload_every: None, shared, whole_only: true };
+    let way = Way { shared, whole_only: true };
     let finished = run.produce(Some(folder), &mut Unwatched, way, stop)?;
-    Ok((!finished.summary.partial).then(|| Row::new(point.variant.clone(), &finished.summary, None)))
+    Ok((!finished.summary.partial).then(|| Row::new(point.variant.clone(), &finished.summary)))
 }
 
 #[cfg(test)]

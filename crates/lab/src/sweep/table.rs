@@ -77,7 +77,7 @@ fn key_columns(varied: &[Vary]) -> Vec<KeyColumn> {
 /// [`RecordError::Unwritable`].
 pub fn write(path: &Path, varied: &[Vary], points: &[Point], outcomes: &[Outcome]) -> Result<(), RecordError> {
     let keys = key_columns(varied);
-    let metrics: Vec<Metric> = metrics::all().into_iter().filter(Metric::is_of_summary).collect();
+    let metrics: Vec<Metric> = metrics::all();
     let mut columns = vec![Column::new("run", Kind::Text)];
     columns.extend(keys.iter().map(|key| key.column.clone()));
     columns.extend([

@@ -41,6 +41,8 @@ pub struct RecordParameters {
     /// How full queues of switches are, and for what share of time above this share, 0 to 1. Takes a
     /// [`Buffer::PerQueue`](super::Buffer::PerQueue); a shared buffer has no queue of a size of its own.
     pub utilisation: Option<f64>,
+    /// How long the queues of switches are, looked at this often.
+    pub queue_lengths_every: Option<Time>,
     /// What happens to chosen frames.
     pub trace: Option<TraceParameters>,
     /// Ports whose frames are written down as bytes, each at most once.

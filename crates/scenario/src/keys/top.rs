@@ -154,6 +154,10 @@ pub(super) const KEYS: &[Key] = &[
         "how full queues of switches are, their variance, and the share of time above this share of their capacity; \
              takes queues of their own (switch.queue)",
     ),
+    key("measure", "queues", &[], EVERY).value("false", OURS).means(
+        "how long the queues of switches are, looked at this often: quantiles over all ports, and of the port with the \
+             longest queue on average",
+    ),
     key("record", "queues", &[], EVERY).value("false", OURS).means("queue lengths of every port"),
     key("record", "links", &[], EVERY).value("false", OURS).means("bytes sent over every link"),
     key("record", "throughput", &[], EVERY).value("false", OURS).means("bytes delivered per traffic entry"),

@@ -4,7 +4,7 @@ mod slowdown;
 mod statistics;
 
 pub use slowdown::{SizeBin, SlowdownSamples, SlowdownTable};
-pub use statistics::{FlowStatistics, FlowSummary, SlowdownSummary, TrafficSummary};
+pub use statistics::{FctOfSize, FlowStatistics, FlowSummary, SIZE_BOUNDS_BYTES, SlowdownSummary, TrafficSummary};
 
 /// What is known of one flow (a message, a request, a file) at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

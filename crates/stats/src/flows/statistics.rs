@@ -8,6 +8,22 @@ use super::{FlowRecord, SizeBin, SlowdownSamples, SlowdownTable};
 use crate::histogram::Histogram;
 use crate::summary::Distribution;
 
+/// Upper bounds of the sizes by which completion times are told apart, in bytes.
+pub const SIZE_BOUNDS_BYTES: [u64; 5] = [10_000, 100_000, 1_000_000, 10_000_000, u64::MAX];
+
+/// Completion times of flows of one range of sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FctOfSize {
+    /// The greatest size, of [`SIZE_BOUNDS_BYTES`].
+    pub to_bytes: u64,
+    /// Flows completed.
+    pub count: u64,
+    /// Mean completion time, in ns.
+    pub mean_ns: f64,
+    /// Its 99th percentile, in ns.
+    pub p99_ns: f64,
+}
+
 /// `flows` of `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowSummary {
@@ -17,8 +33,15 @@ pub struct FlowSummary {
     pub completed: u64,
     /// Completion times, start to last byte delivered, in ns; null if none completed.
     pub fct_ns: Option<Distribution>,
+    /// The same by size; sizes of which no flow completed are left out.
+    pub fct_by_size: Vec<FctOfSize>,
     /// Completion time over time alone; null if none completed or no time alone is known.
     pub slowdown: Option<SlowdownSummary>,
+    /// Jain's index of the completed flows' rates, each over the flow's rate alone: 1 where all are slowed alike; null
+    /// as `slowdown`.
+    pub jain: Option<f64>,
+    /// Retransmission timeouts, over all flows.
+    pub timeouts: u64,
     /// The same by entry of the scenario's traffic.
     pub by_traffic: Vec<TrafficSummary>,
 }
@@ -75,7 +98,11 @@ struct Gathered {
 #[derive(Clone, Debug, Default)]
 pub struct FlowStatistics {
     by_traffic: BTreeMap<u32, Gathered>,
+    by_size: [Histogram; SIZE_BOUNDS_BYTES.len()],
     slowdowns: SlowdownSamples,
+    /// Sums of the rates relative to those alone, and of their squares.
+    rates: (f64, f64),
+    timeouts: u64,
     faster_than_alone: u64,
 }
 
@@ -90,13 +117,18 @@ impl FlowStatistics {
     pub fn push(&mut self, flow: &FlowRecord) {
         let gathered = self.by_traffic.entry(flow.traffic).or_default();
         gathered.started += 1;
+        self.timeouts += u64::from(flow.timeouts);
         let Some(fct_ps) = flow.fct_ps() else {
             return;
         };
         gathered.completed_bytes = gathered.completed_bytes.saturating_add(flow.size_bytes);
         gathered.fct_ps.record(fct_ps);
+        let size = SIZE_BOUNDS_BYTES.partition_point(|bound| *bound < flow.size_bytes);
+        self.by_size[size].record(fct_ps);
         if let Some(slowdown) = flow.slowdown() {
             self.slowdowns.push(flow.size_bytes, slowdown);
+            self.rates.0 += slowdown.recip();
+            self.rates.1 += slowdown.recip().powi(2);
             self.faster_than_alone += u64::from(fct_ps < flow.alone_ps);
         }
     }
@@ -130,7 +162,16 @@ impl FlowStatistics {
             completed_bytes: gathered.completed_bytes,
             fct_ns: Distribution::from_ps(&gathered.fct_ps),
         };
+        let of_size = |(&to_bytes, found): (&u64, &Histogram)| {
+            let Distribution { count, mean: mean_ns, p99: p99_ns, .. } = Distribution::from_ps(found)?;
+            Some(FctOfSize { to_bytes, count, mean_ns, p99_ns })
+        };
+        let (sum, squares) = self.rates;
+        let with_slowdown = slowdown.as_ref().map_or(0, |it| it.by_decade.iter().map(|bin| bin.count).sum::<u64>());
         FlowSummary {
+            fct_by_size: SIZE_BOUNDS_BYTES.iter().zip(&self.by_size).filter_map(of_size).collect(),
+            jain: (with_slowdown > 0).then(|| sum * sum / (with_slowdown as f64 * squares)),
+            timeouts: self.timeouts,
             started: self.by_traffic.values().map(|gathered| gathered.started).sum(),
             completed: fct_ps.count(),
             fct_ns: Distribution::from_ps(&fct_ps),
@@ -169,6 +210,25 @@ mod tests {
         assert_eq!(statistics.faster_than_alone(), 1);
         let incast = &summary.by_traffic[1];
         assert_eq!((incast.traffic, incast.started, incast.completed, incast.completed_bytes), (1, 4, 3, 1_500));
+    }
+
+    #[test]
+    fn sizes_stand_apart_and_shares_are_judged_by_what_a_flow_has_alone() {
+        let mut statistics = FlowStatistics::new();
+        let sized = |size_bytes, slowdown: u64, timeouts| FlowRecord {
+            size_bytes,
+            timeouts,
+            ..flow(0, Some(slowdown * 100_000), 100_000)
+        };
+        for flow in [sized(10_000, 1, 0), sized(10_001, 2, 3), sized(u64::MAX, 2, 1)] {
+            statistics.push(&flow);
+        }
+        let summary = statistics.summary();
+        let sizes: Vec<_> = summary.fct_by_size.iter().map(|of| (of.to_bytes, of.count, of.mean_ns)).collect();
+        assert_eq!(sizes, [(10_000, 1, 100.0), (100_000, 1, 200.0), (u64::MAX, 1, 200.0)]);
+        // Rates of 1, 1/2 and 1/2: 4 / (3 * 1.5).
+        assert!((summary.jain.unwrap() - 4.0 / 4.5).abs() < 1e-12);
+        assert_eq!(summary.timeouts, 4);
     }
 
     #[test]

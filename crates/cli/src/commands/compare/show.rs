@@ -3,6 +3,7 @@
 use lab::metrics::Metric;
 use lab::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, Row, groups};
 use lab::vary::Vary;
+use std::collections::BTreeSet;
 use text::{Layout, table};
 
 /// With more of them than this, one is a row and not a column.
@@ -68,10 +69,11 @@ pub fn text(varied: &[Vary], rows: &[Row], metrics: &[Metric], all: bool) -> Str
 /// Where all flows are of one size, the group of that size says what the line above it says.
 fn shown<'a>(rows: &[Row], metrics: &'a [Metric], all: bool) -> Vec<&'a Metric> {
     let values = |metric: &Metric| rows.iter().filter_map(|row| row.value(metric)).collect::<Vec<_>>();
-    let sizes = metrics.iter().filter(|metric| metric.is_mean_of_group() && !values(metric).is_empty()).count();
+    let sizes = metrics.iter().filter(|metric| !values(metric).is_empty()).filter_map(|metric| metric.size_group());
+    let sizes = sizes.collect::<BTreeSet<usize>>().len();
     let has = |metric: &&Metric| {
         let something = values(metric).iter().any(|&value| all || value != 0.0);
-        something && (sizes > 1 || !metric.is_of_group())
+        something && (sizes > 1 || metric.size_group().is_none())
     };
     metrics.iter().filter(has).collect()
 }
