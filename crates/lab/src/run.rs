@@ -13,7 +13,6 @@ use record::folder::ResultFolder;
 use scenario::{Lowered, Scenario, ScenarioErrors};
 use std::path::{Path, PathBuf};
 use text::quoted;
-use units::Time;
 
 /// A scenario that was read and lowered: everything right, nothing run yet.
 #[derive(Debug)]

@@ -34,7 +34,10 @@ impl Simulation {
         looks.looks += 1;
         for switch in self.switches() {
             for port in 0..switch.core.egress.len() {
-                let waiting: u64 = switch.core.buffer.queues_of(port as u16)
+                let waiting: u64 = switch
+                    .core
+                    .buffer
+                    .queues_of(port as u16)
                     .map(|at| u64::from(switch.core.buffer.queues[at].bytes))
                     .sum();
                 if waiting > 0 {

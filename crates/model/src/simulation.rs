@@ -63,7 +63,7 @@ pub struct Simulation {
     sent_before: Vec<u64>,
     goodput_before: Vec<u64>,
     /// When the last flow completed so far.
-    last_completion: Time,
+    pub(crate) last_completion: Time,
     pub(crate) queue_looks: Option<QueueLooks>,
     /// Hops counted at each node when it was last looked at, and their sum.
     hops_before: Vec<u64>,

@@ -4,9 +4,7 @@ use crate::output::{Style, styled};
 use record::flows::SizeBin;
 use record::requests::RequestSummary;
 use record::storms::{PauseStorms, StormAt};
-use record::summary::{
-    Backpressure, Distribution, Lengths, PortLengths, PortLoad, Reordering, StopsAt, Summary,
-};
+use record::summary::{Backpressure, Distribution, Lengths, PortLengths, PortLoad, Reordering, StopsAt, Summary};
 use record::timing::Timing;
 use record::trims::{PortTrims, TrimSummary};
 use std::fmt::Write as _;

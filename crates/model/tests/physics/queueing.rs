@@ -84,6 +84,7 @@ fn looks_at_the_queue_agree_with_the_waits_of_frames() {
     let mut setup = poisson(4, 0.8, 3);
     setup.duration = Time::from_ms(40);
     setup.record.queues_every = Some(Time::from_ns(999));
+    setup.record.queue_lengths_every = setup.record.queues_every;
     let looks = setup.duration / Time::from_ns(999);
     let told = run(setup);
     told.all_hold();
@@ -94,6 +95,19 @@ fn looks_at_the_queue_agree_with_the_waits_of_frames() {
     let expected = delay.count as f64 * wait / 40e6;
     assert!((length / expected - 1.0).abs() < 0.02, "looked at {length}, waits say {expected}");
     assert!((length / (expected * 0.8) - 1.0).abs() > 0.1, "a rate a fifth too small would show");
+    // What the run sums up is what it told, look by look: all that waits does at the sink's port.
+    let lengths = told.summary.queue_lengths.unwrap();
+    let longest = lengths.longest.unwrap();
+    let mut at_port: Vec<u64> =
+        told.queues.iter().filter(|look| u32::from(look.2) == longest.port).map(|look| look.4).collect();
+    let bytes: u64 = at_port.iter().sum();
+    assert_eq!((lengths.looks, lengths.ports, &*longest.peer), (looks, 5, "H5"));
+    assert!((longest.lengths.mean_bytes - bytes as f64 / looks as f64).abs() < 1e-6);
+    assert_eq!(at_port.iter().max(), Some(&longest.lengths.max_bytes));
+    at_port.resize(looks as usize, 0);
+    at_port.sort_unstable();
+    let p99 = at_port[(looks * 99).div_ceil(100) as usize - 1];
+    assert!(p99.abs_diff(longest.lengths.p99_bytes) * 250 <= p99, "{p99} {longest:?}");
 }
 
 /// The check of every run, and what it says when the books are cooked: the same trajectory of a queue,
@@ -152,4 +166,32 @@ fn a_measurement_counts_what_happens_within_it() {
     let busiest = &told.summary.links.busiest[0];
     assert_eq!(busiest.tx_bytes, 500 * 980);
     assert!((busiest.utilisation - 0.8).abs() < 1e-9, "{busiest:?}");
+    // 934 bytes of payload in each; an endless flow keeps the window open to its end.
+    let goodput = &told.summary.goodput;
+    assert_eq!((goodput.start_ps, goodput.end_ps), (250_000_000, 750_000_000));
+    assert_eq!((goodput.payload_bytes, &goodput.payload_bytes_by_traffic[..]), (500 * 934, &[500 * 934][..]));
+    assert_eq!(goodput.bps, 934.0 * 8e6);
+}
+
+/// Payload counts per second until the last flow has completed: a longer run is no slower.
+#[test]
+fn goodput_does_not_fall_with_the_time_in_which_nothing_happens() {
+    let of = |duration_us: u64, sizes: [u64; 2]| {
+        let flows = [flow(0, 2, sizes[0]), flow(1, 2, sizes[1])];
+        let fabric = fabric::generate::single_switch(3, link(10, 500)).unwrap();
+        let mut setup = setup(fabric, plan(3, flows));
+        setup.duration = Time::from_us(duration_us);
+        let told = run(setup);
+        told.all_hold();
+        let last = told.flows.iter().filter_map(|flow| flow.delivered_ps).max();
+        (told.summary.goodput, last)
+    };
+    let (short, last) = of(2_000, [100_000, 200_000]);
+    assert_eq!(Some(short.end_ps), last);
+    assert_eq!(short.payload_bytes, 300_000);
+    assert_eq!(short.bps, 300_000.0 * 8e12 / short.end_ps as f64);
+    assert!(short.bps > 8e9, "{short:?}");
+    assert_eq!(of(20_000, [100_000, 200_000]).0, short);
+    // A flow that is left open counts to the end.
+    assert_eq!(of(2_000, [100_000, 200_000_000]).0.end_ps, 2_000_000_000);
 }
