@@ -81,6 +81,16 @@ pub enum PlanError {
         /// The values of both.
         values: Vec<String>,
     },
+    /// An axis of a sweep has no value of this name.
+    #[error("the axis `{axis}` has no value {value}")]
+    NoSuchValue {
+        /// The axis.
+        axis: String,
+        /// As it was written.
+        value: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
     /// A run would be made twice.
     #[error("the seed {seed} stands twice")]
     SeedTwice {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
 /// What the top of the file may hold.
-const KEYS: [&str; 5] = ["scenario", "seeds", "set", "vary", "run"];
+const KEYS: [&str; 6] = ["scenario", "seeds", "set", "vary", "axis", "run"];
 /// More seeds than this are a slip.
 const MAX_SEEDS: u64 = 1_000_000;
 /// A scenario has not so many keys.
@@ -22,6 +22,9 @@ pub struct Choice {
     pub values: Vec<String>,
     /// File, line and column where it is written.
     pub place: (String, u64, u64),
+    /// Where `key` is an axis of the sweep and no key of the scenario, what each value stands for: keys of the scenario,
+    /// with one value each. Empty otherwise.
+    pub changes: Vec<Vec<Choice>>,
 }
 
 /// A sweep as its file describes it.
@@ -35,6 +38,8 @@ pub struct SweepFile {
     pub set: Vec<Choice>,
     /// A list of runs: the first has the first value of each key, and so on.
     pub runs: Vec<Choice>,
+    /// Axes with named values: every value with every other, of the list and of the grid.
+    pub axes: Vec<Choice>,
     /// A grid: every value with every other, and with every run of the list.
     pub vary: Vec<Choice>,
 }
@@ -155,8 +160,8 @@ impl Reader<'_> {
             };
             vary.push(reader.choice(key, values, item));
         });
-        let runs = self.runs();
-        for (name, keys) in [("set", set.len()), ("vary", vary.len()), ("run", runs.len())] {
+        let (runs, axes) = (self.runs(), self.axes());
+        for (name, keys) in [("set", set.len()), ("vary", vary.len()), ("run", runs.len()), ("axis", axes.len())] {
             if keys > MAX_KEYS {
                 let place = self.document.locate(name);
                 let help = format!("a sweep changes at most {MAX_KEYS} keys");
@@ -164,7 +169,7 @@ impl Reader<'_> {
                 return None;
             }
         }
-        Some(SweepFile { scenario: scenario?, seeds, set, runs, vary })
+        Some(SweepFile { scenario: scenario?, seeds, set, runs, axes, vary })
     }
 
     fn seeds(&mut self, item: &Item) -> Vec<u64> {
@@ -259,12 +264,77 @@ impl Reader<'_> {
         columns
     }
 
+    /// The axes of `[[axis.NAME]]`, the values of which have names.
+    fn axes(&mut self) -> Vec<Choice> {
+        const HELP: &str = "write [[axis.control]] before each value, with its `name` and what it changes";
+        let axes = match self.document.root.get("axis") {
+            None => return Vec::new(),
+            Some(Item { value: Value::Table(table), .. }) => table,
+            Some(item) => {
+                self.fail(&item.place, "axis", format!("`axis` is {}, not a table", item.value.what()), HELP);
+                return Vec::new();
+            }
+        };
+        let mut found = Vec::new();
+        for axis in &axes.entries {
+            let key = format!("axis.{}", axis.key);
+            let Value::Array(values) = &axis.item.value else {
+                let message = format!("`{key}` is {}, not a list of values", axis.item.value.what());
+                self.fail(&axis.item.place, &key, message, HELP);
+                continue;
+            };
+            if values.len() > MAX_KEYS || found.len() > MAX_KEYS {
+                let message = format!("`{key}` is one of too many, or has more than {MAX_KEYS} values");
+                self.fail(&axis.key_place, &key, message, "vary fewer");
+                break;
+            }
+            let mut choice = self.choice(axis.key.clone(), Vec::new(), &axis.item);
+            for value in values {
+                self.axis_value(&key, value, &mut choice);
+            }
+            found.push(choice);
+        }
+        found
+    }
+
+    /// Adds the value that `item` describes to the axis.
+    fn axis_value(&mut self, key: &str, item: &Item, axis: &mut Choice) {
+        const NAME: &str = "write name = \"...\": it stands in tables for what the value changes";
+        let Value::Table(table) = &item.value else {
+            let help = "write a `name` and what it changes, like { name = \"small\", fabric.k = 4 }";
+            return self.fail(&item.place, key, format!("a value of `{key}` is {}", item.value.what()), help);
+        };
+        let name = match table.get("name") {
+            Some(Item { value: Value::Text(name), .. }) if !name.trim().is_empty() => name.clone(),
+            Some(item) => return self.fail(&item.place, "name", "this is no name".to_owned(), NAME),
+            None => return self.fail(&item.place, key, format!("a value of `{key}` has no name"), NAME),
+        };
+        if axis.values.contains(&name) {
+            let help = "every value of an axis has its own name";
+            return self.fail(&item.place, key, format!("`{key}` has two values `{name}`"), help);
+        }
+        let mut changes: Vec<Choice> = Vec::new();
+        self.leaves(table, "", &mut |reader, key, item| {
+            if key == "name" || changes.len() > MAX_KEYS {
+                return;
+            }
+            let value = reader.value(&key, item).into_iter().collect();
+            changes.push(reader.choice(key, value, item));
+        });
+        if changes.len() > MAX_KEYS {
+            let help = format!("a sweep changes at most {MAX_KEYS} keys");
+            return self.fail(&item.place, key, format!("`{name}` changes too many keys"), &help);
+        }
+        axis.values.push(name);
+        axis.changes.push(changes);
+    }
+
     fn choice(&self, key: String, values: Vec<String>, item: &Item) -> Choice {
         let (line, column) = match &item.place {
             Place::File(span) => self.document.position(span.start),
             Place::Override(_) => (0, 0),
         };
-        Choice { key, values, place: (self.document.name.clone(), line, column) }
+        Choice { key, values, place: (self.document.name.clone(), line, column), changes: Vec::new() }
     }
 
     /// A value as `--set` takes it: a text without quotes unless it would read as something else.
@@ -332,6 +402,34 @@ host.transport.kind = "4"
     }
 
     #[test]
+    fn values_of_an_axis_have_names_and_change_keys_together() {
+        let sweep = parse(
+            r#"scenario = "a"
+[[axis.control]]
+name = "DCQCN on PFC"
+host.transport = { kind = "dcqcn" }
+switch.marking.kind = "ecn"
+[[axis.control]]
+name = "none"
+[[axis.load]]
+name = "half"
+traffic.0.load = 0.5
+"#,
+        )
+        .unwrap();
+        let [control, load] = &sweep.axes[..] else { panic!("{:?}", sweep.axes) };
+        assert_eq!((control.key.as_str(), control.values.join("|")), ("control", "DCQCN on PFC|none".to_owned()));
+        let changes = |choices: &[Choice]| {
+            choices.iter().map(|choice| format!("{}={}", choice.key, choice.values.concat())).collect::<Vec<_>>()
+        };
+        let dcqcn = ["host.transport={ kind = \"dcqcn\" }", "switch.marking.kind=ecn"];
+        assert_eq!(changes(&control.changes[0]), dcqcn);
+        assert!(control.changes[1].is_empty());
+        assert_eq!((load.key.as_str(), changes(&load.changes[0])), ("load", vec!["traffic.0.load=0.5".to_owned()]));
+        assert_eq!(control.changes[0][1].place, ("dir/sweep.toml".to_owned(), 5, 23));
+    }
+
+    #[test]
     fn mistakes_are_told_with_their_place() {
         for (text, said) in [
             ("seeds = 1", vec!["dir/sweep.toml", "a sweep needs a `scenario`"]),
@@ -344,6 +442,15 @@ host.transport.kind = "4"
             ("scenario = \"a\"\n[[run]]\na = 1\n[[run]]\nb = 2", vec!["sweep.toml:5:5", "the first run has no `b`"]),
             ("scenario = \"a\"\n[[run]]\na = 1\nb = 1\n[[run]]\nb = 2", vec!["sweep.toml:5:1", "this run has no `a`"]),
             ("scenario = \"a\"\nset = { a = 1979-05-27 }", vec!["sweep.toml:2:13", "no dates"]),
+            ("scenario = \"a\"\naxis = 3", vec!["sweep.toml:2:8", "not a table"]),
+            ("scenario = \"a\"\naxis.load = 3", vec!["sweep.toml:2:13", "not a list of values"]),
+            ("scenario = \"a\"\naxis.load = [3]", vec!["sweep.toml:2:14", "a value of `axis.load` is a whole number"]),
+            ("scenario = \"a\"\n[[axis.load]]\nk = 1", vec!["sweep.toml:2:1", "has no name"]),
+            ("scenario = \"a\"\n[[axis.load]]\nname = 1", vec!["sweep.toml:3:8", "no name"]),
+            (
+                "scenario = \"a\"\naxis.b = [{ name = \"x\" }, { name = \"x\" }]",
+                vec!["sweep.toml:2:27", "two values `x`"],
+            ),
             ("scenario = = 1", vec!["sweep.toml:1:12", "TOML"]),
         ] {
             let error = parse(text).unwrap_err();

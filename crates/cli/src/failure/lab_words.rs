@@ -35,6 +35,7 @@ fn of_plan(error: &PlanError) -> String {
             let all = quoted(&format!("{key}={}", values.join(",")));
             return format!("write all its values in one: --vary {all}");
         }
+        PlanError::NoSuchValue { known, .. } => return format!("one of {}", known.join(", ")),
         PlanError::Metric { known, .. } => return format!("one of {}", known.join(", ")),
         PlanError::SeedTwice { .. } => "write each seed once",
         PlanError::NothingVaried { .. } => {

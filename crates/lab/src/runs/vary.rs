@@ -2,6 +2,7 @@
 
 use crate::error::{LabError, PlanError};
 use scenario::{Choice, ScenarioError};
+use std::collections::BTreeSet;
 
 /// A value that a run takes instead of its scenario's: `--set key.path=value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,11 +35,51 @@ pub struct Vary {
     pub values: Vec<String>,
     /// Where it is written; on the command line without.
     pub place: Option<(String, u64, u64)>,
+    /// Where `key` is an axis of a sweep and no key of the scenario, what each value stands for: keys of the scenario,
+    /// with one value each. Empty otherwise.
+    pub changes: Vec<Vec<Vary>>,
+}
+
+impl Vary {
+    /// What a run with this value takes instead of its scenario's.
+    fn overrides(&self, value: &str) -> Vec<Override> {
+        let own = |vary: &Vary, value: &str| Override { key: vary.key.clone(), value: value.to_owned() };
+        let stands_for = self.values.iter().position(|known| known == value).and_then(|at| self.changes.get(at));
+        match stands_for {
+            Some(changes) => changes.iter().map(|change| own(change, &change.values.concat())).collect(),
+            None => vec![own(self, value)],
+        }
+    }
+
+    /// The keys of the scenario that it changes, each once.
+    fn keys(&self) -> BTreeSet<&str> {
+        if self.changes.is_empty() {
+            return BTreeSet::from([self.key.as_str()]);
+        }
+        self.changes.iter().flatten().map(|change| change.key.as_str()).collect()
+    }
+
+    /// The axis with no more of its values than those of `chosen`, in their order.
+    ///
+    /// # Errors
+    /// [`PlanError::NoSuchValue`] for one that it does not have.
+    pub(crate) fn only(&self, chosen: &Vary) -> Result<Vary, PlanError> {
+        let mut only = Vary { values: Vec::new(), changes: Vec::new(), ..self.clone() };
+        for value in &chosen.values {
+            let at = self.values.iter().position(|known| known == value.trim_matches('"')).ok_or_else(|| {
+                PlanError::NoSuchValue { axis: self.key.clone(), value: value.clone(), known: self.values.clone() }
+            })?;
+            only.values.push(self.values[at].clone());
+            only.changes.push(self.changes[at].clone());
+        }
+        Ok(only)
+    }
 }
 
 impl From<Choice> for Vary {
     fn from(choice: Choice) -> Vary {
-        Vary { key: choice.key, values: choice.values, place: Some(choice.place) }
+        let changes = choice.changes.into_iter().map(|set| set.into_iter().map(Vary::from).collect()).collect();
+        Vary { key: choice.key, values: choice.values, place: Some(choice.place), changes }
     }
 }
 
@@ -73,8 +114,11 @@ pub(crate) fn placed(error: LabError, varied: &[Vary]) -> LabError {
     let LabError::Scenario { mut errors, path } = error else { return error };
     for error in &mut errors.errors {
         let Some(written) = error.path.strip_prefix("--set ").map(str::to_owned) else { continue };
-        let is_it = |vary: &&Vary| written.split_once('=').is_some_and(|(key, _)| key == vary.key);
-        if let Some(vary) = varied.iter().find(is_it) {
+        let Some((key, value)) = written.split_once('=') else { continue };
+        let of_axes = varied.iter().flat_map(|vary| vary.changes.iter().flatten());
+        let is_it = |vary: &&Vary| key == vary.key && vary.values.iter().any(|known| known == value);
+        let plain = varied.iter().find(|vary| vary.changes.is_empty() && key == vary.key);
+        if let Some(vary) = plain.or_else(|| of_axes.into_iter().find(is_it)) {
             let message = std::mem::take(&mut error.message);
             *error = match &vary.place {
                 Some((path, line, column)) => ScenarioError {
@@ -97,7 +141,8 @@ pub(crate) fn placed(error: LabError, varied: &[Vary]) -> LabError {
 /// [`PlanError::VariedTwice`].
 pub fn check_distinct(varied: &[Vary]) -> Result<(), PlanError> {
     for (at, vary) in varied.iter().enumerate() {
-        if let Some(first) = varied[..at].iter().find(|first| first.key == vary.key) {
+        let is_twice = |first: &&Vary| first.key == vary.key || !first.keys().is_disjoint(&vary.keys());
+        if let Some(first) = varied[..at].iter().find(is_twice) {
             let values = [first.values.as_slice(), &vary.values].concat();
             return Err(PlanError::VariedTwice { key: vary.key.clone(), values });
         }
@@ -119,7 +164,7 @@ pub fn parse_vary(text: &str) -> Result<Vary, String> {
     if let Some(twice) = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value)) {
         return Err(format!("the value {} stands twice", twice.1));
     }
-    Ok(Vary { key: key.trim().to_owned(), values, place: None })
+    Ok(Vary { key: key.trim().to_owned(), values, place: None, changes: Vec::new() })
 }
 
 fn split(text: &str) -> Vec<String> {
@@ -157,7 +202,7 @@ impl Variant {
     /// What it changes in the scenario, after what all runs change.
     pub fn overrides(&self, common: &[Override], varied: &[Vary]) -> Vec<Override> {
         let own = varied.iter().zip(&self.values);
-        let own = own.map(|(vary, value)| Override { key: vary.key.clone(), value: value.clone() });
+        let own = own.flat_map(|(vary, value)| vary.overrides(value));
         common.iter().cloned().chain(own).collect()
     }
 
@@ -256,6 +301,21 @@ mod tests {
         let values: Vec<String> =
             combined(&list, &varied[..1], &[]).iter().map(|variant| variant.values.concat()).collect();
         assert_eq!(values, ["134", "138", "244", "248"]);
+        // A value of an axis changes several keys, or none.
+        let change = |key: &str, value: &str| parse_vary(&format!("{key}={value}")).unwrap();
+        let axis = Vary {
+            values: vec!["small".into(), "own".into()],
+            changes: vec![vec![change("fabric.k", "4"), change("x.y", "z")], Vec::new()],
+            ..parse_vary("size=1").unwrap()
+        };
+        let of = |value: &str| {
+            axis.overrides(value).iter().map(|set| format!("{}={}", set.key, set.value)).collect::<Vec<_>>()
+        };
+        assert_eq!((of("small"), of("own")), (vec!["fabric.k=4".to_owned(), "x.y=z".to_owned()], vec![]));
+        assert!(check_distinct(&[axis.clone(), change("x.y", "1")]).is_err());
+        assert!(check_distinct(&[axis.clone(), change("x.z", "1")]).is_ok());
+        assert_eq!(axis.only(&change("size", "own")).unwrap().values, ["own"]);
+        assert!(matches!(axis.only(&change("size", "big")), Err(PlanError::NoSuchValue { .. })));
         let common = [Override { key: "fabric.k".into(), value: "16".into() }];
         let overrides = all[0].overrides(&common, &varied);
         assert_eq!(overrides.iter().map(|set| set.value.as_str()).collect::<Vec<_>>(), ["16", "4", "x y"]);

@@ -29,7 +29,7 @@ pub struct Plan {
     pub stem: String,
     /// What all runs change.
     pub set: Vec<Override>,
-    /// What they differ in: the keys of the list, then those of the grid.
+    /// What they differ in: the keys of the list, then the axes, then the keys of the grid.
     pub varied: Vec<Vary>,
     variants: Vec<Variant>,
 }
@@ -63,16 +63,24 @@ impl Plan {
             SweepFile::read(file).map_err(wrong)?
         } else {
             let (scenario, empty) = (file.to_owned(), Vec::new());
-            SweepFile { scenario, seeds: Vec::new(), set: empty.clone(), runs: empty.clone(), vary: empty }
+            SweepFile {
+                scenario,
+                seeds: Vec::new(),
+                set: empty.clone(),
+                runs: empty.clone(),
+                axes: empty.clone(),
+                vary: empty,
+            }
         };
         if !seeds.is_empty() {
             plan.seeds = seeds.to_vec();
         }
         check_distinct(vary)?;
         let list: Vec<Vary> = plan.runs.into_iter().map(Vary::from).collect();
-        let mut grid: Vec<Vary> = plan.vary.into_iter().map(Vary::from).collect();
+        let mut grid: Vec<Vary> = plan.axes.into_iter().chain(plan.vary).map(Vary::from).collect();
         for own in vary {
             match grid.iter_mut().find(|known| known.key == own.key) {
+                Some(axis) if !axis.changes.is_empty() => *axis = axis.only(own)?,
                 Some(known) => *known = own.clone(),
                 None => grid.push(own.clone()),
             }

@@ -116,6 +116,7 @@ mod tests {
             key: key.to_owned(),
             values: values.iter().map(ToString::to_string).collect(),
             place: None,
+            changes: Vec::new(),
         };
         let varied = [
             vary("fabric.k", &["4", "8"]),
