@@ -12,7 +12,7 @@
 //!
 //! let control = Parameters {
 //!     gain: 1.0 / 128.0, scaling: 1500.0, timer: 3e-3, byte_counter: 8e5, recovery: 10e-3,
-//!     quantum: 1.0, min_rate: 1e7,
+//!     quantum: 1.0, slope_age: 1.0, min_rate: 1e7,
 //! };
 //! let flows = vec![Flows { count: 2, start: 0.0, rtt: 10e-6, rate: 4e9 }];
 //! let mut model = HetFlow::new(Bottleneck { rate: 10e9, buffer: 8e6 }, flows, control);

@@ -124,6 +124,7 @@ fn hetflow(section: &Section<'_, '_>) -> Option<hetflow::Parameters> {
     let (timer, recovery) = (span(section, "timer"), span(section, "recovery"));
     let byte_counter = bits(section, "byte_counter");
     let (quantum, min_rate) = (section.number("quantum", 0.0..=64.0), rate(section, "min_rate"));
+    let slope_age = section.probability("slope_age");
     let gain = gain?;
     let cut = gain * hetflow::MOST_FEEDBACK;
     let message = format!("a feedback of 64 cuts by {cut} of the rate: rates would fall to 0 and below");
@@ -135,6 +136,7 @@ fn hetflow(section: &Section<'_, '_>) -> Option<hetflow::Parameters> {
         byte_counter: byte_counter?,
         recovery: recovery?,
         quantum: quantum?,
+        slope_age: slope_age?,
         min_rate: min_rate?,
     })
 }

@@ -22,8 +22,8 @@ pub struct Choice {
     pub values: Vec<String>,
     /// File, line and column where it is written.
     pub place: (String, u64, u64),
-    /// Where `key` is an axis of the sweep and no key of the scenario, what each value stands for: keys of the scenario,
-    /// with one value each. Empty otherwise.
+    /// Where `key` is an axis of the sweep and no key of the scenario, what each value stands for: keys of the
+    /// scenario, with one value each. Empty otherwise.
     pub changes: Vec<Vec<Choice>>,
 }
 

@@ -12,7 +12,8 @@
 //!
 //! R^, Fb^ and t^ are those of the last notification. At the instant at which a continuous Fb leaves the decrease it is
 //! 0, and with Fb^ = 0 the rate would never move again: notifications are sent for a whole quantum of Fb or more, as in
-//! QCN, and the quantum is what Fb^ is then. A quantum of 0 is the thesis as printed.
+//! QCN, and the quantum is what Fb^ is then. A quantum of 0 is the thesis as printed. In (3.7) a slope is as old as the
+//! time between two samples; `slope_age` is what share of that.
 
 use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
 use crate::solver::{Delay, Now, Past, System, Variable};
@@ -35,6 +36,9 @@ pub struct Parameters {
     pub recovery: f64,
     /// The least feedback that is sent.
     pub quantum: f64,
+    /// How old a slope is when it takes effect, in times between two samples, 0 to 1. (3.7) has 1. A mean over the time
+    /// between two samples, taken as the second comes, is half of it old.
+    pub slope_age: f64,
     /// A rate never falls below this, in bit/s, above 0.
     pub min_rate: f64,
 }
@@ -92,7 +96,7 @@ impl System for HetFlow {
     system!();
 
     fn delay(&self, index: usize, _: f64, state: &[f64]) -> f64 {
-        self.sampling(state[self.rate(index)]) + self.shared.flows[index].rtt
+        self.parameters.slope_age * self.sampling(state[self.rate(index)]) + self.shared.flows[index].rtt
     }
 
     fn derivative(&self, now: &Now<'_>, slopes: &mut [f64]) {

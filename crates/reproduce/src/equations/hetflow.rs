@@ -25,6 +25,7 @@ pub fn parameters(scaling: f64) -> Parameters {
         byte_counter: 8e5,
         recovery: 10e-3,
         quantum: 1.0,
+        slope_age: 1.0,
         min_rate: 10e6,
     }
 }

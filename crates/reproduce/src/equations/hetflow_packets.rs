@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::rates::{Bench, mean};
 use crate::registry::HETFLOW_DUMBBELL;
 use crate::trial::Trial;
+use fluid::models::hetflow::Parameters;
 use fluid::models::{Bottleneck, Flows, HetFlow};
 use record::control::ControlSample;
 use text::lines::{Line, Panel, Scale, svg};
@@ -30,9 +31,13 @@ fn packets(trial: &Trial, flows: u64, milliseconds: u64) -> Result<Bench, Failur
 /// Mean rate of a flow in Gbps, and mean queue in KB.
 type Means = (f64, f64);
 
-/// Over the second half of as long: of packets, of the fluid whose flows are all alike, and of that whose flows are
-/// apart, as those of packets are: each begins at a rate of its own, all together at 80 % of the link.
-fn means_of(trial: &Trial, flows: u64, milliseconds: u64) -> Result<[Means; 3], Failure> {
+/// The fluids beside packets: flows that are all alike; flows apart, as those of packets are: each begins at a rate of
+/// its own, all together at 80 % of the link; and flows that are alike and told of slopes that are as old as a mean over
+/// the time between two samples is, half of it, where (3.7) has all of it.
+const FLUIDS: [&str; 3] = ["alike", "apart", "half as old"];
+
+/// Over the second half of as long: of packets, and of [`FLUIDS`].
+fn means_of(trial: &Trial, flows: u64, milliseconds: u64) -> Result<[Means; 4], Failure> {
     let bench = packets(trial, flows, milliseconds)?;
     let kb: Vec<f64> = bench.queue_bytes().into_iter().map(|bytes| bytes / 1e3).collect();
     let end = milliseconds as f64 / 1e3;
@@ -49,7 +54,8 @@ fn means_of(trial: &Trial, flows: u64, milliseconds: u64) -> Result<[Means; 3], 
     let bottleneck = Bottleneck { rate: LINK, buffer: 8e6 };
     let apart = HetFlow::new(bottleneck, (0..flows).map(of_its_own).collect(), parameters(1500.0));
     let packets = (mean(&bench.cross_gbps()) / flows as f64, mean(&kb));
-    Ok([packets, fluid(model(flows as u32, parameters(1500.0)), 1), fluid(apart, flows as usize)])
+    let alike = |slope_age: f64| fluid(model(flows as u32, Parameters { slope_age, ..parameters(1500.0) }), 1);
+    Ok([packets, alike(1.0), fluid(apart, flows as usize), alike(0.5)])
 }
 
 /// Figure 3.6: mean rates of the fluid beside those of packets.
@@ -61,7 +67,7 @@ pub fn means(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for flows in [2, 5, 10] {
         let told = means_of(trial, flows, milliseconds)?;
-        let [(rate, _), (of_fluid, _), _] = told;
+        let [(rate, _), (of_fluid, _), ..] = told;
         let name = format!("{flows} flows: mean rate of the fluid off that of packets");
         trial.check(Check::new(name, "%", 100.0 * (of_fluid / rate - 1.0).abs(), Relation::Below, 10.0, 0.0));
         rows.push(row(flows, told));
@@ -70,14 +76,18 @@ pub fn means(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-fn row(flows: u64, told: [Means; 3]) -> Vec<String> {
+fn row(flows: u64, told: [Means; 4]) -> Vec<String> {
     let numbers = told.map(|told| told.0).into_iter().chain(told.map(|told| told.1));
     std::iter::once(flows.to_string()).chain(numbers.map(|number| format!("{number:.3}"))).collect()
 }
 
 fn show(trial: &mut Trial, rows: &[Vec<String>]) {
-    trial.show("  packets, a fluid of flows that are alike, one of flows apart: mean rates in Gbps, queues in KB\n");
-    trial.show(&table(&["flows", "rate", "alike", "apart", "queue", "alike", "apart"], rows, 0, Layout::Fixed, 2));
+    trial.show(
+        "  packets, a fluid of flows that are alike, one of flows apart, one of slopes half as old: mean rates in Gbps, \
+         queues in KB\n",
+    );
+    let columns = [&["flows", "rate"], &FLUIDS[..], &["queue"], &FLUIDS[..]].concat();
+    trial.show(&table(&columns, rows, 0, Layout::Fixed, 2));
 }
 
 /// Runs `fluid/hetflow`.
@@ -91,7 +101,7 @@ pub fn beside(trial: &mut Trial) -> Result<(), Failure> {
     for flows in [2, 10, 50] {
         let told = means_of(trial, flows, milliseconds)?;
         let [(rate, queue), fluids @ ..] = told;
-        for ((of_fluid, fluid_queue), which) in fluids.into_iter().zip(["alike", "apart"]) {
+        for ((of_fluid, fluid_queue), which) in fluids.into_iter().zip(FLUIDS) {
             let name = format!("{flows} flows, {which}: mean rate of a flow beside packets");
             trial.check(Check::new(name, "Gbps", of_fluid, Relation::Equal, rate, OFF * rate));
             let name = format!("{flows} flows, {which}: mean queue beside packets");

@@ -140,6 +140,15 @@ impl Bench {
         (0..self.wire.len()).map(|entry| mean(&rows.iter().map(|row| row.1[entry]).collect::<Vec<_>>())).collect()
     }
 
+    /// Mean over time of Jain's index of the rates over `looks` looks each, within the window.
+    pub fn jain_over_time(&self, looks: usize) -> f64 {
+        let rows = self.arrived_gbps(self.warm_up);
+        let rate = |part: &[(f64, Vec<f64>)], entry: usize| part.iter().map(|row| row.1[entry]).sum::<f64>();
+        let of =
+            |part: &[(f64, Vec<f64>)]| jain(&(0..self.wire.len()).map(|entry| rate(part, entry)).collect::<Vec<_>>());
+        mean(&rows.chunks_exact(looks).map(of).collect::<Vec<_>>())
+    }
+
     /// When, in ms, and the sending rate of `flow` in Gbps, of the whole run.
     pub fn sending_gbps(&self, flow: u64) -> Vec<(f64, f64)> {
         let looks = self.controls.get(&flow).map_or(&[][..], Vec::as_slice);

@@ -37,6 +37,10 @@ pub struct Case {
     pub starts: &'static str,
     /// HetFlow's BC_r.
     pub sampling: &'static str,
+    /// Parameters of TIMELY that the thesis leaves open, each behind a comma.
+    pub timely: &'static str,
+    /// Who runs.
+    pub peers: &'static [Peer],
     /// What else is changed.
     pub changes: Vec<(&'static str, String)>,
 }
@@ -46,7 +50,8 @@ impl Case {
     pub fn of(flows: u32) -> Case {
         let payload_bytes = vec![538];
         let (sampling, starts, source) = ("100KB", "1ms", &HETFLOW_DUMBBELL);
-        Case { source, flows, gbps: 10, payload_bytes, starts, sampling, changes: Vec::new() }
+        let (timely, peers, changes) = ("", &PEERS[..], Vec::new());
+        Case { source, flows, gbps: 10, payload_bytes, starts, sampling, timely, peers, changes }
     }
 
     /// What carries one of its flows under `peer`. Parameters of table 3.1; DCQCN's and DCTCP's are their defaults.
@@ -60,7 +65,8 @@ impl Case {
             Peer::Qcn => format!("{{ kind = \"qcn\", {roce}, {begin} }}"),
             Peer::Timely => {
                 let t_high = if self.gbps > 10 { 250 } else { 500 };
-                format!("{{ kind = \"timely\", payload = \"{payload}B\", {begin}, t_high = \"{t_high}us\" }}")
+                let own = format!("t_high = \"{t_high}us\"{}", self.timely);
+                format!("{{ kind = \"timely\", payload = \"{payload}B\", {begin}, {own} }}")
             }
             Peer::Dcqcn => format!("{{ kind = \"dcqcn\", {roce} }}"),
             Peer::Dctcp => format!("{{ kind = \"dctcp\", mss = \"{payload}B\" }}"),
@@ -124,6 +130,8 @@ impl Case {
 pub struct Told {
     /// Jain's index of mean rates on the wire.
     pub jain: f64,
+    /// Mean of Jain's index of the rates over 10 ms each: fairness as a figure of rates over time shows it.
+    pub jain_over_time: f64,
     /// Share of the link that data take.
     pub used: f64,
     /// Mean queue, its deviation, in KB.
@@ -155,7 +163,7 @@ impl Compared {
         let end_ms = trial.shorten("simulated ms", 1000, 250);
         let window_ms = [if trial.quick { 150 } else { 400 }, end_ms];
         let (mut all, mut rows) = (Vec::new(), Vec::new());
-        for peer in PEERS {
+        for &peer in case.peers {
             let mut told = Vec::new();
             // What the thesis has no claim about is shown with an interval of three.
             let seeds = if matches!(peer, Peer::Dcqcn | Peer::Dctcp) { seeds.min(3) } else { seeds };
@@ -169,14 +177,15 @@ impl Compared {
                 let queue: Vec<f64> = bench.queue_bytes().into_iter().map(|bytes| bytes / 1e3).collect();
                 told.push(Told {
                     jain: jain(&bench.flow_gbps()),
+                    jain_over_time: bench.jain_over_time(10),
                     used: mean(&bench.cross_gbps()) / case.gbps as f64,
                     queue_kb: mean(&queue),
                     queue_deviation_kb: deviation(&queue),
                     lost: bench.lost(),
                 });
             }
-            let picks: [fn(&Told) -> f64; 5] =
-                [|t| t.jain, |t| t.used, |t| t.queue_kb, |t| t.queue_deviation_kb, |t| t.lost];
+            let picks: [fn(&Told) -> f64; 6] =
+                [|t| t.jain, |t| t.jain_over_time, |t| t.used, |t| t.queue_kb, |t| t.queue_deviation_kb, |t| t.lost];
             let cell = |pick: fn(&Told) -> f64| {
                 let (middle, half) = interval(&told, pick);
                 if half.is_finite() { format!("{middle:.3} ± {half:.3}") } else { format!("{middle:.3}") }
@@ -187,12 +196,18 @@ impl Compared {
             all.push((peer, told));
         }
         trial.show(
-            "  Jain's index of mean rates, share of the link, mean queue and deviation in KB, frames lost; over seeds, \
+            "  Jain's index of mean rates and of those over 10 ms, share of the link, mean queue and deviation in KB, frames lost; over seeds, \
              with 95 %\n",
         );
-        let columns = ["", "", "Jain", "used", "queue", "deviation", "lost"];
+        let columns = ["", "", "Jain", "over time", "used", "queue", "deviation", "lost"];
         trial.show(&table(&columns, &rows, 2, Layout::Fixed, 2));
         Ok(Compared(all))
+    }
+
+    /// With the peers of `other` in the place of those that are here.
+    pub fn with(&self, other: Compared) -> Compared {
+        let kept = self.0.iter().filter(|(peer, _)| other.0.iter().all(|(new, _)| new != peer)).cloned();
+        Compared(kept.chain(other.0.iter().cloned()).collect())
     }
 
     /// What `peer` told.
