@@ -32,8 +32,8 @@ fn packets(trial: &Trial, flows: u64, milliseconds: u64) -> Result<Bench, Failur
 type Means = (f64, f64);
 
 /// The fluids beside packets: flows that are all alike; flows apart, as those of packets are: each begins at a rate of
-/// its own, all together at 80 % of the link; and flows that are alike and told of slopes that are as old as a mean over
-/// the time between two samples is, half of it, where (3.7) has all of it.
+/// its own, all together at 80 % of the link; and flows that are alike and told of slopes that are as old as a mean
+/// over the time between two samples is, half of it, where (3.7) has all of it.
 const FLUIDS: [&str; 3] = ["alike", "apart", "half as old"];
 
 /// Over the second half of as long: of packets, and of [`FLUIDS`].
@@ -83,8 +83,8 @@ fn row(flows: u64, told: [Means; 4]) -> Vec<String> {
 
 fn show(trial: &mut Trial, rows: &[Vec<String>]) {
     trial.show(
-        "  packets, a fluid of flows that are alike, one of flows apart, one of slopes half as old: mean rates in Gbps, \
-         queues in KB\n",
+        "  packets, a fluid of flows that are alike, one of flows apart, one of slopes half as old: mean rates in \
+         Gbps, queues in KB\n",
     );
     let columns = [&["flows", "rate"], &FLUIDS[..], &["queue"], &FLUIDS[..]].concat();
     trial.show(&table(&columns, rows, 0, Layout::Fixed, 2));

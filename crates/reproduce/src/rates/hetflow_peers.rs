@@ -39,8 +39,8 @@ const JAIN: fn(&Told) -> f64 = |told| told.jain;
 const QUEUE: fn(&Told) -> f64 = |told| told.queue_kb;
 const DEVIATION: fn(&Told) -> f64 = |told| told.queue_deviation_kb;
 
-/// The claim that HetFlow is fairer than QCN, of the flows of `case` that begin one after the other. The thesis does not
-/// say when flows begin; those that begin together at equal rates stay equal under QCN too, as nothing parts them.
+/// The claim that HetFlow is fairer than QCN, of the flows of `case` that begin one after the other. The thesis does
+/// not say when flows begin; those that begin together at equal rates stay equal under QCN too, as nothing parts them.
 fn apart(trial: &mut Trial, case: Case, figure: &str, of: &str) -> Result<(), Failure> {
     let of = format!("{of}, from within 300 ms on");
     let case = Case { starts: "300ms", peers: &[Peer::HetFlow, Peer::Qcn], ..case };
@@ -83,8 +83,8 @@ fn of_many(gbps: u64) -> Case {
     case
 }
 
-/// As `case` with TIMELY alone, which measures a round trip for every frame. The thesis speaks of segments of 16 to 64 KB
-/// and does not say what its simulation measures; a frame is the least that it may be.
+/// As `case` with TIMELY alone, which measures a round trip for every frame. The thesis speaks of segments of 16 to
+/// 64 KB and does not say what its simulation measures; a frame is the least that it may be.
 fn by_frame(trial: &mut Trial, case: Case, figure: &str) -> Result<Compared, Failure> {
     let timely = if case.gbps > 10 { ", segment = \"1438B\"" } else { ", segment = \"538B\"" };
     let title = format!("{} flows, {} Gbps, a segment a frame", case.flows, case.gbps);
