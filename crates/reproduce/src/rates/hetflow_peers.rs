@@ -159,7 +159,8 @@ pub fn round_trips(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(Check::new(name, "KB", queue, Relation::Below, 10.0, 0.0));
     let table = Claim { compared: &compared, of: "table 3.3, fair among RTTs" };
     table.above(trial, "Jain's index", "1", [Peer::Qcn, Peer::Timely], JAIN);
-    // The thesis does not say how far TIMELY's rates rise at a time. With 10 Mbps they do not fill the link within the run.
+    // The thesis does not say how far TIMELY's rates rise at a time. With 10 Mbps they do not fill the link within
+    // the run.
     let timely = ", additive_increase = \"100Mbps\"";
     let faster = format!("{of}, TIMELY in steps of 100 Mbps");
     let case = Case { source: &HETFLOW_RTTS, timely, peers: &[Peer::Timely], ..Case::of(4) };
