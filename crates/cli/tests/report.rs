@@ -24,6 +24,44 @@ fn data(page: &str) -> serde_json::Value {
 }
 
 #[test]
+fn a_sweep_is_a_page_of_its_own_with_every_combination() {
+    let scratch = Scratch::new("report-sweep");
+    scratch.file("small.toml", SMALL);
+    let sweep = "scenario = \"small.toml\"\nseeds = \"1..2\"\n[[axis.control]]\nname = \"<HPCC>\"\n\
+                 host.transport = \"hpcc\"\n[[axis.control]]\nname = \"none\"\n[vary]\ntraffic.0.fan_in = [2, 4, 6]\n";
+    let (sweep, swept, out) = (scratch.file("s.toml", sweep), scratch.path("swept"), scratch.path("sweep.html"));
+    assert_eq!(run(&["sweep", &sweep, "-q", "--out", &swept]).code, Some(0));
+    let ran = run(&["report", &swept, "--out", &out]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.err.contains("6 combinations"), "{}", ran.err);
+    let page = std::fs::read_to_string(&out).unwrap();
+    let data = &data(&page)["sweep"];
+    assert_eq!(data["keys"][0], serde_json::json!({ "name": "control", "values": ["<HPCC>", "none"] }));
+    assert_eq!(data["keys"][1]["values"], serde_json::json!(["2", "4", "6"]));
+    assert!(!page.contains("<HPCC>"), "what a user writes is no markup");
+    let rows = data["rows"].as_array().unwrap();
+    assert_eq!((rows.len(), &rows[4]["values"]), (6, &serde_json::json!([1, 1])));
+    let at = |name: &str| {
+        let metrics = data["metrics"].as_array().unwrap();
+        metrics.iter().position(|metric| metric["name"] == name)
+    };
+    assert_eq!(rows[4]["samples"][at("completed").unwrap()], serde_json::json!([4.0, 4.0]));
+    let goodput = &data["metrics"][at("goodput_bps").unwrap()];
+    assert_eq!((goodput["title"].as_str(), goodput["unit"].as_str()), (Some("goodput"), Some("bps")));
+    assert_eq!(at("drops"), None, "what is zero everywhere is left out");
+    // Its runs are results as any other.
+    assert_eq!(run(&["report", &format!("{swept}/runs"), "-q", "--out", &out]).code, Some(0));
+    // What is no sweep is told, and so is one of another version.
+    let manifest = std::path::Path::new(&swept).join("sweep.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    for (broken, said) in [("{".to_owned(), "no sweep"), (text.replace("0.1.0", "0.0.9"), "0.0.9")] {
+        std::fs::write(&manifest, broken).unwrap();
+        let ran = run(&["report", &swept, "--out", &out]);
+        assert!(ran.code == Some(2) && ran.err.contains(said), "{:?} {}", ran.code, ran.err);
+    }
+}
+
+#[test]
 fn a_page_needs_nothing_and_holds_what_was_run() {
     let scratch = Scratch::new("report");
     let [small, ring] = results(&scratch);

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   result folder ── read ──> Run: numbers and thinned curves ── page ──> one file
-//!   (Parquet, summary.json)   (what the page draws, as JSON)              page.html + page.css + page.js + JSON
+//!   (Parquet, summary.json)   (what the page draws, as JSON)              page.html + page.css + scripts + JSON
+//!   sweep folder ─── read ──> Sweep: samples of every combination ── sweep_page ──> one file
 //! ```
 //!
 //! Everything that could grow with the length of a run is thinned to what a screen shows: a report of ten runs stays
@@ -12,10 +13,12 @@ mod controls;
 mod curves;
 mod page;
 mod run;
+mod sweep;
 
 pub use controls::Panel;
-pub use page::page;
+pub use page::{page, sweep_page};
 pub use run::{Run, read_run};
+pub use sweep::{Key, Metric, Row, Sweep, is_sweep, read_sweep};
 
 use std::path::PathBuf;
 
@@ -26,6 +29,12 @@ pub enum ReportError {
     /// A folder that holds no result.
     #[error("{} is no result of tidegate: it has no summary.json with a results_hash", path.display())]
     NotAResult {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A folder that holds no sweep.
+    #[error("{} is no sweep of tidegate: it has no sweep.json that says what was swept", path.display())]
+    NotASweep {
         /// The folder.
         path: PathBuf,
     },

@@ -1,22 +1,35 @@
-//! The page: fixed HTML, CSS and JavaScript around the runs as JSON.
+//! The page: fixed HTML, CSS and JavaScript around what it shows as JSON.
 
-use crate::Run;
+use crate::{Run, Sweep};
 
 const HTML: &str = include_str!("../assets/page.html");
 const CSS: &str = include_str!("../assets/page.css");
-const SCRIPT: &str = include_str!("../assets/page.js");
+const COMMON: &str = include_str!("../assets/common.js");
+const OF_RUNS: &str = include_str!("../assets/run.js");
+const OF_A_SWEEP: &str = include_str!("../assets/sweep.js");
+const THEME: &str = include_str!("../assets/theme.js");
 
 /// One HTML file that shows these runs side by side.
-///
-/// # Panics
-/// Never: numbers, texts and lists are always JSON.
 pub fn page(title: &str, runs: &[Run]) -> String {
-    let data = serde_json::to_string(&serde_json::json!({ "title": title, "runs": runs })).expect("plain data");
+    let hint =
+        "Drag across a figure to zoom, double-click to see all of it; click a name in a legend to hide its line.";
+    filled(title, hint, OF_RUNS, &serde_json::json!({ "title": title, "runs": runs }))
+}
+
+/// One HTML file that shows every combination of a sweep.
+pub fn sweep_page(title: &str, sweep: &Sweep) -> String {
+    let hint = "Results of the runs stand in the sweep's folder, below runs; tidegate report shows them one by one.";
+    filled(title, hint, OF_A_SWEEP, &serde_json::json!({ "title": title, "sweep": sweep }))
+}
+
+fn filled(title: &str, hint: &str, of: &str, data: &serde_json::Value) -> String {
     // Within a script element only `</` ends it early, and `<!--` changes how it is read.
-    let data = data.replace('<', "\\u003c");
+    let data = data.to_string().replace('<', "\\u003c");
+    let script = format!("\"use strict\";\n(() => {{\n{COMMON}{of}{THEME}}})();\n");
     HTML.replace("/*css*/", CSS)
-        .replace("/*script*/", SCRIPT)
+        .replace("/*script*/", &script)
         .replace("<!--title-->", &escaped(title))
+        .replace("<!--hint-->", hint)
         .replace("/*data*/", &data)
 }
 

@@ -38,6 +38,14 @@ pub struct ReportArgs {
 /// # Errors
 /// Folders that hold no result of this version, or a damaged one; a page that cannot be written.
 pub fn command(args: &ReportArgs) -> Result<Exit, Failure> {
+    if let [folder] = &args.folders[..]
+        && report::is_sweep(folder)
+    {
+        let sweep = report::read_sweep(folder).map_err(|error| failure(folder, error))?;
+        let name = folder.file_name().map_or("sweep".to_owned(), |name| name.to_string_lossy().into_owned());
+        let page = report::sweep_page(args.title.as_ref().unwrap_or(&name), &sweep);
+        return written(args, page, &counted(sweep.rows.len() as u64, "combination"));
+    }
     let mut folders: Vec<PathBuf> = Vec::new();
     for folder in &args.folders {
         let found = results_in(folder);
@@ -55,7 +63,7 @@ pub fn command(args: &ReportArgs) -> Result<Exit, Failure> {
     if folders.len() > MAX_RUNS {
         return Err(Failure::input(
             format!("{} results: a page shows at most {MAX_RUNS} side by side", folders.len()),
-            "name some of the folders below; `sweep` writes a table of all its runs",
+            "name some of the folders below; of a sweep name the folder that holds its sweep.parquet",
         ));
     }
     let labels = labels(&folders);
@@ -64,11 +72,16 @@ pub fn command(args: &ReportArgs) -> Result<Exit, Failure> {
         runs.push(report::read_run(folder, label).map_err(|error| failure(folder, error))?);
     }
     let title = args.title.clone().unwrap_or_else(|| title_of(&runs));
-    let page = sealed(report::page(&title, &runs));
+    written(args, report::page(&title, &runs), &counted(runs.len() as u64, "run"))
+}
+
+/// Leaves the page, which shows so many of `what`.
+fn written(args: &ReportArgs, page: String, what: &str) -> Result<Exit, Failure> {
+    let page = sealed(page);
     write_file(&args.out, page.as_bytes(), args.force).map_err(Failure::of_output)?;
     if !args.quiet {
         let size = units::Bytes(page.len() as u64);
-        output::note(&format!("{}: {}, {size}", args.out.display(), counted(runs.len() as u64, "run")));
+        output::note(&format!("{}: {what}, {size}", args.out.display()));
     }
     Ok(Exit::Done)
 }

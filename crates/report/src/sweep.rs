@@ -1,0 +1,148 @@
+//! A sweep as a page shows it: every combination of values with the metrics of its runs.
+
+use crate::ReportError;
+use record::RecordError;
+use record::table::{Table, Value, read_table};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What a sweep's folder holds beside its runs.
+const TABLE_FILE: &str = "sweep.parquet";
+const MANIFEST_FILE: &str = "sweep.json";
+
+/// Combinations of values and what their runs told.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Sweep {
+    /// A sentence: what was swept.
+    pub about: String,
+    /// What the runs differ in.
+    pub keys: Vec<Key>,
+    /// What is known of them.
+    pub metrics: Vec<Metric>,
+    /// One a combination, in the order of the table.
+    pub rows: Vec<Row>,
+}
+
+/// A key and its values, in the order in which they come.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Key {
+    /// As the sweep names it.
+    pub name: String,
+    /// Each once.
+    pub values: Vec<String>,
+}
+
+/// A number of every run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Metric {
+    /// Its column.
+    pub name: String,
+    /// For a person.
+    pub title: String,
+    /// `ns`, `bytes`, `bps` or nothing.
+    pub unit: &'static str,
+}
+
+/// Runs that differ in their seed alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Row {
+    /// The place of its value among those of each key.
+    pub values: Vec<usize>,
+    /// How many runs.
+    pub seeds: usize,
+    /// By metric, what each of its runs has; none where a run has none.
+    pub samples: Vec<Vec<Option<f64>>>,
+}
+
+/// Whether a sweep has left its table in `folder`.
+pub fn is_sweep(folder: &Path) -> bool {
+    folder.join(TABLE_FILE).is_file() && folder.join(MANIFEST_FILE).is_file()
+}
+
+/// Reads the table of the sweep in `folder`.
+///
+/// # Errors
+/// [`ReportError::NotASweep`] for a folder without one, [`ReportError::OtherVersion`], and a damaged table.
+pub fn read_sweep(folder: &Path) -> Result<Sweep, ReportError> {
+    let not_a_sweep = || ReportError::NotASweep { path: folder.to_owned() };
+    let manifest = std::fs::read(folder.join(MANIFEST_FILE)).map_err(|_| not_a_sweep())?;
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).map_err(|_| not_a_sweep())?;
+    let version = manifest["version"].as_str().ok_or_else(not_a_sweep)?;
+    if version != env!("CARGO_PKG_VERSION") {
+        return Err(ReportError::OtherVersion { path: folder.to_owned(), version: version.to_owned() });
+    }
+    let keys: Vec<String> = manifest["vary"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|vary| vary["key"].as_str().map(str::to_owned))
+        .collect();
+    let table = read_table(&folder.join(TABLE_FILE))?;
+    let scenario = manifest["scenario"].as_str().unwrap_or_default();
+    let seeds = manifest["seeds"].as_array().map_or(0, Vec::len).max(1);
+    let planned = manifest["runs"].as_u64().unwrap_or(0);
+    let mut about = format!("{scenario}: {} runs, {seeds} seeds each, tidegate {version}", table.rows);
+    if planned != table.rows as u64 {
+        about = format!("{about}. {planned} runs were asked for: the others failed, or have not run yet");
+    }
+    gathered(&table, keys, about).map_err(ReportError::from)
+}
+
+/// Puts the seeds of each combination together; metrics that no run has, or that are zero in all, are left out.
+fn gathered(table: &Table, keys: Vec<String>, about: String) -> Result<Sweep, RecordError> {
+    let mut keys: Vec<Key> = keys.into_iter().map(|name| Key { name, values: Vec::new() }).collect();
+    let places = keys.iter().map(|key| table.place(&key.name)).collect::<Result<Vec<usize>, RecordError>>()?;
+    let known = table.place("checks")?;
+    let is_metric = |at: &usize| *at > known && table.columns[*at].name != "results_hash";
+    let all: Vec<usize> = (0..table.columns.len()).filter(is_metric).collect();
+    let says = |at: &usize| (0..table.rows).any(|row| number(table.row(row)[*at]).is_some_and(|value| value != 0.0));
+    let shown: Vec<usize> = all.into_iter().filter(says).collect();
+    let mut rows: Vec<Row> = Vec::new();
+    let mut which: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+    for at in 0..table.rows {
+        let row = table.row(at);
+        let values: Vec<usize> =
+            keys.iter_mut().zip(&places).map(|(key, place)| key.place_of(words(row[*place]))).collect();
+        let found = *which.entry(values.clone()).or_insert_with(|| {
+            rows.push(Row { values, seeds: 0, samples: vec![Vec::new(); shown.len()] });
+            rows.len() - 1
+        });
+        rows[found].seeds += 1;
+        rows[found].samples.iter_mut().zip(&shown).for_each(|(samples, column)| samples.push(number(row[*column])));
+    }
+    let metric = |at: usize| {
+        let name = table.columns[at].name.clone();
+        let unit = ["ns", "bytes", "bps"].into_iter().find(|unit| name.ends_with(&format!("_{unit}"))).unwrap_or("");
+        let title = name.trim_end_matches(unit).replace('_', " ").trim().to_owned();
+        Metric { name, title, unit }
+    };
+    let metrics = shown.iter().copied().map(metric).collect();
+    Ok(Sweep { about, keys, metrics, rows })
+}
+
+impl Key {
+    fn place_of(&mut self, value: String) -> usize {
+        self.values.iter().position(|known| *known == value).unwrap_or_else(|| {
+            self.values.push(value);
+            self.values.len() - 1
+        })
+    }
+}
+
+fn words(value: Value<'_>) -> String {
+    match value {
+        Value::Text(text) => text.to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        other => number(other).map_or_else(String::new, |number| number.to_string()),
+    }
+}
+
+fn number(value: Value<'_>) -> Option<f64> {
+    match value {
+        Value::U64(whole) => Some(whole as f64),
+        Value::I64(whole) => Some(whole as f64),
+        Value::F64(number) if number.is_finite() => Some(number),
+        _ => None,
+    }
+}
