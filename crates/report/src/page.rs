@@ -1,6 +1,7 @@
 //! The page: fixed HTML, CSS and JavaScript around what it shows as JSON.
 
-use crate::{Run, Sweep};
+use crate::run::Run;
+use crate::sweep::Sweep;
 
 const HTML: &str = include_str!("../assets/page.html");
 const CSS: &str = include_str!("../assets/page.css");

@@ -1,8 +1,8 @@
 //! One result folder, as the page draws it.
 
-use crate::ReportError;
 use crate::controls::{Panel, controls};
 use crate::curves::{Curve, distribution};
+use crate::error::ReportError;
 use record::RecordError;
 use record::folder::{SUMMARY_FILE, is_result, read_verified};
 use record::summary::Summary;

@@ -1,6 +1,6 @@
 //! A sweep as a page shows it: every combination of values with the metrics of its runs.
 
-use crate::ReportError;
+use crate::error::ReportError;
 use record::RecordError;
 use record::table::{Table, Value, read_table};
 use serde::Serialize;

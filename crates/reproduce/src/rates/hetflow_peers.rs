@@ -89,8 +89,8 @@ fn of_many(gbps: u64) -> Case {
 /// If a scenario is wrong.
 pub fn thirty_eight(trial: &mut Trial) -> Result<(), Failure> {
     let compared = Compared::run(trial, &of_many(10), "fig3.10", "38 flows, 10 Gbps")?;
-    // The thesis speaks of segments of 16 to 64 KB and does not say what its simulation measures a round trip of. A frame
-    // is the least that it may be.
+    // The thesis speaks of segments of 16 to 64 KB and does not say what its simulation measures a round trip of. A
+    // frame is the least that it may be.
     let case = Case { timely: ", segment = \"538B\"", peers: &[Peer::Timely], ..of_many(10) };
     let by_frame = Compared::run(trial, &case, "fig3.10-by-frame", "38 flows, 10 Gbps, a segment a frame")?;
     let claim = Claim { compared: &compared, of: "38 flows, 10 Gbps" };
