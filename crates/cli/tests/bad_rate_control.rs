@@ -152,6 +152,35 @@ fn selective_acknowledgements() {
     ]);
 }
 
+const PHANTOM: &str = r#"
+[switch]
+buffer = "1MB"
+flow_control = { kind = "none" }
+
+[switch.marking]
+kind = "phantom"
+drain = 0.95
+threshold = "30KB"
+
+[host.transport]
+kind = "dctcp"
+"#;
+
+#[test]
+fn phantom_queues() {
+    let credits = r#"flow_control = { kind = "cbfc", priorities = [3] }"#;
+    #[rustfmt::skip]
+    refused("phantom", &scenario(PHANTOM), &[
+        (r#"drain = 0.95"#,         r#"drain = 1"#,            "", &["drains at 1", "below 1"]),
+        (r#"drain = 0.95"#,         r#"drain = 0"#,            "", &["drains at 0", "above 0"]),
+        (r#"drain = 0.95"#,         r#"drain = -0.5"#,         "", &["is not a share"]),
+        (r#"drain = 0.95"#,         r#"k_min = "30KB""#,       "", &["k_min"]),
+        (r#"threshold = "30KB""#,   r#"threshold = "0B""#,     "", &["every frame would be marked"]),
+        (r#"threshold = "30KB""#,   r#"threshold = 30"#,       "", &["has no unit"]),
+        (r#"flow_control = { kind = "none" }"#, credits, "[switch.marking]", &["not built together with credits"]),
+    ]);
+}
+
 const SWIFT: &str = r#"
 [switch]
 buffer = "1MB"

@@ -8,6 +8,7 @@ use protocols::cbfc;
 use protocols::florax::BackpressureParameters;
 use protocols::headroom::{Conditions, Headroom};
 use protocols::pabo::BounceParameters;
+use protocols::phantom::PhantomParameters;
 use protocols::pipeline_trim::{Control, ControlParameters};
 use protocols::qcn::PointParameters;
 use protocols::reaction::Reaction;
@@ -335,6 +336,8 @@ pub enum Marking {
         /// When the queue is looked at.
         at: MarkAt,
     },
+    /// Congestion experienced, by a counter beside each port of what would wait if its link were slower (HULL).
+    Phantom(PhantomParameters),
     /// Not at all: queues are congestion points, which notify the sources of sampled frames (QCN).
     CongestionPoint(PointParameters),
 }

@@ -32,6 +32,7 @@ pub mod ndp;
 pub mod pabo;
 mod partial;
 pub mod pause;
+pub mod phantom;
 pub mod pipeline_trim;
 pub mod preemption;
 pub mod qcn;

@@ -2,8 +2,8 @@
 
 use crate::describe::Mechanism;
 use crate::{
-    bounce_reaction, cbfc, detour, drop, ecn, florax, gates, pabo, pause, pipeline_trim, preemption, qcn, scheduler,
-    shared_buffer, tagger, transport, trim, watchdog,
+    bounce_reaction, cbfc, detour, drop, ecn, florax, gates, pabo, pause, phantom, pipeline_trim, preemption, qcn,
+    scheduler, shared_buffer, tagger, transport, trim, watchdog,
 };
 
 /// In the order in which a frame meets them.
@@ -26,6 +26,7 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &trim::SFC,
         &pipeline_trim::MECHANISM,
         &ecn::MECHANISM,
+        &phantom::MECHANISM,
         &qcn::CONGESTION_POINT,
         &scheduler::STRICT,
         &scheduler::WRR,

@@ -375,6 +375,13 @@ impl Scenario {
                 _ => {}
             }
         }
+        let other = parts.switch.flow_control.credit().map(|_| "credits");
+        let other = other.or(parts.switch.flow_control.backpressure().map(|_| "outputs that decide whom to stop"));
+        let other = other.or(parts.switch.overload.inside().map(|_| "pipelines inside a switch"));
+        if let (Some(other), true) = (other, parts.has_phantom_queues()) {
+            let message = format!("phantom queues are not built together with {other}");
+            context.fail("switch.marking", message, Some("write marking = { kind = \"ecn\", ... }".to_owned()));
+        }
         overload_part::warn(context, parts, &plan);
         misleading::warn(context, parts, &fabric, &plan);
         let timing = Timing { gates: gates?, preemption: parts.preemption, clocks: switch_clocks? };

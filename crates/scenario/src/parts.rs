@@ -52,12 +52,17 @@ impl Parts {
 
     /// Whether any switch marks.
     pub fn marks(&self) -> bool {
-        self.any_marking(|marking| matches!(marking, Marking::Ecn { .. }))
+        self.any_marking(|marking| matches!(marking, Marking::Ecn { .. } | Marking::Phantom(_)))
     }
 
     /// Whether the queues of any switch are congestion points.
     pub fn has_congestion_points(&self) -> bool {
         self.any_marking(|marking| matches!(marking, Marking::CongestionPoint(_)))
+    }
+
+    /// Whether any port has a phantom queue.
+    pub fn has_phantom_queues(&self) -> bool {
+        self.any_marking(|marking| matches!(marking, Marking::Phantom(_)))
     }
 
     fn any_marking(&self, is: impl Fn(&Marking) -> bool) -> bool {

@@ -15,6 +15,7 @@ use model::parameters::{
     Buffer, CLASSES, CreditParameters, FlowControl, MarkAt, Marking, PauseParameters, QueueLimit, Scheduler,
     SwitchParameters, Threshold,
 };
+use protocols::phantom::PhantomParameters;
 use protocols::preemption::{Fragments, PreemptionParameters};
 use protocols::watchdog::{Action, WatchdogParameters};
 use units::{Bytes, Time};
@@ -268,8 +269,9 @@ fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<P
 
 pub(crate) fn marking(section: &Section<'_, '_>) -> Option<Marking> {
     let table = section.table("marking", "switch.marking", true);
-    let kind = table.kind("marking", &["none", "ecn", "congestion-point"]);
+    let kind = table.kind("marking", &["none", "ecn", "phantom", "congestion-point"]);
     let points = (kind == Some("congestion-point")).then(|| congestion_part::read(&table)).flatten();
+    let phantom = (kind == Some("phantom")).then(|| phantom(&table)).flatten();
     let (mut ecn, mut of_rate) = (None, None);
     if kind == Some("ecn") {
         let (k_min, k_max, p_max) = (table.size("k_min"), table.size("k_max"), table.probability("p_max"));
@@ -288,11 +290,26 @@ pub(crate) fn marking(section: &Section<'_, '_>) -> Option<Marking> {
     match kind? {
         "none" => Some(Marking::None),
         "congestion-point" => points.map(Marking::CongestionPoint),
+        "phantom" => phantom.map(Marking::Phantom),
         _ => ecn.map(|((k_min_bytes, k_max_bytes), (p_max, at))| {
             let at = if at == "dequeue" { MarkAt::Dequeue } else { MarkAt::Enqueue };
             Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate, at }
         }),
     }
+}
+
+fn phantom(table: &Section<'_, '_>) -> Option<PhantomParameters> {
+    let (drain, threshold) = (table.probability("drain"), table.size("threshold"));
+    if let Some(drain) = drain
+        && (drain <= 0.0 || drain >= 1.0)
+    {
+        let message = format!("a phantom queue that drains at {drain} of the link's rate is none");
+        table.fail("drain", message, Some("write a share above 0 and below 1, such as 0.95".to_owned()));
+    }
+    if threshold == Some(0) {
+        table.fail("threshold", "every frame would be marked", Some("write at least 1B".to_owned()));
+    }
+    Some(PhantomParameters { drain: drain?, threshold_bytes: threshold? })
 }
 
 pub(crate) fn scheduler(section: &Section<'_, '_>) -> Option<Scheduler> {

@@ -28,6 +28,7 @@ fn least(mechanism: &Mechanism) -> String {
     let required = match kind {
         "pfc" | "cbfc" => ", priorities = [3]",
         "ecn" => ", k_min = \"100KB\"",
+        "phantom" => ", threshold = \"30KB\"",
         "wrr" => ", weights = { 3 = 4 }",
         "drr" => ", quanta = { 3 = \"6KB\" }",
         "tagger" => ", algorithm = \"merge\"",

@@ -210,7 +210,11 @@ fn switch(draft: &mut Draft, kind: &str) {
     }
     flow_control(draft);
     overload(draft);
-    if draft.chance(40) {
+    if draft.chance(8) {
+        let threshold = draft.of(&["1B", "3KB", "1GB"]);
+        let drain = draft.of(&["0.001", "0.5", "0.95", "0.999"]);
+        draft.line(&format!("marking = {{ kind = \"phantom\", drain = {drain}, threshold = \"{threshold}\" }}"));
+    } else if draft.chance(40) {
         let marks = draft.of(&["k_min = \"4KB\"", "k_min = \"0B\"", "k_min = \"10KB\", k_max = \"40KB\", p_max = 0.3"]);
         draft.line(&format!("marking = {{ kind = \"ecn\", {marks} }}"));
     }

@@ -84,6 +84,9 @@ impl Switch {
         if asked & ingress::TAGGED != 0 {
             (crossing.class, frame.class) = core.rewritten(in_port, egress, frame.class);
         }
+        if asked & ingress::PHANTOM != 0 {
+            core.pass_phantom_at_once(egress, crossing.class, &mut frame);
+        }
         match (overload.trimming_mut(), backpressure) {
             (Some(trimming), _) if asked & ingress::PIPELINE != 0 => {
                 trimming.enter_pipeline(core, crossing, &frame, window)

@@ -6,6 +6,7 @@ use super::congestion_point::CongestionPoints;
 use super::forwarding::Routing;
 use super::outcome::{Crossing, Outcome};
 use super::overload::action::Action;
+use super::phantom::PhantomQueues;
 use crate::books::Books;
 use crate::egress::Egress;
 use crate::network::Network;
@@ -33,6 +34,8 @@ pub(super) mod ingress {
     pub const PIPELINE: u8 = 8;
     /// Outputs decide whom to stop.
     pub const BACKPRESSURE: u8 = 16;
+    /// The switch has phantom queues, which look at frames that find their wire idle.
+    pub const PHANTOM: u8 = 32;
 }
 
 /// The core of a switch.
@@ -65,6 +68,8 @@ pub(crate) struct Core {
     pub(super) leaving_markers: Box<[Marker]>,
     /// Whether anything is done to a frame as it leaves its queue: a mark, or telemetry.
     pub(super) looks_at_leaving: bool,
+    /// Counters of what slower links would have waiting, where there are any.
+    pub(super) phantoms: Option<Box<PhantomQueues>>,
     /// Queues that notify sources of congestion, where there are any.
     pub(super) points: Option<Box<CongestionPoints>>,
     pub(super) random: Stream,
@@ -76,6 +81,7 @@ impl Core {
     pub fn new(node: NodeId, network: &Arc<Network>, fails: impl Fn(u16) -> bool) -> Core {
         let parameters = &network.switch;
         let control = network.flow_control_of(node);
+        let phantoms = PhantomQueues::new(node, network);
         let mut egress = Egress::new(network, node, true, fails);
         for (cell, rules) in egress.cells.iter_mut().zip(&egress.rules) {
             let bit = |asked: bool, bit: u8| if asked { bit } else { 0 };
@@ -83,7 +89,8 @@ impl Core {
                 | bit(rules.credit.is_some(), ingress::CREDITED)
                 | bit(network.tags.is_some(), ingress::TAGGED)
                 | bit(parameters.overload.inside().is_some(), ingress::PIPELINE)
-                | bit(control.backpressure().is_some(), ingress::BACKPRESSURE);
+                | bit(control.backpressure().is_some(), ingress::BACKPRESSURE)
+                | bit(phantoms.is_some(), ingress::PHANTOM);
         }
         let (markers, leaving_markers) =
             (markers(network, node, MarkAt::Enqueue), markers(network, node, MarkAt::Dequeue));
@@ -101,7 +108,8 @@ impl Core {
             wakes_at: Time::MAX,
             renewals: regrant.into_iter().collect(),
             markers,
-            looks_at_leaving: !leaving_markers.is_empty() || network.telemetry.is_some(),
+            looks_at_leaving: !leaving_markers.is_empty() || network.telemetry.is_some() || phantoms.is_some(),
+            phantoms,
             leaving_markers,
             points: CongestionPoints::new(node, network),
             random: Stream::new(network.seed, u64::from(node.0), purpose("switch")),
@@ -206,6 +214,7 @@ impl Core {
     /// Puts a frame on the wire of `port`, which is open.
     pub fn send_on(&mut self, port: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
         (frame.ttl, frame.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
+        self.pass_phantom(frame.at, port, &mut frame);
         if self.network.telemetry.is_some() {
             let waiting_bytes = self.buffer.waiting_bytes(port);
             self.network.collect(&frame, self.egress.hop(frame.at, port, waiting_bytes));

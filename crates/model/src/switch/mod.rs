@@ -26,6 +26,7 @@ mod load;
 mod outcome;
 mod overload;
 mod pause;
+mod phantom;
 mod preempt;
 mod tags;
 mod watch;

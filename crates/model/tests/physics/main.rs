@@ -18,6 +18,7 @@ mod lossless;
 mod notifications;
 mod overrides;
 mod partial;
+mod phantom;
 mod pipelines;
 mod preemption;
 mod pulls;

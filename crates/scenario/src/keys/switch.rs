@@ -2,7 +2,8 @@
 
 use super::*;
 use protocols::{
-    cbfc, ecn, florax, pabo, pause, pipeline_trim, preemption, qcn, scheduler, shared_buffer, tagger, trim, watchdog,
+    cbfc, ecn, florax, pabo, pause, phantom, pipeline_trim, preemption, qcn, scheduler, shared_buffer, tagger, trim,
+    watchdog,
 };
 
 const S: &str = "switch";
@@ -187,12 +188,14 @@ pub(super) const KEYS: &[Key] = &[
     key("switch.clocks", "drift_ppm", &[], Of("parts per million", "-20"))
         .value("0", OURS)
         .means("how fast it gains, or below zero loses, -100000 to 100000 with three decimals"),
-    key("switch.marking", "kind", &[], TEXT).value("none", OURS).means("none, ecn or congestion-point"),
+    key("switch.marking", "kind", &[], TEXT).value("none", OURS).means("none, ecn, phantom or congestion-point"),
     key("switch.marking", "k_min", &["ecn"], SIZE).of(&ecn::MECHANISM),
     key("switch.marking", "k_max", &["ecn"], SIZE).of(&ecn::MECHANISM),
     key("switch.marking", "p_max", &["ecn"], SHARE).of(&ecn::MECHANISM),
     key("switch.marking", "rate", &["ecn"], RATE).of(&ecn::MECHANISM),
     key("switch.marking", "at", &["ecn"], Of("enqueue or dequeue", "\"dequeue\"")).of(&ecn::MECHANISM),
+    key(M, "drain", &["phantom"], SHARE).of(&phantom::MECHANISM),
+    key(M, "threshold", &["phantom"], SIZE).of(&phantom::MECHANISM),
     key(M, "set_point", CP, SIZE).of(&qcn::CONGESTION_POINT),
     key(M, "weight", CP, COUNT).of(&qcn::CONGESTION_POINT),
     key(M, "sample", CP, SIZE).of(&qcn::CONGESTION_POINT),

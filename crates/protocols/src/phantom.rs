@@ -1,0 +1,126 @@
+//! Phantom queues (HULL): a counter beside each port, of what would wait if its link were a little slower. Marks come
+//! before the link is full and before a queue forms, and a little bandwidth is given up for that.
+
+use crate::describe::Default::{Required, Value};
+use crate::describe::{Family, Mechanism, Parameter};
+use units::{Rate, Time};
+
+/// Phantom queues as users meet them.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "phantom",
+    family: Family::Marking,
+    title: "congestion experienced, by a queue that a slower link would have",
+    source: "Alizadeh et al., Less is More: Trading a little Bandwidth for Ultra-Low Latency in the Data Center, NSDI \
+        2012 (HULL)",
+    parameters: &[
+        Parameter {
+            key: "drain",
+            default: Value("0.95"),
+            meaning: "the share of the link's rate at which the phantom queue drains (gamma), above 0, below 1",
+            source: "HULL, sec. 3.1 and 5",
+        },
+        Parameter {
+            key: "threshold",
+            default: Required,
+            meaning: "a frame is marked as its transmission starts if with it the phantom queue holds more than this, \
+                counted on the wire with preamble and gap (20 B a frame); at least 1 B",
+            source: "required: depends on rate and round trip, and on how much senders burst (HULL, sec. 3.1)",
+        },
+    ],
+};
+
+/// What phantom queues go by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PhantomParameters {
+    /// Share of the link's rate, above 0, below 1.
+    pub drain: f64,
+    /// Above this frames are marked.
+    pub threshold_bytes: u64,
+}
+
+impl PhantomParameters {
+    /// The rate at which the phantom queue of a link drains.
+    fn drain_rate(&self, link: Rate) -> Rate {
+        // One correctly rounded multiplication.
+        Rate::from_bps((link.as_bps() as f64 * self.drain) as u64).unwrap_or(Rate::MIN)
+    }
+}
+
+/// The phantom queue of one port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhantomQueue {
+    rate: Rate,
+    threshold: Time,
+    /// When it would be empty if nothing more came. What it holds is kept as the time that it takes to drain, so that
+    /// nothing is lost to rounding from one look to the next.
+    empty_at: Time,
+}
+
+impl PhantomQueue {
+    /// That of a port of this rate, empty.
+    pub fn new(parameters: &PhantomParameters, link: Rate) -> PhantomQueue {
+        let rate = parameters.drain_rate(link);
+        PhantomQueue { rate, threshold: rate.serialise(parameters.threshold_bytes), empty_at: Time::ZERO }
+    }
+
+    /// A frame that takes `wire_bytes` starts to leave at `now`: whether it is marked, if it takes part in ECN.
+    pub fn pass(&mut self, now: Time, wire_bytes: u64) -> bool {
+        self.empty_at = self.empty_at.max(now).saturating_add(self.rate.serialise(wire_bytes));
+        self.empty_at - now > self.threshold
+    }
+
+    /// What it holds at `now`.
+    pub fn bytes(&self, now: Time) -> u64 {
+        self.rate.bytes_in(self.empty_at.saturating_sub(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    fn queue(drain: f64, threshold_bytes: u64) -> PhantomQueue {
+        PhantomQueue::new(&PhantomParameters { drain, threshold_bytes }, Rate::from_gbps(10))
+    }
+
+    /// Frames of 1000 bytes back to back at 10 Gbps, 800 ns each: 950 bytes drain meanwhile, so it grows by 50 a frame,
+    /// and the mark begins where with the frame there are more than 3010: 1000 + 50 n > 3010, after 41.
+    #[test]
+    fn at_line_rate_it_grows_by_what_is_given_up() {
+        let mut phantom = queue(0.95, 3010);
+        let marks: Vec<bool> = (0..100).map(|n| phantom.pass(Time::from_ns(800 * n), 1000)).collect();
+        let first = marks.iter().position(|&mark| mark);
+        assert_eq!(first, Some(41));
+        assert!(marks[41..].iter().all(|&mark| mark));
+        let held = phantom.bytes(Time::from_ns(800 * 99));
+        assert!((5949..=5950).contains(&held), "1000 + 99 x 50: {held}");
+    }
+
+    /// At the rate of its drain or below it never holds more than a frame.
+    #[test]
+    fn up_to_its_rate_it_marks_nothing() {
+        let mut phantom = queue(0.5, 1000);
+        assert!((0..1000).all(|n| !phantom.pass(Time::from_ns(1600 * n), 1000)));
+        assert!(phantom.pass(Time::from_ns(1600 * 1000 - 1), 1000), "a nanosecond early");
+        assert_eq!(phantom.bytes(Time::from_ms(10)), 0);
+    }
+
+    /// Against a fluid reckoning in whole bits over random arrivals.
+    #[test]
+    fn it_is_a_queue_of_a_slower_link() {
+        let mut random = Stream::new(4, 0, 0);
+        let mut phantom = queue(0.8, 10_000);
+        // 8 Gbps: 8 bits a nanosecond.
+        let (mut now_ns, mut bits) = (0u64, 0u64);
+        for _ in 0..10_000 {
+            let gap_ns = random.below(2000);
+            now_ns += gap_ns;
+            bits = bits.saturating_sub(8 * gap_ns);
+            let wire_bytes = 84 + random.below(1455);
+            bits += 8 * wire_bytes;
+            assert_eq!(phantom.pass(Time::from_ns(now_ns), wire_bytes), bits > 80_000);
+            assert_eq!(phantom.bytes(Time::from_ns(now_ns)), bits / 8);
+        }
+    }
+}
