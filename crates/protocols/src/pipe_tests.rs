@@ -1,5 +1,6 @@
 //! Both ends of every transport together: throughput against closed forms, and survival of anything.
 
+use crate::endpoint::Sender;
 use crate::pipe::Pipe;
 use crate::roce::RoceParameters;
 use crate::tcp::{CongestionControl, Ecn, InitialWindow, TcpParameters};
@@ -573,6 +574,39 @@ fn anything_may_happen_and_every_byte_arrives_once() {
         }
     }
     assert!(halvings[0] == 0 && halvings[1] > 100, "{halvings:?}");
+}
+
+/// Swift with windows of a thousandth of a packet and more, under the same weather: its rate is above nothing and no
+/// more than the line's, and the flow goes on to its end, whichever way losses are repaired.
+#[test]
+fn windows_below_a_packet_survive_anything() {
+    for seed in 0..30 {
+        for transport in [build("swift", &[("timeout", "1ms")]), selective("swift", &[("base_target", "1us")])] {
+            let chaos = |step: u64| ((seed * 7 + step * 3) % 10) as f64 / 10.0;
+            let pipe = Pipe {
+                loss: chaos(1) * 0.3,
+                reply_loss: chaos(2) * 0.4,
+                duplication: chaos(3) * 0.3,
+                jitter: Time::from_us((seed % 4) * 15),
+                nonsense: chaos(5) * 0.2,
+                returned: chaos(6) * 0.3,
+                heals_at: Time::from_ms(20),
+                until: Time::from_s(20),
+                buffer_bytes: 60_000,
+                line: Rate::from_gbps(20),
+                seed,
+                ..Pipe::default()
+            };
+            let mut slowest = u64::MAX;
+            let outcome = pipe.run(&transport, 200_000, |now, sender| {
+                let rate = sender.control_state(now).rate.map_or(0, Rate::as_bps);
+                assert!((1..=20_000_000_000).contains(&rate));
+                slowest = slowest.min(rate);
+            });
+            assert_eq!((outcome.completions, outcome.delivered_bytes, outcome.done), (1, 200_000, true), "{seed}");
+            assert!(slowest < 1_000_000_000 || pipe.loss == 0.0, "{seed}: {slowest}");
+        }
+    }
 }
 
 /// A sender whose frames keep coming back halves once a round trip, and a long row of halvings ends at the floor.

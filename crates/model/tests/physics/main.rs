@@ -27,6 +27,7 @@ mod recovery;
 mod requests;
 mod sharing;
 mod stop;
+mod swift;
 mod tags;
 mod telemetry;
 mod toy;

@@ -1,0 +1,59 @@
+//! Swift's windows below one packet: a hundred senders into one port, whose fair share of a round trip is a fraction of
+//! a packet each, with room for all and with losses.
+
+use crate::bench::*;
+use fabric::generate::single_switch;
+use model::parameters::*;
+use units::Time;
+
+const SENDERS: u32 = 100;
+
+/// Flows of 50 packets into one port of 10 Gbps whose queue holds `queue_bytes`.
+fn incast(queue_bytes: u64, settings: &[(&str, &str)]) -> Told {
+    let fabric = single_switch(SENDERS + 1, link(10, 1_000)).unwrap();
+    let flows = (1..=SENDERS).map(|src| flow(src, 0, 50_000));
+    let mut setup = setup(fabric, plan(SENDERS + 1, flows));
+    setup.host.transport = transport("swift", settings);
+    setup.switch.buffer = Buffer::Shared { bytes: 64_000_000, egress: Threshold::Static { bytes: queue_bytes } };
+    setup.duration = Time::from_ms(400);
+    setup.record.queues_every = Some(Time::from_us(20));
+    let told = run(setup);
+    told.all_hold();
+    assert_eq!(told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count() as u32, SENDERS, "{settings:?}");
+    told
+}
+
+/// When the last flow was complete, and what a port that never rests would need: 5000 packets of 1082 B.
+fn last_ms(told: &Told) -> (f64, f64) {
+    let last = told.flows.iter().filter_map(|flow| flow.delivered_ps).max().unwrap_or(0);
+    (last as f64 / 1e9, 5000.0 * 1082.0 * 8.0 / 10e9 * 1e3)
+}
+
+/// With whole packets the least that a hundred flows have on their way is a hundred packets, 108 kB; below that only
+/// windows of less than one packet lead, and the port stays busy all the same.
+#[test]
+fn a_hundred_flows_share_a_port_with_less_than_a_packet_each() {
+    let told = incast(64_000_000, &[]);
+    assert_eq!((told.summary.packets.dropped_total(), told.summary.happened.retransmissions), (0, 0));
+    let (last, busy) = last_ms(&told);
+    assert!(last < 1.5 * busy, "{last} ms, and {busy} at least");
+    // Halfway through: the target of 20 us and what small windows add, 120 us in all, are 150 kB; the mean is below.
+    let halfway = Time::from_us((busy * 500.0) as u64);
+    let late: Vec<u64> = told.queues.iter().filter(|row| row.0 > halfway).map(|row| row.4).collect();
+    let mean = late.iter().sum::<u64>() / late.len().max(1) as u64;
+    assert!(mean < 150_000, "{mean} B wait on average");
+}
+
+/// A queue of twenty packets loses most of the first windows: windows fall below a packet, timeouts come, and every
+/// flow goes on to its end, whichever way losses are repaired.
+#[test]
+fn it_keeps_going_under_losses() {
+    for settings in [&[("loss_recovery", "selective")][..], &[("timeout", "1ms"), ("nak_interval", "50us")]] {
+        for min_window in ["0.001", "0.1"] {
+            let told = incast(21_640, &[settings, &[("min_window", min_window)]].concat());
+            assert!(told.dropped("queue full") > 500, "{}", told.dropped("queue full"));
+            let (last, busy) = last_ms(&told);
+            assert!(last < 30.0 * busy, "{settings:?} {min_window}: {last} ms, and {busy} at least");
+        }
+    }
+}
