@@ -196,8 +196,8 @@ impl Compared {
             all.push((peer, told));
         }
         trial.show(
-            "  Jain's index of mean rates and of those over 10 ms, share of the link, mean queue and deviation in KB, frames lost; over seeds, \
-             with 95 %\n",
+            "  Jain's index of mean rates and of those over 10 ms, share of the link, mean queue and deviation in KB, \
+             frames lost; over seeds, with 95 %\n",
         );
         let columns = ["", "", "Jain", "over time", "used", "queue", "deviation", "lost"];
         trial.show(&table(&columns, &rows, 2, Layout::Fixed, 2));
