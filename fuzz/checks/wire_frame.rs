@@ -25,7 +25,7 @@ fn check_reservation(bytes: &[u8]) {
     for frame in [bytes, &framed] {
         let Ok((destination, source, message)) = Reservation::parse(frame) else { continue };
         let mut sent = Vec::new();
-        message.emit(destination, source, &mut sent);
+        message.emit(destination, source, 1518, &mut sent);
         let (to, from, mut again) = Reservation::parse(&sent).expect("what was sent can be parsed");
         assert!(message.occupied.starts_with(&again.occupied));
         again.occupied.clone_from(&message.occupied);

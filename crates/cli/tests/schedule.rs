@@ -23,6 +23,8 @@ fn what_every_scheduler_makes_is_judged_to_hold() {
             assert_eq!(made.code, Some(0), "{by} {more:?}: {}", made.err);
             let judged = schedule(&["verify", &file]);
             assert_eq!(judged.code, Some(0), "{by} {more:?}: {}", judged.out);
+            // Where frames wait, they may overtake each other.
+            assert_eq!(judged.out.contains("a queue for each is needed"), by == "per-hop", "{by}: {}", judged.out);
         }
     }
 }
@@ -119,6 +121,56 @@ fn wrong_streams_are_refused_with_their_line() {
     assert!(ran.err.contains("schedule.json:2:"), "{}", ran.err);
 }
 
+/// The list of streams with the starts that a schedule gives them.
+fn started(streams: &str, schedule: &str) -> String {
+    let mut text = std::fs::read_to_string(streams).unwrap();
+    let json = std::fs::read_to_string(schedule).unwrap();
+    for part in json.split("\"name\": \"").skip(1) {
+        let name = part.split('"').next().unwrap();
+        let start = part.split("\"start_ps\": ").nth(1).unwrap().split(|c: char| !c.is_ascii_digit()).next().unwrap();
+        let at = format!("name = \"{name}\"\n");
+        assert!(text.contains(&at));
+        text = text.replace(&at, &format!("{at}start = \"{start}ps\"\n"));
+    }
+    text
+}
+
+#[test]
+fn gates_without_slots_are_followed_whoever_wrote_them() {
+    let scratch = Scratch::new("schedule-followed");
+    let streams = example("schedule/cpri.toml");
+    let file = scratch.path("schedule.json");
+    assert_eq!(schedule(&[&streams, "--to", "json", "--out", &file]).code, Some(0));
+    let with_starts = scratch.file("streams.toml", &started(&streams, &file));
+    for to in ["taprio", "qcw"] {
+        let folder = scratch.path(to);
+        assert_eq!(schedule(&[&streams, "--to", to, "--out", &folder]).code, Some(0));
+        let judged = schedule(&["verify", &folder, "--streams", &with_starts]);
+        assert_eq!(judged.code, Some(0), "{to}: {}{}", judged.out, judged.err);
+        assert!(judged.out.contains("8 streams, gates of 12 ports"), "{}", judged.out);
+        assert!(judged.out.contains("the longest wait is 0ps, the longest way 442.56ns"), "{}", judged.out);
+        // Sources that start when they like meet gates that are shut.
+        let judged = schedule(&["verify", &folder, "--streams", &streams, "--class", "6"]);
+        assert_eq!(judged.code, Some(1), "{to}: {}", judged.out);
+        let judged = schedule(&["verify", &folder]);
+        assert_eq!(judged.code, Some(2));
+        assert!(judged.err.contains("name them with --streams"), "{}", judged.err);
+        let name = scratch.names(to).into_iter().find(|name| name.starts_with("sw4")).unwrap();
+        let text = std::fs::read_to_string(format!("{folder}/{name}")).unwrap();
+        let (from, into, said) = match to {
+            "taprio" => ("S 80 ", "S 8x ", format!("{name}:6: `8x` is no mask")),
+            _ => ("\"gate-states-value\": 128", "\"gate-states-value\": 1280", format!("{name}:20:")),
+        };
+        let bad = scratch.file(&name, &text.replacen(from, into, 1));
+        let judged = schedule(&["verify", &bad, "--streams", &with_starts]);
+        assert_eq!(judged.code, Some(2), "{}", judged.out);
+        assert!(judged.err.contains(&said), "{}", judged.err);
+        let nobody = scratch.file(&name.replace("sw4", "sw9"), &text);
+        let judged = schedule(&["verify", &nobody, "--streams", &with_starts]);
+        assert!(judged.err.contains("node `sw9`: the fabric has none of this name"), "{}", judged.err);
+    }
+}
+
 /// Switches 0 and 1 with hosts 2 and 3.
 const NETWORK: &str = "link,q_num,rate,t_proc,t_prop
 \"(0, 1)\",8,1,2000,0
@@ -146,6 +198,17 @@ fn tables_of_tsnkit_are_read_and_written() {
     assert!(read("GCL").contains("\"(0, 1)\",7,2800,3600,200000\n"), "{}", read("GCL"));
     assert!(read("GCL").contains("\"(0, 1)\",7,102800,103600,200000\n"), "{}", read("GCL"));
     assert!(read("ROUTE").ends_with("1,\"(2, 0)\"\n1,\"(0, 1)\"\n1,\"(1, 3)\"\n"), "{}", read("ROUTE"));
+    let judged = run(&["schedule", "verify", &tables, "--tsnkit-network", &network, "--streams", &streams]);
+    assert_eq!(judged.code, Some(0), "{}{}", judged.out, judged.err);
+    assert!(judged.out.contains("2 streams, gates of 3 ports"), "{}", judged.out);
+    let gates = format!("{tables}/tidegate-GCL.csv");
+    std::fs::write(&gates, read("GCL").replace(",7,2800,3600,", ",7,2900,3600,")).unwrap();
+    let judged = run(&["schedule", "verify", &tables, "--tsnkit-network", &network, "--streams", &streams]);
+    assert_eq!(judged.code, Some(1), "{}", judged.out);
+    std::fs::write(&gates, read("GCL").replace(",7,2900,3600,", ",9,2900,3600,")).unwrap();
+    let judged = run(&["schedule", "verify", &tables, "--tsnkit-network", &network, "--streams", &streams]);
+    assert_eq!(judged.code, Some(2), "{}", judged.out);
+    assert!(judged.err.contains("GCL.csv:") && judged.err.contains("expected a queue of 0 to 7"), "{}", judged.err);
     let one_way = scratch.file("one.csv", &NETWORK.replace("\"(3, 1)\",8,1,2000,0\n", ""));
     let ran = run(&["schedule", &streams, "--tsnkit-network", &one_way]);
     assert_eq!(ran.code, Some(2));

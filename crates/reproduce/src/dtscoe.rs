@@ -1,6 +1,8 @@
 //! DTSCoE: slots reserved hop by hop, on a small network of messages; and CPRI beside data in the simulator, with the
 //! gates of these slots, under preemption and by priority alone.
 
+mod distribution;
+
 use super::check::{Check, Relation};
 use super::registry::{Choice, Experiment, FRONTHAUL};
 use super::trial::Trial;
@@ -29,6 +31,15 @@ pub static EXPERIMENTS: &[Experiment] = &[
     of("dtscoe/fig4.2b", "DTSCoE: Ts between clocks that do not agree", "thesis, figure 4.2b", translation),
     of("dtscoe/fig4.3b", "DTSCoE: one-way delay of CPRI", "thesis, figure 4.3b and table 4.1", delay),
     of("dtscoe/fig4.3c", "DTSCoE: jitter of CPRI", "thesis, figure 4.3c and table 4.1", jitter),
+    Experiment {
+        id: "dtscoe/distribution",
+        title: "DTSCoE: what distribution costs",
+        source: "thesis, section 4.5; no figure",
+        seconds: 60,
+        quick_seconds: 10,
+        choices: NONE,
+        run: distribution::run,
+    },
 ];
 
 const fn ns(ns: u64) -> Time {

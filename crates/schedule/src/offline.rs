@@ -11,7 +11,7 @@
 mod central;
 mod exact;
 
-pub use central::central;
+pub use central::{central, central_heuristic};
 
 use crate::problem::{Occupancy, Problem, Schedule, Starts, explain};
 use crate::search::{Field, Search};

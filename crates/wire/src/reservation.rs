@@ -15,7 +15,8 @@
 //! | 2 | number of intervals |
 //! | 14 each | first shift (6 bytes), length (6 bytes), both in picoseconds, and a divisor (2 bytes) of TW |
 //!
-//! A request is padded to L, so that it takes as long on every wire as the frames that follow it.
+//! A request is padded to L, so that it takes as long on every wire as the frames that follow it. One that has more to
+//! tell may be longer: whoever receives it knows both lengths, and so how much later it comes than such a frame.
 
 use crate::error::Error;
 use crate::ethernet::{EtherType, Ethernet, FCS_BYTES, MacAddress, check_fcs, finish_frame};
@@ -151,9 +152,9 @@ impl Reservation {
         Ok(Reservation { kind, stream, sequence, active, frame_bytes, window_ps, start_ps, shift_ps, occupied })
     }
 
-    /// Appends the whole frame. A request is as long as the stream's frames; intervals that have no room in it are left
-    /// out. Other messages carry as many as a request would.
-    pub fn emit(&self, destination: MacAddress, source: MacAddress, out: &mut Vec<u8>) {
+    /// Appends the whole frame. A request is as long as the stream's frames, or up to `most_bytes` if its intervals
+    /// need that; those that have no room then are left out. Other messages carry as many as a request would.
+    pub fn emit(&self, destination: MacAddress, source: MacAddress, most_bytes: u16, out: &mut Vec<u8>) {
         let start = out.len();
         Ethernet { destination, source, ethertype: Self::ETHERTYPE }.emit(out);
         let kind = KINDS.iter().position(|&kind| kind == self.kind).map_or(0, |at| at as u8 + 1);
@@ -165,7 +166,7 @@ impl Reservation {
         for value in [self.window_ps, self.start_ps, self.shift_ps] {
             out.extend_from_slice(&value.to_be_bytes());
         }
-        let fits = &self.occupied[..self.occupied.len().min(Self::room(self.frame_bytes))];
+        let fits = &self.occupied[..self.occupied.len().min(Self::room(self.frame_bytes.max(most_bytes)))];
         out.extend_from_slice(&(fits.len() as u16).to_be_bytes());
         for interval in fits {
             out.extend_from_slice(&interval.first_ps.to_be_bytes()[2..]);
@@ -173,7 +174,7 @@ impl Reservation {
             out.extend_from_slice(&interval.divisor.to_be_bytes());
         }
         if self.kind == Request {
-            out.resize(start + usize::from(self.frame_bytes) - FCS_BYTES, 0);
+            out.resize(out.len().max(start + usize::from(self.frame_bytes) - FCS_BYTES), 0);
         }
         finish_frame(out, start);
     }
@@ -206,7 +207,7 @@ mod tests {
         for kind in KINDS {
             let message = Reservation { kind, ..message() };
             let mut frame = Vec::new();
-            message.emit(A, B, &mut frame);
+            message.emit(A, B, 0, &mut frame);
             assert_eq!(frame.len(), if kind == Request { 600 } else { 78 });
             assert_eq!(Reservation::parse(&frame), Ok((A, B, message)));
         }
@@ -217,10 +218,15 @@ mod tests {
         for (frame_bytes, room) in [(64, 0), (78, 1), (91, 1), (600, 38)] {
             let occupied = vec![OccupiedShifts { first_ps: 0, length_ps: 1, divisor: 1 }; 50];
             let mut frame = Vec::new();
-            Reservation { frame_bytes, occupied, ..message() }.emit(A, B, &mut frame);
+            let message = Reservation { frame_bytes, occupied, ..message() };
+            message.emit(A, B, 0, &mut frame);
             assert_eq!(frame.len(), usize::from(frame_bytes));
             assert_eq!(Reservation::parse(&frame).unwrap().2.occupied.len(), room);
             assert_eq!(Reservation::room(frame_bytes), room);
+            // As long as they need, and no longer than it may be.
+            frame.clear();
+            message.emit(A, B, 1518, &mut frame);
+            assert_eq!((frame.len(), Reservation::parse(&frame).unwrap().2), (64 + 50 * 14, message));
         }
     }
 
@@ -228,7 +234,7 @@ mod tests {
     fn values_that_no_message_may_have_are_refused() {
         let refused = |at: usize, value: &[u8], field: &str| {
             let mut frame = Vec::new();
-            message().emit(A, B, &mut frame);
+            message().emit(A, B, 0, &mut frame);
             frame[at..at + value.len()].copy_from_slice(value);
             frame.truncate(596);
             finish_frame(&mut frame, 0);

@@ -4,6 +4,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 
 mod make;
+mod others;
 mod source;
 mod verify;
 

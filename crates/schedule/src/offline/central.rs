@@ -33,6 +33,20 @@ pub fn central(problem: &Problem) -> Schedule {
     Schedule { starts: all, rejected, most }
 }
 
+/// What [`central`] does where it cannot try everything, whatever the number of streams.
+pub fn central_heuristic(problem: &Problem) -> Schedule {
+    let mut occupancy = Occupancy::new(problem);
+    let mut all: Vec<Option<Starts>> = vec![None; problem.streams.len()];
+    for (stream, starts) in groups(problem).iter().flat_map(|group| heuristic(problem, group)) {
+        if let Some(starts) = &starts {
+            occupancy.insert(problem, stream, starts);
+        }
+        all[stream] = starts;
+    }
+    let rejected = explain(problem, &all, &occupancy);
+    Schedule { most: rejected.is_empty(), starts: all, rejected }
+}
+
 /// Streams that share links, directly or by way of others.
 fn groups(problem: &Problem) -> Vec<Vec<usize>> {
     let mut root: Vec<usize> = (0..problem.streams.len()).collect();

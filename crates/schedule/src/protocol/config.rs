@@ -55,6 +55,9 @@ pub struct Config {
     pub concurrency: Concurrency,
     /// Which free place a node gives.
     pub search: Search,
+    /// How long a message may be that tells of occupied slots. A request is as long as the stream's frames, as the
+    /// thesis has it, and longer only where its slots need it and this allows it.
+    pub message_bytes: u16,
 }
 
 impl Config {
@@ -71,6 +74,7 @@ impl Config {
             attempts: 16,
             concurrency: Concurrency::Serialise,
             search: Search::Earliest,
+            message_bytes: 0,
         }
     }
 
@@ -82,6 +86,13 @@ impl Config {
             0 => Time::ZERO,
             ppb => self.lifetime.scale(2 * u64::from(ppb), 1_000_000_000) + Time::from_ps(8),
         }
+    }
+
+    /// The tightest place in place of the earliest, and messages of up to 1518 bytes: a node that moves a slot far must
+    /// know what is taken upstream.
+    #[must_use]
+    pub fn tightest(self) -> Config {
+        Config { search: Search::Tightest, message_bytes: 1518, ..self }
     }
 
     /// Refreshed every `refresh`, with a lifetime of half as much again, and the guard that `drift_ppb` then needs.

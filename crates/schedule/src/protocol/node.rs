@@ -29,6 +29,8 @@ pub struct Departing {
     message: Reservation,
     /// By the clock of the node that sends it.
     start: Time,
+    /// The longest that its intervals may make it.
+    most_bytes: u16,
 }
 
 impl Departing {
@@ -45,7 +47,8 @@ impl Departing {
         let window = Time::from_ps(self.message.window_ps);
         let start_ps = ((self.start % window + window - departure % window) % window).as_ps();
         let mut frame = Vec::new();
-        Reservation { start_ps, ..self.message.clone() }.emit(mac(self.destination), mac(self.source), &mut frame);
+        let message = Reservation { start_ps, ..self.message.clone() };
+        message.emit(mac(self.destination), mac(self.source), self.most_bytes, &mut frame);
         frame
     }
 }
@@ -160,7 +163,12 @@ impl Node {
         let (stream, sequence) = (message.stream, message.sequence);
         match message.kind {
             Request => {
-                let start = Time::from_ps(message.start_ps) + now;
+                // One that is longer than a frame of the stream comes so much later than that would.
+                let window = Time::from_ps(message.window_ps);
+                let rate = self.ports.get(usize::from(port)).map(|port| port.rate);
+                let takes = |bytes: u64| rate.map_or(Time::ZERO, |rate| self.config.wire.transmission(rate, bytes));
+                let late = takes(frame.len() as u64).saturating_sub(takes(message.frame_bytes.into()));
+                let start = Time::from_ps(message.start_ps) + now + (window - late % window);
                 let asked = Asked { message, source, destination, ingress: Some(port), start, arrived: now };
                 self.request(asked, out);
             }
@@ -348,7 +356,10 @@ impl Node {
     }
 
     pub(super) fn send(&self, port: u16, message: Reservation, source: u32, destination: u32, start: Time) -> Output {
-        Output::Send { port, message: Departing { destination, source, message, start } }
+        Output::Send {
+            port,
+            message: Departing { destination, source, message, start, most_bytes: self.config.message_bytes },
+        }
     }
 
     /// Serves what waited, in order of arrival, as far as ports are settled.

@@ -36,14 +36,49 @@ impl Entry {
     }
 }
 
-/// Intervals of a message, from those of a node. Windows over 65535 of their divisor, and times of 281 s, have no
-/// place in a message and are left out: they are hints.
+/// Intervals of a message, from those of a node: as few as say the same, and those first that block most, since what
+/// has no room in the message is left out. So are windows over 65535 of their divisor, and times of 281 s: they are
+/// hints.
 pub fn to_wire(blocked: &[Blocked], window: Time) -> Vec<OccupiedShifts> {
+    let mut blocked = joined(blocked);
+    let share = |one: &Blocked| u128::from(one.length_ps) * u128::from(window.as_ps() / one.modulus_ps);
+    blocked.sort_by_key(|one| (std::cmp::Reverse(share(one)), *one));
     let one = |interval: &Blocked| {
         let divisor = u16::try_from(window.as_ps() / interval.modulus_ps).ok()?;
         Some(OccupiedShifts { first_ps: interval.first_ps, length_ps: interval.length_ps, divisor })
     };
     blocked.iter().filter_map(one).collect()
+}
+
+/// Intervals of one modulus that overlap or touch become one.
+fn joined(blocked: &[Blocked]) -> Vec<Blocked> {
+    let mut all: Vec<Blocked> = blocked.iter().copied().filter(|one| one.length_ps > 0).collect();
+    all.sort_unstable_by_key(|one| (one.modulus_ps, one.first_ps, one.length_ps));
+    let mut joined: Vec<Blocked> = Vec::with_capacity(all.len());
+    for group in all.chunk_by(|a, b| a.modulus_ps == b.modulus_ps) {
+        let from = joined.len();
+        for one in group {
+            match joined[from..].last_mut().filter(|last| one.first_ps <= last.first_ps + last.length_ps) {
+                Some(last) => last.length_ps = last.length_ps.max(one.first_ps - last.first_ps + one.length_ps),
+                None => joined.push(*one),
+            }
+        }
+        // Those that the last reaches around the end of the modulus.
+        while joined.len() > from + 1 {
+            let (first, last) = (joined[from], joined[joined.len() - 1]);
+            let reach = (last.first_ps + last.length_ps).saturating_sub(last.modulus_ps);
+            if last.first_ps + last.length_ps < last.modulus_ps + first.first_ps {
+                break;
+            }
+            let longer = last.length_ps + (first.first_ps + first.length_ps).saturating_sub(reach);
+            joined.remove(from);
+            if let Some(last) = joined.last_mut() {
+                last.length_ps = longer;
+            }
+        }
+        joined[from..].iter_mut().for_each(|one| one.length_ps = one.length_ps.min(one.modulus_ps));
+    }
+    joined
 }
 
 /// Intervals of a node, from those of a message.
@@ -106,5 +141,36 @@ impl Table {
             (own.slot, own.shift) = (slot, shift);
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn intervals() -> impl Strategy<Value = Vec<Blocked>> {
+        let one = prop::sample::select(vec![12u64, 24]).prop_flat_map(|modulus_ps| {
+            let interval = |(first_ps, length_ps, modulus_ps)| Blocked { first_ps, length_ps, modulus_ps };
+            (0..modulus_ps, 0..=modulus_ps, Just(modulus_ps)).prop_map(interval)
+        });
+        prop::collection::vec(one, 0..8)
+    }
+
+    proptest! {
+        #[test]
+        fn joined_intervals_block_what_they_did_and_do_not_touch(blocked in intervals()) {
+            let joined = joined(&blocked);
+            let at = |all: &[Blocked], shift| all.iter().any(|one| one.contains(shift));
+            for shift in 0..24 {
+                prop_assert_eq!(at(&joined, shift), at(&blocked, shift), "{} of {:?}", shift, joined);
+            }
+            for one in &joined {
+                let end = one.first_ps + one.length_ps;
+                let touches = |other: &&Blocked| other.modulus_ps == one.modulus_ps && other.contains(end);
+                let alone = one.length_ps == one.modulus_ps || !joined.iter().any(|other| touches(&other));
+                prop_assert!(alone, "{:?}", joined);
+            }
+        }
     }
 }

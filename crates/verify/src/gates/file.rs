@@ -15,6 +15,14 @@ pub enum GateFileError {
         /// What is wrong there.
         message: String,
     },
+    /// A line of a text that is no JSON, or one of a table.
+    #[error("line {line}: {message}")]
+    Line {
+        /// The line, from 1; 0 where it is not of one line.
+        line: usize,
+        /// What is wrong there.
+        message: String,
+    },
     /// It is of another kind.
     #[error("`format` is `{found}`, expected `tidegate-schedule-1`")]
     Format {
@@ -32,10 +40,20 @@ pub enum GateFileError {
 }
 
 impl GateFileError {
+    pub(super) fn of_json(error: serde_json::Error) -> GateFileError {
+        GateFileError::Json {
+            line: error.line(),
+            column: error.column(),
+            message: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+        }
+    }
+
     /// The message with the name of the file, and the place in it where there is one.
     pub fn in_file(&self, name: &str) -> String {
         match self {
             GateFileError::Json { line, column, message } => format!("{name}:{line}:{column}: {message}"),
+            GateFileError::Line { line: 0, message } => format!("{name}: {message}"),
+            GateFileError::Line { line, message } => format!("{name}:{line}: {message}"),
             other => format!("{name}: {other}"),
         }
     }
@@ -85,7 +103,7 @@ pub(super) struct Port {
     pub entries: Vec<State>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct State {
     pub gates: u8,
     pub interval_ps: u64,
@@ -102,7 +120,7 @@ pub struct Gates {
 }
 
 /// Times beyond this, 11 days, are refused, so that sums of them fit 64 bits.
-const MOST_PS: u64 = 1_000_000_000_000_000_000;
+pub(super) const MOST_PS: u64 = 1_000_000_000_000_000_000;
 
 impl Gates {
     /// Reads a file.
@@ -110,11 +128,7 @@ impl Gates {
     /// # Errors
     /// The first thing that is wrong with it.
     pub fn parse(text: &str) -> Result<Gates, GateFileError> {
-        let raw: Raw = serde_json::from_str(text).map_err(|error| GateFileError::Json {
-            line: error.line(),
-            column: error.column(),
-            message: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
-        })?;
+        let raw: Raw = serde_json::from_str(text).map_err(GateFileError::of_json)?;
         if raw.format != "tidegate-schedule-1" {
             return Err(GateFileError::Format { found: raw.format });
         }

@@ -1,6 +1,6 @@
 //! Every frame of a cycle, one by one: paths, order in time, wires, gates, deadlines.
 
-use super::file::{Gates, Hop, Port, Stream, Wire};
+use super::file::{Gates, Port, Stream, Wire};
 use fabric::{Fabric, Link, NodeKind};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -27,6 +27,9 @@ pub struct Judgement {
     pub longest_wait_ps: u64,
     /// The longest way of a frame, in picoseconds.
     pub longest_latency_ps: u64,
+    /// The most by which the ways of two frames of a stream differ, in picoseconds; none where slots are the same in
+    /// each period.
+    pub jitter_ps: u64,
     /// What may be meant and mostly is not.
     pub warnings: Vec<String>,
 }
@@ -49,6 +52,7 @@ impl Judgement {
             "frames": self.frames,
             "longest_wait_ps": self.longest_wait_ps,
             "longest_latency_ps": self.longest_latency_ps,
+            "jitter_ps": self.jitter_ps,
             "warnings": self.warnings,
         })
     }
@@ -61,6 +65,8 @@ const MOST_FRAMES: u64 = 20_000_000;
 struct Found<'a> {
     stream: &'a Stream,
     start_ps: u64,
+    /// Since when it has been here.
+    wait_ps: u64,
     busy_ps: u64,
 }
 
@@ -76,7 +82,7 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
         let mut from: Option<&str> = None;
         let mut last = None;
         for hop in &stream.hops {
-            let Some((link, peer)) = link_of(fabric, hop) else {
+            let Some((link, peer)) = link_of(fabric, &hop.node, hop.port) else {
                 paths.push(format!("stream `{}`: the fabric has no port {} of `{}`", stream.name, hop.port, hop.node));
                 break;
             };
@@ -85,9 +91,10 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
                 paths.push(format!("stream `{}`: it has come to `{at}` and goes on from `{}`", stream.name, hop.node));
                 break;
             }
+            let mut wait_ps = 0;
             if let Some(arrival) = arrival {
                 match hop.start_ps.checked_sub(arrival) {
-                    Some(wait) => longest_wait_ps = longest_wait_ps.max(wait),
+                    Some(wait) => wait_ps = wait,
                     None => order.push(format!(
                         "stream `{}` starts at `{}` at {} ns, and has not come before {} ns",
                         stream.name,
@@ -97,8 +104,14 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
                     )),
                 }
             }
+            longest_wait_ps = longest_wait_ps.max(wait_ps);
             let (busy_ps, sent_ps) = times(gates.wire, link, stream.frame_bytes);
-            links.entry((&hop.node, hop.port)).or_default().push(Found { stream, start_ps: hop.start_ps, busy_ps });
+            links.entry((&hop.node, hop.port)).or_default().push(Found {
+                stream,
+                start_ps: hop.start_ps,
+                wait_ps,
+                busy_ps,
+            });
             let end = hop.start_ps.saturating_add(sent_ps).saturating_add(link.delay.as_ps());
             (arrival, from, last) = (Some(end.saturating_add(gates.processing_ps)), Some(peer.0), Some((end, peer.1)));
         }
@@ -115,6 +128,7 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
         }
     }
     let (mut overlaps, mut closed, mut open) = (Vec::new(), Vec::new(), Vec::new());
+    let mut warnings = warnings(gates, &links.keys().copied().collect::<Vec<_>>());
     let mut frames = 0;
     let lists: BTreeMap<(&str, u16), &Port> =
         gates.ports.iter().map(|port| ((port.node.as_str(), port.port), port)).collect();
@@ -158,6 +172,7 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
                 reach = Some((end, one));
             }
         }
+        warnings.extend(overtaken(&all, cycle, &place));
         let Some(list) = list else {
             note(&mut open, || format!("{place}: it has no gates, so other classes may send in the slots"));
             continue;
@@ -176,7 +191,6 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
             }
         }
     }
-    let warnings = warnings(gates, &links.keys().copied().collect::<Vec<_>>());
     let check = |name, claim, faults| Check { name, claim, faults };
     Judgement {
         checks: vec![
@@ -190,14 +204,35 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
         frames,
         longest_wait_ps,
         longest_latency_ps,
+        jitter_ps: 0,
         warnings,
     }
+}
+
+/// A frame that leaves before one that came first: in one queue that one would take its slot.
+fn overtaken(all: &[(u128, u128, &Found<'_>)], cycle: u128, place: &str) -> Option<String> {
+    let mut last: Option<(i128, &Found<'_>)> = None;
+    // Twice, for what waits over the end of the cycle.
+    for round in [0, cycle] {
+        for &(start, _, one) in all {
+            let came = (start + round) as i128 - i128::from(one.wait_ps);
+            if let Some((_, other)) = last.filter(|&(before, _)| came < before) {
+                let (name, other) = (&one.stream.name, &other.stream.name);
+                return Some(format!(
+                    "{place}: frames of `{name}` come before those of `{other}` and leave behind them: \
+                     a queue for each is needed"
+                ));
+            }
+            last = Some((came, one));
+        }
+    }
+    None
 }
 
 /// More faults of a kind than a person looks at.
 const MOST_FAULTS: usize = 100;
 
-fn note(faults: &mut Vec<String>, fault: impl FnOnce() -> String) {
+pub(super) fn note(faults: &mut Vec<String>, fault: impl FnOnce() -> String) {
     if faults.len() < MOST_FAULTS {
         faults.push(fault());
     }
@@ -218,13 +253,13 @@ fn warnings(gates: &Gates, used: &[(&str, u16)]) -> Vec<String> {
 }
 
 /// The states of a port over its cycle, by when each begins.
-struct Windows<'a> {
+pub(super) struct Windows<'a> {
     list: &'a Port,
     begins: Vec<u64>,
 }
 
 impl Windows<'_> {
-    fn new(list: &Port) -> Windows<'_> {
+    pub fn new(list: &Port) -> Windows<'_> {
         let mut at = 0;
         let begin = |entry: &super::file::State| {
             let here = at;
@@ -235,7 +270,7 @@ impl Windows<'_> {
     }
 
     /// Whether all states from `at`, below the cycle, for `length` are such.
-    fn is(&self, at: u64, length: u64, such: impl Fn(u8) -> bool) -> bool {
+    pub fn is(&self, at: u64, length: u64, such: impl Fn(u8) -> bool) -> bool {
         let mut entry = self.begins.partition_point(|&begin| begin <= at).saturating_sub(1);
         let mut left = length;
         let mut into = at - self.begins[entry];
@@ -257,14 +292,14 @@ impl Windows<'_> {
     }
 }
 
-fn link_of<'f>(fabric: &'f Fabric, hop: &Hop) -> Option<(&'f Link, (&'f str, NodeKind))> {
-    let node = fabric.find(&hop.node)?;
-    let port = fabric.ports(node).get(usize::from(hop.port))?;
+pub(super) fn link_of<'f>(fabric: &'f Fabric, node: &str, port: u16) -> Option<(&'f Link, (&'f str, NodeKind))> {
+    let node = fabric.find(node)?;
+    let port = fabric.ports(node).get(usize::from(port))?;
     Some((fabric.link(port.link), (fabric.name(port.peer), fabric.node(port.peer).kind)))
 }
 
 /// How long a frame keeps a link busy, and until its last bit is sent.
-fn times(wire: Wire, link: &Link, frame_bytes: u64) -> (u64, u64) {
+pub(super) fn times(wire: Wire, link: &Link, frame_bytes: u64) -> (u64, u64) {
     let (before, after) = if wire == Wire::Ethernet { (8, 12) } else { (0, 0) };
     let bits = |bytes: u64| {
         let wide = (u128::from(bytes) * 8 * 1_000_000_000_000).div_ceil(u128::from(link.rate.as_bps()));
@@ -273,11 +308,11 @@ fn times(wire: Wire, link: &Link, frame_bytes: u64) -> (u64, u64) {
     (bits(frame_bytes + before + after), bits(frame_bytes + before))
 }
 
-fn common(a: u128, b: u128) -> u128 {
+pub(super) fn common(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { common(b, a % b) }
 }
 
-fn nanoseconds(ps: u64) -> String {
+pub(super) fn nanoseconds(ps: u64) -> String {
     let (whole, rest) = (ps / 1000, ps % 1000);
     if rest == 0 { whole.to_string() } else { format!("{whole}.{rest:03}") }
 }

@@ -1,5 +1,6 @@
 //! `tidegate schedule verify`: do these slots and gates hold?
 
+use super::others::{self, Beside};
 use super::source::OnFabric;
 use crate::commands::tagger::read_text;
 use crate::exit::Exit;
@@ -8,7 +9,7 @@ use crate::output::{self, Style, styled};
 use std::path::PathBuf;
 use text::numbers::counted;
 use units::Time;
-use verify::gates::{Gates, Judgement, judge};
+use verify::gates::{Gates, Judgement, follow, judge};
 
 /// Judge slots and gates: paths, wires, gates and deadlines, frame by frame until everything repeats.
 ///
@@ -16,11 +17,24 @@ use verify::gates::{Gates, Judgement, judge};
 /// is wrong.
 #[derive(Debug, clap::Args)]
 pub struct VerifyArgs {
-    /// The schedule, as tidegate schedule --to json writes it.
+    /// The schedule, as tidegate schedule --to json writes it; or gates, whoever wrote them: `tc taprio` commands in
+    /// NODE.sh, IEEE 802.1Qcw in NODE.json, or a folder of such files or of tsnkit's tables.
     #[arg(value_name = "SCHEDULE")]
     schedule: PathBuf,
     #[command(flatten)]
     on: OnFabric,
+    /// Gates alone: the streams that they are for, with the start of each.
+    #[arg(long, value_name = "STREAMS")]
+    streams: Option<PathBuf>,
+    /// Gates alone: the class of the streams, 0 to 7.
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u8).range(0..=7))]
+    class: u8,
+    /// Gates alone: from a frame's last bit until a switch may send it on [default: 0, or that of tsnkit's network]
+    #[arg(long, value_name = "TIME")]
+    processing: Option<Time>,
+    /// Gates alone: a frame costs a wire its own length, without preamble and gap.
+    #[arg(long)]
+    frame_only: bool,
     /// Print nothing: the exit code says it.
     #[arg(long, short)]
     quiet: bool,
@@ -37,18 +51,31 @@ const SHOWN: usize = 10;
 /// # Errors
 /// A schedule or a fabric that is wrong.
 pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
-    let (fabric, _) = args.on.read()?;
+    let (fabric, of_tsnkit) = args.on.read()?;
     let name = args.schedule.display();
+    let beside = Beside {
+        streams: args.streams.as_deref(),
+        class: args.class,
+        processing: args.processing.or(of_tsnkit).unwrap_or(Time::ZERO),
+        frame_only: args.frame_only || of_tsnkit.is_some(),
+    };
+    if let Some(lists) = others::read(&args.schedule, &fabric, &beside)? {
+        return told(args, &follow(&lists, &fabric), lists.streams(), lists.ports());
+    }
     let gates = Gates::parse(&read_text(&args.schedule)?).map_err(|error| {
         let help = "schedules are written by tidegate schedule --to json";
         Failure::input(error.in_file(&name.to_string()), help)
     })?;
-    let found = judge(&gates, &fabric);
+    told(args, &judge(&gates, &fabric), gates.streams(), gates.ports())
+}
+
+fn told(args: &VerifyArgs, found: &Judgement, streams: usize, ports: usize) -> Result<Exit, Failure> {
+    let name = args.schedule.display();
     if args.json {
         output::print(&format!("{:#}\n", found.value()))?;
     } else if !args.quiet {
-        let (streams, ports) = (counted(gates.streams() as u64, "stream"), counted(gates.ports() as u64, "port"));
-        output::print(&format!("{name}: {streams}, gates of {ports}\n{}", as_text(&found)))?;
+        let (streams, ports) = (counted(streams as u64, "stream"), counted(ports as u64, "port"));
+        output::print(&format!("{name}: {streams}, gates of {ports}\n{}", as_text(found)))?;
     }
     Ok(if found.pass() { Exit::Done } else { Exit::CheckFailed })
 }
@@ -67,7 +94,11 @@ fn as_text(found: &Judgement) -> String {
     }
     let (wait, latency) = (Time::from_ps(found.longest_wait_ps), Time::from_ps(found.longest_latency_ps));
     let frames = counted(found.frames, "frame");
-    text.push_str(&format!("{frames} followed; the longest wait is {wait}, the longest way {latency}\n"));
+    let jitter = match found.jitter_ps {
+        0 => String::new(),
+        ps => format!(", jitter up to {}", Time::from_ps(ps)),
+    };
+    text.push_str(&format!("{frames} followed; the longest wait is {wait}, the longest way {latency}{jitter}\n"));
     for warning in found.warnings.iter().take(SHOWN) {
         text.push_str(&format!("{}: {warning}\n", styled("warning", Style::Caution)));
     }

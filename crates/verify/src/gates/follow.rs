@@ -1,0 +1,461 @@
+//! Lists of gates without slots: every frame waits in the queue of its class, first come, first served, until the gate
+//! is open for all of it; until everything on its way repeats.
+
+use super::judge::{Check, Judgement, Windows, common, link_of, nanoseconds, note, times};
+use super::lists::Lists;
+use fabric::{Fabric, NodeKind};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+
+/// Transmissions that are followed, at most.
+const MOST_FRAMES: u64 = 5_000_000;
+/// Common cycles after which everything repeats, or never will.
+const MOST_CYCLES: u64 = 32;
+
+/// A frame on its way: of which flow, by which hop next, and since when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Frame {
+    flow: usize,
+    hop: usize,
+    released_ps: u64,
+}
+
+/// What is due; at one time arrivals first, in the order of flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Due {
+    Release { flow: usize, instance: u64 },
+    Arrive { port: usize, frame: Frame },
+    Try { port: usize },
+}
+
+/// When the gate of a class is open: intervals over two cycles, so that one over the end of a cycle is whole.
+struct Openings {
+    cycle_ps: u64,
+    open: Vec<(u64, u64)>,
+}
+
+impl Openings {
+    /// When it next is open for so long, from `at` on.
+    fn next(&self, at: u64, length: u64) -> Option<u64> {
+        if self.open == [(0, 2 * self.cycle_ps)] {
+            return Some(at);
+        }
+        let into = at % self.cycle_ps;
+        let fits = |&&(from, to): &&(u64, u64)| from < 2 * self.cycle_ps && from.max(into).saturating_add(length) <= to;
+        self.open.iter().find(fits).map(|&(from, _)| at + from.max(into) - into)
+    }
+}
+
+/// A port that streams pass.
+struct Place<'a> {
+    name: String,
+    list: Option<(Windows<'a>, u64)>,
+    classes: Vec<Openings>,
+    queues: [VecDeque<Frame>; 8],
+    free_ps: u64,
+    next_try: u64,
+}
+
+/// A flow's hop: the place, the class, and how long a frame keeps the wire busy, is sent, and takes to the next node.
+struct Step {
+    place: usize,
+    class: usize,
+    busy_ps: u64,
+    sent_ps: u64,
+    on_ps: u64,
+}
+
+struct Run<'a> {
+    lists: &'a Lists,
+    places: Vec<Place<'a>>,
+    steps: Vec<Vec<Step>>,
+    due: BinaryHeap<Reverse<(u64, Due)>>,
+    now: u64,
+    frames: u64,
+    /// Shortest and longest way, and the frames that came, of each flow.
+    ways: Vec<(u64, u64, u64)>,
+    closed: Vec<String>,
+    open: Vec<String>,
+    deadlines: Vec<String>,
+    stuck: BTreeSet<(usize, usize)>,
+}
+
+/// Judges lists of gates on a fabric.
+pub fn follow(lists: &Lists, fabric: &Fabric) -> Judgement {
+    let (mut paths, mut settles) = (Vec::new(), Vec::new());
+    let mut run = Run::new(lists, fabric, &mut paths);
+    let warnings = run.warnings(fabric);
+    let cycles = lists.flows.iter().map(|flow| u128::from(flow.period_ps) * flow.offsets_ps.len() as u128);
+    let cycles = cycles.chain(lists.ports.iter().map(|port| port.cycle_ps.into()));
+    let cycle = cycles.fold(1u128, |a, b| (a / common(a, b)).saturating_mul(b));
+    match u64::try_from(cycle).ok().filter(|&cycle| cycle < u64::MAX / (4 * MOST_CYCLES)) {
+        None => settles.push("the common cycle of streams and gates is too long to be followed".to_owned()),
+        Some(cycle) if paths.is_empty() => {
+            if let Err(why) = run.until_it_repeats(cycle) {
+                settles.push(why);
+            }
+        }
+        Some(_) => {}
+    }
+    let ideal = |flow: usize| run.steps[flow].iter().map(|step| step.on_ps).sum::<u64>() - lists.processing_ps;
+    let came = (0..run.ways.len()).filter(|&flow| run.ways[flow].2 > 0);
+    let waits: Vec<[u64; 3]> =
+        came.map(|flow| (run.ways[flow], ideal(flow))).map(|((a, b, _), ideal)| [b - ideal, b, b - a]).collect();
+    let most = |what: usize| waits.iter().map(|wait| wait[what]).max().unwrap_or(0);
+    let check = |name, claim, faults| Check { name, claim, faults };
+    Judgement {
+        frames: run.frames,
+        longest_wait_ps: most(0),
+        longest_latency_ps: most(1),
+        jitter_ps: most(2),
+        warnings,
+        checks: vec![
+            check("paths", "each stream goes from port to port of the fabric, to a host", paths),
+            check("gates-open", "the gate of its class opens for as long as each frame takes", run.closed),
+            check("gates-closed", "all other gates are closed while a frame is sent", run.open),
+            check("settles", "queues empty as fast as they fill: what is on its way repeats", settles),
+            check("deadlines", "each frame comes by its deadline", run.deadlines),
+        ],
+    }
+}
+
+impl<'a> Run<'a> {
+    fn new(lists: &'a Lists, fabric: &Fabric, paths: &mut Vec<String>) -> Run<'a> {
+        let of_port: BTreeMap<(&str, u16), _> =
+            lists.ports.iter().map(|list| ((list.node.as_str(), list.port), list)).collect();
+        let mut numbers: BTreeMap<(&str, u16), usize> = BTreeMap::new();
+        let (mut places, mut steps) = (Vec::new(), Vec::new());
+        for flow in &lists.flows {
+            let (mut from, mut to_host, mut of_flow) = (None, false, Vec::new());
+            for hop in &flow.hops {
+                let Some((link, peer)) = link_of(fabric, &hop.node, hop.port) else {
+                    paths
+                        .push(format!("stream `{}`: the fabric has no port {} of `{}`", flow.name, hop.port, hop.node));
+                    break;
+                };
+                if from.is_some_and(|from| from != hop.node) {
+                    let from = from.unwrap_or_default();
+                    paths.push(format!(
+                        "stream `{}`: it has come to `{from}` and goes on from `{}`",
+                        flow.name, hop.node
+                    ));
+                    break;
+                }
+                let place = *numbers.entry((&hop.node, hop.port)).or_insert_with(|| {
+                    let list = of_port.get(&(hop.node.as_str(), hop.port)).copied();
+                    places.push(Place {
+                        name: format!("port {} of `{}`", hop.port, hop.node),
+                        list: list.map(|list| (Windows::new(list), list.cycle_ps)),
+                        classes: list.map_or_else(Vec::new, |list| (0..8).map(|class| openings(list, class)).collect()),
+                        queues: Default::default(),
+                        free_ps: 0,
+                        next_try: u64::MAX,
+                    });
+                    places.len() - 1
+                });
+                let (busy_ps, sent_ps) = times(lists.wire, link, flow.frame_bytes);
+                let on_ps = sent_ps.saturating_add(link.delay.as_ps()).saturating_add(lists.processing_ps);
+                of_flow.push(Step { place, class: usize::from(hop.class), busy_ps, sent_ps, on_ps });
+                (from, to_host) = (Some(peer.0), peer.1 == NodeKind::Host);
+            }
+            if !to_host && paths.is_empty() {
+                paths.push(format!("stream `{}` ends at a switch, not at a host", flow.name));
+            }
+            steps.push(of_flow);
+        }
+        let ways = vec![(u64::MAX, 0, 0); steps.len()];
+        let (due, stuck) = (BinaryHeap::new(), BTreeSet::new());
+        let (closed, open, deadlines) = (Vec::new(), Vec::new(), Vec::new());
+        Run { lists, places, steps, due, now: 0, frames: 0, ways, closed, open, deadlines, stuck }
+    }
+
+    /// Ports without gates: a source may do without, if nothing else of it sends; a switch may not.
+    fn warnings(&mut self, fabric: &Fabric) -> Vec<String> {
+        let mut all = Vec::new();
+        let mut seen = BTreeSet::new();
+        for (flow, steps) in self.lists.flows.iter().zip(&self.steps) {
+            for (hop, step) in flow.hops.iter().zip(steps) {
+                if self.places[step.place].list.is_some() || !seen.insert(step.place) {
+                    continue;
+                }
+                let place = &self.places[step.place].name;
+                let host = fabric.find(&hop.node).is_some_and(|node| !fabric.node(node).forwards());
+                match host {
+                    true => {
+                        all.push(format!("{place}: it has no gates, and is taken to send nothing else in the slots"))
+                    }
+                    false => note(&mut self.open, || format!("{place}: it has no gates, so other classes may send")),
+                }
+            }
+        }
+        all
+    }
+
+    fn until_it_repeats(&mut self, cycle: u64) -> Result<(), String> {
+        for flow in 0..self.steps.len() {
+            self.release(flow, 0);
+        }
+        let mut before = None;
+        for count in 1..=MOST_CYCLES {
+            let end = cycle * count;
+            while self.due.peek().is_some_and(|Reverse((at, _))| *at < end) {
+                let Some(Reverse((at, due))) = self.due.pop() else { break };
+                self.now = at;
+                self.step(due);
+                if self.frames > MOST_FRAMES {
+                    return Err(format!("more than {MOST_FRAMES} transmissions before it repeats"));
+                }
+            }
+            let state = self.state(end);
+            if before.as_ref() == Some(&state) {
+                return Ok(());
+            }
+            before = Some(state);
+        }
+        let waiting: usize = self.places.iter().flat_map(|place| &place.queues).map(VecDeque::len).sum();
+        let most = self.places.iter().max_by_key(|place| place.queues.iter().map(VecDeque::len).sum::<usize>());
+        let most = most.map_or("", |place| &place.name);
+        Err(format!("after {MOST_CYCLES} cycles {waiting} frames wait, most at {most}, and nothing repeats yet"))
+    }
+
+    /// Everything that is on its way, by times from `end`.
+    fn state(&self, end: u64) -> Vec<(i128, usize, usize, usize, i128)> {
+        let ago = |at: u64| i128::from(at) - i128::from(end);
+        let mut all = Vec::new();
+        for (number, place) in self.places.iter().enumerate() {
+            let free = place.free_ps.max(end);
+            all.push((ago(free), number, usize::MAX, 0, 0));
+            for (class, queue) in place.queues.iter().enumerate() {
+                let waits = |frame: &Frame| (0, number, class, frame.flow, ago(frame.released_ps));
+                all.extend(queue.iter().map(waits));
+            }
+        }
+        let mut coming: Vec<_> = self
+            .due
+            .iter()
+            .filter_map(|Reverse((at, due))| match *due {
+                Due::Arrive { port, frame } => Some((ago(*at), port, frame.hop, frame.flow, ago(frame.released_ps))),
+                _ => None,
+            })
+            .collect();
+        coming.sort_unstable();
+        all.extend(coming);
+        all
+    }
+
+    fn release(&mut self, flow: usize, instance: u64) {
+        let spec = &self.lists.flows[flow];
+        let offset = spec.offsets_ps[(instance % spec.offsets_ps.len() as u64) as usize];
+        let at = (instance * spec.period_ps).saturating_add(offset);
+        self.due.push(Reverse((at, Due::Release { flow, instance })));
+    }
+
+    fn step(&mut self, due: Due) {
+        match due {
+            Due::Release { flow, instance } => {
+                let frame = Frame { flow, hop: 0, released_ps: self.now };
+                if let Some(step) = self.steps[flow].first() {
+                    self.due.push(Reverse((self.now, Due::Arrive { port: step.place, frame })));
+                }
+                self.release(flow, instance + 1);
+            }
+            Due::Arrive { port, frame } => {
+                let class = self.steps[frame.flow][frame.hop].class;
+                self.places[port].queues[class].push_back(frame);
+                self.plan(port);
+            }
+            Due::Try { port } if self.places[port].next_try == self.now => {
+                self.places[port].next_try = u64::MAX;
+                self.send(port);
+                self.plan(port);
+            }
+            Due::Try { .. } => {}
+        }
+    }
+
+    /// When the head of a class may start, at the earliest.
+    fn starts(&self, place: &Place<'_>, class: usize) -> Option<u64> {
+        let frame = place.queues[class].front()?;
+        let step = &self.steps[frame.flow][frame.hop];
+        let at = self.now.max(place.free_ps);
+        match place.classes.get(class) {
+            Some(openings) => openings.next(at, step.sent_ps),
+            None => Some(at),
+        }
+    }
+
+    /// Finds out when the port next has something to send. A frame that never can is told of, and taken away.
+    fn plan(&mut self, port: usize) {
+        let mut first: Option<u64> = None;
+        for class in 0..8 {
+            while let Some(&frame) = self.places[port].queues[class].front() {
+                if let Some(start) = self.starts(&self.places[port], class) {
+                    first = Some(first.map_or(start, |first| first.min(start)));
+                    break;
+                }
+                self.places[port].queues[class].pop_front();
+                if self.stuck.insert((port, frame.flow)) {
+                    let (place, flow) = (&self.places[port].name, &self.lists.flows[frame.flow].name);
+                    let takes = nanoseconds(self.steps[frame.flow][frame.hop].sent_ps);
+                    note(&mut self.closed, || {
+                        format!(
+                            "{place}: the gate of class {class} never opens for {takes} ns: a frame of `{flow}`"
+                        )
+                    });
+                }
+            }
+        }
+        if let Some(at) = first.filter(|&at| at != self.places[port].next_try) {
+            self.places[port].next_try = at;
+            self.due.push(Reverse((at, Due::Try { port })));
+        }
+    }
+
+    /// Sends the head of the highest class that may start now.
+    fn send(&mut self, port: usize) {
+        let ready = (0..8).rev().find(|&class| self.starts(&self.places[port], class) == Some(self.now));
+        let Some((class, frame)) = ready.and_then(|class| Some((class, self.places[port].queues[class].pop_front()?)))
+        else {
+            return;
+        };
+        let step = &self.steps[frame.flow][frame.hop];
+        let place = &mut self.places[port];
+        (place.free_ps, self.frames) = (self.now + step.busy_ps, self.frames + 1);
+        let spec = &self.lists.flows[frame.flow];
+        if let Some((windows, cycle)) = &place.list
+            && !windows.is(self.now % cycle, step.sent_ps, |state| state & !(1 << class) == 0)
+        {
+            let shown = nanoseconds(self.now % cycle);
+            note(&mut self.open, || {
+                format!("{}: another gate is open during the frame of `{}` at {shown} ns", place.name, spec.name)
+            });
+        }
+        let arrives = self.now.saturating_add(step.on_ps);
+        if let Some(next) = self.steps[frame.flow].get(frame.hop + 1) {
+            let frame = Frame { hop: frame.hop + 1, ..frame };
+            self.due.push(Reverse((arrives, Due::Arrive { port: next.place, frame })));
+            return;
+        }
+        let way = arrives - self.lists.processing_ps - frame.released_ps;
+        let (least, most, count) = &mut self.ways[frame.flow];
+        (*least, *most, *count) = ((*least).min(way), (*most).max(way), *count + 1);
+        if let Some(deadline) = spec.deadline_ps.filter(|&deadline| way > deadline) {
+            let (took, since) = (nanoseconds(way), nanoseconds(frame.released_ps));
+            let deadline = nanoseconds(deadline);
+            note(&mut self.deadlines, || {
+                format!(
+                    "stream `{}`: the frame of {since} ns takes {took} ns, and its deadline is {deadline} ns",
+                    spec.name
+                )
+            });
+        }
+    }
+}
+
+fn openings(list: &super::file::Port, class: usize) -> Openings {
+    let mut open: Vec<(u64, u64)> = Vec::new();
+    let mut at = 0;
+    for state in list.entries.iter().chain(&list.entries) {
+        let end = at + state.interval_ps;
+        if state.gates >> class & 1 == 1 && end > at {
+            match open.last_mut().filter(|last| last.1 == at) {
+                Some(last) => last.1 = end,
+                None => open.push((at, end)),
+            }
+        }
+        at = end;
+    }
+    Openings { cycle_ps: list.cycle_ps, open }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lists::{Flow, FlowHop};
+    use super::*;
+    use fabric::{FabricBuilder, LinkSpec};
+    use units::{Rate, Time};
+
+    /// Hosts a and b at a switch, and c behind it: 1 Gbps, 100 ns.
+    fn fabric() -> Fabric {
+        let mut builder = FabricBuilder::new("test");
+        let switch = builder.add_switch("s", 1);
+        for name in ["a", "b", "c"] {
+            let host = builder.add_host(name);
+            builder.connect(switch, host, LinkSpec::new(Rate::from_gbps(1), Time::from_ns(100)));
+        }
+        builder.build().unwrap()
+    }
+
+    /// Streams of 100 bytes (800 ns) every 10 us to c, and the gates of the switch's port to it.
+    fn lists(offsets_ns: &[(&str, u64, u8)], gates: &str) -> Lists {
+        let fabric = fabric();
+        let mut lists = Lists::new(0, true);
+        for (at, &(from, offset, class)) in offsets_ns.iter().enumerate() {
+            let hop = |node: &str, port, class| FlowHop { node: node.to_owned(), port, class };
+            let to = fabric.port_towards(fabric.find("s").unwrap(), fabric.find("c").unwrap()).unwrap();
+            let flow = Flow {
+                name: format!("f{at}"),
+                period_ps: 10_000_000,
+                frame_bytes: 100,
+                deadline_ps: Some(8_000_000),
+                offsets_ps: vec![offset * 1000],
+                hops: vec![hop(from, 0, class), hop("s", to, class)],
+            };
+            lists.add_flow(flow).unwrap();
+        }
+        let text = format!("tc qdisc replace dev eth2 parent root taprio num_tc 8 map 0 1 2 3 4 5 6 7 {gates}");
+        lists.add_gates(&fabric, vec![("s".to_owned(), super::super::taprio::parse(&text).unwrap())]).unwrap();
+        lists
+    }
+
+    fn faults(judgement: &Judgement) -> Vec<&'static str> {
+        judgement.checks.iter().filter(|check| !check.faults.is_empty()).map(|check| check.name).collect()
+    }
+
+    #[test]
+    fn frames_wait_for_their_gate_and_ways_are_told() {
+        // Comes to the switch at 900 ns, and may leave from 2 us on: 1.1 us of waiting.
+        let gates = "sched-entry S 7f 2000 sched-entry S 80 1000 sched-entry S 7f 7000";
+        let found = follow(&lists(&[("a", 0, 7)], gates), &fabric());
+        assert_eq!(faults(&found), Vec::<&str>::new(), "{:?}", found.checks);
+        assert_eq!((found.longest_wait_ps, found.longest_latency_ps, found.jitter_ps), (1_100_000, 2_900_000, 0));
+        assert_eq!(found.warnings.len(), 1, "{:?}", found.warnings);
+    }
+
+    #[test]
+    fn a_gate_that_is_too_short_is_told() {
+        let gates = "sched-entry S 7f 2000 sched-entry S 80 700 sched-entry S 7f 7300";
+        assert_eq!(faults(&follow(&lists(&[("a", 0, 7)], gates), &fabric())), ["gates-open"]);
+        // Over the end of a cycle it is long enough.
+        let gates = "sched-entry S 80 400 sched-entry S 7f 9200 sched-entry S 80 400";
+        assert_eq!(faults(&follow(&lists(&[("a", 4000, 7)], gates), &fabric())), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_frame_that_comes_first_leaves_first_and_the_other_misses_its_window() {
+        // Each has a window of its length; the second comes while the first's is open, and waits for its own.
+        let gates = "sched-entry S 7f 900 sched-entry S 80 1600 sched-entry S 7f 7500";
+        let found = follow(&lists(&[("a", 0, 7), ("b", 100, 7)], gates), &fabric());
+        assert_eq!((faults(&found), found.longest_wait_ps), (vec![], 700_000));
+        // With a window for one of them a cycle queues grow.
+        let gates = "sched-entry S 7f 900 sched-entry S 80 900 sched-entry S 7f 8200";
+        let found = follow(&lists(&[("a", 0, 7), ("b", 100, 7)], gates), &fabric());
+        assert_eq!(faults(&found), ["settles", "deadlines"]);
+    }
+
+    #[test]
+    fn another_gate_that_is_open_and_a_deadline_that_is_missed_are_told() {
+        let gates = "sched-entry S ff 10000";
+        assert_eq!(faults(&follow(&lists(&[("a", 0, 7)], gates), &fabric())), ["gates-closed"]);
+        let gates = "sched-entry S 7f 9000 sched-entry S 80 1000";
+        assert_eq!(faults(&follow(&lists(&[("a", 0, 7)], gates), &fabric())), ["deadlines"]);
+    }
+
+    #[test]
+    fn jitter_is_what_changes_from_frame_to_frame() {
+        // Every 10 us a frame, every 15 us a window.
+        let gates = "sched-entry S 80 3000 sched-entry S 7f 4500 sched-entry S 80 3000 sched-entry S 7f 4500";
+        let found = follow(&lists(&[("a", 0, 7)], gates), &fabric());
+        assert!(found.jitter_ps > 0 && faults(&found).is_empty(), "{found:?}");
+    }
+}

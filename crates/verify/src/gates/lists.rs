@@ -1,0 +1,217 @@
+//! Lists of gates without the slots that they are for, as others write them.
+
+use super::file::{GateFileError, MOST_PS, Port, State, Wire};
+use fabric::Fabric;
+
+/// The gates of one port, by what its node calls it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortGates {
+    /// The interface.
+    pub interface: String,
+    /// Where it begins in the file, from 1; 0 where that is not known.
+    pub line: usize,
+    /// When its first cycle begins.
+    pub(super) base_ps: u64,
+    pub(super) states: Vec<State>,
+}
+
+impl PortGates {
+    /// States over a cycle: where it is shorter than their sum the rest of them never comes, where it is longer the
+    /// last one stays (802.1Q clause 8.6.9.1).
+    pub(super) fn new(
+        interface: String,
+        line: usize,
+        base_ps: u64,
+        mut states: Vec<State>,
+        cycle_ps: Option<u64>,
+    ) -> Result<PortGates, String> {
+        let sum = states.iter().try_fold(0u64, |sum, state| sum.checked_add(state.interval_ps));
+        let Some(sum) = sum.filter(|&sum| sum > 0 && sum <= MOST_PS && base_ps <= MOST_PS * 16) else {
+            return Err(format!("the intervals of `{interface}` add up to nothing, or to more than 11 days"));
+        };
+        let cycle = cycle_ps.unwrap_or(sum);
+        if cycle == 0 || cycle > MOST_PS {
+            return Err(format!("the cycle of `{interface}` is above zero and at most 11 days"));
+        }
+        let mut left = cycle;
+        for state in &mut states {
+            state.interval_ps = state.interval_ps.min(left);
+            left -= state.interval_ps;
+        }
+        if let Some(last) = states.last_mut() {
+            last.interval_ps += left;
+        }
+        Ok(PortGates { interface, line, base_ps, states })
+    }
+}
+
+/// A stream to follow through gates: when its source sends, and by which ports it goes.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// Its name.
+    pub name: String,
+    /// One frame in each, in picoseconds; above zero.
+    pub period_ps: u64,
+    /// From destination address to FCS.
+    pub frame_bytes: u64,
+    /// The longest way that it allows.
+    pub deadline_ps: Option<u64>,
+    /// When the source has a frame in each period, by turns; counted from when the first cycle begins.
+    pub offsets_ps: Vec<u64>,
+    /// Nodes and the ports by which they send, with the class there.
+    pub hops: Vec<FlowHop>,
+}
+
+/// A stream at a port.
+#[derive(Clone, Debug)]
+pub struct FlowHop {
+    /// The node.
+    pub node: String,
+    /// Its port.
+    pub port: u16,
+    /// The class in whose queue frames wait, 0 to 7.
+    pub class: u8,
+}
+
+/// Streams, and gates for them, whoever made those.
+#[derive(Clone, Debug)]
+pub struct Lists {
+    pub(super) wire: Wire,
+    pub(super) processing_ps: u64,
+    pub(super) flows: Vec<Flow>,
+    pub(super) ports: Vec<Port>,
+}
+
+impl Lists {
+    /// Nothing yet. `frame_only`: a frame costs a wire its own length, without preamble and gap.
+    pub fn new(processing_ps: u64, frame_only: bool) -> Lists {
+        let wire = if frame_only { Wire::FrameOnly } else { Wire::Ethernet };
+        Lists { wire, processing_ps: processing_ps.min(MOST_PS), flows: Vec::new(), ports: Vec::new() }
+    }
+
+    /// Adds a stream.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn add_flow(&mut self, flow: Flow) -> Result<(), GateFileError> {
+        let fine = (1..=MOST_PS).contains(&flow.period_ps)
+            && (1..=1_000_000_000).contains(&flow.frame_bytes)
+            && !flow.hops.is_empty()
+            && flow.hops.iter().all(|hop| hop.class < 8)
+            && !flow.offsets_ps.is_empty()
+            && flow.offsets_ps.iter().all(|&offset| offset < flow.period_ps);
+        if !fine {
+            let what = "it needs a period of at most 11 days, starts within it, a frame, hops, and classes 0 to 7";
+            return Err(GateFileError::Value { element: format!("stream `{}`", flow.name), what: what.to_owned() });
+        }
+        self.flows.push(flow);
+        Ok(())
+    }
+
+    /// Adds the gates of ports of nodes: by the fabric's names for them, or `eth` and the number of the port. Time zero
+    /// is when the first of their cycles begins.
+    ///
+    /// # Errors
+    /// A node, or a port that the node does not have or has twice; and of which node.
+    pub fn add_gates(
+        &mut self,
+        fabric: &Fabric,
+        nodes: Vec<(String, Vec<PortGates>)>,
+    ) -> Result<(), (String, GateFileError)> {
+        let bases = nodes.iter().flat_map(|(_, lists)| lists).map(|list| list.base_ps);
+        let zero = bases.min().unwrap_or(0);
+        for (node, lists) in nodes {
+            self.add_node(fabric, &node, lists, zero).map_err(|error| (node, error))?;
+        }
+        Ok(())
+    }
+
+    fn add_node(
+        &mut self,
+        fabric: &Fabric,
+        node: &str,
+        gates: Vec<PortGates>,
+        zero_ps: u64,
+    ) -> Result<(), GateFileError> {
+        let Some(id) = fabric.find(node) else {
+            let element = format!("node `{node}`");
+            return Err(GateFileError::Value { element, what: "the fabric has none of this name".to_owned() });
+        };
+        for list in gates {
+            let numbered = |name: &str| name.strip_prefix("eth")?.parse::<u16>().ok();
+            let port = fabric.port_named(id, &list.interface).or_else(|| numbered(&list.interface));
+            let port = port.filter(|&port| usize::from(port) < fabric.ports(id).len());
+            let wrong = |message: String| Err(GateFileError::Line { line: list.line, message });
+            let Some(port) = port else {
+                return wrong(format!("`{node}` has no port `{}`", list.interface));
+            };
+            if self.ports.iter().any(|other| other.port == port && other.node == node) {
+                return wrong(format!("port `{}` of `{node}` has gates already", list.interface));
+            }
+            let cycle_ps = list.states.iter().map(|state| state.interval_ps).sum();
+            // The list from where it stands at time zero.
+            let entries = turned(list.states, (list.base_ps - zero_ps) % cycle_ps);
+            self.ports.push(Port { node: node.to_owned(), port, cycle_ps, entries });
+        }
+        Ok(())
+    }
+
+    /// How many streams it has.
+    pub fn streams(&self) -> usize {
+        self.flows.len()
+    }
+    /// How many ports it has gates for.
+    pub fn ports(&self) -> usize {
+        self.ports.len()
+    }
+}
+
+/// A list that begins `by` later, below its cycle, seen from time zero.
+fn turned(states: Vec<State>, by: u64) -> Vec<State> {
+    let mut tail = Vec::new();
+    let mut head = states;
+    let mut left = by;
+    while left > 0 {
+        let Some(mut last) = head.pop() else { break };
+        if last.interval_ps > left {
+            head.push(State { interval_ps: last.interval_ps - left, ..last });
+            last.interval_ps = left;
+        }
+        left -= last.interval_ps;
+        tail.push(last);
+    }
+    tail.reverse();
+    tail.extend(head);
+    tail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn states(all: &[(u8, u64)]) -> Vec<State> {
+        all.iter().map(|&(gates, interval_ps)| State { gates, interval_ps }).collect()
+    }
+
+    fn plain(states: &[State]) -> Vec<(u8, u64)> {
+        states.iter().map(|state| (state.gates, state.interval_ps)).collect()
+    }
+
+    #[test]
+    fn a_cycle_cuts_the_list_or_keeps_its_last_state() {
+        let of =
+            |cycle| PortGates::new("p".into(), 1, 0, states(&[(1, 10), (2, 20)]), cycle).map(|all| plain(&all.states));
+        assert_eq!(of(None), Ok(vec![(1, 10), (2, 20)]));
+        assert_eq!(of(Some(25)), Ok(vec![(1, 10), (2, 15)]));
+        assert_eq!(of(Some(7)), Ok(vec![(1, 7), (2, 0)]));
+        assert_eq!(of(Some(50)), Ok(vec![(1, 10), (2, 40)]));
+        assert!(of(Some(0)).is_err() && PortGates::new("p".into(), 1, 0, Vec::new(), None).is_err());
+    }
+
+    #[test]
+    fn a_list_that_begins_later_is_seen_from_zero() {
+        assert_eq!(plain(&turned(states(&[(1, 10), (2, 20)]), 0)), [(1, 10), (2, 20)]);
+        assert_eq!(plain(&turned(states(&[(1, 10), (2, 20)]), 5)), [(2, 5), (1, 10), (2, 15)]);
+        assert_eq!(plain(&turned(states(&[(1, 10), (2, 20)]), 25)), [(1, 5), (2, 20), (1, 5)]);
+    }
+}

@@ -1,0 +1,221 @@
+//! IEEE 802.1Qcw: the gates of a bridge's ports as JSON (YANG by RFC 7951).
+
+use super::file::{GateFileError, State};
+use super::lists::PortGates;
+use serde::{Deserialize, Deserializer};
+
+#[derive(Deserialize)]
+struct File {
+    #[serde(rename = "ietf-interfaces:interfaces", alias = "interfaces")]
+    interfaces: Interfaces,
+}
+
+#[derive(Deserialize)]
+struct Interfaces {
+    interface: Vec<Interface>,
+}
+
+#[derive(Deserialize)]
+struct Interface {
+    name: String,
+    #[serde(rename = "ieee802-dot1q-bridge:bridge-port", alias = "bridge-port")]
+    port: Option<BridgePort>,
+}
+
+#[derive(Deserialize)]
+struct BridgePort {
+    #[serde(rename = "ieee802-dot1q-sched-bridge:gate-parameter-table", alias = "gate-parameter-table")]
+    table: Option<Table>,
+}
+
+/// Checked as it is read, so that a mistake has its line.
+#[derive(Deserialize)]
+#[serde(try_from = "RawTable")]
+struct Table {
+    enabled: bool,
+    gates: Option<PortGates>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct RawTable {
+    gate_enabled: Option<bool>,
+    admin_cycle_time: Option<Fraction>,
+    admin_base_time: Option<BaseTime>,
+    admin_control_list: Option<ControlList>,
+}
+
+#[derive(Deserialize)]
+struct Fraction {
+    #[serde(deserialize_with = "number")]
+    numerator: u64,
+    #[serde(deserialize_with = "number")]
+    denominator: u64,
+}
+
+#[derive(Deserialize)]
+struct BaseTime {
+    #[serde(deserialize_with = "number")]
+    seconds: u64,
+    #[serde(deserialize_with = "number", default)]
+    nanoseconds: u64,
+}
+
+#[derive(Deserialize)]
+struct ControlList {
+    #[serde(rename = "gate-control-entry", default)]
+    entries: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "RawEntry")]
+struct Entry {
+    index: u32,
+    state: State,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct RawEntry {
+    index: u32,
+    operation_name: String,
+    #[serde(deserialize_with = "number")]
+    time_interval_value: u64,
+    gate_states_value: u8,
+}
+
+/// RFC 7951 has numbers of 64 bits as strings, and those of 32 as numbers.
+fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Number(u64),
+        Text(String),
+    }
+    match Either::deserialize(from)? {
+        Either::Number(number) => Ok(number),
+        Either::Text(text) => {
+            text.parse().map_err(|_| serde::de::Error::custom(format!("`{text}` is no whole number")))
+        }
+    }
+}
+
+impl TryFrom<RawEntry> for Entry {
+    type Error = String;
+
+    fn try_from(raw: RawEntry) -> Result<Entry, String> {
+        let name = raw.operation_name.rsplit(':').next().unwrap_or_default();
+        if name != "set-gate-states" {
+            return Err(format!("entry {}: `{}`: only set-gate-states is supported", raw.index, raw.operation_name));
+        }
+        if raw.time_interval_value > u32::MAX.into() {
+            return Err(format!("entry {}: time-interval-value is at most 4294967295 ns", raw.index));
+        }
+        let state = State { gates: raw.gate_states_value, interval_ps: raw.time_interval_value * 1000 };
+        Ok(Entry { index: raw.index, state })
+    }
+}
+
+impl TryFrom<RawTable> for Table {
+    type Error = String;
+
+    fn try_from(raw: RawTable) -> Result<Table, String> {
+        if raw.gate_enabled == Some(false) {
+            return Ok(Table { enabled: false, gates: None });
+        }
+        let mut entries = raw.admin_control_list.map_or_else(Vec::new, |list| list.entries);
+        entries.sort_by_key(|entry| entry.index);
+        if let Some(pair) = entries.windows(2).find(|pair| pair[0].index == pair[1].index) {
+            return Err(format!("index {} stands twice among the gate-control-entries", pair[0].index));
+        }
+        let second = 1_000_000_000_000u128;
+        let cycle = raw.admin_cycle_time.map(|cycle| {
+            let ps = u128::from(cycle.numerator) * second;
+            match ps.checked_rem(cycle.denominator.into()) {
+                Some(0) => {
+                    u64::try_from(ps / u128::from(cycle.denominator)).map_err(|_| "admin-cycle-time is too long")
+                }
+                _ => Err("admin-cycle-time is no whole number of picoseconds"),
+            }
+        });
+        let base = raw.admin_base_time.map_or(Some(0), |base| {
+            let ns = base.seconds.checked_mul(1_000_000_000)?.checked_add(base.nanoseconds)?;
+            ns.checked_mul(1000)
+        });
+        // Seconds since 1970 in picoseconds are within 64 bits until 2554.
+        let base = base.ok_or("admin-base-time is too late")?;
+        let states = entries.into_iter().map(|entry| entry.state).collect();
+        let gates = PortGates::new("the port".to_owned(), 0, base, states, cycle.transpose()?)?;
+        Ok(Table { enabled: true, gates: Some(gates) })
+    }
+}
+
+/// The gates of every interface that has them enabled.
+///
+/// # Errors
+/// The first thing that is wrong, with its line.
+pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
+    let file: File = serde_json::from_str(text).map_err(GateFileError::of_json)?;
+    let mut all = Vec::new();
+    for Interface { name, port } in file.interfaces.interface {
+        let table = port.and_then(|port| port.table).filter(|table| table.enabled);
+        if let Some(gates) = table.and_then(|table| table.gates) {
+            all.push(PortGates { interface: name, ..gates });
+        }
+    }
+    match all.is_empty() {
+        true => Err(GateFileError::Line { line: 0, message: "no interface has gates that are enabled".to_owned() }),
+        false => Ok(all),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"{"ietf-interfaces:interfaces": {"interface": [
+ {"name": "sw0p2", "type": "iana-if-type:ethernetCsmacd", "ieee802-dot1q-bridge:bridge-port": {
+  "ieee802-dot1q-sched-bridge:gate-parameter-table": {
+   "gate-enabled": true,
+   "admin-cycle-time": {"numerator": 1, "denominator": 2000},
+   "admin-base-time": {"seconds": "2", "nanoseconds": 5},
+   "admin-control-list": {"gate-control-entry": [
+    {"index": 1, "operation-name": "set-gate-states", "time-interval-value": 400000, "gate-states-value": 127},
+    {"index": 0, "operation-name": "ieee802-dot1q-sched:set-gate-states", "time-interval-value": 100000,
+     "gate-states-value": 128}]}}}},
+ {"name": "sw0p3"}]}}"#;
+
+    #[test]
+    fn gates_of_a_bridge_read_in_the_order_of_their_indices() {
+        let all = parse(GOOD).unwrap();
+        assert_eq!((all.len(), all[0].interface.as_str(), all[0].base_ps), (1, "sw0p2", 2_000_000_005_000));
+        let states: Vec<(u8, u64)> = all[0].states.iter().map(|state| (state.gates, state.interval_ps)).collect();
+        assert_eq!(states, [(128, 100_000_000), (127, 400_000_000)]);
+    }
+
+    #[test]
+    fn hostile_values_are_told_with_their_line() {
+        let rows = [
+            ("\"index\": 1", "\"index\": 0", 10, "index 0 stands twice"),
+            ("\"set-gate-states\"", "\"set-and-hold-mac\"", 8, "`set-and-hold-mac`: only set-gate-states"),
+            ("\"gate-states-value\": 127", "\"gate-states-value\": 256", 8, "invalid value: integer `256`"),
+            ("400000", "-4", 8, "data did not match"),
+            ("400000", "4294967296", 8, "time-interval-value is at most"),
+            ("\"denominator\": 2000", "\"denominator\": 0", 10, "admin-cycle-time is no whole number"),
+            ("\"denominator\": 2000", "\"denominator\": 7", 10, "admin-cycle-time is no whole number"),
+            ("\"seconds\": \"2\"", "\"seconds\": \"soon\"", 6, "`soon` is no whole number"),
+            ("\"seconds\": \"2\"", "\"seconds\": \"99999999999999\"", 10, "admin-base-time is too late"),
+            ("\"gate-enabled\": true", "\"gate-enabled\": false", 0, "no interface has gates"),
+            ("\"interface\"", "\"interfaces\"", 11, "missing field `interface`"),
+        ];
+        for (good, bad, line, said) in rows {
+            let error = parse(&GOOD.replacen(good, bad, 1)).unwrap_err();
+            let place = match &error {
+                GateFileError::Json { line, .. } | GateFileError::Line { line, .. } => *line,
+                other => panic!("{other:?}"),
+            };
+            // What is checked when it has been read as a whole is told where it ends, or what follows it begins.
+            assert!(error.to_string().contains(said) && (line..=line + 1).contains(&place), "{bad}: {place}: {error}");
+        }
+    }
+}
