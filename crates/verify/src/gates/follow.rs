@@ -298,9 +298,7 @@ impl<'a> Run<'a> {
                     let (place, flow) = (&self.places[port].name, &self.lists.flows[frame.flow].name);
                     let takes = nanoseconds(self.steps[frame.flow][frame.hop].sent_ps);
                     note(&mut self.closed, || {
-                        format!(
-                            "{place}: the gate of class {class} never opens for {takes} ns: a frame of `{flow}`"
-                        )
+                        format!("{place}: the gate of class {class} never opens for {takes} ns: a frame of `{flow}`")
                     });
                 }
             }
