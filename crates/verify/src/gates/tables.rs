@@ -27,6 +27,9 @@ fn at<T>(table: Table, line: usize, message: impl Into<String>) -> Result<T, Wro
     Err((table, GateFileError::Line { line, message: message.into() }))
 }
 
+/// The ends of a link.
+type Ends = (String, String);
+
 /// A cell, and those behind it. Cells in quotes may hold commas.
 fn cells(line: &str) -> Vec<&str> {
     let (mut all, mut rest) = (Vec::new(), Some(line));
@@ -74,7 +77,7 @@ fn number(table: Table, line: usize, column: &str, text: &str) -> Result<u64, Wr
 }
 
 /// A link as "(0, 1)".
-fn link(table: Table, line: usize, text: &str) -> Result<(String, String), Wrong> {
+fn link(table: Table, line: usize, text: &str) -> Result<Ends, Wrong> {
     let ends = text.trim_start_matches('(').trim_end_matches(')').split_once(',');
     match ends.map(|(a, b)| (a.trim().to_owned(), b.trim().to_owned())) {
         Some(ends) if !ends.0.is_empty() && !ends.1.is_empty() => Ok(ends),
@@ -83,7 +86,7 @@ fn link(table: Table, line: usize, text: &str) -> Result<(String, String), Wrong
 }
 
 /// The port of a link, or that there is none.
-fn port(table: Table, line: usize, fabric: &Fabric, ends: &(String, String)) -> Result<u16, Wrong> {
+fn port(table: Table, line: usize, fabric: &Fabric, ends: &Ends) -> Result<u16, Wrong> {
     let found = fabric.find(&ends.0).zip(fabric.find(&ends.1));
     match found.and_then(|(from, to)| fabric.port_towards(from, to)) {
         Some(port) => Ok(port),
@@ -92,7 +95,9 @@ fn port(table: Table, line: usize, fabric: &Fabric, ends: &(String, String)) -> 
 }
 
 /// Where frames of a stream wait: the queue at each link.
-type Queues = BTreeMap<(u64, (String, String)), u8>;
+type Queues = BTreeMap<(u64, Ends), u8>;
+/// The links of each stream, with their lines.
+type Routes = BTreeMap<u64, Vec<(usize, Ends)>>;
 
 /// Adds the streams and gates of these tables; `text` has each. A queue's gate is open in its windows and shut
 /// otherwise. Streams are called by the first column of their table, and tables speak of them by their row.
@@ -116,7 +121,7 @@ pub fn read<'a>(lists: &mut Lists, fabric: &Fabric, text: impl Fn(Table) -> &'a 
         all.push(offset * 1000);
     }
     let queues = queues(text(Table::Queues))?;
-    let mut routes: BTreeMap<u64, Vec<(usize, (String, String))>> = BTreeMap::new();
+    let mut routes = Routes::new();
     for (line, row) in rows(Table::Routes, text(Table::Routes), &["stream", "link"])? {
         let stream = number(Table::Routes, line, "stream", row[0])?;
         routes.entry(stream).or_default().push((line, link(Table::Routes, line, row[1])?));
