@@ -16,6 +16,8 @@ pub enum Family {
     Buffer,
     /// Which queue a port serves next.
     Scheduler,
+    /// How much of a port a class may take.
+    Shaping,
     /// When a port may send which class.
     Gates,
     /// Which frames a port interrupts for which.
@@ -38,6 +40,7 @@ impl Family {
             Family::Marking => "switch.marking",
             Family::Buffer => "switch.buffer",
             Family::Scheduler => "switch.scheduler",
+            Family::Shaping => "shaping",
             Family::Gates => "gates",
             Family::Preemption => "switch.preemption",
             Family::Tags => "switch.tags",

@@ -149,6 +149,20 @@ impl GateList {
         spans[..next].iter().find(fits).map_or(Time::MAX, |&(from, _)| at + (self.cycle - phase) + from)
     }
 
+    /// How long the gate of `class` is open between two times.
+    pub fn open_between(&self, from: Time, to: Time, class: u8) -> Time {
+        if self.always & 1 << class != 0 {
+            return to.saturating_sub(from);
+        }
+        let spans = &self.open[usize::from(class)];
+        let until = |phase: Time| -> u64 {
+            spans.iter().map(|&(opens, shuts)| shuts.min(self.cycle).min(phase).saturating_sub(opens).as_ps()).sum()
+        };
+        let whole = until(self.cycle);
+        let since_zero = |at: Time| (at.as_ps() / self.cycle.as_ps()) * whole + until(at % self.cycle);
+        Time::from_ps(since_zero(to).saturating_sub(since_zero(from)))
+    }
+
     /// The longest time for which the gate of `class` is open without a break: zero if it never is.
     pub fn longest(&self, class: u8) -> Time {
         if self.always & 1 << class != 0 {
@@ -223,6 +237,9 @@ mod tests {
                 let first = (at..at + 2 * cycle).find(|&from| fits(from));
                 let expected = first.map_or(Time::MAX, |from| ns(from as u64));
                 assert_eq!(list.opens_for(ns(at as u64), class, ns(span as u64)), expected, "{states:?} {at} {span}");
+                let open = (at..at + span).filter(|&at| is_open(at, class)).count() as u64;
+                let (from, to) = (ns(at as u64), ns((at + span) as u64));
+                assert_eq!(list.open_between(from, to, class), ns(open), "{states:?} {at} {span}");
             }
         }
     }

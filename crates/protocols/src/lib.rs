@@ -43,6 +43,7 @@ pub mod reaction;
 pub mod roce;
 pub mod scheduler;
 mod settings;
+pub mod shaping;
 pub mod shared_buffer;
 pub mod swift;
 pub mod tagger;

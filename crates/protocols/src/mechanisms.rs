@@ -2,8 +2,7 @@
 
 use crate::describe::Mechanism;
 use crate::{
-    bounce_reaction, cbfc, detour, drop, ecn, florax, gates, pabo, pause, phantom, pipeline_trim, preemption, qcn,
-    scheduler, shared_buffer, tagger, transport, trim, watchdog,
+    bounce_reaction, cbfc, detour, drop, ecn, florax, gates, pabo, pause, phantom, pipeline_trim, preemption, qcn, scheduler, shaping, shared_buffer, tagger, transport, trim, watchdog,
 };
 
 /// In the order in which a frame meets them.
@@ -31,6 +30,7 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &scheduler::STRICT,
         &scheduler::WRR,
         &scheduler::DRR,
+        &shaping::MECHANISM,
         &gates::MECHANISM,
         &preemption::MECHANISM,
     ]

@@ -36,12 +36,7 @@ fn entry(section: &Section<'_, '_>) -> Option<GatesPlan> {
     }
     section.tag("as written");
     let node = section.text("node");
-    let to = section.read("to", |value| match names(value, "[\"S2\"]")? {
-        (names, _) if names.is_empty() => {
-            Err(("the list of neighbours is empty".to_owned(), Some("write to = [\"S2\"]".to_owned())))
-        }
-        read => Ok(read),
-    });
+    let to = neighbours(section);
     let states = section.read("states", states);
     section.finish();
     if section.has("to") && to.is_none() {
@@ -55,6 +50,16 @@ fn entry(section: &Section<'_, '_>) -> Option<GatesPlan> {
         }
     };
     Some(GatesPlan::Node { node: node?, to, list })
+}
+
+/// The neighbours of `to`.
+pub(crate) fn neighbours(section: &Section<'_, '_>) -> Option<Vec<String>> {
+    section.read("to", |value| match names(value, "[\"S2\"]")? {
+        (names, _) if names.is_empty() => {
+            Err(("the list of neighbours is empty".to_owned(), Some("write to = [\"S2\"]".to_owned())))
+        }
+        read => Ok(read),
+    })
 }
 
 const EXAMPLE: &str = "[{ open = [7], time = \"10us\" }, { open = [0, 1], time = \"90us\" }]";
@@ -94,7 +99,8 @@ pub(crate) fn lower(plans: &[GatesPlan], context: &Context<'_>, fabric: &Fabric,
         let key = format!("gates.{at}");
         let ports = match plan {
             GatesPlan::Schedule(file) => of_schedule(context, fabric, files, &format!("{key}.schedule"), file),
-            GatesPlan::Node { node, to, list } => of_node(context, fabric, &key, node, to.as_deref(), list),
+            GatesPlan::Node { node, to, list } => ports_of(context, fabric, &key, node, to.as_deref())
+                .map(|ports| ports.into_iter().map(|port| (port, Arc::clone(list))).collect()),
         };
         right &= ports.is_some();
         for ((node, port), list) in ports.into_iter().flatten() {
@@ -169,14 +175,14 @@ fn of_schedule(context: &Context<'_>, fabric: &Fabric, files: &Files<'_>, key: &
     slots.gates.iter().map(one).collect()
 }
 
-fn of_node(
+/// The ports of a node, all or those to some neighbours.
+pub(crate) fn ports_of(
     context: &Context<'_>,
     fabric: &Fabric,
     key: &str,
     name: &str,
     to: Option<&[String]>,
-    list: &Arc<GateList>,
-) -> Option<Ports> {
+) -> Option<Vec<(NodeId, PortIndex)>> {
     let find = |key: &str, name: &str| {
         let node = fabric.find(name);
         if node.is_none() {
@@ -204,7 +210,7 @@ fn of_node(
             }
         }
     }
-    Some(ports.into_iter().map(|port| ((node, port), Arc::clone(list))).collect())
+    Some(ports.into_iter().map(|port| (node, port)).collect())
 }
 
 /// Warns of classes with traffic that some port never lets pass, or whose frames fit none of its openings: at a host

@@ -58,6 +58,7 @@ mod record_part;
 mod run_part;
 mod scenario;
 mod section;
+mod shaping_part;
 mod suggest;
 pub use comments::commented;
 pub use suggest::help as suggest_word;

@@ -5,7 +5,6 @@ use crate::backpressure_part;
 use crate::credits;
 use crate::error::{Explained, ScenarioErrors, Warning};
 use crate::files::Files;
-use crate::gates_part;
 use crate::headroom_check::Room;
 use crate::misleading;
 use crate::names::near_node;
@@ -21,6 +20,7 @@ use crate::tags;
 use crate::traffic_lower::{self, Ground, host_rate};
 use crate::traffic_part::{LoadPlan, TrafficPlan, What};
 use crate::trim_part;
+use crate::{gates_part, shaping_part};
 use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, NodeKind};
 use model::largest_frame_bytes;
@@ -311,6 +311,7 @@ impl Scenario {
         let reach = Reach { fabric: &fabric, outside: outside.as_deref().unwrap_or_default() };
         let tags = tags::lower(context, &fabric, files, parts);
         let gates = gates_part::lower(&parts.gates, context, &fabric, files);
+        let shaping = shaping_part::lower(&parts.shaping, context, &fabric);
         let switch_clocks = parts.switch_clocks.lower(context, &fabric);
         let (table, known) = paths?;
         let rates = (0..fabric.hosts().len() as u32).map(|host| host_rate(&fabric, host));
@@ -384,7 +385,8 @@ impl Scenario {
         }
         overload_part::warn(context, parts, &plan);
         misleading::warn(context, parts, &fabric, &plan);
-        let timing = Timing { gates: gates?, preemption: parts.preemption, clocks: switch_clocks? };
+        let timing = Timing { gates: gates?, shaping: shaping?, preemption: parts.preemption, clocks: switch_clocks? };
+        shaping_part::warn(context, &timing.shaping, &plan, parts.host.reply_class);
         gates_part::warn(context, &fabric, &timing.gates, &plan, mtu);
         let (planned, drawn) = (plan.flows.len() as u64, !plan.arrivals.is_empty());
         let record = parts.watch.record.lower(context, &fabric, planned, drawn);

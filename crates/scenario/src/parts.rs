@@ -8,6 +8,7 @@ use crate::override_plan::OverridePlan;
 use crate::partial_part::PartialPlan;
 use crate::pins::NamedPin;
 use crate::run_part::{HostPart, NamedFailure, NamedPath, Routing, Top, Watch};
+use crate::shaping_part::ShapingPlan;
 use crate::tags::TagsPlan;
 use crate::traffic_part::TrafficPlan;
 use model::parameters::{Marking, SwitchParameters};
@@ -32,6 +33,7 @@ pub(crate) struct Parts {
     pub switch_clocks: SwitchClocksPlan,
     pub preemption: Option<PreemptionParameters>,
     pub gates: Vec<GatesPlan>,
+    pub shaping: Vec<ShapingPlan>,
     pub host: HostPart,
     pub traffic: Vec<TrafficPlan>,
     pub watch: Watch,

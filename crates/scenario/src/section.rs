@@ -287,13 +287,7 @@ impl<'c, 'd> Section<'c, 'd> {
 
     /// Up to 1 Pbps: beyond, bytes would follow each other within a picosecond.
     pub fn rate(&self, key: &'static str) -> Option<Rate> {
-        self.read(key, |value| {
-            let (rate, text) = quantity::<Rate>(value, "a rate")?;
-            if rate.as_bps() > 1_000_000_000_000_000 {
-                return Err((format!("`{text}` is more than 1000Tbps"), Some("write a rate like \"100Gbps\"".into())));
-            }
-            Ok((rate, text))
-        })
+        self.read(key, rate)
     }
 
     pub fn whole(&self, key: &'static str, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
@@ -444,6 +438,15 @@ pub(crate) fn quantity<T: FromStr<Err: Display> + Display>(value: &Value, what: 
         }
         Err(error) => Err((error.to_string(), None)),
     }
+}
+
+/// Up to 1 Pbps.
+pub(crate) fn rate(value: &Value) -> Read<Rate> {
+    let (rate, text) = quantity::<Rate>(value, "a rate")?;
+    if rate.as_bps() > 1_000_000_000_000_000 {
+        return Err((format!("`{text}` is more than 1000Tbps"), Some("write a rate like \"100Gbps\"".into())));
+    }
+    Ok((rate, text))
 }
 
 pub(crate) fn positive(value: &Value) -> Read<Time> {

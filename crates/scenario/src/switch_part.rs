@@ -337,7 +337,7 @@ pub(crate) fn scheduler(section: &Section<'_, '_>) -> Option<Scheduler> {
 }
 
 /// Eight values, or a table of class and value.
-fn per_class<T: Copy + std::fmt::Debug>(
+pub(crate) fn per_class<T: Copy + std::fmt::Debug>(
     value: &Value,
     rest: T,
     parse: impl Fn(&Value) -> Result<T, crate::section::Wrong>,

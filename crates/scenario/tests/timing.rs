@@ -117,6 +117,49 @@ fn a_class_that_no_gate_lets_pass_is_a_warning() {
     assert_eq!((of_host("H1"), of_host("H2")), (1, 0));
 }
 
+const SHAPING: &str = "[[shaping]]\nnode = \"S1\"\nto = [\"H2\"]\nidle_slopes = { 3 = \"2Gbps\", 5 = \"8Gbps\" }\n";
+
+#[test]
+fn idle_slopes_are_those_of_the_ports_that_are_named() {
+    let lowered = lower(&format!("{PLAIN}{SHAPING}")).unwrap();
+    let shaping = &lowered.setup.timing.shaping;
+    let (&(node, port), slopes) = shaping.iter().next().unwrap();
+    let fabric = &lowered.setup.fabric;
+    assert_eq!((fabric.name(node), fabric.name(fabric.ports(node)[usize::from(port)].peer)), ("S1", "H2"));
+    assert_eq!((shaping.len(), slopes.classes(), slopes.0[3]), (1, 0x28, Some(units::Rate::from_gbps(2))));
+    let warnings: Vec<&str> = lowered.warnings.iter().map(|warning| &*warning.message).collect();
+    assert_eq!(warnings, ["class 5 is shaped, but has no traffic"]);
+    let ports = |text: &str| lower(&format!("{PLAIN}{text}")).unwrap().setup.timing.shaping.len();
+    assert_eq!(ports("[[shaping]]\nidle_slopes = { 3 = \"10Gbps\" }\n"), 4);
+    assert_eq!(ports("[[shaping]]\nnode = \"H3\"\nidle_slopes = { 3 = \"10Gbps\" }\n"), 1);
+}
+
+#[test]
+fn what_is_wrong_with_shaping_is_told_at_its_line() {
+    let line = 1 + PLAIN.lines().count();
+    for (from, to, at, words) in [
+        ("\"S1\"", "\"S9\"", 1, "the fabric has no node `S9`"),
+        ("[\"H2\"]", "[\"S1\"]", 2, "no link joins `S1` and `S1`"),
+        ("[\"H2\"]", "[]", 2, "the list of neighbours is empty"),
+        ("node = \"S1\"\n", "", 1, "`to` names neighbours of a node, and there is none"),
+        ("8Gbps", "8.5Gbps", 3, "the idle slopes are 10.5Gbps together, more than the 10Gbps of port 1 of `S1`"),
+        ("2Gbps", "0Gbps", 3, "0"),
+        ("2Gbps", "-2Gbps", 3, "-2Gbps"),
+        ("5 =", "8 =", 3, "`8` is not a class"),
+        ("{ 3 = \"2Gbps\", 5 = \"8Gbps\" }", "{}", 3, "shapes no class"),
+        ("{ 3 = \"2Gbps\", 5 = \"8Gbps\" }", "7", 3, "does not say what each class gets"),
+        ("idle_slopes = { 3 = \"2Gbps\", 5 = \"8Gbps\" }", "", 0, "needs `idle_slopes`"),
+        ("idle_slopes", "idle_slope", 3, "unknown key `idle_slope`"),
+    ] {
+        assert!(SHAPING.contains(from), "{from}");
+        let error = lower(&format!("{PLAIN}{}", SHAPING.replacen(from, to, 1))).unwrap_err();
+        let place = format!("gates.toml:{}:", line + at);
+        assert!(error.contains(&place) && error.contains(words), "{from} -> {to}: {error}");
+    }
+    let error = lower(&format!("{PLAIN}{SHAPING}{SHAPING}")).unwrap_err();
+    assert!(error.contains("of `S1` is shaped twice") && error.contains(&format!("toml:{}:", line + 4)), "{error}");
+}
+
 #[test]
 fn clocks_of_switches_are_read_like_those_of_hosts() {
     let clocks = |text: &str| lower(&format!("{PLAIN}{text}")).map(|lowered| lowered.setup.timing.clocks);

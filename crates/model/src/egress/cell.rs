@@ -11,6 +11,7 @@ use protocols::cbfc::CreditPort;
 use protocols::frame::Frame;
 use protocols::pause::PauseState;
 use protocols::scheduler::ClassScheduler;
+use protocols::shaping::CreditShaper;
 use protocols::watchdog::Watchdog;
 use units::Time;
 
@@ -32,7 +33,7 @@ pub(crate) struct Cell {
     pub waiting: u8,
     /// Why [`Rules`] must be asked before a frame leaves: see [`hold`].
     pub holds: u8,
-    /// Whether credits or a class scheduler are charged for what leaves.
+    /// Whether credits, a shaper or a class scheduler are charged for what leaves.
     pub charges: bool,
     /// What must be asked of frames that come in by this port; its owner says what the bits mean.
     pub ingress: u8,
@@ -52,7 +53,7 @@ pub(crate) mod hold {
     pub const DOWN: u8 = 16;
     /// Frames collect telemetry: no reason to wait, but to look.
     pub const TELEMETRY: u8 = 32;
-    /// The port has gates.
+    /// The port has gates, or classes that need credit.
     pub const TIMED: u8 = 64;
     /// Frames of the port may be interrupted.
     pub const PREEMPTS: u8 = 128;
@@ -68,6 +69,8 @@ pub(crate) struct Rules {
     pub credit: Option<Box<CreditPort>>,
     /// On a port with gates.
     pub(super) gates: Option<Box<PortGates>>,
+    /// On a port with classes that are shaped.
+    pub(super) shaper: Option<Box<CreditShaper>>,
     /// At a port of a switch that interrupts frames.
     pub preemption: Option<Box<Preemption>>,
     /// Whether frames collect telemetry.
@@ -89,6 +92,7 @@ impl Rules {
             watchdog: Watchdog::default(),
             credit: network.credits(link),
             gates: network.gates(at.0, at.1).map(|(list, clock)| Box::new(PortGates::new(list, clock))),
+            shaper: (network.timing.shaping.get(&at)).map(|slopes| Box::new(CreditShaper::new(*slopes, link.rate))),
             preemption: network.preemption_at(at.0).map(|parameters| Box::new(Preemption::new(parameters))),
             collects: network.telemetry.is_some(),
             sent_before_bytes: 0,
@@ -113,9 +117,9 @@ impl Rules {
             waiting: 0,
             holds: if self.credit.is_some() { hold::CREDIT } else { 0 }
                 | if self.collects { hold::TELEMETRY } else { 0 }
-                | if self.gates.is_some() { hold::TIMED } else { 0 }
+                | if self.gates.is_some() || self.shaper.is_some() { hold::TIMED } else { 0 }
                 | if self.preemption.is_some() { hold::PREEMPTS } else { 0 },
-            charges: self.credit.is_some() || self.scheduler != ClassScheduler::Strict,
+            charges: self.credit.is_some() || self.shaper.is_some() || self.scheduler != ClassScheduler::Strict,
             ingress: 0,
         }
     }

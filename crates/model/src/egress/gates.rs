@@ -35,6 +35,12 @@ impl PortGates {
         open > Time::ZERO && open >= self.span(now, busy)
     }
 
+    /// How long the gate of `class` was open between two times.
+    pub(super) fn open_between(&self, from: Time, to: Time, class: u8) -> Time {
+        let clock = self.clock.as_ref();
+        self.list.open_between(local(clock, from), local(clock, to), class)
+    }
+
     /// When it may, where it may not now.
     pub(super) fn opens_at(&self, now: Time, class: u8, busy: Time) -> Time {
         let clock = self.clock.as_ref();
@@ -44,31 +50,36 @@ impl PortGates {
 }
 
 impl Egress {
-    /// Whether the gates of `port`, if it has any, let a frame pass that starts now, and none could interrupt it: one
-    /// that can be is to be kept.
+    /// Whether gates and credit of `port`, if it has any, let a frame pass that starts now, and none could interrupt
+    /// it: one that can be is to be kept.
     #[cold]
     pub(super) fn lets_pass(&self, now: Time, port: u16, (class, size_bytes): (u8, u16)) -> bool {
         let rules = self.rules(port);
-        if self.keeps(port, class, size_bytes) {
+        if self.keeps(port, class, size_bytes) || !rules.has_shaping_credit(class) {
             return false;
         }
         rules.gates.as_ref().is_none_or(|gates| gates.lets_pass(now, class, rules.link.occupy(size_bytes).0))
     }
 
-    /// The classes, of those that wait for `port`, whose gates do not let their next frame pass now, and when the first
-    /// of them will.
+    /// The classes, of those that wait for `port`, whose gates do not let their next frame pass now, or that have no
+    /// credit to start it, and when the first of them may.
     #[cold]
     pub(super) fn shut(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>) -> (u8, Time) {
         let (mut shut, mut opens) = (0, Time::MAX);
         let rules = self.rules(port);
-        let Some(gates) = &rules.gates else { return (shut, opens) };
         let waiting = self.cell(port).waiting;
         for class in (0..8u8).filter(|class| waiting & 1 << class != 0) {
             let Some(size_bytes) = head(class) else { continue };
-            let busy = rules.link.occupy(size_bytes).0;
-            if !gates.lets_pass(now, class, busy) {
+            let mut at = rules.shaping_credit_at(class).max(now);
+            if let Some(gates) = &rules.gates {
+                let busy = rules.link.occupy(size_bytes).0;
+                if !gates.lets_pass(now, class, busy) {
+                    at = at.max(gates.opens_at(now, class, busy));
+                }
+            }
+            if at > now {
                 shut |= 1 << class;
-                opens = opens.min(gates.opens_at(now, class, busy));
+                opens = opens.min(at);
             }
         }
         (shut, opens)

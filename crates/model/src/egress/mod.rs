@@ -9,6 +9,7 @@
 //!   credit.rs    the far end has no room
 //!   control.rs   MAC control frames of our own go ahead of everything
 //!   preempt.rs   a frame on the wire is interrupted for another
+//!   shaping.rs   a class has sent more than its share
 //!   gates.rs     a class's gate is shut, or would shut before the frame ends
 //! ```
 //!
@@ -23,6 +24,7 @@ mod gates;
 mod link;
 mod pause;
 mod preempt;
+mod shaping;
 
 pub(crate) use cell::{Cell, Rules, hold};
 pub(crate) use link::Attachment;
@@ -153,10 +155,11 @@ impl Egress {
         timed | self.stopped(now, port) | self.short_of_credit(now, port, head, books)
     }
 
-    /// The classes that gates, or a frame that is interrupted, keep from leaving by `port` now.
+    /// The classes that gates, credit, or a frame that is interrupted, keep from leaving by `port` now.
     #[cold]
     #[inline(never)]
-    fn out_of_time(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>) -> u8 {
+    fn out_of_time(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>) -> u8 {
+        self.settle(now, port);
         let shut = if self.cell(port).holds & hold::TIMED == 0 { 0 } else { self.shut(now, port, head).0 };
         shut | self.rules(port).preemption.as_ref().map_or(0, |preemption| preemption.blocked())
     }
@@ -172,15 +175,16 @@ impl Egress {
     #[inline(always)] // as start
     pub fn commit(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) -> Time {
         if self.cell(port).charges {
-            self.charge(port, class, size_bytes);
+            self.charge(now, port, class, size_bytes);
         }
         self.start(now, port, size_bytes)
     }
 
-    /// Takes credits and the scheduler's turn for a frame of `class`.
+    /// Takes credits of both kinds and the scheduler's turn for a frame of `class`.
     #[inline(never)]
-    fn charge(&mut self, port: u16, class: u8, size_bytes: u16) {
+    fn charge(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) {
         self.spend_credit(port, class, size_bytes);
+        self.shape(now, port, class, size_bytes);
         self.rules_mut(port).scheduler.charge(class, u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
     }
 
@@ -215,8 +219,11 @@ impl Egress {
             let goes = self.overtakes(now, port, class, head, books)
                 && self.lets_pass(now, port, (class, size_bytes))
                 && self.take_credit(now, port, (class, size_bytes), books);
-            if goes && self.cell(port).holds & hold::TELEMETRY != 0 {
-                collect(self.hop(now, port, 0));
+            if goes {
+                self.shape(now, port, class, size_bytes);
+                if self.cell(port).holds & hold::TELEMETRY != 0 {
+                    collect(self.hop(now, port, 0));
+                }
             }
             goes
         };
@@ -278,11 +285,11 @@ impl Egress {
     #[inline(always)] // as start
     pub fn wait(&mut self, now: Time, port: u16, class: u8) {
         let cell = &mut self.cells[usize::from(port)];
-        cell.waiting |= 1 << class;
-        let busy_until = cell.busy_until;
         if cell.holds & (hold::STORM | hold::TIMED | hold::PREEMPTS) != 0 {
             return self.wait_and_look(now, port, class);
         }
+        cell.waiting |= 1 << class;
+        let busy_until = cell.busy_until;
         if self.due.at(port) == Time::MAX {
             // An idle port is blocked for this class, else the frame would be on the wire.
             let at =
@@ -298,6 +305,9 @@ impl Egress {
     #[cold]
     #[inline(never)]
     fn wait_and_look(&mut self, now: Time, port: u16, class: u8) {
+        self.settle(now, port);
+        self.cell_mut(port).waiting |= 1 << class;
+        self.settle(now, port);
         let at = self.cell(port).busy_until.max(now);
         if at < self.due.at(port) {
             self.due.lower(port, at);

@@ -32,6 +32,11 @@ impl Preemption {
         if self.is_interrupted() { !self.parameters.express } else { 0 }
     }
 
+    /// The class of the frame that is interrupted.
+    pub(super) fn interrupted_class(&self) -> Option<u8> {
+        self.kept.filter(|kept| kept.since.is_none()).map(|kept| kept.frame.class)
+    }
+
     fn is_interrupted(&self) -> bool {
         self.kept.is_some_and(|kept| kept.since.is_none())
     }
@@ -111,6 +116,9 @@ impl Egress {
         }
         if wants_to_cut && let Some((free, rest)) = rest.cut(now - since, rate) {
             preemption.kept = Some(Kept { frame, rest, since: None });
+            if let Some(shaper) = &mut self.rules_mut(port).shaper {
+                shaper.interrupt(frame.class, since + free);
+            }
             self.cell_mut(port).busy_until = since + free;
             return Busy::Until(since + free);
         }
@@ -128,6 +136,10 @@ impl Egress {
             && !gates.lets_pass(now, frame.class, busy)
         {
             return Some(gates.opens_at(now, frame.class, busy));
+        }
+        self.settle(now, port);
+        if let Some(shaper) = &mut self.rules_mut(port).shaper {
+            shaper.start(now, frame.class, busy);
         }
         self.cell_mut(port).busy_until = now + busy;
         let frame = Frame { at: now + sent + delay, ..frame };

@@ -1,9 +1,10 @@
-//! When ports may send what: gates, by the clocks of their nodes, and frames that interrupt others.
+//! When ports may send what: gates, by the clocks of their nodes, credit, and frames that interrupt others.
 
 use crate::clock::NodeClocks;
 use fabric::{NodeId, PortIndex};
 use protocols::gates::GateList;
 use protocols::preemption::PreemptionParameters;
+use protocols::shaping::IdleSlopes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -12,6 +13,8 @@ use std::sync::Arc;
 pub struct Timing {
     /// The gates of ports, of hosts and switches. A list begins when the clock of its node shows zero.
     pub gates: BTreeMap<(NodeId, PortIndex), Arc<GateList>>,
+    /// Classes of ports, of hosts and switches, that need credit to send.
+    pub shaping: BTreeMap<(NodeId, PortIndex), IdleSlopes>,
     /// Which frames the ports of switches interrupt, if any.
     pub preemption: Option<PreemptionParameters>,
     /// What switches take for the time, by node number.

@@ -219,6 +219,7 @@ impl Core {
             let waiting_bytes = self.buffer.waiting_bytes(port);
             self.network.collect(&frame, self.egress.hop(frame.at, port, waiting_bytes));
         }
+        self.egress.shape(frame.at, port, frame.class, frame.size_bytes);
         frame.at = self.egress.start(frame.at, port, frame.size_bytes);
         window.send(port, OnWire(frame));
     }

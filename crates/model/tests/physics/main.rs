@@ -25,6 +25,7 @@ mod pulls;
 mod queueing;
 mod recovery;
 mod requests;
+mod shaping;
 mod sharing;
 mod stop;
 mod swift;

@@ -1,7 +1,7 @@
 //! Keys outside the fabric, its switches and its traffic.
 
 use super::*;
-use protocols::gates;
+use protocols::{gates, shaping};
 
 const GATES: &str = "[{ open = [7], time = \"10us\" }, { open = [0], time = \"90us\" }]";
 
@@ -26,6 +26,12 @@ pub(super) const KEYS: &[Key] = &[
     key("gates", "node", &["as written"], Of("a switch or a host", "\"S1\"")).of(&gates::MECHANISM),
     key("gates", "to", &["as written"], Of("a list of neighbours", "[\"S2\"]")).of(&gates::MECHANISM),
     key("gates", "states", &["as written"], Of("tables of `open` and `time`", GATES)).of(&gates::MECHANISM),
+    key("", "shaping", &[], Of("tables", "[]"))
+        .absent("none", OURS)
+        .means("how much of which ports a class may take, by credit (IEEE 802.1Qav)"),
+    key("shaping", "node", &[], Of("a switch or a host", "\"S1\"")).of(&shaping::MECHANISM),
+    key("shaping", "to", &[], Of("a list of neighbours", "[\"S2\"]")).of(&shaping::MECHANISM),
+    key("shaping", "idle_slopes", &[], Of("rates by class", "{ 6 = \"300Mbps\" }")).of(&shaping::MECHANISM),
     key("", "switch", &[], Of("a table", "{}")).absent("its defaults", OURS).means("what switches do"),
     key("", "host", &[], Of("a table", "{}")).absent("its defaults", OURS).means("what hosts do"),
     key("", "traffic", &[], Of("tables", "[]")).means("who sends what to whom, an entry each"),

@@ -1,0 +1,203 @@
+//! Classes that need credit to send, against closed forms and from traces alone.
+
+use crate::bench::{Told, datagrams, link, pause, plan, run, setup};
+use fabric::generate::single_switch;
+use fabric::{Fabric, NodeId};
+use model::parameters::*;
+use protocols::gates::GateList;
+use protocols::preemption::{Fragments, PreemptionParameters};
+use protocols::shaping::IdleSlopes;
+use stats::trace::TraceEvent;
+use std::sync::Arc;
+use traffic::{Flow, Process, Start};
+use units::random::Stream;
+use units::{Rate, Time};
+
+const fn ns(ns: u64) -> Time {
+    Time::from_ns(ns)
+}
+
+/// The port of the switch towards a host of a star at 100 Gbps.
+fn port_to(fabric: &Fabric, host: u32) -> (NodeId, u16) {
+    let (node, peer) = (fabric.switches().next().unwrap(), fabric.host_node(host));
+    (node, fabric.ports(node).iter().position(|port| port.peer == peer).unwrap() as u16)
+}
+
+fn slopes(shaped: &[(u8, Rate)]) -> IdleSlopes {
+    let mut slopes = IdleSlopes::default();
+    shaped.iter().for_each(|&(class, rate)| slopes.0[usize::from(class)] = Some(rate));
+    slopes
+}
+
+/// A burst of frames of 105 bytes, each 10 ns of a wire at 100 Gbps.
+fn burst(src: u32, dst: u32, class: u8, frames: u64, start: Time) -> Flow {
+    let process = Process::Constant { rate: Rate::from_gbps(100) };
+    Flow { class, start: Start::At(start), ..datagrams(src, dst, process, 105, 105 * frames) }
+}
+
+/// When frames of a class begin on the wire of a port, with how long they keep it busy.
+fn starts(told: &Told, (node, at_port): (NodeId, u16), class: u8) -> Vec<(Time, Time)> {
+    let started = told.trace.iter().filter(|row| row.node == node.0).filter_map(|row| match &row.event {
+        TraceEvent::Started { port, .. } if *port == at_port => {
+            let packet = row.packet.unwrap();
+            let busy = Rate::from_gbps(100).serialise(u64::from(packet.size_bytes) + 20);
+            (packet.class == class).then_some((row.at, busy))
+        }
+        _ => None,
+    });
+    started.collect()
+}
+
+/// Spans between the first start and the others, in ns.
+fn after_first(told: &Told, port: (NodeId, u16), class: u8) -> Vec<u64> {
+    let starts = starts(told, port, class);
+    starts.iter().map(|start| (start.0 - starts[0].0).as_ps() / 1000).collect()
+}
+
+fn traced(fabric: Fabric, flows: Vec<Flow>, shaped: &[(u8, Rate)], port: (NodeId, u16)) -> Setup {
+    let hosts = fabric.hosts().len() as u32;
+    let mut setup = setup(fabric, plan(hosts, flows));
+    setup.timing.shaping = [(port, slopes(shaped))].into();
+    setup.record.trace = Some(TraceParameters::everything());
+    setup
+}
+
+/// A burst leaves at the idle slope of its class, at a switch and at a host.
+#[test]
+fn a_burst_leaves_at_the_idle_slope() {
+    let fabric = single_switch(2, link(100, 50)).unwrap();
+    let at_host = (fabric.host_node(0), 0);
+    for port in [port_to(&fabric, 1), at_host] {
+        let setup = traced(fabric.clone(), vec![burst(0, 1, 6, 5, ns(0))], &[(6, Rate::from_gbps(25))], port);
+        let told = run(setup);
+        told.all_hold();
+        assert_eq!(after_first(&told, port, 6), [0, 40, 80, 120, 160], "{port:?}");
+    }
+}
+
+/// What waits for a frame of another class earns credit, and then goes at line rate until that is spent.
+#[test]
+fn a_class_that_waited_for_another_catches_up() {
+    let fabric = single_switch(3, link(100, 50)).unwrap();
+    let port = port_to(&fabric, 2);
+    // 1480 bytes are 120 ns of the wire. The burst comes as the long frame has just begun.
+    let long = Flow { class: 0, ..datagrams(1, 2, Process::Constant { rate: Rate::from_gbps(1) }, 1480, 1480) };
+    let comes = ns(120) - ns(9);
+    let told = run(traced(fabric, vec![burst(0, 2, 6, 8, comes), long], &[(6, Rate::from_gbps(25))], port));
+    told.all_hold();
+    let starts: Vec<Time> = starts(&told, port, 6).iter().map(|start| start.0).collect();
+    let came = comes + ns(50) + Rate::from_gbps(100).serialise(113);
+    let long_ends = ns(50) + Rate::from_gbps(100).serialise(1488) + ns(120);
+    assert!(came < long_ends);
+    for (frame, start) in (0..).zip(&starts) {
+        let at_line_rate = long_ends + ns(10 * frame);
+        assert_eq!(*start, at_line_rate.max(came + ns(40 * frame)), "{frame}");
+    }
+    assert_eq!(starts.len(), 8);
+    assert_eq!(starts[1] - starts[0], ns(10));
+    assert_eq!(starts[7] - starts[6], ns(40));
+}
+
+/// The class below has what the shaped one leaves.
+#[test]
+fn other_classes_have_what_a_shaped_one_leaves() {
+    let fabric = single_switch(3, link(100, 50)).unwrap();
+    let port = port_to(&fabric, 2);
+    let flows = vec![burst(0, 2, 6, 400, ns(0)), burst(1, 2, 0, 400, ns(0))];
+    let told = run(traced(fabric, flows, &[(6, Rate::from_gbps(25))], port));
+    told.all_hold();
+    let half = |class| starts(&told, port, class).iter().filter(|start| start.0 < ns(2_100)).count();
+    // From 59.04 ns on: one in 40 ns, and the first; the wire is never idle.
+    assert_eq!((half(6), half(0)), (52, 153));
+}
+
+/// Credit neither grows nor is spent while the gate of its class is shut.
+#[test]
+fn a_shut_gate_earns_no_credit() {
+    let fabric = single_switch(2, link(100, 50)).unwrap();
+    let port = port_to(&fabric, 1);
+    let mut setup = traced(fabric, vec![burst(0, 1, 6, 6, ns(0))], &[(6, Rate::from_gbps(25))], port);
+    // Open for 100 ns of every microsecond: three frames, and 30 of the 40 ns that the last must wait, which go on
+    // where they ended.
+    let list = GateList::new(&[(0, ns(900)), (0xff, ns(100))]).unwrap();
+    setup.timing.gates = [(port, Arc::new(list))].into();
+    let told = run(setup);
+    told.all_hold();
+    assert_eq!(after_first(&told, port, 6), [0, 40, 80, 1020, 1060, 2000]);
+}
+
+/// A frame that is interrupted pays for its fragments, and its rest needs no credit.
+#[test]
+fn an_interrupted_frame_goes_on_without_credit() {
+    let fabric = single_switch(3, link(100, 50)).unwrap();
+    let port = port_to(&fabric, 2);
+    let shaped = Flow { class: 5, ..datagrams(1, 2, Process::Constant { rate: Rate::from_gbps(100) }, 1480, 2960) };
+    let came = ns(50) + Rate::from_gbps(100).serialise(1488);
+    let express = burst(0, 2, 7, 1, came);
+    let mut setup = traced(fabric, vec![express, shaped], &[(5, Rate::from_gbps(50))], port);
+    setup.timing.preemption = Some(PreemptionParameters { express: 0x80, fragments: Fragments::Ideal });
+    let told = run(setup);
+    told.all_hold();
+    // Without the cut the second would start after 240 ns. Now the first ends 10 ns later, and has earned 5 ns' worth
+    // of bits at line rate while it was interrupted: the debt is as large and begins where it began.
+    assert_eq!(after_first(&told, port, 5), [0, 240]);
+}
+
+/// Random traffic, one class shaped, with gates, preemption and PFC here and there. From the trace alone: between any
+/// two starts, what is sent is at most the idle slope's, and what waiting for one other frame earns. On one thread and
+/// two.
+#[test]
+fn nobody_sends_more_than_its_credit() {
+    let mut bursts = 0;
+    for seed in 0..30 {
+        let mut random = Stream::new(seed, 3, 0);
+        let hosts = 3 + random.below(3) as u32;
+        let fabric = single_switch(hosts, link(100, 50)).unwrap();
+        let port = port_to(&fabric, 0);
+        let mut flows = Vec::new();
+        for src in 1..hosts {
+            let process = Process::Poisson { rate: Rate::from_gbps(5 + random.below(70)) };
+            let class = if src == 1 { 7 } else { random.below(7) as u8 };
+            flows.push(Flow { class, ..datagrams(src, 0, process, 64 + random.below(1454) as u16, 60_000) });
+        }
+        let slope = Rate::from_gbps(1 + random.below(99));
+        let lossless = random.below(3) == 0;
+        let (timed, cuts) = (random.below(3) == 0, random.below(3));
+        let run_on = |threads: usize| {
+            let mut setup = traced(fabric.clone(), flows.clone(), &[(7, slope)], port);
+            setup.threads = threads;
+            if lossless {
+                setup.switch.flow_control = FlowControl::Pfc(PauseParameters { classes: 0xff, ..pause(20_000) });
+            }
+            if timed {
+                let list = GateList::new(&[(0xf0, ns(2_500)), (0x0f, ns(3_100)), (0xff, ns(1_700))]).unwrap();
+                setup.timing.gates = [(port, Arc::new(list))].into();
+            }
+            if cuts > 0 {
+                let fragments = if cuts == 1 { Fragments::Standard } else { Fragments::Ideal };
+                setup.timing.preemption = Some(PreemptionParameters { express: 0x80, fragments });
+            }
+            run(setup)
+        };
+        let told = run_on(1);
+        assert!(told.summary.passes() && told.summary.packets.closed, "{:#?}", told.summary.checks);
+        assert_eq!(told.summary.packets.in_flight, 0, "{seed}");
+        assert_eq!(told.trace, run_on(2).trace, "{seed}");
+        // Nobody pauses the switch: hosts take what comes. A frame of 1518 bytes and the pauses that the switch itself
+        // sends, 84 bytes each, may be before one.
+        let rate = Rate::from_gbps(100);
+        let slack = rate.serialise(1518 + 20 + 4 * 84).as_ps();
+        let starts = starts(&told, port, 7);
+        let share = |busy: Time| busy.as_ps() * 100 / (slope.as_bps() / 1_000_000_000);
+        // Time that what was sent so far takes at the idle slope, less time that has passed: its rise is bounded.
+        let (mut sent, mut least) = (0i128, i128::MAX);
+        for (start, busy) in &starts {
+            let ahead = sent - i128::from(start.as_ps());
+            bursts += usize::from(ahead > least);
+            least = least.min(ahead);
+            assert!(ahead - least <= i128::from(slack), "{seed}: {} ps", ahead - least);
+            sent += i128::from(share(*busy));
+        }
+    }
+    assert!(bursts > 50, "{bursts}");
+}

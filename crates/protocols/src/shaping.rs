@@ -1,0 +1,303 @@
+//! Credit-based shaping (IEEE 802.1Qav; 802.1Q-2022, 8.6.8.2 and annex L): a class starts a frame only while its credit
+//! is not negative.
+//!
+//! ```text
+//!   credit        /|                    grows by the idle slope while a frame of the class waits, or while negative
+//!            ____/ |      __________    falls by port rate less idle slope while the class is on the wire
+//!   0 ------      \|  ___/              is zero where it would be positive and nothing of the class waits
+//!                  |_/                  stands still while the gate of the class is shut
+//!          waits   sends   waits for credit
+//! ```
+//!
+//! The wire is taken by preamble and gap too, so that an idle slope is a rate on the wire (802.1Q-2022, 34.4).
+
+use crate::describe::Default::{Absent, Required};
+use crate::describe::{Family, Mechanism, Parameter};
+use units::{Rate, Time};
+
+/// Classes of a port.
+const CLASSES: usize = 8;
+/// Credit is in bits times this: what 1 bps gains in a picosecond is one.
+const PS_PER_S: u64 = 1_000_000_000_000;
+
+/// Credit-based shaping as users meet it.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "shaping",
+    family: Family::Shaping,
+    title: "a class sends only while it has credit",
+    source: "IEEE 802.1Qav (802.1Q-2022, 8.6.8.2 and annex L)",
+    parameters: &[
+        Parameter {
+            key: "node",
+            default: Absent("every switch"),
+            meaning: "the switch or host whose ports these slopes are at",
+            source: "802.1Q-2022, 8.6.8.2",
+        },
+        Parameter {
+            key: "to",
+            default: Absent("every port of the node"),
+            meaning: "only the ports to these neighbours",
+            source: "802.1Q-2022, 8.6.8.2",
+        },
+        Parameter {
+            key: "idle_slopes",
+            default: Required,
+            meaning: "by class, the rate at which its credit grows: what it may take of the wire, preamble and gap \
+                      included. All of a port take no more than its rate",
+            source: "802.1Q-2022, 8.6.8.2 (idleSlope)",
+        },
+    ],
+};
+
+/// The idle slopes of one port, by class; `None` where a class is not shaped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IdleSlopes(pub [Option<Rate>; CLASSES]);
+
+impl IdleSlopes {
+    /// All together, in bps.
+    pub fn total_bps(&self) -> u128 {
+        self.0.iter().flatten().map(|slope| u128::from(slope.as_bps())).sum()
+    }
+
+    /// The classes that are shaped, a bit each.
+    pub fn classes(&self) -> u8 {
+        (0..CLASSES).filter(|&class| self.0[class].is_some()).fold(0, |classes, class| classes | 1 << class)
+    }
+}
+
+/// The credit of one class.
+#[derive(Clone, Copy, Debug, Default)]
+struct Credit {
+    /// Bits times [`PS_PER_S`], as of `at`.
+    value: i128,
+    /// The end of the frame on the wire, where there is one.
+    at: Time,
+}
+
+/// The credits of one port.
+#[derive(Clone, Debug)]
+pub struct CreditShaper {
+    slopes: IdleSlopes,
+    rate: Rate,
+    credits: [Credit; CLASSES],
+    /// Classes of which something waits since `at`, or since they were looked at last.
+    waiting: u8,
+}
+
+impl CreditShaper {
+    /// Of a port of this rate, with no credit.
+    pub fn new(slopes: IdleSlopes, rate: Rate) -> CreditShaper {
+        CreditShaper { slopes, rate, credits: Default::default(), waiting: 0 }
+    }
+
+    /// The classes that are shaped, a bit each.
+    pub fn classes(&self) -> u8 {
+        self.slopes.classes()
+    }
+
+    /// Brings all credits up to `now`. `waiting` are the classes of which something waits now; those of which nothing
+    /// was seen to wait before begin to. `open` says how long the gate of a class was open from one time to another.
+    pub fn settle(&mut self, now: Time, waiting: u8, open: impl Fn(u8, Time, Time) -> Time) {
+        for class in 0..CLASSES as u8 {
+            let Some(slope) = self.slopes.0[usize::from(class)] else { continue };
+            let credit = &mut self.credits[usize::from(class)];
+            if credit.at > now {
+                continue;
+            }
+            let waited = if credit.at == now { waiting } else { self.waiting & waiting };
+            let growth = i128::from(slope.as_bps()) * i128::from(open(class, credit.at, now).as_ps());
+            credit.at = now;
+            let grown = credit.value + growth;
+            // Credit that is positive when the last frame has gone is lost at once; a debt is worked off.
+            credit.value = if waited & 1 << class != 0 { grown } else { grown.min(0) };
+        }
+        self.waiting = waiting;
+    }
+
+    /// Whether `class` may start a frame, as of the last [`settle`](Self::settle).
+    pub fn may_start(&self, class: u8) -> bool {
+        self.slopes.0[usize::from(class)].is_none() || self.credits[usize::from(class)].value >= 0
+    }
+
+    /// When `class` may start a frame if its gate stays open: no earlier than its credit is zero.
+    pub fn starts_at(&self, class: u8) -> Time {
+        let credit = self.credits[usize::from(class)];
+        match self.slopes.0[usize::from(class)] {
+            Some(slope) if credit.value < 0 => {
+                let wait = (-credit.value).unsigned_abs().div_ceil(u128::from(slope.as_bps().max(1)));
+                credit.at.saturating_add(Time::from_ps(u64::try_from(wait).unwrap_or(u64::MAX)))
+            }
+            _ => credit.at,
+        }
+    }
+
+    /// A frame of `class`, or what is left of one, starts now and keeps the wire busy for `busy`.
+    pub fn start(&mut self, now: Time, class: u8, busy: Time) {
+        let send_slope = self.send_slope(class);
+        if let Some(send_slope) = send_slope {
+            let credit = &mut self.credits[usize::from(class)];
+            credit.value -= send_slope * i128::from(busy.as_ps());
+            credit.at = now + busy;
+            self.waiting &= !(1 << class);
+        }
+    }
+
+    /// The frame of `class` on the wire is interrupted: the wire is free at `end`, and its rest waits from then on.
+    pub fn interrupt(&mut self, class: u8, end: Time) {
+        if let Some(send_slope) = self.send_slope(class) {
+            let credit = &mut self.credits[usize::from(class)];
+            credit.value += send_slope * i128::from(credit.at.saturating_sub(end).as_ps());
+            credit.at = end;
+            self.waiting |= 1 << class;
+        }
+    }
+
+    /// What a class loses on the wire in a picosecond: port rate less idle slope.
+    fn send_slope(&self, class: u8) -> Option<i128> {
+        let slope = self.slopes.0[usize::from(class)]?;
+        Some(i128::from(self.rate.as_bps()) - i128::from(slope.as_bps()))
+    }
+
+    /// The credit of `class` in bits, rounded down, as of the last change.
+    pub fn credit_bits(&self, class: u8) -> i64 {
+        self.credits[usize::from(class)].value.div_euclid(i128::from(PS_PER_S)) as i64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    const RATE: Rate = Rate::from_gbps(1);
+    const fn ns(ns: u64) -> Time {
+        Time::from_ns(ns)
+    }
+
+    fn shaper(class: usize, slope: Rate) -> CreditShaper {
+        let mut slopes = IdleSlopes::default();
+        slopes.0[class] = Some(slope);
+        CreditShaper::new(slopes, RATE)
+    }
+
+    fn all_open(_: u8, from: Time, to: Time) -> Time {
+        to - from
+    }
+
+    /// At a quarter of the port's rate, a frame is followed by three times its own time of silence.
+    #[test]
+    fn a_class_sends_at_its_idle_slope() {
+        let mut shaper = shaper(6, Rate::from_mbps(250));
+        let mut now = Time::ZERO;
+        for _ in 0..10 {
+            shaper.settle(now, 1 << 6, all_open);
+            assert!(shaper.may_start(6) && shaper.starts_at(6) == now);
+            shaper.start(now, 6, ns(800));
+            shaper.settle(now + ns(800), 1 << 6, all_open);
+            assert!(!shaper.may_start(6));
+            assert_eq!(shaper.credit_bits(6), -600);
+            assert_eq!(shaper.starts_at(6), now + ns(3200));
+            shaper.settle(now + ns(3199), 1 << 6, all_open);
+            assert!(!shaper.may_start(6));
+            now += ns(3200);
+        }
+        assert!(shaper.may_start(3) && shaper.classes() == 1 << 6);
+    }
+
+    #[test]
+    fn credit_is_lost_when_nothing_waits() {
+        let mut shaper = shaper(6, Rate::from_mbps(500));
+        shaper.settle(ns(100), 1 << 6, all_open);
+        // What waits from 100 ns on earns from there, not from before.
+        shaper.settle(ns(1100), 1 << 6, all_open);
+        assert_eq!(shaper.credit_bits(6), 500);
+        shaper.start(ns(1100), 6, ns(400));
+        // 300 bits are left, and nothing waits.
+        shaper.settle(ns(1499), 0, all_open);
+        assert_eq!(shaper.credit_bits(6), 300);
+        shaper.settle(ns(1500), 0, all_open);
+        assert_eq!(shaper.credit_bits(6), 0);
+        // A debt grows to zero and no further.
+        shaper.start(ns(1501), 6, ns(400));
+        shaper.settle(ns(2001), 0, all_open);
+        assert_eq!(shaper.credit_bits(6), -150);
+        shaper.settle(ns(9000), 1 << 6, all_open);
+        assert_eq!(shaper.credit_bits(6), 0);
+    }
+
+    #[test]
+    fn credit_stands_still_while_the_gate_is_shut() {
+        let mut shaper = shaper(6, Rate::from_mbps(500));
+        shaper.settle(ns(1), 1 << 6, |_, _, _| Time::ZERO);
+        shaper.settle(ns(1001), 1 << 6, |_, _, _| Time::ZERO);
+        assert_eq!(shaper.credit_bits(6), 0);
+        shaper.settle(ns(2001), 1 << 6, |_, _, _| ns(200));
+        assert_eq!(shaper.credit_bits(6), 100);
+    }
+
+    /// Cuts and rests cost what the wire was busy with.
+    #[test]
+    fn an_interrupted_frame_pays_for_the_time_it_had() {
+        let mut shaper = shaper(2, Rate::from_mbps(400));
+        shaper.settle(ns(10), 1 << 2, all_open);
+        shaper.start(ns(10), 2, ns(1000));
+        shaper.interrupt(2, ns(510));
+        assert_eq!(shaper.credit_bits(2), -300);
+        // 500 ns later the rest goes on.
+        shaper.settle(ns(1010), 1 << 2, all_open);
+        assert_eq!(shaper.credit_bits(2), -100);
+        shaper.start(ns(1010), 2, ns(500));
+        assert_eq!(shaper.credit_bits(2), -400);
+    }
+
+    /// Over random operations: what is sent never exceeds the idle slope by more than one frame and what the longest
+    /// wait earns; and the machine agrees with a walk in steps of a nanosecond.
+    #[test]
+    fn credits_are_those_of_the_definition_at_every_instant() {
+        let mut random = Stream::new(11, 0, 0);
+        for _ in 0..200 {
+            let mbps = 1 + random.below(1000);
+            let mut shaper = shaper(5, Rate::from_mbps(mbps));
+            // In thousandths of a bit, which is what 1 Mbps gains in a nanosecond.
+            let (mut walk, mut queue, mut sends_until, mut open) = (0i64, 0u32, 0u64, true);
+            let mut was_open = vec![];
+            for step in 0..3000u64 {
+                if random.below(300) == 0 {
+                    queue += 1 + random.below(3) as u32;
+                }
+                if random.below(200) == 0 {
+                    open = !open;
+                }
+                // The walk holds the credit at `step`.
+                if sends_until <= step && queue == 0 && walk > 0 {
+                    walk = 0;
+                }
+                let seen = &was_open;
+                let opened = |_: u8, from: Time, to: Time| {
+                    let (from, to) = ((from.as_ps() / 1000) as usize, (to.as_ps() / 1000) as usize);
+                    ns(seen[from..to].iter().filter(|&&open| open).count() as u64)
+                };
+                if sends_until <= step {
+                    shaper.settle(ns(step), if queue > 0 { 1 << 5 } else { 0 }, opened);
+                    assert_eq!(shaper.credit_bits(5), walk.div_euclid(1000), "{mbps} {step}");
+                    assert_eq!(shaper.may_start(5), walk >= 0);
+                    if queue > 0 && open && walk >= 0 && random.below(4) != 0 {
+                        let busy = 1 + random.below(60);
+                        shaper.start(ns(step), 5, ns(busy));
+                        (sends_until, queue) = (step + busy, queue - 1);
+                    }
+                }
+                walk += if sends_until > step {
+                    mbps as i64 - 1000
+                } else if !open {
+                    0
+                } else if queue > 0 {
+                    mbps as i64
+                } else {
+                    (mbps as i64).min((-walk).max(0))
+                };
+                was_open.push(open);
+            }
+        }
+    }
+}

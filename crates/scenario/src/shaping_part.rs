@@ -1,0 +1,101 @@
+//! `[[shaping]]`: which classes of which ports need credit to send.
+
+use crate::document::Value;
+use crate::gates_part::{neighbours, ports_of};
+use crate::section::{Context, Section, rate, show};
+use crate::switch_part::per_class;
+use fabric::{Fabric, NodeId, PortIndex};
+use protocols::shaping::IdleSlopes;
+use std::collections::BTreeMap;
+use traffic::Plan;
+use units::Rate;
+
+/// One entry, as it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct ShapingPlan {
+    /// Absent: every switch.
+    node: Option<String>,
+    to: Option<Vec<String>>,
+    slopes: IdleSlopes,
+}
+
+/// Every entry; `None` if one is wrong.
+pub(crate) fn read(root: &Section<'_, '_>) -> Option<Vec<ShapingPlan>> {
+    let entries: Vec<Option<ShapingPlan>> = root.tables("shaping", "shaping").iter().map(entry).collect();
+    entries.into_iter().collect()
+}
+
+fn entry(section: &Section<'_, '_>) -> Option<ShapingPlan> {
+    let node = section.text("node");
+    let to = neighbours(section);
+    let slopes = section.read("idle_slopes", |value| {
+        let slope = |value: &Value| rate(value).map(|(rate, _)| Some(rate));
+        let (slopes, shown) = per_class(value, None, slope)?;
+        if slopes.iter().all(Option::is_none) {
+            let help = Some("write idle_slopes = { 6 = \"300Mbps\" }".to_owned());
+            return Err((format!("{} shapes no class", show(value)), help));
+        }
+        Ok((IdleSlopes(slopes), shown))
+    });
+    section.finish();
+    let wrong = (section.has("node") && node.is_none()) || (section.has("to") && to.is_none());
+    if !wrong && to.is_some() && node.is_none() {
+        section.fail("to", "`to` names neighbours of a node, and there is none", Some("write node".to_owned()));
+        return None;
+    }
+    (!wrong).then_some(ShapingPlan { node, to, slopes: slopes? })
+}
+
+/// The idle slopes of ports of this fabric.
+pub(crate) type Shaping = BTreeMap<(NodeId, PortIndex), IdleSlopes>;
+
+/// Those of all ports; `None` if something is wrong.
+pub(crate) fn lower(plans: &[ShapingPlan], context: &Context<'_>, fabric: &Fabric) -> Option<Shaping> {
+    let mut all = Shaping::new();
+    let mut right = true;
+    for (at, plan) in plans.iter().enumerate() {
+        let key = format!("shaping.{at}");
+        let ports = match &plan.node {
+            Some(node) => ports_of(context, fabric, &key, node, plan.to.as_deref()),
+            None => Some(
+                (fabric.switches())
+                    .flat_map(|node| (0..fabric.ports(node).len() as PortIndex).map(move |port| (node, port)))
+                    .collect(),
+            ),
+        };
+        right &= ports.is_some();
+        let mut told = false;
+        for (node, port) in ports.into_iter().flatten() {
+            let rate = fabric.link(fabric.ports(node)[usize::from(port)].link).rate;
+            let total = plan.slopes.total_bps();
+            if total > u128::from(rate.as_bps()) && !told {
+                let total = u64::try_from(total).ok().and_then(Rate::from_bps).unwrap_or(rate);
+                let message = format!(
+                    "the idle slopes are {total} together, more than the {rate} of port {port} of `{}`",
+                    fabric.name(node)
+                );
+                let help = format!("write slopes of {rate} or less together, or name the ports that are faster");
+                context.fail(&format!("{key}.idle_slopes"), message, Some(help));
+                told = true;
+            }
+            if all.insert((node, port), plan.slopes).is_some() && !told {
+                let message = format!("port {port} of `{}` is shaped twice", fabric.name(node));
+                context.fail(&key, message, Some("give each port one entry".to_owned()));
+                told = true;
+            }
+        }
+        right &= !told;
+    }
+    right.then_some(all)
+}
+
+/// Warns of classes that are shaped and have no traffic.
+pub(crate) fn warn(context: &Context<'_>, shaping: &Shaping, plan: &Plan, replies: Option<u8>) {
+    let classes = shaping.values().fold(0, |all, slopes| all | slopes.classes());
+    let flows = plan.flows.iter().map(|flow| flow.class);
+    let used = flows.chain(plan.arrivals.iter().map(|arrivals| arrivals.class)).chain(replies);
+    let idle = used.fold(classes, |idle, class| idle & !(1 << class));
+    for class in (0..8u8).filter(|class| idle & 1 << class != 0) {
+        context.warn("shaping", format!("class {class} is shaped, but has no traffic"));
+    }
+}
