@@ -2,7 +2,8 @@
 
 use crate::describe::Mechanism;
 use crate::{
-    bounce_reaction, cbfc, detour, drop, ecn, florax, gates, pabo, pause, phantom, pipeline_trim, preemption, qcn, scheduler, shaping, shared_buffer, tagger, transport, trim, watchdog,
+    bounce_reaction, cbfc, detour, drop, ecn, florax, gates, pabo, pause, phantom, pipeline_trim, preemption, qcn,
+    scheduler, shaping, shared_buffer, tagger, transport, trim, watchdog,
 };
 
 /// In the order in which a frame meets them.

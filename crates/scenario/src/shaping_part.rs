@@ -3,7 +3,7 @@
 use crate::document::Value;
 use crate::gates_part::{neighbours, ports_of};
 use crate::section::{Context, Section, rate, show};
-use crate::switch_part::per_class;
+use crate::values::per_class;
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::shaping::IdleSlopes;
 use std::collections::BTreeMap;

@@ -8,12 +8,12 @@ use crate::overload_part as overload;
 use crate::override_part;
 use crate::override_plan::OverridePlan;
 use crate::partial_part::PartialPlan;
-use crate::section::{Read, Section, positive, quantity, show, whole};
+use crate::section::{Read, Section, positive, quantity, whole};
 use crate::tags::TagsPlan;
-use crate::values::{alpha, classes, greatest_common_divisor, reaction, room};
+use crate::values::{alpha, classes, greatest_common_divisor, per_class, reaction, room};
 use model::parameters::{
-    Buffer, CLASSES, CreditParameters, FlowControl, MarkAt, Marking, PauseParameters, QueueLimit, Scheduler,
-    SwitchParameters, Threshold,
+    Buffer, CreditParameters, FlowControl, MarkAt, Marking, PauseParameters, QueueLimit, Scheduler, SwitchParameters,
+    Threshold,
 };
 use protocols::phantom::PhantomParameters;
 use protocols::preemption::{Fragments, PreemptionParameters};
@@ -334,34 +334,4 @@ pub(crate) fn scheduler(section: &Section<'_, '_>) -> Option<Scheduler> {
     };
     table.finish();
     scheduler
-}
-
-/// Eight values, or a table of class and value.
-pub(crate) fn per_class<T: Copy + std::fmt::Debug>(
-    value: &Value,
-    rest: T,
-    parse: impl Fn(&Value) -> Result<T, crate::section::Wrong>,
-) -> Read<[T; CLASSES]> {
-    let mut all = [rest; CLASSES];
-    match value {
-        Value::Array(items) if items.len() == CLASSES => {
-            for (slot, item) in all.iter_mut().zip(items) {
-                *slot = parse(&item.value)?;
-            }
-        }
-        Value::Table(table) => {
-            for entry in &table.entries {
-                let class = entry.key.parse::<usize>().ok().and_then(|class| all.get_mut(class));
-                let Some(slot) = class else {
-                    return Err((format!("`{}` is not a class", entry.key), Some("classes are 0 to 7".to_owned())));
-                };
-                *slot = parse(&entry.item.value)?;
-            }
-        }
-        other => {
-            let help = "write eight values, class 0 first, or a table like { 3 = ... }".to_owned();
-            return Err((format!("{} does not say what each class gets", show(other)), Some(help)));
-        }
-    }
-    Ok((all, format!("{all:?}")))
 }

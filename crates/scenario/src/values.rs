@@ -1,8 +1,8 @@
 //! Values that several parts of a scenario read alike.
 
 use crate::document::Value;
-use crate::section::{Read, list, quantity, whole};
-use model::parameters::QueueLimit;
+use crate::section::{Read, Wrong, list, quantity, show, whole};
+use model::parameters::{CLASSES, QueueLimit};
 use protocols::reaction::Reaction;
 use units::Bytes;
 
@@ -84,4 +84,34 @@ pub(crate) fn alpha(text: &str) -> Option<(u32, u32)> {
 
 pub(crate) fn greatest_common_divisor(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+/// Eight values, or a table of class and value.
+pub(crate) fn per_class<T: Copy + std::fmt::Debug>(
+    value: &Value,
+    rest: T,
+    parse: impl Fn(&Value) -> Result<T, Wrong>,
+) -> Read<[T; CLASSES]> {
+    let mut all = [rest; CLASSES];
+    match value {
+        Value::Array(items) if items.len() == CLASSES => {
+            for (slot, item) in all.iter_mut().zip(items) {
+                *slot = parse(&item.value)?;
+            }
+        }
+        Value::Table(table) => {
+            for entry in &table.entries {
+                let class = entry.key.parse::<usize>().ok().and_then(|class| all.get_mut(class));
+                let Some(slot) = class else {
+                    return Err((format!("`{}` is not a class", entry.key), Some("classes are 0 to 7".to_owned())));
+                };
+                *slot = parse(&entry.item.value)?;
+            }
+        }
+        other => {
+            let help = "write eight values, class 0 first, or a table like { 3 = ... }".to_owned();
+            return Err((format!("{} does not say what each class gets", show(other)), Some(help)));
+        }
+    }
+    Ok((all, format!("{all:?}")))
 }

@@ -13,6 +13,7 @@ mod displacement;
 mod failures;
 mod gates;
 mod jitter;
+mod latency;
 mod lone_flow;
 mod lossless;
 mod notifications;
