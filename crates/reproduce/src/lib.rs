@@ -93,7 +93,17 @@ mod tests {
         assert_eq!(ids(&["bg/fig1.4"]).unwrap(), ["bg/fig1.4"]);
         assert_eq!(
             ids(&["bg"]).unwrap(),
-            ["bg/fig1.1", "bg/fig1.2", "bg/fig1.3", "bg/fig1.4", "bg/fig1.6", "bg/fig1.7", "bg/fig1.10", "bg/family"]
+            [
+                "bg/fig1.1",
+                "bg/fig1.2",
+                "bg/fig1.3",
+                "bg/fig1.4",
+                "bg/fig1.6",
+                "bg/fig1.7",
+                "bg/fig1.9",
+                "bg/fig1.10",
+                "bg/family"
+            ]
         );
         assert_eq!(ids(&[]).unwrap().len(), experiments().count());
         assert!(ids(&["bg/fig1"]).is_err(), "a part of a name is not a name");

@@ -67,6 +67,8 @@ scenarios! {
     CREDITS = "bg/fig1.7.toml";
     /// A congestion point whose queue grows.
     SAMPLES = "bg/fig1.6.toml";
+    /// One flow of Vegas.
+    VEGAS = "bg/fig1.9.toml";
     /// One flow of TIMELY.
     TIMELY_RTT = "bg/fig1.10.toml";
     /// Seven into one, and a bystander.
@@ -147,6 +149,8 @@ scenarios! {
     HETFLOW_DUMBBELL = "hetflow/dumbbell.toml";
     /// The same over ways of different length.
     HETFLOW_RTTS = "hetflow/rtts.toml";
+    /// Flows of web search over a fat-tree.
+    IRN = "irn/fat-tree.toml";
     /// CPRI beside data.
     FRONTHAUL = "dtscoe/fronthaul.toml";
     /// DCQCN flows into one port.

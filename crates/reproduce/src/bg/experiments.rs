@@ -60,10 +60,18 @@ pub static EXPERIMENTS: &[Experiment] = &[
         run: super::credits,
     },
     Experiment {
+        id: "bg/fig1.9",
+        title: "TCP Vegas: the window grows, stays or falls by how much waits, and comes to hover",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.9; Brakmo et al., 1994",
+        seconds: 1,
+        quick_seconds: 1,
+        choices: super::VEGAS_CHOICES,
+        run: super::vegas,
+    },
+    Experiment {
         id: "bg/fig1.10",
-        title: "TIMELY's round trip: completion less serialisation (and figure 1.9)",
-        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figures 1.9 and 1.10; Mittal et al., \
-            2015",
+        title: "TIMELY's round trip: completion less serialisation",
+        source: "Bahnasy, Lossless Ethernet and its applications (thesis, 2018), figure 1.10; Mittal et al., 2015",
         seconds: 1,
         quick_seconds: 1,
         choices: super::RTT_CHOICES,

@@ -1,6 +1,6 @@
 //! The experiments with packets.
 
-use super::{eccp_demands, eccp_dumbbell, eccp_probes, hetflow_peers};
+use super::{eccp_demands, eccp_dumbbell, eccp_probes, hetflow_peers, recovery};
 use crate::registry::{Choice, Experiment};
 
 const NONE: &[Choice] = &[];
@@ -114,5 +114,14 @@ pub static EXPERIMENTS: &[Experiment] = &[
         quick_seconds: 1,
         choices: hetflow_peers::CHOICES,
         run: hetflow_peers::sizes,
+    },
+    Experiment {
+        id: "irn/fat-tree",
+        title: "IRN's selective repeat without PFC beside RoCE's go-back-N with it, under four rate controls",
+        source: "Mittal et al., Revisiting Network Support for RDMA, SIGCOMM 2018, figures 1 to 3",
+        seconds: 60,
+        quick_seconds: 6,
+        choices: recovery::CHOICES,
+        run: recovery::fat_tree,
     },
 ];

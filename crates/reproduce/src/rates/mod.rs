@@ -7,6 +7,7 @@ mod eccp_probes;
 mod experiments;
 mod hetflow_peers;
 mod peers;
+mod recovery;
 
 pub use bench::{Bench, mean};
 pub use experiments::EXPERIMENTS;
