@@ -134,3 +134,20 @@ fn a_sweep_goes_on_where_it_was_stopped() {
     assert_eq!((complete(&outcomes, false), complete(&outcomes, true), open.into_inner().unwrap()), (2, 1, 2));
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+/// Every combination of the committed sweep makes a scenario, and no two of them the same.
+#[test]
+fn the_league_can_be_run() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/league/league.toml");
+    let stop = Stop::default();
+    // Frames and delays change nothing about what can be read: one of each.
+    let only = |text: &str| vary::parse_vary(text).unwrap();
+    let plan = Plan::of(&file, &[], &[only("round_trip=\"50 us\"")], &[1]).unwrap();
+    assert_eq!(plan.points(None, &stop).unwrap().len(), 24 * 6);
+    let wrong = Plan::of(&file, &[], &[only("control=HPPC")], &[]).unwrap_err();
+    assert!(
+        matches!(wrong, LabError::Plan(PlanError::NoSuchValue { known, .. }) if known.contains(&"HPCC".to_owned()))
+    );
+    let twice = Plan::of(&file, &[], &[only("fabric.link.delay=1us,2us")], &[]).unwrap_err();
+    assert!(matches!(twice, LabError::Plan(PlanError::VariedTwice { .. })), "{twice:?}");
+}

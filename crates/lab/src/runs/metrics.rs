@@ -136,9 +136,10 @@ pub fn all() -> Vec<Metric> {
         of("fct-p999", "FCT p99.9", Unit::Span, false, |s| Some(s.flows.fct_ns?.p999)),
         of("fct-max", "FCT max", Unit::Span, false, |s| Some(s.flows.fct_ns?.max)),
     ];
-    let of_size: [(&str, fn(&FctOfSize) -> f64); 2] = [("mean", |of| of.mean_ns), ("p99", |of| of.p99_ns)];
+    let mean: fn(&FctOfSize) -> f64 = |of| of.mean_ns;
+    let p99: fn(&FctOfSize) -> f64 = |of| of.p99_ns;
     for (at, (name, title)) in SIZES.iter().enumerate() {
-        for (which, read) in of_size {
+        for (which, read) in [("mean", mean), ("p99", p99)] {
             let what = What::OfSize(at, read);
             let (name, title) = (format!("fct-{which}-{name}"), format!("FCT {which}, {title}"));
             metrics.push(Metric { name, title, unit: Unit::Span, main: true, at: 0, what });
