@@ -9,7 +9,8 @@ use fluid::solver::{Options, solve};
 
 pub(crate) fn main() -> Result<(), fluid::solver::SolveError> {
     let (gain, scaling, timer, byte_counter) = (1.0 / 128.0, 1500.0, 3e-3, 8e5);
-    let control = Parameters { gain, scaling, timer, byte_counter, recovery: 10e-3, quantum: 1.0, min_rate: 1e7 };
+    let control =
+        Parameters { gain, scaling, timer, byte_counter, recovery: 10e-3, quantum: 1.0, slope_age: 1.0, min_rate: 1e7 };
     let flows = vec![Flows { count: 2, start: 0.0, rtt: 10e-6, rate: 4e9 }];
     let mut model = HetFlow::new(Bottleneck { rate: 10e9, buffer: 8e6 }, flows, control);
     let mut last = 0.0;
