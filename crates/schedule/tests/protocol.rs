@@ -272,7 +272,7 @@ fn random_run(seed: u64) -> usize {
         ..Config::new()
     };
     let config = config.refreshed_every(Time::from_ms(1), drift as u32);
-    let config = if seed % 3 == 0 { config.tightest() } else { config };
+    let config = if seed.is_multiple_of(3) { config.tightest() } else { config };
     let faults = Faults {
         lost_permille: random.below(300) as u16,
         copied_permille: random.below(300) as u16,
