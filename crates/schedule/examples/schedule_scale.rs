@@ -61,11 +61,14 @@ fn problem(streams: usize, switches: usize) -> Problem {
     }
 }
 
+/// Who finds slots, by name.
+type Finder<'a> = (&'a str, &'a dyn Fn(&Problem) -> Schedule);
+
 fn main() {
     let number = |at, default: usize| std::env::args().nth(at).and_then(|text| text.parse().ok()).unwrap_or(default);
     let (streams, switches) = (number(1, 1000), number(2, 100));
     let problem = problem(streams, switches);
-    let find: [(&str, &dyn Fn(&Problem) -> Schedule); 4] = [
+    let find: [Finder<'_>; 4] = [
         ("central", &central),
         ("dtscoe-tightest", &|problem| first_come(problem, Search::Tightest)),
         ("dtscoe", &|problem| first_come(problem, Search::Earliest)),
