@@ -167,6 +167,7 @@ mod tests {
             byte_counter: 8e5,
             recovery: 10e-3,
             quantum: 1.0,
+            slope_age: 1.0,
             min_rate: 10e6,
         }
     }
