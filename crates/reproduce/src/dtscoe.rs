@@ -2,6 +2,8 @@
 //! gates of these slots, under preemption and by priority alone.
 
 mod distribution;
+mod drift;
+mod price;
 
 use super::check::{Check, Relation};
 use super::registry::{Choice, Experiment, FRONTHAUL};
@@ -31,6 +33,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
     of("dtscoe/fig4.2b", "DTSCoE: Ts between clocks that do not agree", "thesis, figure 4.2b", translation),
     of("dtscoe/fig4.3b", "DTSCoE: one-way delay of CPRI", "thesis, figure 4.3b and table 4.1", delay),
     of("dtscoe/fig4.3c", "DTSCoE: jitter of CPRI", "thesis, figure 4.3c and table 4.1", jitter),
+    of("dtscoe/price", "DTSCoE: what it costs the flows beside it", "thesis, section 4.6; no figure", price::run),
+    of("dtscoe/drift", "DTSCoE: slots on clocks that drift", "thesis, section 4.5.2; no figure", drift::run),
     Experiment {
         id: "dtscoe/distribution",
         title: "DTSCoE: what distribution costs",
@@ -184,6 +188,15 @@ enum Control {
 impl Control {
     const ALL: [Control; 4] = [Control::Gates, Control::Ideal, Control::Standard, Control::Strict];
 
+    /// What is left of a frame that is interrupted, where any is.
+    fn fragments(self) -> Option<&'static str> {
+        match self {
+            Control::Ideal => Some("ideal"),
+            Control::Standard => Some("standard"),
+            Control::Gates | Control::Strict => None,
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Control::Gates => "DTSCoE",
@@ -218,12 +231,7 @@ fn beside_data(trial: &Trial, control: Control, starts: Starts, seeds: u64) -> R
             changes.push(("gates", "[]".to_owned()));
             changes.extend(phases.iter().map(|(key, value)| (key.as_str(), value.clone())));
         }
-        let fragments = match control {
-            Control::Ideal => Some("ideal"),
-            Control::Standard => Some("standard"),
-            Control::Gates | Control::Strict => None,
-        };
-        if let Some(fragments) = fragments {
+        if let Some(fragments) = control.fragments() {
             changes.push(("switch.preemption", format!("{{ express = [7], fragments = \"{fragments}\" }}")));
         }
         let told = trial.run(&FRONTHAUL, &changes)?;

@@ -153,6 +153,10 @@ scenarios! {
     IRN = "irn/fat-tree.toml";
     /// CPRI beside data.
     FRONTHAUL = "dtscoe/fronthaul.toml";
+    /// Slots one behind the other.
+    DTSCOE_DRIFT = "dtscoe/drift.toml";
+    /// CPRI beside flows.
+    DTSCOE_PRICE = "dtscoe/price.toml";
     /// DCQCN flows into one port.
     FLUID_DCQCN = "fluid/dcqcn.toml";
 }

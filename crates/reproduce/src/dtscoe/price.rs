@@ -1,0 +1,72 @@
+//! What the ways to keep CPRI from waiting cost flows that share its links.
+
+use super::Control;
+use crate::check::{Check, Relation};
+use crate::failure::Failure;
+use crate::registry::DTSCOE_PRICE;
+use crate::trial::Trial;
+use text::{Layout, table};
+
+/// What the flows of all seeds saw: mean and 99th percentile of completion times in us, their means over seeds; frames
+/// lost; and the greatest jitter of CPRI in ns.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    completed: u64,
+    mean_us: f64,
+    p99_us: f64,
+    lost: u64,
+    jitter_ns: f64,
+}
+
+fn seen(trial: &Trial, control: Control, with_pfc: bool, seeds: u64) -> Result<Seen, Failure> {
+    let mut all = Seen::default();
+    for seed in 1..=seeds {
+        let mut changes = vec![("seed", seed.to_string())];
+        if control != Control::Gates {
+            changes.push(("gates", "[]".to_owned()));
+        }
+        if let Some(fragments) = control.fragments() {
+            changes.push(("switch.preemption", format!("{{ express = [7], fragments = \"{fragments}\" }}")));
+        }
+        if with_pfc {
+            changes.push(("switch.flow_control", "{ kind = \"pfc\", priorities = [0] }".to_owned()));
+        }
+        let told = trial.run(&DTSCOE_PRICE, &changes)?;
+        let flows = told.summary.flows.by_traffic.iter().find(|entry| entry.traffic == 8);
+        if let Some((flows, fct)) = flows.and_then(|flows| Some((flows, flows.fct_ns?))) {
+            all.completed += flows.completed;
+            all.mean_us += fct.mean / 1e3 / seeds as f64;
+            all.p99_us += fct.p99 / 1e3 / seeds as f64;
+        }
+        all.lost += told.summary.packets.dropped_total();
+        let jitter = told.summary.jitter.iter().filter(|seen| seen.traffic < 8).map(|seen| seen.jitter_ps);
+        all.jitter_ns = all.jitter_ns.max(jitter.max().unwrap_or(u64::MAX) as f64 / 1e3);
+    }
+    Ok(all)
+}
+
+/// Runs `dtscoe/price`.
+///
+/// # Errors
+/// If the scenario is wrong.
+pub fn run(trial: &mut Trial) -> Result<(), Failure> {
+    let seeds = trial.shorten("seeds of the flows", 10, 2);
+    let (mut rows, mut worst) = (Vec::new(), 0.0_f64);
+    for with_pfc in [false, true] {
+        for control in Control::ALL {
+            let Seen { completed, mean_us, p99_us, lost, jitter_ns } = seen(trial, control, with_pfc, seeds)?;
+            if control == Control::Gates {
+                worst = worst.max(jitter_ns);
+            }
+            let pfc = if with_pfc { "PFC" } else { "-" };
+            let numbers = [completed.to_string(), format!("{mean_us:.1}"), format!("{p99_us:.1}"), lost.to_string()];
+            let row = [control.name().to_owned(), pfc.to_owned()].into_iter().chain(numbers);
+            rows.push(row.chain([format!("{jitter_ns:.1}")]).collect());
+        }
+    }
+    let columns = ["control of CPRI", "flows", "completed", "FCT mean, us", "p99, us", "frames lost", "CPRI jitter, ns"];
+    trial.show(&table(&columns, &rows, 2, Layout::Fixed, 2));
+    let name = "DTSCoE: jitter beside flows, with PFC and without";
+    trial.check(Check::exact(name, "ns", worst, Relation::Equal, 0.0));
+    Ok(())
+}
