@@ -33,7 +33,15 @@ pub static EXPERIMENTS: &[Experiment] = &[
     of("dtscoe/fig4.2b", "DTSCoE: Ts between clocks that do not agree", "thesis, figure 4.2b", translation),
     of("dtscoe/fig4.3b", "DTSCoE: one-way delay of CPRI", "thesis, figure 4.3b and table 4.1", delay),
     of("dtscoe/fig4.3c", "DTSCoE: jitter of CPRI", "thesis, figure 4.3c and table 4.1", jitter),
-    of("dtscoe/price", "DTSCoE: what it costs the flows beside it", "thesis, section 4.6; no figure", price::run),
+    Experiment {
+        id: "dtscoe/price",
+        title: "DTSCoE: what it costs the flows beside it",
+        source: "thesis, section 4.6; no figure",
+        seconds: 12,
+        quick_seconds: 3,
+        choices: NONE,
+        run: price::run,
+    },
     of("dtscoe/drift", "DTSCoE: slots on clocks that drift", "thesis, section 4.5.2; no figure", drift::run),
     Experiment {
         id: "dtscoe/distribution",

@@ -22,10 +22,8 @@ const SLOT: Time = Time::from_ns(48);
 /// at the start is drawn.
 fn jitter_ps(trial: &Trial, config: &Config, guard: Time, seed: u64) -> Result<u64, Failure> {
     let mut random = Stream::new(seed, 3, purpose("clocks"));
-    let [first, behind] = [-1, 1].map(|way| NodeClock {
-        offset: Time::from_ps(random.below(1 << 50)),
-        drift_ppb: way * DRIFT_PPB as i32,
-    });
+    let [first, behind] = [-1, 1]
+        .map(|way| NodeClock { offset: Time::from_ps(random.below(1 << 50)), drift_ppb: way * DRIFT_PPB as i32 });
     // A source goes by its own clock: its phase is what that shows at the start of its slot.
     let phase = |clock: NodeClock, at: Time, period: Time| format!("\"{}ps\"", ((clock.offset + at) % period).as_ps());
     let changes = [
@@ -49,7 +47,8 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
     let config = Config::new().refreshed_every(REFRESH, DRIFT_PPB);
     let mut rows = Vec::new();
     let mut over_seeds = |trial: &Trial, name: &str, guard: Time| {
-        let all = (1..=seeds).map(|seed| jitter_ps(trial, &config, guard, seed)).collect::<Result<Vec<u64>, Failure>>()?;
+        let all =
+            (1..=seeds).map(|seed| jitter_ps(trial, &config, guard, seed)).collect::<Result<Vec<u64>, Failure>>()?;
         let (least, most) = (all.iter().min().copied().unwrap_or(0), all.iter().max().copied().unwrap_or(0));
         rows.push(vec![name.to_owned(), guard.to_string(), format!("{least} ps"), format!("{most} ps")]);
         Ok::<(u64, u64), Failure>((least, most))

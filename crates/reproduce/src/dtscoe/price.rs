@@ -64,7 +64,8 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
             rows.push(row.chain([format!("{jitter_ns:.1}")]).collect());
         }
     }
-    let columns = ["control of CPRI", "flows", "completed", "FCT mean, us", "p99, us", "frames lost", "CPRI jitter, ns"];
+    let columns =
+        ["control of CPRI", "flows", "completed", "FCT mean, us", "p99, us", "frames lost", "CPRI jitter, ns"];
     trial.show(&table(&columns, &rows, 2, Layout::Fixed, 2));
     let name = "DTSCoE: jitter beside flows, with PFC and without";
     trial.check(Check::exact(name, "ns", worst, Relation::Equal, 0.0));
