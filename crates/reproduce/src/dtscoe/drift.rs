@@ -18,8 +18,8 @@ const REFRESH: Time = Time::from_ms(100);
 const SLOT: Time = Time::from_ns(48);
 
 /// The greatest jitter of the two streams, in ps, from the moment of a reservation until it ends unless it is renewed.
-/// The second slot is `guard` behind the first; the clock of the first loses, that of the second gains, and what they show
-/// at the start is drawn.
+/// The second slot is `guard` behind the first; the clock of the first loses, that of the second gains, and what they
+/// show at the start is drawn.
 fn jitter_ps(trial: &Trial, config: &Config, guard: Time, seed: u64) -> Result<u64, Failure> {
     let mut random = Stream::new(seed, 3, purpose("clocks"));
     let [first, behind] = [-1, 1]
