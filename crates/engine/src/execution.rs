@@ -50,6 +50,15 @@ pub enum EngineError {
         /// Its egress port.
         port: usize,
     },
+    /// A node does not reach itself by wire: while it handles a message, nothing may be put on the wire that the message
+    /// lies on.
+    #[error("wire {port} of node {node} leads back to it: a node reaches itself without a wire")]
+    OwnWire {
+        /// The node.
+        node: u32,
+        /// Its egress port.
+        port: usize,
+    },
     /// Two wires end at the same ingress port.
     #[error("ingress port {port} of node {node} is the end of more than one wire")]
     SharedPort {
@@ -138,7 +147,7 @@ impl<N: Node> Engine<N> {
     /// node runs once at time zero to name its first event.
     ///
     /// # Errors
-    /// If a wire ends nowhere, has no delay, or shares its ingress port with another.
+    /// If a wire ends nowhere, has no delay, leads back to its node, or shares its ingress port with another.
     pub fn new(nodes: Vec<N>, wires: &[Vec<WireSpec>], threads: usize) -> Result<Self, EngineError> {
         let count = nodes.len();
         let mut ingress_ports = vec![0u32; count];
@@ -149,6 +158,9 @@ impl<N: Node> Engine<N> {
                 }
                 if wire.lookahead == Time::ZERO {
                     return Err(EngineError::NoDelay { node: node as u32, port });
+                }
+                if wire.node as usize == node {
+                    return Err(EngineError::OwnWire { node: node as u32, port });
                 }
                 let ports = &mut ingress_ports[wire.node as usize];
                 *ports = (*ports).max(u32::from(wire.port) + 1);

@@ -182,14 +182,25 @@ impl<M: Message> Mail<'_, M> {
         let (rings, Desk { keys, sorter, .. }) = (&*self.rings, &mut *self.desk);
         keys.clear();
         for_each_waiting(slot.waiting, slot.ports, |port| {
-            for message in rings[first_ring + port].iter() {
-                let at = message.at();
-                if at >= end {
-                    break;
+            let pieces = rings[first_ring + port].pieces();
+            keys.reserve(pieces[0].len() + pieces[1].len() + 1);
+            let mut count = keys.len();
+            'ring: for piece in pieces {
+                for message in piece {
+                    let at = message.at();
+                    if at >= end {
+                        break 'ring;
+                    }
+                    debug_assert!(at >= base, "a message from the past: {at:?} before {base:?}");
+                    let key = (at.as_ps() - base.as_ps()) << KEY_PORT_BITS | port as u64;
+                    debug_assert!(count < keys.capacity());
+                    // SAFETY: room for a key of every message of the ring was made above.
+                    unsafe { keys.as_mut_ptr().add(count).write(key) };
+                    count += 1;
                 }
-                debug_assert!(at >= base, "a message from the past: {at:?} before {base:?}");
-                keys.push((at.as_ps() - base.as_ps()) << KEY_PORT_BITS | port as u64);
             }
+            // SAFETY: as many have been written.
+            unsafe { keys.set_len(count) };
         });
         if keys.len() > 1 {
             let span_ps = end.as_ps() - base.as_ps();
@@ -289,9 +300,14 @@ impl<'a, M: Message> Window<'a, M> {
     /// that with index `start` mod n comes first, and the others follow cyclically.
     #[inline(always)]
     pub fn rotate_ties(&mut self, start: impl FnOnce() -> u32) {
-        if let Some([first, second]) = self.keys.get(self.cursor..self.cursor + 2)
-            && (first ^ second) >> KEY_PORT_BITS == 0
-        {
+        let first = self.key();
+        if first == LAST_KEY {
+            return;
+        }
+        debug_assert!(self.cursor + 1 < self.keys.len());
+        // SAFETY: behind every other key stands at least the last one.
+        let second = unsafe { *self.keys.get_unchecked(self.cursor + 1) };
+        if (first ^ second) >> KEY_PORT_BITS == 0 {
             self.rotate(start());
         }
     }
@@ -312,14 +328,28 @@ impl<'a, M: Message> Window<'a, M> {
     /// If the window holds no more.
     #[inline]
     pub fn take(&mut self) -> (u16, M) {
+        self.take_with(|port, message, _| (port, *message))
+    }
+
+    /// As [`Window::take`], where `handle` gets the ingress port and looks at the message where it lies. It may send
+    /// meanwhile.
+    ///
+    /// # Panics
+    /// If the window holds no more.
+    #[inline(always)] // once a packet-hop
+    pub fn take_with<R>(&mut self, handle: impl FnOnce(u16, &M, &mut Self) -> R) -> R {
         let port = self.key() as u16;
         assert!(self.cursor + 1 < self.keys.len(), "an arrival that is left");
         self.cursor += 1;
         self.next = self.time_of(self.key());
         let ring = &mut self.rings[self.first_ring + usize::from(port)];
-        let message = *ring.front().expect("a key for every message");
+        let message: *const M = ring.front().expect("a key for every message");
         ring.drop_front();
-        (port, message)
+        // SAFETY: a ring that drops a message lets it lie until another is pushed. Who pushes into rings of this part
+        // while its window is open is this window alone, and only into those at the ends of the wires of the node that
+        // runs: never into its own, since `Engine::new` refuses a wire from a node to itself. So nobody writes or
+        // moves what lies here before `handle` returns.
+        handle(port, unsafe { &*message }, self)
     }
 
     /// Sends `message` over the wire of egress `port`; it must arrive at or after the window's end, which

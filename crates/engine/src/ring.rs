@@ -121,6 +121,16 @@ impl<T: Copy + Default> Ring<T> {
         self.length += 1;
     }
 
+    /// From the oldest to the youngest, in two pieces: the buffer is a circle.
+    #[inline]
+    pub fn pieces(&self) -> [&[T]; 2] {
+        let (head, length, capacity) = (self.head as usize, self.length as usize, self.buffer.len());
+        let first = length.min(capacity - head);
+        // SAFETY: head <= capacity (both are 0 without a buffer), first <= capacity - head, and what is left of the
+        // length, which is at most the capacity, ends before head.
+        unsafe { [self.buffer.get_unchecked(head..head + first), self.buffer.get_unchecked(..length - first)] }
+    }
+
     /// From the oldest to the youngest.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = &T> {
@@ -178,7 +188,9 @@ mod tests {
             assert_eq!(ring.len(), model.len());
             assert_eq!(ring.front(), model.front());
             assert_eq!(ring.back(), model.back());
+            assert!(ring.pieces().into_iter().flatten().eq(&model));
         }
         assert!(ring.iter().eq(model.iter()));
+        assert_eq!(Ring::<u32>::new().pieces(), [&[], &[]] as [&[u32]; 2]);
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use units::Time;
 use units::random::{Stream, split_mix};
 
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Default, Debug, PartialEq)]
 struct Token {
     at: Time,
     value: u64,
@@ -76,11 +76,14 @@ impl Node for Relay {
                 window.rotate_ties(|| self.rotation);
                 self.rotation += 1;
                 while window.next_arrival() == arrival {
-                    let (port, token) = window.take();
-                    self.note(arrival, token.value ^ u64::from(port));
-                    if let Some((port, token)) = self.answer(arrival, token.value, token.life) {
-                        window.send(port, token);
-                    }
+                    window.take_with(|port, token, window| {
+                        let before = *token;
+                        self.note(arrival, token.value ^ u64::from(port));
+                        if let Some((port, answer)) = self.answer(arrival, token.value, token.life) {
+                            window.send(port, answer);
+                        }
+                        assert_eq!(*token, before, "what is sent does not touch what has come");
+                    });
                 }
             } else if let Some(Reverse((at, value, life))) = self.timers.pop() {
                 self.note(at, value);
@@ -317,6 +320,7 @@ fn impossible_wires_are_refused() {
     assert!(matches!(build(vec![vec![wire(7, 1)], vec![]]), Some(EngineError::NoSuchNode { end: 7, .. })));
     assert!(matches!(build(vec![vec![wire(1, 0)], vec![]]), Some(EngineError::NoDelay { .. })));
     assert!(matches!(build(vec![vec![wire(1, 1), wire(1, 1)], vec![]]), Some(EngineError::SharedPort { .. })));
+    assert!(matches!(build(vec![vec![], vec![wire(1, 1)]]), Some(EngineError::OwnWire { node: 1, port: 0 })));
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub(super) struct ReplyTo {
 
 impl Host {
     #[inline]
-    pub(super) fn arrive(&mut self, in_port: u16, frame: Frame, window: &mut Window<'_, OnWire>) {
+    pub(super) fn arrive(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
         if frame.kind == Kind::Trigger {
             return self.notified(now, frame.flow);
@@ -44,30 +44,30 @@ impl Host {
         self.books.ledger.hops += 1;
         let rules = self.egress.rules(in_port);
         if rules.link.fragile
-            && let Some(cause) = rules.link.verdict(&frame, &mut self.random)
+            && let Some(cause) = rules.link.verdict(frame, &mut self.random)
         {
-            self.books.lose_here(&frame, cause);
+            self.books.lose_here(frame, cause);
             if !frame.is_mac_control() {
-                self.note_loss(&frame, Some(in_port), cause);
+                self.note_loss(frame, Some(in_port), cause);
             }
             return;
         }
         if self.books.tracer.is_some() {
-            self.note_arrival(in_port, &frame);
+            self.note_arrival(in_port, frame);
         }
         if self.egress.rules(in_port).credit.is_some() && !frame.is_mac_control() {
-            self.take_room(in_port, &frame, window);
+            self.take_room(in_port, frame, window);
         }
         match frame.kind {
-            Kind::Credit => self.on_credit(in_port, &frame, window),
-            Kind::Xoff | Kind::Xon => self.on_xoff(in_port, &frame, window),
-            _ if frame.is_mac_control() => self.on_pause(in_port, &frame),
-            _ if frame.dst != self.index => self.relay(frame, in_port, window),
-            Kind::Data => self.on_data(in_port, &frame, window),
-            Kind::Probe | Kind::Control => self.on_control(in_port, &frame, window),
-            Kind::Trimmed => self.on_trimmed(in_port, &frame, window),
-            Kind::Returned => self.on_returned_header(&frame, window),
-            _ => self.on_reply(&frame, window),
+            Kind::Credit => self.on_credit(in_port, frame, window),
+            Kind::Xoff | Kind::Xon => self.on_xoff(in_port, frame, window),
+            _ if frame.is_mac_control() => self.on_pause(in_port, frame),
+            _ if frame.dst != self.index => self.relay(*frame, in_port, window),
+            Kind::Data => self.on_data(in_port, frame, window),
+            Kind::Probe | Kind::Control => self.on_control(in_port, frame, window),
+            Kind::Trimmed => self.on_trimmed(in_port, frame, window),
+            Kind::Returned => self.on_returned_header(frame, window),
+            _ => self.on_reply(frame, window),
         }
     }
 

@@ -16,7 +16,7 @@ pub(crate) struct Delays {
 
 impl Delays {
     pub fn new() -> Self {
-        Delays { recent: Vec::with_capacity(BATCH), histogram: Histogram::new() }
+        Delays { recent: Vec::new(), histogram: Histogram::new() }
     }
 
     /// Counts one delay.

@@ -171,8 +171,7 @@ impl Host {
                 window.rotate_ties(|| mix32(self.instants));
                 self.instants = self.instants.wrapping_add(1);
                 while window.next_arrival() == arrival {
-                    let (port, OnWire(frame)) = window.take();
-                    self.arrive(port, frame, window);
+                    window.take_with(|port, OnWire(frame), window| self.arrive(port, frame, window));
                 }
             } else if let Some((now, event)) = self.timers.pop() {
                 self.on_event(now, event, window);

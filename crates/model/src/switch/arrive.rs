@@ -7,7 +7,7 @@
 //! This order decides which mechanism sees a frame first. Most ports ask nothing of what comes by them: their frames go
 //! from the wire to their route at once.
 //!
-//! A frame is taken off its wire, copied to where it goes, and changed only there: between a change of a few
+//! A frame lies on its wire until it is copied to where it goes, and is changed only there: between a change of a few
 //! bytes and a copy of the whole the processor would wait for its own stores.
 
 use super::Switch;
@@ -22,8 +22,7 @@ impl Switch {
     /// Handles the next arrival of the window.
     #[inline]
     pub(super) fn arrive(&mut self, window: &mut Window<'_, OnWire>) {
-        let (in_port, OnWire(frame)) = window.take();
-        self.handle(in_port, &frame, window);
+        window.take_with(|in_port, OnWire(frame), window| self.handle(in_port, frame, window));
     }
 
     /// What happens to a frame whose last bit came by `in_port`.

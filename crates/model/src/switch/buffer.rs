@@ -210,7 +210,10 @@ impl PacketBuffer {
     /// Whether nothing of its class waits any more at the port of the queue at `index`, which is empty: where queues
     /// are pairs, the other one is, too.
     #[inline]
-    pub fn has_drained(&self, index: usize) -> bool {
+    pub fn pair_has_drained(&self, index: usize) -> bool {
+        if self.pairs == 0 {
+            return true;
+        }
         let other = if index < self.pairs { index + self.pairs } else { index - self.pairs };
         self.queues[other].is_empty()
     }

@@ -37,15 +37,17 @@ impl Switch {
             let marked = self.core.looks_at_leaving && self.core.on_leaving(now, port, index);
             let leaving = if WATCHED { self.core.note_leaving(index, marked, first) } else { None };
             let Core { egress, buffer, .. } = &mut self.core;
-            let Some(frame) = buffer.queues[index].front() else { return egress.due.set(port, Time::MAX) };
+            let queue = &mut buffer.queues[index];
+            let Some(frame) = queue.front() else { return egress.due.set(port, Time::MAX) };
             let (in_port, in_class, size_bytes) = (frame.in_port, frame.in_class, frame.size_bytes);
             let at = egress.commit(now, port, class, size_bytes);
             window.send_with(port, |OnWire(slot)| {
-                buffer.queues[index].take_front(now, slot);
+                queue.take_front(now, slot);
                 slot.at = at;
             });
+            let drained = queue.is_empty();
             buffer.note_load(now, index);
-            if buffer.queues[index].is_empty() && buffer.has_drained(index) {
+            if drained && buffer.pair_has_drained(index) {
                 egress.cell_mut(port).waiting &= !(1 << class);
             }
             buffer.release(in_port, in_class, size_bytes);

@@ -55,7 +55,7 @@ impl Switch {
             Time::MAX
         };
         buffer.note_load(now, index);
-        if buffer.queues[index].is_empty() && buffer.has_drained(index) {
+        if buffer.queues[index].is_empty() && buffer.pair_has_drained(index) {
             egress.cell_mut(port).waiting &= !(1 << class);
         }
         buffer.release(in_port, in_class, size_bytes);
