@@ -129,6 +129,13 @@ pub struct PauseState {
     stopped: u8,
     /// In order of effect; a handful at most, those of one reaction time.
     pending: Vec<Heard>,
+    /// Nothing at a port that was never told to stop: a large fabric has hundreds of thousands of them.
+    stops: Option<Box<Stops>>,
+}
+
+/// The stops of a port, by class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Stops {
     from: [Time; 8],
     until: [Time; 8],
     /// Time spent stopped, ended stops only.
@@ -149,6 +156,7 @@ impl PauseState {
     pub fn on_pause(&mut self, now: Time, classes: u8, span: Time, reaction: Time) {
         self.settle(now);
         let until = (span > Time::ZERO).then(|| now.saturating_add(span));
+        self.stops.get_or_insert_default();
         self.pending.push(Heard { effect: now.saturating_add(reaction), classes, until });
     }
 
@@ -169,63 +177,52 @@ impl PauseState {
 
     /// Brings into effect what was heard early enough, and ends the stops whose time is over.
     fn settle(&mut self, now: Time) {
-        while let Some(&Heard { effect, classes, until }) = self.pending.first().filter(|heard| heard.effect <= now) {
-            self.pending.remove(0);
-            self.expire(effect);
+        let PauseState { stopped, pending, stops: Some(stops) } = self else { return };
+        while let Some(&Heard { effect, classes, until }) = pending.first().filter(|heard| heard.effect <= now) {
+            pending.remove(0);
+            stops.expire(stopped, effect);
             for class in (0..8).filter(|class| classes & 1 << class != 0) {
-                let running = self.stopped & 1 << class != 0;
+                let running = *stopped & 1 << class != 0;
                 match until {
                     None if running => {
-                        self.resumed += 1;
-                        self.end(class, effect);
+                        stops.resumed += 1;
+                        stops.end(stopped, class, effect);
                     }
                     Some(until) if until > effect => {
                         if !running {
-                            self.begun += 1;
-                            self.from[class] = effect;
+                            stops.begun += 1;
+                            stops.from[class] = effect;
                         }
-                        self.stopped |= 1 << class;
-                        self.until[class] = until;
+                        *stopped |= 1 << class;
+                        stops.until[class] = until;
                     }
                     // It ran out before it was obeyed, and so did what it renews.
                     Some(_) if running => {
-                        self.expiries += 1;
-                        self.end(class, effect);
+                        stops.expiries += 1;
+                        stops.end(stopped, class, effect);
                     }
                     _ => {}
                 }
             }
         }
-        self.expire(now);
-    }
-
-    fn expire(&mut self, now: Time) {
-        for class in 0..8 {
-            if self.stopped & 1 << class != 0 && self.until[class] <= now {
-                self.expiries += 1;
-                self.end(class, self.until[class]);
-            }
-        }
-    }
-
-    fn end(&mut self, class: usize, at: Time) {
-        self.stopped &= !(1 << class);
-        let lasted = at - self.from[class];
-        self.ended[class] += lasted;
-        self.longest = self.longest.max(lasted);
+        stops.expire(stopped, now);
     }
 
     /// When to ask again whether one of the `classes` that are blocked at `now` may send, if nothing more
     /// is heard.
     pub fn ask_again_at(&self, classes: u8) -> Time {
-        let expiry = (0..8).filter(|&c| self.stopped & classes & 1 << c != 0).map(|c| self.until[c]).min();
+        let until = |stops: &Stops| {
+            (0..8).filter(|&class| self.stopped & classes & 1 << class != 0).map(|class| stops.until[class]).min()
+        };
+        let expiry = self.stops.as_deref().and_then(until);
         let change = self.pending.iter().filter(|heard| heard.classes & classes != 0).map(|heard| heard.effect).min();
         expiry.unwrap_or(Time::MAX).min(change.unwrap_or(Time::MAX))
     }
 
     /// Since when `class` is stopped, as of the last call with a time; `None` if it may send.
     pub fn stopped_since(&self, class: u8) -> Option<Time> {
-        (self.stopped & 1 << class != 0).then_some(self.from[class as usize])
+        let stops = self.stops.as_ref().filter(|_| self.stopped & 1 << class != 0)?;
+        Some(stops.from[usize::from(class)])
     }
 
     /// Since when `class` is stopped at `now`; `None` if it may send.
@@ -246,7 +243,8 @@ impl PauseState {
     /// at `now`.
     pub fn counts(&self, now: Time) -> (u64, u64, u64, u64) {
         let then = self.settled(now);
-        (then.begun, then.resumed, then.expiries, u64::from(then.stopped.count_ones()))
+        let stops = then.stops.unwrap_or_default();
+        (stops.begun, stops.resumed, stops.expiries, u64::from(then.stopped.count_ones()))
     }
 
     /// Time that `class` has spent stopped up to `now`.
@@ -258,7 +256,7 @@ impl PauseState {
     pub fn longest_stop(&self, now: Time) -> Time {
         let then = self.settled(now);
         let running = (0..8).filter_map(|class| then.stopped_since(class)).map(|from| now.saturating_sub(from));
-        running.fold(then.longest, Time::max)
+        running.fold(then.stops.as_ref().map_or(Time::ZERO, |stops| stops.longest), Time::max)
     }
 
     /// As it is at `now`: a port that has nothing to send does not ask, and what it heard may wait to take effect.
@@ -271,7 +269,26 @@ impl PauseState {
     /// Time that `class` has spent stopped, once all up to `now` is settled.
     fn time(&self, now: Time, class: u8) -> Time {
         let running = self.stopped_since(class).map_or(Time::ZERO, |from| now.saturating_sub(from));
-        self.ended[class as usize] + running
+        self.stops.as_ref().map_or(Time::ZERO, |stops| stops.ended[usize::from(class)]) + running
+    }
+}
+
+impl Stops {
+    /// Ends the stops of `stopped` classes whose time is over.
+    fn expire(&mut self, stopped: &mut u8, now: Time) {
+        for class in 0..8 {
+            if *stopped & 1 << class != 0 && self.until[class] <= now {
+                self.expiries += 1;
+                self.end(stopped, class, self.until[class]);
+            }
+        }
+    }
+
+    fn end(&mut self, stopped: &mut u8, class: usize, at: Time) {
+        *stopped &= !(1 << class);
+        let lasted = at - self.from[class];
+        self.ended[class] += lasted;
+        self.longest = self.longest.max(lasted);
     }
 }
 

@@ -47,30 +47,38 @@ pub const DRR: Mechanism = Mechanism {
 pub enum ClassScheduler {
     /// The highest class first (IEEE 802.1Q clause 8.6.8.1).
     Strict,
-    /// Round robin with a credit per class: frames (WRR) or bytes (DRR). A class may overdraw its credit
-    /// by one frame and pays for it in the next round, so that no frame's length must be known before it
-    /// is chosen (surplus round robin; deficit round robin of Shreedhar and Varghese, 1996, otherwise).
-    Rounds {
-        /// Credit that each class gains a round, at least 1.
-        gain: [u32; 8],
-        /// What each class has left.
-        credit: [i64; 8],
-        /// The class whose turn it is.
-        current: u8,
-        /// Whether a frame costs its bytes, or one.
-        bytes: bool,
-    },
+    /// Classes take turns. What it remembers lies elsewhere: most ports of a large fabric serve the highest class.
+    Rounds(Box<Rounds>),
+}
+
+/// Round robin with a credit per class: frames (WRR) or bytes (DRR). A class may overdraw its credit by one frame and
+/// pays for it in the next round, so that no frame's length must be known before it is chosen (surplus round robin;
+/// deficit round robin of Shreedhar and Varghese, 1996, otherwise).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rounds {
+    /// Credit that each class gains a round, at least 1.
+    gain: [u32; 8],
+    /// What each class has left.
+    credit: [i64; 8],
+    /// The class whose turn it is.
+    current: u8,
+    /// Whether a frame costs its bytes, or one.
+    bytes: bool,
 }
 
 impl ClassScheduler {
     /// Weighted round robin: `weights[class]` frames a round, each at least 1.
     pub fn wrr(weights: [u16; 8]) -> ClassScheduler {
-        ClassScheduler::Rounds { gain: weights.map(|w| u32::from(w.max(1))), credit: [0; 8], current: 0, bytes: false }
+        Self::rounds(weights.map(|weight| u32::from(weight.max(1))), false)
     }
 
     /// Deficit round robin: `quantum_bytes[class]` a round, each at least 1.
     pub fn drr(quantum_bytes: [u32; 8]) -> ClassScheduler {
-        ClassScheduler::Rounds { gain: quantum_bytes.map(|q| q.max(1)), credit: [0; 8], current: 0, bytes: true }
+        Self::rounds(quantum_bytes.map(|quantum| quantum.max(1)), true)
+    }
+
+    fn rounds(gain: [u32; 8], bytes: bool) -> ClassScheduler {
+        ClassScheduler::Rounds(Box::new(Rounds { gain, credit: [0; 8], current: 0, bytes }))
     }
 
     /// The class to serve among those with a bit in `ready`; `None` if there is none.
@@ -81,35 +89,39 @@ impl ClassScheduler {
         }
         match self {
             ClassScheduler::Strict => Some(ready.ilog2() as u8),
-            ClassScheduler::Rounds { gain, credit, current, .. } => Some(rounds(ready, gain, credit, current)),
+            ClassScheduler::Rounds(rounds) => Some(rounds.pick(ready)),
         }
     }
 
     /// A frame of `class` with `bytes` on the wire was sent.
     #[inline]
     pub fn charge(&mut self, class: u8, frame_bytes: u64) {
-        if let ClassScheduler::Rounds { credit, bytes, .. } = self {
-            credit[class as usize] -= if *bytes { frame_bytes as i64 } else { 1 };
+        if let ClassScheduler::Rounds(rounds) = self {
+            rounds.credit[usize::from(class)] -= if rounds.bytes { frame_bytes as i64 } else { 1 };
         }
     }
 }
 
-fn rounds(ready: u8, gain: &[u32; 8], credit: &mut [i64; 8], current: &mut u8) -> u8 {
-    if ready & (1 << *current) != 0 && credit[*current as usize] > 0 {
-        return *current;
-    }
-    // Bounded: each full round adds at least 1 to every ready class, and a debt is at most one frame.
-    loop {
-        *current = (*current + 1) % 8;
-        let class = *current as usize;
-        if ready & (1 << class) == 0 {
-            // A class without frames keeps a debt, but saves nothing up.
-            credit[class] = credit[class].min(0);
-            continue;
-        }
-        credit[class] = credit[class].min(0) + i64::from(gain[class]);
-        if credit[class] > 0 {
+impl Rounds {
+    /// The class to serve among those with a bit in `ready`, at least one.
+    fn pick(&mut self, ready: u8) -> u8 {
+        let Rounds { gain, credit, current, .. } = self;
+        if ready & (1 << *current) != 0 && credit[usize::from(*current)] > 0 {
             return *current;
+        }
+        // Bounded: each full round adds at least 1 to every ready class, and a debt is at most one frame.
+        loop {
+            *current = (*current + 1) % 8;
+            let class = usize::from(*current);
+            if ready & (1 << class) == 0 {
+                // A class without frames keeps a debt, but saves nothing up.
+                credit[class] = credit[class].min(0);
+                continue;
+            }
+            credit[class] = credit[class].min(0) + i64::from(gain[class]);
+            if credit[class] > 0 {
+                return *current;
+            }
         }
     }
 }

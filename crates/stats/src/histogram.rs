@@ -10,11 +10,13 @@ const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
 /// below 256; above, a bucket spans less than 1/128 of its value, and a quantile, the middle of its
 /// bucket, is off by less than 0.4 %. Count, sum, least and greatest are exact.
 ///
-/// At most 7424 buckets (58 KiB); buckets above the greatest value take no memory. Merging adds
-/// integers, so the order of merges does not matter.
+/// At most 7424 buckets (58 KiB); powers of two below the least value and above the greatest take no memory. Merging
+/// adds integers, so the order of merges does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
+    /// Of whole powers of two, from bucket `first` on.
     counts: Vec<u64>,
+    first: usize,
     count: u64,
     sum: u128,
     min: u64,
@@ -67,9 +69,12 @@ impl Histogram {
         if times == 0 {
             return;
         }
-        let index = index_of(value);
+        let bucket = index_of(value);
+        // Below the first it wraps, and lies behind the last.
+        let mut index = bucket.wrapping_sub(self.first);
         if index >= self.counts.len() {
-            self.grow(index);
+            self.grow(bucket, bucket);
+            index = bucket - self.first;
         }
         self.counts[index] += times;
         self.min = if self.count == 0 { value } else { self.min.min(value) };
@@ -78,9 +83,19 @@ impl Histogram {
         self.sum += u128::from(value) * u128::from(times);
     }
 
+    /// Makes room for the buckets from `low` to `high`. What is there depends only on the least and the greatest bucket,
+    /// so that histograms of the same values are equal, in whatever order these came.
     #[cold]
-    fn grow(&mut self, index: usize) {
-        self.counts.resize(index + 1, 0);
+    fn grow(&mut self, low: usize, high: usize) {
+        const OCTAVE: usize = SUB_BUCKETS as usize;
+        let (mut first, mut end) = (low - low % OCTAVE, high - high % OCTAVE + OCTAVE);
+        if !self.counts.is_empty() {
+            (first, end) = (first.min(self.first), end.max(self.first + self.counts.len()));
+        }
+        let mut counts = vec![0; end - first];
+        let known = self.first.saturating_sub(first);
+        counts[known..known + self.counts.len()].copy_from_slice(&self.counts);
+        (self.counts, self.first) = (counts, first);
     }
 
     /// Adds all values of `other`.
@@ -88,10 +103,11 @@ impl Histogram {
         if other.count == 0 {
             return;
         }
-        if other.counts.len() > self.counts.len() {
-            self.counts.resize(other.counts.len(), 0);
+        let end = other.first + other.counts.len();
+        if self.counts.is_empty() || other.first < self.first || end > self.first + self.counts.len() {
+            self.grow(other.first, end - 1);
         }
-        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+        for (mine, theirs) in self.counts[other.first - self.first..].iter_mut().zip(&other.counts) {
             *mine += theirs;
         }
         self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
@@ -140,7 +156,7 @@ impl Histogram {
             below += count;
             below >= rank
         })?;
-        let (low, high) = bounds_of(index);
+        let (low, high) = bounds_of(self.first + index);
         Some((low + (high - low) / 2).clamp(self.min, self.max))
     }
 
@@ -157,7 +173,7 @@ impl Histogram {
     /// The buckets that hold something, in ascending order: for a distribution curve.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(index, &count)| {
-            let (low, high) = bounds_of(index);
+            let (low, high) = bounds_of(self.first + index);
             Bucket { low, high, count }
         })
     }
@@ -204,6 +220,18 @@ mod tests {
             next = u128::from(high) + 1;
         }
         assert_eq!(next, 1 << 64);
+    }
+
+    #[test]
+    fn memory_is_that_of_the_powers_of_two_that_hold_something() {
+        let mut histogram = Histogram::new();
+        histogram.record(1_000_000);
+        assert_eq!(histogram.counts.len(), 128);
+        histogram.record(600_000);
+        assert_eq!(histogram.counts.len(), 128);
+        histogram.record(100);
+        // 0 to 127, and those from 2^7 to 2^20.
+        assert_eq!((histogram.first, histogram.counts.len()), (0, 14 * 128));
     }
 
     #[test]
