@@ -4,7 +4,7 @@ use super::parts::{TierLinks, add_hosts, add_switches, within};
 use crate::{Fabric, FabricBuilder, FabricError, NodeId};
 
 /// The fat-tree of k-port switches (Al-Fares et al., 2008): k pods of k/2 edge and k/2 aggregation
-/// switches, k²/4 cores, k³/4 hosts. `k` is even, 2..=64.
+/// switches, k²/4 cores, k³/4 hosts. `k` is even, 2..=128.
 ///
 /// Names and ports continue PABO's Fig. 10 (k = 4) to every k: pod p (from 0) has edges `S(kp+1)`.. and
 /// aggregation switches after them, cores are `C1`.., hosts `H1`.. run along the edges. An edge has its
@@ -12,7 +12,7 @@ use crate::{Fabric, FabricBuilder, FabricError, NodeId};
 /// port e and core `C(a*k/2 + c + 1)` on port k/2 + c; a core has pod p on port p.
 ///
 /// # Errors
-/// If `k` is odd or outside 2..=64.
+/// If `k` is odd or outside 2..=128.
 pub fn fat_tree(k: u32, links: TierLinks) -> Result<Fabric, FabricError> {
     fat_tree_oversubscribed(k, k / 2, links)
 }
@@ -21,7 +21,7 @@ pub fn fat_tree(k: u32, links: TierLinks) -> Result<Fabric, FabricError> {
 /// oversubscribed by `hosts_per_edge / (k/2)` (with equal link rates).
 ///
 /// # Errors
-/// If `k` is odd or outside 2..=64, or `hosts_per_edge` outside 1..=512.
+/// If `k` is odd or outside 2..=128, or `hosts_per_edge` outside 1..=512.
 pub fn fat_tree_oversubscribed(k: u32, hosts_per_edge: u32, links: TierLinks) -> Result<Fabric, FabricError> {
     build("fat-tree", k, hosts_per_edge, links, |half, _, agg, c| agg * half + c)
 }
@@ -31,7 +31,7 @@ pub fn fat_tree_oversubscribed(k: u32, hosts_per_edge: u32, links: TierLinks) ->
 /// a. After a failure below one core, another core reaches the pod through a different aggregation switch.
 ///
 /// # Errors
-/// If `k` is odd or outside 2..=64.
+/// If `k` is odd or outside 2..=128.
 pub fn f10(k: u32, links: TierLinks) -> Result<Fabric, FabricError> {
     let core = |half, pod: u32, agg, c| if pod.is_multiple_of(2) { agg * half + c } else { c * half + agg };
     build("f10", k, k / 2, links, core)
@@ -44,8 +44,8 @@ fn build(
     links: TierLinks,
     core_of: impl Fn(u32, u32, u32, u32) -> u32,
 ) -> Result<Fabric, FabricError> {
-    if !k.is_multiple_of(2) || !(2..=64).contains(&k) {
-        let expected = "it must be even, between 2 and 64".to_owned();
+    if !k.is_multiple_of(2) || !(2..=128).contains(&k) {
+        let expected = "it must be even, between 2 and 128".to_owned();
         return Err(FabricError::Parameter { generator, parameter: "k", value: k.into(), expected });
     }
     within(generator, "hosts_per_edge", hosts_per_edge, 1..=512)?;

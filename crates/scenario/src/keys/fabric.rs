@@ -26,7 +26,7 @@ pub(super) const KEYS: &[Key] = &[
     key(F, "kind", &[], Of("a kind of fabric", "\"fat-tree\"")).means(
         "fat-tree, f10, leaf-spine, clos, dumbbell, tree, star, jellyfish, bcube, single-switch, line, ring or file",
     ),
-    key(F, "k", &["fat-tree", "f10"], COUNT).means("ports of a switch: even, 2 to 64; k*k*k/4 hosts"),
+    key(F, "k", &["fat-tree", "f10"], COUNT).means("ports of a switch: even, 2 to 128; k*k*k/4 hosts"),
     key(F, "hosts_per_edge", &["fat-tree"], COUNT)
         .absent("k/2: not oversubscribed", "Al-Fares et al., 2008")
         .means("hosts on each edge switch, 1 to 512"),

@@ -430,7 +430,7 @@ fn overrides() {
     );
     assert_eq!(
         set("fabric.k", "5"),
-        "--set fabric.k=5: `k` = 5 does not work\n  help: it must be even, between 2 and 64"
+        "--set fabric.k=5: `k` = 5 does not work\n  help: it must be even, between 2 and 128"
     );
 }
 
