@@ -125,7 +125,10 @@ impl Post<'_> {
     #[inline]
     fn expect(&mut self, wire: Wire, at: Time) {
         let index = wire.slot - self.first_slot;
-        let slot = &mut self.slots[index as usize];
+        debug_assert!((index as usize) < self.slots.len());
+        // SAFETY: callers have the wire's ring in hand, which is of this part, and a part has the slots of its rings
+        // (`Division`). Wires are made by `Engine::new`, which checks where they end, and nowhere else.
+        let slot = unsafe { self.slots.get_unchecked_mut(index as usize) };
         slot.waiting |= 1 << (wire.port & 63);
         if at < slot.next {
             slot.next = at;
@@ -342,7 +345,9 @@ impl<'a, M: Message> Window<'a, M> {
         assert!(self.cursor + 1 < self.keys.len(), "an arrival that is left");
         self.cursor += 1;
         self.next = self.time_of(self.key());
-        let ring = &mut self.rings[self.first_ring + usize::from(port)];
+        debug_assert!(self.first_ring + usize::from(port) < self.rings.len());
+        // SAFETY: `gather` has made this key for a message in this very ring, and nobody else takes any.
+        let ring = unsafe { self.rings.get_unchecked_mut(self.first_ring + usize::from(port)) };
         let message: *const M = ring.front().expect("a key for every message");
         ring.drop_front();
         // SAFETY: a ring that drops a message lets it lie until another is pushed. Who pushes into rings of this part

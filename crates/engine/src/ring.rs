@@ -100,11 +100,9 @@ impl<T: Copy + Default> Ring<T> {
         }
         let slot = (self.head + self.length) & self.mask();
         self.length += 1;
-        // The next push goes to the next slot, which is mostly out of the cache: ask for it now, or that
-        // push would hold up every store behind it.
-        crate::prefetch::prefetch_line(
-            self.buffer.as_ptr().wrapping_add((slot as usize + 1) & self.mask() as usize).cast(),
-        );
+        // The next push goes to the next slot, which is mostly out of the cache: ask for it now, or that push would
+        // hold up every store behind it. Where the circle closes this asks for nothing of use, which does no harm.
+        crate::prefetch::prefetch_line(self.buffer.as_ptr().wrapping_add(slot as usize + 1).cast());
         // SAFETY: after `grow` the buffer is a power of two, so anything masked lies inside.
         unsafe { self.buffer.get_unchecked_mut(slot as usize) }
     }

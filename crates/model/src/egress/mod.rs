@@ -114,8 +114,8 @@ impl Egress {
     /// first frame of a class is.
     #[inline(always)] // as start
     pub fn eligible(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>, books: &mut Books) -> When {
-        let waiting = self.cell(port).waiting;
-        let ready = waiting & !self.blocked(now, port, &head, books);
+        let &Cell { waiting, holds, .. } = self.cell(port);
+        let ready = waiting & !self.blocked(now, port, holds, &head, books);
         if ready != 0 { When::Now(ready) } else { When::At(self.opens_at(now, port, head)) }
     }
 
@@ -144,13 +144,22 @@ impl Egress {
         if cell.waiting != 0 { cell.busy_until } else { Time::MAX }
     }
 
-    /// The classes that may not leave by `port` now.
+    /// The classes that may not leave by `port`, which is held so, now.
     #[inline(always)] // as start
-    fn blocked(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>, books: &mut Books) -> u8 {
-        let holds = self.cell(port).holds;
-        if holds & (hold::PAUSE | hold::CREDIT | hold::TIMED | hold::PREEMPTS) == 0 {
-            return 0;
-        }
+    fn blocked(&mut self, now: Time, port: u16, holds: u8, head: impl Fn(u8) -> Option<u16>, books: &mut Books) -> u8 {
+        if holds & hold::BLOCKS == 0 { 0 } else { self.blocked_by(now, port, holds, head, books) }
+    }
+
+    /// The same where there is a reason.
+    #[cold]
+    fn blocked_by(
+        &mut self,
+        now: Time,
+        port: u16,
+        holds: u8,
+        head: impl Fn(u8) -> Option<u16>,
+        books: &mut Books,
+    ) -> u8 {
         let timed = if holds & (hold::TIMED | hold::PREEMPTS) == 0 { 0 } else { self.out_of_time(now, port, &head) };
         timed | self.stopped(now, port) | self.short_of_credit(now, port, head, books)
     }
@@ -174,10 +183,12 @@ impl Egress {
     /// have arrived.
     #[inline(always)] // as start
     pub fn commit(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) -> Time {
-        if self.cell(port).charges {
+        let cell = &mut self.cells[usize::from(port)];
+        if cell.charges {
             self.charge(now, port, class, size_bytes);
+            return self.start(now, port, size_bytes);
         }
-        self.start(now, port, size_bytes)
+        cell.start(now, size_bytes, || occupy_exactly(&self.rules[usize::from(port)], size_bytes))
     }
 
     /// Takes credits of both kinds and the scheduler's turn for a frame of `class`.
@@ -209,13 +220,17 @@ impl Egress {
         collect: impl FnOnce(Hop),
         books: &mut Books,
     ) -> Option<Time> {
-        let cell = self.cell(port);
+        let cell = &mut self.cells[usize::from(port)];
         if cell.busy_until > now {
             return None;
         }
-        let goes = if cell.holds == 0 {
-            cell.waiting == 0
-        } else {
+        if cell.holds == 0 {
+            if cell.waiting != 0 {
+                return None;
+            }
+            return Some(cell.start(now, size_bytes, || occupy_exactly(&self.rules[usize::from(port)], size_bytes)));
+        }
+        let goes = {
             let goes = self.overtakes(now, port, class, head, books)
                 && self.lets_pass(now, port, (class, size_bytes))
                 && self.take_credit(now, port, (class, size_bytes), books);
@@ -259,26 +274,17 @@ impl Egress {
         head: impl Fn(u8) -> Option<u16>,
         books: &mut Books,
     ) -> bool {
-        let blocked = self.blocked(now, port, head, books) | self.dropped_classes(port);
+        let holds = self.cell(port).holds;
+        let blocked = self.blocked(now, port, holds, head, books) | self.dropped_classes(port);
         let cell = self.cell(port);
         cell.holds & hold::CONTROL == 0 && cell.waiting & !blocked == 0 && blocked & (1 << class) == 0
     }
 
-    /// Occupies the free wire of `port` with a frame; returns when it will have arrived. Every frame starts here.
+    /// Occupies the free wire of `port` with a frame; returns when it will have arrived.
     #[inline(always)] // wherever a frame starts its cell is at hand already
     pub fn start(&mut self, now: Time, port: u16, size_bytes: u16) -> Time {
-        let cell = &mut self.cells[usize::from(port)];
-        debug_assert!(cell.busy_until <= now, "two frames on one wire");
-        let (busy, arrives) = if cell.per_byte_ps != 0 {
-            let frame = Time::from_ps(u64::from(size_bytes) * cell.per_byte_ps);
-            (frame + cell.overhead, frame + cell.lead)
-        } else {
-            occupy_exactly(&self.rules[usize::from(port)], size_bytes)
-        };
-        cell.busy_until = now + busy;
-        cell.sent_frames += 1;
-        cell.sent_bytes += u64::from(size_bytes);
-        now + arrives
+        let exactly = || occupy_exactly(&self.rules[usize::from(port)], size_bytes);
+        self.cells[usize::from(port)].start(now, size_bytes, exactly)
     }
 
     /// Something of `class` waits for `port` from `now` on: asks again when it may leave.

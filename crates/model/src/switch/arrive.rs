@@ -36,7 +36,7 @@ impl Switch {
             return self.core.lose_early(in_port, frame, Cause::NoRoute);
         };
         let crossing = Crossing { in_port, egress, in_class: frame.class, class: frame.class };
-        self.core.forward(&mut self.overload, crossing, frame, window)
+        self.core.forward(&mut self.overload, &crossing, frame, window)
     }
 
     /// The same, by all stages.
@@ -91,7 +91,7 @@ impl Switch {
                 trimming.enter_pipeline(core, crossing, &frame, window)
             }
             (_, Some(backpressure)) => backpressure.forward(core, overload, crossing, &frame, window),
-            _ => core.forward(overload, crossing, &frame, window),
+            _ => core.forward(overload, &crossing, &frame, window),
         }
     }
 

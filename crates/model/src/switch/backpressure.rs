@@ -186,7 +186,7 @@ impl Backpressure {
         let now = frame.at;
         let held = self.held.must_wait(egress, frame);
         if !held && core.is_open(now, egress, (class, frame.size_bytes)) {
-            return core.forward(overload, crossing, frame, window);
+            return core.forward(overload, &crossing, frame, window);
         }
         let occupancy = self.occupancy(core, egress);
         let fits = match self.limit {
@@ -201,7 +201,7 @@ impl Backpressure {
             core.wake_at(self.held.next_event());
             Outcome::Held { egress }
         } else {
-            core.forward(overload, crossing, frame, window)
+            core.forward(overload, &crossing, frame, window)
         }
     }
 

@@ -76,7 +76,7 @@ impl Core {
         let outcome = if early {
             overload.decide(self, crossing, frame, window)
         } else {
-            self.admit_or_refuse(overload, crossing, frame, window)
+            self.admit_or_refuse(overload, &crossing, frame, window)
         };
         if let Outcome::Queued { egress, index, .. } = outcome
             && let Some(message) = self.sample(egress, index as usize, frame)
@@ -143,7 +143,7 @@ impl Core {
         };
         let back = Crossing { in_port: crossing.in_port, egress, in_class: class, class };
         self.note(back, &frame, TraceEvent::Created { since: frame.at });
-        let outcome = self.forward(overload, back, &frame, window);
+        let outcome = self.forward(overload, &back, &frame, window);
         self.record(back, &frame, outcome);
     }
 }

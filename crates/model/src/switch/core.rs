@@ -152,11 +152,11 @@ impl Core {
     pub fn forward(
         &mut self,
         overload: &mut impl Action,
-        crossing: Crossing,
+        crossing: &Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
     ) -> Outcome {
-        let (now, Crossing { egress, class, .. }) = (frame.at, crossing);
+        let (now, &Crossing { egress, class, .. }) = (frame.at, crossing);
         let Core { egress: ports, buffer, books, network, .. } = self;
         let head = |class| buffer.head(egress, class);
         let collect = |hop: Hop| network.collect(frame, Hop { queue_bytes: buffer.waiting_bytes(egress), ..hop });
@@ -171,7 +171,7 @@ impl Core {
             return Outcome::Sent { egress };
         }
         if self.early & (1 << class) != 0 {
-            return self.decide_early(overload, crossing, frame, window);
+            return self.decide_early(overload, *crossing, frame, window);
         }
         self.admit_or_refuse(overload, crossing, frame, window)
     }
@@ -181,15 +181,15 @@ impl Core {
     pub fn admit_or_refuse(
         &mut self,
         overload: &mut impl Action,
-        crossing: Crossing,
+        crossing: &Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
     ) -> Outcome {
         let index = self.buffer.queue_index(crossing.egress, crossing.class);
-        if !self.buffer.admit(index, crossing, frame.size_bytes) {
-            return overload.refuse(self, crossing, frame, window);
+        if !self.buffer.admit(index, *crossing, frame.size_bytes) {
+            return overload.refuse(self, *crossing, frame, window);
         }
-        let outcome = self.enqueue(index, crossing, frame);
+        let outcome = self.enqueue(index, *crossing, frame);
         if self.stopping & (1 << crossing.in_class) != 0 {
             self.pause_if_needed(frame.at, crossing.in_port, crossing.in_class, window);
         }

@@ -104,7 +104,7 @@ impl Trimming {
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
     ) -> Outcome {
-        let outcome = core.forward(self, crossing, frame, window);
+        let outcome = core.forward(self, &crossing, frame, window);
         core.record(crossing, frame, outcome)
     }
 

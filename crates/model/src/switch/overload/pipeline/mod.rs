@@ -241,7 +241,7 @@ impl Trimming {
         let Crossing { in_port, egress, in_class, .. } = crossing;
         let can_cut = self.trim.can_cut(frame);
         let Some(inside) = self.inside.as_deref_mut().filter(|_| can_cut) else {
-            return core.forward(self, crossing, frame, window);
+            return core.forward(self, &crossing, frame, window);
         };
         let pipeline = inside.of(in_port);
         if inside.parameters.stages.is_some() {
@@ -262,7 +262,7 @@ impl Trimming {
             core.note_metered(crossing, pipeline as u16, frame);
             self.cut(core, crossing, frame, window)
         } else {
-            core.forward(self, crossing, frame, window)
+            core.forward(self, &crossing, frame, window)
         }
     }
 
