@@ -50,8 +50,8 @@ pub enum EngineError {
         /// Its egress port.
         port: usize,
     },
-    /// A node does not reach itself by wire: while it handles a message, nothing may be put on the wire that the message
-    /// lies on.
+    /// A node does not reach itself by wire: while it handles a message, nothing may be put on the wire that the
+    /// message lies on.
     #[error("wire {port} of node {node} leads back to it: a node reaches itself without a wire")]
     OwnWire {
         /// The node.

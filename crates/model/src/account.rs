@@ -58,6 +58,11 @@ pub struct Ledger {
     pub first_lossless_drop: Option<(Time, u32, u16, u8)>,
     /// The first header that was lost for want of room: when, at which node, and by which port it had come.
     pub first_header_loss: Option<(Time, u32, u16)>,
+    /// Frames that left ports which send in cycles, in the classes that do, and those of them that did not leave in the
+    /// cycle after that in which they came.
+    pub cyclic_frames: u64,
+    /// See `cyclic_frames`.
+    pub missed_cycles: u64,
     /// Headers that told of payload which had arrived in another copy: to send it again would be needless.
     pub spurious_trims: u64,
 }
@@ -108,5 +113,7 @@ impl Ledger {
         self.first_lossless_drop = self.first_lossless_drop.into_iter().chain(other.first_lossless_drop).min();
         self.first_header_loss = self.first_header_loss.into_iter().chain(other.first_header_loss).min();
         self.spurious_trims += other.spurious_trims;
+        self.cyclic_frames += other.cyclic_frames;
+        self.missed_cycles += other.missed_cycles;
     }
 }

@@ -102,6 +102,9 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
     for class in (0..CLASSES as u8).filter(|class| transports.iter().any(|it| it.classes() & 1 << class != 0)) {
         in_use[usize::from(class)] = true;
     }
+    for class in timing.cycles.values().flat_map(|cycles| (0..8).filter(|class| cycles.mask() & 1 << class != 0)) {
+        in_use[class] = true;
+    }
     for tag in tags.iter().flat_map(|tags| tags.classes()) {
         in_use[usize::from(tag) % CLASSES] = true;
     }
@@ -127,6 +130,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         in_order: spread == Spread::FlowHash
             && failures.is_empty()
             && pins.is_empty()
+            && timing.cycles.is_empty()
             && !transports.iter().any(TransportParameters::chooses_paths)
             && overload_rule.is_none()
             && matches!(switch.overload, Overload::Drop | Overload::Trim { .. }),

@@ -11,6 +11,7 @@ use crate::trace::selection::Selection;
 use fabric::routing::{Forwarding, PathTable, select};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::cbfc::CreditPort;
+use protocols::cyclic::Cycles;
 use protocols::florax::Pair;
 use protocols::frame::{Frame, flags};
 use protocols::gates::GateList;
@@ -131,12 +132,22 @@ impl Network {
 
     /// The gates of a port, where it has any, and the clock that they go by; `None` is exact.
     pub fn gates(&self, node: NodeId, port: PortIndex) -> Option<(Arc<GateList>, Option<NodeClock>)> {
-        let list = Arc::clone(self.timing.gates.get(&(node, port))?);
-        let clock = match self.fabric.host_index(node) {
+        let of_cycles = || self.timing.cycles.get(&(node, port)).and_then(|cycles| cycles.gates().ok()).map(Arc::new);
+        let list = self.timing.gates.get(&(node, port)).cloned().or_else(of_cycles)?;
+        Some((list, self.node_clock(node)))
+    }
+
+    /// The cycles of a port of a switch, where it has any, and the clock that they go by; `None` is exact.
+    pub fn cycles(&self, node: NodeId, port: PortIndex) -> Option<(Cycles, Option<NodeClock>)> {
+        Some((*self.timing.cycles.get(&(node, port))?, self.node_clock(node)))
+    }
+
+    /// The clock of a host or a switch; `None` if it is exact.
+    fn node_clock(&self, node: NodeId) -> Option<NodeClock> {
+        match self.fabric.host_index(node) {
             Some(host) => self.clock(host).copied(),
             None => self.timing.clocks.of_switch(node.0, self.seed),
-        };
-        Some((list, clock))
+        }
     }
 
     /// Who interrupts whom at the ports of `node`: at switches alone.

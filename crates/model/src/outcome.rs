@@ -19,8 +19,8 @@ use stats::Outcome;
 use stats::histogram::Histogram;
 use stats::jitter::{FlowDelays, JitterSummary};
 use stats::summary::{
-    ByteAccount, Check, Deadlock, DeadlockEdge, Distribution, Goodput, Happened, LinkSummary, LossAt, MAX_LOSS_PLACES,
-    PacketAccount, PauseSummary, PortLoad, Reordering, Utilisation, Window,
+    ByteAccount, Check, CycleSummary, Deadlock, DeadlockEdge, Distribution, Goodput, Happened, LinkSummary, LossAt,
+    MAX_LOSS_PLACES, PacketAccount, PauseSummary, PortLoad, Reordering, Utilisation, Window,
 };
 use std::collections::BTreeMap;
 use units::Time;
@@ -133,6 +133,8 @@ impl Simulation {
             links,
             deadlock: self.deadlock_report(),
             trims: self.trims(&ledger, now),
+            cycles: (!self.network.timing.cycles.is_empty())
+                .then_some(CycleSummary { frames: ledger.cyclic_frames, missed: ledger.missed_cycles }),
             turns: self.network.turns().then(|| self.turns(&ledger, &travel)),
             pipelines: self.network.switch.overload.inside().and_then(|_| self.insides(now)),
             warnings: self.warnings(&ledger, completed),
@@ -413,6 +415,13 @@ impl Simulation {
                 "watchdogs found {storms} pause storm{} and dropped {dropped} frames that waited in {}",
                 if storms == 1 { "" } else { "s" },
                 if storms == 1 { "it" } else { "them" },
+            ));
+        }
+        if ledger.missed_cycles > 0 {
+            warnings.push(format!(
+                "{} of {} frames did not leave in the cycle after that in which they came: the cycle is too short for \
+                 what ports get in one, or clocks are too far apart",
+                ledger.missed_cycles, ledger.cyclic_frames
             ));
         }
         warnings.extend(self.storms.as_ref().and_then(Storms::warning));

@@ -20,6 +20,8 @@ pub enum Family {
     Shaping,
     /// When a port may send which class.
     Gates,
+    /// In which cycle a port sends what came in which.
+    Cyclic,
     /// Which frames a port interrupts for which.
     Preemption,
     /// How a frame's class changes on its way.
@@ -42,6 +44,7 @@ impl Family {
             Family::Scheduler => "switch.scheduler",
             Family::Shaping => "shaping",
             Family::Gates => "gates",
+            Family::Cyclic => "cyclic",
             Family::Preemption => "switch.preemption",
             Family::Tags => "switch.tags",
             Family::Transport => "host.transport",

@@ -10,6 +10,7 @@ pub mod bounce_reaction;
 pub mod cbfc;
 pub mod control_state;
 pub mod custom;
+pub mod cyclic;
 pub mod datagram;
 pub mod dcqcn;
 pub mod dctcp;

@@ -2,8 +2,8 @@
 
 use crate::describe::Mechanism;
 use crate::{
-    bounce_reaction, cbfc, detour, drop, ecn, florax, gates, pabo, pause, phantom, pipeline_trim, preemption, qcn,
-    scheduler, shaping, shared_buffer, tagger, transport, trim, watchdog,
+    bounce_reaction, cbfc, cyclic, detour, drop, ecn, florax, gates, pabo, pause, phantom, pipeline_trim, preemption,
+    qcn, scheduler, shaping, shared_buffer, tagger, transport, trim, watchdog,
 };
 
 /// In the order in which a frame meets them.
@@ -33,6 +33,7 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &scheduler::DRR,
         &shaping::MECHANISM,
         &gates::MECHANISM,
+        &cyclic::MECHANISM,
         &preemption::MECHANISM,
     ]
     .into_iter()

@@ -81,6 +81,9 @@ pub struct Summary {
     /// Frames that switches trimmed; left out where none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trims: Option<TrimSummary>,
+    /// Frames of ports that send in cycles; left out where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<CycleSummary>,
     /// What was checked.
     pub checks: Vec<Check>,
     /// What the reader should know before trusting the numbers.
@@ -132,6 +135,7 @@ impl Summary {
             turns,
             pipelines,
             trims,
+            cycles,
             checks,
             warnings,
         } = outcome;
@@ -163,6 +167,7 @@ impl Summary {
             turns,
             pipelines,
             trims,
+            cycles,
             checks,
             warnings,
             results_hash,

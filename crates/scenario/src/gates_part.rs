@@ -9,8 +9,7 @@ use protocols::gates::GateList;
 use schedule::read::{SlotFile, WireKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use traffic::{Load, Plan};
-use units::{Time, WIRE_OVERHEAD_BYTES};
+use units::Time;
 
 /// One entry, as it is written.
 #[derive(Clone, Debug)]
@@ -211,46 +210,4 @@ pub(crate) fn ports_of(
         }
     }
     Some(ports.into_iter().map(|port| (node, port)).collect())
-}
-
-/// Warns of classes with traffic that some port never lets pass, or whose frames fit none of its openings: at a host
-/// the longest of its own, at a switch, where not all may pass, the shortest of the longest of each flow.
-pub(crate) fn warn(context: &Context<'_>, fabric: &Fabric, gates: &Gates, plan: &Plan, transport_mtu_bytes: u16) {
-    let of_flow = |load: &Load| match load {
-        Load::Datagrams(source) => source.longest_bytes(),
-        Load::Transport => transport_mtu_bytes,
-    };
-    let flows = plan.flows.iter().map(|flow| (flow.src, flow.class, of_flow(&flow.load)));
-    let drawn = plan.arrivals.iter().map(|arrivals| (arrivals.src, arrivals.class, transport_mtu_bytes));
-    let flows: Vec<(u32, u8, u16)> = flows.chain(drawn).collect();
-    let (mut by_host, mut at_switches) = (BTreeMap::<(u32, u8), u16>::new(), [None::<u16>; 8]);
-    for &(src, class, frame) in &flows {
-        let longest = by_host.entry((src, class)).or_default();
-        *longest = frame.max(*longest);
-        let least = &mut at_switches[usize::from(class & 7)];
-        *least = Some(least.map_or(frame, |least| least.min(frame)));
-    }
-    for class in (0..8u8).filter(|&class| at_switches[usize::from(class)].is_some()) {
-        let open = |((node, port), list): (&(NodeId, PortIndex), &Arc<GateList>)| {
-            let frame = match fabric.host_index(*node) {
-                Some(host) => *by_host.get(&(host, class))?,
-                None => at_switches[usize::from(class)]?,
-            };
-            let rate = fabric.link(fabric.ports(*node)[usize::from(*port)].link).rate;
-            let needed = rate.serialise(u64::from(frame) + WIRE_OVERHEAD_BYTES);
-            let open = list.longest(class);
-            (open < needed).then_some((open, needed, frame, *node, *port))
-        };
-        let Some((open, needed, frame, node, port)) = gates.iter().filter_map(open).min() else { continue };
-        let place = format!("port {port} of `{}`", fabric.name(node));
-        let message = if open == Time::ZERO {
-            format!("class {class} has traffic, but its gate at {place} never opens: its frames wait there for ever")
-        } else {
-            format!(
-                "frames of class {class} have up to {frame} bytes, which take {needed} at {place}, but its gate there \
-                 is open for no more than {open} at a time: they wait there for ever"
-            )
-        };
-        context.warn("gates", message);
-    }
 }

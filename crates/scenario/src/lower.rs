@@ -20,7 +20,7 @@ use crate::tags;
 use crate::traffic_lower::{self, Ground, host_rate};
 use crate::traffic_part::{LoadPlan, TrafficPlan, What};
 use crate::trim_part;
-use crate::{gates_part, shaping_part};
+use crate::{cyclic_part, gates_part, gates_warn, shaping_part};
 use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, NodeKind};
 use model::largest_frame_bytes;
@@ -312,6 +312,9 @@ impl Scenario {
         let tags = tags::lower(context, &fabric, files, parts);
         let gates = gates_part::lower(&parts.gates, context, &fabric, files);
         let shaping = shaping_part::lower(&parts.shaping, context, &fabric);
+        let cycles = gates
+            .as_ref()
+            .and_then(|gates| cyclic_part::lower(&parts.cyclic, context, &fabric, gates, &parts.switch.flow_control));
         let switch_clocks = parts.switch_clocks.lower(context, &fabric);
         let (table, known) = paths?;
         let rates = (0..fabric.hosts().len() as u32).map(|host| host_rate(&fabric, host));
@@ -385,9 +388,14 @@ impl Scenario {
         }
         overload_part::warn(context, parts, &plan);
         misleading::warn(context, parts, &fabric, &plan);
-        let timing = Timing { gates: gates?, shaping: shaping?, preemption: parts.preemption, clocks: switch_clocks? };
+        let (gates, cycles, preemption) = (gates?, cycles?, parts.preemption);
+        let timing = Timing { gates, cycles, shaping: shaping?, preemption, clocks: switch_clocks? };
         shaping_part::warn(context, &timing.shaping, &plan, parts.host.reply_class);
-        gates_part::warn(context, &fabric, &timing.gates, &plan, mtu);
+        let gates = cyclic_part::with_gates(&timing.cycles, &timing.gates);
+        if let Some(forwarding) = &forwarding {
+            let ways = gates_warn::Ways { fabric: &fabric, forwarding, paths: &table };
+            gates_warn::warn(context, &ways, &gates, &plan, mtu);
+        }
         let (planned, drawn) = (plan.flows.len() as u64, !plan.arrivals.is_empty());
         let record = parts.watch.record.lower(context, &fabric, planned, drawn);
         parts.watch.record.check_rows(context, &fabric, parts.top.duration, [parts.traffic.len(), plan.flows.len()]);

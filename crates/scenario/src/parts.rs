@@ -2,6 +2,7 @@
 
 use crate::agreements::NamedAgreement;
 use crate::clock_part::SwitchClocksPlan;
+use crate::cyclic_part::CyclicPlan;
 use crate::fabric_part::FabricPlan;
 use crate::gates_part::GatesPlan;
 use crate::override_plan::OverridePlan;
@@ -33,6 +34,7 @@ pub(crate) struct Parts {
     pub switch_clocks: SwitchClocksPlan,
     pub preemption: Option<PreemptionParameters>,
     pub gates: Vec<GatesPlan>,
+    pub cyclic: Vec<CyclicPlan>,
     pub shaping: Vec<ShapingPlan>,
     pub host: HostPart,
     pub traffic: Vec<TrafficPlan>,

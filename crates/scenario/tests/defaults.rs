@@ -41,6 +41,7 @@ fn least(mechanism: &Mechanism) -> String {
         Family::Preemption => "[switch]\npreemption = { express = [7] }\n".to_owned(),
         Family::Shaping => "[[shaping]]\nidle_slopes = { 6 = \"1Gbps\" }\n".to_owned(),
         Family::Gates => "[[gates]]\nnode = \"S1\"\nstates = [{ open = [0], time = \"1us\" }]\n".to_owned(),
+        Family::Cyclic => "[[cyclic]]\ncycle = \"100us\"\nclasses = [6, 7]\n".to_owned(),
         Family::Watchdog => "[switch]\nflow_control = { kind = \"pfc\", priorities = [3] }\nwatchdog = {}\n".to_owned(),
         Family::Overload => format!("[switch]\nqueue = \"500 packets\"\n{own}"),
         Family::FlowControl if matches!(kind, "florax" | "destination" | "pause-at-output") => {

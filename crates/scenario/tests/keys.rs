@@ -40,6 +40,7 @@ fn base(key: &Key, variant: Option<&str>) -> (String, String) {
             (format!("{plain}[[gates]]\n{schedule}"), "gates.0".into())
         }
         "shaping" => (format!("{plain}[[shaping]]\nnode = \"C1\"\n"), "shaping.0".into()),
+        "cyclic" => (format!("{plain}[[cyclic]]\nnode = \"C1\"\n"), "cyclic.0".into()),
         "host.clocks" => (format!("{plain}[[host.clocks]]\n"), "host.clocks.0".into()),
         "fail" => (format!("{plain}[[fail]]\n"), "fail.0".into()),
         "traffic" => {

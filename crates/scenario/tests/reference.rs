@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const BEGIN: &str = "<!-- keys: begin (generated, see crates/scenario/tests/reference.rs) -->\n";
 const END: &str = "<!-- keys: end -->\n";
 /// How each table is written in a scenario.
-const SECTIONS: [(&str, &str); 36] = [
+const SECTIONS: [(&str, &str); 37] = [
     ("", "Top level"),
     ("fabric", "`[fabric]`"),
     ("fabric.link", "`[fabric.link]`"),
@@ -21,6 +21,7 @@ const SECTIONS: [(&str, &str); 36] = [
     ("route", "`[[route]]`"),
     ("agreement", "`[[agreement]]`"),
     ("gates", "`[[gates]]`"),
+    ("cyclic", "`[[cyclic]]`"),
     ("shaping", "`[[shaping]]`"),
     ("switch", "`[switch]`"),
     ("switch.flow_control", "`[switch.flow_control]`"),

@@ -160,6 +160,83 @@ fn what_is_wrong_with_shaping_is_told_at_its_line() {
     assert!(error.contains("of `S1` is shaped twice") && error.contains(&format!("toml:{}:", line + 4)), "{error}");
 }
 
+const CYCLIC: &str = "[[cyclic]]\nnode = \"S1\"\nto = [\"H2\"]\ncycle = \"10us\"\nclasses = [3, 5]\nguard = \"1us\"\n";
+
+#[test]
+fn cycles_are_those_of_the_ports_that_are_named() {
+    let cycles = |text: &str| lower(&format!("{PLAIN}{text}")).unwrap().setup.timing.cycles;
+    let named = cycles(CYCLIC);
+    let of = named.values().next().unwrap();
+    assert_eq!((named.len(), of.cycle(), of.usable(), of.mask()), (1, Time::from_us(10), Time::from_us(9), 0x28));
+    let all = cycles("[[cyclic]]\ncycle = \"10us\"\nclasses = [3, 5]\n");
+    // The guard is the delay of the link.
+    assert_eq!((all.len(), all.values().next().unwrap().usable()), (4, Time::from_us(10) - Time::from_ns(500)));
+}
+
+#[test]
+fn what_is_wrong_with_cycles_is_told_at_its_line() {
+    let line = 1 + PLAIN.lines().count();
+    for (from, to, at, words) in [
+        ("\"S1\"", "\"S9\"", 1, "the fabric has no node `S9`"),
+        ("\"S1\"", "\"H1\"", 1, "`H1` is a host, and has no cycle before"),
+        ("[\"H2\"]", "[\"S1\"]", 2, "no link joins `S1` and `S1`"),
+        ("node = \"S1\"\n", "", 1, "`to` names neighbours of a node, and there is none"),
+        ("10us", "0us", 3, "must be above zero"),
+        ("10us", "1010ns", 3, "a cycle of 1.01us less its guard leaves 10ns, and the shortest frame takes 67.2ns"),
+        ("[3, 5]", "[3, 3]", 4, "is no pair of classes"),
+        ("[3, 5]", "[3]", 4, "is no pair of classes"),
+        ("[3, 5]", "[3, 8]", 4, "8"),
+        ("guard = \"1us\"", "guard = \"10us\"", 5, "a cycle of 10us leaves nothing beside a guard of 10us"),
+        ("guard = \"1us\"", "guard = 7", 5, "7"),
+        ("cycle = \"10us\"\n", "", 0, "needs `cycle`"),
+        ("classes = [3, 5]\n", "", 0, "needs `classes`"),
+        ("guard", "guards", 5, "unknown key `guards`"),
+    ] {
+        assert!(CYCLIC.contains(from), "{from}");
+        let error = lower(&format!("{PLAIN}{}", CYCLIC.replacen(from, to, 1))).unwrap_err();
+        let place = format!("gates.toml:{}:", line + at);
+        assert!(error.contains(&place) && error.contains(words), "{from} -> {to}: {error}");
+    }
+    let error = lower(&format!("{PLAIN}{CYCLIC}{CYCLIC}")).unwrap_err();
+    assert!(error.contains("of `S1` has cycles twice"), "{error}");
+    let gates = "[[gates]]\nnode = \"S1\"\nstates = [{ open = [0, 3, 5], time = \"1us\" }]\n";
+    let error = lower(&format!("{PLAIN}{gates}{CYCLIC}")).unwrap_err();
+    assert!(error.contains("has gates, and cycles are gates of their own"), "{error}");
+    let pfc = "[switch]\nflow_control = { kind = \"pfc\", priorities = [3] }\n";
+    let error = lower(&format!("{PLAIN}{pfc}{CYCLIC}")).unwrap_err();
+    assert!(error.contains("of the classes 3 and 5 one is lossless"), "{error}");
+    // Frames of 1000 B never fit.
+    let short = CYCLIC.replace("10us", "1500ns");
+    let warnings = lower(&format!("{PLAIN}{short}")).unwrap().warnings;
+    assert!(warnings.iter().any(|warning| warning.message.contains("they wait there for ever")), "{warnings:?}");
+}
+
+/// A gate at a switch is judged by the longest frame that must pass it, not by others of its class.
+#[test]
+fn gates_of_a_switch_are_judged_by_the_frames_that_pass_them() {
+    let warnings = |gate_to: &str, host: &str| {
+        let entry = |from: &str, to: &str, frame: u32| {
+            format!(
+                "[[traffic]]\nkind = \"pairs\"\npairs = [[\"{from}\", \"{to}\"]]\nprocess = \"constant\"\n\
+                 rate = \"1Gbps\"\nframe = \"{frame}B\"\nclass = 3\n"
+            )
+        };
+        let top = PLAIN.split("[[traffic]]").next().unwrap();
+        // Open for 300 bytes, gap included.
+        let gates = format!(
+            "[[gates]]\nnode = \"S1\"\nto = [\"{gate_to}\"]\n\
+             states = [{{ open = [3], time = \"240ns\" }}, {{ open = [], time = \"1us\" }}]\n"
+        );
+        let text = format!("{top}{}{}{gates}", entry("H1", "H2", 100), entry(host, "H4", 1000));
+        let told = lower(&text).unwrap().warnings;
+        told.into_iter().map(|warning| warning.message).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(warnings("H2", "H3"), "");
+    let blocked = warnings("H4", "H3");
+    assert!(blocked.contains("class 3 have up to 1000 bytes, which take 816ns at port 3 of `S1`"), "{blocked}");
+    assert_eq!(warnings("H3", "H1"), "");
+}
+
 #[test]
 fn clocks_of_switches_are_read_like_those_of_hosts() {
     let clocks = |text: &str| lower(&format!("{PLAIN}{text}")).map(|lowered| lowered.setup.timing.clocks);

@@ -83,8 +83,8 @@ impl Histogram {
         self.sum += u128::from(value) * u128::from(times);
     }
 
-    /// Makes room for the buckets from `low` to `high`. What is there depends only on the least and the greatest bucket,
-    /// so that histograms of the same values are equal, in whatever order these came.
+    /// Makes room for the buckets from `low` to `high`. What is there depends only on the least and the greatest
+    /// bucket, so that histograms of the same values are equal, in whatever order these came.
     #[cold]
     fn grow(&mut self, low: usize, high: usize) {
         const OCTAVE: usize = SUB_BUCKETS as usize;

@@ -66,6 +66,8 @@ pub struct Outcome {
     pub pipelines: Option<PipelineSummary>,
     /// Frames that switches trimmed; `None` where none does.
     pub trims: Option<TrimSummary>,
+    /// Frames of ports that send in cycles; `None` where none does.
+    pub cycles: Option<CycleSummary>,
     /// What was checked.
     pub checks: Vec<Check>,
     /// What the reader should know before trusting the numbers.
@@ -77,6 +79,15 @@ impl Outcome {
     pub fn passes(&self) -> bool {
         self.checks.iter().all(|check| check.pass)
     }
+}
+
+/// Frames that left ports which send in cycles (IEEE 802.1Qch), in the classes that do, over the whole run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CycleSummary {
+    /// How many, once at each such port.
+    pub frames: u64,
+    /// How many of them did not leave in the cycle after that in which they came.
+    pub missed: u64,
 }
 
 /// The span that is measured, from the end of the warm-up.

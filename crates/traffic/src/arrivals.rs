@@ -99,6 +99,11 @@ impl Arrivals {
         Some(Arrival { at, dst, size_bytes: self.sizes.draw(&mut self.stream) })
     }
 
+    /// The hosts that may receive, the sender perhaps among them: never drawn.
+    pub fn destinations(&self) -> &[u32] {
+        &self.destinations
+    }
+
     /// Mean gap between two flows of this host.
     pub fn mean_gap(&self) -> Time {
         self.mean_gap

@@ -4,7 +4,9 @@ use crate::output::{Style, styled};
 use record::flows::SizeBin;
 use record::requests::RequestSummary;
 use record::storms::{PauseStorms, StormAt};
-use record::summary::{Backpressure, Distribution, Lengths, PortLengths, PortLoad, Reordering, StopsAt, Summary};
+use record::summary::{
+    Backpressure, CycleSummary, Distribution, Lengths, PortLengths, PortLoad, Reordering, StopsAt, Summary,
+};
 use record::timing::Timing;
 use record::trims::{PortTrims, TrimSummary};
 use std::fmt::Write as _;
@@ -143,6 +145,9 @@ impl Page {
         }
         if let Some(reordering) = &summary.reordering {
             self.line("reordering", &displacement(reordering));
+        }
+        if let Some(CycleSummary { frames, missed }) = summary.cycles {
+            self.line("cycles", &format!("{} frames, of which {} missed theirs", grouped(frames), grouped(missed)));
         }
         if let Some(load) = &summary.utilisation {
             let text = format!(

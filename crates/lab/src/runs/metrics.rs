@@ -177,6 +177,7 @@ pub fn all() -> Vec<Metric> {
         of("marks", "marked", Unit::Count, true, |s| Some(s.happened.marks as f64)),
         of("bounces", "bounced", Unit::Count, false, |s| Some(s.happened.bounces as f64)),
         of("trims", "trimmed", Unit::Count, false, |s| Some(s.happened.trims as f64)),
+        of("missed-cycles", "missed their cycle", Unit::Count, false, |s| Some(s.cycles.as_ref()?.missed as f64)),
         of("pauses", "pauses", Unit::Count, true, |s| Some(s.pauses.count as f64)),
         of("paused", "time paused", Unit::Span, true, |s| Some(s.pauses.total_ps as f64 / 1000.0)),
         of("max-queue", "longest queue", Unit::Size, true, |s| {

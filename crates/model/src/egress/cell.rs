@@ -1,5 +1,6 @@
 //! What every frame through a port touches, and what only some do.
 
+use super::cyclic::PortCycles;
 use super::gates::PortGates;
 use super::link::Attachment;
 use super::preempt::Preemption;
@@ -90,6 +91,8 @@ pub(crate) struct Rules {
     pub credit: Option<Box<CreditPort>>,
     /// On a port with gates.
     pub(super) gates: Option<Box<PortGates>>,
+    /// On a port of a switch that sends in each cycle what came in the one before.
+    pub cycles: Option<Box<PortCycles>>,
     /// On a port with classes that are shaped.
     pub(super) shaper: Option<Box<CreditShaper>>,
     /// At a port of a switch that interrupts frames.
@@ -113,6 +116,7 @@ impl Rules {
             watchdog: Watchdog::default(),
             credit: network.credits(link),
             gates: network.gates(at.0, at.1).map(|(list, clock)| Box::new(PortGates::new(list, clock))),
+            cycles: network.cycles(at.0, at.1).map(|cycles| Box::new(PortCycles::new(cycles))),
             shaper: (network.timing.shaping.get(&at)).map(|slopes| Box::new(CreditShaper::new(*slopes, link.rate))),
             preemption: network.preemption_at(at.0).map(|parameters| Box::new(Preemption::new(parameters))),
             collects: network.telemetry.is_some(),

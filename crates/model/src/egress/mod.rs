@@ -11,6 +11,7 @@
 //!   preempt.rs   a frame on the wire is interrupted for another
 //!   shaping.rs   a class has sent more than its share
 //!   gates.rs     a class's gate is shut, or would shut before the frame ends
+//!   cyclic.rs    no reason of its own: which queue a frame joins whose gates open in turn
 //! ```
 //!
 //! Nobody else knows why a frame must wait, and nobody else starts one. What waits belongs to whoever owns the port:
@@ -20,6 +21,7 @@
 mod cell;
 mod control;
 mod credit;
+mod cyclic;
 mod gates;
 mod link;
 mod pause;

@@ -2,6 +2,7 @@
 
 use crate::clock::NodeClocks;
 use fabric::{NodeId, PortIndex};
+use protocols::cyclic::Cycles;
 use protocols::gates::GateList;
 use protocols::preemption::PreemptionParameters;
 use protocols::shaping::IdleSlopes;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 pub struct Timing {
     /// The gates of ports, of hosts and switches. A list begins when the clock of its node shows zero.
     pub gates: BTreeMap<(NodeId, PortIndex), Arc<GateList>>,
+    /// Ports of switches that send in each cycle what came in the one before. They have no other gates.
+    pub cycles: BTreeMap<(NodeId, PortIndex), Cycles>,
     /// Classes of ports, of hosts and switches, that need credit to send.
     pub shaping: BTreeMap<(NodeId, PortIndex), IdleSlopes>,
     /// Which frames the ports of switches interrupt, if any.

@@ -1,7 +1,8 @@
 //! What happens to a frame whose last bit has come.
 //!
 //! ```text
-//!   link verdict -> MAC control? -> credits -> TTL -> route -> tags -> pipeline | backpressure -> forward (core.rs)
+//!   link verdict -> MAC control? -> credits -> TTL -> route -> tags -> cycle
+//!     -> pipeline | backpressure -> forward (core.rs)
 //! ```
 //!
 //! This order decides which mechanism sees a frame first. Most ports ask nothing of what comes by them: their frames go
@@ -82,6 +83,9 @@ impl Switch {
         let mut frame = *frame;
         if asked & ingress::TAGGED != 0 {
             (crossing.class, frame.class) = core.rewritten(in_port, egress, frame.class);
+        }
+        if asked & ingress::CYCLIC != 0 {
+            core.choose_cycle(&mut crossing, frame.at);
         }
         if asked & ingress::PHANTOM != 0 {
             core.pass_phantom_at_once(egress, crossing.class, &mut frame);

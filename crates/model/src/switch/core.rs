@@ -36,6 +36,8 @@ pub(super) mod ingress {
     pub const BACKPRESSURE: u8 = 16;
     /// The switch has phantom queues, which look at frames that find their wire idle.
     pub const PHANTOM: u8 = 32;
+    /// Some port of the switch sends in cycles.
+    pub const CYCLIC: u8 = 64;
 }
 
 /// The core of a switch.
@@ -66,7 +68,7 @@ pub(crate) struct Core {
     /// Mark what joins a queue, and what leaves one; by port, and none where nothing is marked then.
     pub(super) markers: Box<[Marker]>,
     pub(super) leaving_markers: Box<[Marker]>,
-    /// Whether anything is done to a frame as it leaves its queue: a mark, or telemetry.
+    /// Whether anything is done to a frame as it leaves its queue: a mark, telemetry, or a look at its cycle.
     pub(super) looks_at_leaving: bool,
     /// Counters of what slower links would have waiting, where there are any.
     pub(super) phantoms: Option<Box<PhantomQueues>>,
@@ -83,6 +85,7 @@ impl Core {
         let control = network.flow_control_of(node);
         let phantoms = PhantomQueues::new(node, network);
         let mut egress = Egress::new(network, node, true, fails);
+        let has_cycles = egress.rules.iter().any(|rules| rules.cycles.is_some());
         for (cell, rules) in egress.cells.iter_mut().zip(&egress.rules) {
             let bit = |asked: bool, bit: u8| if asked { bit } else { 0 };
             cell.ingress = bit(rules.link.fragile, ingress::FRAGILE)
@@ -90,7 +93,8 @@ impl Core {
                 | bit(network.tags.is_some(), ingress::TAGGED)
                 | bit(parameters.overload.inside().is_some(), ingress::PIPELINE)
                 | bit(control.backpressure().is_some(), ingress::BACKPRESSURE)
-                | bit(phantoms.is_some(), ingress::PHANTOM);
+                | bit(phantoms.is_some(), ingress::PHANTOM)
+                | bit(has_cycles, ingress::CYCLIC);
         }
         let (markers, leaving_markers) =
             (markers(network, node, MarkAt::Enqueue), markers(network, node, MarkAt::Dequeue));
@@ -108,7 +112,10 @@ impl Core {
             wakes_at: Time::MAX,
             renewals: regrant.into_iter().collect(),
             markers,
-            looks_at_leaving: !leaving_markers.is_empty() || network.telemetry.is_some() || phantoms.is_some(),
+            looks_at_leaving: !leaving_markers.is_empty()
+                || network.telemetry.is_some()
+                || phantoms.is_some()
+                || has_cycles,
             phantoms,
             leaving_markers,
             points: CongestionPoints::new(node, network),

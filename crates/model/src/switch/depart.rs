@@ -134,6 +134,7 @@ impl Core {
     /// to. Whether it was marked.
     #[cold]
     pub(super) fn on_leaving(&mut self, now: Time, port: u16, index: usize) -> bool {
+        self.note_cycle(now, port, index);
         let marked = self.mark_leaving(port, index) | self.pass_phantom_leaving(now, port, index);
         if self.network.telemetry.is_some()
             && let Some(frame) = self.buffer.queues[index].front()

@@ -16,6 +16,7 @@ mod buffer;
 mod congestion_point;
 mod core;
 mod credit;
+mod cyclic;
 mod depart;
 mod fail;
 #[cfg(test)]

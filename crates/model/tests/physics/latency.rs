@@ -2,7 +2,9 @@
 //! `cargo test -p tidegate-model --test physics latency -- --nocapture` prints them.
 
 use crate::bench::{datagrams, link, plan, run, setup};
-use fabric::generate::single_switch;
+use crate::cyclic::everywhere;
+use fabric::generate::{line, single_switch};
+use protocols::cyclic::Cycles;
 use protocols::shaping::IdleSlopes;
 use traffic::{Flow, Process, Start};
 use units::{Rate, Time};
@@ -91,5 +93,131 @@ fn latency_under_shaping_is_one_other_frame_and_the_burst_at_the_idle_slope() {
             worst = worst.max(wait);
         }
         judge(&format!("shaping, {frames} frames at {slope}"), worst, bound);
+    }
+}
+
+/// Cyclic queuing: from one cycle less than there are switches to one more, and both ends are met (802.1Q-2022, T.2).
+/// The slowest frame comes as a cycle begins, and is the last of its cycle to leave the last switch; the fastest comes
+/// as one ends, and is the first.
+#[test]
+fn latency_under_cyclic_queuing_is_one_cycle_more_or_less_than_there_are_switches() {
+    const OWN: u64 = 1500;
+    const CYCLE: Time = Time::from_ps(12_500_000);
+    let begins = CYCLE * 8;
+    for switches in [3u32, 5] {
+        let latency = |came: Time, others: u32| {
+            let fabric = line(switches, 10, link(10, 50), link(10, 50)).unwrap();
+            let (hosts, last) = (fabric.hosts().len() as u32, (switches - 1) * 10);
+            let cycles = everywhere(&fabric, Cycles::new(CYCLE, [6, 7], LINK_DELAY).unwrap());
+            let mut flows = vec![at_switch(0, last, (6, OWN, 1), came)];
+            // They come to the last switch as the cycle begins in which the frame comes there.
+            let there = begins + CYCLE * u64::from(switches - 1) + Time::from_ps(1);
+            flows.extend((1..=others).map(|other| at_switch(last + other, last, (6, OWN, 1), there)));
+            let mut setup = setup(fabric, plan(hosts, flows));
+            setup.timing.cycles = cycles;
+            setup.record.jitter = true;
+            let told = run(setup);
+            told.all_hold();
+            assert_eq!(told.summary.cycles.unwrap().missed, 0);
+            Time::from_ps(told.summary.jitter[0].most_delay_ps) - flight(OWN)
+        };
+        // Nine frames of 1.216 us and their wait for the wire fill the cycle.
+        let slowest = (0..12).map(|phase_ns| latency(begins + Time::from_ns(1 + phase_ns), 9)).max().unwrap();
+        judge(&format!("cyclic queuing, {switches} switches"), slowest, CYCLE * u64::from(switches + 1));
+        let fastest = (0..12).map(|phase_ns| latency(begins + CYCLE - Time::from_ns(1 + phase_ns), 0)).min().unwrap();
+        let bound = CYCLE * u64::from(switches - 1);
+        println!("cyclic queuing, {switches} switches, the fastest: {fastest} of {bound}");
+        assert!(fastest >= bound && fastest.as_ps() as f64 <= 1.1 * bound.as_ps() as f64, "{fastest} of {bound}");
+    }
+}
+
+/// Hosts at each switch of a line, of which the last are left for what others send.
+const EACH: u32 = 8;
+
+/// Others on each link between switches of a line, and on the last to the host, at the worst time for a frame of host 0
+/// that comes to the first switch `at`: they share one link with it each. `wait` is what they cost it at a switch.
+fn at_every_switch(
+    switches: u32,
+    at: Time,
+    own: u64,
+    wait: Time,
+    others: impl Fn(u32, u32, Time) -> Vec<Flow>,
+) -> Vec<Flow> {
+    let mut came = at;
+    let mut flows = Vec::new();
+    for switch in 0..switches {
+        // Host 0 of the last switch is where the frame goes; others end at the next switch.
+        let dst = if switch + 1 == switches { switch * EACH } else { (switch + 1) * EACH + EACH - 1 };
+        flows.extend(others(switch * EACH, dst, came));
+        came += wait + flight(own);
+    }
+    flows
+}
+
+/// The longest delay of the frames of host 0 over a line of switches, less what they take alone.
+fn longest_wait_in_line(switches: u32, flows: Vec<Flow>, bytes: u64, idle_slope: Option<Rate>) -> Time {
+    let fabric = line(switches, EACH, link(10, 50), link(10, 50)).unwrap();
+    let ports = |node| (0..fabric.ports(node).len() as u16).map(move |port| (node, port));
+    let all: Vec<_> = fabric.switches().flat_map(ports).collect();
+    let mut setup = setup(fabric.clone(), plan(switches * EACH, flows));
+    if let Some(slope) = idle_slope {
+        let mut slopes = IdleSlopes::default();
+        slopes.0[6] = Some(slope);
+        setup.timing.shaping = all.into_iter().map(|port| (port, slopes)).collect();
+    }
+    setup.record.jitter = true;
+    let told = run(setup);
+    told.all_hold();
+    Time::from_ps(told.summary.jitter[0].most_delay_ps) - flight(bytes) * u64::from(switches + 1)
+}
+
+/// Strict priority over several switches: at each of them one lower frame that has begun, and all higher ones.
+#[test]
+fn latency_under_strict_priority_adds_up_over_switches() {
+    const OWN: u64 = 600;
+    let at = Time::from_us(20);
+    for switches in [3u32, 5] {
+        let at_one = busy(&[1518, 400, 1000]);
+        let worst = (0..20).map(|early_ns| {
+            let early = Time::from_ns(1 + early_ns);
+            let mut flows = vec![at_switch(0, (switches - 1) * EACH, (5, OWN, 1), at)];
+            flows.extend(at_every_switch(switches, at, OWN, at_one - early, |first, dst, came| {
+                vec![
+                    at_switch(first + 1, dst, (0, 1518, 1), came - early),
+                    at_switch(first + 2, dst, (7, 400, 1), came - Time::from_ps(1)),
+                    at_switch(first + 3, dst, (6, 1000, 1), came - Time::from_ps(1)),
+                ]
+            }));
+            longest_wait_in_line(switches, flows, OWN, None)
+        });
+        let bound = at_one * u64::from(switches);
+        judge(&format!("strict priority, {switches} switches"), worst.max().unwrap(), bound);
+    }
+}
+
+/// Shaping over several switches pays for a burst once: behind the first switch its frames come at the idle slope, and
+/// find one other frame at each.
+#[test]
+fn latency_under_shaping_pays_for_a_burst_once() {
+    const OWN: u64 = 1000;
+    let at = Time::from_us(100);
+    let (frames, slope) = (20, Rate::from_gbps(2));
+    for switches in [3u32, 5] {
+        let spread = slope.serialise((frames - 1) * (OWN + 20));
+        let first = busy(&[1518]) + spread - busy(&[OWN]) * (frames - 1);
+        let early = Time::from_ns(1);
+        let mut flows = vec![at_switch(0, (switches - 1) * EACH, (6, OWN, frames), at)];
+        // The last of the burst comes to the first switch so much later, where others keep the first of it.
+        let last = at + busy(&[OWN]) * (frames - 1);
+        let mut came = last + first - early + flight(OWN);
+        flows.push(at_switch(1, EACH + EACH - 1, (0, 1518, 1), at - early));
+        for switch in 1..switches {
+            let dst = if switch + 1 == switches { switch * EACH } else { (switch + 1) * EACH + EACH - 1 };
+            flows.push(at_switch(switch * EACH + 1, dst, (0, 1518, 1), came - early));
+            came += busy(&[1518]) - early + flight(OWN);
+        }
+        let worst = longest_wait_in_line(switches, flows, OWN, Some(slope));
+        let bound = first + busy(&[1518]) * u64::from(switches - 1);
+        judge(&format!("shaping, {frames} frames at {slope}, {switches} switches"), worst, bound);
     }
 }

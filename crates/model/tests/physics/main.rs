@@ -8,6 +8,7 @@ mod conservation;
 mod contracts;
 mod controls;
 mod credits;
+mod cyclic;
 mod deadlock;
 mod displacement;
 mod failures;

@@ -138,7 +138,7 @@ mod tests {
                 let of_kind = match mechanism.family {
                     Family::Buffer => key.variants == ["shared"],
                     // There is one: its table has no `kind`.
-                    Family::Watchdog | Family::Shaping | Family::Gates | Family::Preemption => true,
+                    Family::Watchdog | Family::Shaping | Family::Gates | Family::Cyclic | Family::Preemption => true,
                     _ => key.variants.contains(&mechanism.kind),
                 };
                 key.section == mechanism.family.table() && of_kind

@@ -1,7 +1,7 @@
 //! Keys outside the fabric, its switches and its traffic.
 
 use super::*;
-use protocols::{gates, shaping};
+use protocols::{cyclic, gates, shaping};
 
 const GATES: &str = "[{ open = [7], time = \"10us\" }, { open = [0], time = \"90us\" }]";
 
@@ -26,6 +26,14 @@ pub(super) const KEYS: &[Key] = &[
     key("gates", "node", &["as written"], Of("a switch or a host", "\"S1\"")).of(&gates::MECHANISM),
     key("gates", "to", &["as written"], Of("a list of neighbours", "[\"S2\"]")).of(&gates::MECHANISM),
     key("gates", "states", &["as written"], Of("tables of `open` and `time`", GATES)).of(&gates::MECHANISM),
+    key("", "cyclic", &[], Of("tables", "[]"))
+        .absent("none", OURS)
+        .means("ports of switches that send in each cycle what came in the one before (IEEE 802.1Qch)"),
+    key("cyclic", "node", &[], Of("a switch", "\"S1\"")).of(&cyclic::MECHANISM),
+    key("cyclic", "to", &[], Of("a list of neighbours", "[\"S2\"]")).of(&cyclic::MECHANISM),
+    key("cyclic", "cycle", &[], Of("a time", "\"100us\"")).of(&cyclic::MECHANISM),
+    key("cyclic", "classes", &[], Of("two classes", "[6, 7]")).of(&cyclic::MECHANISM),
+    key("cyclic", "guard", &[], Of("a time", "\"1us\"")).of(&cyclic::MECHANISM),
     key("", "shaping", &[], Of("tables", "[]"))
         .absent("none", OURS)
         .means("how much of which ports a class may take, by credit (IEEE 802.1Qav)"),

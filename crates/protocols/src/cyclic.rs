@@ -1,0 +1,213 @@
+//! Cyclic queuing and forwarding (IEEE 802.1Qch; 802.1Q-2022, annex T): what a switch receives in one cycle, it sends
+//! in the next.
+//!
+//! ```text
+//!   cycle      |    0    |    1    |    2    |    3    |
+//!   received   |  even   |  odd    |  even   |  odd    |   into the queue of the first class of the pair, the second
+//!   sent       |  odd    |  even   |  odd    |  even   |   while that gate is open: the other's is
+//! ```
+//!
+//! A frame that crosses h switches arrives at its destination in the h-th cycle after that in which the first of them
+//! received it, whatever else is on the way: between h - 1 and h + 1 cycles later. Times here are those of the node's
+//! clock, whose zero begins cycle 0.
+
+use crate::describe::Default::{Absent, Required};
+use crate::describe::{Family, Mechanism, Parameter};
+use crate::gates::{GateList, GateListError, MAX_CYCLE};
+use units::Time;
+
+/// Cyclic queuing as users meet it.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "cyclic",
+    family: Family::Cyclic,
+    title: "what comes in one cycle leaves in the next",
+    source: "IEEE 802.1Qch (802.1Q-2022, annex T)",
+    parameters: &[
+        Parameter {
+            key: "node",
+            default: Absent("every switch"),
+            meaning: "the switch whose ports these cycles are at",
+            source: "802.1Q-2022, annex T",
+        },
+        Parameter {
+            key: "to",
+            default: Absent("every port of the node"),
+            meaning: "only the ports to these neighbours",
+            source: "802.1Q-2022, annex T",
+        },
+        Parameter {
+            key: "cycle",
+            default: Required,
+            meaning: "how long a cycle lasts: long enough for all that a port gets in one, and one longest frame of a \
+                      lower class",
+            source: "802.1Q-2022, T.5",
+        },
+        Parameter {
+            key: "classes",
+            default: Required,
+            meaning: "a pair of classes. Frames of either wait in the queue of the first if they came in an even \
+                      cycle, of the second if in an odd one; they leave with the class that they came with",
+            source: "802.1Q-2022, T.3",
+        },
+        Parameter {
+            key: "guard",
+            default: Absent("the delay of the port's link"),
+            meaning: "how long before a cycle ends both gates shut, so that what was sent in it also arrives in it",
+            source: "802.1Q-2022, T.5 (dead time)",
+        },
+    ],
+};
+
+/// Why cycles are none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CyclicError {
+    /// The guard takes all of it.
+    #[error("a cycle of {cycle} leaves nothing beside a guard of {guard}")]
+    NoTime {
+        /// The cycle.
+        cycle: Time,
+        /// Its guard.
+        guard: Time,
+    },
+    /// Both queues would be one.
+    #[error("both classes of the pair are {0}, and a port needs two queues in turn")]
+    SameClass(u8),
+    /// There are classes 0 to 7.
+    #[error("there is no class {0}: classes are 0 to 7")]
+    NoSuchClass(u8),
+    /// The gates are none.
+    #[error(transparent)]
+    Gates(#[from] GateListError),
+}
+
+/// The cycles of one port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cycles {
+    cycle: Time,
+    /// Into whose queue frames go that come in even cycles, and in odd ones.
+    classes: [u8; 2],
+    guard: Time,
+}
+
+impl Cycles {
+    /// Cycles that last `cycle`, and in whose last `guard` nothing of the `classes` is on the wire.
+    ///
+    /// # Errors
+    /// No time beside the guard, equal classes, a class beyond 7, a cycle beyond half of [`MAX_CYCLE`].
+    pub fn new(cycle: Time, classes: [u8; 2], guard: Time) -> Result<Cycles, CyclicError> {
+        if let Some(&class) = classes.iter().find(|&&class| class > 7) {
+            return Err(CyclicError::NoSuchClass(class));
+        }
+        if classes[0] == classes[1] {
+            return Err(CyclicError::SameClass(classes[0]));
+        }
+        if guard >= cycle {
+            return Err(CyclicError::NoTime { cycle, guard });
+        }
+        if cycle > Time::from_ps(MAX_CYCLE.as_ps() / 2) {
+            return Err(GateListError::TooLong.into());
+        }
+        Ok(Cycles { cycle, classes, guard })
+    }
+
+    /// How long a cycle lasts.
+    pub fn cycle(&self) -> Time {
+        self.cycle
+    }
+
+    /// How long of it frames may be on the wire.
+    pub fn usable(&self) -> Time {
+        self.cycle - self.guard
+    }
+
+    /// The classes whose frames it carries, a bit each.
+    pub fn mask(&self) -> u8 {
+        1 << self.classes[0] | 1 << self.classes[1]
+    }
+
+    /// The number of the cycle at `at`, from 0.
+    pub fn number(&self, at: Time) -> u64 {
+        at.as_ps() / self.cycle.as_ps()
+    }
+
+    /// The class in whose queue a frame waits that came `at`.
+    pub fn class_at(&self, at: Time) -> u8 {
+        self.classes[(self.number(at) % 2) as usize]
+    }
+
+    /// Whether a frame that came at one time and leaves at another missed the cycle in which it should have left.
+    pub fn misses(&self, came: Time, leaves: Time) -> bool {
+        self.number(leaves) != self.number(came) + 1
+    }
+
+    /// The gates of the port: in even cycles the second class sends, in odd ones the first, in the guard neither; every
+    /// other class at any time.
+    ///
+    /// # Errors
+    /// None of cycles that [`Cycles::new`] made.
+    pub fn gates(&self) -> Result<GateList, GateListError> {
+        let others = !self.mask();
+        let mut states = Vec::with_capacity(4);
+        for class in [self.classes[1], self.classes[0]] {
+            states.push((others | 1 << class, self.usable()));
+            if self.guard > Time::ZERO {
+                states.push((others, self.guard));
+            }
+        }
+        GateList::new(&states)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    const fn us(us: u64) -> Time {
+        Time::from_us(us)
+    }
+
+    #[test]
+    fn what_comes_in_a_cycle_leaves_in_the_next() {
+        let cycles = Cycles::new(us(10), [6, 7], us(1)).unwrap();
+        let gates = cycles.gates().unwrap();
+        assert_eq!((cycles.usable(), cycles.mask(), gates.cycle()), (us(9), 0xc0, us(20)));
+        // In cycle 0 class 6 waits and class 7 leaves, until the guard; then the other way round.
+        assert_eq!((cycles.class_at(us(3)), cycles.class_at(us(13)), cycles.class_at(us(23))), (6, 7, 6));
+        assert_eq!((gates.open_for(us(0), 7), gates.open_for(us(0), 6)), (us(9), Time::ZERO));
+        assert_eq!((gates.open_for(us(10), 7), gates.open_for(us(10), 6)), (Time::ZERO, us(9)));
+        assert_eq!((gates.open_for(us(9), 6), gates.open_for(us(19), 7)), (Time::ZERO, Time::ZERO));
+        assert_eq!(gates.open_for(us(5), 0), Time::MAX);
+        assert!(!cycles.misses(us(3), us(10)) && !cycles.misses(us(9), us(19)));
+        assert!(cycles.misses(us(3), us(20)) && cycles.misses(us(3), us(5)));
+    }
+
+    #[test]
+    fn cycles_that_are_none_are_refused() {
+        let error = |cycle, classes, guard| Cycles::new(cycle, classes, guard).unwrap_err();
+        assert_eq!(error(us(10), [6, 6], us(1)), CyclicError::SameClass(6));
+        assert_eq!(error(us(10), [6, 8], us(1)), CyclicError::NoSuchClass(8));
+        assert_eq!(error(us(10), [6, 7], us(10)), CyclicError::NoTime { cycle: us(10), guard: us(10) });
+        assert_eq!(error(Time::ZERO, [6, 7], Time::ZERO), CyclicError::NoTime { cycle: Time::ZERO, guard: Time::ZERO });
+        assert_eq!(error(MAX_CYCLE, [6, 7], us(1)), CyclicError::Gates(GateListError::TooLong));
+    }
+
+    /// A frame that finds its gate open on time is never a miss, and no class is filled while it is emptied.
+    #[test]
+    fn queues_are_filled_and_emptied_in_turn() {
+        let mut random = Stream::new(7, 0, 0);
+        for _ in 0..500 {
+            let cycle = Time::from_ns(2 + random.below(1000));
+            let guard = Time::from_ps(random.below(cycle.as_ps()));
+            let cycles = Cycles::new(cycle, [3, 1], guard).unwrap();
+            let gates = cycles.gates().unwrap();
+            let came = Time::from_ps(random.below(1 << 30));
+            let class = cycles.class_at(came);
+            assert_eq!(gates.open_for(came, class), Time::ZERO, "{cycles:?} {came:?}");
+            let span = Time::from_ps(1 + random.below(cycles.usable().as_ps()));
+            let leaves = gates.opens_for(came, class, span);
+            assert!(!cycles.misses(came, leaves), "{cycles:?} {came:?}");
+            assert!(leaves + span + guard <= cycle * (cycles.number(came) + 2), "{cycles:?} {came:?}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! `[[cyclic]]`: which ports of switches send in each cycle what came in the one before.
+
+use crate::gates_part::{Gates, neighbours, ports_of};
+use crate::section::{Context, Section, list, show, whole};
+use fabric::{Fabric, NodeId, PortIndex};
+use model::parameters::FlowControl;
+use protocols::cyclic::{Cycles, CyclicError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use units::{Time, WIRE_OVERHEAD_BYTES};
+
+/// One entry, as it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct CyclicPlan {
+    /// Absent: every switch.
+    node: Option<String>,
+    to: Option<Vec<String>>,
+    cycle: Time,
+    classes: [u8; 2],
+    /// Absent: the delay of each port's link.
+    guard: Option<Time>,
+}
+
+/// Every entry; `None` if one is wrong.
+pub(crate) fn read(root: &Section<'_, '_>) -> Option<Vec<CyclicPlan>> {
+    let entries: Vec<Option<CyclicPlan>> = root.tables("cyclic", "cyclic").iter().map(entry).collect();
+    entries.into_iter().collect()
+}
+
+fn entry(section: &Section<'_, '_>) -> Option<CyclicPlan> {
+    let node = section.text("node");
+    let to = neighbours(section);
+    let cycle = section.positive_time("cycle");
+    let classes = section.read("classes", |value| {
+        let help = || Some("write classes = [6, 7]".to_owned());
+        let classes = list(value, "[6, 7]")?.iter().map(|class| whole(&class.value, 0..=7).map(|class| class.0 as u8));
+        let classes: Vec<u8> = classes.collect::<Result<_, _>>()?;
+        match classes[..] {
+            [first, second] if first != second => Ok(([first, second], format!("[{first}, {second}]"))),
+            _ => Err((format!("{} is no pair of classes", show(value)), help())),
+        }
+    });
+    let guard = section.time("guard");
+    section.finish();
+    let given = [("node", node.is_some()), ("to", to.is_some()), ("guard", guard.is_some())];
+    let wrong = given.into_iter().any(|(key, read)| section.has(key) && !read);
+    if !wrong && to.is_some() && node.is_none() {
+        section.fail("to", "`to` names neighbours of a node, and there is none", Some("write node".to_owned()));
+        return None;
+    }
+    if wrong { None } else { Some(CyclicPlan { node, to, cycle: cycle?, classes: classes?, guard }) }
+}
+
+/// The cycles of ports of this fabric.
+pub(crate) type Cyclic = BTreeMap<(NodeId, PortIndex), Cycles>;
+
+/// Those of all ports; `None` if something is wrong.
+pub(crate) fn lower(
+    plans: &[CyclicPlan],
+    context: &Context<'_>,
+    fabric: &Fabric,
+    gates: &Gates,
+    flow_control: &FlowControl,
+) -> Option<Cyclic> {
+    let mut all = Cyclic::new();
+    let mut right = true;
+    for (at, plan) in plans.iter().enumerate() {
+        let key = format!("cyclic.{at}");
+        let lossless = plan.classes.map(|class| flow_control.lossless() & 1 << class != 0);
+        if lossless[0] != lossless[1] {
+            let [first, second] = plan.classes;
+            let message =
+                format!("of the classes {first} and {second} one is lossless, and frames wait in both by turns");
+            context.fail(&format!("{key}.classes"), message, Some("make both lossless, or neither".to_owned()));
+            right = false;
+        }
+        let found = ports(context, fabric, &key, plan);
+        right &= found.is_some();
+        for place in found.into_iter().flatten() {
+            match at_port(context, fabric, (&key, plan), place, gates) {
+                Some(cycles) if all.insert(place, cycles).is_none() => continue,
+                Some(_) => {
+                    let message = format!("port {} of `{}` has cycles twice", place.1, fabric.name(place.0));
+                    context.fail(&key, message, Some("give each port one entry".to_owned()));
+                }
+                None => {}
+            }
+            right = false;
+            break;
+        }
+    }
+    right.then_some(all)
+}
+
+/// The ports that an entry is about.
+fn ports(context: &Context<'_>, fabric: &Fabric, key: &str, plan: &CyclicPlan) -> Option<Vec<(NodeId, PortIndex)>> {
+    let Some(name) = &plan.node else {
+        let of = |node| (0..fabric.ports(node).len() as PortIndex).map(move |port| (node, port));
+        return Some(fabric.switches().flat_map(of).collect());
+    };
+    if fabric.find(name).is_some_and(|node| fabric.host_index(node).is_some()) {
+        let message = format!("`{name}` is a host, and has no cycle before in which something came");
+        context.fail(&format!("{key}.node"), message, Some("name a switch, or leave node out for all".to_owned()));
+        return None;
+    }
+    ports_of(context, fabric, key, name, plan.to.as_deref())
+}
+
+/// The cycles of one port; `None` if something is wrong.
+fn at_port(
+    context: &Context<'_>,
+    fabric: &Fabric,
+    (key, plan): (&str, &CyclicPlan),
+    (node, port): (NodeId, PortIndex),
+    gates: &Gates,
+) -> Option<Cycles> {
+    let link = fabric.link(fabric.ports(node)[usize::from(port)].link);
+    let place = format!("port {port} of `{}`", fabric.name(node));
+    if gates.contains_key(&(node, port)) {
+        let message = format!("{place} has gates, and cycles are gates of their own");
+        context.fail(key, message, Some("write one of the two, or name other ports".to_owned()));
+        return None;
+    }
+    let cycles = match Cycles::new(plan.cycle, plan.classes, plan.guard.unwrap_or(link.delay)) {
+        Ok(cycles) => cycles,
+        Err(error) => {
+            let part =
+                if matches!(error, CyclicError::NoTime { .. }) && plan.guard.is_some() { "guard" } else { "cycle" };
+            context.fail(&format!("{key}.{part}"), format!("{place}: {error}"), None);
+            return None;
+        }
+    };
+    let least = link.rate.serialise(64 + WIRE_OVERHEAD_BYTES);
+    if cycles.usable() < least {
+        let message = format!(
+            "{place}: a cycle of {} less its guard leaves {}, and the shortest frame takes {least}",
+            plan.cycle,
+            cycles.usable()
+        );
+        let help = "a cycle holds all frames that a port gets in one".to_owned();
+        context.fail(&format!("{key}.cycle"), message, Some(help));
+        return None;
+    }
+    Some(cycles)
+}
+
+/// All gates: those of ports with a list, and those of cycles.
+pub(crate) fn with_gates(cyclic: &Cyclic, gates: &Gates) -> Gates {
+    let of_cycles = cyclic.iter().filter_map(|(&place, cycles)| Some((place, Arc::new(cycles.gates().ok()?))));
+    gates.iter().map(|(&place, list)| (place, Arc::clone(list))).chain(of_cycles).collect()
+}

@@ -1,0 +1,120 @@
+//! Which frames must pass which gates, and the warnings of those that never can.
+
+use crate::gates_part::Gates;
+use crate::section::Context;
+use fabric::routing::{Forwarding, PathId, PathTable};
+use fabric::{Fabric, NodeId, PortIndex};
+use std::collections::BTreeMap;
+use traffic::{Load, Plan};
+use units::{Time, WIRE_OVERHEAD_BYTES};
+
+/// The longest frame of each class that may leave by each port.
+type Longest = BTreeMap<(u8, NodeId, PortIndex), u16>;
+
+/// Ways of frames: as the tables have them before anything fails and without routes set by hand, and paths of flows.
+pub(crate) struct Ways<'a> {
+    pub fabric: &'a Fabric,
+    pub forwarding: &'a Forwarding,
+    pub paths: &'a PathTable,
+}
+
+impl Ways<'_> {
+    /// What may leave by which port.
+    fn longest(&self, plan: &Plan, transport_mtu_bytes: u16) -> Longest {
+        let mut longest = Longest::new();
+        // By destination and class, the longest of each source: each way is walked once.
+        let mut routed = BTreeMap::<(u32, u8), BTreeMap<u32, u16>>::new();
+        let mut add = |src: u32, dst: u32, class: u8, frame: u16| {
+            let known = routed.entry((dst, class)).or_default().entry(src).or_default();
+            *known = frame.max(*known);
+        };
+        for flow in &plan.flows {
+            let frame = match &flow.load {
+                Load::Datagrams(source) => source.longest_bytes(),
+                Load::Transport => transport_mtu_bytes,
+            };
+            match flow.path {
+                None => add(flow.src, flow.dst, flow.class, frame),
+                Some(path) => self.along(flow.src, PathId(path), (flow.class, frame), &mut longest),
+            }
+        }
+        for arrivals in &plan.arrivals {
+            for &dst in arrivals.destinations().iter().filter(|&&dst| dst != arrivals.src) {
+                add(arrivals.src, dst, arrivals.class, transport_mtu_bytes);
+            }
+        }
+        for ((dst, class), sources) in routed {
+            self.towards(dst, class, &sources, &mut longest);
+        }
+        longest
+    }
+
+    /// A flow that names its path.
+    fn along(&self, src: u32, path: PathId, (class, frame): (u8, u16), longest: &mut Longest) {
+        let mut node = self.fabric.host_node(src);
+        for &port in self.paths.ports(path) {
+            raise(longest, (class, node, port), frame);
+            node = self.fabric.ports(node)[usize::from(port)].peer;
+        }
+    }
+
+    /// All ways to a host from these others, each with the longest frame that it sends there.
+    fn towards(&self, dst: u32, class: u8, sources: &BTreeMap<u32, u16>, longest: &mut Longest) {
+        let end = self.fabric.host_node(dst);
+        let mut seen = BTreeMap::<(NodeId, Option<PortIndex>), u16>::new();
+        let first = |(&src, &frame): (&u32, &u16)| ((self.fabric.host_node(src), None), frame);
+        let mut open: Vec<_> = sources.iter().map(first).collect();
+        while let Some(((node, ingress), frame)) = open.pop() {
+            let known = seen.entry((node, ingress)).or_default();
+            if node == end || *known >= frame {
+                continue;
+            }
+            *known = frame;
+            let group = match ingress {
+                None => self.forwarding.lookup(node, dst),
+                Some(ingress) => self.forwarding.lookup_from(node, dst, ingress),
+            };
+            for &port in group {
+                raise(longest, (class, node, port), frame);
+                let peer = &self.fabric.ports(node)[usize::from(port)];
+                open.push(((peer.peer, Some(peer.peer_port)), frame));
+            }
+        }
+    }
+}
+
+fn raise(longest: &mut Longest, key: (u8, NodeId, PortIndex), frame: u16) {
+    let known = longest.entry(key).or_default();
+    *known = frame.max(*known);
+}
+
+/// Warns of classes whose frames some gate on their way never lets pass, or never for as long as they take.
+pub(crate) fn warn(context: &Context<'_>, ways: &Ways<'_>, gates: &Gates, plan: &Plan, transport_mtu_bytes: u16) {
+    if gates.is_empty() {
+        return;
+    }
+    let fabric = ways.fabric;
+    let mut worst = BTreeMap::<u8, (Time, Time, u16, NodeId, PortIndex)>::new();
+    for ((class, node, port), frame) in ways.longest(plan, transport_mtu_bytes) {
+        let Some(list) = gates.get(&(node, port)) else { continue };
+        let rate = fabric.link(fabric.ports(node)[usize::from(port)].link).rate;
+        let needed = rate.serialise(u64::from(frame) + WIRE_OVERHEAD_BYTES);
+        let open = list.longest(class);
+        if open < needed {
+            let found = (open, needed, frame, node, port);
+            worst.entry(class).and_modify(|known| *known = found.min(*known)).or_insert(found);
+        }
+    }
+    for (class, (open, needed, frame, node, port)) in worst {
+        let place = format!("port {port} of `{}`", fabric.name(node));
+        let message = if open == Time::ZERO {
+            format!("class {class} has traffic, but its gate at {place} never opens: its frames wait there for ever")
+        } else {
+            format!(
+                "frames of class {class} have up to {frame} bytes, which take {needed} at {place}, but its gate there \
+                 is open for no more than {open} at a time: they wait there for ever"
+            )
+        };
+        context.warn("gates", message);
+    }
+}
