@@ -102,6 +102,7 @@ pub fn draw(stream: &mut Stream) -> Drawn {
     if draft.text.contains("florax") && draft.chance(30) {
         draft.line("[[agreement]]\nfrom = \"H1\"\nto = \"H2\"\nrate = \"300Mbps\"\n");
     }
+    timing(&mut draft);
     record(&mut draft, duration);
     Drawn { text: draft.text, honest: draft.honest }
 }
@@ -199,6 +200,29 @@ fn routing(draft: &mut Draft, kind: &str) {
     draft.line("");
 }
 
+/// What makes ports wait by the clock.
+fn timing(draft: &mut Draft) {
+    if draft.chance(8) {
+        let slopes = draft.of(&["3 = \"100Mbps\"", "0 = \"1Mbps\", 3 = \"500Mbps\"", "7 = \"1bps\""]);
+        draft.line(&format!("[[shaping]]\nidle_slopes = {{ {slopes} }}\n"));
+    }
+    if draft.chance(8) {
+        let cycle = draft.of(&["3us", "20us", "1ms"]);
+        let classes = draft.of(&["3, 4", "0, 3", "6, 7", "1, 2"]);
+        let guard =
+            if draft.chance(30) { format!("guard = \"{}\"\n", draft.of(&["0ns", "1us"])) } else { String::new() };
+        draft.line(&format!("[[cyclic]]\ncycle = \"{cycle}\"\nclasses = [{classes}]\n{guard}"));
+    }
+    if draft.chance(8) {
+        let states = draft.of(&[
+            "{ open = [3], time = \"2us\" }, { open = [0, 1, 2, 4, 5, 6, 7], time = \"3us\" }",
+            "{ open = [0, 1, 2, 3, 4, 5, 6, 7], time = \"1ps\" }",
+            "{ open = [0, 3], time = \"5us\" }, { open = [], time = \"5us\" }",
+        ]);
+        draft.line(&format!("[[gates]]\nnode = \"H1\"\nstates = [{states}]\n"));
+    }
+}
+
 fn switch(draft: &mut Draft, kind: &str) {
     draft.line("[switch]");
     draft.has_queues = draft.chance(50);
@@ -228,6 +252,11 @@ fn switch(draft: &mut Draft, kind: &str) {
             "{ kind = \"drr\", quanta = { 3 = \"1B\" } }",
         ],
     );
+    if draft.chance(8) {
+        let express = draft.of(&["3", "7", "0, 3"]);
+        let fragments = draft.option(30, "fragments", &["\"ideal\"", "\"standard\""]);
+        draft.line(&format!("preemption = {{ express = [{express}]{fragments} }}"));
+    }
     let is_tagged = draft.lossless.len() > 2 && matches!(kind, "leaf-spine" | "clos" | "fat-tree" | "ring");
     if is_tagged && draft.chance(70) {
         let rules = match kind {
