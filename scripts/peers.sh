@@ -3,7 +3,8 @@
 #
 #   scripts/peers.sh [TIDEGATE]     the binary, target/release/tidegate without
 #
-# Completion times are those of fct.txt, which end with the last acknowledgement at the sender, as the others' do.
+# Completion times of rows are those of fct.txt, which end with the last acknowledgement at the sender, as the others' do; the
+# lines of TCP have those at the receiver.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tidegate=${1:-target/release/tidegate}
@@ -29,6 +30,20 @@ row() {
     done
 }
 
+# What a run prints of itself under these names.
+lines() {
+    local name=$1 seeds=$2 scenario=$3 wanted=$4 seed
+    shift 4
+    for seed in $seeds; do
+        rm -rf "$results/run"
+        "$tidegate" run "$scenario" --seed "$seed" --out "$results/run" "$@" > "$results/words" 2> "$results/errors" ||
+            { cat "$results/errors" >&2; grep -h '^checks.*failed' "$results/words" || true; }
+        printf '%-24s seed %d\n' "$name" "$seed"
+        grep -E "^($wanted)  " "$results/words" | sed 's/^/    /'
+        grep -o '"timeouts": *[1-9][0-9]*' "$results/run/summary.json" | sed 's/^/    /' || true
+    done
+}
+
 # The same of a configuration of HPCC's simulator: slowdowns over what that simulator takes for a flow's time alone.
 imported() {
     local name=$1 seeds=$2 config=$3 seed
@@ -51,15 +66,21 @@ imported() {
 eqds='host.transport={ kind = "eqds", payload = "4000B", header = "44B", initial_window = 50 }'
 peers=experiments/peers
 row "NDP, incast" "1 2 3" $peers/htsim-incast.toml
-row "NDP, permutation" "1 2 3" $peers/htsim-permutation.toml
+for k in 8 16; do
+    row "NDP, k=$k" "1 2 3 4 5" $peers/htsim-permutation.toml --set fabric.k=$k \
+        --set "traffic.0={ kind = \"replay\", file = \"permutation-k$k.cm\" }"
+done
 row "EQDS, incast" "1 2 3" $peers/htsim-incast.toml --set "$eqds"
 row "EQDS, permutation" "1 2 3" $peers/htsim-permutation.toml --set "$eqds"
-row "NDP, k=16" "1" $peers/htsim-permutation.toml --set fabric.k=16
-row "RoCE, k=8" "1 2 3" $peers/roce-permutation.toml
-row "RoCE, k=16" "1" $peers/roce-permutation.toml --set fabric.k=16
+row "RoCE, three to one" "1" $peers/roce-permutation.toml --set traffic.0.file=three-to-one.cm
+row "RoCE, k=8" "$(seq -s ' ' 50)" $peers/roce-permutation.toml
+row "RoCE, k=16" "$(seq -s ' ' 10)" $peers/roce-permutation.toml --set fabric.k=16 --set traffic.0.file=permutation-k16.cm
 row "DCQCN, star" "1 2 3 4 5" examples/hpcc-star.toml
 row "DCQCN, joining" "1 2 3 4 5" $peers/hpcc-join.toml
-row "TCP, k=8" "1 2 3" $peers/tcp.toml
+lines "UDP, k=8" "1 2" $peers/udp.toml "packets|drops|delay"
+lines "TCP, k=8" "1 2" $peers/tcp.toml "drops|on the way|completion"
+lines "TCP, no loss" "1 2 3" $peers/tcp.toml "drops|on the way|completion" --set 'switch.queue="100000 packets"'
+lines "TCP with SACK" "1 2" $peers/tcp.toml "drops|on the way|completion" --set host.transport.sack=true
 # Frames there have no preamble and gap: 20 bytes less of header, as the test hpcc_anchors has it.
 imported "HPCC, permutation" "1 2 3 4" $peers/k8/hpcc-permutation.config --set host.transport.header=28B
 imported "HPCC, web search" "1 2 3 4" $peers/k8/hpcc-web-search.config --set host.transport.header=28B
