@@ -268,8 +268,8 @@ pub fn generate(kind: &str, flags: &FabricFlags) -> Result<Fabric, Failure> {
         "duration = \"1ps\"\nswitch = { queue = \"1 packets\" }\n[[traffic]]\nkind = \"permutation\"\nsize = \"1B\"\n";
     let mut overrides = vec![("fabric.kind".to_owned(), kind.to_owned())];
     overrides.extend(flags.values.iter().map(|(key, value)| (format!("fabric.{key}"), value.clone())));
-    let found = Scenario::parse(text, "fabric", Path::new(""), &overrides, None).and_then(|scenario| scenario.lower());
-    found.map(|lowered| lowered.setup.fabric).map_err(|errors| in_flags(kind, &errors))
+    let found = Scenario::parse(text, "fabric", Path::new(""), &overrides, None).and_then(|scenario| scenario.fabric());
+    found.map_err(|errors| in_flags(kind, &errors))
 }
 
 /// The errors of overrides in the words of the flags that they came from.

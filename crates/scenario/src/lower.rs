@@ -260,6 +260,22 @@ fn classes_in_use(plan: &Plan) -> u8 {
 }
 
 impl Scenario {
+    /// Builds the fabric and nothing else: routes of a large one take more time and memory than itself.
+    ///
+    /// # Errors
+    /// Numbers of the fabric that make none, files that are none.
+    pub fn fabric(&self) -> Result<Fabric, ScenarioErrors> {
+        let files = Files {
+            directory: self.directory.clone(),
+            load: self.load.as_ref(),
+            digests: std::cell::RefCell::default(),
+        };
+        let context = Context::new(&self.document);
+        let fabric = self.parts.fabric.build(&context, &files);
+        let (errors, ..) = context.finish();
+        fabric.filter(|_| errors.is_empty()).ok_or(ScenarioErrors { errors })
+    }
+
     /// Builds fabric, routes and traffic.
     ///
     /// # Errors
