@@ -169,7 +169,7 @@ fn whatever_is_generated_is_proved() {
         for algorithm in [Algorithm::OnePerHop, Algorithm::Merge, Algorithm::Fewest] {
             for compression in [Compression::None, Compression::InPorts, Compression::Joint] {
                 let classes = names(classes);
-                let request = Request { paths: paths.clone(), algorithm, classes, compression };
+                let request = Request { paths: paths.clone(), algorithm, classes, compression, threads: 2 };
                 let generated = generate(&fabric, &request).unwrap();
                 let verdict = prove(&fabric, &parsed(&fabric, &generated.table), &paths, &list);
                 assert!(verdict.pass(), "case {case}, {algorithm:?}, {compression:?}, {paths:?}: {verdict:#?}");

@@ -73,8 +73,9 @@ fn main() -> Result<(), Failure> {
 }
 
 fn by_paths(fabric: &Fabric, paths: ExpectedPaths, algorithm: Algorithm) -> Result<(), Failure> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let start = Instant::now();
-    let generated = generate(fabric, &Request { algorithm, ..Request::new(paths) })?;
+    let generated = generate(fabric, &Request { algorithm, threads, ..Request::new(paths) })?;
     let seconds = start.elapsed().as_secs_f64();
     println!("{:#?}", generated.report);
     show(fabric, &generated.table);

@@ -36,13 +36,15 @@ pub struct Request {
     pub classes: Vec<String>,
     /// How far rules are merged.
     pub compression: Compression,
+    /// Threads that may look for paths; the rules do not depend on it.
+    pub threads: usize,
 }
 
 impl Request {
     /// One class called "default", merged tags and rules.
     pub fn new(paths: impl Into<ExpectedPaths>) -> Request {
         let (algorithm, compression) = (Algorithm::default(), Compression::default());
-        Request { paths: paths.into(), algorithm, classes: vec!["default".to_owned()], compression }
+        Request { paths: paths.into(), algorithm, classes: vec!["default".to_owned()], compression, threads: 1 }
     }
 }
 
@@ -89,6 +91,7 @@ pub fn generate(fabric: &Fabric, request: &Request) -> Result<Generated, TaggerE
     }
     let ports = Ports::new(fabric);
     let mut graph = TaggedGraph::new(&ports);
+    graph.threads = request.threads;
     request.paths.record(fabric, &mut graph)?;
     graph.trim();
     if graph.hops.is_empty() {

@@ -16,11 +16,13 @@ pub(crate) struct TaggedGraph<'p, 'f> {
     pub recorded: u64,
     /// Edges of the fabric looked at to find paths.
     pub edge_visits: u64,
+    /// Threads that may look for paths.
+    pub threads: usize,
 }
 
 impl<'p, 'f> TaggedGraph<'p, 'f> {
     pub fn new(ports: &'p Ports<'f>) -> TaggedGraph<'p, 'f> {
-        TaggedGraph { ports, hops: Vec::new(), recorded: 0, edge_visits: 0 }
+        TaggedGraph { ports, hops: Vec::new(), recorded: 0, edge_visits: 0, threads: 1 }
     }
 
     /// Makes room for paths of so many hops through switches.
@@ -28,6 +30,16 @@ impl<'p, 'f> TaggedGraph<'p, 'f> {
         while self.hops.len() < hops {
             self.hops.push(self.ports.plane());
         }
+    }
+
+    /// Adds what another has.
+    pub fn unite(&mut self, other: &TaggedGraph) {
+        self.reserve_hops(other.hops.len());
+        for (all, own) in self.hops.iter_mut().zip(&other.hops) {
+            all.iter_mut().zip(own).for_each(|(all, own)| *all |= own);
+        }
+        self.recorded += other.recorded;
+        self.edge_visits += other.edge_visits;
     }
 
     /// Adds a path: the ingress port it enters the fabric by, and the egress port at each switch.

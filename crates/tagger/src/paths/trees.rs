@@ -4,6 +4,8 @@
 //! of a tree are recorded without walking the paths: a set of distances climbs the tree, "how far away
 //! are the senders below", so a turn costs the same however many paths make it.
 
+mod batch;
+
 use super::expand::finish;
 use super::path::Visitor;
 use crate::graph::TaggedGraph;
@@ -265,15 +267,27 @@ pub(crate) fn record(graph: &mut TaggedGraph, kind: TreeRoots, seed: Option<u64>
     let ports = graph.ports;
     let mut senders = Senders::new(ports);
     let mut climb = Climb::new(ports, &senders);
-    let roots_of = |tree: &Tree| if seed.is_none() { joined(roots(tree, kind)) } else { roots(tree, kind) };
-    let visits = for_each_tree(ports, seed, roots_of, |tree, exits| {
-        climb.record(graph, tree, exits);
-        exits.iter().for_each(|&exit| senders.take(ports, exit));
-        true
-    });
+    if seed.is_none() {
+        let roots = joined(roots(&Tree::new(ports), kind));
+        for part in batch::record(ports, &climb, &roots, graph.threads) {
+            graph.unite(&part.graph);
+            climb.taken.iter_mut().zip(&part.climb.taken).for_each(|(all, own)| *all |= own);
+        }
+        roots.iter().flat_map(|(_, exits)| exits).for_each(|&exit| senders.take(ports, exit));
+    } else {
+        graph.edge_visits += for_each_tree(
+            ports,
+            seed,
+            |tree| roots(tree, kind),
+            |tree, exits| {
+                climb.record(graph, tree, exits);
+                exits.iter().for_each(|&exit| senders.take(ports, exit));
+                true
+            },
+        );
+    }
     climb.taken.iter().enumerate().filter(|(_, taken)| **taken).for_each(|(port, _)| senders.take(ports, port as u32));
     senders.finish(graph);
-    graph.edge_visits += visits;
 }
 
 /// Where packets of hosts come in, and where they go at once.
@@ -321,6 +335,7 @@ impl Senders {
 }
 
 /// Sets of distances that climb a tree.
+#[derive(Clone)]
 struct Climb {
     /// Per slot, whether hosts that do not forward hang on it, and whether it is a host that does.
     sends: Vec<bool>,

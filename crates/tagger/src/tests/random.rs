@@ -49,7 +49,8 @@ fn holds(fabric: &Fabric, paths: &ExpectedPaths, algorithm: Algorithm, classes: 
     let classes: Vec<String> = (1..=classes).map(|class| format!("class {class}")).collect();
     let mut tables = Vec::new();
     for compression in [Compression::None, Compression::InPorts, Compression::Joint] {
-        let request = Request { paths: paths.clone(), algorithm, classes: classes.clone(), compression };
+        let threads = 1 + classes.len() % 2;
+        let request = Request { paths: paths.clone(), algorithm, classes: classes.clone(), compression, threads };
         let generated = generate(fabric, &request).map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert!(
             usize::from(generated.report.tags) < generated.report.longest_path_switches as usize + classes.len()

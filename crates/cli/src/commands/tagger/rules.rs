@@ -14,6 +14,7 @@ use record::file::write_file;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
 use tagger::paths::{ExpectedPaths, PathError, PathList, PathSource, Routes, SubnetNames, TreeRoots};
 use tagger::rules::{MAX_LOSSLESS_PRIORITIES, RuleTable};
 use tagger::{Algorithm, Report, Request, clos_rule, generate};
@@ -57,6 +58,9 @@ pub struct RulesArgs {
     /// Seed of random paths.
     #[arg(long, default_value_t = 1)]
     paths_seed: u64,
+    /// Threads that make trees; without it, as many as there are cores. The rules are the same for any number.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
     /// Draw no progress, and print nothing.
     #[arg(long, short)]
     quiet: bool,
@@ -174,9 +178,8 @@ fn make(args: &RulesArgs, fabric: &Fabric) -> Result<Made, Failure> {
         How::Fewest => Algorithm::Fewest,
         How::Clos | How::Merge => Algorithm::Merge,
     };
-    let mut request = Request::new(ExpectedPaths { sources });
-    request.algorithm = algorithm;
-    request.classes = classes.clone();
+    let threads = args.threads.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
+    let request = Request { algorithm, classes: classes.clone(), threads, ..Request::new(ExpectedPaths { sources }) };
     let made = generate(fabric, &request).map_err(|error| wrong(&error))?;
     let bound = (classes.len() == 1).then(|| (made.report.lower_bound, "for the expected paths".to_owned()));
     Ok(Made { table: made.table, report: Some(made.report), bound })
