@@ -20,6 +20,7 @@ pub mod gates;
 mod graph;
 mod grow;
 mod hash;
+mod many;
 mod paths;
 mod pfc;
 mod proof;

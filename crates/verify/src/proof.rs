@@ -321,7 +321,7 @@ pub(crate) struct Entrance {
 }
 
 impl Edge {
-    fn new(fabric: &Fabric, table: &Table) -> Edge {
+    pub fn new(fabric: &Fabric, table: &Table) -> Edge {
         Edge {
             of_egress: vec![vec![0; fabric.port_count()]; table.classes.len()],
             entrances: vec![Entrance::default()],
