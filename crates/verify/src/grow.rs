@@ -278,8 +278,8 @@ mod tests {
         };
         let switches: Vec<String> = fabric.switches().map(of).collect();
         let text = format!(
-            r#"{{"format":"tidegate-tagger-rules","version":1,"fabric":{{"hash":"{}"}},"lossless_tags":[1],"lossy_tag":0,
-            "classes":[{{"name":"all","first_tag":1}}],"switches":[{}]}}"#,
+            r#"{{"format":"tidegate-tagger-rules","version":1,"fabric":{{"hash":"{}"}},"lossless_tags":[1],
+            "lossy_tag":0,"classes":[{{"name":"all","first_tag":1}}],"switches":[{}]}}"#,
             crate::fabric_hash(fabric),
             switches.join(",")
         );

@@ -71,7 +71,7 @@ struct Judge<'a, 'f> {
     edge: Edge,
     /// Per slot: whether hosts are at it.
     sources: Vec<bool>,
-    /// Per slot, the roots to which it has found its way, those as far as the level at hand, and those one link further.
+    /// Per slot, the roots to which it has found its way, those as far as this level, and those one link further.
     seen: Vec<u64>,
     level: Vec<u64>,
     next: Vec<u64>,
