@@ -26,7 +26,7 @@ PURPOSES = [
     ("queues", r"model/src/queue\.rs"),
     ("switch: arrivals and departures", r"model/src/switch/|model/src/outcome\.rs"),
     ("ports and wires", r"model/src/egress/"),
-    ("hosts: ports and flows", r"model/src/host/(serve|nic|send|start|flows|mod|jitter|paths|pull.*)\.rs|model/src/host/[a-z]+\.rs"),
+    ("hosts: ports and flows", r"model/src/host/"),
     ("transports and traffic", r"protocols/src/|crates/traffic/src/"),
     ("checks and statistics", r"crates/(check|stats)/src/|model/src/(account|books|measured)\.rs"),
     ("loop over nodes", r"model/src/node\.rs"),
@@ -45,9 +45,7 @@ def count(tidegate, scenario, duration, overrides, out):
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode != 0:
         sys.exit(run.stderr)
-    hops = json.loads(run.stdout)["speed"]["packet_hops"] if "speed" in run.stdout else None
-    if hops is None:
-        hops = int(re.search(r'"packet_hops": *(\d+)', run.stdout).group(1))
+    hops = json.loads(run.stdout)["packet_hops"]
     instructions, address, called, binary, ours = collections.Counter(), 0, False, {}, False
     for line in out.open(errors="replace"):
         if line.startswith("ob="):
@@ -77,7 +75,11 @@ def count(tidegate, scenario, duration, overrides, out):
 def sources(tidegate, addresses):
     """The source file that an address counts for."""
     run = subprocess.run(
-        ["addr2line", "-i", "-a", "-e", tidegate], input="\n".join(hex(a) for a in addresses), capture_output=True, text=True, check=True
+        ["addr2line", "-i", "-a", "-e", tidegate],
+        input="\n".join(hex(address) for address in addresses),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     chains, chain = {}, []
     for line in run.stdout.splitlines():
@@ -112,7 +114,7 @@ def main():
         purpose = next((name for name, pattern in PURPOSES if re.search(pattern, place)), "all else")
         purposes[purpose] += n
         files[purpose][place] += n
-    print(f"{scenario} {' '.join(overrides)}: {hops} packet-hops".replace(" :", ":"))
+    print(f"{' '.join([scenario, *overrides])}: {hops} packet-hops")
     for purpose, n in purposes.most_common():
         print(f"{n / hops:8.1f}  {purpose}")
         if arguments.files:

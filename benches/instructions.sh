@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Instructions per packet-hop on fixed scenarios, against benches/instructions.json: fails on a rise of more than 5 %.
+# Instructions per packet-hop on fixed scenarios, against benches/instructions.json: fails on a rise of more than 3 %.
 #
 #   benches/instructions.sh             compare
 #   benches/instructions.sh --record    write what was counted as the new baseline
@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 baseline=benches/instructions.json
-limit_percent=5
+limit_percent=3
 # Name, scenario, short and long duration, overrides.
 scenarios=(
     "dense-datagram-k8|benches/dense-datagram.toml|20us|60us|fabric.k=8"
