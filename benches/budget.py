@@ -38,8 +38,8 @@ PASSED_ON = re.compile(r"crates/engine/src/(ring|prefetch)\.rs|crates/units/src/
 
 def count(tidegate, scenario, duration, overrides, out):
     """Instructions by address, and packet-hops."""
-    command = ["valgrind", "--tool=callgrind", "--dump-instr=yes", f"--callgrind-out-file={out}", tidegate, "run", scenario]
-    command += ["--json", "--set", f"duration={duration}", "--set", "threads=1"]
+    command = ["valgrind", "--tool=callgrind", "--dump-instr=yes", f"--callgrind-out-file={out}"]
+    command += [tidegate, "run", scenario, "--json", "--set", f"duration={duration}", "--set", "threads=1"]
     for override in overrides:
         command += ["--set", override]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
