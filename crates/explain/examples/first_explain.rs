@@ -13,7 +13,7 @@ record = { trace = {} }
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let target = std::env::temp_dir().join(format!("tidegate-first-explain-{}", std::process::id()));
     let stop = lab::Stop::default();
-    let run = lab::Run::parse(SCENARIO, "first.toml", &[], &stop)?;
+    let run = lab::Run::parse(SCENARIO, "first.toml", &[], None, &stop)?;
     run.produce(Some(lab::folder(&target)?), &mut model::Unwatched, lab::Way::default(), &stop)?;
     let trace = explain::Trace::read(&target)?;
     let last = trace.rows.iter().filter_map(|row| row.packet).map(|packet| packet.number).max();

@@ -71,9 +71,9 @@ impl Run {
     ///
     /// # Errors
     /// [`LabError::Scenario`] with everything that is wrong.
-    pub fn parse(text: &str, name: &str, set: &[Override], stop: &Stop) -> Result<Run, LabError> {
+    pub fn parse(text: &str, name: &str, set: &[Override], seed: Option<u64>, stop: &Stop) -> Result<Run, LabError> {
         let path = Path::new(name);
-        let scenario = Scenario::parse(text, name, Path::new(""), &pairs(set), None);
+        let scenario = Scenario::parse(text, name, Path::new(""), &pairs(set), seed);
         Run::of(scenario.map_err(|errors| wrong(errors, path))?, path, set, stop)
     }
 

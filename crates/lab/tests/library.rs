@@ -46,7 +46,7 @@ impl Watcher for Ends<'_> {
 #[test]
 fn a_stop_ends_its_own_run_and_no_other() {
     let (one, other) = (Stop::default(), Stop::default());
-    let run = |stop: &Stop| Run::parse(SCENARIO, "bench.toml", &[set("duration", "20ms")], stop).unwrap();
+    let run = |stop: &Stop| Run::parse(SCENARIO, "bench.toml", &[set("duration", "20ms")], None, stop).unwrap();
     let ended = run(&one).produce(None, &mut Ends(&one), Way::default(), &one).unwrap();
     assert!(ended.summary.partial && ended.summary.simulated_ps < Time::from_ms(20).as_ps());
     let whole = run(&other).produce(None, &mut Ends(&one), Way::default(), &other).unwrap();
