@@ -1,0 +1,20 @@
+//! What Python calls: runs, tables and the parts of a sweep. Everything that is convenient stands in `tidegate/*.py`;
+//! here is what needs the crates of the command.
+
+use pyo3::prelude::*;
+
+mod error;
+mod run;
+mod sweep;
+mod table;
+
+/// The native half of the package `tidegate`.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::run::{check, dict_text, run};
+    #[pymodule_export]
+    use crate::sweep::Plan;
+    #[pymodule_export]
+    use crate::table::{Table, read_table};
+}

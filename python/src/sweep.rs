@@ -1,0 +1,109 @@
+//! The parts of a sweep that its executor does not do: what is run, what is there, and the table.
+
+use crate::error::exception;
+use crate::run::overrides;
+use lab::sweep::{Outcome, Point, Store, Sweep};
+use lab::vary::Vary;
+use lab::{LabError, Stop};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// A sweep with its folder.
+#[pyclass(frozen, module = "tidegate")]
+pub struct Plan {
+    plan: lab::sweep::Plan,
+    points: Vec<Point>,
+    store: Store,
+    out: PathBuf,
+}
+
+/// What is varied, and what all runs change.
+#[derive(FromPyObject)]
+struct Asked {
+    set: Vec<(String, String)>,
+    axes: Vec<(String, Vec<String>)>,
+    seeds: Vec<u64>,
+}
+
+/// A run as it travels to a worker: its place, what it sets, its seed if the sweep has seeds.
+type Task = (usize, Vec<(String, String)>, Option<u64>);
+
+#[pymethods]
+impl Plan {
+    /// Reads the sweep or scenario at `file`, checks every combination, and takes the folder `out`.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        file: PathBuf,
+        asked: Asked,
+        out: PathBuf,
+        resume: bool,
+        name: Option<String>,
+    ) -> PyResult<Plan> {
+        let Asked { set, axes, seeds } = asked;
+        let make = || {
+            let vary = |(key, values)| Vary { key, values, place: None, changes: Vec::new() };
+            let vary: Vec<Vary> = axes.into_iter().map(vary).collect();
+            let plan = lab::sweep::Plan::of(&file, &overrides(set), &vary, &seeds)?;
+            let points = plan.points(None, &Stop::default())?;
+            let mut manifest = plan.manifest();
+            if let Some(name) = name {
+                // Its file is a temporary one.
+                manifest["scenario"] = name.into();
+            }
+            let store = Store::open(&out, resume, None, &manifest)?;
+            Ok(Plan { plan, points, store, out })
+        };
+        py.detach(make).map_err(|error: LabError| exception(py, &error))
+    }
+
+    /// The scenario's file, which a sweep's file names.
+    #[getter]
+    fn scenario(&self) -> PathBuf {
+        self.plan.scenario.clone()
+    }
+
+    /// Number of runs.
+    fn __len__(&self) -> usize {
+        self.points.len()
+    }
+
+    /// The runs that are not in the folder.
+    fn open(&self, py: Python<'_>) -> Vec<Task> {
+        py.detach(|| {
+            let is_open = |(_, point): &(usize, &Point)| matches!(self.store.find(point), Outcome::Open);
+            let task = |(at, point): (usize, &Point)| {
+                let set = point.variant.overrides(&self.plan.set, &self.plan.varied);
+                (at, set.into_iter().map(|set| (set.key, set.value)).collect(), point.variant.seed)
+            };
+            self.points.iter().enumerate().filter(is_open).map(task).collect()
+        })
+    }
+
+    /// Where the run in this place goes.
+    fn folder(&self, at: usize) -> PyResult<PathBuf> {
+        let point = self.points.get(at).ok_or_else(|| PyIndexError::new_err("no such run"))?;
+        Ok(self.store.folder(point))
+    }
+
+    /// Writes the table of what is there; the runs that are missing, and those whose folders are damaged.
+    fn finish(&self, py: Python<'_>) -> PyResult<(Vec<String>, Vec<String>)> {
+        let finish = || {
+            let outcomes: Vec<Outcome> = self.points.iter().map(|point| self.store.find(point)).collect();
+            let Plan { plan, points, store, out } = self;
+            Sweep { plan, points, store, shard: None, jobs: None }.write_table(out, &outcomes)?;
+            let (mut missing, mut damaged) = (Vec::new(), Vec::new());
+            for (point, outcome) in points.iter().zip(&outcomes) {
+                let title = point.variant.title(&plan.varied);
+                match outcome {
+                    Outcome::Complete { .. } => {}
+                    Outcome::Open => missing.push(title),
+                    Outcome::Failed(error) => damaged.push(format!("{title}: {error}")),
+                }
+            }
+            Ok((missing, damaged))
+        };
+        py.detach(finish).map_err(|error: LabError| exception(py, &error))
+    }
+}

@@ -1,0 +1,33 @@
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def incast() -> dict:
+    """A scenario that takes milliseconds."""
+    return {
+        "name": "incast",
+        "duration": "2ms",
+        "fabric": {"kind": "fat-tree", "k": 4, "link": {"rate": "100Gbps", "delay": "500ns"}},
+        "traffic": [{"kind": "incast", "fan_in": 8, "size": "100KB"}],
+    }
+
+
+@pytest.fixture(scope="session")
+def command():
+    """Runs the command of the same sources; TIDEGATE names it where it is built elsewhere."""
+    found = os.environ.get("TIDEGATE") or shutil.which("tidegate", path=ROOT / "target" / "debug")
+    if not found:
+        pytest.skip("no tidegate command: cargo build makes it, or TIDEGATE names it")
+
+    def run(*arguments):
+        return subprocess.run([found, *map(str, arguments)], capture_output=True, text=True, check=True)
+
+    run.path = found
+    return run

@@ -1,0 +1,133 @@
+import os
+import signal
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+import tidegate
+
+AXES = {"traffic.0.fan_in": [2, 4, 8], "fabric.link.delay": ["500ns", "1us"]}
+SEEDS = [1, 2, 3]
+
+
+@pytest.fixture
+def of_command(incast, command, tmp_path):
+    """The table that the command makes of the same sweep, with what it was made of."""
+    file = tmp_path / "scenario.toml"
+    file.write_text(tidegate.Scenario(incast).text)
+    vary = [f"--vary={key}={','.join(map(str, values))}" for key, values in AXES.items()]
+    command("sweep", file, *vary, "--seeds", "1,2,3", "--quiet", "--out", tmp_path / "command")
+    return tmp_path / "command" / "sweep.parquet"
+
+
+def same_runs(one, other):
+    """Whether two folders of sweeps hold the same bytes, but for what depends on the machine."""
+
+    def files(folder):
+        found = {path.relative_to(folder): path for path in (folder / "runs").glob("*/*")}
+        return {name: path.read_bytes() for name, path in found.items() if path.name not in SKIPPED}
+
+    return files(one) == files(other)
+
+
+SKIPPED = {"timing.json", "tidegate.sha256"}
+
+
+@pytest.mark.parametrize("kind", [None, ThreadPoolExecutor, ProcessPoolExecutor])
+def test_any_executor_gives_the_table_of_the_command(kind, incast, of_command, tmp_path):
+    executor = kind and kind(2)
+    table = tidegate.sweep(incast, AXES, seeds=SEEDS, executor=executor, out=tmp_path / "python")
+    assert len(table) == 18
+    assert (tmp_path / "python" / "sweep.parquet").read_bytes() == of_command.read_bytes()
+    assert same_runs(tmp_path / "python", of_command.parent)
+
+
+def gone(*_):
+    raise LookupError("the worker is gone")
+
+
+class Fails(ThreadPoolExecutor):
+    """Loses every run after the first three."""
+
+    calls = 0
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.calls += 1
+        return super().submit(fn if self.calls <= 3 else gone, *args, **kwargs)
+
+
+def test_a_sweep_that_broke_keeps_what_is_complete_and_goes_on(incast, of_command, tmp_path):
+    arguments = {"axes": AXES, "seeds": SEEDS, "out": tmp_path / "python"}
+    with pytest.raises(LookupError, match="the worker is gone"):
+        tidegate.sweep(incast, executor=Fails(1), **arguments)
+    assert len(list((tmp_path / "python" / "runs").iterdir())) == 3
+    with pytest.raises(tidegate.TidegateError, match="holds a sweep already"):
+        tidegate.sweep(incast, **arguments)
+    counting = Fails(1)
+    with pytest.raises(LookupError):
+        tidegate.sweep(incast, resume=True, executor=counting, **arguments)
+    assert counting.calls == 15, "what was complete ran again"
+    assert len(tidegate.sweep(incast, resume=True, **arguments)) == 18
+    assert (tmp_path / "python" / "sweep.parquet").read_bytes() == of_command.read_bytes()
+
+
+def test_a_wrong_axis_is_told_before_anything_runs(incast, tmp_path):
+    with pytest.raises(tidegate.ScenarioError, match="fan_inn"):
+        tidegate.sweep(incast, {"traffic.0.fan_inn": [1, 2]}, out=tmp_path / "python")
+    assert not (tmp_path / "python").exists()
+
+
+#: 100 runs, as many as a test of a cluster is asked for.
+MANY = {"axes": {"traffic.0.fan_in": [2, 4, 6, 8, 10]}, "seeds": range(20)}
+
+
+def many(incast, executor, tmp_path):
+    of_threads = tidegate.sweep(incast, **MANY, out=tmp_path / "threads")
+    table = tidegate.sweep(incast, **MANY, executor=executor, out=tmp_path / "cluster")
+    assert len(table) == len(of_threads) == 100
+    for name in ("threads", "cluster"):
+        assert len(list((tmp_path / name / "runs").iterdir())) == 100
+    assert (tmp_path / "cluster" / "sweep.parquet").read_bytes() == (tmp_path / "threads" / "sweep.parquet").read_bytes()
+
+
+def kill_one_when_it_is_under_way(folder, pids):
+    """Kills the first of `pids` when some of the runs are there."""
+    runs = folder / "runs"
+    while not runs.exists() or len(list(runs.iterdir())) < 10:
+        time.sleep(0.01)
+    there = len(list(runs.iterdir()))
+    assert there < 100, "it ended before anybody was killed"
+    os.kill(pids[0], signal.SIGKILL)
+
+
+def test_dask_loses_nothing_with_a_killed_worker(incast, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+        ThreadPoolExecutor(1) as killer,
+    ):
+        pids = [worker.pid for worker in cluster.workers.values()]
+        killed = killer.submit(kill_one_when_it_is_under_way, tmp_path / "cluster", pids)
+        many(incast, client, tmp_path)
+        killed.result(60)
+
+
+def test_ray_loses_nothing_with_a_killed_worker(incast, tmp_path):
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+
+        @ray.remote
+        def pid():
+            time.sleep(0.5)
+            return os.getpid()
+
+        pids = ray.get([pid.remote() for _ in range(2)])
+        assert len(set(pids)) == 2
+        with ThreadPoolExecutor(1) as killer:
+            killed = killer.submit(kill_one_when_it_is_under_way, tmp_path / "cluster", pids)
+            many(incast, tidegate.RayExecutor(num_cpus=1), tmp_path)
+            killed.result(60)
+    finally:
+        ray.shutdown()

@@ -1,0 +1,15 @@
+"""Tidegate: the laboratory for Ethernet that must not lose packets.
+
+    import tidegate
+    result = tidegate.Scenario("incast.toml").run(seed=1)
+    result.summary["flows"]
+    result["flows"]                 # any reader of Arrow takes it: polars.DataFrame(result["flows"])
+"""
+
+from ._errors import ScenarioError, TidegateError
+from ._native import Table, read_table
+from ._result import Result
+from ._scenario import Scenario
+from ._sweep import RayExecutor, sweep
+
+__all__ = ["RayExecutor", "Result", "Scenario", "ScenarioError", "Table", "TidegateError", "read_table", "sweep"]
