@@ -64,10 +64,10 @@ impl Earlier {
 }
 
 /// Whether the file `name` of the result in `folder` is ours without being listed. The list would differ between
-/// machines if `timing.json` were in it.
+/// machines if `timing.json` were in it. What has gone since the folder was read is nobody's.
 fn is_implied(folder: &Path, name: &str) -> bool {
     let implied = [TIMING_FILE, MANIFEST_FILE, MARKER, REPLACED].contains(&name);
-    implied && folder.join(name).symlink_metadata().is_ok_and(|found| found.is_file())
+    implied && found(&folder.join(name)).is_ok_and(|found| found.is_none_or(|found| found.is_file()))
 }
 
 /// Whether the result in `folder` says that its run was interrupted.
@@ -164,7 +164,7 @@ fn retire(aside: &Path, target: &Path) -> Result<(), RecordError> {
 }
 
 /// Another writer of the same target retires what it finds, too: what it has removed is gone, as was wanted.
-fn gone(removed: std::io::Result<()>) -> std::io::Result<()> {
+pub(super) fn gone(removed: std::io::Result<()>) -> std::io::Result<()> {
     match removed {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         other => other,

@@ -67,6 +67,7 @@ impl ResultFolder {
         }
         let (partial, marker) = claim(&target)?;
         let mut folder = ResultFolder { target, partial, foreign: BTreeSet::new(), marker: Some(marker) };
+        expect_alone(&folder.target, &folder.partial)?;
         earlier::restore_interrupted_replacement(&folder.target)?;
         if let Some(earlier) = Earlier::at(&folder.target)? {
             folder.foreign = earlier.foreign;
@@ -165,7 +166,8 @@ impl ResultFolder {
             RecordError::Kept { path: self.partial.clone(), error: Box::new(error) }
         })?;
         let marker = self.target.join(MARKER);
-        fs::remove_file(&marker).map_err(RecordError::unwritable("remove", &marker))?;
+        // A reader of the result may have taken it away.
+        earlier::gone(fs::remove_file(&marker)).map_err(RecordError::unwritable("remove", &marker))?;
         Ok(self.target.clone())
     }
 
@@ -238,15 +240,9 @@ fn claim_folder(target: &Path, partial: &Path) -> Result<Option<File>, RecordErr
     }
     let marker = File::options().read(true).append(true).create(true).open(&path);
     let marker = marker.map_err(RecordError::unwritable("create", &path))?;
-    match marker.try_lock() {
-        Ok(()) => {}
-        Err(fs::TryLockError::WouldBlock) => return Err(RecordError::Busy { path: target.to_owned() }),
-        // A file system without locks: then the promise about two writers is the user's to keep.
-        Err(fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
-        Err(fs::TryLockError::Error(error)) => return Err(RecordError::unwritable("lock", &path)(error)),
-    }
-    // Its owner may have finished between our two calls; then the lock is on a file that is gone.
-    if !marked()? {
+    lock(&marker, &path, target)?;
+    // Its owner may have finished between our calls, and the next one begun: then the lock is on a file that is gone.
+    if !is_at(&marker, &path)? {
         return Err(RecordError::Busy { path: target.to_owned() });
     }
     clear(partial)?;
@@ -257,6 +253,62 @@ fn claim_folder(target: &Path, partial: &Path) -> Result<Option<File>, RecordErr
     }
     marker.set_len(0).map_err(RecordError::unwritable("create", &path))?;
     Ok(Some(marker))
+}
+
+/// Whether no other process writes the result at `target`, once `ours` is locked: of two that ask at the same time, at
+/// most one goes on.
+///
+/// # Errors
+/// [`RecordError::Busy`], [`RecordError::Unreadable`], [`RecordError::Unwritable`].
+fn expect_alone(target: &Path, ours: &Path) -> Result<(), RecordError> {
+    let mut others = Vec::new();
+    let mut passed = false;
+    for partial in candidates(target, "partial") {
+        if partial == ours {
+            passed = true;
+        } else if found(&partial)?.is_some() {
+            others.push(partial);
+        } else if passed {
+            break;
+        }
+    }
+    // The target is asked last: a writer moves from its own folder to there, and holds its lock until nothing of the
+    // replacement is left to do.
+    others.push(target.to_owned());
+    for other in others {
+        let path = other.join(MARKER);
+        if let Ok(marker) = File::open(&path) {
+            lock(&marker, &path, target)?;
+        }
+    }
+    Ok(())
+}
+
+/// Locks the `marker` that stands at `path`, which belongs to the result at `target`.
+fn lock(marker: &File, path: &Path, target: &Path) -> Result<(), RecordError> {
+    match marker.try_lock() {
+        Ok(()) => Ok(()),
+        Err(fs::TryLockError::WouldBlock) => Err(RecordError::Busy { path: target.to_owned() }),
+        // A file system without locks: then the promise about two writers is the user's to keep.
+        Err(fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+        Err(fs::TryLockError::Error(error)) => Err(RecordError::unwritable("lock", path)(error)),
+    }
+}
+
+/// Whether `file` is what stands at `path`.
+fn is_at(file: &File, path: &Path) -> Result<bool, RecordError> {
+    let Some(there) = found(path)? else { return Ok(false) };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let file = file.metadata().map_err(RecordError::unreadable(path))?;
+        Ok((file.dev(), file.ino()) == (there.dev(), there.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        Ok(there.is_file())
+    }
 }
 
 /// Names of the files that a writer noted in the folder `partial`.
