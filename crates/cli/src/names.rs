@@ -1,4 +1,4 @@
-//! Names of others where they leave this program: as names of files, in tables, on the screen.
+//! Names of others where they leave this program: as names of files, on the screen.
 
 use crate::failure::Failure;
 use fabric::{Fabric, NodeId, PortIndex};
@@ -35,17 +35,6 @@ pub fn port_shown(fabric: &Fabric, node: NodeId, port: PortIndex) -> String {
     fabric.port_name(node, port).map_or_else(|| port.to_string(), str::to_owned)
 }
 
-/// A cell of a CSV table (RFC 4180): in quotes where it must be, and with `'` before what a spreadsheet takes for a
-/// formula.
-pub fn csv_cell(text: &str) -> String {
-    let formula = if text.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{formula}{}\"", text.replace('"', "\"\""))
-    } else {
-        format!("{formula}{text}")
-    }
-}
-
 /// A text for the terminal, of whatever origin: what would move the cursor or change colours is written as an escape.
 pub fn shown(text: &str) -> String {
     let lines = text.chars().map(|c| match c {
@@ -71,15 +60,6 @@ mod tests {
         assert!(twice.to_string().contains("`a/b` and `a_b`"), "{twice}");
         assert!(distinct([("S1", "S1.json"), ("s1", "s1.json")].into_iter()).is_err());
         assert!(distinct([("S1", "S1.nft"), ("S1", "S1.tc")].into_iter()).is_ok());
-    }
-
-    #[test]
-    fn cells_are_no_formulas() {
-        for (text, cell) in
-            [("S1", "S1"), ("a,b", "\"a,b\""), ("=1+1", "'=1+1"), ("@x\"", "\"'@x\"\"\""), ("-1", "'-1")]
-        {
-            assert_eq!(csv_cell(text), cell);
-        }
     }
 
     #[test]

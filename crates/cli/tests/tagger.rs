@@ -117,6 +117,9 @@ fn sonic_files_appear_with_their_notes_and_nothing_where_a_switch_does_not_fit()
     assert!(!scratch.0.join("tight").exists(), "nothing is written");
     assert_eq!(to("eos", "spine", &["--switch", "S1"]).code, Some(0));
     assert_eq!(scratch.names("spine"), ["NOTES.txt", "S1.eos", "tidegate.sha256"]);
+    let told = parsed(&to("eos", "told", &["--switch", "S1", "--json"]));
+    let written = std::fs::read_to_string(scratch.0.join("told/S1.eos")).unwrap();
+    assert_eq!(told["switches"]["S1"], Value::from(written), "the object and the file are the same");
     assert_eq!(to("nftables", "linux", &["--switch", "T1"]).code, Some(0));
     assert_eq!(scratch.names("linux"), ["NOTES.txt", "T1.nft", "T1.tc", "tidegate.sha256"]);
 

@@ -1,12 +1,14 @@
 //! What a person reads: [`numbers`] with their units, [`table`]s, curves as pictures ([`lines`]), words in colour, and
-//! words that survive a shell.
+//! words that survive a shell or a spreadsheet.
 
+mod csv;
 pub mod lines;
 pub mod numbers;
 mod paint;
 mod shell;
 mod table;
 
+pub use csv::csv_cell;
 pub use paint::{Paint, Style};
 pub use shell::quoted;
 pub use table::{Layout, table};

@@ -187,10 +187,11 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     let marks = (!args.to.lists()).then(|| args.marks.marks(&rules, profile.as_ref())).transpose()?;
     let priorities = profile.as_ref().and_then(|profile| profile.limits.lossless_priorities);
     let written = render(args, &fabric, &rules, marks.as_ref(), priorities)?;
+    if written.misfits.is_empty() {
+        hand_over::hand_over(args, &written)?;
+    }
     if args.json {
         output::print(&format!("{:#}\n", hand_over::as_json(args, &written)))?;
-    } else if written.misfits.is_empty() {
-        hand_over::hand_over(args, &written)?;
     }
     if written.misfits.is_empty() {
         return Ok(Exit::Done);

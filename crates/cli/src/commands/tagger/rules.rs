@@ -6,7 +6,6 @@ use super::source::read_text;
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags};
 use crate::failure::Failure;
-use crate::names::csv_cell;
 use crate::output::{self, Style, styled};
 use crate::progress::waiting;
 use fabric::{Fabric, NodeId};
@@ -19,7 +18,7 @@ use tagger::paths::{ExpectedPaths, PathError, PathList, PathSource, Routes, Subn
 use tagger::rules::{MAX_LOSSLESS_PRIORITIES, RuleTable};
 use tagger::{Algorithm, Report, Request, clos_rule, generate};
 use text::numbers::{counted, grouped};
-use text::{Layout, table};
+use text::{Layout, csv_cell, table};
 
 /// Make rules by which the expected paths are lossless, and under which nothing can deadlock, whatever the forwarding.
 #[derive(Debug, clap::Args)]

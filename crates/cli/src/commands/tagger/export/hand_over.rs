@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use text::numbers::counted;
 
-/// Writes all files into a folder, or onto the screen, and says what to know.
+/// Writes all files into a folder, or onto the screen, and says what to know; a JSON object says it otherwise.
 ///
 /// # Errors
 /// A folder that cannot be written; two switches whose files would have one name.
@@ -25,9 +25,10 @@ pub fn hand_over(args: &ExportArgs, written: &Written) -> Result<(), Failure> {
             let place = Place { folder, kind: &kind, whole: args.switches.is_empty(), force: args.force };
             write_folder(place, &files, &written.notes)?;
         }
+        None if args.json => {}
         None => output::print(&on_screen(args, written))?,
     }
-    if args.quiet {
+    if args.quiet || args.json {
         return Ok(());
     }
     match &args.out {
