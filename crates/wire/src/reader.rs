@@ -55,6 +55,19 @@ impl<'a> Reader<'a> {
         self.array(field).map(u64::from_be_bytes)
     }
 
+    /// A number of seven bits a byte, the lowest first, below 2^56.
+    pub(crate) fn varint(&mut self, field: &'static str) -> Result<u64, Error> {
+        let mut value = 0;
+        for at in 0..8 {
+            let byte = self.u8(field)?;
+            value |= u64::from(byte & 0x7F) << (7 * at);
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(self.unexpected(field, 8, value, "a number of at most 8 bytes"))
+    }
+
     /// What has not been read.
     pub(crate) fn rest(&self) -> &'a [u8] {
         &self.bytes[self.offset_bytes..]
@@ -77,6 +90,15 @@ pub(crate) fn put_u24(out: &mut Vec<u8>, value: u32) {
     out.extend_from_slice(&value.to_be_bytes()[1..]);
 }
 
+/// Appends `value`, below 2^56, as [`Reader::varint`] reads it.
+pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,5 +114,16 @@ mod tests {
         assert_eq!(error.shifted(14).to_string(), "byte 20: d needs 4 bytes, but only 1 are left");
         // A failed read consumes nothing.
         assert_eq!(reader.rest(), [7]);
+    }
+
+    #[test]
+    fn numbers_of_seven_bits_a_byte_come_back() {
+        for value in [0, 1, 127, 128, 16_383, 16_384, (1 << 48) - 1, (1 << 56) - 1] {
+            let mut bytes = Vec::new();
+            put_varint(&mut bytes, value);
+            assert_eq!(bytes.len(), (64 - u64::leading_zeros(value | 1) as usize).div_ceil(7));
+            assert_eq!(Reader::new(&bytes).varint("a"), Ok(value));
+        }
+        assert!(Reader::new(&[0x80]).varint("a").is_err() && Reader::new(&[0x80; 9]).varint("a").is_err());
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! | bytes | field |
 //! |---|---|
-//! | 1 | version, 1 |
+//! | 1 | version, 2 |
 //! | 1 | kind: 1 request, 2 update, 3 ready, 4 fail, 5 withdraw, 6 release |
 //! | 2 | L: the longest frame of the stream, from destination address to FCS |
 //! | 8 | stream |
@@ -12,15 +12,21 @@
 //! | 8 | TW: the window, in picoseconds |
 //! | 8 | Ts: from the departure of this request to the slot, modulo TW, in picoseconds |
 //! | 8 | by how much nodes have moved the slot since the source asked, the sum of all ΔTs, in picoseconds |
-//! | 2 | number of intervals |
-//! | 14 each | first shift (6 bytes), length (6 bytes), both in picoseconds, and a divisor (2 bytes) of TW |
+//! | 2 | number of divisors of TW that follow, each greater than the one before |
+//! | 2 | a divisor |
+//! | 2 | how many intervals it has |
+//! | 2 to 14 each | from the first shift of the last interval to that of this one, and its length, in picoseconds |
+//!
+//! The two numbers of an interval have seven bits in each byte, the lowest first; a byte that is not the last has its
+//! highest bit set. Slots of a few microseconds so take some 7 bytes in place of 14 at full width: what has no room in
+//! a message costs streams.
 //!
 //! A request is padded to L, so that it takes as long on every wire as the frames that follow it. One that has more to
 //! tell may be longer: whoever receives it knows both lengths, and so how much later it comes than such a frame.
 
 use crate::error::Error;
 use crate::ethernet::{EtherType, Ethernet, FCS_BYTES, MacAddress, check_fcs, finish_frame};
-use crate::reader::Reader;
+use crate::reader::{Reader, put_varint};
 
 /// What a message says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,21 +85,13 @@ pub struct Reservation {
     pub occupied: Vec<OccupiedShifts>,
 }
 
-const VERSION: u8 = 1;
-const FIXED_BYTES: usize = 46;
-const INTERVAL_BYTES: usize = 14;
+const VERSION: u8 = 2;
 
 impl Reservation {
     /// The first EtherType for local experiments.
     pub const ETHERTYPE: EtherType = EtherType(0x88B5);
     /// The longest window that the format's intervals can speak of, 281 s.
     pub const MAX_WINDOW_PS: u64 = (1 << 48) - 1;
-
-    /// How many intervals a frame of so many bytes has room for.
-    pub fn room(frame_bytes: u16) -> usize {
-        let fixed = Ethernet::HEADER_BYTES + FIXED_BYTES + FCS_BYTES;
-        usize::from(frame_bytes).saturating_sub(fixed) / INTERVAL_BYTES
-    }
 
     /// Reads a whole frame: addresses, message, FCS.
     ///
@@ -137,19 +135,34 @@ impl Reservation {
         if shift_ps > Self::MAX_WINDOW_PS * 256 {
             return Err(reader.unexpected("shift", 8, shift_ps, "less than 256 windows of 281 s"));
         }
-        let count = reader.u16("number of intervals")?;
-        let mut occupied = Vec::new();
-        for _ in 0..count {
-            let pair: [u8; 12] = reader.octets("interval")?;
-            let long = |six: &[u8]| six.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
-            let (first_ps, length_ps) = (long(&pair[..6]), long(&pair[6..]));
-            let divisor = reader.u16("divisor")?;
-            if divisor == 0 || !window_ps.is_multiple_of(divisor.into()) {
-                return Err(reader.unexpected("divisor", 2, divisor, "a divisor of the window"));
-            }
-            occupied.push(OccupiedShifts { first_ps, length_ps, divisor });
-        }
+        let occupied = Self::parse_intervals(&mut reader, window_ps)?;
         Ok(Reservation { kind, stream, sequence, active, frame_bytes, window_ps, start_ps, shift_ps, occupied })
+    }
+
+    fn parse_intervals(reader: &mut Reader<'_>, window_ps: u64) -> Result<Vec<OccupiedShifts>, Error> {
+        let mut occupied = Vec::new();
+        let mut before = 0;
+        for _ in 0..reader.u16("number of divisors")? {
+            let divisor = reader.u16("divisor")?;
+            if divisor <= before || !window_ps.is_multiple_of(divisor.into()) {
+                return Err(reader.unexpected("divisor", 2, divisor, "a divisor of the window, in ascending order"));
+            }
+            before = divisor;
+            let mut first_ps = 0;
+            for _ in 0..reader.u16("number of intervals")? {
+                first_ps += reader.varint("first shift")?;
+                if first_ps > Self::MAX_WINDOW_PS {
+                    return Err(reader.unexpected("first shift", 1, first_ps, "less than 281 s"));
+                }
+                let length_ps = reader.varint("length")?;
+                if length_ps > Self::MAX_WINDOW_PS {
+                    return Err(reader.unexpected("length", 1, length_ps, "less than 281 s"));
+                }
+                occupied.push(OccupiedShifts { first_ps, length_ps, divisor });
+            }
+        }
+        occupied.sort_unstable_by_key(in_order);
+        Ok(occupied)
     }
 
     /// Appends the whole frame. A request is as long as the stream's frames, or up to `most_bytes` if its intervals
@@ -166,18 +179,51 @@ impl Reservation {
         for value in [self.window_ps, self.start_ps, self.shift_ps] {
             out.extend_from_slice(&value.to_be_bytes());
         }
-        let fits = &self.occupied[..self.occupied.len().min(Self::room(self.frame_bytes.max(most_bytes)))];
-        out.extend_from_slice(&(fits.len() as u16).to_be_bytes());
-        for interval in fits {
-            out.extend_from_slice(&interval.first_ps.to_be_bytes()[2..]);
-            out.extend_from_slice(&interval.length_ps.to_be_bytes()[2..]);
-            out.extend_from_slice(&interval.divisor.to_be_bytes());
-        }
+        let room = usize::from(self.frame_bytes.max(most_bytes)).saturating_sub(out.len() - start + FCS_BYTES);
+        out.extend_from_slice(&intervals(&self.occupied, room));
         if self.kind == Request {
             out.resize(out.len().max(start + usize::from(self.frame_bytes) - FCS_BYTES), 0);
         }
         finish_frame(out, start);
     }
+}
+
+/// The first of these intervals, as many as have room in so many bytes; their number at least.
+fn intervals(occupied: &[OccupiedShifts], room_bytes: usize) -> Vec<u8> {
+    let all = encoded(occupied);
+    if all.len() <= room_bytes {
+        return all;
+    }
+    let (mut fit, mut too_many) = (0, occupied.len());
+    while too_many - fit > 1 {
+        let some = fit.midpoint(too_many);
+        let fits = encoded(&occupied[..some]).len() <= room_bytes;
+        (fit, too_many) = if fits { (some, too_many) } else { (fit, some) };
+    }
+    encoded(&occupied[..fit])
+}
+
+/// As a message has them.
+fn in_order(one: &OccupiedShifts) -> (u16, u64, u64) {
+    (one.divisor, one.first_ps, one.length_ps)
+}
+
+fn encoded(occupied: &[OccupiedShifts]) -> Vec<u8> {
+    let mut sorted = occupied.to_vec();
+    sorted.sort_unstable_by_key(in_order);
+    let groups = || sorted.chunk_by(|a, b| a.divisor == b.divisor);
+    let mut bytes = (groups().count() as u16).to_be_bytes().to_vec();
+    for group in groups() {
+        bytes.extend_from_slice(&group[0].divisor.to_be_bytes());
+        bytes.extend_from_slice(&(group.len() as u16).to_be_bytes());
+        let mut before_ps = 0;
+        for one in group {
+            put_varint(&mut bytes, one.first_ps - before_ps);
+            put_varint(&mut bytes, one.length_ps);
+            before_ps = one.first_ps;
+        }
+    }
+    bytes
 }
 
 #[cfg(test)]
@@ -208,26 +254,43 @@ mod tests {
             let message = Reservation { kind, ..message() };
             let mut frame = Vec::new();
             message.emit(A, B, 0, &mut frame);
-            assert_eq!(frame.len(), if kind == Request { 600 } else { 78 });
+            assert_eq!(frame.len(), if kind == Request { 600 } else { 64 + 4 + 1 + 7 });
             assert_eq!(Reservation::parse(&frame), Ok((A, B, message)));
         }
     }
 
     #[test]
     fn intervals_without_room_are_left_out() {
-        for (frame_bytes, room) in [(64, 0), (78, 1), (91, 1), (600, 38)] {
-            let occupied = vec![OccupiedShifts { first_ps: 0, length_ps: 1, divisor: 1 }; 50];
+        // A divisor and how many it has take 4 bytes, each of these intervals 3: 200 needs two bytes.
+        for (frame_bytes, room) in [(64, 0), (68, 0), (71, 1), (73, 1), (74, 2), (600, 50)] {
+            let occupied = vec![OccupiedShifts { first_ps: 0, length_ps: 200, divisor: 1 }; 50];
             let mut frame = Vec::new();
             let message = Reservation { frame_bytes, occupied, ..message() };
             message.emit(A, B, 0, &mut frame);
             assert_eq!(frame.len(), usize::from(frame_bytes));
-            assert_eq!(Reservation::parse(&frame).unwrap().2.occupied.len(), room);
-            assert_eq!(Reservation::room(frame_bytes), room);
+            assert_eq!(Reservation::parse(&frame).unwrap().2.occupied.len(), room, "{frame_bytes}");
             // As long as they need, and no longer than it may be.
             frame.clear();
             message.emit(A, B, 1518, &mut frame);
-            assert_eq!((frame.len(), Reservation::parse(&frame).unwrap().2), (64 + 50 * 14, message));
+            assert_eq!(frame.len(), usize::from(frame_bytes).max(64 + 4 + 50 * 3));
+            assert_eq!(Reservation::parse(&frame).unwrap().2, message);
         }
+    }
+
+    #[test]
+    fn what_has_room_is_what_came_first() {
+        let one = |first_ps, divisor| OccupiedShifts { first_ps, length_ps: 1, divisor };
+        let occupied = vec![one(900, 5), one(30, 1), one(500, 5), one(20, 1)];
+        let sent = |frame_bytes: u16| {
+            let mut frame = Vec::new();
+            Reservation { frame_bytes, occupied: occupied.clone(), ..message() }.emit(A, B, 0, &mut frame);
+            Reservation::parse(&frame).unwrap().2.occupied
+        };
+        assert_eq!(sent(64), []);
+        assert_eq!(sent(64 + 7), [one(900, 5)]);
+        assert_eq!(sent(64 + 13), [one(30, 1), one(900, 5)]);
+        assert_eq!(sent(64 + 16), [one(30, 1), one(500, 5), one(900, 5)]);
+        assert_eq!(sent(64 + 18), [one(20, 1), one(30, 1), one(500, 5), one(900, 5)]);
     }
 
     #[test]
@@ -242,7 +305,7 @@ mod tests {
             assert!(error.contains(field), "{error}");
         };
         refused(12, &[8, 0], "EtherType");
-        refused(14, &[2], "version");
+        refused(14, &[1], "version");
         refused(15, &[0], "kind");
         refused(15, &[7], "kind");
         refused(16, &[0, 63], "longest frame");
@@ -250,9 +313,12 @@ mod tests {
         refused(34, &[1; 8], "window");
         refused(42, &[1; 8], "Ts");
         refused(50, &[0xFF; 8], "shift");
-        // More intervals than there are: the padding is none.
+        // More divisors than there are: the padding is none.
         refused(58, &[0xFF; 2], "divisor");
-        refused(72, &[0, 0], "divisor");
-        refused(72, &[0, 7], "divisor");
+        refused(60, &[0, 0], "divisor");
+        refused(60, &[0, 7], "divisor");
+        refused(64, &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01], "first shift");
+        refused(64, &[0x80; 8], "first shift");
+        refused(65, &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01], "length");
     }
 }
