@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::RecordError;
 use crate::manifest::{found, hash_bytes, hash_file};
@@ -23,7 +24,14 @@ pub fn is_temporary(name: &str) -> bool {
 
 /// Makes a file in `folder` under a name that nothing had.
 fn temporary(folder: &Path) -> io::Result<(PathBuf, File)> {
-    for number in 0u32.. {
+    // Counted on, so that who writes thousands of files at once does not ask for the same names again and again.
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    unused(folder, &NEXT)
+}
+
+fn unused(folder: &Path, next: &AtomicU32) -> io::Result<(PathBuf, File)> {
+    for _ in 0..=u32::MAX {
+        let number = next.fetch_add(1, Ordering::Relaxed);
         let path = folder.join(format!(".tidegate-{number}.tmp"));
         match File::create_new(&path) {
             Ok(file) => return Ok((path, file)),
@@ -243,7 +251,7 @@ pub(crate) mod tests {
         let mut file = WholeFile::create(&path).unwrap();
         file.print(format_args!("one {}\n", 1)).unwrap();
         file.flush().unwrap();
-        assert_eq!(scratch.names(), [".tidegate-0.tmp"]);
+        assert!(matches!(scratch.names().as_slice(), [only] if is_temporary(only)));
         file.commit().unwrap();
         assert_eq!(scratch.names(), ["a.txt"]);
         assert_eq!(fs::read_to_string(&path).unwrap(), "one 1\n");
@@ -279,6 +287,9 @@ pub(crate) mod tests {
         for (name, content) in [(".tidegate-0.tmp", "mine"), ("a.txt.partial", "mine, too")] {
             fs::write(scratch.0.join(name), content).unwrap();
         }
+        let (grows, _) = unused(&scratch.0, &AtomicU32::new(0)).unwrap();
+        assert_eq!(grows, scratch.0.join(".tidegate-1.tmp"));
+        fs::remove_file(grows).unwrap();
         write_whole(&scratch.0.join("a.txt"), b"new").unwrap();
         assert_eq!(scratch.names(), [".tidegate-0.tmp", "a.txt", "a.txt.partial"]);
         assert_eq!(fs::read(scratch.0.join(".tidegate-0.tmp")).unwrap(), b"mine");

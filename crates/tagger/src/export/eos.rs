@@ -87,11 +87,10 @@ pub fn config(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
         line(format!("      set traffic-class {}", lossy.queue));
         line("!".to_owned());
     }
-    for port in view.port_numbers() {
+    for (port, lossless) in view.port_numbers().zip(view.lossless_priorities(marks)) {
         let at = distinct.iter().position(|policy| **policy == policies[usize::from(port)]).unwrap_or(0);
         line(format!("interface {}", view.interface(port)));
         line(format!("   service-policy type qos input tagger-in-{}", at + 1));
-        let lossless = view.lossless_priorities(marks, port);
         if !lossless.is_empty() {
             line("   priority-flow-control on".to_owned());
         }

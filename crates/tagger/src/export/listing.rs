@@ -1,6 +1,7 @@
-//! Rules as text for people and spreadsheets.
+//! Rules as text for people, spreadsheets and programs.
 
 use super::view::SwitchView;
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// The rules of a switch, one a line, the lossy default last, with the names of its interfaces.
@@ -29,12 +30,24 @@ pub const CSV_HEADER: &str = "switch,tag,in_port,in_interface,out_port,out_inter
 /// The rules of a switch, one a line, without the header.
 pub fn csv(view: &SwitchView) -> String {
     let mut text = String::new();
+    let name = quoted(view.name());
+    let ports: Vec<String> = view.ports().iter().map(|port| quoted(&port.interface)).collect();
     for (tag, ingress, egress, new) in view.rules() {
-        let (from, to) = (quoted(view.interface(ingress)), quoted(view.interface(egress)));
-        let name = quoted(view.name());
+        let (from, to) = (&ports[usize::from(ingress)], &ports[usize::from(egress)]);
         let _ = writeln!(text, "{name},{tag},{ingress},{from},{egress},{to},{new}");
     }
     text
+}
+
+/// The rules of a switch as one object, with the names of its interfaces.
+pub fn json(view: &SwitchView) -> Value {
+    let one = |(tag, ingress, egress, new_tag)| {
+        let (from, to) = (view.interface(ingress), view.interface(egress));
+        json!({
+            "tag": tag, "in": ingress, "in_interface": from, "out": egress, "out_interface": to, "new_tag": new_tag,
+        })
+    };
+    json!({ "switch": view.name(), "rules": view.rules().map(one).collect::<Vec<_>>() })
 }
 
 /// A CSV field (RFC 4180), with `'` before what a spreadsheet takes for a formula.

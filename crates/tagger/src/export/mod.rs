@@ -25,6 +25,7 @@ pub mod listing;
 mod marks;
 pub mod nftables;
 pub mod sonic;
+mod threads;
 mod view;
 
 #[cfg(test)]
@@ -40,4 +41,5 @@ pub use error::ExportError;
 pub use factorise::{Factors, Group, Misfit, QueueBinding, factorise, groups};
 pub use interfaces::Interfaces;
 pub use marks::{Kept, Lossy, Mark, Marks};
+pub use threads::on_all_cores;
 pub use view::{PortView, SwitchView};

@@ -73,17 +73,25 @@ pub fn config_db(view: &SwitchView, marks: &Marks, settings: &Settings) -> Resul
     let lossless = marks.lossless().iter().map(|mark| mark.priority.to_string());
     let lossless: Map<String, Value> = lossless.map(|p| (p.clone(), p.into())).collect();
     tables.insert("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP".to_owned(), json!({ SHARED: lossless }));
+    let lossless = view.lossless_priorities(marks);
+    let watched: Vec<Vec<u8>> = lossless.iter().map(|lossless| watched(lossless, marks, settings)).collect();
     let ports = view.port_numbers().map(|port| {
-        let maps = json!({
+        let mut maps = json!({
             "dscp_to_tc_map": ingress.name(port), "tc_to_pg_map": SHARED,
             "tc_to_dscp_map": egress.name(port), "tc_to_queue_map": egress.name(port),
             "pfc_to_queue_map": SHARED, "pfc_to_pg_map": SHARED,
         });
-        (view.interface(port).to_owned(), with_pfc(maps, view, marks, settings, port))
+        for (key, priorities) in [("pfc_enable", &lossless), ("pfcwd_sw_enable", &watched)] {
+            let priorities = &priorities[usize::from(port)];
+            if !priorities.is_empty() {
+                maps[key] = list(priorities).into();
+            }
+        }
+        (view.interface(port).to_owned(), maps)
     });
     tables.insert("PORT_QOS_MAP".to_owned(), ports.collect::<Map<_, _>>().into());
-    add_watchdog(&mut tables, view, marks, settings);
-    add_headroom(&mut tables, view, marks, settings);
+    add_watchdog(&mut tables, view, &watched, settings);
+    add_headroom(&mut tables, view, &lossless, settings);
     Ok(tables.into())
 }
 
@@ -174,32 +182,20 @@ fn list(priorities: &[u8]) -> String {
     priorities.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
 }
 
-fn watched(view: &SwitchView, marks: &Marks, settings: &Settings, port: PortIndex) -> Vec<u8> {
+/// Those of a port's lossless priorities that the watchdog looks at.
+fn watched(lossless: &[u8], marks: &Marks, settings: &Settings) -> Vec<u8> {
     let first: Vec<u8> = settings.first_tags.iter().map(|&tag| marks.priority(tag)).collect();
-    let mut priorities = view.lossless_priorities(marks, port);
-    priorities.retain(|priority| match settings.watchdog {
+    let is_watched = |priority: &u8| match settings.watchdog {
         Watchdog::Off => false,
         Watchdog::First => first.contains(priority),
         Watchdog::All => true,
-    });
-    priorities
+    };
+    lossless.iter().copied().filter(is_watched).collect()
 }
 
-fn with_pfc(mut maps: Value, view: &SwitchView, marks: &Marks, settings: &Settings, port: PortIndex) -> Value {
-    let lossless = view.lossless_priorities(marks, port);
-    let watched = watched(view, marks, settings, port);
-    if !lossless.is_empty() {
-        maps["pfc_enable"] = list(&lossless).into();
-    }
-    if !watched.is_empty() {
-        maps["pfcwd_sw_enable"] = list(&watched).into();
-    }
-    maps
-}
-
-fn add_watchdog(tables: &mut Map<String, Value>, view: &SwitchView, marks: &Marks, settings: &Settings) {
+fn add_watchdog(tables: &mut Map<String, Value>, view: &SwitchView, watched: &[Vec<u8>], settings: &Settings) {
     let mut found = Map::new();
-    for port in view.port_numbers().filter(|&port| !watched(view, marks, settings, port).is_empty()) {
+    for port in view.port_numbers().filter(|&port| !watched[usize::from(port)].is_empty()) {
         let times = json!({
             "action": "drop", "detection_time": settings.detection_ms.to_string(),
             "restoration_time": settings.restoration_ms.to_string(),
@@ -212,12 +208,12 @@ fn add_watchdog(tables: &mut Map<String, Value>, view: &SwitchView, marks: &Mark
     }
 }
 
-fn add_headroom(tables: &mut Map<String, Value>, view: &SwitchView, marks: &Marks, settings: &Settings) {
+fn add_headroom(tables: &mut Map<String, Value>, view: &SwitchView, lossless: &[Vec<u8>], settings: &Settings) {
     let (mut profiles, mut groups) = (Map::new(), Map::new());
-    for (port, priorities) in view.port_numbers().map(|port| (port, view.lossless_priorities(marks, port))) {
+    for (port, priorities) in view.port_numbers().zip(lossless) {
         let headroom = view.ports()[usize::from(port)].headroom_bytes;
         let profile = format!("tagger_lossless_{headroom}_profile");
-        for range in ranges(&priorities) {
+        for range in ranges(priorities) {
             groups.insert(format!("{}|{range}", view.interface(port)), json!({ "profile": profile }));
             let content = json!({
                 "pool": "ingress_lossless_pool", "xoff": headroom.to_string(), "xon": settings.xon_bytes.to_string(),

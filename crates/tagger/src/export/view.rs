@@ -30,7 +30,12 @@ pub struct PortView {
 pub struct SwitchView {
     name: String,
     ports: Vec<PortView>,
-    rules: BTreeMap<(Tag, PortIndex, PortIndex), Tag>,
+    /// Ascending, each (tag, ingress port, egress port) once.
+    rules: Vec<(Tag, PortIndex, PortIndex, Tag)>,
+}
+
+fn key(rule: &(Tag, PortIndex, PortIndex, Tag)) -> (Tag, PortIndex, PortIndex) {
+    (rule.0, rule.1, rule.2)
 }
 
 impl SwitchView {
@@ -44,9 +49,17 @@ impl SwitchView {
         rules: impl IntoIterator<Item = (Tag, PortIndex, PortIndex, Tag)>,
     ) -> Result<SwitchView, ExportError> {
         let name = name.into();
-        let rules: BTreeMap<_, _> =
-            rules.into_iter().map(|(tag, ingress, egress, new)| ((tag, ingress, egress), new)).collect();
-        let named = rules.keys().flat_map(|&(_, ingress, egress)| [ingress, egress]);
+        let mut rules: Vec<_> = rules.into_iter().collect();
+        rules.sort_by_key(key);
+        // Of two rules for the same packets the later one counts.
+        rules.dedup_by(|later, earlier| {
+            let same = key(later) == key(earlier);
+            if same {
+                *earlier = *later;
+            }
+            same
+        });
+        let named = rules.iter().flat_map(|&(_, ingress, egress, _)| [ingress, egress]);
         if let Some(port) = named.max().filter(|&port| usize::from(port) >= ports.len()) {
             let last = ports.len().saturating_sub(1) as u32;
             return Err(ExportError::UnknownPort { switch: name, port: port.into(), last });
@@ -117,7 +130,7 @@ impl SwitchView {
     pub fn trusting_hosts_with(mut self, first_tags: &[Tag]) -> SwitchView {
         let ports = &self.ports;
         let sent = |tag: Tag, ingress: PortIndex| first_tags.contains(&tag) || !ports[usize::from(ingress)].to_host;
-        self.rules.retain(|&(tag, ingress, _), _| sent(tag, ingress));
+        self.rules.retain(|&(tag, ingress, ..)| sent(tag, ingress));
         self
     }
 
@@ -139,7 +152,7 @@ impl SwitchView {
     }
     /// Its rules as (tag, ingress port, egress port, new tag), in that order.
     pub fn rules(&self) -> impl Iterator<Item = (Tag, PortIndex, PortIndex, Tag)> + '_ {
-        self.rules.iter().map(|(&(tag, ingress, egress), &new)| (tag, ingress, egress, new))
+        self.rules.iter().copied()
     }
     /// How many rules it has.
     pub fn rule_count(&self) -> usize {
@@ -147,37 +160,39 @@ impl SwitchView {
     }
     /// The tag that a packet leaves with; `None` if it turns lossy.
     pub fn new_tag(&self, tag: Tag, ingress: PortIndex, egress: PortIndex) -> Option<Tag> {
-        self.rules.get(&(tag, ingress, egress)).copied()
+        let at = self.rules.binary_search_by_key(&(tag, ingress, egress), key);
+        at.ok().map(|at| self.rules[at].3)
     }
     /// As [`new_tag`](Self::new_tag), with the tag that [`Marks`] show to a host where the port leads to one.
     pub fn shown_tag(&self, marks: &Marks, tag: Tag, ingress: PortIndex, egress: PortIndex) -> Option<Tag> {
-        let new = self.new_tag(tag, ingress, egress)?;
-        Some(if self.ports[usize::from(egress)].to_host { marks.at_host(new) } else { new })
+        self.new_tag(tag, ingress, egress).map(|new| self.as_shown(marks, egress, new))
     }
     /// Whether packets with this tag may arrive at this port and be lossless: there is a rule for them.
     pub fn accepts(&self, tag: Tag, ingress: PortIndex) -> bool {
-        self.rules.range((tag, ingress, 0)..=(tag, ingress, PortIndex::MAX)).next().is_some()
+        let at = self.rules.partition_point(|rule| key(rule) < (tag, ingress, 0));
+        self.rules.get(at).is_some_and(|rule| (rule.0, rule.1) == (tag, ingress))
     }
     /// The most lossless priorities of a port.
     pub fn most_lossless_priorities(&self, marks: &Marks) -> usize {
-        self.port_numbers().map(|port| self.lossless_priorities(marks, port).len()).max().unwrap_or(0)
+        self.lossless_priorities(marks).iter().map(Vec::len).max().unwrap_or(0)
     }
-    /// The lossless priorities of a port: those of tags that arrive there, for which it sends PAUSE, and
+    /// The lossless priorities of each port: those of tags that arrive there, for which it sends PAUSE, and
     /// of tags that leave there, for which it obeys PAUSE. Ascending.
-    pub fn lossless_priorities(&self, marks: &Marks, port: PortIndex) -> Vec<u8> {
-        let mut found: Vec<u8> = Vec::new();
-        for (tag, ingress, egress, _) in self.rules() {
-            if ingress == port {
-                found.push(marks.priority(tag));
+    pub fn lossless_priorities(&self, marks: &Marks) -> Vec<Vec<u8>> {
+        let mut found: Vec<Vec<u8>> = vec![Vec::new(); self.ports.len()];
+        let mut add = |port: PortIndex, priority: u8| {
+            let of_port = &mut found[usize::from(port)];
+            if let Err(at) = of_port.binary_search(&priority) {
+                of_port.insert(at, priority);
             }
-            if egress == port
-                && let Some(shown) = self.shown_tag(marks, tag, ingress, egress)
-            {
-                found.push(marks.priority(shown));
-            }
+        };
+        for &(tag, ingress, egress, new) in &self.rules {
+            add(ingress, marks.priority(tag));
+            add(egress, marks.priority(self.as_shown(marks, egress, new)));
         }
-        found.sort_unstable();
-        found.dedup();
         found
+    }
+    fn as_shown(&self, marks: &Marks, egress: PortIndex, new: Tag) -> Tag {
+        if self.ports[usize::from(egress)].to_host { marks.at_host(new) } else { new }
     }
 }

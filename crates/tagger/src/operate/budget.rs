@@ -1,6 +1,6 @@
 //! Whether a switch can carry its rules: headroom against the buffer, and its other limits.
 
-use crate::export::{Marks, SwitchView, entries, groups};
+use crate::export::{Marks, PortView, SwitchView, entries, groups};
 
 /// Limits of an ASIC; what is `None` is not checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,8 +48,9 @@ pub struct Excess {
 impl Needs {
     /// Of one switch.
     pub fn of(view: &SwitchView, marks: &Marks) -> Needs {
-        let ports = || view.port_numbers().map(|port| view.lossless_priorities(marks, port).len() as u64);
-        let headroom = view.ports().iter().zip(ports()).map(|(port, priorities)| port.headroom_bytes * priorities);
+        let lossless = view.lossless_priorities(marks);
+        let of_port = |(port, lossless): (&PortView, &Vec<u8>)| port.headroom_bytes * lossless.len() as u64;
+        let headroom = view.ports().iter().zip(&lossless).map(of_port);
         let accepted = entries(view, marks).len();
         Needs {
             switch: view.name().to_owned(),

@@ -11,10 +11,10 @@ use crate::names::file_name;
 use crate::output;
 use crate::progress::things_bar;
 use fabric::{Fabric, NodeId};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::PathBuf;
 use tagger::export::sonic::{self, Settings, Watchdog};
-use tagger::export::{Dialect, Marks, Misfit, QueueBinding, SwitchView, acl, eos, listing, nftables};
+use tagger::export::{Dialect, Marks, Misfit, QueueBinding, SwitchView, acl, eos, listing, nftables, on_all_cores};
 use tagger::rules::{LOSSY_TAG, RuleTable};
 
 mod hand_over;
@@ -268,14 +268,11 @@ fn render(
     written.notes.extend(marks.into_iter().flat_map(|marks| general_notes(args.to, marks)));
     written.notes.extend(args.interfaces.note(fabric, &names, &switches));
     let bar = things_bar(switches.len() as u64, "switches", !args.quiet && !args.json);
-    for &node in &switches {
+    let of_switch = |&node: &NodeId| {
         let rules = rules.rules_of(node);
-        let mut view = SwitchView::of(fabric, node, rules, &names, |link| args.headroom.bytes(link, priorities_in_use))
-            .map_err(wrong)?;
-        bar.inc(1);
-        if args.trust_hosts == Trusted::First && !args.to.lists() {
-            view = view.trusting_hosts_with(&settings.first_tags);
-        }
+        let view = SwitchView::of(fabric, node, rules, &names, |link| args.headroom.bytes(link, priorities_in_use))?;
+        let trusts = args.trust_hosts == Trusted::First && !args.to.lists();
+        let view = if trusts { view.trusting_hosts_with(&settings.first_tags) } else { view };
         let made = marks.map_or_else(
             || Ok((listed(args.to, &view), Vec::new())),
             |marks| {
@@ -283,12 +280,16 @@ fn render(
                     .and_then(|()| one(args, &view, marks, &settings))
             },
         );
-        match made {
-            Ok((files, notes)) => {
-                written.files.extend(files.into_iter().map(|(file, text)| (view.name().to_owned(), file, text)));
+        bar.inc(1);
+        Ok((view.name().to_owned(), made))
+    };
+    for made in on_all_cores(&switches, of_switch) {
+        match made.map_err(wrong)? {
+            (switch, Ok((files, notes))) => {
+                written.files.extend(files.into_iter().map(|(file, text)| (switch.clone(), file, text)));
                 written.notes.extend(notes);
             }
-            Err(misfit) => written.misfits.push(misfit),
+            (_, Err(misfit)) => written.misfits.push(misfit),
         }
     }
     bar.finish_and_clear();
@@ -310,7 +311,7 @@ fn within(view: &SwitchView, marks: &Marks, limit: Option<u64>) -> Result<(), Mi
 fn listed(format: Format, view: &SwitchView) -> Files {
     let (text, suffix) = match format {
         Format::Csv => (listing::CSV_HEADER.to_owned() + &listing::csv(view), ".csv"),
-        Format::Json => (format!("{:#}\n", unfolded(view)), ".json"),
+        Format::Json => (format!("{:#}\n", listing::json(view)), ".json"),
         _ => (listing::table(view, LOSSY_TAG), ".txt"),
     };
     vec![(file_name(view.name(), suffix), text)]
@@ -352,14 +353,4 @@ fn general_notes(format: Format, marks: &Marks) -> Vec<String> {
         ],
         Format::Table | Format::Json | Format::Csv => Vec::new(),
     }
-}
-
-fn unfolded(view: &SwitchView) -> Value {
-    let one = |(tag, ingress, egress, new_tag)| {
-        let (from, to) = (view.interface(ingress), view.interface(egress));
-        json!({
-            "tag": tag, "in": ingress, "in_interface": from, "out": egress, "out_interface": to, "new_tag": new_tag,
-        })
-    };
-    json!({ "switch": view.name(), "rules": view.rules().map(one).collect::<Vec<_>>() })
 }

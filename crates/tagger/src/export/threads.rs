@@ -1,0 +1,54 @@
+//! Many switches at once.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What `of_each` makes of each thing, in their order, on as many threads as there are cores.
+pub fn on_all_cores<T: Sync, R: Send>(things: &[T], of_each: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(things.len());
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut made = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(thing) = things.get(at) else { return made };
+            made.push((at, of_each(thing)));
+        }
+    };
+    let mut all: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        for other in others {
+            match other.join() {
+                Ok(made) => all.extend(made),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    all.sort_unstable_by_key(|&(at, _)| at);
+    all.into_iter().map(|(_, made)| made).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_the_order_of_things() {
+        let things: Vec<usize> = (0..1000).collect();
+        let slow = |&at: &usize| {
+            if at % 7 == 0 {
+                std::thread::yield_now();
+            }
+            at * 2
+        };
+        assert!(on_all_cores(&things, slow).into_iter().eq((0..1000).map(|at| at * 2)));
+        assert!(on_all_cores(&[], slow).is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "of thing 3")]
+    fn a_panic_is_not_lost() {
+        on_all_cores(&[1, 2, 3], |&thing| assert!(thing != 3, "of thing {thing}"));
+    }
+}
