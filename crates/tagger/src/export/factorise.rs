@@ -145,9 +145,8 @@ impl Misfit {
 pub fn groups(view: &SwitchView, marks: &Marks) -> Vec<Group> {
     let mut found: Vec<Group> = Vec::new();
     for mark in marks.lossless() {
-        for ingress in view.port_numbers().filter(|&ingress| view.accepts(mark.tag, ingress)) {
-            let shown = |egress| view.shown_tag(marks, mark.tag, ingress, egress);
-            let row: Vec<Option<Tag>> = view.port_numbers().map(shown).collect();
+        for ingress in view.port_numbers() {
+            let Some(row) = view.shown_tags(marks, mark.tag, ingress) else { continue };
             match found.iter_mut().find(|group| group.priority == mark.priority && group.row == row) {
                 Some(group) => group.members.push((mark.tag, ingress)),
                 None => found.push(Group { priority: mark.priority, row, members: vec![(mark.tag, ingress)] }),

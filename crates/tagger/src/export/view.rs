@@ -167,10 +167,17 @@ impl SwitchView {
     pub fn shown_tag(&self, marks: &Marks, tag: Tag, ingress: PortIndex, egress: PortIndex) -> Option<Tag> {
         self.new_tag(tag, ingress, egress).map(|new| self.as_shown(marks, egress, new))
     }
-    /// Whether packets with this tag may arrive at this port and be lossless: there is a rule for them.
-    pub fn accepts(&self, tag: Tag, ingress: PortIndex) -> bool {
-        let at = self.rules.partition_point(|rule| key(rule) < (tag, ingress, 0));
-        self.rules.get(at).is_some_and(|rule| (rule.0, rule.1) == (tag, ingress))
+    /// As [`shown_tag`](Self::shown_tag), by egress port; `None` where packets with this tag that arrive at this port
+    /// turn lossy whatever they leave by.
+    pub fn shown_tags(&self, marks: &Marks, tag: Tag, ingress: PortIndex) -> Option<Vec<Option<Tag>>> {
+        let first = self.rules.partition_point(|rule| key(rule) < (tag, ingress, 0));
+        let rules = self.rules[first..].iter().take_while(|rule| (rule.0, rule.1) == (tag, ingress));
+        let mut row = None;
+        for &(_, _, egress, new) in rules {
+            let row = row.get_or_insert_with(|| vec![None; self.ports.len()]);
+            row[usize::from(egress)] = Some(self.as_shown(marks, egress, new));
+        }
+        row
     }
     /// The most lossless priorities of a port.
     pub fn most_lossless_priorities(&self, marks: &Marks) -> usize {
