@@ -3,6 +3,7 @@
 #
 #   benches/instructions.sh             compare
 #   benches/instructions.sh --record    write what was counted as the new baseline
+#   benches/instructions.sh --of FILE   count those of this program, which is built already, and compare with nothing
 #
 # Each scenario runs twice, short and long, and the difference counts: reading, building and writing cancel out. A count
 # of instructions does not depend on how busy the machine is, but on the compiler: record again after a new one.
@@ -22,10 +23,16 @@ scenarios=(
 )
 
 record=false
+tidegate=""
 case "${1:-}" in
     "") ;;
     --record) record=true ;;
-    *) echo "usage: $0 [--record]" >&2; exit 2 ;;
+    --of)
+        tidegate=${2:-}
+        [ -x "$tidegate" ] || { echo "$0: --of wants a program, and '$tidegate' is none" >&2; exit 2; }
+        baseline=/dev/null
+        ;;
+    *) echo "usage: $0 [--record | --of FILE]" >&2; exit 2 ;;
 esac
 
 skip() {
@@ -48,8 +55,10 @@ if ! command -v valgrind > /dev/null; then
 fi
 command -v valgrind > /dev/null || skip "there is no valgrind, and apt-get cannot install it"
 
-cargo build --release --locked --quiet
-tidegate=${CARGO_TARGET_DIR:-target}/release/tidegate
+if [ -z "$tidegate" ]; then
+    cargo build --release --locked --quiet
+    tidegate=${CARGO_TARGET_DIR:-target}/release/tidegate
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -78,7 +87,9 @@ count() {
 compiler=$(rustc --version)
 failed=false
 lines=()
-printf '%-20s %12s %14s %14s %9s\n' scenario packet-hops "counted" "baseline" change
+if [ "$baseline" != /dev/null ]; then
+    printf '%-20s %12s %14s %14s %9s\n' scenario packet-hops "counted" "baseline" change
+fi
 for entry in "${scenarios[@]}"; do
     IFS='|' read -r name scenario short long override <<< "$entry"
     if ! before=$(count "$scenario" "$short" "$override") || ! after=$(count "$scenario" "$long" "$override"); then
@@ -93,6 +104,10 @@ for entry in "${scenarios[@]}"; do
     fi
     counted=$(awk -v i=$((instructions_after - instructions_before)) -v h=$hops 'BEGIN { printf "%.1f", i / h }')
     lines+=("    \"$name\": $counted")
+    if [ "$baseline" = /dev/null ]; then
+        printf '%-20s %12d %14s\n' "$name" "$hops" "$counted"
+        continue
+    fi
     known=""
     if [ -f "$baseline" ]; then
         known=$(awk -v key="\"$name\":" '$1 == key { gsub(/,/, "", $2); print $2; exit }' "$baseline")

@@ -3,6 +3,7 @@
 mod explain_words;
 pub mod lab_words;
 
+use crate::arguments::text_of;
 use crate::exit::Exit;
 use crate::names::shown;
 use crate::output;
@@ -142,7 +143,7 @@ impl Failure {
         let drawings = match self {
             Failure::Lab(LabError::Scenario { errors, path }) => {
                 let name = path.display().to_string();
-                let text = std::fs::read_to_string(path).unwrap_or_default();
+                let text = text_of(path);
                 // Spans count from behind a byte order mark.
                 let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
                 // Each is drawn from a text of its own.

@@ -3,32 +3,23 @@
 mod common;
 
 use common::{Scratch, example, run, tidegate};
+use scenario::{TEMPLATES, Template};
 use serde_json::Value;
-
-const KINDS: [(&str, &str); 8] = [
-    ("incast", "incast-pfc.toml"),
-    ("permutation", "permutation.toml"),
-    ("web-search", "web-search-dcqcn.toml"),
-    ("all-reduce", "all-reduce.toml"),
-    ("deadlock", "deadlock-ring.toml"),
-    ("link-failure", "link-failure.toml"),
-    ("tcp", "tcp-dumbbell.toml"),
-    ("replay", "replay/scenario.toml"),
-];
 
 #[test]
 fn every_kind_runs_as_it_is_and_is_its_example() {
     let scratch = Scratch::new("new");
     let listed = run(&["new"]);
     assert_eq!((listed.code, listed.err.as_str()), (Some(0), ""));
-    assert_eq!(listed.out.lines().count(), KINDS.len() + 3, "{}", listed.out);
-    for (kind, origin) in KINDS {
+    assert_eq!(listed.out.lines().count(), TEMPLATES.len() + 3, "{}", listed.out);
+    for Template { name: kind, origin, .. } in TEMPLATES {
         assert!(listed.out.lines().any(|line| line.starts_with(kind)), "{kind} in {}", listed.out);
         let written = tidegate().args(["new", kind]).current_dir(&scratch.0).output().unwrap();
         assert!(written.status.success(), "{written:?}");
         let file = scratch.path(&format!("{kind}.toml"));
         let text = std::fs::read_to_string(&file).unwrap();
         let comments = text.lines().filter(|line| line.starts_with('#')).count();
+        assert!(!text.contains("examples/"), "{kind} names a file that is not there");
         assert!(comments > 20, "{kind} has {comments} comments");
         let hash = |path: &str| {
             let explained = run(&["run", path, "--explain", "--json"]);

@@ -1,7 +1,7 @@
 //! The same workload under each value, side by side.
 
 use crate::error::{LabError, PlanError};
-use crate::run::{self, Run, Way};
+use crate::run::{self, Run, Source, Way};
 use crate::runs::metrics::Metric;
 use crate::runs::pool;
 use crate::runs::row::{Group, Row, groups, set};
@@ -11,7 +11,7 @@ use model::Unwatched;
 use record::folder::ResultFolder;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// More runs than this are a sweep.
 pub const MOST_COMPARED: usize = 1000;
@@ -24,7 +24,7 @@ pub struct Comparison {
     pub name: String,
     /// What the runs differ in.
     pub varied: Vec<Vary>,
-    path: PathBuf,
+    source: Source,
     /// What all runs change.
     set: Vec<Override>,
     variants: Vec<Variant>,
@@ -39,7 +39,7 @@ impl Comparison {
     /// # Errors
     /// The first combination that makes no scenario; keys that are varied twice, too many runs.
     pub fn of(
-        path: &Path,
+        source: &Source,
         set: &[Override],
         varied: &[Vary],
         seeds: &[u64],
@@ -53,10 +53,10 @@ impl Comparison {
         let variants = variants(varied, seeds);
         let mut name = String::new();
         for variant in &variants {
-            let run = Run::read(path, &variant.overrides(set, varied), variant.seed, stop);
+            let run = Run::of(source, &variant.overrides(set, varied), variant.seed, stop);
             name = run.map_err(|error| placed(error, varied))?.lowered.name;
         }
-        Ok(Comparison { name, varied: varied.to_vec(), path: path.to_owned(), set: set.to_vec(), variants })
+        Ok(Comparison { name, varied: varied.to_vec(), source: source.clone(), set: set.to_vec(), variants })
     }
 
     /// How many runs there are.
@@ -104,7 +104,7 @@ impl Comparison {
         shared: bool,
         stop: &Stop,
     ) -> Result<Row, LabError> {
-        let mut run = Run::read(&self.path, &variant.overrides(&self.set, &self.varied), variant.seed, stop)?;
+        let mut run = Run::of(&self.source, &variant.overrides(&self.set, &self.varied), variant.seed, stop)?;
         run.lowered.setup.threads = 1;
         let way = Way { shared, whole_only: false };
         let finished = run.produce(folder, &mut Unwatched, way, stop)?;

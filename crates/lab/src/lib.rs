@@ -26,7 +26,7 @@ pub use compare::{Comparison, MOST_COMPARED, Rows};
 pub use error::{FolderError, LabError, PlanError};
 pub use explained::{json as explained_json, text as explained_text};
 pub use recognise::{Kind, recognise};
-pub use run::{Run, Way, folder, read};
+pub use run::{Run, Source, Way, folder, read};
 pub use runs::vary::{Override, parse_override};
 pub use runs::{metrics, row, statistics, vary};
 pub use simulate::{All, Finished};

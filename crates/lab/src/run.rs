@@ -24,6 +24,26 @@ pub struct Run {
     set: Vec<Override>,
 }
 
+/// Where a scenario comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Its file.
+    File(PathBuf),
+    /// A text that was read already; files that it names stand in the working directory.
+    Text {
+        /// The scenario.
+        text: String,
+        /// What errors call it.
+        name: String,
+    },
+}
+
+impl From<&Path> for Source {
+    fn from(path: &Path) -> Source {
+        Source::File(path.to_owned())
+    }
+}
+
 /// What a result does not depend on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Way {
@@ -63,7 +83,18 @@ impl Run {
     /// # Errors
     /// [`LabError::Scenario`] with everything that is wrong, [`LabError::NotAScenario`].
     pub fn read(path: &Path, set: &[Override], seed: Option<u64>, stop: &Stop) -> Result<Run, LabError> {
-        Run::of(read(path, set, seed)?, path, set, stop)
+        Run::lowered(read(path, set, seed)?, path, set, stop)
+    }
+
+    /// As [`Run::read`] or [`Run::parse`].
+    ///
+    /// # Errors
+    /// Theirs.
+    pub fn of(source: &Source, set: &[Override], seed: Option<u64>, stop: &Stop) -> Result<Run, LabError> {
+        match source {
+            Source::File(path) => Run::read(path, set, seed, stop),
+            Source::Text { text, name } => Run::parse(text, name, set, seed, stop),
+        }
     }
 
     /// As [`Run::read`], from the text of a scenario that errors call `name`; files that it names stand in the working
@@ -74,10 +105,10 @@ impl Run {
     pub fn parse(text: &str, name: &str, set: &[Override], seed: Option<u64>, stop: &Stop) -> Result<Run, LabError> {
         let path = Path::new(name);
         let scenario = Scenario::parse(text, name, Path::new(""), &pairs(set), seed);
-        Run::of(scenario.map_err(|errors| wrong(errors, path))?, path, set, stop)
+        Run::lowered(scenario.map_err(|errors| wrong(errors, path))?, path, set, stop)
     }
 
-    fn of(scenario: Scenario, path: &Path, set: &[Override], stop: &Stop) -> Result<Run, LabError> {
+    fn lowered(scenario: Scenario, path: &Path, set: &[Override], stop: &Stop) -> Result<Run, LabError> {
         let _deaf = stop.deaf();
         let lowered = scenario.lower().map_err(|errors| wrong(errors, path))?;
         Ok(Run { lowered, scenario, path: path.to_owned(), set: set.to_vec() })

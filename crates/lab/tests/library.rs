@@ -78,7 +78,7 @@ fn errors_are_typed() {
     let LabError::Scenario { errors, .. } = read(&scenario, &[set("fabric.hosts", "many")]) else { panic!() };
     assert_eq!(errors.errors[0].key, "fabric.hosts");
     let twice = ["fabric.hosts=4,5", "fabric.hosts=6"].map(|text| vary::parse_vary(text).unwrap());
-    let compared = Comparison::of(&scenario, &[], &twice, &[], &stop).unwrap_err();
+    let compared = Comparison::of(&scenario.as_path().into(), &[], &twice, &[], &stop).unwrap_err();
     assert!(matches!(compared, LabError::Plan(PlanError::VariedTwice { values, .. }) if values == ["4", "5", "6"]));
     let unknown = metrics::chosen(&["speed".to_owned()]).unwrap_err();
     assert!(matches!(unknown, PlanError::Metric { name, known } if name == "speed" && known.len() > 20));
@@ -90,7 +90,7 @@ fn a_comparison_sets_values_side_by_side() {
     let (folder, scenario) = bench("compare");
     let stop = Stop::default();
     let varied = [vary::parse_vary("traffic.0.fan_in=1,3").unwrap()];
-    let comparison = Comparison::of(&scenario, &[], &varied, &[1, 2], &stop).unwrap();
+    let comparison = Comparison::of(&scenario.as_path().into(), &[], &varied, &[1, 2], &stop).unwrap();
     let ran = Mutex::new(0);
     let (rows, stopped) = comparison.run(None, Some(2), &stop, &|| *ran.lock().unwrap() += 1).unwrap();
     assert_eq!((rows.len(), stopped, ran.into_inner().unwrap()), (4, false, 4));

@@ -141,9 +141,9 @@ pub fn known(quick: bool) -> &'static [Red<'static>] {
     static QUICK: OnceLock<Vec<Red>> = OnceLock::new();
     static FULL: OnceLock<Vec<Red>> = OnceLock::new();
     if quick {
-        QUICK.get_or_init(|| built_in(include_str!("../../../experiments/red.txt")))
+        QUICK.get_or_init(|| built_in(include_str!("../experiments/red.txt")))
     } else {
-        FULL.get_or_init(|| built_in(include_str!("../../../experiments/red-full.txt")))
+        FULL.get_or_init(|| built_in(include_str!("../experiments/red-full.txt")))
     }
 }
 

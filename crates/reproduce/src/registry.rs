@@ -46,7 +46,7 @@ macro_rules! scenarios {
     ($($(#[$doc:meta])* $name:ident = $path:literal;)*) => {
         $($(#[$doc])* pub static $name: Source = Source {
             name: concat!("experiments/", $path),
-            text: include_str!(concat!("../../../experiments/", $path)),
+            text: include_str!(concat!("../experiments/", $path)),
         };)*
         /// All of them.
         #[cfg(test)]
@@ -163,19 +163,19 @@ scenarios! {
 
 /// The same as a fluid model's file.
 pub static FLUID_DCQCN_MODEL: Source =
-    Source { name: "experiments/fluid/model.toml", text: include_str!("../../../experiments/fluid/model.toml") };
+    Source { name: "experiments/fluid/model.toml", text: include_str!("../experiments/fluid/model.toml") };
 
 /// Fabrics that scenarios name as files beside them.
 const FABRICS: &[(&str, &str)] = &[
-    ("fig1.json", include_str!("../../../experiments/florax/fig1.json")),
-    ("fig1-fast.json", include_str!("../../../experiments/florax/fig1-fast.json")),
-    ("fig2.json", include_str!("../../../experiments/florax/fig2.json")),
-    ("fig3.json", include_str!("../../../experiments/florax/fig3.json")),
-    ("fig3-access.json", include_str!("../../../experiments/florax/fig3-access.json")),
-    ("rtts.json", include_str!("../../../experiments/hetflow/rtts.json")),
-    ("fronthaul.json", include_str!("../../../experiments/dtscoe/fronthaul.json")),
-    ("slots.json", include_str!("../../../experiments/dtscoe/slots.json")),
-    ("fig3-equal.json", include_str!("../../../experiments/florax/fig3-equal.json")),
+    ("fig1.json", include_str!("../experiments/florax/fig1.json")),
+    ("fig1-fast.json", include_str!("../experiments/florax/fig1-fast.json")),
+    ("fig2.json", include_str!("../experiments/florax/fig2.json")),
+    ("fig3.json", include_str!("../experiments/florax/fig3.json")),
+    ("fig3-access.json", include_str!("../experiments/florax/fig3-access.json")),
+    ("rtts.json", include_str!("../experiments/hetflow/rtts.json")),
+    ("fronthaul.json", include_str!("../experiments/dtscoe/fronthaul.json")),
+    ("slots.json", include_str!("../experiments/dtscoe/slots.json")),
+    ("fig3-equal.json", include_str!("../experiments/florax/fig3-equal.json")),
 ];
 
 /// The files that scenarios of the program name, which are part of it too.

@@ -57,8 +57,8 @@ pub struct CompareArgs {
 pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
     let metrics = metrics::chosen(&args.metric).map_err(LabError::from)?;
     let seeds = all_seeds(&args.seeds).map_err(LabError::from)?;
-    let (ScenarioArgs { scenario, set }, stop) = (&args.scenario, interrupt::stop());
-    let comparison = Comparison::of(scenario, set, &args.vary, &seeds, stop)?;
+    let (source, stop) = (args.scenario.source()?, interrupt::stop());
+    let comparison = Comparison::of(&source, &args.scenario.set, &args.vary, &seeds, stop)?;
     // From here on there is something to leave behind.
     interrupt::listen();
     let folders = args.out.as_deref().map(|out| comparison.folders(out)).transpose()?;

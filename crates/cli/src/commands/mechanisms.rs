@@ -109,18 +109,4 @@ mod tests {
             mechanism.parameters.iter().for_each(|parameter| assert!(text.contains(parameter.key), "{text}"));
         }
     }
-
-    /// Every page in docs/mechanisms is one that the command knows, and the other way round.
-    #[test]
-    fn mechanisms_and_pages_are_the_same() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/mechanisms");
-        let name = |entry: std::io::Result<std::fs::DirEntry>| {
-            entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()
-        };
-        let mut pages: Vec<String> = std::fs::read_dir(folder).unwrap().map(name).collect();
-        let mut known: Vec<String> = all().map(|mechanism| mechanism.kind.to_owned()).collect();
-        pages.sort_unstable();
-        known.sort_unstable();
-        assert_eq!(pages, known);
-    }
 }

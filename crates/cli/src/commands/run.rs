@@ -56,8 +56,7 @@ with a valid partial result.";
 /// # Errors
 /// Wrong input, and a machine that fails.
 pub fn command(args: &RunArgs) -> Result<Exit, Failure> {
-    let path = &args.scenario.scenario;
-    let mut run = Run::read(path, &args.scenario.set, args.seed, interrupt::stop())?;
+    let mut run = Run::of(&args.scenario.source()?, &args.scenario.set, args.seed, interrupt::stop())?;
     let lowered = &mut run.lowered;
     if let Some(threads) = args.threads {
         // Not an override: what results hold must not depend on it.

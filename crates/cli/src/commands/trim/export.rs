@@ -61,8 +61,7 @@ enum Format {
 /// # Errors
 /// A scenario that is wrong, or does not trim as such a switch can at all.
 pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
-    let path = &args.scenario.scenario;
-    let setup = Run::read(path, &args.scenario.set, None, interrupt::stop())?.lowered.setup;
+    let setup = Run::of(&args.scenario.source()?, &args.scenario.set, None, interrupt::stop())?.lowered.setup;
     let (trimming, mut notes) = trimming(&setup, args.dscp)?;
     let fabric = &setup.fabric;
     let switches = chosen(args, fabric, &trimming.switches)?;

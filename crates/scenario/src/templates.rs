@@ -1,0 +1,66 @@
+//! Scenarios to start from, which are examples of the project.
+
+/// A scenario that runs as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Template {
+    /// What one asks for it by: `incast`.
+    pub name: &'static str,
+    /// What it shows, in a line.
+    pub about: &'static str,
+    /// Its file among the project's examples.
+    pub origin: &'static str,
+    /// As its example has it.
+    text: &'static str,
+    /// Files that it names, to be written beside it, with what is in them.
+    pub beside: &'static [(&'static str, &'static str)],
+}
+
+impl Template {
+    /// The scenario, with comments on every key that it has and every key that it leaves out. They call its file by
+    /// the name of the template.
+    pub fn text(&self) -> String {
+        let (origin, here) = (format!("examples/{}", self.origin), format!("{}.toml", self.name));
+        crate::commented(&self.text.replace(&origin, &here))
+    }
+}
+
+/// Files are links in `templates/`, so that they are part of the package.
+macro_rules! template {
+    ($name:literal, $origin:literal, $about:literal $(, $beside:literal)*) => {
+        Template {
+            name: $name,
+            about: $about,
+            origin: $origin,
+            text: include_str!(concat!("../templates/", $name, ".toml")),
+            beside: &[$(($beside, include_str!(concat!("../templates/", $beside)))),*],
+        }
+    };
+}
+
+/// All of them, in the order in which somebody new might look at them.
+pub const TEMPLATES: [Template; 14] = [
+    template!("incast", "incast-pfc.toml", "many hosts send to one, under PFC, ECN and DCQCN"),
+    template!("permutation", "permutation.toml", "every host sends to another, over flow-hash routes"),
+    template!("leaf-spine", "leaf-spine.toml", "racks whose uplinks are short, under DCQCN and PFC"),
+    template!(
+        "web-search",
+        "web-search-dcqcn.toml",
+        "flows of a measured size distribution arrive at random, under DCQCN"
+    ),
+    template!("ndp", "ndp-incast.toml", "switches trim what finds no room, and an NDP receiver pulls"),
+    template!("credits", "credits.toml", "links carry only what the other end has room for"),
+    template!("florax", "florax.toml", "flows that send too much are slowed down, and a bystander is not"),
+    template!("closed-loop", "closed-loop.toml", "a client asks many servers, and asks again when all have answered"),
+    template!("all-reduce", "all-reduce.toml", "accelerators reduce over a ring, step by step"),
+    template!("collectives", "collectives.toml", "an all-to-all in rounds and an all-reduce share a fabric"),
+    template!("deadlock", "deadlock-ring.toml", "pauses close around a ring of switches and nothing moves any more"),
+    template!("link-failure", "link-failure.toml", "a link fails and comes back; its neighbours send around it"),
+    template!("tcp", "tcp-dumbbell.toml", "TCP flows share a bottleneck"),
+    template!(
+        "replay",
+        "replay/scenario.toml",
+        "topology and flows from files in the format of the HPCC simulator",
+        "topology.txt",
+        "flow.txt"
+    ),
+];

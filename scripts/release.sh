@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# Builds the command as it is released: optimised by a profile of how it is used, and packed with its completions,
+# manual pages and licences.
+#
+#   scripts/release.sh               build, count instructions with the profile and without, pack
+#   scripts/release.sh --no-count    build and pack
+#
+# The profile comes from the scenarios below; none of them is one that benches/instructions.sh counts, so that the count
+# says what a user gains. It needs llvm-profdata of the LLVM that rustc has: rustup's component llvm-tools, which is added
+# if rustup is there, or a program named by LLVM_PROFDATA or found in the PATH. Without, the release is built without a
+# profile, and says so.
+#
+# The archive and its checksum go to target/dist.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+count=true
+case "${1:-}" in
+    "") ;;
+    --no-count) count=false ;;
+    *) echo "usage: $0 [--no-count]" >&2; exit 2 ;;
+esac
+
+# Scenario, and what is changed in it. Every transport, every flow control, dense and sparse, on one thread and on two.
+training=(
+    "examples/web-search-dcqcn.toml"
+    "examples/web-search-dcqcn.toml threads=2"
+    "examples/link-failure.toml duration=10ms"
+    "examples/permutation.toml fabric.k=8 duration=400us"
+    "examples/all-reduce.toml"
+    "examples/replay/scenario.toml"
+    "examples/htsim/scenario.toml"
+    "examples/ndp-incast.toml"
+    "examples/pabo-incast.toml"
+    "examples/deadlock-ring.toml"
+    "examples/dctcp-rate.toml"
+    "examples/eccp.toml duration=200ms"
+    "examples/hetflow.toml"
+    "examples/hpcc.toml"
+    "examples/hull.toml"
+    "examples/irn.toml"
+    "examples/parking-lot.toml"
+    "examples/partial-pfc.toml"
+    "examples/pause-storm.toml"
+    "examples/qcn.toml"
+    "examples/swift.toml"
+    "examples/tcp-dumbbell.toml"
+    "examples/tcp-sack.toml"
+    "examples/tcp-vegas.toml"
+    "examples/timely.toml"
+    "examples/trim-shared-buffer.toml"
+    "examples/tsn-cyclic.toml"
+    "examples/tsn-gates.toml"
+    "examples/tsn-preemption.toml"
+    "examples/tsn-shaping.toml"
+    "experiments/pabo/fat-tree.toml duration=50ms"
+    "experiments/physics/md1.toml"
+)
+
+compiler=$(rustc -vV)
+host=$(sed -n 's/^host: //p' <<< "$compiler")
+llvm=$(sed -n 's/^LLVM version: \([0-9]*\).*/\1/p' <<< "$compiler")
+version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
+target=$(mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-target}" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# A program that reads profiles of this rustc, or nothing.
+profdata() {
+    local own candidate
+    own=$(rustc --print sysroot)/lib/rustlib/$host/bin/llvm-profdata
+    if [ -z "${LLVM_PROFDATA:-}" ] && [ ! -x "$own" ] && command -v rustup > /dev/null; then
+        rustup component add llvm-tools > /dev/null 2>&1 || true
+    fi
+    for candidate in "${LLVM_PROFDATA:-}" "$own" "llvm-profdata-$llvm" llvm-profdata; do
+        # The format of a profile changes from version to version.
+        if [ -n "$candidate" ] && command -v "$candidate" > /dev/null &&
+            "$candidate" merge --version 2> /dev/null | grep -q "LLVM version $llvm\."; then
+            command -v "$candidate"
+            return
+        fi
+    done
+}
+
+# Builds the command with flags, in a folder of its own: other flags would make cargo build everything else again.
+# Since a target is named, build scripts and macros do not get them.
+build() {
+    local folder=$1 flags=$2
+    CARGO_TARGET_DIR="$target/$folder" RUSTFLAGS="${RUSTFLAGS:-} $flags" \
+        cargo build --release --locked --quiet --package tidegate --target "$host"
+}
+
+# Prints the hash of the results of each scenario of the training.
+train() {
+    local program=$1 entry words key
+    for entry in "${training[@]}"; do
+        read -ra words <<< "$entry"
+        local arguments=("${words[0]}" --set threads=1)
+        for key in "${words[@]:1}"; do arguments+=(--set "$key"); done
+        "$program" run "${arguments[@]}" --json > "$work/summary.json" 2> "$work/errors.txt" || {
+            cat "$work/errors.txt" >&2
+            echo "$entry failed" >&2
+            return 1
+        }
+        echo "$entry $(sed -n 's/^ *"results_hash": *"\(.*\)".*/\1/p' "$work/summary.json")"
+    done
+}
+
+reader=$(profdata)
+if [ -z "$reader" ]; then
+    echo "##" >&2
+    echo "## NO PROFILE: there is no llvm-profdata of LLVM $llvm; this is an ordinary release build" >&2
+    echo "##" >&2
+    build release-plain ""
+    program=$target/release-plain/$host/release/tidegate
+else
+    echo "building to take a profile"
+    build release-training -Cprofile-generate
+    echo "training on ${#training[@]} runs"
+    program=$target/release-training/$host/release/tidegate
+    LLVM_PROFILE_FILE="$work/raw/%p-%m.profraw" train "$program" > "$work/hashes.txt"
+    mkdir -p "$target/release-profile"
+    profile=$target/release-profile/tidegate.profdata
+    "$reader" merge -o "$profile" "$work/raw"
+    echo "building with the profile"
+    # Cargo does not see that the profile is another one.
+    rm -rf "$target/release-profiled"
+    build release-profiled "-Cprofile-use=$profile"
+    program=$target/release-profiled/$host/release/tidegate
+    # A compiler that makes of a profile another program is not to be released.
+    train "$program" | diff "$work/hashes.txt" -
+    if $count; then
+        build release-plain ""
+        benches/instructions.sh --of "$target/release-plain/$host/release/tidegate" > "$work/plain.txt"
+        benches/instructions.sh --of "$program" > "$work/profiled.txt"
+        printf '%-20s %12s %14s %14s %9s\n' scenario packet-hops without with change
+        paste "$work/plain.txt" "$work/profiled.txt" |
+            awk '{ printf "%-20s %12d %14s %14s %+8.1f%%\n", $1, $2, $3, $6, ($6 / $3 - 1) * 100 }'
+    fi
+fi
+
+name=tidegate-$version-$host
+mkdir -p "$work/$name/completions" "$target/dist"
+cp "$program" LICENSE-MIT LICENSE-APACHE README.md "$work/$name/"
+# What debuggers read is most of the file. Names of functions stay.
+if command -v strip > /dev/null; then strip --strip-debug "$work/$name/tidegate"; fi
+for shell in bash zsh fish powershell elvish; do
+    "$program" completions "$shell" > "$work/$name/completions/tidegate.$shell"
+done
+"$program" man "$work/$name/man"
+# The same sources make the same archive.
+when=$(git log -1 --format=%ct 2> /dev/null || echo 0)
+tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$when" -cf - "$name" |
+    gzip -9n > "$target/dist/$name.tar.gz"
+(cd "$target/dist" && sha256sum "$name.tar.gz" | tee "$name.tar.gz.sha256")
