@@ -532,6 +532,8 @@ pub struct Setup {
     pub notification_delay: Option<Time>,
     /// When the run ends.
     pub duration: Time,
+    /// Whether it ends before, once all flows that have an end have ended.
+    pub ends_with_flows: bool,
     /// What happens before this does not count in statistics.
     pub warm_up: Time,
     /// What happens from here on does not count either; at most `duration`.

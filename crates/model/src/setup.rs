@@ -53,6 +53,7 @@ impl Setup {
             traffic,
             notification_delay: None,
             duration,
+            ends_with_flows: false,
             warm_up: Time::ZERO,
             measure_end: duration,
             seed: SEED,

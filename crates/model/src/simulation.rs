@@ -52,6 +52,8 @@ pub struct Simulation {
     pub(crate) flows: FlowStatistics,
     /// Flows that have an end, count in statistics and did not reach it.
     pub(crate) unfinished: u64,
+    /// How many planned flows have an end, if the run ends with them.
+    ends_after: Option<u64>,
     /// How often a deadlock was looked for.
     pub(crate) deadlock_looks: u64,
     /// What the warm-up showed to the checks.
@@ -87,8 +89,11 @@ impl Simulation {
         let (duration, warm_up, record) = (setup.duration, setup.warm_up, setup.record.clone());
         let measure_end = setup.measure_end.min(duration);
         let (deadlock_every, threads, setup_storm) = (setup.deadlock_every, setup.threads, setup.storm);
+        let ends_with_flows = setup.ends_with_flows;
         let Built { network, machines, wires, position } = build(setup)?;
         let engine = Engine::new(machines, &wires, threads)?;
+        let ends = |flow: &&traffic::Flow| flow.size_bytes != traffic::ENDLESS;
+        let ends_after = ends_with_flows.then(|| network.traffic.flows.iter().filter(ends).count() as u64);
         let collector = network.selection.clone().map(Collector::new);
         let selection = network.selection.as_deref();
         let is_watched = |node: &NodeId| selection.is_some_and(|selection| selection.watches(*node));
@@ -114,6 +119,7 @@ impl Simulation {
             deadlock: None,
             flows: FlowStatistics::default(),
             unfinished: 0,
+            ends_after,
             deadlock_looks: 0,
             warmed_up: WarmUp::default(),
             requests,
@@ -164,8 +170,10 @@ impl Simulation {
             if now >= self.duration {
                 return true;
             }
+            let ends_every = self.ends_after.is_some().then_some(ENDS_EVERY);
             let periods = [
                 Some(collect),
+                ends_every,
                 self.deadlock_every,
                 self.record.queues_every,
                 self.record.links_every,
@@ -198,7 +206,7 @@ impl Simulation {
             }
             let looks_for_deadlock = may_lock && due(self.deadlock_every) && self.deadlock.is_none();
             let looks_for_storms = due(storm_every) || stop == self.duration;
-            let collects = due(Some(collect)) || stop == self.duration;
+            let collects = due(Some(collect)) || due(ends_every) || stop == self.duration;
             if looks_for_deadlock || looks_for_storms || collects {
                 self.note_active();
             }
@@ -228,10 +236,29 @@ impl Simulation {
             if collects {
                 self.collect(watcher);
             }
+            if due(ends_every)
+                && stop > self.warm_up
+                && self.ends_after.is_some_and(|flows| self.has_ended(flows, stop))
+            {
+                (self.duration, self.measure_end) = (stop, self.measure_end.min(stop));
+                self.look_for_storms(stop);
+            }
             if (collects && !watcher.progress(stop, self.hops)) || watcher.has_failed() {
                 return stop >= self.duration;
             }
         }
+    }
+
+    /// Whether all flows with an end have ended. Of datagrams that were lost nobody learns: they have when all were sent
+    /// and, unless others send for ever, nothing is under way.
+    fn has_ended(&self, flows: u64, now: Time) -> bool {
+        let (mut finished, mut endless) = (0, false);
+        for host in self.hosts() {
+            let Some(progress) = host.progress() else { return false };
+            finished += progress.finished;
+            endless |= progress.endless;
+        }
+        finished == flows && (endless || self.ledger(now).packets.in_flight.frames == 0)
     }
 
     /// Records of telemetry that belong to a frame: those of frames under way.
@@ -422,6 +449,9 @@ impl Simulation {
         }
     }
 }
+
+/// How often a run that ends with its flows looks whether they have ended.
+const ENDS_EVERY: Time = Time::from_us(10);
 
 /// How often what ended is collected: a thousand times a run, as progress is told, or more often where more could end
 /// meanwhile than memory should hold. Part of the order of results, so it depends on the scenario alone.

@@ -419,6 +419,15 @@ impl Scenario {
             let message = "queues of a shared buffer have no size of their own that they could fill";
             context.fail("measure.utilisation", message, Some("write switch.queue = \"500 packets\"".to_owned()));
         }
+        let ends = |flow: &traffic::Flow| flow.size_bytes != traffic::ENDLESS;
+        if parts.top.ends_with_flows && !drawn && !plan.flows.iter().any(ends) {
+            let message = "no flow of this run ends: none has a size or a number";
+            context.fail("until", message, Some("leave it out, and the run ends with its duration".to_owned()));
+        } else if parts.top.ends_with_flows && !plan.arrivals.iter().all(|one| one.ends_before(parts.top.duration)) {
+            let message = "flows are drawn as long as the run may last, so it lasts all of its duration: give their \
+                           traffic a `stop` or `flows_per_host`";
+            context.warn("until", message);
+        }
         let traffic_names = unique_names(&parts.traffic);
         let pause_storm = pause_storm(context, reach, parts);
         let host = HostParameters {
@@ -466,6 +475,7 @@ impl Scenario {
                 traffic: plan,
                 notification_delay: parts.host.notification_delay,
                 duration: parts.top.duration,
+                ends_with_flows: parts.top.ends_with_flows,
                 warm_up: parts.watch.warm_up,
                 measure_end: parts.watch.measure_end.unwrap_or(parts.top.duration),
                 seed: parts.seed,

@@ -22,6 +22,7 @@ pub(crate) struct Top {
     pub name: Option<String>,
     pub description: Option<String>,
     pub duration: Time,
+    pub ends_with_flows: bool,
     pub seed: u64,
     pub threads: usize,
 }
@@ -35,8 +36,9 @@ pub(crate) fn top(root: &Section<'_, '_>) -> Option<Top> {
         }
         Ok((time, text))
     });
+    let ends_with_flows = root.word("until", "end", &["flows done"]).is_some();
     let (seed, threads) = (root.whole("seed", 0..=u64::MAX), root.whole("threads", 1..=1024));
-    Some(Top { name, description, duration: duration?, seed: seed?, threads: threads? as usize })
+    Some(Top { name, description, duration: duration?, ends_with_flows, seed: seed?, threads: threads? as usize })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

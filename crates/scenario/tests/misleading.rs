@@ -32,6 +32,21 @@ fn keys(text: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_run_that_ends_with_flows_of_which_some_never_end() {
+    let drawn = "\n[[traffic]]\nkind = \"poisson\"\nsizes = \"web-search\"\nload = 0.1\n";
+    let until = format!("until = \"flows done\"\n{GOOD}");
+    assert_eq!(keys(&until), [""; 0]);
+    assert_eq!(keys(&format!("{until}{drawn}")), ["until"]);
+    assert_eq!(keys(&format!("{GOOD}{drawn}")), [""; 0]);
+    assert_eq!(keys(&format!("{until}{drawn}stop = \"500us\"\n")), [""; 0]);
+    assert_eq!(keys(&format!("{until}{drawn}flows_per_host = 3\n")), [""; 0]);
+    let endless = until.replace("size = \"1MB\"", "process = \"constant\"\nrate = \"1Gbps\"");
+    let scenario = Scenario::parse(&endless, "test.toml", "".as_ref(), &[], None);
+    let error = scenario.and_then(|scenario| scenario.lower()).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("no flow of this run ends"), "{error}");
+}
+
+#[test]
 fn ndp_without_trimming() {
     let ndp = format!("{GOOD}\n[host]\ntransport = \"ndp\"\n");
     let warnings = warned(&ndp);

@@ -99,6 +99,11 @@ impl Arrivals {
         Some(Arrival { at, dst, size_bytes: self.sizes.draw(&mut self.stream) })
     }
 
+    /// Whether flows come no longer at this time, or end by their number.
+    pub fn ends_before(&self, time: Time) -> bool {
+        self.left != u64::MAX || self.stop < time
+    }
+
     /// The hosts that may receive, the sender perhaps among them: never drawn.
     pub fn destinations(&self) -> &[u32] {
         &self.destinations

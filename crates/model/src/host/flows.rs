@@ -110,6 +110,15 @@ pub(super) struct Outgoing {
     pub timer: Time,
 }
 
+/// How far a host is with its flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Planned flows with an end that have sent everything and, where the transport promises it, know it delivered.
+    pub finished: u64,
+    /// Flows without end are under way.
+    pub endless: bool,
+}
+
 /// A flow that ended, or is under way when the run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowEnd {
@@ -220,6 +229,8 @@ pub(super) struct Senders {
     pub by_flow: FxHashMap<u32, u32>,
     /// Senders whose connection a flow that starts later goes on with, by that flow.
     pub sessions: FxHashMap<u32, SenderState>,
+    /// Planned flows with an end that are finished.
+    pub finished: u64,
     /// What came back of own flows, by flow, where senders slow down for it.
     pub returns: BTreeMap<u32, Returns>,
 }

@@ -32,7 +32,7 @@ mod trimmed;
 mod turned;
 mod watch;
 
-pub use flows::FlowEnd;
+pub use flows::{FlowEnd, Progress};
 pub(crate) use starts::Starts;
 pub use travel::Travel;
 
@@ -217,6 +217,15 @@ impl Host {
     /// Flows that have started here and not ended: with their start and what is known of them.
     pub fn unfinished(&self) -> impl Iterator<Item = FlowEnd> + '_ {
         self.senders.flows.iter().filter(|flow| flow.active).map(|flow| self.end_of(flow))
+    }
+
+    /// How far it is with its flows, if no drawn one is still to come or under way.
+    pub fn progress(&self) -> Option<Progress> {
+        let mut flows = self.senders.flows.iter().filter(|flow| flow.active);
+        let draws = self.starts.arrivals.iter().any(|(_, next)| next.is_some());
+        let under_way = |flow: &Outgoing| flow.size_bytes != traffic::ENDLESS;
+        let endless = flows.clone().any(|flow| !under_way(flow));
+        (!draws && !flows.any(under_way)).then_some(Progress { finished: self.senders.finished, endless })
     }
 
     /// For tests of the checks: how frames came until now was not judged.

@@ -5,6 +5,7 @@ use super::flows::{FlowEnd, FlowState, Outgoing, Outlet, SourceState, with_ctx};
 use super::paths::Paths;
 use super::timers::Event;
 use crate::clock::{global, in_true_time, local};
+use crate::numbering::DRAWN;
 use crate::on_wire::OnWire;
 use crate::parameters::Spread;
 use engine::Window;
@@ -93,6 +94,7 @@ impl Host {
         }
         flow.active = false;
         let number = flow.flow;
+        self.senders.finished += u64::from(flow.size_bytes != traffic::ENDLESS && number & DRAWN == 0);
         if let Outlet::Transport(sender) = &flow.outlet {
             if let Some(&next) = self.network.traffic.sessions.get(&number) {
                 self.senders.sessions.insert(next, sender.clone());

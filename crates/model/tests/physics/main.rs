@@ -11,6 +11,7 @@ mod credits;
 mod cyclic;
 mod deadlock;
 mod displacement;
+mod ends;
 mod failures;
 mod gates;
 mod jitter;

@@ -1,0 +1,77 @@
+//! Runs that end with their flows: no sooner, hardly later, and with nothing left out.
+
+use crate::bench::*;
+use fabric::Fabric;
+use fabric::generate::single_switch;
+use model::parameters::{Buffer, QueueLimit};
+use traffic::{ENDLESS, Process};
+use units::{Rate, Time};
+
+fn star(hosts: u32) -> Fabric {
+    single_switch(hosts, link(10, 500)).unwrap()
+}
+
+/// Over at the first look after the last frame came, however long the run might have been.
+#[test]
+fn a_run_ends_with_its_flows_and_counts_as_the_whole_one_does() {
+    let flows = || [flow(0, 3, 200_000), flow(1, 3, 300_000), flow(2, 0, 5_000)];
+    let run_with = |ends_with_flows: bool, threads: usize| {
+        let mut setup = setup(star(4), plan(4, flows()));
+        setup.switch.flow_control = model::parameters::FlowControl::Pfc(pause(20_000));
+        (setup.duration, setup.ends_with_flows, setup.threads) = (Time::from_ms(50), ends_with_flows, threads);
+        run(setup)
+    };
+    let (whole, ended) = (run_with(false, 1), run_with(true, 1));
+    let last = ended.flows.iter().filter_map(|flow| flow.acked_ps).max().unwrap();
+    let (end, look) = (ended.summary.simulated_ps, Time::from_us(10).as_ps());
+    assert!(end % look == 0 && end >= last && end < last + 2 * look, "{end} after {last}");
+    assert_eq!(ended.summary.window.end_ps, end);
+    assert!(!ended.summary.partial && ended.summary.packets.in_flight == 0 && ended.summary.flows.completed == 3);
+    assert_eq!(whole.summary.simulated_ps, Time::from_ms(50).as_ps());
+    assert_eq!((&whole.flows, &whole.pauses), (&ended.flows, &ended.pauses));
+    assert_eq!(whole.summary.packets, ended.summary.packets);
+    assert_eq!(whole.summary.goodput.bps, ended.summary.goodput.bps);
+    assert_eq!(ended.summary, run_with(true, 2).summary);
+}
+
+/// A flow that starts when others are long done is waited for; one without end is not.
+#[test]
+fn what_starts_late_is_waited_for_and_what_never_ends_is_not() {
+    let late = traffic::Flow { start: traffic::Start::At(Time::from_ms(3)), ..flow(0, 1, 5_000) };
+    let mut alone = setup(star(3), plan(3, [flow(0, 1, 5_000), late.clone()]));
+    (alone.duration, alone.ends_with_flows) = (Time::from_ms(50), true);
+    let alone = run(alone).summary;
+    assert!(alone.flows.completed == 2 && alone.simulated_ps > Time::from_ms(3).as_ps());
+    assert!(alone.simulated_ps < Time::from_us(3_050).as_ps(), "{}", alone.simulated_ps);
+
+    let constant = Process::Constant { rate: Rate::from_gbps(1) };
+    let beside = datagrams(2, 0, constant, 1000, ENDLESS);
+    let mut both = setup(star(3), plan(3, [flow(0, 1, 5_000), late, beside]));
+    (both.duration, both.ends_with_flows) = (Time::from_ms(50), true);
+    let both = run(both).summary;
+    assert!(both.simulated_ps < Time::from_us(3_050).as_ps() && both.flows.completed == 2, "{}", both.simulated_ps);
+}
+
+/// A source of datagrams is done when its last frame has come, or was lost on the way.
+#[test]
+fn datagrams_end_whether_they_arrive_or_not() {
+    let constant = || Process::Constant { rate: Rate::from_gbps(10) };
+    let to_one = |src| datagrams(src, 2, constant(), 1000, 20_000);
+    let fabric = single_switch(3, link(10, 200_000)).unwrap();
+    let mut setup = setup(fabric, plan(3, [to_one(0), to_one(1)]));
+    setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(5) };
+    (setup.duration, setup.ends_with_flows) = (Time::from_ms(50), true);
+    let told = run(setup);
+    let (packets, lost) = (&told.summary.packets, told.summary.packets.injected - told.summary.packets.delivered_whole);
+    assert_eq!(packets.injected, 40);
+    assert!(lost > 0 && packets.delivered_whole > 20, "{packets:?}");
+    assert!(told.summary.simulated_ps < Time::from_us(900).as_ps(), "{}", told.summary.simulated_ps);
+}
+
+/// Statistics begin after the warm-up, and the run does not end before that.
+#[test]
+fn the_warm_up_is_waited_for() {
+    let mut setup = setup(star(2), plan(2, [flow(0, 1, 5_000)]));
+    (setup.duration, setup.warm_up, setup.ends_with_flows) = (Time::from_ms(5), Time::from_us(2_005), true);
+    assert_eq!(run(setup).summary.simulated_ps, Time::from_us(2_010).as_ps());
+}
