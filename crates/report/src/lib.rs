@@ -13,11 +13,13 @@ mod controls;
 mod curves;
 mod error;
 mod page;
+mod replay;
 mod run;
 mod sweep;
 
 pub use controls::Panel;
 pub use error::ReportError;
 pub use page::{page, sweep_page};
+pub use replay::Replay;
 pub use run::{Run, read_run};
 pub use sweep::{Key, Metric, Row, Sweep, is_sweep, read_sweep};
