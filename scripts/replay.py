@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens a report in Chromium without a screen, plays its replay as a reader would, and measures how smoothly.
 
-    scripts/replay.py REPORT.html [--shots FOLDER] [--least-fps N]
+    scripts/replay.py REPORT.html [--least-fps N] [--shots FOLDER [--at SHARE] [--node NAME]]
 
 Needs chromium and python3, nothing else: it speaks to the browser over a pipe. It plays, steps, seeks, zooms, clicks a
 switch, a host and a link, changes the theme, and fails if anything does not do what it should or the page reports an
@@ -37,7 +37,8 @@ class Browser:
             os.dup2(read, 3)
             os.dup2(write, 4)
 
-        switches = ["--headless", "--no-sandbox", "--remote-debugging-pipe", "--hide-scrollbars", f"--user-data-dir={folder}"]
+        switches = ["--headless", "--no-sandbox", "--remote-debugging-pipe", "--hide-scrollbars"]
+        switches.append(f"--user-data-dir={folder}")
         self.process = subprocess.Popen(
             [path, *switches, "about:blank"], preexec_fn=pipes, close_fds=False, stderr=subprocess.DEVNULL
         )
@@ -110,8 +111,9 @@ class Browser:
         for kind in ["mousePressed", "mouseReleased"]:
             self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
 
-    def shot(self, file):
-        file.write_bytes(base64.b64decode(self.ask("Page.captureScreenshot", format="png")["data"]))
+    def shot(self, file, clip):
+        asked = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
+        file.write_bytes(base64.b64decode(asked["data"]))
 
     def close(self):
         self.ask("Browser.close")
@@ -119,7 +121,9 @@ class Browser:
 
 
 FRAME = "Number(document.querySelector('canvas.fabric').dataset.frame)"
-PANEL = "document.querySelector('.panel').innerText"
+BOX = """(({ left, top, width, height }) => [left, top, width, height])
+    (document.querySelector("canvas.fabric").getBoundingClientRect())"""
+PICTURE = "document.querySelector('canvas.fabric').toDataURL()"
 # Counts frames that the browser drew in three seconds, and in how many of them the replay had moved on.
 RATE = """
 new Promise((done) => {
@@ -141,6 +145,19 @@ new Promise((done) => {
 def choose(label, value):
     return f"""(() => {{ const list = document.querySelector('select[aria-label="{label}"]');
         list.value = "{value}"; list.dispatchEvent(new Event("change")); }})()"""
+
+
+def click(browser, wanted, name=None):
+    """Clicks here and there, from the top, until a node or a link is chosen, of that name if there is one; what the page
+    calls it."""
+    left, top, width, height = browser.run(BOX)
+    for row in range(2, 60):
+        for column in range(1, 60):
+            browser.click(left + width * column / 60, top + height * row / 60)
+            title = browser.run("(document.querySelector('.panel h3') || {}).innerText || ''")
+            if title and (" port " in title) == (wanted == "link") and name in (None, title):
+                return title
+    return None
 
 
 def drive(browser, page, least_fps):
@@ -173,35 +190,25 @@ def drive(browser, page, least_fps):
     )
     check("the slider seeks", browser.run(FRAME) == frames // 2)
 
-    # A node, by a click on its place: the first switch from the top that the page can hit.
-    box = "document.querySelector('canvas.fabric').getBoundingClientRect()"
-    left, top, width, height = browser.run(f"(({{ left, top, width, height }}) => [left, top, width, height])({box})")
-    seen = set()
-    for row in range(2, 60):
-        for column in range(1, 60):
-            browser.click(left + width * column / 60, top + height * row / 60)
-            title = browser.run("(document.querySelector('.panel h3') || {}).innerText || ''")
-            kind = "link" if " port " in title else "node" if title else ""
-            if kind and kind not in seen:
-                seen.add(kind)
-                said = browser.run(PANEL)
-                check(f"a click on a {kind} shows {title!r}", "load" in said.lower() or "not recorded" in said)
-        if len(seen) == 2:
-            break
-    check("nodes and links answer to clicks", seen == {"node", "link"})
-    before = browser.run(f"document.querySelector('canvas.fabric').toDataURL()")
+    for kind in ["node", "link"]:
+        title = click(browser, kind)
+        check(f"a click on a {kind} shows {title!r}", title is not None)
+        said = browser.run("document.querySelector('.panel').innerText")
+        check("and its series, or why there are none", "oad" in said or "not recorded" in said)
+    before = browser.run(PICTURE)
     browser.run("document.querySelector('.zooms button').click()")
-    zoomed = browser.run(f"document.querySelector('canvas.fabric').toDataURL()")
+    zoomed = browser.run(PICTURE)
     browser.run("document.querySelectorAll('.zooms button')[2].click()")
-    after = browser.run(f"document.querySelector('canvas.fabric').toDataURL()")
+    after = browser.run(PICTURE)
     check("zoom goes there and back", before != zoomed and before == after)
     browser.run("document.querySelector('#theme').click()")
-    check("the theme changes the picture", browser.run("document.querySelector('canvas.fabric').toDataURL()") != after)
+    check("the theme changes the picture", browser.run(PICTURE) != after)
     browser.run("document.querySelector('#theme').click()")
 
     # How smoothly it plays, at a frame of the run for each frame of the screen.
     if frames >= 200:
-        speeds = browser.run("[...document.querySelector('select[aria-label=Speed]').options].map((option) => Number(option.value))")
+        options = "document.querySelector('select[aria-label=Speed]').options"
+        speeds = browser.run(f"[...{options}].map((option) => Number(option.value))")
         fastest = max(speed for speed in speeds if speed <= 60)
         browser.run(choose("Speed", fastest))
         browser.key("Home", "Home")
@@ -214,33 +221,28 @@ def drive(browser, page, least_fps):
     check(f"no errors: {browser.errors}", not browser.errors)
 
 
-def shots(browser, page, folder, at):
-    """Screenshots of the replay at a share of the run, with a switch chosen."""
+# The replay with its heading, in pixels of the document.
+CLIP = """(() => {
+  const [from, to] = ["#replay", ".replay"].map((name) => document.querySelector(name).getBoundingClientRect());
+  const y = from.top + window.scrollY - 6;
+  return { x: 0, y, width: document.documentElement.clientWidth, height: to.bottom + window.scrollY + 10 - y, scale: 1 };
+})()"""
+
+
+def shots(browser, page, folder, at, node):
+    """Screenshots of the replay at a share of the run, with a node chosen."""
     folder.mkdir(parents=True, exist_ok=True)
-    for width, height in [(1200, 900), (400, 1300)]:
+    for width, height in [(1200, 900), (400, 900)]:
         for theme in ["light", "dark"]:
             browser.open(page, width, height, theme)
             browser.run(
                 f"(() => {{ const s = document.querySelector('.replay input'); s.value = Math.floor({at} * s.max);"
                 " s.dispatchEvent(new Event('input')); document.querySelector('#replay').scrollIntoView(); })()"
             )
-            box = "document.querySelector('canvas.fabric').getBoundingClientRect()"
-            left, top, wide, high = browser.run(f"(({{ left, top, width, height }}) => [left, top, width, height])({box})")
-            found = None
-            for row in range(2, 40):
-                for column in range(1, 40):
-                    x, y = left + wide * column / 40, top + high * row / 40
-                    browser.click(x, y)
-                    title = browser.run("(document.querySelector('.panel h3') || {}).innerText || ''")
-                    found = title and " port " not in title
-                    if found:
-                        break
-                if found:
-                    break
-            browser.run("document.querySelector('#replay').scrollIntoView()")
+            click(browser, "node", node)
             browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
             file = folder / f"{page.stem}-{width}-{theme}.png"
-            browser.shot(file)
+            browser.shot(file, browser.run(CLIP))
             print(f"      {file}")
 
 
@@ -249,6 +251,7 @@ def main():
     parser.add_argument("page", type=pathlib.Path)
     parser.add_argument("--shots", type=pathlib.Path, help="leave screenshots in this folder")
     parser.add_argument("--at", type=float, default=0.3, help="of a screenshot: the share of the run (0..1)")
+    parser.add_argument("--node", help="of a screenshot: the node to choose, the first if not given")
     parser.add_argument("--least-fps", type=float, help="fail below so many frames a second")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -256,7 +259,7 @@ def main():
         try:
             drive(browser, arguments.page, arguments.least_fps)
             if arguments.shots:
-                shots(browser, arguments.page, arguments.shots, arguments.at)
+                shots(browser, arguments.page, arguments.shots, arguments.at, arguments.node)
         finally:
             browser.close()
 

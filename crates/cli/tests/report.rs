@@ -118,12 +118,12 @@ fn unpacked(part: &serde_json::Value, frames: usize) -> BTreeMap<usize, Vec<u64>
     let mut bytes = Vec::new();
     for four in part["data"].as_str().expect("packed").as_bytes().chunks(4) {
         let word = (0..4).fold(0_u32, |word, at| word << 6 | u32::from(four.get(at).map_or(0, |&text| digit(text))));
-        bytes.extend(&word.to_be_bytes()[1..four.len()]);
+        bytes.extend_from_slice(&word.to_be_bytes()[1..four.len()]);
     }
     // LEB128.
     let mut numbers = Vec::new();
     for group in bytes.split_inclusive(|byte| byte & 0x80 == 0) {
-        numbers.push(group.iter().rev().fold(0_u64, |value, byte| value << 7 | u64::from(byte & 0x7f)));
+        numbers.push(group.iter().rev().fold(0_u64, |value, byte| value << 7 | u64::from(*byte) & 0x7f));
     }
     let unit = part["unit"].as_u64().expect("a unit");
     let mut next = numbers.into_iter();
@@ -265,7 +265,8 @@ window.addEventListener("load", () => {
   const fabric = canvas.getBoundingClientRect();
   canvas.setPointerCapture = () => {};
   for (let at = 0; at < 400 && !document.querySelector(".panel h3"); at += 1) {
-    const place = { clientX: fabric.left + fabric.width * (at % 20) / 20, clientY: fabric.top + fabric.height * at / 400 };
+    const [across, down] = [at % 20 / 20, at / 400];
+    const place = { clientX: fabric.left + fabric.width * across, clientY: fabric.top + fabric.height * down };
     canvas.dispatchEvent(new PointerEvent("pointerdown", place));
     canvas.dispatchEvent(new PointerEvent("pointerup", place));
   }

@@ -5,7 +5,7 @@
     light: ["#bcd3ea", "#a3c4e2", "#88b4da", "#6ca2d1", "#508fc6", "#377bb9", "#2266a8", "#125192", "#0a3c78", "#06285a"],
     dark: ["#29425c", "#2c5377", "#2f6593", "#3378af", "#3a8cc8", "#479fdb", "#5cb3e9", "#7ac7f3", "#a0dcfa", "#cdf0ff"],
   };
-  const QUEUE = { light: "#d9730d", dark: "#ff9d3d" }, PAUSE = { light: "#c2188f", dark: "#ff6ad5" };
+  const QUEUE = { light: "#d9730d", dark: "#ff9d3d" }, PAUSE = { light: "#c2188f", dark: "#ff6ad5" }, LOCKED = { light: "#c0262d", dark: "#ff3347" };
   const EVENT_WORDS = { dropped: ["×", "dropped"], trimmed: ["t", "trimmed"], bounced: ["b", "bounced"], detoured: ["d", "detoured"] };
 
   // Rows of values by place, as the report packs them: changes as LEB128, differences as zigzag.
@@ -50,9 +50,11 @@
       const swatch = element("span", { class: "swatch", style: `background:${line.color()}` });
       return { line, text, swatch, whole: element("span", { class: "said" }, swatch, text) };
     });
+    let wide = 1;
     const draw = () => {
       const ratio = Math.min(2, window.devicePixelRatio || 1);
-      const width = Math.max(1, Math.round(box.clientWidth * ratio)), high = Math.round(height * ratio);
+      wide = Math.max(1, box.clientWidth);
+      const width = Math.round(wide * ratio), high = Math.round(height * ratio);
       canvas.width = width;
       canvas.height = high;
       const context = canvas.getContext("2d");
@@ -72,7 +74,9 @@
             top = Math.max(top, line.row[frame]);
           }
           if (line.filled) {
+            context.globalAlpha = 0.5;
             if (top > 0) context.fillRect(x, y(top), 1, high - y(top));
+            context.globalAlpha = 1;
           } else {
             context.lineTo(x, y(low));
             if (top > low) context.lineTo(x, y(top));
@@ -87,9 +91,10 @@
     };
     box.addEventListener("pointerdown", (event) => { box.setPointerCapture(event.pointerId); at(event); });
     box.addEventListener("pointermove", (event) => { if (event.buttons) at(event); });
-    const show = (frame) => {
-      cursor.style.left = `${(frame + 0.5) / frames * 100}%`;
-      for (const { line, text } of said) text.textContent = `${line.name} ${line.said(line.row[frame])}${line.scaled ? ` (most ${line.said(line.most)})` : ""}`;
+    // While it plays, numbers change a few times a second: nobody reads them faster, and text costs more than a line.
+    const show = (frame, quiet) => {
+      cursor.style.transform = `translateX(${((frame + 0.5) / frames * wide).toFixed(1)}px)`;
+      if (!quiet) for (const { line, text } of said) text.textContent = `${line.name} ${line.said(line.row[frame])}${line.scaled ? ` (most ${line.said(line.most)})` : ""}`;
     };
     return { element: element("div", {}, element("div", { class: "saids" }, ...said.map(({ whole }) => whole)), box), draw, show };
   };
@@ -114,7 +119,9 @@
     const { nodes, layout, ports, frames } = packed;
     const count = nodes.name.length, none = new Float32Array(frames);
     const get = (part) => packed[part] ? unpacked(packed[part], frames) : null;
-    const loads = get("links"), queues = get("queues"), pauses = get("pauses");
+    const loads = get("links"), queues = get("queues");
+    // A run in which nobody was told to pause needs no room for it.
+    const pauses = summary.pauses.count > 0 ? get("pauses") : null;
     const events = (packed.events || []).map(([kind, part]) => [kind, unpacked(part, frames)]).filter(([, rows]) => rows.size);
     const rowOf = (rows, place) => (rows && rows.get(place)) || none;
     const rate = (port) => ports.rate_bps[ports.rate_bps.length > 1 ? port : 0];
@@ -221,7 +228,7 @@
         y[node] = (top + layout.y[node] * sy) * view.zoom + view.y;
         const wide = layout.size[node] * sx * view.zoom, high = layout.size[node] * (layout.stacked ? sy : sx) * view.zoom;
         w[node] = Math.max(nodes.host[node] ? 2 : 3, Math.min(wide, 40));
-        h[node] = nodes.host[node] ? Math.max(2, Math.min(high, layout.stacked ? 40 : w[node])) : Math.max(9, Math.min(wide, 26));
+        h[node] = nodes.host[node] ? Math.max(2, Math.min(high, layout.stacked ? 40 : w[node])) : Math.max(layout.tiers ? 9 : 5, Math.min(wide, 26));
       }
       const ends = new Float32Array(4 * lines.length);
       lines.forEach(([port, back], at) => {
@@ -251,7 +258,9 @@
       const style = getComputedStyle(document.documentElement);
       const [text, soft, line, back, card, bad] = ["--text", "--soft", "--line", "--back", "--card", "--bad"].map((name) => style.getPropertyValue(name).trim());
       const dark = document.documentElement.dataset.theme === "dark" ? "dark" : "light";
-      return { text, soft, line, back, card, bad, loads: LOADS[dark], queue: QUEUE[dark], pause: PAUSE[dark] };
+      const mixed = (color) => [1, 3, 5].map((at) => Math.round(0.25 * parseInt(color.slice(at, at + 2), 16) + 0.75 * parseInt(card.slice(at, at + 2), 16)));
+      const dimmed = LOADS[dark].map((color) => `rgb(${mixed(color).join(",")})`);
+      return { text, soft, line, back, card, bad, dimmed, loads: LOADS[dark], queue: QUEUE[dark], pause: PAUSE[dark], locked: LOCKED[dark] };
     };
     let style = null;
 
@@ -328,7 +337,7 @@
       context.scale(ratio, ratio);
       const { x, y, w, h, ends } = place;
       // Links by load: the fuller, the darker (or brighter) and the wider.
-      const stroked = (rows, one) => {
+      const stroked = (rows, one, colors) => {
         for (let at = 0; at < LEVELS; at += 1) buckets[at].length = 0;
         for (let at = 0; at < rows.length; at += 1) {
           const load = most(rows[at].loads, frame);
@@ -336,17 +345,21 @@
         }
         for (let at = 0; at < LEVELS; at += 1) {
           if (!buckets[at].length) continue;
-          context.strokeStyle = context.fillStyle = style.loads[at];
+          context.strokeStyle = context.fillStyle = colors[at];
           context.lineWidth = lanes ? 1.6 + 0.25 * at : dense ? 0.4 + 0.07 * at : 0.8 + 0.12 * at;
+          // Lines one by one: a browser draws many that cross as one path more slowly.
+          for (const line of rows === lineRows ? buckets[at] : []) {
+            context.beginPath();
+            one(line);
+            context.stroke();
+          }
+          if (rows === lineRows) continue;
           context.beginPath();
-          for (const line of buckets[at]) one(line);
-          if (rows === lineRows) context.stroke();
-          else context.fill();
+          for (const cell of buckets[at]) one(cell);
+          context.fill();
         }
       };
-      context.globalAlpha = dense && selected ? 0.25 : 1;
-      stroked(lineRows, (line) => trace(context, line));
-      context.globalAlpha = 1;
+      stroked(lineRows, (line) => trace(context, line), dense && selected ? style.dimmed : style.loads);
       if (dense && selected) {
         const chosen = new Set(selected.node === undefined ? [selected.port, ports.back[selected.port]] : own[selected.node]);
         lines.forEach((line, at) => {
@@ -403,7 +416,7 @@
       context.beginPath();
       for (const [node] of cells) box(context, node, 0);
       context.fill();
-      stroked(cellRows, (cell) => box(context, cells[cell][0], 0));
+      stroked(cellRows, (cell) => box(context, cells[cell][0], 0), style.loads);
       context.strokeStyle = style.pause;
       context.lineWidth = 1.6;
       context.beginPath();
@@ -435,7 +448,7 @@
       });
       // A deadlock, from the instant at which it closed.
       if (lit.size && (frame + 1) * packed.step_ps >= deadlock.closed_ps) {
-        context.strokeStyle = context.fillStyle = style.bad;
+        context.strokeStyle = context.fillStyle = style.locked;
         context.lineWidth = 4;
         context.beginPath();
         lines.forEach((line, at) => { if (line.some((port) => lit.has(port))) trace(context, at); });
@@ -466,13 +479,18 @@
         context.setLineDash([]);
       }
     };
+    let told = 0;
     const show = () => {
+      const quiet = playing && performance.now() - told < 100;
       slider.value = String(frame);
-      clock.textContent = spanOf(frame);
       canvas.dataset.frame = String(frame);
-      overview.show(frame);
-      for (const one of strips) one.show(frame);
-      tells();
+      overview.show(frame, quiet);
+      for (const one of strips) one.show(frame, quiet);
+      if (!quiet) {
+        told = performance.now();
+        clock.textContent = spanOf(frame);
+        tells();
+      }
       draw();
     };
     const go = (to) => {
@@ -490,17 +508,19 @@
       strips.push(made);
       return element("div", {}, element("h4", {}, title), made.element);
     };
-    const notRecorded = (key, value, what) => element("p", { class: "note" }, `${what}: run with `, setting(key, value), " to see it.");
+    const notRecorded = (key, value, what) => element("p", { class: "note" }, `${what} not recorded: a run with `, setting(key, value), " has that.");
     const pauseSaid = (value) => value > 0 ? `stopped ${percent(value)}` : "-";
     const summed = (rows) => {
       const total = new Float32Array(frames);
       for (const row of rows) for (let at = 0; at < frames; at += 1) total[at] += row[at];
       return total;
     };
+    const happened = () => dropped(run) + summary.happened.trims + summary.happened.bounces + summary.happened.detours;
     const missing = () => [
-      loads ? null : notRecorded("record.links", every, "The load of links was not recorded"),
-      queues ? null : notRecorded("record.queues", every, "Queues were not recorded"),
-      pauses || !summary.pauses.count ? null : notRecorded("record.pauses", "true", `${digits(summary.pauses.count)} pauses were sent, and where was not recorded`),
+      loads ? null : notRecorded("record.links", every, "The load of links was"),
+      queues ? null : notRecorded("record.queues", every, "Queues were"),
+      pauses || !summary.pauses.count ? null : notRecorded("record.pauses", "true", `${digits(summary.pauses.count)} pauses were sent, and where was`),
+      packed.events || !happened() ? null : notRecorded("record.trace", "{}", `${digits(happened())} packets were dropped, trimmed or turned, and when was`),
     ];
     const ofLink = (port) => {
       const ends = [port, ports.back[port]];
@@ -541,6 +561,8 @@
       return [
         element("h3", {}, nodes.name[node]),
         element("p", { class: "note" }, `${nodes.host[node] ? "host" : "switch"}, ${mine.length} port${mine.length === 1 ? "" : "s"}`),
+        ...[["trims", "trimmed"], ["turns", "turned back, or sent another way,"]].flatMap(([key, what]) => (summary[key] ? summary[key].switches : [])
+          .filter((found) => found.node === nodes.name[node]).map((found) => element("p", { class: "note" }, `In the whole run ${digits(found[key])} packets were ${what} here.`))),
         ...losses.map((loss) => element("p", { class: "bad" }, `${digits(loss.packets)} packets were lost here in the whole run: ${loss.cause}`)),
         loads && series("Mean load of its links", [
           { name: "out", row: mean(mine), color: loadColor, said: percent, most: 1000 }, { name: "in", row: mean(theirs), color: otherColor, said: percent, most: 1000 }]),
@@ -631,6 +653,7 @@
     const restart = () => { since = performance.now(); begun = frame; };
     const toggle = () => {
       playing = !playing;
+      show();
       play.textContent = playing ? "❚❚" : "▶";
       play.setAttribute("aria-label", playing ? "Pause" : "Play");
       if (!playing) return;
@@ -651,8 +674,9 @@
       legend.replaceChildren(...[
         loads && element("span", { class: "said" }, "idle ", ramp, ` fully loaded${lanes ? "" : ", the busier way"}`),
         queues && key(now.queue, longest > 0 ? `queue: full is ${bytes(longest)}, the longest of the run` : "queue: nothing ever waited"),
-        pauses && key(now.pause, pauses.size ? "told to pause" : "nobody was told to pause", true),
-        lit.size ? key(now.bad, `deadlock, closed at ${timeOf(deadlock.closed_ps)} ${unit}`) : null,
+        pauses && key(now.pause, "told to pause", true),
+        summary.pauses.count > 0 ? null : element("span", { class: "said" }, "no port was told to pause"),
+        lit.size ? key(now.locked, `deadlock, closed at ${timeOf(deadlock.closed_ps)} ${unit}`) : null,
         ...events.map(([kind]) => element("span", { class: "said" }, `${EVENT_WORDS[kind][0]} ${EVENT_WORDS[kind][1]} (traced frames)`)),
       ].filter(Boolean));
     };

@@ -3,6 +3,7 @@
 //! ```text
 //!   result folder ── read ──> Run: numbers and thinned curves ── page ──> one file
 //!   (Parquet, summary.json)   (what the page draws, as JSON)              page.html + page.css + scripts + JSON
+//!                             Replay: the fabric over time, as packed bytes within that JSON
 //!   sweep folder ─── read ──> Sweep: samples of every combination ── sweep_page ──> one file
 //! ```
 //!

@@ -18,6 +18,8 @@ const MOST_HOSTS_HEIGHT: i64 = 1500;
 const SWITCH: i64 = 300;
 /// More nodes than this are set into a grid: forces would take too long to come to rest.
 const MOST_FOR_FORCES: usize = 2500;
+/// Up to so many nodes, forces begin with a circle.
+const MOST_ON_A_CIRCLE: usize = 120;
 /// Pairs of nodes that forces look at in all.
 const PAIRS: usize = 120_000_000;
 
@@ -60,9 +62,9 @@ impl Layout {
         levels.iter().enumerate().for_each(|(node, &level)| rows[level].push(node));
         let parts = parts(levels, neighbours, top);
         rows.iter_mut().for_each(|row| row.sort_by_key(|&node| (&parts[node], node)));
-        for level in 1..=top {
-            let count = rows[level].len() as i64;
-            for (at, &node) in rows[level].iter().enumerate() {
+        for (level, row) in rows.iter().enumerate().skip(1) {
+            let count = row.len() as i64;
+            for (at, &node) in row.iter().enumerate() {
                 self.x[node] = (2 * at as i64 + 1) * WIDTH / (2 * count);
                 self.y[node] = MARGIN + (top - level) as i64 * ROW;
                 self.size[node] = (WIDTH * 4 / (5 * count)).clamp(1, SWITCH);
@@ -176,8 +178,8 @@ fn tiers(fabric: &Fabric, neighbours: &[Vec<usize>]) -> Option<Vec<usize>> {
     tiered.then_some(levels)
 }
 
-/// Of each node, which part of the fabric it belongs to if one takes away the highest tier, then the next, and so on: nodes
-/// with equal beginnings, such as a pod's, stand together. Parts are called by their first node.
+/// Of each node, which part of the fabric it belongs to if one takes away the highest tier, then the next, and so on:
+/// nodes with equal beginnings, such as a pod's, stand together. Parts are called by their first node.
 fn parts(levels: &[usize], neighbours: &[Vec<usize>], top: usize) -> Vec<Vec<usize>> {
     let mut parts = vec![Vec::new(); levels.len()];
     for left in (1..top).rev() {
@@ -218,9 +220,17 @@ fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
         order.iter().enumerate().for_each(|(at, &n)| places[n] = ((at % columns) as f64, (at / columns) as f64));
         return (places, true);
     }
-    let radius = count as f64 / std::f64::consts::TAU;
+    // A circle keeps those that follow each other together; very many start as a disc, or their way would be long.
+    let circle = count <= MOST_ON_A_CIRCLE || degrees.iter().all(|&degree| degree == 2);
     for (at, &node) in order.iter().enumerate() {
-        let (sin, cos) = libm::sincos(at as f64 / count as f64 * std::f64::consts::TAU);
+        let share = at as f64 / count as f64;
+        // A turn by the golden ratio fills a disc evenly.
+        let (radius, turns) = if circle {
+            (count as f64 / std::f64::consts::TAU, share)
+        } else {
+            ((at as f64 + 0.5).sqrt(), at as f64 * 0.618_034)
+        };
+        let (sin, cos) = libm::sincos(turns * std::f64::consts::TAU);
         places[node] = (radius * sin, -radius * cos);
     }
     // Nodes that all have two neighbours stand well on their circle.
@@ -253,9 +263,9 @@ fn walk(near: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// One round of Fruchterman and Reingold's forces: all nodes repel each other, links pull, and no node moves further than
-/// `heat` (1..=0) allows. The natural length of a link is 1. Adds, multiplies, divides and draws roots only, which every
-/// machine rounds alike.
+/// One round of Fruchterman and Reingold's forces: all nodes repel each other, links pull, and no node moves further
+/// than `heat` (1..=0) allows. The natural length of a link is 1. Adds, multiplies, divides and draws roots only, which
+/// every machine rounds alike.
 fn push_and_pull(places: &mut [(f64, f64)], near: &[Vec<usize>], heat: f64) {
     let moves: Vec<(f64, f64)> = (0..places.len())
         .map(|node| {

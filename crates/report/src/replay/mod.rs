@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   ports.parquet ──> Fabric ──> Layout: where nodes stand
-//!   links, queues, pfc.txt, trace ──> Cells: what each port did, frame by frame ── packed ──> bytes of the page
+//!   links, queues, pfc.txt, trace ──> Cells: what each port did, frame by frame ── packed ──> bytes
 //! ```
 
 mod cells;
