@@ -3,6 +3,7 @@
 mod common;
 
 use common::{SMALL, Scratch, example, run};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -105,6 +106,94 @@ fn a_page_needs_nothing_and_holds_what_was_run() {
     assert_eq!(whole.code, Some(0), "a folder of results is all of them: {}", whole.err);
 }
 
+/// What a page unpacks of a part of a replay: by port, the value of every frame.
+fn unpacked(part: &serde_json::Value, frames: usize) -> BTreeMap<usize, Vec<u64>> {
+    let digit = |digit: u8| match digit {
+        b'A'..=b'Z' => digit - b'A',
+        b'a'..=b'z' => digit - b'a' + 26,
+        b'0'..=b'9' => digit - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let mut bytes = Vec::new();
+    for four in part["data"].as_str().expect("packed").as_bytes().chunks(4) {
+        let word = (0..4).fold(0_u32, |word, at| word << 6 | u32::from(four.get(at).map_or(0, |&text| digit(text))));
+        bytes.extend_from_slice(&word.to_be_bytes()[1..four.len()]);
+    }
+    // LEB128.
+    let mut numbers = Vec::new();
+    for group in bytes.split_inclusive(|byte| byte & 0x80 == 0) {
+        numbers.push(group.iter().rev().fold(0_u64, |value, byte| value << 7 | u64::from(*byte) & 0x7f));
+    }
+    let unit = part["unit"].as_u64().expect("a unit");
+    let mut next = numbers.into_iter();
+    let (mut port, mut all) = (0, BTreeMap::new());
+    while let Some(distance) = next.next() {
+        port += distance as usize;
+        let (mut values, mut value) = (Vec::new(), 0_i64);
+        for _ in 0..next.next().unwrap() {
+            values.resize(values.len() + next.next().unwrap() as usize, value as u64 * unit);
+            let zigzag = next.next().unwrap();
+            value += (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
+        }
+        values.resize(frames, value as u64 * unit);
+        all.insert(port, values);
+    }
+    all
+}
+
+#[test]
+fn a_replay_is_the_tables_frame_by_frame() {
+    let scratch = Scratch::new("replay");
+    let [small, ring] = results(&scratch);
+    let out = scratch.path("report.html");
+    assert_eq!(run(&["report", &small, &ring, "-q", "--out", &out]).code, Some(0));
+    let data = data(&std::fs::read_to_string(&out).unwrap());
+    let replay = &data["replays"][0];
+    assert!(data["replays"][1].is_null(), "the ring recorded nothing to replay");
+    // Looks at links every 10 us, at queues every 1 us: frames of 10 us.
+    assert_eq!(replay["looks_ps"], serde_json::json!([10_000_000, 1_000_000]));
+    assert_eq!((&replay["step_ps"], &replay["frames"]), (&10_000_000.into(), &20.into()));
+    let ports = record::trace::read_ports(&Path::new(&small).join("ports.parquet")).unwrap();
+    let place = |node: u64, port: u64| {
+        ports.iter().position(|row| (u64::from(row.node), u64::from(row.port)) == (node, port)).expect("a port")
+    };
+    assert_eq!(replay["ports"]["node"].as_array().unwrap().len(), ports.len());
+    let of = |name: &str| record::table::read_table(&Path::new(&small).join(name)).unwrap();
+    let numbers = |table: &record::table::Table, name: &str| -> Vec<u64> {
+        table.u64s(name).unwrap().iter().map(|value| value.expect("a value")).collect()
+    };
+    let links = of("links.parquet");
+    let [times, nodes, numbered] = ["time_ps", "node", "port"].map(|name| numbers(&links, name));
+    let shares = links.f64s("utilisation").unwrap();
+    let mut expected: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+    for row in 0..links.rows {
+        let frames = expected.entry(place(nodes[row], numbered[row])).or_insert_with(|| vec![0; 20]);
+        frames[(times[row] / 10_000_000) as usize - 1] = ((shares[row].unwrap() * 1000.0).round() as u64).max(1);
+    }
+    assert!(links.rows > 50 && unpacked(&replay["links"], 20) == expected, "{expected:?}");
+    let queues = of("queues.parquet");
+    let [times, nodes, numbered, lengths] =
+        ["time_ps", "node", "port", "queue_bytes"].map(|name| numbers(&queues, name));
+    let mut longest: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+    for row in 0..queues.rows {
+        let frames = longest.entry(place(nodes[row], numbered[row])).or_insert_with(|| vec![0; 20]);
+        let frame = ((times[row] - 1) / 10_000_000) as usize;
+        frames[frame] = frames[frame].max(lengths[row]);
+    }
+    let found = unpacked(&replay["queues"], 20);
+    let unit = replay["queues"]["unit"].as_u64().unwrap();
+    assert_eq!(found.keys().collect::<Vec<_>>(), longest.keys().collect::<Vec<_>>());
+    for (port, values) in &longest {
+        let near = |(a, b): (&u64, &u64)| a.abs_diff(*b) <= unit && (*a == 0) == (*b == 0);
+        assert!(values.iter().zip(&found[port]).all(near), "port {port}: {values:?} {:?}", found[port]);
+    }
+    // Somebody was paused, and no longer than the run.
+    let pauses = unpacked(&replay["pauses"], 20);
+    assert!(pauses.values().flatten().any(|&share| share > 0), "{pauses:?}");
+    assert!(pauses.values().flatten().all(|&share| share <= 1000), "{pauses:?}");
+}
+
 #[test]
 fn what_is_no_result_is_named() {
     let scratch = Scratch::new("noresult");
@@ -165,6 +254,28 @@ window.addEventListener("load", () => {
   found.unzoomed = axis() === before;
   found.tables = document.querySelectorAll("button.csv").length;
   found.alarms = document.querySelectorAll(".alarm").length;
+  // The replay: keys with the focus nowhere, a click on the first node that is found, and a run that recorded nothing.
+  const canvas = document.querySelector("canvas.fabric");
+  const press = (key) => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  document.getElementById("replay").scrollIntoView();
+  ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"].forEach(press);
+  found.frame = canvas.dataset.frame;
+  const colors = (image) => new Set(new Uint32Array(image.data.buffer)).size;
+  found.colors = colors(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height));
+  const fabric = canvas.getBoundingClientRect();
+  canvas.setPointerCapture = () => {};
+  for (let at = 0; at < 400 && !document.querySelector(".panel h3"); at += 1) {
+    const [across, down] = [at % 20 / 20, at / 400];
+    const place = { clientX: fabric.left + fabric.width * across, clientY: fabric.top + fabric.height * down };
+    canvas.dispatchEvent(new PointerEvent("pointerdown", place));
+    canvas.dispatchEvent(new PointerEvent("pointerup", place));
+  }
+  found.panel = document.querySelector(".panel").textContent;
+  found.strips = document.querySelectorAll(".panel canvas").length;
+  const which = document.querySelector('select[aria-label="Run"]');
+  which.value = "1";
+  which.dispatchEvent(new Event("change"));
+  found.nothing = document.querySelector(".replay").textContent;
   document.body.setAttribute("data-found", JSON.stringify(found));
 });
 </script>"#;
@@ -200,5 +311,10 @@ fn a_browser_opens_it_without_an_error() {
     for yes in ["themeChanged", "zoomed", "unzoomed"] {
         assert_eq!(found[yes], true, "{yes}: {found}");
     }
+    assert!(found["frame"] == "2" && found["colors"].as_u64() > Some(20), "{found}");
+    assert!(found["panel"].as_str().is_some_and(|panel| panel.contains("Load") || panel.contains("load")), "{found}");
+    assert!(found["strips"].as_u64() >= Some(2), "{found}");
+    let nothing = found["nothing"].as_str().unwrap();
+    assert!(nothing.contains("did not record its ports") && nothing.contains("record.links={every="), "{nothing}");
     assert!(found["tables"].as_u64() >= Some(4) && found["alarms"].as_u64() == Some(1), "{found}");
 }

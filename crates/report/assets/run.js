@@ -36,6 +36,8 @@
     ["deadlock", (run) => run.summary.deadlock ? { text: "yes", mark: "bad" } : "none"],
   ]));
 
+  replays();
+
   const bySize = runs.map((run) => ({ run, bins: run.summary.flows.slowdown ? run.summary.flows.slowdown.by_decade : [] })).filter(({ bins }) => bins.length);
   if (bySize.length) {
     const curves = ["p50", "p99"].flatMap((key) => bySize.map(({ run, bins }) => ({

@@ -3,6 +3,7 @@
 //! ```text
 //!   result folder ── read ──> Run: numbers and thinned curves ── page ──> one file
 //!   (Parquet, summary.json)   (what the page draws, as JSON)              page.html + page.css + scripts + JSON
+//!                             Replay: the fabric over time, as packed bytes within that JSON
 //!   sweep folder ─── read ──> Sweep: samples of every combination ── sweep_page ──> one file
 //! ```
 //!
@@ -13,11 +14,13 @@ mod controls;
 mod curves;
 mod error;
 mod page;
+mod replay;
 mod run;
 mod sweep;
 
 pub use controls::Panel;
 pub use error::ReportError;
 pub use page::{page, sweep_page};
+pub use replay::Replay;
 pub use run::{Run, read_run};
 pub use sweep::{Key, Metric, Row, Sweep, is_sweep, read_sweep};

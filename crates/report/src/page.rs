@@ -1,12 +1,15 @@
 //! The page: fixed HTML, CSS and JavaScript around what it shows as JSON.
 
+use crate::replay::{Replay, bytes_of_each};
 use crate::run::Run;
 use crate::sweep::Sweep;
+use serde_json::{Value, json};
 
 const HTML: &str = include_str!("../assets/page.html");
 const CSS: &str = include_str!("../assets/page.css");
 const COMMON: &str = include_str!("../assets/common.js");
 const OF_RUNS: &str = include_str!("../assets/run.js");
+const REPLAY: &str = include_str!("../assets/replay.js");
 const OF_A_SWEEP: &str = include_str!("../assets/sweep.js");
 const THEME: &str = include_str!("../assets/theme.js");
 
@@ -14,18 +17,22 @@ const THEME: &str = include_str!("../assets/theme.js");
 pub fn page(title: &str, runs: &[Run]) -> String {
     let hint =
         "Drag across a figure to zoom, double-click to see all of it; click a name in a legend to hide its line.";
-    filled(title, hint, OF_RUNS, &serde_json::json!({ "title": title, "runs": runs }))
+    let each = bytes_of_each(runs.iter().filter(|run| run.replay.is_some()).count());
+    let packed = |replay: &Replay| replay.packed(each);
+    let replays: Vec<Option<Value>> = runs.iter().map(|run| run.replay.as_ref().map(packed)).collect();
+    filled(title, hint, &[REPLAY, OF_RUNS], &json!({ "title": title, "runs": runs, "replays": replays }))
 }
 
 /// One HTML file that shows every combination of a sweep.
 pub fn sweep_page(title: &str, sweep: &Sweep) -> String {
     let hint = "Results of the runs stand in the sweep's folder, below runs; tidegate report shows them one by one.";
-    filled(title, hint, OF_A_SWEEP, &serde_json::json!({ "title": title, "sweep": sweep }))
+    filled(title, hint, &[OF_A_SWEEP], &json!({ "title": title, "sweep": sweep }))
 }
 
-fn filled(title: &str, hint: &str, of: &str, data: &serde_json::Value) -> String {
+fn filled(title: &str, hint: &str, of: &[&str], data: &Value) -> String {
     // Within a script element only `</` ends it early, and `<!--` changes how it is read.
     let data = data.to_string().replace('<', "\\u003c");
+    let of = of.concat();
     let script = format!("\"use strict\";\n(() => {{\n{COMMON}{of}{THEME}}})();\n");
     HTML.replace("/*css*/", CSS)
         .replace("/*script*/", &script)

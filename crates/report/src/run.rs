@@ -3,6 +3,7 @@
 use crate::controls::{Panel, controls};
 use crate::curves::{Curve, distribution};
 use crate::error::ReportError;
+use crate::replay::{Replay, read_replay};
 use record::RecordError;
 use record::folder::{SUMMARY_FILE, is_result, read_verified};
 use record::summary::Summary;
@@ -46,6 +47,9 @@ pub struct Run {
     pub pauses: Vec<PausedPort>,
     /// How many pauses stand behind them, those that are not drawn included.
     pub pauses_recorded: usize,
+    /// The fabric over time; none where the run did not record its ports. The page has it in another form.
+    #[serde(skip)]
+    pub replay: Option<Replay>,
 }
 
 /// When one class of one port was stopped.
@@ -98,6 +102,7 @@ pub fn read_run(folder: &Path, label: &str) -> Result<Run, ReportError> {
     let (queues, queues_recorded) = queues(folder, &names, summary.simulated_ps)?;
     let (pauses, pauses_recorded) = pauses(folder, &names, summary.simulated_ps);
     let throughput = throughput(folder, summary.simulated_ps)?;
+    let replay = read_replay(folder, summary.simulated_ps)?;
     Ok(Run {
         label: label.to_owned(),
         folder: folder.display().to_string(),
@@ -112,6 +117,7 @@ pub fn read_run(folder: &Path, label: &str) -> Result<Run, ReportError> {
         utilisation: utilisation(folder, &names)?,
         pauses,
         pauses_recorded,
+        replay,
     })
 }
 

@@ -1,0 +1,137 @@
+//! Nodes and ports of a run, from its `ports.parquet`.
+
+use record::RecordError;
+use record::trace::{PORTS_FILE, PortRow, read_ports};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// One direction of a link: the port that sends into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Port {
+    /// Place of its node among [`Fabric::names`].
+    pub node: usize,
+    /// Its number at the node.
+    pub number: u16,
+    /// Place of the port at the other end among [`Fabric::ports`].
+    pub back: usize,
+    /// The link's rate, in bit/s.
+    pub rate_bps: u64,
+}
+
+/// What is drawn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fabric {
+    /// By node.
+    pub names: Vec<String>,
+    /// Whether a node is a host.
+    pub hosts: Vec<bool>,
+    /// By node and number.
+    pub ports: Vec<Port>,
+    /// Places in `ports`, by the numbers that tables have.
+    places: BTreeMap<(u64, u64), usize>,
+}
+
+impl Fabric {
+    /// The fabric of the run in `folder`; none where the run recorded nothing that needs names for its ports.
+    ///
+    /// # Errors
+    /// A table that is damaged, or in which a port leads to one that does not lead back.
+    pub fn read(folder: &Path) -> Result<Option<Fabric>, RecordError> {
+        let path = folder.join(PORTS_FILE);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let rows = read_ports(&path)?;
+        Fabric::new(&rows).map(Some).map_err(|what| RecordError::Table { path, what })
+    }
+
+    fn new(rows: &[PortRow]) -> Result<Fabric, String> {
+        let mut fabric = Fabric::default();
+        let mut nodes: BTreeMap<u32, usize> = BTreeMap::new();
+        for (place, row) in rows.iter().enumerate() {
+            nodes.entry(row.node).or_insert_with(|| {
+                fabric.names.push(row.name.clone());
+                fabric.hosts.push(row.host);
+                fabric.names.len() - 1
+            });
+            fabric.places.insert((row.node.into(), row.port.into()), place);
+        }
+        for (place, row) in rows.iter().enumerate() {
+            let back = fabric.place(row.peer.into(), row.peer_port.into());
+            let leads_back =
+                |&back: &usize| (rows[back].peer, rows[back].peer_port) == (row.node, row.port) && back != place;
+            let back = back.filter(leads_back).ok_or_else(|| {
+                let PortRow { node, port, peer, peer_port, .. } = row;
+                format!("port {port} of node {node} leads to port {peer_port} of node {peer}, which does not lead back")
+            })?;
+            fabric.ports.push(Port { node: nodes[&row.node], number: row.port, back, rate_bps: row.rate_bps });
+        }
+        Ok(fabric)
+    }
+
+    /// Where the port stands that tables call so.
+    pub fn place(&self, node: u64, port: u64) -> Option<usize> {
+        self.places.get(&(node, port)).copied()
+    }
+
+    /// Where a node stands that tables call so.
+    pub fn node(&self, node: u64) -> Option<usize> {
+        let first = self.places.range((node, 0)..).next()?;
+        (first.0.0 == node).then(|| self.ports[*first.1].node)
+    }
+
+    /// By node, those at the other ends of its links; one that two links lead to stands there twice.
+    pub fn neighbours(&self) -> Vec<Vec<usize>> {
+        let mut neighbours = vec![Vec::new(); self.names.len()];
+        for port in &self.ports {
+            neighbours[port.node].push(self.ports[port.back].node);
+        }
+        neighbours
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The ports of nodes 0.. with these links, each of 100 Gbit/s; the first `hosts` nodes are hosts.
+    pub(crate) fn rows(hosts: u32, links: &[(u32, u32)]) -> Vec<PortRow> {
+        let mut ends: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (link, &(a, b)) in links.iter().enumerate() {
+            ends.entry(a).or_default().push(link);
+            ends.entry(b).or_default().push(link);
+        }
+        let port = |node: u32, link: usize| ends[&node].iter().position(|&at| at == link).unwrap() as u16;
+        let mut rows = Vec::new();
+        for (&node, own) in &ends {
+            for &link in own {
+                let peer = if links[link].0 == node { links[link].1 } else { links[link].0 };
+                let (port, peer_port) = (port(node, link), port(peer, link));
+                let name = format!("{}{node}", if node < hosts { 'H' } else { 'S' });
+                let (rate_bps, delay_ps) = (100_000_000_000, 500_000);
+                rows.push(PortRow { node, name, host: node < hosts, port, peer, peer_port, rate_bps, delay_ps });
+            }
+        }
+        rows
+    }
+
+    pub(crate) fn fabric(hosts: u32, links: &[(u32, u32)]) -> Fabric {
+        Fabric::new(&rows(hosts, links)).unwrap()
+    }
+
+    #[test]
+    fn ports_lead_to_each_other_and_nodes_may_have_gaps_in_their_numbers() {
+        let fabric = fabric(2, &[(0, 7), (1, 7), (7, 9), (7, 9)]);
+        assert_eq!(fabric.names, ["H0", "H1", "S7", "S9"]);
+        assert_eq!(fabric.hosts, [true, true, false, false]);
+        let up = fabric.ports[fabric.place(1, 0).unwrap()];
+        assert_eq!((up.node, fabric.ports[up.back].node, fabric.ports[up.back].number), (1, 2, 1));
+        assert_eq!(fabric.neighbours()[2], [0, 1, 3, 3]);
+        assert_eq!((fabric.node(9), fabric.node(8), fabric.node(10)), (Some(3), None, None));
+        assert_eq!((fabric.place(7, 3), fabric.place(7, 4)), (Some(5), None));
+        let mut broken = rows(1, &[(0, 1)]);
+        broken[1].peer_port = 5;
+        let told = Fabric::new(&broken).unwrap_err();
+        assert_eq!(told, "port 0 of node 0 leads to port 0 of node 1, which does not lead back");
+    }
+}

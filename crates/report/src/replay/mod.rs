@@ -1,0 +1,292 @@
+//! The replay: the fabric, and what happened on it over time.
+//!
+//! ```text
+//!   ports.parquet ──> Fabric ──> Layout: where nodes stand
+//!   links, queues, pfc.txt, trace ──> Cells: what each port did, frame by frame ── packed ──> bytes
+//! ```
+
+mod cells;
+mod fabric;
+mod layout;
+
+use crate::run::for_parts;
+use cells::{Cells, Grid, Meaning, base64};
+use fabric::Fabric;
+use layout::Layout;
+use record::RecordError;
+use record::table::{Data, Table};
+use record::trace::TRACE_FILE;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The most frames that a replay has: about one a pixel of its slider.
+const MOST_FRAMES: u64 = 2000;
+/// The most cells, ports times frames: what a browser unpacks in no time.
+const MOST_CELLS: u64 = 16_000_000;
+/// Fewer frames than this are no replay, whatever they take.
+const LEAST_FRAMES: u32 = 60;
+/// What all replays of a page take at most, before base64 makes a third more of it.
+const MOST_BYTES: usize = 5_000_000;
+/// The frames of a run that recorded when something happened and no series.
+const FRAMES_OF_NO_SERIES: u64 = 1000;
+/// A share of 1 in the sums of utilisation.
+const WHOLE: u64 = 1_000_000;
+/// 65,535 quanta of 512 bit times: a pause lasts no longer than this without another.
+const LONGEST_PAUSE_BITS: u64 = 65_535 * 512;
+/// What happens to frames at nodes that the page marks, as traces call it.
+const EVENTS: [&str; 4] = ["dropped", "trimmed", "bounced", "detoured"];
+
+/// What the page replays of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replay {
+    fabric: Fabric,
+    layout: Layout,
+    grid: Grid,
+    /// The time between two looks at links and at queues, in ps, of those that were recorded.
+    looks: [Option<u64>; 2],
+    utilisation: Cells,
+    queues: Cells,
+    pauses: Option<Cells>,
+    /// Whether pauses are those that looks at queues found.
+    pauses_at_looks: bool,
+    events: Option<[Cells; 4]>,
+}
+
+/// Reads what of the result in `folder`, of a run that came as far as `end_ps`, can be replayed; none where it did not
+/// record its ports.
+///
+/// # Errors
+/// Tables that cannot be read.
+pub(crate) fn read_replay(folder: &Path, end_ps: u64) -> Result<Option<Replay>, RecordError> {
+    let Some(fabric) = Fabric::read(folder)? else { return Ok(None) };
+    let looks = [links_every(folder, &fabric)?, queues_every(folder)?];
+    let ports = fabric.ports.len().max(1) as u64;
+    let most = (MOST_CELLS / ports).clamp(LEAST_FRAMES.into(), MOST_FRAMES);
+    let none = (end_ps / FRAMES_OF_NO_SERIES).max(1);
+    let base_ps = looks.iter().flatten().copied().max().filter(|&every| every > 0).unwrap_or(none);
+    let step_ps = base_ps.saturating_mul(end_ps.div_ceil(base_ps).div_ceil(most).max(1));
+    let grid = Grid { step_ps, end_ps };
+    let utilisation = utilisation(folder, &fabric, grid)?;
+    let (queues, stopped) = queues(folder, &fabric, grid, looks[1].unwrap_or(0))?;
+    let heard = pauses(folder, &fabric, grid);
+    Ok(Some(Replay {
+        layout: Layout::new(&fabric),
+        grid,
+        looks,
+        utilisation,
+        queues,
+        pauses_at_looks: heard.is_none(),
+        pauses: heard.or(looks[1].map(|_| stopped)),
+        events: events(folder, &fabric, grid)?,
+        fabric,
+    }))
+}
+
+impl Replay {
+    /// What the page holds, in about so many bytes: where it takes more, frames become longer.
+    pub(crate) fn packed(&self, bytes: usize) -> Value {
+        let mut factor = 1;
+        loop {
+            let coarse = self.grid.coarser(factor);
+            let parts = self.parts(factor);
+            let size = parts.iter().flatten().map(|part| part.1.len()).sum::<usize>();
+            if size <= bytes || coarse.frames() <= LEAST_FRAMES {
+                let named = |part: &Option<(u64, Vec<u8>)>| {
+                    part.as_ref().map(|(unit, bytes)| json!({ "unit": unit, "data": base64(bytes) }))
+                };
+                let [links, queues, pauses, events @ ..] = parts.each_ref().map(named);
+                return json!({
+                    "nodes": { "name": self.fabric.names, "host": self.fabric.hosts },
+                    "layout": self.layout,
+                    "ports": self.ports(),
+                    "step_ps": coarse.step_ps, "end_ps": coarse.end_ps, "frames": coarse.frames(),
+                    "looks_ps": self.looks,
+                    "links": links, "queues": queues, "pauses": pauses, "pauses_at_looks": self.pauses_at_looks,
+                    "events": self.events.as_ref().map(|_| EVENTS.iter().zip(events).collect::<Vec<_>>()),
+                });
+            }
+            factor *= 2;
+        }
+    }
+
+    /// Links, queues, pauses and each kind of event, as far as they were recorded: the unit of values, and their bytes.
+    fn parts(&self, factor: u32) -> [Option<(u64, Vec<u8>)>; 7] {
+        let packed = |cells: &Cells, meaning| cells.packed(self.grid, factor, meaning);
+        let mean =
+            |every_ps: u64| (1, packed(&self.utilisation, Meaning::Mean { whole: WHOLE, every_ps: every_ps.max(1) }));
+        // Four digits of a length: more cannot be seen, and most differences fit into two bytes.
+        let unit = self.queues.most().div_ceil(8000).max(1);
+        let most = |_: u64| (unit, packed(&self.queues, Meaning::Most { unit }));
+        let event = |at: usize| self.events.as_ref().map(|events| (1, packed(&events[at], Meaning::Count)));
+        let pauses = self.pauses.as_ref().map(|pauses| (1, packed(pauses, Meaning::Share)));
+        let [links, queues] = [self.looks[0].map(mean), self.looks[1].map(most)];
+        [links, queues, pauses, event(0), event(1), event(2), event(3)]
+    }
+
+    fn ports(&self) -> Value {
+        let ports = &self.fabric.ports;
+        let node: Vec<usize> = ports.iter().map(|port| port.node).collect();
+        let number: Vec<u16> = ports.iter().map(|port| port.number).collect();
+        let back: Vec<usize> = ports.iter().map(|port| port.back).collect();
+        let mut rates: Vec<u64> = ports.iter().map(|port| port.rate_bps).collect();
+        // One where all are equal.
+        if rates.windows(2).all(|pair| pair[0] == pair[1]) {
+            rates.truncate(1);
+        }
+        json!({ "node": node, "number": number, "back": back, "rate_bps": rates })
+    }
+}
+
+/// What each of so many replays of a page may take.
+pub(crate) fn bytes_of_each(replays: usize) -> usize {
+    MOST_BYTES / replays.max(1)
+}
+
+fn divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { divisor(b, a % b) }
+}
+
+/// Instants are whole numbers of periods, so the period is their greatest common divisor, or a part of it where little
+/// happened.
+fn greatest_period(folder: &Path, name: &str) -> Result<Option<u64>, RecordError> {
+    let mut every = 0;
+    let recorded = folder.join(name).exists();
+    for_parts(folder, name, |part| {
+        every = part.u64s("time_ps")?.iter().flatten().fold(every, |every, &time| divisor(every, time));
+        Ok(())
+    })?;
+    // 0 for one without rows: nothing was ever sent, or waited.
+    Ok(recorded.then_some(every))
+}
+
+fn queues_every(folder: &Path) -> Result<Option<u64>, RecordError> {
+    greatest_period(folder, "queues.parquet")
+}
+
+/// The period of looks at links: rows tell it, as the bytes of a full period over the link's rate.
+fn links_every(folder: &Path, fabric: &Fabric) -> Result<Option<u64>, RecordError> {
+    let Some(divided) = greatest_period(folder, "links.parquet")? else { return Ok(None) };
+    let mut told: Option<(u64, f64)> = None;
+    for_parts(folder, "links.parquet", |part| {
+        let (bytes, shares) = (part.u64s("tx_bytes")?, part.f64s("utilisation")?);
+        for_ports(part, fabric, |row, _, port| {
+            if let (Some(bytes), Some(share)) = (bytes[row], shares[row])
+                && share > 0.0
+                && told.is_none_or(|(most, _)| bytes > most)
+            {
+                let rate_bps = fabric.ports[port].rate_bps as f64;
+                told = Some((bytes, bytes as f64 * 8e12 / (share * rate_bps)));
+            }
+        })
+    })?;
+    let parts = told.map_or(1, |(_, every)| ((divided as f64 / every.max(1.0)).round() as u64).max(1));
+    Ok(Some((divided / parts).max(u64::from(divided > 0))))
+}
+
+/// Calls `each` with the row, the instant, in ps, and the place of the port of every row whose port is known.
+fn for_ports(part: &Table, fabric: &Fabric, mut each: impl FnMut(usize, u64, usize)) -> Result<(), RecordError> {
+    let (times, nodes, ports) = (part.u64s("time_ps")?, part.u64s("node")?, part.u64s("port")?);
+    for row in 0..part.rows {
+        if let (Some(time), Some(node), Some(port)) = (times[row], nodes[row], ports[row])
+            && let Some(place) = fabric.place(node, port)
+        {
+            each(row, time, place);
+        }
+    }
+    Ok(())
+}
+
+fn utilisation(folder: &Path, fabric: &Fabric, grid: Grid) -> Result<Cells, RecordError> {
+    let mut cells = Cells::default();
+    for_parts(folder, "links.parquet", |part| {
+        let shares = part.f64s("utilisation")?;
+        for_ports(part, fabric, |row, time, port| {
+            let share = (shares[row].unwrap_or(0.0) * WHOLE as f64).round() as u64;
+            cells.change(port, grid.frame(time), |sum| sum.saturating_add(share));
+        })
+    })?;
+    Ok(cells)
+}
+
+/// The longest queue of each port and frame, its classes together, and how long looks found one of them stopped.
+fn queues(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result<(Cells, Cells), RecordError> {
+    let (mut longest, mut stopped) = (Cells::default(), Cells::default());
+    let ports = fabric.ports.len();
+    // By port: the look, the bytes of its classes so far, and whether one of them was stopped.
+    let mut looks: Vec<(u64, u64, bool)> = vec![(u64::MAX, 0, false); ports];
+    for_parts(folder, "queues.parquet", |part| {
+        let bytes = part.u64s("queue_bytes")?;
+        let Data::Bool(paused) = part.column("paused")? else { return Ok(()) };
+        for_ports(part, fabric, |row, time, port| {
+            let look = &mut looks[port];
+            if look.0 != time {
+                *look = (time, 0, false);
+            }
+            look.1 = look.1.saturating_add(bytes[row].unwrap_or(0));
+            longest.change(port, grid.frame(time), |most| most.max(look.1));
+            if paused[row] == Some(true) && !std::mem::replace(&mut look.2, true) {
+                stopped.change(port, grid.frame(time), |sum| sum.saturating_add(every));
+            }
+        })
+    })?;
+    Ok((longest, stopped))
+}
+
+/// How long each port was told to be silent; none where the run did not record it.
+fn pauses(folder: &Path, fabric: &Fabric, grid: Grid) -> Option<Cells> {
+    // The folder adds up to its hash, so the file is there and whole, or was not asked for.
+    let text = std::fs::read_to_string(folder.join("pfc.txt")).ok()?;
+    let mut cells = Cells::default();
+    // By port: since when, and when it expires. Lines of one port are in order of time.
+    let mut open: Vec<Option<(u64, u64)>> = vec![None; fabric.ports.len()];
+    for line in text.lines() {
+        let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let [time_ns, node, _, number, pause] = numbers[..] else { continue };
+        let Some(port) = fabric.place(node, number.wrapping_sub(1)) else { continue };
+        let at_ps = time_ns.saturating_mul(1000);
+        let longest_ps =
+            u128::from(LONGEST_PAUSE_BITS) * 1_000_000_000_000 / u128::from(fabric.ports[port].rate_bps.max(1));
+        let expires_ps = at_ps.saturating_add(u64::try_from(longest_ps).unwrap_or(u64::MAX));
+        let before = open[port].take();
+        open[port] = match before {
+            Some((from, until)) if pause == 1 && at_ps <= until => Some((from, expires_ps)),
+            before => {
+                if let Some((from, until)) = before {
+                    cells.add_span(grid, port, from, until.min(at_ps));
+                }
+                (pause == 1).then_some((at_ps, expires_ps))
+            }
+        };
+    }
+    for (port, span) in open.into_iter().enumerate() {
+        if let Some((from, until)) = span {
+            cells.add_span(grid, port, from, until);
+        }
+    }
+    Some(cells)
+}
+
+/// What happened to traced frames, by node; none where the run has no trace.
+fn events(folder: &Path, fabric: &Fabric, grid: Grid) -> Result<Option<[Cells; 4]>, RecordError> {
+    if !folder.join(TRACE_FILE).exists() {
+        return Ok(None);
+    }
+    let mut all: [Cells; 4] = std::array::from_fn(|_| Cells::default());
+    for_parts(folder, TRACE_FILE, |part| {
+        let (times, nodes) = (part.u64s("time_ps")?, part.u64s("node")?);
+        let Data::Text(events) = part.column("event")? else { return Ok(()) };
+        for row in 0..part.rows {
+            let kind = events[row].as_deref().and_then(|event| EVENTS.iter().position(|known| *known == event));
+            if let (Some(kind), Some(time), Some(node)) = (kind, times[row], nodes[row])
+                && let Some(node) = fabric.node(node)
+            {
+                all[kind].change(node, grid.frame(time), |count| count + 1);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(Some(all))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+use super::cells::tests::unpacked;
+use super::fabric::tests::rows;
+use super::*;
+use record::table::{Column, Kind, TableWriter, Value as Cell};
+use record::trace::{PORTS_FILE, PortTable};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A folder of its own, gone with the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    /// With the ports of two hosts at a switch: ports 0 and 1 are the hosts', 2 and 3 the switch's.
+    fn new(name: &str) -> Scratch {
+        let scratch = Scratch(std::env::temp_dir().join(format!("tidegate-replay-{name}-{}", std::process::id())));
+        std::fs::create_dir_all(&scratch.0).unwrap();
+        let mut table = PortTable::create(&scratch.0.join(PORTS_FILE)).unwrap();
+        rows(2, &[(0, 2), (1, 2)]).iter().for_each(|row| table.push(row).unwrap());
+        table.close().unwrap();
+        scratch
+    }
+
+    fn links(&self, rows: &[(u64, u64, u64, u64, f64)]) {
+        let mut columns = ["time_ps", "node", "port", "tx_bytes"].map(|name| Column::new(name, Kind::U64)).to_vec();
+        columns.push(Column::new("utilisation", Kind::F64));
+        let mut table = TableWriter::create(&self.0.join("links.parquet"), &columns).unwrap();
+        for &(time, node, port, bytes, share) in rows {
+            table.push(&[time.into(), node.into(), port.into(), bytes.into(), share.into()]).unwrap();
+        }
+        table.close().unwrap();
+    }
+
+    fn queues(&self, rows: &[(u64, u64, u64, u64, u64, bool)]) {
+        let names = ["time_ps", "node", "port", "class", "queue_bytes"];
+        let mut columns = names.map(|name| Column::new(name, Kind::U64)).to_vec();
+        columns.push(Column::new("paused", Kind::Bool));
+        let mut table = TableWriter::create(&self.0.join("queues.parquet"), &columns).unwrap();
+        for &(time, node, port, class, bytes, paused) in rows {
+            table.push(&[time.into(), node.into(), port.into(), class.into(), bytes.into(), paused.into()]).unwrap();
+        }
+        table.close().unwrap();
+    }
+
+    fn replay(&self, end_ps: u64) -> Replay {
+        read_replay(&self.0, end_ps).unwrap().expect("ports")
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a page unpacks of a part, by port or node: values in thousandths, bytes or counts.
+fn shown(replay: &Replay, part: usize, factor: u32) -> BTreeMap<usize, Vec<u64>> {
+    let (unit, bytes) = replay.parts(factor)[part].clone().expect("recorded");
+    let mut found = unpacked(&bytes, replay.grid.coarser(factor).frames());
+    found.values_mut().flatten().for_each(|value| *value *= unit);
+    found
+}
+
+const US: u64 = 1_000_000;
+
+#[test]
+fn frames_are_the_rows_of_the_tables() {
+    let scratch = Scratch::new("rows");
+    // 1 us at 100 Gbit/s is 12,500 bytes.
+    scratch.links(&[(US, 0, 0, 12_500, 1.0), (2 * US, 2, 1, 3_125, 0.25), (4 * US, 0, 0, 12, 0.00096)]);
+    scratch.queues(&[(US, 2, 0, 3, 700, false), (US, 2, 0, 4, 50, true), (3 * US, 2, 1, 3, 0, true)]);
+    let replay = scratch.replay(5 * US);
+    assert_eq!((replay.looks, replay.grid.frames()), ([Some(US), Some(US)], 5));
+    let links = shown(&replay, 0, 1);
+    assert_eq!(links, BTreeMap::from([(0, vec![1000, 0, 0, 1, 0]), (3, vec![0, 250, 0, 0, 0])]));
+    let queues = shown(&replay, 1, 1);
+    assert_eq!(queues, BTreeMap::from([(2, vec![750, 0, 0, 0, 0]), (3, vec![0; 5])]), "the classes of a port together");
+    // Nobody recorded pauses: those that looks found.
+    assert!(replay.pauses_at_looks);
+    let paused = shown(&replay, 2, 1);
+    assert_eq!(paused, BTreeMap::from([(2, vec![1000, 0, 0, 0, 0]), (3, vec![0, 0, 1000, 0, 0])]));
+    // Twice as long: shares are means, queues the longest.
+    assert_eq!(shown(&replay, 0, 2)[&3], [125, 0, 0]);
+    assert_eq!(shown(&replay, 1, 2)[&2], [750, 0, 0]);
+}
+
+#[test]
+fn the_time_between_looks_is_told_by_bytes_where_rows_are_few() {
+    let scratch = Scratch::new("few");
+    // One row: the port sent half of 10 us, at the fourth look.
+    scratch.links(&[(40 * US, 0, 0, 62_500, 0.5)]);
+    let replay = scratch.replay(100 * US);
+    assert_eq!((replay.looks, replay.grid.frames()), ([Some(10 * US), None], 10));
+    assert_eq!(shown(&replay, 0, 1)[&0], [0, 0, 0, 500, 0, 0, 0, 0, 0, 0]);
+    assert!(replay.parts(1)[1].is_none() && replay.parts(1)[2].is_none(), "queues and pauses were not recorded");
+    let page = replay.packed(1000);
+    assert!(page["queues"].is_null() && page["pauses"].is_null() && page["events"].is_null(), "{page}");
+    assert_eq!((&page["looks_ps"][0], &page["frames"]), (&json!(10 * US), &json!(10)));
+}
+
+#[test]
+fn a_series_without_rows_was_recorded_all_the_same() {
+    let scratch = Scratch::new("empty");
+    scratch.links(&[]);
+    scratch.queues(&[]);
+    let replay = scratch.replay(5 * US);
+    assert_eq!(replay.grid.frames(), 1000);
+    assert!(shown(&replay, 0, 1).is_empty() && shown(&replay, 1, 1).is_empty());
+}
+
+#[test]
+fn pauses_last_until_they_are_taken_back_or_expire() {
+    let scratch = Scratch::new("pauses");
+    // Port 1 in the file is port 0. The second pause is never taken back: it expires after 65,535 * 512 / 100 Gbit/s,
+    // which is 335.5392 us.
+    let text = "1000 0 0 1 1\n2000 0 0 1 1\n4000 0 0 1 0\n5000 0 0 1 0\n100000 2 1 2 1\nnot a line\n8000 77 1 1 1\n";
+    std::fs::write(scratch.0.join("pfc.txt"), text).unwrap();
+    let replay = scratch.replay(1000 * US);
+    assert!(!replay.pauses_at_looks);
+    let paused = shown(&replay, 2, 1);
+    let total = |port: usize| paused[&port].iter().sum::<u64>();
+    assert_eq!((paused.len(), total(0), &paused[&0][..6]), (2, 3000, &[0, 1000, 1000, 1000, 0, 0][..]));
+    assert_eq!((total(3), paused[&3][99], paused[&3][100], paused[&3][435]), (335_539, 0, 1000, 539));
+    // Said again before it expired, it lasts on.
+    std::fs::write(scratch.0.join("pfc.txt"), "0 0 0 1 1\n300000 0 0 1 1\n900000 0 0 1 0\n").unwrap();
+    let paused = shown(&scratch.replay(1000 * US), 2, 1);
+    assert_eq!(paused[&0].iter().sum::<u64>(), 635_539);
+}
+
+#[test]
+fn traced_events_count_at_their_node() {
+    let scratch = Scratch::new("events");
+    let columns = [Column::new("time_ps", Kind::U64), Column::new("node", Kind::U64), Column::new("event", Kind::Text)];
+    let mut table = TableWriter::create(&scratch.0.join(TRACE_FILE), &columns).unwrap();
+    for (time, node, event) in
+        [(1, 2, "dropped"), (1, 2, "dropped"), (2, 2, "queued"), (7, 1, "trimmed"), (8, 9, "dropped")]
+    {
+        table.push(&[Cell::U64(time), Cell::U64(node), Cell::Text(event)]).unwrap();
+    }
+    table.close().unwrap();
+    let replay = scratch.replay(10);
+    assert_eq!(shown(&replay, 3, 1), BTreeMap::from([(2, vec![2, 0, 0, 0, 0, 0, 0, 0, 0, 0])]));
+    assert_eq!(shown(&replay, 4, 1)[&1][6], 1);
+    assert!(shown(&replay, 5, 1).is_empty());
+    assert_eq!(replay.packed(1000)["events"][1][0], "trimmed");
+}
+
+#[test]
+fn what_is_too_much_for_a_page_has_longer_frames() {
+    let scratch = Scratch::new("much");
+    let share = |at: u64| (at * 7919 % 1000) as f64 / 1000.0;
+    let row = |at: u64| (at * US, 0, 0, (12_500.0 * share(at)) as u64, share(at));
+    scratch.links(&(1..=5000).map(row).collect::<Vec<_>>());
+    let replay = scratch.replay(5000 * US);
+    assert_eq!((replay.grid.frames(), replay.grid.step_ps), (1667, 3 * US), "at most 2000, of whole looks");
+    let mean = |frame: u64| (1..=3).map(|at| share(3 * frame + at)).sum::<f64>() * 1000.0 / 3.0;
+    let links = shown(&replay, 0, 1);
+    for frame in [0, 1, 777, 1665] {
+        assert!((links[&0][frame as usize] as f64 - mean(frame)).abs() <= 0.51, "frame {frame}");
+    }
+    let page = replay.packed(1500);
+    assert_eq!((&page["frames"], &page["step_ps"]), (&json!(417), &json!(12 * US)));
+    assert!(page["links"]["data"].as_str().unwrap().len() < 2000);
+    assert!(replay.packed(0)["frames"].as_u64().unwrap() > 30, "never nothing");
+}
+
+#[test]
+fn a_run_without_ports_has_no_replay() {
+    let scratch = Scratch::new("none");
+    std::fs::remove_file(scratch.0.join(PORTS_FILE)).unwrap();
+    assert_eq!(read_replay(&scratch.0, US).unwrap(), None);
+}
