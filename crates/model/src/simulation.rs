@@ -249,7 +249,7 @@ impl Simulation {
         }
     }
 
-    /// Whether all flows with an end have ended. Of datagrams that were lost nobody learns: they have when all were sent
+    /// Whether all flows with an end have ended. Of datagrams that were lost nobody learns: they have when all are sent
     /// and, unless others send for ever, nothing is under way.
     fn has_ended(&self, flows: u64, now: Time) -> bool {
         let (mut finished, mut endless) = (0, false);
