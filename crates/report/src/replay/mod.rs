@@ -44,6 +44,23 @@ pub struct Replay {
     grid: Grid,
     /// The time between two looks at links and at queues, in ps, of those that were recorded.
     looks: [Option<u64>; 2],
+    /// Whether pauses are those that looks at queues found.
+    pauses_at_looks: bool,
+    /// By how many frames of the grid become one, finest first: what a page with room for it holds. Packed, since a
+    /// page may show many runs, and cells take ten times as much.
+    sizes: Vec<(u32, Parts)>,
+}
+
+/// Links, queues, pauses and each kind of event, as far as they were recorded: the unit of values, and their bytes.
+type Parts = [Option<(u64, Vec<u8>)>; 7];
+
+fn bytes_of(parts: &Parts) -> usize {
+    parts.iter().flatten().map(|part| part.1.len()).sum()
+}
+
+/// What was recorded, cell by cell.
+struct Recorded {
+    looks: [Option<u64>; 2],
     utilisation: Cells,
     queues: Cells,
     pauses: Option<Cells>,
@@ -69,49 +86,21 @@ pub(crate) fn read_replay(folder: &Path, end_ps: u64) -> Result<Option<Replay>, 
     let utilisation = utilisation(folder, &fabric, grid)?;
     let (queues, stopped) = queues(folder, &fabric, grid, looks[1].unwrap_or(0))?;
     let heard = pauses(folder, &fabric, grid);
-    Ok(Some(Replay {
-        layout: Layout::new(&fabric),
-        grid,
+    let recorded = Recorded {
         looks,
         utilisation,
         queues,
         pauses_at_looks: heard.is_none(),
         pauses: heard.or(looks[1].map(|_| stopped)),
         events: events(folder, &fabric, grid)?,
-        fabric,
-    }))
+    };
+    Ok(Some(Replay::new(fabric, grid, recorded)))
 }
 
-impl Replay {
-    /// What the page holds, in about so many bytes: where it takes more, frames become longer.
-    pub(crate) fn packed(&self, bytes: usize) -> Value {
-        let mut factor = 1;
-        loop {
-            let coarse = self.grid.coarser(factor);
-            let parts = self.parts(factor);
-            let size = parts.iter().flatten().map(|part| part.1.len()).sum::<usize>();
-            if size <= bytes || coarse.frames() <= LEAST_FRAMES {
-                let named = |part: &Option<(u64, Vec<u8>)>| {
-                    part.as_ref().map(|(unit, bytes)| json!({ "unit": unit, "data": base64(bytes) }))
-                };
-                let [links, queues, pauses, events @ ..] = parts.each_ref().map(named);
-                return json!({
-                    "nodes": { "name": self.fabric.names, "host": self.fabric.hosts },
-                    "layout": self.layout,
-                    "ports": self.ports(),
-                    "step_ps": coarse.step_ps, "end_ps": coarse.end_ps, "frames": coarse.frames(),
-                    "looks_ps": self.looks,
-                    "links": links, "queues": queues, "pauses": pauses, "pauses_at_looks": self.pauses_at_looks,
-                    "events": self.events.as_ref().map(|_| EVENTS.iter().zip(events).collect::<Vec<_>>()),
-                });
-            }
-            factor *= 2;
-        }
-    }
-
-    /// Links, queues, pauses and each kind of event, as far as they were recorded: the unit of values, and their bytes.
-    fn parts(&self, factor: u32) -> [Option<(u64, Vec<u8>)>; 7] {
-        let packed = |cells: &Cells, meaning| cells.packed(self.grid, factor, meaning);
+impl Recorded {
+    /// With so many frames of `grid` as one.
+    fn parts(&self, grid: Grid, factor: u32) -> Parts {
+        let packed = |cells: &Cells, meaning| cells.packed(grid, factor, meaning);
         let mean =
             |every_ps: u64| (1, packed(&self.utilisation, Meaning::Mean { whole: WHOLE, every_ps: every_ps.max(1) }));
         // Four digits of a length: more cannot be seen, and most differences fit into two bytes.
@@ -121,6 +110,47 @@ impl Replay {
         let pauses = self.pauses.as_ref().map(|pauses| (1, packed(pauses, Meaning::Share)));
         let [links, queues] = [self.looks[0].map(mean), self.looks[1].map(most)];
         [links, queues, pauses, event(0), event(1), event(2), event(3)]
+    }
+}
+
+impl Replay {
+    fn new(fabric: Fabric, grid: Grid, recorded: Recorded) -> Replay {
+        let mut sizes: Vec<(u32, Parts)> = Vec::new();
+        let mut factor = 1;
+        loop {
+            let parts = recorded.parts(grid, factor);
+            let last = grid.coarser(factor).frames() <= LEAST_FRAMES;
+            if last || bytes_of(&parts) <= MOST_BYTES {
+                sizes.push((factor, parts));
+            }
+            if last {
+                break;
+            }
+            factor *= 2;
+        }
+        let layout = Layout::new(&fabric);
+        Replay { fabric, layout, grid, looks: recorded.looks, pauses_at_looks: recorded.pauses_at_looks, sizes }
+    }
+
+    /// What the page holds, in about so many bytes: where it takes more, frames become longer.
+    pub(crate) fn packed(&self, bytes: usize) -> Value {
+        let fits = self.sizes.iter().find(|(_, parts)| bytes_of(parts) <= bytes);
+        let Some((factor, parts)) = fits.or(self.sizes.last()) else { return Value::Null };
+        let coarse = self.grid.coarser(*factor);
+        let named = |part: &Option<(u64, Vec<u8>)>| {
+            part.as_ref().map(|(unit, bytes)| json!({ "unit": unit, "data": base64(bytes) }))
+        };
+        let [links, queues, pauses, events @ ..] = parts.each_ref().map(named);
+        let traced = events[0].is_some();
+        json!({
+            "nodes": { "name": self.fabric.names, "host": self.fabric.hosts },
+            "layout": self.layout,
+            "ports": self.ports(),
+            "step_ps": coarse.step_ps, "end_ps": coarse.end_ps, "frames": coarse.frames(),
+            "looks_ps": self.looks,
+            "links": links, "queues": queues, "pauses": pauses, "pauses_at_looks": self.pauses_at_looks,
+            "events": traced.then(|| EVENTS.iter().zip(events).collect::<Vec<_>>()),
+        })
     }
 
     fn ports(&self) -> Value {

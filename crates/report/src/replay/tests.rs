@@ -52,9 +52,13 @@ impl Drop for Scratch {
     }
 }
 
+fn parts(replay: &Replay, factor: u32) -> &Parts {
+    &replay.sizes.iter().find(|size| size.0 == factor).expect("a size").1
+}
+
 /// What a page unpacks of a part, by port or node: values in thousandths, bytes or counts.
 fn shown(replay: &Replay, part: usize, factor: u32) -> BTreeMap<usize, Vec<u64>> {
-    let (unit, bytes) = replay.parts(factor)[part].clone().expect("recorded");
+    let (unit, bytes) = parts(replay, factor)[part].clone().expect("recorded");
     let mut found = unpacked(&bytes, replay.grid.coarser(factor).frames());
     found.values_mut().flatten().for_each(|value| *value *= unit);
     found
@@ -78,9 +82,6 @@ fn frames_are_the_rows_of_the_tables() {
     assert!(replay.pauses_at_looks);
     let paused = shown(&replay, 2, 1);
     assert_eq!(paused, BTreeMap::from([(2, vec![1000, 0, 0, 0, 0]), (3, vec![0, 0, 1000, 0, 0])]));
-    // Twice as long: shares are means, queues the longest.
-    assert_eq!(shown(&replay, 0, 2)[&3], [125, 0, 0]);
-    assert_eq!(shown(&replay, 1, 2)[&2], [750, 0, 0]);
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn the_time_between_looks_is_told_by_bytes_where_rows_are_few() {
     let replay = scratch.replay(100 * US);
     assert_eq!((replay.looks, replay.grid.frames()), ([Some(10 * US), None], 10));
     assert_eq!(shown(&replay, 0, 1)[&0], [0, 0, 0, 500, 0, 0, 0, 0, 0, 0]);
-    assert!(replay.parts(1)[1].is_none() && replay.parts(1)[2].is_none(), "queues and pauses were not recorded");
+    assert!(parts(&replay, 1)[1].is_none() && parts(&replay, 1)[2].is_none(), "queues and pauses were not recorded");
     let page = replay.packed(1000);
     assert!(page["queues"].is_null() && page["pauses"].is_null() && page["events"].is_null(), "{page}");
     assert_eq!((&page["looks_ps"][0], &page["frames"]), (&json!(10 * US), &json!(10)));
@@ -157,6 +158,8 @@ fn what_is_too_much_for_a_page_has_longer_frames() {
     for frame in [0, 1, 777, 1665] {
         assert!((links[&0][frame as usize] as f64 - mean(frame)).abs() <= 0.51, "frame {frame}");
     }
+    let long = (1..=24).map(|at| share(240 + at)).sum::<f64>() * 1000.0 / 24.0;
+    assert!((shown(&replay, 0, 8)[&0][10] as f64 - long).abs() <= 0.51, "eight frames as one: {long}");
     let page = replay.packed(1500);
     assert_eq!((&page["frames"], &page["step_ps"]), (&json!(417), &json!(12 * US)));
     assert!(page["links"]["data"].as_str().unwrap().len() < 2000);
