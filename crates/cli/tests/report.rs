@@ -90,6 +90,20 @@ fn a_page_needs_nothing_and_holds_what_was_run() {
     for curve in ["queues", "throughput", "utilisation", "pauses"] {
         assert!(!runs[0][curve].as_array().unwrap().is_empty(), "{curve}");
     }
+    // A look at which a port had sent nothing has no row: there the curve is at zero, and no line leads over it.
+    let mut idle = 0;
+    for curve in ["utilisation", "throughput"].iter().flat_map(|curve| runs[0][curve].as_array().unwrap()) {
+        let numbers =
+            |key: &str| -> Vec<f64> { curve[key].as_array().unwrap().iter().map(|y| y.as_f64().unwrap()).collect() };
+        let (x, y) = (numbers("x"), numbers("y"));
+        let steps: Vec<f64> = x.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        idle += y.iter().filter(|&&y| y == 0.0).count();
+        let every = steps.iter().copied().fold(f64::INFINITY, f64::min);
+        for at in (0..steps.len()).filter(|&at| steps[at] > 1.5 * every) {
+            assert_eq!((y[at], y[at + 1]), (0.0, 0.0), "{curve}");
+        }
+    }
+    assert!(idle > 0, "some port was idle for a while");
     // A figure for each thing that a control has, in the units of the axis: a sender at the line rate of its port.
     let panels = runs[0]["controls"].as_array().unwrap();
     let rate = panels.iter().find(|panel| panel["title"] == "Sending rate").expect("a rate");

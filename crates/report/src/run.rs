@@ -102,6 +102,7 @@ pub fn read_run(folder: &Path, label: &str) -> Result<Run, ReportError> {
     let (queues, queues_recorded) = queues(folder, &names, summary.simulated_ps)?;
     let (pauses, pauses_recorded) = pauses(folder, &names, summary.simulated_ps);
     let throughput = throughput(folder, summary.simulated_ps)?;
+    let utilisation = utilisation(folder, &names, summary.simulated_ps)?;
     let replay = read_replay(folder, summary.simulated_ps)?;
     Ok(Run {
         label: label.to_owned(),
@@ -114,7 +115,7 @@ pub fn read_run(folder: &Path, label: &str) -> Result<Run, ReportError> {
         controls: controls(folder)?,
         queues,
         queues_recorded,
-        utilisation: utilisation(folder, &names)?,
+        utilisation,
         pauses,
         pauses_recorded,
         replay,
@@ -283,24 +284,30 @@ fn queues(folder: &Path, names: &Names, end: u64) -> Result<(Vec<Curve>, usize),
     Ok((chosen.iter().map(curve).collect(), recorded))
 }
 
-fn utilisation(folder: &Path, names: &Names) -> Result<Vec<Curve>, RecordError> {
-    let mut shares: BTreeMap<(u64, u64), Vec<(f64, f64)>> = BTreeMap::new();
+/// Shares are in parts per million until they are drawn.
+fn utilisation(folder: &Path, names: &Names, end: u64) -> Result<Vec<Curve>, RecordError> {
+    let mut shares: BTreeMap<(u64, u64), Vec<Sample>> = BTreeMap::new();
     for_parts(folder, "links.parquet", |part| {
         let (times, nodes, ports) = (part.u64s("time_ps")?, part.u64s("node")?, part.u64s("port")?);
         let share = part.f64s("utilisation")?;
         for row in 0..part.rows {
             if let (Some(time), Some(node), Some(port), Some(share)) = (times[row], nodes[row], ports[row], share[row])
             {
-                shares.entry((node, port)).or_default().push((us(time), 100.0 * share));
+                shares.entry((node, port)).or_default().push((time, (1e6 * share).round() as u64));
             }
         }
         Ok(())
     })?;
     let mut all: Vec<_> = shares.into_iter().collect();
-    let sum = |points: &[(f64, f64)]| points.iter().map(|point| point.1).sum::<f64>();
-    all.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)).then(a.0.cmp(&b.0)));
+    let sum = |rows: &[Sample]| rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.1));
+    all.sort_by(|a, b| sum(&b.1).cmp(&sum(&a.1)).then(a.0.cmp(&b.0)));
     all.truncate(MAX_CURVES);
-    Ok(all.into_iter().map(|((node, port), points)| Curve::new(names.port(node, port), &points)).collect())
+    let every = all.iter().filter(|(_, rows)| rows.len() > 1).map(|(_, rows)| step(rows)).min().unwrap_or(0);
+    let curve = |((node, port), rows): ((u64, u64), Vec<Sample>)| {
+        let points = with_zeros(&rows, every, end).into_iter().map(|(at, share)| (us(at), share as f64 / 1e4));
+        Curve::new(names.port(node, port), &points.collect::<Vec<_>>())
+    };
+    Ok(all.into_iter().map(curve).collect())
 }
 
 /// `pfc.txt`: `<time ns> <node> <kind> <port from 1> <1 pause | 0 resume>`, a line where it is heard.
