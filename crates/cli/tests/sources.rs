@@ -246,3 +246,17 @@ fn unsafe_code_stands_in_the_engine_and_in_the_allocator_alone() {
     let names: Vec<_> = others.map(|(path, _)| path.strip_prefix(root().join("crates")).unwrap()).collect();
     assert_eq!(names, [Path::new("cli/src/memory.rs"), Path::new("engine/src/lib.rs")]);
 }
+
+/// A switch and a host are what every frame meets: what a mechanism keeps has a struct of its own.
+#[test]
+fn switch_and_host_have_fewer_than_20_fields() {
+    for (file, name) in [("switch", "Switch"), ("host", "Host")] {
+        let text = std::fs::read_to_string(root().join(format!("crates/model/src/{file}/mod.rs"))).unwrap();
+        let (_, rest) = text.split_once(&format!("\npub(crate) struct {name} {{\n")).expect("its definition");
+        let (body, _) = rest.split_once("\n}\n").expect("its end");
+        let is_field =
+            |line: &&str| line.starts_with("    ") && !line.trim_start().starts_with("//") && line.contains(": ");
+        let fields = body.lines().filter(is_field).count();
+        assert!((3..20).contains(&fields), "{name} has {fields} fields");
+    }
+}

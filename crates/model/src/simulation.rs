@@ -197,6 +197,11 @@ impl Simulation {
                 return false;
             }
             let due = |period: Option<Time>| period.is_some_and(|period| (stop % period) == Time::ZERO);
+            if let Some(flows) = self.ends_after.filter(|_| due(ends_every) && stop > self.warm_up)
+                && self.has_ended(flows, stop)
+            {
+                (self.duration, self.measure_end) = (stop, self.measure_end.min(stop));
+            }
             if stop == self.warm_up {
                 self.warmed_up = self.look_at_warm_up(stop);
                 self.reset(stop);
@@ -206,7 +211,7 @@ impl Simulation {
             }
             let looks_for_deadlock = may_lock && due(self.deadlock_every) && self.deadlock.is_none();
             let looks_for_storms = due(storm_every) || stop == self.duration;
-            let collects = due(Some(collect)) || due(ends_every) || stop == self.duration;
+            let collects = due(Some(collect)) || stop == self.duration;
             if looks_for_deadlock || looks_for_storms || collects {
                 self.note_active();
             }
@@ -235,13 +240,6 @@ impl Simulation {
             }
             if collects {
                 self.collect(watcher);
-            }
-            if due(ends_every)
-                && stop > self.warm_up
-                && self.ends_after.is_some_and(|flows| self.has_ended(flows, stop))
-            {
-                (self.duration, self.measure_end) = (stop, self.measure_end.min(stop));
-                self.look_for_storms(stop);
             }
             if (collects && !watcher.progress(stop, self.hops)) || watcher.has_failed() {
                 return stop >= self.duration;

@@ -99,7 +99,7 @@ impl Arrivals {
         Some(Arrival { at, dst, size_bytes: self.sizes.draw(&mut self.stream) })
     }
 
-    /// Whether flows come no longer at this time, or end by their number.
+    /// Whether the number of flows is limited, or the last one starts before `time`.
     pub fn ends_before(&self, time: Time) -> bool {
         self.left != u64::MAX || self.stop < time
     }

@@ -150,7 +150,7 @@ impl Host {
         let receipt = with_ctx!(self, now, |ctx| receiver.on_frame(ctx, seen));
         self.measured.goodput_bytes[usize::from(frame.traffic)] += u64::from(receipt.new_bytes);
         self.update_receiver_timer(slot);
-        if !self.pulls.is_empty() {
+        if !self.receivers.pulls.is_empty() {
             self.answer_and_pull(now, slot, window);
         } else if !self.replies.is_empty() {
             self.send_replies(now, self.reply_to(slot), window);

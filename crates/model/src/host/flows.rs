@@ -1,6 +1,7 @@
 //! The two ends of a flow as a host keeps them.
 
 use super::paths::Paths;
+use super::pull::Pulls;
 use super::reorder::ReorderState;
 use crate::clock::{NodeClock, global, local};
 use crate::numbering::DRAWN;
@@ -229,6 +230,8 @@ pub(super) struct Senders {
     pub by_flow: FxHashMap<u32, u32>,
     /// Senders whose connection a flow that starts later goes on with, by that flow.
     pub sessions: FxHashMap<u32, SenderState>,
+    /// Where they choose paths: numbers that lead by different ones, by row of the destination.
+    pub known_paths: FxHashMap<u32, Box<[u32]>>,
     /// Planned flows with an end that are finished.
     pub finished: u64,
     /// What came back of own flows, by flow, where senders slow down for it.
@@ -248,6 +251,8 @@ pub(super) struct Receivers {
     pub completed: FxHashMap<(u32, u32), Time>,
     /// When each of them is forgotten: time, source, flow.
     pub retired: VecDeque<(Time, u32, u32)>,
+    /// Where they ask for more: who does so when, by port.
+    pub pulls: Vec<Pulls>,
 }
 
 /// Calls a method of an endpoint with a context borrowed from its host.

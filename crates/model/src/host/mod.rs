@@ -51,8 +51,6 @@ use nic::Nic;
 use protocols::endpoint::Reply;
 use protocols::frame::Frame;
 use protocols::telemetry::Hop;
-use pull::Pulls;
-use rustc_hash::FxHashMap;
 use stats::trace::TraceEvent;
 use std::sync::Arc;
 use timers::{Event, Timers};
@@ -73,10 +71,6 @@ pub(crate) struct Host {
     timers: Timers,
     senders: Senders,
     receivers: Receivers,
-    /// Where senders choose paths: numbers that lead by different ones, by row of the destination.
-    known_paths: FxHashMap<u32, Box<[u32]>>,
-    /// Where receivers ask for more: who does so when, by port.
-    pulls: Vec<Pulls>,
     starts: Starts,
     /// Instants with arrivals so far.
     instants: u32,
@@ -107,9 +101,7 @@ impl Host {
             nics,
             timers: Timers::default(),
             senders: Senders::default(),
-            receivers: Receivers::default(),
-            known_paths: FxHashMap::default(),
-            pulls: pull::queues(network, node),
+            receivers: Receivers { pulls: pull::queues(network, node), ..Receivers::default() },
             starts,
             instants: 0,
             random: Stream::new(network.seed, u64::from(node.0), purpose("host")),
@@ -219,7 +211,7 @@ impl Host {
         self.senders.flows.iter().filter(|flow| flow.active).map(|flow| self.end_of(flow))
     }
 
-    /// How far it is with its flows, if no drawn one is still to come or under way.
+    /// How far it is with its flows; `None` while one that has an end is under way or still to be drawn.
     pub fn progress(&self) -> Option<Progress> {
         let mut flows = self.senders.flows.iter().filter(|flow| flow.active);
         let draws = self.starts.arrivals.iter().any(|(_, next)| next.is_some());

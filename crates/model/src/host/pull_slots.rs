@@ -29,27 +29,27 @@ impl Host {
     fn ask_along(&mut self, now: Time, slot: u32) {
         let incoming = &mut self.receivers.flows[slot as usize];
         let port = usize::from(incoming.port);
-        if incoming.receiver.wants() == 0 || !self.pulls[port].pacer.is_slot_of(now, slot) {
+        if incoming.receiver.wants() == 0 || !self.receivers.pulls[port].pacer.is_slot_of(now, slot) {
             return;
         }
         if std::mem::take(&mut incoming.in_round) {
-            _ = self.pulls[port].pacer.take_slot(now);
+            _ = self.receivers.pulls[port].pacer.take_slot(now);
         }
         let receiver = &mut incoming.receiver;
         let packets = with_ctx!(self, now, |ctx| receiver.pull(ctx));
-        self.pulls[port].pacer.asked(now, packets);
+        self.receivers.pulls[port].pacer.asked(now, packets);
     }
 
     /// Something arrived for the flow in `slot` of those that come: it may want to ask for more.
     fn after_receiver(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
-        if self.pulls.is_empty() {
+        if self.receivers.pulls.is_empty() {
             return; // headers come to hosts of other transports, too
         }
         let incoming = &mut self.receivers.flows[slot as usize];
         let port = incoming.port;
         if !incoming.in_round && incoming.receiver.wants() > 0 {
             incoming.in_round = true;
-            self.pulls[usize::from(port)].pacer.enter(slot);
+            self.receivers.pulls[usize::from(port)].pacer.enter(slot);
         }
         self.pull(now, port, window);
     }
@@ -57,7 +57,7 @@ impl Host {
     /// Gives the flows of a port the slots that are due.
     pub(super) fn pull(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let index = usize::from(port);
-        while let Some(slot) = self.pulls[index].pacer.take_slot(now) {
+        while let Some(slot) = self.receivers.pulls[index].pacer.take_slot(now) {
             let incoming = &mut self.receivers.flows[slot as usize];
             incoming.in_round = false;
             if !incoming.active {
@@ -65,7 +65,7 @@ impl Host {
             }
             let receiver = &mut incoming.receiver;
             let (packets, wants) = with_ctx!(self, now, |ctx| (receiver.pull(ctx), receiver.wants()));
-            let pulls = &mut self.pulls[index];
+            let pulls = &mut self.receivers.pulls[index];
             if packets > 0 {
                 pulls.pacer.asked(now, packets);
             }
@@ -77,7 +77,7 @@ impl Host {
                 self.send_replies(now, self.reply_to(slot), window);
             }
         }
-        let pulls = &mut self.pulls[index];
+        let pulls = &mut self.receivers.pulls[index];
         let next = pulls.pacer.next_slot();
         if next < pulls.armed {
             pulls.armed = next;
@@ -86,7 +86,7 @@ impl Host {
     }
 
     pub(super) fn on_pull_slot(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
-        let pulls = &mut self.pulls[usize::from(port)];
+        let pulls = &mut self.receivers.pulls[usize::from(port)];
         if pulls.armed == now {
             pulls.armed = Time::MAX;
         }

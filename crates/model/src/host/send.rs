@@ -231,7 +231,8 @@ impl Host {
         // Destinations behind one switch are reached alike.
         let (network, src) = (&self.network, self.index);
         let row = network.forwarding.row(dst);
-        let entropies = self.known_paths.entry(row).or_insert_with(|| super::paths::find(network, src, dst)).clone();
+        let entropies =
+            self.senders.known_paths.entry(row).or_insert_with(|| super::paths::find(network, src, dst)).clone();
         Box::new(Paths::new(entropies))
     }
 }

@@ -4,7 +4,7 @@ use crate::bench::*;
 use fabric::Fabric;
 use fabric::generate::single_switch;
 use model::parameters::{Buffer, QueueLimit};
-use traffic::{ENDLESS, Process};
+use traffic::{ENDLESS, Entry, Intensity, Poisson, Process, Sizes, poisson};
 use units::{Rate, Time};
 
 fn star(hosts: u32) -> Fabric {
@@ -50,6 +50,27 @@ fn what_starts_late_is_waited_for_and_what_never_ends_is_not() {
     (both.duration, both.ends_with_flows) = (Time::from_ms(50), true);
     let both = run(both).summary;
     assert!(both.simulated_ps < Time::from_us(3_050).as_ps() && both.flows.completed == 2, "{}", both.simulated_ps);
+}
+
+/// Flows that are drawn while the run goes on are waited for as long as some are still to come.
+#[test]
+fn drawn_flows_are_waited_for_up_to_the_last() {
+    let mut builder = traffic::PlanBuilder::new();
+    let parameters = Poisson {
+        intensity: Intensity::MeanGap(Time::from_us(200)),
+        sizes: Sizes::Fixed(5_000),
+        destinations: None,
+        stop: None,
+        flows_per_host: Some(20),
+    };
+    poisson(&parameters, &[0, 1, 2], &Entry::new(1, 0), &mut builder).unwrap();
+    let mut setup = setup(star(3), builder.build(3).unwrap());
+    (setup.duration, setup.ends_with_flows) = (Time::from_ms(100), true);
+    let told = run(setup);
+    let last = told.flows.iter().filter_map(|flow| flow.acked_ps).max().unwrap();
+    assert_eq!((told.summary.flows.completed, told.flows.len()), (60, 60));
+    let end = told.summary.simulated_ps;
+    assert!(end >= last && end < last + 2 * Time::from_us(10).as_ps(), "{end} after {last}");
 }
 
 /// A source of datagrams is done when its last frame has come, or was lost on the way.

@@ -11,7 +11,7 @@ pub(super) const KEYS: &[Key] = &[
     key("", "duration", &[], TIME).means("when the run ends, in simulated time, up to 20 days"),
     key("", "until", &[], Of("a word", "\"flows done\"")).absent("the duration", OURS).means(
         "`flows done`: the run ends before its duration, at the next whole 10us, once all flows that have an end have \
-         ended; of datagrams, when all were sent and none is under way",
+         ended; those of datagrams, when all were sent and, but for flows without end, no frame is under way",
     ),
     key("", "seed", &[], COUNT).value("1", OURS).means("seed of every random stream; --seed goes before it"),
     key("", "threads", &[], COUNT).value("1", OURS).means("threads, 1 to 1024; results are the same for any number"),
