@@ -49,6 +49,7 @@ pub mod rules;
 pub mod tcam;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 pub use clos::clos_rule;
 pub use compress::{Compression, RuleCount};
@@ -57,3 +58,4 @@ pub use fabric::tags::PortSet;
 pub use generate::{Algorithm, Generated, Report, Request, generate};
 pub use order::Work;
 pub use resolve::Resolution;
+pub use threads::on_all_cores;

@@ -163,19 +163,6 @@ fn leb128(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value as u8);
 }
 
-/// Base64 without padding, which browsers read all the same.
-pub(crate) fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len() * 4 / 3 + 4);
-    for three in bytes.chunks(3) {
-        let word = (0..3).fold(0_u32, |word, at| word << 8 | u32::from(three.get(at).copied().unwrap_or(0)));
-        for digit in 0..=three.len() {
-            text.push(char::from(DIGITS[(word >> (18 - 6 * digit)) as usize & 63]));
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -250,12 +237,5 @@ pub(crate) mod tests {
         let shares = unpacked(&cells.packed(grid, 1, Meaning::Share), 4);
         assert_eq!(shares[&1], [400, 100, 1000, 600], "the last frame is half as long");
         assert_eq!(unpacked(&cells.packed(grid, 2, Meaning::Share), 2)[&1], [250, 867]);
-    }
-
-    #[test]
-    fn base64_is_that_of_everybody_without_padding() {
-        let known = [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
-        known.iter().for_each(|(plain, coded)| assert_eq!(base64(plain.as_bytes()), *coded));
-        assert_eq!(base64(&[0xfb, 0xff]), "+/8");
     }
 }

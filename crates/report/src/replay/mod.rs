@@ -10,7 +10,9 @@ mod fabric;
 mod layout;
 
 use crate::run::for_parts;
-use cells::{Cells, Grid, Meaning, base64};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use cells::{Cells, Grid, Meaning};
 use fabric::Fabric;
 use layout::Layout;
 use record::RecordError;
@@ -138,7 +140,7 @@ impl Replay {
         let Some((factor, parts)) = fits.or(self.sizes.last()) else { return Value::Null };
         let coarse = self.grid.coarser(*factor);
         let named = |part: &Option<(u64, Vec<u8>)>| {
-            part.as_ref().map(|(unit, bytes)| json!({ "unit": unit, "data": base64(bytes) }))
+            part.as_ref().map(|(unit, bytes)| json!({ "unit": unit, "data": STANDARD_NO_PAD.encode(bytes) }))
         };
         let [links, queues, pauses, events @ ..] = parts.each_ref().map(named);
         let traced = events[0].is_some();

@@ -3,6 +3,7 @@
 use super::view::SwitchView;
 use serde_json::{Value, json};
 use std::fmt::Write;
+use text::csv_cell;
 
 /// The rules of a switch, one a line, the lossy default last, with the names of its interfaces.
 pub fn table(view: &SwitchView, lossy_tag: crate::rules::Tag) -> String {
@@ -30,8 +31,8 @@ pub const CSV_HEADER: &str = "switch,tag,in_port,in_interface,out_port,out_inter
 /// The rules of a switch, one a line, without the header.
 pub fn csv(view: &SwitchView) -> String {
     let mut text = String::new();
-    let name = quoted(view.name());
-    let ports: Vec<String> = view.ports().iter().map(|port| quoted(&port.interface)).collect();
+    let name = csv_cell(view.name());
+    let ports: Vec<String> = view.ports().iter().map(|port| csv_cell(&port.interface)).collect();
     for (tag, ingress, egress, new) in view.rules() {
         let (from, to) = (&ports[usize::from(ingress)], &ports[usize::from(egress)]);
         let _ = writeln!(text, "{name},{tag},{ingress},{from},{egress},{to},{new}");
@@ -48,11 +49,4 @@ pub fn json(view: &SwitchView) -> Value {
         })
     };
     json!({ "switch": view.name(), "rules": view.rules().map(one).collect::<Vec<_>>() })
-}
-
-/// A CSV field (RFC 4180), with `'` before what a spreadsheet takes for a formula.
-fn quoted(text: &str) -> String {
-    let formula = if text.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
-    let quoted = text.contains([',', '"', '\n', '\r']);
-    if quoted { format!("\"{formula}{}\"", text.replace('"', "\"\"")) } else { format!("{formula}{text}") }
 }

@@ -25,7 +25,6 @@ pub mod listing;
 mod marks;
 pub mod nftables;
 pub mod sonic;
-mod threads;
 mod view;
 
 #[cfg(test)]
@@ -41,5 +40,4 @@ pub use error::ExportError;
 pub use factorise::{Factors, Group, Misfit, QueueBinding, factorise, groups};
 pub use interfaces::Interfaces;
 pub use marks::{Kept, Lossy, Mark, Marks};
-pub use threads::on_all_cores;
 pub use view::{PortView, SwitchView};

@@ -14,7 +14,8 @@ use fabric::{Fabric, NodeId};
 use serde_json::Value;
 use std::path::PathBuf;
 use tagger::export::sonic::{self, Settings, Watchdog};
-use tagger::export::{Dialect, Marks, Misfit, QueueBinding, SwitchView, acl, eos, listing, nftables, on_all_cores};
+use tagger::export::{Dialect, Marks, Misfit, QueueBinding, SwitchView, acl, eos, listing, nftables};
+use tagger::on_all_cores;
 use tagger::rules::{LOSSY_TAG, RuleTable};
 
 mod hand_over;

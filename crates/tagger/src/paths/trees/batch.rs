@@ -6,6 +6,7 @@
 use super::{Climb, Tree};
 use crate::graph::TaggedGraph;
 use crate::ports::{Ports, put};
+use crate::threads::on_threads;
 use fabric::tags::ones;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -63,15 +64,7 @@ pub(super) fn record<'p, 'f>(
         own.graph.edge_visits += own.tree.edge_visits;
         own
     };
-    let others = threads.clamp(1, batches.len().max(1)) - 1;
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
-        let mut all = vec![work()];
-        for other in others {
-            all.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        all
-    })
+    on_threads(threads.min(batches.len()), work)
 }
 
 impl<'p, 'f> Batches<'p, 'f> {

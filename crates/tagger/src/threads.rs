@@ -1,30 +1,40 @@
-//! Many switches at once.
+//! Work that several threads share.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{available_parallelism, scope};
+
+/// What `work` gives on each of so many threads, the calling one among them; at least one. They share the work by what
+/// `work` captures.
+///
+/// # Panics
+/// If `work` does.
+pub(crate) fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
+    scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&work)).collect();
+        let mut all = vec![work()];
+        for other in others {
+            all.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all
+    })
+}
 
 /// What `of_each` makes of each thing, in their order, on as many threads as there are cores.
+///
+/// # Panics
+/// If `of_each` does.
 pub fn on_all_cores<T: Sync, R: Send>(things: &[T], of_each: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(things.len());
-    let next = AtomicUsize::new(0);
-    let work = || {
+    let threads = available_parallelism().map_or(1, usize::from).min(things.len());
+    let taken = AtomicUsize::new(0);
+    let made = on_threads(threads, || {
         let mut made = Vec::new();
         loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
+            let at = taken.fetch_add(1, Ordering::Relaxed);
             let Some(thing) = things.get(at) else { return made };
             made.push((at, of_each(thing)));
         }
-    };
-    let mut all: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        for other in others {
-            match other.join() {
-                Ok(made) => all.extend(made),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        all
     });
+    let mut all: Vec<(usize, R)> = made.into_iter().flatten().collect();
     all.sort_unstable_by_key(|&(at, _)| at);
     all.into_iter().map(|(_, made)| made).collect()
 }
