@@ -142,7 +142,7 @@ impl Line {
     }
 
     /// How much the slot takes from streams of this period, and the gaps that it leaves beside it as far as they are
-    /// shorter than itself. Either may count more: with weights from 1 to 4, acceptance differs by less than 0.5 %.
+    /// shorter than itself.
     fn waste(&self, shift: u64) -> u64 {
         let (Some(first), Some(last)) = (self.taken.first(), self.taken.last()) else { return 0 };
         let from = shift % self.modulus_ps;

@@ -18,8 +18,8 @@
 //! | 2 to 14 each | from the first shift of the last interval to that of this one, and its length, in picoseconds |
 //!
 //! The two numbers of an interval have seven bits in each byte, the lowest first; a byte that is not the last has its
-//! highest bit set. Slots of a few microseconds so take some 7 bytes in place of 14 at full width: what has no room in
-//! a message costs streams.
+//! highest bit set. Intervals of a few microseconds take some 7 bytes. What has no room in a message is left out: then
+//! a node downstream may choose a place that is taken upstream, and the request fails.
 //!
 //! A request is padded to L, so that it takes as long on every wire as the frames that follow it. One that has more to
 //! tell may be longer: whoever receives it knows both lengths, and so how much later it comes than such a frame.
@@ -188,7 +188,7 @@ impl Reservation {
     }
 }
 
-/// The first of these intervals, as many as have room in so many bytes; their number at least.
+/// As many of these intervals, from the first on, as have room in so many bytes; without room, that there are none.
 fn intervals(occupied: &[OccupiedShifts], room_bytes: usize) -> Vec<u8> {
     let all = encoded(occupied);
     if all.len() <= room_bytes {
@@ -203,7 +203,7 @@ fn intervals(occupied: &[OccupiedShifts], room_bytes: usize) -> Vec<u8> {
     encoded(&occupied[..fit])
 }
 
-/// As a message has them.
+/// The order in which a message has them.
 fn in_order(one: &OccupiedShifts) -> (u16, u64, u64) {
     (one.divisor, one.first_ps, one.length_ps)
 }

@@ -89,13 +89,12 @@ struct Reserved {
 }
 
 /// The sources ask one after the other, or all at once; clocks agree in nothing, nodes take up to 3 us over a message.
-fn reserve(problem: &Problem, ends: &[(usize, usize)], search: Search, apart: Time, seed: u64, sum: &mut Reserved) {
+fn reserve(problem: &Problem, ends: &[(usize, usize)], config: Config, apart: Time, seed: u64, sum: &mut Reserved) {
     let mut random = Stream::new(seed, 4, purpose("what distribution costs"));
     let clocks: Vec<Clock> =
         (0..NODES).map(|_| Clock { offset: Time::from_ps(random.below(1 << 50)), drift_ppb: 0 }).collect();
     let wire = |node: usize| Wire { ends: [node, above(node)], rate: rate(node), delay: DELAY };
     let wires: Vec<Wire> = (1..NODES).map(wire).collect();
-    let config = if search == Search::Tightest { Config::new().tightest() } else { Config::new() };
     // Where all ask at once a request may wait for all others.
     let (answer, pending_lifetime) = (Time::from_ms(100), Time::from_ms(400));
     let config = if apart == Time::ZERO { Config { answer, pending_lifetime, ..config } } else { config };
@@ -143,12 +142,16 @@ fn waits(problem: &Problem, found: &Schedule) -> (f64, u64) {
 pub fn run(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = trial.shorten("random networks a load", 3, 1);
     let counts: &[usize] = if seeds == 1 { &[800, 1600] } else { &[400, 800, 1200, 1600, 1800] };
+    let by_tightest = Config::new().tightest();
+    let half = Config { message_bytes: by_tightest.message_bytes / 2, ..by_tightest };
     let mut rows = Vec::new();
     let mut meet = 0;
     for &count in counts {
         let total = count as u64 * seeds;
         let (mut centre, mut hops, mut waited, mut lists) = (0, 0, 0.0, 0);
-        let [mut earliest, mut tightest, mut at_once] = [Reserved::default(), Reserved::default(), Reserved::default()];
+        let [mut earliest, mut tightest, mut at_once, mut short]: [Reserved; 4] = Default::default();
+        // What a message can tell matters where little is free.
+        let told = count == counts[counts.len() - 1];
         let (mut by_hop, mut links) = (0, 0);
         for seed in 1..=seeds {
             let (problem, ends) = streams(count, seed);
@@ -160,9 +163,12 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
             (waited, by_hop, hops) = (waited + wait, by_hop + accepted, hops + each.accepted() as u64);
             links += problem.streams.iter().map(|spec| spec.path.len() as u64).sum::<u64>();
             let apart = Time::from_us(200);
-            reserve(&problem, &ends, Search::Earliest, apart, seed, &mut earliest);
-            reserve(&problem, &ends, Search::Tightest, apart, seed, &mut tightest);
-            reserve(&problem, &ends, Search::Tightest, Time::ZERO, seed, &mut at_once);
+            reserve(&problem, &ends, Config::new(), apart, seed, &mut earliest);
+            reserve(&problem, &ends, by_tightest, apart, seed, &mut tightest);
+            reserve(&problem, &ends, by_tightest, Time::ZERO, seed, &mut at_once);
+            if told {
+                reserve(&problem, &ends, half, apart, seed, &mut short);
+            }
         }
         let a_stream = |messages: u64| format!("{:.1}", messages as f64 / total as f64);
         let mut row = |who: &str, accepted: u64, wait: f64, messages: String, waits: Option<&mut Vec<Time>>| {
@@ -180,6 +186,14 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
         row("central", centre, 0.0, a_stream(2 * total + lists), None);
         row("DTSCoE, tightest", tightest.accepted, 0.0, a_stream(tightest.messages), Some(&mut tightest.waits));
         row("DTSCoE, earliest", earliest.accepted, 0.0, a_stream(earliest.messages), Some(&mut earliest.waits));
+        if told {
+            let who = format!("tightest, {} B a message", half.message_bytes);
+            row(&who, short.accepted, 0.0, a_stream(short.messages), Some(&mut short.waits));
+            let name =
+                format!("control: {count} streams, tightest place, messages of half the length, against all of it");
+            let whole = share(tightest.accepted, total);
+            trial.check(Check::exact(name, "%", share(short.accepted, total), Relation::Below, whole));
+        }
         row("all at once, tightest", at_once.accepted, 0.0, a_stream(at_once.messages), Some(&mut at_once.waits));
         // A request over each link and an answer back.
         row("each node for itself", hops, waited / by_hop.max(1) as f64, a_stream(2 * links), None);
