@@ -17,7 +17,7 @@ use protocols::transport::TransportParameters;
 use protocols::trim::Scheme;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use traffic::{Load, Start, When};
+use traffic::{JOIN, Load, Start, When};
 use units::{Bytes, Time};
 
 /// Between two moments at which a run can be stopped, no node handles many more frames than this: some tenths of a
@@ -272,6 +272,9 @@ fn plan_starts(network: &Network, arrivals: Vec<traffic::Arrivals>) -> Vec<Start
             }
         }
     }
+    for (number, join) in (0..).zip(&network.traffic.joins) {
+        starts[join.host as usize].waits.insert(JOIN | number, join.waits_for);
+    }
     for starts in &mut starts {
         starts.planned.sort_unstable();
     }
@@ -288,7 +291,7 @@ fn notification_pairs(network: &Network) -> BTreeSet<(u32, u32)> {
     for (number, flow) in flows.iter().enumerate() {
         for notification in network.traffic.notifications.of(number as u32) {
             let from = if notification.when == When::Sent { flow.src } else { flow.dst };
-            let to = flows[notification.target as usize].src;
+            let to = network.host_of(notification.target);
             if from != to {
                 pairs.insert((from, to));
             }

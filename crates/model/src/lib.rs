@@ -17,6 +17,7 @@ mod build;
 mod capture;
 mod checks;
 mod clock;
+mod collectives;
 mod controls;
 pub mod custom;
 mod deadlock;

@@ -20,6 +20,7 @@ use protocols::telemetry::Hop;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use traffic::JOIN;
 use units::{Rate, Time};
 
 /// One of at least two `ports`, by the frame's entropy; not `in_port`: only a frame on a detour around a failed
@@ -102,6 +103,14 @@ pub(crate) struct Network {
 }
 
 impl Network {
+    /// The host at which the target of a notification waits: that of a flow's source, or of a join.
+    pub fn host_of(&self, target: u32) -> u32 {
+        match self.traffic.joins.get((target & !JOIN) as usize) {
+            Some(join) if target & JOIN != 0 => join.host,
+            _ => self.traffic.flows[target as usize].src,
+        }
+    }
+
     /// What `node` is as a switch; hosts have what all have. Its kinds of buffer, flow control and overload are those
     /// of [`Network::switch`].
     pub fn switch_of(&self, node: NodeId) -> &SwitchParameters {

@@ -121,6 +121,7 @@ impl Simulation {
             },
             flows,
             requests: self.requests.iter().flat_map(|requests| requests.summary()).collect(),
+            collectives: self.collectives.iter().flat_map(|collectives| collectives.summary()).collect(),
             goodput,
             delay_ns: Distribution::from_ps(&delay),
             jitter,

@@ -3,6 +3,7 @@
 use crate::baseline::Baseline;
 use crate::bounce_storms::Storms;
 use crate::build::{Built, ModelError, build};
+use crate::collectives::Collectives;
 use crate::deadlock;
 use crate::host::{FlowEnd, Host};
 use crate::link_time::frames_last;
@@ -60,6 +61,7 @@ pub struct Simulation {
     pub(crate) warmed_up: WarmUp,
     /// Where somebody asks.
     pub(crate) requests: Option<Box<Requests>>,
+    pub(crate) collectives: Option<Box<Collectives>>,
     baseline: Baseline,
     /// Bytes sent per port and payload per traffic entry at the last look.
     sent_before: Vec<u64>,
@@ -103,6 +105,7 @@ impl Simulation {
         let nodes = engine.len();
         let queue_looks = record.queue_lengths_every.map(QueueLooks::new);
         let requests = Requests::new(&network.traffic.exchanges);
+        let collectives = Collectives::new(&network.traffic.collectives);
         let storms = setup_storm.filter(|_| network.turns()).map(|parameters| Storms::new(parameters, nodes));
         Ok(Simulation {
             engine,
@@ -123,6 +126,7 @@ impl Simulation {
             deadlock_looks: 0,
             warmed_up: WarmUp::default(),
             requests,
+            collectives,
             baseline: Baseline::default(),
             sent_before: vec![0; ports],
             goodput_before: vec![0; entries],
@@ -368,6 +372,9 @@ impl Simulation {
         }
         if let Some(requests) = &mut self.requests {
             requests.note(end, counts);
+        }
+        if let Some(collectives) = &mut self.collectives {
+            collectives.note(end, counts);
         }
         if let Some(delivered_ps) = record.delivered_ps {
             self.last_completion = self.last_completion.max(Time::from_ps(delivered_ps));

@@ -23,4 +23,4 @@ pub mod timing;
 pub mod trace;
 
 pub use error::RecordError;
-pub use stats::{histogram, jitter, pipelines, requests, storms, trims, turns};
+pub use stats::{collectives, histogram, jitter, pipelines, requests, storms, trims, turns};

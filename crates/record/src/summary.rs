@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::RecordError;
 use crate::flows::FlowSummary;
+use stats::collectives::CollectiveSummary;
 use stats::jitter::JitterSummary;
 use stats::pipelines::PipelineSummary;
 use stats::requests::RequestSummary;
@@ -46,6 +47,9 @@ pub struct Summary {
     /// Requests and their replies, by traffic entry; left out where nobody asks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<RequestSummary>,
+    /// Collective operations, by traffic entry; left out where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub collectives: Vec<CollectiveSummary>,
     /// Payload that arrived in the window, each byte once.
     pub goodput: Goodput,
     /// Delay of packets from the sending to the receiving host, in ns; null if none was delivered.
@@ -121,6 +125,7 @@ impl Summary {
             bytes,
             flows,
             requests,
+            collectives,
             goodput,
             delay_ns,
             jitter,
@@ -153,6 +158,7 @@ impl Summary {
             bytes,
             flows,
             requests,
+            collectives,
             goodput,
             delay_ns,
             jitter,

@@ -12,8 +12,8 @@ use fabric::routing::PathTable;
 use fabric::{Fabric, NodeId};
 use std::io::Cursor;
 use traffic::{
-    AllToAll, BuiltIn, Cdf, DatagramSource, Entry, FileError, FlowFileOptions, Intensity, Load, Pairs, Pattern, Plan,
-    PlanBuilder, Poisson, Process, RequestReply, RingAllReduce, Servers, Sizes, Start, TrafficError, Workload,
+    BuiltIn, Cdf, DatagramSource, Entry, FileError, FlowFileOptions, Intensity, Load, Operation, Pairs, Pattern, Plan,
+    PlanBuilder, Poisson, Process, RequestReply, Servers, Sizes, Start, TrafficError, Workload,
 };
 use units::{Rate, Time};
 
@@ -350,13 +350,16 @@ impl Ground<'_, '_> {
                 };
                 (traffic::request_reply(&request_reply, &hosts, &entry, builder), "servers")
             }
-            What::RingAllReduce { total_bytes, step_delay } => {
-                let ring = RingAllReduce { total_bytes: *total_bytes, step_delay: *step_delay };
-                (traffic::ring_all_reduce(&ring, &hosts, &entry, builder), "hosts")
-            }
-            What::AllToAllRounds { pair_bytes, window, round_delay } => {
-                let rounds = AllToAll { pair_bytes: *pair_bytes, window: *window, round_delay: *round_delay };
-                (traffic::all_to_all(&rounds, &hosts, &entry, builder), "hosts")
+            What::Collective { what, root } => {
+                let mut what = *what;
+                if let Some(root) = root {
+                    let root = Some(self.host(root, &format!("{key}.root"))?);
+                    what.operation = match what.operation {
+                        Operation::Reduce { .. } => Operation::Reduce { root },
+                        _ => Operation::Broadcast { root },
+                    };
+                }
+                (traffic::collective(&what, &hosts, &entry, builder), "hosts")
             }
             What::Replay { file, time_origin } => {
                 return self.replay(at, plan, file, *time_origin, builder);

@@ -5,7 +5,7 @@ use crate::names::{HostName, host, hosts_list};
 use crate::run_part;
 use crate::section::{Read, Section, Wrong, list, positive, quantity, share, show, text, whole};
 use protocols::transport::TransportParameters;
-use traffic::{BuiltIn, Lengths, Rounds, Service};
+use traffic::{Algorithm, BuiltIn, Collective, Lengths, Operation, Rounds, Service};
 use units::{Bytes, Rate, Time};
 
 /// As many entries as a flow's index of its entry can count.
@@ -58,19 +58,25 @@ pub(crate) enum What {
         rounds: Rounds,
         session: bool,
     },
-    RingAllReduce {
-        total_bytes: u64,
-        step_delay: Time,
-    },
-    AllToAllRounds {
-        pair_bytes: u64,
-        window: u32,
-        round_delay: Time,
+    Collective {
+        what: Collective,
+        /// The host at the root of a broadcast or a reduce.
+        root: Option<HostName>,
     },
     Replay {
         file: String,
         time_origin: Time,
     },
+}
+
+impl What {
+    /// What an entry is called that has no label, where that says more than its kind.
+    fn own_name(&self) -> Option<&'static str> {
+        match self {
+            What::Collective { what, .. } => Some(what.operation.name()),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -126,7 +132,7 @@ pub(crate) enum ServersPlan {
     Random(u32),
 }
 
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 10] = [
     "incast",
     "permutation",
     "all-to-all",
@@ -135,8 +141,7 @@ const KINDS: [&str; 11] = [
     "pairs",
     "poisson",
     "request-reply",
-    "ring-all-reduce",
-    "all-to-all-rounds",
+    "collective",
     "replay",
 ];
 
@@ -176,18 +181,7 @@ fn known_entry(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficP
     let what = match kind {
         "poisson" => poisson(section),
         "request-reply" => request_reply(section),
-        "ring-all-reduce" => {
-            let (total, delay) = (section.size("size"), section.time("step_delay"));
-            total.zip(delay).map(|(total_bytes, step_delay)| What::RingAllReduce { total_bytes, step_delay })
-        }
-        "all-to-all-rounds" => {
-            let (size, window, delay) = (section.size("size"), section.count("window"), section.time("round_delay"));
-            size.zip(window).zip(delay).map(|((pair_bytes, window), round_delay)| What::AllToAllRounds {
-                pair_bytes,
-                window,
-                round_delay,
-            })
-        }
+        "collective" => collective(section),
         "replay" => {
             let (file, origin) = (section.text("file"), section.time("time_origin"));
             file.zip(origin).map(|(file, time_origin)| What::Replay { file, time_origin })
@@ -195,7 +189,7 @@ fn known_entry(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficP
         _ => pairs(section, kind),
     };
     Some(TrafficPlan {
-        label: label.unwrap_or_else(|| kind.to_owned()),
+        label: label.unwrap_or_else(|| what.as_ref().and_then(What::own_name).unwrap_or(kind).to_owned()),
         class: class?,
         dst_port: dst_port? as u16,
         start: start?,
@@ -474,6 +468,59 @@ fn poisson(section: &Section<'_, '_>) -> Option<What> {
         return None;
     }
     Some(What::Poisson { how: how?, sizes: sizes?, destinations, stop, flows })
+}
+
+fn collective(section: &Section<'_, '_>) -> Option<What> {
+    const OPERATIONS: [Operation; 6] = [
+        Operation::AllReduce,
+        Operation::ReduceScatter,
+        Operation::AllGather,
+        Operation::Broadcast { root: None },
+        Operation::Reduce { root: None },
+        Operation::AllToAll,
+    ];
+    const ALGORITHMS: [&str; 5] = ["ring", "tree", "halving-doubling", "hierarchical", "direct"];
+    let operation = section.word("operation", "collective operation", &OPERATIONS.map(Operation::name));
+    let operation = OPERATIONS.into_iter().find(|known| Some(known.name()) == operation);
+    let written = section.word("algorithm", "algorithm", &ALGORITHMS);
+    let absent = if operation == Some(Operation::AllToAll) { "direct" } else { "ring" };
+    let algorithm = if section.has("algorithm") { written } else { Some(absent) };
+    if operation.is_none() || algorithm.is_none() {
+        // Whose keys the entry has is not known: complaints of them would only add confusion.
+        section.undecide();
+    }
+    let mut root = None;
+    if matches!(operation, Some(Operation::Broadcast { .. } | Operation::Reduce { .. })) {
+        section.tag("rooted");
+        root = section.read("root", host);
+    }
+    let (size, step_delay) = (section.size("size"), section.time("step_delay"));
+    let (pieces, pieces_in_flight) = (section.count("pieces"), section.count("pieces_in_flight"));
+    let (iterations, compute) = (section.count("iterations"), section.time("compute"));
+    let algorithm = match algorithm? {
+        "ring" => Algorithm::Ring,
+        "tree" => Algorithm::Tree,
+        "halving-doubling" => Algorithm::HalvingDoubling,
+        "hierarchical" => {
+            section.tag("hierarchical");
+            Algorithm::Hierarchical { group: section.count("group")? }
+        }
+        _ => {
+            section.tag("direct");
+            Algorithm::Direct { window: section.count("window")? }
+        }
+    };
+    let what = Collective {
+        operation: operation?,
+        algorithm,
+        total_bytes: size?,
+        pieces: pieces?,
+        pieces_in_flight: pieces_in_flight?,
+        step_delay: step_delay?,
+        iterations: iterations?,
+        compute: compute?,
+    };
+    Some(What::Collective { what, root })
 }
 
 fn request_reply(section: &Section<'_, '_>) -> Option<What> {

@@ -1,6 +1,7 @@
 //! What a run tells, as plain values: counters, mergeable [`histogram`]s, [`flows`] with their slowdowns, rows of a
 //! [`trace`], and an [`Outcome`] that has it all. No file is known here.
 
+pub mod collectives;
 pub mod control;
 pub mod flows;
 pub mod histogram;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::collectives::CollectiveSummary;
 use crate::flows::FlowSummary;
 use crate::histogram::Histogram;
 use crate::jitter::JitterSummary;
@@ -38,6 +39,8 @@ pub struct Outcome {
     pub flows: FlowSummary,
     /// Requests and their replies, by traffic entry; none where nobody asks.
     pub requests: Vec<RequestSummary>,
+    /// Collective operations, by traffic entry; none where there are none.
+    pub collectives: Vec<CollectiveSummary>,
     /// Payload that arrived in the window.
     pub goodput: Goodput,
     /// Delay of packets from the sending to the receiving host, in ns; `None` if none was delivered.

@@ -55,6 +55,14 @@ pub enum PlanError {
         /// The flow it would notify.
         target: u32,
     },
+    /// A host's wait for several things cannot start a flow of another host.
+    #[error("what host {host} waits for would start flow {target}, which is none of its own")]
+    ElsewhereJoined {
+        /// The host that waits.
+        host: u32,
+        /// The flow it would start.
+        target: u32,
+    },
     /// A flow that waits for more notifications than can be sent to it, or for none at all.
     #[error("flow {flow} waits for {waits_for} notifications, but {sent} flows notify it")]
     WrongCount {

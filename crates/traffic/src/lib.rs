@@ -24,6 +24,7 @@ mod entry;
 mod error;
 mod flow_file;
 mod lines;
+mod operation;
 mod pairs;
 mod plan;
 mod poisson;
@@ -37,14 +38,17 @@ mod validate;
 
 pub use arrivals::{Arrival, Arrivals, mean_gap};
 pub use cdf_file::{BUILT_IN, BuiltIn};
-pub use collective::{AllToAll, RingAllReduce, all_to_all, ring_all_reduce};
+pub use collective::{Collective, collective};
 pub use connection_matrix::{ConnectionMatrix, is_connection_matrix, read_connection_matrix, replay_connection_matrix};
 pub use entry::Entry;
 pub use error::{PlanError, TrafficError};
 pub use flow_file::{FlowColumns, FlowFile, FlowFileOptions, FlowWarning, read_flow_file, replay, write_flow_file};
 pub use lines::{FileError, Problem};
+pub use operation::{Algorithm, Operation};
 pub use pairs::{Pairs, Pattern, Workload, pairs};
-pub use plan::{Exchange, Flow, Load, Notification, Notifications, Plan, PlanBuilder, Start, When};
+pub use plan::{
+    Collection, Exchange, Flow, JOIN, Join, Load, Notification, Notifications, Plan, PlanBuilder, Start, When,
+};
 pub use poisson::{Intensity, Poisson, poisson};
 pub use process::{DatagramSource, Departures, FrameLengths, Lengths, Process};
 pub use request_reply::{RequestReply, Rounds, Servers, Service, request_reply};

@@ -2,6 +2,7 @@
 
 use crate::arrivals::Arrivals;
 use crate::error::{PlanError, TrafficError};
+use crate::operation::{Algorithm, Operation};
 use crate::process::DatagramSource;
 use std::collections::BTreeMap;
 use units::Time;
@@ -21,6 +22,45 @@ pub struct Plan {
     pub sessions: BTreeMap<u32, u32>,
     /// Which flows are requests and replies, in their order; at most one a traffic entry.
     pub exchanges: Vec<Exchange>,
+    /// What hosts wait for before several of their flows may start, by number.
+    pub joins: Vec<Join>,
+    /// Which flows are those of collective operations, in their order; at most one a traffic entry.
+    pub collectives: Vec<Collection>,
+}
+
+/// Something that a host waits for before several of its flows may start: all that came before, and a time of its own.
+/// It starts none by itself: to each of them it counts as one notification.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Join {
+    /// The host.
+    pub host: u32,
+    /// How many notifications must arrive, at least 1.
+    pub waits_for: u32,
+    /// From the last of them to the instant at which it counts: what the host computes.
+    pub delay: Time,
+    /// The flows to which it counts.
+    pub flows: Vec<u32>,
+}
+
+/// Flows of one traffic entry that are iterations of a collective operation, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Collection {
+    /// The traffic entry.
+    pub traffic: u8,
+    /// What is done.
+    pub operation: Operation,
+    /// How.
+    pub algorithm: Algorithm,
+    /// How many hosts take part.
+    pub ranks: u32,
+    /// What the operation is about: [`Operation::total_bytes`](crate::Operation) says of what.
+    pub total_bytes: u64,
+    /// The first flow of the first iteration.
+    pub first_flow: u32,
+    /// Flows of each iteration, at least 1.
+    pub flows: u32,
+    /// How many iterations there are.
+    pub iterations: u32,
 }
 
 /// Flows of one traffic entry that ask and answer: round by round the requests of all connections, then their replies.
@@ -107,9 +147,12 @@ pub enum Load {
 pub struct Notification {
     /// The event.
     pub when: When,
-    /// The flow that waits.
+    /// The flow that waits, or [`JOIN`] and the number of a join.
     pub target: u32,
 }
+
+/// Marks the target of a notification as one of [`Plan::joins`]: the other bits are its number.
+pub const JOIN: u32 = 1 << 31;
 
 /// Notifications by flow, in compressed rows. A plan without any holds nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -168,6 +211,8 @@ pub struct PlanBuilder {
     arrivals: Vec<Arrivals>,
     sessions: BTreeMap<u32, u32>,
     exchanges: Vec<Exchange>,
+    joins: Vec<Join>,
+    collectives: Vec<Collection>,
 }
 
 impl PlanBuilder {
@@ -215,10 +260,40 @@ impl PlanBuilder {
     /// If `from` was not added yet.
     pub fn notify(&mut self, from: u32, when: When, target: u32) {
         assert!((from as usize) < self.flows.len(), "flow {from} was not added yet");
-        if let Some(Flow { start: Start::After { waits_for, .. }, .. }) = self.flows.get_mut(target as usize) {
+        self.await_one(target);
+        self.edges.push((from, Notification { when, target }));
+    }
+
+    /// One notification more will come to a flow or a join.
+    fn await_one(&mut self, target: u32) {
+        if target & JOIN != 0 {
+            if let Some(join) = self.joins.get_mut((target & !JOIN) as usize) {
+                join.waits_for += 1;
+            }
+        } else if let Some(Flow { start: Start::After { waits_for, .. }, .. }) = self.flows.get_mut(target as usize) {
             *waits_for += 1;
         }
-        self.edges.push((from, Notification { when, target }));
+    }
+
+    /// Adds something that `host` waits for, and says what [`PlanBuilder::notify`] and [`PlanBuilder::release`] call
+    /// it.
+    pub fn join(&mut self, host: u32, delay: Time) -> u32 {
+        self.joins.push(Join { host, delay, ..Join::default() });
+        JOIN | (self.joins.len() - 1) as u32
+    }
+
+    /// Lets `join` count towards the start of flow `target`, which then waits for one notification more.
+    ///
+    /// # Panics
+    /// If there is no such join.
+    pub fn release(&mut self, join: u32, target: u32) {
+        self.await_one(target);
+        self.joins[(join & !JOIN) as usize].flows.push(target);
+    }
+
+    /// Says which of the flows that were added are those of a collective operation.
+    pub fn collective(&mut self, collection: Collection) {
+        self.collectives.push(collection);
     }
 
     /// Lets flow `next` go on with the connection of flow `before`.
@@ -261,8 +336,8 @@ impl PlanBuilder {
     /// As [`Plan::validate`].
     pub fn build(self, hosts: u32) -> Result<Plan, PlanError> {
         let notifications = Notifications::new(self.flows.len(), &self.edges);
-        let PlanBuilder { flows, arrivals, sessions, exchanges, .. } = self;
-        let plan = Plan { flows, notifications, arrivals, sessions, exchanges };
+        let PlanBuilder { flows, arrivals, sessions, exchanges, joins, collectives, .. } = self;
+        let plan = Plan { flows, notifications, arrivals, sessions, exchanges, joins, collectives };
         plan.validate(hosts)?;
         Ok(plan)
     }

@@ -1,6 +1,7 @@
 //! A network without contention, to run plans on in tests.
 
-use crate::plan::{Flow, Plan, Start};
+use crate::plan::{Flow, JOIN, Notification, Plan, Start, When};
+use std::collections::BTreeSet;
 use units::Time;
 
 /// When each flow ends if flow `f` takes `duration(f)` whatever else goes on. Every flow must start.
@@ -10,21 +11,42 @@ pub(crate) fn finish_times(plan: &Plan, duration: impl Fn(&Flow) -> Time) -> Vec
         Start::After { waits_for, .. } => waits_for,
     };
     let mut missing: Vec<u32> = plan.flows.iter().map(waits).collect();
+    let mut joins: Vec<u32> = plan.joins.iter().map(|join| join.waits_for).collect();
     let mut finished = vec![Time::MAX; plan.flows.len()];
-    // By time of completion: a flow starts after the last notification that it waits for.
-    let mut pending = std::collections::BTreeSet::new();
+    // By time: what ends, a flow or a join.
+    let mut pending: BTreeSet<(Time, u32)> = BTreeSet::new();
     for (index, flow) in plan.flows.iter().enumerate() {
         if let Start::At(at) = flow.start {
-            pending.insert((at + duration(flow), index));
+            pending.insert((at + duration(flow), index as u32));
         }
     }
-    while let Some((now, index)) = pending.pop_first() {
-        finished[index] = now;
-        for notification in plan.notifications.of(index as u32) {
-            let target = notification.target as usize;
-            missing[target] -= 1;
-            if let (0, Start::After { delay, .. }) = (missing[target], plan.flows[target].start) {
-                pending.insert((now + delay + duration(&plan.flows[target]), target));
+    while let Some((now, ended)) = pending.pop_first() {
+        let targets: Vec<u32> = if ended & JOIN != 0 {
+            plan.joins[(ended & !JOIN) as usize].flows.clone()
+        } else {
+            let flow = &plan.flows[ended as usize];
+            finished[ended as usize] = now;
+            let told = |notification: &Notification| {
+                let here = if notification.when == When::Sent { flow.src } else { flow.dst };
+                let join = (notification.target & JOIN != 0).then_some((notification.target & !JOIN) as usize);
+                assert!(join.is_none_or(|join| plan.joins[join].host == here), "a join is told where it waits");
+                notification.target
+            };
+            plan.notifications.of(ended).iter().map(told).collect()
+        };
+        for target in targets {
+            if target & JOIN != 0 {
+                let join = (target & !JOIN) as usize;
+                joins[join] -= 1;
+                if joins[join] == 0 {
+                    pending.insert((now + plan.joins[join].delay, target));
+                }
+                continue;
+            }
+            let index = target as usize;
+            missing[index] -= 1;
+            if let (0, Start::After { delay, .. }) = (missing[index], plan.flows[index].start) {
+                pending.insert((now + delay + duration(&plan.flows[index]), target));
             }
         }
     }

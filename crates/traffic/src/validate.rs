@@ -1,7 +1,7 @@
 //! Whether a plan can run: every host exists, every flow can start.
 
 use crate::error::PlanError;
-use crate::plan::{Flow, Load, Plan, Start};
+use crate::plan::{Flow, JOIN, Load, Plan, Start};
 use crate::sizes::ENDLESS;
 
 impl Flow {
@@ -25,87 +25,116 @@ impl Plan {
         for (index, flow) in self.flows.iter().enumerate() {
             check_flow(index as u32, flow, hosts)?;
         }
+        for join in &self.joins {
+            let misplaced = |flow: &&u32| self.flows.get(**flow as usize).is_none_or(|flow| flow.src != join.host);
+            if let Some(&target) = join.flows.iter().find(misplaced) {
+                return Err(PlanError::ElsewhereJoined { host: join.host, target });
+            }
+        }
         self.arrivals.iter().try_for_each(|arrivals| arrivals.check(hosts))?;
         self.check_starts()
     }
 
+    /// Flows, then joins, in one numbering: what a notification's target is there.
+    fn node_of(&self, target: u32) -> usize {
+        if target & JOIN != 0 { self.flows.len() + (target & !JOIN) as usize } else { target as usize }
+    }
+
+    /// Whom the end of a flow, or a join, helps to start.
+    fn helps(&self, node: usize) -> impl Iterator<Item = usize> {
+        let flows = self.flows.len();
+        let of_flow = if node < flows { self.notifications.of(node as u32) } else { &[] };
+        let of_join = if node < flows { &[][..] } else { &self.joins[node - flows].flows[..] };
+        let notified = of_flow.iter().map(|notification| self.node_of(notification.target));
+        notified.chain(of_join.iter().map(|flow| *flow as usize))
+    }
+
     fn check_starts(&self) -> Result<(), PlanError> {
         let flows = self.flows.len();
-        let mut sent = vec![0u32; if self.notifications.is_empty() { 0 } else { flows }];
-        for flow in 0..flows as u32 {
-            for notification in self.notifications.of(flow) {
-                let target = notification.target;
-                match self.flows.get(target as usize) {
-                    None => return Err(PlanError::UnknownTarget { flow, target, flows: flows as u32 }),
-                    Some(Flow { start: Start::At(_), .. }) => return Err(PlanError::NotWaiting { flow, target }),
-                    Some(_) => sent[target as usize] += 1,
+        let nodes = flows + self.joins.len();
+        let none_wait = self.notifications.is_empty() && self.joins.is_empty();
+        let mut sent = vec![0u32; if none_wait { 0 } else { nodes }];
+        for node in 0..if none_wait { 0 } else { nodes } {
+            for target in self.helps(node) {
+                // A join is named by the flows that it would start.
+                let (flow, to) = (node as u32, target as u32);
+                match self.flows.get(target) {
+                    None if target < nodes => sent[target] += 1,
+                    None => return Err(PlanError::UnknownTarget { flow, target: to, flows: flows as u32 }),
+                    Some(Flow { start: Start::At(_), .. }) => return Err(PlanError::NotWaiting { flow, target: to }),
+                    Some(_) => sent[target] += 1,
                 }
             }
         }
-        // What each flow still waits for; the order of the sweep does not matter.
-        let mut missing = vec![0u32; flows];
+        // What each still waits for; the order of the sweep does not matter.
+        let mut missing = vec![0u32; nodes];
         let mut ready = Vec::new();
-        for (index, flow) in self.flows.iter().enumerate() {
-            let index = index as u32;
-            match flow.start {
-                Start::At(_) => ready.push(index),
-                Start::After { waits_for, .. } => {
-                    let sent = sent.get(index as usize).copied().unwrap_or(0);
-                    if waits_for == 0 || waits_for > sent {
-                        return Err(PlanError::WrongCount { flow: index, waits_for, sent });
-                    }
-                    missing[index as usize] = waits_for;
-                }
+        let waiting = self.flows.iter().map(|flow| match flow.start {
+            Start::At(_) => None,
+            Start::After { waits_for, .. } => Some(waits_for),
+        });
+        for (node, waits_for) in waiting.chain(self.joins.iter().map(|join| Some(join.waits_for))).enumerate() {
+            let Some(waits_for) = waits_for else {
+                ready.push(node);
+                continue;
+            };
+            let sent = sent.get(node).copied().unwrap_or(0);
+            if waits_for == 0 || waits_for > sent {
+                return Err(PlanError::WrongCount { flow: node as u32, waits_for, sent });
             }
+            missing[node] = waits_for;
         }
-        while let Some(index) = ready.pop() {
-            if !self.flows[index as usize].ends() {
+        while let Some(node) = ready.pop() {
+            if self.flows.get(node).is_some_and(|flow| !flow.ends()) {
                 continue;
             }
-            for notification in self.notifications.of(index) {
-                let missing = &mut missing[notification.target as usize];
+            for target in self.helps(node) {
+                let missing = &mut missing[target];
                 // Below zero where a flow waits for some of several: it started already.
                 if *missing > 0 {
                     *missing -= 1;
                     if *missing == 0 {
-                        ready.push(notification.target);
+                        ready.push(target);
                     }
                 }
             }
         }
         match missing.iter().position(|missing| *missing > 0) {
             None => Ok(()),
-            Some(stuck) => Err(self.explain(stuck as u32, &missing)),
+            Some(stuck) => Err(self.explain(stuck, &missing)),
         }
     }
 
     /// Why `stuck` never starts: following who it waits for ends at a flow without end or comes round.
-    fn explain(&self, stuck: u32, missing: &[u32]) -> PlanError {
-        // The lowest flow that each waits for and that will not notify it.
-        let mut waits_on = vec![None; self.flows.len()];
-        for (index, flow) in self.flows.iter().enumerate() {
-            if missing[index] > 0 || !flow.ends() {
-                for notification in self.notifications.of(index as u32) {
-                    waits_on[notification.target as usize].get_or_insert(index as u32);
+    fn explain(&self, stuck: usize, missing: &[u32]) -> PlanError {
+        let flows = self.flows.len();
+        // The lowest that each waits for and that will not notify it.
+        let mut waits_on = vec![None; missing.len()];
+        for (node, missing) in missing.iter().enumerate() {
+            if *missing > 0 || self.flows.get(node).is_some_and(|flow| !flow.ends()) {
+                for target in self.helps(node) {
+                    waits_on[target].get_or_insert(node);
                 }
             }
         }
-        let mut position = vec![usize::MAX; self.flows.len()];
+        let mut position = vec![usize::MAX; missing.len()];
         let mut chain = Vec::new();
+        // Joins have no numbers for a reader: the flows around them do.
+        let named = |chain: &[usize]| chain.iter().filter(|node| **node < flows).map(|node| *node as u32).collect();
         let mut at = stuck;
         loop {
-            if position[at as usize] != usize::MAX {
-                return PlanError::Cycle { cycle: chain.split_off(position[at as usize]) };
+            if position[at] != usize::MAX {
+                return PlanError::Cycle { cycle: named(&chain[position[at]..]) };
             }
-            position[at as usize] = chain.len();
+            position[at] = chain.len();
             chain.push(at);
-            match waits_on[at as usize] {
-                Some(next) if missing[next as usize] == 0 => {
-                    return PlanError::WaitsForEndless { flow: at, endless: next };
+            match waits_on[at] {
+                Some(next) if missing[next] == 0 => {
+                    return PlanError::WaitsForEndless { flow: at as u32, endless: next as u32 };
                 }
                 Some(next) => at = next,
                 // Impossible: a flow that misses a notification has a sender that does not send it.
-                None => return PlanError::Cycle { cycle: chain },
+                None => return PlanError::Cycle { cycle: named(&chain) },
             }
         }
     }
@@ -228,10 +257,14 @@ mod tests {
                         let pattern = crate::Pattern::Permutation;
                         crate::pairs(&crate::Pairs { pattern, workload }, &hosts, &entry, b)
                     }
-                    1 => crate::ring_all_reduce(
-                        &crate::RingAllReduce { total_bytes: 1000, step_delay: delay }, &hosts, &entry, b),
-                    2 => crate::all_to_all(
-                        &crate::AllToAll { pair_bytes: 7, window: parameter, round_delay: delay }, &hosts, &entry, b),
+                    1 | 2 => {
+                        let ring = (crate::Operation::AllReduce, crate::Algorithm::Ring);
+                        let direct = (crate::Operation::AllToAll, crate::Algorithm::Direct { window: parameter });
+                        let (operation, algorithm) = if kind == 1 { ring } else { direct };
+                        let mut what = crate::Collective::new(operation, algorithm, 1000);
+                        (what.step_delay, what.iterations, what.compute) = (delay, 1 + count % 3, delay);
+                        crate::collective(&what, &hosts, &entry, b)
+                    }
                     _ => crate::request_reply(
                         &crate::RequestReply {
                             client: shift,

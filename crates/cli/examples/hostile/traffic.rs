@@ -20,8 +20,8 @@ fn entry(draft: &mut Draft, duration: u64) {
         "pairs",
         "poisson",
         "request-reply",
-        "ring-all-reduce",
-        "all-to-all-rounds",
+        "collective",
+        "collective",
     ]);
     draft.line(&format!("[[traffic]]\nkind = \"{kind}\""));
     // Where a class is lossless, most traffic is in it.
@@ -61,14 +61,33 @@ fn entry(draft: &mut Draft, duration: u64) {
             draft.maybe(20, "service", &["\"1us\"", "{ exponential = \"500ns\" }"]);
             draft.maybe(20, "rounds", &["\"barrier\""]);
         }
-        "ring-all-reduce" => draft.maybe(100, "size", &sizes),
-        "all-to-all-rounds" => {
-            draft.maybe(100, "size", &sizes);
-            draft.maybe(30, "window", &["2", "3"]);
-        }
+        "collective" => collective(draft, &sizes),
         _ => pairs(draft, kind, &sizes),
     }
     draft.line("");
+}
+
+fn collective(draft: &mut Draft, sizes: &[&'static str]) {
+    let of_parts = ["\"all-reduce\"", "\"reduce-scatter\"", "\"all-gather\""];
+    let (operation, algorithms): (_, &[&str]) = match draft.between(0, 3) {
+        0 => ("\"all-to-all\"", &["\"direct\""]),
+        1 => (draft.of(&["\"broadcast\"", "\"reduce\""]), &["\"ring\"", "\"tree\""]),
+        _ => (draft.of(&of_parts), &["\"ring\"", "\"direct\"", "\"halving-doubling\"", "\"hierarchical\""]),
+    };
+    draft.line(&format!("operation = {operation}"));
+    let algorithm = draft.of(algorithms);
+    draft.line(&format!("algorithm = {algorithm}"));
+    match algorithm {
+        "\"hierarchical\"" => draft.maybe(100, "group", &["2", "2", "4"]),
+        "\"direct\"" => draft.maybe(30, "window", &["2", "3"]),
+        _ => {}
+    }
+    draft.maybe(100, "size", sizes);
+    draft.maybe(30, "pieces", &["2", "7"]);
+    draft.maybe(20, "pieces_in_flight", &["1", "3"]);
+    draft.maybe(20, "step_delay", &["\"1us\""]);
+    draft.maybe(30, "iterations", &["2", "3"]);
+    draft.maybe(20, "compute", &["\"5us\""]);
 }
 
 fn pairs(draft: &mut Draft, kind: &str, sizes: &[&'static str]) {

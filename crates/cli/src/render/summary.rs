@@ -1,6 +1,7 @@
 //! A run's summary for a person.
 
 use crate::output::{Style, styled};
+use record::collectives::{CollectiveSummary, CollectiveTime};
 use record::flows::SizeBin;
 use record::requests::RequestSummary;
 use record::storms::{PauseStorms, StormAt};
@@ -216,6 +217,7 @@ impl Page {
             self.table(&["size up to", "flows", "mean", "p50", "p95", "p99"], &rows, 0);
         }
         summary.requests.iter().for_each(|requests| self.requests(requests));
+        self.collectives(&summary.collectives);
         for entry in &summary.jitter {
             let (most, mean) = (span_ps(entry.jitter_ps), span_ps(entry.mean_jitter_ps.round() as u64));
             let flows = counted(entry.flows, "flow");
@@ -234,6 +236,27 @@ impl Page {
         self.line("requests", &text);
         if let Some(latency) = &requests.latency_ns {
             self.line("", &format!("to the last byte of the reply: {}", distribution(latency)));
+        }
+    }
+
+    fn collectives(&mut self, all: &[CollectiveSummary]) {
+        let row = |of: &CollectiveSummary| {
+            let time =
+                |value: fn(&CollectiveTime) -> f64| of.time_ns.as_ref().map_or("-".to_owned(), |t| span(value(t)));
+            let rate = |bps: Option<f64>| bps.map_or("-".to_owned(), |bps| format!("{:.3}", bps / 8e9));
+            let (what, ranks) = (format!("{}, {}", of.operation, of.algorithm), of.ranks.to_string());
+            let done = format!("{} of {}", of.completed, of.iterations);
+            let times = [time(|t| t.mean), time(|t| t.min), time(|t| t.max)];
+            let rates = [rate(of.algorithm_bps), rate(of.bus_bps)];
+            [what, ranks, size(of.size_bytes), done].into_iter().chain(times).chain(rates).collect()
+        };
+        if !all.is_empty() {
+            self.line(
+                "collectives",
+                "an iteration: from its first flow to its last byte; bandwidths in GB/s as nccl-tests prints them",
+            );
+            let head = ["operation", "ranks", "size", "done", "time", "least", "most", "algbw", "busbw"];
+            self.table(&head, &all.iter().map(row).collect::<Vec<_>>(), 0);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a comparison looks at.
 
 use crate::error::PlanError;
+use record::collectives::CollectiveSummary;
 use record::flows::{FctOfSize, SIZE_BOUNDS_BYTES};
 use record::requests::RequestSummary;
 use record::summary::Summary;
@@ -161,6 +162,11 @@ pub fn all() -> Vec<Metric> {
             [one] => Some(one.latency_ns?.p99),
             _ => None,
         }),
+        of("collective-time", "collective, mean of an iteration", Unit::Span, true, |s| {
+            Some(of_collective(s)?.time_ns?.mean)
+        }),
+        of("algbw", "algorithm bandwidth", Unit::Rate, false, |s| of_collective(s)?.algorithm_bps),
+        of("busbw", "bus bandwidth", Unit::Rate, true, |s| of_collective(s)?.bus_bps),
         of("delay-mean", "packet delay mean", Unit::Span, true, |s| Some(s.delay_ns?.mean)),
         of("delay-p99", "packet delay p99", Unit::Span, true, |s| Some(s.delay_ns?.p99)),
         of("throughput", "delivered rate", Unit::Rate, false, |s| {
@@ -196,6 +202,14 @@ pub fn all() -> Vec<Metric> {
     ]);
     metrics.iter_mut().enumerate().for_each(|(at, metric)| metric.at = at);
     metrics
+}
+
+/// The collective operation of a run that has one only: those of several entries do not add up.
+fn of_collective(summary: &Summary) -> Option<&CollectiveSummary> {
+    match &summary.collectives[..] {
+        [one] => Some(one),
+        _ => None,
+    }
 }
 
 /// Every metric of a run, in the order of [`all`]; `None` where the run has none.

@@ -174,6 +174,7 @@ impl Host {
     fn on_event(&mut self, now: Time, event: Event, window: &mut Window<'_, OnWire>) {
         match event {
             Event::Start(flow) => self.start_planned(now, flow, window),
+            Event::Joined(join) => self.joined(now, join),
             Event::Arrival(source) => self.start_arrival(now, source, window),
             Event::Sender(slot, generation) => self.on_sender_timer(now, slot, generation, window),
             Event::Receiver(slot) => self.on_receiver_timer(now, slot, window),

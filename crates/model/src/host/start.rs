@@ -6,7 +6,7 @@ use crate::numbering::DRAWN;
 use crate::on_wire::OnWire;
 use engine::Window;
 use protocols::frame::{Frame, Kind};
-use traffic::{Load, Start, When};
+use traffic::{JOIN, Load, Start, When};
 use units::Time;
 
 impl Host {
@@ -77,7 +77,7 @@ impl Host {
             if notification.when != when {
                 continue;
             }
-            let host = network.traffic.flows[notification.target as usize].src;
+            let host = network.host_of(notification.target);
             if host == self.index {
                 self.notified(now, notification.target);
             } else if let Ok(wire) = self.starts.notify.binary_search_by_key(&host, |entry| entry.0) {
@@ -91,15 +91,27 @@ impl Host {
         }
     }
 
-    /// One of the events that `flow` waits for has happened.
-    pub(super) fn notified(&mut self, now: Time, flow: u32) {
-        let Some(left) = self.starts.waits.get_mut(&flow) else { return };
+    /// One of the events that `target`, a flow or a join, waits for has happened.
+    pub(super) fn notified(&mut self, now: Time, target: u32) {
+        let Some(left) = self.starts.waits.get_mut(&target) else { return };
         *left -= 1;
-        if *left == 0 {
-            self.starts.waits.remove(&flow);
-            if let Start::After { delay, .. } = self.network.traffic.flows[flow as usize].start {
-                self.schedule(now.saturating_add(delay), Event::Start(flow));
-            }
+        if *left > 0 {
+            return;
+        }
+        self.starts.waits.remove(&target);
+        if target & JOIN != 0 {
+            let delay = self.network.traffic.joins[(target & !JOIN) as usize].delay;
+            self.schedule(now.saturating_add(delay), Event::Joined(target & !JOIN));
+        } else if let Start::After { delay, .. } = self.network.traffic.flows[target as usize].start {
+            self.schedule(now.saturating_add(delay), Event::Start(target));
+        }
+    }
+
+    /// Counts a join towards its flows, which are all of this host.
+    pub(super) fn joined(&mut self, now: Time, join: u32) {
+        let network = std::sync::Arc::clone(&self.network);
+        for &flow in &network.traffic.joins[join as usize].flows {
+            self.notified(now, flow);
         }
     }
 }

@@ -9,6 +9,8 @@ use units::Time;
 pub(super) enum Event {
     /// A planned flow starts.
     Start(u32),
+    /// What a host waited for together has come, and the time of it has passed: the number of the join.
+    Joined(u32),
     /// The next flow of a source of arrivals starts.
     Arrival(u32),
     /// A sender's timer: slot and generation.

@@ -4,37 +4,109 @@ use crate::bench::*;
 use fabric::generate::{bcube, single_switch};
 use fabric::lone_flow_time;
 use model::parameters::*;
-use traffic::{AllToAll, Entry, PlanBuilder, RingAllReduce};
+use traffic::{Algorithm, Collective, Entry, Operation, PlanBuilder};
 use units::{Rate, Time};
 
-/// In a ring all-reduce every step uses every link of a star once in each direction, and nobody waits for more
-/// than a chunk: `2 (n - 1)` times the time of a lone chunk, with the step delay between.
+/// On a star every step of these algorithms uses every link at most once in each direction, and nobody waits for more
+/// than a message: an iteration takes the times of its steps as if each were alone, with the step delay between.
+/// Iterations follow each other with the time to compute between, and the summary says all of it.
 #[test]
-fn a_ring_all_reduce_takes_its_steps_times_a_chunk() {
-    for (hosts, chunk, step_delay) in [(2u32, 1000, 0), (5, 40_000, 0), (8, 12_345, 700)] {
+fn a_collective_takes_the_steps_of_its_algorithm() {
+    let (ring, halving) = (Algorithm::Ring, Algorithm::HalvingDoubling);
+    let of = |times: u64, bytes: u64| vec![bytes; times as usize];
+    let cases = [
+        (Operation::AllReduce, ring, 2, 1000 * 2, of(2, 1000)),
+        (Operation::AllReduce, ring, 5, 40_000 * 5, of(8, 40_000)),
+        (Operation::ReduceScatter, ring, 8, 12_345 * 8, of(7, 12_345)),
+        (Operation::AllGather, ring, 8, 12_345 * 8, of(7, 12_345)),
+        (Operation::Broadcast { root: Some(3) }, ring, 5, 12_345, of(4, 12_345)),
+        (Operation::ReduceScatter, halving, 8, 8000, vec![4000, 2000, 1000]),
+        (Operation::AllReduce, halving, 4, 40_000, vec![20_000, 10_000, 10_000, 20_000]),
+        // Three steps in a group of four, the ring of three across for a quarter, and three steps in the group.
+        (
+            Operation::AllReduce,
+            Algorithm::Hierarchical { group: 4 },
+            12,
+            120_000,
+            [of(3, 30_000), of(4, 10_000), of(3, 30_000)].concat(),
+        ),
+    ];
+    for (operation, algorithm, hosts, total_bytes, steps) in cases {
+        // Hosts of a chain are through at different times: the first begins again while the last still waits.
+        let chain = matches!(operation, Operation::Broadcast { .. });
+        for (iterations, compute, step_delay) in [(1, 0, 0), (if chain { 1 } else { 3 }, 5000, 700)] {
+            let spec = link(40, 600);
+            let (compute, step_delay) = (Time::from_ns(compute), Time::from_ns(step_delay));
+            let what = Collective::new(operation, algorithm, total_bytes);
+            let what = Collective { iterations, compute, step_delay, ..what };
+            let mut builder = PlanBuilder::new();
+            let members: Vec<u32> = (0..hosts).collect();
+            traffic::collective(&what, &members, &Entry::new(1, 0), &mut builder).unwrap();
+            let mut setup = setup(single_switch(hosts, spec).unwrap(), builder.build(hosts).unwrap());
+            // Without acknowledgements nothing else is on the wires.
+            let datagram = transport("datagram", &[("frame", "1046B")]);
+            let header = u64::from(datagram.header_bytes());
+            setup.host.transport = datagram;
+            let told = run(setup);
+            told.all_hold();
+            let alone = |bytes: &u64| {
+                let payload = 1046 - header;
+                let last = bytes % payload;
+                let last_bytes = if last == 0 { 0 } else { (last + header).max(64) };
+                lone_flow_time(&[(spec.rate, spec.delay); 2], bytes / payload, 1046, last_bytes)
+            };
+            let once =
+                steps.iter().fold(Time::ZERO, |sum, bytes| sum + alone(bytes)) + step_delay * (steps.len() as u64 - 1);
+            let summary = &told.summary.collectives[0];
+            let time = summary.time_ns.unwrap();
+            let ns = once.as_ps() as f64 / 1e3;
+            let name = format!("{operation:?} {algorithm:?}");
+            assert_eq!(
+                (summary.completed, summary.ranks, summary.size_bytes),
+                (iterations, hosts, total_bytes),
+                "{name}"
+            );
+            assert!(
+                [time.mean, time.min, time.max].iter().all(|found| (found - ns).abs() < 1e-3),
+                "{name}: {time:?}, {ns}"
+            );
+            let algorithm_bps = total_bytes as f64 * 8e9 / ns;
+            let close = |found: Option<f64>, expected: f64| (found.unwrap() / expected - 1.0).abs() < 1e-9;
+            assert!(close(summary.algorithm_bps, algorithm_bps), "{name}");
+            assert!(close(summary.bus_bps, algorithm_bps * operation.bus_factor(hosts)), "{name}");
+            let end = told.flows.iter().map(|flow| flow.delivered_ps.expect("delivered")).max().unwrap();
+            let rounds = u64::from(iterations);
+            assert_eq!(Time::from_ps(end), once * rounds + compute * (rounds - 1), "{name}");
+        }
+    }
+}
+
+/// Cut into pieces, a chain hands one on while it receives the next: the last host has all after the time of the whole
+/// on one link, and that of a piece on each further one.
+#[test]
+fn pieces_go_down_a_chain_behind_each_other() {
+    let time = |pieces: u32, in_flight: u32| {
         let spec = link(40, 600);
-        let entry = Entry::new(1, 0);
-        let step_delay = Time::from_ns(step_delay);
+        let what = Collective::new(Operation::Broadcast { root: None }, Algorithm::Ring, 1_000_000);
+        let what = Collective { pieces, pieces_in_flight: in_flight, ..what };
         let mut builder = PlanBuilder::new();
-        let reduce = RingAllReduce { total_bytes: chunk * u64::from(hosts), step_delay };
-        let members: Vec<u32> = (0..hosts).collect();
-        traffic::ring_all_reduce(&reduce, &members, &entry, &mut builder).unwrap();
-        let mut setup = setup(single_switch(hosts, spec).unwrap(), builder.build(hosts).unwrap());
-        // Without acknowledgements nothing else is on the wires.
-        let datagram = transport("datagram", &[("frame", "1046B")]);
-        let header = u64::from(datagram.header_bytes());
-        setup.host.transport = datagram;
+        let members: Vec<u32> = (0..6).collect();
+        traffic::collective(&what, &members, &Entry::new(1, 0), &mut builder).unwrap();
+        let mut setup = setup(single_switch(6, spec).unwrap(), builder.build(6).unwrap());
+        setup.host.transport = transport("datagram", &[("frame", "1046B")]);
+        setup.duration = Time::from_ms(5);
         let told = run(setup);
         told.all_hold();
-        let payload = 1046 - header;
-        let last = chunk % payload;
-        let last_bytes = if last == 0 { 0 } else { (last + header).max(64) };
-        let alone = lone_flow_time(&[(spec.rate, spec.delay); 2], chunk / payload, 1046, last_bytes);
-        let steps = 2 * u64::from(hosts - 1);
-        assert_eq!(told.flows.len() as u64, steps * u64::from(hosts));
-        let end = told.flows.iter().map(|flow| flow.delivered_ps.expect("delivered")).max().unwrap();
-        assert_eq!(Time::from_ps(end), alone * steps + step_delay * (steps - 1), "{hosts} hosts, {chunk} bytes");
-    }
+        told.summary.collectives[0].time_ns.unwrap().mean / 1e3
+    };
+    let spec = link(40, 600);
+    let alone = |frames| lone_flow_time(&[(spec.rate, spec.delay); 2], frames, 1046, 0).as_ps() as f64 / 1e6;
+    let (whole, cut) = (time(1, 1), time(20, 2));
+    assert!((whole - 5.0 * alone(1000)).abs() < 1e-3, "{whole} us");
+    // The last piece leaves when all others have left, and waits nowhere; two under way at a time take turns.
+    let least = alone(1000) + 4.0 * alone(50);
+    assert!(cut >= least && cut < least + 5.0 * alone(50), "{cut} us, at least {least}");
+    assert!(time(20, 20) > 1.8 * cut, "all pieces at once share the link and arrive late");
 }
 
 /// With a window of one, a host's sends follow each other; each takes as long as it needs to be sent.
@@ -42,8 +114,9 @@ fn a_ring_all_reduce_takes_its_steps_times_a_chunk() {
 fn rounds_of_an_exchange_follow_each_other() {
     let spec = link(10, 1000);
     let mut builder = PlanBuilder::new();
-    let exchange = AllToAll { pair_bytes: 10_000, window: 1, round_delay: Time::from_us(2) };
-    traffic::all_to_all(&exchange, &[0, 1, 2, 3], &Entry::new(1, 0), &mut builder).unwrap();
+    let exchange = Collective::new(Operation::AllToAll, Algorithm::Direct { window: 1 }, 40_000);
+    let exchange = Collective { step_delay: Time::from_us(2), ..exchange };
+    traffic::collective(&exchange, &[0, 1, 2, 3], &Entry::new(1, 0), &mut builder).unwrap();
     let mut setup = setup(single_switch(4, spec).unwrap(), builder.build(4).unwrap());
     setup.host.transport = transport("roce", &[("ack_every", "1000")]);
     let told = run(setup);
@@ -92,8 +165,8 @@ fn bcube_hosts_relay() {
     assert_eq!(told.flows[0].fct_ps(), Some(lone_flow_time(&path, 20, 1046, 0).as_ps()));
     // Everybody to everybody: each of the 72 transfers arrives, acknowledged.
     let mut builder = PlanBuilder::new();
-    let exchange = AllToAll { pair_bytes: 30_000, window: 8, round_delay: Time::ZERO };
-    traffic::all_to_all(&exchange, &(0..9).collect::<Vec<_>>(), &Entry::new(1, 0), &mut builder).unwrap();
+    let exchange = Collective::new(Operation::AllToAll, Algorithm::Direct { window: 8 }, 270_000);
+    traffic::collective(&exchange, &(0..9).collect::<Vec<_>>(), &Entry::new(1, 0), &mut builder).unwrap();
     let mut setup = crate::bench::setup(bcube(3, 1, link(10, 500)).unwrap(), builder.build(9).unwrap());
     setup.spread = Spread::FlowHash;
     let told = run(setup);

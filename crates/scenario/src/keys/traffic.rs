@@ -4,32 +4,21 @@ use super::*;
 
 const T: &str = "traffic";
 /// Everything but the replay of a file, which says these things itself.
-const MADE: &[&str] = &[
-    "incast",
-    "permutation",
-    "all-to-all",
-    "random",
-    "stride",
-    "pairs",
-    "poisson",
-    "request-reply",
-    "ring-all-reduce",
-    "all-to-all-rounds",
-];
+const MADE: &[&str] =
+    &["incast", "permutation", "all-to-all", "random", "stride", "pairs", "poisson", "request-reply", "collective"];
 const PAIRS: &[&str] = &["incast", "permutation", "all-to-all", "random", "stride", "pairs"];
 const FRAMES: &[&str] = &["constant frames", "poisson frames", "on-off frames", "bursts of frames", "periodic frames"];
 /// Sources whose frames have a stated length on average.
 const SIZED: &[&str] = &["constant frames", "poisson frames", "on-off frames", "bursts of frames"];
+const COLLECTIVE: &[&str] = &["collective"];
 const PERIODIC: &[&str] = &["periodic frames"];
 const RATED: &[&str] = &["constant frames", "poisson frames", "on-off frames"];
 const SIZES: Of = Of("a distribution", "\"web-search\"");
 
 pub(super) const KEYS: &[Key] = &[
-    key(T, "kind", &[], Of("a kind of traffic", "\"incast\"")).means(
-        "incast, permutation, all-to-all, random, stride, pairs, poisson, request-reply, ring-all-reduce, \
-         all-to-all-rounds or replay",
-    ),
-    key(T, "label", &[], TEXT).absent("its kind", OURS).means("what results call this entry"),
+    key(T, "kind", &[], Of("a kind of traffic", "\"incast\""))
+        .means("incast, permutation, all-to-all, random, stride, pairs, poisson, request-reply, collective or replay"),
+    key(T, "label", &[], TEXT).absent("its kind, or operation", OURS).means("what results call this entry"),
     key(T, "class", &[], COUNT)
         .value("3", "the priority group of HPCC's flows")
         .means("priority class of its frames, 0 to 7; for a replay, where the file has none"),
@@ -138,17 +127,34 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "rounds", &["request-reply"], Of("independent or barrier", "\"barrier\""))
         .value("independent", "PABO, sec. V: connections do not wait for each other")
         .means("whether the next request waits for the reply of its own connection, or of all"),
-    key(T, "size", &["ring-all-reduce"], SIZE).means("what each host holds and all reduce"),
-    key(T, "step_delay", &["ring-all-reduce"], TIME)
-        .value("0s", OURS)
-        .means("from the arrival of a chunk at a host to its next send"),
-    key(T, "size", &["all-to-all-rounds"], SIZE).means("from each host to each other"),
-    key(T, "window", &["all-to-all-rounds"], COUNT)
+    key(T, "operation", COLLECTIVE, Of("a collective operation", "\"all-reduce\""))
+        .means("all-reduce, reduce-scatter, all-gather, broadcast, reduce or all-to-all: what `hosts` do together"),
+    key(T, "algorithm", COLLECTIVE, Of("an algorithm", "\"ring\"")).absent("ring, or direct", OURS).means(
+        "ring; tree: two binary trees, as in NCCL; halving-doubling; hierarchical: rings in groups, and across; \
+         direct: each to each other in rounds",
+    ),
+    key(T, "size", COLLECTIVE, SIZE).means(
+        "as nccl-tests counts: what each holds (all-reduce, reduce), begins with (reduce-scatter, all-to-all) or ends \
+         with (all-gather, broadcast)",
+    ),
+    key(T, "root", &["rooted"], HOST)
+        .absent("the first of `hosts`", OURS)
+        .means("who has what is broadcast, or gets what is reduced"),
+    key(T, "group", &["hierarchical"], COUNT).means("so many neighbours of `hosts` are one; it divides their number"),
+    key(T, "window", &["direct"], COUNT).value("1", OURS).means("rounds that a host has under way at a time"),
+    key(T, "pieces", COLLECTIVE, COUNT)
         .value("1", OURS)
-        .means("rounds that a host has under way at a time"),
-    key(T, "round_delay", &["all-to-all-rounds"], TIME)
+        .means("the data is cut into so many pieces, each of which goes its way by itself: NCCL's pipelining"),
+    key(T, "pieces_in_flight", COLLECTIVE, COUNT)
+        .value("2", OURS)
+        .means("pieces of the same message that a host has under way at a time"),
+    key(T, "step_delay", COLLECTIVE, TIME)
         .value("0s", OURS)
-        .means("from the end of one send of a host to the send that it makes way for"),
+        .means("from what a host waits for to the send that waits for it: the reduction, or the software"),
+    key(T, "iterations", COLLECTIVE, COUNT).value("1", OURS).means("how often it is done"),
+    key(T, "compute", COLLECTIVE, TIME)
+        .value("0s", OURS)
+        .means("what a host computes between iterations: from when all is sent and has arrived to its next send"),
     key(T, "file", &["replay"], Of("a file", "\"flow.txt\"")).means(
         "flows of the HPCC or conweave simulators, or a connection matrix of htsim (.cm), relative to the \
              scenario's folder",

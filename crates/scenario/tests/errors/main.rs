@@ -336,6 +336,53 @@ fn requests_and_replies() {
 }
 
 #[test]
+fn collective_operations() {
+    let of = |more: &str| {
+        let text = "kind = \"collective\"\noperation = ".to_owned() + more;
+        lower(&GOOD.replace("kind = \"incast\"\nfan_in = 8\nsize = \"1MB\"", &text), &[])
+    };
+    let lowered = of("\"all-reduce\"\nsize = \"1MB\"").unwrap();
+    assert_eq!(lowered.traffic_text, ["all-reduce: 480 flows, 30MB"]);
+    assert_eq!(of("\"all-to-all\"\nsize = \"1600B\"").unwrap().setup.traffic.flows[0].size_bytes, 100);
+    let broadcast = of("\"broadcast\"\nsize = \"1MB\"\nroot = 5").unwrap().setup.traffic.flows;
+    assert_eq!((broadcast.len(), broadcast[0].src), (15, 5));
+    let wrong = |more: &str| of(more).expect_err("must be refused");
+    assert_eq!(
+        wrong("\"allreduce\"\nsize = \"1MB\""),
+        "dir/test.toml:15:13: `allreduce` is no collective operation\n  help: did you mean `all-reduce`?"
+    );
+    assert_eq!(
+        wrong("\"all-reduce\"\nsize = \"1MB\"\nalgorithm = \"rings\""),
+        "dir/test.toml:17:13: `rings` is no algorithm\n  help: did you mean `ring`?"
+    );
+    assert_eq!(
+        wrong("\"all-reduce\"\nsize = \"1MB\"\nalgorithm = \"hierarchical\""),
+        "dir/test.toml:13:1: `traffic.0` needs `group`\n  help: so many neighbours of `hosts` are one; it divides their \
+         number: write group = 4"
+    );
+    assert_eq!(
+        wrong("\"all-reduce\"\nsize = \"1MB\"\nalgorithm = \"hierarchical\"\ngroup = 5"),
+        "dir/test.toml:18:9: group: 16 hosts cannot be cut into more than one group of 5, of two or more"
+    );
+    assert_eq!(
+        wrong("\"broadcast\"\nsize = \"1MB\"\nalgorithm = \"direct\""),
+        "dir/test.toml:17:13: algorithm: there is no broadcast by `direct`: use ring or tree"
+    );
+    assert_eq!(
+        wrong("\"all-reduce\"\nsize = \"1MB\"\nroot = 5"),
+        "dir/test.toml:17:1: `traffic.0` is of kind collective and has no key `root`\n  help: `root` belongs to rooted"
+    );
+    assert_eq!(
+        wrong("\"reduce\"\nsize = \"1MB\"\nhosts = [1, 2]\nroot = 5"),
+        "dir/test.toml:18:8: root: the root is none of the hosts that take part"
+    );
+    assert_eq!(
+        wrong("\"all-reduce\"\nsize = \"15B\""),
+        "dir/test.toml:16:8: size: some of its messages would have no bytes: give more, or fewer pieces"
+    );
+}
+
+#[test]
 fn tags_that_do_not_fit() {
     let clos = "[switch]\ntags = { kind = \"tagger\", algorithm = \"clos\" }\n[host]\nreply_class = 1\n";
     let good = GOOD.replace("[switch]\n", clos.split("[host]").next().unwrap_or_default());

@@ -1,0 +1,259 @@
+//! Collective operations of distributed training: what all hosts of a job do together, as flows that start each other.
+//!
+//! An algorithm writes a [`Schedule`]: who sends how many bytes to whom, and which messages must have arrived before.
+//! It knows neither time nor flows. [`collective`] repeats it for each piece of the data and each iteration, and
+//! makes flows.
+
+mod direct;
+mod halving;
+mod hierarchical;
+mod ring;
+mod schedule;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use crate::entry::Entry;
+use crate::error::TrafficError;
+use crate::operation::{Algorithm, Operation};
+use crate::pairs::require_hosts;
+use crate::plan::{Collection, PlanBuilder, Start, When};
+use crate::sizes::ENDLESS;
+use schedule::{Schedule, share};
+use units::Time;
+
+/// A collective operation, and how often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collective {
+    /// What.
+    pub operation: Operation,
+    /// How.
+    pub algorithm: Algorithm,
+    /// What the operation is about. All-reduce, reduce, broadcast: what each host, or the root, holds. Reduce-scatter,
+    /// all-to-all: what each host begins with. All-gather: what each ends with.
+    pub total_bytes: u64,
+    /// Into how many pieces the data is cut, each of which goes its way by itself.
+    pub pieces: u32,
+    /// How many pieces of the same message a host has under way at a time, at least 1.
+    pub pieces_in_flight: u32,
+    /// From the arrival of what a host waits for to its next send: the reduction, or the software.
+    pub step_delay: Time,
+    /// How often it is done, at least once.
+    pub iterations: u32,
+    /// What a host computes between two iterations. It begins when all that it had to send is sent, and all that was
+    /// for it has arrived.
+    pub compute: Time,
+}
+
+impl Collective {
+    /// Once, in one piece, without delays.
+    pub fn new(operation: Operation, algorithm: Algorithm, total_bytes: u64) -> Collective {
+        Collective {
+            operation,
+            algorithm,
+            total_bytes,
+            pieces: 1,
+            pieces_in_flight: 2,
+            step_delay: Time::ZERO,
+            iterations: 1,
+            compute: Time::ZERO,
+        }
+    }
+
+    /// How many messages a piece has among `ranks`, and for how many events they wait at most.
+    fn count(&self, ranks: u32) -> (u128, u128) {
+        let (n, twice) = (u128::from(ranks), 1 + u128::from(self.operation == Operation::AllReduce));
+        let rooted = matches!(self.operation, Operation::Broadcast { .. } | Operation::Reduce { .. });
+        match self.algorithm {
+            Algorithm::Ring if rooted => (n - 1, n),
+            Algorithm::Ring => (twice * n * (n - 1), 2 * twice * n * n),
+            Algorithm::Tree => (2 * twice * (n - 1), 4 * twice * n),
+            Algorithm::HalvingDoubling => {
+                let steps = twice * u128::from(ranks.ilog2());
+                (steps * n, steps * steps * n)
+            }
+            Algorithm::Hierarchical { group } => {
+                let group = u128::from(group.max(1));
+                let messages = twice * n * (group + n / group - 2);
+                (messages, 4 * messages)
+            }
+            Algorithm::Direct { window } => {
+                let first = n * u128::from(window).min(n - 1) * (n - 1) * (twice - 1);
+                (twice * n * (n - 1), twice * n * n + first)
+            }
+        }
+    }
+
+    /// The messages of one piece of `bytes` among `ranks`, of which `root` is the root.
+    fn schedule(&self, ranks: u32, root: u32, bytes: u64) -> Result<Schedule, TrafficError> {
+        use Operation as O;
+        let all: Vec<u32> = (0..ranks).collect();
+        let mut to = Schedule::default();
+        let (schedule, nothing) = (&mut to, vec![Vec::new(); all.len()]);
+        match (self.algorithm, self.operation) {
+            (Algorithm::Ring, O::AllReduce) => {
+                ring::all_reduce(schedule, &all, bytes, &nothing);
+            }
+            (Algorithm::Ring, O::ReduceScatter) => {
+                ring::reduce_scatter(schedule, &all, &share(bytes, all.len()), &nothing);
+            }
+            (Algorithm::Ring, O::AllGather) => {
+                ring::all_gather(schedule, &all, &share(bytes, all.len()), &nothing);
+            }
+            (Algorithm::Ring, O::Broadcast { .. }) => ring::chain(schedule, ranks, root, bytes),
+            (Algorithm::Ring, O::Reduce { .. }) => ring::chain(schedule, ranks, (root + 1) % ranks, bytes),
+            (Algorithm::Tree, O::AllReduce) => tree::all_reduce(schedule, ranks, bytes),
+            (Algorithm::Tree, O::Broadcast { .. }) => tree::broadcast(schedule, ranks, root, bytes),
+            (Algorithm::Tree, O::Reduce { .. }) => tree::reduce(schedule, ranks, root, bytes),
+            (Algorithm::HalvingDoubling, O::AllReduce | O::ReduceScatter | O::AllGather)
+                if !ranks.is_power_of_two() =>
+            {
+                let why = format!("halving-doubling needs 2, 4, 8, 16, ... hosts, and here are {ranks}: use a ring");
+                return Err(TrafficError::parameter("algorithm", why));
+            }
+            (Algorithm::HalvingDoubling, O::AllReduce) => {
+                let summed = halving::reduce_scatter(schedule, ranks, bytes);
+                halving::all_gather(schedule, ranks, bytes, summed);
+            }
+            (Algorithm::HalvingDoubling, O::ReduceScatter) => {
+                halving::reduce_scatter(schedule, ranks, bytes);
+            }
+            (Algorithm::HalvingDoubling, O::AllGather) => halving::all_gather(schedule, ranks, bytes, nothing),
+            (Algorithm::Hierarchical { group }, O::AllReduce | O::ReduceScatter | O::AllGather) => {
+                if group < 2 || group >= ranks || !ranks.is_multiple_of(group) {
+                    let why =
+                        format!("{ranks} hosts cannot be cut into more than one group of {group}, of two or more");
+                    return Err(TrafficError::parameter("group", why));
+                }
+                hierarchical::schedule(schedule, self.operation, ranks, group, bytes);
+            }
+            (Algorithm::Direct { window }, O::AllToAll | O::AllReduce | O::ReduceScatter | O::AllGather) => {
+                direct::schedule(schedule, self.operation, ranks, window, bytes);
+            }
+            (algorithm, operation) => {
+                let (algorithm, operation) = (algorithm.name(), operation.name());
+                let why = format!("there is no {operation} by `{algorithm}`: {}", known(self.operation));
+                return Err(TrafficError::parameter("algorithm", why));
+            }
+        }
+        Ok(to)
+    }
+}
+
+/// Which algorithms an operation has.
+fn known(operation: Operation) -> &'static str {
+    match operation {
+        Operation::AllReduce => "use ring, tree, halving-doubling, hierarchical or direct",
+        Operation::ReduceScatter | Operation::AllGather => "use ring, halving-doubling, hierarchical or direct",
+        Operation::Broadcast { .. } | Operation::Reduce { .. } => "use ring or tree",
+        Operation::AllToAll => "use direct",
+    }
+}
+
+/// Appends the flows of all iterations: iteration by iteration, piece by piece, in the order of the algorithm.
+///
+/// A message starts when all that it carries has arrived at its sender, and `pieces_in_flight` pieces before it the
+/// same message has been sent. In iterations after the first it starts also not before its sender has sent and
+/// received all of the iteration before, and has computed.
+///
+/// # Errors
+/// Fewer than two hosts, hosts twice, a root that takes no part, an operation that the algorithm cannot do, fewer bytes
+/// than parts, no pieces, iterations or window, more flows or notifications than a plan holds.
+pub fn collective(
+    what: &Collective,
+    hosts: &[u32],
+    entry: &Entry,
+    builder: &mut PlanBuilder,
+) -> Result<(), TrafficError> {
+    const WHAT: &str = "a collective operation";
+    require_hosts(WHAT, hosts, 2)?;
+    check(what)?;
+    let (ranks, pieces) = (hosts.len() as u32, what.pieces);
+    let root = match what.operation {
+        Operation::Broadcast { root: Some(root) } | Operation::Reduce { root: Some(root) } => {
+            let at = hosts.iter().position(|host| *host == root);
+            at.ok_or_else(|| TrafficError::parameter("root", "the root is none of the hosts that take part"))? as u32
+        }
+        _ => 0,
+    };
+    // Nothing large is made before it is known that a plan holds it. Between iterations each message counts at both its
+    // ends, and each is released.
+    let (messages, waits) = what.count(ranks);
+    let (pieces_in_all, later) = (u128::from(what.iterations) * u128::from(pieces), u128::from(what.iterations - 1));
+    let between = later * u128::from(pieces) * messages * 3;
+    builder.reserve(WHAT, pieces_in_all * messages, pieces_in_all * (messages + waits) + between)?;
+    let sizes = share(what.total_bytes, pieces as usize);
+    let larger = what.schedule(ranks, root, sizes[0])?;
+    let smaller = what.schedule(ranks, root, sizes[sizes.len() - 1])?;
+    if smaller.messages.iter().any(|message| message.bytes == 0) {
+        let why = "some of its messages would have no bytes: give more, or fewer pieces";
+        return Err(TrafficError::parameter("size", why));
+    }
+    let messages = larger.messages.len();
+
+    let mut jitter = entry.jitter_stream();
+    let (first_flow, flows) = (builder.len() as u32, messages as u32 * pieces);
+    let mut starts_alone = vec![true; messages];
+    larger.waits.iter().for_each(|wait| starts_alone[wait.message as usize] = false);
+    for iteration in 0..what.iterations {
+        let base = first_flow + iteration * flows;
+        let joins = (iteration > 0).then(|| -> Vec<u32> {
+            let joins: Vec<u32> = hosts.iter().map(|host| builder.join(*host, what.compute)).collect();
+            for before in 0..flows {
+                let message = larger.messages[before as usize % messages];
+                builder.notify(base - flows + before, When::Sent, joins[message.from as usize]);
+                builder.notify(base - flows + before, When::Delivered, joins[message.to as usize]);
+            }
+            joins
+        });
+        for (piece, bytes) in sizes.iter().enumerate() {
+            let schedule = if *bytes == sizes[0] { &larger } else { &smaller };
+            let mut waits = schedule.waits.iter().peekable();
+            for (at, message) in schedule.messages.iter().enumerate() {
+                let behind = piece.checked_sub(what.pieces_in_flight as usize);
+                let alone = starts_alone[at] && behind.is_none();
+                let start = match &joins {
+                    None if alone => entry.start_at(&mut jitter),
+                    _ if alone => Start::After { waits_for: 0, delay: Time::ZERO },
+                    _ => Start::After { waits_for: 0, delay: what.step_delay },
+                };
+                let (from, to) = (hosts[message.from as usize], hosts[message.to as usize]);
+                let flow = builder.flow(entry.flow(from, to, message.bytes, start));
+                let of_piece = base + (piece * messages) as u32;
+                while let Some(wait) = waits.next_if(|wait| wait.message as usize == at) {
+                    builder.notify(of_piece + wait.on, wait.when, flow);
+                }
+                if let Some(behind) = behind {
+                    builder.notify(base + (behind * messages + at) as u32, When::Sent, flow);
+                }
+                if let Some(joins) = &joins {
+                    builder.release(joins[message.from as usize], flow);
+                }
+            }
+        }
+    }
+    let Collective { operation, algorithm, total_bytes, iterations, .. } = *what;
+    let traffic = entry.traffic;
+    builder.collective(Collection { traffic, operation, algorithm, ranks, total_bytes, first_flow, flows, iterations });
+    Ok(())
+}
+
+fn check(what: &Collective) -> Result<(), TrafficError> {
+    let wrong = |key, why: &str| Err(TrafficError::parameter(key, why));
+    if what.total_bytes == 0 || what.total_bytes == ENDLESS {
+        return wrong("size", "it must be at least 1 byte, and end");
+    }
+    if what.pieces == 0 || u64::from(what.pieces) > what.total_bytes {
+        return wrong("pieces", "there is at least 1 piece, of at least 1 byte");
+    }
+    if what.pieces_in_flight == 0 {
+        return wrong("pieces_in_flight", "at least 1 piece must be under way");
+    }
+    if what.iterations == 0 {
+        return wrong("iterations", "it is done at least once");
+    }
+    match what.algorithm {
+        Algorithm::Direct { window: 0 } => wrong("window", "at least 1 round must be under way"),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,112 @@
+//! Two binary trees over the same hosts, each for half of the data.
+//!
+//! The first tree has rank r at the height of its lowest set bit; in the second everybody stands one place further,
+//! or the other way round: whoever is inside one is then a leaf of the other, but for the last (Sanders, Speck and
+//! Träff, 2009). They are the trees of NCCL.
+
+use super::schedule::{Schedule, share};
+
+/// One of the trees.
+struct Tree {
+    root: u32,
+    /// By rank: whom it is below.
+    parent: Vec<Option<u32>>,
+    /// By rank: who is below it.
+    children: Vec<Vec<u32>>,
+}
+
+/// Where rank `rank` of `ranks` hangs in the first tree: the bit above its lowest set one decides to which side.
+fn parent_of(rank: u32, ranks: u32) -> Option<u32> {
+    if rank == 0 {
+        return None;
+    }
+    let bit = rank & rank.wrapping_neg();
+    let (up, down) = ((rank ^ bit) | (bit << 1), rank ^ bit);
+    Some(if up < ranks { up } else { down })
+}
+
+impl Tree {
+    /// Both trees over `ranks`, at least one.
+    fn pair(ranks: u32) -> [Tree; 2] {
+        let even = ranks.is_multiple_of(2);
+        // Another numbering of the same tree: mirrored, or shifted by one.
+        let there = move |rank: u32| if even { ranks - 1 - rank } else { (rank + ranks - 1) % ranks };
+        let back = move |rank: u32| if even { ranks - 1 - rank } else { (rank + 1) % ranks };
+        let first = (0..ranks).map(|rank| parent_of(rank, ranks)).collect();
+        let second = (0..ranks).map(|rank| parent_of(there(rank), ranks).map(back)).collect();
+        [first, second].map(Tree::of)
+    }
+
+    fn of(parent: Vec<Option<u32>>) -> Tree {
+        let mut children = vec![Vec::new(); parent.len()];
+        let mut root = 0;
+        for (rank, parent) in (0..).zip(&parent) {
+            match parent {
+                Some(parent) => children[*parent as usize].push(rank),
+                None => root = rank,
+            }
+        }
+        Tree { root, parent, children }
+    }
+
+    /// All ranks, each after the one above it.
+    fn downwards(&self) -> Vec<u32> {
+        let mut order = vec![self.root];
+        let mut at = 0;
+        while let Some(&rank) = order.get(at) {
+            order.extend(&self.children[rank as usize]);
+            at += 1;
+        }
+        order
+    }
+
+    /// Sums `bytes` up to the root, where `name` says who a rank of the tree is; says what arrives at the root.
+    fn up(&self, to: &mut Schedule, bytes: u64, name: impl Fn(u32) -> u32) -> Vec<u32> {
+        let mut arrived = vec![Vec::new(); self.parent.len()];
+        for rank in self.downwards().into_iter().rev() {
+            if let Some(parent) = self.parent[rank as usize] {
+                let sent = to.send(name(rank), name(parent), bytes, &arrived[rank as usize]);
+                arrived[parent as usize].push(sent);
+            }
+        }
+        std::mem::take(&mut arrived[self.root as usize])
+    }
+
+    /// Hands `bytes` from the root down; they are there when `ready` has arrived.
+    fn down(&self, to: &mut Schedule, bytes: u64, ready: Vec<u32>, name: impl Fn(u32) -> u32) {
+        let mut arrived = vec![Vec::new(); self.parent.len()];
+        arrived[self.root as usize] = ready;
+        for rank in self.downwards() {
+            if let Some(parent) = self.parent[rank as usize] {
+                let sent = to.send(name(parent), name(rank), bytes, &arrived[parent as usize]);
+                arrived[rank as usize].push(sent);
+            }
+        }
+    }
+}
+
+/// Up and down again, in both trees at once.
+pub(super) fn all_reduce(to: &mut Schedule, ranks: u32, bytes: u64) {
+    for (tree, half) in Tree::pair(ranks).iter().zip(share(bytes, 2)) {
+        let summed = tree.up(to, half, |rank| rank);
+        tree.down(to, half, summed, |rank| rank);
+    }
+}
+
+/// The root stands before both trees, which the others form.
+pub(super) fn broadcast(to: &mut Schedule, ranks: u32, root: u32, bytes: u64) {
+    let name = |rank: u32| (root + 1 + rank) % ranks;
+    for (tree, half) in Tree::pair(ranks - 1).iter().zip(share(bytes, 2)) {
+        let there = to.send(root, name(tree.root), half, &[]);
+        tree.down(to, half, vec![there], name);
+    }
+}
+
+/// As [`broadcast`], the other way.
+pub(super) fn reduce(to: &mut Schedule, ranks: u32, root: u32, bytes: u64) {
+    let name = |rank: u32| (root + 1 + rank) % ranks;
+    for (tree, half) in Tree::pair(ranks - 1).iter().zip(share(bytes, 2)) {
+        let summed = tree.up(to, half, name);
+        to.send(name(tree.root), root, half, &summed);
+    }
+}
