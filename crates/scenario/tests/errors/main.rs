@@ -370,7 +370,8 @@ fn collective_operations() {
     );
     assert_eq!(
         wrong("\"all-reduce\"\nsize = \"1MB\"\nroot = 5"),
-        "dir/test.toml:17:1: `traffic.0` is of kind collective and has no key `root`\n  help: `root` belongs to rooted"
+        "dir/test.toml:17:1: `traffic.0` is of kind collective and has no key `root`\n  help: `root` \
+         belongs to rooted"
     );
     assert_eq!(
         wrong("\"reduce\"\nsize = \"1MB\"\nhosts = [1, 2]\nroot = 5"),
