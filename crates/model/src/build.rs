@@ -7,6 +7,7 @@ use crate::network::Network;
 use crate::node::Machine;
 use crate::numbering::Numbering;
 use crate::parameters::{Buffer, CLASSES, FlowControl, Marking, Overload, Setup, Spread, SwitchOverride};
+use crate::routes::KnownRoutes;
 use crate::switch::Switch;
 use crate::telemetry::Telemetry;
 use crate::trace::selection::Selection;
@@ -216,6 +217,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
     }
 
     let mut starts: Vec<Option<Starts>> = starts.into_iter().map(Some).collect();
+    let mut known_routes = KnownRoutes::default();
     let machines = order
         .iter()
         .map(|&node| {
@@ -229,7 +231,11 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
                     }
                     Machine::Host(Box::new(host))
                 }
-                _ => Machine::Switch(Box::new(Switch::new(node, &network, changes))),
+                _ => {
+                    let mut switch = Switch::new(node, &network, changes);
+                    known_routes.share(&mut switch.core.routing.routes);
+                    Machine::Switch(Box::new(switch))
+                }
             }
         })
         .collect();

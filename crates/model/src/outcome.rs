@@ -22,6 +22,7 @@ use stats::summary::{
     ByteAccount, Check, CycleSummary, Deadlock, DeadlockEdge, Distribution, Goodput, Happened, LinkSummary, LossAt,
     MAX_LOSS_PLACES, PacketAccount, PauseSummary, PortLoad, Reordering, Utilisation, Window,
 };
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use units::Time;
 
@@ -306,8 +307,9 @@ impl Simulation {
     fn links(&self, now: Time) -> LinkSummary {
         let fabric = &self.network.fabric;
         let span = now.saturating_sub(self.warm_up);
-        let mut loads = Vec::new();
-        let mut total = 0.0;
+        // Of half a million ports some are listed; the others are looked at and forgotten.
+        let (mut busiest, mut longest_queues) = (Vec::new(), Vec::new());
+        let (mut total, mut count) = (0.0, 0u64);
         for node in fabric.node_ids() {
             for (port, peer) in fabric.ports(node).iter().enumerate() {
                 let machine = self.machine(node);
@@ -325,12 +327,19 @@ impl Simulation {
                 let left = left.saturating_sub(rate.bytes_in(free.saturating_sub(now)));
                 let utilisation = left as f64 / rate.bytes_in(span).max(1) as f64;
                 total += utilisation;
-                loads.push((node, port, peer.peer, bytes, utilisation, queue, paused));
+                count += 1;
+                let load = (node, port, peer.peer, bytes, utilisation, queue, paused);
+                if bytes > 0 {
+                    list(&mut busiest, load, |a, b| b.4.total_cmp(&a.4).then((a.0, a.1).cmp(&(b.0, b.1))));
+                }
+                if queue > 0 {
+                    list(&mut longest_queues, load, |a, b| b.5.cmp(&a.5).then((a.0, a.1).cmp(&(b.0, b.1))));
+                }
             }
         }
-        let mean_utilisation = if loads.is_empty() { 0.0 } else { total / loads.len() as f64 };
+        let mean_utilisation = if count == 0 { 0.0 } else { total / count as f64 };
         let describe =
-            |&(node, port, peer, tx_bytes, utilisation, queue, paused): &(_, usize, _, _, _, _, Time)| PortLoad {
+            |(node, port, peer, tx_bytes, utilisation, queue, paused): (_, usize, _, _, _, _, Time)| PortLoad {
                 node: fabric.name(node).to_owned(),
                 port: port as u32,
                 peer: fabric.name(peer).to_owned(),
@@ -339,10 +348,8 @@ impl Simulation {
                 max_queue_bytes: queue,
                 paused_ps: paused.as_ps(),
             };
-        loads.sort_by(|a, b| b.4.total_cmp(&a.4).then((a.0, a.1).cmp(&(b.0, b.1))));
-        let busiest = loads.iter().take(LISTED_PORTS).filter(|load| load.3 > 0).map(describe).collect();
-        loads.sort_by(|a, b| b.5.cmp(&a.5).then((a.0, a.1).cmp(&(b.0, b.1))));
-        let longest_queues = loads.iter().take(LISTED_PORTS).filter(|load| load.5 > 0).map(describe).collect();
+        let busiest = busiest.into_iter().map(describe).collect();
+        let longest_queues = longest_queues.into_iter().map(describe).collect();
         LinkSummary { mean_utilisation, busiest, longest_queues }
     }
 
@@ -456,4 +463,13 @@ fn dropped(ledger: &Ledger) -> std::collections::BTreeMap<String, u64> {
         .map(|&cause| (cause.name().to_owned(), ledger.packets.dropped_by(cause).frames))
         .filter(|(_, count)| *count > 0)
         .collect()
+}
+
+/// Puts `item` into a list in the order of `compare`, which keeps its first [`LISTED_PORTS`].
+fn list<T>(listed: &mut Vec<T>, item: T, compare: impl Fn(&T, &T) -> Ordering) {
+    let at = listed.partition_point(|before| compare(before, &item).is_le());
+    if at < LISTED_PORTS {
+        listed.insert(at, item);
+        listed.truncate(LISTED_PORTS);
+    }
 }

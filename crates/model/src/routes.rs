@@ -4,22 +4,45 @@ use crate::network::{Network, choose};
 use fabric::NodeId;
 use fabric::routing::Mode;
 use protocols::frame::Frame;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
 
 /// The frame's destination hangs on this very switch.
 const LOCAL: u16 = u16::MAX;
 
+/// No row at all.
+const NONE: u32 = u32::MAX;
+
 /// The ports towards one group of destinations: where they stand, and how many.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Group {
     start: u16,
     count: u16,
 }
 
-/// What [`fabric::routing::Forwarding`] says about one node, without a detour through shared tables.
-#[derive(Debug, Default)]
+/// What [`fabric::routing::Forwarding`] says about one node, without a detour through shared tables. Switches that stand
+/// alike in their fabric say the same, and hold it together.
+#[derive(Clone, Debug)]
 pub(crate) struct Routes {
-    groups: Vec<Group>,
-    ports: Vec<u16>,
+    /// The row of the destinations that hang on this switch, if it is one row.
+    own: u32,
+    groups: Arc<[Group]>,
+    ports: Arc<[u16]>,
+}
+
+/// What some switch holds already.
+#[derive(Debug, Default)]
+pub(crate) struct KnownRoutes(FxHashSet<(Arc<[Group]>, Arc<[u16]>)>);
+
+impl KnownRoutes {
+    /// Lets `routes` hold what a switch before it holds, where that is the same.
+    pub fn share(&mut self, routes: &mut Routes) {
+        let own = (Arc::clone(&routes.groups), Arc::clone(&routes.ports));
+        match self.0.get(&own) {
+            Some((groups, ports)) => (routes.groups, routes.ports) = (Arc::clone(groups), Arc::clone(ports)),
+            None => _ = self.0.insert(own),
+        }
+    }
 }
 
 impl Routes {
@@ -27,39 +50,49 @@ impl Routes {
     /// the shared tables must be asked.
     pub fn new(network: &Network, node: NodeId) -> Routes {
         let forwarding = &network.forwarding;
+        let none = Routes { own: NONE, groups: Arc::default(), ports: Arc::default() };
         if matches!(forwarding.mode(), Mode::UpDown { .. }) {
-            return Routes::default();
+            return none;
         }
-        let mut routes = Routes::default();
+        let (mut groups, mut ports) = (Vec::with_capacity(forwarding.row_count()), Vec::new());
         let mut last: (Vec<u16>, Group) = (Vec::new(), Group::default());
         for row in 0..forwarding.row_count() as u32 {
             if forwarding.row_switch(row) == Some(node) {
-                routes.groups.push(Group { start: 0, count: LOCAL });
+                groups.push(Group { start: 0, count: LOCAL });
                 continue;
             }
-            let ports = forwarding.ports(node, row);
-            if last.0 != ports {
-                let start = match routes.ports.windows(ports.len().max(1)).position(|known| known == ports) {
+            let towards = forwarding.ports(node, row);
+            if last.0 != towards {
+                let start = match ports.windows(towards.len().max(1)).position(|known| known == towards) {
                     Some(start) => start,
                     None => {
-                        routes.ports.extend_from_slice(ports);
-                        routes.ports.len() - ports.len()
+                        ports.extend_from_slice(towards);
+                        ports.len() - towards.len()
                     }
                 };
-                let (Ok(start), Ok(count)) = (u16::try_from(start), u16::try_from(ports.len())) else {
-                    return Routes::default();
+                let (Ok(start), Ok(count)) = (u16::try_from(start), u16::try_from(towards.len())) else {
+                    return none;
                 };
-                last = (ports.to_vec(), Group { start, count });
+                last = (towards.to_vec(), Group { start, count });
             }
-            routes.groups.push(last.1);
+            groups.push(last.1);
         }
-        routes
+        let mut local = (0..).zip(&groups).filter(|(_, group)| group.count == LOCAL).map(|(row, _)| row);
+        let own = match (local.next(), local.next()) {
+            (Some(row), None) if groups.len() > 1 => row,
+            _ => NONE,
+        };
+        if own != NONE {
+            // Nobody reads it. With what its neighbour says there, tables of the switches of a tier are equal.
+            groups[own as usize] = groups[if own == 0 { 1 } else { own as usize - 1 }];
+        }
+        Routes { own, groups: groups.into(), ports: ports.into() }
     }
 
     /// Asks the processor for the table.
     pub fn prefetch(&self) {
-        engine::prefetch(self.groups.as_slice());
-        engine::prefetch(self.ports.as_slice());
+        engine::prefetch(&self.groups);
+        engine::prefetch(&self.ports);
     }
 
     /// The port for a frame that came by `in_port`; `None` if the shared tables must be asked
@@ -67,6 +100,9 @@ impl Routes {
     #[inline]
     pub fn port(&self, network: &Network, frame: &Frame, salt: u32, in_port: u16) -> Option<u16> {
         let row = network.forwarding.row(frame.dst);
+        if row == self.own {
+            return Some(network.forwarding.local_port(frame.dst));
+        }
         let group = self.groups.get(row as usize)?;
         match group.count {
             LOCAL => Some(network.forwarding.local_port(frame.dst)),

@@ -6,13 +6,53 @@ use crate::NodeId;
 /// "No path", as a distance.
 pub const UNREACHABLE: u16 = u16::MAX;
 
-/// Links from every router to every row's target. Two bytes each: a line of switches may be longer than
-/// 255, and the largest fat-tree needs 20 MB.
+/// Links from every router to every row's target.
 #[derive(Clone, Debug)]
 pub(crate) struct Distances {
     rows: Rows,
     slot: Vec<u32>,
-    links: Vec<u16>,
+    links: Links,
+}
+
+/// A byte each while none is longer than 254, two bytes from the first that is: a line of switches may be long, and
+/// fat-trees have the most distances, all of them short.
+#[derive(Clone, Debug)]
+enum Links {
+    Short(Vec<u8>),
+    Long(Vec<u16>),
+}
+
+/// [`UNREACHABLE`], as a short distance.
+const UNREACHABLE_SHORT: u8 = u8::MAX;
+
+impl Links {
+    fn get(&self, at: usize) -> u16 {
+        match self {
+            Links::Short(links) if links[at] == UNREACHABLE_SHORT => UNREACHABLE,
+            Links::Short(links) => links[at].into(),
+            Links::Long(links) => links[at],
+        }
+    }
+
+    fn set(&mut self, at: usize, distance: u16) {
+        match self {
+            Links::Long(links) => links[at] = distance,
+            Links::Short(links) if distance == UNREACHABLE => links[at] = UNREACHABLE_SHORT,
+            Links::Short(links) if distance < UNREACHABLE_SHORT.into() => links[at] = distance as u8,
+            Links::Short(links) => {
+                let mut long: Vec<u16> = (0..links.len()).map(|at| self.get(at)).collect();
+                long[at] = distance;
+                *self = Links::Long(long);
+            }
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        match self {
+            Links::Short(links) => links.len(),
+            Links::Long(links) => links.len() * 2,
+        }
+    }
 }
 
 /// Breadth-first search over routers, with buffers that are used again.
@@ -56,7 +96,7 @@ impl Search {
 
 impl Distances {
     pub fn new(net: &Net, rows: Rows) -> Distances {
-        let links = vec![UNREACHABLE; net.len() * rows.len()];
+        let links = Links::Short(vec![UNREACHABLE_SHORT; net.len() * rows.len()]);
         Distances { rows, slot: net.slot.clone(), links }
     }
 
@@ -64,7 +104,7 @@ impl Distances {
     pub fn store(&mut self, row: usize, search: &Search) {
         let rows = self.rows.len();
         for (slot, &links) in search.links.iter().enumerate() {
-            self.links[slot * rows + row] = links;
+            self.links.set(slot * rows + row, links);
         }
     }
 
@@ -74,7 +114,7 @@ impl Distances {
     pub fn get(&self, node: NodeId, host: u32) -> Option<u16> {
         let slot = self.slot[node.index()];
         let row = self.rows.attach[host as usize];
-        (slot != NONE).then(|| self.links[slot as usize * self.rows.len() + row as usize])
+        (slot != NONE).then(|| self.links.get(slot as usize * self.rows.len() + row as usize))
     }
 
     pub fn rows(&self) -> &Rows {
@@ -82,6 +122,6 @@ impl Distances {
     }
 
     pub fn memory_bytes(&self) -> usize {
-        self.links.len() * 2 + self.slot.len() * 4 + self.rows.attach.len() * 6
+        self.links.memory_bytes() + self.slot.len() * 4 + self.rows.attach.len() * 6
     }
 }
