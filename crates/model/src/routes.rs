@@ -20,8 +20,8 @@ struct Group {
     count: u16,
 }
 
-/// What [`fabric::routing::Forwarding`] says about one node, without a detour through shared tables. Switches that stand
-/// alike in their fabric say the same, and hold it together.
+/// What [`fabric::routing::Forwarding`] says about one node, without a detour through shared tables. Switches that
+/// stand alike in their fabric say the same, and hold it together.
 #[derive(Clone, Debug)]
 pub(crate) struct Routes {
     /// The row of the destinations that hang on this switch, if it is one row.
@@ -32,7 +32,10 @@ pub(crate) struct Routes {
 
 /// What some switch holds already.
 #[derive(Debug, Default)]
-pub(crate) struct KnownRoutes(FxHashSet<(Arc<[Group]>, Arc<[u16]>)>);
+pub(crate) struct KnownRoutes(FxHashSet<Shared>);
+
+/// Groups by row, and the ports of all of them.
+type Shared = (Arc<[Group]>, Arc<[u16]>);
 
 impl KnownRoutes {
     /// Lets `routes` hold what a switch before it holds, where that is the same.

@@ -357,8 +357,8 @@ fn collective_operations() {
     );
     assert_eq!(
         wrong("\"all-reduce\"\nsize = \"1MB\"\nalgorithm = \"hierarchical\""),
-        "dir/test.toml:13:1: `traffic.0` needs `group`\n  help: so many neighbours of `hosts` are one; it divides their \
-         number: write group = 4"
+        "dir/test.toml:13:1: `traffic.0` needs `group`\n  help: so many neighbours of `hosts` are one; it divides \
+         their number: write group = 4"
     );
     assert_eq!(
         wrong("\"all-reduce\"\nsize = \"1MB\"\nalgorithm = \"hierarchical\"\ngroup = 5"),
