@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}
-version=0.5.2
+version=0.5.4
 
 mdbook=$(command -v mdbook || true)
 if [ -z "$mdbook" ]; then
