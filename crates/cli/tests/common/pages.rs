@@ -74,7 +74,12 @@ impl Desk {
         }
         let script = format!("{{ {command}\n}} 2>&1");
         let mut shell = Command::new("sh");
-        shell.args(["-c", &script]).current_dir(&self.folder).env("PATH", &self.path).env("NO_COLOR", "1");
+        shell
+            .args(["-c", &script])
+            .current_dir(&self.folder)
+            .env("PATH", &self.path)
+            .env("NO_COLOR", "1")
+            .env_remove("COLUMNS");
         let output = shell.output().expect("sh");
         let text = String::from_utf8(output.stdout).expect("text");
         let most = if command.ends_with("# wrong on purpose") { 2 } else { 1 };
