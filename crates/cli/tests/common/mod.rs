@@ -1,6 +1,8 @@
 //! What the tests of the command share.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod pages;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 use std::time::{Duration, Instant};

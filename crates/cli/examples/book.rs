@@ -1,0 +1,101 @@
+//! Looks at every link of the built book: one that leads to a file of the project outside of the book becomes a link to
+//! the repository, and one that leads nowhere is an error. `scripts/book.sh` runs it after mdBook.
+//!
+//! ```text
+//! cargo run -p tidegate --example book -- target/book
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
+
+/// Where files of the project are shown that are no page of the book.
+const REPOSITORY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main");
+
+/// All HTML pages below a folder, by their path.
+fn pages(folder: &Path, found: &mut BTreeMap<PathBuf, String>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            pages(&path, found)?;
+        } else if path.extension().is_some_and(|extension| extension == "html") {
+            let text = fs::read_to_string(&path)?;
+            found.insert(path, text);
+        }
+    }
+    Ok(())
+}
+
+/// A path without `..`, if it does not lead out of where it starts.
+fn inside(path: &Path) -> Option<PathBuf> {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => plain.pop().then_some(())?,
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    Some(plain)
+}
+
+/// What becomes of a link of the page at `page`, a path in the book.
+fn link(book: &Path, all: &BTreeMap<PathBuf, String>, page: &Path, target: &str) -> Result<String, String> {
+    let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+    let file = file.split('?').next().unwrap_or_default();
+    let kept = Ok(target.to_owned());
+    if target.contains(':') || target.is_empty() || target == "#" {
+        return kept;
+    }
+    let folder = page.parent().unwrap_or(Path::new(""));
+    let to = if file.is_empty() { page.to_owned() } else { folder.join(file) };
+    if let Some(to) = inside(&to).map(|to| book.join(to)).filter(|to| to.exists()) {
+        let there = anchor.is_empty() || all.get(&to).is_none_or(|text| text.contains(&format!(" id=\"{anchor}\"")));
+        return if there { kept } else { Err(format!("{} has no #{anchor}", to.display())) };
+    }
+    // mdBook takes every page for one of its own.
+    let source = inside(&Path::new("docs").join(&to)).ok_or("leads out of the project")?;
+    let page = source.with_extension("md");
+    let shown = [&source, &page].into_iter().find(|path| path.exists()).ok_or("leads nowhere")?;
+    let anchor = if anchor.is_empty() { String::new() } else { format!("#{anchor}") };
+    Ok(format!("{REPOSITORY}/{}{anchor}", shown.display()))
+}
+
+/// The page with its links as they are to be; what is wrong with others goes to `wrong`.
+fn linked(book: &Path, all: &BTreeMap<PathBuf, String>, path: &Path, wrong: &mut Vec<String>) -> (String, usize) {
+    let page = path.strip_prefix(book).unwrap_or(path);
+    let (mut text, mut rest, mut count) = (String::new(), all[path].as_str(), 0);
+    while let Some(at) = [" href=\"", " src=\""].iter().filter_map(|key| Some(rest.find(key)? + key.len())).min() {
+        let length = rest[at..].find('"').unwrap_or(0);
+        let target = &rest[at..at + length];
+        let new = link(book, all, page, target).unwrap_or_else(|error| {
+            wrong.push(format!("{}: {target}: {error}", page.display()));
+            target.to_owned()
+        });
+        text += &rest[..at];
+        text += &new;
+        rest = &rest[at + length..];
+        count += 1;
+    }
+    (text + rest, count)
+}
+
+fn main() -> ExitCode {
+    let book = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "target/book".to_owned()));
+    let (mut all, mut wrong, mut count) = (BTreeMap::new(), Vec::new(), 0);
+    if let Err(error) = pages(&book, &mut all) {
+        eprintln!("{}: {error}", book.display());
+        return ExitCode::FAILURE;
+    }
+    for path in all.keys() {
+        let (text, links) = linked(&book, &all, path, &mut wrong);
+        count += links;
+        if let Err(error) = fs::write(path, text) {
+            wrong.push(format!("{}: {error}", path.display()));
+        }
+    }
+    wrong.iter().for_each(|line| eprintln!("{line}"));
+    println!("{}: {} pages, {count} links, {} of them wrong", book.display(), all.len(), wrong.len());
+    if wrong.is_empty() && all.len() > 50 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
