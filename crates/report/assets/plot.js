@@ -25,7 +25,7 @@
     for (const one of ofClock()) if (one.seen) one.mark();
   };
 
-  const nearest = (values, at, idx) => {
+  const nearest = (values, idx) => {
     for (let by = 0; by < values.length; by += 1) {
       if (values[idx - by] !== undefined && values[idx - by] !== null) return idx - by;
       if (values[idx + by] !== undefined && values[idx + by] !== null) return idx + by;
@@ -105,7 +105,7 @@
     const legend = element("div", { class: "legend" }, ...buttons, ...(spec.legend || []), at);
     const saver = element("button", { type: "button", class: "save" }, "Save as SVG");
     const made = element("figure", { class: spec.small ? "small" : "" },
-      spec.bare ? null : element("figcaption", {}, element("span", {}, title, caption ? element("small", {}, ` ${caption}`) : null), saver), box, legend);
+      spec.bare ? null : element("figcaption", {}, element("span", {}, element("span", { class: "title" }, title), caption ? element("small", {}, ` ${caption}`) : null), saver), box, legend);
 
     const room = () => box.clientWidth || Math.min(spec.width || Infinity, main.clientWidth || 1100);
     const narrow = () => room() < NARROW;
@@ -143,7 +143,7 @@
     ];
     const now = element("div", { class: "now" });
     const self = {
-      figure: made, frame: box, seen: true, placed: false, time: Boolean(x.time), bare: Boolean(spec.bare),
+      figure: made, title, frame: box, seen: true, placed: false, time: Boolean(x.time), bare: Boolean(spec.bare),
       zoom: (range) => {
         const { min, max } = u.scales.x;
         if (min !== range[0] || max !== range[1]) u.setScale("x", { min: range[0], max: range[1] });
@@ -220,7 +220,10 @@
     const dataIdx = (u, index, idx, value) => {
       const [xs, ys] = [u.data[0], u.data[index]];
       if (index < 2) return idx;
-      if (!step) return nearest(ys, value, idx);
+      const [own] = points[index - 2];
+      // A line that has not begun, or is over, has no value.
+      if (!own.length || value < own[0] - 1e-9 || (step !== "cdf" && value > own.at(-1) + 1e-9)) return null;
+      if (!step) return nearest(ys, idx);
       const by = step === "mean" ? 1 : -1;
       let found = by > 0 ? (xs[idx] < value ? idx + 1 : idx) : xs[idx] > value ? idx - 1 : idx;
       while (found >= 0 && found < xs.length && (ys[found] === undefined || ys[found] === null)) found += by;

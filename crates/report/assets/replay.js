@@ -669,8 +669,9 @@
       const fill = () => {
         const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
         wantedFlows = filter.value;
-        const told = (flow) => [`flow ${flow.flow}`, String(flow.flow), ...flow.hosts.map(hostName), ...labelOf(flow).split(" ")].map((text) => text.toLowerCase());
-        const fits = (flow) => { const texts = told(flow); return words.every((word) => texts.some((text) => /^\d+$/.test(word) ? text === word : text.startsWith(word))); };
+        // A number is that of a flow; other words begin the name of a host or a word of the label.
+        const told = (flow) => [...flow.hosts.map(hostName), ...labelOf(flow).split(" "), "flow"].map((text) => text.toLowerCase());
+        const fits = (flow) => words.every((word) => /^\d+$/.test(word) ? String(flow.flow) === word : told(flow).some((text) => text.startsWith(word)));
         const found = words.length ? flows.list.filter(fits) : flows.list;
         body.replaceChildren(...found.slice(0, MOST_ROWS).map((flow) => {
           const link = element("button", { type: "button", class: "link" }, String(flow.flow));

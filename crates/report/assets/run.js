@@ -1,5 +1,10 @@
   // What the page says.
-  const section = (title, ...parts) => main.append(element("h2", {}, title), ...parts.flat().filter(Boolean));
+  const section = (title, ...parts) => {
+    const found = parts.flat().filter(Boolean);
+    // A figure that says no more than its heading does not say it again.
+    for (const part of found) if (part.plot && part.plot.title === title) part.classList.add("same");
+    main.append(element("h2", {}, title), ...found);
+  };
   const runs = DATA.runs;
   const labels = runs.map((run) => run.label);
   const dropped = (run) => Object.values(run.summary.packets.dropped).reduce((a, b) => a + b, 0);
@@ -105,7 +110,7 @@
   const shares = (key, title, x) => {
     const some = runs.filter((run) => run[key]);
     if (!some.length) return [];
-    const cdf = (name, lines, small) => plot({ title: name, caption: "share of the flows", x: axis(x, { log: true }), y: axis("%"), lines, step: "cdf", small });
+    const cdf = (name, lines, small) => plot({ title: name, caption: x === "us" ? "flows that took no longer" : "flows slowed down no more", x: axis(x, { log: true }), y: axis("%"), lines, step: "cdf", small });
     const parts = some.length > MOST_TOLD_APART ? [] : some.flatMap((run) => [["by_size", "by size"], ["by_label", "by traffic"]].map(([part, name]) => run[key][part].length ? cdf(of(run, `${title} ${name}`), run[key][part], true) : null));
     return [cdf(title, some.map((run) => run[key].all)), ...multiples(parts)];
   };
