@@ -2,7 +2,8 @@
   // the same marks go onto the canvas and into the SVG that a reader saves.
   //
   //   title, caption            what it shows, and what the upright axis is
-  //   x: { kind, time, log, names, full }   unit of values; whether it is the time that figures share; names of whole numbers
+  //   x: { kind, time, log, names, full, at }   unit of values; whether it is the time that figures share; names of whole numbers;
+  //                             its ends, and where its ticks are
   //   y: { kind, log, names, most }         the same upright; names of rows, from the top
   //   lines: [{ name, x, y, dots }], step   "mean": a value holds since the one before it; "cdf": until the next
   //   marks(pen), read(x, y)    what it draws itself, and what it says of the place under the cursor
@@ -125,7 +126,7 @@
           splits: () => x.names.map((_, index) => index), values: () => x.names.map((name) => cut(name, rotated() ? 16 : 40)),
           rotate: () => rotated() ? -40 : 0, size: () => rotated() ? 30 + 0.64 * Math.min(110, greatest(x.names.map((name) => textWidth(cut(name, 16))))) : 34,
         } : {
-          ...(x.log ? { splits: (_, _axis, from, to) => decades(from, to), filter: (_, splits) => splits } : {}),
+          ...(x.at ? { splits: () => x.at, filter: (_, splits) => splits } : x.log ? { splits: (_, _axis, from, to) => decades(from, to), filter: (_, splits) => splits } : {}),
           values: (_, splits) => x.log ? splits.map((value) => quantity(x.kind, value)) : tickTexts(x.kind, splits), size: 34,
         }),
       },
@@ -336,6 +337,7 @@
       const { min, max } = u.scales[key];
       const [from, to] = [Math.min(min, max), Math.max(min, max)];
       if (of.names) return of.names.map((_, index) => index).filter((at) => at >= from && at <= to);
+      if (of.at) return of.at.filter((at) => at >= from && at <= to);
       return of.log ? decades(from, to) : ticks(from, to, count);
     };
     const texts = (of, at) => of.names ? at.map((index) => of.names[index]) : of.log ? at.map((value) => quantity(of.kind, value)) : tickTexts(of.kind, at);

@@ -68,6 +68,14 @@
       ...["mean", "p50", "p99"].map((key) => ({ text: `FCT ${key}`, csv: `FCT ${key}, ns` }))], byTraffic));
   }
 
+  const collectives = runs.flatMap((run) => (run.summary.collectives || []).map((entry) => [run.label, run.labels[entry.traffic] || `traffic ${entry.traffic}`,
+    `${entry.operation}, ${entry.algorithm}`, entry.ranks, amount("bytes", entry.size_bytes), `${entry.completed} of ${entry.iterations}`,
+    ...["min", "mean", "max"].map((key) => entry.time_ns && amount("ns", entry.time_ns[key])), amount("bps", entry.algorithm_bps), amount("bps", entry.bus_bps)]));
+  if (collectives.length) {
+    section("Collectives", table(["run", "traffic", "operation", "ranks", { text: "size", csv: "size, bytes" }, "iterations",
+      ...["least", "mean", "most"].map((key) => ({ text: `${key} time`, csv: `${key} time, ns` })), { text: "algorithm bandwidth", csv: "algorithm bandwidth, bps" }, { text: "bus bandwidth", csv: "bus bandwidth, bps" }], collectives));
+  }
+
   replays();
 
   // Slowdown by size: a box from the 25th to the 75th percentile, whiskers from the 5th to the 95th.

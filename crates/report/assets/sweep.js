@@ -48,11 +48,11 @@
     const places = numeric ? numbers(line) : names.map((_, at) => at);
     const colors = chosen.color === null ? [null] : keys[chosen.color].values.map((_, at) => at);
     // Beside each other where they would cover each other.
-    const aside = (which) => numeric ? 0 : (which - (colors.length - 1) / 2) * Math.min(0.16, 0.7 / colors.length);
+    const aside = (which) => numeric ? (which - (colors.length - 1) / 2) * 0.008 * (Math.max(...places) - Math.min(...places)) : (which - (colors.length - 1) / 2) * Math.min(0.16, 0.7 / colors.length);
     const spread = numeric && Math.min(...places) > 0 && Math.max(...places) / Math.min(...places) >= 30;
     const cells = colors.map((color) => group.filter((row) => color === null || row.values[chosen.color] === color).map((row) => {
       const at = line === null ? 0 : row.values[chosen.line];
-      return { at, x: places[at] + aside(color ?? 0), found: interval(row.samples[chosen.metric]) };
+      return { at, x: places[at] + (spread ? 0 : aside(color ?? 0)), found: interval(row.samples[chosen.metric]) };
     }).filter(({ found }) => found !== null && (!chosen.log || found.mean > 0)).sort((a, b) => a.x - b.x));
     const low = Math.min(...places), high = Math.max(...places), edge = (high - low) * 0.05 || 1;
     const lines = cells.map((own, which) => ({
@@ -60,8 +60,8 @@
       dots: numeric ? true : "only", color: () => colorOf(which),
     }));
     return plot({
-      title: title || metric.title, caption: title ? "" : line === null ? "" : `over ${keyName(line)}`, small: true, width: 520, lines,
-      x: numeric ? { kind: "", log: spread, full: spread ? [low / 1.1, high * 1.1] : [low - edge, high + edge] } : { names },
+      title: title || metric.title, caption: line === null ? "" : `${title ? `${metric.title} ` : ""}over ${keyName(line)}`, small: true, width: 520, lines,
+      x: numeric ? { kind: "", log: spread, at: places.length <= 10 ? places : null, full: spread ? [low / 1.1, high * 1.1] : [low - edge, high + edge] } : { names },
       y: { kind: metric.unit, log: chosen.log, most: chosen.own || chosen.log ? undefined : most },
       ends: (fits) => cells.flat().flatMap(({ found }) => [found.mean + (found.half || 0), ...found.found]).filter(fits),
       // An interval may reach below what is possible, or shown on a logarithmic scale: it is cut there.
