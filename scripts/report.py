@@ -3,10 +3,10 @@
 
     scripts/report.py REPORT.html [--least-fps N] [--shots FOLDER [--at SHARE] [--node NAME | --flow N]]
 
-Needs chromium and python3, nothing else: it speaks to the browser over a pipe. It points at figures, zooms, hides lines,
-saves and copies, changes the theme, makes the window narrow and prints; it plays the replay, steps, seeks, zooms, clicks a
-switch, a link and a flow. It fails if anything does not do what it should or the page reports an error. The page of a
-sweep it treats alike, but for the replay. With --shots it leaves screenshots, 1200 and 400 pixels wide, light and dark.
+Needs chromium and python3, nothing else: it speaks to the browser over a pipe. It points at figures, zooms, hides
+lines, saves and copies, changes the theme, makes the window narrow and prints; it plays the replay, steps, seeks,
+zooms, clicks a switch, a link and a flow. It fails if anything does not do what it should or the page reports an
+error. The page of a sweep it treats alike, but for the replay. With --shots it leaves screenshots, 1200 and 400 pixels wide, light and dark.
 """
 
 import argparse
@@ -130,7 +130,8 @@ class Browser:
         self.settle()
 
     def settle(self):
-        self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60))))")
+        frames = "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60)))"
+        self.run(f"new Promise((done) => {frames})")
 
     def shot(self, file, clip):
         asked = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
@@ -169,8 +170,8 @@ def choose(label, value):
 
 
 def click(browser, wanted, name=None):
-    """Clicks here and there, from the top, until a node or a link is chosen, of that name if there is one; what the page
-    calls it."""
+    """Clicks here and there, from the top, until a node or a link is chosen, of that name if there is one; what the
+    page calls it."""
     left, top, width, height = browser.run(BOX)
     for row in range(2, 60):
         for column in range(1, 60):
@@ -198,14 +199,16 @@ def area(browser, figures, at):
     browser.run(f"{figures}[{at}].scrollIntoView({{ block: 'center' }})")
     browser.settle()
     return browser.run(
-        f"(({{ left, top, width, height }}) => [left, top, width, height])({figures}[{at}].plot.u.over.getBoundingClientRect())"
+        "(({ left, top, width, height }) => [left, top, width, height])"
+        f"({figures}[{at}].plot.u.over.getBoundingClientRect())"
     )
 
 
 def said(browser, figures, at):
     """What a figure tells of the place under the cursor."""
     return browser.run(
-        f"[...{figures}[{at}].querySelectorAll('.legend .value, .legend .at')].map((one) => one.textContent).filter(Boolean)"
+        f"[...{figures}[{at}].querySelectorAll('.legend .value, .legend .at')]"
+        ".map((one) => one.textContent).filter(Boolean)"
     )
 
 
@@ -276,10 +279,13 @@ def figures(browser):
         const texts = await Promise.all(blobs.map((blob) => blob.text()));
         return texts.map((text) => {
           const svg = new DOMParser().parseFromString(text, "image/svg+xml");
-          return [svg.querySelectorAll("parsererror").length, svg.querySelectorAll("g path, g rect, g circle, g line").length, text.includes("NaN")];
+          const of = ["parsererror", "g path, g rect, g circle, g line"];
+          const [bad, marks] = of.map((what) => svg.querySelectorAll(what));
+          return [bad.length, marks.length, text.includes("NaN")];
         });
     })()""")
-    check(f"{len(saved)} figures save as SVG", len(saved) >= 1 and all(bad == 0 and marks and not nan for bad, marks, nan in saved))
+    good = all(bad == 0 and marks and not nan for bad, marks, nan in saved)
+    check(f"{len(saved)} figures save as SVG", len(saved) >= 1 and good)
     copied = browser.run("""(async () => {
         let text = null;
         navigator.clipboard.writeText = async (what) => { text = what; };
@@ -298,6 +304,25 @@ def figures(browser):
     check("the theme changes figures, and back", other != before and browser.run(picture) == before)
 
 
+def heat(browser):
+    """The links over time: many colours, and another picture of queues."""
+    map_ = "document.querySelector('figure.heat')"
+    if not browser.run(f"{map_} !== null"):
+        return
+    colors = browser.run(f"""(() => {{ const canvas = {map_}.querySelector("canvas");
+        const {{ data }} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return new Set(new Uint32Array(data.buffer)).size; }})()""")
+    check(f"the heat map has {colors} colours", colors > 8)
+    kinds = browser.run("document.querySelector('select[aria-label^=What]').options.length")
+    if kinds > 1:
+        picture = f"{map_}.querySelector('canvas').toDataURL()"
+        before = browser.run(picture)
+        browser.run(choose("What the heat map shows", 1))
+        browser.settle()
+        check("and shows queues or pauses too", browser.run(picture) != before)
+        browser.run(choose("What the heat map shows", 0))
+
+
 def narrow_and_print(browser, page):
     """400 pixels, and paper."""
     browser.open(page, 400, 800, "dark")
@@ -310,7 +335,8 @@ def narrow_and_print(browser, page):
     browser.settle()
     printed = browser.run("""({
         theme: document.documentElement.dataset.theme,
-        buttons: [...document.querySelectorAll("#theme, .tools button, .controls button")].filter((one) => one.offsetParent).length,
+        buttons: [...document.querySelectorAll("#theme, .tools button, .controls button")]
+          .filter((one) => one.offsetParent).length,
         widths: [...document.querySelectorAll("figure")].map(({ plot }) => plot.u.width),
     })""")
     check("paper is light, without buttons, and figures fit",
@@ -332,7 +358,8 @@ def flow_of(browser):
         return
     before = browser.run(PICTURE)
     browser.run("""(() => { const filter = document.querySelector("input[type=search]");
-        filter.value = document.querySelector("tr.flow button").innerText; filter.dispatchEvent(new Event("input")); })()""")
+        filter.value = document.querySelector("tr.flow button").innerText;
+        filter.dispatchEvent(new Event("input")); })()""")
     check(f"{listed} flows are listed, and a filter narrows them", 1 <= browser.run(rows) < max(2, listed))
     browser.run("document.querySelector('tr.flow').click()")
     browser.settle()
@@ -350,6 +377,7 @@ def drive(browser, page, least_fps):
     print(f"{page.name}: {size / 1e6:.2f} MB, opened in {seconds:.2f} s")
     figures(browser)
     if browser.run("document.querySelector('canvas.fabric') !== null"):
+        heat(browser)
         flow_of(browser)
         replay(browser, least_fps)
     narrow_and_print(browser, page)
@@ -417,8 +445,10 @@ CLIP = """((from, to, most) => {
   const height = Math.min(most, to.getBoundingClientRect().bottom + window.scrollY + 10 - y);
   return { x: 0, y, width: document.documentElement.clientWidth, height, scale: 1 };
 })"""
-REST = """((all) => all.find((one) => one.compareDocumentPosition(document.querySelector(".replay") || document.querySelector("main > p"))
-    & Node.DOCUMENT_POSITION_PRECEDING) || all[0])([...document.querySelectorAll("main > h2")])"""
+REST = """(() => {
+  const all = [...document.querySelectorAll("main > h2")], replay = document.querySelector(".replay");
+  return all.find((one) => one.compareDocumentPosition(replay) & Node.DOCUMENT_POSITION_PRECEDING) || all[0];
+})()"""
 
 
 def shots(browser, page, folder, arguments):
@@ -443,11 +473,23 @@ def shots(browser, page, folder, arguments):
                 elif arguments.node:
                     click(browser, "node", arguments.node)
                 parts.append(("replay", "document.querySelector('#replay')", "document.querySelector('.replay')", 4000))
-                parts.append(("figures", REST, last, 6000))
+                parts.append(("figures", REST, last, 1500))
             browser.settle()
             for part, first, end, most in parts:
                 file = folder / f"{page.stem}-{part}-{width}-{theme}.png"
                 browser.shot(file, browser.run(f"{CLIP}({first}, {end}, {most})"))
+                print(f"      {file}")
+            titled = f"{TIMES}.findIndex(({{ plot }}) => plot.title.startsWith('Queues'))"
+            if width == 1200 and browser.run(titled) >= 0:
+                # A figure zoomed and pointed at, and what is around it.
+                left, top, wide, high = area(browser, TIMES, browser.run(titled))
+                browser.drag(left + wide * 0.1, top + high / 2, left + wide * 0.4)
+                left, top, wide, high = area(browser, TIMES, browser.run(titled))
+                browser.move(left + wide * 0.3, top + high * 0.4)
+                browser.settle()
+                file = folder / f"{page.stem}-zoom-{width}-{theme}.png"
+                clip = {"x": 0, "y": browser.run("window.scrollY"), "width": width, "height": height, "scale": 1}
+                browser.shot(file, clip)
                 print(f"      {file}")
 
 

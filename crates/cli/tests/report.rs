@@ -328,7 +328,8 @@ window.addEventListener("load", () => {
   const send = (name, share, target) => {
     const box = times[0].plot.u.over.getBoundingClientRect();
     target.dispatchEvent(new MouseEvent(name, {
-      clientX: box.left + box.width * share, clientY: box.top + 20, movementX: 9, bubbles: true, button: 0, view: window }));
+      clientX: box.left + box.width * share, clientY: box.top + 20, movementX: 9,
+      bubbles: true, button: 0, view: window }));
   };
   const ranges = () => times.map(({ plot: { u } }) => [u.scales.x.min, u.scales.x.max].join(" to "));
   const settled = () => new Promise((done) => setTimeout(done, 200));

@@ -6,7 +6,13 @@
   };
   const mode = () => document.documentElement.dataset.theme === "dark" ? "dark" : "light";
   const colorOf = (index) => PALETTE[mode()][index % PALETTE.light.length];
-  const styleOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // Colours are asked for many times a figure, and change with the theme alone.
+  const styles = new Map();
+  document.addEventListener("theme", () => styles.clear());
+  const styleOf = (name) => {
+    if (!styles.has(name)) styles.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+    return styles.get(name);
+  };
   const SVG = "http://www.w3.org/2000/svg";
 
   // Elements.

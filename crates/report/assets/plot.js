@@ -8,6 +8,10 @@
   //   lines: [{ name, x, y, dots }], step   "mean": a value holds since the one before it; "cdf": until the next
   //   marks(pen), read(x, y)    what it draws itself, and what it says of the place under the cursor
   const NARROW = 560;
+  // Asked for before a figure stands anywhere; looked up once, for to ask lays out the whole page.
+  let widthOfMain = 0;
+  window.addEventListener("resize", () => { widthOfMain = 0; });
+  const mainWidth = () => (widthOfMain ||= main.clientWidth || 1100);
 
   // The time that figures share: zoomed together, one cursor, and the instant of the replay.
   const clock = { plots: new Set(), range: null, now: null, seek: null };
@@ -108,7 +112,7 @@
     const made = element("figure", { class: spec.small ? "small" : "" },
       spec.bare ? null : element("figcaption", {}, element("span", {}, element("span", { class: "title" }, title), caption ? element("small", {}, ` ${caption}`) : null), saver), box, legend);
 
-    const room = () => box.clientWidth || Math.min(spec.width || Infinity, main.clientWidth || 1100);
+    const room = () => (box.isConnected && box.clientWidth) || Math.min(spec.width || Infinity, mainWidth());
     const narrow = () => room() < NARROW;
     const size = () => {
       const width = Math.max(220, Math.floor(room()));

@@ -131,7 +131,7 @@
     const own = Array.from({ length: count }, () => []);
     ports.node.forEach((node, port) => own[node].push(port));
     let longest = 0;
-    for (const row of queues ? queues.values() : []) longest = row.reduce((a, b) => Math.max(a, b), longest);
+    for (const row of queues ? queues.values() : []) for (let at = 0; at < frames; at += 1) if (row[at] > longest) longest = row[at];
 
     // Time.
     const [unitPs, unit] = packed.end_ps >= 1e13 ? [1e12, "s"] : packed.end_ps >= 1e10 ? [1e9, "ms"] : [1e6, "us"];
@@ -718,9 +718,22 @@
       const kinds = [["load", loads, 1000, loadColor], ["queue", queues, longest, queueColor], ["paused", pauses, 1000, pauseColor]].filter(([, rows]) => rows && rows.size);
       if (!kinds.length) return null;
       let [kind] = kinds;
-      const sum = (row) => row.reduce((a, b) => a + b, 0);
-      const chosen = () => [...kind[1]].map(([port, row]) => ({ port, row, sum: sum(row) })).filter((found) => found.sum > 0).sort((a, b) => b.sum - a.sum || a.port - b.port).slice(0, ROWS);
-      let rows = chosen();
+      const sum = (row) => {
+        let total = 0;
+        for (let at = 0; at < frames; at += 1) total += row[at];
+        return total;
+      };
+      let active = 0;
+      const chosen = () => {
+        const found = [];
+        for (const [port, row] of kind[1]) {
+          const total = sum(row);
+          if (total > 0) found.push({ port, row, sum: total });
+        }
+        active = found.length;
+        return found.sort((a, b) => b.sum - a.sum || a.port - b.port).slice(0, ROWS);
+      };
+      let rows = [];
       const y = { names: [] };
       const name = ({ port }) => `${nodes.name[ports.node[port]]}:${ports.number[port]} → ${peerOf(port)}`;
       const text = (value) => kind[0] === "queue" ? bytes(value) : percent(value);
@@ -728,9 +741,8 @@
       const set = () => {
         rows = chosen();
         y.names = rows.map(name);
-        const all = [...kind[1].values()].filter((row) => row.some((value) => value > 0)).length;
         const what = { load: "busiest", queue: "fullest", paused: "longest paused" }[kind[0]];
-        told.textContent = `${rows.length < all ? `The ${rows.length} ${what} of ${digits(all)} directions of links that did anything` : `All ${rows.length} directions of links that did anything, the ${what} on top`}; a stretch narrower than a pixel has the colour of its greatest value.`;
+        told.textContent = `${rows.length < active ? `The ${rows.length} ${what} of ${digits(active)} directions of links that did anything` : `All ${rows.length} directions of links that did anything, the ${what} on top`}; a stretch narrower than a pixel has the colour of its greatest value.`;
       };
       set();
       const list = element("select", { "aria-label": "What the heat map shows" }, ...kinds.map(([what], at) => element("option", { value: String(at) }, { load: "load of the link", queue: "queue before it", paused: "pauses of its sender" }[what])));

@@ -18,7 +18,11 @@
     const [size, name] = unitOf(metric.unit, found.mean);
     return `${bare(found.mean / size, 4)} ± ${bare(found.half / size, 3)}${name ? ` ${name}` : ""}`;
   };
-  const keyName = (key) => key.name.split(".").length > 2 ? key.name.split(".").slice(-2).join(".") : key.name;
+  const keyName = (key) => {
+    const words = key.name.split(".");
+    // The last two words, or three where one is the place of an entry.
+    return words.slice(/^\d+$/.test(words.at(-2) ?? "") ? -3 : -2).join(".");
+  };
 
   // A key of numbers, if there is one, is the axis of figures; the key with the most values of the others the colours, for as
   // many as can be told apart; the rest makes the figures.

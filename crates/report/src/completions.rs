@@ -165,8 +165,8 @@ fn boxes(slowdowns: Vec<(u64, f64)>) -> Vec<SlowdownBox> {
     bins.into_iter().map(of_bin).collect()
 }
 
-/// Reads the flows of the run in `folder`, which figures call `run`. Figures hold those whose start, in ps, is `measured`,
-/// as the summary does; listed are others too, and those in `first` whatever they did.
+/// Reads the flows of the run in `folder`, which figures call `run`. Figures hold those whose start, in ps, is
+/// `measured`, as the summary does; listed are others too, and those in `first` whatever they did.
 ///
 /// # Errors
 /// If the table cannot be read.

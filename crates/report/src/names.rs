@@ -4,8 +4,8 @@ use crate::sweep::is_sweep;
 use record::table::{Table, Value, read_table};
 use std::path::{Path, PathBuf};
 
-/// Names of the folders: of runs of a sweep what they differ in, of others the name, with as many of their parents as it
-/// takes to tell them apart.
+/// Names of the folders: of runs of a sweep what they differ in, of others the name, with as many of their parents as
+/// it takes to tell them apart.
 pub fn labels(folders: &[PathBuf]) -> Vec<String> {
     if let Some(swept) = of_a_sweep(folders) {
         return swept;

@@ -20,8 +20,8 @@ const THEME: &str = include_str!("../assets/theme.js");
 
 /// One HTML file that shows these runs side by side.
 pub fn page(title: &str, runs: &[Run]) -> String {
-    let hint = "Point at a figure to read it, drag across it to zoom, double-click to see all of it; click a name in a legend \
-         to hide its line. Figures over time move together, and a click in one takes the replay there.";
+    let hint = "Point at a figure to read it, drag across it to zoom, double-click to see all of it; click a name in a \
+         legend to hide its line. Figures over time move together, and a click in one takes the replay there.";
     let each = bytes_of_each(runs.iter().filter(|run| run.replay.is_some()).count());
     let packed = |replay: &Replay| replay.packed(each);
     let replays: Vec<Option<Value>> = runs.iter().map(|run| run.replay.as_ref().map(packed)).collect();

@@ -68,8 +68,8 @@ fn rest<T: Default>(damage: &mut Vec<String>, what: &str, read: Result<T, Record
     })
 }
 
-/// Reads the result in `folder`; `label` is what figures call it. Of one that is damaged, such as a copy by halves, what
-/// can be read is in the [`Run`], and what is wrong in [`Run::damage`].
+/// Reads the result in `folder`; `label` is what figures call it. Of one that is damaged, such as a copy by halves,
+/// what can be read is in the [`Run`], and what is wrong in [`Run::damage`].
 ///
 /// # Errors
 /// [`ReportError::NotAResult`], [`ReportError::OtherVersion`], and a summary that cannot be read.
