@@ -6,6 +6,7 @@
     dark: ["#29425c", "#2c5377", "#2f6593", "#3378af", "#3a8cc8", "#479fdb", "#5cb3e9", "#7ac7f3", "#a0dcfa", "#cdf0ff"],
   };
   const QUEUE = { light: "#d9730d", dark: "#ff9d3d" }, PAUSE = { light: "#c2188f", dark: "#ff6ad5" }, LOCKED = { light: "#c0262d", dark: "#ff3347" };
+  const PATH = { light: "#00875a", dark: "#3fe0a6" };
   const EVENT_WORDS = { dropped: ["×", "dropped"], trimmed: ["t", "trimmed"], bounced: ["b", "bounced"], detoured: ["d", "detoured"] };
 
   // Rows of values by place, as the report packs them: changes as LEB128, differences as zigzag.
@@ -130,7 +131,7 @@
     const own = Array.from({ length: count }, () => []);
     ports.node.forEach((node, port) => own[node].push(port));
     let longest = 0;
-    for (const row of queues ? queues.values() : []) longest = row.reduce((a, b) => Math.max(a, b), longest);
+    for (const row of queues ? queues.values() : []) for (let at = 0; at < frames; at += 1) if (row[at] > longest) longest = row[at];
 
     // Time.
     const [unitPs, unit] = packed.end_ps >= 1e13 ? [1e12, "s"] : packed.end_ps >= 1e10 ? [1e9, "ms"] : [1e6, "us"];
@@ -171,7 +172,7 @@
     const canvas = element("canvas", { class: "fabric", tabindex: "0", role: "img", "aria-label": `The fabric of ${run.label} over time` });
     const names = element("canvas", { class: "names" });
     const slider = element("input", { type: "range", min: "0", max: String(frames - 1), value: "0", step: "1", "aria-label": "Time" });
-    const clock = element("output", { class: "clock" });
+    const shown = element("output", { class: "clock" });
     const play = element("button", { type: "button", class: "play", "aria-label": "Play" }, "▶");
     const steps = [-1, 1].map((by) => element("button", { type: "button", "aria-label": by < 0 ? "A frame back" : "A frame on" }, by < 0 ? "◀|" : "|▶"));
     const speed = element("select", { "aria-label": "Speed" });
@@ -209,7 +210,7 @@
     });
 
     // The view.
-    let frame = 0, playing = false, view = { zoom: 1, x: 0, y: 0 }, selected = null, still = null, strips = [], tells = () => {};
+    let frame = 0, playing = false, view = { zoom: 1, x: 0, y: 0 }, selected = null, still = null, strips = [], tellers = [];
     let width = 0, height = 0, ratio = 1, place = null;
     const measure = () => {
       width = Math.max(200, canvas.parentElement ? canvas.parentElement.clientWidth : 600);
@@ -260,7 +261,7 @@
       const dark = document.documentElement.dataset.theme === "dark" ? "dark" : "light";
       const mixed = (color) => [1, 3, 5].map((at) => Math.round(0.25 * parseInt(color.slice(at, at + 2), 16) + 0.75 * parseInt(card.slice(at, at + 2), 16)));
       const dimmed = LOADS[dark].map((color) => `rgb(${mixed(color).join(",")})`);
-      return { text, soft, line, back, card, bad, dimmed, loads: LOADS[dark], queue: QUEUE[dark], pause: PAUSE[dark], locked: LOCKED[dark] };
+      return { text, soft, line, back, card, bad, dimmed, loads: LOADS[dark], queue: QUEUE[dark], pause: PAUSE[dark], locked: LOCKED[dark], path: PATH[dark] };
     };
     let style = null;
 
@@ -361,7 +362,7 @@
       };
       stroked(lineRows, (line) => trace(context, line), dense && selected ? style.dimmed : style.loads);
       if (dense && selected) {
-        const chosen = new Set(selected.node === undefined ? [selected.port, ports.back[selected.port]] : own[selected.node]);
+        const chosen = selected.path || new Set(selected.node === undefined ? [selected.port, ports.back[selected.port]] : own[selected.node]);
         lines.forEach((line, at) => {
           const load = line.some((port) => chosen.has(port)) ? most(lineRows[at].loads, frame) : 0;
           if (!(load > 0)) return;
@@ -469,7 +470,15 @@
         context.strokeStyle = style.text;
         context.lineWidth = 2;
         context.beginPath();
-        if (selected.node !== undefined) box(context, selected.node, 3);
+        if (selected.path) {
+          context.strokeStyle = style.path;
+          context.lineWidth = lanes ? 4 : selected.path.size > 40 ? 0.8 : 2.5;
+          lines.forEach((line, at) => { if (line.some((port) => selected.path.has(port))) trace(context, at); });
+          context.stroke();
+          context.beginPath();
+          context.lineWidth = 2.5;
+          for (const port of selected.path) for (const end of [port, ports.back[port]]) box(context, ports.node[end], 3);
+        } else if (selected.node !== undefined) box(context, selected.node, 3);
         else {
           for (const port of [selected.port, ports.back[selected.port]]) box(context, ports.node[port], 2);
           lines.forEach((line, at) => { if (line.includes(selected.port) || line.includes(ports.back[selected.port])) trace(context, at); });
@@ -488,8 +497,9 @@
       for (const one of strips) one.show(frame, quiet);
       if (!quiet) {
         told = performance.now();
-        clock.textContent = spanOf(frame);
-        tells();
+        shown.textContent = spanOf(frame);
+        markNow((frame + 0.5) * packed.step_ps / 1e6);
+        for (const tell of tellers) tell();
       }
       draw();
     };
@@ -522,6 +532,46 @@
       pauses || !summary.pauses.count ? null : notRecorded("record.pauses", "true", `${digits(summary.pauses.count)} pauses were sent, and where was`),
       packed.events || !happened() ? null : notRecorded("record.trace", "{}", `${digits(happened())} packets were dropped, trimmed or turned, and when was`),
     ];
+    // Who stops a port at the frame that is shown: from the port on to the longest queue of who paused it, and on while
+    // that is paused itself.
+    const stopped = (port) => rowOf(pauses, port)[frame] > 0;
+    const toward = (port) => `${nameOf(port)} towards ${peerOf(port)}`;
+    const chain = (port) => {
+      const said = [], seen = new Set();
+      for (let at = port; ;) {
+        if (seen.has(at)) return [...said, "That closes a circle: these ports wait for each other."];
+        seen.add(at);
+        const by = ports.node[ports.back[at]];
+        said.push(`${toward(at)} is told to pause by ${nodes.name[by]}.`);
+        if (!queues || nodes.host[by]) return said;
+        const [longest] = own[by].filter((other) => other !== ports.back[at]).sort((a, b) => rowOf(queues, b)[frame] - rowOf(queues, a)[frame]);
+        if (longest === undefined || !(rowOf(queues, longest)[frame] > 0)) return [...said, `No queue of ${nodes.name[by]} was seen to hold anything in this frame.`];
+        const held = bytes(rowOf(queues, longest)[frame]);
+        if (!stopped(longest)) return [...said, `There ${held} wait for ${toward(longest)}, which nobody stops: that is the congested port.`];
+        said.push(`There ${held} wait for ${toward(longest)}, which is stopped itself.`);
+        at = longest;
+      }
+    };
+    const traced = Boolean(packed.events);
+    const asks = (option, value) => traced ? command("tidegate", "why", run.folder, option, value)
+      : element("p", { class: "note" }, "tidegate why tells the whole story of a run with ", setting("record.trace", "{}"), ".");
+    // Why a port stands still, for those of these ports that ever do.
+    const why = (some) => {
+      const told = some.filter((port) => rowOf(pauses, port).some((share) => share > 0));
+      const held = told.length ? [] : some.filter((port) => rowOf(queues, port).some((length) => length > 0)).slice(0, 1);
+      if (!told.length && !held.length) return null;
+      const now = element("div", { class: "why" });
+      let last = null;
+      tellers.push(() => {
+        const port = told.find(stopped);
+        const said = told.length === 0 ? [] : port === undefined ? ["It is not stopped at this time."] : chain(port);
+        if (said.join() === last) return;
+        last = said.join();
+        now.replaceChildren(...said.map((line) => element("p", {}, line)));
+      });
+      const places = [...told, ...held].slice(0, 3).map((port) => asks("--port", `${nodes.name[ports.node[port]]}:${ports.number[port]}`));
+      return element("div", {}, element("h4", {}, told.length ? "Why it is stopped, by the longest queues of this frame" : "Why frames wait here"), now, ...(traced ? places : places.slice(0, 1)));
+    };
     const ofLink = (port) => {
       const ends = [port, ports.back[port]];
       const colors = [loadColor, otherColor];
@@ -533,6 +583,7 @@
         loads && series("Load of the link", list(loads, percent, 1000)),
         queues && series(`Queue before it, at most ${bytes(greatest)}`, list(queues, bytesSaid, greatest || 1)),
         pauses && series("Paused, share of the frame", list(pauses, pauseSaid, 1000)),
+        why(ends),
       ];
     };
     const MOST_PORTS = 40;
@@ -549,13 +600,13 @@
         link.addEventListener("click", () => select({ port }));
         return { port, values, row: element("tr", {}, element("td", {}, link), ...values) };
       });
-      tells = () => {
+      tellers.push(() => {
         for (const { port, values } of rows) {
           values[0].textContent = loads ? percent(rowOf(loads, port)[frame]) : "-";
           values[1].textContent = queues && !nodes.host[node] ? bytes(rowOf(queues, port)[frame]) : "-";
           values[2].textContent = pauseSaid(rowOf(pauses, port)[frame]);
         }
-      };
+      });
       const losses = summary.losses.filter((loss) => loss.node === nodes.name[node]);
       const head = element("tr", {}, ...["port", "load", "queue", "paused"].map((name) => element("th", {}, name)));
       return [
@@ -572,16 +623,174 @@
         ...events.filter(([, rows]) => rows.has(node)).map(([kind, rows]) => series(`Traced frames ${EVENT_WORDS[kind][1]} here`, [{ name: kind, row: rows.get(node), color: queueColor, filled: true, said: digits }])),
         element("div", { class: "scroll" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows.map(({ row }) => row)))),
         mine.length > MOST_PORTS ? element("p", { class: "note" }, `The first ${MOST_PORTS} of ${mine.length} ports.`) : null,
+        why(mine),
       ];
     };
+
+    // Flows: a list that a filter narrows; one that is chosen lights up its path.
+    const { flows } = run;
+    const hosts = nodes.host.map((host, node) => host ? node : -1).filter((node) => node >= 0);
+    const hostName = (host) => hosts[host] === undefined ? `host ${host}` : nodes.name[hosts[host]];
+    const between = (flow) => `${hostName(flow.hosts[0])} to ${hostName(flow.hosts[1])}`;
+    const sizeOf = (flow) => flow.bytes > 1e18 ? "endless" : bytes(flow.bytes);
+    const labelOf = (flow) => flows.labels[flow.label] || "";
+    // Every shortest way from one host to the other, as far as links tell.
+    const shortest = ([from, to]) => {
+      const far = new Int32Array(count).fill(-1);
+      const found = new Set();
+      if (from === undefined || to === undefined) return found;
+      far[to] = 0;
+      for (const queue = [to]; queue.length;) {
+        const node = queue.shift();
+        if (nodes.host[node] && node !== to) continue;
+        for (const port of own[node]) {
+          const next = ports.node[ports.back[port]];
+          if (far[next] < 0) { far[next] = far[node] + 1; queue.push(next); }
+        }
+      }
+      const open = [from], seen = new Set(open);
+      while (open.length) {
+        const node = open.pop();
+        for (const port of far[node] > 0 ? own[node] : []) {
+          const next = ports.node[ports.back[port]];
+          if (far[next] !== far[node] - 1) continue;
+          found.add(port);
+          if (!seen.has(next)) { seen.add(next); open.push(next); }
+        }
+      }
+      return found;
+    };
+    const pathOf = (flow) => packed.paths && packed.paths[flow.flow] ? new Set(packed.paths[flow.flow]) : shortest(flow.hosts.map((host) => hosts[host]));
+    const MOST_ROWS = 100;
+    const ofFlows = () => {
+      if (!flows.list.length) return [element("p", { class: "note" }, "Click a node or a link to see what it did over time. The run recorded no flows.")];
+      const filter = element("input", { type: "search", placeholder: "number, host, traffic", "aria-label": "Filter flows", value: wantedFlows });
+      const body = element("tbody", {}), said = element("p", { class: "note" });
+      const fill = () => {
+        const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+        wantedFlows = filter.value;
+        // A number is that of a flow; other words begin the name of a host or a word of the label.
+        const told = (flow) => [...flow.hosts.map(hostName), ...labelOf(flow).split(" "), "flow"].map((text) => text.toLowerCase());
+        const fits = (flow) => words.every((word) => /^\d+$/.test(word) ? String(flow.flow) === word : told(flow).some((text) => text.startsWith(word)));
+        const found = words.length ? flows.list.filter(fits) : flows.list;
+        body.replaceChildren(...found.slice(0, MOST_ROWS).map((flow) => {
+          const link = element("button", { type: "button", class: "link" }, String(flow.flow));
+          const row = element("tr", { class: "flow" }, element("td", {}, link), element("td", { class: "left" }, between(flow)), element("td", {}, sizeOf(flow)),
+            element("td", {}, flow.fct_us === null ? "open" : quantity("us", flow.fct_us, 3)), element("td", {}, flow.slowdown === null ? "-" : bare(flow.slowdown, 3)));
+          row.addEventListener("click", () => select({ flow }));
+          return row;
+        }));
+        said.textContent = `${found.length > MOST_ROWS ? `The first ${MOST_ROWS} of ${digits(found.length)}` : digits(found.length)} flows, those that did not complete and the slowest first.${flows.recorded > flows.list.length ? ` The page has ${digits(flows.list.length)} of ${digits(flows.recorded)}.` : ""}`;
+      };
+      filter.addEventListener("input", fill);
+      fill();
+      return [
+        element("p", { class: "note" }, "Click a node, a link or a flow to see what it did over time."),
+        element("div", { class: "flows" }, filter, element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...["flow", "from, to", "size", "FCT", "slowd."].map((name, at) => element("th", at === 1 ? { class: "left" } : {}, name)))), body)), said),
+      ];
+    };
+    const ofFlow = (flow) => {
+      const known = packed.paths && packed.paths[flow.flow];
+      const mine = (curves) => curves.find((curve) => curve.flow === flow.flow);
+      const panels = run.controls.map((panel) => ({ title: panel.title, unit: panel.unit, line: mine(panel.curves) })).filter(({ line }) => line);
+      const rates = mine(run.throughput);
+      const small = (title, kind, line, step) => plot({ title: `${title} of flow ${flow.flow}`, caption: "", bare: true, height: 130, small: true, x: TIME, y: axis(kind), lines: [{ ...line, name: title }], step });
+      const facts = [["size", sizeOf(flow)], ["started", quantity("us", flow.start_us, 6)], ["completed after", flow.fct_us === null ? "not complete" : quantity("us", flow.fct_us, 6)],
+        ["slowdown", flow.slowdown === null ? "-" : digits(flow.slowdown)], ["sent again", bytes(flow.again_bytes)], ["timeouts", digits(flow.timeouts)]];
+      const go_ = element("button", { type: "button" }, "Go to its start");
+      go_.addEventListener("click", () => go(Math.floor(flow.start_us * 1e6 / packed.step_ps)));
+      return [
+        element("h3", {}, `flow ${flow.flow}: ${between(flow)}`),
+        element("p", { class: "note" }, labelOf(flow)),
+        element("table", {}, element("tbody", {}, ...facts.map(([name, value]) => element("tr", {}, element("td", {}, name), element("td", {}, value))))),
+        element("p", {}, go_),
+        element("p", { class: "note" }, known ? "Its path, as the trace has it, is lit up." : "Lit up are all shortest paths between its hosts: which of them it took is known of traced flows."),
+        rates ? small("Throughput", "Gbps", rates, "mean") : null,
+        ...panels.map(({ title, unit, line }) => small(title, unit, line)),
+        panels.length || rates ? null : element("p", { class: "note" }, run.controls.length ? `Its rate and window are not on this page, which holds those of the first ${run.controls[0].curves.length} flows.` : "Its rate and window were not recorded: a run with ", run.controls.length ? null : setting("record.control", every), run.controls.length ? null : " has them."),
+        asks("--flow", String(flow.flow)),
+      ];
+    };
+
+    // The load of links over time: a row a direction, the busiest on top.
+    const ROWS = 40;
+    const heat = () => {
+      const kinds = [["load", loads, 1000, loadColor], ["queue", queues, longest, queueColor], ["paused", pauses, 1000, pauseColor]].filter(([, rows]) => rows && rows.size);
+      if (!kinds.length) return null;
+      let [kind] = kinds;
+      const sum = (row) => {
+        let total = 0;
+        for (let at = 0; at < frames; at += 1) total += row[at];
+        return total;
+      };
+      let active = 0;
+      const chosen = () => {
+        const found = [];
+        for (const [port, row] of kind[1]) {
+          const total = sum(row);
+          if (total > 0) found.push({ port, row, sum: total });
+        }
+        active = found.length;
+        return found.sort((a, b) => b.sum - a.sum || a.port - b.port).slice(0, ROWS);
+      };
+      let rows = [];
+      const y = { names: [] };
+      const name = ({ port }) => `${nodes.name[ports.node[port]]}:${ports.number[port]} → ${peerOf(port)}`;
+      const text = (value) => kind[0] === "queue" ? bytes(value) : percent(value);
+      const told = element("p", { class: "note" });
+      const set = () => {
+        rows = chosen();
+        y.names = rows.map(name);
+        const what = { load: "busiest", queue: "fullest", paused: "longest paused" }[kind[0]];
+        told.textContent = `${rows.length < active ? `The ${rows.length} ${what} of ${digits(active)} directions of links that did anything` : `All ${rows.length} directions of links that did anything, the ${what} on top`}; a stretch narrower than a pixel has the colour of its greatest value.`;
+      };
+      set();
+      const list = element("select", { "aria-label": "What the heat map shows" }, ...kinds.map(([what], at) => element("option", { value: String(at) }, { load: "load of the link", queue: "queue before it", paused: "pauses of its sender" }[what])));
+      const made = plot({
+        title: of(run, "Links over time"), caption: "", x: TIME, y, rowHeight: rows.length > 24 ? 13 : 18,
+        marks: (pen) => {
+          const [, , most, color] = kind;
+          const ramp = kind[0] === "load" ? LOADS[mode()] : Array.from({ length: LEVELS }, (_, at) => mixedWith(color(), styleOf("--card"), 0.25 + 0.75 * at / (LEVELS - 1)));
+          const step = packed.step_ps / 1e6, wide = (pen.to - pen.from) / pen.columns;
+          rows.forEach(({ row }, index) => {
+            let from = 0, before = -1;
+            for (let column = 0; column <= pen.columns; column += 1) {
+              let value = 0;
+              if (column < pen.columns) {
+                const start = Math.max(0, Math.floor((pen.from + column * wide) / step)), end = Math.min(frames, Math.max(start + 1, Math.floor((pen.from + (column + 1) * wide) / step)));
+                for (let at = start; at < end; at += 1) value = Math.max(value, row[at]);
+              }
+              const now = column < pen.columns && value > 0 ? Math.min(LEVELS - 1, Math.floor(value * LEVELS / most)) : -1;
+              if (now === before) continue;
+              if (before >= 0) pen.rect(pen.from + from * wide, index - 0.45, pen.from + column * wide, index + 0.45, ramp[before]);
+              [from, before] = [column, now];
+            }
+          });
+        },
+        read: (place, at) => {
+          const found = rows[Math.round(at)], now = Math.floor(place * 1e6 / packed.step_ps);
+          return found && now >= 0 && now < frames ? `${name(found)} at ${quantity("us", place, 6)}: ${text(found.row[now])}` : "";
+        },
+      });
+      made.classList.add("heat");
+      list.addEventListener("change", () => {
+        kind = kinds[Number(list.value)];
+        set();
+        made.plot.again();
+      });
+      return element("div", {}, made, element("div", { class: "controls" }, element("label", {}, "Show ", list)), told);
+    };
+    const mixedWith = (color, other, share) => `rgb(${[1, 3, 5].map((at) => Math.round(share * parseInt(color.slice(at, at + 2), 16) + (1 - share) * parseInt(other.slice(at, at + 2), 16))).join(",")})`;
+    let wantedFlows = "";
     const select = (what) => {
       selected = what;
       strips = [];
-      tells = () => {};
+      tellers = [];
       const close = element("button", { type: "button", class: "close", title: "Choose nothing" }, "×");
       close.addEventListener("click", () => select(null));
-      const parts = what === null ? [element("p", { class: "note" }, "Click a node or a link to see what it did over time.")]
-        : [close, ...(what.node !== undefined ? ofNode(what.node) : ofLink(what.port)), ...missing()];
+      if (what && what.flow) what.path = pathOf(what.flow);
+      const parts = what === null ? ofFlows()
+        : [close, ...(what.flow ? ofFlow(what.flow) : [...(what.node !== undefined ? ofNode(what.node) : ofLink(what.port)), ...missing()])];
       panel.replaceChildren(...parts.filter(Boolean));
       for (const one of strips) one.draw();
       show();
@@ -689,14 +898,14 @@
     const whole = element("div", { class: "replay" },
       element("div", { class: "side" },
         element("div", {}, stage, legend,
-          element("div", { class: "controls" }, steps[0], play, steps[1], slider, clock),
+          element("div", { class: "controls" }, steps[0], play, steps[1], slider, shown),
           overview.element,
           element("div", { class: "controls" }, element("label", {}, "Speed ", speed), element("span", { class: "zooms" }, "Zoom ", ...zooms), element("span", { class: "note" }, "Space plays, arrows step, Ctrl and wheel zoom.")),
           note(`${digits(count)} nodes, ${digits(links.length)} links; ${digits(frames)} frames of ${Number((packed.step_ps / unitPs).toPrecision(6))} ${unit}.${means.length ? ` The run recorded more: in a frame, ${means.join(", and ")}.` : ""}`),
           ...[layout.stacked ? note("Hosts stand below their switch, in the colour of their link.") : null,
             pauses && packed.pauses_at_looks ? note("Pauses are those that looks at the queues of switches found: run with record.pauses = true to see all, those of hosts too.") : null,
             ...missing()].filter(Boolean)),
-        panel));
+        panel), heat());
     whole.addEventListener("keydown", (event) => {
       const { target } = event;
       if (target instanceof HTMLSelectElement || event.ctrlKey || event.altKey || event.metaKey) return;
@@ -719,7 +928,7 @@
     document.addEventListener("theme", all);
     new ResizeObserver(() => { if (Math.abs(canvas.parentElement.clientWidth - width) > 1) all(); }).observe(stage);
     select(null);
-    whole.start = all;
+    whole.start = () => { clock.seek = (us) => go(Math.floor(us * 1e6 / packed.step_ps)); all(); };
     whole.halt = () => { if (playing) toggle(); };
     whole.keys = (event) => whole.dispatchEvent(new KeyboardEvent("keydown", event));
     return whole;
@@ -731,6 +940,8 @@
     let shown = null;
     const choose = (at) => {
       if (shown && shown.halt) shown.halt();
+      clock.seek = null;
+      markNow(null);
       shown = replayOf(DATA.runs[at], DATA.replays[at]);
       area.replaceChildren(shown);
       if (shown.start) shown.start();

@@ -1,13 +1,20 @@
 //! What congestion controls held, as figures.
 
-use crate::curves::Curve;
-use crate::run::{MAX_CURVES, for_parts, us};
+use crate::curves::{Curve, MAX_POINTS};
+use crate::series::MAX_CURVES;
+use crate::tables::{for_parts, us};
 use record::RecordError;
 use record::control::CONTROL_FILE;
 use record::table::Data;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+/// The most flows whose curves a page holds: a figure draws those with the lowest numbers, and a flow that is chosen
+/// shows its own.
+const MAX_FLOWS: usize = 60;
+/// The points of a curve that no figure draws with others.
+const FEW_POINTS: usize = 240;
 
 /// One quantity over time, a curve a flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -16,7 +23,7 @@ pub struct Panel {
     pub title: String,
     /// Its unit.
     pub unit: String,
-    /// Over us: the flows with the lowest numbers.
+    /// Over us: the flows with the lowest numbers; figures draw the first 12.
     pub curves: Vec<Curve>,
 }
 
@@ -47,7 +54,7 @@ pub(crate) fn controls(folder: &Path) -> Result<Vec<Panel>, RecordError> {
     for_parts(folder, CONTROL_FILE, |part| {
         for flow in part.u64s("flow")?.iter().flatten() {
             flows.insert(*flow);
-            if flows.len() > MAX_CURVES {
+            if flows.len() > MAX_FLOWS {
                 flows.pop_last();
             }
         }
@@ -76,9 +83,12 @@ pub(crate) fn controls(folder: &Path) -> Result<Vec<Panel>, RecordError> {
         Ok(())
     })?;
     let panel = |(flows, (_, title, unit, _)): (Lines, Quantity)| {
-        let curve =
-            |(flow, (label, points)): (u64, (String, Vec<_>))| Curve::new(format!("{label}, flow {flow}"), &points);
-        Panel { title: title.to_owned(), unit: unit.to_owned(), curves: flows.into_iter().map(curve).collect() }
+        let curve = |(at, (flow, (label, points))): (usize, (u64, (String, Vec<_>)))| {
+            let most = if at < MAX_CURVES { MAX_POINTS } else { FEW_POINTS };
+            Curve { flow: Some(flow), ..Curve::thinned(format!("{label}, flow {flow}"), &points, most) }
+        };
+        let curves = flows.into_iter().enumerate().map(curve).collect();
+        Panel { title: title.to_owned(), unit: unit.to_owned(), curves }
     };
     Ok(panels.into_iter().zip(CONTROLS).filter(|(flows, _)| !flows.is_empty()).map(panel).collect())
 }

@@ -14,20 +14,32 @@ pub struct Curve {
     pub x: Vec<f64>,
     /// Ordinates.
     pub y: Vec<f64>,
+    /// The number of the flow, of a curve of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<u64>,
 }
 
 impl Curve {
     /// A curve of these points, thinned.
     pub fn new(name: impl Into<String>, points: &[(f64, f64)]) -> Curve {
-        let thinned = thin(points, MAX_POINTS);
-        let (x, y) = thinned.into_iter().map(|(x, y)| (short(x), short(y))).unzip();
-        Curve { name: name.into(), x, y }
+        Curve::thinned(name, points, MAX_POINTS)
+    }
+
+    /// A curve of these points, thinned to at most `most`, at least 4.
+    pub fn thinned(name: impl Into<String>, points: &[(f64, f64)], most: usize) -> Curve {
+        let (x, y) = thin(points, most).into_iter().map(|(x, y)| (exact(x), short(y))).unzip();
+        Curve { name: name.into(), x, y, flow: None }
     }
 }
 
 /// Six digits: more cannot be seen, and the page holds thousands of numbers.
-fn short(value: f64) -> f64 {
+pub(crate) fn short(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+/// Nine digits: two instants of a long run stay two.
+fn exact(value: f64) -> f64 {
+    format!("{value:.8e}").parse().unwrap_or(value)
 }
 
 /// At most `most` points (at least 4) that look the same: of each stretch the first, the least, the greatest and the

@@ -10,17 +10,25 @@
 //! Everything that could grow with the length of a run is thinned to what a screen shows: a report of ten runs stays
 //! a few megabytes.
 
+mod completions;
 mod controls;
 mod curves;
 mod error;
+mod names;
 mod page;
 mod replay;
 mod run;
+mod series;
 mod sweep;
+mod tables;
 
+pub use completions::{Flow, Flows, Shares, SlowdownBox};
 pub use controls::Panel;
+pub use curves::Curve;
 pub use error::ReportError;
+pub use names::labels;
 pub use page::{page, sweep_page};
 pub use replay::Replay;
 pub use run::{Run, read_run};
+pub use series::PausedPort;
 pub use sweep::{Key, Metric, Row, Sweep, is_sweep, read_sweep};

@@ -7,7 +7,12 @@ use serde_json::{Value, json};
 
 const HTML: &str = include_str!("../assets/page.html");
 const CSS: &str = include_str!("../assets/page.css");
+/// The library that draws figures, and its licence, which stands in every page.
+const UPLOT: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
+const UPLOT_CSS: &str = include_str!("../assets/uplot/uPlot.min.css");
+const UPLOT_LICENSE: &str = include_str!("../assets/uplot/LICENSE");
 const COMMON: &str = include_str!("../assets/common.js");
+const PLOT: &str = include_str!("../assets/plot.js");
 const OF_RUNS: &str = include_str!("../assets/run.js");
 const REPLAY: &str = include_str!("../assets/replay.js");
 const OF_A_SWEEP: &str = include_str!("../assets/sweep.js");
@@ -15,8 +20,8 @@ const THEME: &str = include_str!("../assets/theme.js");
 
 /// One HTML file that shows these runs side by side.
 pub fn page(title: &str, runs: &[Run]) -> String {
-    let hint =
-        "Drag across a figure to zoom, double-click to see all of it; click a name in a legend to hide its line.";
+    let hint = "Point at a figure to read it, drag across it to zoom, double-click to see all of it; click a name in a \
+         legend to hide its line. Figures over time move together, and a click in one takes the replay there.";
     let each = bytes_of_each(runs.iter().filter(|run| run.replay.is_some()).count());
     let packed = |replay: &Replay| replay.packed(each);
     let replays: Vec<Option<Value>> = runs.iter().map(|run| run.replay.as_ref().map(packed)).collect();
@@ -33,8 +38,9 @@ fn filled(title: &str, hint: &str, of: &[&str], data: &Value) -> String {
     // Within a script element only `</` ends it early, and `<!--` changes how it is read.
     let data = data.to_string().replace('<', "\\u003c");
     let of = of.concat();
-    let script = format!("\"use strict\";\n(() => {{\n{COMMON}{of}{THEME}}})();\n");
-    HTML.replace("/*css*/", CSS)
+    let library = format!("/*\nFigures are drawn by uPlot:\n\n{UPLOT_LICENSE}\n*/\n{UPLOT}");
+    let script = format!("{library}\n(() => {{\n\"use strict\";\n{THEME}{COMMON}{PLOT}{of}}})();\n");
+    HTML.replace("/*css*/", &format!("{UPLOT_CSS}\n{CSS}"))
         .replace("/*script*/", &script)
         .replace("<!--title-->", &escaped(title))
         .replace("<!--hint-->", hint)

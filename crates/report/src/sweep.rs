@@ -80,6 +80,7 @@ pub fn read_sweep(folder: &Path) -> Result<Sweep, ReportError> {
         .collect();
     let table = read_table(&folder.join(TABLE_FILE))?;
     let scenario = manifest["scenario"].as_str().unwrap_or_default();
+    let scenario = scenario.rsplit('/').next().unwrap_or_default();
     let seeds = manifest["seeds"].as_array().map_or(0, Vec::len).max(1);
     let planned = manifest["runs"].as_u64().unwrap_or(0);
     let mut about = format!("{scenario}: {} runs, {seeds} seeds each, tidegate {version}", table.rows);

@@ -36,7 +36,7 @@ pub struct ReportArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// Folders that hold no result of this version, or a damaged one; a page that cannot be written.
+/// Folders that hold no result of this version; a page that cannot be written.
 pub fn command(args: &ReportArgs) -> Result<Exit, Failure> {
     if let [folder] = &args.folders[..]
         && report::is_sweep(folder)
@@ -66,10 +66,13 @@ pub fn command(args: &ReportArgs) -> Result<Exit, Failure> {
             "name some of the folders below; of a sweep name the folder that holds its sweep.parquet",
         ));
     }
-    let labels = labels(&folders);
+    let labels = report::labels(&folders);
     let mut runs = Vec::new();
     for (folder, label) in folders.iter().zip(&labels) {
         runs.push(report::read_run(folder, label).map_err(|error| failure(folder, error))?);
+    }
+    for run in runs.iter().filter(|_| !args.quiet) {
+        run.damage.iter().for_each(|what| output::note(&format!("warning: {}: {what}", run.folder)));
     }
     let title = args.title.clone().unwrap_or_else(|| title_of(&runs));
     written(args, report::page(&title, &runs), &counted(runs.len() as u64, "run"))
@@ -101,26 +104,6 @@ fn results_in(folder: &Path) -> Vec<PathBuf> {
     if found.is_empty() { below(&folder.join("runs")) } else { found }
 }
 
-/// Names of the folders, with as many of their parents as it takes to tell them apart.
-fn labels(folders: &[PathBuf]) -> Vec<String> {
-    let parts = |folder: &PathBuf| -> Vec<String> {
-        let full = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
-        full.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
-    };
-    let all: Vec<Vec<String>> = folders.iter().map(parts).collect();
-    let label = |depth: usize| -> Vec<String> {
-        all.iter().map(|parts| parts[parts.len().saturating_sub(depth)..].join("/")).collect()
-    };
-    let deepest = all.iter().map(Vec::len).max().unwrap_or(1);
-    let distinct = |labels: &[String]| {
-        let mut sorted = labels.to_vec();
-        sorted.sort();
-        sorted.dedup();
-        sorted.len() == labels.len()
-    };
-    (1..=deepest).map(label).find(|labels| distinct(labels)).unwrap_or_else(|| label(deepest))
-}
-
 fn title_of(runs: &[Run]) -> String {
     let mut names: Vec<&str> = runs.iter().map(|run| run.summary.scenario.name.as_str()).collect();
     names.dedup();
@@ -130,9 +113,6 @@ fn title_of(runs: &[Run]) -> String {
 fn failure(folder: &Path, error: ReportError) -> Failure {
     let help = match &error {
         ReportError::OtherVersion { .. } => "a result and its report come from the same version",
-        ReportError::Record(record::RecordError::Damaged { .. }) => {
-            "the folder was changed or copied by halves: copy it again, or run its scenario.toml again"
-        }
         _ => return Failure::Input { message: format!("{}: {error}", folder.display()), help: None },
     };
     Failure::input(error.to_string(), help)

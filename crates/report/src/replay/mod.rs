@@ -9,7 +9,7 @@ mod cells;
 mod fabric;
 mod layout;
 
-use crate::run::for_parts;
+use crate::tables::for_parts;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use cells::{Cells, Grid, Meaning};
@@ -19,6 +19,7 @@ use record::RecordError;
 use record::table::{Data, Table};
 use record::trace::TRACE_FILE;
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The most frames that a replay has: about one a pixel of its slider.
@@ -35,6 +36,9 @@ const FRAMES_OF_NO_SERIES: u64 = 1000;
 const WHOLE: u64 = 1_000_000;
 /// 65,535 quanta of 512 bit times: a pause lasts no longer than this without another.
 const LONGEST_PAUSE_BITS: u64 = 65_535 * 512;
+/// The most traced flows whose paths the page has, those with the lowest numbers, and the most ports of all of them.
+const MOST_PATHS: usize = 1000;
+const MOST_PATH_PORTS: usize = 40_000;
 /// What happens to frames at nodes that the page marks, as traces call it.
 const EVENTS: [&str; 4] = ["dropped", "trimmed", "bounced", "detoured"];
 
@@ -51,7 +55,11 @@ pub struct Replay {
     /// By how many frames of the grid become one, finest first: what a page with room for it holds. Packed, since a
     /// page may show many runs, and cells take ten times as much.
     sizes: Vec<(u32, Parts)>,
+    paths: Paths,
 }
+
+/// By number of a traced flow, the places of the ports by which its frames left.
+type Paths = BTreeMap<u64, BTreeSet<usize>>;
 
 /// Links, queues, pauses and each kind of event, as far as they were recorded: the unit of values, and their bytes.
 type Parts = [Option<(u64, Vec<u8>)>; 7];
@@ -69,6 +77,12 @@ struct Recorded {
     /// Whether pauses are those that looks at queues found.
     pauses_at_looks: bool,
     events: Option<[Cells; 4]>,
+    paths: Paths,
+}
+
+/// The traced flows whose paths are known.
+pub(crate) fn traced_flows(replay: Option<&Replay>) -> impl Iterator<Item = u64> {
+    replay.into_iter().flat_map(|replay| replay.paths.keys().copied())
 }
 
 /// Reads what of the result in `folder`, of a run that came as far as `end_ps`, can be replayed; none where it did not
@@ -88,13 +102,15 @@ pub(crate) fn read_replay(folder: &Path, end_ps: u64) -> Result<Option<Replay>, 
     let utilisation = utilisation(folder, &fabric, grid)?;
     let (queues, stopped) = queues(folder, &fabric, grid, looks[1].unwrap_or(0))?;
     let heard = pauses(folder, &fabric, grid);
+    let (events, paths) = traced(folder, &fabric, grid)?;
     let recorded = Recorded {
         looks,
+        paths,
         utilisation,
         queues,
         pauses_at_looks: heard.is_none(),
         pauses: heard.or(looks[1].map(|_| stopped)),
-        events: events(folder, &fabric, grid)?,
+        events,
     };
     Ok(Some(Replay::new(fabric, grid, recorded)))
 }
@@ -131,7 +147,8 @@ impl Replay {
             factor *= 2;
         }
         let layout = Layout::new(&fabric);
-        Replay { fabric, layout, grid, looks: recorded.looks, pauses_at_looks: recorded.pauses_at_looks, sizes }
+        let Recorded { looks, pauses_at_looks, paths, .. } = recorded;
+        Replay { fabric, layout, grid, looks, pauses_at_looks, sizes, paths }
     }
 
     /// What the page holds, in about so many bytes: where it takes more, frames become longer.
@@ -151,6 +168,7 @@ impl Replay {
             "step_ps": coarse.step_ps, "end_ps": coarse.end_ps, "frames": coarse.frames(),
             "looks_ps": self.looks,
             "links": links, "queues": queues, "pauses": pauses, "pauses_at_looks": self.pauses_at_looks,
+            "paths": self.paths,
             "events": traced.then(|| EVENTS.iter().zip(events).collect::<Vec<_>>()),
         })
     }
@@ -298,26 +316,42 @@ fn pauses(folder: &Path, fabric: &Fabric, grid: Grid) -> Option<Cells> {
     Some(cells)
 }
 
-/// What happened to traced frames, by node; none where the run has no trace.
-fn events(folder: &Path, fabric: &Fabric, grid: Grid) -> Result<Option<[Cells; 4]>, RecordError> {
+/// What happened to traced frames, by node, none where the run has no trace; and the paths of data of the first flows.
+fn traced(folder: &Path, fabric: &Fabric, grid: Grid) -> Result<(Option<[Cells; 4]>, Paths), RecordError> {
+    let mut paths = Paths::new();
     if !folder.join(TRACE_FILE).exists() {
-        return Ok(None);
+        return Ok((None, paths));
     }
     let mut all: [Cells; 4] = std::array::from_fn(|_| Cells::default());
+    let mut ports = 0;
     for_parts(folder, TRACE_FILE, |part| {
         let (times, nodes) = (part.u64s("time_ps")?, part.u64s("node")?);
         let Data::Text(events) = part.column("event")? else { return Ok(()) };
+        let data = match (part.column("flow"), part.column("port"), part.column("kind")) {
+            (Ok(_), Ok(_), Ok(Data::Text(kinds))) => Some((part.u64s("flow")?, part.u64s("port")?, kinds)),
+            _ => None,
+        };
         for row in 0..part.rows {
-            let kind = events[row].as_deref().and_then(|event| EVENTS.iter().position(|known| *known == event));
-            if let (Some(kind), Some(time), Some(node)) = (kind, times[row], nodes[row])
-                && let Some(node) = fabric.node(node)
-            {
+            let (Some(event), Some(time), Some(node)) = (events[row].as_deref(), times[row], nodes[row]) else {
+                continue;
+            };
+            if let (Some(kind), Some(node)) = (EVENTS.iter().position(|known| *known == event), fabric.node(node)) {
                 all[kind].change(node, grid.frame(time), |count| count + 1);
+            }
+            if event == "started"
+                && let Some((flows, numbers, kinds)) = data
+                && kinds[row].as_deref() == Some("data")
+                && let (Some(flow), Some(number)) = (flows[row], numbers[row])
+                && let Some(port) = fabric.place(node, number)
+                && ports < MOST_PATH_PORTS
+                && (paths.len() < MOST_PATHS || paths.contains_key(&flow))
+            {
+                ports += usize::from(paths.entry(flow).or_default().insert(port));
             }
         }
         Ok(())
     })?;
-    Ok(Some(all))
+    Ok((Some(all), paths))
 }
 
 #[cfg(test)]

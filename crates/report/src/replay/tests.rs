@@ -130,19 +130,34 @@ fn pauses_last_until_they_are_taken_back_or_expire() {
 #[test]
 fn traced_events_count_at_their_node() {
     let scratch = Scratch::new("events");
-    let columns = [Column::new("time_ps", Kind::U64), Column::new("node", Kind::U64), Column::new("event", Kind::Text)];
+    let number = |name: &str| Column::new(name, Kind::U64).optional();
+    let text = |name: &str| Column::new(name, Kind::Text).optional();
+    let columns = [number("time_ps"), number("node"), text("event"), number("flow"), number("port"), text("kind")];
     let mut table = TableWriter::create(&scratch.0.join(TRACE_FILE), &columns).unwrap();
-    for (time, node, event) in
-        [(1, 2, "dropped"), (1, 2, "dropped"), (2, 2, "queued"), (7, 1, "trimmed"), (8, 9, "dropped")]
-    {
-        table.push(&[Cell::U64(time), Cell::U64(node), Cell::Text(event)]).unwrap();
+    let none = Cell::Null;
+    let rows = [
+        [1_u64.into(), 2_u64.into(), Cell::Text("dropped"), none, none, none],
+        [1_u64.into(), 2_u64.into(), Cell::Text("dropped"), none, none, none],
+        [2_u64.into(), 2_u64.into(), Cell::Text("queued"), 5_u64.into(), 0_u64.into(), Cell::Text("data")],
+        [3_u64.into(), 0_u64.into(), Cell::Text("started"), 5_u64.into(), 0_u64.into(), Cell::Text("data")],
+        [4_u64.into(), 2_u64.into(), Cell::Text("started"), 5_u64.into(), 1_u64.into(), Cell::Text("data")],
+        [4_u64.into(), 2_u64.into(), Cell::Text("started"), 5_u64.into(), 0_u64.into(), Cell::Text("ack")],
+        [7_u64.into(), 1_u64.into(), Cell::Text("trimmed"), none, none, none],
+        [8_u64.into(), 9_u64.into(), Cell::Text("dropped"), none, none, none],
+    ];
+    for row in &rows {
+        table.push(row).unwrap();
     }
     table.close().unwrap();
     let replay = scratch.replay(10);
     assert_eq!(shown(&replay, 3, 1), BTreeMap::from([(2, vec![2, 0, 0, 0, 0, 0, 0, 0, 0, 0])]));
     assert_eq!(shown(&replay, 4, 1)[&1][6], 1);
     assert!(shown(&replay, 5, 1).is_empty());
-    assert_eq!(replay.packed(1000)["events"][1][0], "trimmed");
+    let page = replay.packed(1000);
+    assert_eq!(page["events"][1][0], "trimmed");
+    // What data left by, and not what answers did.
+    assert_eq!(page["paths"], json!({ "5": [0, 3] }));
+    assert_eq!(traced_flows(Some(&replay)).collect::<Vec<_>>(), [5]);
 }
 
 #[test]

@@ -1,0 +1,282 @@
+//! Completion times and slowdowns of flows, by size and by traffic entry; and the flows themselves, one by one.
+
+use crate::curves::{Curve, distribution, short};
+use crate::tables::{for_parts, us};
+use record::RecordError;
+use record::table::Data;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Upper bounds of sizes by which completion times are told apart, as `fct_by_size` of a summary does, in bytes.
+const SIZES: [(u64, &str); 5] = [
+    (10_000, "up to 10 KB"),
+    (100_000, "10 to 100 KB"),
+    (1_000_000, "100 KB to 1 MB"),
+    (10_000_000, "1 to 10 MB"),
+    (u64::MAX, "above 10 MB"),
+];
+/// More traffic entries than this are not told apart.
+const MAX_LABELS: usize = 12;
+/// The most flows that a page lists.
+const MAX_FLOWS: usize = 1000;
+
+/// Shares of flows, in percent, over a quantity.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Shares {
+    /// Of all flows.
+    pub all: Curve,
+    /// By size, where flows of more than one size completed.
+    pub by_size: Vec<Curve>,
+    /// By label of the traffic entry, where there are several: those with the most flows.
+    pub by_label: Vec<Curve>,
+}
+
+/// Slowdowns of the flows of a range of sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct SlowdownBox {
+    /// More than so many bytes.
+    pub above_bytes: u64,
+    /// At most so many bytes.
+    pub to_bytes: u64,
+    /// Flows.
+    pub count: u64,
+    /// The slowdown that so many percent of them do not exceed: 5, 25, 50, 75 and 95.
+    pub at: [f64; 5],
+    /// Their mean.
+    pub mean: f64,
+}
+
+/// A flow of the list.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Flow {
+    /// Its number.
+    pub flow: u64,
+    /// The place of its label in [`Flows::labels`].
+    pub label: usize,
+    /// Its hosts, counted from 0 in the order of their nodes.
+    pub hosts: [u64; 2],
+    /// Payload, in bytes.
+    pub bytes: u64,
+    /// When it began, in us.
+    pub start_us: f64,
+    /// How long it took, in us; none for one that did not complete.
+    pub fct_us: Option<f64>,
+    /// That over the time alone.
+    pub slowdown: Option<f64>,
+    /// Payload that was sent again, in bytes.
+    pub again_bytes: u64,
+    /// How often its sender gave up waiting.
+    pub timeouts: u64,
+}
+
+/// Flows one by one: those that did not complete first, then the slowest.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Flows {
+    /// How many the run recorded.
+    pub recorded: usize,
+    /// What traffic entries are called.
+    pub labels: Vec<String>,
+    /// The list.
+    pub list: Vec<Flow>,
+}
+
+/// What `flows.parquet` tells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Completions {
+    /// Of completion times, in us; none where no flow completed.
+    pub fct: Option<Shares>,
+    /// Of slowdowns; none where no flow has one.
+    pub slowdown: Option<Shares>,
+    /// In order of size.
+    pub boxes: Vec<SlowdownBox>,
+    /// One by one.
+    pub flows: Flows,
+    /// By traffic entry.
+    pub labels: BTreeMap<u64, String>,
+}
+
+/// Values of one quantity, by bin of size and by traffic entry.
+#[derive(Default)]
+struct Values {
+    all: Vec<f64>,
+    by_size: [Vec<f64>; SIZES.len()],
+    by_traffic: BTreeMap<u64, Vec<f64>>,
+}
+
+impl Values {
+    fn push(&mut self, bytes: u64, traffic: u64, value: f64) {
+        self.all.push(value);
+        self.by_size[SIZES.partition_point(|(bound, _)| *bound < bytes)].push(value);
+        self.by_traffic.entry(traffic).or_default().push(value);
+    }
+
+    fn shares(self, run: &str, labels: &BTreeMap<u64, String>) -> Option<Shares> {
+        if self.all.is_empty() {
+            return None;
+        }
+        let named = |(name, values): (String, Vec<f64>)| {
+            let flows = values.len();
+            distribution(format!("{name} ({flows})"), values)
+        };
+        // One bin says what all say.
+        let several = |curves: Vec<Curve>| if curves.len() > 1 { curves } else { Vec::new() };
+        let sizes = self.by_size.into_iter().zip(SIZES).filter(|(values, _)| !values.is_empty());
+        let by_size = sizes.map(|(values, (_, name))| named((name.to_owned(), values))).collect();
+        let mut entries: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        for (traffic, values) in self.by_traffic {
+            entries.entry(labels.get(&traffic).cloned().unwrap_or_default()).or_default().extend(values);
+        }
+        let mut entries: Vec<_> = entries.into_iter().collect();
+        entries.sort_by_key(|(_, values)| std::cmp::Reverse(values.len()));
+        entries.truncate(MAX_LABELS);
+        let by_label = entries.into_iter().map(named).collect();
+        Some(Shares { all: distribution(run, self.all), by_size: several(by_size), by_label: several(by_label) })
+    }
+}
+
+/// The bounds 1, 3, 10, 30 ... KB around a size, as the decades of a summary.
+fn decade(bytes: u64) -> (u64, u64) {
+    let (mut above, mut to, mut power) = (0, 1000_u64, true);
+    while bytes > to {
+        (above, to) = (to, if power { to.saturating_mul(3) } else { (to / 3).saturating_mul(10) });
+        power = !power;
+    }
+    (above, to)
+}
+
+/// The value that a share of sorted ones does not exceed.
+fn quantile(sorted: &[f64], percent: usize) -> f64 {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied().map_or(0.0, short)
+}
+
+fn boxes(slowdowns: Vec<(u64, f64)>) -> Vec<SlowdownBox> {
+    let mut bins: BTreeMap<(u64, u64), Vec<f64>> = BTreeMap::new();
+    for (bytes, slowdown) in slowdowns {
+        bins.entry(decade(bytes)).or_default().push(slowdown);
+    }
+    let of_bin = |((above_bytes, to_bytes), mut values): ((u64, u64), Vec<f64>)| {
+        values.sort_unstable_by(f64::total_cmp);
+        let at = [5, 25, 50, 75, 95].map(|percent| quantile(&values, percent));
+        let mean = short(values.iter().sum::<f64>() / values.len() as f64);
+        SlowdownBox { above_bytes, to_bytes, count: values.len() as u64, at, mean }
+    };
+    bins.into_iter().map(of_bin).collect()
+}
+
+/// Reads the flows of the run in `folder`, which figures call `run`. Figures hold those whose start, in ps, is
+/// `measured`, as the summary does; listed are others too, and those in `first` whatever they did.
+///
+/// # Errors
+/// If the table cannot be read.
+pub(crate) fn completions(
+    folder: &Path,
+    run: &str,
+    measured: impl Fn(u64) -> bool,
+    first: &BTreeSet<u64>,
+) -> Result<Completions, RecordError> {
+    let (mut times, mut slowdowns) = (Values::default(), Values::default());
+    let (mut all, mut labels, mut sizes) = (Vec::new(), BTreeMap::new(), Vec::new());
+    for_parts(folder, "flows.parquet", |part| {
+        let [numbers, entries, from, to] = ["flow", "traffic", "src_host", "dst_host"].map(|name| part.u64s(name));
+        let (numbers, entries, from, to) = (numbers?, entries?, from?, to?);
+        let (bytes, starts) = (part.u64s("size_bytes")?, part.u64s("start_ps")?);
+        let (taken, slowed) = (part.u64s("fct_ps")?, part.f64s("slowdown")?);
+        let (again, timeouts) = (part.u64s("retransmitted_bytes")?, part.u64s("timeouts")?);
+        // Earlier results have no labels.
+        let texts = part.column("label").ok();
+        for row in 0..part.rows {
+            let (Some(flow), Some(traffic), Some(size)) = (numbers[row], entries[row], bytes[row]) else { continue };
+            labels.entry(traffic).or_insert_with(|| match texts {
+                Some(Data::Text(texts)) => texts[row].clone().unwrap_or_default(),
+                _ => format!("traffic {traffic}"),
+            });
+            let counts = measured(starts[row].unwrap_or(0));
+            if let Some(ps) = taken[row].filter(|_| counts) {
+                times.push(size, traffic, us(ps));
+            }
+            if let Some(slowdown) = slowed[row].filter(|slowdown| counts && slowdown.is_finite()) {
+                slowdowns.push(size, traffic, slowdown);
+                sizes.push((size, slowdown));
+            }
+            all.push(Flow {
+                flow,
+                label: usize::try_from(traffic).unwrap_or(usize::MAX),
+                hosts: [from[row].unwrap_or(0), to[row].unwrap_or(0)],
+                bytes: size,
+                start_us: us(starts[row].unwrap_or(0)),
+                fct_us: taken[row].map(us),
+                slowdown: slowed[row].map(short),
+                again_bytes: again[row].unwrap_or(0),
+                timeouts: timeouts[row].unwrap_or(0),
+            });
+        }
+        Ok(())
+    })?;
+    let recorded = all.len();
+    all.sort_by(|a, b| {
+        let slow = |flow: &Flow| flow.slowdown.unwrap_or(f64::INFINITY);
+        let listed = |flow: &Flow| first.contains(&flow.flow);
+        listed(b).cmp(&listed(a)).then(slow(b).total_cmp(&slow(a))).then(a.flow.cmp(&b.flow))
+    });
+    all.truncate(MAX_FLOWS);
+    let known: BTreeSet<&String> = labels.values().collect();
+    let names: Vec<String> = known.into_iter().cloned().collect();
+    for flow in &mut all {
+        let label = labels.get(&(flow.label as u64));
+        flow.label = label.and_then(|label| names.iter().position(|name| name == label)).unwrap_or(0);
+    }
+    Ok(Completions {
+        fct: times.shares(run, &labels),
+        slowdown: slowdowns.shares(run, &labels),
+        boxes: boxes(sizes),
+        flows: Flows { recorded, labels: names, list: all },
+        labels,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_fall_into_decades_and_thirds() {
+        assert_eq!(decade(0), (0, 1000));
+        assert_eq!([1000, 1001, 3000, 3001, 10_000].map(|bytes| decade(bytes).1), [1000, 3000, 3000, 10_000, 10_000]);
+        assert_eq!(decade(29_000), (10_000, 30_000));
+        assert_eq!(decade(64_000_000), (30_000_000, 100_000_000));
+        assert_eq!(decade(u64::MAX).1, u64::MAX, "it ends");
+    }
+
+    #[test]
+    fn a_box_has_the_quantiles_of_its_flows() {
+        let slowdowns = (1..=100).map(|at| (50_000, f64::from(at))).chain([(10, 7.0)]).collect();
+        let found = boxes(slowdowns);
+        let small = SlowdownBox { above_bytes: 0, to_bytes: 1000, count: 1, at: [7.0; 5], mean: 7.0 };
+        let large = [5.0, 25.0, 50.0, 75.0, 95.0];
+        assert_eq!(found[0], small);
+        assert_eq!(found[1], SlowdownBox { above_bytes: 30_000, to_bytes: 100_000, count: 100, at: large, mean: 50.5 });
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn shares_are_told_apart_by_size_and_label_where_there_are_several() {
+        let mut values = Values::default();
+        for (bytes, traffic, value) in [(5_000, 0, 1.0), (5_000, 1, 2.0), (10_001, 2, 3.0), (20_000, 2, 4.0)] {
+            values.push(bytes, traffic, value);
+        }
+        let labels = [(0, "a"), (1, "b"), (2, "b")].map(|(at, name)| (at, name.to_owned())).into();
+        let shares = values.shares("run", &labels).unwrap();
+        assert_eq!((shares.all.name.as_str(), &shares.all.x), ("run", &vec![1.0, 2.0, 3.0, 4.0]));
+        let names = |curves: &[Curve]| curves.iter().map(|curve| curve.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&shares.by_size), ["up to 10 KB (2)", "10 to 100 KB (2)"]);
+        assert_eq!(names(&shares.by_label), ["b (3)", "a (1)"], "entries of one label are one");
+        assert_eq!(shares.by_label[0].x, [2.0, 3.0, 4.0]);
+        let mut one = Values::default();
+        one.push(1, 0, 1.0);
+        let shares = one.shares("run", &labels).unwrap();
+        assert!(shares.by_size.is_empty() && shares.by_label.is_empty(), "one bin is all");
+        assert_eq!(Values::default().shares("run", &labels), None);
+    }
+}

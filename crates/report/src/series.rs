@@ -1,0 +1,298 @@
+//! What links, queues and ports did over time, as figures.
+
+use crate::curves::Curve;
+use crate::tables::{for_parts, us};
+use record::RecordError;
+use record::table::{Data, Table};
+use record::trace::{PORTS_FILE, PortRow, TRACE_FILE, read_ports};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The most queues, ports or flows that a figure shows: those with the most to show.
+pub(crate) const MAX_CURVES: usize = 12;
+/// The most pauses that are drawn one by one.
+const MAX_PAUSES: usize = 4000;
+/// Into so many stretches a run is cut to count what happened to its traced frames.
+const STRETCHES: u64 = 200;
+
+/// When one class of one port was stopped.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PausedPort {
+    /// Port and class.
+    pub name: String,
+    /// From and to, in us.
+    pub spans: Vec<(f64, f64)>,
+}
+
+/// Names of nodes, where the run recorded them.
+#[derive(Default)]
+pub(crate) struct Names(BTreeMap<u64, String>);
+
+impl Names {
+    pub fn read(folder: &Path) -> Result<Names, RecordError> {
+        let path = folder.join(PORTS_FILE);
+        let rows: Vec<PortRow> = if path.exists() { read_ports(&path)? } else { Vec::new() };
+        Ok(Names(rows.into_iter().map(|row| (u64::from(row.node), row.name)).collect()))
+    }
+
+    fn port(&self, node: u64, port: u64) -> String {
+        let name = self.0.get(&node).cloned().unwrap_or_else(|| format!("node {node}"));
+        format!("{name} port {port}")
+    }
+}
+
+/// A traffic entry, or one flow of it.
+type Source = (u64, Option<u64>);
+/// Instant, in ps, and bytes.
+type Sample = (u64, u64);
+
+/// Payload delivered, in Gbps over us, by traffic entry and recorded flow.
+///
+/// # Errors
+/// If the table cannot be read.
+pub(crate) fn throughput(folder: &Path, labels: &BTreeMap<u64, String>, end: u64) -> Result<Vec<Curve>, RecordError> {
+    let mut bytes: BTreeMap<Source, Vec<Sample>> = BTreeMap::new();
+    for_parts(folder, "throughput.parquet", |part| {
+        let (times, traffic) = (part.u64s("time_ps")?, part.u64s("traffic")?);
+        let (flows, delivered) = (part.u64s("flow")?, part.u64s("delivered_bytes")?);
+        for row in 0..part.rows {
+            if let (Some(time), Some(traffic), Some(bytes_)) = (times[row], traffic[row], delivered[row]) {
+                bytes.entry((traffic, flows[row])).or_default().push((time, bytes_));
+            }
+        }
+        Ok(())
+    })?;
+    // The most delivered first; whole entries before single flows.
+    let mut all: Vec<_> = bytes.into_iter().collect();
+    all.sort_by_key(|((_, flow), rows)| {
+        (flow.is_some(), u64::MAX - rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.1)))
+    });
+    all.truncate(MAX_CURVES);
+    let curve = |((traffic, flow), rows): (Source, Vec<Sample>)| {
+        let label = labels.get(&traffic).cloned().unwrap_or_else(|| format!("traffic {traffic}"));
+        let name = flow.map_or(label, |flow| format!("flow {flow}"));
+        let every = step(&rows);
+        let gbps = |bytes: u64| if every == 0 { 0.0 } else { bytes as f64 * 8000.0 / every as f64 };
+        let points = with_zeros(&rows, every, end, true).into_iter().map(|(at, y)| (us(at), gbps(y)));
+        Curve { flow, ..Curve::new(name, &points.collect::<Vec<_>>()) }
+    };
+    Ok(all.into_iter().map(curve).collect())
+}
+
+/// The least distance between two instants.
+fn step(rows: &[Sample]) -> u64 {
+    rows.windows(2)
+        .map(|pair| pair[1].0 - pair[0].0)
+        .filter(|&gap| gap > 0)
+        .min()
+        .unwrap_or(rows.first().map_or(0, |r| r.0))
+}
+
+/// Instants without a row are zero: one at each end of every gap shows that, from the start to the end of the run. The
+/// value of a row holds since the one before it, where it is a mean (`of_stretches`), else at its instant.
+fn with_zeros(rows: &[Sample], every: u64, end: u64, of_stretches: bool) -> Vec<Sample> {
+    let mut filled: Vec<Sample> = Vec::with_capacity(rows.len() + 4);
+    for &(at, value) in rows {
+        match filled.last() {
+            None if at > every => filled.extend([(0, 0), (at - every, 0)]),
+            None if at > 0 => filled.push((0, if of_stretches { value } else { 0 })),
+            Some(&(before, _)) if every > 0 && at - before > every => {
+                filled.push((before + every, 0));
+                if at - every > before + every {
+                    filled.push((at - every, 0));
+                }
+            }
+            _ => {}
+        }
+        filled.push((at, value));
+    }
+    if let Some(&(last, _)) = filled.last() {
+        let next = last.saturating_add(every).min(end);
+        filled.extend([next, end].into_iter().filter(|&at| at > last).map(|at| (at, 0)));
+        filled.dedup();
+    }
+    filled
+}
+
+/// The longest queues, in KB over us, and how many there are.
+///
+/// # Errors
+/// If the table cannot be read.
+pub(crate) fn queues(folder: &Path, names: &Names, end: u64) -> Result<(Vec<Curve>, usize), RecordError> {
+    type Id = (u64, u64, u64, bool);
+    let rows = |part: &Table, each: &mut dyn FnMut(Id, u64, u64)| -> Result<(), RecordError> {
+        let columns = [part.u64s("node")?, part.u64s("port")?, part.u64s("class")?];
+        let (times, bytes) = (part.u64s("time_ps")?, part.u64s("queue_bytes")?);
+        let bounced = match part.column("bounced") {
+            Ok(Data::Bool(bounced)) => Some(bounced),
+            _ => None,
+        };
+        for row in 0..part.rows {
+            let id = [columns[0][row], columns[1][row], columns[2][row]];
+            if let ([Some(node), Some(port), Some(class)], Some(time), Some(bytes)) = (id, times[row], bytes[row]) {
+                let turned = bounced.is_some_and(|bounced| bounced[row] == Some(true));
+                each((node, port, class, turned), time, bytes);
+            }
+        }
+        Ok(())
+    };
+    let mut longest: BTreeMap<Id, u64> = BTreeMap::new();
+    for_parts(folder, "queues.parquet", |part| {
+        rows(part, &mut |id, _, bytes| {
+            let most = longest.entry(id).or_default();
+            *most = bytes.max(*most);
+        })
+    })?;
+    let recorded = longest.len();
+    let mut chosen: Vec<(Id, u64)> = longest.into_iter().collect();
+    chosen.sort_by_key(|&(id, most)| (u64::MAX - most, id));
+    chosen.truncate(MAX_CURVES);
+    let mut lengths: BTreeMap<Id, Vec<(u64, u64)>> = chosen.iter().map(|(id, _)| (*id, Vec::new())).collect();
+    for_parts(folder, "queues.parquet", |part| {
+        rows(part, &mut |id, time, bytes| {
+            if let Some(points) = lengths.get_mut(&id) {
+                points.push((time, bytes));
+            }
+        })
+    })?;
+    let every = lengths.values().filter(|points| points.len() > 1).map(|points| step(points)).min().unwrap_or(0);
+    let curve = |(id, _): &(Id, u64)| {
+        let (node, port, class, turned) = *id;
+        let turned = if turned { ", bounced" } else { "" };
+        let name = format!("{} class {class}{turned}", names.port(node, port));
+        let points = with_zeros(&lengths[id], every, end, false);
+        Curve::new(name, &points.into_iter().map(|(at, bytes)| (us(at), bytes as f64 / 1e3)).collect::<Vec<_>>())
+    };
+    Ok((chosen.iter().map(curve).collect(), recorded))
+}
+
+/// Percent of the rate over us, of the busiest ports. Shares are in parts per million until they are drawn.
+///
+/// # Errors
+/// If the table cannot be read.
+pub(crate) fn utilisation(folder: &Path, names: &Names, end: u64) -> Result<Vec<Curve>, RecordError> {
+    let mut shares: BTreeMap<(u64, u64), Vec<Sample>> = BTreeMap::new();
+    for_parts(folder, "links.parquet", |part| {
+        let (times, nodes, ports) = (part.u64s("time_ps")?, part.u64s("node")?, part.u64s("port")?);
+        let share = part.f64s("utilisation")?;
+        for row in 0..part.rows {
+            if let (Some(time), Some(node), Some(port), Some(share)) = (times[row], nodes[row], ports[row], share[row])
+            {
+                shares.entry((node, port)).or_default().push((time, (1e6 * share).round() as u64));
+            }
+        }
+        Ok(())
+    })?;
+    let mut all: Vec<_> = shares.into_iter().collect();
+    let sum = |rows: &[Sample]| rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.1));
+    all.sort_by(|a, b| sum(&b.1).cmp(&sum(&a.1)).then(a.0.cmp(&b.0)));
+    all.truncate(MAX_CURVES);
+    let every = all.iter().filter(|(_, rows)| rows.len() > 1).map(|(_, rows)| step(rows)).min().unwrap_or(0);
+    let curve = |((node, port), rows): ((u64, u64), Vec<Sample>)| {
+        let points = with_zeros(&rows, every, end, true).into_iter().map(|(at, share)| (us(at), share as f64 / 1e4));
+        Curve::new(names.port(node, port), &points.collect::<Vec<_>>())
+    };
+    Ok(all.into_iter().map(curve).collect())
+}
+
+/// `pfc.txt`: `<time ns> <node> <kind> <port from 1> <1 pause | 0 resume>`, a line where it is heard.
+pub(crate) fn pauses(folder: &Path, names: &Names, end: u64) -> (Vec<PausedPort>, usize) {
+    let path = folder.join("pfc.txt");
+    if !path.exists() {
+        return (Vec::new(), 0);
+    }
+    // What is not a line of it is skipped: a file that was cut tells the rest.
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let mut spans: BTreeMap<(u64, u64), Vec<(f64, f64)>> = BTreeMap::new();
+    let mut open: BTreeMap<(u64, u64), f64> = BTreeMap::new();
+    let mut recorded = 0;
+    for line in text.lines() {
+        let numbers: Vec<f64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let [time_ns, node, _, port, pause] = numbers[..] else { continue };
+        let (at, id) = (time_ns / 1e3, (node as u64, (port as u64).saturating_sub(1)));
+        if pause == 1.0 {
+            recorded += 1;
+            open.entry(id).or_insert(at);
+        } else if let Some(from) = open.remove(&id) {
+            spans.entry(id).or_default().push((from, at));
+        }
+    }
+    for (id, from) in open {
+        spans.entry(id).or_default().push((from, us(end)));
+    }
+    let sum = |spans: &[(f64, f64)]| spans.iter().map(|(from, to)| to - from).sum::<f64>();
+    let mut all: Vec<_> = spans.into_iter().collect();
+    all.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)).then(a.0.cmp(&b.0)));
+    all.truncate(2 * MAX_CURVES);
+    let each = MAX_PAUSES / all.len().max(1);
+    let port = |((node, port), mut spans): ((u64, u64), Vec<(f64, f64)>)| {
+        // The longest ones; the others are too short to be seen beside them.
+        spans.sort_by(|a, b| (b.1 - b.0).total_cmp(&(a.1 - a.0)));
+        spans.truncate(each);
+        spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+        PausedPort { name: names.port(node, port), spans }
+    };
+    (all.into_iter().map(port).collect(), recorded)
+}
+
+/// What switches may do to a frame, as traces call it, and as figures do.
+const HAPPENINGS: [(&str, &str); 6] = [
+    ("marked", "marked"),
+    ("dropped", "dropped"),
+    ("trimmed", "trimmed"),
+    ("bounced", "bounced"),
+    ("detoured", "detoured"),
+    ("returned", "sent back to its source"),
+];
+
+/// How many traced frames were marked, dropped and so on, in each of the stretches of so many us, over us.
+///
+/// # Errors
+/// If the table cannot be read.
+pub(crate) fn happenings(folder: &Path, end: u64) -> Result<(Vec<Curve>, f64), RecordError> {
+    let every = end.div_ceil(STRETCHES).max(1);
+    let mut counts: BTreeMap<usize, BTreeMap<u64, u64>> = BTreeMap::new();
+    for_parts(folder, TRACE_FILE, |part| {
+        let times = part.u64s("time_ps")?;
+        let Data::Text(events) = part.column("event")? else { return Ok(()) };
+        for (time, event) in times.iter().zip(events) {
+            let kind = event.as_deref().and_then(|event| HAPPENINGS.iter().position(|known| known.0 == event));
+            if let (Some(kind), Some(time)) = (kind, time) {
+                // The end of its stretch.
+                let at = (time / every).saturating_add(1).saturating_mul(every).min(end);
+                *counts.entry(kind).or_default().entry(at).or_default() += 1;
+            }
+        }
+        Ok(())
+    })?;
+    let curve = |(kind, counts): (usize, BTreeMap<u64, u64>)| {
+        let rows: Vec<Sample> = counts.into_iter().collect();
+        let points = with_zeros(&rows, every, end, true).into_iter().map(|(at, count)| (us(at), count as f64));
+        Curve::new(HAPPENINGS[kind].1, &points.collect::<Vec<_>>())
+    };
+    Ok((counts.into_iter().map(curve).collect(), us(every)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_between_samples_is_zero() {
+        let rows = [(100, 5), (110, 6), (150, 7)];
+        assert_eq!(step(&rows), 10);
+        let filled = [(0, 0), (90, 0), (100, 5), (110, 6), (120, 0), (140, 0), (150, 7), (160, 0), (1000, 0)];
+        assert_eq!(with_zeros(&rows, 10, 1000, true), filled);
+        assert_eq!(with_zeros(&rows, 10, 1000, false), filled);
+        assert_eq!(with_zeros(&rows, 10, 150, true), filled[..7], "the run ends with the last sample");
+        assert_eq!(with_zeros(&rows, 10, 155, true)[7..], [(155, 0)], "the last stretch may be shorter");
+    }
+
+    #[test]
+    fn a_mean_holds_from_the_start_and_a_length_does_not() {
+        assert_eq!(with_zeros(&[(10, 5)], 10, 10, true), [(0, 5), (10, 5)]);
+        assert_eq!(with_zeros(&[(10, 5)], 10, 10, false), [(0, 0), (10, 5)]);
+        assert_eq!(with_zeros(&[], 10, 10, true), []);
+    }
+}

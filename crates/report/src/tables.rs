@@ -1,0 +1,37 @@
+//! Tables of a result, part by part.
+
+use record::RecordError;
+use record::table::{Table, TableReader};
+use std::path::Path;
+
+/// An instant, in us.
+pub(crate) fn us(ps: u64) -> f64 {
+    ps as f64 / 1e6
+}
+
+/// Calls `each` with every part of a table, if the folder has it.
+pub(crate) fn for_parts(
+    folder: &Path,
+    name: &str,
+    mut each: impl FnMut(&Table) -> Result<(), RecordError>,
+) -> Result<(), RecordError> {
+    let path = folder.join(name);
+    if !path.exists() {
+        return Ok(());
+    }
+    let mut reader = TableReader::open(&path)?;
+    let mut last = 0;
+    while let Some(part) = reader.next_group()? {
+        // Curves are drawn from rows in order of time, as runs write them.
+        if part.place("time_ps").is_ok() {
+            for time in part.u64s("time_ps")?.iter().flatten() {
+                if *time < last {
+                    return Err(RecordError::Table { path, what: format!("time_ps goes back from {last} to {time}") });
+                }
+                last = *time;
+            }
+        }
+        each(&part)?;
+    }
+    Ok(())
+}
