@@ -326,3 +326,33 @@ fn wrong_choices_are_told_with_their_line() {
         refused(&run(&["run", &file]), &words);
     }
 }
+
+/// Where a question begins: no trace is needed, what never ended stands first, then what was late, and a size can be asked for.
+#[test]
+fn the_slowest_flows_are_found_without_a_trace() {
+    let scratch = Scratch::new("slowest");
+    let scenario = "duration = \"40us\"\n[fabric]\nkind = \"single-switch\"\nhosts = 4\n\
+         link = { rate = \"100Gbps\", delay = \"500ns\" }\n[host]\ntransport = \"roce\"\n\
+         [[traffic]]\nkind = \"pairs\"\npairs = [[\"H1\", \"H4\"], [\"H2\", \"H4\"]]\nsize = \"100KB\"\n\
+         [[traffic]]\nkind = \"pairs\"\npairs = [[\"H1\", \"H3\"]]\nsize = \"9KB\"\n\
+         [[traffic]]\nkind = \"pairs\"\npairs = [[\"H2\", \"H3\"]]\nsize = \"5MB\"\n";
+    let file = scratch.file("four.toml", scenario);
+    let out = scratch.path("four");
+    assert_eq!(run(&["run", &file, "--out", &out, "--quiet"]).code, Some(0));
+    let asked = |more: &[&str]| run(&[&["why", &out, "--slowest"], more].concat());
+    let json: serde_json::Value = serde_json::from_str(&asked(&["3", "--json"]).out).unwrap();
+    assert_eq!(json["of"], 4);
+    let flows = json["flows"].as_array().unwrap();
+    assert_eq!(flows.len(), 3);
+    assert_eq!(
+        (flows[0]["size_bytes"].as_u64(), flows[0]["fct_ps"].as_u64()),
+        (Some(5_000_000), None),
+        "it never ended"
+    );
+    let slowdown = |at: usize| flows[at]["slowdown"].as_f64().unwrap();
+    assert!(slowdown(1) >= slowdown(2) && slowdown(2) > 1.2, "{json}");
+    let text = asked(&["--up-to", "10KB"]).out;
+    assert!(text.starts_with("the slowest of 1 flow\n") && text.contains("9KB") && !text.contains("100KB"), "{text}");
+    assert_eq!(asked(&["--up-to", "1KB"]).out, "the slowest of 0 flows\n");
+    assert_eq!(run(&["why", &out, "--up-to", "1KB"]).code, Some(2), "a size of what?");
+}

@@ -37,6 +37,12 @@ pub enum ExplainError {
         /// The folder.
         path: PathBuf,
     },
+    /// The run wrote no flows.
+    #[error("{path}: there is no flows.parquet", path = path.display())]
+    NoFlows {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The trace does not hold this packet.
     #[error("packet {number}: no such packet")]
     NoPacket {

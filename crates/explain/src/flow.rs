@@ -41,7 +41,7 @@ pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
         data.iter().filter(|rows| ended(rows, "dropped")).count(),
         packets.len() - data.len(),
     ));
-    tell_places(&mut story, trace, &data);
+    tell_places(&mut story, trace, number, &data);
     for rows in lost.iter().take(TOLD) {
         let (told, _) = packet::story(trace, rows);
         let loss = told.lines.iter().find(|line| line.text.starts_with("is lost"));
@@ -96,7 +96,7 @@ fn record(story: &mut Story, trace: &Trace, number: u64) {
 }
 
 /// Where the packets lost their time, the worst place first.
-fn tell_places(story: &mut Story, trace: &Trace, data: &[&Vec<&TraceRow>]) {
+fn tell_places(story: &mut Story, trace: &Trace, number: u64, data: &[&Vec<&TraceRow>]) {
     let mut total = Spent::default();
     let mut places: BTreeMap<(u32, u16), (Time, Time, u64)> = BTreeMap::new();
     for rows in data {
@@ -131,7 +131,13 @@ fn tell_places(story: &mut Story, trace: &Trace, data: &[&Vec<&TraceRow>]) {
     }
     // A host that is stopped makes no packets: its wait is nobody's.
     if let Some(first) = data.first().and_then(|rows| rows.first()) {
-        let host = trace.pauses.stops.iter().filter(|stop| stop.port.0 == first.node);
+        let flow = trace.flows.get(&number);
+        let from = flow.map_or(first.at, |flow| Time::from_ps(flow.start_ps));
+        let until = flow.and_then(|flow| Some(from + Time::from_ps(flow.fct_ps()?))).unwrap_or(trace.end);
+        let of_class = |stop: &pauses::Stop| flow.is_none_or(|flow| stop.class.is_none_or(|class| class == flow.class));
+        let while_it_lasts = |stop: &&pauses::Stop| stop.from < until && stop.until > from && of_class(stop);
+        let of_host = trace.pauses.stops.iter().filter(|stop| stop.port.0 == first.node);
+        let host = of_host.filter(while_it_lasts);
         for stop in host.take(TOLD) {
             story.span(stop.from, stop.until, format!("its sender, {}, stands still", trace.port_name(stop.port)));
             super::chain::tell(story, trace, stop);

@@ -5,6 +5,7 @@ use crate::error::ExplainError;
 use lab::{Kind, recognise};
 use record::flows::{FlowRecord, read_flows};
 use record::folder::read_verified;
+use record::summary::Summary;
 use record::trace::{PORTS_FILE, PortRow, TRACE_FILE, TraceRow, read_ports, visit_trace};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,38 @@ pub struct Trace {
     names: BTreeMap<String, u32>,
 }
 
+/// The summary of the result in `folder`.
+///
+/// # Errors
+/// A folder that is no whole result of this version.
+pub(crate) fn check_result(folder: &Path) -> Result<Summary, ExplainError> {
+    let path = || folder.to_owned();
+    if let Some(kind) = recognise(folder).filter(|kind| !matches!(kind, Kind::Result | Kind::Folder)) {
+        return Err(ExplainError::NotAResult { path: path(), kind });
+    }
+    if !folder.is_dir() {
+        return Err(ExplainError::NoFolder { path: path() });
+    }
+    let summary = read_verified(folder)?;
+    let (theirs, ours) = (&summary.scenario.version, env!("CARGO_PKG_VERSION"));
+    if theirs != ours {
+        return Err(ExplainError::OtherVersion { path: path(), theirs: theirs.clone(), ours: ours.to_owned() });
+    }
+    Ok(summary)
+}
+
+/// The names of the hosts by index, where the run wrote its ports.
+///
+/// # Errors
+/// A file that cannot be read.
+pub(crate) fn host_names(folder: &Path) -> Result<Vec<String>, ExplainError> {
+    let path = folder.join(PORTS_FILE);
+    let ports = if path.is_file() { read_ports(&path)? } else { Vec::new() };
+    let hosts: BTreeMap<u32, String> =
+        ports.into_iter().filter(|port| port.host).map(|port| (port.node, port.name)).collect();
+    Ok(hosts.into_values().collect())
+}
+
 impl Trace {
     /// Reads the result in `folder`.
     ///
@@ -48,21 +81,10 @@ impl Trace {
     /// # Errors
     /// As [`Trace::read`].
     pub fn visit(folder: &Path, mut visit: impl FnMut(&TraceRow)) -> Result<Trace, ExplainError> {
-        let path = || folder.to_owned();
-        if let Some(kind) = recognise(folder).filter(|kind| !matches!(kind, Kind::Result | Kind::Folder)) {
-            return Err(ExplainError::NotAResult { path: path(), kind });
-        }
-        if !folder.is_dir() {
-            return Err(ExplainError::NoFolder { path: path() });
-        }
-        let summary = read_verified(folder)?;
-        let (theirs, ours) = (&summary.scenario.version, env!("CARGO_PKG_VERSION"));
-        if theirs != ours {
-            return Err(ExplainError::OtherVersion { path: path(), theirs: theirs.clone(), ours: ours.to_owned() });
-        }
+        let summary = check_result(folder)?;
         let file = folder.join(TRACE_FILE);
         if !file.is_file() {
-            return Err(ExplainError::NotTraced { path: path() });
+            return Err(ExplainError::NotTraced { path: folder.to_owned() });
         }
         let ports = read_ports(&folder.join(PORTS_FILE))?;
         let names = ports.iter().map(|port| (port.name.clone(), port.node)).collect();

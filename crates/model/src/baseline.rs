@@ -2,8 +2,9 @@
 
 use crate::host::FlowEnd;
 use crate::network::Network;
-use fabric::lone_flow_time;
+use crate::parameters::Spread;
 use fabric::routing::{PathId, flow_hash};
+use fabric::{lone_flow_time, spread_flow_time};
 use protocols::transport::TransportParameters;
 use rustc_hash::FxHashMap;
 use stats::flows::FlowRecord;
@@ -39,7 +40,9 @@ impl Baseline {
         let alone = if costs.is_empty() {
             Time::ZERO
         } else {
-            lone_flow_time(&costs, frames.full, frames.full_bytes, frames.last_bytes)
+            let is_spread = network.spread != Spread::FlowHash && path.is_none();
+            let time = if is_spread { spread_flow_time } else { lone_flow_time };
+            time(&costs, frames.full, frames.full_bytes, frames.last_bytes)
         };
         FlowRecord {
             flow: network.numbering.of(end.src, end.flow),

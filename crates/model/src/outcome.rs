@@ -394,7 +394,8 @@ impl Simulation {
         let mut warnings = Vec::new();
         let faster = self.flows.faster_than_alone();
         if faster > 0 {
-            warnings.push(format!("{faster} flows were faster than alone on their path: their baseline is wrong"));
+            let flows = if faster == 1 { "1 flow was".to_owned() } else { format!("{faster} flows were") };
+            warnings.push(format!("{flows} faster than alone on the path: the baseline is wrong"));
         }
         if completed > 0 && self.unfinished > completed {
             let all = completed + self.unfinished;

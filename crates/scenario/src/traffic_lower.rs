@@ -242,6 +242,17 @@ impl Ground<'_, '_> {
         })
     }
 
+    /// More than a link carries is sent for as long as it is made: nothing that is measured then has a steady value.
+    fn warn_of_load(&self, load: f64, key: &str) {
+        if load > 1.0 {
+            let message = format!(
+                "the load is {load} times what the link of a host carries: what waits at the senders grows as long as they \
+                 send. A share is written as 0.6, not 60"
+            );
+            self.context.warn(&format!("{key}.load"), message);
+        }
+    }
+
     /// The hosts at both ends of a path.
     fn ends(&self, path: u32, key: &str) -> Option<(u32, u32)> {
         let path = &self.paths[path as usize];
@@ -287,6 +298,11 @@ impl Ground<'_, '_> {
                     LoadPlan::Transfer(sizes) => Workload::Bulk(self.sizes(sizes, &key)?),
                     LoadPlan::Endless => Workload::Endless,
                     LoadPlan::Frames { process, frame_bytes, lengths, size_bytes, stop } => {
+                        if let ProcessPlan::Constant(RatePlan::Share(load))
+                        | ProcessPlan::Poisson(RatePlan::Share(load)) = process
+                        {
+                            self.warn_of_load(*load, &key);
+                        }
                         let process = self.process(process, &mut after);
                         let source =
                             DatagramSource { process, frame_bytes: *frame_bytes, lengths: *lengths, stop: *stop };
@@ -301,6 +317,9 @@ impl Ground<'_, '_> {
                     Some(names) => self.hosts(names, &format!("{key}.destinations"))?,
                 };
                 let sizes = self.sizes(sizes, &key)?;
+                if let Often::Load(load) = how {
+                    self.warn_of_load(*load, &key);
+                }
                 let mut made = if hosts.is_empty() {
                     Err(TrafficError::TooFewHosts { what: "Poisson traffic", needed: 1, hosts: 0 })
                 } else {

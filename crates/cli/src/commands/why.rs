@@ -4,8 +4,9 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
-use explain::{Blame, Story, Trace};
+use explain::{Blame, Slowest, Story, Trace};
 use std::path::PathBuf;
+use units::Bytes;
 
 /// Say where a packet, a flow or a port of a traced run lost its time, and who caused it; or who caused every pause.
 #[derive(Debug, clap::Args)]
@@ -29,6 +30,12 @@ pub struct WhyArgs {
     /// Every pause of the run, by the congested port that caused it: whom it stopped, over whom, and who waited.
     #[arg(long, group = "what")]
     pauses: bool,
+    /// The N slowest flows by slowdown, those that never ended first: where to begin. Needs no trace.
+    #[arg(long, value_name = "N", group = "what", num_args = 0..=1, default_missing_value = "10")]
+    slowest: Option<usize>,
+    /// Only flows of at most this size.
+    #[arg(long, value_name = "SIZE", requires = "slowest")]
+    up_to: Option<Bytes>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -44,6 +51,12 @@ pub fn command(args: &WhyArgs) -> Result<Exit, Failure> {
         output::print(&if args.json { format!("{:#}\n", blame.json()) } else { blame.text(output::paint()) })?;
         return Ok(Exit::Done);
     }
+    if let Some(most) = args.slowest {
+        let found = Slowest::read(&args.result, most, args.up_to.map_or(u64::MAX, |bytes| bytes.0))?;
+        let folder = args.result.display().to_string();
+        output::print(&if args.json { format!("{:#}\n", found.json()) } else { found.text(&folder) })?;
+        return Ok(Exit::Done);
+    }
     let trace = Trace::read(&args.result)?;
     let story: Story = match (args.flow, args.packet, &args.port) {
         (Some(flow), ..) => explain::flow(&trace, flow)?,
@@ -51,7 +64,7 @@ pub fn command(args: &WhyArgs) -> Result<Exit, Failure> {
         (.., Some(port)) => explain::port(&trace, port)?,
         // The group requires one of them.
         (None, None, None) => {
-            return Err(Failure::input("nothing is asked", "write --flow, --packet, --port or --pauses"));
+            return Err(Failure::input("nothing is asked", "write --slowest, --flow, --packet, --port or --pauses"));
         }
     };
     output::print(&if args.json { format!("{:#}\n", story.json()) } else { story.text(output::paint()) })?;

@@ -32,6 +32,7 @@ pub fn help(error: &ExplainError) -> Option<String> {
                                            or trace = {} for everything, and run it again"
                 .to_owned()
         }
+        ExplainError::NoFlows { .. } => "it is no result of a whole run: run its scenario again with --out".to_owned(),
         ExplainError::NoPacket { last: Some(last), .. } => format!("the trace holds packets 0 to {last}"),
         ExplainError::NoPacket { last: None, .. } => nothing(),
         ExplainError::NoFlow { traced, .. } => flows(traced),
