@@ -4,6 +4,10 @@
 //! have it; then it gets the next tag. After a hop on which that happened, the next tag is the one at
 //! hand. Ports are visited by name of the switch, then by number (Table 4 comes out so).
 //!
+//! About half of the ports of a late hop are refused, and to find the cycle is what takes the time. A port that would
+//! close one now will do so ever after, as edges are only added. So those that come next are tried in advance, on all
+//! threads; what they leave open is decided when its turn comes.
+//!
 //! Where the paper removes "the edges of a port" after a cycle, it would also remove edges that an earlier
 //! hop of the same port was accepted with; here a refused port leaves nothing behind.
 
@@ -11,7 +15,14 @@ use crate::graph::TaggedGraph;
 use crate::order::{AcyclicGraph, Scratch, Work};
 use crate::ports::{Plane, Ports, put};
 use crate::rules::{MAX_TAG, Tag};
+use crate::threads::on_threads;
 use fabric::tags::ones;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// So many ports are tried in advance, as a part of all: edges that were added since make trials worth less.
+const IN_ADVANCE: usize = 512;
+/// A thread takes so many of them at a time.
+const AT_A_TIME: usize = 16;
 
 /// Which tag every vertex of the graph of one tag a hop got.
 pub(crate) struct Merged<'p, 'f> {
@@ -35,6 +46,7 @@ pub(crate) fn merge<'p, 'f>(
     let ports = graph.ports;
     let descending = || visiting.iter().rev().copied();
     let mut merged = Merged { tag_of: Vec::new(), kept: Vec::new(), work: Work::default() };
+    let before = scratch.work;
     if graph.hops.is_empty() {
         return Ok(merged);
     }
@@ -60,10 +72,14 @@ pub(crate) fn merge<'p, 'f>(
             sandbox.reorder(order);
         } else {
             arrivals.suggest_order(sandbox, visiting);
-            for &port in visiting.iter().filter(|&&port| arrivals.happens(port)) {
-                let joins = sandbox.insert(scratch, port, arrivals.tails(port));
-                refused |= !joins;
-                tags[port as usize] = if joins { tag } else { tag + 1 };
+            let coming: Vec<u32> = visiting.iter().copied().filter(|&port| arrivals.happens(port)).collect();
+            for next in coming.chunks(coming.len().div_ceil(IN_ADVANCE).max(AT_A_TIME)) {
+                let hopeless = arrivals.hopeless(sandbox, next, graph.threads, scratch);
+                for (&port, hopeless) in next.iter().zip(hopeless) {
+                    let joins = !hopeless && sandbox.insert(scratch, port, arrivals.tails(port));
+                    refused |= !joins;
+                    tags[port as usize] = if joins { tag } else { tag + 1 };
+                }
             }
         }
         merged.tag_of.push(tags);
@@ -75,9 +91,7 @@ pub(crate) fn merge<'p, 'f>(
             merged.kept.push(AcyclicGraph::new(ports, descending()));
         }
     }
-    for graph in &merged.kept {
-        merged.work.add(graph.work);
-    }
+    merged.work = scratch.work.since(before);
     Ok(merged)
 }
 
@@ -121,6 +135,30 @@ impl<'p, 'f> Arrivals<'p, 'f> {
     /// The ingress ports of the feeding node from which `port` is reached with the tag at hand.
     fn tails(&self, port: u32) -> &[u64] {
         &self.into[self.ports.row(self.ports.peer[port as usize])]
+    }
+
+    /// For each of these ports, whether it would close a cycle with what the sandbox has by now.
+    fn hopeless(&self, sandbox: &AcyclicGraph, next: &[u32], threads: usize, scratch: &mut Scratch) -> Vec<bool> {
+        let parts: Vec<&[u32]> = next.chunks(AT_A_TIME).collect();
+        let taken = AtomicUsize::new(0);
+        let found = on_threads(threads.min(parts.len()), || {
+            let (mut own, mut found) = (Scratch::new(self.ports), Vec::new());
+            loop {
+                let at = taken.fetch_add(1, Ordering::Relaxed);
+                let Some(part) = parts.get(at) else { break (own.work, found) };
+                let closes = |&port: &u32| sandbox.would_close_cycle(&mut own, port, self.tails(port));
+                found.push((at, part.iter().map(closes).collect::<Vec<bool>>()));
+            }
+        });
+        let mut hopeless = vec![false; next.len()];
+        for (work, found) in found {
+            scratch.work.add(work);
+            for (at, part) in found {
+                hopeless[at * AT_A_TIME..][..part.len()].copy_from_slice(&part);
+            }
+        }
+        scratch.work.refused += hopeless.iter().filter(|&&hopeless| hopeless).count() as u64;
+        hopeless
     }
 
     /// A topological order of the sandbox with all of this hop, if there is one.

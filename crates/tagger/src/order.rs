@@ -10,6 +10,10 @@
 //! The order is a list with 64-bit labels, so that a move touches nothing but what moves. The searches look at
 //! edges 64 at a time: what a switch's other ports have already reached is masked away in one step, so
 //! that in one search no port is looked at twice.
+//!
+//! Most edges that a search looks at lead out of the range of labels, and are left there. So labels stand twice, where
+//! each search finds those that it compares side by side: by ingress port, as a switch's ports feed one of the next,
+//! and by the egress port that leads to it.
 
 use crate::ports::{Far, Plane, Ports, put};
 use fabric::tags::ones;
@@ -23,18 +27,20 @@ pub(crate) struct AcyclicGraph<'p, 'f> {
     out: Plane,
     /// Per egress port: the ingress ports of the same node with an edge through it.
     into: Plane,
+    /// Per vertex: its place in the order.
     label: Vec<u64>,
+    /// Per egress port: the label of the vertex at the other end of its link.
+    label_ahead: Vec<u64>,
     next: Vec<u32>,
     previous: Vec<u32>,
     first: u32,
     count: u64,
-    pub work: Work,
 }
 
 /// What the searches cost, in things counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Work {
-    /// Insertions that went against the order and needed a search.
+    /// Searches for cycles: for insertions against the order, and in advance for those that may be hopeless.
     pub searches: u64,
     /// Vertices that searches expanded.
     pub vertices_visited: u64,
@@ -67,43 +73,52 @@ impl Work {
     }
 }
 
+/// What the searches know of 64 ports of a node.
+#[derive(Clone, Copy, Default)]
+struct Marks {
+    /// Ingress ports that the forward search has reached.
+    ahead: u64,
+    /// Egress ports that the forward search has followed.
+    left: u64,
+    /// Ingress ports that the backward search has reached.
+    behind: u64,
+    /// Egress ports that lead to one of those.
+    wanted: u64,
+}
+
+/// An ingress port that the backward search has reached.
+#[derive(Clone, Copy)]
+struct Behind {
+    port: u32,
+    /// Where the marks of its node begin, and how many there are.
+    set: u32,
+    words: u16,
+    /// The egress port that leads to it.
+    feed: Far,
+}
+
 /// Marks and queues of a search, used again by every graph of a run.
 pub(crate) struct Scratch {
-    /// Per node, its ingress ports that the forward search has reached.
-    ahead: Vec<u64>,
-    /// Per node, its egress ports that the forward search has followed.
-    left: Vec<u64>,
-    /// Per node, its ingress ports that the backward search has reached.
-    behind: Vec<u64>,
-    /// Per node, its egress ports that lead to one of those.
-    wanted: Vec<u64>,
+    /// Per word of a bitmap over the ports of each node.
+    marks: Vec<Marks>,
     forward: Vec<Far>,
-    backward: Vec<Far>,
+    backward: Vec<Behind>,
+    /// What all searches so far have cost.
+    pub work: Work,
 }
 
 impl Scratch {
     pub fn new(ports: &Ports) -> Scratch {
-        Scratch {
-            ahead: ports.node_sets(),
-            left: ports.node_sets(),
-            behind: ports.node_sets(),
-            wanted: ports.node_sets(),
-            forward: Vec::new(),
-            backward: Vec::new(),
-        }
+        let marks = vec![Marks::default(); ports.node_sets().len()];
+        Scratch { marks, forward: Vec::new(), backward: Vec::new(), work: Work::default() }
     }
 
-    fn clear(&mut self, ports: &Ports) {
-        for vertex in &self.forward {
-            let set = vertex.set as usize..vertex.set as usize + usize::from(vertex.words);
-            self.ahead[set.clone()].fill(0);
-            self.left[set].fill(0);
-        }
-        for vertex in &self.backward {
-            let set = vertex.set as usize..vertex.set as usize + usize::from(vertex.words);
-            self.behind[set].fill(0);
-            let feed = ports.far[vertex.port as usize];
-            self.wanted[feed.set as usize..feed.set as usize + usize::from(feed.words)].fill(0);
+    fn clear(&mut self) {
+        let mut clear = |set: u32, words: u16| self.marks[set as usize..][..usize::from(words)].fill(Marks::default());
+        self.forward.iter().for_each(|reached| clear(reached.set, reached.words));
+        for reached in &self.backward {
+            clear(reached.set, reached.words);
+            clear(reached.feed.set, reached.feed.words);
         }
         self.forward.clear();
         self.backward.clear();
@@ -127,11 +142,11 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
             out: ports.plane(),
             into: ports.plane(),
             label: vec![0; count],
+            label_ahead: vec![0; count],
             next: vec![NONE; count],
             previous: vec![NONE; count],
             first: NONE,
             count: 0,
-            work: Work::default(),
         };
         graph.reorder(order);
         graph
@@ -160,9 +175,14 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         let (mut at, mut label) = (self.first, 0);
         while at != NONE {
             label += step;
-            self.label[at as usize] = label;
+            self.set_label(at, label);
             at = self.next[at as usize];
         }
+    }
+
+    fn set_label(&mut self, vertex: u32, label: u64) {
+        self.label[vertex as usize] = label;
+        self.label_ahead[self.ports.peer[vertex as usize] as usize] = label;
     }
 
     /// The egress ports of a vertex's edges.
@@ -174,24 +194,33 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
     /// Adds edges into `head` from ingress ports `tails` (a bitmap) of the node that feeds it, unless they
     /// would close a cycle. Edges that are there already do no harm.
     pub fn insert(&mut self, scratch: &mut Scratch, head: u32, tails: &[u64]) -> bool {
-        let ports = self.ports;
-        let feed = ports.peer[head as usize];
-        let first = ports.first[ports.node[feed as usize] as usize];
-        let limit = self.label[head as usize];
-        // The highest tail that comes after the head, if any does.
-        let mut highest = NONE;
-        for tail in ones(tails).map(|bit| first + bit as u32) {
-            let label = self.label[tail as usize];
-            if label >= limit && (highest == NONE || label > self.label[highest as usize]) {
-                highest = tail;
-            }
-        }
+        let highest = self.highest_above(head, tails);
         if highest != NONE && !self.make_way(scratch, head, tails, highest) {
-            self.work.refused += 1;
+            scratch.work.refused += 1;
             return false;
         }
         self.put(head, tails);
         true
+    }
+
+    /// Whether such edges would close a cycle. They always will then, whatever edges are added meanwhile.
+    pub fn would_close_cycle(&self, scratch: &mut Scratch, head: u32, tails: &[u64]) -> bool {
+        let highest = self.highest_above(head, tails);
+        if highest == NONE {
+            return false;
+        }
+        let outcome = self.search(scratch, head, tails, self.label[highest as usize]);
+        scratch.clear();
+        matches!(outcome, Outcome::Cycle)
+    }
+
+    /// The highest tail that does not come before the head, if any does.
+    fn highest_above(&self, head: u32, tails: &[u64]) -> u32 {
+        let ports = self.ports;
+        let first = ports.first[ports.node[ports.peer[head as usize] as usize] as usize];
+        let limit = self.label[head as usize];
+        let above = ones(tails).map(|bit| first + bit as u32).filter(|&tail| self.label[tail as usize] >= limit);
+        above.max_by_key(|&tail| self.label[tail as usize]).unwrap_or(NONE)
     }
 
     /// Adds edges that are known to close no cycle; the caller sees to the order.
@@ -210,24 +239,25 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
 
     /// Mends the order for edges from `tails` to `head`; false if they would close a cycle.
     fn make_way(&mut self, scratch: &mut Scratch, head: u32, tails: &[u64], highest: u32) -> bool {
-        self.work.searches += 1;
         let outcome = self.search(scratch, head, tails, self.label[highest as usize]);
+        let mut moved: Vec<u32> = match outcome {
+            Outcome::Cycle => Vec::new(),
+            Outcome::ForwardDone => scratch.forward.iter().map(|reached| reached.port).collect(),
+            Outcome::BackwardDone => scratch.backward.iter().map(|reached| reached.port).collect(),
+        };
+        scratch.clear();
+        scratch.work.moves += moved.len() as u64;
+        moved.sort_unstable_by_key(|&vertex| self.label[vertex as usize]);
         match outcome {
-            Outcome::Cycle => {}
-            Outcome::ForwardDone => {
-                scratch.forward.sort_unstable_by_key(|vertex| self.label[vertex.port as usize]);
-                self.move_after(&scratch.forward, highest);
-            }
-            Outcome::BackwardDone => {
-                scratch.backward.sort_unstable_by_key(|vertex| self.label[vertex.port as usize]);
-                self.move_before(&scratch.backward, head);
-            }
+            Outcome::Cycle => return false,
+            Outcome::ForwardDone => self.move_after(&moved, highest),
+            Outcome::BackwardDone => self.move_before(&moved, head),
         }
-        scratch.clear(self.ports);
-        !matches!(outcome, Outcome::Cycle)
+        true
     }
 
-    fn search(&mut self, scratch: &mut Scratch, head: u32, tails: &[u64], upper: u64) -> Outcome {
+    fn search(&self, scratch: &mut Scratch, head: u32, tails: &[u64], upper: u64) -> Outcome {
+        scratch.work.searches += 1;
         let ports = self.ports;
         let lower = self.label[head as usize];
         let feeder = ports.far[head as usize];
@@ -237,7 +267,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
                 return Outcome::Cycle;
             }
             if self.label[tail as usize] > lower {
-                self.reach_backward(scratch, Far { port: tail, local: bit as u16, ..feeder });
+                self.reach_backward(scratch, feeder, bit);
             }
         }
         if self.reach_forward(scratch, ports.here(head)) {
@@ -248,17 +278,17 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         loop {
             let Some(&vertex) = scratch.forward.get(forward) else { break Outcome::ForwardDone };
             let Some(&other) = scratch.backward.get(backward) else { break Outcome::BackwardDone };
-            self.work.vertices_visited += 1;
-            let before = self.work.edge_visits;
+            scratch.work.vertices_visited += 1;
+            let before = scratch.work.edge_visits;
             let met = if cost_forward <= cost_backward {
                 forward += 1;
                 let met = self.expand_forward(scratch, vertex, upper);
-                cost_forward += self.work.edge_visits - before + 1;
+                cost_forward += scratch.work.edge_visits - before + 1;
                 met
             } else {
                 backward += 1;
-                let met = self.expand_backward(scratch, other, lower);
-                cost_backward += self.work.edge_visits - before + 1;
+                let met = self.expand_backward(scratch, other.feed, lower);
+                cost_backward += scratch.work.edge_visits - before + 1;
                 met
             };
             if met {
@@ -270,43 +300,49 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
     /// Takes a vertex into the forward search; true if an edge of it leads to what the backward search has.
     #[inline]
     fn reach_forward(&self, scratch: &mut Scratch, vertex: Far) -> bool {
-        let (row, set) = (vertex.row as usize, vertex.set as usize);
-        put(&mut scratch.ahead[set..], usize::from(vertex.local));
         scratch.forward.push(vertex);
-        (0..usize::from(vertex.words)).any(|index| self.out[row + index] & scratch.wanted[set + index] != 0)
+        let marks = &mut scratch.marks[vertex.set as usize..][..usize::from(vertex.words)];
+        marks[usize::from(vertex.local / 64)].ahead |= 1 << (vertex.local % 64);
+        let out = &self.out[vertex.row as usize..][..marks.len()];
+        out.iter().zip(marks).any(|(out, marks)| out & marks.wanted != 0)
     }
 
-    /// Takes a vertex into the backward search; true if an edge comes to it from what the forward search has.
+    /// Takes the port `bit` of the node of `beside` into the backward search; true if an edge comes to it from what
+    /// the forward search has.
     #[inline]
-    fn reach_backward(&self, scratch: &mut Scratch, vertex: Far) -> bool {
-        put(&mut scratch.behind[vertex.set as usize..], usize::from(vertex.local));
-        scratch.backward.push(vertex);
-        let feed = self.ports.far[vertex.port as usize];
-        let (row, set) = (feed.row as usize, feed.set as usize);
+    fn reach_backward(&self, scratch: &mut Scratch, beside: Far, bit: usize) -> bool {
+        let Far { first, set, words, .. } = beside;
+        let port = first + bit as u32;
+        let feed = self.ports.far[port as usize];
+        scratch.backward.push(Behind { port, set, words, feed });
+        scratch.marks[set as usize + bit / 64].behind |= 1 << (bit % 64);
         if feed.words == 0 {
             return false;
         }
-        put(&mut scratch.wanted[set..], usize::from(feed.local));
-        (0..usize::from(feed.words)).any(|index| self.into[row + index] & scratch.ahead[set + index] != 0)
+        let marks = &mut scratch.marks[feed.set as usize..][..usize::from(feed.words)];
+        marks[usize::from(feed.local / 64)].wanted |= 1 << (feed.local % 64);
+        let into = &self.into[feed.row as usize..][..marks.len()];
+        into.iter().zip(marks).any(|(into, marks)| into & marks.ahead != 0)
     }
 
     #[inline]
-    fn expand_forward(&mut self, scratch: &mut Scratch, vertex: Far, upper: u64) -> bool {
-        let ports = self.ports;
-        let (row, set) = (vertex.row as usize, vertex.set as usize);
-        for index in 0..usize::from(vertex.words) {
-            // What other ports of this node have followed already leads nowhere new.
-            let mut fresh = self.out[row + index] & !scratch.left[set + index];
-            if self.out[row + index] & scratch.wanted[set + index] != 0 {
+    fn expand_forward(&self, scratch: &mut Scratch, vertex: Far, upper: u64) -> bool {
+        for index in 0..u32::from(vertex.words) {
+            let out = self.out[(vertex.row + index) as usize];
+            let marks = &mut scratch.marks[(vertex.set + index) as usize];
+            if out & marks.wanted != 0 {
                 return true;
             }
-            scratch.left[set + index] |= fresh;
-            self.work.edge_visits += u64::from(fresh.count_ones());
-            while fresh != 0 {
-                let out = vertex.first as usize + index * 64 + fresh.trailing_zeros() as usize;
-                fresh &= fresh - 1;
-                let target = ports.far[out];
-                if self.label[target.port as usize] < upper && self.reach_forward(scratch, target) {
+            // What other ports of this node have followed already leads nowhere new.
+            let fresh = out & !marks.left;
+            marks.left |= fresh;
+            scratch.work.edge_visits += u64::from(fresh.count_ones());
+            let first = (vertex.first + index * 64) as usize;
+            let mut below = select(fresh, &self.label_ahead[first..], |label| label < upper);
+            while below != 0 {
+                let target = self.ports.far[first + below.trailing_zeros() as usize];
+                below &= below - 1;
+                if self.reach_forward(scratch, target) {
                     return true;
                 }
             }
@@ -314,24 +350,23 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         false
     }
 
+    /// Looks at the edges through the egress port that leads to a vertex.
     #[inline]
-    fn expand_backward(&mut self, scratch: &mut Scratch, vertex: Far, lower: u64) -> bool {
-        let feed = self.ports.far[vertex.port as usize];
-        let (row, set) = (feed.row as usize, feed.set as usize);
-        for index in 0..usize::from(feed.words) {
-            let into = self.into[row + index];
-            if into & scratch.ahead[set + index] != 0 {
+    fn expand_backward(&self, scratch: &mut Scratch, feed: Far, lower: u64) -> bool {
+        for index in 0..u32::from(feed.words) {
+            let into = self.into[(feed.row + index) as usize];
+            let marks = &scratch.marks[(feed.set + index) as usize];
+            if into & marks.ahead != 0 {
                 return true;
             }
-            let mut fresh = into & !scratch.behind[set + index];
-            self.work.edge_visits += u64::from(fresh.count_ones());
-            while fresh != 0 {
-                let bit = index * 64 + fresh.trailing_zeros() as usize;
-                fresh &= fresh - 1;
-                let port = feed.first + bit as u32;
-                // Every ingress port of a node has a bitmap of its own, of the same length.
-                let source = Far { port, row: self.ports.row_start(port), local: bit as u16, ..feed };
-                if self.label[port as usize] > lower && self.reach_backward(scratch, source) {
+            let fresh = into & !marks.behind;
+            scratch.work.edge_visits += u64::from(fresh.count_ones());
+            let from = index * 64;
+            let mut above = select(fresh, &self.label[(feed.first + from) as usize..], |label| label > lower);
+            while above != 0 {
+                let bit = from + above.trailing_zeros();
+                above &= above - 1;
+                if self.reach_backward(scratch, feed, bit as usize) {
                     return true;
                 }
             }
@@ -350,21 +385,20 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         }
     }
 
-    fn move_after(&mut self, moved: &[Far], anchor: u32) {
-        moved.iter().for_each(|vertex| self.unlink(vertex.port));
+    fn move_after(&mut self, moved: &[u32], anchor: u32) {
+        moved.iter().for_each(|&vertex| self.unlink(vertex));
         self.link(moved, anchor, self.next[anchor as usize]);
     }
 
-    fn move_before(&mut self, moved: &[Far], anchor: u32) {
-        moved.iter().for_each(|vertex| self.unlink(vertex.port));
+    fn move_before(&mut self, moved: &[u32], anchor: u32) {
+        moved.iter().for_each(|&vertex| self.unlink(vertex));
         self.link(moved, self.previous[anchor as usize], anchor);
     }
 
     /// Puts vertices between two neighbours of the list, either of which may be its end.
-    fn link(&mut self, moved: &[Far], before: u32, after: u32) {
-        self.work.moves += moved.len() as u64;
+    fn link(&mut self, moved: &[u32], before: u32, after: u32) {
         let mut last = before;
-        for vertex in moved.iter().map(|vertex| vertex.port) {
+        for &vertex in moved {
             self.previous[vertex as usize] = last;
             match last {
                 NONE => self.first = vertex,
@@ -383,8 +417,20 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
             self.relabel();
             return;
         }
-        for (index, vertex) in moved.iter().enumerate() {
-            self.label[vertex.port as usize] = low + step * (index as u64 + 1);
+        for (&vertex, place) in moved.iter().zip(1..) {
+            self.set_label(vertex, low + step * place);
         }
     }
+}
+
+/// Those of a word's bits whose label is as asked. Most are not, and no branch could foresee which.
+#[inline]
+fn select(mut bits: u64, labels: &[u64], is_asked: impl Fn(u64) -> bool) -> u64 {
+    let mut selected = 0;
+    while bits != 0 {
+        let bit = bits.trailing_zeros();
+        bits &= bits - 1;
+        selected |= u64::from(is_asked(labels[bit as usize])) << bit;
+    }
+    selected
 }

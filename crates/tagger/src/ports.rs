@@ -145,12 +145,6 @@ impl<'f> Ports<'f> {
         (port - self.first[self.node[port as usize] as usize]) as usize
     }
 
-    /// Where the bitmap over the ports of this port's node begins in a [`Plane`].
-    #[inline]
-    pub fn row_start(&self, port: u32) -> u32 {
-        self.row[port as usize]
-    }
-
     /// The range of a bitmap over the ports of this port's node, in a [`Plane`].
     #[inline]
     pub fn row(&self, port: u32) -> std::ops::Range<usize> {

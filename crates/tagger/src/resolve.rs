@@ -255,10 +255,9 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         self.reserve_kept(tag);
         let mut tail = vec![0; ports.row(port).len()];
         put(&mut tail, ports.local(port));
-        let kept = &mut self.kept[usize::from(tag) - 1];
-        let before = kept.work;
-        let keeps = kept.insert(scratch, next, &tail);
-        self.work.add(kept.work.since(before));
+        let before = scratch.work;
+        let keeps = self.kept[usize::from(tag) - 1].insert(scratch, next, &tail);
+        self.work.add(scratch.work.since(before));
         keeps
     }
 

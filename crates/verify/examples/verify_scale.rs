@@ -1,12 +1,15 @@
 //! How long a proof takes: Jellyfish of many switches, rules of many entries, one path tree a switch.
 //!
 //! ```text
-//! cargo run --release -p tidegate-verify --example verify_scale -- SWITCHES PORTS DEGREE
+//! cargo run --release -p tidegate-verify --example verify_scale -- SWITCHES PORTS DEGREE [given]
 //! ```
+//!
+//! Each line has the CPU seconds of all threads and the seconds by the clock.
 //!
 //! The rules are made here, by switch number: a frame that went down and turns up again gets the next of three tags,
 //! which is safe on any graph. Each ingress port has rules of its own, as a generator writes them before they are
-//! compressed. The paths are those of one breadth-first tree to every switch.
+//! compressed. The paths are those of one breadth-first tree to every switch: made by the verifier, as
+//! `tidegate tagger verify --paths trees` does, or `given` to it, one after another.
 
 #![expect(clippy::disallowed_methods, reason = "it measures how long things take")]
 
@@ -15,13 +18,15 @@ use fabric::{Fabric, LinkSpec, NodeId, NodeKind, PortIndex};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 use units::{Rate, Time};
-use verify::{RuleFile, Verifier, fabric_hash};
+use verify::{RuleFile, TreeRoots, Verifier, fabric_hash};
 
 const TAGS: u16 = 3;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let numbers: Vec<u32> = std::env::args().skip(1).map(|text| text.parse()).collect::<Result<_, _>>()?;
-    let [switches, ports, degree] = numbers[..] else { return Err("usage: scale SWITCHES PORTS DEGREE".into()) };
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let given = words.pop_if(|word| word == "given").is_some();
+    let numbers: Vec<u32> = words.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
+    let [switches, ports, degree] = numbers[..] else { return Err("usage: SWITCHES PORTS DEGREE [given]".into()) };
     let link = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
     let fabric = jellyfish(switches, degree, ports - degree, 1, link, link)?;
     let text = rules(&fabric);
@@ -35,9 +40,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut verifier = Verifier::new(&fabric, &file)?;
     clock.report("holding them against the fabric");
     drop(file);
-    let spent = expect_trees(&fabric, &mut verifier)?;
-    println!("{:9.3} s  following the paths of a tree to every switch", spent.as_secs_f64());
-    clock.lap();
+    if given {
+        let spent = expect_given(&fabric, &mut verifier)?;
+        show(spent, "following the paths of a tree to every switch, one after another");
+        clock.lap();
+    } else {
+        verifier.expect_trees(TreeRoots::Switches, |_, _| ())?;
+        clock.report("making a tree to every switch and following its paths");
+    }
     let verdict = verifier.finish();
     clock.report("looking for circles");
     println!("{:?}", verdict.counts);
@@ -46,23 +56,35 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if verdict.pass() { Ok(()) } else { Err("refuted".into()) }
 }
 
-/// CPU time since the last call, where the system tells it: a busy machine does not change that. Else wall time.
+/// CPU time of all threads, where the system tells it, and time by the clock.
+#[derive(Clone, Copy, Default)]
+struct Spent(Duration, Duration);
+
+fn show(Spent(cpu, wall): Spent, what: &str) {
+    println!("{:9.3} s CPU {:9.3} s  {what}", cpu.as_secs_f64(), wall.as_secs_f64());
+}
+
+/// What passes between two calls.
 struct Clock(Duration, Instant);
 
 impl Clock {
     fn new() -> Clock {
-        Clock(Self::now().unwrap_or_default(), Instant::now())
+        Clock(Self::cpu().unwrap_or_default(), Instant::now())
     }
-    fn now() -> Option<Duration> {
-        let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
-        text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+    /// Of the user and of the kernel, in ticks of 10 ms: the 14th and the 15th word, of which the second, in brackets,
+    /// may have blanks.
+    fn cpu() -> Option<Duration> {
+        let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+        let words = text.rsplit(')').next()?.split_whitespace().skip(11);
+        let ticks: Vec<u64> = words.take(2).map(str::parse).collect::<Result<_, _>>().ok()?;
+        Some(Duration::from_millis(ticks.iter().sum::<u64>() * 10))
     }
-    fn lap(&mut self) -> Duration {
+    fn lap(&mut self) -> Spent {
         let before = std::mem::replace(self, Clock::new());
-        Self::now().map_or(before.1.elapsed(), |now| now - before.0)
+        Spent(self.0 - before.0, self.1 - before.1)
     }
     fn report(&mut self, what: &str) {
-        println!("{:9.3} s  {what}", self.lap().as_secs_f64());
+        show(self.lap(), what);
         self.lap();
     }
 }
@@ -109,9 +131,10 @@ fn rules(fabric: &Fabric) -> String {
     text + "]}"
 }
 
-/// One breadth-first tree to every switch. The time that the verifier took, without that of making the trees.
-fn expect_trees(fabric: &Fabric, verifier: &mut Verifier<'_>) -> Result<Duration, verify::PathFault> {
-    let mut spent = Duration::ZERO;
+/// One breadth-first tree to every switch. What the verifier took, without the making of the trees.
+fn expect_given(fabric: &Fabric, verifier: &mut Verifier<'_>) -> Result<Spent, verify::PathFault> {
+    let mut spent = Spent::default();
+    let mut clock = Clock::new();
     let mut towards: Vec<Option<PortIndex>> = vec![None; fabric.nodes().len()];
     for target in fabric.switches() {
         towards.fill(None);
@@ -127,9 +150,10 @@ fn expect_trees(fabric: &Fabric, verifier: &mut Verifier<'_>) -> Result<Duration
                 }
             }
         }
-        let mut clock = Clock::new();
+        clock.lap();
         verifier.expect_tree(target, &towards)?;
-        spent += clock.lap();
+        let Spent(cpu, wall) = clock.lap();
+        spent = Spent(spent.0 + cpu, spent.1 + wall);
     }
     Ok(spent)
 }

@@ -164,6 +164,12 @@ impl Graph {
         self.entries(vertex).iter().find(has).map(|entry| entry.slot)
     }
 
+    /// Each slot with which frames of `vertex` may leave losslessly, and the egress ports by which they do.
+    pub fn leaving(&self, vertex: u32) -> impl Iterator<Item = (u16, &[u64])> {
+        let width = self.ports.width(self.ports.node(self.port(vertex)));
+        self.entries(vertex).iter().map(move |entry| (entry.slot, &self.words[entry.at as usize..][..width]))
+    }
+
     #[inline]
     fn entries(&self, vertex: u32) -> &[Entry] {
         &self.entries[self.starts[vertex as usize] as usize..self.starts[vertex as usize + 1] as usize]

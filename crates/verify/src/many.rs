@@ -1,8 +1,9 @@
 //! Trees of lowest ports towards 64 switches at a time, judged on all threads.
 //!
-//! A word per node says to which of the 64 roots the search has found its way. Where neighbours step alike
-//! towards many roots, the rules for that step are looked up side by side, while they lie in the nearest cache. What
-//! is found lossless here is counted; any other tree is judged again by itself, to say which path is lost and where.
+//! A word per node says to which of the 64 roots the search has found its way. Then queues are followed from the leaves
+//! on, node by node: all rules that a node's frames meet there are looked up one after another, while they lie in the
+//! nearest cache, and for all roots to which frames come in by one port with one tag together. What is found lossless
+//! here is counted; any other tree is judged again by itself, to say which path is lost and where.
 
 use crate::grow::{Root, Trees};
 use crate::paths::Hop;
@@ -14,12 +15,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Roots of one batch: a bit each.
 const ROOTS: usize = 64;
 
-/// One way that a slot takes towards some of the roots.
-#[derive(Clone, Copy)]
-struct Shared {
-    slot: u32,
-    way: u32,
-    roots: u64,
+/// The slots that are so many links away from some of the roots.
+struct Level {
+    /// By number.
+    slots: Vec<u32>,
+    /// Per slot: those roots.
+    roots: Vec<u64>,
 }
 
 /// Per root, how many paths its tree has if all of them are lossless. `each` is told how many roots are done.
@@ -69,44 +70,63 @@ struct Judge<'a, 'f> {
     table: &'a Table,
     trees: &'a Trees<'f>,
     edge: Edge,
+    /// Per class and way: what [`Edge::entrance_bits`] says of hosts at its far end; `UNASKED` at first.
+    entering: Vec<Vec<u64>>,
     /// Per slot: whether hosts are at it.
     sources: Vec<bool>,
-    /// Per slot, the roots to which it has found its way, those as far as this level, and those one link further.
+    /// Per way: the one that leads back.
+    back: Vec<u32>,
+    /// Per way: the roots towards which frames come in by its port.
+    arriving: Vec<u64>,
+    /// By distance from the roots; of `depth` of them there are slots.
+    levels: Vec<Level>,
+    depth: usize,
+    /// Per slot, the roots to which it has found its way.
     seen: Vec<u64>,
-    level: Vec<u64>,
-    next: Vec<u64>,
-    /// By distance from the roots.
-    shared: Vec<Shared>,
     /// Per slot and root: the port towards it.
     port: Vec<PortIndex>,
-    /// Per slot and root: the queues that frames come to there, as bits of their slots.
-    queues: Vec<u16>,
+    /// Per slot and lossless tag: the roots towards which frames leave with it.
+    queues: Vec<u64>,
 }
+
+/// No set of slots has all bits.
+const UNASKED: u64 = u64::MAX;
 
 impl<'a, 'f> Judge<'a, 'f> {
     fn new(fabric: &'a Fabric, table: &'a Table, trees: &'a Trees<'f>) -> Judge<'a, 'f> {
-        let count = trees.nodes.len();
-        let words = || vec![0; count];
+        let (count, ways) = (trees.nodes.len(), trees.peers.len());
+        let number = |slot: usize, port| fabric.port_number(trees.nodes[slot], port);
+        let mut way_of = vec![0; fabric.port_count()];
+        for slot in 0..count {
+            trees.ways(slot as u32).for_each(|way| way_of[number(slot, trees.ports[way])] = way as u32);
+        }
+        let peers = trees.nodes.iter().zip(0..).flat_map(|(&node, slot)| {
+            trees.ways(slot).map(move |way| fabric.ports(node)[usize::from(trees.ports[way])])
+        });
         Judge {
             fabric,
             table,
             trees,
             edge: Edge::new(fabric, table),
+            entering: vec![vec![UNASKED; ways]; table.classes.len()],
             sources: trees.nodes.iter().map(|&node| host_ports(fabric, node).next().is_some()).collect(),
-            seen: words(),
-            level: words(),
-            next: words(),
-            shared: Vec::new(),
+            back: peers.map(|peer| way_of[fabric.port_number(peer.peer, peer.peer_port)]).collect(),
+            arriving: vec![0; ways],
+            levels: Vec::new(),
+            depth: 0,
+            seen: vec![0; count],
             port: vec![0; count * ROOTS],
-            queues: vec![0; count * ROOTS],
+            queues: vec![0; count * table.tags.len()],
         }
     }
 
     fn judge(&mut self, roots: &[Root]) -> Vec<Option<u64>> {
         self.grow(roots);
         let mut paths = vec![0; roots.len()];
-        for one in self.shared.iter().filter(|one| self.sources[one.slot as usize]) {
-            bits(one.roots).for_each(|root| paths[root] += 1);
+        for level in &self.levels[1..self.depth] {
+            for &slot in level.slots.iter().filter(|&&slot| self.sources[slot as usize]) {
+                bits(level.roots[slot as usize]).for_each(|root| paths[root] += 1);
+            }
         }
         let mut lost = 0;
         for class in 0..self.table.classes.len() {
@@ -118,91 +138,131 @@ impl<'a, 'f> Judge<'a, 'f> {
     /// Finds the ways to all roots, level by level.
     fn grow(&mut self, roots: &[Root]) {
         self.seen.fill(0);
-        self.level.fill(0);
-        self.shared.clear();
-        let mut slots = Vec::new();
+        self.arriving.fill(0);
+        self.depth = 0;
+        let trees = self.trees;
+        let first = self.next_level();
         for (index, root) in roots.iter().enumerate() {
-            let slot = self.trees.slots[root.node.index()];
-            self.seen[slot as usize] |= 1 << index;
-            self.level[slot as usize] |= 1 << index;
-            slots.push(slot);
+            first.roots[trees.slots[root.node.index()] as usize] |= 1 << index;
         }
-        while !slots.is_empty() {
-            let mut reached = Vec::new();
-            for &slot in &slots {
-                for way in self.trees.ways(slot) {
-                    let peer = self.trees.peers[way] as usize;
-                    let new = self.level[slot as usize] & !self.seen[peer];
-                    if new != 0 && self.next[peer] == 0 {
-                        reached.push(peer as u32);
-                    }
-                    self.next[peer] |= new;
-                }
+        while self.close_level() {
+            self.next_level();
+            let [.., here, beyond] = &mut self.levels[..self.depth] else { return };
+            for &slot in &here.slots {
+                let roots = here.roots[slot as usize];
+                trees.peers[trees.ways(slot)].iter().for_each(|&peer| beyond.roots[peer as usize] |= roots);
             }
-            for &slot in &reached {
-                let mut open = self.next[slot as usize];
-                for way in self.trees.ways(slot) {
-                    let found = open & self.level[self.trees.peers[way] as usize];
-                    if found == 0 {
-                        continue;
-                    }
-                    self.shared.push(Shared { slot, way: way as u32, roots: found });
-                    let port = self.trees.ports[way];
-                    bits(found).for_each(|root| self.port[slot as usize * ROOTS + root] = port);
-                    open &= !found;
+            for slot in 0..beyond.roots.len() {
+                beyond.roots[slot] &= !self.seen[slot];
+                let mut open = beyond.roots[slot];
+                // By its lowest port to a neighbour that is closer.
+                for way in trees.ways(slot as u32) {
                     if open == 0 {
                         break;
                     }
+                    let found = open & here.roots[trees.peers[way] as usize];
+                    if found != 0 {
+                        self.arriving[self.back[way] as usize] |= found;
+                        let ports = &mut self.port[slot * ROOTS..][..ROOTS];
+                        bits(found).for_each(|root| ports[root] = trees.ports[way]);
+                        open &= !found;
+                    }
                 }
             }
-            slots.iter().for_each(|&slot| self.level[slot as usize] = 0);
-            for &slot in &reached {
-                let new = std::mem::take(&mut self.next[slot as usize]);
-                self.seen[slot as usize] |= new;
-                self.level[slot as usize] = new;
-            }
-            slots = reached;
         }
+    }
+
+    /// One more level, of no slots.
+    fn next_level(&mut self) -> &mut Level {
+        if self.depth == self.levels.len() {
+            self.levels.push(Level { slots: Vec::new(), roots: vec![0; self.seen.len()] });
+        }
+        self.depth += 1;
+        let level = &mut self.levels[self.depth - 1];
+        level.roots.fill(0);
+        level
+    }
+
+    /// Lists the slots of the last level. Without any there is none: false.
+    fn close_level(&mut self) -> bool {
+        let level = &mut self.levels[self.depth - 1];
+        level.slots.clear();
+        for (slot, &roots) in level.roots.iter().enumerate().filter(|(_, roots)| **roots != 0) {
+            level.slots.push(slot as u32);
+            self.seen[slot] |= roots;
+        }
+        let any = !level.slots.is_empty();
+        self.depth -= usize::from(!any);
+        any
     }
 
     /// The roots, as bits, to which frames of a class lose their tag on some path.
     fn follow(&mut self, roots: &[Root], class: usize) -> u64 {
-        let (fabric, table, trees) = (self.fabric, self.table, self.trees);
-        let graph = &table.graph;
+        let (table, trees) = (self.table, self.trees);
+        let (graph, tags) = (&table.graph, table.tags.len());
         self.queues.fill(0);
         let mut lost = 0;
-        for &Shared { slot, way, roots: sharing } in self.shared.iter().rev() {
-            let (node, port) = (trees.nodes[slot as usize], trees.ports[way as usize]);
-            let egress = graph.ports.base(node) + u32::from(port);
-            let (ingress, peer) = (graph.ports.peer(egress), trees.peers[way as usize] as usize);
-            let entering = self.edge.entrance_bits(fabric, table, Hop { node, port }, egress, class);
-            if entering & LOST != 0 {
-                lost |= sharing;
-            }
-            let entering = (entering & !LOST) as u16;
-            for root in bits(sharing) {
-                let mut queues = self.queues[slot as usize * ROOTS + root] | entering;
-                let target = &roots[root];
-                let arrives = graph.ports.node(ingress) == target.node;
-                while queues != 0 {
-                    let vertex = graph.vertex(ingress, queues.trailing_zeros() as u16);
-                    queues &= queues - 1;
-                    let kept = if arrives {
-                        target.exits.iter().all(|&exit| graph.onward_slot(vertex, exit).is_some())
-                    } else {
-                        let onward = graph.onward_slot(vertex, self.port[peer * ROOTS + root]);
-                        onward.is_some_and(|slot| {
-                            self.queues[peer * ROOTS + root] |= 1 << slot;
-                            true
-                        })
-                    };
-                    if !kept {
-                        lost |= 1 << root;
+        for depth in (0..self.depth - 1).rev() {
+            for at in 0..self.levels[depth].slots.len() {
+                let slot = self.levels[depth].slots[at] as usize;
+                let here = self.levels[depth].roots[slot];
+                for way in trees.ways(slot as u32) {
+                    let arriving = self.arriving[way] & here;
+                    if arriving == 0 {
+                        continue;
+                    }
+                    let ingress = graph.ports.base(trees.nodes[slot]) + u32::from(trees.ports[way]);
+                    let entering = self.entering(class, way, ingress);
+                    if entering & LOST != 0 {
+                        lost |= arriving;
+                    }
+                    let peer = trees.peers[way] as usize * tags;
+                    for tag in 0..tags {
+                        let joining = if entering >> tag & 1 == 1 { u64::MAX } else { 0 };
+                        let coming = arriving & (self.queues[peer + tag] | joining);
+                        if coming == 0 {
+                            continue;
+                        }
+                        let vertex = graph.vertex(ingress, tag as u16);
+                        lost |= match depth {
+                            0 => self.withheld(roots, vertex, coming),
+                            _ => self.pass(slot, vertex, coming),
+                        };
                     }
                 }
             }
         }
         lost
+    }
+
+    /// The slots with which frames from hosts at the far end of a way enter it.
+    fn entering(&mut self, class: usize, way: usize, ingress: u32) -> u64 {
+        if self.entering[class][way] == UNASKED {
+            let ports = &self.table.graph.ports;
+            let egress = ports.peer(ingress);
+            let node = ports.node(egress);
+            let hop = Hop { node, port: (egress - ports.base(node)) as PortIndex };
+            self.entering[class][way] = self.edge.entrance_bits(self.fabric, self.table, hop, egress, class);
+        }
+        self.entering[class][way]
+    }
+
+    /// Sends frames of a queue of a slot on towards these roots. Those to which no rule keeps them lossless.
+    fn pass(&mut self, slot: usize, vertex: u32, mut coming: u64) -> u64 {
+        let ports = &self.port[slot * ROOTS..][..ROOTS];
+        for (tag, egress) in self.table.graph.leaving(vertex) {
+            let kept = |&root: &usize| egress[usize::from(ports[root] / 64)] >> (ports[root] % 64) & 1 == 1;
+            let leaving = bits(coming).filter(kept).fold(0, |leaving, root| leaving | 1 << root);
+            self.queues[slot * self.table.tags.len() + usize::from(tag)] |= leaving;
+            coming &= !leaving;
+        }
+        coming
+    }
+
+    /// Those of these roots at which frames of a queue do not get to all hosts.
+    fn withheld(&self, roots: &[Root], vertex: u32, coming: u64) -> u64 {
+        let delivers = |exit: &PortIndex| self.table.graph.onward_slot(vertex, *exit).is_some();
+        bits(coming).filter(|&root| !roots[root].exits.iter().all(delivers)).fold(0, |all, root| all | 1 << root)
     }
 }
 

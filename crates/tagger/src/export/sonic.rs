@@ -11,7 +11,7 @@
 //! The schema is that of the public sources; it was not loaded on hardware.
 
 use super::dialect::Dialect;
-use super::factorise::{Factors, Misfit, QueueBinding, factorise};
+use super::factorise::{Misfit, QueueBinding, factorise};
 use super::marks::Marks;
 use super::view::SwitchView;
 use fabric::PortIndex;
@@ -59,14 +59,15 @@ pub fn config_db(view: &SwitchView, marks: &Marks, settings: &Settings) -> Resul
     Misfit::of_names(view, Dialect::Sonic)?;
     let factors = factorise(view, marks, settings.binding)?;
     let mut tables = Map::new();
-    let ingress = Shared::new(view, "TAGGER_IN", |port| dscp_to_tc(&factors, marks, port));
-    let to_dscp = |port| by_class(marks, |class| factors.leaves_as(marks, class, port).0);
-    let to_queue = |port| by_class(marks, |class| factors.leaves_as(marks, class, port).1);
-    let egress = Shared::new(view, "TAGGER_OUT", |port| json!([to_dscp(port), to_queue(port)]));
-    tables.insert("DSCP_TO_TC_MAP".to_owned(), ingress.tables(|value| value.clone()));
-    tables.insert("TC_TO_DSCP_MAP".to_owned(), egress.tables(|both| both[0].clone()));
-    tables.insert("TC_TO_QUEUE_MAP".to_owned(), egress.tables(|both| both[1].clone()));
-    let groups = by_class(marks, |class| factors.priority_group(marks, class));
+    let classes = || 0..marks.traffic_classes();
+    let class_of = |port| (0..64).map(|dscp| factors.class_of(marks, dscp, port)).collect();
+    let ingress = Shared::new(view, "TAGGER_IN", class_of);
+    let leaves_as = |port| classes().map(|class| factors.leaves_as(marks, class, port)).collect();
+    let egress = Shared::new(view, "TAGGER_OUT", leaves_as);
+    tables.insert("DSCP_TO_TC_MAP".to_owned(), ingress.tables(|&class| class));
+    tables.insert("TC_TO_DSCP_MAP".to_owned(), egress.tables(|&(dscp, _)| dscp));
+    tables.insert("TC_TO_QUEUE_MAP".to_owned(), egress.tables(|&(_, queue)| queue));
+    let groups = numbered(classes().map(|class| factors.priority_group(marks, class)));
     tables.insert("TC_TO_PRIORITY_GROUP_MAP".to_owned(), json!({ SHARED: groups }));
     let all: Map<String, Value> = (0..8).map(|p: u8| (p.to_string(), p.to_string().into())).collect();
     tables.insert("MAP_PFC_PRIORITY_TO_QUEUE".to_owned(), json!({ SHARED: all }));
@@ -138,43 +139,40 @@ pub fn general_notes(marks: &Marks) -> Vec<String> {
     ]
 }
 
-/// Maps that several ports share, by name.
-struct Shared {
+/// Maps that several ports share, by name. Most ports of a switch are alike, so a map is written once and not compared
+/// as it is written.
+struct Shared<T> {
     names: Vec<String>,
-    by_name: BTreeMap<String, Value>,
+    by_name: BTreeMap<String, Vec<T>>,
 }
 
-impl Shared {
-    fn new(view: &SwitchView, prefix: &str, of_port: impl Fn(PortIndex) -> Value) -> Shared {
-        let mut distinct: Vec<Value> = Vec::new();
+impl<T: PartialEq> Shared<T> {
+    fn new(view: &SwitchView, prefix: &str, of_port: impl Fn(PortIndex) -> Vec<T>) -> Shared<T> {
+        let mut distinct: Vec<Vec<T>> = Vec::new();
         let mut names = Vec::new();
         for port in view.port_numbers() {
-            let value = of_port(port);
-            let at = distinct.iter().position(|known| *known == value).unwrap_or_else(|| {
-                distinct.push(value);
+            let values = of_port(port);
+            let at = distinct.iter().position(|known| *known == values).unwrap_or_else(|| {
+                distinct.push(values);
                 distinct.len() - 1
             });
             names.push(format!("{prefix}_{}", at + 1));
         }
-        let numbered = distinct.into_iter().enumerate();
-        Shared { names, by_name: numbered.map(|(at, value)| (format!("{prefix}_{}", at + 1), value)).collect() }
+        let named = distinct.into_iter().enumerate().map(|(at, values)| (format!("{prefix}_{}", at + 1), values));
+        Shared { names, by_name: named.collect() }
     }
     fn name(&self, port: PortIndex) -> &str {
         &self.names[usize::from(port)]
     }
-    fn tables(&self, part: impl Fn(&Value) -> Value) -> Value {
-        self.by_name.iter().map(|(name, value)| (name.clone(), part(value))).collect::<Map<_, _>>().into()
+    fn tables(&self, part: impl Fn(&T) -> u8) -> Value {
+        let table = |(name, values): (&String, &Vec<T>)| (name.clone(), numbered(values.iter().map(&part)));
+        self.by_name.iter().map(table).collect::<Map<_, _>>().into()
     }
 }
 
-fn dscp_to_tc(factors: &Factors, marks: &Marks, port: PortIndex) -> Value {
-    let class = |dscp: u8| (dscp.to_string(), factors.class_of(marks, dscp, port).to_string().into());
-    (0..64).map(class).collect::<Map<_, _>>().into()
-}
-
-fn by_class(marks: &Marks, of_class: impl Fn(u8) -> u8) -> Value {
-    let entry = |class: u8| (class.to_string(), of_class(class).to_string().into());
-    (0..marks.traffic_classes()).map(entry).collect::<Map<_, _>>().into()
+/// A map from 0, 1, 2, ... to these.
+fn numbered(values: impl Iterator<Item = u8>) -> Value {
+    values.enumerate().map(|(at, value)| (at.to_string(), value.to_string().into())).collect::<Map<_, _>>().into()
 }
 
 /// "2,3,4".

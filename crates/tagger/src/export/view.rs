@@ -186,18 +186,12 @@ impl SwitchView {
     /// The lossless priorities of each port: those of tags that arrive there, for which it sends PAUSE, and
     /// of tags that leave there, for which it obeys PAUSE. Ascending.
     pub fn lossless_priorities(&self, marks: &Marks) -> Vec<Vec<u8>> {
-        let mut found: Vec<Vec<u8>> = vec![Vec::new(); self.ports.len()];
-        let mut add = |port: PortIndex, priority: u8| {
-            let of_port = &mut found[usize::from(port)];
-            if let Err(at) = of_port.binary_search(&priority) {
-                of_port.insert(at, priority);
-            }
-        };
+        let mut found = vec![0u8; self.ports.len()];
         for &(tag, ingress, egress, new) in &self.rules {
-            add(ingress, marks.priority(tag));
-            add(egress, marks.priority(self.as_shown(marks, egress, new)));
+            found[usize::from(ingress)] |= 1 << marks.priority(tag);
+            found[usize::from(egress)] |= 1 << marks.priority(self.as_shown(marks, egress, new));
         }
-        found
+        found.into_iter().map(|bits| (0..8).filter(|priority| bits >> priority & 1 == 1).collect()).collect()
     }
     fn as_shown(&self, marks: &Marks, egress: PortIndex, new: Tag) -> Tag {
         if self.ports[usize::from(egress)].to_host { marks.at_host(new) } else { new }

@@ -1,7 +1,15 @@
 //! Trees of lowest ports towards 64 roots at a time.
 //!
 //! A word per node says for which of the roots the search has reached it, so that one look along a link serves all
-//! of them. Neighbours share a step towards many roots; what climbs a tree then climbs all that take that step.
+//! of them. Neighbours share a step towards many roots, and what climbs a tree climbs all that take that step.
+//!
+//! ```text
+//!   grow, from the roots on:  a slot chooses its steps   ──>  `comers` of the slots that they lead to
+//!   climb, from the leaves:   a slot looks at its comers ──>  turns, all in that slot's part of a plane
+//! ```
+//!
+//! To climb by the slot that is come to, and not by the one that comes, keeps what is written at hand: a plane is larger
+//! than the nearest caches, and a slot's part of it is not.
 
 use super::{Climb, Tree};
 use crate::graph::TaggedGraph;
@@ -15,17 +23,24 @@ pub(super) type Root = (u32, Vec<u32>);
 
 /// Roots of one batch: a bit each.
 const ROOTS: usize = 64;
-/// Deeper trees are grown one by one: what climbs them fills no 16 bits.
-const DEEPEST: usize = u16::BITS as usize - 2;
-/// The egress port that the root does not have.
-const ROOT: u16 = u16::MAX;
+/// Deeper trees are grown one by one.
+const DEEPEST: usize = 14;
 
-/// A step that a slot takes towards some of the roots.
+/// A step of [`Tree::steps`], without what only a single tree asks for.
 #[derive(Clone, Copy)]
-struct Shared {
-    slot: u32,
-    step: u32,
-    roots: u64,
+struct Way {
+    /// The slot that it leads to.
+    peer: u32,
+    /// The number of the step back.
+    back: u32,
+}
+
+/// The slots that are so many steps away from some of the roots.
+struct Level {
+    /// Ascending.
+    slots: Vec<u32>,
+    /// Per slot: the roots.
+    roots: Vec<u64>,
 }
 
 /// What one thread fills.
@@ -33,17 +48,20 @@ pub(super) struct Batches<'p, 'f> {
     pub graph: TaggedGraph<'p, 'f>,
     pub climb: Climb,
     tree: Tree<'p, 'f>,
-    /// Per slot, the roots that it is known to reach, that it reaches by as many links as the level at hand has, and by
-    /// one more.
-    seen: Vec<u64>,
-    level: Vec<u64>,
-    next: Vec<u64>,
+    /// By number of the step.
+    ways: Vec<Way>,
+    /// Per step: the roots towards which packets come in by its port.
+    comers: Vec<u64>,
+    /// Per step: whether it was taken towards any root so far.
+    used: Vec<bool>,
     /// By distance from the roots.
-    shared: Vec<Shared>,
+    levels: Vec<Level>,
+    /// Per slot, the roots that it is known to reach.
+    seen: Vec<u64>,
     /// Per slot and root: the egress port of its step.
     out: Vec<u16>,
-    /// Per slot and root: as [`Climb::below`].
-    below: Vec<u16>,
+    /// Per slot and hop: the roots towards which packets make their turn there on that hop.
+    below: Vec<u64>,
 }
 
 /// Grows a tree towards each root and records their turns, on up to so many threads. What they find is united, so
@@ -61,7 +79,7 @@ pub(super) fn record<'p, 'f>(
         while let Some(batch) = batches.get(taken.fetch_add(1, Ordering::Relaxed)) {
             own.record(batch);
         }
-        own.graph.edge_visits += own.tree.edge_visits;
+        own.finish();
         own
     };
     on_threads(threads.min(batches.len()), work)
@@ -71,10 +89,21 @@ impl<'p, 'f> Batches<'p, 'f> {
     fn new(ports: &'p Ports<'f>, climb: Climb) -> Batches<'p, 'f> {
         let tree = Tree::new(ports);
         let count = tree.nodes.len();
-        let words = || vec![0; count];
-        let graph = TaggedGraph::new(ports);
-        let (out, below) = (vec![ROOT; count * ROOTS], vec![0; count * ROOTS]);
-        Batches { graph, climb, tree, seen: words(), level: words(), next: words(), shared: Vec::new(), out, below }
+        let mut step_by = vec![0; ports.len()];
+        tree.steps.iter().zip(0..).for_each(|(step, number)| step_by[step.port as usize] = number);
+        let way = |step: &super::Step| Way { peer: step.peer, back: step_by[ports.peer[step.port as usize] as usize] };
+        Batches {
+            graph: TaggedGraph::new(ports),
+            climb,
+            ways: tree.steps.iter().map(way).collect(),
+            comers: vec![0; tree.steps.len()],
+            used: vec![false; tree.steps.len()],
+            levels: Vec::new(),
+            seen: vec![0; count],
+            out: vec![0; count * ROOTS],
+            below: Vec::new(),
+            tree,
+        }
     }
 
     fn record(&mut self, roots: &[Root]) {
@@ -90,65 +119,93 @@ impl<'p, 'f> Batches<'p, 'f> {
         }
     }
 
+    /// Takes stock of what all batches have in common.
+    fn finish(&mut self) {
+        self.graph.edge_visits += self.tree.edge_visits;
+        for slot in (0..self.tree.nodes.len()).filter(|&slot| self.climb.sends[slot]) {
+            for (number, step) in self.numbers(slot as u32).zip(self.tree.steps(slot as u32)) {
+                self.climb.taken[step.port as usize] |= self.used[number];
+            }
+        }
+    }
+
+    /// The numbers of a slot's steps.
+    fn numbers(&self, slot: u32) -> std::ops::Range<usize> {
+        self.tree.steps_of[slot as usize] as usize..self.tree.steps_of[slot as usize + 1] as usize
+    }
+
+    /// Makes room for slots that are so far from the roots, of which there are none yet.
+    fn begin_level(&mut self, depth: usize) -> &mut Level {
+        if depth == self.levels.len() {
+            self.levels.push(Level { slots: Vec::new(), roots: vec![0; self.tree.nodes.len()] });
+        }
+        let level = &mut self.levels[depth];
+        level.slots.clear();
+        level.roots.fill(0);
+        level
+    }
+
     /// Finds the steps, level by level; `None` if the trees are too deep. Else the depth of the deepest.
     fn grow(&mut self, roots: &[Root]) -> Option<usize> {
         self.seen.fill(0);
-        self.level.fill(0);
-        self.next.fill(0);
-        self.shared.clear();
-        let mut slots = Vec::new();
+        self.comers.fill(0);
+        let level = self.begin_level(0);
         for (index, &(root, _)) in roots.iter().enumerate() {
-            self.seen[root as usize] |= 1 << index;
-            self.level[root as usize] |= 1 << index;
-            self.out[root as usize * ROOTS + index] = ROOT;
-            slots.push(root);
+            level.roots[root as usize] |= 1 << index;
+            level.slots.push(root);
         }
         for depth in 0.. {
-            let mut reached = Vec::new();
-            for &slot in &slots {
-                let here = self.level[slot as usize];
-                let steps = self.tree.steps(slot);
-                self.graph.edge_visits += steps.len() as u64;
-                for step in steps {
-                    let peer = step.peer as usize;
-                    let new = here & !self.seen[peer];
-                    if new != 0 {
-                        if self.next[peer] == 0 {
-                            reached.push(step.peer);
-                        }
-                        self.next[peer] |= new;
-                    }
-                }
+            for &slot in &self.levels[depth].slots {
+                self.seen[slot as usize] |= self.levels[depth].roots[slot as usize];
             }
-            if reached.is_empty() {
+            self.expand(depth);
+            if self.levels[depth + 1].slots.is_empty() {
                 return Some(depth);
             }
             if depth == DEEPEST {
                 return None;
             }
-            reached.iter().for_each(|&slot| self.choose(slot));
-            slots.iter().for_each(|&slot| self.level[slot as usize] = 0);
-            for &slot in &reached {
-                let new = std::mem::take(&mut self.next[slot as usize]);
-                self.seen[slot as usize] |= new;
-                self.level[slot as usize] = new;
+            for at in 0..self.levels[depth + 1].slots.len() {
+                self.choose(self.levels[depth + 1].slots[at], depth);
             }
-            slots = reached;
         }
         None
     }
 
-    /// The first of a slot's neighbours in the level at hand, for each root that is as far.
-    fn choose(&mut self, slot: u32) {
-        let mut open = self.next[slot as usize];
-        let begin = self.tree.steps_of[slot as usize];
-        for (index, step) in (begin..).zip(self.tree.steps(slot)) {
+    /// Finds the level behind one.
+    fn expand(&mut self, depth: usize) {
+        self.begin_level(depth + 1);
+        let [.., level, next] = &mut self.levels[..depth + 2] else { return };
+        for &slot in &level.slots {
+            let here = level.roots[slot as usize];
+            let ways = self.tree.steps_of[slot as usize] as usize..self.tree.steps_of[slot as usize + 1] as usize;
+            self.graph.edge_visits += ways.len() as u64;
+            for way in &self.ways[ways] {
+                next.roots[way.peer as usize] |= here;
+            }
+        }
+        for (slot, (roots, seen)) in next.roots.iter_mut().zip(&self.seen).enumerate() {
+            *roots &= !seen;
+            if *roots != 0 {
+                next.slots.push(slot as u32);
+            }
+        }
+    }
+
+    /// The first of a slot's neighbours that is so far from the roots, for each root to which it is one step more.
+    fn choose(&mut self, slot: u32, depth: usize) {
+        let [level, next] = &self.levels[depth..depth + 2] else { return };
+        let mut open = next.roots[slot as usize];
+        for number in self.numbers(slot) {
             self.graph.edge_visits += 1;
-            let roots = open & self.level[step.peer as usize];
+            let way = self.ways[number];
+            let roots = open & level.roots[way.peer as usize];
             if roots != 0 {
-                self.shared.push(Shared { slot, step: index, roots });
+                self.comers[way.back as usize] |= roots;
+                self.used[number] = true;
+                let port = self.tree.steps[number].local;
                 let out = &mut self.out[slot as usize * ROOTS..][..ROOTS];
-                ones(&[roots]).for_each(|root| out[root] = step.local);
+                ones(&[roots]).for_each(|root| out[root] = port);
                 open &= !roots;
                 if open == 0 {
                     break;
@@ -159,34 +216,42 @@ impl<'p, 'f> Batches<'p, 'f> {
 
     /// As [`Climb::record`], for all trees of the batch.
     fn climb(&mut self, roots: &[Root], depth: usize) {
-        self.graph.reserve_hops(depth + 2);
-        self.below.fill(0);
-        let mut recorded = 0;
-        for &Shared { slot, step, roots: sharing } in self.shared.iter().rev() {
-            let step = self.tree.steps[step as usize];
-            let sends = self.climb.sends[slot as usize];
-            let relays = u16::from(self.climb.relays[slot as usize]);
-            self.climb.taken[step.port as usize] |= sends;
-            let (own, peer) = (slot as usize * ROOTS, step.peer as usize * ROOTS);
-            for root in ones(&[sharing]) {
-                let here = self.below[own + root] | u16::from(sends);
-                let mut hops = here << 1 | relays;
-                self.below[peer + root] |= hops;
-                recorded += u64::from(hops.count_ones());
-                let out = self.out[peer + root];
-                while hops != 0 {
-                    let plane = &mut self.graph.hops[hops.trailing_zeros() as usize][step.row as usize..];
-                    hops &= hops - 1;
-                    match out {
-                        ROOT => {
-                            roots[root].1.iter().for_each(|&exit| put(plane, self.graph.ports.local(exit)));
+        let hops = depth + 2;
+        self.graph.reserve_hops(hops);
+        self.below.clear();
+        self.below.resize(self.tree.nodes.len() * hops, 0);
+        for (below, &sends) in self.below.chunks_mut(hops).zip(&self.climb.sends) {
+            below[0] = if sends { u64::MAX } else { 0 };
+        }
+        for level in (0..depth).rev() {
+            for &slot in &self.levels[level].slots {
+                let here = self.levels[level].roots[slot as usize];
+                let out = &self.out[slot as usize * ROOTS..][..ROOTS];
+                for number in self.numbers(slot) {
+                    let comers = self.comers[number] & here;
+                    if comers == 0 {
+                        continue;
+                    }
+                    let peer = self.ways[number].peer as usize;
+                    let row = self.graph.ports.row(self.tree.steps[number].port).start;
+                    // A relaying host's packets make their first turn at the next node.
+                    let mut turning = if self.climb.relays[peer] { comers } else { 0 };
+                    // Below the peer the trees have so many levels more.
+                    for hop in 0..=depth - level {
+                        self.below[slot as usize * hops + hop] |= turning;
+                        self.graph.recorded += u64::from(turning.count_ones());
+                        let plane = &mut self.graph.hops[hop][row..];
+                        for root in ones(&[turning]) {
+                            match level {
+                                0 => roots[root].1.iter().for_each(|&exit| put(plane, self.graph.ports.local(exit))),
+                                _ => put(plane, usize::from(out[root])),
+                            }
                         }
-                        out => put(plane, usize::from(out)),
+                        turning = self.below[peer * hops + hop] & comers;
                     }
                 }
             }
         }
-        self.graph.recorded += recorded;
     }
 }
 
