@@ -133,8 +133,10 @@ class Browser:
         frames = "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60)))"
         self.run(f"new Promise((done) => {frames})")
 
-    def shot(self, file, clip):
-        asked = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
+    def shot(self, file, clip=None):
+        """A part of the document, or what is in sight, with the cursor in it."""
+        beyond = {"captureBeyondViewport": True, "clip": clip} if clip else {}
+        asked = self.ask("Page.captureScreenshot", format="png", **beyond)
         file.write_bytes(base64.b64decode(asked["data"]))
 
     def close(self):
@@ -488,8 +490,7 @@ def shots(browser, page, folder, arguments):
                 browser.move(left + wide * 0.3, top + high * 0.4)
                 browser.settle()
                 file = folder / f"{page.stem}-zoom-{width}-{theme}.png"
-                clip = {"x": 0, "y": browser.run("window.scrollY"), "width": width, "height": height, "scale": 1}
-                browser.shot(file, clip)
+                browser.shot(file)
                 print(f"      {file}")
 
 

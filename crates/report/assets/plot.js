@@ -142,7 +142,8 @@
         } : {
           ...(y.log ? { splits: (_, _axis, from, to) => decades(from, to), filter: (_, splits) => splits } : { space: 42 }),
           values: (_, splits) => y.log ? splits.map((value) => quantity(y.kind, value)) : tickTexts(y.kind, splits),
-          size: (_, texts) => Math.max(34, 14 + Math.max(0, ...(texts || []).map(textWidth))),
+          // Figures over time stand below each other: their plots begin alike.
+          size: (_, texts) => Math.max(x.time && !spec.bare ? 64 : 34, 14 + Math.max(0, ...(texts || []).map(textWidth))),
         }),
       },
     ];

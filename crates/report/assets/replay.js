@@ -580,10 +580,10 @@
       return [
         element("h3", {}, `${nameOf(ends[0])} to ${nameOf(ends[1])}`),
         element("p", { class: "note" }, `${digits(rate(port) / 1e9)} Gbps each way`),
+        why(ends),
         loads && series("Load of the link", list(loads, percent, 1000)),
         queues && series(`Queue before it, at most ${bytes(greatest)}`, list(queues, bytesSaid, greatest || 1)),
         pauses && series("Paused, share of the frame", list(pauses, pauseSaid, 1000)),
-        why(ends),
       ];
     };
     const MOST_PORTS = 40;
@@ -615,6 +615,7 @@
         ...[["trims", "trimmed"], ["turns", "turned back, or sent another way,"]].flatMap(([key, what]) => (summary[key] ? summary[key].switches : [])
           .filter((found) => found.node === nodes.name[node]).map((found) => element("p", { class: "note" }, `In the whole run ${digits(found[key])} packets were ${what} here.`))),
         ...losses.map((loss) => element("p", { class: "bad" }, `${digits(loss.packets)} packets were lost here in the whole run: ${loss.cause}`)),
+        why(mine),
         loads && series("Mean load of its links", [
           { name: "out", row: mean(mine), color: loadColor, said: percent, most: 1000 }, { name: "in", row: mean(theirs), color: otherColor, said: percent, most: 1000 }]),
         queues && !nodes.host[node] && series(`Longest queues of its ports, added up, at most ${bytes(greatest)}`, [{ name: "queues", row: waiting, color: queueColor, said: bytesSaid }]),
@@ -623,7 +624,6 @@
         ...events.filter(([, rows]) => rows.has(node)).map(([kind, rows]) => series(`Traced frames ${EVENT_WORDS[kind][1]} here`, [{ name: kind, row: rows.get(node), color: queueColor, filled: true, said: digits }])),
         element("div", { class: "scroll" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows.map(({ row }) => row)))),
         mine.length > MOST_PORTS ? element("p", { class: "note" }, `The first ${MOST_PORTS} of ${mine.length} ports.`) : null,
-        why(mine),
       ];
     };
 

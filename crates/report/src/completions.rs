@@ -239,6 +239,7 @@ pub(crate) fn completions(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::table::{Column, Kind, TableWriter, Value};
 
     #[test]
     fn sizes_fall_into_decades_and_thirds() {
@@ -278,5 +279,58 @@ mod tests {
         let shares = one.shares("run", &labels).unwrap();
         assert!(shares.by_size.is_empty() && shares.by_label.is_empty(), "one bin is all");
         assert_eq!(Values::default().shares("run", &labels), None);
+    }
+
+    /// Writes flows 0.. of traffic entries, sizes, starts and completion times in us; the labels, if there are any.
+    fn written(name: &str, rows: &[(u64, u64, u64, Option<u64>)], labels: Option<&[&str]>) -> std::path::PathBuf {
+        let folder = std::env::temp_dir().join(format!("tidegate-completions-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut columns = record::flows::flow_columns();
+        columns.retain(|column| column.name != "label");
+        columns.extend(labels.map(|_| Column::new("label", Kind::Text)));
+        let mut table = TableWriter::create(&folder.join("flows.parquet"), &columns).unwrap();
+        for (at, &(traffic, size, start_us, fct_us)) in rows.iter().enumerate() {
+            let cell = |column: &Column| match column.name.as_str() {
+                "flow" => (at as u64).into(),
+                "traffic" => traffic.into(),
+                "size_bytes" => size.into(),
+                "start_ps" => (start_us * 1_000_000).into(),
+                "fct_ps" => fct_us.map_or(Value::Null, |us| (us * 1_000_000).into()),
+                "slowdown" => fct_us.map_or(Value::Null, |us| Value::F64(us as f64)),
+                "label" => Value::Text(labels.unwrap()[at]),
+                _ if column.optional => Value::Null,
+                _ => 0_u64.into(),
+            };
+            table.push(&columns.iter().map(cell).collect::<Vec<_>>()).unwrap();
+        }
+        table.close().unwrap();
+        folder
+    }
+
+    #[test]
+    fn flows_are_listed_by_need_and_measured_by_their_start() {
+        let rows = [(0, 500, 1, Some(2)), (1, 500, 5, Some(9)), (0, 500, 20, None), (0, 500, 30, Some(1))];
+        let folder = written("list", &rows, None);
+        let found = completions(&folder, "run", |start| start >= 5_000_000, &BTreeSet::from([3])).unwrap();
+        let order: Vec<u64> = found.flows.list.iter().map(|flow| flow.flow).collect();
+        assert_eq!(order, [3, 2, 1, 0], "the one that was asked for, the one that is open, then the slowest");
+        assert_eq!((found.flows.recorded, found.flows.list[1].fct_us), (4, None));
+        assert_eq!(found.fct.unwrap().all.x, [1.0, 9.0], "the first began before the window");
+        assert_eq!((found.boxes[0].count, found.boxes[0].mean), (2, 5.0));
+        assert_eq!(found.flows.labels, ["traffic 0", "traffic 1"]);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn labels_are_those_of_the_table() {
+        let rows = [(0, 500, 0, Some(1)), (1, 500, 0, Some(2)), (2, 500, 0, Some(3))];
+        let folder = written("labels", &rows, Some(&["web", "web", "incast"]));
+        let found = completions(&folder, "run", |_| true, &BTreeSet::new()).unwrap();
+        assert_eq!(found.labels.values().collect::<Vec<_>>(), ["web", "web", "incast"]);
+        assert_eq!(found.flows.labels, ["incast", "web"]);
+        assert_eq!(found.flows.list.iter().map(|flow| flow.label).collect::<Vec<_>>(), [0, 1, 1]);
+        let names: Vec<String> = found.fct.unwrap().by_label.into_iter().map(|curve| curve.name).collect();
+        assert_eq!(names, ["web (2)", "incast (1)"]);
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

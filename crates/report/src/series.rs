@@ -277,6 +277,7 @@ pub(crate) fn happenings(folder: &Path, end: u64) -> Result<(Vec<Curve>, f64), R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::table::{Column, Kind, TableWriter, Value};
 
     #[test]
     fn a_gap_between_samples_is_zero() {
@@ -294,5 +295,27 @@ mod tests {
         assert_eq!(with_zeros(&[(10, 5)], 10, 10, true), [(0, 5), (10, 5)]);
         assert_eq!(with_zeros(&[(10, 5)], 10, 10, false), [(0, 0), (10, 5)]);
         assert_eq!(with_zeros(&[], 10, 10, true), []);
+    }
+
+    #[test]
+    fn what_happened_to_traced_frames_is_counted_by_stretch() {
+        let folder = std::env::temp_dir().join(format!("tidegate-happenings-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let columns = [Column::new("time_ps", Kind::U64), Column::new("event", Kind::Text)];
+        let mut table = TableWriter::create(&folder.join(TRACE_FILE), &columns).unwrap();
+        // Stretches of 10 ps: two marks in the first, one in the third, a drop in the last.
+        for (time, event) in [(3, "marked"), (3, "queued"), (9, "marked"), (20, "marked"), (1999, "dropped")] {
+            table.push(&[Value::U64(time), Value::Text(event)]).unwrap();
+        }
+        table.close().unwrap();
+        let (curves, every_us) = happenings(&folder, 2000).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(every_us, us(10));
+        let told = |curve: &Curve| curve.x.iter().map(|x| (x * 1e6).round()).zip(curve.y.clone()).collect::<Vec<_>>();
+        assert_eq!(curves.iter().map(|curve| curve.name.as_str()).collect::<Vec<_>>(), ["marked", "dropped"]);
+        let marked = [(0.0, 2.0), (10.0, 2.0), (20.0, 0.0), (30.0, 1.0), (40.0, 0.0), (2000.0, 0.0)];
+        assert_eq!(told(&curves[0])[..2], marked[..2]);
+        assert_eq!(curves[0].y.iter().sum::<f64>() - curves[0].y[0], 3.0, "{curves:?}");
+        assert_eq!(told(&curves[1]).last(), Some(&(2000.0, 1.0)));
     }
 }
