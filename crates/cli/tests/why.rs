@@ -327,7 +327,8 @@ fn wrong_choices_are_told_with_their_line() {
     }
 }
 
-/// Where a question begins: no trace is needed, what never ended stands first, then what was late, and a size can be asked for.
+/// Where a question begins: no trace is needed, what never ended stands first, then what was late, and a size can be
+/// asked for.
 #[test]
 fn the_slowest_flows_are_found_without_a_trace() {
     let scratch = Scratch::new("slowest");

@@ -75,8 +75,8 @@ impl Slowest {
     pub fn json(&self) -> Value {
         let row = |flow: &FlowRecord| {
             json!({
-                "flow": flow.flow, "from": self.name(flow.src_host), "to": self.name(flow.dst_host), "class": flow.class,
-                "size_bytes": flow.size_bytes, "start_ps": flow.start_ps, "fct_ps": flow.fct_ps(),
+                "flow": flow.flow, "from": self.name(flow.src_host), "to": self.name(flow.dst_host),
+                "class": flow.class, "size_bytes": flow.size_bytes, "start_ps": flow.start_ps, "fct_ps": flow.fct_ps(),
                 "slowdown": flow.slowdown(), "timeouts": flow.timeouts,
             })
         };

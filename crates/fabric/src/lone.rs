@@ -33,9 +33,9 @@ pub fn lone_flow_time(path: &[(Rate, Time)], full_frames: u64, full_bytes: u64, 
     last_arrival.max(last_full_arrival)
 }
 
-/// As [`lone_flow_time`], of a flow whose frames may each take another of several paths like `path`: no flow is faster, and
-/// one of full frames alone is as fast where no two of its frames meet between the first link and the last. A short last
-/// frame needs less time at each node, and may overtake those before it.
+/// As [`lone_flow_time`], of a flow whose frames may each take another of several paths like `path`: no flow is faster,
+/// and one of full frames alone is as fast where no two of its frames meet between the first link and the last. A short
+/// last frame needs less time at each node, and may overtake those before it.
 pub fn spread_flow_time(path: &[(Rate, Time)], full_frames: u64, full_bytes: u64, last_bytes: u64) -> Time {
     let ([first, .., last] | [first @ last]) = path else { return Time::ZERO };
     if path.len() <= 2 {

@@ -246,8 +246,8 @@ impl Ground<'_, '_> {
     fn warn_of_load(&self, load: f64, key: &str) {
         if load > 1.0 {
             let message = format!(
-                "the load is {load} times what the link of a host carries: what waits at the senders grows as long as they \
-                 send. A share is written as 0.6, not 60"
+                "the load is {load} times what the link of a host carries: what waits at the senders grows as long as \
+                 they send. A share is written as 0.6, not 60"
             );
             self.context.warn(&format!("{key}.load"), message);
         }
