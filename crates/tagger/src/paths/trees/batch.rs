@@ -8,8 +8,8 @@
 //!   climb, from the leaves:   a slot looks at its comers ──>  turns, all in that slot's part of a plane
 //! ```
 //!
-//! To climb by the slot that is come to, and not by the one that comes, keeps what is written at hand: a plane is larger
-//! than the nearest caches, and a slot's part of it is not.
+//! To climb by the slot that is come to, and not by the one that comes, keeps what is written at hand: a plane is
+//! larger than the nearest caches, and a slot's part of it is not.
 
 use super::{Climb, Tree};
 use crate::graph::TaggedGraph;
