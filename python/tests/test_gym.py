@@ -235,6 +235,7 @@ def test_the_example_finds_a_better_rule():
     rows = {line[:14].strip(): line[14:].split() for line in said[0].splitlines()[1:5]}
     earned = {name: float(row[0]) for name, row in rows.items() if name != "DCQCN"}
     assert earned["AIMD found"] > earned["AIMD by hand"] > earned["line rate"], said[0]
+    assert said[0] in (ROOT / "docs" / "guide" / "python.md").read_text(), said[0]
 
 
 def test_the_types_name_what_there_is():

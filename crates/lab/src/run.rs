@@ -5,7 +5,7 @@ use crate::explained;
 use crate::recognise::other_than_scenario;
 use crate::recorder::Recorder;
 use crate::runs::vary::Override;
-use crate::simulate::{self, About, Begun, Finished};
+use crate::simulate::{self, About, Begun, Finished, Way};
 use crate::stop::Stop;
 use model::Watcher;
 use record::flows::FctFormat;
@@ -42,15 +42,6 @@ impl From<&Path> for Source {
     fn from(path: &Path) -> Source {
         Source::File(path.to_owned())
     }
-}
-
-/// What a result does not depend on.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Way {
-    /// Other runs share the process: its CPU time says nothing about this one.
-    pub shared: bool,
-    /// A run that was stopped leaves no files.
-    pub whole_only: bool,
 }
 
 /// A folder for a result, to be.

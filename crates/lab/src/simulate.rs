@@ -2,7 +2,6 @@
 
 use crate::error::LabError;
 use crate::recorder::Recorder;
-use crate::run::Way;
 use crate::stop::{Stop, Unfinished};
 use fabric::NodeId;
 use model::parameters::Setup;
@@ -29,6 +28,15 @@ pub struct Finished {
     pub timing: Timing,
     /// Where its files are, if it left any.
     pub folder: Option<PathBuf>,
+}
+
+/// What a result does not depend on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Way {
+    /// Other runs share the process: its CPU time says nothing about this one.
+    pub shared: bool,
+    /// A run that was stopped leaves no files.
+    pub whole_only: bool,
 }
 
 /// Who a run is, as its summary will say.
