@@ -1,9 +1,10 @@
-//! What Python calls: runs, tables and the parts of a sweep. Everything that is convenient stands in `tidegate/*.py`;
-//! here is what needs the crates of the command.
+//! What Python calls: runs, runs step by step, tables and the parts of a sweep. Everything that is convenient stands in
+//! `tidegate/*.py`; here is what needs the crates of the command.
 
 use pyo3::prelude::*;
 
 mod error;
+mod gym;
 mod run;
 mod sweep;
 mod table;
@@ -11,6 +12,8 @@ mod table;
 /// The native half of the package `tidegate`.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::gym::Episode;
     #[pymodule_export]
     use crate::run::{check, dict_text, run};
     #[pymodule_export]

@@ -26,7 +26,8 @@ pub struct Source {
 }
 
 impl Source {
-    fn read(&self, set: &[Override], seed: Option<u64>, stop: &Stop) -> Result<Run, LabError> {
+    /// Reads and lowers it.
+    pub fn read(&self, set: &[Override], seed: Option<u64>, stop: &Stop) -> Result<Run, LabError> {
         match &self.text {
             Some(text) => Run::parse(text, &self.path.display().to_string(), set, seed, stop),
             None => Run::read(&self.path, set, seed, stop),

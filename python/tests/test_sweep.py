@@ -81,13 +81,24 @@ def test_a_wrong_axis_is_told_before_anything_runs(incast, tmp_path):
 MANY = {"axes": {"traffic.0.fan_in": [2, 4, 6, 8, 10]}, "seeds": range(20)}
 
 
-def many(incast, executor, tmp_path):
-    of_threads = tidegate.sweep(incast, **MANY, out=tmp_path / "threads")
-    table = tidegate.sweep(incast, **MANY, executor=executor, out=tmp_path / "cluster")
-    assert len(table) == len(of_threads) == 100
-    for name in ("threads", "cluster"):
-        assert len(list((tmp_path / name / "runs").iterdir())) == 100
-    assert (tmp_path / "cluster" / "sweep.parquet").read_bytes() == (tmp_path / "threads" / "sweep.parquet").read_bytes()
+@pytest.fixture
+def many(incast, command, tmp_path):
+    """Makes them with an executor, and holds them against what the command makes."""
+    file = tmp_path / "scenario.toml"
+    file.write_text(tidegate.Scenario(incast).text)
+    command(
+        *("sweep", file, "--vary=traffic.0.fan_in=2,4,6,8,10", "--seeds=0..19", "--quiet"),
+        *("--out", tmp_path / "command"),
+    )
+
+    def run(executor):
+        table = tidegate.sweep(incast, **MANY, executor=executor, out=tmp_path / "cluster")
+        of_command, of_cluster = tmp_path / "command", tmp_path / "cluster"
+        assert len(table) == len(list((of_cluster / "runs").iterdir())) == 100
+        assert (of_cluster / "sweep.parquet").read_bytes() == (of_command / "sweep.parquet").read_bytes()
+        assert same_runs(of_cluster, of_command)
+
+    return run
 
 
 def kill_one_when_it_is_under_way(folder, pids):
@@ -100,7 +111,7 @@ def kill_one_when_it_is_under_way(folder, pids):
     os.kill(pids[0], signal.SIGKILL)
 
 
-def test_dask_loses_nothing_with_a_killed_worker(incast, tmp_path):
+def test_dask_loses_nothing_with_a_killed_worker(many, tmp_path):
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
@@ -109,11 +120,11 @@ def test_dask_loses_nothing_with_a_killed_worker(incast, tmp_path):
     ):
         pids = [worker.pid for worker in cluster.workers.values()]
         killed = killer.submit(kill_one_when_it_is_under_way, tmp_path / "cluster", pids)
-        many(incast, client, tmp_path)
+        many(client)
         killed.result(60)
 
 
-def test_ray_loses_nothing_with_a_killed_worker(incast, tmp_path):
+def test_ray_loses_nothing_with_a_killed_worker(many, tmp_path):
     ray = pytest.importorskip("ray")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
@@ -127,7 +138,7 @@ def test_ray_loses_nothing_with_a_killed_worker(incast, tmp_path):
         assert len(set(pids)) == 2
         with ThreadPoolExecutor(1) as killer:
             killed = killer.submit(kill_one_when_it_is_under_way, tmp_path / "cluster", pids)
-            many(incast, tidegate.RayExecutor(num_cpus=1), tmp_path)
+            many(tidegate.RayExecutor(num_cpus=1))
             killed.result(60)
     finally:
         ray.shutdown()

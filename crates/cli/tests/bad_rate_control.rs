@@ -246,6 +246,27 @@ fn dctcp_as_a_rate() {
     ]);
 }
 
+const EXTERNAL: &str = r#"
+[switch]
+buffer = "1MB"
+
+[host.transport]
+kind = "external"
+initial_rate = "1Gbps"
+min_rate = "100Mbps"
+window = "52KB"
+"#;
+
+#[test]
+fn external() {
+    #[rustfmt::skip]
+    refused("external", &scenario(EXTERNAL), &[
+        (r#"initial_rate = "1Gbps""#, r#"initial_rate = "fast""#,      "", &["is not a rate"]),
+        (r#"min_rate = "100Mbps""#,   r#"min_rate = "0bps""#,          "", &["a rate is positive"]),
+        (r#"window = "52KB""#,        r#"window = "0B""#,              "", &["`window`", "at least 1B"]),
+    ]);
+}
+
 const HETFLOW: &str = r#"
 [switch]
 buffer = "1MB"

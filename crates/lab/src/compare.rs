@@ -1,11 +1,12 @@
 //! The same workload under each value, side by side.
 
 use crate::error::{LabError, PlanError};
-use crate::run::{self, Run, Source, Way};
+use crate::run::{self, Run, Source};
 use crate::runs::metrics::Metric;
 use crate::runs::pool;
 use crate::runs::row::{Group, Row, groups, set};
 use crate::runs::vary::{Override, Variant, Vary, check_distinct, placed, variants};
+use crate::simulate::Way;
 use crate::stop::Stop;
 use model::Unwatched;
 use record::folder::ResultFolder;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  scenario.toml --Run::read--> Run --produce--> Finished { summary, timing, folder }
+//!                                  \-begin-> Begun: step by step, with agents that set rates
 //!   keys, values --Comparison::of--> run --> rows side by side
 //!     model.toml --FluidFile--> equations: Solved, Rest, and Packets beside them
 //!     sweep.toml --Plan::of--> points --Sweep::run--> a folder that any kill leaves whole
@@ -26,8 +27,8 @@ pub use compare::{Comparison, MOST_COMPARED, Rows};
 pub use error::{FolderError, LabError, PlanError};
 pub use explained::{json as explained_json, text as explained_text};
 pub use recognise::{Kind, recognise};
-pub use run::{Run, Source, Way, folder, read};
+pub use run::{Run, Source, folder, read};
 pub use runs::vary::{Override, parse_override};
 pub use runs::{metrics, row, statistics, vary};
-pub use simulate::{All, Finished};
+pub use simulate::{All, Begun, Finished, Way};
 pub use stop::{Deaf, Stop};

@@ -5,7 +5,7 @@ use crate::explained;
 use crate::recognise::other_than_scenario;
 use crate::recorder::Recorder;
 use crate::runs::vary::Override;
-use crate::simulate::{self, All, Finished};
+use crate::simulate::{self, About, Begun, Finished, Way};
 use crate::stop::Stop;
 use model::Watcher;
 use record::flows::FctFormat;
@@ -42,15 +42,6 @@ impl From<&Path> for Source {
     fn from(path: &Path) -> Source {
         Source::File(path.to_owned())
     }
-}
-
-/// What a result does not depend on.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Way {
-    /// Other runs share the process: its CPU time says nothing about this one.
-    pub shared: bool,
-    /// A run that was stopped leaves no files.
-    pub whole_only: bool,
 }
 
 /// A folder for a result, to be.
@@ -126,8 +117,17 @@ impl Run {
         way: Way,
         stop: &Stop,
     ) -> Result<Finished, LabError> {
+        let mut begun = self.begin(folder, stop)?;
+        begun.run(watcher);
+        begun.finish(watcher, way)
+    }
+
+    /// Begins it, for who makes it step by step; its files will be in `folder`.
+    ///
+    /// # Errors
+    /// As [`Run::produce`].
+    pub fn begin(self, folder: Option<ResultFolder>, stop: &Stop) -> Result<Begun, LabError> {
         let Run { lowered, scenario, path, set } = self;
-        let _unfinished = folder.as_ref().map(|folder| stop.unfinished(folder.path()));
         let prepare = |folder: ResultFolder| {
             let _deaf = stop.deaf();
             let recorder = Recorder::create(&folder, &lowered, fct_format(&scenario, &path))?;
@@ -136,26 +136,14 @@ impl Run {
             }
             Ok::<_, LabError>((folder, recorder))
         };
-        let (folder, mut recorder) = folder.map(prepare).transpose()?.unzip();
+        let unfinished = folder.as_ref().map(|folder| stop.unfinished(folder.path()));
+        let files = folder.map(prepare).transpose()?;
         let Lowered { name, hash, setup, expect_deadlock, warnings, .. } = lowered;
         let identity = simulate::identity(&name, &hash, setup.seed);
-        let mut watchers: Vec<&mut dyn Watcher> = vec![&mut *watcher];
-        watchers.extend(recorder.as_mut().map(|recorder| recorder as &mut dyn Watcher));
-        let mut finished = simulate::simulate(setup, expect_deadlock, identity, &path, &mut All(watchers), stop)?;
-        let summary = &mut finished.summary;
-        summary.warnings.splice(0..0, warnings.iter().map(ToString::to_string));
-        if way.shared {
-            let timing = &mut finished.timing;
-            (timing.cpu_s, timing.packet_hops_per_cpu_s, timing.events_per_cpu_s) = (None, None, None);
-        }
-        recorder.map_or(Ok(()), Recorder::close)?;
-        match folder {
-            Some(folder) if !(way.whole_only && summary.partial) => {
-                finished.folder = Some(folder.finish(summary, &finished.timing)?);
-            }
-            _ => summary.results_hash = simulate::summary_hash(summary),
-        }
-        Ok(finished)
+        let warnings = warnings.iter().map(ToString::to_string).collect();
+        let begun = Begun::new(setup, About { expect_deadlock, identity, warnings, path }, files, stop);
+        drop(unfinished);
+        begun
     }
 }
 

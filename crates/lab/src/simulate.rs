@@ -1,18 +1,20 @@
-//! One simulation, from what was lowered to its summary; whoever wants to see it watches.
+//! One simulation, from what was lowered to its summary, in one go or step by step; whoever wants to see it watches.
 
 use crate::error::LabError;
-use crate::stop::Stop;
+use crate::recorder::Recorder;
+use crate::stop::{Stop, Unfinished};
 use fabric::NodeId;
 use model::parameters::Setup;
-use model::{CapturedFrame, Clock, QueueSample, Simulation, Watcher};
+use model::{Agent, CapturedFrame, Clock, QueueSample, Simulation, Steers, Watcher};
 use record::control::ControlSample;
 use record::flows::FlowRecord;
+use record::folder::ResultFolder;
 use record::histogram::Histogram;
 use record::summary::{ScenarioIdentity, Summary};
 use record::timing::Timing;
 use record::trace::TraceRow;
 use sha2::{Digest, Sha256};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use units::Time;
@@ -28,44 +30,137 @@ pub struct Finished {
     pub folder: Option<PathBuf>,
 }
 
+/// What a result does not depend on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Way {
+    /// Other runs share the process: its CPU time says nothing about this one.
+    pub shared: bool,
+    /// A run that was stopped leaves no files.
+    pub whole_only: bool,
+}
+
 /// Who a run is, as its summary will say.
 pub(crate) fn identity(name: &str, hash: &str, seed: u64) -> ScenarioIdentity {
     let version = env!("CARGO_PKG_VERSION").to_owned();
     ScenarioIdentity { name: name.to_owned(), hash: hash.to_owned(), seed, version }
 }
 
-/// Runs `setup` to its end or until the watcher or `stop` ends it. `path` names the scenario in errors.
-///
-/// # Errors
-/// [`LabError::Model`] if the setup makes no network.
-pub(crate) fn simulate(
-    setup: Setup,
-    expect_deadlock: bool,
-    identity: ScenarioIdentity,
-    path: &Path,
-    watcher: &mut dyn Watcher,
-    stop: &Stop,
-) -> Result<Finished, LabError> {
-    let threads = u32::try_from(setup.threads).unwrap_or(u32::MAX);
-    #[expect(clippy::disallowed_methods, reason = "for timing.json, the one file that depends on the machine")]
-    let started = Instant::now();
-    let building = stop.deaf();
-    let built = Simulation::new(setup);
-    let mut simulation = built.map_err(|error| LabError::Model { path: path.to_owned(), error })?;
-    drop(building);
-    simulation.heed(stop.flag());
-    // Reading and building are not what the speed of the engine is about.
-    let before = Timing::measure(started.elapsed(), threads);
-    simulation.run(watcher);
-    let mut timing = Timing::measure(started.elapsed(), threads);
-    timing.most_threads = u32::try_from(simulation.sharing().threads).unwrap_or(u32::MAX);
-    timing.shared_work = simulation.shared_share();
-    let summary = Summary::of(identity, simulation.finish(watcher, expect_deadlock));
-    let whole = timing.cpu_s;
-    timing.cpu_s = whole.zip(before.cpu_s).map(|(after, before)| after - before);
-    timing = timing.with_rates(summary.packet_hops, summary.events);
-    timing.cpu_s = whole;
-    Ok(Finished { summary, timing, folder: None })
+/// What a run needs besides its setup.
+pub(crate) struct About {
+    /// Whether it fails unless it deadlocks.
+    pub expect_deadlock: bool,
+    /// Who it is.
+    pub identity: ScenarioIdentity,
+    /// What the scenario warned of.
+    pub warnings: Vec<String>,
+    /// Names the scenario in errors.
+    pub path: PathBuf,
+}
+
+/// A run that has begun: made in one go or step by step, which changes nothing about it. Its files appear with
+/// [`Begun::finish`]; without, they never do.
+pub struct Begun {
+    simulation: Simulation,
+    files: Option<(ResultFolder, Recorder)>,
+    _unfinished: Option<Unfinished>,
+    about: About,
+    started: Instant,
+    /// Reading and building are not what the speed of the engine is about.
+    before: Timing,
+    threads: u32,
+}
+
+impl Begun {
+    /// The network of `setup` at time zero, which ends early if somebody sets `stop`.
+    ///
+    /// # Errors
+    /// [`LabError::Model`] if the setup makes no network.
+    pub(crate) fn new(
+        setup: Setup,
+        about: About,
+        files: Option<(ResultFolder, Recorder)>,
+        stop: &Stop,
+    ) -> Result<Begun, LabError> {
+        let threads = u32::try_from(setup.threads).unwrap_or(u32::MAX);
+        #[expect(clippy::disallowed_methods, reason = "for timing.json, the one file that depends on the machine")]
+        let started = Instant::now();
+        let _unfinished = files.as_ref().map(|(folder, _)| stop.unfinished(folder.path()));
+        let building = stop.deaf();
+        let built = Simulation::new(setup);
+        let mut simulation = built.map_err(|error| LabError::Model { path: about.path.clone(), error })?;
+        drop(building);
+        simulation.heed(stop.flag());
+        let before = Timing::measure(started.elapsed(), threads);
+        Ok(Begun { simulation, files, _unfinished, about, started, before, threads })
+    }
+
+    /// What runs.
+    pub fn simulation(&mut self) -> &mut Simulation {
+        &mut self.simulation
+    }
+
+    /// Hands the rates of its flows to agents ([`Simulation::take_agents`]).
+    ///
+    /// # Errors
+    /// [`LabError::Model`] where there is nothing for them to set.
+    pub fn take_agents(&mut self, steers: Steers) -> Result<Vec<Agent>, LabError> {
+        let path = self.about.path.clone();
+        self.simulation.take_agents(steers).map_err(|error| LabError::Model { path, error })
+    }
+
+    /// Goes on to the end of the run, or until `watcher` or the stop that it was given wants one.
+    pub fn run(&mut self, watcher: &mut dyn Watcher) {
+        self.simulation.run(&mut with_files(watcher, &mut self.files));
+    }
+
+    /// Goes on to `until` or to the end of the run: whether it got there.
+    pub fn run_until(&mut self, until: Time, watcher: &mut dyn Watcher) -> bool {
+        self.simulation.run_until(until, &mut with_files(watcher, &mut self.files))
+    }
+
+    /// Sums it up as it is now. Where it has a folder, its files appear there, whole or not at all. The summary's hash
+    /// is that of the files, or of itself where there are none.
+    ///
+    /// # Errors
+    /// A disk that fails.
+    pub fn finish(self, watcher: &mut dyn Watcher, way: Way) -> Result<Finished, LabError> {
+        let Begun { mut simulation, mut files, _unfinished, about, started, before, threads } = self;
+        let mut timing = Timing::measure(started.elapsed(), threads);
+        timing.most_threads = u32::try_from(simulation.sharing().threads).unwrap_or(u32::MAX);
+        timing.shared_work = simulation.shared_share();
+        let outcome = simulation.finish(&mut with_files(watcher, &mut files), about.expect_deadlock);
+        let mut summary = Summary::of(about.identity, outcome);
+        let whole = timing.cpu_s;
+        timing.cpu_s = whole.zip(before.cpu_s).map(|(after, before)| after - before);
+        timing = timing.with_rates(summary.packet_hops, summary.events);
+        timing.cpu_s = whole;
+        summary.warnings.splice(0..0, about.warnings);
+        if way.shared {
+            (timing.cpu_s, timing.packet_hops_per_cpu_s, timing.events_per_cpu_s) = (None, None, None);
+        }
+        let folder = match files {
+            None => None,
+            Some((folder, recorder)) => {
+                recorder.close()?;
+                Some(folder)
+            }
+        };
+        let place = match folder {
+            Some(folder) if !(way.whole_only && summary.partial) => Some(folder.finish(&mut summary, &timing)?),
+            _ => {
+                summary.results_hash = summary_hash(&summary);
+                None
+            }
+        };
+        Ok(Finished { summary, timing, folder: place })
+    }
+}
+
+/// `watcher`, and who writes the files.
+fn with_files<'a>(watcher: &'a mut dyn Watcher, files: &'a mut Option<(ResultFolder, Recorder)>) -> All<'a> {
+    let mut watchers: Vec<&'a mut dyn Watcher> = vec![watcher];
+    watchers.extend(files.as_mut().map(|(_, recorder)| recorder as &mut dyn Watcher));
+    All(watchers)
 }
 
 /// The hash of a summary without files: what [`record::results_hash`] gives for a result that has no others.
@@ -134,7 +229,6 @@ impl Watcher for All<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::folder::ResultFolder;
 
     #[test]
     fn the_hash_without_files_is_that_of_a_folder_with_a_summary_alone() {

@@ -41,6 +41,21 @@ pub enum ModelError {
         /// Headroom of all accounts.
         headroom: Bytes,
     },
+    /// Agents were asked for, and there is nothing that they could set.
+    #[error(
+        "there are no agents: no flow has a rate that is set from outside; give the hosts, or an entry of the traffic, \
+         transport = \"external\""
+    )]
+    NoAgents,
+    /// An agent was asked for each flow, and nobody knows how many there will be.
+    #[error(
+        "the flows of traffic.{entry} are drawn as time goes on: an agent cannot be had for each, but for each host \
+         that sends them"
+    )]
+    DrawnFlows {
+        /// Its traffic entry.
+        entry: u8,
+    },
     /// Nodes and links do not make a network.
     #[error(transparent)]
     Engine(#[from] engine::EngineError),

@@ -9,6 +9,7 @@
 extern crate self as model; // for what unit tests share with tests/physics
 
 mod account;
+mod agents;
 mod backpressure;
 mod baseline;
 mod books;
@@ -28,6 +29,7 @@ mod holds;
 mod host;
 mod insides;
 mod link_time;
+mod look;
 mod measured;
 mod network;
 mod node;
@@ -55,6 +57,7 @@ pub use build::ModelError;
 pub use capture::FrameBytes;
 pub use engine::{Clock, Sharing};
 pub use host::FlowEnd;
+pub use look::{Agent, Look, Steers};
 pub use setup::largest_frame_bytes;
 pub use simulation::Simulation;
 pub use stats::Outcome;

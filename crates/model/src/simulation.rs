@@ -7,6 +7,7 @@ use crate::collectives::Collectives;
 use crate::deadlock;
 use crate::host::{FlowEnd, Host};
 use crate::link_time::frames_last;
+use crate::look::Places;
 use crate::measured::Measured;
 use crate::measured::WarmUp;
 use crate::network::Network;
@@ -80,6 +81,8 @@ pub struct Simulation {
     /// The notes of watched nodes, and which those are.
     collector: Option<Collector>,
     watched: Vec<NodeId>,
+    /// Who sets rates from outside.
+    pub(crate) agents: Places,
 }
 
 impl Simulation {
@@ -139,6 +142,7 @@ impl Simulation {
             storms,
             collector,
             watched,
+            agents: Places::default(),
         })
     }
 
@@ -166,12 +170,23 @@ impl Simulation {
     /// reached the end. A run that the watcher stopped can go on.
     pub fn run(&mut self, watcher: &mut dyn Watcher) -> bool {
         watcher.begins(self.engine.clock());
+        self.run_until(Time::MAX, watcher)
+    }
+
+    /// Whether the run has come to its end.
+    pub fn is_over(&self) -> bool {
+        self.now() >= self.duration
+    }
+
+    /// As [`Simulation::run`], but to `until` at most: whether it got there or to the end. In how many steps a run is
+    /// made changes nothing about it.
+    pub fn run_until(&mut self, until: Time, watcher: &mut dyn Watcher) -> bool {
         let collect = self.collect_every;
         let storm_every = self.storms.as_ref().map(|storms| storms.every().unwrap_or(collect));
         let may_lock = self.network.switch.flow_control.may_lock();
         loop {
             let now = self.engine.now();
-            if now >= self.duration {
+            if now >= self.duration.min(until) {
                 return true;
             }
             let ends_every = self.ends_after.is_some().then_some(ENDS_EVERY);
@@ -192,7 +207,7 @@ impl Simulation {
             for moment in [self.warm_up, self.measure_end] {
                 stop = if now < moment { stop.min(moment) } else { stop };
             }
-            let stop = stop.min(self.duration);
+            let stop = stop.min(self.duration).min(until);
             if !self.engine.run_until(stop) {
                 self.stopped_early = true;
                 self.note_active();
@@ -246,7 +261,7 @@ impl Simulation {
                 self.collect(watcher);
             }
             if (collects && !watcher.progress(stop, self.hops)) || watcher.has_failed() {
-                return stop >= self.duration;
+                return stop >= self.duration.min(until);
             }
         }
     }

@@ -9,6 +9,7 @@
 use crate::bounce_reaction::Returns;
 use crate::control_state::ControlState;
 use crate::frame::{Detail, Frame, Kind};
+use crate::rate_control::Seen;
 use crate::telemetry::Hop;
 use units::random::Stream;
 use units::{Rate, Time};
@@ -151,6 +152,15 @@ pub trait Sender {
     /// changes nothing.
     fn control_state(&self, _now: Time) -> ControlState {
         ControlState::default()
+    }
+    /// Somebody outside sets its rate to `share` of its port's, 0 to 1; see [`crate::external`]. Whether it is another
+    /// one now.
+    fn set_share(&mut self, _share: f64) -> bool {
+        false
+    }
+    /// What it has seen since it was last asked, where somebody outside sets its rate.
+    fn take_seen(&mut self) -> Option<Seen> {
+        None
     }
     /// For tests of a sender behind a table of functions: its rate in bits a second, 0 if it has none.
     #[cfg(test)]

@@ -22,6 +22,7 @@ pub mod eccp;
 pub mod ecn;
 pub mod endpoint;
 pub mod eqds;
+pub mod external;
 pub mod florax;
 pub mod frame;
 pub mod gates;

@@ -482,6 +482,7 @@ fn zoo() -> Vec<TransportParameters> {
         build("swift", &[("timeout", "300us"), ("base_target", "1us"), ("payload", "100B"), ("min_window", "1")]),
         build("dctcp-rate", &[("timeout", "1ms"), ("window", "20KB"), ("variable_window", "true")]),
         build("dcqcn", &[("timeout", "1ms"), ("window", "20KB"), ("variable_window", "true"), ("min_rate", "1Mbps")]),
+        build("external", &[("timeout", "1ms"), ("initial_rate", "3Gbps")]),
         build("hetflow", &[("timeout", "1ms"), ("sampling_bytes", "2KB"), ("sample", "4"), ("min_rate", "1Mbps")]),
         build("hetflow", &[("timeout", "1ms"), ("timer", "100us"), ("recovery", "1us"), ("update", "1us")]),
         build(
@@ -499,6 +500,7 @@ fn zoo() -> Vec<TransportParameters> {
         selective("swift", &[("min_window", "1")]),
         selective("dctcp-rate", &[("window", "20KB"), ("variable_window", "true")]),
         selective("hetflow", &[("sampling_bytes", "2KB"), ("sample", "4"), ("min_rate", "1Mbps")]),
+        selective("external", &[("initial_rate", "3Gbps")]),
         selective("qcn", &[("byte_counter", "10KB"), ("min_rate", "1Mbps")]),
         selective("eccp", &[("train_interval", "50us"), ("train_frames", "3")]),
         build("ndp", &[("timeout", "200us")]),

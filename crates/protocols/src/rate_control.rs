@@ -126,6 +126,57 @@ pub trait RateController {
     fn halve(&mut self, _parameters: &Self::Parameters, _now: Time) -> bool {
         false
     }
+    /// Somebody outside sets the rate to `share` of the line's, 0 to 1. Whether it is another one now: never where the
+    /// control sets it itself.
+    fn set_share(&mut self, _parameters: &Self::Parameters, _share: f64) -> bool {
+        false
+    }
+    /// What it has seen since it was last asked, where somebody outside sets its rate.
+    fn take_seen(&mut self) -> Option<Seen> {
+        None
+    }
+}
+
+/// What a flow has seen since it was last asked, for who sets its rate from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// At which rate it paces now, preamble and gap included.
+    pub rate: Rate,
+    /// The rate of its port.
+    pub line: Rate,
+    /// What a full packet and its acknowledgement take on its path, if nothing else is sent; zero without a path.
+    pub round_trip: Time,
+    /// What left, preamble and gap included.
+    pub sent_bytes: u64,
+    /// Payload acknowledged for the first time.
+    pub acknowledged_bytes: u64,
+    /// Of this, what acknowledgements said to be marked.
+    pub marked_bytes: u64,
+    /// How many acknowledgements brought it.
+    pub acknowledgements: u64,
+    /// Their round trips together.
+    pub rtt_sum: Time,
+    /// The least of them; [`Time::MAX`] without any.
+    pub rtt_least: Time,
+    /// Packets said to be missing, and timeouts.
+    pub losses: u64,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Seen {
+            rate: Rate::MIN,
+            line: Rate::MIN,
+            round_trip: Time::ZERO,
+            sent_bytes: 0,
+            acknowledged_bytes: 0,
+            marked_bytes: 0,
+            acknowledgements: 0,
+            rtt_sum: Time::ZERO,
+            rtt_least: Time::MAX,
+            losses: 0,
+        }
+    }
 }
 
 /// What an acknowledgement tells a rate control.

@@ -50,12 +50,14 @@ use crate::describe::Mechanism;
 use crate::eccp;
 use crate::endpoint::{Ctx, Offer, Receipt, Receiver, Sender, SenderStatistics};
 use crate::eqds;
+use crate::external;
 use crate::frame::Frame;
 use crate::hetflow;
 use crate::hpcc;
 use crate::ndp::{self, NdpParameters, NdpReceiver, NdpSender, Pulls};
 use crate::qcn;
-use crate::rate_control::Needs;
+use crate::rate_control::{Needs, Seen};
+use crate::roce::control::ControlParameters;
 use crate::roce::{self, MeasuringReceiver, ProbingSender, RoceParameters, RoceReceiver, RoceSender};
 use crate::roce::{SelectiveReceiver, SelectiveSender};
 use crate::settings::ParameterError;
@@ -83,7 +85,7 @@ pub enum TransportParameters {
 }
 
 /// Every transport by its name in a scenario.
-pub const MECHANISMS: [&Mechanism; 14] = [
+pub const MECHANISMS: [&Mechanism; 15] = [
     &datagram::MECHANISM,
     &tcp::MECHANISM,
     &dctcp::MECHANISM,
@@ -96,6 +98,7 @@ pub const MECHANISMS: [&Mechanism; 14] = [
     &hpcc::MECHANISM,
     &dctcp_rate::MECHANISM,
     &swift::MECHANISM,
+    &external::MECHANISM,
     &ndp::MECHANISM,
     &eqds::MECHANISM,
 ];
@@ -247,8 +250,16 @@ impl TransportParameters {
         match self {
             TransportParameters::Datagram(_) | TransportParameters::Ndp(_) | TransportParameters::Custom(_) => false,
             TransportParameters::Tcp(parameters) => parameters.congestion_control != tcp::CongestionControl::Fixed,
-            TransportParameters::Roce(parameters) => parameters.control != roce::control::ControlParameters::Fixed,
+            TransportParameters::Roce(parameters) => {
+                !matches!(parameters.control, ControlParameters::Fixed | ControlParameters::External(_))
+            }
         }
+    }
+
+    /// Whether the rate of its flows is set from outside.
+    pub fn is_external(&self) -> bool {
+        matches!(self, TransportParameters::Roce(parameters)
+            if matches!(parameters.control, ControlParameters::External(_)))
     }
 
     /// Payload of every data frame of a flow but the last.
@@ -404,6 +415,14 @@ impl Sender for SenderState {
     #[cold]
     fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
         dispatch!(SenderState, self, state => state.on_returned(ctx, returns, every))
+    }
+    #[cold]
+    fn set_share(&mut self, share: f64) -> bool {
+        dispatch!(SenderState, self, state => state.set_share(share))
+    }
+    #[cold]
+    fn take_seen(&mut self) -> Option<Seen> {
+        dispatch!(SenderState, self, state => state.take_seen())
     }
     fn statistics(&self) -> SenderStatistics {
         dispatch!(SenderState, self, state => state.statistics())

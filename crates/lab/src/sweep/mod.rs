@@ -9,9 +9,10 @@ mod store;
 mod table;
 
 use crate::error::{LabError, PlanError};
-use crate::run::{self, Run, Way};
+use crate::run::{self, Run};
 use crate::runs::pool;
 use crate::runs::row::Row;
+use crate::simulate::Way;
 use crate::stop::Stop;
 use model::Unwatched;
 pub use plan::{Plan, Point};

@@ -25,6 +25,8 @@ mod send;
 mod serve;
 mod start;
 mod starts;
+mod steered;
+mod steering;
 mod storm;
 mod timers;
 mod travel;
@@ -34,6 +36,7 @@ mod watch;
 
 pub use flows::{FlowEnd, Progress};
 pub(crate) use starts::Starts;
+pub(crate) use steered::{Steered, Steering};
 pub use travel::Travel;
 
 use crate::books::Books;
@@ -86,6 +89,8 @@ pub(crate) struct Host {
     pub(crate) measured: Measured,
     /// Flows that it was told to hold.
     pub(crate) holds: Option<Box<HostHolds>>,
+    /// Who sets the rates of its flows from outside, where somebody does.
+    steering: Option<Box<Steering>>,
 }
 
 impl Host {
@@ -112,6 +117,7 @@ impl Host {
             ends: Vec::new(),
             measured: Measured::new(network),
             holds: None,
+            steering: None,
             network: Arc::clone(network),
         };
         host.schedule_first_starts();

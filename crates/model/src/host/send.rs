@@ -46,6 +46,9 @@ impl Host {
                 if let Some(before) = self.senders.sessions.remove(&number) {
                     sender.go_on_from(&before);
                 }
+                if let Some(steering) = &self.steering {
+                    steering.begin(number, &mut sender);
+                }
                 Outlet::Transport(sender)
             }
             Load::Datagrams(source) => {
@@ -93,6 +96,10 @@ impl Host {
             return;
         }
         flow.active = false;
+        if self.steering.is_some() {
+            self.steered_flow_ends(slot);
+        }
+        let flow = &self.senders.flows[slot as usize];
         let number = flow.flow;
         self.senders.finished += u64::from(flow.size_bytes != traffic::ENDLESS && number & DRAWN == 0);
         if let Outlet::Transport(sender) = &flow.outlet {

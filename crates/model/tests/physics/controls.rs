@@ -67,7 +67,8 @@ fn dcqcn_recovers_by_its_stages_and_forgets_by_its_gain() {
 /// Looking changes nothing, and any number of threads sees the same.
 #[test]
 fn looks_at_controls_change_nothing_on_any_number_of_threads() {
-    for kind in ["tcp", "dctcp", "dcqcn", "timely", "hetflow", "qcn", "eccp", "hpcc", "dctcp-rate", "swift"] {
+    for kind in ["tcp", "dctcp", "dcqcn", "timely", "hetflow", "qcn", "eccp", "hpcc", "dctcp-rate", "swift", "external"]
+    {
         let of = |threads: usize, looks: Option<Time>| {
             let mut setup = dcqcn();
             setup.host.transport = transport(kind, &[]);

@@ -1,6 +1,7 @@
 //! The simulator against physics: closed forms, independent recurrences and identities that it must meet
 //! before it may disagree with anybody.
 
+mod agents;
 mod backpressure;
 mod bench;
 mod chains;

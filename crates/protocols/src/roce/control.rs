@@ -6,11 +6,12 @@ use crate::dcqcn::Dcqcn;
 use crate::dctcp_rate::DctcpRate;
 use crate::describe::Mechanism;
 use crate::eccp::Eccp;
+use crate::external::External;
 use crate::frame::{CongestionMessage, Frame};
 use crate::hetflow::HetFlow;
 use crate::hpcc::Hpcc;
 use crate::qcn::Qcn;
-use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, Needs, RateController};
+use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, Needs, RateController, Seen};
 use crate::settings::ParameterError;
 use crate::swift::Swift;
 use crate::timely::Timely;
@@ -267,6 +268,26 @@ macro_rules! controls {
                     _ => false,
                 }
             }
+
+            /// See [`RateController::set_share`].
+            #[cold]
+            pub fn set_share(&mut self, parameters: &ControlParameters, share: f64) -> bool {
+                match (self, parameters) {
+                    $((RateControl::$name(control), ControlParameters::$name(parameters)) => {
+                        control.set_share(parameters, share)
+                    })+
+                    _ => false,
+                }
+            }
+
+            /// See [`RateController::take_seen`].
+            #[cold]
+            pub fn take_seen(&mut self) -> Option<Seen> {
+                match self {
+                    RateControl::Fixed(_) => None,
+                    $(RateControl::$name(control) => control.take_seen(),)+
+                }
+            }
         }
     };
 }
@@ -288,4 +309,6 @@ controls! {
     DctcpRate(DctcpRate),
     /// See [`crate::swift`].
     Swift(Swift),
+    /// See [`crate::external`].
+    External(External),
 }

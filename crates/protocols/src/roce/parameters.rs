@@ -105,7 +105,8 @@ impl RoceParameters {
             return Some(RoceParameters::default());
         }
         let control = ControlParameters::of_kind(kind)?;
-        Some(RoceParameters { ecn: control.needs() == Needs::Marks, control, ..RoceParameters::default() })
+        let ecn = control.needs() == Needs::Marks || matches!(control, ControlParameters::External(_));
+        Some(RoceParameters { ecn, control, ..RoceParameters::default() })
     }
 
     /// The defaults of DCQCN.

@@ -5,7 +5,7 @@ use crate::control_state::ControlState;
 use crate::endpoint::FlowStart;
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
-use crate::rate_control::{Acknowledged, FlowLimits};
+use crate::rate_control::{Acknowledged, FlowLimits, Seen};
 use crate::roce::control::RateControl;
 use crate::roce::parameters::RoceParameters;
 use crate::roce::probing::Paced;
@@ -268,6 +268,14 @@ impl Sender for RoceSender {
     fn control_state(&self, now: Time) -> ControlState {
         let state = self.control.control_state(&self.parameters.control, now);
         ControlState { flight_bytes: Some(self.snd_max - self.snd_una), ..state }
+    }
+
+    fn set_share(&mut self, share: f64) -> bool {
+        self.control.set_share(&self.parameters.control, share)
+    }
+
+    fn take_seen(&mut self) -> Option<Seen> {
+        self.control.take_seen()
     }
 
     fn statistics(&self) -> SenderStatistics {

@@ -5,7 +5,7 @@ use crate::control_state::ControlState;
 use crate::endpoint::{Ctx, FlowStart, Offer, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, flags};
 use crate::ranges::Ranges;
-use crate::rate_control::Acknowledged;
+use crate::rate_control::{Acknowledged, Seen};
 use crate::roce::parameters::RoceParameters;
 use crate::roce::probing::Paced;
 use crate::roce::sender::RoceSender;
@@ -264,6 +264,14 @@ impl Sender for SelectiveSender {
     fn control_state(&self, now: Time) -> ControlState {
         let flight_bytes = self.roce.snd_max - self.arrived_bytes.min(self.roce.snd_max);
         ControlState { flight_bytes: Some(flight_bytes), ..self.roce.control_state(now) }
+    }
+
+    fn set_share(&mut self, share: f64) -> bool {
+        self.roce.set_share(share)
+    }
+
+    fn take_seen(&mut self) -> Option<Seen> {
+        self.roce.take_seen()
     }
 
     fn statistics(&self) -> SenderStatistics {

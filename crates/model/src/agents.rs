@@ -1,0 +1,111 @@
+//! Agents: whoever is outside sets the rates of flows between two steps of a simulation, and looks at what they saw.
+//!
+//! ```text
+//!   steer(shares) -> run_until(next step) -> look_at_agents() -> steer(shares) -> ...
+//! ```
+//!
+//! An agent that sets the rate which its flows have already changes nothing: such a run is the same to the byte as one
+//! without agents, on any number of threads.
+
+use crate::build::ModelError;
+use crate::host::{Steered, Steering};
+use crate::look::{Agent, Look, Steers};
+use crate::node::Machine;
+use crate::simulation::Simulation;
+use protocols::endpoint::FlowStart;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use traffic::Load;
+use units::Time;
+
+impl Simulation {
+    /// Hands the rates of all flows under transport `external` to agents; the agents by ascending flow or host. To be
+    /// called before the first event.
+    ///
+    /// # Errors
+    /// [`ModelError::NoAgents`] without such flows; [`ModelError::DrawnFlows`] where an agent is asked for each flow,
+    /// and some are not known yet.
+    pub fn take_agents(&mut self, steers: Steers) -> Result<Vec<Agent>, ModelError> {
+        let network = std::sync::Arc::clone(&self.network);
+        let external = |traffic: u8| network.transport(traffic).is_external();
+        let mut by_host: BTreeMap<u32, (Vec<(u32, u8)>, Option<u8>)> = BTreeMap::new();
+        for (number, flow) in (0u32..).zip(&network.traffic.flows) {
+            if flow.load == Load::Transport && external(flow.traffic) {
+                by_host.entry(flow.src).or_default().0.push((number, flow.traffic));
+            }
+        }
+        for (host, machine) in (0u32..).zip(network.fabric.hosts()) {
+            let Machine::Host(machine) = self.machine(*machine) else { continue };
+            if let Some(entry) = machine.drawn_entries().find(|&entry| external(entry)) {
+                if steers == Steers::Flow {
+                    return Err(ModelError::DrawnFlows { entry });
+                }
+                by_host.entry(host).or_default().1 = Some(entry);
+            }
+        }
+        let mut agents = Vec::new();
+        for (host, (flows, drawn)) in by_host {
+            let index = self.position[network.fabric.host_node(host).index()] as usize;
+            let Machine::Host(machine) = self.engine.node_mut(index) else { continue };
+            let line_rate = machine.line_rate();
+            let agent = |flow: Option<u32>, traffic: u8, left: u64| {
+                let start =
+                    FlowStart { size_bytes: 1, start: Time::ZERO, stop: Time::MAX, line_rate, round_trip: Time::ZERO };
+                let model = network.transport(traffic).sender(&start);
+                Steered { flow, model, share: None, left, seen: Look::default() }
+            };
+            let steering = match steers {
+                Steers::Flow => Steering {
+                    agents: flows.iter().map(|&(flow, traffic)| agent(Some(flow), traffic, 1)).collect(),
+                    of_flow: Some((0u32..).zip(&flows).map(|(at, &(flow, _))| (flow, at)).collect::<FxHashMap<_, _>>()),
+                },
+                Steers::Host => {
+                    let traffic = flows.first().map(|&(_, traffic)| traffic).or(drawn).unwrap_or_default();
+                    Steering { agents: vec![agent(None, traffic, flows.len() as u64)], of_flow: None }
+                }
+            };
+            machine.steer_by(steering);
+            match steers {
+                Steers::Flow => agents.extend(
+                    flows.iter().enumerate().map(|(at, &(flow, _))| (Agent { host, flow: Some(flow) }, index, at)),
+                ),
+                Steers::Host => agents.push((Agent { host, flow: None }, index, 0)),
+            }
+        }
+        if agents.is_empty() {
+            return Err(ModelError::NoAgents);
+        }
+        agents.sort_by_key(|(agent, ..)| (agent.flow, agent.host));
+        self.agents.agents = agents.iter().map(|&(_, index, at)| (index, at, None)).collect();
+        Ok(agents.into_iter().map(|(agent, ..)| agent).collect())
+    }
+
+    /// Sets the rates of the agents' flows from [`Simulation::now`] on: for each agent a share of its port's rate, 0 to
+    /// 1, which the bounds of its transport limit.
+    ///
+    /// # Panics
+    /// If there are not as many shares as agents.
+    pub fn steer(&mut self, shares: &[f64]) {
+        assert_eq!(shares.len(), self.agents.agents.len(), "a share for each agent");
+        let now = self.engine.now();
+        for (place, &share) in self.agents.agents.iter_mut().zip(shares) {
+            if place.2 == Some(share) {
+                continue;
+            }
+            place.2 = Some(share);
+            if let Machine::Host(host) = self.engine.node_mut(place.0) {
+                host.set_share(now, place.1, share);
+            }
+        }
+    }
+
+    /// What each agent's flows saw since the last look, in the order of the agents.
+    pub fn look_at_agents(&mut self) -> Vec<Look> {
+        let mut looks = Vec::with_capacity(self.agents.agents.len());
+        for &(index, at, _) in &self.agents.agents {
+            let Machine::Host(host) = self.engine.node_mut(index) else { continue };
+            looks.push(host.look(at));
+        }
+        looks
+    }
+}

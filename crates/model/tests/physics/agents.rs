@@ -1,0 +1,161 @@
+//! Rates set from outside: what is set is what is sent, looking changes nothing, and all of it is exact.
+
+use crate::bench::*;
+use fabric::generate::{dumbbell, single_switch};
+use model::parameters::*;
+use model::{Look, ModelError, Simulation, Steers};
+use stats::flows::FlowRecord;
+use units::Time;
+use units::random::{Stream, purpose};
+
+/// Eight hosts send to one under PFC, by marks and pauses; flows of different sizes that start at different times.
+fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
+    let fabric = single_switch(9, link(100, 1_000)).unwrap();
+    let flows = (1..9).map(|src| {
+        let start = traffic::Start::At(Time::from_us(u64::from(src % 3) * 13));
+        traffic::Flow { start, ..flow(src, 0, 50_000 + 40_000 * u64::from(src)) }
+    });
+    let mut setup = setup(fabric, plan(9, flows));
+    setup.switch.flow_control = FlowControl::Pfc(pause(100_000));
+    setup.switch.marking =
+        Marking::Ecn { k_min_bytes: 50_000, k_max_bytes: 50_000, p_max: 1.0, of_rate: None, at: MarkAt::Enqueue };
+    setup.host.transport = transport(kind, settings);
+    setup.record.control_every = Some(Time::from_us(9));
+    setup.duration = Time::from_ms(3);
+    setup
+}
+
+/// What a run with agents leaves, and each look of each of them.
+struct Steered {
+    flows: Vec<FlowRecord>,
+    outcome: stats::Outcome,
+    looks: Vec<Vec<Look>>,
+}
+
+impl PartialEq for Steered {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |one: &stats::Outcome, other: &stats::Outcome| format!("{one:?}") == format!("{other:?}");
+        self.flows == other.flows && same(&self.outcome, &other.outcome) && self.looks == other.looks
+    }
+}
+
+/// Steps of `step`; before each, `act` says what is set for as many agents as there are.
+fn steered(setup: Setup, steers: Steers, step: Time, mut act: impl FnMut(&[Look]) -> Vec<f64>) -> Steered {
+    let (threads, mut told) = (setup.threads, Told::default());
+    let mut simulation = Simulation::new(setup).unwrap();
+    if threads > 1 {
+        simulation.draw_threads(7);
+    }
+    simulation.take_agents(steers).unwrap();
+    let mut looks = vec![simulation.look_at_agents()];
+    while !simulation.is_over() {
+        simulation.steer(&act(&looks[looks.len() - 1]));
+        let until = simulation.now() + step;
+        assert!(simulation.run_until(until, &mut told));
+        looks.push(simulation.look_at_agents());
+    }
+    let outcome = simulation.finish(&mut told, false);
+    Steered { flows: told.flows, outcome, looks }
+}
+
+/// A constant share in steps of an odd length is the scenario with that rate, whether the transport has it from the
+/// start or the agents set it; and RoCE at that rate.
+#[test]
+fn a_constant_rate_is_that_of_the_scenario() {
+    let told = run(incast("external", &[("initial_rate", "25Gbps")]));
+    let of_scenario = (told.flows, format!("{:?}", told.summary));
+    let of_roce = run(incast("roce", &[("rate", "25Gbps"), ("ecn", "true")]));
+    assert!(of_scenario.0.iter().all(|flow| flow.delivered_ps.is_some()) && of_scenario.0.len() == 8);
+    assert!(of_roce.flows == of_scenario.0 && format!("{:?}", of_roce.summary) == of_scenario.1);
+    for initial_rate in ["25Gbps", "line", "1Gbps"] {
+        for step in [Time::from_ns(7_301), Time::from_us(10), Time::from_ms(20)] {
+            let setup = incast("external", &[("initial_rate", initial_rate)]);
+            let of_agents = steered(setup, Steers::Flow, step, |looks| vec![0.25; looks.len()]);
+            assert!(of_agents.flows == of_scenario.0, "{initial_rate} {step}");
+            assert_eq!(format!("{:?}", of_agents.outcome), of_scenario.1, "{initial_rate} {step}");
+        }
+    }
+}
+
+/// Random shares on any number of threads, for flows and for hosts: the same flows and the same looks; another seed,
+/// others.
+#[test]
+fn random_shares_are_exact_on_any_number_of_threads() {
+    for (steers, recovery) in [(Steers::Flow, "go-back-n"), (Steers::Flow, "selective"), (Steers::Host, "go-back-n")] {
+        let of = |threads: usize, seed: u64| {
+            let mut setup = incast("external", &[("loss_recovery", recovery)]);
+            setup.threads = threads;
+            let mut random = Stream::new(seed, 0, purpose("shares"));
+            steered(setup, steers, Time::from_us(5), |looks| looks.iter().map(|_| random.unit()).collect())
+        };
+        let one = of(1, 1);
+        assert!(one.outcome.passes() && one.outcome.flows.completed == 8, "{:?}", one.outcome.checks);
+        assert!(one == of(1, 1) && one == of(2, 1) && one == of(3, 1), "{steers:?}");
+        assert!(one.flows != of(1, 2).flows);
+        // Whatever was seen was seen once.
+        let seen: u64 = one.looks.iter().flatten().map(|look| look.acknowledged_bytes).sum();
+        assert_eq!(seen, (1..9).map(|src| 50_000 + 40_000 * src).sum::<u64>());
+        assert!(one.looks.iter().flatten().any(|look| look.marked_bytes > 0));
+        assert!(one.looks[0].iter().all(|look| look.under_way == 0 && !look.done && look.rate == look.line));
+        assert!(one.looks.last().unwrap().iter().all(|look| look.done));
+    }
+}
+
+/// What leaves in a step is what was set for it, within a packet at either end, and from the first instant on: a packet
+/// that waits at the least rate, 86 us at 100 Mbps, goes as soon as the rate rises. Alone on its path it needs the round
+/// trip that the path takes.
+#[test]
+fn what_is_set_is_what_is_sent() {
+    let fabric = dumbbell(1, 1, link(10, 1_000), link(10, 1_000)).unwrap();
+    let mut setup = setup(fabric, plan(2, [flow(0, 1, traffic::ENDLESS)]));
+    setup.host.transport = transport("external", &[("rate", "8Gbps")]);
+    setup.duration = Time::from_ms(2);
+    let shares = [1.0, 0.5, 0.0, 0.0, 0.8, 0.0, 0.25, 0.4];
+    let (mut at, step) = (0, Time::from_us(50));
+    let of_steps = steered(setup, Steers::Flow, step, |_| {
+        at += 1;
+        vec![shares[(at - 1) % shares.len()]]
+    });
+    let (mut round_trips, wire_bytes) = (0, 1082);
+    for (at, looks) in of_steps.looks[1..].iter().enumerate() {
+        let share: f64 = shares[at % shares.len()];
+        let rate = (share * 1e10).clamp(1e8, 8e9);
+        assert_eq!(looks[0].rate.as_bps(), rate as u64);
+        let sent = rate * step.as_secs_f64() / 8.0;
+        let off = looks[0].sent_bytes as f64 - sent;
+        assert!(off.abs() <= f64::from(wire_bytes), "step {at}: {} for {sent}", looks[0].sent_bytes);
+        if looks[0].acknowledgements > 0 {
+            round_trips += 1;
+            let ratio = looks[0].least_rtt_ratio;
+            assert!((0.9..=1.0).contains(&ratio), "step {at}: {ratio}");
+            assert!(looks[0].rtt_sum <= looks[0].idle_rtt_sum);
+        }
+        assert!(looks[0].under_way == 1 && !looks[0].done && looks[0].marked_bytes == 0);
+    }
+    assert!(round_trips > 30);
+}
+
+/// Without flow control a burst overflows its buffer: what was missing is seen, and the flows complete.
+#[test]
+fn losses_are_seen() {
+    let mut setup = incast("external", &[("nak_interval", "20us"), ("timeout", "200us")]);
+    setup.switch.flow_control = FlowControl::None;
+    setup.switch.buffer = Buffer::Shared { bytes: 60_000, egress: Threshold::Static { bytes: 60_000 } };
+    let of_steps = steered(setup, Steers::Flow, Time::from_us(10), |looks| vec![0.2; looks.len()]);
+    assert!(of_steps.outcome.packets.dropped.values().sum::<u64>() > 0);
+    assert!(of_steps.looks.iter().flatten().map(|look| look.losses).sum::<u64>() > 0);
+    assert_eq!(of_steps.outcome.flows.completed, 8);
+}
+
+#[test]
+fn without_anything_to_set_there_are_no_agents() {
+    let error = |setup: Setup, steers: Steers| Simulation::new(setup).unwrap().take_agents(steers).unwrap_err();
+    assert_eq!(error(incast("roce", &[]), Steers::Flow), ModelError::NoAgents);
+    assert_eq!(error(incast("dcqcn", &[]), Steers::Host), ModelError::NoAgents);
+    // One entry of two.
+    let mut setup = incast("roce", &[]);
+    setup.traffic.flows[3].traffic = 1;
+    setup.host.transports.insert(1, transport("external", &[]));
+    let agents = Simulation::new(setup).unwrap().take_agents(Steers::Flow).unwrap();
+    assert_eq!(agents, [model::Agent { host: 4, flow: Some(3) }]);
+}

@@ -1,0 +1,200 @@
+//! A rate set from outside, over RoCE: whoever drives the simulation step by step, such as a program that learns, sets
+//! it between two steps and is told what the flow saw in the last one. Without such a driver the rate stays.
+
+use crate::describe::Default::Value;
+use crate::describe::{Family, Mechanism, Parameter};
+use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, Seen, scaled};
+use crate::settings::{self, ParameterError};
+use units::{Rate, Time};
+
+/// The parameters of a rate set from outside beside those of its transport; [`MECHANISM`] says what each is for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExternalParameters {
+    /// The rate of a flow until somebody sets it; `None` for the most that it may send.
+    pub initial_rate: Option<Rate>,
+    /// The rate never falls below this.
+    pub min_rate: Rate,
+}
+
+impl Default for ExternalParameters {
+    fn default() -> Self {
+        ExternalParameters { initial_rate: None, min_rate: Rate::from_mbps(100) }
+    }
+}
+
+/// A rate set from outside as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too.
+pub const MECHANISM: Mechanism = Mechanism {
+    kind: "external",
+    family: Family::Transport,
+    title: "RoCE whose rate is set from outside, step by step",
+    source: "Tidegate; the parts of Gymnasium's interface (Towers et al., 2024) that a sender has",
+    parameters: &{
+        use crate::roce::described::*;
+        [
+            PAYLOAD,
+            HEADER,
+            ACK_BYTES,
+            ACK_EVERY,
+            WINDOW,
+            VARIABLE_WINDOW,
+            RATE,
+            TIMEOUT,
+            NAK_INTERVAL,
+            LOSS_RECOVERY,
+            FLIGHT_CAP,
+            RTO_LOW,
+            RTO_HIGH,
+            RTO_LOW_PACKETS,
+            Parameter { default: Value("true"), ..ECN },
+            Parameter {
+                meaning: "the rate of a flow until somebody sets it; line: the most that it may send",
+                ..INITIAL_RATE
+            },
+            Parameter {
+                key: "min_rate",
+                default: Value("100Mbps"),
+                meaning: "the rate never falls below this, whatever is set",
+                source: "HPCC's ns-3 fork: MIN_RATE",
+            },
+        ]
+    },
+};
+
+impl ControlSettings for ExternalParameters {
+    const MECHANISM: &'static Mechanism = &MECHANISM;
+
+    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
+        match key {
+            "initial_rate" => self.initial_rate = settings::rate_or(key, text, "line")?,
+            "min_rate" => self.min_rate = settings::rate(key, text)?,
+            _ => return Err(settings::unknown(&MECHANISM, key)),
+        }
+        Ok(())
+    }
+
+    fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
+        Ok(())
+    }
+
+    fn wants_round_trip(&self) -> bool {
+        true
+    }
+}
+
+/// The rate of one flow, and what it has seen since somebody asked.
+#[derive(Clone, Debug)]
+pub struct External {
+    rate: Rate,
+    limit: Rate,
+    line: Rate,
+    round_trip: Time,
+    /// Boxed: flows under other controls pay for the size of this one.
+    seen: Box<Seen>,
+}
+
+impl RateController for External {
+    type Parameters = ExternalParameters;
+
+    fn new(parameters: &ExternalParameters, limits: FlowLimits) -> Self {
+        let rate = parameters.initial_rate.unwrap_or(limits.most).min(limits.most);
+        External { rate, limit: limits.most, line: limits.line, round_trip: limits.round_trip, seen: Box::default() }
+    }
+
+    fn most(&self) -> Rate {
+        self.limit
+    }
+
+    #[inline]
+    fn rate(&mut self, _parameters: &ExternalParameters, _now: Time) -> Rate {
+        self.rate
+    }
+
+    fn on_sent(&mut self, _parameters: &ExternalParameters, _now: Time, bytes: u64) {
+        self.seen.sent_bytes += bytes + units::WIRE_OVERHEAD_BYTES;
+    }
+
+    fn on_ack(&mut self, _parameters: &ExternalParameters, _now: Time, ack: Acknowledged<'_>) {
+        let seen = &mut *self.seen;
+        seen.acknowledged_bytes += ack.new_bytes;
+        seen.marked_bytes += if ack.ece { ack.new_bytes } else { 0 };
+        seen.acknowledgements += 1;
+        seen.rtt_sum = seen.rtt_sum.saturating_add(ack.rtt);
+        seen.rtt_least = seen.rtt_least.min(ack.rtt);
+    }
+
+    fn on_loss(&mut self, _parameters: &ExternalParameters, _now: Time, _timeout: bool) {
+        self.seen.losses += 1;
+    }
+
+    fn set_share(&mut self, parameters: &ExternalParameters, share: f64) -> bool {
+        let before = self.rate;
+        self.rate = scaled(self.line, share, parameters.min_rate, self.limit);
+        self.rate != before
+    }
+
+    fn take_seen(&mut self) -> Option<Seen> {
+        let seen = std::mem::take(&mut *self.seen);
+        Some(Seen { rate: self.rate, line: self.line, round_trip: self.round_trip, ..seen })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    const LINE: Rate = Rate::from_gbps(100);
+
+    fn flow(parameters: &ExternalParameters, most: Rate) -> External {
+        let round_trip = Time::from_us(8);
+        External::new(parameters, FlowLimits { most, line: LINE, start: Time::ZERO, round_trip, payload_bytes: 1000 })
+    }
+
+    #[test]
+    fn a_share_is_one_of_the_line_within_what_the_flow_may_send() {
+        let p = ExternalParameters { initial_rate: Some(Rate::from_gbps(10)), ..ExternalParameters::default() };
+        let mut flow = flow(&p, Rate::from_gbps(40));
+        assert_eq!(flow.rate(&p, Time::ZERO), Rate::from_gbps(10));
+        assert!(!flow.set_share(&p, 0.1), "that is its rate");
+        for (share, rate) in [(0.25, Rate::from_gbps(25)), (1.0, Rate::from_gbps(40)), (0.0, p.min_rate)] {
+            assert!(flow.set_share(&p, share));
+            assert_eq!(flow.rate(&p, Time::ZERO), rate);
+        }
+        let mut random = Stream::new(1, 0, 0);
+        for _ in 0..10_000 {
+            let share = random.unit();
+            flow.set_share(&p, share);
+            let most = Rate::from_bps((1e11 * share) as u64).unwrap_or(Rate::MIN);
+            assert_eq!(flow.rate(&p, Time::ZERO), most.clamp(p.min_rate, Rate::from_gbps(40)));
+        }
+    }
+
+    #[test]
+    fn what_it_saw_is_told_once() {
+        let p = ExternalParameters::default();
+        let mut flow = flow(&p, LINE);
+        let nothing = Seen { rate: LINE, line: LINE, round_trip: Time::from_us(8), ..Seen::default() };
+        assert_eq!(flow.take_seen(), Some(nothing.clone()));
+        flow.on_sent(&p, Time::ZERO, 1062);
+        for (rtt_us, ece) in [(12, true), (9, false), (10, false)] {
+            let rtt = Time::from_us(rtt_us);
+            let ack =
+                Acknowledged { rtt, wire_bytes: 1082, ece, seq: 0, new_bytes: 1000, next: 0, switches: 1, hops: &[] };
+            flow.on_ack(&p, Time::ZERO, ack);
+        }
+        flow.on_loss(&p, Time::ZERO, false);
+        flow.on_loss(&p, Time::ZERO, true);
+        let seen = Seen {
+            sent_bytes: 1082,
+            acknowledged_bytes: 3000,
+            marked_bytes: 1000,
+            acknowledgements: 3,
+            rtt_sum: Time::from_us(31),
+            rtt_least: Time::from_us(9),
+            losses: 2,
+            ..nothing.clone()
+        };
+        assert_eq!(flow.take_seen(), Some(seen));
+        assert_eq!(flow.take_seen(), Some(nothing));
+    }
+}

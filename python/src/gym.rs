@@ -1,0 +1,218 @@
+//! A run made step by step, whose rates Python sets: the native half of `tidegate.gym`.
+
+use crate::error::exception;
+use crate::run::{Source, overrides};
+use lab::{Begun, LabError, Run, Stop, Way};
+use model::{Look, Steers};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use units::Time;
+
+/// How often signals are looked at.
+const LISTEN: Duration = Duration::from_millis(50);
+
+/// What an agent observes, in this order; `tidegate/gym.py` says what each means.
+const FEATURES: [&str; 8] = ["under_way", "rate", "sent", "throughput", "marked", "rtt", "rtt_min", "losses"];
+
+/// An agent as Python knows it: the number of its flow, the host that sends, the host that receives.
+type AgentNames = (Option<u32>, String, Option<String>);
+
+/// What a step leaves: features of all agents, whether none has anything left to do, whether the run is over, the time
+/// in picoseconds, and how many flows are under way.
+type Stepped = (Py<PyByteArray>, bool, bool, u64, u32);
+
+/// A run under way.
+#[pyclass(frozen, module = "tidegate")]
+pub struct Episode {
+    /// Nothing once it has ended, or was interrupted in the middle of a step.
+    course: Mutex<Option<Course>>,
+    agents: Vec<AgentNames>,
+    seed: u64,
+}
+
+struct Course {
+    begun: Begun,
+    step: Time,
+    /// How much is simulated between two looks at the clock: what takes some of [`LISTEN`].
+    stretch: Time,
+}
+
+impl Course {
+    /// Goes on to `until` or to the end of the run, with an ear for Python's signals. In how many stretches changes
+    /// nothing, so their length may follow the clock.
+    fn go_on(&mut self, until: Time) -> PyResult<()> {
+        let mut last = clock();
+        loop {
+            let simulation = self.begun.simulation();
+            let now = simulation.now();
+            if now >= until || simulation.is_over() {
+                return Ok(());
+            }
+            let started = clock();
+            self.begun.run_until(until.min(now.saturating_add(self.stretch)), &mut model::Unwatched);
+            let ended = clock();
+            if ended - started < LISTEN / 4 {
+                self.stretch = self.stretch.saturating_add(self.stretch);
+            } else if ended - started > LISTEN {
+                self.stretch = (self.stretch / 2).max(Time::from_ns(1));
+            }
+            if ended - last > LISTEN {
+                last = ended;
+                Python::attach(|py| py.check_signals())?;
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Episode {
+    /// Reads a scenario and begins its run: agents are its `flow`s or its `host`s, and a step is a time such as `10us`.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        source: Source,
+        set: Vec<(String, String)>,
+        seed: Option<u64>,
+        threads: Option<usize>,
+        steps: (String, String),
+        out: Option<PathBuf>,
+    ) -> PyResult<Episode> {
+        let (steers, step) = steps;
+        let steers = match steers.as_str() {
+            "flow" => Steers::Flow,
+            "host" => Steers::Host,
+            other => return Err(PyValueError::new_err(format!("agents is \"flow\" or \"host\", not {other:?}"))),
+        };
+        let wrong = |error: &dyn std::fmt::Display| PyValueError::new_err(format!("step = {step:?}: {error}"));
+        let step: Time = step.parse().map_err(|error| wrong(&error))?;
+        if step == Time::ZERO {
+            return Err(wrong(&"a step is longer than nothing"));
+        }
+        let begin = || {
+            let stop = Stop::default();
+            let mut run: Run = source.read(&overrides(set), seed, &stop)?;
+            let setup = &mut run.lowered.setup;
+            setup.threads = threads.unwrap_or(setup.threads).max(1);
+            let (seed, fabric) = (setup.seed, &setup.fabric);
+            let hosts: Vec<String> = fabric.hosts().iter().map(|&host| fabric.name(host).to_owned()).collect();
+            let receivers: Vec<u32> = setup.traffic.flows.iter().map(|flow| flow.dst).collect();
+            let folder = out.as_deref().map(lab::folder).transpose()?;
+            let mut begun = run.begin(folder, &stop)?;
+            let names = |agent: model::Agent| {
+                let receiver = agent.flow.map(|flow| hosts[receivers[flow as usize] as usize].clone());
+                (agent.flow, hosts[agent.host as usize].clone(), receiver)
+            };
+            let agents = begun.take_agents(steers)?.into_iter().map(names).collect();
+            Ok(Episode { course: Mutex::new(Some(Course { begun, step, stretch: Time::from_us(1) })), agents, seed })
+        };
+        py.detach(begin).map_err(|error: LabError| exception(py, &error))
+    }
+
+    /// Names of what an agent observes.
+    #[staticmethod]
+    fn features() -> Vec<&'static str> {
+        FEATURES.to_vec()
+    }
+
+    /// The agents, in the order of actions and observations.
+    #[getter]
+    fn agents(&self) -> Vec<AgentNames> {
+        self.agents.clone()
+    }
+
+    /// The seed of the run.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// What all agents observe, without going on.
+    fn look(&self, py: Python<'_>) -> PyResult<Stepped> {
+        let mut course = self.take(py)?;
+        let span = course.step;
+        let looks = py.detach(|| course.begun.simulation().look_at_agents());
+        self.told(py, course, &looks, span)
+    }
+
+    /// Sets the rates of all agents' flows, a float32 for each, and goes on for a step.
+    fn step(&self, py: Python<'_>, shares: &[u8]) -> PyResult<Stepped> {
+        let (floats, rest) = shares.as_chunks::<4>();
+        if floats.len() != self.agents.len() || !rest.is_empty() {
+            return Err(PyValueError::new_err(format!("{} shares for {} agents", floats.len(), self.agents.len())));
+        }
+        let shares: Vec<f64> = floats.iter().map(|&bytes| f64::from(f32::from_ne_bytes(bytes))).collect();
+        let mut course = self.take(py)?;
+        let stepped = || {
+            let simulation = course.begun.simulation();
+            simulation.steer(&shares);
+            let before = simulation.now();
+            course.go_on(before.saturating_add(course.step))?;
+            let simulation = course.begun.simulation();
+            Ok::<_, PyErr>((simulation.look_at_agents(), simulation.now().saturating_sub(before)))
+        };
+        let (looks, span) = py.detach(stepped)?;
+        self.told(py, course, &looks, span)
+    }
+
+    /// Goes on to the end of the run under the rates as they are, and leaves its files, if it has any: the text of its
+    /// summary.
+    fn finish(&self, py: Python<'_>) -> PyResult<String> {
+        let mut course = self.take(py)?;
+        py.detach(|| course.go_on(Time::MAX))?;
+        let way = Way { shared: false, whole_only: true };
+        let finished = py.detach(|| course.begun.finish(&mut model::Unwatched, way));
+        finished.map(|finished| finished.summary.to_json()).map_err(|error| exception(py, &error))
+    }
+}
+
+impl Episode {
+    fn lock(&self) -> MutexGuard<'_, Option<Course>> {
+        self.course.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The run, for a while; whoever does not give it back has ended it.
+    fn take(&self, py: Python<'_>) -> PyResult<Course> {
+        let course = py.detach(|| self.lock().take());
+        course.ok_or_else(|| PyRuntimeError::new_err("this episode has ended: reset() begins another"))
+    }
+
+    /// Puts the run back, and says what was seen in `span`.
+    fn told(&self, py: Python<'_>, mut course: Course, looks: &[Look], span: Time) -> PyResult<Stepped> {
+        let simulation = course.begun.simulation();
+        let (over, now) = (simulation.is_over(), simulation.now());
+        let bytes: Vec<u8> = looks.iter().flat_map(|look| features(look, span)).flat_map(f32::to_ne_bytes).collect();
+        *self.lock() = Some(course);
+        let done = looks.iter().all(|look| look.done);
+        let under_way = looks.iter().map(|look| look.under_way).sum();
+        Ok((PyByteArray::new(py, &bytes).unbind(), done, over, now.as_ps(), under_way))
+    }
+}
+
+/// What an agent observes of a step that lasted `span`, as [`FEATURES`] name it. One correctly rounded operation after
+/// the other: the same on every machine.
+fn features(look: &Look, span: Time) -> [f32; 8] {
+    let share = |part: f64, of: f64| if of > 0.0 { part / of } else { 0.0 };
+    let line_bytes = look.line.as_bps() as f64 * span.as_ps() as f64 / 8e12;
+    let bytes = [look.sent_bytes, look.acknowledged_bytes, look.marked_bytes].map(|bytes| bytes as f64);
+    let least = if look.least_rtt_ratio.is_finite() { look.least_rtt_ratio } else { 0.0 };
+    [
+        f64::from(look.under_way),
+        share(look.rate.as_bps() as f64, look.line.as_bps() as f64),
+        share(bytes[0], line_bytes),
+        share(bytes[1], line_bytes),
+        share(bytes[2], bytes[1]),
+        share(look.rtt_sum.as_ps() as f64, look.idle_rtt_sum.as_ps() as f64),
+        least,
+        look.losses as f64,
+    ]
+    .map(|value| value as f32)
+}
+
+#[expect(clippy::disallowed_methods, reason = "when signals are looked at changes no result")]
+fn clock() -> Instant {
+    Instant::now()
+}
