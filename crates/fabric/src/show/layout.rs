@@ -1,8 +1,10 @@
 //! Where nodes stand in a drawing, and what stands for what when there are too many.
 
+use super::nodes::ranges;
 use super::summary::{grouped, tier_name};
 use crate::{Fabric, NodeId, NodeKind};
 use std::collections::BTreeMap;
+use units::Rate;
 
 /// The most shapes of a drawing in which one can still follow a link.
 const MAX_SHAPES: usize = 400;
@@ -27,20 +29,30 @@ pub(super) struct Shape {
 
 /// At most this many characters of a name are drawn; the tooltip has all of it.
 const MAX_LABEL: usize = 14;
+/// And of what stands for several nodes, of which there are few.
+const MAX_GROUP_LABEL: usize = 24;
+/// More pods than this have no room beside each other.
+const MAX_PODS: usize = 16;
+/// Room for the rates of links, left of the rows.
+const RATES_WIDTH: usize = 120;
 
 impl Shape {
     /// The label as drawn.
     pub fn short_label(&self) -> String {
-        if self.label.chars().count() <= MAX_LABEL {
+        if self.label.chars().count() <= self.most() {
             self.label.clone()
         } else {
-            self.label.chars().take(MAX_LABEL - 1).chain(['…']).collect()
+            self.label.chars().take(self.most() - 1).chain(['…']).collect()
         }
+    }
+
+    fn most(&self) -> usize {
+        if self.nodes > 1 { MAX_GROUP_LABEL } else { MAX_LABEL }
     }
 
     /// Half the width that the shape and its label take, at 7 units a character.
     pub fn half_width(&self) -> usize {
-        let text = self.label.chars().count().min(MAX_LABEL) * 7 / 2;
+        let text = self.label.chars().count().min(self.most()) * 7 / 2;
         match self.kind {
             NodeKind::Host => (text + 2).max(17),
             NodeKind::Switch => (text + 6).max(24),
@@ -66,6 +78,51 @@ pub(super) struct Layout {
     pub lines: Vec<Line>,
     /// What is drawn as one, if anything.
     pub note: Option<String>,
+    /// How many links of which rate there are between two rows, and at which height that stands.
+    pub rates: Vec<(i64, String)>,
+}
+
+/// The pod of each node: what hangs together without the highest tier, whose own nodes are in none; nothing where that
+/// makes no pods that one could draw beside each other.
+fn pods(fabric: &Fabric) -> Option<Vec<u32>> {
+    let top = fabric.nodes().iter().map(|node| node.tier).max().filter(|&top| top > 2)?;
+    let is_top = |node: NodeId| fabric.node(node).tier == top;
+    let mut pods = vec![u32::MAX; fabric.nodes().len()];
+    let mut count = 0;
+    for first in fabric.node_ids().filter(|&node| !is_top(node)) {
+        if pods[first.index()] != u32::MAX {
+            continue;
+        }
+        let mut waiting = vec![first];
+        while let Some(node) = waiting.pop() {
+            if pods[node.index()] == u32::MAX && !is_top(node) {
+                pods[node.index()] = count;
+                waiting.extend(fabric.ports(node).iter().map(|port| port.peer));
+            }
+        }
+        count += 1;
+    }
+    (2..=MAX_PODS as u32).contains(&count).then_some(pods)
+}
+
+/// How many links of which rate there are between each two tiers, the lower one first.
+fn rates(fabric: &Fabric) -> BTreeMap<(u8, u8), String> {
+    let mut found: BTreeMap<(u8, u8), BTreeMap<Rate, usize>> = BTreeMap::new();
+    for link in fabric.links() {
+        let [a, b] = [link.a.node, link.b.node].map(|node| fabric.node(node).tier);
+        *found.entry((a.min(b), a.max(b))).or_default().entry(link.rate).or_default() += 1;
+    }
+    let said = |of: BTreeMap<Rate, usize>| {
+        let count = grouped(of.values().sum());
+        match (of.first_key_value(), of.last_key_value()) {
+            (Some((least, _)), Some((most, _))) if least < most => {
+                format!("{count} x {} to {}", least, most)
+            }
+            (Some((one, _)), _) => format!("{count} x {one}"),
+            _ => count,
+        }
+    };
+    found.into_iter().map(|(tiers, of)| (tiers, said(of))).collect()
 }
 
 /// The only switch of a host that hangs on one.
@@ -80,13 +137,20 @@ impl Layout {
     pub fn new(fabric: &Fabric) -> Layout {
         let hanging = fabric.hosts().iter().filter(|&&host| only_switch(fabric, host).is_some()).count();
         let without_hosts = fabric.nodes().len() - hanging;
-        let mut layout = Layout { width: 0, height: 0, shapes: Vec::new(), lines: Vec::new(), note: None };
+        let mut layout =
+            Layout { width: 0, height: 0, shapes: Vec::new(), lines: Vec::new(), note: None, rates: Vec::new() };
         // The key of a node: nodes with equal keys become one shape.
         let shape_of = if fabric.nodes().len() <= MAX_SHAPES {
             layout.group(fabric, |node| (0, node.0))
         } else if without_hosts * 2 <= MAX_SHAPES {
             layout.note = Some(format!("the {} hosts are drawn as one circle a switch", grouped(hanging)));
             layout.group(fabric, |node| only_switch(fabric, node).map_or((0, node.0), |switch| (1, switch.0)))
+        } else if let Some(pods) = pods(fabric) {
+            layout.note = Some("nodes of one tier of a pod are drawn as one shape".to_owned());
+            layout.group(fabric, |node| {
+                let (kind, tier) = (fabric.node(node).kind == NodeKind::Switch, u32::from(fabric.node(node).tier));
+                (pods[node.index()], tier * 2 + u32::from(kind))
+            })
         } else {
             let nodes = grouped(fabric.nodes().len());
             layout.note = Some(format!("{nodes} nodes are too many to draw: each tier is drawn as one shape"));
@@ -101,9 +165,18 @@ impl Layout {
         }
         layout.lines = lines.into_iter().map(|((a, b), links)| Line { a, b, links }).collect();
         if layout.is_flat() {
-            layout.place_on_circle()
+            layout.place_on_circle();
+            let told = rates(fabric).into_iter().map(|((low, high), rates)| match (low, high) {
+                (0, 1..) => format!("links to hosts: {rates}"),
+                _ => format!("links between switches: {rates}"),
+            });
+            layout.note = Some(layout.note.into_iter().chain(told).collect::<Vec<_>>().join("; "));
         } else {
-            layout.place_in_rows()
+            layout.place_in_rows();
+            let row = |tier: u8| layout.shapes.iter().find(|shape| shape.tier == tier).map_or(0, |shape| shape.y);
+            // Of links within a row, above it.
+            let height = |(low, high): (u8, u8)| if low == high { row(low) - 30 } else { (row(low) + row(high)) / 2 };
+            layout.rates = rates(fabric).into_iter().map(|(tiers, told)| (height(tiers), told)).collect();
         }
         layout
     }
@@ -121,9 +194,16 @@ impl Layout {
             self.shapes[shape].nodes += 1;
             shape_of.push(shape);
         }
-        for shape in self.shapes.iter_mut().filter(|shape| shape.nodes > 1) {
+        let mut names: Vec<Vec<&str>> = vec![Vec::new(); self.shapes.len()];
+        shape_of.iter().zip(fabric.nodes()).for_each(|(&shape, node)| names[shape].push(&node.name));
+        for (shape, names) in self.shapes.iter_mut().zip(names).filter(|(shape, _)| shape.nodes > 1) {
             let what = tier_name(shape.tier, shape.kind);
-            shape.label = format!("{} {what}", grouped(shape.nodes));
+            let count = format!("{} {what}", grouped(shape.nodes));
+            // One range of names says more than a number, unless it stands for a whole tier.
+            shape.label = match &ranges(&names)[..] {
+                [one] if self.note.as_ref().is_some_and(|note| note.contains("pod")) => one.clone(),
+                _ => count,
+            };
         }
         shape_of
     }
@@ -156,11 +236,11 @@ impl Layout {
         for (level, row) in rows.values().enumerate() {
             for (position, &shape) in row.iter().enumerate() {
                 // The middle of its share of the width.
-                self.shapes[shape].x = (MARGIN + (2 * position + 1) * width / (2 * row.len())) as i64;
+                self.shapes[shape].x = (RATES_WIDTH + MARGIN + (2 * position + 1) * width / (2 * row.len())) as i64;
                 self.shapes[shape].y = (MARGIN + height - level * row_height) as i64;
             }
         }
-        self.width = (width + 2 * MARGIN) as i64;
+        self.width = (RATES_WIDTH + width + 2 * MARGIN) as i64;
         self.height = (height + 2 * MARGIN) as i64;
     }
 

@@ -105,7 +105,7 @@ pub fn names(fabric: &Fabric) -> String {
 }
 
 /// `h0 to h15, x, h17`: three or more that count on become one.
-fn ranges(names: &[&str]) -> Vec<String> {
+pub(super) fn ranges(names: &[&str]) -> Vec<String> {
     let numbered = |name: &str| {
         let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let number = name[letters.len()..].parse::<u64>().ok()?;

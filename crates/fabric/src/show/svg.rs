@@ -10,6 +10,7 @@ const STYLE: &str = "\
 .fabric rect{fill:#dbe7fb;stroke:#2f5fae}\
 .fabric circle{fill:#e8f3e6;stroke:#3d7f34}\
 .fabric text{fill:#1b1f26;text-anchor:middle}\
+.fabric .rates{text-anchor:start;font-style:italic}\
 @media(prefers-color-scheme:dark){\
 .fabric{background:#14171c}\
 .fabric line{stroke:#77818f}\
@@ -37,7 +38,8 @@ fn escaped(text: &str) -> String {
 
 /// Draws a fabric: in rows by tier, or where all switches stand on one tier, on a circle. Up to 400 nodes
 /// stand for themselves; beyond, hosts are drawn as one circle a switch, and where that is still too much,
-/// each tier as one shape; the picture says which. Follows the reader's light or dark colours.
+/// what a pod has of one tier as one shape, or each tier; the picture says which. Between rows stand the rates of their
+/// links. Follows the reader's light or dark colours.
 pub fn svg(fabric: &Fabric) -> String {
     let layout = Layout::new(fabric);
     let hosts = fabric.hosts().len();
@@ -89,6 +91,9 @@ pub fn svg(fabric: &Fabric) -> String {
                 )
             }
         };
+    }
+    for (y, rates) in &layout.rates {
+        let _ = writeln!(out, "<text class=\"rates\" x=\"12\" y=\"{y}\">{}</text>", escaped(rates));
     }
     if let Some(note) = &layout.note {
         let (x, y) = (width / 2, height - 8);
@@ -179,8 +184,28 @@ mod tests {
         let text = svg(&fat_tree(24, LINKS).unwrap());
         assert!(text.contains("each tier is drawn as one shape") && text.contains("3,456 hosts"));
         assert_eq!((count(&text, "<circle "), count(&text, "<rect "), count(&text, "<line ")), (1, 3, 3));
+        // 16 pods have their edge, their aggregation and their hosts each; the cores are one.
+        let text = svg(&fat_tree(16, LINKS).unwrap());
+        assert!(text.contains("nodes of one tier of a pod are drawn as one shape"));
+        assert_eq!((count(&text, "<circle "), count(&text, "<rect "), count(&text, "<line ")), (16, 33, 48));
+        for label in ["S1 to S8", "S249 to S256", "C1 to C64", "H961 to H1024", ">1,024 x 100Gbps<"] {
+            assert!(text.contains(label), "{label}: {text}");
+        }
         let text = svg(&jellyfish(500, 4, 1, 1, LINK, LINK).unwrap());
         assert!(text.contains("500 edge, 1000 links among them"));
+    }
+
+    #[test]
+    fn rates_stand_between_the_rows_whose_links_have_them() {
+        let uplinks = LinkSpec::new(Rate::from_gbps(400), Time::from_ns(500));
+        let fabric = leaf_spine(4, 2, 8, 1, TierLinks { edge: uplinks, ..LINKS }).unwrap();
+        let layout = Layout::new(&fabric);
+        let row = |tier: u8| layout.shapes.iter().find(|shape| shape.tier == tier).unwrap().y;
+        let between = |low: u8| (row(low) + row(low + 1)) / 2;
+        let expected = [(between(0), "32 x 100Gbps".to_owned()), (between(1), "8 x 400Gbps".to_owned())];
+        assert_eq!(layout.rates, expected);
+        let ring = Layout::new(&ring(6, 2, LINK, uplinks).unwrap());
+        assert!(ring.rates.is_empty() && ring.note.unwrap().contains("links between switches: 6 x 400Gbps"));
     }
 
     #[test]
