@@ -36,7 +36,7 @@ use wire::roce::{Msn, Opcode, Psn, QueuePair, Syndrome, UDP_PORT};
 use wire::vlan::{Pcp, Vid};
 use wire::{
     Aeth, Bth, Cnm, Cnp, Content, Credit, Dscp, Ecn, FlowControl, Ipv4, MacAddress, MacControl, Ndp, NdpType, Packet,
-    Pause, Pfc, Protocol, Roce, Sack, Tcp, TcpFlags, Transport, Udp, VlanTag,
+    Pause, Pfc, Probe, ProbeKind, Protocol, Roce, Sack, Tcp, TcpFlags, Transport, Udp, VlanTag,
 };
 
 /// What carries a flow, as far as its bytes go.
@@ -168,6 +168,9 @@ impl FrameBytes {
         let mut payload = Vec::new();
         if carrier == Carrier::Ndp {
             ndp(frame).emit(&mut payload);
+        }
+        if probes && room >= Probe::BYTES {
+            probe(frame).emit(&mut payload);
         }
         let bytes = 0..u64::from(if frame.kind == Kind::Data { frame.payload_bytes } else { 0 });
         if headers.selective && frame.kind == Kind::Ack && frame.has(flags::NAK) {
@@ -410,6 +413,11 @@ fn ndp(frame: &Frame) -> Ndp {
         count: if pull { frame.seq } else { announced.packets } as u32,
         offset_bytes: if pull { frame.next_expected() } else { frame.seq } & ((1 << 48) - 1),
     }
+}
+
+fn probe(frame: &Frame) -> Probe {
+    let kind = if frame.kind == Kind::Probe { ProbeKind::Probe } else { ProbeKind::Control };
+    Probe { kind, number: frame.number() }
 }
 
 /// Zeros behind what a frame carries, up to its length.

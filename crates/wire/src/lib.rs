@@ -8,7 +8,7 @@
 //! Ethernet [- 802.1Q] -+- MAC control: PAUSE | PFC | credit | XOFF, XON of a flow
 //!                      +- congestion notification message (QCN)
 //!                      +- IPv4 -+- UDP -+- RoCEv2: data | acknowledge | CNP
-//!                      |        |       +- anything else, such as NDP ([`ndp`])
+//!                      |        |       +- anything else, such as NDP ([`ndp`]) and [`probe`]s
 //!                      |        +- TCP
 //!                      |        +- anything else
 //!                      +- reservation of time slots ([`reservation`])
@@ -52,6 +52,7 @@ pub mod ndp;
 pub mod packet;
 pub mod pause;
 pub mod pfc;
+pub mod probe;
 pub mod reservation;
 pub mod roce;
 pub mod tcp;
@@ -69,6 +70,7 @@ pub use ndp::{Ndp, NdpType};
 pub use packet::{Content, Packet, Transport};
 pub use pause::Pause;
 pub use pfc::Pfc;
+pub use probe::{Probe, ProbeKind};
 pub use reservation::{OccupiedShifts, Reservation, ReservationKind};
 pub use roce::{Aeth, Bth, Cnp, Roce};
 pub use tcp::{Sack, Tcp, TcpFlags};

@@ -1,0 +1,101 @@
+//! What a transport sends beside the data of a flow, behind UDP: probes of the path, and words of a sender to its
+//! receiver. Their papers fix no bytes; these are this project's.
+//!
+//! | bytes | field |
+//! |---|---|
+//! | 2 | 0x7467, which tells it from other datagrams |
+//! | 1 | version, 1 |
+//! | 1 | kind: 1 probe, 2 control |
+//! | 8 | number, big-endian: what it means is the transport's |
+
+use crate::error::Error;
+use crate::reader::Reader;
+
+/// What it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ProbeKind {
+    /// A probe of the path.
+    Probe = 1,
+    /// What a sender tells its receiver beside data and probes.
+    Control = 2,
+}
+
+/// The header, behind which nothing follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// What it is.
+    pub kind: ProbeKind,
+    /// What it says; to its transport alone.
+    pub number: u64,
+}
+
+impl Probe {
+    /// Length of the header.
+    pub const BYTES: usize = 12;
+    /// The first two bytes.
+    pub const MAGIC: u16 = 0x7467;
+
+    /// Reads the header; returns what follows it.
+    ///
+    /// # Errors
+    /// If the bytes end before it does, or are of something else, another version or an unknown kind.
+    pub fn parse(bytes: &[u8]) -> Result<(Probe, &[u8]), Error> {
+        let mut reader = Reader::new(bytes);
+        let magic = reader.u16("probe's first bytes")?;
+        if magic != Self::MAGIC {
+            return Err(reader.unexpected("probe's first bytes", 2, magic, "0x7467"));
+        }
+        let version = reader.u8("probe version")?;
+        if version != 1 {
+            return Err(reader.unexpected("probe version", 1, version, "1"));
+        }
+        let kind = match reader.u8("probe kind")? {
+            1 => ProbeKind::Probe,
+            2 => ProbeKind::Control,
+            other => return Err(reader.unexpected("probe kind", 1, other, "1 (probe) or 2 (control)")),
+        };
+        let number = reader.u64("probe number")?;
+        Ok((Probe { kind, number }, reader.rest()))
+    }
+
+    /// Appends the header.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&Self::MAGIC.to_be_bytes());
+        out.extend_from_slice(&[1, self.kind as u8]);
+        out.extend_from_slice(&self.number.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_refuses_prefixes, hex};
+    use proptest::prelude::*;
+
+    #[test]
+    fn known_bytes() {
+        let bytes = hex("7467 01 02 00000000000005ee");
+        assert_eq!(Probe::parse(&bytes), Ok((Probe { kind: ProbeKind::Control, number: 1518 }, &[][..])));
+        assert_eq!(bytes.len(), Probe::BYTES);
+        assert_refuses_prefixes(&bytes, Probe::parse);
+        let wrong = |text: &str| Probe::parse(&hex(text)).unwrap_err().to_string();
+        assert_eq!(wrong("7466 01 02 00000000000005ee"), "byte 0: probe's first bytes is 0x7466, expected 0x7467");
+        assert_eq!(wrong("7467 02 02 00000000000005ee"), "byte 2: probe version is 0x2, expected 1");
+        assert_eq!(
+            wrong("7467 01 03 00000000000005ee"),
+            "byte 3: probe kind is 0x3, expected 1 (probe) or 2 (control)"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip(probe: bool, number: u64, rest: [u8; 3]) {
+            let probe = Probe { kind: if probe { ProbeKind::Probe } else { ProbeKind::Control }, number };
+            let mut bytes = Vec::new();
+            probe.emit(&mut bytes);
+            bytes.extend(rest);
+            prop_assert_eq!(Probe::parse(&bytes), Ok((probe, &rest[..])));
+        }
+    }
+}
