@@ -5,6 +5,7 @@ mod csv;
 pub mod lines;
 pub mod numbers;
 mod paint;
+pub mod screen;
 mod shell;
 mod table;
 

@@ -44,6 +44,30 @@ pub fn span_ps(ps: u64) -> String {
     span(ps as f64 / 1000.0)
 }
 
+/// An instant, to whole ns: what comes one after the other stays apart.
+pub fn instant(at: Time) -> String {
+    let ps = at.as_ps();
+    if ps < 1000 { at.to_string() } else { Time::from_ps(ps.saturating_add(500) / 1000 * 1000).to_string() }
+}
+
+/// `text` with every time in it rounded: spans as [`span`] does, and behind "at", "from", "to", "until" and "first" as
+/// an [`instant`].
+pub fn rounded_times(text: &str) -> String {
+    let (mut shown, mut before) = (String::with_capacity(text.len()), "");
+    for word in text.split_inclusive(' ') {
+        let bare = word.trim_end_matches([' ', ',', '.', ';', ':', ')']);
+        let time = bare.starts_with(|first: char| first.is_ascii_digit()).then(|| bare.parse::<Time>().ok()).flatten();
+        match time.filter(|_| bare.ends_with('s')) {
+            Some(at) if matches!(before, "at" | "from" | "to" | "until" | "first") => shown.push_str(&instant(at)),
+            Some(span) => shown.push_str(&span_ps(span.as_ps())),
+            None => shown.push_str(bare),
+        }
+        shown.push_str(&word[bare.len()..]);
+        before = bare;
+    }
+    shown
+}
+
 /// Bytes, to two decimals of their unit.
 pub fn size(bytes: u64) -> String {
     format!("{:.2}", Bytes(bytes))
@@ -78,5 +102,9 @@ mod tests {
         assert_eq!([percent(0.9987), percent(0.0)], ["99.9 %", "0.0 %"]);
         assert_eq!([rate(0.0), rate(1.5e9), rate(99.0e12)], ["0 bps", "1.50 Gbps", "99.00 Tbps"]);
         assert_eq!(span(f64::NAN), "0ps");
+        let said = "waits 369.51344us for S1:3 (2.5ns), stopped from 43.01808us to 1.00000049ms, 3 frames, 50.976KB.  ";
+        let shown = "waits 369.51us for S1:3 (2.5ns), stopped from 43.018us to 1ms, 3 frames, 50.976KB.  ";
+        assert_eq!(rounded_times(said), shown);
+        assert_eq!(instant(Time::from_ps(999)), "999ps");
     }
 }

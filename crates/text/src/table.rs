@@ -1,25 +1,39 @@
 //! Tables of text, as wide as the terminal allows.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use crate::screen::{self, width};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 /// How a table is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Every line as long as it must be: figures.
+    /// Every line as long as it must be: what goes into files.
     Fixed,
+    /// Figures for the terminal: where it is too narrow, headings wrap, and columns that find no room stand below the
+    /// others, beside the first ones once more.
+    Fitting,
     /// Long cells wrap where a terminal is too narrow: prose.
     Wrapping,
 }
 
+/// Columns of names are not made narrower than this.
+const LEAST_NAME: usize = 8;
+/// Spaces between two columns.
+const GAP: usize = 2;
+
 /// Rows under a header; the first `left` columns are words and stand left, the others numbers. Every line
 /// is indented by `indent` spaces and ends in a newline.
 pub fn table(header: &[&str], rows: &[Vec<String>], left: usize, layout: Layout, indent: usize) -> String {
+    match (layout, screen::columns()) {
+        (Layout::Fixed, _) | (_, None) => drawn(header, rows, left, &[], indent),
+        (Layout::Fitting, Some(columns)) => fitting(header, rows, left, indent, columns),
+        (Layout::Wrapping, Some(columns)) => wrapping(header, rows, left, indent, columns),
+    }
+}
+
+fn plain(header: &[&str], rows: &[Vec<String>], left: usize) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
-    table.set_content_arrangement(match layout {
-        Layout::Fixed => ContentArrangement::Disabled,
-        Layout::Wrapping => ContentArrangement::Dynamic,
-    });
+    table.set_content_arrangement(ContentArrangement::Disabled);
     if !header.is_empty() {
         table.set_header(header.iter().copied());
     }
@@ -28,9 +42,13 @@ pub fn table(header: &[&str], rows: &[Vec<String>], left: usize, layout: Layout,
         if index >= left {
             column.set_cell_alignment(CellAlignment::Right);
         }
-        // Two spaces between columns, none before the first.
-        column.set_padding((0, 2));
+        // None before the first.
+        column.set_padding((0, GAP as u16));
     }
+    table
+}
+
+fn text(table: &Table, indent: usize) -> String {
     let margin = " ".repeat(indent);
     let mut text = String::new();
     for line in table.to_string().lines() {
@@ -40,14 +58,123 @@ pub fn table(header: &[&str], rows: &[Vec<String>], left: usize, layout: Layout,
     text
 }
 
+/// With columns of these widths, or as wide as they must be.
+fn drawn(header: &[&str], rows: &[Vec<String>], left: usize, widths: &[usize], indent: usize) -> String {
+    let mut table = plain(header, rows, left);
+    if !widths.is_empty() {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(u16::MAX);
+    }
+    for (column, &width) in table.column_iter_mut().zip(widths) {
+        let width = u16::try_from(width + GAP).unwrap_or(u16::MAX);
+        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
+    }
+    text(&table, indent)
+}
+
+fn wrapping(header: &[&str], rows: &[Vec<String>], left: usize, indent: usize, columns: usize) -> String {
+    let mut table = plain(header, rows, left);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    // Nothing stands behind the last gap.
+    table.set_width(u16::try_from(columns.saturating_sub(indent) + GAP).unwrap_or(u16::MAX));
+    text(&table, indent)
+}
+
+fn fitting(header: &[&str], rows: &[Vec<String>], left: usize, indent: usize, columns: usize) -> String {
+    let whole = drawn(header, rows, left, &[], indent);
+    if whole.lines().all(|line| width(line) <= columns) {
+        return whole;
+    }
+    let count = rows.iter().map(Vec::len).chain([header.len()]).max().unwrap_or(0);
+    if left >= count {
+        return wrapping(header, rows, left, indent, columns);
+    }
+    let word = |at: usize| header.get(at).map_or(0, |name| name.split(' ').map(width).max().unwrap_or(0));
+    let cell = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| width(cell)).max().unwrap_or(0);
+    let mut widths: Vec<usize> = (0..count).map(|at| word(at).max(cell(at))).collect();
+    let needed = |widths: &[usize]| widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
+    // Beside a table that finds no room a margin is a waste.
+    let indent = if indent + needed(&widths) <= columns { indent } else { indent.min(2) };
+    let room = columns.saturating_sub(indent);
+    let names = left.max(1);
+    if needed(&widths) > room {
+        while needed(&widths[..names]) > room / 2 {
+            let widest = widths[..names].iter_mut().max_by_key(|width| **width);
+            let Some(widest) = widest.filter(|width| **width > LEAST_NAME) else { break };
+            *widest -= 1;
+        }
+    }
+    let mut blocks: Vec<Vec<usize>> = Vec::new();
+    let mut free = 0;
+    for (at, &width) in widths.iter().enumerate().skip(names) {
+        match blocks.last_mut() {
+            Some(block) if width + GAP <= free => block.push(at),
+            _ => {
+                blocks.push((0..names).chain([at]).collect());
+                free = room.saturating_sub(needed(&widths[..names]));
+            }
+        }
+        free = free.saturating_sub(width + GAP);
+    }
+    let of = |block: &Vec<usize>| {
+        let header: Vec<&str> = block.iter().filter_map(|&at| header.get(at).copied()).collect();
+        let rows: Vec<Vec<String>> =
+            rows.iter().map(|row| block.iter().filter_map(|&at| row.get(at).cloned()).collect()).collect();
+        let widths: Vec<usize> = block.iter().map(|&at| widths[at]).collect();
+        drawn(&header, &rows, left, &widths, indent)
+    };
+    blocks.iter().map(of).collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn rows(cells: &[&[&str]]) -> Vec<Vec<String>> {
+        cells.iter().map(|row| row.iter().map(ToString::to_string).collect()).collect()
+    }
+
     #[test]
     fn words_left_numbers_right_and_no_space_at_the_end() {
-        let rows = [vec!["a".to_owned(), "1".to_owned()], vec!["long name".to_owned(), "1,000".to_owned()]];
+        let rows = rows(&[&["a", "1"], &["long name", "1,000"]]);
         let expected = "  name       count\n  a              1\n  long name  1,000\n";
         assert_eq!(table(&["name", "count"], &rows, 1, Layout::Fixed, 2), expected);
+        assert_eq!(fitting(&["name", "count"], &rows, 1, 2, 30), expected);
+    }
+
+    #[test]
+    fn headings_wrap_before_columns_part() {
+        let rows = rows(&[&["s9 port 0 to h4", "47.6 %", "28.95MB", "1.46MB"]]);
+        let header = ["busiest", "busy", "sent", "longest queue"];
+        let expected = "\
+  busiest            busy     sent  longest
+                                      queue
+  s9 port 0 to h4  47.6 %  28.95MB   1.46MB
+";
+        assert_eq!(fitting(&header, &rows, 1, 2, 44), expected);
+        let expected = "\
+  busiest            busy     sent
+  s9 port 0 to h4  47.6 %  28.95MB
+
+  busiest          longest
+                     queue
+  s9 port 0 to h4   1.46MB
+";
+        assert_eq!(fitting(&header, &rows, 1, 14, 36), expected);
+    }
+
+    #[test]
+    fn every_width_holds_every_cell_and_no_line_is_longer() {
+        let name = "a name of many words that no narrow screen can hold in one line";
+        let all: Vec<String> = (0..9).map(|at| format!("{at}{}", "0".repeat(at))).collect();
+        let rows = vec![[vec![name.to_owned()], all.clone()].concat()];
+        for columns in 24..200 {
+            let shown = fitting(&[], &rows, 1, 14, columns);
+            assert!(shown.lines().all(|line| width(line) <= columns), "{columns}\n{shown}");
+            let words: Vec<&str> = shown.split_whitespace().collect();
+            assert!(all.iter().all(|cell| words.contains(&cell.as_str())), "{columns}\n{shown}");
+            let prose = wrapping(&["what"], &[vec![name.to_owned()]], 1, 4, columns);
+            assert!(prose.lines().all(|line| width(line) <= columns), "{columns}\n{prose}");
+        }
     }
 }

@@ -1,0 +1,113 @@
+//! How wide the screen is, and text that stays within.
+
+/// Narrower than this is no screen for tables.
+const LEAST: usize = 20;
+
+/// Columns of the screen: what the environment's COLUMNS says, else those of the terminal that standard output is;
+/// `None` for a file or a pipe.
+pub fn columns() -> Option<usize> {
+    let told = std::env::var("COLUMNS").ok().and_then(|told| told.trim().parse().ok());
+    let found = || comfy_table::Table::new().width().map(usize::from);
+    told.filter(|&columns| columns >= LEAST).or_else(found).map(|columns| columns.max(LEAST))
+}
+
+/// `text` in which every line has at most `columns` columns, where words allow it; as it is without a number. What is
+/// too long goes on below its own beginning: behind the first gap of two spaces, as below what a label says, or else a
+/// little further in than the line. Colours take no room.
+pub fn fitted(text: &str, columns: Option<usize>) -> String {
+    let Some(columns) = columns else { return text.to_owned() };
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        wrap(line, columns, &mut out);
+        out.push_str(end);
+    }
+    out
+}
+
+/// Characters with the column before each; escape sequences of colours have none.
+fn placed(text: &str) -> impl Iterator<Item = (usize, char, usize)> + '_ {
+    let (mut column, mut escaped) = (0, false);
+    text.char_indices().map(move |(at, character)| {
+        let before = column;
+        match (escaped, character) {
+            (false, '\u{1b}') => escaped = true,
+            (true, 'm') => escaped = false,
+            (true, _) => {}
+            (false, _) => column += 1,
+        }
+        (at, character, before)
+    })
+}
+
+/// How many columns a line takes.
+pub(crate) fn width(line: &str) -> usize {
+    // A column further, to count the last character.
+    placed(&format!("{line}.")).last().map_or(0, |(_, _, column)| column)
+}
+
+/// Where what is too long goes on.
+fn hang(line: &str, columns: usize) -> usize {
+    let (mut spaces, mut margin, mut words) = (0, 0, false);
+    for (_, character, column) in placed(line) {
+        match character {
+            ' ' => spaces += 1,
+            '\u{1b}' => {}
+            _ if words && spaces > 1 && column <= columns / 2 => return column,
+            _ => {
+                margin = if words { margin } else { column };
+                (words, spaces) = (true, 0);
+            }
+        }
+    }
+    (margin + 2).min(columns / 2)
+}
+
+fn wrap(line: &str, columns: usize, out: &mut String) {
+    let hang = hang(line, columns);
+    let (mut rest, mut room, mut least) = (line, columns, hang);
+    while width(rest) > room {
+        let spaces = || placed(rest).filter(|&(_, character, column)| character == ' ' && column > least);
+        let cut = spaces().filter(|&(_, _, column)| column <= room).last().or_else(|| spaces().next());
+        let Some((at, ..)) = cut else { break };
+        out.push_str(rest[..at].trim_end());
+        out.push('\n');
+        out.push_str(&" ".repeat(hang));
+        rest = rest[at..].trim_start();
+        (room, least) = (columns - hang, 0);
+    }
+    out.push_str(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_goes_on_below_what_its_label_says() {
+        let text = "goodput       99.85MB of payload from 0ps to 5ms: 159.76 Gbps\nshort\n";
+        let expected = "goodput       99.85MB of\n              payload from 0ps\n              to 5ms: 159.76\n\
+                        \x20             Gbps\nshort\n";
+        assert_eq!(fitted(text, Some(30)), expected);
+        assert_eq!(fitted(text, None), text);
+        assert_eq!(fitted("a sentence without a gap", Some(20)), "a sentence without a\n  gap");
+        let coloured = "\u{1b}[1mgoodput\u{1b}[0m  is as it was";
+        assert_eq!(fitted(coloured, Some(22)), "\u{1b}[1mgoodput\u{1b}[0m  is as it was");
+        assert_eq!(fitted(coloured, Some(20)), "\u{1b}[1mgoodput\u{1b}[0m  is as it\n         was");
+        assert_eq!(fitted("an-endless-word-of-a-path/and/more", Some(20)), "an-endless-word-of-a-path/and/more");
+    }
+
+    #[test]
+    fn no_word_is_lost_and_lines_of_short_words_fit() {
+        let words: Vec<String> = (0usize..40).map(|at| "abcdefghi"[..at * 7 % 9 + 1].to_owned()).collect();
+        for columns in LEAST..100 {
+            for gaps in 1..4 {
+                let gap = |at: usize| " ".repeat((at * columns) % gaps + 1);
+                let line: String = (0..).zip(&words).map(|(at, word)| format!("{word}{}", gap(at))).collect();
+                let shown = fitted(line.trim_end(), Some(columns));
+                assert_eq!(shown.split_whitespace().collect::<Vec<_>>(), words);
+                assert!(shown.lines().all(|line| width(line) <= columns), "{columns}:\n{shown}");
+            }
+        }
+    }
+}
