@@ -3,6 +3,7 @@
 
 use record::RecordError;
 use record::flows::{FlowTable, read_flows};
+use record::summary::ScenarioIdentity;
 use record::table::read_table;
 use record::trace::{PortTable, TraceTable, read_ports, read_trace};
 use std::path::{Path, PathBuf};
@@ -10,23 +11,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Fails on bytes that break the promise.
 pub fn check(bytes: &[u8]) {
-    let (scratch, again) = (Scratch::new(), Scratch::new());
+    let (scratch, again, run) = (Scratch::new(), Scratch::new(), ScenarioIdentity::default());
     std::fs::write(&scratch.0, bytes).expect("a temporary file");
     let _ = said(read_table(&scratch.0));
     if let Some(flows) = said(read_flows(&scratch.0)) {
-        let mut table = FlowTable::create(&again.0).expect("a table");
-        flows.iter().for_each(|flow| table.push(flow).expect("a row"));
+        let mut table = FlowTable::create(&again.0, &run).expect("a table");
+        flows.iter().for_each(|flow| table.push("a label", flow).expect("a row"));
         table.close().expect("what was read can be written");
         assert_eq!(read_flows(&again.0).expect("what was written can be read"), flows);
     }
     if let Some(ports) = said(read_ports(&scratch.0)) {
-        let mut table = PortTable::create(&again.0).expect("a table");
+        let mut table = PortTable::create(&again.0, &run).expect("a table");
         ports.iter().for_each(|port| table.push(port).expect("a row"));
         table.close().expect("what was read can be written");
         assert_eq!(read_ports(&again.0).expect("what was written can be read"), ports);
     }
     if let Some(trace) = said(read_trace(&scratch.0)) {
-        let mut table = TraceTable::create(&again.0).expect("a table");
+        let mut table = TraceTable::create(&again.0, &run).expect("a table");
         trace.iter().for_each(|row| table.push(row).expect("a row"));
         table.close().expect("what was read can be written");
         assert_eq!(read_trace(&again.0).expect("what was written can be read"), trace);

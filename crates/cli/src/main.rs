@@ -34,6 +34,7 @@ enum Command {
     Compare(commands::compare::CompareArgs),
     Sweep(commands::sweep::SweepArgs),
     Report(commands::report::ReportArgs),
+    Table(commands::table::TableArgs),
     Fluid(commands::fluid::FluidArgs),
     Fabric(commands::fabric::FabricArgs),
     Tagger(commands::tagger::TaggerArgs),
@@ -44,6 +45,8 @@ enum Command {
     Mechanisms(commands::mechanisms::MechanismsArgs),
     Reproduce(commands::reproduce::ReproduceArgs),
     Why(commands::why::WhyArgs),
+    /// Print a dissector for Wireshark and tshark, in Lua: it names what captures hold beyond what they know.
+    Dissector,
     Completions(commands::shell::CompletionsArgs),
     Man(commands::shell::ManArgs),
 }
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare::command(&args),
         Command::Sweep(args) => commands::sweep::command(&args),
         Command::Report(args) => commands::report::command(&args),
+        Command::Table(args) => commands::table::command(&args),
         Command::Fluid(args) => commands::fluid::command(&args),
         Command::Fabric(args) => commands::fabric::command(&args),
         Command::Tagger(args) => commands::tagger::command(&args),
@@ -63,6 +67,7 @@ fn main() -> ExitCode {
         Command::Import(args) => commands::import::command(&args),
         Command::Mechanisms(args) => commands::mechanisms::command(&args),
         Command::Why(args) => commands::why::command(&args),
+        Command::Dissector => output::print(record::pcapng::DISSECTOR).map(|()| Exit::Done),
         Command::Completions(args) => commands::shell::completions(&args, Cli::command()),
         Command::Man(args) => commands::shell::man(&args, Cli::command()),
         Command::Reproduce(args) => commands::reproduce::command(&args),

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 use text::Paint;
 pub use text::Style;
+use text::screen::{self, fitted};
 
 /// Writes `text` to standard output. Whoever closed the pipe has seen enough: that is no failure.
 ///
@@ -16,6 +17,14 @@ pub fn print(text: &str) -> Result<(), Failure> {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Output(error)),
         _ => Ok(()),
     }
+}
+
+/// Writes `text` for a person to standard output, in lines as long as the screen is wide; JSON as it is.
+///
+/// # Errors
+/// As [`print`].
+pub fn show(text: &str) -> Result<(), Failure> {
+    print(&fitted(text, screen::columns().filter(|_| !text.starts_with(['{', '[']))))
 }
 
 /// A sentence for the user beside the result, on standard error.

@@ -83,7 +83,7 @@ impl Shared {
     /// Draws until the end.
     fn draw(&self) {
         let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::hidden());
-        bar.set_style(style("{bar:30} {percent:>3} %  {msg}"));
+        bar.set_style(style("{bar:16} {percent:>3} %  {wide_msg}"));
         let mut shown = false;
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         while !*ended {
@@ -115,7 +115,8 @@ impl Shared {
         let left = Duration::from_secs_f64((elapsed * (1.0 / share.max(1e-6) - 1.0)).clamp(0.0, 1e9));
         let rate = self.hops.load(Ordering::Relaxed) as f64 / elapsed.max(1e-9);
         let (rate, left) = (rate / 1e6, indicatif::HumanDuration(left));
-        (share, format!("{now:.3} of {}  {rate:.1} M packet-hops/s  {left} left", self.duration))
+        // What a narrow terminal cuts off is the speed.
+        (share, format!("{now:.2} of {}  {left} left  {rate:.1} M packet-hops/s", self.duration))
     }
 }
 
@@ -135,7 +136,7 @@ pub fn count_bar(runs: u64, visible: bool) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::with_draw_target(Some(runs), ProgressDrawTarget::stderr_with_hz(5));
-    bar.set_style(style("{bar:30} {pos} of {len} runs  {elapsed} so far, {eta} left"));
+    bar.set_style(style("{bar:16} {pos} of {len} runs  {elapsed} so far, {eta} left"));
     bar.enable_steady_tick(Duration::from_millis(500));
     bar
 }
@@ -143,7 +144,7 @@ pub fn count_bar(runs: u64, visible: bool) -> ProgressBar {
 /// Progress over a number of things.
 pub fn things_bar(count: u64, what: &str, visible: bool) -> ProgressBar {
     let bar = count_bar(count, visible);
-    bar.set_style(style(&format!("{{bar:30}} {{pos}} of {{len}} {what}  {{elapsed}} so far, {{eta}} left")));
+    bar.set_style(style(&format!("{{bar:16}} {{pos}} of {{len}} {what}  {{elapsed}} so far, {{eta}} left")));
     bar
 }
 
@@ -171,8 +172,8 @@ mod tests {
 
     #[test]
     fn templates_parse_and_odd_times_do_not_panic() {
-        assert!(ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}").is_ok());
-        assert!(ProgressStyle::with_template("{bar:30} {pos} of {len} runs  {elapsed} so far, {eta} left").is_ok());
+        assert!(ProgressStyle::with_template("{bar:16} {percent:>3} %  {wide_msg}").is_ok());
+        assert!(ProgressStyle::with_template("{bar:16} {pos} of {len} runs  {elapsed} so far, {eta} left").is_ok());
         for duration in [Time::ZERO, Time::from_ps(1), Time::MAX] {
             let mut progress = RunProgress::new(duration, true);
             assert_eq!(progress.shared.line(), (0.0, "building the network".to_owned()));

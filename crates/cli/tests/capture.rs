@@ -5,10 +5,25 @@ mod common;
 use common::{Scratch, run};
 use std::process::Command;
 
+/// The dissector, as `tidegate dissector` prints it.
+const DISSECTOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/assets/tidegate.lua");
+
+/// How many frames the filter lets pass.
+fn count(capture: &str, filter: &str) -> u64 {
+    tshark(capture, filter, &["frame.number"]).expect("it was there just now").len() as u64
+}
+
+#[test]
+fn the_dissector_is_a_command_away() {
+    let printed = run(&["dissector"]);
+    assert_eq!((printed.code, printed.out), (Some(0), std::fs::read_to_string(DISSECTOR).expect("a script")));
+}
+
 /// What tshark says of a capture, a line per frame that `filter` lets pass; `None`, and a word on standard error, where
 /// there is no tshark.
 fn tshark(capture: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     let mut command = Command::new("tshark");
+    command.args(["-X", &format!("lua_script:{DISSECTOR}")]);
     for preference in ["eth.check_fcs", "ip.check_checksum", "udp.check_checksum", "tcp.check_checksum"] {
         command.args(["-o", &format!("{preference}:TRUE")]);
     }
@@ -111,6 +126,9 @@ capture = [{ port = "H1" }, { port = "H2" }, { port = "H3" }, { port = "H4" }, {
     assert_eq!(count("macc.opcode == 0x0101 && macc.cbfc.pause_time.c3 == 0"), summary["pauses"]["resumes"]);
     // Every mark on a frame that came to its host.
     assert!(count("ip.dsfield.ecn == 3") > 0 && count("infiniband.bth.opcode == 0x81") > 0);
+    assert_eq!(count("tidegate.kind == \"cnp\""), count("infiniband.bth.opcode == 0x81"), "CNPs have a name");
+    let said = tshark(&capture, "tidegate.kind == \"cnp\"", &["_ws.col.Info"]).expect("tshark");
+    assert!(said.iter().all(|info| info.contains("CNP")), "{said:?}");
     assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()));
 }
 
@@ -230,15 +248,86 @@ size = "19999B"
     let Some(out) = tshark(&capture, "frame.p2p_dir == 0", &["frame.len"]) else { return };
     assert_eq!(out.len() as u64, summary["packets"]["injected"]);
     assert_eq!(bytes(&out), summary["bytes"]["injected"]);
-    let count = |kind: u8, direction: u8| {
-        let filter = format!("udp.dstport == 4799 && udp.payload[1] == {kind} && frame.p2p_dir == {direction}");
-        tshark(&capture, &filter, &["frame.number"]).expect("tshark").len() as u64
-    };
+    let kinds = ["data", "trimmed", "returned", "ack", "nack", "pull"];
+    let came = kinds.map(|kind| count(&capture, &format!("tidegate.kind == \"{kind}\" && frame.p2p_dir == 1")));
+    let [data, trimmed, returned, ack, nack, pull] = came;
     let packets = &summary["packets"];
-    assert_eq!(count(0, 1), packets["delivered_whole"], "data that came");
-    assert_eq!(count(1, 1), packets["delivered_trimmed"], "headers that came");
-    assert_eq!(count(2, 1), packets["returned_to_source"], "headers that came back");
-    assert_eq!(count(3, 1) + count(4, 1) + count(5, 1), packets["consumed"], "answers and pulls");
-    assert!((0..6).all(|kind| count(kind, 1) > 0), "one of each");
+    assert_eq!(data, packets["delivered_whole"], "data that came");
+    assert_eq!(trimmed, packets["delivered_trimmed"], "headers that came");
+    assert_eq!(returned, packets["returned_to_source"], "headers that came back");
+    assert_eq!(ack + nack + pull, packets["consumed"], "answers and pulls");
+    assert!(came.iter().all(|&count| count > 0), "one of each: {came:?}");
+    let by_byte = (0..).zip(came).map(|(code, _)| {
+        count(&capture, &format!("udp.dstport == 4799 && udp.payload[1] == {code} && frame.p2p_dir == 1"))
+    });
+    assert_eq!(by_byte.collect::<Vec<u64>>(), came, "kinds are those of the bytes");
+    // A flow's last packet, its greatest offset, and what it is of before a cut.
+    assert!(count(&capture, "tidegate.kind == \"data\" && tidegate.ndp.last == 1 && frame.p2p_dir == 0") >= 16);
+    let sizes = tshark(&capture, "tidegate.kind == \"trimmed\"", &["tidegate.ndp.payload_bytes", "frame.len"]);
+    assert!(sizes.expect("tshark").iter().all(|size| size.ends_with("\t64") && !size.starts_with("0\t")));
     assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()));
+}
+
+/// Frames of flow control and of congestion control that no standard has: their names, their numbers, and as many as
+/// the summary counts.
+#[test]
+fn credits_backpressure_notifications_and_probes_are_named() {
+    let scenario = |switch: &str, host: &str| {
+        format!(
+            r#"
+duration = "1ms"
+[fabric]
+kind = "single-switch"
+hosts = 5
+link = {{ rate = "10Gbps", delay = "1us" }}
+[switch]
+{switch}
+[host]
+transport = {{ {host} }}
+reply_class = 7
+[[traffic]]
+kind = "incast"
+class = 3
+fan_in = 4
+receiver = "H1"
+size = "200KB"
+[record]
+capture = [{{ port = "H1" }}, {{ port = "H2" }}, {{ port = "H3" }}, {{ port = "H4" }}, {{ port = "H5" }}]
+"#
+        )
+    };
+    let scratch = Scratch::new("capture-credits");
+    let credits = "buffer = \"16MB\"\nflow_control = { kind = \"cbfc\", priorities = [3], credits = \"auto\" }";
+    let (capture, _) = captured(&scratch, &scenario(credits, "kind = \"roce\""));
+    let sent = "tidegate.kind == \"credit\" && frame.p2p_dir == 0 && frame.interface_id == 1";
+    let Some(sent) = tshark(&capture, sent, &["tidegate.credit.class", "tidegate.credit.sent_bytes"]) else { return };
+    assert!(!sent.is_empty() && sent.iter().all(|credit| credit.starts_with("3\t")), "{sent:?}");
+    let data = tshark(&capture, "!tidegate && frame.p2p_dir == 0 && frame.interface_id == 1", &["frame.len"]);
+    let told = sent.iter().filter_map(|credit| credit.split('\t').nth(1)?.parse::<u64>().ok()).max();
+    assert!(told.is_some_and(|told| told > 0 && told <= bytes(&data.expect("tshark"))), "{told:?}");
+    assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()));
+
+    let scratch = Scratch::new("capture-florax");
+    let florax =
+        "queue = \"40 packets\"\nflow_control = { kind = \"florax\", lower = 0.25, upper = 0.5, max_upper = 0.8 }";
+    let (capture, summary) = captured(&scratch, &scenario(florax, "kind = \"roce\""));
+    let told = &summary["backpressure"];
+    let [xoffs, xons] = ["xoff", "xon"].map(|kind| count(&capture, &format!("tidegate.kind == \"{kind}\"")));
+    assert!(xoffs > 0 && xoffs + xons == told["control_packets"].as_u64().expect("a count"), "{xoffs}, {xons}: {told}");
+    assert!(xoffs >= told["xoffs"].as_u64().expect("a count") && xons == told["xons"].as_u64().expect("a count"));
+    let to_the_receiver = "tidegate.flow.destination == 02:00:00:00:00:00";
+    assert_eq!(count(&capture, to_the_receiver), xoffs + xons, "all were told of H1");
+    assert!(count(&capture, "tidegate.kind == \"xoff\" && tidegate.flow.expiry_ns > 0") > 0);
+    assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()));
+
+    let points = "buffer = \"1MB\"\nmarking = { kind = \"congestion-point\", set_point = \"20KB\", priorities = [3] }";
+    for (kind, filter) in [
+        ("qcn", "tidegate.kind == \"cnm\" && tidegate.cnm.feedback > 0 && tidegate.cnm.priority == 3"),
+        ("eccp", "tidegate.kind == \"probe\" && tidegate.probe.number > 0"),
+    ] {
+        let scratch = Scratch::new(&format!("capture-{kind}"));
+        let (capture, _) = captured(&scratch, &scenario(points, &format!("kind = \"{kind}\"")));
+        assert!(count(&capture, filter) > 0, "{kind}");
+        assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()), "{kind}");
+    }
 }

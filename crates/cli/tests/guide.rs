@@ -17,7 +17,7 @@ const PAGES: [&str; 6] = [
 fn printed(root: &Path, line: &str) -> String {
     let arguments: Vec<&str> = line.split_whitespace().collect();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
-    let output = command.args(&arguments).current_dir(root).output().expect("it starts");
+    let output = command.args(&arguments).env_remove("COLUMNS").current_dir(root).output().expect("it starts");
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8")).concat();
     match output.status.code() {
         Some(0) => text,

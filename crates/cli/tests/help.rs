@@ -9,12 +9,13 @@ use std::path::Path;
 #[test]
 fn help_is_what_it_was() {
     // Those of `fabric` below take their words from the keys of a scenario, which has tests of its own.
-    let commands: [&[&str]; 15] = [
+    let commands: [&[&str]; 16] = [
         &[],
         &["run"],
         &["compare"],
         &["sweep"],
         &["report"],
+        &["table"],
         &["why"],
         &["fluid"],
         &["fabric"],

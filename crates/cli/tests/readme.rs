@@ -11,7 +11,8 @@ const SCENARIO: &str = "examples/replay/scenario.toml";
 fn printed(root: &Path) -> String {
     let out = std::env::temp_dir().join(format!("tidegate-readme-{}", std::process::id()));
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
-    let output = command.args(["run", SCENARIO, "--out"]).arg(&out).current_dir(root).output().expect("it runs");
+    let command = command.env_remove("COLUMNS").args(["run", SCENARIO, "--out"]).arg(&out);
+    let output = command.current_dir(root).output().expect("it runs");
     let _ = std::fs::remove_dir_all(&out);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("text");

@@ -5,6 +5,7 @@ mod common;
 use common::{Ran, Scratch, run};
 use record::trace::{TraceEvent, TraceRow, read_trace};
 use std::path::Path;
+use text::numbers::{instant, span_ps};
 
 /// A scenario with everything traced, its result, and its trace.
 fn traced(scratch: &Scratch, name: &str, scenario: &str) -> (String, Vec<TraceRow>) {
@@ -26,7 +27,7 @@ fn why(out: &str, what: &str, of: &str) -> String {
 fn first_lost(rows: &[TraceRow], cause: &str) -> (String, String) {
     let by = |row: &&TraceRow| matches!(&row.event, TraceEvent::Dropped { cause: found, .. } if found == cause);
     let row = rows.iter().find(by).unwrap_or_else(|| panic!("nothing was lost by: {cause}"));
-    (row.packet.expect("a packet").number.to_string(), row.at.to_string())
+    (row.packet.expect("a packet").number.to_string(), instant(row.at))
 }
 
 const FOUR_TO_ONE: &str = r#"
@@ -135,7 +136,7 @@ fn every_pause_is_told_and_followed_to_the_congested_port() {
             }
             (stopped, told_pauses) = (true, told_pauses + 1);
             // A renewal, or a pause that a resume overtook, is no stop of its own.
-            let line = told.lines().find(|line| line.contains(&from.to_string()) && line.contains("stands still"));
+            let line = told.lines().find(|line| line.contains(&instant(from)) && line.contains("stands still"));
             assert!(line.is_some_and(|line| line.contains("class 3")), "{from} at {}:{at}\n{told}", port.name);
         }
         assert_eq!(stopped, told.contains("stands still"), "{told}");
@@ -168,7 +169,10 @@ fn waits_add_up_and_name_who_stands_ahead() {
     let longest = rows.iter().max_by_key(waited).expect("a wait");
     let packet = longest.packet.expect("a packet");
     let told = why(&out, "--packet", &packet.number.to_string());
-    assert!(told.contains(&format!("waits {}", waited(&longest))) && told.contains("of flow"), "{told}");
+    assert!(
+        told.contains(&format!("waits {}", span_ps(waited(&longest).as_ps()))) && told.contains("of flow"),
+        "{told}"
+    );
     let json: serde_json::Value =
         serde_json::from_str(&run(&["why", &out, "--packet", &packet.number.to_string(), "--json"]).out).expect("JSON");
     let of = |name: &str| {
@@ -218,7 +222,7 @@ fn bounces_are_a_timeline() {
     let told = why(&out, "--packet", &most.packet.expect("a packet").number.to_string());
     assert!(told.matches("is sent back by").count() >= usize::from(bounces(&most)), "{told}");
     assert!(
-        told.contains(&format!("turn {} of its way", bounces(&most))) && told.contains(&most.at.to_string()),
+        told.contains(&format!("turn {} of its way", bounces(&most))) && told.contains(&instant(most.at)),
         "{told}"
     );
 }

@@ -12,6 +12,7 @@ use record::trace::Traffic;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use text::numbers::span_ps;
 use text::{Layout, Paint, Style, table};
 use units::Time;
 
@@ -194,12 +195,13 @@ impl Blame {
         let Stopped { stops, time, .. } = self.all;
         let ports: BTreeSet<PortId> = self.ports.keys().map(|key| key.0).collect();
         let ports = plural(ports.len() as u64, "port");
-        let heading = format!("every pause of the run: {} of {ports}, {time} in all", plural(stops, "stop"));
+        let heading =
+            format!("every pause of the run: {} of {ports}, {} in all", plural(stops, "stop"), span_ps(time.as_ps()));
         let mut text = format!("{}\n", paint.styled(&heading, Style::Strong));
         let rows: Vec<Vec<String>> = self.caused.iter().take(TOLD).map(|one| self.row(one)).collect();
         if !rows.is_empty() {
             let header = ["caused by", "victims", "contributors", "not traced", "stops", "stopped", "ports", "depth"];
-            text.push_str(&table(&header, &rows, 4, Layout::Fixed, 2));
+            text.push_str(&table(&header, &rows, 4, Layout::Fitting, 2));
         }
         let more = |text: &mut String, count: usize, what: &str| {
             if count > TOLD {
@@ -210,13 +212,13 @@ impl Blame {
         for one in self.caused.iter().take(TOLD) {
             let name = self.root_words(&one.root);
             text.push_str(&format!("{}\n", paint.styled(&format!("{name}: whom it stopped"), Style::Strong)));
-            text.push_str(&table(&[], &self.branches(one), 1, Layout::Fixed, 2));
+            text.push_str(&table(&[], &self.branches(one), 1, Layout::Fitting, 2));
             more(&mut text, one.tree.len(), "ports");
             let sufferers = self.sufferers(one);
             if !sufferers.is_empty() {
                 text.push_str(&format!("{}\n", paint.styled(&format!("{name}: who waited"), Style::Strong)));
                 let shown = &sufferers[..sufferers.len().min(TOLD)];
-                text.push_str(&table(&[], shown, 2, Layout::Fixed, 2));
+                text.push_str(&table(&[], shown, 2, Layout::Fitting, 2));
                 more(&mut text, sufferers.len(), "who waited");
             }
         }
@@ -235,7 +237,7 @@ impl Blame {
         row.extend([Role::Victim, Role::Contributor, Role::Unknown].map(|role| one.suffering(role)));
         row.extend([
             one.all.stops.to_string(),
-            one.all.time.to_string(),
+            span_ps(one.all.time.as_ps()),
             one.ports().len().to_string(),
             one.depth().to_string(),
         ]);
@@ -252,8 +254,8 @@ impl Blame {
             vec![
                 format!("{indent}{}{}", self.trace.port_towards(port), self.traffic_words(of)),
                 plural(stopped.stops, "stop"),
-                stopped.time.to_string(),
-                format!("longest {}", stopped.longest),
+                span_ps(stopped.time.as_ps()),
+                format!("longest {}", span_ps(stopped.longest.as_ps())),
             ]
         });
         rows.collect()
@@ -268,11 +270,11 @@ impl Blame {
         let hosts = hosts.into_iter().map(|(&host, (role, stopped))| {
             let how = if stopped.holds == stopped.stops { "held back" } else { "stood still" };
             let stood = format!("{how} {}", plural(stopped.stops, "time"));
-            vec![role.name().to_owned(), self.trace.node(host).to_owned(), stood, stopped.time.to_string()]
+            vec![role.name().to_owned(), self.trace.node(host).to_owned(), stood, span_ps(stopped.time.as_ps())]
         });
         let flows = flows.into_iter().map(|(&stream, (role, waited))| {
             let stood = format!("{} waited", plural(waited.frames, "frame"));
-            vec![role.name().to_owned(), self.stream_words(stream), stood, waited.time.to_string()]
+            vec![role.name().to_owned(), self.stream_words(stream), stood, span_ps(waited.time.as_ps())]
         });
         hosts.chain(flows).collect()
     }

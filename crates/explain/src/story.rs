@@ -1,6 +1,7 @@
 //! What an answer is made of: a heading, lines with times, and figures.
 
 use serde_json::{Map, Value, json};
+use text::numbers::{instant, rounded_times};
 use text::{Paint, Style};
 use units::Time;
 
@@ -54,10 +55,10 @@ impl Story {
         self.lines.push(Line { at: None, until: None, depth: 0, text: text.into() });
     }
 
-    /// For a person.
+    /// For a person, with times rounded; [`Story::json`] has them whole.
     pub fn text(&self, paint: Paint) -> String {
-        let mut text = format!("{}\n", paint.styled(&self.title, Style::Strong));
-        let when = |line: &Line| line.at.map(|at| at.to_string()).unwrap_or_default();
+        let mut text = format!("{}\n", paint.styled(&rounded_times(&self.title), Style::Strong));
+        let when = |line: &Line| line.at.map(instant).unwrap_or_default();
         let width = self.lines.iter().map(|line| when(line).len()).max().unwrap_or(0);
         for line in &self.lines {
             let indent = "  ".repeat(line.depth);
@@ -65,7 +66,7 @@ impl Story {
                 None if line.depth == 0 => String::new(),
                 _ => format!("{:>width$}  ", when(line)),
             };
-            text.push_str(&format!("  {}{indent}{}\n", paint.styled(&stamp, Style::Faint), line.text));
+            text.push_str(&format!("  {}{indent}{}\n", paint.styled(&stamp, Style::Faint), rounded_times(&line.text)));
         }
         text
     }

@@ -2,10 +2,10 @@
 
 use crate::error::{LabError, PlanError};
 use crate::run::{self, Run, Source};
-use crate::runs::metrics::Metric;
-use crate::runs::pool;
+use crate::runs::metrics::{self, Metric};
 use crate::runs::row::{Group, Row, groups, set};
 use crate::runs::vary::{Override, Variant, Vary, check_distinct, placed, variants};
+use crate::runs::{pool, side_by_side};
 use crate::simulate::Way;
 use crate::stop::Stop;
 use model::Unwatched;
@@ -13,6 +13,7 @@ use record::folder::ResultFolder;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::path::Path;
+use text::csv_cell;
 
 /// More runs than this are a sweep.
 pub const MOST_COMPARED: usize = 1000;
@@ -29,6 +30,8 @@ pub struct Comparison {
     /// What all runs change.
     set: Vec<Override>,
     variants: Vec<Variant>,
+    /// What results will call the entries of the traffic, where that says something; each once.
+    pub labels: Vec<String>,
 }
 
 /// Rows in the order of the variants, and whether somebody wanted an end.
@@ -52,12 +55,14 @@ impl Comparison {
             return Err(PlanError::TooMany { most: MOST_COMPARED }.into());
         }
         let variants = variants(varied, seeds);
-        let mut name = String::new();
+        let (mut name, mut labels) = (String::new(), Vec::new());
         for variant in &variants {
             let run = Run::of(source, &variant.overrides(set, varied), variant.seed, stop);
-            name = run.map_err(|error| placed(error, varied))?.lowered.name;
+            let lowered = run.map_err(|error| placed(error, varied))?.lowered;
+            metrics::add_labels(&mut labels, lowered.labels());
+            name = lowered.name;
         }
-        Ok(Comparison { name, varied: varied.to_vec(), source: source.clone(), set: set.to_vec(), variants })
+        Ok(Comparison { name, varied: varied.to_vec(), source: source.clone(), set: set.to_vec(), variants, labels })
     }
 
     /// How many runs there are.
@@ -112,9 +117,15 @@ impl Comparison {
         Ok(Row::new(variant.clone(), &finished.summary))
     }
 
-    /// One line a run under one of names.
-    pub fn csv(&self, rows: &[Row], metrics: &[Metric]) -> String {
-        csv(&self.varied, rows, metrics)
+    /// The table for a person, seeds put together; metrics that no run has are left out, and those that are zero
+    /// everywhere unless `all`.
+    pub fn text(&self, rows: &[Row], metrics: &[Metric], all: bool) -> String {
+        side_by_side::text(&self.varied, rows, metrics, all)
+    }
+
+    /// Every metric of every run as CSV: one line a run under one of names.
+    pub fn csv(&self, rows: &[Row]) -> String {
+        csv(&self.varied, rows, &metrics::all_of(&self.labels))
     }
 
     /// One object: what was varied, each run with its numbers and its checks, and the seeds of each put together.
@@ -140,25 +151,20 @@ impl Comparison {
 
 /// One line a run under one of names.
 fn csv(varied: &[Vary], rows: &[Row], metrics: &[Metric]) -> String {
-    let quoted = |text: &str| {
-        if text.contains(['"', ',', '\n', '\r']) {
-            format!("\"{}\"", text.replace('"', "\"\""))
-        } else {
-            text.to_owned()
-        }
-    };
     let seeds = rows.iter().any(|row| row.variant.seed.is_some());
     let mut header: Vec<String> = varied.iter().map(|vary| vary.key.clone()).collect();
     header.extend(seeds.then(|| "seed".to_owned()));
     header.extend(metrics.iter().map(Metric::column));
     header.push("checks".to_owned());
-    let mut text = header.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + "\n";
+    let mut text = header.iter().map(|name| csv_cell(name)).collect::<Vec<_>>().join(",") + "\n";
     for row in rows {
-        let mut cells = row.variant.values.clone();
+        // A number is none that a spreadsheet would take for a formula.
+        let cell = |text: &String| if text.parse::<f64>().is_ok() { text.clone() } else { csv_cell(text) };
+        let mut cells: Vec<String> = row.variant.values.iter().map(cell).collect();
         cells.extend(seeds.then(|| row.seed.to_string()));
         cells.extend(metrics.iter().map(|metric| row.value(metric).map_or(String::new(), |value| value.to_string())));
-        cells.push(row.verdict());
-        text.push_str(&(cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n"));
+        cells.push(csv_cell(&row.verdict()));
+        text.push_str(&(cells.join(",") + "\n"));
     }
     text
 }

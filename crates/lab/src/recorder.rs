@@ -10,6 +10,7 @@ use record::folder::ResultFolder;
 use record::pcapng::{CAPTURE_FILE, CaptureWriter, Interface};
 use record::pfc::{NodeKind, PfcWriter};
 use record::series::{LinkSeries, QueueLook, QueueSeries, ReorderTable, ThroughputSeries};
+use record::summary::ScenarioIdentity;
 use record::trace::{PORTS_FILE, PortRow, PortTable, TRACE_FILE, TraceRow, TraceTable};
 use scenario::Lowered;
 use std::path::Path;
@@ -39,19 +40,24 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Starts the files that `lowered` asks for in `folder`; `fct.txt` in the form `fct`, or in conweave's
+    /// Starts the files of `run` that `lowered` asks for in `folder`; `fct.txt` in the form `fct`, or in conweave's
     /// where there are more hosts than HPCC's can name.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`]; [`RecordError::NotOurs`] where a file of the user's stands in the earlier result.
-    pub fn create(folder: &ResultFolder, lowered: &Lowered, fct: FctFormat) -> Result<Recorder, RecordError> {
+    pub fn create(
+        folder: &ResultFolder,
+        lowered: &Lowered,
+        run: &ScenarioIdentity,
+        fct: FctFormat,
+    ) -> Result<Recorder, RecordError> {
         let at = |name: &str| folder.place(name);
         let fabric = &lowered.setup.fabric;
         let record = &lowered.setup.record;
         let fct_ids = fabric.numbers_nodes().then(|| fabric.hosts().iter().map(|host| host.0).collect::<Vec<u32>>());
         let ids = fct_ids.as_ref().and_then(|ids| ids.last()).map_or(fabric.hosts().len(), |&last| last as usize + 1);
         let fct = if ids > HPCC_HOSTS { FctFormat::Conweave } else { fct };
-        let flows = || Ok((FlowTable::create(&at("flows.parquet")?)?, FctWriter::create(&at("fct.txt")?, fct)?));
+        let flows = || Ok((FlowTable::create(&at("flows.parquet")?, run)?, FctWriter::create(&at("fct.txt")?, fct)?));
         let kinds = fabric.nodes().iter().map(|node| match node.kind {
             fabric::NodeKind::Host => NodeKind::Host,
             fabric::NodeKind::Switch => NodeKind::Switch,
@@ -59,23 +65,23 @@ impl Recorder {
         // Names for the nodes that other tables number.
         let by_number = record.queues_every.is_some() || record.links_every.is_some() || record.pauses;
         if record.trace.is_some() || by_number {
-            write_ports(&at(PORTS_FILE)?, fabric)?;
+            write_ports(&at(PORTS_FILE)?, fabric, run)?;
         }
         Ok(Recorder {
             flows: lowered.record_flows.then(flows).transpose()?,
             fct_ids,
-            queues: record.queues_every.map(|_| QueueSeries::create(&at("queues.parquet")?)).transpose()?,
-            links: record.links_every.map(|_| LinkSeries::create(&at("links.parquet")?)).transpose()?,
+            queues: record.queues_every.map(|_| QueueSeries::create(&at("queues.parquet")?, run)).transpose()?,
+            links: record.links_every.map(|_| LinkSeries::create(&at("links.parquet")?, run)).transpose()?,
             throughput: record
                 .throughput_every
-                .map(|_| ThroughputSeries::create(&at("throughput.parquet")?))
+                .map(|_| ThroughputSeries::create(&at("throughput.parquet")?, run))
                 .transpose()?,
-            control: record.control_every.map(|_| ControlSeries::create(&at(CONTROL_FILE)?)).transpose()?,
+            control: record.control_every.map(|_| ControlSeries::create(&at(CONTROL_FILE)?, run)).transpose()?,
             labels: lowered.traffic_names.clone(),
             pauses: record.pauses.then(|| PfcWriter::create(&at("pfc.txt")?)).transpose()?,
-            trace: record.trace.is_some().then(|| TraceTable::create(&at(TRACE_FILE)?)).transpose()?,
+            trace: record.trace.is_some().then(|| TraceTable::create(&at(TRACE_FILE)?, run)).transpose()?,
             capture: Capture::create(folder, &lowered.setup)?,
-            reordering: record.reordering.map(|_| ReorderTable::create(&at("reordering.parquet")?)).transpose()?,
+            reordering: record.reordering.map(|_| ReorderTable::create(&at("reordering.parquet")?, run)).transpose()?,
             kinds: if record.pauses { kinds.collect() } else { Vec::new() },
             failure: None,
         })
@@ -121,7 +127,8 @@ impl Watcher for Recorder {
                     fct.push(&FlowRecord { src_host, dst_host, ..flow.clone() })
                 }
             };
-            let result = table.push(flow).and_then(|()| fct(written));
+            let label = &self.labels[flow.traffic as usize];
+            let result = table.push(label, flow).and_then(|()| fct(written));
             self.keep(result);
         }
     }
@@ -144,7 +151,8 @@ impl Watcher for Recorder {
 
     fn throughput(&mut self, at: Time, traffic: u8, bytes: u64) {
         if let Some(series) = &mut self.throughput {
-            let result = series.push(at, traffic.into(), None, bytes);
+            let label = self.labels[usize::from(traffic)].as_str();
+            let result = series.push(at, (traffic.into(), label), None, bytes);
             self.keep(result);
         }
     }
@@ -230,8 +238,8 @@ impl Capture {
 }
 
 /// Names for the numbers of nodes and ports in a trace.
-fn write_ports(path: &Path, fabric: &Fabric) -> Result<(), RecordError> {
-    let mut table = PortTable::create(path)?;
+fn write_ports(path: &Path, fabric: &Fabric, run: &ScenarioIdentity) -> Result<(), RecordError> {
+    let mut table = PortTable::create(path, run)?;
     for node in fabric.node_ids() {
         for (port, peer) in fabric.ports(node).iter().enumerate() {
             let link = fabric.link(peer.link);

@@ -128,9 +128,10 @@ impl Run {
     /// As [`Run::produce`].
     pub fn begin(self, folder: Option<ResultFolder>, stop: &Stop) -> Result<Begun, LabError> {
         let Run { lowered, scenario, path, set } = self;
+        let identity = simulate::identity(&lowered.name, &lowered.hash, lowered.setup.seed);
         let prepare = |folder: ResultFolder| {
             let _deaf = stop.deaf();
-            let recorder = Recorder::create(&folder, &lowered, fct_format(&scenario, &path))?;
+            let recorder = Recorder::create(&folder, &lowered, &identity, fct_format(&scenario, &path))?;
             for (name, content) in result_files(&scenario, &lowered, &set) {
                 folder.write(name, content.as_bytes())?;
             }
@@ -138,10 +139,10 @@ impl Run {
         };
         let unfinished = folder.as_ref().map(|folder| stop.unfinished(folder.path()));
         let files = folder.map(prepare).transpose()?;
-        let Lowered { name, hash, setup, expect_deadlock, warnings, .. } = lowered;
-        let identity = simulate::identity(&name, &hash, setup.seed);
+        let labels = lowered.labels().to_vec();
+        let Lowered { setup, expect_deadlock, warnings, .. } = lowered;
         let warnings = warnings.iter().map(ToString::to_string).collect();
-        let begun = Begun::new(setup, About { expect_deadlock, identity, warnings, path }, files, stop);
+        let begun = Begun::new(setup, About { expect_deadlock, identity, labels, warnings, path }, files, stop);
         drop(unfinished);
         begun
     }

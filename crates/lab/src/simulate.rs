@@ -51,6 +51,8 @@ pub(crate) struct About {
     pub expect_deadlock: bool,
     /// Who it is.
     pub identity: ScenarioIdentity,
+    /// What results call the entries of its traffic, where that says something.
+    pub labels: Vec<String>,
     /// What the scenario warned of.
     pub warnings: Vec<String>,
     /// Names the scenario in errors.
@@ -129,7 +131,7 @@ impl Begun {
         timing.most_threads = u32::try_from(simulation.sharing().threads).unwrap_or(u32::MAX);
         timing.shared_work = simulation.shared_share();
         let outcome = simulation.finish(&mut with_files(watcher, &mut files), about.expect_deadlock);
-        let mut summary = Summary::of(about.identity, outcome);
+        let mut summary = Summary::of(about.identity, outcome, &about.labels);
         let whole = timing.cpu_s;
         timing.cpu_s = whole.zip(before.cpu_s).map(|(after, before)| after - before);
         timing = timing.with_rates(summary.packet_hops, summary.events);

@@ -80,7 +80,7 @@ fn errors_are_typed() {
     let twice = ["fabric.hosts=4,5", "fabric.hosts=6"].map(|text| vary::parse_vary(text).unwrap());
     let compared = Comparison::of(&scenario.as_path().into(), &[], &twice, &[], &stop).unwrap_err();
     assert!(matches!(compared, LabError::Plan(PlanError::VariedTwice { values, .. }) if values == ["4", "5", "6"]));
-    let unknown = metrics::chosen(&["speed".to_owned()]).unwrap_err();
+    let unknown = metrics::chosen(&["speed".to_owned()], &[]).unwrap_err();
     assert!(matches!(unknown, PlanError::Metric { name, known } if name == "speed" && known.len() > 20));
     std::fs::remove_dir_all(&folder).unwrap();
 }
@@ -94,7 +94,7 @@ fn a_comparison_sets_values_side_by_side() {
     let ran = Mutex::new(0);
     let (rows, stopped) = comparison.run(None, Some(2), &stop, &|| *ran.lock().unwrap() += 1).unwrap();
     assert_eq!((rows.len(), stopped, ran.into_inner().unwrap()), (4, false, 4));
-    let completed = metrics::chosen(&["completed".to_owned()]).unwrap();
+    let completed = metrics::chosen(&["completed".to_owned()], &[]).unwrap();
     let counts: Vec<Option<f64>> = rows.iter().map(|row| row.value(&completed[0])).collect();
     assert_eq!(counts, [1.0, 1.0, 3.0, 3.0].map(Some));
     assert_eq!(comparison.json(&rows, &completed)["groups"][1]["metrics"]["completed"]["mean"], 3.0);

@@ -11,10 +11,11 @@ use record::timing::Timing;
 pub(crate) fn main() -> Result<(), record::RecordError> {
     let target = std::env::temp_dir().join(format!("tidegate-first-{}", std::process::id()));
     let folder = ResultFolder::create(&target)?;
-    let mut table = FlowTable::create(&folder.place("flows.parquet")?)?;
-    table.push(&FlowRecord { size_bytes: 1_000_000, delivered_ps: Some(81_000_000), ..FlowRecord::default() })?;
-    table.close()?;
     let mut summary = Summary::default();
+    let mut table = FlowTable::create(&folder.place("flows.parquet")?, &summary.scenario)?;
+    let flow = FlowRecord { size_bytes: 1_000_000, delivered_ps: Some(81_000_000), ..FlowRecord::default() };
+    table.push("bulk", &flow)?;
+    table.close()?;
     let place = folder.finish(&mut summary, &Timing::default())?;
     println!("{} with hash {}", place.display(), summary.results_hash);
     assert_eq!(read_verified(&target)?.results_hash, summary.results_hash);

@@ -1,6 +1,7 @@
 //! What congestion controls hold over time, streamed to Parquet.
 
 use crate::error::RecordError;
+use crate::identity::ScenarioIdentity;
 use crate::table::column::{Column, Kind};
 use crate::table::{TableWriter, Value};
 pub use stats::control::ControlSample;
@@ -15,27 +16,29 @@ pub const CONTROL_FILE: &str = "control.parquet";
 pub struct ControlSeries(TableWriter);
 
 impl ControlSeries {
-    /// Starts the series at `path`.
+    /// Starts the series of `run` at `path`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub fn create(path: &Path) -> Result<Self, RecordError> {
-        let number = |name: &str| Column::new(name, Kind::U64);
+    pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
+        let number = |name: &str, meaning: &'static str| Column::new(name, Kind::U64).means(meaning);
         let columns = [
-            number("time_ps").unit("ps"),
-            number("flow"),
-            number("traffic"),
-            Column::new("label", Kind::Text),
-            number("rate_bps").optional().unit("bit/s"),
-            number("target_bps").optional().unit("bit/s"),
-            number("window_bytes").optional().unit("byte"),
-            number("flight_bytes").optional().unit("byte"),
-            number("rtt_ps").optional().unit("ps"),
-            Column::new("delay_ps", Kind::I64).optional().unit("ps"),
-            Column::new("alpha", Kind::F64).optional().unit("1"),
-            number("available_bps").optional().unit("bit/s"),
+            number("time_ps", "when it was looked at"),
+            number("flow", "the flow, as in flows.parquet"),
+            number("traffic", "entry of [[traffic]], from 0"),
+            Column::new("label", Kind::Text).means("what results call the entry"),
+            number("rate_bps", "rate at which it paces, preamble and gap included").optional(),
+            number("target_bps", "rate that recovery aims at").optional(),
+            number("window_bytes", "congestion window").optional(),
+            number("flight_bytes", "sent and not acknowledged").optional(),
+            number("rtt_ps", "round trip that it goes by").optional(),
+            Column::new("delay_ps", Kind::I64)
+                .optional()
+                .means("mean one-way delay that its receiver goes by, off by what their clocks differ"),
+            Column::new("alpha", Kind::F64).optional().unit("1").means("share of marks that it expects"),
+            number("available_bps", "bandwidth that it was last told to be available").optional(),
         ];
-        TableWriter::create(path, &columns).map(ControlSeries)
+        Ok(ControlSeries(TableWriter::create(path, &columns)?.about(run)))
     }
 
     /// Appends one look at a flow of the traffic entry that results call `label`.
@@ -81,7 +84,7 @@ mod tests {
     fn what_a_control_has_is_a_value_the_rest_is_null_and_units_are_told() {
         let scratch = Scratch::new("control");
         let path = scratch.0.join(CONTROL_FILE);
-        let mut series = ControlSeries::create(&path).unwrap();
+        let mut series = ControlSeries::create(&path, &ScenarioIdentity::default()).unwrap();
         let look = ControlSample {
             at: Time::from_us(2),
             flow: 3,

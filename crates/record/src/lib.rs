@@ -1,17 +1,19 @@
 //! Results on disk: a [`folder`] that appears whole or not at all, with a [`manifest`] that tells its files from those
-//! of the user, streamed Parquet tables
-//! ([`table`]), [`flows`] and the field's `fct.txt`, [`pfc`] logs, time [`series`], [`trace`]s of single frames, and
-//! the [`summary`] of a run. The numbers themselves are of [`stats`].
+//! of the user, streamed Parquet tables ([`table`]) and the same as CSV ([`export`]), [`flows`] and the field's
+//! `fct.txt`, [`pfc`] logs, time [`series`], [`trace`]s of single frames, and the [`summary`] of a run. The numbers
+//! themselves are of [`stats`].
 //!
 //! Everything but `timing.json` is the same bytes for the same rows: no time of day, no host, no
 //! hash-map order reaches a file. [`results_hash::results_hash`] states that in one number.
 
 pub mod control;
 pub mod error;
+pub mod export;
 pub mod file;
 pub mod files;
 pub mod flows;
 pub mod folder;
+mod identity;
 pub mod manifest;
 pub mod pcapng;
 pub mod pfc;

@@ -6,6 +6,9 @@ use std::io::Write;
 use std::path::Path;
 use units::Time;
 
+/// A dissector in Lua for what captures hold beyond what Wireshark knows.
+pub const DISSECTOR: &str = include_str!("../assets/tidegate.lua");
+
 /// The file of a capture in a result folder.
 pub const CAPTURE_FILE: &str = "capture.pcapng";
 

@@ -7,11 +7,21 @@ use units::Time;
 
 use crate::error::RecordError;
 use crate::histogram::Histogram;
+use crate::identity::ScenarioIdentity;
 use crate::table::TableWriter;
 use crate::table::column::{Column, Kind};
 
-fn number(name: &str) -> Column {
-    Column::new(name, Kind::U64)
+fn number(name: &str, meaning: &'static str) -> Column {
+    Column::new(name, Kind::U64).means(meaning)
+}
+
+/// Where and when a look at a port was.
+fn look_columns() -> [Column; 3] {
+    [
+        number("time_ps", "when it was looked at"),
+        number("node", "the node, by its number in ports.parquet"),
+        number("port", "its port, from 0"),
+    ]
 }
 
 /// One look at a queue.
@@ -38,14 +48,19 @@ pub struct QueueLook {
 pub struct QueueSeries(TableWriter);
 
 impl QueueSeries {
-    /// Starts the series at `path`, by custom `queues.parquet`.
+    /// Starts the series of `run` at `path`, by custom `queues.parquet`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub fn create(path: &Path) -> Result<Self, RecordError> {
-        let mut columns = ["time_ps", "node", "port", "class", "queue_bytes"].map(number).to_vec();
-        columns.extend(["paused", "bounced"].map(|name| Column::new(name, Kind::Bool)));
-        TableWriter::create(path, &columns).map(QueueSeries)
+    pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
+        let mut columns = look_columns().to_vec();
+        columns.extend([
+            number("class", "the class of the queue"),
+            number("queue_bytes", "bytes that wait in it"),
+            Column::new("paused", Kind::Bool).means("whether the class is stopped at this port"),
+            Column::new("bounced", Kind::Bool).means("whether it is the queue of frames that were bounced before"),
+        ]);
+        Ok(QueueSeries(TableWriter::create(path, &columns)?.about(run)))
     }
 
     /// Appends one look.
@@ -71,14 +86,18 @@ impl QueueSeries {
 pub struct ReorderTable(TableWriter);
 
 impl ReorderTable {
-    /// Starts the table at `path`, by custom `reordering.parquet`.
+    /// Starts the table of `run` at `path`, by custom `reordering.parquet`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub fn create(path: &Path) -> Result<Self, RecordError> {
-        let columns =
-            [Column::new("displacement_packets", Kind::I64), number("packets"), Column::new("share", Kind::F64)];
-        TableWriter::create(path, &columns).map(ReorderTable)
+    pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
+        let columns = [
+            Column::new("displacement_packets", Kind::I64)
+                .means("places that a packet came too late, negative: too early"),
+            number("packets", "how many came so"),
+            Column::new("share", Kind::F64).unit("1").means("of all packets that were given a displacement"),
+        ];
+        Ok(ReorderTable(TableWriter::create(path, &columns)?.about(run)))
     }
 
     /// Appends how many of `of` packets had this displacement.
@@ -103,14 +122,17 @@ impl ReorderTable {
 pub struct LinkSeries(TableWriter);
 
 impl LinkSeries {
-    /// Starts the series at `path`, by custom `links.parquet`.
+    /// Starts the series of `run` at `path`, by custom `links.parquet`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub fn create(path: &Path) -> Result<Self, RecordError> {
-        let mut columns = ["time_ps", "node", "port", "tx_bytes"].map(number).to_vec();
-        columns.push(Column::new("utilisation", Kind::F64));
-        TableWriter::create(path, &columns).map(LinkSeries)
+    pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
+        let mut columns = look_columns().to_vec();
+        columns.extend([
+            number("tx_bytes", "sent since the row before, preamble and gap included"),
+            Column::new("utilisation", Kind::F64).unit("1").means("share of that time in which the port was sending"),
+        ]);
+        Ok(LinkSeries(TableWriter::create(path, &columns)?.about(run)))
     }
 
     /// Appends what `port` sent since the sample before: bytes, and the share of the time it was sending
@@ -138,33 +160,39 @@ impl LinkSeries {
     }
 }
 
-/// Payload delivered over time, by traffic entry or by flow: `time_ps, traffic, flow,
+/// Payload delivered over time, by traffic entry or by flow: `time_ps, traffic, label, flow,
 /// delivered_bytes`.
 pub struct ThroughputSeries(TableWriter);
 
 impl ThroughputSeries {
-    /// Starts the series at `path`, by custom `throughput.parquet`.
+    /// Starts the series of `run` at `path`, by custom `throughput.parquet`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub fn create(path: &Path) -> Result<Self, RecordError> {
-        let columns = [number("time_ps"), number("traffic"), number("flow").optional(), number("delivered_bytes")];
-        TableWriter::create(path, &columns).map(ThroughputSeries)
+    pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
+        let columns = [
+            number("time_ps", "when it was looked at"),
+            number("traffic", "entry of [[traffic]], from 0"),
+            Column::new("label", Kind::Text).means("what results call the entry"),
+            number("flow", "the flow; null where a row is for the whole entry").optional(),
+            number("delivered_bytes", "payload that arrived since the row before, each byte once"),
+        ];
+        Ok(ThroughputSeries(TableWriter::create(path, &columns)?.about(run)))
     }
 
     /// Appends the payload that reached its receivers since the sample before, of one flow or, with
-    /// `None`, of all flows of the traffic entry.
+    /// `None`, of all flows of the traffic entry, which results call `label`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn push(
         &mut self,
         time: Time,
-        traffic: u32,
+        (traffic, label): (u32, &str),
         flow: Option<u64>,
         delivered_bytes: u64,
     ) -> Result<(), RecordError> {
-        self.0.push(&[time.as_ps().into(), traffic.into(), flow.into(), delivered_bytes.into()])
+        self.0.push(&[time.as_ps().into(), traffic.into(), label.into(), flow.into(), delivered_bytes.into()])
     }
 
     /// Makes the file appear.
@@ -182,7 +210,12 @@ impl ThroughputSeries {
 /// # Errors
 /// [`RecordError::Unwritable`].
 pub fn write_histograms(path: &Path, histograms: &[(&str, &Histogram)]) -> Result<(), RecordError> {
-    let columns = [Column::new("name", Kind::Text), number("low_ps"), number("high_ps"), number("count")];
+    let columns = [
+        Column::new("name", Kind::Text).means("which distribution"),
+        number("low_ps", "the least value of the bucket"),
+        number("high_ps", "the greatest value of the bucket"),
+        number("count", "values in it"),
+    ];
     let mut table = TableWriter::create(path, &columns)?;
     for (name, histogram) in histograms {
         for bucket in histogram.buckets() {
@@ -205,8 +238,8 @@ mod tests {
     #[test]
     fn each_series_has_its_columns_and_rows() {
         let scratch = Scratch::new("series");
-        let at = |name: &str| scratch.0.join(name);
-        let mut queues = QueueSeries::create(&at("queues.parquet")).unwrap();
+        let (at, run) = (|name: &str| scratch.0.join(name), ScenarioIdentity::default());
+        let mut queues = QueueSeries::create(&at("queues.parquet"), &run).unwrap();
         let at_us = Time::from_us(1);
         let look = QueueLook { at: at_us, node: 3, port: 2, class: 1, bounced: false, queue_bytes: 4096, paused: true };
         queues.push(&look).unwrap();
@@ -217,17 +250,17 @@ mod tests {
         let numbers = [1_000_000, 3, 2, 1, 4096].map(Value::U64);
         assert_eq!(table.row(0), [&numbers[..], &[Value::Bool(true), Value::Bool(false)]].concat());
 
-        let mut links = LinkSeries::create(&at("links.parquet")).unwrap();
+        let mut links = LinkSeries::create(&at("links.parquet"), &run).unwrap();
         links.push(Time::from_us(1), 3, 2, 12_500, 0.25).unwrap();
         links.close().unwrap();
         assert_eq!(names(&at("links.parquet")), ["time_ps", "node", "port", "tx_bytes", "utilisation"]);
         assert_eq!(read_table(&at("links.parquet")).unwrap().f64s("utilisation").unwrap(), [Some(0.25)]);
 
-        let mut throughput = ThroughputSeries::create(&at("throughput.parquet")).unwrap();
-        throughput.push(Time::from_us(1), 0, None, 10).unwrap();
-        throughput.push(Time::from_us(1), 0, Some(7), 5).unwrap();
+        let mut throughput = ThroughputSeries::create(&at("throughput.parquet"), &run).unwrap();
+        throughput.push(Time::from_us(1), (0, "web"), None, 10).unwrap();
+        throughput.push(Time::from_us(1), (0, "web"), Some(7), 5).unwrap();
         throughput.close().unwrap();
-        assert_eq!(names(&at("throughput.parquet")), ["time_ps", "traffic", "flow", "delivered_bytes"]);
+        assert_eq!(names(&at("throughput.parquet")), ["time_ps", "traffic", "label", "flow", "delivered_bytes"]);
         assert_eq!(read_table(&at("throughput.parquet")).unwrap().u64s("flow").unwrap(), [None, Some(7)]);
     }
 

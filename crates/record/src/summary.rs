@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::RecordError;
 use crate::flows::FlowSummary;
+pub use crate::identity::ScenarioIdentity;
 use stats::collectives::CollectiveSummary;
 use stats::jitter::JitterSummary;
 use stats::pipelines::PipelineSummary;
@@ -97,22 +98,10 @@ pub struct Summary {
     pub results_hash: String,
 }
 
-/// What was run: equal identities give equal results.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ScenarioIdentity {
-    /// The scenario's name.
-    pub name: String,
-    /// Hash of the scenario as lowered, in hex.
-    pub hash: String,
-    /// Seed of all random streams.
-    pub seed: u64,
-    /// Version of Tidegate.
-    pub version: String,
-}
-
 impl Summary {
-    /// What the run of `scenario` has shown, without a hash yet.
-    pub fn of(scenario: ScenarioIdentity, outcome: Outcome) -> Summary {
+    /// What the run of `scenario` has shown, without a hash yet. `labels` are the names of the traffic's entries, empty
+    /// where they say nothing.
+    pub fn of(scenario: ScenarioIdentity, outcome: Outcome, labels: &[String]) -> Summary {
         let Outcome {
             partial,
             window,
@@ -123,7 +112,7 @@ impl Summary {
             losses,
             happened,
             bytes,
-            flows,
+            mut flows,
             requests,
             collectives,
             goodput,
@@ -144,6 +133,7 @@ impl Summary {
             checks,
             warnings,
         } = outcome;
+        flows.label(labels, &goodput);
         let results_hash = String::new();
         Summary {
             scenario,
@@ -212,6 +202,7 @@ pub(crate) fn pretty<T: Serialize>(value: &T) -> String {
 mod tests {
     use super::*;
     use crate::file::tests::Scratch;
+    use crate::flows::{LabelledSummary, TrafficSummary};
     use crate::folder::ResultFolder;
     use crate::histogram::Histogram;
     use crate::results_hash::results_hash;
@@ -261,6 +252,23 @@ mod tests {
         assert!(at("\"results_hash\"") > at("\"warnings\""));
         let delay = summary.delay_ns.unwrap();
         assert_eq!((delay.min, delay.max, delay.mean), (1.5, 100.0, 34.5));
+    }
+
+    #[test]
+    fn labels_stand_beside_the_other_numbers_of_their_entry_or_not_at_all() {
+        let told = LabelledSummary { label: "web".into(), timeouts: 3, ..LabelledSummary::default() };
+        let entry = TrafficSummary { started: 2, labelled: Some(told), ..TrafficSummary::default() };
+        let of = |entry: &TrafficSummary| {
+            let mut summary = Summary::default();
+            summary.flows.by_traffic = vec![entry.clone()];
+            let text = summary.to_json();
+            assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
+            serde_json::from_str::<serde_json::Value>(&text).unwrap()["flows"]["by_traffic"][0].clone()
+        };
+        let value = of(&entry);
+        assert_eq!((&value["label"], &value["started"], &value["timeouts"]), (&"web".into(), &2.into(), &3.into()));
+        let value = of(&TrafficSummary { labelled: None, ..entry });
+        assert!(value["started"] == 2 && value.get("label").is_none() && value.get("timeouts").is_none());
     }
 
     #[test]

@@ -56,12 +56,21 @@ pub struct Lowered {
     pub traffic_text: Vec<String>,
     /// What results call each traffic entry, by index; unique.
     pub traffic_names: Vec<String>,
+    /// Whether these names say something: there are several, or the scenario gives one.
+    pub labelled: bool,
     /// What counts in statistics: from the first instant to before the second.
     pub window: (Time, Time),
     /// Whether a row is written for every flow.
     pub record_flows: bool,
     /// Whether the run fails unless it deadlocks.
     pub expect_deadlock: bool,
+}
+
+impl Lowered {
+    /// What results call each traffic entry, where that says something; else empty.
+    pub fn labels(&self) -> &[String] {
+        if self.labelled { &self.traffic_names } else { &[] }
+    }
 }
 
 /// The largest frame that flows of these entries make: data, acknowledgements, notifications.
@@ -453,6 +462,7 @@ impl Scenario {
             fabric_text: fabric_text(&fabric),
             traffic_text: traffic_text(&traffic_names, &plan),
             traffic_names,
+            labelled: parts.traffic.len() > 1 || parts.traffic.iter().any(|entry| entry.labelled),
             window: (parts.watch.warm_up, parts.watch.measure_end.unwrap_or(parts.top.duration)),
             record_flows: parts.watch.record.flows,
             expect_deadlock: parts.watch.expect_deadlock,

@@ -15,6 +15,8 @@ const MAX_ENTRIES: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct TrafficPlan {
     pub label: String,
+    /// Whether the scenario names it so.
+    pub labelled: bool,
     pub class: u8,
     pub dst_port: u16,
     pub start: Time,
@@ -189,6 +191,7 @@ fn known_entry(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficP
         _ => pairs(section, kind),
     };
     Some(TrafficPlan {
+        labelled: label.is_some(),
         label: label.unwrap_or_else(|| what.as_ref().and_then(What::own_name).unwrap_or(kind).to_owned()),
         class: class?,
         dst_port: dst_port? as u16,

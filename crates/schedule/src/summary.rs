@@ -57,7 +57,7 @@ pub fn shown(
         Some(vec![spec.name.clone(), period, Bytes(spec.frame_bytes).to_string(), start, latency, wait])
     };
     let rows: Vec<Vec<String>> = with.filter_map(row).take(ROWS).collect();
-    let mut text = table(&["stream", "period", "frame", "start", "latency", "waits"], &rows, 1, Layout::Fixed, 0);
+    let mut text = table(&["stream", "period", "frame", "start", "latency", "waits"], &rows, 1, Layout::Fitting, 0);
     let accepted = found.accepted();
     if accepted > ROWS {
         text.push_str(&format!("and {} more streams\n", accepted - ROWS));

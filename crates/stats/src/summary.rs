@@ -207,9 +207,14 @@ impl Goodput {
     /// Of the payload of each traffic entry that arrived from `start_ps` to `end_ps`.
     pub fn new(start_ps: u64, end_ps: u64, payload_bytes_by_traffic: Vec<u64>) -> Goodput {
         let payload_bytes = payload_bytes_by_traffic.iter().sum::<u64>();
-        let span_ps = end_ps.saturating_sub(start_ps);
-        let bps = if span_ps == 0 { 0.0 } else { payload_bytes as f64 * 8e12 / span_ps as f64 };
-        Goodput { start_ps, end_ps, payload_bytes, bps, payload_bytes_by_traffic }
+        let goodput = Goodput { start_ps, end_ps, payload_bytes, bps: 0.0, payload_bytes_by_traffic };
+        Goodput { bps: goodput.bps_of(payload_bytes), ..goodput }
+    }
+
+    /// What so many bytes in the span are per second, in bit/s; 0 for an empty span.
+    pub fn bps_of(&self, payload_bytes: u64) -> f64 {
+        let span_ps = self.end_ps.saturating_sub(self.start_ps);
+        if span_ps == 0 { 0.0 } else { payload_bytes as f64 * 8e12 / span_ps as f64 }
     }
 }
 

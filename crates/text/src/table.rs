@@ -146,14 +146,12 @@ mod tests {
     fn headings_wrap_before_columns_part() {
         let rows = rows(&[&["s9 port 0 to h4", "47.6 %", "28.95MB", "1.46MB"]]);
         let header = ["busiest", "busy", "sent", "longest queue"];
-        let expected = "\
-  busiest            busy     sent  longest
+        let expected = "  busiest            busy     sent  longest
                                       queue
   s9 port 0 to h4  47.6 %  28.95MB   1.46MB
 ";
         assert_eq!(fitting(&header, &rows, 1, 2, 44), expected);
-        let expected = "\
-  busiest            busy     sent
+        let expected = "  busiest            busy     sent
   s9 port 0 to h4  47.6 %  28.95MB
 
   busiest          longest

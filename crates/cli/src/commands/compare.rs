@@ -13,8 +13,6 @@ use lab::{Comparison, LabError};
 use record::files::{Earlier, check_files, write_files};
 use std::path::PathBuf;
 
-mod show;
-
 /// The table of all runs, and what the list of the folder's files calls the folder.
 const TABLE: &str = "compare.csv";
 const KIND: &str = "compare";
@@ -32,8 +30,8 @@ pub struct CompareArgs {
     /// differences to the first that are within the noise are marked.
     #[arg(long, alias = "seed", value_name = "SEEDS", value_parser = parse_seeds)]
     seeds: Vec<Seeds>,
-    /// What to show, by the beginning of its name, such as fct, drops, pause, goodput, max-queue; the main
-    /// metrics without.
+    /// What to show, by the beginning of its name, such as fct, drops, pause, goodput, max-queue, or fct@LABEL of
+    /// traffic with this label; the main metrics without.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     metric: Vec<String>,
     /// Runs at a time; as many as there are cores without.
@@ -55,10 +53,10 @@ pub struct CompareArgs {
 /// # Errors
 /// Wrong input, found before anything runs; a machine that fails.
 pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
-    let metrics = metrics::chosen(&args.metric).map_err(LabError::from)?;
     let seeds = all_seeds(&args.seeds).map_err(LabError::from)?;
     let (source, stop) = (args.scenario.source()?, interrupt::stop());
     let comparison = Comparison::of(&source, &args.scenario.set, &args.vary, &seeds, stop)?;
+    let metrics = metrics::chosen(&args.metric, &comparison.labels).map_err(LabError::from)?;
     // From here on there is something to leave behind.
     interrupt::listen();
     let folders = args.out.as_deref().map(|out| comparison.folders(out)).transpose()?;
@@ -76,14 +74,14 @@ pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
 
 fn report(args: &CompareArgs, comparison: &Comparison, rows: &[Row], metrics: &[Metric]) -> Result<(), Failure> {
     if let Some(out) = &args.out {
-        let table = comparison.csv(rows, &metrics::all());
+        let table = comparison.csv(rows);
         write_files(out, KIND, &[(TABLE, table.as_bytes())], Earlier::Kept, false)?;
     }
     if args.json {
         return output::print(&format!("{:#}\n", comparison.json(rows, metrics)));
     }
     if !args.quiet {
-        output::print(&show::text(&args.vary, rows, metrics, !args.metric.is_empty()))?;
+        output::show(&comparison.text(rows, metrics, !args.metric.is_empty()))?;
     }
     Ok(())
 }

@@ -130,7 +130,7 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
                 write(path, &sealed(show::svg(&found.fabric)), *force)?;
             }
             let text = if *json { shown_as_json(&found.fabric)? } else { shown(&found.fabric) };
-            output::print(&text).map(|()| Exit::Done)
+            output::show(&text).map(|()| Exit::Done)
         }
         Action::Convert { input, output, from, to, flags, force, quiet } => {
             fabric_source::check_output(input, output)?;
@@ -257,7 +257,7 @@ fn check(source: &str, flags: &FabricFlags, json: bool) -> Result<Exit, Failure>
         for finding in &verdict.findings {
             text.push_str(&format!("  {}  {}\n", finding.mark(), finding.text));
         }
-        output::print(&text)?;
+        output::show(&text)?;
     }
     Ok(if verdict.usable() { Exit::Done } else { Exit::BadInput })
 }

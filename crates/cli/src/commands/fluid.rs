@@ -70,7 +70,7 @@ pub fn command(args: &FluidArgs) -> Result<Exit, Failure> {
     let file = FluidFile::read(&args.file, &overrides).map_err(wrong)?;
     if args.explain {
         let explained = if args.json { equations::explained_json(&file) } else { equations::explained(&file) };
-        return output::print(&explained).map(|()| Exit::Done);
+        return output::show(&explained).map(|()| Exit::Done);
     }
     let phases = phases(&args.phase, &file)?;
     let run = args.packets.as_deref().map(|path| Run::read(path, &[], None, interrupt::stop())).transpose()?;
@@ -99,7 +99,7 @@ pub fn command(args: &FluidArgs) -> Result<Exit, Failure> {
     if args.json {
         output::print(&json)?;
     } else if !args.quiet {
-        output::print(&equations::summary(&file, &solved, rest.as_ref(), shown()))?;
+        output::show(&equations::summary(&file, &solved, rest.as_ref(), shown()))?;
     }
     match &solved.failed {
         Some(error) => {

@@ -41,7 +41,7 @@ pub fn command(args: &MechanismsArgs) -> Result<Exit, Failure> {
             if args.json { format!("{:#}\n", json(mechanism)) } else { details(mechanism) }
         }
     };
-    output::print(&text).map(|()| Exit::Done)
+    output::show(&text).map(|()| Exit::Done)
 }
 
 fn overview() -> String {

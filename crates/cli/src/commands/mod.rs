@@ -12,6 +12,7 @@ pub mod run;
 pub mod schedule;
 pub mod shell;
 pub mod sweep;
+pub mod table;
 pub mod tagger;
 pub mod trim;
 pub mod why;

@@ -35,7 +35,7 @@ pub fn command(args: &NewArgs) -> Result<Exit, Failure> {
         let rows: Vec<Vec<String>> =
             TEMPLATES.iter().map(|kind| vec![kind.name.to_owned(), kind.about.to_owned()]).collect();
         let list = table(&["kind", "what it shows"], &rows, 2, Layout::Wrapping, 0);
-        return output::print(&format!("{list}\nWrite one with: tidegate new incast\n")).map(|()| Exit::Done);
+        return output::show(&format!("{list}\nWrite one with: tidegate new incast\n")).map(|()| Exit::Done);
     };
     let text = kind.text();
     if args.print {

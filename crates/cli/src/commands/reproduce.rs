@@ -65,14 +65,14 @@ pub fn command(args: &ReproduceArgs) -> Result<Exit, Failure> {
             }
         }
         if !args.json {
-            output::print(&print::result(&result, output::paint()))?;
+            output::show(&print::result(&result, output::paint()))?;
         }
         results.push(result);
     }
     if args.json {
         output::print(&print::json(&results))?;
     } else {
-        output::print(&print::totals(&results))?;
+        output::show(&print::totals(&results))?;
     }
     // An alternative to what we chose may well fail: that is what it is shown for.
     Ok(if results.iter().all(Found::passes) { Exit::Done } else { Exit::CheckFailed })

@@ -65,7 +65,7 @@ pub fn command(args: &RunArgs) -> Result<Exit, Failure> {
     if args.explain {
         let text =
             if args.json { format!("{:#}\n", lab::explained_json(lowered)) } else { lab::explained_text(lowered) };
-        return output::print(&text).map(|()| Exit::Done);
+        return output::show(&text).map(|()| Exit::Done);
     }
     // From here on there is something to leave behind.
     interrupt::listen();
@@ -92,7 +92,7 @@ pub fn command(args: &RunArgs) -> Result<Exit, Failure> {
     if args.json {
         output::print(&found.to_json())?;
     } else if !args.quiet {
-        output::print(&summary::text(&found, &timing, &about.view(folder.as_deref())))?;
+        output::show(&summary::text(&found, &timing, &about.view(folder.as_deref())))?;
     }
     Ok(exit(&found))
 }

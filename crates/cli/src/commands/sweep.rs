@@ -6,13 +6,11 @@ use crate::failure::{Failure, lab_words};
 use crate::progress::count_bar;
 use crate::{interrupt, output};
 use indicatif::ProgressBar;
-use lab::sweep::{Outcome, Plan, Point, Progress, Shard, Store, Sweep, parse_shard};
+use lab::sweep::{Outcome, Plan, Point, Progress, Shard, Store, Sweep, Told, parse_shard};
 use lab::vary::{Seeds, Vary, all_seeds, parse_seeds, parse_vary};
-use lab::{LabError, Override, metrics, parse_override};
+use lab::{LabError, Override, metrics, parse_override, sweep};
 use std::path::PathBuf;
 use std::sync::OnceLock;
-
-mod show;
 
 /// Run a scenario under a grid or a list of values and seeds, on all cores. Killed at any moment, it goes on with
 /// --resume: nothing is lost, and nothing runs twice.
@@ -43,7 +41,7 @@ pub struct SweepArgs {
     /// The folder: runs/HASH of each run, and sweep.parquet with a row a run; results/NAME-sweep without.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// What to show, by the beginning of its name, such as fct, drops, pause, max-queue; the main metrics without.
+    /// What to show, by the beginning of its name, such as fct, drops, max-queue, fct@LABEL; the main metrics without.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     metric: Vec<String>,
     /// Print one JSON object on standard output, and nothing else there.
@@ -64,23 +62,24 @@ and --resume goes on from them.";
 /// # Errors
 /// Wrong input, found before anything runs; a folder that does not do; a table that cannot be written.
 pub fn command(args: &SweepArgs) -> Result<Exit, Failure> {
-    let metrics = metrics::swept(&args.metric).map_err(LabError::from)?;
     let seeds = all_seeds(&args.seeds).map_err(LabError::from)?;
     let plan = Plan::of(&args.file, &args.set, &args.vary, &seeds)?;
     let points = plan.points(args.jobs, interrupt::stop())?;
+    let metrics = metrics::swept(&args.metric, &sweep::labels(&points)).map_err(LabError::from)?;
     // From here on there is something to leave behind.
     interrupt::listen();
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(format!("{}-sweep", plan.stem)));
     let store = Store::open(&out, args.resume, args.shard, &plan.manifest())?;
     let sweep = Sweep { plan: &plan, points: &points, store: &store, shard: args.shard, jobs: args.jobs };
     let outcomes = run_all(&sweep, !args.quiet && output::errors_are_watched());
-    let told = show::Told { plan: &plan, points: &points, outcomes: &outcomes, out: &out };
+    let message = lab_words::message;
+    let told = Told { plan: &plan, points: &points, outcomes: &outcomes, out: &out, message };
     // What is complete is told of even where the table cannot be written.
     let written = sweep.write_table(&out, &outcomes);
     if args.json {
         output::print(&format!("{:#}\n", told.json(&metrics)))?;
     } else if !args.quiet {
-        output::print(&told.text(&metrics, !args.metric.is_empty()))?;
+        output::show(&told.text(&metrics, !args.metric.is_empty()))?;
     }
     written?;
     Ok(exit(args, &outcomes))

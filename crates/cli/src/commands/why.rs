@@ -48,7 +48,7 @@ pub struct WhyArgs {
 pub fn command(args: &WhyArgs) -> Result<Exit, Failure> {
     if args.pauses {
         let blame = Blame::read(&args.result)?;
-        output::print(&if args.json { format!("{:#}\n", blame.json()) } else { blame.text(output::paint()) })?;
+        output::show(&if args.json { format!("{:#}\n", blame.json()) } else { blame.text(output::paint()) })?;
         return Ok(Exit::Done);
     }
     if let Some(most) = args.slowest {
@@ -67,6 +67,6 @@ pub fn command(args: &WhyArgs) -> Result<Exit, Failure> {
             return Err(Failure::input("nothing is asked", "write --slowest, --flow, --packet, --port or --pauses"));
         }
     };
-    output::print(&if args.json { format!("{:#}\n", story.json()) } else { story.text(output::paint()) })?;
+    output::show(&if args.json { format!("{:#}\n", story.json()) } else { story.text(output::paint()) })?;
     Ok(Exit::Done)
 }

@@ -2,7 +2,7 @@
 
 use crate::output::{Style, styled};
 use record::collectives::{CollectiveSummary, CollectiveTime};
-use record::flows::SizeBin;
+use record::flows::{FlowSummary, LabelledSummary, SizeBin, TrafficSummary};
 use record::requests::RequestSummary;
 use record::storms::{PauseStorms, StormAt};
 use record::summary::{
@@ -64,7 +64,7 @@ impl Page {
     }
 
     fn table(&mut self, header: &[&str], rows: &[Vec<String>], left: usize) {
-        self.0.push_str(&table(header, rows, left, Layout::Fixed, INDENT));
+        self.0.push_str(&table(header, rows, left, Layout::Fitting, INDENT));
     }
 
     fn head(&mut self, summary: &Summary, about: &About<'_>) {
@@ -129,6 +129,7 @@ impl Page {
             (happened.retransmissions, "sent again"),
             (happened.bounces, "bounced"),
             (happened.trims, "trimmed"),
+            (summary.flows.timeouts, "timed out"),
             (happened.detours, "detoured"),
         ];
         let counts = counts.iter().filter(|(count, _)| *count > 0);
@@ -216,19 +217,41 @@ impl Page {
             self.line("slowdown", "completion time over that of the flow alone on its path");
             self.table(&["size up to", "flows", "mean", "p50", "p95", "p99"], &rows, 0);
         }
-        summary.requests.iter().for_each(|requests| self.requests(requests));
+        self.labels(flows);
+        summary.requests.iter().for_each(|requests| self.requests(&flows.name(requests.traffic), requests));
         self.collectives(&summary.collectives);
         for entry in &summary.jitter {
             let (most, mean) = (span_ps(entry.jitter_ps), span_ps(entry.mean_jitter_ps.round() as u64));
-            let flows = counted(entry.flows, "flow");
-            self.line("jitter", &format!("of entry {}, {flows}: {most} at most, {mean} on average", entry.traffic));
+            let (name, flows) = (flows.name(entry.traffic), counted(entry.flows, "flow"));
+            self.line("jitter", &format!("of {name}, {flows}: {most} at most, {mean} on average"));
         }
         self.gap();
     }
 
-    fn requests(&mut self, requests: &RequestSummary) {
-        let RequestSummary { traffic, asked, answered, .. } = *requests;
-        let mut text = format!("{} of {} of entry {traffic} answered", grouped(answered), counted(asked, "request"));
+    /// Entries of the traffic side by side, where there are several.
+    fn labels(&mut self, flows: &FlowSummary) {
+        let told = flows.by_traffic.iter().filter_map(|entry| Some((entry, entry.labelled.as_ref()?)));
+        // In a deadlock there may be nothing to tell of any.
+        let told = told.filter(|_| flows.by_traffic.iter().any(|entry| entry.has_something()));
+        let row = |(entry, told): (&TrafficSummary, &LabelledSummary)| {
+            let fct = |value: fn(&Distribution) -> f64| entry.fct_ns.as_ref().map(|of| span(value(of)));
+            let slowdown = told.slowdown.map(|of| format!("{:.2}", of.p99));
+            let started = grouped(entry.started);
+            let cells =
+                [fct(|of| of.mean), fct(|of| of.p99), slowdown].map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
+            let first = [told.label.clone(), started, grouped(entry.completed)];
+            first.into_iter().chain(cells).chain([rate(told.goodput_bps)]).collect()
+        };
+        let rows: Vec<Vec<String>> = told.map(row).collect();
+        if rows.len() > 1 {
+            self.line("by label", "flows, completion times and what arrived, by entry of the traffic");
+            self.table(&["label", "flows", "completed", "mean", "p99", "slowdown p99", "goodput"], &rows, 1);
+        }
+    }
+
+    fn requests(&mut self, name: &str, requests: &RequestSummary) {
+        let RequestSummary { asked, answered, .. } = *requests;
+        let mut text = format!("{} of {} of {name} answered", grouped(answered), counted(asked, "request"));
         if let Some(per_second) = requests.per_second {
             let took = span_ps(requests.last_ps - requests.first_ps);
             let _ = write!(text, " in {took}, {} a second", grouped(per_second.round() as u64));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// The command under test, away from terminals and their settings.
 pub fn tidegate() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
-    command.env_remove("NO_COLOR").env("RUST_BACKTRACE", "0");
+    command.env_remove("NO_COLOR").env_remove("COLUMNS").env("RUST_BACKTRACE", "0");
     command
 }
 

@@ -70,7 +70,7 @@ pub fn summary(file: &FluidFile, solved: &Solved, rest: Option<&Rest>, beside: O
             .map(|(flows, of)| vec![name(flows.count, flows.rtt), rate(of.mean), rate(of.least), rate(of.most)])
             .collect();
         rows.push(vec!["queue".to_owned(), bytes(queue.mean), bytes(queue.least), bytes(queue.most)]);
-        text.push_str(&table(&["", "mean", "least", "most"], &rows, 1, Layout::Fixed, 2));
+        text.push_str(&table(&["", "mean", "least", "most"], &rows, 1, Layout::Fitting, 2));
         let total: f64 = file.flows.iter().zip(&means).map(|(flows, mean)| f64::from(flows.count) * mean).sum();
         let (share, fair) = (percent(total / file.bottleneck.rate), jain(file, &means));
         let _ = writeln!(text, "  together {share} of the link; Jain's index {fair:.4}");
@@ -96,7 +96,7 @@ fn packets((packets, differ): Beside<'_>, flow_bps: f64, queue_bytes: f64) -> St
         row("queue, mean", queue_bytes, packets.queue_bytes, &bytes),
     ];
     let mut text = format!("\nbeside packets, at {}\n", packets.port);
-    text.push_str(&table(&["", "fluid", "packets", "off"], &rows, 1, Layout::Fixed, 2));
+    text.push_str(&table(&["", "fluid", "packets", "off"], &rows, 1, Layout::Fitting, 2));
     for differ in differ {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  not the same: {differ}");

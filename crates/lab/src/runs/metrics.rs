@@ -2,10 +2,11 @@
 
 use crate::error::PlanError;
 use record::collectives::CollectiveSummary;
-use record::flows::{FctOfSize, SIZE_BOUNDS_BYTES};
+use record::flows::{FctOfSize, LabelledSummary, SIZE_BOUNDS_BYTES, TrafficSummary};
 use record::requests::RequestSummary;
 use record::summary::Summary;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use text::numbers::{grouped, rate, size, span};
 
 /// What the sizes of [`SIZE_BOUNDS_BYTES`] are called.
@@ -42,6 +43,17 @@ impl Unit {
         }
     }
 
+    /// As metadata of files say it.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Unit::Count => None,
+            Unit::Span => Some("ns"),
+            Unit::Size => Some("byte"),
+            Unit::Rate => Some("bit/s"),
+            Unit::Ratio => Some("1"),
+        }
+    }
+
     /// The mean of `count` values for a person.
     pub fn show_mean(self, mean: f64, count: usize) -> String {
         match self {
@@ -74,7 +86,9 @@ pub struct Metric {
     pub unit: Unit,
     /// Whether it is shown without being asked for.
     pub main: bool,
-    /// Its place in [`all`].
+    /// The traffic entry that it is of, by the name that results call it; the whole run without.
+    pub label: Option<String>,
+    /// Its place in [`all`], or among those of a label.
     pub at: usize,
     what: What,
 }
@@ -84,7 +98,13 @@ enum What {
     Summary(fn(&Summary) -> Option<f64>),
     /// Of flows of the size at this place of [`SIZES`].
     OfSize(usize, fn(&FctOfSize) -> f64),
+    OfLabel(fn(&TrafficSummary, &LabelledSummary) -> Option<f64>),
 }
+
+/// Between the name of a metric and the label whose it is: `fct-mean@web search`.
+const OF: char = '@';
+/// Of more labels than this, metrics are shown where somebody asks for them.
+const SHOWN_LABELS: usize = 4;
 
 impl Metric {
     fn read(&self, summary: &Summary) -> Option<f64> {
@@ -93,6 +113,7 @@ impl Metric {
             What::OfSize(at, read) => {
                 summary.flows.fct_by_size.iter().find(|of| of.to_bytes == SIZE_BOUNDS_BYTES[at]).map(read)
             }
+            What::OfLabel(_) => None,
         }
     }
 
@@ -113,20 +134,23 @@ impl Metric {
     pub fn size_group(&self) -> Option<usize> {
         match self.what {
             What::OfSize(at, _) => Some(at),
-            What::Summary(_) => None,
+            What::Summary(_) | What::OfLabel(_) => None,
         }
     }
 
-    /// The name of its column in a file, with the unit: `fct_mean_ns`.
+    /// The name of its column in a file, with the unit: `fct_mean_ns`, `fct_mean_ns@web search`.
     pub fn column(&self) -> String {
-        format!("{}{}", self.name.replace('-', "_"), self.unit.suffix())
+        let name = self.name.split(OF).next().unwrap_or_default().replace('-', "_");
+        let of = self.label.as_ref().map_or(String::new(), |label| format!("{OF}{label}"));
+        format!("{name}{}{of}", self.unit.suffix())
     }
 }
 
 /// Every metric, in the order of the table.
 pub fn all() -> Vec<Metric> {
     fn of(name: &str, title: &str, unit: Unit, main: bool, read: fn(&Summary) -> Option<f64>) -> Metric {
-        Metric { name: name.to_owned(), title: title.to_owned(), unit, main, at: 0, what: What::Summary(read) }
+        let (name, title, what) = (name.to_owned(), title.to_owned(), What::Summary(read));
+        Metric { name, title, unit, main, label: None, at: 0, what }
     }
     let mut metrics = vec![
         of("started", "flows started", Unit::Count, true, |s| Some(s.flows.started as f64)),
@@ -143,7 +167,7 @@ pub fn all() -> Vec<Metric> {
         for (which, read) in [("mean", mean), ("p99", p99)] {
             let what = What::OfSize(at, read);
             let (name, title) = (format!("fct-{which}-{name}"), format!("FCT {which}, {title}"));
-            metrics.push(Metric { name, title, unit: Unit::Span, main: true, at: 0, what });
+            metrics.push(Metric { name, title, unit: Unit::Span, main: true, label: None, at: 0, what });
         }
     }
     metrics.extend([
@@ -177,12 +201,12 @@ pub fn all() -> Vec<Metric> {
             Some((s.bytes.consumed + s.backpressure.as_ref().map_or(0, |found| found.control_bytes)) as f64)
         }),
         of("utilisation", "busiest link", Unit::Ratio, false, |s| Some(s.links.busiest.first()?.utilisation)),
-        of("timeouts", "timeouts", Unit::Count, false, |s| Some(s.flows.timeouts as f64)),
+        of("timeouts", "timeouts", Unit::Count, true, |s| Some(s.flows.timeouts as f64)),
         of("drops", "drops", Unit::Count, true, |s| Some(s.packets.dropped_total() as f64)),
         of("retransmissions", "sent again", Unit::Count, true, |s| Some(s.happened.retransmissions as f64)),
         of("marks", "marked", Unit::Count, true, |s| Some(s.happened.marks as f64)),
         of("bounces", "bounced", Unit::Count, false, |s| Some(s.happened.bounces as f64)),
-        of("trims", "trimmed", Unit::Count, false, |s| Some(s.happened.trims as f64)),
+        of("trims", "trimmed", Unit::Count, true, |s| Some(s.happened.trims as f64)),
         of("missed-cycles", "missed their cycle", Unit::Count, false, |s| Some(s.cycles.as_ref()?.missed as f64)),
         of("pauses", "pauses", Unit::Count, true, |s| Some(s.pauses.count as f64)),
         of("paused", "time paused", Unit::Span, true, |s| Some(s.pauses.total_ps as f64 / 1000.0)),
@@ -212,22 +236,78 @@ fn of_collective(summary: &Summary) -> Option<&CollectiveSummary> {
     }
 }
 
+/// What there is of one label, of which the first few are shown without being asked for.
+fn of_one(label: &str, few: bool) -> Vec<Metric> {
+    type Read = fn(&TrafficSummary, &LabelledSummary) -> Option<f64>;
+    let all: [(&str, &str, Unit, bool, Read); 13] = [
+        ("started", "flows started", Unit::Count, false, |of, _| Some(of.started as f64)),
+        ("completed", "flows completed", Unit::Count, false, |of, _| Some(of.completed as f64)),
+        ("fct-mean", "FCT mean", Unit::Span, true, |of, _| Some(of.fct_ns?.mean)),
+        ("fct-p50", "FCT p50", Unit::Span, false, |of, _| Some(of.fct_ns?.p50)),
+        ("fct-p99", "FCT p99", Unit::Span, true, |of, _| Some(of.fct_ns?.p99)),
+        ("fct-p999", "FCT p99.9", Unit::Span, false, |of, _| Some(of.fct_ns?.p999)),
+        ("fct-max", "FCT max", Unit::Span, false, |of, _| Some(of.fct_ns?.max)),
+        ("slowdown-mean", "slowdown mean", Unit::Ratio, false, |_, told| Some(told.slowdown?.mean)),
+        ("slowdown-p99", "slowdown p99", Unit::Ratio, false, |_, told| Some(told.slowdown?.p99)),
+        ("goodput", "goodput", Unit::Rate, true, |_, told| Some(told.goodput_bps)),
+        ("delivered", "payload delivered", Unit::Size, false, |_, told| Some(told.payload_bytes as f64)),
+        ("timeouts", "timeouts", Unit::Count, false, |_, told| Some(told.timeouts as f64)),
+        ("sent-again", "sent again", Unit::Size, false, |_, told| Some(told.retransmitted_bytes as f64)),
+    ];
+    let metric = |(at, (name, title, unit, main, read)): (usize, (&str, &str, Unit, bool, Read))| {
+        let (name, title, main) = (format!("{name}{OF}{label}"), format!("{title}, {label}"), main && few);
+        Metric { name, title, unit, main, label: Some(label.to_owned()), at, what: What::OfLabel(read) }
+    };
+    all.into_iter().enumerate().map(metric).collect()
+}
+
+/// Appends the labels of `more` that are not there yet.
+pub(crate) fn add_labels(all: &mut Vec<String>, more: &[String]) {
+    for label in more {
+        if !all.contains(label) {
+            all.push(label.clone());
+        }
+    }
+}
+
+/// Every metric, in the order of the table, and those of each of `labels`.
+pub fn all_of(labels: &[String]) -> Vec<Metric> {
+    let few = (2..=SHOWN_LABELS).contains(&labels.len());
+    all().into_iter().chain(labels.iter().flat_map(|label| of_one(label, few))).collect()
+}
+
+/// Every metric of each label of a run.
+pub fn measure_labels(summary: &Summary) -> BTreeMap<String, Vec<Option<f64>>> {
+    let told = |of: &TrafficSummary| {
+        let told = of.labelled.as_ref()?;
+        let value = |metric: Metric| match metric.what {
+            What::OfLabel(read) => read(of, told),
+            What::Summary(_) | What::OfSize(..) => None,
+        };
+        Some((told.label.clone(), of_one(&told.label, false).into_iter().map(value).collect()))
+    };
+    summary.flows.by_traffic.iter().filter_map(told).collect()
+}
+
 /// Every metric of a run, in the order of [`all`]; `None` where the run has none.
 pub fn measure(summary: &Summary) -> Vec<Option<f64>> {
     all().iter().map(|metric| metric.read(summary)).collect()
 }
 
-/// The metrics that `names` ask for, or the main ones. A name asks for all that begin with it: `fct` for
-/// every completion time.
+/// The metrics that `names` ask for, of the run and of its `labels`, or the main ones. A name asks for all that begin
+/// with it: `fct` for every completion time of the run, `fct@web` for those of the label `web`, `@web` for all of it.
 ///
 /// # Errors
 /// [`PlanError::Metric`] for the first name that asks for nothing.
-pub fn chosen(names: &[String]) -> Result<Vec<Metric>, PlanError> {
-    let all = all();
+pub fn chosen(names: &[String], labels: &[String]) -> Result<Vec<Metric>, PlanError> {
+    let all = all_of(labels);
     if names.is_empty() {
         return Ok(all.into_iter().filter(|metric| metric.main).collect());
     }
-    let asks = |metric: &Metric, name: &String| metric.name.starts_with(name.as_str());
+    let asks = |metric: &Metric, name: &String| {
+        let (begins, label) = name.split_once(OF).map_or((name.as_str(), None), |(name, label)| (name, Some(label)));
+        metric.name.starts_with(begins) && metric.label.as_deref() == label
+    };
     if let Some(name) = names.iter().find(|name| name.is_empty() || !all.iter().any(|metric| asks(metric, name))) {
         return Err(unknown(name, &all));
     }
@@ -252,11 +332,11 @@ const SWEPT: [&str; 10] = [
 ///
 /// # Errors
 /// [`PlanError::Metric`] for the first name that asks for nothing.
-pub fn swept(names: &[String]) -> Result<Vec<Metric>, PlanError> {
+pub fn swept(names: &[String], labels: &[String]) -> Result<Vec<Metric>, PlanError> {
     if names.is_empty() {
         return Ok(all().into_iter().filter(|metric| SWEPT.contains(&metric.name.as_str())).collect());
     }
-    chosen(names)
+    chosen(names, labels)
 }
 
 /// No metric of `known` is called `name`.
@@ -288,13 +368,19 @@ mod tests {
         let count = names.len();
         names.dedup();
         assert_eq!(names.len(), count);
+        let labels = ["web".to_owned(), "a-b".to_owned()];
         let names = |asked: &[&str]| {
             let asked: Vec<String> = asked.iter().map(ToString::to_string).collect();
-            chosen(&asked).map(|metrics| metrics.into_iter().map(|metric| metric.name).collect::<Vec<_>>())
+            chosen(&asked, &labels).map(|metrics| metrics.into_iter().map(|metric| metric.name).collect::<Vec<_>>())
         };
         assert_eq!(names(&["pause", "drops"]).unwrap(), ["drops", "pauses", "paused"]);
         assert!(matches!(names(&["drops", "speed"]), Err(PlanError::Metric { name, .. }) if name == "speed"));
         assert!(names(&[]).unwrap().contains(&"fct-mean".to_owned()));
-        assert_eq!(swept(&[]).unwrap().len(), SWEPT.len());
+        assert!(names(&[]).unwrap().contains(&"fct-mean@a-b".to_owned()), "of few labels, some are shown");
+        assert_eq!(names(&["fct-m@web", "goodput"]).unwrap(), ["goodput", "fct-mean@web", "fct-max@web"]);
+        assert_eq!(names(&["@a-b"]).unwrap().len(), 13);
+        assert!(matches!(names(&["fct@we"]), Err(PlanError::Metric { .. })), "a label is named whole");
+        assert_eq!(of_one("a-b", false)[2].column(), "fct_mean_ns@a-b");
+        assert_eq!(swept(&[], &labels).unwrap().len(), SWEPT.len());
     }
 }

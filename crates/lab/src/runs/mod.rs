@@ -3,5 +3,6 @@
 pub mod metrics;
 pub mod pool;
 pub mod row;
+pub(crate) mod side_by_side;
 pub mod statistics;
 pub mod vary;

@@ -22,6 +22,8 @@ pub struct Row {
     pub results_hash: String,
     /// In the order of [`metrics::all`].
     values: Vec<Option<f64>>,
+    /// The same by label, in the order of the metrics of one.
+    of_labels: BTreeMap<String, Vec<Option<f64>>>,
 }
 
 impl Row {
@@ -34,12 +36,17 @@ impl Row {
             checks: summary.checks.clone(),
             results_hash: summary.results_hash.clone(),
             values: metrics::measure(summary),
+            of_labels: metrics::measure_labels(summary),
         }
     }
 
     /// Its value of a metric, where it has one.
     pub fn value(&self, metric: &Metric) -> Option<f64> {
-        self.values.get(metric.at).copied().flatten()
+        let values = match &metric.label {
+            Some(label) => self.of_labels.get(label)?,
+            None => &self.values,
+        };
+        values.get(metric.at).copied().flatten()
     }
 
     /// Whether every check held.
@@ -92,7 +99,8 @@ impl Group<'_> {
 
     /// Whether its seeds, several of them, all gave the same run: no metric of any differs.
     pub fn is_one_run(&self) -> bool {
-        self.rows.len() > 1 && self.rows.iter().all(|row| row.values == self.rows[0].values)
+        let values = |row: &Row| (&row.values, &row.of_labels) == (&self.rows[0].values, &self.rows[0].of_labels);
+        self.rows.len() > 1 && self.rows.iter().all(|row| values(row))
     }
 
     /// `mean ± half the width of its 95 % interval`, as far as there are several values.
@@ -185,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_difference_counts_when_it_stands_out_seed_by_seed() {
-        let hops = metrics::chosen(&["packet-hops".to_owned()]).unwrap();
+        let hops = metrics::chosen(&["packet-hops".to_owned()], &[]).unwrap();
         // The seeds differ by far more than the values; c differs from a by two in every one of them.
         let rows = rows(&[
             ("a", 1, 100),

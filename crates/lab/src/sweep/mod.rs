@@ -5,11 +5,13 @@
 //! ```
 
 mod plan;
+mod show;
 mod store;
 mod table;
 
 use crate::error::{LabError, PlanError};
 use crate::run::{self, Run};
+use crate::runs::metrics::add_labels;
 use crate::runs::pool;
 use crate::runs::row::Row;
 use crate::simulate::Way;
@@ -17,6 +19,7 @@ use crate::stop::Stop;
 use model::Unwatched;
 pub use plan::{Plan, Point};
 use record::RecordError;
+pub use show::Told;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -143,6 +146,13 @@ impl Sweep<'_> {
         let write = || table::write(&out.join(table::FILE), &self.plan.varied, self.points, outcomes);
         self.store.exclusively(write)
     }
+}
+
+/// What results of `points` call the entries of their traffic, each name once.
+pub fn labels(points: &[Point]) -> Vec<String> {
+    let mut all = Vec::new();
+    points.iter().for_each(|point| add_labels(&mut all, &point.labels));
+    all
 }
 
 fn is_disk_full(outcome: &Outcome) -> bool {

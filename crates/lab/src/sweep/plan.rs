@@ -45,6 +45,8 @@ pub struct Point {
     pub seed: u64,
     /// The name of its folder: a hash of scenario, seed and version.
     pub id: String,
+    /// What its results call the entries of its traffic, where that says something.
+    pub labels: Vec<String>,
 }
 
 impl Plan {
@@ -119,7 +121,10 @@ impl Plan {
         }
         let lower = |variant: &Variant| {
             let set = variant.overrides(&self.set, &self.varied);
-            Run::read(&self.scenario, &set, variant.seed, stop).map(|run| (run.lowered.hash, run.lowered.setup.seed))
+            Run::read(&self.scenario, &set, variant.seed, stop).map(|run| {
+                let labels = run.lowered.labels().to_vec();
+                (run.lowered.hash, run.lowered.setup.seed, labels)
+            })
         };
         let threads = pool::threads(jobs, firsts.len());
         let lowered = pool::each(firsts, threads, stop, |variant| match lower(variant) {
@@ -132,10 +137,10 @@ impl Plan {
             if points.last().is_some_and(|last| last.variant.values != variant.values) {
                 which += 1;
             }
-            let (scenario_hash, own) = known[which].clone();
+            let (scenario_hash, own, labels) = known[which].clone();
             let seed = variant.seed.unwrap_or(own);
             let id = id(&scenario_hash, seed);
-            points.push(Point { variant: variant.clone(), scenario_hash, seed, id });
+            points.push(Point { variant: variant.clone(), scenario_hash, seed, id, labels });
         }
         self.check_different(&points)?;
         Ok(points)

@@ -1,7 +1,7 @@
 //! All runs of a sweep as one Parquet table, a row a run.
 
-use super::Outcome;
 use super::plan::Point;
+use super::{Outcome, labels};
 use crate::runs::metrics::{self, Metric};
 use crate::runs::vary::Vary;
 use record::RecordError;
@@ -59,7 +59,10 @@ fn key_columns(varied: &[Vary]) -> Vec<KeyColumn> {
     let mut columns = Vec::new();
     for (at, vary) in varied.iter().enumerate() {
         let fits = |read: &Read| vary.values.iter().all(|value| read.value(value).is_some());
-        let column = |name: String, read: Read| KeyColumn { column: Column::new(name, read.kind()), at, read };
+        let column = |name: String, read: Read| {
+            let column = Column::new(name, read.kind()).means(format!("the value of {}", vary.key));
+            KeyColumn { column, at, read }
+        };
         let plain = [Read::Whole, Read::Number, Read::Flag].into_iter().find(fits);
         columns.push(column(vary.key.clone(), plain.unwrap_or(Read::Text)));
         if plain.is_none() {
@@ -77,17 +80,21 @@ fn key_columns(varied: &[Vary]) -> Vec<KeyColumn> {
 /// [`RecordError::Unwritable`].
 pub fn write(path: &Path, varied: &[Vary], points: &[Point], outcomes: &[Outcome]) -> Result<(), RecordError> {
     let keys = key_columns(varied);
-    let metrics: Vec<Metric> = metrics::all();
-    let mut columns = vec![Column::new("run", Kind::Text)];
+    let metrics: Vec<Metric> = metrics::all_of(&labels(points));
+    let mut columns = vec![Column::new("run", Kind::Text).means("the folder of the run below runs/")];
     columns.extend(keys.iter().map(|key| key.column.clone()));
     columns.extend([
-        Column::new("seed", Kind::U64),
-        Column::new("pass", Kind::Bool),
-        Column::new("checks", Kind::Text),
+        Column::new("seed", Kind::U64).means("the seed that it ran under"),
+        Column::new("pass", Kind::Bool).means("whether every check held"),
+        Column::new("checks", Kind::Text).means("ok, or which checks failed"),
     ]);
     let kind = |metric: &Metric| if metric.is_whole() { Kind::U64 } else { Kind::F64 };
-    columns.extend(metrics.iter().map(|metric| Column::new(metric.column(), kind(metric)).optional()));
-    columns.push(Column::new("results_hash", Kind::Text));
+    let column = |metric: &Metric| {
+        let unit = metric.unit.name().map(Into::into);
+        Column { unit, ..Column::new(metric.column(), kind(metric)).optional().means(metric.title.clone()) }
+    };
+    columns.extend(metrics.iter().map(column));
+    columns.push(Column::new("results_hash", Kind::Text).means("one number of all that the run wrote"));
     let mut table = TableWriter::create(path, &columns)?;
     for (point, outcome) in points.iter().zip(outcomes) {
         let Outcome::Complete { row, .. } = outcome else { continue };

@@ -4,32 +4,34 @@ use std::path::Path;
 
 use super::FlowRecord;
 use crate::error::RecordError;
+use crate::identity::ScenarioIdentity;
 use crate::table::column::{Column, Kind};
 use crate::table::{Table, TableWriter, read_table};
 
 /// The columns of `flows.parquet`, in order. A flow that did not complete has no `delivered_ps`,
 /// `fct_ps` and `slowdown`.
 pub fn flow_columns() -> Vec<Column> {
-    let required = |name: &str| Column::new(name, Kind::U64);
-    let optional = |name: &str| Column::new(name, Kind::U64).optional();
+    let required = |name: &str, meaning: &'static str| Column::new(name, Kind::U64).means(meaning);
+    let optional = |name: &str, meaning: &'static str| required(name, meaning).optional();
     vec![
-        required("flow"),
-        required("traffic"),
-        required("src_host"),
-        required("dst_host"),
-        required("src_port"),
-        required("dst_port"),
-        required("class"),
-        required("size_bytes"),
-        required("start_ps"),
-        optional("delivered_ps"),
-        optional("acked_ps"),
-        optional("fct_ps"),
-        required("alone_ps"),
-        Column::new("slowdown", Kind::F64).optional(),
-        required("retransmitted_bytes"),
-        required("timeouts"),
-        required("fct_txt_standalone_ns"),
+        required("flow", "number of the flow, in the order of the scenario"),
+        required("traffic", "entry of [[traffic]], from 0"),
+        Column::new("label", Kind::Text).means("what results call the entry"),
+        required("src_host", "sender, by its place among the hosts from 0"),
+        required("dst_host", "receiver, by its place among the hosts from 0"),
+        required("src_port", "source port"),
+        required("dst_port", "destination port"),
+        required("class", "class of its data"),
+        required("size_bytes", "payload"),
+        required("start_ps", "when it began"),
+        optional("delivered_ps", "when its last byte arrived; null if it did not"),
+        optional("acked_ps", "when its sender knew"),
+        optional("fct_ps", "completion time: delivered_ps - start_ps"),
+        required("alone_ps", "completion time of the flow alone on its path"),
+        Column::new("slowdown", Kind::F64).optional().unit("1").means("fct_ps over alone_ps, at least 1"),
+        required("retransmitted_bytes", "payload that was sent again"),
+        required("timeouts", "retransmission timeouts"),
+        required("fct_txt_standalone_ns", "the time alone as fct.txt has it"),
     ]
 }
 
@@ -39,22 +41,23 @@ pub struct FlowTable {
 }
 
 impl FlowTable {
-    /// Starts the table at `path`.
+    /// Starts the table of `run` at `path`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub fn create(path: &Path) -> Result<Self, RecordError> {
-        Ok(FlowTable { table: TableWriter::create(path, &flow_columns())? })
+    pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
+        Ok(FlowTable { table: TableWriter::create(path, &flow_columns())?.about(run) })
     }
 
-    /// Appends a flow.
+    /// Appends a flow of the traffic entry that results call `label`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub fn push(&mut self, flow: &FlowRecord) -> Result<(), RecordError> {
+    pub fn push(&mut self, label: &str, flow: &FlowRecord) -> Result<(), RecordError> {
         self.table.push(&[
             flow.flow.into(),
             flow.traffic.into(),
+            label.into(),
             flow.src_host.into(),
             flow.dst_host.into(),
             flow.src_port.into(),
@@ -145,8 +148,8 @@ mod tests {
         fn flows_come_back(flows in prop::collection::vec(any_flow(), 0..40)) {
             let scratch = Scratch::new("flows");
             let path = scratch.0.join("flows.parquet");
-            let mut table = FlowTable::create(&path).unwrap();
-            flows.iter().for_each(|flow| table.push(flow).unwrap());
+            let mut table = FlowTable::create(&path, &ScenarioIdentity::default()).unwrap();
+            flows.iter().for_each(|flow| table.push("web", flow).unwrap());
             table.close().unwrap();
             prop_assert_eq!(read_flows(&path).unwrap(), flows.clone());
             let table = read_table(&path).unwrap();

@@ -1,5 +1,7 @@
 //! Columns, what they hold, and the values of a row.
 
+use std::borrow::Cow;
+
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -24,22 +26,36 @@ pub struct Column {
     pub kind: Kind,
     /// Whether [`Value::Null`] is allowed.
     pub optional: bool,
-    /// The unit, where the file's metadata shall tell it beside the name.
-    pub unit: Option<&'static str>,
+    /// The unit, where there is one: `ps`, `byte`, `bit/s`, `1` for a share.
+    pub unit: Option<Cow<'static, str>>,
+    /// What a value says, in a few words.
+    pub meaning: Option<Cow<'static, str>>,
 }
 
+/// Units by the ending of a column's name.
+const UNITS: [(&str, &str); 6] =
+    [("ps", "ps"), ("ns", "ns"), ("bytes", "byte"), ("bps", "bit/s"), ("packets", "packet"), ("frames", "frame")];
+
 impl Column {
-    /// A column whose every row has a value.
+    /// A column whose every row has a value; of numbers, in the unit that the name ends in, such as `start_ps`.
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
-        Column { name: name.into(), kind, optional: false, unit: None }
+        let name = name.into();
+        let ending = name.rsplit('_').next().unwrap_or_default();
+        let is_number = matches!(kind, Kind::U64 | Kind::I64 | Kind::F64);
+        let unit = UNITS.iter().find(|(suffix, _)| is_number && *suffix == ending).map(|(_, unit)| (*unit).into());
+        Column { name, kind, optional: false, unit, meaning: None }
     }
     /// The same column, where a row may have [`Value::Null`].
     pub fn optional(self) -> Self {
         Column { optional: true, ..self }
     }
-    /// The same column, whose unit the file's metadata tells as `unit.<name>`.
+    /// The same column in a unit that its name does not tell. The file's metadata has it as `unit.<name>`.
     pub fn unit(self, unit: &'static str) -> Self {
-        Column { unit: Some(unit), ..self }
+        Column { unit: Some(unit.into()), ..self }
+    }
+    /// The same column, with what a value says. The file's metadata has it as `meaning.<name>`.
+    pub fn means(self, meaning: impl Into<Cow<'static, str>>) -> Self {
+        Column { meaning: Some(meaning.into()), ..self }
     }
 }
 

@@ -5,23 +5,22 @@ use std::path::Path;
 use super::TableReader;
 use super::column::Value;
 use crate::error::RecordError;
-use crate::file::WholeFile;
 
-/// Writes the Parquet table at `parquet` as CSV at `csv`, one row group in memory: a header, then a
-/// line a row. A missing value is an empty field; a float is the shortest text that reads back as it; a text that a
-/// spreadsheet would take for a formula has `'` before it.
+/// Prints the Parquet table at `parquet` as CSV, one row group in memory: a header, then a
+/// line a row, each handed to `print` with its line feed. A missing value is an empty field; a float is the shortest
+/// text that reads back as it; a text that a spreadsheet would take for a formula has `'` before it.
 ///
 /// # Errors
-/// Those of [`TableReader`] and [`RecordError::Unwritable`].
-pub fn write_csv(parquet: &Path, csv: &Path) -> Result<(), RecordError> {
+/// Those of [`TableReader`] and of `print`.
+pub fn print_csv<E: From<RecordError>>(parquet: &Path, mut print: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
     let mut reader = TableReader::open(parquet)?;
-    let mut file = WholeFile::create(csv)?;
     let mut line = String::new();
     for (index, column) in reader.columns().iter().enumerate() {
         separate(&mut line, index);
         push_text(&mut line, &column.name);
     }
-    file.print(format_args!("{line}\n"))?;
+    line.push('\n');
+    print(&line)?;
     while let Some(group) = reader.next_group()? {
         for row in 0..group.rows {
             line.clear();
@@ -29,10 +28,11 @@ pub fn write_csv(parquet: &Path, csv: &Path) -> Result<(), RecordError> {
                 separate(&mut line, index);
                 push_value(&mut line, data.value(row));
             }
-            file.print(format_args!("{line}\n"))?;
+            line.push('\n');
+            print(&line)?;
         }
     }
-    file.commit()
+    Ok(())
 }
 
 fn separate(line: &mut String, index: usize) {
@@ -41,7 +41,7 @@ fn separate(line: &mut String, index: usize) {
     }
 }
 
-fn push_value(line: &mut String, value: Value<'_>) {
+pub(crate) fn push_value(line: &mut String, value: Value<'_>) {
     match value {
         Value::U64(value) => line.push_str(&value.to_string()),
         Value::I64(value) => line.push_str(&value.to_string()),
@@ -56,7 +56,7 @@ fn push_value(line: &mut String, value: Value<'_>) {
     }
 }
 
-fn push_text(line: &mut String, text: &str) {
+pub(crate) fn push_text(line: &mut String, text: &str) {
     // An empty text is quoted to tell it from a missing one.
     if !text.is_empty() && !text.contains([',', '"', '\n', '\r']) {
         return line.push_str(text);

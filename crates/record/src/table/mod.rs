@@ -1,17 +1,23 @@
 //! Streamed tables: Parquet without arrow, and CSV of the same rows.
 //!
-//! Units stand in the column names (`start_ps`, `queue_bytes`). The same rows give the same bytes: the
-//! files carry no time, and `created_by` is pinned.
+//! Units stand in the column names (`start_ps`, `queue_bytes`) and, with what each column says and which run a table
+//! is of, in the metadata of the file: `unit.<column>`, `meaning.<column>`, `tidegate.<what>`. The same rows of the
+//! same run give the same bytes: the files carry no time, and `created_by` is pinned.
 
 pub(crate) mod column;
-mod csv;
+pub(crate) mod csv;
 mod read;
 mod write;
 
 pub use column::{Column, Kind, Value};
-pub use csv::write_csv;
+pub use csv::print_csv;
 pub use read::{Data, Table, TableReader, read_table};
 pub use write::{ROWS_PER_GROUP, TableWriter};
+
+/// What keys of a file's metadata begin with: the unit of a column, what it says, the run that the table is of.
+const UNIT: &str = "unit";
+const MEANING: &str = "meaning";
+const ABOUT: &str = "tidegate";
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! Reading tables back: for comparisons and reports.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -10,10 +11,12 @@ use parquet::basic::{LogicalType, Type as Physical};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
 use super::column::{Column, Kind, Value};
+use super::{ABOUT, MEANING, UNIT};
 use crate::error::RecordError;
 
 /// The values of one column, `None` where a row has none.
@@ -144,6 +147,7 @@ pub struct TableReader {
     path: PathBuf,
     reader: SerializedFileReader<File>,
     columns: Vec<Column>,
+    about: Vec<(String, String)>,
     next_group: usize,
 }
 
@@ -155,13 +159,30 @@ impl TableReader {
     pub fn open(path: &Path) -> Result<Self, RecordError> {
         let file = File::open(path).map_err(RecordError::unreadable(path))?;
         let reader = guarded(|| SerializedFileReader::new(file)).map_err(|error| table_error(path, error))?;
-        let schema = reader.metadata().file_metadata().schema_descr_ptr();
+        let file = reader.metadata().file_metadata();
+        let (schema, told) = (file.schema_descr_ptr(), file.key_value_metadata().cloned().unwrap_or_default());
         let columns = schema
             .columns()
             .iter()
-            .map(|descriptor| column_of(descriptor).map_err(|what| RecordError::Table { path: path.to_owned(), what }))
-            .collect::<Result<_, _>>()?;
-        Ok(TableReader { path: path.to_owned(), reader, columns, next_group: 0 })
+            .map(|descriptor| column_of(descriptor, &told))
+            .collect::<Result<_, _>>()
+            .map_err(|what| RecordError::Table { path: path.to_owned(), what })?;
+        let about = |pair: &KeyValue| {
+            let key = pair.key.strip_prefix(ABOUT)?.strip_prefix('.')?;
+            Some((key.to_owned(), pair.value.clone().unwrap_or_default()))
+        };
+        let about = told.iter().filter_map(about).collect();
+        Ok(TableReader { path: path.to_owned(), reader, columns, about, next_group: 0 })
+    }
+
+    /// The run that the table is of, as pairs of `scenario`, `scenario_hash`, `seed`, `version` and what the file says.
+    pub fn about(&self) -> &[(String, String)] {
+        &self.about
+    }
+
+    /// How many rows there are, by the file's own account.
+    pub fn rows(&self) -> u64 {
+        u64::try_from(self.reader.metadata().file_metadata().num_rows()).unwrap_or(0)
     }
 
     /// The columns.
@@ -250,7 +271,7 @@ fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Parqu
     result.unwrap_or_else(|_| Err(ParquetError::General("the file is damaged".to_owned())))
 }
 
-fn column_of(descriptor: &ColumnDescriptor) -> Result<Column, String> {
+fn column_of(descriptor: &ColumnDescriptor, told: &[KeyValue]) -> Result<Column, String> {
     let name = descriptor.path().string();
     if descriptor.max_rep_level() > 0 || descriptor.max_def_level() > 1 {
         return Err(format!("column {name} is nested; expected a flat table"));
@@ -264,7 +285,12 @@ fn column_of(descriptor: &ColumnDescriptor) -> Result<Column, String> {
         Physical::BOOLEAN => Kind::Bool,
         other => return Err(format!("column {name} is of type {other}, which no table of Tidegate has")),
     };
-    Ok(Column { name, kind, optional: descriptor.max_def_level() == 1, unit: None })
+    let told = |of: &str| {
+        let key = format!("{of}.{name}");
+        told.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone()).map(Cow::Owned)
+    };
+    let (unit, meaning) = (told(UNIT), told(MEANING));
+    Ok(Column { name, kind, optional: descriptor.max_def_level() == 1, unit, meaning })
 }
 
 fn read_column(reader: ColumnReader, rows: usize, column: &Column) -> Result<(Data, usize), ParquetError> {

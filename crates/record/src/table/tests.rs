@@ -6,12 +6,14 @@ use proptest::prelude::*;
 use super::*;
 use crate::RecordError;
 use crate::file::tests::Scratch;
+use crate::identity::ScenarioIdentity;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 
 fn columns() -> Vec<Column> {
     vec![
         Column::new("start_ps", Kind::U64),
         Column::new("offset_ps", Kind::I64),
-        Column::new("slowdown", Kind::F64).optional(),
+        Column::new("slowdown", Kind::F64).optional().unit("1").means("how much longer it took, = fct / alone"),
         Column::new("name", Kind::Text).optional(),
         Column::new("paused", Kind::Bool),
         Column::new("acked_ps", Kind::U64).optional(),
@@ -69,6 +71,44 @@ proptest! {
         fs::write(&path, bytes).unwrap();
         let _ = read_table(&path);
     }
+}
+
+#[test]
+fn a_file_tells_units_meanings_and_its_run_to_whoever_reads_it() {
+    let scratch = Scratch::new("table-told");
+    let path = scratch.0.join("a.parquet");
+    let run = ScenarioIdentity { name: "a \"run\"".into(), hash: "c0ffee".into(), seed: u64::MAX, version: "9".into() };
+    let mut writer = TableWriter::create(&path, &columns()).unwrap().about(&run);
+    writer.push(&values(&(1, 2, None, None, true, None))).unwrap();
+    writer.close().unwrap();
+    // With the library alone, as other readers do.
+    let reader = SerializedFileReader::new(fs::File::open(&path).unwrap()).unwrap();
+    let told = reader.metadata().file_metadata().key_value_metadata().unwrap();
+    let told = |key: &str| told.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone());
+    for (key, value) in [
+        ("unit.start_ps", Some("ps")),
+        ("unit.slowdown", Some("1")),
+        ("unit.name", None),
+        ("meaning.slowdown", Some("how much longer it took, = fct / alone")),
+        ("meaning.start_ps", None),
+        ("tidegate.scenario", Some("a \"run\"")),
+        ("tidegate.scenario_hash", Some("c0ffee")),
+        ("tidegate.seed", Some("18446744073709551615")),
+        ("tidegate.version", Some("9")),
+    ] {
+        assert_eq!(told(key).as_deref(), value, "{key}");
+    }
+    let reader = TableReader::open(&path).unwrap();
+    assert_eq!((reader.about().len(), reader.rows(), reader.columns()), (4, 1, &columns()[..]));
+}
+
+#[test]
+fn units_are_those_of_the_names() {
+    let units = [("a_ps", "ps"), ("b_ns", "ns"), ("bytes", "byte"), ("rate_bps", "bit/s"), ("packets", "packet")];
+    for (name, unit) in units {
+        assert_eq!(Column::new(name, Kind::U64).unit.as_deref(), Some(unit), "{name}");
+    }
+    assert_eq!((Column::new("label_ps", Kind::Text).unit, Column::new("flow", Kind::U64).unit), (None, None));
 }
 
 #[test]
@@ -158,7 +198,7 @@ fn a_missing_dictionary_page_is_an_error() {
 #[test]
 fn csv_quotes_what_needs_it() {
     let scratch = Scratch::new("csv");
-    let (parquet, csv) = (scratch.0.join("a.parquet"), scratch.0.join("a.csv"));
+    let parquet = scratch.0.join("a.parquet");
     let rows: Vec<Row> = vec![
         (u64::MAX, -1, Some(0.1), Some("plain".into()), true, None),
         (0, i64::MIN, None, Some("a,\"b\"".into()), false, Some(5)),
@@ -167,8 +207,12 @@ fn csv_quotes_what_needs_it() {
         (0, 0, None, Some("=HYPERLINK(1)".into()), false, None),
     ];
     write(&parquet, &rows, 3);
-    write_csv(&parquet, &csv).unwrap();
-    let text = fs::read_to_string(&csv).unwrap();
+    let mut text = String::new();
+    print_csv(&parquet, |line| {
+        text.push_str(line);
+        Ok::<(), RecordError>(())
+    })
+    .unwrap();
     let expected = "start_ps,offset_ps,slowdown,name,paused,acked_ps\n\
         18446744073709551615,-1,0.1,plain,true,\n\
         0,-9223372036854775808,,\"a,\"\"b\"\"\",false,5\n\

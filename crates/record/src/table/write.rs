@@ -1,5 +1,6 @@
 //! Writing a table row by row, with one row group in memory.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,8 +13,10 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
 use super::column::{Column, Kind, Value};
+use super::{ABOUT, MEANING, UNIT};
 use crate::error::RecordError;
 use crate::file::WholeFile;
+use crate::identity::ScenarioIdentity;
 
 /// Rows of a row group, and so of what a writer holds in memory: about a megabyte a column.
 pub const ROWS_PER_GROUP: usize = 1 << 17;
@@ -96,6 +99,17 @@ impl TableWriter {
         })
     }
 
+    /// The same table, whose metadata tell the run it is of: `tidegate.scenario`, `tidegate.scenario_hash`,
+    /// `tidegate.seed` and `tidegate.version`.
+    pub fn about(mut self, run: &ScenarioIdentity) -> Self {
+        let ScenarioIdentity { name, hash, seed, version } = run;
+        let seed = seed.to_string();
+        for (key, value) in [("scenario", name), ("scenario_hash", hash), ("seed", &seed), ("version", version)] {
+            self.writer.append_key_value_metadata(KeyValue::new(format!("{ABOUT}.{key}"), value.clone()));
+        }
+        self
+    }
+
     /// Appends a row, one value for each column in their order.
     ///
     /// # Errors
@@ -155,11 +169,15 @@ fn properties(columns: &[Column]) -> WriterProperties {
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true);
-    let unit =
-        |column: &Column| column.unit.map(|unit| KeyValue::new(format!("unit.{}", column.name), unit.to_owned()));
-    let units: Vec<KeyValue> = columns.iter().filter_map(unit).collect();
-    if !units.is_empty() {
-        builder = builder.set_key_value_metadata(Some(units));
+    let told = |column: &Column| {
+        let pair = |of: &str, what: &Option<Cow<'static, str>>| {
+            what.as_ref().map(|what| KeyValue::new(format!("{of}.{}", column.name), what.to_string()))
+        };
+        [pair(UNIT, &column.unit), pair(MEANING, &column.meaning)]
+    };
+    let told: Vec<KeyValue> = columns.iter().flat_map(told).flatten().collect();
+    if !told.is_empty() {
+        builder = builder.set_key_value_metadata(Some(told));
     }
     for column in columns {
         // Times and identifiers rise slowly: their differences take a few bits where a dictionary of

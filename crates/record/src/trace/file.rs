@@ -2,6 +2,7 @@
 
 use super::{Load, PacketKind, TraceEvent, TraceRow, TracedPacket, Traffic};
 use crate::error::RecordError;
+use crate::identity::ScenarioIdentity;
 use crate::table::column::{Column, Kind};
 use crate::table::{Data, Table, TableReader, TableWriter};
 use std::borrow::Cow;
@@ -13,35 +14,35 @@ pub const TRACE_FILE: &str = "trace.parquet";
 
 /// The columns of `trace.parquet`, in order.
 pub fn trace_columns() -> Vec<Column> {
-    let required = |name: &str| Column::new(name, Kind::U64);
-    let optional = |name: &str| Column::new(name, Kind::U64).optional();
+    let number = |name: &str, meaning: &'static str| Column::new(name, Kind::U64).means(meaning);
+    let optional = |name: &str, meaning: &'static str| number(name, meaning).optional();
     vec![
-        required("time_ps"),
-        required("node"),
-        Column::new("event", Kind::Text),
-        optional("port"),
-        optional("in_port"),
-        optional("class"),
-        optional("packet"),
-        optional("flow"),
-        Column::new("kind", Kind::Text).optional(),
-        optional("seq"),
-        optional("payload_bytes"),
-        optional("size_bytes"),
-        Column::new("retransmission", Kind::Bool).optional(),
-        optional("other_flow"),
-        optional("other_port"),
-        optional("other_class"),
-        optional("frames"),
-        optional("bytes"),
-        optional("limit_bytes"),
-        optional("since_ps"),
-        optional("until_ps"),
-        Column::new("cause", Kind::Text).optional(),
-        optional("src_node"),
-        optional("dst_node"),
-        optional("rate_bps"),
-        optional("waiting"),
+        number("time_ps", "when it happened"),
+        number("node", "where, by its number in ports.parquet"),
+        Column::new("event", Kind::Text).means("what happened; it decides which other columns have a value"),
+        optional("port", "the port of the node that it is about"),
+        optional("in_port", "the port by which the packet came in"),
+        optional("class", "class of the packet, or the one that was stopped or told to go on"),
+        optional("packet", "number of the packet in the trace"),
+        optional("flow", "its flow, as in flows.parquet"),
+        Column::new("kind", Kind::Text).optional().means("what the packet is: data, ack, nak, cnp, control"),
+        optional("seq", "of data the offset of its first payload byte, else the next byte expected").unit("byte"),
+        optional("payload_bytes", "its payload"),
+        optional("size_bytes", "its length from destination address to frame check sequence"),
+        Column::new("retransmission", Kind::Bool).optional().means("whether it was sent before"),
+        optional("other_flow", "the flow that stood ahead"),
+        optional("other_port", "another port that it is about: a full one, an egress, a pipeline"),
+        optional("other_class", "the class there"),
+        optional("frames", "frames ahead or waiting, or how often the packet was turned"),
+        optional("bytes", "bytes ahead, waiting, held or cut"),
+        optional("limit_bytes", "what the account may hold, or held"),
+        optional("since_ps", "when the packet came or was made, or when a pause takes effect"),
+        optional("until_ps", "when the wire is free, the last bit arrives, or a pause expires"),
+        Column::new("cause", Kind::Text).optional().means("why the packet was lost"),
+        optional("src_node", "sender of the traffic that was stopped; null for all"),
+        optional("dst_node", "receiver of the traffic that was stopped; null for all"),
+        optional("rate_bps", "rate that is left to it"),
+        optional("waiting", "what waits at the output, as its limit counts"),
     ]
 }
 
@@ -221,12 +222,12 @@ impl Cells {
 pub struct TraceTable(TableWriter);
 
 impl TraceTable {
-    /// Starts the table at `path`.
+    /// Starts the table of `run` at `path`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub fn create(path: &Path) -> Result<Self, RecordError> {
-        TableWriter::create(path, &trace_columns()).map(TraceTable)
+    pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
+        Ok(TraceTable(TableWriter::create(path, &trace_columns())?.about(run)))
     }
 
     /// Appends an event.
@@ -469,7 +470,7 @@ mod tests {
                 TraceRow { at: Time::from_ns(at as u64 + 1), node: at as u32, packet, event }
             })
             .collect();
-        let mut table = TraceTable::create(&path).unwrap();
+        let mut table = TraceTable::create(&path, &ScenarioIdentity::default()).unwrap();
         rows.iter().for_each(|row| table.push(row).unwrap());
         table.close().unwrap();
         assert_eq!(read_trace(&path).unwrap(), rows);
@@ -492,7 +493,7 @@ mod tests {
             vec![row(2, started(3, 4))],
             vec![row(2, started(1, 1))],
         ] {
-            let mut table = TraceTable::create(&path).unwrap();
+            let mut table = TraceTable::create(&path, &ScenarioIdentity::default()).unwrap();
             rows.iter().for_each(|row| table.push(row).unwrap());
             table.close().unwrap();
             assert!(matches!(read_trace(&path), Err(RecordError::Table { .. })), "{rows:?}");

@@ -1,6 +1,7 @@
 //! `ports.parquet`: which port leads where, so that numbers of nodes and ports have names.
 
 use crate::error::RecordError;
+use crate::identity::ScenarioIdentity;
 use crate::table::column::{Column, Kind};
 use crate::table::{Data, TableWriter, read_table};
 use std::path::Path;
@@ -33,23 +34,23 @@ pub struct PortRow {
 pub struct PortTable(TableWriter);
 
 impl PortTable {
-    /// Starts the table at `path`.
+    /// Starts the table of `run` at `path`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub fn create(path: &Path) -> Result<Self, RecordError> {
-        let number = |name: &str| Column::new(name, Kind::U64);
+    pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
+        let number = |name: &str, meaning: &'static str| Column::new(name, Kind::U64).means(meaning);
         let columns = [
-            number("node"),
-            Column::new("name", Kind::Text),
-            Column::new("host", Kind::Bool),
-            number("port"),
-            number("peer"),
-            number("peer_port"),
-            number("rate_bps"),
-            number("delay_ps"),
+            number("node", "the node, from 0"),
+            Column::new("name", Kind::Text).means("the node's name"),
+            Column::new("host", Kind::Bool).means("whether the node is a host"),
+            number("port", "its port, from 0"),
+            number("peer", "the node at the other end"),
+            number("peer_port", "the port there, from 0"),
+            number("rate_bps", "the link's rate"),
+            number("delay_ps", "the link's one-way delay"),
         ];
-        TableWriter::create(path, &columns).map(PortTable)
+        Ok(PortTable(TableWriter::create(path, &columns)?.about(run)))
     }
 
     /// Appends a port.
@@ -135,7 +136,7 @@ mod tests {
             delay_ps: 500_000,
         };
         let rows = [row(0, true), row(7, false)];
-        let mut table = PortTable::create(&path).unwrap();
+        let mut table = PortTable::create(&path, &ScenarioIdentity::default()).unwrap();
         rows.iter().for_each(|row| table.push(row).unwrap());
         table.close().unwrap();
         assert_eq!(read_ports(&path).unwrap(), rows);

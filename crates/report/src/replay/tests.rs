@@ -14,7 +14,7 @@ impl Scratch {
     fn new(name: &str) -> Scratch {
         let scratch = Scratch(std::env::temp_dir().join(format!("tidegate-replay-{name}-{}", std::process::id())));
         std::fs::create_dir_all(&scratch.0).unwrap();
-        let mut table = PortTable::create(&scratch.0.join(PORTS_FILE)).unwrap();
+        let mut table = PortTable::create(&scratch.0.join(PORTS_FILE), &Default::default()).unwrap();
         rows(2, &[(0, 2), (1, 2)]).iter().for_each(|row| table.push(row).unwrap());
         table.close().unwrap();
         scratch

@@ -4,7 +4,10 @@ mod slowdown;
 mod statistics;
 
 pub use slowdown::{SizeBin, SlowdownSamples, SlowdownTable};
-pub use statistics::{FctOfSize, FlowStatistics, FlowSummary, SIZE_BOUNDS_BYTES, SlowdownSummary, TrafficSummary};
+pub use statistics::{
+    FctOfSize, FlowStatistics, FlowSummary, LabelledSummary, SIZE_BOUNDS_BYTES, SlowdownOfLabel, SlowdownSummary,
+    TrafficSummary,
+};
 
 /// What is known of one flow (a message, a request, a file) at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

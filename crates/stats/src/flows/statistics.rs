@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FlowRecord, SizeBin, SlowdownSamples, SlowdownTable};
 use crate::histogram::Histogram;
-use crate::summary::Distribution;
+use crate::summary::{Distribution, Goodput};
 
 /// Upper bounds of the sizes by which completion times are told apart, in bytes.
 pub const SIZE_BOUNDS_BYTES: [u64; 5] = [10_000, 100_000, 1_000_000, 10_000_000, u64::MAX];
@@ -44,6 +44,32 @@ pub struct FlowSummary {
     pub timeouts: u64,
     /// The same by entry of the scenario's traffic.
     pub by_traffic: Vec<TrafficSummary>,
+}
+
+impl FlowSummary {
+    /// What results call the entry `traffic`: its label, or its number.
+    pub fn name(&self, traffic: u32) -> String {
+        let told = self.by_traffic.iter().find(|entry| entry.traffic == traffic).and_then(|it| it.labelled.as_ref());
+        told.map_or_else(|| format!("entry {traffic}"), |told| told.label.clone())
+    }
+
+    /// Names the entries of the traffic and gives each its share of `goodput`; without `names` takes away what only
+    /// stands under one. Entries of which no flow started are there too, if they have a name.
+    pub fn label(&mut self, names: &[String], goodput: &Goodput) {
+        if names.is_empty() {
+            return self.by_traffic.iter_mut().for_each(|entry| entry.labelled = None);
+        }
+        let mut entries = std::mem::take(&mut self.by_traffic).into_iter().peekable();
+        for (traffic, name) in (0..).zip(names) {
+            let found = entries.next_if(|entry| entry.traffic == traffic);
+            let mut entry = found.unwrap_or_else(|| TrafficSummary { traffic, ..TrafficSummary::default() });
+            let payload_bytes = goodput.payload_bytes_by_traffic.get(traffic as usize).copied().unwrap_or(0);
+            let told = entry.labelled.get_or_insert_default();
+            (told.label, told.payload_bytes) = (name.clone(), payload_bytes);
+            told.goodput_bps = goodput.bps_of(payload_bytes);
+            self.by_traffic.push(entry);
+        }
+    }
 }
 
 /// Slowdowns of all completed flows: max(1, completion time / time alone).
@@ -85,6 +111,61 @@ pub struct TrafficSummary {
     pub completed_bytes: u64,
     /// Completion times, in ns.
     pub fct_ns: Option<Distribution>,
+    /// What else there is to say of it under its name; left out for a lone entry without one.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub labelled: Option<LabelledSummary>,
+}
+
+impl TrafficSummary {
+    /// Whether a flow of it started, or payload arrived.
+    pub fn has_something(&self) -> bool {
+        self.started > 0 || self.labelled.as_ref().is_some_and(|told| told.payload_bytes > 0)
+    }
+}
+
+/// What an entry of the scenario's traffic has for itself, under the name that results call it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LabelledSummary {
+    /// The name.
+    pub label: String,
+    /// Completion time over time alone; null if no flow has one.
+    pub slowdown: Option<SlowdownOfLabel>,
+    /// Payload that arrived in the span of the goodput, in bytes, each byte once.
+    pub payload_bytes: u64,
+    /// That per second of the span, in bit/s.
+    pub goodput_bps: f64,
+    /// Bytes that its flows sent again.
+    pub retransmitted_bytes: u64,
+    /// Retransmission timeouts of its flows.
+    pub timeouts: u64,
+}
+
+/// Slowdowns of flows of one entry: mean and greatest exact to four decimals, quantiles within 0.4 %.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SlowdownOfLabel {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Greatest.
+    pub max: f64,
+}
+
+/// Slowdowns go into histograms of whole numbers as so many parts of one.
+const SLOWDOWN_PARTS: f64 = 1e6;
+
+impl SlowdownOfLabel {
+    /// Of a histogram of slowdowns in millionths; `None` if it is empty.
+    fn of(millionths: &Histogram) -> Option<Self> {
+        let shown = |millionths: f64| (millionths / SLOWDOWN_PARTS * 1e4).round() / 1e4;
+        let at = |q: f64| millionths.quantile(q).map(|value| shown(value as f64));
+        let max = shown(millionths.max()? as f64);
+        Some(SlowdownOfLabel { mean: shown(millionths.mean()?), p50: at(0.5)?, p95: at(0.95)?, p99: at(0.99)?, max })
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -92,6 +173,9 @@ struct Gathered {
     started: u64,
     completed_bytes: u64,
     fct_ps: Histogram,
+    slowdown: Histogram,
+    retransmitted_bytes: u64,
+    timeouts: u64,
 }
 
 /// Gathers flows one by one: 12 bytes a completed flow, and histograms.
@@ -118,6 +202,8 @@ impl FlowStatistics {
         let gathered = self.by_traffic.entry(flow.traffic).or_default();
         gathered.started += 1;
         self.timeouts += u64::from(flow.timeouts);
+        gathered.timeouts += u64::from(flow.timeouts);
+        gathered.retransmitted_bytes = gathered.retransmitted_bytes.saturating_add(flow.retransmitted_bytes);
         let Some(fct_ps) = flow.fct_ps() else {
             return;
         };
@@ -127,6 +213,7 @@ impl FlowStatistics {
         self.by_size[size].record(fct_ps);
         if let Some(slowdown) = flow.slowdown() {
             self.slowdowns.push(flow.size_bytes, slowdown);
+            gathered.slowdown.record((slowdown * SLOWDOWN_PARTS).round() as u64);
             self.rates.0 += slowdown.recip();
             self.rates.1 += slowdown.recip().powi(2);
             self.faster_than_alone += u64::from(fct_ps < flow.alone_ps);
@@ -161,6 +248,13 @@ impl FlowStatistics {
             completed: gathered.fct_ps.count(),
             completed_bytes: gathered.completed_bytes,
             fct_ns: Distribution::from_ps(&gathered.fct_ps),
+            labelled: Some(LabelledSummary {
+                slowdown: SlowdownOfLabel::of(&gathered.slowdown),
+                retransmitted_bytes: gathered.retransmitted_bytes,
+                timeouts: gathered.timeouts,
+                // Who knows names and goodput adds them: [`FlowSummary::label`].
+                ..LabelledSummary::default()
+            }),
         };
         let of_size = |(&to_bytes, found): (&u64, &Histogram)| {
             let Distribution { count, mean: mean_ns, p99: p99_ns, .. } = Distribution::from_ps(found)?;
@@ -210,6 +304,32 @@ mod tests {
         assert_eq!(statistics.faster_than_alone(), 1);
         let incast = &summary.by_traffic[1];
         assert_eq!((incast.traffic, incast.started, incast.completed, incast.completed_bytes), (1, 4, 3, 1_500));
+    }
+
+    #[test]
+    fn labels_name_every_entry_and_give_it_its_share() {
+        let mut statistics = FlowStatistics::new();
+        let again = FlowRecord { retransmitted_bytes: 70, timeouts: 2, ..flow(2, Some(300_000), 100_000) };
+        [flow(0, Some(100_000), 100_000), again.clone(), again].iter().for_each(|flow| statistics.push(flow));
+        let goodput = Goodput::new(1_000_000, 9_000_000, vec![500, 0, 1_000]);
+        let names = ["web", "noise", "bulk"].map(str::to_owned);
+        let (mut named, mut bare) = (statistics.summary(), statistics.summary());
+        named.label(&names, &goodput);
+        let told = |at: usize| named.by_traffic[at].labelled.clone().unwrap();
+        assert_eq!(named.by_traffic.iter().map(|entry| entry.traffic).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!([0, 1, 2].map(|at| told(at).label), names);
+        assert_eq!((named.by_traffic[1].started, told(1).slowdown, told(1).goodput_bps), (0, None, 0.0));
+        assert_eq!([0, 1, 2].map(|at| named.by_traffic[at].has_something()), [true, false, true]);
+        let bulk = told(2);
+        assert_eq!(
+            (bulk.payload_bytes, bulk.goodput_bps, bulk.retransmitted_bytes, bulk.timeouts),
+            (1_000, 1e9, 140, 4)
+        );
+        let slowdown = bulk.slowdown.unwrap();
+        assert_eq!((slowdown.mean, slowdown.max), (3.0, 3.0));
+        assert!((slowdown.p50 - 3.0).abs() < 0.012, "{slowdown:?}");
+        bare.label(&[], &goodput);
+        assert!(bare.by_traffic.len() == 2 && bare.by_traffic.iter().all(|entry| entry.labelled.is_none()));
     }
 
     #[test]

@@ -98,7 +98,7 @@ pub fn check(source: &str, flags: &FabricFlags, pfc: &PfcFlags, json: bool) -> R
     if json {
         output::print(&format!("{:#}\n", as_json(source, pfc, &verdict, cut_off.as_deref())))?;
     } else {
-        output::print(&as_text(source, &found, pfc, &verdict, cut_off.as_deref()))?;
+        output::show(&as_text(source, &found, pfc, &verdict, cut_off.as_deref()))?;
     }
     Ok(if verdict.deadlock_free { Exit::Done } else { Exit::CheckFailed })
 }

@@ -128,7 +128,7 @@ pub fn command(args: &MakeArgs) -> Result<Exit, Failure> {
     let lists = gates(&problem, &found, options);
     match args.to {
         None if args.json => output::print(&format!("{:#}\n", summary::value(&problem, &found, &lists)))?,
-        None => output::print(&summary::shown(&problem, &found, &lists, painted))?,
+        None => output::show(&summary::shown(&problem, &found, &lists, painted))?,
         Some(format) => {
             write(args, format, &fabric, (&problem, &found, &lists))?;
             summary::rejections(&problem, &found).iter().for_each(|line| output::note(line));

@@ -75,7 +75,7 @@ fn told(args: &VerifyArgs, found: &Judgement, streams: usize, ports: usize) -> R
         output::print(&format!("{:#}\n", found.value()))?;
     } else if !args.quiet {
         let (streams, ports) = (counted(streams as u64, "stream"), counted(ports as u64, "port"));
-        output::print(&format!("{name}: {streams}, gates of {ports}\n{}", as_text(found)))?;
+        output::show(&format!("{name}: {streams}, gates of {ports}\n{}", as_text(found)))?;
     }
     Ok(if found.pass() { Exit::Done } else { Exit::CheckFailed })
 }

@@ -62,7 +62,7 @@ pub fn command(args: &BudgetArgs) -> Result<Exit, Failure> {
         }
     }
     let text = if args.json { format!("{:#}\n", as_json(&profile, &all)) } else { as_text(&profile, &all) };
-    output::print(&text)?;
+    output::show(&text)?;
     Ok(if all.iter().all(|(_, excess)| excess.is_empty()) { Exit::Done } else { Exit::CheckFailed })
 }
 
@@ -125,7 +125,7 @@ fn as_text(profile: &Profile, all: &[(Needs, Vec<Excess>)]) -> String {
         }));
     }
     let header = ["switch", "", "ports", "headroom bytes", "lossless prio.", "TCAM entries", "traffic classes"];
-    text.push_str(&table(&header, &rows, 2, Layout::Fixed, 2));
+    text.push_str(&table(&header, &rows, 2, Layout::Fitting, 2));
     for (needs, excess) in all.iter().filter(|(_, excess)| !excess.is_empty()).take(MANY) {
         for one in excess {
             let (name, mark) = (&needs.switch, styled("too much", Style::Bad));

@@ -61,7 +61,7 @@ pub fn command(args: &DiffArgs) -> Result<Exit, Failure> {
     let new = read_rules(&args.new, &fabric)?;
     let found = diff(Side { fabric: before, table: &old }, Side { fabric: &fabric, table: &new });
     let text = if args.json { format!("{:#}\n", as_json(&found)) } else { as_text(args, &found) };
-    output::print(&text)?;
+    output::show(&text)?;
     Ok(if found.new_is_unsafe { Exit::CheckFailed } else { Exit::Done })
 }
 
@@ -120,7 +120,7 @@ fn as_text(args: &DiffArgs, found: &Diff) -> String {
     }
     let rows: Vec<Vec<String>> = found.switches.iter().filter(|switch| !switch.is_empty()).map(row).collect();
     let header = ["switch", "", "first out", "added", "changed", "removed", "unchanged"];
-    text.push_str(&table(&header, &rows, 2, Layout::Fixed, 0));
+    text.push_str(&table(&header, &rows, 2, Layout::Fitting, 0));
     let unchanged = found.switches.iter().filter(|switch| switch.is_empty()).count();
     text.push_str(&format!("switches without any change: {unchanged}\n"));
     for switch in &found.switches {

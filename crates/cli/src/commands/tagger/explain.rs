@@ -41,7 +41,7 @@ pub fn command(args: &ExplainArgs) -> Result<Exit, Failure> {
     let hops = trace(&rules, &path, tag);
     let text =
         if args.json { format!("{:#}\n", as_json(&fabric, &rules, &hops)) } else { as_text(&fabric, &rules, &hops) };
-    output::print(&text).map(|()| Exit::Done)
+    output::show(&text).map(|()| Exit::Done)
 }
 
 /// "3 (S1)", "Ethernet248 (S1)".
@@ -80,7 +80,7 @@ fn as_text(fabric: &Fabric, rules: &RuleTable, hops: &[Hop]) -> String {
         vec![fabric.name(hop.step.node).to_owned(), from, to, change, rule]
     };
     let rows: Vec<Vec<String>> = hops.iter().map(row).collect();
-    let mut text = table(&["switch", "in", "out", "tag", "rule"], &rows, 5, Layout::Fixed, 0);
+    let mut text = table(&["switch", "in", "out", "tag", "rule"], &rows, 5, Layout::Fitting, 0);
     text.push_str(&match hops.iter().find(|hop| hop.new_tag == LOSSY_TAG) {
         None => format!("{}\n", styled("lossless all the way", Style::Good)),
         Some(hop) => {

@@ -332,7 +332,7 @@ fn by_kind(fabric: &Fabric, rules: &RuleTable) -> String {
         vec![name, tier.to_string(), ports.to_string(), grouped(single), grouped(entries as u64)]
     };
     let rows: Vec<Vec<String>> = shown.iter().map(row).collect();
-    let mut text = table(&["switches", "tier", "ports", "rules", "TCAM entries"], &rows, 1, Layout::Fixed, 2);
+    let mut text = table(&["switches", "tier", "ports", "rules", "TCAM entries"], &rows, 1, Layout::Fitting, 2);
     if all.len() > shown.len() {
         text.push_str(&format!("  and {} kinds between them: --csv lists every switch\n", all.len() - shown.len()));
     }

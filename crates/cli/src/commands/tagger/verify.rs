@@ -88,7 +88,7 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
         (_, true) => String::new(),
         _ => as_text(args, &rules, &verdict),
     };
-    output::print(&text)?;
+    output::show(&text)?;
     Ok(if verdict.pass() { Exit::Done } else { Exit::CheckFailed })
 }
 

@@ -71,7 +71,7 @@ pub fn command(args: &WhatIfArgs) -> Result<Exit, Failure> {
     bar.finish_and_clear();
     let text =
         if args.json { format!("{:#}\n", as_json(&fabric, &verdicts)) } else { as_text(args, &fabric, &verdicts) };
-    output::print(&text).map(|()| Exit::Done)
+    output::show(&text).map(|()| Exit::Done)
 }
 
 fn between(fabric: &Fabric, ends: &str) -> Result<Vec<LinkId>, Failure> {
@@ -138,7 +138,7 @@ fn as_text(args: &WhatIfArgs, fabric: &Fabric, verdicts: &[Verdict]) -> String {
         let mut lines = rows;
         // The example is a word, not a number: last, and left as it is.
         lines.iter_mut().for_each(|row| row.truncate(7));
-        text.push_str(&table(&header, &lines, 1, Layout::Fixed, 2));
+        text.push_str(&table(&header, &lines, 1, Layout::Fitting, 2));
         text.push_str(
             "at once: before routing has converged, packets go round the link at its ends; after: with routes computed \
              anew\n",

@@ -192,7 +192,7 @@ pub fn command(
         });
         output::print(&format!("{whole:#}\n"))?;
     } else {
-        output::print(&as_text(&heading, &alike, thresholds))?;
+        output::show(&as_text(&heading, &alike, thresholds))?;
     }
     Ok(if all_fit { Exit::Done } else { Exit::CheckFailed })
 }
@@ -275,7 +275,7 @@ fn as_text(heading: &str, alike: &[Alike], flags: &ThresholdFlags) -> String {
         }
     }
     let header = ["switch", "rate", "delay", "ports", "XOFF", "XON", "headroom", "without frames", "credits"];
-    text += &table(&header, &rows, 1, Layout::Fixed, 2);
+    text += &table(&header, &rows, 1, Layout::Fitting, 2);
     for alike in alike {
         let buffer = alike.buffer.get();
         let (pfc, credits) = (alike.sum(flags, Need::with_pfc), alike.sum(flags, |need| need.credits));

@@ -1,9 +1,11 @@
 //! A sweep for a person and for a program: seeds put together, and what is still missing.
 
-use crate::failure::lab_words;
-use lab::metrics::Metric;
-use lab::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, groups, set};
-use lab::sweep::{Outcome, Plan, Point, RUNS, TABLE_FILE};
+use super::plan::{Plan, Point};
+use super::store::RUNS;
+use super::{Outcome, TABLE_FILE};
+use crate::error::LabError;
+use crate::runs::metrics::Metric;
+use crate::runs::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, groups, set};
 use serde_json::{Value, json};
 use std::path::Path;
 use text::numbers::counted;
@@ -22,7 +24,8 @@ fn cut(value: &str) -> String {
     }
 }
 
-/// A sweep as it stands.
+/// A sweep as it stands, to be told.
+#[derive(Clone, Copy, Debug)]
 pub struct Told<'a> {
     /// What was asked for.
     pub plan: &'a Plan,
@@ -32,6 +35,8 @@ pub struct Told<'a> {
     pub outcomes: &'a [Outcome],
     /// Where.
     pub out: &'a Path,
+    /// What is wrong with a run that failed, in the words of whoever asks.
+    pub message: fn(&LabError) -> String,
 }
 
 /// How many runs are what.
@@ -89,7 +94,7 @@ impl Told<'_> {
         let lines: Vec<Vec<String>> = groups.iter().take(MAX_LINES).map(line).collect();
         let mut text = String::new();
         if !lines.is_empty() {
-            text.push_str(&draw(&header, &lines, left, Layout::Fixed, 0));
+            text.push_str(&draw(&header, &lines, left, Layout::Fitting, 0));
             if groups.len() > MAX_LINES {
                 text.push_str(&format!("and {} more combinations, see {}\n", groups.len() - MAX_LINES, TABLE_FILE));
             }
@@ -127,7 +132,7 @@ impl Told<'_> {
         let of_runs =
             |is: fn(&Outcome) -> bool| self.points.iter().zip(self.outcomes).filter(move |(_, outcome)| is(outcome));
         let failed = of_runs(|outcome| matches!(outcome, Outcome::Failed(_))).map(|(point, outcome)| {
-            let message = if let Outcome::Failed(error) = outcome { lab_words::message(error) } else { String::new() };
+            let message = if let Outcome::Failed(error) = outcome { (self.message)(error) } else { String::new() };
             json!({
                 "run": point.id, "set": set(varied, &point.variant.values), "seed": point.seed, "message": message,
                 "command": self.plan.command(point),

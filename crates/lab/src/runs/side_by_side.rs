@@ -1,8 +1,8 @@
 //! A comparison as a table.
 
-use lab::metrics::Metric;
-use lab::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, Row, groups};
-use lab::vary::Vary;
+use super::metrics::Metric;
+use super::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, Row, groups};
+use super::vary::Vary;
 use std::collections::BTreeSet;
 use text::{Layout, table};
 
@@ -79,17 +79,16 @@ fn shown<'a>(rows: &[Row], metrics: &'a [Metric], all: bool) -> Vec<&'a Metric> 
 }
 
 fn columns(lists: &[Vec<String>], heads: usize) -> String {
-    let mut text = table(&[], lists, 1, Layout::Fixed, 0);
+    let mut lists = lists.to_vec();
     if heads > 0 {
-        let at = text.match_indices('\n').nth(heads - 1).map_or(text.len(), |(at, _)| at + 1);
-        text.insert(at, '\n');
+        lists.insert(heads, vec![String::new(); lists[0].len()]);
     }
-    text
+    table(&[], &lists, 1, Layout::Fitting, 0)
 }
 
 fn lines(lists: &[Vec<String>], heads: usize) -> String {
     let header: Vec<&str> = lists.iter().map(|list| list[0].as_str()).collect();
     let count = lists.iter().map(Vec::len).min().unwrap_or(1);
     let lines: Vec<Vec<String>> = (1..count).map(|at| lists.iter().map(|list| list[at].clone()).collect()).collect();
-    table(&header, &lines, heads, Layout::Fixed, 0)
+    table(&header, &lines, heads, Layout::Fitting, 0)
 }

@@ -1,0 +1,70 @@
+//! `tidegate table`: what tables a folder of results has, and each of them as CSV.
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{self, Style, styled};
+use record::RecordError;
+use record::export::{Exported, tables};
+use std::path::{Path, PathBuf};
+use text::numbers::counted;
+use text::{Layout, table};
+
+/// Print a table of a result as CSV, or all into a folder; without a name, list them with units and meanings.
+#[derive(Debug, clap::Args)]
+pub struct TableArgs {
+    /// The folder of a result, of a sweep, or of a run of either.
+    result: PathBuf,
+    /// The table, such as flows, queues, links, throughput, control, trace, ports, pauses, summary, sweep.
+    #[arg(value_name = "TABLE")]
+    name: Option<String>,
+    /// Write the table into this file; without TABLE, each into a file of its own in this folder.
+    #[arg(long, value_name = "FILE|DIR")]
+    out: Option<PathBuf>,
+    /// Overwrite files that differ.
+    #[arg(long, requires = "out")]
+    force: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A folder without tables, a table that it has not or that is damaged; a disk that fails.
+pub fn command(args: &TableArgs) -> Result<Exit, Failure> {
+    let found = tables(&args.result)?;
+    let write = |table: &Exported, path: &Path| table.write(path, args.force).map_err(Failure::of_output);
+    let Some(name) = &args.name else {
+        let Some(folder) = &args.out else { return output::show(&listed(&found)).map(|()| Exit::Done) };
+        let unwritable = |source| RecordError::Unwritable { action: "create", path: folder.clone(), source };
+        std::fs::create_dir_all(folder).map_err(unwritable)?;
+        found.iter().try_for_each(|table| write(table, &folder.join(format!("{}.csv", table.name))))?;
+        output::note(&format!("{}: {}", folder.display(), counted(found.len() as u64, "table")));
+        return Ok(Exit::Done);
+    };
+    let Some(table) = found.iter().find(|table| table.name == *name) else {
+        let known: Vec<&str> = found.iter().map(|table| table.name.as_str()).collect();
+        let message = format!("{} has no table {name:?}", args.result.display());
+        return Err(Failure::input(message, format!("one of {}", known.join(", "))));
+    };
+    match &args.out {
+        Some(path) => write(table, path)?,
+        None => table.csv(output::print)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn listed(found: &[Exported]) -> String {
+    let of = |one: &Exported| {
+        let rows = one.rows.map_or(String::new(), |rows| format!(", {}", counted(rows, "row")));
+        let cells: Vec<Vec<String>> = one
+            .columns
+            .iter()
+            .map(|column| {
+                let told = |what: &Option<std::borrow::Cow<'_, str>>| what.as_deref().unwrap_or("").to_owned();
+                vec![column.name.clone(), told(&column.unit), told(&column.meaning)]
+            })
+            .collect();
+        let columns = table(&["column", "unit", "what it says"], &cells, 3, Layout::Wrapping, 2);
+        format!("{}{rows}\n{columns}", styled(&one.name, Style::Strong))
+    };
+    found.iter().map(of).collect::<Vec<_>>().join("\n")
+}

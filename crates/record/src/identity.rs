@@ -1,0 +1,16 @@
+//! Which run something is of.
+
+use serde::{Deserialize, Serialize};
+
+/// What was run: equal identities give equal results.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScenarioIdentity {
+    /// The scenario's name.
+    pub name: String,
+    /// Hash of the scenario as lowered, in hex.
+    pub hash: String,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Version of Tidegate.
+    pub version: String,
+}
