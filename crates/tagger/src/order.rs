@@ -434,3 +434,32 @@ fn select(mut bits: u64, labels: &[u64], is_asked: impl Fn(u64) -> bool) -> u64 
     }
     selected
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabric::LinkSpec;
+    use fabric::generate::jellyfish;
+    use units::random::Stream;
+    use units::{Rate, Time};
+
+    #[test]
+    fn what_is_refused_is_what_would_close_a_cycle() {
+        let link = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
+        let fabric = jellyfish(30, 5, 1, 1, link, link).unwrap();
+        let ports = Ports::new(&fabric);
+        let vertices = || (0..ports.len() as u32).filter(|&port| ports.forwards(port));
+        let (mut graph, mut scratch) = (AcyclicGraph::new(&ports, vertices()), Scratch::new(&ports));
+        let mut heads: Vec<u32> = vertices().filter(|&port| !ports.faces_host(port)).collect();
+        let mut stream = Stream::new(1, 0, 0);
+        stream.shuffle(&mut heads);
+        let mut joined = 0;
+        for &head in &heads {
+            let tails = [stream.below(1 << 6) & !(1 << ports.local(ports.peer[head as usize]))];
+            let closes = graph.would_close_cycle(&mut scratch, head, &tails);
+            assert_eq!(graph.insert(&mut scratch, head, &tails), !closes, "into port {head} from {tails:?}");
+            joined += usize::from(!closes);
+        }
+        assert!((20..=heads.len() - 10).contains(&joined), "{joined} of {} join", heads.len());
+    }
+}

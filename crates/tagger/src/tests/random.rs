@@ -114,3 +114,13 @@ proptest! {
         check(&fabric, &table, &paths).map_err(TestCaseError::fail)?;
     }
 }
+
+#[test]
+fn threads_change_neither_rules_nor_counts() {
+    let fabric = jellyfish(120, 10, 2, 3, LINK, LINK).unwrap();
+    let paths = PathSource::Trees { roots: TreeRoots::Switches, seed: None };
+    let by = |threads| generate(&fabric, &Request { threads, ..Request::new(paths.clone()) }).unwrap();
+    let one = by(1);
+    assert!(one.report.merging.refused > 100, "{:?}", one.report.merging);
+    assert_eq!(by(3), one);
+}
