@@ -101,7 +101,7 @@ fn one_failed_check_fails_the_comparison_and_is_named() {
     let scenario = scratch.file("small.toml", SMALL);
     let ran = run(&["compare", &scenario, "--vary", "switch.flow_control.headroom=1KB,auto"]);
     assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
-    let last = ran.out.lines().last().unwrap();
+    let last = ran.out.lines().find(|line| line.starts_with("checks")).unwrap();
     assert!(last.contains("FAIL: lossless") && last.ends_with("ok"), "{}", ran.out);
 }
 
@@ -132,4 +132,24 @@ fn interrupted_it_leaves_what_it_has_and_says_so() {
     let summary = std::fs::read_to_string(scratch.0.join("out/01_fan_in=2/summary.json")).unwrap();
     let summary: Value = serde_json::from_str(&summary).unwrap();
     assert_eq!((&summary["partial"], &summary["packets"]["closed"]), (&Value::Bool(true), &Value::Bool(true)));
+}
+
+/// A run alone warns of a transport that nobody marks for. Beside others it must not look as if all were well.
+#[test]
+fn what_runs_warn_of_stands_below_the_table() {
+    let scratch = Scratch::new("warned");
+    let scenario = "duration = \"100us\"\n[fabric]\nkind = \"single-switch\"\nhosts = 3\n\
+         link = { rate = \"100Gbps\", delay = \"500ns\" }\n[switch]\n\
+         flow_control = { kind = \"pfc\", priorities = [3] }\n[host]\ntransport = \"roce\"\n[[traffic]]\nkind = \"permutation\"\nsize = \"10KB\"\n";
+    let file = scratch.file("unmarked.toml", scenario);
+    let vary = ["--vary", "host.transport=roce,dcqcn", "--seeds", "1,2"];
+    for command in ["compare", "sweep"] {
+        let out = scratch.path(command);
+        let told = common::run(&[&[command, &file, "--out", &out], &vary[..]].concat()).out;
+        let warned: Vec<&str> = told.lines().filter(|line| line.starts_with("warning: ")).collect();
+        let [one] = warned[..] else { panic!("{told}") };
+        assert!(one.contains("no switch marks") && one.ends_with("(2 of 4 runs, dcqcn)"), "{one}");
+        let told = common::run(&[&[command, &file, "--json", "--out", &(out + "-json")], &vary[..]].concat()).out;
+        assert_eq!(told.matches("no switch marks").count(), 2, "{told}");
+    }
 }

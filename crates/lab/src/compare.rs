@@ -133,7 +133,7 @@ impl Comparison {
         let run = |row: &Row| {
             json!({
                 "set": set(&self.varied, &row.variant.values), "seed": row.seed, "partial": row.partial,
-                "pass": row.passes(), "metrics": row.json(metrics), "checks": row.checks,
+                "pass": row.passes(), "metrics": row.json(metrics), "checks": row.checks, "warnings": row.warnings,
                     "results_hash": row.results_hash,
             })
         };

@@ -28,7 +28,9 @@ impl Simulation {
     pub fn take_agents(&mut self, steers: Steers) -> Result<Vec<Agent>, ModelError> {
         let network = std::sync::Arc::clone(&self.network);
         let external = |traffic: u8| network.transport(traffic).is_external();
-        let mut by_host: BTreeMap<u32, (Vec<(u32, u8)>, Option<u8>)> = BTreeMap::new();
+        // Planned flows and their entries, and an entry whose flows are drawn.
+        type Own = (Vec<(u32, u8)>, Option<u8>);
+        let mut by_host: BTreeMap<u32, Own> = BTreeMap::new();
         for (number, flow) in (0u32..).zip(&network.traffic.flows) {
             if flow.load == Load::Transport && external(flow.traffic) {
                 by_host.entry(flow.src).or_default().0.push((number, flow.traffic));

@@ -18,6 +18,8 @@ pub struct Row {
     pub partial: bool,
     /// What was checked.
     pub checks: Vec<Check>,
+    /// What the run warns of.
+    pub warnings: Vec<String>,
     /// See [`Summary::results_hash`].
     pub results_hash: String,
     /// In the order of [`metrics::all`].
@@ -34,6 +36,7 @@ impl Row {
             seed: summary.scenario.seed,
             partial: summary.partial,
             checks: summary.checks.clone(),
+            warnings: summary.warnings.clone(),
             results_hash: summary.results_hash.clone(),
             values: metrics::measure(summary),
             of_labels: metrics::measure_labels(summary),
@@ -84,6 +87,48 @@ pub fn groups<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Group<'a>> {
         }
     }
     groups
+}
+
+/// Kinds of warnings that are told below a table.
+const MOST_WARNINGS: usize = 6;
+/// Combinations that are named with a warning.
+const MOST_NAMED: usize = 3;
+
+/// What the runs of a table warn of, a line a kind: a table that looks well may compare what nobody meant to. Warnings
+/// that differ in their numbers alone are one kind, told by the first of them.
+pub fn warnings(groups: &[Group<'_>]) -> String {
+    let kind = |text: &str| text.chars().filter(|letter| !letter.is_ascii_digit()).collect::<String>();
+    let mut kinds: Vec<(String, &str, usize, Vec<String>)> = Vec::new();
+    for group in groups {
+        for row in &group.rows {
+            for text in &row.warnings {
+                let kind = kind(text);
+                let at = kinds.iter().position(|known| known.0 == kind).unwrap_or_else(|| {
+                    kinds.push((kind, text, 0, Vec::new()));
+                    kinds.len() - 1
+                });
+                let (_, _, runs, named) = &mut kinds[at];
+                *runs += 1;
+                let name = group.values().join(" ");
+                if !named.contains(&name) {
+                    named.push(name);
+                }
+            }
+        }
+    }
+    let runs: usize = groups.iter().map(|group| group.rows.len()).sum();
+    let mut told = String::new();
+    for (_, text, warned, named) in kinds.iter().take(MOST_WARNINGS) {
+        let more = if named.len() > MOST_NAMED { ", ..." } else { "" };
+        let named = named[..named.len().min(MOST_NAMED)].join(", ");
+        let of =
+            if *warned == runs { "all runs".to_owned() } else { format!("{warned} of {runs} runs, {named}{more}") };
+        told.push_str(&format!("warning: {text} ({of})\n"));
+    }
+    if kinds.len() > MOST_WARNINGS {
+        told.push_str(&format!("and {} more kinds of warnings, see --json\n", kinds.len() - MOST_WARNINGS));
+    }
+    told
 }
 
 impl Group<'_> {

@@ -1,7 +1,7 @@
 //! A comparison as a table.
 
 use super::metrics::Metric;
-use super::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, Row, groups};
+use super::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, Row, groups, warnings};
 use super::vary::Vary;
 use std::collections::BTreeSet;
 use text::{Layout, table};
@@ -63,7 +63,7 @@ pub fn text(varied: &[Vary], rows: &[Row], metrics: &[Metric], all: bool) -> Str
             false => String::new(),
         });
     }
-    text
+    text + &warnings(&groups)
 }
 
 /// Where all flows are of one size, the group of that size says what the line above it says.

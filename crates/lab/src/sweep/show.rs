@@ -5,7 +5,7 @@ use super::store::RUNS;
 use super::{Outcome, TABLE_FILE};
 use crate::error::LabError;
 use crate::runs::metrics::Metric;
-use crate::runs::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, groups, set};
+use crate::runs::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, groups, set, warnings};
 use serde_json::{Value, json};
 use std::path::Path;
 use text::numbers::counted;
@@ -109,6 +109,7 @@ impl Told<'_> {
                 let of = counted(several as u64, "combination");
                 text.push_str(&format!("note: in {equal} of {of} {ABOUT_EQUAL_RUNS}\n"));
             }
+            text.push_str(&warnings(&groups));
             text.push('\n');
         }
         let counts = self.counts();
@@ -142,7 +143,8 @@ impl Told<'_> {
             let Outcome::Complete { row, found } = outcome else { return None };
             Some(json!({
                 "run": point.id, "set": set(varied, &row.variant.values), "seed": row.seed, "found": found,
-                "pass": row.passes(), "metrics": row.json(metrics), "results_hash": row.results_hash,
+                "pass": row.passes(), "metrics": row.json(metrics), "warnings": row.warnings,
+                "results_hash": row.results_hash,
             }))
         });
         let counts = self.counts();

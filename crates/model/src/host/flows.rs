@@ -3,6 +3,7 @@
 use super::paths::Paths;
 use super::pull::Pulls;
 use super::reorder::ReorderState;
+use super::steered::Steering;
 use crate::clock::{NodeClock, global, local};
 use crate::numbering::DRAWN;
 use check::order::OrderWatch;
@@ -236,6 +237,8 @@ pub(super) struct Senders {
     pub finished: u64,
     /// What came back of own flows, by flow, where senders slow down for it.
     pub returns: BTreeMap<u32, Returns>,
+    /// Who sets their rates from outside, where somebody does.
+    pub steering: Option<Box<Steering>>,
 }
 
 /// The flows that a host receives.

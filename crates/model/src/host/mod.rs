@@ -89,8 +89,6 @@ pub(crate) struct Host {
     pub(crate) measured: Measured,
     /// Flows that it was told to hold.
     pub(crate) holds: Option<Box<HostHolds>>,
-    /// Who sets the rates of its flows from outside, where somebody does.
-    steering: Option<Box<Steering>>,
 }
 
 impl Host {
@@ -117,7 +115,6 @@ impl Host {
             ends: Vec::new(),
             measured: Measured::new(network),
             holds: None,
-            steering: None,
             network: Arc::clone(network),
         };
         host.schedule_first_starts();

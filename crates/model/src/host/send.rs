@@ -46,7 +46,7 @@ impl Host {
                 if let Some(before) = self.senders.sessions.remove(&number) {
                     sender.go_on_from(&before);
                 }
-                if let Some(steering) = &self.steering {
+                if let Some(steering) = &self.senders.steering {
                     steering.begin(number, &mut sender);
                 }
                 Outlet::Transport(sender)
@@ -96,7 +96,7 @@ impl Host {
             return;
         }
         flow.active = false;
-        if self.steering.is_some() {
+        if self.senders.steering.is_some() {
             self.steered_flow_ends(slot);
         }
         let flow = &self.senders.flows[slot as usize];

@@ -2,7 +2,7 @@
 //! flow that starts later finds what was set for it.
 
 use super::Host;
-use super::flows::{FlowState, Outlet};
+use super::flows::{FlowState, Outlet, Senders};
 use super::steered::Steering;
 use crate::look::Look;
 use protocols::endpoint::Sender;
@@ -11,7 +11,7 @@ use units::Time;
 impl Host {
     /// From now on its flows have agents.
     pub(crate) fn steer_by(&mut self, steering: Steering) {
-        self.steering = Some(Box::new(steering));
+        self.senders.steering = Some(Box::new(steering));
     }
 
     /// The rate of its first port, by which agents measure.
@@ -26,7 +26,7 @@ impl Host {
 
     /// The flows of `agent` that are under way, by slot.
     fn steered(&self, agent: usize) -> Vec<u32> {
-        let Some(steering) = &self.steering else { return Vec::new() };
+        let Some(steering) = &self.senders.steering else { return Vec::new() };
         if let Some(flow) = steering.agents[agent].flow {
             return self.senders.by_flow.get(&flow).copied().into_iter().collect();
         }
@@ -46,7 +46,8 @@ impl Host {
                 self.egress.look_when_free(now, port);
             }
         }
-        if let Some(agent) = self.steering.as_mut().and_then(|steering| steering.agents.get_mut(agent)) {
+        let steering = self.senders.steering.as_mut();
+        if let Some(agent) = steering.and_then(|steering| steering.agents.get_mut(agent)) {
             agent.model.set_share(share);
             agent.share = Some(share);
         }
@@ -57,12 +58,12 @@ impl Host {
         let slots = self.steered(agent);
         let line_rate = self.line_rate();
         let draws = self.starts.arrivals.iter().any(|(_, next)| next.is_some());
-        let Host { steering: Some(steering), senders, .. } = self else { return Look::default() };
+        let Senders { steering: Some(steering), flows, .. } = &mut self.senders else { return Look::default() };
         let shared = steering.of_flow.is_none();
         let agent = &mut steering.agents[agent];
         let mut look = std::mem::take(&mut agent.seen);
         for &slot in &slots {
-            if let Outlet::Transport(sender) = &mut senders.flows[slot as usize].outlet {
+            if let Outlet::Transport(sender) = &mut flows[slot as usize].outlet {
                 sender.take_seen().iter().for_each(|seen| look.add(seen));
             }
         }
@@ -76,8 +77,8 @@ impl Host {
     /// The flow in `slot` has ended: what it saw is its agent's still.
     #[cold]
     pub(super) fn steered_flow_ends(&mut self, slot: u32) {
-        let flow = &mut self.senders.flows[slot as usize];
-        let Some(steering) = &mut self.steering else { return };
+        let Senders { steering: Some(steering), flows, .. } = &mut self.senders else { return };
+        let flow = &mut flows[slot as usize];
         let Some(agent) = steering.agent_of(flow.flow) else { return };
         let Outlet::Transport(sender) = &mut flow.outlet else { return };
         if let Some(seen) = sender.take_seen() {

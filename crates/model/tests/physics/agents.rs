@@ -101,9 +101,9 @@ fn random_shares_are_exact_on_any_number_of_threads() {
     }
 }
 
-/// What leaves in a step is what was set for it, within a packet at either end, and from the first instant on: a packet
-/// that waits at the least rate, 86 us at 100 Mbps, goes as soon as the rate rises. Alone on its path it needs the round
-/// trip that the path takes.
+/// What leaves in a step is what was set for it, within a packet at either end, and from the first instant on: a
+/// packet that waits at the least rate, 86 us at 100 Mbps, goes as soon as the rate rises. Alone on its path it needs
+/// the round trip that the path takes.
 #[test]
 fn what_is_set_is_what_is_sent() {
     let fabric = dumbbell(1, 1, link(10, 1_000), link(10, 1_000)).unwrap();
