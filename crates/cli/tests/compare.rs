@@ -140,7 +140,8 @@ fn what_runs_warn_of_stands_below_the_table() {
     let scratch = Scratch::new("warned");
     let scenario = "duration = \"100us\"\n[fabric]\nkind = \"single-switch\"\nhosts = 3\n\
          link = { rate = \"100Gbps\", delay = \"500ns\" }\n[switch]\n\
-         flow_control = { kind = \"pfc\", priorities = [3] }\n[host]\ntransport = \"roce\"\n[[traffic]]\nkind = \"permutation\"\nsize = \"10KB\"\n";
+         flow_control = { kind = \"pfc\", priorities = [3] }\n\
+         [host]\ntransport = \"roce\"\n[[traffic]]\nkind = \"permutation\"\nsize = \"10KB\"\n";
     let file = scratch.file("unmarked.toml", scenario);
     let vary = ["--vary", "host.transport=roce,dcqcn", "--seeds", "1,2"];
     for command in ["compare", "sweep"] {
