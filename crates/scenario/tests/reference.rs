@@ -174,7 +174,8 @@ fn every_scenario_in_the_documentation_lowers() {
             let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/replay");
             let place = format!("{} snippet {}", page.display(), number + 1);
             // Streams have a reader of their own, which reads this page in its tests.
-            if page.ends_with("guide/schedule.md") {
+            // The chapters of the book are run as they are written, with the files that they make on the way.
+            if page.ends_with("guide/schedule.md") || page.parent().is_some_and(|folder| folder.ends_with("start")) {
                 continue;
             }
             if SweepFile::recognise(snippet) {
