@@ -142,9 +142,7 @@ impl Run {
         let labels = lowered.labels().to_vec();
         let Lowered { setup, expect_deadlock, warnings, .. } = lowered;
         let warnings = warnings.iter().map(ToString::to_string).collect();
-        let begun = Begun::new(setup, About { expect_deadlock, identity, labels, warnings, path }, files, stop);
-        drop(unfinished);
-        begun
+        Begun::new(setup, About { expect_deadlock, identity, labels, warnings, path }, files, unfinished, stop)
     }
 }
 

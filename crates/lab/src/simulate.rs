@@ -73,7 +73,8 @@ pub struct Begun {
 }
 
 impl Begun {
-    /// The network of `setup` at time zero, which ends early if somebody sets `stop`.
+    /// The network of `setup` at time zero, which ends early if somebody sets `stop`. While it lasts, its folder is
+    /// `unfinished`.
     ///
     /// # Errors
     /// [`LabError::Model`] if the setup makes no network.
@@ -81,19 +82,19 @@ impl Begun {
         setup: Setup,
         about: About,
         files: Option<(ResultFolder, Recorder)>,
+        unfinished: Option<Unfinished>,
         stop: &Stop,
     ) -> Result<Begun, LabError> {
         let threads = u32::try_from(setup.threads).unwrap_or(u32::MAX);
         #[expect(clippy::disallowed_methods, reason = "for timing.json, the one file that depends on the machine")]
         let started = Instant::now();
-        let _unfinished = files.as_ref().map(|(folder, _)| stop.unfinished(folder.path()));
         let building = stop.deaf();
         let built = Simulation::new(setup);
         let mut simulation = built.map_err(|error| LabError::Model { path: about.path.clone(), error })?;
         drop(building);
         simulation.heed(stop.flag());
         let before = Timing::measure(started.elapsed(), threads);
-        Ok(Begun { simulation, files, _unfinished, about, started, before, threads })
+        Ok(Begun { simulation, files, _unfinished: unfinished, about, started, before, threads })
     }
 
     /// What runs.
