@@ -57,7 +57,8 @@ impl Slowest {
                 flow.timeouts.to_string(),
             ]
         };
-        let head = ["flow", "from", "class", "size", "starts at", "took", "slowdown", "timeouts"];
+        let from = if self.names.is_empty() { "from, by number from 0" } else { "from" };
+        let head = ["flow", from, "class", "size", "starts at", "took", "slowdown", "timeouts"];
         let rows: Vec<Vec<String>> = self.flows.iter().map(row).collect();
         let mut told = format!("the slowest of {}\n", counted(self.of, "flow"));
         if let Some(flow) = self.flows.first() {

@@ -1,7 +1,7 @@
 //! Flows that start each other, and hosts that carry the traffic of others.
 
 use crate::bench::*;
-use fabric::generate::{bcube, single_switch};
+use fabric::generate::{TierLinks, bcube, leaf_spine, single_switch};
 use fabric::lone_flow_time;
 use model::parameters::*;
 use traffic::{Algorithm, Collective, Entry, Operation, PlanBuilder};
@@ -107,6 +107,26 @@ fn pieces_go_down_a_chain_behind_each_other() {
     let least = alone(1000) + 4.0 * alone(50);
     assert!(cut >= least && cut < least + 5.0 * alone(50), "{cut} us, at least {least}");
     assert!(time(20, 20) > 1.8 * cut, "all pieces at once share the link and arrive late");
+}
+
+/// Where packets overtake each other, go-back-N sends many twice, and a late copy of an early packet may be answered
+/// before the last acknowledgement comes: the flow is complete all the same, and told.
+#[test]
+fn a_flow_that_is_complete_is_told_however_its_acknowledgements_overtake() {
+    for seed in 1..=6 {
+        let mut builder = PlanBuilder::new();
+        let what = Collective::new(Operation::AllToAll, Algorithm::Direct { window: 1 }, 1_000_000);
+        let members: Vec<u32> = (0..8).collect();
+        traffic::collective(&what, &members, &Entry::new(seed, 0), &mut builder).unwrap();
+        let spec = link(400, 500);
+        let mut setup = setup(leaf_spine(2, 2, 4, 1, TierLinks::uniform(spec)).unwrap(), builder.build(8).unwrap());
+        setup.host.transport = transport("roce", &[("payload", "4000B")]);
+        (setup.spread, setup.seed, setup.duration) = (Spread::PerPacket, seed, Time::from_ms(100));
+        let told = run(setup);
+        told.all_hold();
+        assert_eq!(told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 56, "seed {seed}");
+        assert_eq!(told.summary.collectives[0].completed, 1, "seed {seed}");
+    }
 }
 
 /// With a window of one, a host's sends follow each other; each takes as long as it needs to be sent.

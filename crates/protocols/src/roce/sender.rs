@@ -186,6 +186,10 @@ impl Sender for RoceSender {
             Kind::Returned => return self.miss(ctx.now, frame.seq),
             _ => return,
         }
+        // That all has arrived stays true however late it is said: the answer to a late copy names that copy.
+        if frame.has(flags::COMPLETE) && self.delivered == Time::MAX {
+            self.delivered = frame.arrival();
+        }
         // Nobody has received what was never sent; an older acknowledgement has been overtaken.
         if frame.seq > self.snd_max || frame.seq < self.snd_una {
             return;
@@ -206,9 +210,6 @@ impl Sender for RoceSender {
                 hops: ctx.telemetry,
             };
             self.control.on_ack(&self.parameters.control, ctx.now, ack);
-        }
-        if frame.has(flags::COMPLETE) && self.delivered == Time::MAX {
-            self.delivered = frame.arrival();
         }
         if frame.has(flags::NAK) {
             self.go_back();
