@@ -22,7 +22,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Writes `text` for a person to standard output, in lines as long as the screen is wide; JSON as it is.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn show(text: &str) -> Result<(), Failure> {
     print(&fitted(text, screen::columns().filter(|_| !text.starts_with(['{', '[']))))
 }
