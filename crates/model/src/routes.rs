@@ -100,7 +100,7 @@ impl Routes {
 
     /// The port for a frame that came by `in_port`; `None` if the shared tables must be asked
     /// (no route included).
-    #[inline]
+    #[inline(always)] // as Switch::handle
     pub fn port(&self, network: &Network, frame: &Frame, salt: u32, in_port: u16) -> Option<u16> {
         let row = network.forwarding.row(frame.dst);
         if row == self.own {

@@ -61,8 +61,12 @@ fn occupy_exactly(rules: &Rules, size_bytes: u16) -> (Time, Time) {
 pub(crate) struct Egress {
     pub cells: Vec<Cell>,
     pub rules: Vec<Rules>,
-    /// When ports that have something to send next become free.
+    /// When ports that have something to send next become free; while departures are lazy, what it was before.
     pub due: Due,
+    /// Whether departures are lazy: see [`crate::switch::lazy`].
+    pub lazy: bool,
+    /// While they are, the ports for which something may wait, a bit each.
+    pub busy_ports: Box<[u64]>,
     /// Whether every port serves the highest class first.
     strict: bool,
     /// Whether frames of a class in a pause storm are lost instead of held.
@@ -81,6 +85,8 @@ impl Egress {
         Egress {
             cells: rules.iter().map(Rules::cell).collect(),
             due: Due::new(rules.len()),
+            lazy: false,
+            busy_ports: Box::default(),
             strict: rules.iter().all(|rules| rules.scheduler == ClassScheduler::Strict),
             rules,
             drops_in_storms: watchdog.is_some_and(|watchdog| watchdog.action == Action::Drop),
@@ -90,6 +96,11 @@ impl Egress {
 
     pub fn len(&self) -> usize {
         self.cells.len()
+    }
+
+    /// Whether every port serves the highest class first.
+    pub fn is_strict(&self) -> bool {
+        self.strict
     }
 
     #[inline]
@@ -293,6 +304,11 @@ impl Egress {
     #[inline(always)] // as start
     pub fn wait(&mut self, now: Time, port: u16, class: u8) {
         let cell = &mut self.cells[usize::from(port)];
+        if self.lazy {
+            cell.waiting |= 1 << class;
+            self.busy_ports[usize::from(port / 64)] |= 1 << (port % 64);
+            return;
+        }
         if cell.holds & (hold::STORM | hold::TIMED | hold::PREEMPTS) != 0 {
             return self.wait_and_look(now, port, class);
         }

@@ -343,6 +343,47 @@ impl PacketBuffer {
         true
     }
 
+    /// As [`PacketBuffer::admit`] while departures are lazy, so that more is counted than waits: false where that
+    /// could matter, and then nothing has changed. If true, no neighbour has to be stopped for it.
+    #[inline(always)]
+    pub fn admit_surely(&mut self, index: usize, crossing: Crossing, size_bytes: u16) -> bool {
+        let bytes = u64::from(size_bytes);
+        let queue = &self.queues[index];
+        let used = self.used + bytes;
+        // The most that was ever used is measured to the byte.
+        if used > self.max {
+            return false;
+        }
+        match self.queue_limit {
+            None => {
+                let free = self.shared_bytes - self.shared_used;
+                if bytes > free {
+                    return false;
+                }
+                if self.lossless & (1 << crossing.class) != 0 {
+                    let account = &self.accounts[self.account_index(crossing.in_port, crossing.in_class)];
+                    if u64::from(account.bytes) + bytes > self.xoff_limit.bytes(free - bytes) {
+                        return false;
+                    }
+                } else if u64::from(queue.bytes) + bytes > self.egress_limit.bytes(free) {
+                    return false;
+                }
+                self.shared_used += bytes;
+            }
+            Some(limit) => {
+                if !limit.fits(queue.len(), u64::from(queue.bytes), size_bytes) {
+                    return false;
+                }
+            }
+        }
+        if self.lossless != 0 {
+            let account = self.account_index(crossing.in_port, crossing.in_class);
+            self.accounts[account].bytes += u32::from(size_bytes);
+        }
+        self.used = used;
+        true
+    }
+
     /// Counts a frame that has found room.
     #[inline]
     pub fn charge(&mut self, in_port: u16, class: u8, size_bytes: u16) {

@@ -70,6 +70,8 @@ pub(crate) struct Core {
     pub(super) leaving_markers: Box<[Marker]>,
     /// Whether anything is done to a frame as it leaves its queue: a mark, telemetry, or a look at its cycle.
     pub(super) looks_at_leaving: bool,
+    /// Windows until the switch sees again whether departures can be lazy; `None` where they never can.
+    pub(super) lazy_in: Option<u8>,
     /// Counters of what slower links would have waiting, where there are any.
     pub(super) phantoms: Option<Box<PhantomQueues>>,
     /// Queues that notify sources of congestion, where there are any.
@@ -118,6 +120,7 @@ impl Core {
                 || has_cycles,
             phantoms,
             leaving_markers,
+            lazy_in: None,
             points: CongestionPoints::new(node, network),
             random: Stream::new(network.seed, u64::from(node.0), purpose("switch")),
             books: Books::new(network, node),
@@ -163,21 +166,42 @@ impl Core {
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
     ) -> Outcome {
+        if self.send_at_once(crossing, frame, window) {
+            return Outcome::Sent { egress: crossing.egress };
+        }
+        self.wait_or_refuse(overload, crossing, frame, window)
+    }
+
+    /// Sends a frame on if the wire is free and nothing may go before it.
+    #[inline(always)] // as forward
+    pub(super) fn send_at_once(&mut self, crossing: &Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
         let (now, &Crossing { egress, class, .. }) = (frame.at, crossing);
         let Core { egress: ports, buffer, books, network, .. } = self;
         let head = |class| buffer.head(egress, class);
         let collect = |hop: Hop| network.collect(frame, Hop { queue_bytes: buffer.waiting_bytes(egress), ..hop });
-        if let Some(at) = ports.send_at_once(now, egress, (class, frame.size_bytes), head, collect, books) {
-            // An idle port is empty: whatever theta is, nothing bounces there.
-            let distance = frame.distance.saturating_sub(1);
-            window.send_with(egress, |OnWire(slot)| {
-                *slot = *frame;
-                (slot.at, slot.ttl, slot.hops) = (at, frame.ttl - 1, frame.hops.saturating_add(1));
-                slot.distance = distance;
-            });
-            return Outcome::Sent { egress };
-        }
-        if self.early & (1 << class) != 0 {
+        let Some(at) = ports.send_at_once(now, egress, (class, frame.size_bytes), head, collect, books) else {
+            return false;
+        };
+        // An idle port is empty: whatever theta is, nothing bounces there.
+        let distance = frame.distance.saturating_sub(1);
+        window.send_with(egress, |OnWire(slot)| {
+            *slot = *frame;
+            (slot.at, slot.ttl, slot.hops) = (at, frame.ttl - 1, frame.hops.saturating_add(1));
+            slot.distance = distance;
+        });
+        true
+    }
+
+    /// What happens to a frame that cannot go on at once.
+    #[inline(always)] // as forward
+    pub(super) fn wait_or_refuse(
+        &mut self,
+        overload: &mut impl Action,
+        crossing: &Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> Outcome {
+        if self.early & (1 << crossing.class) != 0 {
             return self.decide_early(overload, *crossing, frame, window);
         }
         self.admit_or_refuse(overload, crossing, frame, window)

@@ -36,23 +36,11 @@ impl Switch {
             let index = buffer.next_queue(port, class);
             let marked = self.core.looks_at_leaving && self.core.on_leaving(now, port, index);
             let leaving = if WATCHED { self.core.note_leaving(index, marked, first) } else { None };
-            let Core { egress, buffer, .. } = &mut self.core;
-            let queue = &mut buffer.queues[index];
-            let Some(frame) = queue.front() else { return egress.due.set(port, Time::MAX) };
-            let (in_port, in_class, size_bytes) = (frame.in_port, frame.in_class, frame.size_bytes);
-            let at = egress.commit(now, port, class, size_bytes);
-            window.send_with(port, |OnWire(slot)| {
-                queue.take_front(now, slot);
-                slot.at = at;
-            });
-            let drained = queue.is_empty();
-            buffer.note_load(now, index);
-            if drained && buffer.pair_has_drained(index) {
-                egress.cell_mut(port).waiting &= !(1 << class);
-            }
-            buffer.release(in_port, in_class, size_bytes);
+            let Some(came) = self.core.leave(now, (port, class), index, window) else {
+                return self.core.egress.due.set(port, Time::MAX);
+            };
             if self.core.attends {
-                self.attend(now, port, (in_port, in_class), window);
+                self.attend(now, port, came, window);
             }
             if WATCHED {
                 self.core.note_left(now, port, leaving);
@@ -80,6 +68,34 @@ impl Switch {
 }
 
 impl Core {
+    /// The first frame of `class` leaves `port`, from the queue at `index`, at `now`: by which port and in which class
+    /// it had come; `None` if there is none.
+    #[inline(always)] // as Switch::depart
+    pub(super) fn leave(
+        &mut self,
+        now: Time,
+        (port, class): (u16, u8),
+        index: usize,
+        window: &mut Window<'_, OnWire>,
+    ) -> Option<(u16, u8)> {
+        let Core { egress, buffer, .. } = self;
+        let queue = &mut buffer.queues[index];
+        let frame = queue.front()?;
+        let (in_port, in_class, size_bytes) = (frame.in_port, frame.in_class, frame.size_bytes);
+        let at = egress.commit(now, port, class, size_bytes);
+        window.send_with(port, |OnWire(slot)| {
+            queue.take_front(now, slot);
+            slot.at = at;
+        });
+        let drained = queue.is_empty();
+        buffer.note_load(now, index);
+        if drained && buffer.pair_has_drained(index) {
+            egress.cell_mut(port).waiting &= !(1 << class);
+        }
+        buffer.release(in_port, in_class, size_bytes);
+        Some((in_port, in_class))
+    }
+
     /// Drops what a watchdog drops, and sends a control frame if one waits; whether it did.
     #[cold]
     pub(super) fn depart_specially(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) -> bool {

@@ -23,6 +23,7 @@ mod fail;
 mod faults;
 mod forwarding;
 mod held;
+pub(crate) mod lazy;
 mod load;
 mod outcome;
 mod overload;
@@ -69,6 +70,7 @@ impl Switch {
         core.early = early | core.watched_classes(early);
         let backpressure = Backpressure::new(node, network, core.egress.len());
         let mut switch = Switch { core, overload, backpressure, changes, instants: 0 };
+        switch.core.lazy_in = switch.can_be_lazy().then_some(0);
         switch.set_timer();
         switch
     }
@@ -79,7 +81,9 @@ impl Switch {
         if turns == 2 {
             engine::prefetch(egress.cells.as_slice());
             engine::prefetch(buffer.queues.as_slice());
-            egress.due.prefetch();
+            if !egress.lazy {
+                egress.due.prefetch();
+            }
             routing.routes.prefetch();
             if buffer.lossless != 0 {
                 engine::prefetch(buffer.accounts.as_slice());
@@ -96,6 +100,13 @@ impl Switch {
     /// Departures, then arrivals, then timers, at each instant before the window's end.
     #[inline]
     pub fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
+        // Two functions, and none of them in here, where both would pay for what the other one needs.
+        if self.core.is_lazy() { self.run_lazily(window) } else { self.run_timely(window) }
+    }
+
+    /// As [`Switch::run`], each thing at its time.
+    #[inline(never)]
+    fn run_timely(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         if self.core.books.tracer.is_none() { self.run_as::<false>(window) } else { self.run_as::<true>(window) }
     }
 

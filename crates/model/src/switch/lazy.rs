@@ -1,0 +1,241 @@
+//! Departures that are made up for when somebody looks.
+//!
+//! Where no port is held and no neighbour stopped, a port's next departure depends on that port alone: a frame leaves as
+//! soon as the wire is free. What leaves one port, and when, changes nothing at another but how much of the buffer is in
+//! use, and that only becomes less. So nothing is done at the instant of a departure:
+//!
+//! ```text
+//!   a frame comes for a port     what has left that port by then leaves now, in order; the frame goes on or waits
+//!   room is close                what has left any port by then leaves now; then the buffer is exact
+//!   the window ends              what has left any port by then leaves now
+//!   anything else happens        the same, and from then on the switch does each thing at its time
+//! ```
+//!
+//! Until then the buffer counts more than there is. A frame that finds room all the same, and that stops nobody, finds
+//! it in truth; so every result is as if each departure had happened at its time. That saves looking for the port whose
+//! turn it is, which would be an eighth of a packet-hop.
+
+use super::Switch;
+use super::core::Core;
+use super::outcome::Crossing;
+use super::overload::Overload;
+use crate::on_wire::OnWire;
+use crate::parameters::FlowControl;
+use engine::Window;
+use fabric::routing::mix32;
+use protocols::frame::Frame;
+use units::Time;
+
+/// How many windows a switch does each thing at its time before it sees again whether it has to.
+const PATIENCE: u8 = 32;
+
+impl Switch {
+    /// Whether there is nothing about this switch for which departures can never be lazy.
+    pub(super) fn can_be_lazy(&self) -> bool {
+        let Switch { core, overload, backpressure, .. } = self;
+        let asks_nothing = core.egress.cells.iter().all(|cell| cell.ingress == 0 && !cell.charges);
+        let trims_in_queues = overload.trimming().is_some_and(|trimming| trimming.inside.is_none());
+        asks_nothing
+            && core.egress.is_strict()
+            && core.books.tracer.is_none()
+            && backpressure.is_none()
+            && (matches!(overload, Overload::Drop) || trims_in_queues)
+            && !core.looks_at_leaving
+            && core.points.is_none()
+            && core.buffer.stop_rule.is_none()
+            && core.buffer.loads.is_none()
+            && matches!(
+                core.network.flow_control_of(core.node),
+                FlowControl::None | FlowControl::Pause(_) | FlowControl::Pfc(_)
+            )
+    }
+
+    /// As [`Switch::run`], while departures are lazy; then, if they no longer are, each thing at its time.
+    #[inline(never)]
+    pub(super) fn run_lazily(&mut self, window: &mut Window<'_, OnWire>) -> Time {
+        loop {
+            let arrival = window.next_arrival();
+            let timer = self.core.wakes_at;
+            if timer < arrival && timer < window.end() {
+                self.core.end_laziness(timer, window);
+                return self.run_timely(window);
+            }
+            if arrival == Time::MAX {
+                return self.core.catch_up_to_end(window).min(timer);
+            }
+            // As in `run_as`.
+            window.rotate_ties(|| mix32(self.instants));
+            self.instants = self.instants.wrapping_add(1);
+            loop {
+                window.take_with(|in_port, OnWire(frame), window| self.handle_lazily(in_port, frame, window));
+                if !self.core.egress.lazy {
+                    self.handle_rest(arrival, window);
+                    return self.run_timely(window);
+                }
+                if window.next_arrival() != arrival {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// As [`Switch::handle`], while departures are lazy; perhaps they no longer are afterwards.
+    #[inline(always)] // once a packet-hop
+    fn handle_lazily(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        let Switch { core, overload, .. } = self;
+        if frame.is_mac_control() || frame.ttl == 0 {
+            return self.handle_at_its_time(in_port, frame, window);
+        }
+        let Some(egress) = core.route(frame, in_port) else {
+            return self.handle_at_its_time(in_port, frame, window);
+        };
+        core.catch_up(egress, frame.at, window);
+        let crossing = Crossing { in_port, egress, in_class: frame.class, class: frame.class };
+        core.books.ledger.hops += 1;
+        if core.send_at_once(&crossing, frame, window) {
+            return;
+        }
+        let index = core.buffer.queue_index(egress, frame.class);
+        if core.early & (1 << frame.class) == 0 && core.buffer.admit_surely(index, crossing, frame.size_bytes) {
+            core.enqueue(index, crossing, frame);
+            return;
+        }
+        core.catch_up_all(frame.at, window);
+        if core.stopping == 0 {
+            core.wait_or_refuse(overload, &crossing, frame, window);
+        } else if core.early & (1 << frame.class) == 0
+            && core.buffer.admit_surely(index, crossing, frame.size_bytes)
+        {
+            core.enqueue(index, crossing, frame);
+        } else {
+            core.end_laziness(frame.at, window);
+            core.wait_or_refuse(overload, &crossing, frame, window);
+        }
+    }
+
+    /// Handles what else comes at `arrival` as ever.
+    #[cold]
+    #[inline(never)]
+    fn handle_rest(&mut self, arrival: Time, window: &mut Window<'_, OnWire>) {
+        while window.next_arrival() == arrival {
+            let (in_port, OnWire(frame)) = window.take();
+            self.handle(in_port, &frame, window);
+        }
+    }
+
+    /// Ends laziness, and handles the frame as ever.
+    #[cold]
+    #[inline(never)]
+    fn handle_at_its_time(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        self.core.end_laziness(frame.at, window);
+        self.handle(in_port, frame, window);
+    }
+}
+
+impl Core {
+    /// Whether departures are lazy in the window that begins.
+    #[inline]
+    pub(super) fn is_lazy(&mut self) -> bool {
+        self.egress.lazy || self.lazy_in.is_some() && self.becomes_lazy()
+    }
+
+    /// Sees, every few windows, whether they can be from now on.
+    fn becomes_lazy(&mut self) -> bool {
+        match &mut self.lazy_in {
+            None => return false,
+            Some(0) => self.lazy_in = Some(PATIENCE),
+            Some(windows) => {
+                *windows -= 1;
+                return false;
+            }
+        }
+        let egress = &mut self.egress;
+        let mut ports = (0u16..).zip(&egress.cells);
+        // A port that waits for more than its wire knows better when it is due.
+        let due = |port, waiting, busy_until| if waiting == 0 { true } else { egress.due.at(port) == busy_until };
+        if self.attends || ports.any(|(port, cell)| cell.holds != 0 || !due(port, cell.waiting, cell.busy_until)) {
+            return false;
+        }
+        let mut busy = vec![0u64; egress.cells.len().div_ceil(64)];
+        for (port, _) in egress.cells.iter().enumerate().filter(|(_, cell)| cell.waiting != 0) {
+            busy[port / 64] |= 1 << (port % 64);
+        }
+        (egress.lazy, egress.busy_ports) = (true, busy.into());
+        true
+    }
+
+    /// What has left any port by `now` leaves; what follows happens at its time.
+    #[cold]
+    #[inline(never)]
+    fn end_laziness(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
+        self.catch_up_all(now, window);
+        let egress = &mut self.egress;
+        egress.lazy = false;
+        for (port, cell) in (0u16..).zip(&egress.cells) {
+            egress.due.set(port, if cell.waiting != 0 { cell.busy_until } else { Time::MAX });
+        }
+        self.lazy_in = Some(PATIENCE);
+    }
+
+    /// What has left any port by `now` leaves.
+    #[cold]
+    #[inline(never)]
+    fn catch_up_all(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
+        self.catch_up_everywhere(now, window);
+    }
+
+    /// What has left any port before the window's end leaves. When the next frame will.
+    #[inline]
+    fn catch_up_to_end(&mut self, window: &mut Window<'_, OnWire>) -> Time {
+        self.catch_up_everywhere(window.end() - Time::from_ps(1), window)
+    }
+
+    /// What has left any port by `now` leaves. When the next frame will.
+    #[inline(always)]
+    fn catch_up_everywhere(&mut self, now: Time, window: &mut Window<'_, OnWire>) -> Time {
+        let mut next = Time::MAX;
+        for word in 0..self.egress.busy_ports.len() {
+            let mut left = self.egress.busy_ports[word];
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                left &= left - 1;
+                let port = (word * 64) as u16 + bit as u16;
+                self.catch_up(port, now, window);
+                let cell = self.egress.cell(port);
+                if cell.waiting == 0 {
+                    self.egress.busy_ports[word] &= !(1 << bit);
+                } else {
+                    next = next.min(cell.busy_until);
+                }
+            }
+        }
+        next
+    }
+
+    /// What has left `port` by `now` leaves.
+    #[inline(always)] // for each frame that comes, where the port's state is at hand already
+    fn catch_up(&mut self, port: u16, now: Time, window: &mut Window<'_, OnWire>) {
+        let cell = self.egress.cell(port);
+        if cell.waiting != 0 && cell.busy_until <= now {
+            self.leave_until(port, now, window);
+        }
+    }
+
+    /// As [`Core::catch_up`], where something has left. Not inlined: what its loop keeps at hand would be gathered for
+    /// every frame that comes.
+    #[inline(never)]
+    fn leave_until(&mut self, port: u16, now: Time, window: &mut Window<'_, OnWire>) {
+        loop {
+            let cell = self.egress.cell(port);
+            let (at, waiting) = (cell.busy_until, cell.waiting);
+            if waiting == 0 || at > now {
+                return;
+            }
+            let class = waiting.ilog2() as u8;
+            let index = self.buffer.queue_index(port, class);
+            if self.leave(at, (port, class), index, window).is_none() {
+                return;
+            }
+        }
+    }
+}
