@@ -229,6 +229,14 @@ impl<M: Message> Mail<'_, M> {
     }
 }
 
+/// A place for a message that goes over `wire` to another part.
+#[inline(never)]
+fn export<M: Message>(outgoing: &mut Vec<Parcel<M>>, wire: Wire) -> &mut M {
+    let last = outgoing.len();
+    outgoing.push(Parcel { wire, message: M::default() });
+    &mut outgoing[last].message
+}
+
 /// One node's view of one window: its arrivals, and its wires.
 pub struct Window<'a, M> {
     /// See [`Desk`].
@@ -370,20 +378,18 @@ impl<'a, M: Message> Window<'a, M> {
     pub fn send_with(&mut self, port: u16, write: impl FnOnce(&mut M)) {
         let wire = self.wires[usize::from(port)];
         // A ring of another part is far beyond the end, or below the first and so wraps beyond it.
-        if let Some(ring) = self.rings.get_mut(wire.ring.wrapping_sub(self.ring_base) as usize) {
-            let message = ring.push_slot();
-            write(message);
+        let ring = self.rings.get_mut(wire.ring.wrapping_sub(self.ring_base) as usize);
+        let stays = ring.is_some();
+        let message = match ring {
+            Some(ring) => ring.push_slot(),
+            None => export(&mut self.outgoing[usize::from(self.part_of[wire.slot as usize])], wire),
+        };
+        // In one place: what `write` has in hand would else be put into memory for the rarer of two.
+        write(message);
+        if stays {
             let at = message.at();
             self.post.expect(wire, at);
-        } else {
-            self.export(wire, write);
         }
-    }
-
-    fn export(&mut self, wire: Wire, write: impl FnOnce(&mut M)) {
-        let mut parcel = Parcel { wire, message: M::default() };
-        write(&mut parcel.message);
-        self.outgoing[usize::from(self.part_of[wire.slot as usize])].push(parcel);
     }
 
     pub(crate) fn taken_all(&self) -> bool {

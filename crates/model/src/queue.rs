@@ -54,15 +54,11 @@ impl Queue {
         self.frames.front_mut()
     }
 
-    /// Moves the oldest frame, if there is one, to `to`; its wait ends `now`.
+    /// Forgets the oldest frame, which came `at` and is `size_bytes` long; its wait ends `now`.
     #[inline]
-    pub fn take_front(&mut self, now: Time, to: &mut Frame) {
-        if let Some(frame) = self.frames.front() {
-            let (at, size_bytes) = (frame.at, frame.size_bytes);
-            *to = *frame;
-            self.end_wait(now, at, size_bytes);
-            self.frames.drop_front();
-        }
+    pub fn forget_front(&mut self, now: Time, at: Time, size_bytes: u16) {
+        self.end_wait(now, at, size_bytes);
+        self.frames.drop_front();
     }
 
     /// The wait of a frame that came `at` ends `now`; it is still among the frames.
@@ -78,8 +74,7 @@ impl Queue {
     pub fn drop_front(&mut self, now: Time) {
         if let Some(frame) = self.frames.front() {
             let (at, size_bytes) = (frame.at, frame.size_bytes);
-            self.end_wait(now, at, size_bytes);
-            self.frames.drop_front();
+            self.forget_front(now, at, size_bytes);
         }
     }
 

@@ -108,7 +108,7 @@ pub struct Frame {
     pub in_class: u8,
     /// See [`flags`].
     pub flags: u8,
-    /// How many more switches it may cross.
+    /// How many more switches it may cross; none if it is a MAC control frame.
     pub ttl: u8,
     /// How many switches it has crossed, on its way back too (PABO's totalHop); stays at 255.
     pub hops: u8,

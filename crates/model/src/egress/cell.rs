@@ -41,22 +41,28 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Occupies the free wire with a frame; returns when it will have arrived. Every frame starts here. `exactly` says
-    /// for how long, and when its last bit arrives, where a byte takes no whole number of picoseconds.
+    /// Occupies the free wire with a frame; returns when it will have arrived. Every frame starts here. `rules` are
+    /// those of all ports, for where a byte takes no whole number of picoseconds.
     #[inline(always)] // as Egress::start
-    pub(super) fn start(&mut self, now: Time, size_bytes: u16, exactly: impl FnOnce() -> (Time, Time)) -> Time {
+    pub(super) fn start(&mut self, now: Time, size_bytes: u16, rules: &[Rules], port: u16) -> Time {
         debug_assert!(self.busy_until <= now, "two frames on one wire");
         let (busy, arrives) = if self.per_byte_ps != 0 {
             let frame = Time::from_ps(u64::from(size_bytes) * self.per_byte_ps);
             (frame + self.overhead, frame + self.lead)
         } else {
-            exactly()
+            occupy_exactly(rules, port, size_bytes)
         };
         self.busy_until = now + busy;
         self.sent_frames += 1;
         self.sent_bytes += u64::from(size_bytes);
         now + arrives
     }
+}
+
+/// As [`Attachment::occupy`], where a byte takes no whole number of picoseconds.
+#[cold]
+fn occupy_exactly(rules: &[Rules], port: u16, size_bytes: u16) -> (Time, Time) {
+    rules[usize::from(port)].link.occupy(size_bytes)
 }
 
 /// Bits of [`Cell::holds`].

@@ -50,12 +50,6 @@ pub(crate) enum When {
     At(Time),
 }
 
-/// As [`Attachment::occupy`], where a byte takes no whole number of picoseconds.
-#[cold]
-fn occupy_exactly(rules: &Rules, size_bytes: u16) -> (Time, Time) {
-    rules.link.occupy(size_bytes)
-}
-
 /// The ports of one node.
 #[derive(Debug)]
 pub(crate) struct Egress {
@@ -201,7 +195,7 @@ impl Egress {
             self.charge(now, port, class, size_bytes);
             return self.start(now, port, size_bytes);
         }
-        cell.start(now, size_bytes, || occupy_exactly(&self.rules[usize::from(port)], size_bytes))
+        cell.start(now, size_bytes, &self.rules, port)
     }
 
     /// Takes credits of both kinds and the scheduler's turn for a frame of `class`.
@@ -241,7 +235,7 @@ impl Egress {
             if cell.waiting != 0 {
                 return None;
             }
-            return Some(cell.start(now, size_bytes, || occupy_exactly(&self.rules[usize::from(port)], size_bytes)));
+            return Some(cell.start(now, size_bytes, &self.rules, port));
         }
         let goes = {
             let goes = self.overtakes(now, port, class, head, books)
@@ -296,8 +290,7 @@ impl Egress {
     /// Occupies the free wire of `port` with a frame; returns when it will have arrived.
     #[inline(always)] // wherever a frame starts its cell is at hand already
     pub fn start(&mut self, now: Time, port: u16, size_bytes: u16) -> Time {
-        let exactly = || occupy_exactly(&self.rules[usize::from(port)], size_bytes);
-        self.cells[usize::from(port)].start(now, size_bytes, exactly)
+        self.cells[usize::from(port)].start(now, size_bytes, &self.rules, port)
     }
 
     /// Something of `class` waits for `port` from `now` on: asks again when it may leave.

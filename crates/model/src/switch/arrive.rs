@@ -30,7 +30,8 @@ impl Switch {
     #[inline(always)] // also called by the watched switch, which must not cost the others the inlining
     pub(super) fn handle(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> Outcome {
         self.core.books.ledger.hops += 1;
-        if self.core.egress.cell(in_port).ingress != 0 || frame.is_mac_control() || frame.ttl == 0 {
+        // MAC control frames have no time to live either.
+        if self.core.egress.cell(in_port).ingress != 0 || frame.ttl == 0 {
             return self.handle_specially(in_port, frame, window);
         }
         let Some(egress) = self.core.route(frame, in_port) else {

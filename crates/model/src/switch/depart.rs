@@ -81,12 +81,13 @@ impl Core {
         let Core { egress, buffer, .. } = self;
         let queue = &mut buffer.queues[index];
         let frame = queue.front()?;
-        let (in_port, in_class, size_bytes) = (frame.in_port, frame.in_class, frame.size_bytes);
+        let (came, in_port, in_class, size_bytes) = (frame.at, frame.in_port, frame.in_class, frame.size_bytes);
         let at = egress.commit(now, port, class, size_bytes);
         window.send_with(port, |OnWire(slot)| {
-            queue.take_front(now, slot);
+            *slot = *frame;
             slot.at = at;
         });
+        queue.forget_front(now, came, size_bytes);
         let drained = queue.is_empty();
         buffer.note_load(now, index);
         if drained && buffer.pair_has_drained(index) {

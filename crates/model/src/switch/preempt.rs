@@ -7,7 +7,6 @@ use crate::egress::{Busy, When, hold};
 use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
-use protocols::frame::Frame;
 use stats::trace::Load;
 use units::Time;
 
@@ -44,10 +43,9 @@ impl Switch {
         let Core { egress, buffer, .. } = &mut self.core;
         let Some(frame) = buffer.queues[index].front() else { return egress.due.set(port, Time::MAX) };
         let (in_port, in_class, size_bytes) = (frame.in_port, frame.in_class, frame.size_bytes);
-        let at = egress.commit(now, port, class, size_bytes);
-        let mut leaves = Frame::default();
-        buffer.queues[index].take_front(now, &mut leaves);
-        leaves.at = at;
+        let mut leaves = *frame;
+        buffer.queues[index].forget_front(now, leaves.at, size_bytes);
+        leaves.at = egress.commit(now, port, class, size_bytes);
         let certain = if egress.keeps(port, class, size_bytes) {
             egress.keep(now, port, leaves)
         } else {

@@ -187,7 +187,7 @@ impl Frame {
     }
 
     fn mac_control() -> Frame {
-        Frame { size_bytes: MIN_FRAME_BYTES, class: 7, ..Frame::default() }
+        Frame { size_bytes: MIN_FRAME_BYTES, class: 7, ttl: 0, ..Frame::default() }
     }
 
     /// Of a PAUSE or PFC frame: whom it stops, and for how long.
