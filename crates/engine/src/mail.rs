@@ -307,6 +307,12 @@ impl<'a, M: Message> Window<'a, M> {
         self.next
     }
 
+    /// How many arrivals it holds that were not taken yet.
+    #[inline]
+    pub fn arrivals(&self) -> usize {
+        self.keys.len() - 1 - self.cursor
+    }
+
     /// Call at the first arrival of an instant: of its n simultaneous arrivals, in order of ingress port,
     /// that with index `start` mod n comes first, and the others follow cyclically.
     #[inline(always)]
@@ -369,26 +375,21 @@ impl<'a, M: Message> Window<'a, M> {
     /// the wire's lookahead guarantees for anything sent now.
     #[inline]
     pub fn send(&mut self, port: u16, message: M) {
-        self.send_with(port, |slot| *slot = message);
+        *self.slot(port, message.at()) = message;
     }
 
-    /// As [`Window::send`], with a message that `write` makes in its place on the wire, out of whatever
-    /// stood there.
+    /// As [`Window::send`], for a message that arrives `at`: its place on the wire, and in it whatever stood there. The
+    /// caller writes the message there at once.
     #[inline(always)] // a call costs a dozen instructions, and is made once a packet-hop
-    pub fn send_with(&mut self, port: u16, write: impl FnOnce(&mut M)) {
+    pub fn slot(&mut self, port: u16, at: Time) -> &mut M {
         let wire = self.wires[usize::from(port)];
         // A ring of another part is far beyond the end, or below the first and so wraps beyond it.
-        let ring = self.rings.get_mut(wire.ring.wrapping_sub(self.ring_base) as usize);
-        let stays = ring.is_some();
-        let message = match ring {
-            Some(ring) => ring.push_slot(),
+        match self.rings.get_mut(wire.ring.wrapping_sub(self.ring_base) as usize) {
+            Some(ring) => {
+                self.post.expect(wire, at);
+                ring.push_slot()
+            }
             None => export(&mut self.outgoing[usize::from(self.part_of[wire.slot as usize])], wire),
-        };
-        // In one place: what `write` has in hand would else be put into memory for the rarer of two.
-        write(message);
-        if stays {
-            let at = message.at();
-            self.post.expect(wire, at);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a host does with a frame.
 
-use super::Host;
+use super::{Host, ingress};
 use super::flows::{FlowEnd, FlowState, Incoming, Outlet, with_ctx};
 use super::reorder::ReorderState;
 use super::timers::Event;
@@ -42,9 +42,9 @@ impl Host {
             return self.notified(now, frame.flow);
         }
         self.books.ledger.hops += 1;
-        let rules = self.egress.rules(in_port);
-        if rules.link.fragile
-            && let Some(cause) = rules.link.verdict(frame, &mut self.random)
+        let asked = self.egress.cell(in_port).ingress;
+        if asked & ingress::FRAGILE != 0
+            && let Some(cause) = self.egress.rules(in_port).link.verdict(frame, &mut self.random)
         {
             self.books.lose_here(frame, cause);
             if !frame.is_mac_control() {
@@ -55,15 +55,18 @@ impl Host {
         if self.books.tracer.is_some() {
             self.note_arrival(in_port, frame);
         }
-        if self.egress.rules(in_port).credit.is_some() && !frame.is_mac_control() {
+        if asked & ingress::CREDITED != 0 && !frame.is_mac_control() {
             self.take_room(in_port, frame, window);
+        }
+        if frame.kind == Kind::Data && frame.dst == self.index {
+            return self.on_data(in_port, frame, window);
         }
         match frame.kind {
             Kind::Credit => self.on_credit(in_port, frame, window),
             Kind::Xoff | Kind::Xon => self.on_xoff(in_port, frame, window),
             _ if frame.is_mac_control() => self.on_pause(in_port, frame),
             _ if frame.dst != self.index => self.relay(*frame, in_port, window),
-            Kind::Data => self.on_data(in_port, frame, window),
+            Kind::Data => {} // handled above
             Kind::Probe | Kind::Control => self.on_control(in_port, frame, window),
             Kind::Trimmed => self.on_trimmed(in_port, frame, window),
             Kind::Returned => self.on_returned_header(frame, window),
@@ -120,8 +123,8 @@ impl Host {
         if self.measured.looks {
             self.note_arrived(frame, delay);
         }
-        let slot = match self.receivers.by_source.get(&(frame.src, frame.flow)) {
-            Some(&slot) => slot,
+        let slot = match self.receivers.slot_of(frame.src, frame.flow) {
+            Some(slot) => slot,
             None => match self.receivers.completed.get(&(frame.src, frame.flow)) {
                 Some(&completed) => return self.on_late_data(in_port, frame, completed, window),
                 None => self.open_incoming(frame),
@@ -444,7 +447,7 @@ impl Host {
         if brings {
             self.take_telemetry(frame);
         }
-        let Some(&slot) = self.senders.by_flow.get(&frame.flow) else { return self.hops.clear() };
+        let Some(slot) = self.senders.slot_of(frame.flow) else { return self.hops.clear() };
         let flow = &mut self.senders.flows[slot as usize];
         let Outlet::Transport(sender) = &mut flow.outlet else { return self.hops.clear() };
         let mut copy = None;

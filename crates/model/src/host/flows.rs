@@ -229,6 +229,8 @@ pub(super) struct Senders {
     pub free: Vec<u32>,
     /// Slot of each own flow that is under way.
     pub by_flow: FxHashMap<u32, u32>,
+    /// That of the one that was asked for last.
+    pub last: u32,
     /// Senders whose connection a flow that starts later goes on with, by that flow.
     pub sessions: FxHashMap<u32, SenderState>,
     /// Where they choose paths: numbers that lead by different ones, by row of the destination.
@@ -250,6 +252,8 @@ pub(super) struct Receivers {
     pub free: Vec<u32>,
     /// Slot of each flow that arrives, by source and flow.
     pub by_source: FxHashMap<(u32, u32), u32>,
+    /// That of the one that was asked for last.
+    pub last: u32,
     /// Flows that are complete, by source and flow, and when they became so.
     pub completed: FxHashMap<(u32, u32), Time>,
     /// When each of them is forgotten: time, source, flow.
@@ -258,21 +262,41 @@ pub(super) struct Receivers {
     pub pulls: Vec<Pulls>,
 }
 
+impl Senders {
+    /// The slot of own flow `flow`, if it is under way. The last one that was asked for is known without looking: one
+    /// flow at a time is what most hosts send.
+    #[inline]
+    pub fn slot_of(&mut self, flow: u32) -> Option<u32> {
+        let known = self.flows.get(self.last as usize).is_some_and(|it| it.active && it.flow == flow);
+        if !known {
+            self.last = *self.by_flow.get(&flow)?;
+        }
+        Some(self.last)
+    }
+}
+
+impl Receivers {
+    /// The slot of `flow` of host `src`, if it is arriving; as [`Senders::slot_of`].
+    #[inline]
+    pub fn slot_of(&mut self, src: u32, flow: u32) -> Option<u32> {
+        let is_it = |it: &Incoming| it.active && it.src == src && it.flow == flow;
+        if !self.flows.get(self.last as usize).is_some_and(is_it) {
+            self.last = *self.by_source.get(&(src, flow))?;
+        }
+        Some(self.last)
+    }
+}
+
 /// Calls a method of an endpoint with a context borrowed from its host.
 macro_rules! with_ctx {
     ($host:expr, $now:expr, |$ctx:ident| $call:expr) => {{
-        let mut replies = std::mem::take(&mut $host.replies);
-        let result = {
-            let $ctx = &mut protocols::endpoint::Ctx {
-                now: $crate::clock::local($host.clock.as_ref(), $now),
-                random: &mut $host.random,
-                replies: &mut replies,
-                telemetry: &$host.hops,
-            };
-            $call
+        let $ctx = &mut protocols::endpoint::Ctx {
+            now: $crate::clock::local($host.clock.as_ref(), $now),
+            random: &mut $host.random,
+            replies: &mut $host.replies,
+            telemetry: &$host.hops,
         };
-        $host.replies = replies;
-        result
+        $call
     }};
 }
 pub(super) use with_ctx;

@@ -60,6 +60,14 @@ use timers::{Event, Timers};
 use units::Time;
 use units::random::{Stream, purpose};
 
+/// Bits of [`crate::egress::Cell::ingress`] at a host: what must be asked of frames that come by a port.
+mod ingress {
+    /// The link can lose frames.
+    pub const FRAGILE: u8 = 1;
+    /// The link is under credits.
+    pub const CREDITED: u8 = 2;
+}
+
 /// One host of the fabric.
 #[derive(Debug)]
 pub(crate) struct Host {
@@ -94,7 +102,11 @@ pub(crate) struct Host {
 impl Host {
     pub fn new(node: NodeId, network: &Arc<Network>, starts: Starts) -> Self {
         let index = network.fabric.host_index(node).expect("a host");
-        let egress = Egress::new(network, node, network.host.obeys_pause, |_| false);
+        let mut egress = Egress::new(network, node, network.host.obeys_pause, |_| false);
+        for (cell, rules) in egress.cells.iter_mut().zip(&egress.rules) {
+            cell.ingress = if rules.link.fragile { ingress::FRAGILE } else { 0 }
+                | if rules.credit.is_some() { ingress::CREDITED } else { 0 };
+        }
         let nics = (0..egress.len()).map(|_| Nic::new(network.classes.len())).collect();
         let mut host = Host {
             node,
@@ -130,6 +142,7 @@ impl Host {
     /// Lets port `port` fail or come back at `at`.
     pub fn schedule_change(&mut self, at: Time, port: u16, fails: bool) {
         self.egress.rules_mut(port).link.fragile = true;
+        self.egress.cell_mut(port).ingress |= ingress::FRAGILE;
         self.schedule(at, Event::Change(port, fails));
     }
 

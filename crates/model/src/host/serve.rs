@@ -144,10 +144,9 @@ impl Host {
             }
             let lane = &mut self.nics[usize::from(port)].lanes[class_slot];
             if let Some(frame) = lane.frames.front() {
-                window.send_with(port, |slot| {
-                    slot.0 = *frame;
-                    slot.0.at = at;
-                });
+                let OnWire(slot) = window.slot(port, at);
+                *slot = *frame;
+                slot.at = at;
             }
             lane.frames.drop_front();
             if lane.is_empty() {
@@ -205,31 +204,29 @@ impl Host {
                 if self.holds.is_some() {
                     self.note_sent(now, port, dst, segment.size_bytes);
                 }
-                let (tracer, clock) = (&mut self.books.tracer, self.clock.as_ref());
-                window.send_with(port, |frame| {
-                    frame.0 = Frame {
-                        at,
-                        stamp: segment.stamp,
-                        seq: segment.seq,
-                        detail,
-                        flow: flow_number,
-                        src,
-                        dst,
-                        entropy,
-                        size_bytes: segment.size_bytes,
-                        payload_bytes: segment.payload_bytes,
-                        kind: segment.kind,
-                        class,
-                        in_class: class,
-                        flags: segment.flags | path,
-                        ttl,
-                        traffic,
-                        ..Frame::default()
-                    };
-                    if let Some(tracer) = tracer {
-                        tracer.note_segment(now, global(clock, segment.stamp), port, &frame.0);
-                    }
-                });
+                let OnWire(frame) = window.slot(port, at);
+                *frame = Frame {
+                    at,
+                    stamp: segment.stamp,
+                    seq: segment.seq,
+                    detail,
+                    flow: flow_number,
+                    src,
+                    dst,
+                    entropy,
+                    size_bytes: segment.size_bytes,
+                    payload_bytes: segment.payload_bytes,
+                    kind: segment.kind,
+                    class,
+                    in_class: class,
+                    flags: segment.flags | path,
+                    ttl,
+                    traffic,
+                    ..Frame::default()
+                };
+                if let Some(tracer) = &mut self.books.tracer {
+                    tracer.note_segment(now, global(self.clock.as_ref(), segment.stamp), port, frame);
+                }
                 self.books.ledger.packets.injected.count(u64::from(segment.size_bytes));
                 if segment.flags & flags::RETRANSMISSION != 0 {
                     self.books.ledger.retransmissions += 1;

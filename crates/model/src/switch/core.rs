@@ -184,11 +184,10 @@ impl Core {
         };
         // An idle port is empty: whatever theta is, nothing bounces there.
         let distance = frame.distance.saturating_sub(1);
-        window.send_with(egress, |OnWire(slot)| {
-            *slot = *frame;
-            (slot.at, slot.ttl, slot.hops) = (at, frame.ttl - 1, frame.hops.saturating_add(1));
-            slot.distance = distance;
-        });
+        let OnWire(slot) = window.slot(egress, at);
+        *slot = *frame;
+        (slot.at, slot.ttl, slot.hops) = (at, frame.ttl - 1, frame.hops.saturating_add(1));
+        slot.distance = distance;
         true
     }
 

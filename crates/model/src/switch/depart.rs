@@ -83,10 +83,9 @@ impl Core {
         let frame = queue.front()?;
         let (came, in_port, in_class, size_bytes) = (frame.at, frame.in_port, frame.in_class, frame.size_bytes);
         let at = egress.commit(now, port, class, size_bytes);
-        window.send_with(port, |OnWire(slot)| {
-            *slot = *frame;
-            slot.at = at;
-        });
+        let OnWire(slot) = window.slot(port, at);
+        *slot = *frame;
+        slot.at = at;
         queue.forget_front(now, came, size_bytes);
         let drained = queue.is_empty();
         buffer.note_load(now, index);

@@ -26,6 +26,9 @@ use fabric::routing::mix32;
 use protocols::frame::Frame;
 use units::Time;
 
+/// With fewer arrivals in a window, to look for what has left costs more than it saves.
+const FEW: usize = 3;
+
 /// How many windows a switch does each thing at its time before it sees again whether it has to.
 const PATIENCE: u8 = 32;
 
@@ -136,8 +139,8 @@ impl Switch {
 impl Core {
     /// Whether departures are lazy in the window that begins.
     #[inline]
-    pub(super) fn is_lazy(&mut self) -> bool {
-        self.egress.lazy || self.lazy_in.is_some() && self.becomes_lazy()
+    pub(super) fn is_lazy(&mut self, window: &Window<'_, OnWire>) -> bool {
+        self.egress.lazy || self.lazy_in.is_some() && window.arrivals() > FEW && self.becomes_lazy()
     }
 
     /// Sees, every few windows, whether they can be from now on.

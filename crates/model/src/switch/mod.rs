@@ -101,7 +101,7 @@ impl Switch {
     #[inline]
     pub fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         // Two functions, and none of them in here, where both would pay for what the other one needs.
-        if self.core.is_lazy() { self.run_lazily(window) } else { self.run_timely(window) }
+        if self.core.is_lazy(window) { self.run_lazily(window) } else { self.run_timely(window) }
     }
 
     /// As [`Switch::run`], each thing at its time.
