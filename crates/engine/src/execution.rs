@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// No window is longer than this, so that a time within it fits 48 bits.
-pub(crate) const LONGEST_WINDOW: Time = Time::from_s(100);
+/// No window is longer than this, so that a time within it fits 40 bits.
+pub(crate) const LONGEST_WINDOW: Time = Time::from_s(1);
 
 /// A wire from one node's egress port to another's ingress port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

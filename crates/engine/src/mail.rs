@@ -36,16 +36,23 @@ pub(crate) struct Slot {
     pub(crate) waiting: u64,
 }
 
-/// Calls `look` with every ingress port, of `ports`, that `waiting` stands for.
+/// Calls `look` with every ingress port, of `ports`, that `waiting` stands for, ascending.
 #[inline]
 fn for_each_waiting(waiting: u64, ports: u16, mut look: impl FnMut(usize)) {
-    let mut left = waiting;
-    while left != 0 {
-        let mut port = left.trailing_zeros() as usize;
-        left &= left - 1;
-        while port < usize::from(ports) {
+    let mut first = 0;
+    loop {
+        let mut left = waiting;
+        while left != 0 {
+            let port = first + left.trailing_zeros() as usize;
+            left &= left - 1;
+            if port >= usize::from(ports) {
+                return;
+            }
             look(port);
-            port += 64;
+        }
+        first += 64;
+        if first >= usize::from(ports) {
+            return;
         }
     }
 }
@@ -66,11 +73,40 @@ pub(crate) struct Parcel<M> {
     pub(crate) message: M,
 }
 
-/// Low bits of a key: the port.
-const KEY_PORT_BITS: u32 = 16;
+/// Low bits of a key: which of the window's arrivals it is, counted by port, then by age. The rest is its time, which
+/// [`LONGEST_WINDOW`](crate::execution::LONGEST_WINDOW) keeps below 2^40 ps.
+const KEY_PLACE_BITS: u32 = 24;
+
+/// See [`KEY_PLACE_BITS`].
+const MOST_ARRIVALS: usize = 1 << KEY_PLACE_BITS;
 
 /// Behind all arrivals: no arrival is so late in its window.
 const LAST_KEY: u64 = u64::MAX;
+
+/// The low bits of `key`.
+#[inline]
+fn place_of(key: u64) -> usize {
+    (key & (MOST_ARRIVALS as u64 - 1)) as usize
+}
+
+/// Where an arrival lies, and by which port it came.
+#[derive(Debug)]
+struct Place<M> {
+    message: *const M,
+    port: u16,
+}
+
+impl<M> Clone for Place<M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for Place<M> {}
+
+// SAFETY: whoever has a place has the rings of its part, too, and reads nothing by it but in the window that made it:
+// see `Window::take_with`.
+unsafe impl<M: Send> Send for Place<M> {}
 
 /// What a part of the nodes keeps of its mail from one window to the next. Slots are numbered from the part's
 /// first.
@@ -83,6 +119,8 @@ pub(crate) struct Desk<M> {
     /// The arrivals of the node that runs: (time since the window's start) << 16 | port, ascending, then
     /// [`LAST_KEY`].
     keys: Vec<u64>,
+    /// Of the node that runs: its arrivals, as the low bits of keys count them.
+    places: Vec<Place<M>>,
     sorter: Sorter,
 }
 
@@ -92,6 +130,7 @@ impl<M> Desk<M> {
             pool: Vec::new(),
             outgoing: (0..parts).map(|_| Vec::new()).collect(),
             keys: Vec::new(),
+            places: Vec::new(),
             sorter: Sorter::new(),
         }
     }
@@ -177,54 +216,57 @@ impl<M: Message> Mail<'_, M> {
         }
     }
 
-    /// Lists what node `index` receives before `end`, and tells where its rings begin.
+    /// Takes from the rings of node `index` what it receives before `end`, and lists it: it lies where it lay until
+    /// something else is put there. Returns when the earliest arrives that is left.
     #[inline(always)] // once for every run of a node; left to itself the compiler decides anew with every change
-    pub(crate) fn gather(&mut self, index: usize, base: Time, end: Time) -> usize {
-        let slot = &self.slots[index];
-        let first_ring = self.first_ring_of(slot);
-        let (rings, Desk { keys, sorter, .. }) = (&*self.rings, &mut *self.desk);
+    pub(crate) fn gather(&mut self, index: usize, base: Time, end: Time) -> Time {
+        let slot = &mut self.slots[index];
+        let first_ring = (slot.first_ring - self.first_ring) as usize;
+        let (rings, Desk { keys, places, sorter, .. }) = (&mut *self.rings, &mut *self.desk);
         keys.clear();
+        places.clear();
+        let (mut earliest, mut waiting) = (Time::MAX, 0);
         for_each_waiting(slot.waiting, slot.ports, |port| {
-            let pieces = rings[first_ring + port].pieces();
-            keys.reserve(pieces[0].len() + pieces[1].len() + 1);
-            let mut count = keys.len();
+            let ring = &mut rings[first_ring + port];
+            let pieces = ring.pieces();
+            let most = pieces[0].len() + pieces[1].len();
+            keys.reserve(most + 1);
+            places.reserve(most);
+            let first = keys.len();
+            let mut count = first;
             'ring: for piece in pieces {
                 for message in piece {
                     let at = message.at();
                     if at >= end {
+                        earliest = earliest.min(at);
+                        waiting |= 1 << (port & 63);
                         break 'ring;
                     }
                     debug_assert!(at >= base, "a message from the past: {at:?} before {base:?}");
-                    let key = (at.as_ps() - base.as_ps()) << KEY_PORT_BITS | port as u64;
-                    debug_assert!(count < keys.capacity());
-                    // SAFETY: room for a key of every message of the ring was made above.
-                    unsafe { keys.as_mut_ptr().add(count).write(key) };
+                    let key = (at.as_ps() - base.as_ps()) << KEY_PLACE_BITS | count as u64;
+                    debug_assert!(count < keys.capacity() && count < places.capacity());
+                    // SAFETY: room for every message of the ring was made above, in both.
+                    unsafe {
+                        keys.as_mut_ptr().add(count).write(key);
+                        places.as_mut_ptr().add(count).write(Place { message, port: port as u16 });
+                    }
                     count += 1;
                 }
             }
             // SAFETY: as many have been written.
-            unsafe { keys.set_len(count) };
+            unsafe {
+                keys.set_len(count);
+                places.set_len(count);
+            }
+            ring.drop_first(count - first);
         });
+        assert!(keys.len() < MOST_ARRIVALS, "too many arrivals in a window");
+        slot.waiting = waiting;
         if keys.len() > 1 {
             let span_ps = end.as_ps() - base.as_ps();
-            sorter.sort(keys, KEY_PORT_BITS + u64::BITS - span_ps.leading_zeros());
+            sorter.sort(keys, KEY_PLACE_BITS + u64::BITS - span_ps.leading_zeros());
         }
         keys.push(LAST_KEY);
-        first_ring
-    }
-
-    /// Forgets the empty rings of node `index` and returns the earliest arrival that is left.
-    pub(crate) fn settle(&mut self, index: usize) -> Time {
-        let slot = &self.slots[index];
-        let first_ring = self.first_ring_of(slot);
-        let (mut earliest, mut waiting) = (Time::MAX, 0);
-        for_each_waiting(slot.waiting, slot.ports, |port| {
-            if let Some(message) = self.rings[first_ring + port].front() {
-                earliest = earliest.min(message.at());
-                waiting |= 1 << (port & 63);
-            }
-        });
-        self.slots[index].waiting = waiting;
         earliest
     }
 }
@@ -241,6 +283,7 @@ fn export<M: Message>(outgoing: &mut Vec<Parcel<M>>, wire: Wire) -> &mut M {
 pub struct Window<'a, M> {
     /// See [`Desk`].
     keys: &'a mut [u64],
+    places: &'a [Place<M>],
     /// All rings of the part, and which is the first.
     rings: &'a mut [Ring<M>],
     ring_base: u32,
@@ -248,8 +291,6 @@ pub struct Window<'a, M> {
     outgoing: &'a mut [Vec<Parcel<M>>],
     part_of: &'a [u16],
     wires: &'a [Wire],
-    /// Of the node that runs, in the part.
-    first_ring: usize,
     base: Time,
     end: Time,
     cursor: usize,
@@ -258,20 +299,20 @@ pub struct Window<'a, M> {
 }
 
 impl<'a, M: Message> Window<'a, M> {
-    /// For the node whose rings begin at `first_ring` of the part.
-    pub(crate) fn new(mail: &'a mut Mail<'_, M>, wires: &'a [Wire], first_ring: usize, base: Time, end: Time) -> Self {
-        let Desk { pool, outgoing, keys, .. } = &mut *mail.desk;
+    /// For the node whose arrivals have been gathered.
+    pub(crate) fn new(mail: &'a mut Mail<'_, M>, wires: &'a [Wire], base: Time, end: Time) -> Self {
+        let Desk { pool, outgoing, keys, places, .. } = &mut *mail.desk;
         let post = Post { slots: mail.slots, pool, first_slot: mail.first_slot };
         let (rings, ring_base, part_of) = (&mut *mail.rings, mail.first_ring, mail.part_of);
         let mut window = Window {
             keys,
+            places,
             rings,
             ring_base,
             post,
             outgoing,
             part_of,
             wires,
-            first_ring,
             base,
             end,
             cursor: 0,
@@ -292,7 +333,7 @@ impl<'a, M: Message> Window<'a, M> {
 
     #[inline]
     fn time_of(&self, key: u64) -> Time {
-        if key == LAST_KEY { Time::MAX } else { Time::from_ps(self.base.as_ps() + (key >> KEY_PORT_BITS)) }
+        if key == LAST_KEY { Time::MAX } else { Time::from_ps(self.base.as_ps() + (key >> KEY_PLACE_BITS)) }
     }
 
     /// The first instant that does not belong to the window.
@@ -324,7 +365,7 @@ impl<'a, M: Message> Window<'a, M> {
         debug_assert!(self.cursor + 1 < self.keys.len());
         // SAFETY: behind every other key stands at least the last one.
         let second = unsafe { *self.keys.get_unchecked(self.cursor + 1) };
-        if (first ^ second) >> KEY_PORT_BITS == 0 {
+        if (first ^ second) >> KEY_PLACE_BITS == 0 {
             self.rotate(start());
         }
     }
@@ -334,9 +375,19 @@ impl<'a, M: Message> Window<'a, M> {
     #[inline(never)]
     fn rotate(&mut self, start: u32) {
         let keys = &mut self.keys[self.cursor..];
-        let instant = keys[0] >> KEY_PORT_BITS;
-        let ties = keys.iter().take_while(|&&key| key >> KEY_PORT_BITS == instant).count();
-        keys[..ties].rotate_left(start as usize % ties);
+        let instant = keys[0] >> KEY_PLACE_BITS;
+        let ties = keys.iter().take_while(|&&key| key >> KEY_PLACE_BITS == instant).count();
+        let (keys, turns) = (&mut keys[..ties], start as usize % ties);
+        let places = self.places;
+        let port = |key: u64| places[place_of(key)].port;
+        // What came by one port stays in order. The turns part one port's messages at most: those around the first.
+        let parted = turns > 0 && port(keys[turns - 1]) == port(keys[turns]);
+        let own: Vec<u64> = keys.iter().copied().filter(|&key| parted && port(key) == port(keys[turns])).collect();
+        keys.rotate_left(turns);
+        if let Some(&first) = own.first() {
+            let turned = keys.iter_mut().filter(|key| port(**key) == port(first));
+            turned.zip(own).for_each(|(key, own)| *key = own);
+        }
     }
 
     /// Takes the next arrival and its ingress port.
@@ -355,15 +406,14 @@ impl<'a, M: Message> Window<'a, M> {
     /// If the window holds no more.
     #[inline(always)] // once a packet-hop
     pub fn take_with<R>(&mut self, handle: impl FnOnce(u16, &M, &mut Self) -> R) -> R {
-        let port = self.key() as u16;
+        let key = self.key();
         assert!(self.cursor + 1 < self.keys.len(), "an arrival that is left");
         self.cursor += 1;
         self.next = self.time_of(self.key());
-        debug_assert!(self.first_ring + usize::from(port) < self.rings.len());
-        // SAFETY: `gather` has made this key for a message in this very ring, and nobody else takes any.
-        let ring = unsafe { self.rings.get_unchecked_mut(self.first_ring + usize::from(port)) };
-        let message: *const M = ring.front().expect("a key for every message");
-        ring.drop_front();
+        let place = place_of(key);
+        debug_assert!(place < self.places.len());
+        // SAFETY: `gather` has made this key, and its low bits count the places that it made.
+        let Place { message, port } = unsafe { *self.places.get_unchecked(place) };
         // SAFETY: a ring that drops a message lets it lie until another is pushed. Who pushes into rings of this part
         // while its window is open is this window alone, and only into those at the ends of the wires of the node that
         // runs: never into its own, since `Engine::new` refuses a wire from a node to itself. So nobody writes or

@@ -67,7 +67,10 @@ impl Sorter {
         spare.truncate(keys.len());
         for &key in keys {
             let at = &mut starts[bucket(key)];
-            spare[usize::from(*at)] = key;
+            debug_assert!(usize::from(*at) < spare.len());
+            // SAFETY: a bucket begins where all before it end, and is counted on by the same keys that were counted
+            // above: what it reaches is less than their number, which is the length of `spare`.
+            unsafe { *spare.get_unchecked_mut(usize::from(*at)) = key };
             *at += 1;
         }
         true
@@ -77,8 +80,14 @@ impl Sorter {
 /// Sorts by insertion: for keys that are few, or almost in order.
 #[inline]
 fn insert_each(keys: &mut [u64]) {
-    for end in 1..keys.len() {
+    let mut greatest = 0;
+    for end in 0..keys.len() {
         let key = keys[end];
+        if key >= greatest {
+            greatest = key;
+            continue;
+        }
+        // All before it are in order, and the last of them is greater.
         let mut at = end;
         while at > 0 && keys[at - 1] > key {
             keys[at] = keys[at - 1];

@@ -113,13 +113,13 @@ impl<N: Node> View<'_, N> {
                 slot.active = true;
                 active.push(index as u32);
             }
-            let first_ring = self.mail.gather(index, first, end);
+            let left = self.mail.gather(index, first, end);
             let wires = &self.wires[wires.0 as usize..wires.1 as usize];
-            let mut window = Window::new(&mut self.mail, wires, first_ring, first, end);
+            let mut window = Window::new(&mut self.mail, wires, first, end);
             let own = self.nodes[index].run(&mut window);
             debug_assert!(window.taken_all(), "a node left arrivals behind");
             debug_assert!(own >= end, "a node left an event behind");
-            let next = own.min(self.mail.settle(index));
+            let next = own.min(left);
             let slot = &mut self.mail.slots[index];
             slot.next = slot.next.min(next);
         }

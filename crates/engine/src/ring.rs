@@ -84,6 +84,16 @@ impl<T: Copy + Default> Ring<T> {
         }
     }
 
+    /// Forgets the `count` oldest values, or all if there are not so many. They lie where they lay until others are
+    /// pushed.
+    #[inline]
+    pub(crate) fn drop_first(&mut self, count: usize) {
+        let count = (count as u32).min(self.length);
+        self.length -= count;
+        // As in `drop_front`.
+        self.head = if self.length == 0 { 0 } else { (self.head + count) & self.mask() };
+    }
+
     /// Adds a value behind all others.
     #[inline]
     pub fn push(&mut self, value: T) {

@@ -106,7 +106,9 @@ fn network(seed: u64) -> Network {
     let mut wires = vec![Vec::new(); nodes];
     let mut ports = vec![0u16; nodes];
     // From lively short wires to long ones, all multiples of 500 ps for ties.
-    for _ in 0..nodes * 3 {
+    // Now and then more ports than a word has bits.
+    let wires_a_node = if seed % 5 == 4 { 140 } else { 3 };
+    for _ in 0..nodes * wires_a_node {
         let (from, to) = (stream.below(nodes as u64) as usize, stream.below(nodes as u64) as usize);
         if from != to {
             let scale = 1 << stream.below(12);

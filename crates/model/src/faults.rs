@@ -4,7 +4,7 @@
 
 #[allow(dead_code, reason = "physics uses more of its bench than these tests do")]
 #[path = "../tests/physics/bench.rs"]
-mod bench;
+pub(crate) mod bench;
 
 use crate::node::Machine;
 use crate::parameters::*;
@@ -35,7 +35,12 @@ const TURNING: &[&str] = &["conservation", "turns", "buffer", "little's law", "r
 
 /// Two hosts at each of three switches in a row, too much traffic in both directions.
 fn congested(buffer: Buffer, flow_control: FlowControl) -> Setup {
-    let fabric = line(3, 2, link(10, 500), link(10, 500)).unwrap();
+    congested_over(500, buffer, flow_control)
+}
+
+/// The same over links of this delay.
+pub(crate) fn congested_over(delay_ns: u64, buffer: Buffer, flow_control: FlowControl) -> Setup {
+    let fabric = line(3, 2, link(10, delay_ns), link(10, delay_ns)).unwrap();
     let flows = [(0, 4, 9_100), (1, 5, 3_700), (2, 4, 7_300), (5, 1, 9_700), (3, 0, 5_900)].map(|(src, dst, mbps)| {
         let process = Process::Constant { rate: Rate::from_mbps(mbps) };
         datagrams(src, dst, process, 1518, ENDLESS)
@@ -50,11 +55,11 @@ fn congested(buffer: Buffer, flow_control: FlowControl) -> Setup {
     setup
 }
 
-fn shared() -> Buffer {
+pub(crate) fn shared() -> Buffer {
     Buffer::Shared { bytes: 8_000_000, egress: Threshold::Static { bytes: 40_000 } }
 }
 
-fn packets(most: u32) -> Buffer {
+pub(crate) fn packets(most: u32) -> Buffer {
     Buffer::PerQueue { limit: QueueLimit::Packets(most) }
 }
 
@@ -69,7 +74,7 @@ fn overloaded(overload: Overload) -> Setup {
     setup
 }
 
-fn trimming(inside: Option<PipelineParameters>) -> Setup {
+pub(crate) fn trimming(inside: Option<PipelineParameters>) -> Setup {
     let trim = TrimParameters { header_class: 6, classes: 1 << 3, ..TrimParameters::default() };
     overloaded(Overload::Trim { trim, header_queue: QueueLimit::Packets(1_000), inside })
 }

@@ -298,8 +298,10 @@ impl Egress {
     pub fn wait(&mut self, now: Time, port: u16, class: u8) {
         let cell = &mut self.cells[usize::from(port)];
         if self.lazy {
+            if cell.waiting == 0 {
+                self.busy_ports[usize::from(port / 64)] |= 1 << (port % 64);
+            }
             cell.waiting |= 1 << class;
-            self.busy_ports[usize::from(port / 64)] |= 1 << (port % 64);
             return;
         }
         if cell.holds & (hold::STORM | hold::TIMED | hold::PREEMPTS) != 0 {

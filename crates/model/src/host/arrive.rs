@@ -376,7 +376,8 @@ impl Host {
         let ReplyTo { port, dst, flow, class, traffic } = to;
         let class = self.network.host.reply_class.unwrap_or(class);
         let mut replies = std::mem::take(&mut self.replies);
-        let usual_class = class;
+        let (usual_class, lone) = (class, replies.len() == 1 && self.egress.len() == 1);
+        let mut sent = lone;
         for Reply { kind, seq, stamp, mut detail, mut flags, size_bytes, class, entropy } in replies.drain(..) {
             let class = class.unwrap_or(usual_class);
             let entropy = entropy.unwrap_or_else(|| {
@@ -405,10 +406,18 @@ impl Host {
                 ..Frame::default()
             };
             self.books.ledger.packets.injected.count(u64::from(size_bytes));
+            if lone && self.send_made(now, 0, &frame, window) {
+                break;
+            }
             let port = if self.egress.len() == 1 { 0 } else { self.reply_port(port, dst, entropy) };
             self.queue_frame(now, port, frame);
+            sent = false;
         }
+        replies.clear();
         self.replies = replies;
+        if sent {
+            return;
+        }
         if self.egress.len() == 1 {
             self.serve(now, 0, window);
         } else {

@@ -98,6 +98,22 @@ impl Host {
         self.egress.due.set(port, again);
     }
 
+    /// Sends a frame that is made already, if the wire of `port` is free and nothing else wants it; whether it did. All
+    /// is as if the frame had had its turn.
+    pub(super) fn send_made(&mut self, now: Time, port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
+        let paced = self.nics[usize::from(port)].paced.first().is_some_and(|(at, ..)| at <= now);
+        let free = self.egress.cell(port).busy_until <= now && self.egress.is_plain(port);
+        if !free || paced || self.holds.is_some() || self.books.tracer.is_some() {
+            return false;
+        }
+        let at = self.egress.commit(now, port, frame.class, frame.size_bytes);
+        let OnWire(slot) = window.slot(port, at);
+        *slot = *frame;
+        slot.at = at;
+        self.look_again(port, Time::MAX);
+        true
+    }
+
     /// Sends a frame of the only flow of `port` that waits for its instant, if there is one and it is due: it needs no
     /// turn, since nothing else waits. Whether a frame was sent; if not, all is as if the flow had had its turn.
     #[inline(always)] // as enter_round
