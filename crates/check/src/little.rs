@@ -36,7 +36,8 @@ impl QueueArea {
         if now < self.last_change {
             self.since = Time::MAX;
         }
-        let span_ps = now.saturating_sub(self.last_change).as_ps();
+        // Where time ran backwards, neither sum is asked for.
+        let span_ps = now.as_ps().wrapping_sub(self.last_change.as_ps());
         self.area_frame_ps = self.area_frame_ps.wrapping_add(span_ps.wrapping_mul(len_before));
         self.last_change = now;
     }
@@ -53,7 +54,7 @@ impl QueueArea {
     /// The part of arrived..now that falls into the watch.
     #[inline]
     fn wait_ps(&self, arrived: Time, now: Time) -> u64 {
-        now.saturating_sub(arrived.max(self.since)).as_ps()
+        now.as_ps().wrapping_sub(arrived.max(self.since).as_ps())
     }
 
     /// The integral of the length up to the last change, in frames times picoseconds, modulo 2^64.

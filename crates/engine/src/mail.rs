@@ -229,10 +229,12 @@ impl<M: Message> Mail<'_, M> {
         for_each_waiting(slot.waiting, slot.ports, |port| {
             let ring = &mut rings[first_ring + port];
             let pieces = ring.pieces();
-            let most = pieces[0].len() + pieces[1].len();
-            keys.reserve(most + 1);
-            places.reserve(most);
             let first = keys.len();
+            let most = first + pieces[0].len() + pieces[1].len();
+            if most >= keys.capacity().min(places.capacity()) {
+                keys.reserve(most + 1);
+                places.reserve(most + 1);
+            }
             let mut count = first;
             'ring: for piece in pieces {
                 for message in piece {
@@ -304,20 +306,8 @@ impl<'a, M: Message> Window<'a, M> {
         let Desk { pool, outgoing, keys, places, .. } = &mut *mail.desk;
         let post = Post { slots: mail.slots, pool, first_slot: mail.first_slot };
         let (rings, ring_base, part_of) = (&mut *mail.rings, mail.first_ring, mail.part_of);
-        let mut window = Window {
-            keys,
-            places,
-            rings,
-            ring_base,
-            post,
-            outgoing,
-            part_of,
-            wires,
-            base,
-            end,
-            cursor: 0,
-            next: base,
-        };
+        let mut window =
+            Window { keys, places, rings, ring_base, post, outgoing, part_of, wires, base, end, cursor: 0, next: base };
         window.next = window.time_of(window.keys[0]);
         window
     }
@@ -380,7 +370,7 @@ impl<'a, M: Message> Window<'a, M> {
         let (keys, turns) = (&mut keys[..ties], start as usize % ties);
         let places = self.places;
         let port = |key: u64| places[place_of(key)].port;
-        // What came by one port stays in order. The turns part one port's messages at most: those around the first.
+        // What came by one port stays in order. Of one port at most the messages are parted: that whose turn is first.
         let parted = turns > 0 && port(keys[turns - 1]) == port(keys[turns]);
         let own: Vec<u64> = keys.iter().copied().filter(|&key| parted && port(key) == port(keys[turns])).collect();
         keys.rotate_left(turns);

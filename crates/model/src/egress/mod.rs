@@ -252,6 +252,15 @@ impl Egress {
         goes.then(|| self.start(now, port, size_bytes))
     }
 
+    /// As [`Egress::send_at_once`] while departures are lazy, of a port that has caught up: nothing holds it.
+    #[inline(always)] // as start
+    pub fn start_if_idle(&mut self, now: Time, port: u16, size_bytes: u16) -> Option<Time> {
+        let cell = &mut self.cells[usize::from(port)];
+        debug_assert!(cell.holds == 0, "departures are lazy only where nothing holds a port");
+        let idle = cell.busy_until <= now && cell.waiting == 0;
+        idle.then(|| cell.start(now, size_bytes, &self.rules, port))
+    }
+
     /// Whether a frame of `class` that comes for `port` now would be on its wire at once; credits are not looked at.
     pub fn is_open(
         &mut self,

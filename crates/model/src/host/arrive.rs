@@ -1,9 +1,9 @@
 //! What a host does with a frame.
 
-use super::{Host, ingress};
 use super::flows::{FlowEnd, FlowState, Incoming, Outlet, with_ctx};
 use super::reorder::ReorderState;
 use super::timers::Event;
+use super::{Host, ingress};
 use crate::clock::{as_seen, global, local};
 use crate::on_wire::OnWire;
 use crate::parameters::Spread;
@@ -377,7 +377,7 @@ impl Host {
         let class = self.network.host.reply_class.unwrap_or(class);
         let mut replies = std::mem::take(&mut self.replies);
         let (usual_class, lone) = (class, replies.len() == 1 && self.egress.len() == 1);
-        let mut sent = lone;
+        let mut waits = false;
         for Reply { kind, seq, stamp, mut detail, mut flags, size_bytes, class, entropy } in replies.drain(..) {
             let class = class.unwrap_or(usual_class);
             let entropy = entropy.unwrap_or_else(|| {
@@ -407,15 +407,14 @@ impl Host {
             };
             self.books.ledger.packets.injected.count(u64::from(size_bytes));
             if lone && self.send_made(now, 0, &frame, window) {
-                break;
+                continue;
             }
             let port = if self.egress.len() == 1 { 0 } else { self.reply_port(port, dst, entropy) };
             self.queue_frame(now, port, frame);
-            sent = false;
+            waits = true;
         }
-        replies.clear();
         self.replies = replies;
-        if sent {
+        if !waits {
             return;
         }
         if self.egress.len() == 1 {

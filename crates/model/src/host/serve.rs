@@ -198,62 +198,7 @@ impl Host {
                 false
             }
             Offer::Send(segment) => {
-                let flow = &mut self.senders.flows[slot as usize];
-                let path = if flow.path { flags::EXPLICIT_PATH } else { 0 };
-                let mut entropy = flow.entropy;
-                if let Some(paths) = &mut flow.paths {
-                    entropy = paths.take(&mut self.random);
-                } else if self.network.spread == Spread::PerPacket && path == 0 {
-                    // A Weyl sequence: every frame another number; the switches mix it.
-                    flow.entropy = entropy.wrapping_add(0x9e37_79b9);
-                }
-                if let Some(chosen) = segment.entropy
-                    && path == 0
-                {
-                    entropy = chosen;
-                }
-                let (flow_number, dst, class, traffic) = (flow.flow, flow.dst, flow.class, flow.traffic);
-                let start = flow.start;
-                let detail = self.detail_of(&segment, start);
-                let (ttl, src) = (self.network.host.ttl, self.index);
-                let at = self.egress.commit(now, port, class, segment.size_bytes);
-                if self.holds.is_some() {
-                    self.note_sent(now, port, dst, segment.size_bytes);
-                }
-                let OnWire(frame) = window.slot(port, at);
-                *frame = Frame {
-                    at,
-                    stamp: segment.stamp,
-                    seq: segment.seq,
-                    detail,
-                    flow: flow_number,
-                    src,
-                    dst,
-                    entropy,
-                    size_bytes: segment.size_bytes,
-                    payload_bytes: segment.payload_bytes,
-                    kind: segment.kind,
-                    class,
-                    in_class: class,
-                    flags: segment.flags | path,
-                    ttl,
-                    traffic,
-                    ..Frame::default()
-                };
-                if let Some(tracer) = &mut self.books.tracer {
-                    tracer.note_segment(now, global(self.clock.as_ref(), segment.stamp), port, frame);
-                }
-                self.books.ledger.packets.injected.count(u64::from(segment.size_bytes));
-                if segment.flags & flags::RETRANSMISSION != 0 {
-                    self.books.ledger.retransmissions += 1;
-                    self.books.ledger.retransmitted_bytes += u64::from(segment.payload_bytes);
-                }
-                self.update_sender_timer(slot);
-                if segment.next > self.egress.cell(port).busy_until {
-                    self.pace(slot, segment.next);
-                } else {
-                    self.enter_round(slot);
-                }
+                self.send_segment(now, port, slot, &segment, window);
                 true
             }
             Offer::At(at) => {
@@ -270,6 +215,67 @@ impl Host {
                 self.finish(now, slot, window);
                 false
             }
+        }
+    }
+
+    /// Sends the frame of `segment` of the flow in `slot`. Not inlined: what the frame is made of stays where it lies
+    /// until the frame is written.
+    #[inline(never)]
+    fn send_segment(&mut self, now: Time, port: u16, slot: u32, segment: &Segment, window: &mut Window<'_, OnWire>) {
+        let flow = &mut self.senders.flows[slot as usize];
+        let path = if flow.path { flags::EXPLICIT_PATH } else { 0 };
+        let mut entropy = flow.entropy;
+        if let Some(paths) = &mut flow.paths {
+            entropy = paths.take(&mut self.random);
+        } else if self.network.spread == Spread::PerPacket && path == 0 {
+            // A Weyl sequence: every frame another number; the switches mix it.
+            flow.entropy = entropy.wrapping_add(0x9e37_79b9);
+        }
+        if let Some(chosen) = segment.entropy
+            && path == 0
+        {
+            entropy = chosen;
+        }
+        let (class, dst, start) = (flow.class, flow.dst, flow.start);
+        let detail = self.detail_of(segment, start);
+        let at = self.egress.commit(now, port, class, segment.size_bytes);
+        if self.holds.is_some() {
+            self.note_sent(now, port, dst, segment.size_bytes);
+        }
+        let flow = &self.senders.flows[slot as usize];
+        let OnWire(frame) = window.slot(port, at);
+        *frame = Frame {
+            at,
+            stamp: segment.stamp,
+            seq: segment.seq,
+            detail,
+            flow: flow.flow,
+            src: self.index,
+            dst,
+            entropy,
+            size_bytes: segment.size_bytes,
+            payload_bytes: segment.payload_bytes,
+            kind: segment.kind,
+            class,
+            in_class: class,
+            flags: segment.flags | path,
+            ttl: self.network.host.ttl,
+            traffic: flow.traffic,
+            ..Frame::default()
+        };
+        if let Some(tracer) = &mut self.books.tracer {
+            tracer.note_segment(now, global(self.clock.as_ref(), segment.stamp), port, frame);
+        }
+        self.books.ledger.packets.injected.count(u64::from(segment.size_bytes));
+        if segment.flags & flags::RETRANSMISSION != 0 {
+            self.books.ledger.retransmissions += 1;
+            self.books.ledger.retransmitted_bytes += u64::from(segment.payload_bytes);
+        }
+        self.update_sender_timer(slot);
+        if segment.next > self.egress.cell(port).busy_until {
+            self.pace(slot, segment.next);
+        } else {
+            self.enter_round(slot);
         }
     }
 

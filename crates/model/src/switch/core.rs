@@ -182,12 +182,7 @@ impl Core {
         let Some(at) = ports.send_at_once(now, egress, (class, frame.size_bytes), head, collect, books) else {
             return false;
         };
-        // An idle port is empty: whatever theta is, nothing bounces there.
-        let distance = frame.distance.saturating_sub(1);
-        let OnWire(slot) = window.slot(egress, at);
-        *slot = *frame;
-        (slot.at, slot.ttl, slot.hops) = (at, frame.ttl - 1, frame.hops.saturating_add(1));
-        slot.distance = distance;
+        put_on_wire(frame, egress, at, window);
         true
     }
 
@@ -291,6 +286,17 @@ impl Core {
         let cause = self.cause_without_room(crossing, frame);
         self.lose(crossing, frame, cause)
     }
+}
+
+/// Sends on a copy of `frame`, which arrives `at` by the wire of `port`, at once.
+#[inline(always)] // as Core::forward
+pub(super) fn put_on_wire(frame: &Frame, port: u16, at: Time, window: &mut Window<'_, OnWire>) {
+    // An idle port is empty: whatever theta is, nothing bounces there.
+    let distance = frame.distance.saturating_sub(1);
+    let OnWire(slot) = window.slot(port, at);
+    *slot = *frame;
+    (slot.at, slot.ttl, slot.hops) = (at, frame.ttl - 1, frame.hops.saturating_add(1));
+    slot.distance = distance;
 }
 
 /// Why a frame is lost that finds no room in a lossy queue.

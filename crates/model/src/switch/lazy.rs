@@ -16,7 +16,7 @@
 //! turn it is, which would be an eighth of a packet-hop.
 
 use super::Switch;
-use super::core::Core;
+use super::core::{Core, put_on_wire};
 use super::outcome::Crossing;
 use super::overload::Overload;
 use crate::on_wire::OnWire;
@@ -59,12 +59,12 @@ impl Switch {
         loop {
             let arrival = window.next_arrival();
             let timer = self.core.wakes_at;
-            if timer < arrival && timer < window.end() {
+            if arrival == Time::MAX && timer >= window.end() {
+                return self.core.catch_up_to_end(window).min(timer);
+            }
+            if timer < arrival {
                 self.core.end_laziness(timer, window);
                 return self.run_timely(window);
-            }
-            if arrival == Time::MAX {
-                return self.core.catch_up_to_end(window).min(timer);
             }
             // As in `run_as`.
             window.rotate_ties(|| mix32(self.instants));
@@ -96,8 +96,8 @@ impl Switch {
         core.catch_up(egress, frame.at, window);
         let crossing = Crossing { in_port, egress, in_class: frame.class, class: frame.class };
         core.books.ledger.hops += 1;
-        if core.send_at_once(&crossing, frame, window) {
-            return;
+        if let Some(at) = core.egress.start_if_idle(frame.at, egress, frame.size_bytes) {
+            return put_on_wire(frame, egress, at, window);
         }
         let index = core.buffer.queue_index(egress, frame.class);
         if core.early & (1 << frame.class) == 0 && core.buffer.admit_surely(index, crossing, frame.size_bytes) {
@@ -107,9 +107,7 @@ impl Switch {
         core.catch_up_all(frame.at, window);
         if core.stopping == 0 {
             core.wait_or_refuse(overload, &crossing, frame, window);
-        } else if core.early & (1 << frame.class) == 0
-            && core.buffer.admit_surely(index, crossing, frame.size_bytes)
-        {
+        } else if core.early & (1 << frame.class) == 0 && core.buffer.admit_surely(index, crossing, frame.size_bytes) {
             core.enqueue(index, crossing, frame);
         } else {
             core.end_laziness(frame.at, window);
@@ -351,11 +349,8 @@ mod tests {
                         let src = random.below(6) as u32;
                         let dst = (src + 1 + random.below(5) as u32) % 6;
                         let rate = Rate::from_mbps(100 + random.below(most_mbps));
-                        let process = if random.below(2) == 0 {
-                            Process::Poisson { rate }
-                        } else {
-                            Process::Constant { rate }
-                        };
+                        let process =
+                            if random.below(2) == 0 { Process::Poisson { rate } } else { Process::Constant { rate } };
                         let bytes = 64 + random.below(1_455) as u16;
                         let mut flow = datagrams(src, dst, process, bytes, ENDLESS);
                         flow.class = [3, 3, 1, 6][random.below(4) as usize];
