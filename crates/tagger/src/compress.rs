@@ -6,6 +6,7 @@
 
 use crate::ports::put;
 use crate::rules::{Rule, RuleTable, SwitchRules, Tag};
+use crate::threads::on_all_cores;
 use fabric::tags::PortSet;
 use fabric::tags::ones;
 use fabric::{Fabric, NodeId};
@@ -165,6 +166,6 @@ impl RuleTable {
             let onward: PortSet = onward.map(|port| port as u16).collect();
             Matrix::from_rules(own.len(), &switch.rules).count(switch.node, &onward)
         };
-        self.switches().iter().map(count).collect()
+        on_all_cores(self.switches(), count)
     }
 }

