@@ -196,9 +196,12 @@ impl<'f> Verifier<'f> {
         let graph = &self.table.graph;
         let tag = |slot: u16| Some(self.table.tags[usize::from(slot)]);
         let cycle_of = |known| Cycle::new(self.fabric, graph, &shortest(graph, known), tag);
-        let all = graph.walk((0..graph.len() as u32).filter(|&vertex| graph.is_used(vertex)));
         let entries = self.entries();
-        let reached = graph.walk(entries.iter().copied());
+        let (all, reached) = std::thread::scope(|scope| {
+            let reached = scope.spawn(|| graph.walk(entries.iter().copied()));
+            let all = graph.walk((0..graph.len() as u32).filter(|&vertex| graph.is_used(vertex)));
+            (all, reached.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
         (self.counts.queues, self.counts.dependencies) = (all.vertices, all.edges);
         (self.counts.reachable_queues, self.counts.reachable_dependencies) = (reached.vertices, reached.edges);
         let cycle = all.cycle.map(cycle_of);

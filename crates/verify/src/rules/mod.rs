@@ -1,5 +1,7 @@
 //! Reading a rule file.
 
+mod quick;
+
 use crate::error::VerifyError;
 use fabric::NameFault;
 use serde::Deserialize;
@@ -103,9 +105,9 @@ impl RuleFile {
             VerifyError::Json { line: error.line(), column: error.column(), message }
         };
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        let file = serde_json::from_slice::<RuleFile>(bytes);
-        // A large file is read twice only to say what is wrong with it.
-        if let Ok(file) = file
+        // A large file is read again only if it is of an unusual shape, or to say what is wrong with it.
+        let file = quick::read(bytes, quick::PART).or_else(|| serde_json::from_slice::<RuleFile>(bytes).ok());
+        if let Some(file) = file
             && (file.format.as_str(), file.version) == (FORMAT, VERSION)
         {
             return file.shown_safely();
