@@ -1,9 +1,9 @@
 //! Reading large rule files: the switches of a file in the shape that writers give it, on all threads.
 //!
-//! The array of switches is cut where an object seems to begin with a name. Parts are read at once, and a cut counts only
-//! if the part before it ends there, behind a comma of that array: then it lies where it seems to, whatever names hold.
-//! Whatever else the file has is left to serde. Nothing is said about a file of any other shape, or one that is wrong:
-//! serde reads it all, and tells.
+//! The array of switches is cut where an object seems to begin with a name. Parts are read at once, and a cut counts
+//! only if the part before it ends there, behind a comma of that array: then it lies where it seems to, whatever names
+//! hold. Whatever else the file has is left to serde. Nothing is said about a file of any other shape, or one that is
+//! wrong: serde reads it all, and tells.
 
 use super::{Rule, RuleFile, SwitchRules};
 use serde::de::IgnoredAny;
@@ -296,10 +296,12 @@ mod tests {
     use super::*;
 
     const FILE: &str = r#"{ "format": "tidegate-tagger-rules", "version": 1,
- "fabric": { "kind": "a \"switches\": [", "switches": 3, "hash": "00" }, "generated_by": { "switches": [ { "name": 7 } ] },
+ "fabric": { "kind": "a \"switches\": [", "switches": 3, "hash": "00" },
+ "generated_by": { "switches": [ { "name": 7 } ] },
  "lossless_tags": [1, 2], "lossy_tag": 0, "classes": [ { "name": "default", "first_tag": 1 } ],
  "switches" : [
-  { "name": "L1", "rules": [ { "tag": 1, "in": [1, 2], "out": [3], "new_tag": 2 },{"new_tag":0,"in":[65535],"out":[],"tag":2}]},
+  { "name": "L1", "rules": [ { "tag": 1, "in": [1, 2], "out": [3], "new_tag": 2 }
+   ,{"new_tag":0,"in":[65535],"out":[],"tag":2}]},
   { "rules" : [] , "ports": ["a", "{ \"name\": ", { "name": "b", "rules": [] }], "name": "L2" },
   {"name":"\u00e9","rules":[{"tag":1,"in":[10,0],"out":[3],"new_tag":2}]} ], "more": [ { "name": "x" } ] }"#;
 
