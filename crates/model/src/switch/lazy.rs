@@ -181,7 +181,6 @@ impl Core {
 
     /// What has left any port by `now` leaves.
     #[cold]
-    #[inline(never)]
     fn catch_up_all(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         self.catch_up_everywhere(now, window);
     }
@@ -193,7 +192,7 @@ impl Core {
     }
 
     /// What has left any port by `now` leaves. When the next frame will.
-    #[inline(always)]
+    #[inline(never)]
     fn catch_up_everywhere(&mut self, now: Time, window: &mut Window<'_, OnWire>) -> Time {
         let mut next = Time::MAX;
         for word in 0..self.egress.busy_ports.len() {
@@ -202,9 +201,7 @@ impl Core {
                 let bit = left.trailing_zeros();
                 left &= left - 1;
                 let port = (word * 64) as u16 + bit as u16;
-                if self.egress.cell(port).busy_until <= now {
-                    self.leave_until(port, now, window);
-                }
+                self.leave_until(port, now, window);
                 let cell = self.egress.cell(port);
                 if cell.waiting == 0 {
                     self.egress.busy_ports[word] &= !(1 << bit);
@@ -229,12 +226,18 @@ impl Core {
         self.leave(at, (port, class), index, window);
         // Mostly that was all: more than one frame leaves a port between two that come for it as rarely as none does.
         if self.egress.cell(port).busy_until <= now {
-            self.leave_until(port, now, window);
+            self.catch_up_further(port, now, window);
         }
     }
 
     /// As [`Core::catch_up`]. Not inlined: what its loop keeps at hand would be gathered for every frame that comes.
     #[inline(never)]
+    fn catch_up_further(&mut self, port: u16, now: Time, window: &mut Window<'_, OnWire>) {
+        self.leave_until(port, now, window);
+    }
+
+    /// All that has left `port` by `now` leaves.
+    #[inline(always)] // as catch_up
     fn leave_until(&mut self, port: u16, now: Time, window: &mut Window<'_, OnWire>) {
         loop {
             let cell = self.egress.cell(port);
