@@ -17,7 +17,7 @@ impl Simulation {
     pub(crate) fn look_at_warm_up(&self, now: Time) -> WarmUp {
         let mut little = Findings::default();
         little.look(now, self.areas());
-        WarmUp { little, marks: self.marks(), payload_bytes: self.payload_bytes() }
+        WarmUp { little, marks: self.marks().collect(), payload_bytes: self.payload_bytes() }
     }
 
     /// Every check that the setup calls for.
@@ -41,10 +41,12 @@ impl Simulation {
         if self.network.in_order {
             checks.push(ledger.order.verdict(ledger.packets.delivered_whole.frames));
         }
-        let mut marks = self.marks();
-        let WarmUp { mut little, marks: early, .. } = self.warmed_up.clone();
+        let WarmUp { little, marks: early, .. } = &self.warmed_up;
+        let mut little = little.clone();
         // In the same order: the setup alone decides which there are.
-        marks.iter_mut().zip(&early).for_each(|(mark, early)| mark.peak = mark.peak.max(early.peak));
+        let mut early = early.iter();
+        let marks =
+            self.marks().map(|mark| Mark { peak: early.next().map_or(mark.peak, |it| it.peak.max(mark.peak)), ..mark });
         checks.push(check::buffer::verdict(marks, self.books()));
         little.look(now, self.areas());
         checks.push(little.verdict());
@@ -90,34 +92,35 @@ impl Simulation {
     }
 
     /// High-water marks of everything that has a limit of its own.
-    fn marks(&self) -> Vec<Mark> {
+    fn marks(&self) -> impl Iterator<Item = Mark> {
+        self.switches().flat_map(|switch| self.marks_of(switch))
+    }
+
+    fn marks_of(&self, switch: &Switch) -> Vec<Mark> {
         let mut marks = Vec::new();
-        for switch in self.switches() {
-            let node = switch.node().0;
-            if let Buffer::Shared { bytes, .. } = self.network.switch_of(switch.node()).buffer {
-                let place = Place::Buffer { node };
-                marks.push(Mark { place, peak: switch.core.buffer.max, limit: bytes, unit: Unit::Bytes });
+        let node = switch.node().0;
+        if let Buffer::Shared { bytes, .. } = self.network.switch_of(switch.node()).buffer {
+            let place = Place::Buffer { node };
+            marks.push(Mark { place, peak: switch.core.buffer.max, limit: bytes, unit: Unit::Bytes });
+        }
+        self.mark_queues(switch, &mut marks);
+        for (port, account, limit) in self.headrooms(switch) {
+            let place = Place::Account(AccountId { node, port, class: account.0 });
+            marks.push(Mark { place, peak: account.1, limit, unit: Unit::Bytes });
+        }
+        for (port, most) in switch.backpressure.iter().flat_map(|backpressure| backpressure.most.iter().enumerate()) {
+            let place = Place::Port { node, port: port as u16 };
+            if let Buffer::PerQueue { limit } = self.network.switch_of(switch.node()).buffer {
+                let (limit, unit) = parts(limit);
+                marks.push(Mark { place, peak: most.peak(), limit, unit });
             }
-            self.mark_queues(switch, &mut marks);
-            for (port, account, limit) in self.headrooms(switch) {
-                let place = Place::Account(AccountId { node, port, class: account.0 });
-                marks.push(Mark { place, peak: account.1, limit, unit: Unit::Bytes });
-            }
-            for (port, most) in switch.backpressure.iter().flat_map(|backpressure| backpressure.most.iter().enumerate())
-            {
-                let place = Place::Port { node, port: port as u16 };
-                if let Buffer::PerQueue { limit } = self.network.switch_of(switch.node()).buffer {
-                    let (limit, unit) = parts(limit);
-                    marks.push(Mark { place, peak: most.peak(), limit, unit });
-                }
-            }
-            let room = self.network.switch.overload.inside().and_then(|inside| inside.deflect_queue);
-            if let Some((inside, limit)) = switch.inside().zip(room) {
-                for (pipeline, peak) in inside.most_waiting(limit).enumerate() {
-                    let place = Place::Recirculation { node, pipeline: pipeline as u16 };
-                    let (limit, unit) = parts(limit);
-                    marks.push(Mark { place, peak, limit, unit });
-                }
+        }
+        let room = self.network.switch.overload.inside().and_then(|inside| inside.deflect_queue);
+        if let Some((inside, limit)) = switch.inside().zip(room) {
+            for (pipeline, peak) in inside.most_waiting(limit).enumerate() {
+                let place = Place::Recirculation { node, pipeline: pipeline as u16 };
+                let (limit, unit) = parts(limit);
+                marks.push(Mark { place, peak, limit, unit });
             }
         }
         marks
@@ -191,9 +194,8 @@ impl Simulation {
     }
 
     /// What switches count as taken, beside what waits in them.
-    fn books(&self) -> Vec<Book> {
-        let mut books = Vec::new();
-        for switch in self.switches() {
+    fn books(&self) -> impl Iterator<Item = Book> {
+        self.switches().flat_map(|switch| {
             let held = switch.backpressure.iter().flat_map(|backpressure| backpressure.held.frames());
             let found_bytes = switch.core.buffer.queues.iter().map(|queue| u64::from(queue.bytes)).sum::<u64>()
                 + held.map(|frame| u64::from(frame.size_bytes)).sum::<u64>();
@@ -207,9 +209,8 @@ impl Simulation {
                     switch.core.buffer.accounts.iter().map(|account| u64::from(account.headroom_bytes)).sum::<u64>();
                 counted.push(switch.core.buffer.shared_used + headroom);
             }
-            books.extend(counted.into_iter().map(|counted_bytes| Book { place, counted_bytes, found_bytes }));
-        }
-        books
+            counted.into_iter().map(move |counted_bytes| Book { place, counted_bytes, found_bytes })
+        })
     }
 
     /// Every queue with the watch of Little's law: those of classes, of held flows, and before recirculation ports.
