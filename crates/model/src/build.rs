@@ -1,7 +1,7 @@
 //! From a [`Setup`] to nodes on the engine.
 
 use crate::egress::Attachment;
-use crate::host::{Host, Starts};
+use crate::host::Starts;
 use crate::link_time::frames_last;
 use crate::network::Network;
 use crate::node::Machine;
@@ -240,11 +240,16 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
             match fabric.host_index(node) {
                 Some(index) if fabric.node(node).kind == NodeKind::Host => {
                     let starts = starts[index as usize].take().unwrap_or_default();
-                    let mut host = Host::new(node, &network, starts);
-                    for (at, port, fails) in changes {
-                        host.schedule_change(at, port, fails);
+                    let mut machine = Machine::host(node, &network, starts);
+                    if !changes.is_empty() {
+                        machine.wake();
                     }
-                    Machine::Host(Box::new(host))
+                    if let Machine::Host(host) = &mut machine {
+                        for (at, port, fails) in changes {
+                            host.schedule_change(at, port, fails);
+                        }
+                    }
+                    machine
                 }
                 _ => {
                     let mut switch = Switch::new(node, &network, changes);

@@ -10,13 +10,13 @@ impl Simulation {
     #[cold]
     pub(crate) fn sample_controls(&self, at: Time, watcher: &mut dyn Watcher) {
         let mut looks = Vec::new();
-        for (src, host) in self.hosts().enumerate() {
+        for host in self.hosts() {
             looks.clear();
             looks.extend(host.controls(at));
             looks.sort_unstable_by_key(|(_, _, look)| look.flow);
             for (flow, dst, look) in &mut looks {
                 if let Machine::Host(receiving) = self.machine(self.network.fabric.host_node(*dst)) {
-                    look.delay_ps = receiving.delay_ps(src as u32, *flow);
+                    look.delay_ps = receiving.delay_ps(host.index(), *flow);
                 }
                 watcher.control(look);
             }

@@ -51,7 +51,7 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
                 };
                 Some(Account { id, xon_bytes, waiting: waiting.into_iter().collect() })
             }
-            Machine::Host(_) => None,
+            Machine::Host(_) | Machine::Quiet(..) => None,
         })
         .collect();
     deadlock(&queues, &accounts)
@@ -66,7 +66,7 @@ fn lets_go_on_at_bytes(simulation: &Simulation, switch: &Switch, account: Accoun
         Machine::Switch(peer) => {
             peer.queue(usize::from(upstream.peer_port), slot).front().map(|frame| frame.size_bytes)
         }
-        Machine::Host(_) => None,
+        Machine::Host(_) | Machine::Quiet(..) => None,
     };
     switch.room_bytes(account.port, account.class).saturating_sub(waits.unwrap_or(network.host.mtu_bytes).into())
 }

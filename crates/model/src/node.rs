@@ -3,10 +3,13 @@
 use crate::account::Ledger;
 use crate::books::Books;
 use crate::egress::Egress;
-use crate::host::Host;
+use crate::host::{Host, Starts};
+use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::switch::Switch;
 use engine::{Node, Window};
+use fabric::NodeId;
+use std::sync::{Arc, LazyLock};
 use units::Time;
 
 /// A node of the fabric.
@@ -14,31 +17,70 @@ use units::Time;
 pub(crate) enum Machine {
     Switch(Box<Switch>),
     Host(Box<Host>),
+    /// A host that starts nothing, and that nothing has reached yet. Of a large fabric few hosts may take part, and one
+    /// that does not costs no more than this. What arrives first wakes it.
+    Quiet(NodeId, Arc<Network>),
 }
 
+/// Of a node that has counted nothing.
+static NOTHING: LazyLock<Ledger> = LazyLock::new(Ledger::default);
+
 impl Machine {
+    /// The host `node`, which starts `starts`.
+    pub fn host(node: NodeId, network: &Arc<Network>, starts: Starts) -> Machine {
+        if starts.is_empty() && Host::may_sleep(node, network) {
+            Machine::Quiet(node, Arc::clone(network))
+        } else {
+            Machine::Host(Box::new(Host::new(node, network, starts)))
+        }
+    }
+
+    /// A host that is quiet is so no longer.
+    #[cold]
+    pub fn wake(&mut self) {
+        if let Machine::Quiet(node, network) = self {
+            *self = Machine::Host(Box::new(Host::new(*node, network, Starts::default())));
+        }
+    }
+
+    /// What a quiet host does in a window.
+    #[cold]
+    #[inline(never)]
+    fn listen(&mut self, window: &mut Window<'_, OnWire>) -> Time {
+        if window.next_arrival() < Time::MAX {
+            self.wake();
+        }
+        if let Machine::Host(host) = self { host.run(window) } else { Time::MAX }
+    }
+
     pub fn ledger(&self) -> &Ledger {
-        &self.books().ledger
+        self.books().map_or(&NOTHING, |books| &books.ledger)
     }
 
-    pub fn books(&self) -> &Books {
+    /// None of a quiet host.
+    pub fn books(&self) -> Option<&Books> {
         match self {
-            Machine::Switch(switch) => &switch.core.books,
-            Machine::Host(host) => &host.books,
+            Machine::Switch(switch) => Some(&switch.core.books),
+            Machine::Host(host) => Some(&host.books),
+            Machine::Quiet(..) => None,
         }
     }
 
-    pub fn books_mut(&mut self) -> &mut Books {
+    /// See [`Machine::books`].
+    pub fn books_mut(&mut self) -> Option<&mut Books> {
         match self {
-            Machine::Switch(switch) => &mut switch.core.books,
-            Machine::Host(host) => &mut host.books,
+            Machine::Switch(switch) => Some(&mut switch.core.books),
+            Machine::Host(host) => Some(&mut host.books),
+            Machine::Quiet(..) => None,
         }
     }
 
-    pub fn egress(&self) -> &Egress {
+    /// Its ports; none of a quiet host, by whose ports nothing has gone.
+    pub fn egress(&self) -> Option<&Egress> {
         match self {
-            Machine::Switch(switch) => &switch.core.egress,
-            Machine::Host(host) => &host.egress,
+            Machine::Switch(switch) => Some(&switch.core.egress),
+            Machine::Host(host) => Some(&host.egress),
+            Machine::Quiet(..) => None,
         }
     }
 }
@@ -49,6 +91,7 @@ impl Node for Machine {
         match self {
             Machine::Switch(switch) => switch.run(window),
             Machine::Host(host) => host.run(window),
+            Machine::Quiet(..) => self.listen(window),
         }
     }
 
@@ -58,6 +101,17 @@ impl Node for Machine {
             (Machine::Switch(switch), turns) => switch.prefetch(turns),
             (Machine::Host(host), 3) => engine::prefetch(&**host),
             (Machine::Host(host), turns) => host.prefetch(turns),
+            (Machine::Quiet(..), _) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quiet_host_is_no_larger_than_a_pointer_and_what_it_points_to() {
+        assert_eq!(size_of::<Machine>(), 16);
     }
 }

@@ -229,8 +229,9 @@ impl Simulation {
                         under_way(&mut total.turns, frame);
                     }
                 }
+                Machine::Quiet(..) => {}
             }
-            for rules in &machine.egress().rules {
+            for rules in machine.egress().into_iter().flat_map(|egress| &egress.rules) {
                 total.control_on_the_way += rules.control_waiting();
                 let Rules { pause, credit, preemption, .. } = rules;
                 if let Some(frame) = preemption.as_ref().and_then(|preemption| preemption.kept()) {
@@ -254,7 +255,8 @@ impl Simulation {
         let mut longest = Time::ZERO;
         let mut waits = (0, 0);
         for index in 0..self.engine.len() {
-            for Rules { pause, credit, .. } in &self.engine.node(index).egress().rules {
+            let rules = self.engine.node(index).egress().into_iter().flat_map(|egress| &egress.rules);
+            for Rules { pause, credit, .. } in rules {
                 total += pause.total_stopped(now);
                 longest = longest.max(pause.longest_stop(now));
                 if let Some(credit) = credit {
@@ -313,7 +315,11 @@ impl Simulation {
         for node in fabric.node_ids() {
             for (port, peer) in fabric.ports(node).iter().enumerate() {
                 let machine = self.machine(node);
-                let (cell, rules) = (&machine.egress().cells[port], &machine.egress().rules[port]);
+                let Some(egress) = machine.egress() else {
+                    count += 1; // Nothing has gone by the ports of a quiet host.
+                    continue;
+                };
+                let (cell, rules) = (&egress.cells[port], &egress.rules[port]);
                 let (frames, bytes, free) = (cell.sent_frames, cell.sent_bytes, cell.busy_until);
                 let paused = rules.total_blocked(now);
                 let longest = |switch: &Switch| {

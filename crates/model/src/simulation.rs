@@ -295,14 +295,15 @@ impl Simulation {
     pub(crate) fn switches(&self) -> impl Iterator<Item = &Switch> {
         self.network.fabric.node_ids().filter_map(|node| match self.machine(node) {
             Machine::Switch(switch) => Some(&**switch),
-            Machine::Host(_) => None,
+            Machine::Host(_) | Machine::Quiet(..) => None,
         })
     }
 
+    /// The hosts that take part: not those that are quiet, of which there is nothing to tell.
     pub(crate) fn hosts(&self) -> impl Iterator<Item = &Host> {
         self.network.fabric.node_ids().filter_map(|node| match self.machine(node) {
             Machine::Host(host) => Some(&**host),
-            Machine::Switch(_) => None,
+            Machine::Switch(_) | Machine::Quiet(..) => None,
         })
     }
 
@@ -311,6 +312,7 @@ impl Simulation {
             match self.engine.node_mut(index) {
                 Machine::Switch(switch) => switch.reset(now),
                 Machine::Host(host) => host.reset(),
+                Machine::Quiet(..) => {}
             }
         }
     }
@@ -351,12 +353,12 @@ impl Simulation {
                 storms.add(index, machine.ledger());
             }
             let ended = matches!(machine, Machine::Host(host) if !host.ends.is_empty());
-            if !ended && machine.books().pause_events.is_empty() {
+            if !ended && machine.books().is_none_or(|books| books.pause_events.is_empty()) {
                 continue;
             }
             let machine = self.engine.node_mut(index);
-            let node = machine.books().node;
-            let pauses = std::mem::take(&mut machine.books_mut().pause_events);
+            let Some(books) = machine.books_mut() else { continue };
+            let (node, pauses) = (books.node, std::mem::take(&mut books.pause_events));
             let ends = if let Machine::Host(host) = machine { std::mem::take(&mut host.ends) } else { Vec::new() };
             for end in ends {
                 self.flow_ended(&end, watcher);
@@ -403,7 +405,7 @@ impl Simulation {
         let Some(collector) = &mut self.collector else { return };
         for &node in &self.watched {
             let machine = self.engine.node_mut(self.position[node.index()] as usize);
-            if let Some(tracer) = machine.books_mut().tracer.as_deref_mut() {
+            if let Some(tracer) = machine.books_mut().and_then(|books| books.tracer.as_deref_mut()) {
                 collector.take(node, &mut tracer.events, &mut tracer.captured);
             }
         }
@@ -435,7 +437,8 @@ impl Simulation {
         let network = Arc::clone(&self.network);
         for node in network.fabric.node_ids() {
             for (port, peer) in network.fabric.ports(node).iter().enumerate() {
-                let cell = &self.machine(node).egress().cells[port];
+                let Some(egress) = self.machine(node).egress() else { continue };
+                let cell = &egress.cells[port];
                 let (frames, bytes) = (cell.sent_frames, cell.sent_bytes);
                 let wire = bytes + frames * units::WIRE_OVERHEAD_BYTES;
                 let before = &mut self.sent_before[network.fabric.port_number(node, port as u16)];

@@ -139,6 +139,13 @@ impl Host {
         host
     }
 
+    /// Whether the host `node`, which starts nothing, does nothing until something reaches it, and nobody looks at it.
+    pub fn may_sleep(node: NodeId, network: &Network) -> bool {
+        let storms = network.host.pause_storm.is_some_and(|storm| storm.node == node);
+        let watched = network.selection.as_ref().is_some_and(|selection| selection.watches(node));
+        !storms && !watched && network.switch.flow_control.credit().is_none()
+    }
+
     /// Lets port `port` fail or come back at `at`.
     pub fn schedule_change(&mut self, at: Time, port: u16, fails: bool) {
         self.egress.rules_mut(port).link.fragile = true;

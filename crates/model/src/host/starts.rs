@@ -18,3 +18,10 @@ pub(crate) struct Starts {
     /// Hosts that this one notifies, ascending, with the egress port of the wire to each.
     pub notify: Vec<(u32, u16)>,
 }
+
+impl Starts {
+    /// Whether it starts nothing, and waits for nothing to start.
+    pub fn is_empty(&self) -> bool {
+        self.planned.is_empty() && self.arrivals.is_empty() && self.waits.is_empty() && self.notify.is_empty()
+    }
+}
