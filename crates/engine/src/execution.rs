@@ -315,6 +315,11 @@ impl<N: Node> Engine<N> {
         Statistics { runs: self.statistics.runs + runs, ..self.statistics }
     }
 
+    /// Which of `parts` threads, if there were so many, would run each node.
+    pub fn part_of(&self, parts: usize) -> Vec<u16> {
+        Division::<N::Message>::new(&self.weights, &self.first_rings, parts).part_of
+    }
+
     /// Who did it.
     pub fn sharing(&self) -> Sharing {
         self.sharing
@@ -347,6 +352,10 @@ impl<N: Node> Engine<N> {
             if self.parts.len() > 1 {
                 self.sharing.shared_runs += runs;
             }
+        }
+        for (index, (_, part)) in self.parts.iter_mut().enumerate() {
+            let nodes = &in_force(&self.divisions, self.division).nodes;
+            part.forget_timers(&self.slots[nodes[index] as usize..nodes[index + 1] as usize]);
         }
         !self.cut
     }

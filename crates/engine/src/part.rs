@@ -1,11 +1,14 @@
 //! A part of the nodes, which one thread runs: all of them where there is one thread.
 
 use crate::execution::LONGEST_WINDOW;
-use crate::mail::{Mail, Window, Wire};
+use crate::mail::{Mail, Slot, Window, Wire};
 use crate::node::Node;
 use crate::timers::Timers;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Time;
+
+/// More entries than this for each node are not kept among the timers.
+const MOST_TIMERS: usize = 2;
 
 /// Up to this many nodes are looked at in every window.
 const SMALL_POOL: usize = 16;
@@ -24,6 +27,16 @@ pub(crate) struct Part {
     pub(crate) active: Vec<u32>,
     /// Times a node ran.
     pub(crate) runs: u64,
+}
+
+impl Part {
+    /// Forgets outdated timers, if there are many, of a part with these nodes: they would lie there until their time comes,
+    /// and that may be far away.
+    pub(crate) fn forget_timers(&mut self, slots: &[Slot]) {
+        if self.timers.len() > MOST_TIMERS * slots.len() {
+            self.timers.keep(|at, index| slots[index as usize].timer == at);
+        }
+    }
 }
 
 /// A part with its nodes and their mailboxes, while a thread runs it.

@@ -22,8 +22,44 @@ impl Timers {
         if at < limit { self.heap.pop().map(|Reverse(entry)| entry) } else { None }
     }
 
+    /// How many entries there are, outdated ones among them.
+    pub(crate) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Forgets the entries that are not `valid`, and those that are there already.
+    #[cold]
+    pub(crate) fn keep(&mut self, valid: impl Fn(Time, u32) -> bool) {
+        let mut entries = std::mem::take(&mut self.heap).into_vec();
+        entries.retain(|&Reverse((at, node))| valid(at, node));
+        entries.sort_unstable();
+        entries.dedup();
+        self.heap = entries.into();
+    }
+
     /// All entries, outdated ones among them, in no order.
     pub(crate) fn into_entries(self) -> impl Iterator<Item = (Time, u32)> {
         self.heap.into_iter().map(|Reverse(entry)| entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_valid_and_comes_once() {
+        let mut timers = Timers::default();
+        for round in 0..3 {
+            (0..100u32)
+                .rev()
+                .for_each(|node| timers.push(Time::from_ps(u64::from(node % 7)), node + 100 * (round % 2)));
+        }
+        timers.keep(|at, node| node < 100 && at > Time::ZERO);
+        let kept: Vec<(Time, u32)> = std::iter::from_fn(|| timers.pop_before(Time::MAX)).collect();
+        let mut expected: Vec<(Time, u32)> =
+            (0..100).filter(|node| node % 7 > 0).map(|node| (Time::from_ps(u64::from(node % 7)), node)).collect();
+        expected.sort_unstable();
+        assert_eq!(kept, expected);
     }
 }
