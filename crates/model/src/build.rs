@@ -1,7 +1,7 @@
 //! From a [`Setup`] to nodes on the engine.
 
 use crate::egress::Attachment;
-use crate::host::Starts;
+use crate::host::{AllDelays, Starts};
 use crate::link_time::frames_last;
 use crate::network::Network;
 use crate::node::Machine;
@@ -160,6 +160,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         traffic_entries,
         clocks: host.clocks.of_hosts(fabric.hosts().len(), setup.seed),
         jitter,
+        delays: AllDelays::new(fabric.hosts().len()),
         timing,
         telemetry: transports.iter().any(TransportParameters::collects).then(|| Telemetry::new(fabric.hosts().len())),
         seed: setup.seed,

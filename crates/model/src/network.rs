@@ -2,6 +2,7 @@
 
 use crate::clock::NodeClock;
 use crate::custom::{CustomOverload, CustomStop};
+use crate::host::AllDelays;
 use crate::numbering::Numbering;
 use crate::parameters::{
     CLASSES, FlowControl, HostParameters, Overload, Pin, Reroute, Spread, SwitchParameters, TagRules, Timing,
@@ -78,6 +79,8 @@ pub(crate) struct Network {
     pub clocks: Option<Box<[NodeClock]>>,
     /// Of which traffic entries jitter is measured.
     pub jitter: Box<[bool]>,
+    /// Delays that hosts have seen since the last reset.
+    pub delays: AllDelays,
     /// Gates, and what switches take for the time.
     pub timing: Timing,
     /// Where telemetry is kept that frames collect, where any do.

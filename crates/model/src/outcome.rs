@@ -33,6 +33,7 @@ impl Simulation {
     /// Looks at what was measured since the warm-up.
     pub(crate) fn measure(&self, now: Time) -> Measured {
         let (mut delay, mut travel) = (Histogram::new(), Travel::default());
+        self.network.delays.add_to(&mut delay);
         for host in self.hosts() {
             host.measured.delays.add_to(&mut delay);
             host.measured.travel.iter().for_each(|other| travel.merge(other));

@@ -308,6 +308,7 @@ impl Simulation {
     }
 
     fn reset(&mut self, now: Time) {
+        self.network.delays.reset();
         for index in 0..self.engine.len() {
             match self.engine.node_mut(index) {
                 Machine::Switch(switch) => switch.reset(now),

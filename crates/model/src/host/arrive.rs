@@ -119,7 +119,7 @@ impl Host {
         self.books.ledger.packets.delivered_whole.count(u64::from(frame.size_bytes));
         let made = global(self.network.clock(frame.src), frame.stamp);
         let delay = now.saturating_sub(made);
-        self.measured.delays.record(delay);
+        self.measured.delays.record(delay, self.index, &self.network.delays);
         if self.measured.looks {
             self.note_arrived(frame, delay);
         }
@@ -283,6 +283,9 @@ impl Host {
                 slot
             }
             None => {
+                if self.receivers.flows.is_empty() {
+                    self.receivers.flows.reserve_exact(1); // many a host has one flow, and never another
+                }
                 self.receivers.flows.push(incoming);
                 self.receivers.flows.len() as u32 - 1
             }

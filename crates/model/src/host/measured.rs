@@ -14,7 +14,8 @@ pub(crate) struct Measured {
     pub flows_completed: u64,
     /// Payload that arrived for the first time, by traffic entry, since the start.
     pub goodput_bytes: Vec<u64>,
-    /// One-way delay of data frames in ps, from their making to their arrival, since the last reset.
+    /// One-way delay of data frames, from their making to their arrival, since the last reset: those that
+    /// [`Network::delays`] does not hold yet.
     pub delays: Delays,
     /// How frames that arrived since the last reset had travelled, where switches turn frames around.
     pub travel: Option<Box<Travel>>,
@@ -37,7 +38,7 @@ impl Measured {
             flows_started: 0,
             flows_completed: 0,
             goodput_bytes: vec![0; network.traffic_entries],
-            delays: Delays::new(),
+            delays: Delays::default(),
             travel: network.turns().then(Box::default),
             jitter: Jitter::new(network),
             looks: network.turns() || network.jitter.contains(&true),
@@ -49,7 +50,7 @@ impl Measured {
 
     /// Forgets what was measured before now, when the order of `carried` frames has not been judged yet.
     pub fn reset(&mut self, network: &Network, carried: u64) {
-        self.delays = Delays::new();
+        self.delays = Delays::default();
         self.travel = network.turns().then(Box::default);
         self.jitter = Jitter::new(network);
         self.reordering = reorder::density(network);

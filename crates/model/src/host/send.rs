@@ -79,6 +79,9 @@ impl Host {
             timer: Time::MAX,
         };
         if slot as usize == self.senders.flows.len() {
+            if self.senders.flows.is_empty() {
+                self.senders.flows.reserve_exact(1); // as in `open_incoming`
+            }
             self.senders.flows.push(outgoing);
         } else {
             self.senders.flows[slot as usize] = outgoing;
