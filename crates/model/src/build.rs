@@ -1,6 +1,6 @@
 //! From a [`Setup`] to nodes on the engine.
 
-use crate::egress::Attachment;
+use crate::egress::LinkKinds;
 use crate::host::{AllDelays, Starts};
 use crate::link_time::frames_last;
 use crate::network::Network;
@@ -160,6 +160,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         traffic_entries,
         clocks: host.clocks.of_hosts(fabric.hosts().len(), setup.seed),
         jitter,
+        links: LinkKinds::new(fabric.links()),
         delays: AllDelays::new(fabric.hosts().len()),
         timing,
         telemetry: transports.iter().any(TransportParameters::collects).then(|| Telemetry::new(fabric.hosts().len())),
@@ -213,7 +214,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
                     let least = match network.preemption_at(node) {
                         // A frame goes to the link only when nothing can interrupt it any more.
                         Some(preemption) => preemption.lookahead(link.rate, link.delay),
-                        None => Attachment::new(link, false).lookahead(),
+                        None => network.links.of(link).lookahead(),
                     };
                     WireSpec { node: position[peer.peer.index()], port: peer.peer_port, lookahead: least.min(longest) }
                 })

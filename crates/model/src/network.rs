@@ -2,6 +2,7 @@
 
 use crate::clock::NodeClock;
 use crate::custom::{CustomOverload, CustomStop};
+use crate::egress::LinkKinds;
 use crate::host::AllDelays;
 use crate::numbering::Numbering;
 use crate::parameters::{
@@ -46,6 +47,7 @@ fn choose_onward(frame: &Frame, salt: u32, ports: &[PortIndex], in_port: PortInd
 #[derive(Debug)]
 pub(crate) struct Network {
     pub fabric: Fabric,
+    pub links: LinkKinds,
     pub forwarding: Forwarding,
     pub paths: PathTable,
     /// Routes set by hand, by node, then in the order in which they were given.

@@ -122,15 +122,19 @@ struct Heard {
     until: Option<Time>,
 }
 
-/// What an egress port that obeys remembers: from when to when each class is stopped.
+/// What an egress port that obeys remembers: from when to when each class is stopped. Nothing at a port that was never
+/// told to stop: a large fabric has hundreds of thousands of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PauseState {
+pub struct PauseState(Option<Box<Told>>);
+
+/// The same at a port that was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Told {
     /// Classes with a stop in force.
     stopped: u8,
     /// In order of effect; a handful at most, those of one reaction time.
     pending: Vec<Heard>,
-    /// Nothing at a port that was never told to stop: a large fabric has hundreds of thousands of them.
-    stops: Option<Box<Stops>>,
+    stops: Stops,
 }
 
 /// The stops of a port, by class.
@@ -154,30 +158,88 @@ impl PauseState {
     /// 802.3, annex 31B.3.3: the timer is set when the frame is received), so what is no longer than the reaction stops
     /// nobody.
     pub fn on_pause(&mut self, now: Time, classes: u8, span: Time, reaction: Time) {
-        self.settle(now);
+        let told = self.0.get_or_insert_default();
+        told.settle(now);
         let until = (span > Time::ZERO).then(|| now.saturating_add(span));
-        self.stops.get_or_insert_default();
-        self.pending.push(Heard { effect: now.saturating_add(reaction), classes, until });
+        told.pending.push(Heard { effect: now.saturating_add(reaction), classes, until });
     }
 
     /// The classes that may not start a frame at `now`, a bit each.
     #[inline]
     pub fn blocked(&mut self, now: Time) -> u8 {
-        if self.stopped != 0 || !self.pending.is_empty() {
-            self.settle(now);
+        let Some(told) = &mut self.0 else { return 0 };
+        if !told.is_clear() {
+            told.settle(now);
         }
-        self.stopped
+        told.stopped
     }
 
     /// Whether no stop is in force or on its way into effect, as of the last call with a time.
     #[inline]
     pub fn is_clear(&self) -> bool {
+        self.0.as_ref().is_none_or(|told| told.is_clear())
+    }
+
+    /// When to ask again whether one of the `classes` that are blocked at `now` may send, if nothing more
+    /// is heard.
+    pub fn ask_again_at(&self, classes: u8) -> Time {
+        let Some(Told { stopped, pending, stops }) = self.0.as_deref() else { return Time::MAX };
+        let expiry = (0..8).filter(|&class| stopped & classes & 1 << class != 0).map(|class| stops.until[class]).min();
+        let change = pending.iter().filter(|heard| heard.classes & classes != 0).map(|heard| heard.effect).min();
+        expiry.unwrap_or(Time::MAX).min(change.unwrap_or(Time::MAX))
+    }
+
+    /// Since when `class` is stopped, as of the last call with a time; `None` if it may send.
+    pub fn stopped_since(&self, class: u8) -> Option<Time> {
+        self.0.as_ref()?.stopped_since(class)
+    }
+
+    /// Since when `class` is stopped at `now`; `None` if it may send.
+    pub fn stopped_since_at(&self, now: Time, class: u8) -> Option<Time> {
+        self.0.as_ref().filter(|told| !told.is_clear())?.settled(now).stopped_since(class)
+    }
+
+    /// Time that all classes together have spent stopped up to `now`.
+    pub fn total_stopped(&self, now: Time) -> Time {
+        let Some(told) = &self.0 else { return Time::ZERO };
+        let then = told.settled(now);
+        (0..8).map(|class| then.time(now, class)).sum()
+    }
+
+    /// How many stops there were, how many a resume ended, how many their time, and how many are in force
+    /// at `now`.
+    pub fn counts(&self, now: Time) -> (u64, u64, u64, u64) {
+        let Some(told) = &self.0 else { return (0, 0, 0, 0) };
+        let Told { stopped, stops, .. } = told.settled(now);
+        (stops.begun, stops.resumed, stops.expiries, u64::from(stopped.count_ones()))
+    }
+
+    /// Time that `class` has spent stopped up to `now`.
+    pub fn stopped_time(&self, now: Time, class: u8) -> Time {
+        self.0.as_ref().map_or(Time::ZERO, |told| told.settled(now).time(now, class))
+    }
+
+    /// The longest stop of any class up to `now`.
+    pub fn longest_stop(&self, now: Time) -> Time {
+        let Some(told) = &self.0 else { return Time::ZERO };
+        let then = told.settled(now);
+        let running = (0..8).filter_map(|class| then.stopped_since(class)).map(|from| now.saturating_sub(from));
+        running.fold(then.stops.longest, Time::max)
+    }
+}
+
+impl Told {
+    fn is_clear(&self) -> bool {
         self.stopped == 0 && self.pending.is_empty()
+    }
+
+    fn stopped_since(&self, class: u8) -> Option<Time> {
+        (self.stopped & 1 << class != 0).then(|| self.stops.from[usize::from(class)])
     }
 
     /// Brings into effect what was heard early enough, and ends the stops whose time is over.
     fn settle(&mut self, now: Time) {
-        let PauseState { stopped, pending, stops: Some(stops) } = self else { return };
+        let Told { stopped, pending, stops } = self;
         while let Some(&Heard { effect, classes, until }) = pending.first().filter(|heard| heard.effect <= now) {
             pending.remove(0);
             stops.expire(stopped, effect);
@@ -208,59 +270,8 @@ impl PauseState {
         stops.expire(stopped, now);
     }
 
-    /// When to ask again whether one of the `classes` that are blocked at `now` may send, if nothing more
-    /// is heard.
-    pub fn ask_again_at(&self, classes: u8) -> Time {
-        let until = |stops: &Stops| {
-            (0..8).filter(|&class| self.stopped & classes & 1 << class != 0).map(|class| stops.until[class]).min()
-        };
-        let expiry = self.stops.as_deref().and_then(until);
-        let change = self.pending.iter().filter(|heard| heard.classes & classes != 0).map(|heard| heard.effect).min();
-        expiry.unwrap_or(Time::MAX).min(change.unwrap_or(Time::MAX))
-    }
-
-    /// Since when `class` is stopped, as of the last call with a time; `None` if it may send.
-    pub fn stopped_since(&self, class: u8) -> Option<Time> {
-        let stops = self.stops.as_ref().filter(|_| self.stopped & 1 << class != 0)?;
-        Some(stops.from[usize::from(class)])
-    }
-
-    /// Since when `class` is stopped at `now`; `None` if it may send.
-    pub fn stopped_since_at(&self, now: Time, class: u8) -> Option<Time> {
-        if self.stopped == 0 && self.pending.is_empty() {
-            return None;
-        }
-        self.settled(now).stopped_since(class)
-    }
-
-    /// Time that all classes together have spent stopped up to `now`.
-    pub fn total_stopped(&self, now: Time) -> Time {
-        let then = self.settled(now);
-        (0..8).map(|class| then.time(now, class)).sum()
-    }
-
-    /// How many stops there were, how many a resume ended, how many their time, and how many are in force
-    /// at `now`.
-    pub fn counts(&self, now: Time) -> (u64, u64, u64, u64) {
-        let then = self.settled(now);
-        let stops = then.stops.unwrap_or_default();
-        (stops.begun, stops.resumed, stops.expiries, u64::from(then.stopped.count_ones()))
-    }
-
-    /// Time that `class` has spent stopped up to `now`.
-    pub fn stopped_time(&self, now: Time, class: u8) -> Time {
-        self.settled(now).time(now, class)
-    }
-
-    /// The longest stop of any class up to `now`.
-    pub fn longest_stop(&self, now: Time) -> Time {
-        let then = self.settled(now);
-        let running = (0..8).filter_map(|class| then.stopped_since(class)).map(|from| now.saturating_sub(from));
-        running.fold(then.stops.as_ref().map_or(Time::ZERO, |stops| stops.longest), Time::max)
-    }
-
     /// As it is at `now`: a port that has nothing to send does not ask, and what it heard may wait to take effect.
-    fn settled(&self, now: Time) -> PauseState {
+    fn settled(&self, now: Time) -> Told {
         let mut then = self.clone();
         then.settle(now);
         then
@@ -269,7 +280,7 @@ impl PauseState {
     /// Time that `class` has spent stopped, once all up to `now` is settled.
     fn time(&self, now: Time, class: u8) -> Time {
         let running = self.stopped_since(class).map_or(Time::ZERO, |from| now.saturating_sub(from));
-        self.stops.as_ref().map_or(Time::ZERO, |stops| stops.ended[usize::from(class)]) + running
+        self.stops.ended[usize::from(class)] + running
     }
 }
 

@@ -87,7 +87,30 @@ pub(crate) mod hold {
     pub const BLOCKS: u8 = PAUSE | CREDIT | TIMED | PREEMPTS;
 }
 
-/// What only some frames through a port touch.
+/// Frames that wait at few ports, and there for a moment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Waiting(Option<Box<Ring<Frame>>>);
+
+impl Waiting {
+    pub fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, |frames| frames.len())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn push(&mut self, frame: Frame) {
+        self.0.get_or_insert_default().push(frame);
+    }
+
+    pub fn pop(&mut self) -> Option<Frame> {
+        self.0.as_mut()?.pop()
+    }
+}
+
+/// What only some frames through a port touch. A large fabric has hundreds of thousands of ports: what few of them need
+/// lies elsewhere.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub link: Attachment,
@@ -103,13 +126,11 @@ pub(crate) struct Rules {
     pub(super) shaper: Option<Box<CreditShaper>>,
     /// At a port of a switch that interrupts frames.
     pub preemption: Option<Box<Preemption>>,
-    /// Whether frames collect telemetry.
-    collects: bool,
     /// What was sent before the last reset of [`Cell::sent_bytes`].
     pub(super) sent_before_bytes: u64,
     pub(super) scheduler: ClassScheduler,
     /// MAC control frames of our own, ahead of everything.
-    pub(super) control: Ring<Frame>,
+    pub(super) control: Waiting,
 }
 
 impl Rules {
@@ -117,7 +138,7 @@ impl Rules {
     pub fn new(network: &Network, at: (NodeId, PortIndex), peer: &PortPeer, fails: bool) -> Rules {
         let link = network.fabric.link(peer.link);
         Rules {
-            link: Attachment::new(link, fails),
+            link: Attachment::new(network.links.of(link), fails),
             pause: PauseState::default(),
             watchdog: Watchdog::default(),
             credit: network.credits(link),
@@ -125,18 +146,18 @@ impl Rules {
             cycles: network.cycles(at.0, at.1).map(|cycles| Box::new(PortCycles::new(cycles))),
             shaper: (network.timing.shaping.get(&at)).map(|slopes| Box::new(CreditShaper::new(*slopes, link.rate))),
             preemption: network.preemption_at(at.0).map(|parameters| Box::new(Preemption::new(parameters))),
-            collects: network.telemetry.is_some(),
             sent_before_bytes: 0,
             scheduler: match network.port_of(at.0, at.1).scheduler {
                 Scheduler::Strict => ClassScheduler::Strict,
                 Scheduler::Wrr { weights } => ClassScheduler::wrr(weights),
                 Scheduler::Drr { quantum_bytes } => ClassScheduler::drr(quantum_bytes),
             },
-            control: Ring::new(),
+            control: Waiting::default(),
         }
     }
 
-    pub fn cell(&self) -> Cell {
+    /// What every frame touches; `collects` says whether frames collect telemetry.
+    pub fn cell(&self, collects: bool) -> Cell {
         let (per_byte_ps, overhead, lead) = self.link.per_byte_ps();
         Cell {
             busy_until: Time::ZERO,
@@ -147,7 +168,7 @@ impl Rules {
             sent_bytes: 0,
             waiting: 0,
             holds: if self.credit.is_some() { hold::CREDIT } else { 0 }
-                | if self.collects { hold::TELEMETRY } else { 0 }
+                | if collects { hold::TELEMETRY } else { 0 }
                 | if self.gates.is_some() || self.shaper.is_some() { hold::TIMED } else { 0 }
                 | if self.preemption.is_some() { hold::PREEMPTS } else { 0 },
             charges: self.credit.is_some() || self.shaper.is_some() || self.scheduler != ClassScheduler::Strict,
@@ -185,5 +206,10 @@ mod tests {
     #[test]
     fn a_cell_is_one_cache_line() {
         assert_eq!(size_of::<Cell>(), 64);
+    }
+
+    #[test]
+    fn what_is_rare_takes_little_room() {
+        assert!(size_of::<Rules>() <= 112, "{}", size_of::<Rules>());
     }
 }

@@ -2,12 +2,15 @@
 
 use check::conservation::Cause;
 use protocols::frame::Frame;
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
 use units::random::Stream;
 use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// A port's end of a link.
-#[derive(Clone, Debug)]
-pub(crate) struct Attachment {
+/// What the ends of all links of one kind have in common.
+#[derive(Debug)]
+pub(crate) struct LinkKind {
     pub rate: Rate,
     /// Picoseconds a byte, or 0 where the rate does not divide 8 Tbps.
     ps_per_byte: u64,
@@ -19,19 +22,56 @@ pub(crate) struct Attachment {
     loss: f64,
     /// ln(1 - bit error rate) * 8, at most 0.
     log_byte_survival: f64,
+}
+
+/// The kinds of links of a fabric: a handful, for hundreds of thousands of ports.
+#[derive(Debug)]
+pub(crate) struct LinkKinds(BTreeMap<[u64; 4], Arc<LinkKind>>);
+
+/// A port's end of a link.
+#[derive(Clone, Debug)]
+pub(crate) struct Attachment {
+    kind: Arc<LinkKind>,
+    /// When the link failed last; [`Time::MAX`] if it never did.
+    failed_at: Time,
     /// Whether arrivals need a second look: the link can lose frames.
     pub fragile: bool,
     pub down: bool,
-    /// When the link failed last.
-    failed_at: Option<Time>,
 }
 
-impl Attachment {
-    pub fn new(link: &fabric::Link, fails: bool) -> Self {
+/// What makes a kind of link.
+fn key(link: &fabric::Link) -> [u64; 4] {
+    [link.rate.as_bps(), link.delay.as_ps(), link.loss.to_bits(), link.bit_error_rate.to_bits()]
+}
+
+impl LinkKinds {
+    pub fn new(links: &[fabric::Link]) -> LinkKinds {
+        let mut kinds = BTreeMap::new();
+        for link in links {
+            kinds.entry(key(link)).or_insert_with(|| Arc::new(LinkKind::new(link)));
+        }
+        LinkKinds(kinds)
+    }
+
+    /// The kind of `link`, which is one of the fabric.
+    pub fn of(&self, link: &fabric::Link) -> &Arc<LinkKind> {
+        &self.0[&key(link)]
+    }
+}
+
+impl Deref for Attachment {
+    type Target = LinkKind;
+    fn deref(&self) -> &LinkKind {
+        &self.kind
+    }
+}
+
+impl LinkKind {
+    fn new(link: &fabric::Link) -> LinkKind {
         let bps = link.rate.as_bps();
         let per_byte = 8_000_000_000_000u64;
         let ps_per_byte = if per_byte.is_multiple_of(bps) { per_byte / bps } else { 0 };
-        Attachment {
+        LinkKind {
             rate: link.rate,
             ps_per_byte,
             overhead: Time::from_ps(WIRE_OVERHEAD_BYTES * ps_per_byte),
@@ -39,9 +79,6 @@ impl Attachment {
             delay: link.delay,
             loss: link.loss,
             log_byte_survival: 8.0 * libm::log1p(-link.bit_error_rate),
-            fragile: fails || link.loss > 0.0 || link.bit_error_rate > 0.0,
-            down: false,
-            failed_at: None,
         }
     }
 
@@ -74,10 +111,17 @@ impl Attachment {
     pub fn lookahead(&self) -> Time {
         self.flight(protocols::frame::MIN_FRAME_BYTES)
     }
+}
+
+impl Attachment {
+    pub fn new(kind: &Arc<LinkKind>, fails: bool) -> Self {
+        let fragile = fails || kind.loss > 0.0 || kind.log_byte_survival < 0.0;
+        Attachment { kind: Arc::clone(kind), failed_at: Time::MAX, fragile, down: false }
+    }
 
     pub fn fail(&mut self, now: Time) {
         self.down = true;
-        self.failed_at = Some(now);
+        self.failed_at = now;
     }
 
     pub fn repair(&mut self) {
@@ -89,7 +133,7 @@ impl Attachment {
     #[cold]
     pub fn verdict(&self, frame: &Frame, random: &mut Stream) -> Option<Cause> {
         let sent = frame.at.saturating_sub(self.flight(frame.size_bytes));
-        if self.down || self.failed_at.is_some_and(|failed| failed >= sent) {
+        if self.down || (self.failed_at != Time::MAX && self.failed_at >= sent) {
             return Some(Cause::LinkDown);
         }
         if self.loss > 0.0 && random.unit() < self.loss {

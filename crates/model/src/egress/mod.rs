@@ -29,7 +29,7 @@ mod preempt;
 mod shaping;
 
 pub(crate) use cell::{Cell, Rules, hold};
-pub(crate) use link::Attachment;
+pub(crate) use link::LinkKinds;
 pub(crate) use preempt::Busy;
 
 use crate::books::Books;
@@ -77,7 +77,7 @@ impl Egress {
             ports.map(|(port, peer)| Rules::new(network, (node, port as u16), peer, fails(port as u16))).collect();
         let watchdog = network.switch.flow_control.pause().and_then(|pause| pause.watchdog);
         Egress {
-            cells: rules.iter().map(Rules::cell).collect(),
+            cells: rules.iter().map(|rules| rules.cell(network.telemetry.is_some())).collect(),
             due: Due::new(rules.len()),
             lazy: false,
             busy_ports: Box::default(),

@@ -10,7 +10,7 @@
 use super::core::Core;
 use super::outcome::{Crossing, Outcome};
 use super::overload::Overload;
-use crate::egress::{Attachment, Rules};
+use crate::egress::Rules;
 use crate::holds::Held;
 use crate::network::Network;
 use crate::on_wire::OnWire;
@@ -111,7 +111,7 @@ impl Neighbours for Around<'_> {
 
     fn grace(&self, port: u16, ahead: usize) -> Time {
         let rules = &self.rules[usize::from(port)];
-        let Attachment { rate, delay, .. } = rules.link;
+        let (rate, delay) = (rules.link.rate, rules.link.delay);
         // A frame of ours holds the call back, the neighbour finishes one of its own, and the next may be on its way
         // into the wire: as with PFC's headroom. Other calls go first.
         let requests = (1 + ahead + rules.control_waiting() as usize) as u64;
