@@ -21,6 +21,7 @@
 )]
 
 mod barrier;
+mod chains;
 mod division;
 mod due;
 mod exchange;
@@ -38,6 +39,7 @@ mod ring;
 mod sync;
 mod timers;
 
+pub use chains::{Chain, ChainMut, Chains};
 pub use due::Due;
 pub use execution::{Clock, Engine, EngineError, Sharing, Statistics, WireSpec};
 pub use mail::Window;

@@ -219,7 +219,12 @@ impl Simulation {
         let of_classes = self.switches().flat_map(move |switch| {
             switch.core.buffer.queues.iter().enumerate().map(move |(index, queue)| {
                 let place = Place::Queue(self.queue_id(switch, index, slots));
-                (place, &queue.area, queue.len() as u64, queue.frames().map(|frame| frame.at).collect())
+                (
+                    place,
+                    &queue.area,
+                    queue.len() as u64,
+                    switch.core.buffer.queues.frames(index).map(|frame| frame.at).collect(),
+                )
             })
         });
         let held_at_switches =

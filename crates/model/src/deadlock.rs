@@ -35,7 +35,7 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
         let slot = usize::from(simulation.network.class_slot[usize::from(id.class)]);
         let queue = switch.queue(usize::from(id.port), slot);
         queues.push(PausedQueue { queue: id, paused_by, paused_since, bytes: u64::from(queue.bytes) });
-        for frame in queue.frames() {
+        for frame in switch.frames(usize::from(id.port), slot) {
             let class = if by_port { 0 } else { frame.in_class };
             let holder = AccountId { node: id.node, port: frame.in_port, class };
             *waiting.entry(holder).or_default().entry(id).or_default() += u64::from(frame.size_bytes);
@@ -64,7 +64,7 @@ fn lets_go_on_at_bytes(simulation: &Simulation, switch: &Switch, account: Accoun
     let slot = usize::from(network.class_slot[usize::from(account.class)]);
     let waits = match simulation.machine(upstream.peer) {
         Machine::Switch(peer) => {
-            peer.queue(usize::from(upstream.peer_port), slot).front().map(|frame| frame.size_bytes)
+            peer.frames(usize::from(upstream.peer_port), slot).next().map(|frame| frame.size_bytes)
         }
         Machine::Host(_) | Machine::Quiet(..) => None,
     };

@@ -210,11 +210,16 @@ impl Simulation {
             }
             match machine {
                 Machine::Switch(switch) => {
-                    for queue in &switch.core.buffer.queues {
+                    for (index, queue) in switch.core.buffer.queues.iter().enumerate() {
                         total.packets.in_flight.frames += queue.len() as u64;
                         total.packets.in_flight.bytes += u64::from(queue.bytes);
                         if turns {
-                            queue.frames().for_each(|frame| under_way(&mut total.turns, frame));
+                            switch
+                                .core
+                                .buffer
+                                .queues
+                                .frames(index)
+                                .for_each(|frame| under_way(&mut total.turns, frame));
                         }
                     }
                     for frame in switch.backpressure.iter().flat_map(|backpressure| backpressure.held.frames()) {

@@ -1,15 +1,17 @@
-//! One egress queue with what is measured of it.
+//! The egress queues of a switch, with what is measured of them.
 
 use check::little::QueueArea;
-use engine::Ring;
+use engine::{Chain, ChainMut, Chains};
 use protocols::frame::Frame;
+use std::ops::Deref;
 use units::Time;
 
-/// First in, first out; watches its own length.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-pub(crate) struct Queue {
-    frames: Ring<Frame>,
+/// A queue, first in, first out, that watches its own length.
+pub(crate) type Queue = Chain<Frame, Watch>;
+
+/// What a queue knows of its length.
+#[derive(Debug)]
+pub(crate) struct Watch {
     pub bytes: u32,
     /// The most bytes that waited since the last reset.
     pub max_bytes: u32,
@@ -17,122 +19,135 @@ pub(crate) struct Queue {
     pub area: QueueArea,
 }
 
-impl Queue {
-    pub fn new() -> Self {
-        Queue { frames: Ring::new(), bytes: 0, max_bytes: 0, area: QueueArea::starting(Time::ZERO) }
-    }
+/// All queues of a switch, whose frames lie in one store.
+#[derive(Debug)]
+pub(crate) struct Queues(Chains<Frame, Watch>);
 
+impl Deref for Queues {
+    type Target = Chains<Frame, Watch>;
     #[inline]
-    pub fn len(&self) -> usize {
-        self.frames.len()
+    fn deref(&self) -> &Chains<Frame, Watch> {
+        &self.0
+    }
+}
+
+impl Queues {
+    /// `count` of them, empty.
+    pub fn new(count: usize) -> Self {
+        Queues(Chains::new(count, || Watch { bytes: 0, max_bytes: 0, area: QueueArea::starting(Time::ZERO) }))
     }
 
+    /// The queue at `index`, to be changed.
+    #[inline(always)] // once a packet-hop
+    pub fn at(&mut self, index: usize) -> QueueMut<'_> {
+        QueueMut(self.0.at(index))
+    }
+
+    /// The frames in the queue at `index`, the oldest first.
+    pub fn frames(&self, index: usize) -> impl Iterator<Item = &Frame> {
+        self.0.values(index)
+    }
+
+    /// Forgets what was measured before `now`.
+    pub fn reset(&mut self, now: Time) {
+        for watch in self.0.beside_mut() {
+            watch.max_bytes = watch.bytes;
+            watch.area = QueueArea::starting(now);
+        }
+    }
+}
+
+/// One queue of [`Queues`], to be changed.
+#[derive(Debug)]
+pub(crate) struct QueueMut<'a>(ChainMut<'a, Frame, Watch>);
+
+impl Deref for QueueMut<'_> {
+    type Target = Queue;
     #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.frames.is_empty()
+    fn deref(&self) -> &Queue {
+        &self.0
     }
+}
 
+impl QueueMut<'_> {
     /// Adds a copy of `frame`, which arrived at `frame.at`, as `change` leaves it.
-    #[inline]
+    #[inline(always)] // once a packet-hop
     pub fn push(&mut self, frame: &Frame, change: impl FnOnce(&mut Frame)) {
-        self.area.on_change(frame.at, self.frames.len() as u64);
-        self.bytes += u32::from(frame.size_bytes);
-        self.max_bytes = self.max_bytes.max(self.bytes);
-        let slot = self.frames.push_slot();
+        let length = self.0.len() as u64;
+        let watch = self.0.beside();
+        watch.area.on_change(frame.at, length);
+        watch.bytes += u32::from(frame.size_bytes);
+        watch.max_bytes = watch.max_bytes.max(watch.bytes);
+        let slot = self.0.push_slot();
         *slot = *frame;
         change(slot);
     }
 
-    /// The oldest frame.
-    #[inline]
-    pub fn front(&self) -> Option<&Frame> {
-        self.frames.front()
-    }
-
     /// The oldest frame, to be changed in all but its length.
     pub fn front_mut(&mut self) -> Option<&mut Frame> {
-        self.frames.front_mut()
+        self.0.front_mut()
     }
 
     /// Forgets the oldest frame, which came `at` and is `size_bytes` long; its wait ends `now`.
-    #[inline]
+    #[inline(always)] // once a packet-hop
     pub fn forget_front(&mut self, now: Time, at: Time, size_bytes: u16) {
         self.end_wait(now, at, size_bytes);
-        self.frames.drop_front();
+        self.0.drop_front();
     }
 
     /// The wait of a frame that came `at` ends `now`; it is still among the frames.
-    #[inline]
+    #[inline(always)] // once a packet-hop
     fn end_wait(&mut self, now: Time, at: Time, size_bytes: u16) {
-        self.area.on_change(now, self.frames.len() as u64);
-        self.area.on_departure(at, now);
-        self.bytes -= u32::from(size_bytes);
+        let length = self.0.len() as u64;
+        let watch = self.0.beside();
+        watch.area.on_change(now, length);
+        watch.area.on_departure(at, now);
+        watch.bytes -= u32::from(size_bytes);
     }
 
     /// Removes the oldest frame; its wait ends `now`.
     #[inline]
     pub fn drop_front(&mut self, now: Time) {
-        if let Some(frame) = self.frames.front() {
+        if let Some(frame) = self.0.front() {
             let (at, size_bytes) = (frame.at, frame.size_bytes);
             self.forget_front(now, at, size_bytes);
         }
     }
 
-    /// The youngest frame.
-    pub fn back(&self) -> Option<&Frame> {
-        self.frames.back()
-    }
-
     /// Removes the youngest frame; its wait ends `now`.
     pub fn drop_back(&mut self, now: Time) {
-        if let Some(frame) = self.frames.back() {
+        if let Some(frame) = self.0.back() {
             let (at, size_bytes) = (frame.at, frame.size_bytes);
             self.end_wait(now, at, size_bytes);
-            self.frames.drop_back();
+            self.0.drop_back();
         }
     }
 
     /// Takes out the frames that `moves` says, in order; their wait here ends `now`.
     #[cold]
     pub fn take_matching(&mut self, now: Time, moves: impl Fn(&Frame) -> bool, mut to: impl FnMut(Frame)) {
-        for _ in 0..self.frames.len() {
-            let Some(frame) = self.frames.pop() else { return };
+        for _ in 0..self.0.len() {
+            let Some(&frame) = self.0.front() else { return };
             if moves(&frame) {
-                // The rest of the ring, and what was put back behind it.
-                self.area.on_change(now, self.frames.len() as u64 + 1);
-                self.area.on_departure(frame.at, now);
-                self.bytes -= u32::from(frame.size_bytes);
+                self.drop_front(now);
                 to(frame);
             } else {
-                self.frames.push(frame);
+                self.0.drop_front();
+                *self.0.push_slot() = frame;
             }
         }
-    }
-
-    /// Asks the processor for the frames that leave next.
-    pub fn prefetch(&self) {
-        self.frames.prefetch(4);
-    }
-
-    pub fn frames(&self) -> impl Iterator<Item = &Frame> {
-        self.frames.iter()
     }
 
     /// For tests of the checks: changes what waits, behind the back of all that is measured of it.
     #[cfg(test)]
     pub fn tamper(&mut self, change: impl FnOnce(&mut Vec<Frame>)) {
         let mut frames = Vec::new();
-        while let Some(frame) = self.frames.pop() {
+        while let Some(&frame) = self.0.front() {
             frames.push(frame);
+            self.0.drop_front();
         }
         change(&mut frames);
-        frames.into_iter().for_each(|frame| self.frames.push(frame));
-    }
-
-    /// Forgets what was measured before `now`.
-    pub fn reset(&mut self, now: Time) {
-        self.max_bytes = self.bytes;
-        self.area = QueueArea::starting(now);
+        frames.into_iter().for_each(|frame| *self.0.push_slot() = frame);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::custom::{Account, CustomStop, StopRule};
 use crate::egress::Rules;
 use crate::network::Network;
 use crate::parameters::{self, FlowControl, Overload, QueueLimit, Threshold};
-use crate::queue::Queue;
+use crate::queue::Queues;
 use fabric::{NodeId, PortIndex};
 use protocols::frame::Frame;
 use protocols::pause::IngressAccount;
@@ -72,7 +72,7 @@ pub(super) struct RuleOfAccounts {
 #[derive(Debug)]
 pub(crate) struct PacketBuffer {
     /// By port, then slot of the class; after all of them the bounce queues in the same order.
-    pub queues: Vec<Queue>,
+    pub queues: Queues,
     /// The most frames that each queue ever held, where a limit counts frames.
     pub most_frames: Option<Box<[u32]>>,
     /// From a queue to the bounce queue of its pair in `queues`; 0 where there are no pairs.
@@ -136,7 +136,7 @@ impl PacketBuffer {
         let normal = rules.len() * slots;
         let pairs = if matches!(parameters.overload, Overload::Bounce { .. }) { normal } else { 0 };
         PacketBuffer {
-            queues: vec![Queue::new(); normal + pairs],
+            queues: Queues::new(normal + pairs),
             most_frames: parameters.counts_frames().then(|| vec![0; normal + pairs].into()),
             pairs,
             class_slot: network.class_slot,
@@ -221,7 +221,7 @@ impl PacketBuffer {
     /// Adds a copy of `frame`, which crosses the switch so, to the queue at `index`, as `change` leaves it.
     #[inline(always)] // as Core::forward
     pub fn push(&mut self, index: usize, crossing: Crossing, frame: &Frame, mark: u8) {
-        let queue = &mut self.queues[index];
+        let mut queue = self.queues.at(index);
         queue.push(frame, |slot| {
             (slot.in_port, slot.in_class) = (crossing.in_port, crossing.in_class);
             (slot.ttl, slot.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
@@ -235,8 +235,9 @@ impl PacketBuffer {
 
     /// Takes the first frame out of the queue at `index`, and gives its room back.
     pub fn drop_front(&mut self, now: Time, index: usize) -> Option<Frame> {
-        let frame = *self.queues[index].front()?;
-        self.queues[index].drop_front(now);
+        let mut queue = self.queues.at(index);
+        let frame = *queue.front()?;
+        queue.drop_front(now);
         self.note_load(now, index);
         self.release(frame.in_port, frame.in_class, frame.size_bytes);
         Some(frame)
@@ -262,7 +263,7 @@ impl PacketBuffer {
 
     /// Forgets what was measured before `now`.
     pub fn reset(&mut self, now: Time) {
-        self.queues.iter_mut().for_each(|queue| queue.reset(now));
+        self.queues.reset(now);
         self.max = self.used;
         self.reset_loads(now);
     }

@@ -79,7 +79,7 @@ impl Core {
         window: &mut Window<'_, OnWire>,
     ) -> Option<(u16, u8)> {
         let Core { egress, buffer, .. } = self;
-        let queue = &mut buffer.queues[index];
+        let mut queue = buffer.queues.at(index);
         let frame = queue.front()?;
         let (came, in_port, in_class, size_bytes) = (frame.at, frame.in_port, frame.in_class, frame.size_bytes);
         let at = egress.commit(now, port, class, size_bytes);
@@ -165,7 +165,7 @@ impl Core {
     /// Whether it did.
     fn mark_leaving(&mut self, port: u16, index: usize) -> bool {
         let Some(marker) = self.leaving_markers.get(usize::from(port)) else { return false };
-        let queue = &mut self.buffer.queues[index];
+        let mut queue = self.buffer.queues.at(index);
         let behind_bytes = u64::from(queue.bytes);
         let Some(frame) = queue.front_mut() else { return false };
         let behind_bytes = behind_bytes - u64::from(frame.size_bytes);

@@ -37,7 +37,7 @@ impl Switch {
         };
         self.core.buffer.charge(frame.in_port, frame.in_class, frame.size_bytes);
         self.core.buffer.shared_used += u64::from(frame.size_bytes);
-        self.core.buffer.queues[index].push(&Frame { at: now, ..frame }, |_| {});
+        self.core.buffer.queues.at(index).push(&Frame { at: now, ..frame }, |_| {});
         self.core.buffer.note_load(now, index);
         true
     }
@@ -127,13 +127,15 @@ impl Switch {
     /// A frame is overtaken by one of its own flow.
     pub(crate) fn overtake(&mut self, now: Time) -> bool {
         let own_flow = |index: &usize| {
-            let queue = &self.core.buffer.queues[*index];
-            queue.front().is_some_and(|first| queue.frames().skip(1).any(|frame| frame.flow == first.flow))
+            let queues = &self.core.buffer.queues;
+            queues[*index]
+                .front()
+                .is_some_and(|first| queues.frames(*index).skip(1).any(|frame| frame.flow == first.flow))
         };
         let Some(index) = (0..self.core.buffer.queues.len()).find(own_flow) else { return false };
         let Some(&frame) = self.core.buffer.queues[index].front() else { return false };
-        self.core.buffer.queues[index].drop_front(now);
-        self.core.buffer.queues[index].push(&Frame { at: now, ..frame }, |_| {});
+        self.core.buffer.queues.at(index).drop_front(now);
+        self.core.buffer.queues.at(index).push(&Frame { at: now, ..frame }, |_| {});
         true
     }
 
@@ -156,7 +158,7 @@ impl Switch {
 
     fn tamper(&mut self, change: impl FnOnce(&mut Vec<Frame>)) -> bool {
         let Some(index) = self.crowded() else { return false };
-        self.core.buffer.queues[index].tamper(change);
+        self.core.buffer.queues.at(index).tamper(change);
         true
     }
 

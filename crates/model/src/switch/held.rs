@@ -43,7 +43,7 @@ impl Backpressure {
         for slot in 0..slots {
             let index = usize::from(port) * slots + slot;
             let covered = |frame: &Frame| pair.covers(frame.src, frame.dst);
-            core.buffer.queues[index].take_matching(now, covered, |frame| {
+            core.buffer.queues.at(index).take_matching(now, covered, |frame| {
                 // Counted again when it joins the queue of its class.
                 self.held.push(now, port, &Frame { ttl: frame.ttl + 1, hops: frame.hops.saturating_sub(1), ..frame });
             });

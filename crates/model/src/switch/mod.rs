@@ -44,6 +44,7 @@ use fabric::NodeId;
 use fabric::routing::mix32;
 use overload::Overload;
 use overload::pipeline::Pipelines;
+use protocols::frame::Frame;
 use std::sync::Arc;
 use units::Time;
 
@@ -80,7 +81,7 @@ impl Switch {
         let Core { egress, buffer, routing, .. } = &self.core;
         if turns == 2 {
             engine::prefetch(egress.cells.as_slice());
-            engine::prefetch(buffer.queues.as_slice());
+            engine::prefetch::<[Queue]>(&buffer.queues);
             if !egress.lazy {
                 egress.due.prefetch();
             }
@@ -91,7 +92,7 @@ impl Switch {
         } else {
             for (port, cell) in egress.cells.iter().enumerate() {
                 if cell.waiting != 0 {
-                    buffer.queues[port * buffer.slots..(port + 1) * buffer.slots].iter().for_each(Queue::prefetch);
+                    (port * buffer.slots..(port + 1) * buffer.slots).for_each(|index| buffer.queues[index].prefetch());
                 }
             }
         }
@@ -197,6 +198,12 @@ impl Switch {
     pub fn queue(&self, port: usize, slot: usize) -> &Queue {
         let buffer = &self.core.buffer;
         &buffer.queues[port * buffer.slots + slot]
+    }
+
+    /// The frames in that queue, the oldest first.
+    pub fn frames(&self, port: usize, slot: usize) -> impl Iterator<Item = &Frame> {
+        let buffer = &self.core.buffer;
+        buffer.queues.frames(port * buffer.slots + slot)
     }
 
     /// The queue of bounced frames of a class at `port`, where queues are pairs.

@@ -57,7 +57,7 @@ impl Core {
         }
         let Some(mut frame) = self.buffer.queues[index].front().copied() else { return false };
         let marked = self.pass_phantom(now, port, &mut frame);
-        if marked && let Some(front) = self.buffer.queues[index].front_mut() {
+        if marked && let Some(front) = self.buffer.queues.at(index).front_mut() {
             front.flags = frame.flags;
         }
         marked

@@ -44,7 +44,7 @@ impl Switch {
         let Some(frame) = buffer.queues[index].front() else { return egress.due.set(port, Time::MAX) };
         let (in_port, in_class, size_bytes) = (frame.in_port, frame.in_class, frame.size_bytes);
         let mut leaves = *frame;
-        buffer.queues[index].forget_front(now, leaves.at, size_bytes);
+        buffer.queues.at(index).forget_front(now, leaves.at, size_bytes);
         leaves.at = egress.commit(now, port, class, size_bytes);
         let certain = if egress.keeps(port, class, size_bytes) {
             egress.keep(now, port, leaves)

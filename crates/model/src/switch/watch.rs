@@ -64,7 +64,7 @@ impl Switch {
                 let pair = if frame.bounces > 0 { core.buffer.pairs } else { 0 };
                 let index = core.buffer.queue_index(egress, queue_class) + pair;
                 if wanted {
-                    tracer.note_ahead(now, frame, egress, core.buffer.queues[index].frames());
+                    tracer.note_ahead(now, frame, egress, core.buffer.queues.frames(index));
                 }
                 let account = (core.buffer.lossless & 1 << frame.class != 0)
                     .then(|| core.buffer.account_bytes(in_port, frame.class));
@@ -148,7 +148,7 @@ impl Core {
         let ahead = Load { frames: frames.saturating_sub(1), bytes: bytes.saturating_sub(frame.size_bytes.into()) };
         let wire_free = self.egress.cell(port).busy_until.max(now);
         tracer.note(now, frame, TraceEvent::Queued { port, ahead, wire_free });
-        tracer.note_ahead(now, frame, port, self.buffer.queues[index].frames().take(ahead.frames as usize));
+        tracer.note_ahead(now, frame, port, self.buffer.queues.frames(index).take(ahead.frames as usize));
     }
 
     /// The frame found no room for `full`, and went back or by another port.
@@ -213,10 +213,13 @@ impl Core {
         tracer.note_port(now, TraceEvent::Stop { port, class, account_bytes, limit_bytes, renewal });
         // Where its bytes wait: the congested ports behind this pause.
         let mut behind: Vec<(u16, u8, Load)> = Vec::new();
-        for (index, queue) in self.buffer.queues.iter().enumerate() {
+        for index in 0..self.buffer.queues.len() {
             let mut load = Load::default();
-            for frame in
-                queue.frames().filter(|frame| self.buffer.account_index(frame.in_port, frame.in_class) == account)
+            for frame in self
+                .buffer
+                .queues
+                .frames(index)
+                .filter(|frame| self.buffer.account_index(frame.in_port, frame.in_class) == account)
             {
                 load.frames += 1;
                 load.bytes += u64::from(frame.size_bytes);

@@ -122,7 +122,7 @@ impl Trimming {
         let (egress, class) = (full.egress, full.class);
         let index = core.buffer.queue_index(egress, class);
         let Some(&tail) = core.buffer.queues[index].back().filter(|tail| self.trim.can_cut(tail)) else { return false };
-        core.buffer.queues[index].drop_back(now);
+        core.buffer.queues.at(index).drop_back(now);
         core.buffer.note_load(now, index);
         if core.buffer.queues[index].is_empty() {
             core.egress.cell_mut(egress).waiting &= !(1 << class);
