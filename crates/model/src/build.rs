@@ -68,6 +68,8 @@ pub(crate) struct Built {
     pub wires: Vec<Vec<WireSpec>>,
     /// Engine index by node.
     pub position: Vec<u32>,
+    /// Place in the order in which results tell of nodes, by engine index.
+    pub rank: Vec<u32>,
 }
 
 pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
@@ -187,7 +189,7 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
     check_buffers(&network)?;
 
     let fabric = &network.fabric;
-    let order = by_neighbourhood(fabric);
+    let order = by_neighbourhood(fabric, true);
     let mut position = vec![0u32; order.len()];
     for (index, node) in order.iter().enumerate() {
         position[node.index()] = index as u32;
@@ -261,7 +263,8 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
             }
         })
         .collect();
-    Ok(Built { network, machines, wires, position })
+    let rank = telling_order(&network.fabric, &position);
+    Ok(Built { network, machines, wires, position, rank })
 }
 
 /// The time in which a node can receive and send [`MOST_IN_A_WINDOW`] frames, and no less than a picosecond.
@@ -328,24 +331,74 @@ fn notification_pairs(network: &Network) -> BTreeSet<(u32, u32)> {
     pairs
 }
 
-/// All nodes, neighbours near each other: threads then share few links. A node stands at the mean place
-/// of its neighbours one tier below.
-fn by_neighbourhood(fabric: &Fabric) -> Vec<NodeId> {
+/// All nodes, neighbours near each other: threads then share few links. A node stands at the mean place of its neighbours
+/// one tier below. Nodes that have the same ones, as the core switches of a fat-tree do, would all stand in the middle, and
+/// some threads would have nothing else; where `shared_out`, they stand all along those neighbours.
+fn by_neighbourhood(fabric: &Fabric, shared_out: bool) -> Vec<NodeId> {
     let mut place = vec![0.0f64; fabric.nodes().len()];
     let mut nodes: Vec<NodeId> = fabric.node_ids().collect();
     nodes.sort_by_key(|&node| (fabric.node(node).tier, node));
     // Hosts first, as they are numbered; then tier by tier.
-    for (index, &node) in nodes.iter().enumerate() {
-        let tier = fabric.node(node).tier;
-        let below: Vec<f64> = fabric
-            .ports(node)
-            .iter()
-            .filter(|port| fabric.node(port.peer).tier < tier)
-            .map(|port| place[port.peer.index()])
-            .collect();
-        place[node.index()] =
-            if below.is_empty() { index as f64 } else { below.iter().sum::<f64>() / below.len() as f64 };
+    let mut first = 0;
+    for tier in nodes.chunk_by(|&a, &b| fabric.node(a).tier == fabric.node(b).tier) {
+        let mut alike: Vec<(f64, NodeId, f64, f64)> = Vec::with_capacity(tier.len());
+        for (index, &node) in (first..).zip(tier) {
+            let below = fabric.ports(node).iter().filter(|port| fabric.node(port.peer).tier < fabric.node(node).tier);
+            let below: Vec<f64> = below.map(|port| place[port.peer.index()]).collect();
+            let mean = if below.is_empty() { index as f64 } else { below.iter().sum::<f64>() / below.len() as f64 };
+            let (low, high) = below.iter().fold((mean, mean), |(low, high), &at| (low.min(at), high.max(at)));
+            alike.push((mean, node, low, high));
+        }
+        first += tier.len();
+        alike.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let groups = alike.chunk_by(|a, b| a.0 == b.0);
+        let count = groups.clone().count() as f64;
+        for (number, group) in groups.enumerate() {
+            // Groups that stand along the same neighbours stand between each other.
+            let offset = (number as f64 + 0.5) / count;
+            for (index, &(mean, node, low, high)) in group.iter().enumerate() {
+                let share = (index as f64 + offset) / group.len() as f64;
+                place[node.index()] = if shared_out && group.len() > 1 { low + share * (high - low) } else { mean };
+            }
+        }
     }
     nodes.sort_by(|&a, &b| place[a.index()].total_cmp(&place[b.index()]).then(a.cmp(&b)));
     nodes
+}
+
+/// By engine index of a node, its place in the order in which results tell of nodes: one for all versions, wherever
+/// threads want nodes to stand.
+fn telling_order(fabric: &Fabric, position: &[u32]) -> Vec<u32> {
+    let mut rank = vec![0; position.len()];
+    for (place, node) in (0..).zip(by_neighbourhood(fabric, false)) {
+        rank[position[node.index()] as usize] = place;
+    }
+    rank
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabric::LinkSpec;
+    use fabric::generate::{TierLinks, fat_tree};
+    use units::Rate;
+
+    /// Core switches stand all along a fat-tree's pods, as many among one as among another, and not in the middle.
+    #[test]
+    fn pods_share_the_core_out() {
+        const K: usize = 8;
+        let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)));
+        let fabric = fat_tree(K as u32, links).unwrap();
+        for shared_out in [true, false] {
+            let order = by_neighbourhood(&fabric, shared_out);
+            let is_core = |node: &&NodeId| {
+                let kind = fabric.node(**node).kind;
+                kind != NodeKind::Host && fabric.ports(**node).iter().all(|port| fabric.node(port.peer).tier == 2)
+            };
+            assert_eq!(order.iter().filter(is_core).count(), K * K / 4);
+            // The most core switches in any eighth of the order; each has two.
+            let found = order.chunks(order.len() / K).map(|part| part.iter().filter(is_core).count()).max().unwrap();
+            assert!(if shared_out { found <= 3 } else { found >= K * K / 8 }, "{shared_out}: {found}");
+        }
+    }
 }

@@ -39,6 +39,8 @@ pub struct Simulation {
     pub(crate) engine: Engine<Machine>,
     pub(crate) network: Arc<Network>,
     pub(crate) position: Vec<u32>,
+    /// See [`Built`].
+    rank: Vec<u32>,
     pub(crate) duration: Time,
     pub(crate) warm_up: Time,
     pub(crate) measure_end: Time,
@@ -95,7 +97,7 @@ impl Simulation {
         let measure_end = setup.measure_end.min(duration);
         let (deadlock_every, threads, setup_storm) = (setup.deadlock_every, setup.threads, setup.storm);
         let ends_with_flows = setup.ends_with_flows;
-        let Built { network, machines, wires, position } = build(setup)?;
+        let Built { network, machines, wires, position, rank } = build(setup)?;
         let engine = Engine::new(machines, &wires, threads)?;
         let ends = |flow: &&traffic::Flow| flow.size_bytes != traffic::ENDLESS;
         let ends_after = ends_with_flows.then(|| network.traffic.flows.iter().filter(ends).count() as u64);
@@ -114,6 +116,7 @@ impl Simulation {
             engine,
             network,
             position,
+            rank,
             duration,
             warm_up,
             measure_end,
@@ -336,15 +339,18 @@ impl Simulation {
         self.fresh.extend(ran);
         // Many looks for a deadlock fit between two collections: each node is to stand there about once.
         if self.fresh.len() > 4 * self.engine.len() {
-            self.fresh.sort_unstable();
-            self.fresh.dedup();
+            self.sort_fresh();
         }
+    }
+
+    fn sort_fresh(&mut self) {
+        self.fresh.sort_unstable_by_key(|&index| self.rank[index as usize]);
+        self.fresh.dedup();
     }
 
     /// Takes what ended in the nodes that ran, in order of node and time.
     fn collect(&mut self, watcher: &mut dyn Watcher) {
-        self.fresh.sort_unstable();
-        self.fresh.dedup();
+        self.sort_fresh();
         for position in 0..self.fresh.len() {
             let index = self.fresh[position] as usize;
             let machine = self.engine.node(index);

@@ -1,0 +1,77 @@
+//! How the work of a run so far would spread over threads: to judge more of them than a machine has.
+
+use crate::simulation::Simulation;
+use fabric::NodeId;
+
+/// What some number of threads would have had to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// Frames that came to the nodes of each thread since the run began.
+    pub hops: Vec<u64>,
+    /// Frames that began to cross a link since the warm-up.
+    pub frames: u64,
+    /// Those of them whose link leads from one thread's nodes to another's.
+    pub crossing: u64,
+}
+
+impl Simulation {
+    /// How the work so far would have been shared out among `threads` threads, at least one.
+    pub fn split(&self, threads: usize) -> Split {
+        let part_of = self.engine.part_of(threads);
+        let part = |node: NodeId| usize::from(part_of[self.position[node.index()] as usize]);
+        let parts = part_of.iter().max().map_or(0, |&last| usize::from(last) + 1);
+        let mut split = Split { hops: vec![0; parts], frames: 0, crossing: 0 };
+        for node in self.network.fabric.node_ids() {
+            let machine = self.machine(node);
+            split.hops[part(node)] += machine.ledger().hops;
+            let cells = machine.egress().into_iter().flat_map(|egress| &egress.cells);
+            for (peer, cell) in self.network.fabric.ports(node).iter().zip(cells) {
+                split.frames += cell.sent_frames;
+                split.crossing += if part(peer.peer) == part(node) { 0 } else { cell.sent_frames };
+            }
+        }
+        split
+    }
+
+    /// Windows so far, after each of which threads meet: as many for any number of threads.
+    pub fn windows(&self) -> u64 {
+        self.engine.statistics().windows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Unwatched;
+    use crate::parameters::Setup;
+    use fabric::LinkSpec;
+    use fabric::generate::{TierLinks, fat_tree};
+    use traffic::{Entry, Pairs, Pattern, PlanBuilder, Workload};
+    use units::{Rate, Time};
+
+    #[test]
+    fn threads_together_do_what_one_does() {
+        let fabric = fat_tree(4, TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)))).unwrap();
+        let hosts: Vec<u32> = (0..fabric.hosts().len() as u32).collect();
+        let mut plan = PlanBuilder::new();
+        let pairs = Pairs { pattern: Pattern::Permutation, workload: Workload::Endless };
+        traffic::pairs(&pairs, &hosts, &Entry::new(1, 0), &mut plan).unwrap();
+        let plan = plan.build(hosts.len() as u32).unwrap();
+        let duration = Time::from_us(30);
+        let setup = Setup { duration, measure_end: duration, ..Setup::new(fabric, plan).unwrap() };
+        let mut simulation = Simulation::new(setup).unwrap();
+        simulation.run(&mut Unwatched);
+        let one = simulation.split(1);
+        assert_eq!((one.hops.len(), one.crossing), (1, 0));
+        let mut before = 0;
+        for threads in [2, 4, 8] {
+            let split = simulation.split(threads);
+            assert_eq!((split.hops.len(), split.hops.iter().sum(), split.frames), (threads, one.hops[0], one.frames));
+            assert!(split.crossing > before && split.crossing < split.frames, "{split:?}");
+            before = split.crossing;
+        }
+        // What is still on its way has not arrived.
+        assert!(one.frames >= one.hops[0] && one.frames < one.hops[0] + 1_000, "{one:?}");
+        assert!(simulation.windows() >= 50);
+    }
+}
