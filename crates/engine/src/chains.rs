@@ -6,13 +6,13 @@
 //!   spare:    [. . . .] -> [. . . .]
 //! ```
 //!
-//! With a [`Ring`](crate::Ring) each, every queue would keep the room that it needed at its longest, and be rounded up to
-//! a power of two: over a switch three times what is in them at any time.
+//! With a [`Ring`](crate::Ring) each, every queue would keep the room that it needed at its longest, and be rounded up
+//! to a power of two: over a switch three times what is in them at any time.
 //!
-//! Unchecked access, as in a ring, and pointers, of which a place costs least. The invariant, of a chain that has a block:
-//! `last` is its youngest block, whose follower is the oldest, so that its blocks make a circle; `head` points into the
-//! oldest; `tail` points into the youngest or at its end. Blocks are never freed or moved while their store lives; no
-//! chain leaves the [`Chains`] in which it was made; and only the methods below touch any of it.
+//! Unchecked access, as in a ring, and pointers, of which a place costs least. The invariant, of a chain that has a
+//! block: `last` is its youngest block, whose follower is the oldest, so that its blocks make a circle; `head` points
+//! into the oldest; `tail` points into the youngest or at its end. Blocks are never freed or moved while their store
+//! lives; no chain leaves the [`Chains`] in which it was made; and only the methods below touch any of it.
 
 use std::ops::Deref;
 use std::ptr::{NonNull, null_mut};
@@ -60,7 +60,8 @@ impl<T, E> Chain<T, E> {
     /// The oldest value.
     #[inline(always)] // once a packet-hop
     pub fn front(&self) -> Option<&T> {
-        // SAFETY: the head of a chain that is not empty points at a value, which nobody changes while `self` is borrowed.
+        // SAFETY: the head of a chain that is not empty points at a value, which nobody changes while `self` is
+        // borrowed.
         if self.length == 0 { None } else { Some(unsafe { &*self.head }) }
     }
 
@@ -263,7 +264,8 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
         chain.length += 1;
         // As in a ring: the next push goes to the next place, which is mostly out of the cache.
         crate::prefetch::prefetch_line(chain.tail.cast());
-        // SAFETY: the tail pointed into the chain's last block, and was not at its end, or `begin_block` has seen to it.
+        // SAFETY: the tail pointed into the chain's last block, and was not at its end, or `begin_block` has seen to
+        // it.
         unsafe { &mut *place }
     }
 

@@ -30,8 +30,8 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Forgets outdated timers, if there are many, of a part with these nodes: they would lie there until their time comes,
-    /// and that may be far away.
+    /// Forgets outdated timers, if there are many, of a part with these nodes: they would lie there until their time
+    /// comes, and that may be far away.
     pub(crate) fn forget_timers(&mut self, slots: &[Slot]) {
         if self.timers.len() > MOST_TIMERS * slots.len() {
             self.timers.keep(|at, index| slots[index as usize].timer == at);

@@ -1,7 +1,8 @@
 //! From a [`Setup`] to nodes on the engine.
 
-use crate::egress::LinkKinds;
-use crate::host::{AllDelays, Starts};
+use crate::all_delays::AllDelays;
+use crate::host::Starts;
+use crate::link_kinds::LinkKinds;
 use crate::link_time::frames_last;
 use crate::network::Network;
 use crate::node::Machine;
@@ -331,9 +332,9 @@ fn notification_pairs(network: &Network) -> BTreeSet<(u32, u32)> {
     pairs
 }
 
-/// All nodes, neighbours near each other: threads then share few links. A node stands at the mean place of its neighbours
-/// one tier below. Nodes that have the same ones, as the core switches of a fat-tree do, would all stand in the middle, and
-/// some threads would have nothing else; where `shared_out`, they stand all along those neighbours.
+/// All nodes, neighbours near each other: threads then share few links. A node stands at the mean place of its
+/// neighbours one tier below. Nodes that have the same ones, as the core switches of a fat-tree do, would all stand in
+/// the middle, and some threads would have nothing else; where `shared_out`, they stand all along those neighbours.
 fn by_neighbourhood(fabric: &Fabric, shared_out: bool) -> Vec<NodeId> {
     let mut place = vec![0.0f64; fabric.nodes().len()];
     let mut nodes: Vec<NodeId> = fabric.node_ids().collect();

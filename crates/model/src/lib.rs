@@ -10,6 +10,7 @@ extern crate self as model; // for what unit tests share with tests/physics
 
 mod account;
 mod agents;
+mod all_delays;
 mod backpressure;
 mod baseline;
 mod books;
@@ -28,6 +29,7 @@ mod faults;
 mod holds;
 mod host;
 mod insides;
+mod link_kinds;
 mod link_time;
 mod look;
 mod measured;

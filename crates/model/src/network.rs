@@ -1,9 +1,9 @@
 //! What all nodes of a run share and never change: routes, traffic, parameters.
 
+use crate::all_delays::AllDelays;
 use crate::clock::NodeClock;
 use crate::custom::{CustomOverload, CustomStop};
-use crate::egress::LinkKinds;
-use crate::host::AllDelays;
+use crate::link_kinds::LinkKinds;
 use crate::numbering::Numbering;
 use crate::parameters::{
     CLASSES, FlowControl, HostParameters, Overload, Pin, Reroute, Spread, SwitchParameters, TagRules, Timing,

@@ -29,7 +29,6 @@ mod preempt;
 mod shaping;
 
 pub(crate) use cell::{Cell, Rules, hold};
-pub(crate) use link::LinkKinds;
 pub(crate) use preempt::Busy;
 
 use crate::books::Books;

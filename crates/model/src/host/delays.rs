@@ -1,51 +1,16 @@
-//! One-way delays of what hosts received.
+//! One-way delays of what a host received.
 
+use crate::all_delays::AllDelays;
 use stats::histogram::Histogram;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use units::Time;
 
 /// How many delays wait before they are sorted into a histogram.
 const BATCH: usize = 16;
 
-/// How many hosts share a histogram: one for each host would be most of what it remembers, and out of the cache
-/// whenever it receives something. Neighbours mostly run on the same thread, so nobody waits for the lock.
-const HOSTS: u32 = 64;
-
 /// The delays that a host has seen last.
 #[derive(Debug, Default)]
 pub(crate) struct Delays {
     recent: Vec<u64>,
-}
-
-/// The delays that all hosts have seen before. Whoever counts them, and in which order, changes nothing about their
-/// sum.
-#[derive(Debug)]
-pub(crate) struct AllDelays(Box<[Mutex<Histogram>]>);
-
-impl AllDelays {
-    /// Of `hosts` hosts.
-    pub fn new(hosts: usize) -> Self {
-        AllDelays((0..hosts.div_ceil(HOSTS as usize)).map(|_| Mutex::default()).collect())
-    }
-
-    fn of(&self, host: u32) -> MutexGuard<'_, Histogram> {
-        // A thread that panicked ends the run; what it left here is whole.
-        self.0[(host / HOSTS) as usize].lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds all delays, in ps, to `total`.
-    pub fn add_to(&self, total: &mut Histogram) {
-        for histogram in &self.0 {
-            total.merge(&histogram.lock().unwrap_or_else(PoisonError::into_inner));
-        }
-    }
-
-    /// Forgets all.
-    pub fn reset(&self) {
-        for histogram in &self.0 {
-            *histogram.lock().unwrap_or_else(PoisonError::into_inner) = Histogram::new();
-        }
-    }
 }
 
 impl Delays {
@@ -75,6 +40,7 @@ impl Delays {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::all_delays::HOSTS;
     use units::random::Stream;
 
     #[test]

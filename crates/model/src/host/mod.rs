@@ -34,7 +34,6 @@ mod trimmed;
 mod turned;
 mod watch;
 
-pub(crate) use delays::AllDelays;
 pub use flows::{FlowEnd, Progress};
 pub(crate) use starts::Starts;
 pub(crate) use steered::{Steered, Steering};
