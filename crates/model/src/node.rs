@@ -109,6 +109,39 @@ impl Node for Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Unwatched;
+    use crate::parameters::Setup;
+    use crate::simulation::Simulation;
+    use fabric::LinkSpec;
+    use fabric::generate::{TierLinks, fat_tree};
+    use traffic::{Entry, Pairs, Pattern, PlanBuilder, Workload};
+    use units::Rate;
+
+    /// A frame on its way to a host wakes it, and nothing else does.
+    #[test]
+    fn a_host_sleeps_until_something_reaches_it() {
+        let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)));
+        let fabric = fat_tree(4, links).unwrap();
+        let hosts: Vec<NodeId> = fabric.hosts().to_vec();
+        let mut plan = PlanBuilder::new();
+        let pairs = Pairs { pattern: Pattern::Permutation, workload: Workload::Endless };
+        traffic::pairs(&pairs, &[3, 9], &Entry::new(1, 0), &mut plan).unwrap();
+        let plan = plan.build(hosts.len() as u32).unwrap();
+        // Host 9 only listens.
+        let plan = traffic::Plan { flows: plan.flows.into_iter().filter(|flow| flow.src == 3).collect(), ..plan };
+        let setup = Setup { duration: Time::from_us(20), ..Setup::new(fabric, plan).unwrap() };
+        let mut simulation = Simulation::new(setup).unwrap();
+        let awake = |simulation: &Simulation| -> Vec<usize> {
+            let is_awake = |&host: &usize| matches!(simulation.machine(hosts[host]), Machine::Host(_));
+            (0..hosts.len()).filter(is_awake).collect()
+        };
+        assert_eq!(awake(&simulation), [3]);
+        simulation.run_until(Time::from_us(2), &mut Unwatched);
+        assert_eq!(awake(&simulation), [3], "six links of 500 ns take longer");
+        simulation.run(&mut Unwatched);
+        assert_eq!(awake(&simulation), [3, 9]);
+        assert!(simulation.finish(&mut Unwatched, false).packets.delivered_whole > 100);
+    }
 
     #[test]
     fn a_quiet_host_is_no_larger_than_a_pointer_and_what_it_points_to() {
