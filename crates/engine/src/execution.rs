@@ -353,11 +353,18 @@ impl<N: Node> Engine<N> {
                 self.sharing.shared_runs += runs;
             }
         }
+        self.forget_timers();
+        !self.cut
+    }
+
+    /// Forgets outdated timers of all parts.
+    #[cold]
+    #[inline(never)]
+    fn forget_timers(&mut self) {
         for (index, (_, part)) in self.parts.iter_mut().enumerate() {
             let nodes = &in_force(&self.divisions, self.division).nodes;
             part.forget_timers(&self.slots[nodes[index] as usize..nodes[index + 1] as usize]);
         }
-        !self.cut
     }
 
     /// Decides who runs the next windows.

@@ -47,10 +47,12 @@ impl Machine {
     #[cold]
     #[inline(never)]
     fn listen(&mut self, window: &mut Window<'_, OnWire>) -> Time {
-        if window.next_arrival() < Time::MAX {
-            self.wake();
+        if window.next_arrival() == Time::MAX {
+            return Time::MAX;
         }
-        if let Machine::Host(host) = self { host.run(window) } else { Time::MAX }
+        self.wake();
+        // Not the host's own: of that there is one call, so that it stands where it is called.
+        self.run(window)
     }
 
     pub fn ledger(&self) -> &Ledger {
