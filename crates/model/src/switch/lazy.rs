@@ -1,8 +1,8 @@
 //! Departures that are made up for when somebody looks.
 //!
 //! Where no port is held and no neighbour stopped, a port's next departure depends on that port alone: a frame leaves
-//! as soon as the wire is free. What leaves one port, and when, changes nothing at another but how much of the buffer is
-//! in use, and that only becomes less. So nothing is done at the instant of a departure:
+//! as soon as the wire is free. What leaves one port, and when, changes nothing at another but how much of the buffer
+//! is in use, and that only becomes less. So nothing is done at the instant of a departure:
 //!
 //! ```text
 //!   a frame comes for a port     what has left that port by then leaves now, in order; the frame goes on or waits
