@@ -7,7 +7,9 @@ use crate::node::{Message, Node};
 use crate::pace::Pace;
 use crate::part::{Part, View};
 use crate::pool::Pool;
+use crate::ranks::{Abroad, Letters, Membership};
 use crate::ring::Ring;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use units::Time;
@@ -66,6 +68,14 @@ pub enum EngineError {
         node: u32,
         /// Its ingress port.
         port: u16,
+    },
+    /// A rank without a node has nothing to do.
+    #[error("{ranks} ranks are more than there are nodes: {nodes}; start no more ranks than nodes")]
+    TooManyRanks {
+        /// How many ranks there are.
+        ranks: usize,
+        /// How many nodes there are.
+        nodes: usize,
     },
 }
 
@@ -138,6 +148,8 @@ pub struct Engine<N: Node> {
     cut: bool,
     statistics: Statistics,
     sharing: Sharing,
+    /// Where other nodes of the network are with other ranks.
+    abroad: Option<Box<Abroad<N::Message>>>,
 }
 
 impl<N: Node> Engine<N> {
@@ -149,7 +161,38 @@ impl<N: Node> Engine<N> {
     /// # Errors
     /// If a wire ends nowhere, has no delay, leads back to its node, or shares its ingress port with another.
     pub fn new(nodes: Vec<N>, wires: &[Vec<WireSpec>], threads: usize) -> Result<Self, EngineError> {
-        let count = nodes.len();
+        Engine::build(nodes, wires, threads, None)
+    }
+
+    /// As [`Engine::new`], for one of several ranks: `nodes` are its own, `wires` those of all nodes, and it numbers its
+    /// nodes from 0. The ranks run in step: each calls [`Engine::run_until`] with the same instants.
+    ///
+    /// # Errors
+    /// As [`Engine::new`].
+    ///
+    /// # Panics
+    /// If the nodes are not those of its share.
+    pub fn of_rank(
+        nodes: Vec<N>,
+        wires: &[Vec<WireSpec>],
+        threads: usize,
+        membership: Membership<N::Message>,
+    ) -> Result<Self, EngineError> {
+        Engine::build(nodes, wires, threads, Some(membership))
+    }
+
+    fn build(
+        nodes: Vec<N>,
+        wires: &[Vec<WireSpec>],
+        threads: usize,
+        membership: Option<Membership<N::Message>>,
+    ) -> Result<Self, EngineError> {
+        let count = membership.as_ref().map_or(nodes.len(), |_| wires.len());
+        let own = membership.as_ref().map_or(0..count, |membership| {
+            let rank = membership.ranks.rank();
+            membership.firsts[rank] as usize..membership.firsts[rank + 1] as usize
+        });
+        assert_eq!(nodes.len(), own.len(), "the nodes of the share");
         let mut ingress_ports = vec![0u32; count];
         for (node, wires) in wires.iter().enumerate() {
             for (port, wire) in wires.iter().enumerate() {
@@ -167,50 +210,76 @@ impl<N: Node> Engine<N> {
             }
         }
         let mut first_rings = vec![0];
-        for &ports in &ingress_ports {
+        for &ports in &ingress_ports[own.clone()] {
             first_rings.push(first_rings[first_rings.len() - 1] + ports);
         }
-        let ring_count = first_rings[count] as usize;
+        let ring_count = first_rings[own.len()] as usize;
+        let most_parts = threads.clamp(1, own.len().max(1));
+        let mut abroad =
+            membership.map(|membership| Box::new(Abroad::new(membership, first_rings.clone(), most_parts)));
+        let specs_of = |index: usize| wires.get(index).map_or(&[][..], Vec::as_slice);
+        let lookahead_of = |index: usize| {
+            let least = specs_of(index).iter().map(|wire| wire.lookahead).min();
+            least.unwrap_or(LONGEST_WINDOW).min(LONGEST_WINDOW)
+        };
+        // Those of other ranks stand behind the own ones, each once, and have no slot.
+        let mut lookaheads: Vec<Time> = own.clone().map(lookahead_of).collect();
+        let mut slot_of_foreign = BTreeMap::new();
         let mut taken = vec![false; ring_count];
         let mut flat = Vec::new();
-        let mut slots = Vec::with_capacity(count);
-        for index in 0..count {
+        let mut slots = Vec::with_capacity(own.len());
+        for (index, &ports) in ingress_ports.iter().enumerate() {
             let first_wire = flat.len() as u32;
-            let specs = wires.get(index).map_or(&[][..], Vec::as_slice);
-            for spec in specs {
-                let ring = first_rings[spec.node as usize] + u32::from(spec.port);
-                if std::mem::replace(&mut taken[ring as usize], true) {
-                    return Err(EngineError::SharedPort { node: spec.node, port: spec.port });
+            for &WireSpec { node, port, .. } in specs_of(index) {
+                if own.contains(&(node as usize)) {
+                    let slot = node - own.start as u32;
+                    let ring = first_rings[slot as usize] + u32::from(port);
+                    if std::mem::replace(&mut taken[ring as usize], true) {
+                        return Err(EngineError::SharedPort { node, port });
+                    }
+                    if own.contains(&index) {
+                        flat.push(Wire { ring, slot, port });
+                    }
+                } else if let Some(abroad) = abroad.as_mut().filter(|_| own.contains(&index)) {
+                    let slot = *slot_of_foreign.entry(node).or_insert_with(|| {
+                        abroad.note(node);
+                        lookaheads.push(lookahead_of(node as usize));
+                        lookaheads.len() as u32 - 1
+                    });
+                    // No ring here.
+                    flat.push(Wire { ring: u32::MAX, slot, port });
                 }
-                flat.push(Wire { ring, slot: spec.node, port: spec.port });
             }
-            slots.push(Slot {
-                next: Time::ZERO,
-                timer: Time::MAX,
-                lookahead: specs.iter().map(|w| w.lookahead).min().unwrap_or(LONGEST_WINDOW).min(LONGEST_WINDOW),
-                first_ring: first_rings[index],
-                wires: (first_wire, flat.len() as u32),
-                pooled: true,
-                active: false,
-                ports: ingress_ports[index] as u16,
-                waiting: 0,
-            });
+            if own.contains(&index) {
+                let slot = slots.len();
+                slots.push(Slot {
+                    next: Time::ZERO,
+                    timer: Time::MAX,
+                    lookahead: lookaheads[slot],
+                    first_ring: first_rings[slot],
+                    wires: (first_wire, flat.len() as u32),
+                    pooled: true,
+                    active: false,
+                    ports: ports as u16,
+                    waiting: 0,
+                });
+            }
         }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let weights = (0..count).map(|index| weight(wires.get(index).map_or(0, Vec::len))).collect();
+        let weights = own.map(|index| weight(specs_of(index).len())).collect();
         let mut engine = Engine {
-            lookaheads: slots.iter().map(|slot| slot.lookahead).collect(),
+            lookaheads,
             nodes,
             slots,
             rings: (0..ring_count).map(|_| Ring::new()).collect(),
             wires: flat,
             weights,
             first_rings,
-            divisions: (0..threads.clamp(1, count.max(1))).map(|_| None).collect(),
+            divisions: (0..most_parts).map(|_| None).collect(),
             division: 0,
             parts: Vec::new(),
             pool: Pool::new(),
-            pace: Pace::measured(threads.clamp(1, count.max(1)), cores),
+            pace: Pace::measured(most_parts, cores),
             left: 0,
             since: (0, 0),
             stop: Arc::default(),
@@ -219,9 +288,10 @@ impl<N: Node> Engine<N> {
             cut: false,
             statistics: Statistics::default(),
             sharing: Sharing { threads: 1, shared_runs: 0 },
+            abroad,
         };
         engine.divide(1);
-        engine.parts[0].0.pool = (0..count as u32).collect();
+        engine.parts[0].0.pool = (0..engine.nodes.len() as u32).collect();
         Ok(engine)
     }
 
@@ -320,6 +390,11 @@ impl<N: Node> Engine<N> {
         Division::<N::Message>::new(&self.weights, &self.first_rings, parts).part_of
     }
 
+    /// What other ranks were told.
+    pub fn letters(&self) -> Letters {
+        self.abroad.as_ref().map_or(Letters::default(), |abroad| abroad.letters())
+    }
+
     /// Who did it.
     pub fn sharing(&self) -> Sharing {
         self.sharing
@@ -329,20 +404,23 @@ impl<N: Node> Engine<N> {
     ///
     /// A stop comes as soon as every thread has finished the node that it runs. Some nodes may then be ahead of others
     /// by less than a window, and [`Engine::now`] is the window's end, which no node has passed. No message is lost or
-    /// there twice, so whatever is counted over all nodes and wires adds up; but the engine cannot go on.
+    /// there twice, so whatever is counted over all nodes and wires adds up; but the engine cannot go on. Of several
+    /// ranks all stop where one was told to.
     ///
     /// # Panics
     /// If a node panics; the panic is passed on whatever thread it came from.
     pub fn run_until(&mut self, stop: Time) -> bool {
         while self.now < stop {
-            if self.cut || self.stop.load(Ordering::Relaxed) {
+            // Several ranks stop together: each learns of it by letter.
+            if self.cut || (self.abroad.is_none() && self.stop.load(Ordering::Relaxed)) {
                 return false;
             }
             if self.left == 0 {
                 self.share_out();
             }
             let runs = self.statistics().runs;
-            let stretch = if self.parts.len() == 1 { self.run_alone(stop) } else { self.run_together(stop) };
+            let alone = self.parts.len() == 1 && self.abroad.is_none();
+            let stretch = if alone { self.run_alone(stop) } else { self.run_together(stop) };
             let runs = self.statistics().runs - runs;
             (self.now, self.cut) = (stretch.until, stretch.cut);
             self.clock.set(self.now);
@@ -393,10 +471,17 @@ impl<N: Node> Engine<N> {
             timers.extend(part.timers.into_entries().map(|(at, slot)| (at, first + slot)));
             self.statistics.runs += part.runs;
         }
-        let new = self.divisions[threads - 1]
-            .get_or_insert_with(|| Box::new(Division::new(&self.weights, &self.first_rings, threads)));
+        let abroad = self.abroad.as_deref();
+        let new = self.divisions[threads - 1].get_or_insert_with(|| {
+            let mut new = Box::new(Division::new(&self.weights, &self.first_rings, threads));
+            // To a part, other ranks are parts behind its own.
+            let parts = new.parts() as u16;
+            new.part_of.extend(abroad.iter().flat_map(|abroad| abroad.ranks_of_foreign()).map(|it| parts + it as u16));
+            new
+        });
         self.division = threads - 1;
-        self.parts = (0..new.parts()).map(|_| (Desk::new(new.parts()), Part::default())).collect();
+        let letters = abroad.map_or(0, Abroad::count);
+        self.parts = (0..new.parts()).map(|_| (Desk::new(new.parts() + letters), Part::default())).collect();
         let place = |node: u32| {
             let part = usize::from(new.part_of[node as usize]);
             (part, node - new.nodes[part])
@@ -461,6 +546,7 @@ impl<N: Node> Engine<N> {
             lookaheads: &self.lookaheads,
             stopped: &self.stop,
             clock: &self.clock,
+            abroad: self.abroad.as_deref(),
         };
         let stretch = Mutex::new(Stretch::default());
         self.pool.run(views.len(), &|index| {
@@ -496,12 +582,14 @@ struct Plan<'a, M> {
     lookaheads: &'a [Time],
     stopped: &'a AtomicBool,
     clock: &'a Clock,
+    abroad: Option<&'a Abroad<M>>,
 }
 
 impl<M: Message> Plan<'_, M> {
     /// Runs part `index`; `None` when another thread panicked.
     fn follow<N: Node<Message = M>>(&self, index: usize, mut view: View<'_, N>) -> Option<Stretch> {
-        let Division { barrier, exchange, .. } = self.division;
+        let Division { barrier, exchange, part_of, .. } = self.division;
+        let parts = self.division.parts();
         let _breaker = Breaker(barrier);
         let mut stretch = Stretch { until: self.from, ..Stretch::default() };
         loop {
@@ -513,8 +601,12 @@ impl<M: Message> Plan<'_, M> {
                     let lookahead = self.lookaheads[parcel.wire.slot as usize];
                     horizon = horizon.min(parcel.message.at().saturating_add(lookahead));
                 }
-                if !parcels.is_empty() {
-                    exchange.put(turn, index, to, parcels);
+                if parcels.is_empty() {
+                    continue;
+                }
+                match self.abroad {
+                    Some(abroad) if to >= parts => abroad.put(index, to - parts, parcels),
+                    _ => exchange.put(turn, index, to, parcels),
                 }
             }
             exchange.set_horizon(turn, index, horizon);
@@ -525,12 +617,32 @@ impl<M: Message> Plan<'_, M> {
                 return None;
             }
             exchange.collect(turn, index, |parcel| view.mail.deliver(parcel.wire, parcel.message));
-            stretch.cut = exchange.was_cut(turn);
-            if stretch.cut || stretch.until >= self.stop || stretch.windows == self.windows {
+            let mut known = (exchange.horizon(turn), exchange.was_cut(turn));
+            if let Some(abroad) = self.abroad {
+                if index == 0 {
+                    abroad.meet(known.0, known.1, part_of);
+                }
+                if !barrier.wait() {
+                    return None;
+                }
+                abroad.collect(index, |parcel| view.mail.deliver(parcel.wire, parcel.message));
+                known = abroad.known();
+            }
+            stretch.cut = known.1;
+            if stretch.cut || stretch.until >= self.stop {
                 return Some(stretch);
             }
-            let end = exchange.horizon(turn).min(self.stop);
+            if stretch.windows == self.windows {
+                if let Some(abroad) = self.abroad.filter(|_| index == 0) {
+                    abroad.keep();
+                }
+                return Some(stretch);
+            }
+            let end = known.0.min(self.stop);
             stretch.cut = !view.window(stretch.until, end, self.stopped);
+            if self.abroad.is_some() {
+                stretch.cut |= self.stopped.load(Ordering::Relaxed);
+            }
             stretch.windows += 1;
             stretch.until = end;
             if index == 0 {

@@ -35,6 +35,7 @@ mod pace;
 mod part;
 mod pool;
 mod prefetch;
+pub mod ranks;
 mod ring;
 mod sync;
 mod timers;

@@ -2,12 +2,14 @@
 //! (time, node, rotated port). Random networks of nodes that forward, split and delay tokens must log
 //! the same events, whatever the number of threads and wherever runs are cut.
 
+use engine::ranks::{Letters, Membership, Post, Ranks, in_one_process, shares};
 use engine::{Engine, EngineError, Message, Node, Window, WireSpec};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Time;
+use units::pack::Pack;
 use units::random::{Stream, split_mix};
 
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
@@ -305,6 +307,133 @@ fn a_stop_is_heard_after_one_node_a_thread_and_loses_no_message() {
             assert!(now < Time::from_s(1) && !engine.run_until(Time::from_s(100)) && engine.now() == now);
         }
     }
+}
+
+/// Tokens as bytes.
+struct Plain;
+impl Post<Token> for Plain {
+    fn pack(&self, token: &Token, to: &mut Vec<u8>) {
+        (token.at, token.value, token.life).pack(to);
+    }
+    fn unpack(&self, from: &mut &[u8]) -> Option<Token> {
+        <(Time, u64, u32)>::unpack(from).map(|(at, value, life)| Token { at, value, life })
+    }
+}
+
+/// What `run` makes of each rank's engine over its share of `nodes`, in order of ranks.
+fn on_ranks<N: Node<Message = Token>, R: Send>(
+    ranks: usize,
+    threads: usize,
+    nodes: Vec<N>,
+    wires: &[Vec<WireSpec>],
+    run: impl Fn(Engine<N>) -> R + Sync,
+) -> Vec<R> {
+    let firsts = shares(wires, ranks).unwrap();
+    let mut nodes = nodes.into_iter();
+    let mut own: Vec<Vec<N>> =
+        firsts.windows(2).map(|pair| nodes.by_ref().take((pair[1] - pair[0]) as usize).collect()).collect();
+    let run = &run;
+    let start = |(ranks, nodes): (Arc<dyn Ranks>, Vec<N>)| {
+        let membership = Membership { ranks, post: Box::new(Plain), firsts: firsts.clone() };
+        move || run(Engine::of_rank(nodes, wires, threads, membership).unwrap())
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            in_one_process(ranks).into_iter().zip(own.drain(..)).map(|it| scope.spawn(start(it))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn any_number_of_ranks_gives_what_a_global_queue_gives() {
+    let stop = Time::from_us(2);
+    let mut told = 0;
+    for seed in 0..6 {
+        let expected = reference(network(seed), stop);
+        for (ranks, threads) in [(1, 1), (2, 1), (3, 1), (5, 1), (2, 2)] {
+            let ranks = ranks.min(expected.len());
+            let Network { relays, wires } = network(seed);
+            let found = on_ranks(ranks, threads, relays, &wires, |mut engine| {
+                if threads > 1 {
+                    // Threads change at other windows on each rank.
+                    engine.draw_threads(seed + engine.len() as u64);
+                }
+                let mut cuts = Stream::new(seed, ranks as u64, 2);
+                while engine.now() < stop {
+                    let step = Time::from_ps(1 + cuts.below(900_000));
+                    assert!(engine.run_until((engine.now() + step).min(stop)));
+                }
+                (log(engine.nodes()), engine.letters(), engine.statistics().windows)
+            });
+            let logs: Log = found.iter().flat_map(|(log, ..)| log.clone()).collect();
+            assert_eq!(logs, expected, "seed {seed}, {ranks} ranks, {threads} threads");
+            for (_, Letters { windows, letters, bytes, messages }, ran) in found {
+                assert!(windows >= ran && letters == windows * (ranks as u64 - 1), "one letter a window");
+                assert_eq!(bytes, letters * 10 + messages * (6 + 20));
+                told += messages;
+            }
+        }
+    }
+    assert!(told > 1_000, "ranks must have something to say: {told}");
+}
+
+#[test]
+fn a_stop_at_one_rank_is_one_at_all_and_loses_no_message() {
+    let nodes = 40;
+    for (ranks, threads) in [(2, 1), (3, 2)] {
+        for fuse in [1, 2, 50] {
+            let wires: Vec<Vec<WireSpec>> = (0..nodes as u32)
+                .map(|node| {
+                    let wire = |step: u32, port| {
+                        let node = (node + step) % nodes as u32;
+                        WireSpec { node, port, lookahead: Time::from_ns(1) }
+                    };
+                    vec![wire(1, 0), wire(19, 1)]
+                })
+                .collect();
+            let runner = |node| {
+                let fuse = if node == (fuse * 7 % nodes) as u32 { fuse } else { 0 };
+                Runner { wires: 2, sent: 0, taken: 0, runs: 0, fuse, stop: Arc::default(), lookahead: Time::from_ns(1) }
+            };
+            let found = on_ranks(ranks, threads, (0..nodes as u32).map(runner).collect(), &wires, |mut engine| {
+                // Each rank has a stop of its own.
+                let stop = engine.nodes().find(|node| node.fuse > 0).map(|node| Arc::clone(&node.stop));
+                engine.heed(stop.unwrap_or_default());
+                assert!(!engine.run_until(Time::from_s(100)), "an endless run ends only if it is stopped");
+                let now = engine.now();
+                assert!(!engine.run_until(Time::from_s(100)) && engine.now() == now);
+                let (sent, taken) = engine.nodes().fold((0, 0), |sum, node| (sum.0 + node.sent, sum.1 + node.taken));
+                let on_the_way: usize = (0..engine.len()).map(|node| engine.in_flight(node).count()).sum();
+                (now, sent, taken + on_the_way as u64)
+            });
+            assert!(found.iter().all(|one| one.0 == found[0].0), "all end at one instant: {found:?}");
+            let (sent, known) = found.iter().fold((0, 0), |sum, one| (sum.0 + one.1, sum.1 + one.2));
+            assert_eq!(sent, known, "{ranks} ranks, fuse {fuse}");
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "a scoped thread panicked")]
+fn a_rank_that_dies_takes_the_others_with_it() {
+    struct Mortal(bool);
+    impl Node for Mortal {
+        type Message = Token;
+        fn run(&mut self, _: &mut Window<'_, Token>) -> Time {
+            assert!(!self.0, "out of order");
+            Time::MAX
+        }
+    }
+    let wire = |node| vec![WireSpec { node, port: 0, lookahead: Time::from_ns(1) }];
+    std::thread::scope(|scope| {
+        for ranks in in_one_process(2) {
+            scope.spawn(move || {
+                let membership = Membership { post: Box::new(Plain), firsts: vec![0, 1, 2], ranks };
+                let nodes = vec![Mortal(membership.ranks.rank() == 1)];
+                Engine::of_rank(nodes, &[wire(1), wire(0)], 1, membership).unwrap().run_until(Time::from_s(1));
+            });
+        }
+    });
 }
 
 #[test]

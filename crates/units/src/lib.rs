@@ -4,6 +4,7 @@
 
 mod cable;
 mod link_time;
+pub mod pack;
 mod parse;
 mod quantity;
 pub mod random;

@@ -1,0 +1,419 @@
+//! One network over several processes: each rank runs a contiguous range of the nodes, and after every window it sends
+//! one letter to each other rank.
+//!
+//! ```text
+//!   rank 0: nodes 0..a           letter: the horizon of rank 0,      rank 1: nodes a..b
+//!     window -> pack   =========> whether it was cut, and     =====>   unpack -> mailboxes -> window
+//!                                 messages for nodes a..b
+//! ```
+//!
+//! A letter without messages is a promise: nothing of mine arrives before the window that our horizons make. How
+//! letters travel is somebody else's business ([`Ranks`]): between threads for tests, by MPI between machines.
+
+use crate::division::weight;
+use crate::execution::{EngineError, WireSpec};
+use crate::mail::{Parcel, Wire};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use units::Time;
+use units::pack::Pack;
+
+/// The ranks of one simulation, as one of them sees them.
+pub trait Ranks: Send + Sync {
+    /// Which it is, from 0.
+    fn rank(&self) -> usize;
+
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// Sends `letters[r]` to each other rank `r`, and puts in its place what that rank has sent. Every rank calls it
+    /// equally often. Where a rank is gone it does not return: there is nothing to go on with.
+    fn exchange(&self, letters: &mut [Vec<u8>]);
+}
+
+/// How messages become bytes, on their way to another rank.
+pub trait Post<M>: Send + Sync {
+    /// Appends `message`, which leaves this rank.
+    fn pack(&self, message: &M, to: &mut Vec<u8>);
+
+    /// Takes a message that arrived from the beginning of `from`; `None` if these bytes are none.
+    fn unpack(&self, from: &mut &[u8]) -> Option<M>;
+}
+
+/// The part of a rank in a network of several.
+pub struct Membership<M> {
+    /// Who the others are.
+    pub ranks: Arc<dyn Ranks>,
+    /// How to write to them.
+    pub post: Box<dyn Post<M>>,
+    /// The first node of each rank, and the number of nodes: see [`shares`].
+    pub firsts: Vec<u32>,
+}
+
+/// What a rank has sent to others so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Letters {
+    /// Windows that ended with letters.
+    pub windows: u64,
+    /// Letters, those of windows alone.
+    pub letters: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Messages in them.
+    pub messages: u64,
+}
+
+/// What a window's letter begins with, so that ranks that are out of step find out.
+const WINDOW: u8 = b'w';
+
+/// A node of another rank that a node of this one can reach.
+#[derive(Clone, Copy, Debug)]
+struct Foreign {
+    rank: u32,
+    /// Its number there.
+    node: u32,
+}
+
+/// What the threads of a rank hand to the one that writes letters, and get from it.
+pub(crate) struct Abroad<M> {
+    ranks: Arc<dyn Ranks>,
+    post: Box<dyn Post<M>>,
+    firsts: Vec<u32>,
+    foreign: Vec<Foreign>,
+    /// Of all nodes here, the first ring; and the number of rings.
+    first_rings: Vec<u32>,
+    /// Packed messages and their number by part and rank.
+    outbox: Vec<Mutex<(Vec<u8>, u64)>>,
+    /// Messages that arrived, by part.
+    inbox: Vec<Mutex<Vec<Parcel<M>>>>,
+    desk: Mutex<Correspondence>,
+}
+
+#[derive(Default)]
+struct Correspondence {
+    letters: Vec<Vec<u8>>,
+    sent: Letters,
+    /// What the last letters said: the end of the next window, and whether a rank was cut.
+    known: (Time, bool),
+    /// Whether that still holds: no window has run since.
+    holds: bool,
+}
+
+impl<M> Abroad<M> {
+    /// For the nodes of one rank, whose rings begin at `first_rings`; at most `parts` threads run them.
+    pub(crate) fn new(membership: Membership<M>, first_rings: Vec<u32>, parts: usize) -> Self {
+        let Membership { ranks, post, firsts } = membership;
+        let count = ranks.count();
+        Abroad {
+            ranks,
+            post,
+            firsts,
+            foreign: Vec::new(),
+            first_rings,
+            outbox: (0..parts * count).map(|_| Mutex::default()).collect(),
+            inbox: (0..parts).map(|_| Mutex::default()).collect(),
+            desk: Mutex::default(),
+        }
+    }
+
+    /// How many ranks there are.
+    pub(crate) fn count(&self) -> usize {
+        self.ranks.count()
+    }
+
+    /// Node `node` of the whole network, one of another rank, can be reached from here.
+    pub(crate) fn note(&mut self, node: u32) {
+        let rank = self.firsts.partition_point(|&first| first <= node) as u32 - 1;
+        self.foreign.push(Foreign { rank, node: node - self.firsts[rank as usize] });
+    }
+
+    /// Which rank each foreign node belongs to, in the order in which they were noted.
+    pub(crate) fn ranks_of_foreign(&self) -> impl Iterator<Item = u32> {
+        self.foreign.iter().map(|foreign| foreign.rank)
+    }
+
+    /// What was sent so far.
+    pub(crate) fn letters(&self) -> Letters {
+        lock(&self.desk).sent
+    }
+
+    /// Leaves what part `from` has for rank `to`.
+    pub(crate) fn put(&self, from: usize, to: usize, parcels: &mut Vec<Parcel<M>>) {
+        let mut outbox = lock(&self.outbox[from * self.count() + to]);
+        outbox.1 += parcels.len() as u64;
+        let slots = self.first_rings.len() as u32 - 1;
+        for Parcel { wire, message } in parcels.drain(..) {
+            // Foreign nodes stand behind those of this rank.
+            self.foreign[(wire.slot - slots) as usize].node.pack(&mut outbox.0);
+            wire.port.pack(&mut outbox.0);
+            self.post.pack(&message, &mut outbox.0);
+        }
+    }
+
+    /// Exchanges letters: this rank sees as far as `horizon`, and was `cut` or not. Parcels that come are for the part
+    /// of `part_of` their node. To be called by one thread while the others wait.
+    pub(crate) fn meet(&self, horizon: Time, cut: bool, part_of: &[u16]) {
+        let mut desk = lock(&self.desk);
+        let Correspondence { letters, sent, known, holds } = &mut *desk;
+        if std::mem::take(holds) {
+            return;
+        }
+        let (own, count) = (self.ranks.rank(), self.count());
+        letters.resize_with(count, Vec::new);
+        for (rank, letter) in letters.iter_mut().enumerate() {
+            letter.clear();
+            if rank == own {
+                continue;
+            }
+            (WINDOW, horizon, cut).pack(letter);
+            for outbox in self.outbox[rank..].iter().step_by(count) {
+                let mut outbox = lock(outbox);
+                letter.append(&mut outbox.0);
+                sent.messages += std::mem::take(&mut outbox.1);
+            }
+            sent.bytes += letter.len() as u64;
+        }
+        sent.windows += 1;
+        sent.letters += count as u64 - 1;
+        self.ranks.exchange(letters);
+        *known = (horizon, cut);
+        for (rank, letter) in letters.iter().enumerate().filter(|&(rank, _)| rank != own) {
+            let told = self.read(letter, part_of);
+            let (horizon, cut) = told.unwrap_or_else(|| panic!("rank {rank} is not where rank {own} is"));
+            *known = (known.0.min(horizon), known.1 || cut);
+        }
+    }
+
+    fn read(&self, mut letter: &[u8], part_of: &[u16]) -> Option<(Time, bool)> {
+        let (kind, horizon, cut) = <(u8, Time, bool)>::unpack(&mut letter)?;
+        if kind != WINDOW {
+            return None;
+        }
+        while !letter.is_empty() {
+            let (slot, port) = <(u32, u16)>::unpack(&mut letter)?;
+            let message = self.post.unpack(&mut letter)?;
+            let ring = self.first_rings[slot as usize] + u32::from(port);
+            lock(&self.inbox[usize::from(part_of[slot as usize])])
+                .push(Parcel { wire: Wire { ring, slot, port }, message });
+        }
+        Some((horizon, cut))
+    }
+
+    /// Hands over what came for `part`, in the order of ranks.
+    pub(crate) fn collect(&self, part: usize, deliver: impl FnMut(Parcel<M>)) {
+        lock(&self.inbox[part]).drain(..).for_each(deliver);
+    }
+
+    /// The end of the next window as far as all ranks allow, and whether one was cut.
+    pub(crate) fn known(&self) -> (Time, bool) {
+        lock(&self.desk).known
+    }
+
+    /// The next meeting is to find what this one did: nothing happens until then.
+    pub(crate) fn keep(&self) {
+        lock(&self.desk).holds = true;
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // A thread that panicked ends the run.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// By how much of a mean share a boundary may move to where a cut is better.
+const LEEWAY: f64 = 0.1;
+
+/// The nodes in contiguous ranges of about equally many wires, one a rank: the first node of each, and the number of
+/// nodes. A boundary stands where the shortest wire that it cuts is longest, of equal ones where it cuts fewest, within
+/// a tenth of a share.
+///
+/// # Errors
+/// If there are more ranks than nodes.
+pub fn shares(wires: &[Vec<WireSpec>], ranks: usize) -> Result<Vec<u32>, EngineError> {
+    let nodes = wires.len();
+    if ranks > nodes {
+        return Err(EngineError::TooManyRanks { ranks, nodes });
+    }
+    let mut before = vec![0u64];
+    for wires in wires {
+        before.push(before[before.len() - 1] + u64::from(weight(wires.len())));
+    }
+    let (shortest, crossings) = cuts(wires);
+    let total = before[nodes] as f64;
+    let mut firsts = vec![0u32];
+    for rank in 1..ranks {
+        let share = total / ranks as f64;
+        let ideal = share * rank as f64;
+        let at = |weight: f64| before.partition_point(|&before| (before as f64) < weight);
+        // Every rank has at least one node.
+        let (least, most) = (firsts[rank - 1] as usize + 1, nodes - (ranks - rank));
+        let place = at(ideal).clamp(least, most);
+        let low = at(ideal - share * LEEWAY).clamp(least, place);
+        let high = at(ideal + share * LEEWAY).clamp(place, most);
+        let best = (low..=high)
+            .min_by_key(|&cut| (std::cmp::Reverse(shortest[cut]), crossings[cut], cut.abs_diff(place)))
+            .unwrap_or(place);
+        firsts.push(best as u32);
+    }
+    firsts.push(nodes as u32);
+    Ok(firsts)
+}
+
+/// For each boundary between two nodes, by the node behind it: the least lookahead of the wires across it, and their
+/// number.
+fn cuts(wires: &[Vec<WireSpec>]) -> (Vec<Time>, Vec<i64>) {
+    let nodes = wires.len();
+    let spans = || {
+        let ends = |(node, wires): (usize, &Vec<WireSpec>)| -> Vec<(usize, usize, Time)> {
+            let span = |wire: &WireSpec| {
+                let other = wire.node as usize;
+                (node.min(other) + 1, node.max(other), wire.lookahead)
+            };
+            wires.iter().map(span).collect()
+        };
+        wires.iter().enumerate().flat_map(ends)
+    };
+    let mut crossings = vec![0i64; nodes + 2];
+    for (first, last, _) in spans() {
+        crossings[first] += 1;
+        crossings[last + 1] -= 1;
+    }
+    for cut in 1..crossings.len() {
+        crossings[cut] += crossings[cut - 1];
+    }
+    // Painted from the shortest wire on, each boundary once: `next` leads to the first that has no colour.
+    let mut sorted: Vec<_> = spans().collect();
+    sorted.sort_unstable_by_key(|span| span.2);
+    let mut shortest = vec![Time::MAX; nodes + 1];
+    let mut next: Vec<usize> = (0..nodes + 2).collect();
+    for (first, last, lookahead) in sorted {
+        let mut cut = first;
+        loop {
+            while next[cut] != cut {
+                next[cut] = next[next[cut]];
+                cut = next[cut];
+            }
+            if cut > last {
+                break;
+            }
+            shortest[cut] = lookahead;
+            next[cut] = cut + 1;
+        }
+    }
+    (shortest, crossings)
+}
+
+/// Ranks on the threads of one process, in order.
+pub fn in_one_process(count: usize) -> Vec<Arc<dyn Ranks>> {
+    let mut ends: Vec<(Vec<_>, Vec<_>)> = (0..count).map(|_| Default::default()).collect();
+    for from in 0..count {
+        for to in 0..count {
+            let (sender, receiver) = channel();
+            ends[from].0.push(sender);
+            ends[to].1.push(receiver);
+        }
+    }
+    let neighbour = |(rank, (senders, receivers))| -> Arc<dyn Ranks> {
+        Arc::new(Neighbour { rank, count, ends: Mutex::new((senders, receivers)) })
+    };
+    ends.into_iter().enumerate().map(neighbour).collect()
+}
+
+type Ends = (Vec<Sender<Vec<u8>>>, Vec<Receiver<Vec<u8>>>);
+
+/// A rank in the same process as the others.
+struct Neighbour {
+    rank: usize,
+    count: usize,
+    ends: Mutex<Ends>,
+}
+
+impl Ranks for Neighbour {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn exchange(&self, letters: &mut [Vec<u8>]) {
+        let ends = lock(&self.ends);
+        let others = || (0..self.count).filter(|&other| other != self.rank);
+        let gone = |other: usize| -> ! { panic!("rank {other} is gone") };
+        for other in others() {
+            ends.0[other].send(std::mem::take(&mut letters[other])).unwrap_or_else(|_| gone(other));
+        }
+        for other in others() {
+            letters[other] = ends.1[other].recv().unwrap_or_else(|_| gone(other));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wire(node: u32, lookahead: u64) -> WireSpec {
+        WireSpec { node, port: 0, lookahead: Time::from_ns(lookahead) }
+    }
+
+    /// A row of nodes, each with a wire to the next.
+    fn row(lookaheads: &[u64]) -> Vec<Vec<WireSpec>> {
+        let mut wires: Vec<_> = (1..).zip(lookaheads).map(|(to, &lookahead)| vec![wire(to, lookahead)]).collect();
+        wires.push(Vec::new());
+        wires
+    }
+
+    #[test]
+    fn boundaries_stand_where_wires_are_long() {
+        let mut lookaheads = [10; 39];
+        assert_eq!(shares(&row(&lookaheads), 2), Ok(vec![0, 20, 40]));
+        lookaheads[20] = 500;
+        assert_eq!(shares(&row(&lookaheads), 2), Ok(vec![0, 21, 40]));
+        // Too far off: halves would be too different.
+        lookaheads[30] = 900;
+        assert_eq!(shares(&row(&lookaheads), 2), Ok(vec![0, 21, 40]));
+        // Of equal ones where fewest are cut.
+        let mut wires = row(&[10; 39]);
+        (0..39).filter(|node| *node != 17).for_each(|node| wires[node].push(wire(node as u32 + 1, 10)));
+        assert_eq!(shares(&wires, 2), Ok(vec![0, 18, 40]));
+    }
+
+    #[test]
+    fn every_rank_has_a_node_and_no_more_ranks_than_nodes() {
+        for ranks in 1..=40 {
+            let firsts = shares(&row(&[10; 39]), ranks).unwrap();
+            assert_eq!(firsts.len(), ranks + 1);
+            assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
+        }
+        assert_eq!(shares(&row(&[10; 39]), 41), Err(EngineError::TooManyRanks { ranks: 41, nodes: 40 }));
+    }
+
+    /// Against looking at every wire for every boundary.
+    #[test]
+    fn cuts_are_those_of_brute_force() {
+        let mut random = units::random::Stream::new(1, 0, 0);
+        for _ in 0..200 {
+            let nodes = 2 + random.below(20) as usize;
+            let mut wires = vec![Vec::new(); nodes];
+            for _ in 0..random.below(40) {
+                let (from, to) = (random.below(nodes as u64) as usize, random.below(nodes as u64) as u32);
+                if from != to as usize {
+                    wires[from].push(wire(to, 1 + random.below(9)));
+                }
+            }
+            let (shortest, crossings) = cuts(&wires);
+            for cut in 1..nodes {
+                let across = |from: usize, to: usize| (from < cut) != (to < cut);
+                let found: Vec<Time> = (0..nodes)
+                    .flat_map(|from| wires[from].iter().map(move |wire| (from, wire)))
+                    .filter(|&(from, wire)| across(from, wire.node as usize))
+                    .map(|(_, wire)| wire.lookahead)
+                    .collect();
+                assert_eq!(crossings[cut], found.len() as i64);
+                assert_eq!(shortest[cut], found.into_iter().min().unwrap_or(Time::MAX));
+            }
+        }
+    }
+}
