@@ -106,6 +106,10 @@ pub fn verdict(marks: impl IntoIterator<Item = Mark>, books: impl IntoIterator<I
     Verdict::new("buffer", true, format!("{places} {them} within {whose}"))
 }
 
+units::pack_variants!(Unit { 0 Bytes, 1 Frames });
+units::pack_fields!(Mark { place, peak, limit, unit });
+units::pack_fields!(Book { place, counted_bytes, found_bytes });
+
 #[cfg(test)]
 mod tests {
     use units::random::{Stream, purpose};

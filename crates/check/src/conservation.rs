@@ -231,6 +231,19 @@ impl PacketLedger {
     }
 }
 
+units::pack_fields!(Tally { frames, bytes });
+units::pack_fields!(PacketLedger {
+    injected,
+    created_in_network,
+    delivered_whole,
+    delivered_trimmed,
+    returned_to_source,
+    consumed,
+    dropped,
+    cut,
+    in_flight,
+});
+
 #[cfg(test)]
 mod tests {
     use units::random::{Stream, purpose};

@@ -94,24 +94,40 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// A span ends `now`: looks at all queues, each with its length and the arrival times of the frames inside.
-    pub fn look<'a, I>(&mut self, now: Time, queues: impl IntoIterator<Item = (Place, &'a QueueArea, u64, I)>)
+    /// Of one span of some queues, which ends `now`: each with its length and the arrival times of the frames inside.
+    pub fn of<'a, I>(now: Time, queues: impl IntoIterator<Item = (Place, &'a QueueArea, u64, I)>) -> Findings
     where
         I: IntoIterator<Item = Time>,
     {
-        let (mut used, mut watched) = (0u64, 0u64);
+        let mut found = Findings::default();
         for (place, area, len, inside) in queues {
-            watched += 1;
-            used += u64::from(area.area_frame_ps != 0 || area.departed_wait_ps != 0 || len > 0);
+            found.watched += 1;
+            found.used += u64::from(area.area_frame_ps != 0 || area.departed_wait_ps != 0 || len > 0);
             if let Some(fault) = area.fault(now, len, inside) {
-                self.faults += 1;
-                let found = (place, fault);
-                if self.first.as_ref().is_none_or(|known| found < *known) {
-                    self.first = Some(found);
-                }
+                found.add_faults(1, Some((place, fault)));
             }
         }
-        (self.used, self.watched) = (self.used.max(used), self.watched.max(watched));
+        found
+    }
+
+    fn add_faults(&mut self, faults: u64, first: Option<(Place, String)>) {
+        self.faults += faults;
+        self.first = self.first.take().into_iter().chain(first).min();
+    }
+
+    /// Adds what was found of other queues in the same span.
+    pub fn beside(mut self, other: Findings) -> Findings {
+        self.used += other.used;
+        self.watched += other.watched;
+        self.add_faults(other.faults, other.first);
+        self
+    }
+
+    /// Adds what was found of the same queues in another span.
+    pub fn and_then(mut self, other: Findings) -> Findings {
+        (self.used, self.watched) = (self.used.max(other.used), self.watched.max(other.watched));
+        self.add_faults(other.faults, other.first);
+        self
     }
 
     /// The check "little's law". A failure names the lowest queue; the order of queues does not matter.
@@ -125,6 +141,9 @@ impl Findings {
         Verdict::new("little's law", faults == 0, detail)
     }
 }
+
+units::pack_fields!(QueueArea { since, last_change, area_frame_ps, departed_wait_ps });
+units::pack_fields!(Findings { used, watched, faults, first });
 
 #[cfg(test)]
 mod tests {
@@ -141,9 +160,7 @@ mod tests {
         now: Time,
         queues: impl IntoIterator<Item = (Place, &'a QueueArea, u64, I)>,
     ) -> Verdict {
-        let mut findings = Findings::default();
-        findings.look(now, queues);
-        findings.verdict()
+        Findings::of(now, queues).verdict()
     }
 
     /// A fault to build into the queue, once.
@@ -250,10 +267,10 @@ mod tests {
         let idle = QueueArea::starting(Time::ZERO);
         let none = verdict(Time::from_ns(9), [(ID, &idle, 0, [])]);
         assert_eq!((none.pass, none.judged), (true, false));
-        let mut findings = Findings::default();
-        findings.look(Time::from_ns(5), [(ID, &idle, 1, [Time::ZERO, Time::ZERO])]);
-        findings.look(Time::from_ns(9), [(ID, &idle, 0, [Time::ZERO; 0])]);
-        assert!(!findings.verdict().pass);
+        let before = Findings::of(Time::from_ns(5), [(ID, &idle, 1, [Time::ZERO, Time::ZERO])]);
+        let after = Findings::of(Time::from_ns(9), [(ID, &idle, 0, [Time::ZERO; 0])]);
+        assert!(after.verdict().pass && !before.clone().and_then(after.clone()).verdict().pass);
+        assert!(!after.beside(before).verdict().pass);
     }
 
     #[test]

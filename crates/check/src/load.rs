@@ -158,6 +158,8 @@ pub fn verdict<'a>(
     }
 }
 
+units::pack_fields!(QueueLoad { since, last_change, length, area, square, above, offered });
+
 #[cfg(test)]
 mod tests {
     use units::random::{Stream, purpose};

@@ -78,6 +78,9 @@ impl OrderLog {
     }
 }
 
+units::pack_fields!(OrderViolation { expected, seq });
+units::pack_fields!(OrderLog { violations, first });
+
 #[cfg(test)]
 mod tests {
     use units::random::{Stream, purpose};

@@ -90,6 +90,8 @@ impl PauseLedger {
     }
 }
 
+units::pack_fields!(PauseLedger { pauses, resumes, expiries, still_paused });
+
 #[cfg(test)]
 mod tests {
     use units::random::{Stream, purpose};

@@ -86,3 +86,14 @@ impl fmt::Display for Place {
         }
     }
 }
+
+units::pack_fields!(QueueId { node, port, class });
+units::pack_fields!(AccountId { node, port, class });
+units::pack_variants!(Place {
+    0 Buffer { node },
+    1 Queue(queue),
+    2 Account(account),
+    3 Port { node, port },
+    4 Held { node, port },
+    5 Recirculation { node, pipeline },
+});

@@ -215,6 +215,8 @@ impl ReorderDensity {
     }
 }
 
+units::pack_fields!(ReorderDensity { threshold, counts, lost, beyond, ignored });
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -70,6 +70,8 @@ impl TurnLedger {
     }
 }
 
+units::pack_fields!(TurnLedger { made, ended, in_flight, impossible });
+
 #[cfg(test)]
 mod tests {
     use super::*;

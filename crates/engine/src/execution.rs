@@ -7,7 +7,7 @@ use crate::node::{Message, Node};
 use crate::pace::Pace;
 use crate::part::{Part, View};
 use crate::pool::Pool;
-use crate::ranks::{Abroad, Letters, Membership};
+use crate::ranks::{Abroad, Known, Letters, Membership};
 use crate::ring::Ring;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -216,7 +216,7 @@ impl<N: Node> Engine<N> {
         let ring_count = first_rings[own.len()] as usize;
         let most_parts = threads.clamp(1, own.len().max(1));
         let mut abroad =
-            membership.map(|membership| Box::new(Abroad::new(membership, first_rings.clone(), most_parts)));
+            membership.map(|membership| Box::new(Abroad::new(membership, first_rings.clone(), most_parts, wires)));
         let specs_of = |index: usize| wires.get(index).map_or(&[][..], Vec::as_slice);
         let lookahead_of = |index: usize| {
             let least = specs_of(index).iter().map(|wire| wire.lookahead).min();
@@ -592,14 +592,17 @@ impl<M: Message> Plan<'_, M> {
         let parts = self.division.parts();
         let _breaker = Breaker(barrier);
         let mut stretch = Stretch { until: self.from, ..Stretch::default() };
+        let mut known = self.abroad.map_or(Known::default(), Abroad::known);
         loop {
             let turn = (stretch.windows & 1) as usize;
             // What this part knows: its own nodes, and what it just sent to others.
             let mut horizon = view.horizon();
+            let mut next = Time::MAX;
             for (to, parcels) in view.mail.desk.outgoing.iter_mut().enumerate() {
                 for parcel in parcels.iter() {
-                    let lookahead = self.lookaheads[parcel.wire.slot as usize];
-                    horizon = horizon.min(parcel.message.at().saturating_add(lookahead));
+                    let at = parcel.message.at();
+                    horizon = horizon.min(at.saturating_add(self.lookaheads[parcel.wire.slot as usize]));
+                    next = next.min(at);
                 }
                 if parcels.is_empty() {
                     continue;
@@ -609,6 +612,11 @@ impl<M: Message> Plan<'_, M> {
                     _ => exchange.put(turn, index, to, parcels),
                 }
             }
+            if let Some(abroad) = self.abroad.filter(|_| stretch.until >= known.until) {
+                // The earliest of all nodes is in the pool: its event lies before the horizon.
+                let slots = view.mail.desk.pool.iter().map(|&index| &view.mail.slots[index as usize]);
+                abroad.set_next(index, slots.map(|slot| slot.next).fold(next, Time::min));
+            }
             exchange.set_horizon(turn, index, horizon);
             if stretch.cut {
                 exchange.cut(turn);
@@ -617,28 +625,29 @@ impl<M: Message> Plan<'_, M> {
                 return None;
             }
             exchange.collect(turn, index, |parcel| view.mail.deliver(parcel.wire, parcel.message));
-            let mut known = (exchange.horizon(turn), exchange.was_cut(turn));
+            stretch.cut = exchange.was_cut(turn);
+            let mut end = exchange.horizon(turn).min(self.stop);
             if let Some(abroad) = self.abroad {
-                if index == 0 {
-                    abroad.meet(known.0, known.1, part_of);
+                if stretch.cut || stretch.until >= known.until {
+                    // A rank that was cut waits for the others where they would have met.
+                    stretch.until = stretch.until.max(known.until);
+                    if index == 0 {
+                        abroad.meet((exchange.horizon(turn), stretch.cut), self.stop, parts, part_of);
+                    }
+                    if !barrier.wait() {
+                        return None;
+                    }
+                    abroad.collect(index, |parcel| view.mail.deliver(parcel.wire, parcel.message));
+                    known = abroad.known();
+                    stretch.cut = known.cut;
+                    // What has come was not looked at yet, but the others' sight takes it into account.
+                    end = known.horizon;
                 }
-                if !barrier.wait() {
-                    return None;
-                }
-                abroad.collect(index, |parcel| view.mail.deliver(parcel.wire, parcel.message));
-                known = abroad.known();
+                end = end.min(known.until);
             }
-            stretch.cut = known.1;
-            if stretch.cut || stretch.until >= self.stop {
+            if stretch.cut || stretch.until >= self.stop || stretch.windows == self.windows {
                 return Some(stretch);
             }
-            if stretch.windows == self.windows {
-                if let Some(abroad) = self.abroad.filter(|_| index == 0) {
-                    abroad.keep();
-                }
-                return Some(stretch);
-            }
-            let end = known.0.min(self.stop);
             stretch.cut = !view.window(stretch.until, end, self.stopped);
             if self.abroad.is_some() {
                 stretch.cut |= self.stopped.load(Ordering::Relaxed);

@@ -1,14 +1,18 @@
-//! One network over several processes: each rank runs a contiguous range of the nodes, and after every window it sends
-//! one letter to each other rank.
+//! One network over several processes: each rank runs a contiguous range of the nodes. All ranks meet at equal instants,
+//! where each sends one letter to each other.
 //!
 //! ```text
-//!   rank 0: nodes 0..a           letter: the horizon of rank 0,      rank 1: nodes a..b
-//!     window -> pack   =========> whether it was cut, and     =====>   unpack -> mailboxes -> window
-//!                                 messages for nodes a..b
+//!   rank 0: nodes 0..a          letter: how far rank 0 sees,       rank 1: nodes a..b
+//!     windows -> pack   =======> whether it was cut, and    =====>   unpack -> mailboxes -> windows
+//!                                messages for nodes a..b
 //! ```
 //!
-//! A letter without messages is a promise: nothing of mine arrives before the window that our horizons make. How
-//! letters travel is somebody else's business ([`Ranks`]): between threads for tests, by MPI between machines.
+//! A letter without messages is a promise: nothing of mine arrives before we meet again. Two instants are safe for that,
+//! and the later one counts. Nothing arrives anywhere before the end of the window that all nodes together allow. And
+//! nothing crosses from rank to rank before the earliest event of any rank and the least lookahead of the wires that
+//! the ranks cut; until then each rank runs windows of its own. So cuts belong where wires are long.
+//!
+//! How letters travel is somebody else's business ([`Ranks`]): between threads for tests, by MPI between machines.
 
 use crate::division::weight;
 use crate::execution::{EngineError, WireSpec};
@@ -53,9 +57,9 @@ pub struct Membership<M> {
 /// What a rank has sent to others so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Letters {
-    /// Windows that ended with letters.
-    pub windows: u64,
-    /// Letters, those of windows alone.
+    /// How often the ranks have met.
+    pub meetings: u64,
+    /// Letters, those of meetings alone.
     pub letters: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -86,6 +90,10 @@ pub(crate) struct Abroad<M> {
     outbox: Vec<Mutex<(Vec<u8>, u64)>>,
     /// Messages that arrived, by part.
     inbox: Vec<Mutex<Vec<Parcel<M>>>>,
+    /// The earliest event that a part knows of, by part.
+    next: Vec<Mutex<Time>>,
+    /// The least lookahead of the wires between ranks.
+    across: Time,
     desk: Mutex<Correspondence>,
 }
 
@@ -93,17 +101,38 @@ pub(crate) struct Abroad<M> {
 struct Correspondence {
     letters: Vec<Vec<u8>>,
     sent: Letters,
-    /// What the last letters said: the end of the next window, and whether a rank was cut.
-    known: (Time, bool),
-    /// Whether that still holds: no window has run since.
-    holds: bool,
+    /// What the last letters said.
+    known: Known,
 }
+
+/// What all ranks know since they met.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known {
+    /// Nothing arrives anywhere before.
+    pub(crate) horizon: Time,
+    /// When they meet again.
+    pub(crate) until: Time,
+    /// Whether one of them stopped before all of its nodes had run.
+    pub(crate) cut: bool,
+}
+
+/// How far a rank sees.
+#[derive(Clone, Copy, Debug)]
+struct Sight {
+    /// As far as its nodes allow, nothing arrives anywhere before this.
+    horizon: Time,
+    /// Its earliest event.
+    next: Time,
+    cut: bool,
+}
+units::pack_fields!(Sight { horizon, next, cut });
 
 impl<M> Abroad<M> {
     /// For the nodes of one rank, whose rings begin at `first_rings`; at most `parts` threads run them.
-    pub(crate) fn new(membership: Membership<M>, first_rings: Vec<u32>, parts: usize) -> Self {
+    pub(crate) fn new(membership: Membership<M>, first_rings: Vec<u32>, parts: usize, wires: &[Vec<WireSpec>]) -> Self {
         let Membership { ranks, post, firsts } = membership;
         let count = ranks.count();
+        let across = cut_wires(wires, &firsts).map(|wire| wire.lookahead).min().unwrap_or(Time::MAX);
         Abroad {
             ranks,
             post,
@@ -112,6 +141,8 @@ impl<M> Abroad<M> {
             first_rings,
             outbox: (0..parts * count).map(|_| Mutex::default()).collect(),
             inbox: (0..parts).map(|_| Mutex::default()).collect(),
+            next: (0..parts).map(|_| Mutex::new(Time::MAX)).collect(),
+            across,
             desk: Mutex::default(),
         }
     }
@@ -150,22 +181,28 @@ impl<M> Abroad<M> {
         }
     }
 
-    /// Exchanges letters: this rank sees as far as `horizon`, and was `cut` or not. Parcels that come are for the part
-    /// of `part_of` their node. To be called by one thread while the others wait.
-    pub(crate) fn meet(&self, horizon: Time, cut: bool, part_of: &[u16]) {
+    /// What part `from` knows of happens at `next` at the earliest: its nodes' events, and what it sent to others.
+    pub(crate) fn set_next(&self, from: usize, next: Time) {
+        *lock(&self.next[from]) = next;
+    }
+
+    /// Exchanges letters: as far as this rank's nodes allow, nothing arrives before `horizon`; and it was `cut` or not.
+    /// Parcels that come are for the part of `part_of` their node. No rank goes beyond `stop`. To be called by one
+    /// thread while the others of its `parts` wait.
+    pub(crate) fn meet(&self, (horizon, cut): (Time, bool), stop: Time, parts: usize, part_of: &[u16]) {
         let mut desk = lock(&self.desk);
-        let Correspondence { letters, sent, known, holds } = &mut *desk;
-        if std::mem::take(holds) {
-            return;
-        }
+        let Correspondence { letters, sent, known } = &mut *desk;
         let (own, count) = (self.ranks.rank(), self.count());
+        let next = self.next[..parts].iter().map(|next| *lock(next)).min().unwrap_or(Time::MAX);
+        let mut sight = Sight { horizon, next, cut };
         letters.resize_with(count, Vec::new);
         for (rank, letter) in letters.iter_mut().enumerate() {
             letter.clear();
             if rank == own {
                 continue;
             }
-            (WINDOW, horizon, cut).pack(letter);
+            WINDOW.pack(letter);
+            sight.pack(letter);
             for outbox in self.outbox[rank..].iter().step_by(count) {
                 let mut outbox = lock(outbox);
                 letter.append(&mut outbox.0);
@@ -173,19 +210,23 @@ impl<M> Abroad<M> {
             }
             sent.bytes += letter.len() as u64;
         }
-        sent.windows += 1;
+        sent.meetings += 1;
         sent.letters += count as u64 - 1;
         self.ranks.exchange(letters);
-        *known = (horizon, cut);
         for (rank, letter) in letters.iter().enumerate().filter(|&(rank, _)| rank != own) {
-            let told = self.read(letter, part_of);
-            let (horizon, cut) = told.unwrap_or_else(|| panic!("rank {rank} is not where rank {own} is"));
-            *known = (known.0.min(horizon), known.1 || cut);
+            let other = self.read(letter, part_of);
+            let Sight { horizon, next, cut } =
+                other.unwrap_or_else(|| panic!("ranks {rank} and {own} are out of step"));
+            sight.horizon = sight.horizon.min(horizon);
+            sight.next = sight.next.min(next);
+            sight.cut |= cut;
         }
+        let until = sight.horizon.max(sight.next.saturating_add(self.across)).min(stop);
+        *known = Known { horizon: sight.horizon, until, cut: sight.cut };
     }
 
-    fn read(&self, mut letter: &[u8], part_of: &[u16]) -> Option<(Time, bool)> {
-        let (kind, horizon, cut) = <(u8, Time, bool)>::unpack(&mut letter)?;
+    fn read(&self, mut letter: &[u8], part_of: &[u16]) -> Option<Sight> {
+        let (kind, sight) = <(u8, Sight)>::unpack(&mut letter)?;
         if kind != WINDOW {
             return None;
         }
@@ -196,7 +237,7 @@ impl<M> Abroad<M> {
             lock(&self.inbox[usize::from(part_of[slot as usize])])
                 .push(Parcel { wire: Wire { ring, slot, port }, message });
         }
-        Some((horizon, cut))
+        Some(sight)
     }
 
     /// Hands over what came for `part`, in the order of ranks.
@@ -204,20 +245,22 @@ impl<M> Abroad<M> {
         lock(&self.inbox[part]).drain(..).for_each(deliver);
     }
 
-    /// The end of the next window as far as all ranks allow, and whether one was cut.
-    pub(crate) fn known(&self) -> (Time, bool) {
+    /// What all ranks know since they met.
+    pub(crate) fn known(&self) -> Known {
         lock(&self.desk).known
-    }
-
-    /// The next meeting is to find what this one did: nothing happens until then.
-    pub(crate) fn keep(&self) {
-        lock(&self.desk).holds = true;
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     // A thread that panicked ends the run.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The wires that end at another rank than they begin at, of all ranks.
+pub fn cut_wires<'a>(wires: &'a [Vec<WireSpec>], firsts: &'a [u32]) -> impl Iterator<Item = &'a WireSpec> {
+    let rank_of = |node: u32| firsts.partition_point(|&first| first <= node);
+    let leaves = move |node: u32, wire: &&WireSpec| rank_of(node) != rank_of(wire.node);
+    (0..).zip(wires).flat_map(move |(node, wires)| wires.iter().filter(move |wire| leaves(node, wire)))
 }
 
 /// By how much of a mean share a boundary may move to where a cut is better.

@@ -148,6 +148,47 @@ impl Frame {
     }
 }
 
+units::pack_variants!(Kind {
+    0 Data,
+    1 Probe,
+    2 Control,
+    3 Ack,
+    4 Cnp,
+    5 Cnm,
+    6 Pause,
+    7 Pfc,
+    8 Credit,
+    9 Xoff,
+    10 Xon,
+    11 Trigger,
+    12 Trimmed,
+    13 Returned,
+    14 Pull,
+});
+units::pack_fields!(Frame {
+    at,
+    stamp,
+    seq,
+    detail,
+    flow,
+    src,
+    dst,
+    entropy,
+    size_bytes,
+    payload_bytes,
+    in_port,
+    kind,
+    class,
+    in_class,
+    flags,
+    ttl,
+    hops,
+    bounces,
+    distance,
+    max_distance,
+    traffic,
+});
+
 #[cfg(test)]
 mod tests {
     use super::*;

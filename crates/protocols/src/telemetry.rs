@@ -28,3 +28,5 @@ pub struct RecordId {
     /// Its place among those of that host.
     pub place: u32,
 }
+
+units::pack_fields!(Hop { at, rate, queue_bytes, sent_bytes });

@@ -28,3 +28,17 @@ pub struct ControlSample {
     /// What of the way's bandwidth the sender was told to be available.
     pub available_bps: Option<u64>,
 }
+
+units::pack_fields!(ControlSample {
+    at,
+    flow,
+    traffic,
+    rate_bps,
+    target_bps,
+    window_bytes,
+    flight_bytes,
+    rtt_ps,
+    delay_ps,
+    alpha,
+    available_bps,
+});

@@ -187,6 +187,8 @@ pub(crate) fn rank(q: f64, count: u64) -> u64 {
     rank.clamp(1, count.max(1))
 }
 
+units::pack_fields!(Histogram { counts, first, count, sum, min, max });
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -84,6 +84,8 @@ impl JitterSummary {
     }
 }
 
+units::pack_fields!(FlowDelays { frames, least_ps, most_ps, first_ps, sum_ps, squares });
+
 #[cfg(test)]
 mod tests {
     use super::*;

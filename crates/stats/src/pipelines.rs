@@ -61,3 +61,16 @@ pub struct PortMode {
     /// The share in which they let half of its rate through, 0..=1.
     pub half_share: f64,
 }
+
+units::pack_fields!(SwitchInside { node, pipelines, ports });
+units::pack_fields!(PipelineTold {
+    pipeline,
+    ingress_trims,
+    recirculated,
+    recirculated_bytes,
+    most_waiting,
+    most_waiting_at_ps,
+    first_recirculated_ps,
+    signals_heard,
+});
+units::pack_fields!(PortMode { port, peer, signals, pessimistic_share, half_share });

@@ -35,3 +35,5 @@ pub struct StormAt {
     /// Time in them, in ps.
     pub storm_ps: u64,
 }
+
+units::pack_fields!(StormAt { node, port, peer, class, storms, over, storm_ps });

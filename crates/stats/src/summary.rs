@@ -496,6 +496,8 @@ fn yes() -> bool {
     true
 }
 
+units::pack_fields!(StopsAt { node, port, peer, xoffs });
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -374,3 +374,37 @@ pub struct TraceRow {
     /// What.
     pub event: TraceEvent,
 }
+
+units::pack_fields!(Load { frames, bytes });
+units::pack_fields!(Traffic { src, dst });
+units::pack_variants!(TraceEvent {
+    0 Created { since },
+    1 Arrived { in_port },
+    2 Queued { port, ahead, wire_free },
+    3 Ahead { port, flow, load },
+    4 Marked { port },
+    5 Started { port, since, until },
+    6 Dropped { cause, port, in_port, queue, account_bytes },
+    7 Delivered,
+    8 Consumed,
+    9 Bounced { port, full_port, bounces },
+    10 Detoured { port, full_port, bounces },
+    11 Trimmed { port, cut_bytes },
+    12 Returned { port, full_port },
+    13 Metered { port, pipeline },
+    14 Deflected { port, pipeline, waiting, mirrored },
+    15 Signalled { port, pipeline },
+    16 Stop { port, class, account_bytes, limit_bytes, renewal },
+    17 Behind { port, class, egress, egress_class, load },
+    18 Go { port, class, account_bytes },
+    19 Paused { port, class, from, until },
+    20 Resumed { port, class, from },
+    21 Xoff { port, egress, of, rate_bps, waiting },
+    22 Xon { port, egress, of, waiting },
+    23 Held { port, of, rate_bps, until },
+    24 Freed { port, of },
+    25 StormBegun { port, class },
+    26 StormOver { port, class },
+    27 LinkDown { port },
+    28 LinkUp { port },
+});

@@ -61,3 +61,5 @@ pub struct PortTrims {
     /// Headers that were sent back to their source instead.
     pub returned: u64,
 }
+
+units::pack_fields!(PortTrims { node, port, peer, trims, cut_bytes, returned });

@@ -71,3 +71,5 @@ pub struct Storm {
     /// Frames that reached their hosts within it.
     pub received: u64,
 }
+
+units::pack_fields!(PortTurns { node, port, peer, turns });

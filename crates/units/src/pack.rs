@@ -10,6 +10,7 @@
 //! ```
 
 use crate::{Rate, Time};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A value that can be written as bytes and read again.
@@ -144,6 +145,16 @@ impl Pack for String {
         let (text, rest) = from.split_at_checked(length)?;
         *from = rest;
         String::from_utf8(text.to_vec()).ok()
+    }
+}
+
+impl Pack for Cow<'static, str> {
+    fn pack(&self, to: &mut Vec<u8>) {
+        self.len().pack(to);
+        to.extend_from_slice(self.as_bytes());
+    }
+    fn unpack(from: &mut &[u8]) -> Option<Self> {
+        String::unpack(from).map(Cow::Owned)
     }
 }
 

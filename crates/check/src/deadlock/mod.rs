@@ -17,6 +17,9 @@
 //! for the cycle without being part of it.
 
 mod graph;
+units::pack_fields!(PausedQueue { queue, paused_by, paused_since, bytes });
+units::pack_fields!(Account { id, xon_bytes, waiting });
+
 #[cfg(test)]
 mod tests;
 

@@ -140,9 +140,7 @@ fn little_holds_in_every_queue_and_fails_when_corrupted() {
             }
         }
         let inside: Vec<Time> = (100..200).map(arrival).collect();
-        let mut findings = check::little::Findings::default();
-        findings.look(arrival(250), [(id, &area, length, inside)]);
-        let verdict = findings.verdict();
+        let verdict = check::little::Findings::of(arrival(250), [(id, &area, length, inside)]).verdict();
         assert_eq!(verdict.pass, late_by == 0, "{}", verdict.detail);
     }
 }

@@ -76,3 +76,5 @@ impl Flow {
         grace
     }
 }
+
+units::pack_fields!(BackpressureStatistics { xoffs, changes, xons, expiries, flows_max, stopped_max, untold });

@@ -304,6 +304,15 @@ impl Frame {
     }
 }
 
+impl units::pack::Pack for Detail {
+    fn pack(&self, to: &mut Vec<u8>) {
+        self.0.pack(to);
+    }
+    fn unpack(from: &mut &[u8]) -> Option<Self> {
+        u64::unpack(from).map(Detail)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
