@@ -41,7 +41,7 @@ fn insist() {
     let mut told = false;
     loop {
         if STOP.is_deaf() {
-            end("interrupted before the run began: it leaves nothing behind");
+            end("interrupted where nothing could hear it: it leaves nothing behind");
         }
         if !std::mem::replace(&mut told, true) {
             output::note("interrupted: writing what there is; interrupt again to end without it");

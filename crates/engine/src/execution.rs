@@ -164,8 +164,8 @@ impl<N: Node> Engine<N> {
         Engine::build(nodes, wires, threads, None)
     }
 
-    /// As [`Engine::new`], for one of several ranks: `nodes` are its own, `wires` those of all nodes, and it numbers its
-    /// nodes from 0. The ranks run in step: each calls [`Engine::run_until`] with the same instants.
+    /// As [`Engine::new`], for one of several ranks: `nodes` are its own, which it numbers from 0, `wires` those of
+    /// all nodes. The ranks run in step: each calls [`Engine::run_until`] with the same instants.
     ///
     /// # Errors
     /// As [`Engine::new`].

@@ -1,5 +1,5 @@
-//! One network over several processes: each rank runs a contiguous range of the nodes. All ranks meet at equal instants,
-//! where each sends one letter to each other.
+//! One network over several processes: each rank runs a contiguous range of the nodes. All ranks meet at equal
+//! instants, where each sends one letter to each other.
 //!
 //! ```text
 //!   rank 0: nodes 0..a          letter: how far rank 0 sees,       rank 1: nodes a..b
@@ -7,23 +7,24 @@
 //!                                messages for nodes a..b
 //! ```
 //!
-//! A letter without messages is a promise: nothing of mine arrives before we meet again. Two instants are safe for that,
-//! and the later one counts. Nothing arrives anywhere before the end of the window that all nodes together allow. And
-//! nothing crosses from rank to rank before the earliest event of any rank and the least lookahead of the wires that
-//! the ranks cut; until then each rank runs windows of its own. So cuts belong where wires are long.
+//! A letter without messages is a promise: nothing of mine arrives before we meet again. Two instants are safe for
+//! that, and the later one counts. Nothing arrives anywhere before the end of the window that all nodes together
+//! allow. And nothing crosses from rank to rank before the earliest event of any rank and the least lookahead of
+//! the wires that the ranks cut; until then each rank runs windows of its own. So cuts belong where wires are long.
 //!
 //! How letters travel is somebody else's business ([`Ranks`]): between threads for tests, by MPI between machines.
 
 use crate::division::weight;
 use crate::execution::{EngineError, WireSpec};
 use crate::mail::{Parcel, Wire};
+use std::fmt::Debug;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use units::Time;
 use units::pack::Pack;
 
 /// The ranks of one simulation, as one of them sees them.
-pub trait Ranks: Send + Sync {
+pub trait Ranks: Send + Sync + Debug {
     /// Which it is, from 0.
     fn rank(&self) -> usize;
 
@@ -365,6 +366,7 @@ pub fn in_one_process(count: usize) -> Vec<Arc<dyn Ranks>> {
 type Ends = (Vec<Sender<Vec<u8>>>, Vec<Receiver<Vec<u8>>>);
 
 /// A rank in the same process as the others.
+#[derive(Debug)]
 struct Neighbour {
     rank: usize,
     count: usize,

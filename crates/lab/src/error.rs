@@ -65,6 +65,31 @@ pub enum LabError {
     /// The folder of a sweep does not do.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// A run over several ranks, of which not all are about to make the same one.
+    #[error("rank {rank} is about to run {theirs}, and rank 0 {ours}")]
+    OtherRun {
+        /// The first that differs.
+        rank: usize,
+        /// What rank 0 runs.
+        ours: String,
+        /// What this one runs.
+        theirs: String,
+    },
+    /// Another rank said why there is no run.
+    #[error("rank {rank} cannot go on")]
+    OtherRank {
+        /// Which.
+        rank: usize,
+    },
+    /// Several processes were started together, and this program cannot join them.
+    #[error("this is one of {processes} processes that were started together, but it was built without MPI")]
+    WithoutMpi {
+        /// How many.
+        processes: usize,
+    },
+    /// MPI did not begin.
+    #[error("MPI could not be started in this process")]
+    NoMpi,
     /// A run ended in a panic, which is a mistake of ours.
     #[error("the run broke off: a fault of tidegate, whose message is above; please report it")]
     Broken,

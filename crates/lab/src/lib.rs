@@ -11,10 +11,13 @@
 //! Nothing here prints, ends the process or knows of another run in it: what a run tells goes to its
 //! [`Watcher`](model::Watcher), and whoever wants an end asks for it by a [`Stop`] that was handed in.
 
+#[cfg(feature = "mpi")]
+mod by_mpi;
 mod compare;
 pub mod equations;
 mod error;
 mod explained;
+pub mod ranks;
 mod recognise;
 mod recorder;
 mod run;

@@ -2,16 +2,19 @@
 
 use crate::error::LabError;
 use crate::explained;
+use crate::ranks::{agree, failed};
 use crate::recognise::other_than_scenario;
 use crate::recorder::Recorder;
 use crate::runs::vary::Override;
 use crate::simulate::{self, About, Begun, Finished, Way};
 use crate::stop::Stop;
-use model::Watcher;
+use model::{Ranks, Watcher};
 use record::flows::FctFormat;
 use record::folder::ResultFolder;
+use record::summary::ScenarioIdentity;
 use scenario::{Lowered, Scenario, ScenarioErrors};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use text::quoted;
 
 /// A scenario that was read and lowered: everything right, nothing run yet.
@@ -22,6 +25,7 @@ pub struct Run {
     scenario: Scenario,
     path: PathBuf,
     set: Vec<Override>,
+    ranks: Option<Arc<dyn Ranks>>,
 }
 
 /// Where a scenario comes from.
@@ -102,7 +106,13 @@ impl Run {
     fn lowered(scenario: Scenario, path: &Path, set: &[Override], stop: &Stop) -> Result<Run, LabError> {
         let _deaf = stop.deaf();
         let lowered = scenario.lower().map_err(|errors| wrong(errors, path))?;
-        Ok(Run { lowered, scenario, path: path.to_owned(), set: set.to_vec() })
+        Ok(Run { lowered, scenario, path: path.to_owned(), set: set.to_vec(), ranks: None })
+    }
+
+    /// Makes it one of a run over several ranks, each of which has read the same scenario. The first rank has the
+    /// folder and the watcher, and what it finishes with is the result.
+    pub fn over(&mut self, ranks: Arc<dyn Ranks>) {
+        self.ranks = Some(ranks);
     }
 
     /// Runs it to its end, or until `watcher` or `stop` wants one, and leaves its files in `folder`, whole or not at
@@ -125,9 +135,9 @@ impl Run {
     /// Begins it, for who makes it step by step; its files will be in `folder`.
     ///
     /// # Errors
-    /// As [`Run::produce`].
+    /// As [`Run::produce`]; ranks that are about to run different scenarios.
     pub fn begin(self, folder: Option<ResultFolder>, stop: &Stop) -> Result<Begun, LabError> {
-        let Run { lowered, scenario, path, set } = self;
+        let Run { lowered, scenario, path, set, ranks } = self;
         let identity = simulate::identity(&lowered.name, &lowered.hash, lowered.setup.seed);
         let prepare = |folder: ResultFolder| {
             let _deaf = stop.deaf();
@@ -138,12 +148,29 @@ impl Run {
             Ok::<_, LabError>((folder, recorder))
         };
         let unfinished = folder.as_ref().map(|folder| stop.unfinished(folder.path()));
-        let files = folder.map(prepare).transpose()?;
+        let mut files = folder.map(prepare).transpose();
+        if let Some(ranks) = &ranks {
+            files = match files {
+                Ok(files) => agree(&**ranks, Some(&described(&identity, &lowered))).map(|()| files),
+                Err(error) => Err(failed(&**ranks, error)),
+            };
+        }
+        let files = files?;
         let labels = lowered.labels().to_vec();
         let Lowered { setup, expect_deadlock, warnings, .. } = lowered;
         let warnings = warnings.iter().map(ToString::to_string).collect();
-        Begun::new(setup, About { expect_deadlock, identity, labels, warnings, path }, files, unfinished, stop)
+        Begun::new(setup, About { expect_deadlock, identity, labels, warnings, path }, files, unfinished, stop, ranks)
     }
+}
+
+/// What ranks must agree on: the program, the scenario with its values, and files that it names.
+fn described(identity: &ScenarioIdentity, lowered: &Lowered) -> String {
+    let ScenarioIdentity { name, hash, seed, version } = identity;
+    let fabric = &lowered.setup.fabric;
+    let (nodes, links, flows) = (fabric.nodes().len(), fabric.links().len(), lowered.setup.traffic.flows.len());
+    format!(
+        "{name} (scenario {hash:.12}, seed {seed}, {nodes} nodes, {links} links, {flows} flows, tidegate {version})"
+    )
 }
 
 /// The scenario as it was and every value in force: files of every result.

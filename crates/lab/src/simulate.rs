@@ -5,13 +5,13 @@ use crate::recorder::Recorder;
 use crate::stop::{Stop, Unfinished};
 use fabric::NodeId;
 use model::parameters::Setup;
-use model::{Agent, CapturedFrame, Clock, QueueSample, Simulation, Steers, Watcher};
+use model::{Agent, CapturedFrame, Clock, Letters, QueueSample, Ranks, Simulation, Steers, Watcher};
 use record::control::ControlSample;
 use record::flows::FlowRecord;
 use record::folder::ResultFolder;
 use record::histogram::Histogram;
 use record::summary::{ScenarioIdentity, Summary};
-use record::timing::Timing;
+use record::timing::{RankTiming, Timing};
 use record::trace::TraceRow;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ pub struct Begun {
 
 impl Begun {
     /// The network of `setup` at time zero, which ends early if somebody sets `stop`. While it lasts, its folder is
-    /// `unfinished`.
+    /// `unfinished`. With `ranks` it is one of several that make it together.
     ///
     /// # Errors
     /// [`LabError::Model`] if the setup makes no network.
@@ -84,13 +84,23 @@ impl Begun {
         files: Option<(ResultFolder, Recorder)>,
         unfinished: Option<Unfinished>,
         stop: &Stop,
+        ranks: Option<Arc<dyn Ranks>>,
     ) -> Result<Begun, LabError> {
         let threads = u32::try_from(setup.threads).unwrap_or(u32::MAX);
         #[expect(clippy::disallowed_methods, reason = "for timing.json, the one file that depends on the machine")]
         let started = Instant::now();
         let building = stop.deaf();
-        let built = Simulation::new(setup);
-        let mut simulation = built.map_err(|error| LabError::Model { path: about.path.clone(), error })?;
+        let rank = ranks.as_ref().map_or(0, |ranks| ranks.rank());
+        let built = match ranks {
+            None => Simulation::new(setup),
+            Some(ranks) => Simulation::of_rank(setup, ranks),
+        };
+        let refused = |error| match rank {
+            0 => LabError::Model { path: about.path.clone(), error },
+            // All build the same network, and one says what is wrong with it.
+            _ => LabError::OtherRank { rank: 0 },
+        };
+        let mut simulation = built.map_err(refused)?;
         drop(building);
         simulation.heed(stop.flag());
         let before = Timing::measure(started.elapsed(), threads);
@@ -131,6 +141,7 @@ impl Begun {
         let mut timing = Timing::measure(started.elapsed(), threads);
         timing.most_threads = u32::try_from(simulation.sharing().threads).unwrap_or(u32::MAX);
         timing.shared_work = simulation.shared_share();
+        timing.ranks = of_ranks(&simulation, &timing);
         let outcome = simulation.finish(&mut with_files(watcher, &mut files), about.expect_deadlock);
         let mut summary = Summary::of(about.identity, outcome, &about.labels);
         let whole = timing.cpu_s;
@@ -157,6 +168,25 @@ impl Begun {
         };
         Ok(Finished { summary, timing, folder: place })
     }
+}
+
+/// What each rank cost its machine, where there are several: at the first, and before it sums up.
+fn of_ranks(simulation: &Simulation, timing: &Timing) -> Vec<RankTiming> {
+    if simulation.cut().is_none() {
+        return Vec::new();
+    }
+    let Letters { meetings, letters, bytes, messages } = simulation.letters();
+    let cpu_ms = (timing.cpu_s.unwrap_or(0.0) * 1e3) as u64;
+    let own = vec![timing.max_rss_bytes.unwrap_or(0), cpu_ms, meetings, letters, bytes, messages];
+    let named = |it: Vec<u64>| RankTiming {
+        max_rss_bytes: it[0],
+        cpu_s: it[1] as f64 / 1e3,
+        meetings: it[2],
+        letters: it[3],
+        letter_bytes: it[4],
+        messages: it[5],
+    };
+    simulation.numbers_of_ranks(own).into_iter().map(named).collect()
 }
 
 /// `watcher`, and who writes the files.

@@ -117,3 +117,32 @@ impl Ledger {
         self.missed_cycles += other.missed_cycles;
     }
 }
+
+units::pack_fields!(Ledger {
+    hops,
+    packets,
+    order,
+    pauses,
+    marks,
+    bounces,
+    detours,
+    bounced_bytes,
+    bounced_to_source,
+    slowed,
+    turns,
+    retransmissions,
+    retransmitted_bytes,
+    control_sent,
+    control_received,
+    control_ignored,
+    control_lost,
+    control_on_the_way,
+    pauses_sent,
+    resumes_sent,
+    pause_storms,
+    first_lossless_drop,
+    first_header_loss,
+    cyclic_frames,
+    missed_cycles,
+    spurious_trims,
+});

@@ -24,8 +24,11 @@ impl Simulation {
     ///
     /// # Errors
     /// [`ModelError::NoAgents`] without such flows; [`ModelError::DrawnFlows`] where an agent is asked for each flow,
-    /// and some are not known yet.
+    /// and some are not known yet; [`ModelError::AgentsOverRanks`].
     pub fn take_agents(&mut self, steers: Steers) -> Result<Vec<Agent>, ModelError> {
+        if self.company.is_some() {
+            return Err(ModelError::AgentsOverRanks);
+        }
         let network = std::sync::Arc::clone(&self.network);
         let external = |traffic: u8| network.transport(traffic).is_external();
         // Planned flows and their entries, and an entry whose flows are drawn.
@@ -37,7 +40,7 @@ impl Simulation {
             }
         }
         for (host, machine) in (0u32..).zip(network.fabric.hosts()) {
-            let Machine::Host(machine) = self.machine(*machine) else { continue };
+            let Some(Machine::Host(machine)) = self.machine(*machine) else { continue };
             if let Some(entry) = machine.drawn_entries().find(|&entry| external(entry)) {
                 if steers == Steers::Flow {
                     return Err(ModelError::DrawnFlows { entry });

@@ -3,13 +3,14 @@
 use crate::account::Ledger;
 use crate::holds::Held;
 use crate::simulation::Simulation;
+use crate::switch::Switch;
 use protocols::florax::{BackpressureStatistics, FLOW_BYTES};
 use protocols::frame::MIN_FRAME_BYTES;
 use stats::summary::{Backpressure, MAX_LOSS_PLACES, StopsAt};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
 impl Simulation {
-    /// What every node was told to hold.
+    /// What every node of this rank was told to hold.
     pub(crate) fn holds(&self) -> impl Iterator<Item = &Held> {
         let of_switches =
             self.switches().filter_map(|switch| switch.backpressure.as_ref()).map(|backpressure| &backpressure.held);
@@ -19,17 +20,13 @@ impl Simulation {
 
     /// What all outputs did together; the maxima are those of single outputs.
     pub(crate) fn told(&self, now: Time) -> BackpressureStatistics {
-        let mut total = BackpressureStatistics::default();
+        let mut own = BackpressureStatistics::default();
         let backpressure = self.switches().filter_map(|switch| switch.backpressure.as_ref());
         for (one, _) in backpressure.flat_map(|backpressure| backpressure.statistics(now)) {
-            total.xoffs += one.xoffs;
-            total.changes += one.changes;
-            total.xons += one.xons;
-            total.expiries += one.expiries;
-            total.untold += one.untold;
-            total.flows_max = total.flows_max.max(one.flows_max);
-            total.stopped_max = total.stopped_max.max(one.stopped_max);
+            add(&mut own, &one);
         }
+        let mut total = BackpressureStatistics::default();
+        self.parts(own).iter().for_each(|part| add(&mut total, part));
         total
     }
 
@@ -37,15 +34,16 @@ impl Simulation {
         self.network.switch.flow_control.backpressure()?;
         let told = self.told(now);
         let fabric = &self.network.fabric;
-        let mut outputs = Vec::new();
-        for switch in self.switches() {
-            let Some(backpressure) = &switch.backpressure else { continue };
-            for (port, (statistics, _)) in backpressure.statistics(now).enumerate().filter(|(_, one)| one.0.xoffs > 0) {
+        let outputs_of = |switch: &Switch| -> Option<Vec<StopsAt>> {
+            let used = switch.backpressure.as_ref()?.statistics(now).enumerate().filter(|(_, one)| one.0.xoffs > 0);
+            let named = |(port, (statistics, _)): (usize, (BackpressureStatistics, u64))| {
                 let peer = fabric.name(fabric.ports(switch.node())[port].peer).to_owned();
                 let (node, port) = (fabric.name(switch.node()).to_owned(), port as u32);
-                outputs.push(StopsAt { node, port, peer, xoffs: statistics.xoffs });
-            }
-        }
+                StopsAt { node, port, peer, xoffs: statistics.xoffs }
+            };
+            Some(used.map(named).collect())
+        };
+        let mut outputs: Vec<StopsAt> = self.of_switches(outputs_of).flat_map(|(_, outputs)| outputs).collect();
         // In order of nodes and ports where equal.
         outputs.sort_by_key(|output| std::cmp::Reverse(output.xoffs));
         outputs.truncate(MAX_LOSS_PLACES);
@@ -63,4 +61,15 @@ impl Simulation {
             outputs,
         })
     }
+}
+
+/// Adds what other outputs did; maxima stay those of single ones.
+fn add(total: &mut BackpressureStatistics, one: &BackpressureStatistics) {
+    total.xoffs += one.xoffs;
+    total.changes += one.changes;
+    total.xons += one.xons;
+    total.expiries += one.expiries;
+    total.untold += one.untold;
+    total.flows_max = total.flows_max.max(one.flows_max);
+    total.stopped_max = total.stopped_max.max(one.stopped_max);
 }

@@ -80,3 +80,5 @@ impl Books {
         }
     }
 }
+
+units::pack_fields!(PauseEvent { at, port, classes, pause });

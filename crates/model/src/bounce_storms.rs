@@ -40,9 +40,14 @@ impl Storms {
         self.received += now.1 - before.1;
     }
 
-    /// Every node was added: judges the span that ends `now`.
-    pub fn look(&mut self, now: Time) {
-        let (turned, received) = (std::mem::take(&mut self.turned), std::mem::take(&mut self.received));
+    /// Every node of this rank was added: turns and arrivals of its span.
+    pub fn take_span(&mut self) -> (u64, u64) {
+        (std::mem::take(&mut self.turned), std::mem::take(&mut self.received))
+    }
+
+    /// Judges the span that ends `now`, of which each rank has a part.
+    pub fn look(&mut self, now: Time, parts: Vec<(u64, u64)>) {
+        let (turned, received) = parts.into_iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
         // Counts below 2^53: exact as floats, and one rounded multiplication.
         if turned as f64 > self.parameters.ratio * received as f64 {
             if self.looks == 0 {
@@ -90,7 +95,8 @@ mod tests {
             ledger.bounces += turned;
             ledger.packets.consumed.frames += received;
             storms.add(0, &ledger);
-            storms.look(Time::from_us(at as u64 + 1));
+            let span = storms.take_span();
+            storms.look(Time::from_us(at as u64 + 1), vec![span]);
         }
         storms.storm()
     }

@@ -13,6 +13,7 @@ use crate::switch::Switch;
 use crate::telemetry::Telemetry;
 use crate::trace::selection::Selection;
 use engine::WireSpec;
+use engine::ranks::shares;
 use fabric::{Fabric, NodeId, NodeKind};
 use protocols::florax::Pair;
 use protocols::transport::TransportParameters;
@@ -57,6 +58,9 @@ pub enum ModelError {
         /// Its traffic entry.
         entry: u8,
     },
+    /// Agents were asked for, and hosts are at several ranks.
+    #[error("rates are set from outside in one process alone, not over several ranks")]
+    AgentsOverRanks,
     /// Nodes and links do not make a network.
     #[error(transparent)]
     Engine(#[from] engine::EngineError),
@@ -65,15 +69,20 @@ pub enum ModelError {
 /// Nodes, their wires, and where each node of the fabric stands among them.
 pub(crate) struct Built {
     pub network: Arc<Network>,
+    /// Those of this rank.
     pub machines: Vec<Machine>,
+    /// Of all nodes.
     pub wires: Vec<Vec<WireSpec>>,
-    /// Engine index by node.
+    /// Place among the wires, by node.
     pub position: Vec<u32>,
-    /// Place in the order in which results tell of nodes, by engine index.
-    pub rank: Vec<u32>,
+    /// Place in the order in which results tell of nodes, by place among the wires.
+    pub telling: Vec<u32>,
+    /// The first place of each rank, and the number of nodes.
+    pub firsts: Vec<u32>,
 }
 
-pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
+/// What `rank`, of `ranks`, runs of `setup`.
+pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built, ModelError> {
     let Setup {
         fabric,
         forwarding,
@@ -236,9 +245,10 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
         *port += 1;
     }
 
+    let firsts = if ranks == 1 { vec![0, order.len() as u32] } else { shares(&wires, ranks)? };
     let mut starts: Vec<Option<Starts>> = starts.into_iter().map(Some).collect();
     let mut known_routes = KnownRoutes::default();
-    let machines = order
+    let machines = order[firsts[rank] as usize..firsts[rank + 1] as usize]
         .iter()
         .map(|&node| {
             let changes = changes.remove(&node).unwrap_or_default();
@@ -264,8 +274,8 @@ pub(crate) fn build(setup: Setup) -> Result<Built, ModelError> {
             }
         })
         .collect();
-    let rank = telling_order(&network.fabric, &position);
-    Ok(Built { network, machines, wires, position, rank })
+    let telling = telling_order(&network.fabric, &position);
+    Ok(Built { network, machines, wires, position, telling, firsts })
 }
 
 /// The time in which a node can receive and send [`MOST_IN_A_WINDOW`] frames, and no less than a picosecond.

@@ -15,8 +15,7 @@ use units::Time;
 impl Simulation {
     /// The warm-up ends `now`: what it showed.
     pub(crate) fn look_at_warm_up(&self, now: Time) -> WarmUp {
-        let mut little = Findings::default();
-        little.look(now, self.areas());
+        let little = Findings::of(now, self.areas());
         WarmUp { little, marks: self.marks().collect(), payload_bytes: self.payload_bytes() }
     }
 
@@ -41,15 +40,23 @@ impl Simulation {
         if self.network.in_order {
             checks.push(ledger.order.verdict(ledger.packets.delivered_whole.frames));
         }
-        let WarmUp { little, marks: early, .. } = &self.warmed_up;
-        let mut little = little.clone();
+        let WarmUp { little: before, marks: early, .. } = &self.warmed_up;
         // In the same order: the setup alone decides which there are.
         let mut early = early.iter();
         let marks =
             self.marks().map(|mark| Mark { peak: early.next().map_or(mark.peak, |it| it.peak.max(mark.peak)), ..mark });
-        checks.push(check::buffer::verdict(marks, self.books()));
-        little.look(now, self.areas());
-        checks.push(little.verdict());
+        checks.push(if self.company.is_none() {
+            // Of half a million ports there are many: each is judged as it is read.
+            check::buffer::verdict(marks, self.books())
+        } else {
+            let own: (Vec<Mark>, Vec<Book>) = (marks.collect(), self.books().collect());
+            let (marks, books): (Vec<_>, Vec<_>) = self.parts(own).into_iter().unzip();
+            check::buffer::verdict(marks.into_iter().flatten(), books.into_iter().flatten())
+        });
+        let spans = self.parts((before.clone(), Findings::of(now, self.areas())));
+        let spans = spans.into_iter().reduce(|all, part| (all.0.beside(part.0), all.1.beside(part.1)));
+        let (before, since) = spans.unwrap_or_default();
+        checks.push(before.and_then(since).verdict());
         if self.network.switch.flow_control.may_lock() {
             let mut verdict = check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock, self.deadlock_looks);
             if let Some(found) = &self.deadlock {
@@ -65,8 +72,8 @@ impl Simulation {
         let network = &self.network;
         let lossless = network.switch.flow_control.lossless();
         let is_lossless = |class: &u8| lossless >> class & 1 == 1;
-        if !network.classes.iter().any(is_lossless) || self.switches().all(|switch| !network.takes_part(switch.node()))
-        {
+        let nobody = || network.fabric.switches().all(|switch| !network.takes_part(switch));
+        if !network.classes.iter().any(is_lossless) || nobody() {
             Promise::Nothing
         } else if network.classes.iter().all(is_lossless) {
             Promise::AllClasses
@@ -80,18 +87,19 @@ impl Simulation {
         if self.network.switch.flow_control.backpressure().is_some() {
             let told = self.told(now);
             let outputs = self.switches().filter_map(|switch| switch.backpressure.as_ref());
-            let standing = outputs.flat_map(|backpressure| backpressure.statistics(now)).map(|one| one.1).sum();
+            let standing = outputs.flat_map(|backpressure| backpressure.statistics(now)).map(|one| one.1).sum::<u64>();
+            let standing = self.parts(standing).iter().sum();
             return StopLedger { stops: told.xoffs, ended: told.xons + told.expiries, standing, idle: 0 };
         }
         let mut stops = StopLedger { stops: ledger.pauses_sent, ended: ledger.resumes_sent, ..StopLedger::default() };
-        for switch in self.switches() {
-            let (standing, idle) = switch.standing_stops();
+        let own = self.switches().map(Switch::standing_stops).fold((0, 0), |all, it| (all.0 + it.0, all.1 + it.1));
+        for (standing, idle) in self.parts(own) {
             (stops.standing, stops.idle) = (stops.standing + standing, stops.idle + idle);
         }
         stops
     }
 
-    /// High-water marks of everything that has a limit of its own.
+    /// High-water marks of everything at this rank that has a limit of its own.
     fn marks(&self) -> impl Iterator<Item = Mark> {
         self.switches().flat_map(|switch| self.marks_of(switch))
     }
@@ -193,7 +201,7 @@ impl Simulation {
         })
     }
 
-    /// What switches count as taken, beside what waits in them.
+    /// What switches of this rank count as taken, beside what waits in them.
     fn books(&self) -> impl Iterator<Item = Book> {
         self.switches().flat_map(|switch| {
             let held = switch.backpressure.iter().flat_map(|backpressure| backpressure.held.frames());
@@ -213,7 +221,8 @@ impl Simulation {
         })
     }
 
-    /// Every queue with the watch of Little's law: those of classes, of held flows, and before recirculation ports.
+    /// Every queue of this rank with the watch of Little's law: those of classes, of held flows, and before
+    /// recirculation ports.
     fn areas(&self) -> impl Iterator<Item = (Place, &QueueArea, u64, Vec<Time>)> {
         let slots = self.network.classes.len();
         let of_classes = self.switches().flat_map(move |switch| {
@@ -254,14 +263,17 @@ impl Simulation {
     pub(crate) fn load_verdict(&self, now: Time) -> Option<Verdict> {
         self.network.utilisation?;
         let slots = self.network.classes.len();
-        let loads: Vec<_> = self
-            .switches()
-            .flat_map(|switch| switch.loads().enumerate().map(move |(index, load)| (switch, index, load)))
-            .collect();
-        let queues = loads.iter().map(|(switch, index, (load, capacity, _))| {
-            let queue = &switch.core.buffer.queues[*index];
-            let area = switch.core.buffer.load_counts_frames(*index).then_some((&queue.area, queue.len() as u64));
-            (Place::Queue(self.queue_id(switch, *index, slots)), load, *capacity, area)
+        let queues_of = |switch: &Switch| {
+            let queues = switch.loads().enumerate().map(|(index, (load, capacity, _))| {
+                let queue = &switch.core.buffer.queues[index];
+                let area = switch.core.buffer.load_counts_frames(index).then_some((queue.area, queue.len() as u64));
+                (Place::Queue(self.queue_id(switch, index, slots)), load, capacity, area)
+            });
+            Some(queues.collect::<Vec<_>>())
+        };
+        let loads: Vec<_> = self.of_switches(queues_of).flat_map(|(_, queues)| queues).collect();
+        let queues = loads.iter().map(|(place, load, capacity, area)| {
+            (*place, load, *capacity, area.as_ref().map(|(area, length)| (area, *length)))
         });
         Some(check::load::verdict(now, queues))
     }

@@ -3,23 +3,32 @@
 use crate::node::Machine;
 use crate::simulation::Simulation;
 use crate::watcher::Watcher;
+use stats::control::ControlSample;
 use units::Time;
 
 impl Simulation {
     /// Tells what the controls of all flows under way hold, by source host and then by flow.
     #[cold]
     pub(crate) fn sample_controls(&self, at: Time, watcher: &mut dyn Watcher) {
-        let mut looks = Vec::new();
+        // What only the receiver knows is asked of it, wherever it is.
+        let fabric = &self.network.fabric;
+        let (mut own, mut questions) = (Vec::new(), Vec::new());
         for host in self.hosts() {
-            looks.clear();
-            looks.extend(host.controls(at));
+            let src = fabric.host_index(host.node).unwrap_or_default();
+            let mut looks: Vec<(u32, u32, ControlSample)> = host.controls(at).collect();
             looks.sort_unstable_by_key(|(_, _, look)| look.flow);
-            for (flow, dst, look) in &mut looks {
-                if let Machine::Host(receiving) = self.machine(self.network.fabric.host_node(*dst)) {
-                    look.delay_ps = receiving.delay_ps(host.index(), *flow);
-                }
-                watcher.control(look);
-            }
+            questions.extend(looks.iter().map(|&(flow, dst, _)| (fabric.host_node(dst).0, (src, flow))));
+            own.push((host.node.0, looks.into_iter().map(|(_, _, look)| look).collect::<Vec<_>>()));
         }
+        let delays = self.ask(questions, |machine, &(src, flow): &(u32, u32)| match machine {
+            Machine::Host(receiving) => receiving.delay_ps(src, flow),
+            Machine::Switch(_) | Machine::Quiet(..) => None,
+        });
+        for (look, delay_ps) in own.iter_mut().flat_map(|(_, looks)| looks).zip(delays) {
+            look.delay_ps = delay_ps.flatten();
+        }
+        let mut all: Vec<(u32, Vec<ControlSample>)> = self.parts(own).into_iter().flatten().collect();
+        all.sort_by_key(|host| host.0);
+        all.iter().flat_map(|(_, looks)| looks).for_each(|look| watcher.control(look));
     }
 }

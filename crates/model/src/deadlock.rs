@@ -4,7 +4,6 @@ use crate::egress::hold;
 use crate::node::Machine;
 use crate::parameters::FlowControl;
 use crate::simulation::Simulation;
-use crate::switch::Switch;
 use check::deadlock::{Account, Deadlock, PausedQueue, deadlock};
 use check::{AccountId, QueueId};
 use fabric::NodeId;
@@ -18,9 +17,12 @@ struct Stopped {
     paused_by: AccountId,
 }
 
-/// Looks for a deadlock at `now`.
+/// Looks for a deadlock at `now`: all ranks find the same.
 pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
-    let mut stopped = stopped_queues(simulation, now);
+    let own = stopped_queues(simulation, now);
+    let all = simulation.everywhere(own).into_iter().flatten();
+    let mut stopped: Vec<Stopped> =
+        all.map(|(queue, paused_since, paused_by)| Stopped { queue, paused_since, paused_by }).collect();
     keep_those_that_may_be_stuck(&mut stopped);
     if stopped.is_empty() {
         return None;
@@ -31,7 +33,7 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
     // Bytes of each account in these queues: only they can hold a deadlock together.
     let mut waiting: BTreeMap<AccountId, BTreeMap<QueueId, u64>> = BTreeMap::new();
     for Stopped { queue: id, paused_since, paused_by } in stopped {
-        let Machine::Switch(switch) = simulation.machine(NodeId(id.node)) else { continue };
+        let Some(Machine::Switch(switch)) = simulation.machine(NodeId(id.node)) else { continue };
         let slot = usize::from(simulation.network.class_slot[usize::from(id.class)]);
         let queue = switch.queue(usize::from(id.port), slot);
         queues.push(PausedQueue { queue: id, paused_by, paused_since, bytes: u64::from(queue.bytes) });
@@ -41,41 +43,58 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
             *waiting.entry(holder).or_default().entry(id).or_default() += u64::from(frame.size_bytes);
         }
     }
+    let mut fronts = match network.switch.flow_control {
+        FlowControl::Credit(_) => waiting_upstream(simulation, waiting.keys()).into_iter(),
+        _ => Vec::new().into_iter(),
+    };
     let accounts: Vec<Account> = waiting
         .into_iter()
         .filter_map(|(id, waiting)| match simulation.machine(NodeId(id.node)) {
-            Machine::Switch(switch) => {
+            Some(Machine::Switch(switch)) => {
                 let xon_bytes = match network.switch.flow_control {
-                    FlowControl::Credit(_) => lets_go_on_at_bytes(simulation, switch, id),
+                    // Down to how many bytes the account must fall for the frame that waits for it to leave.
+                    FlowControl::Credit(_) => {
+                        let waits = fronts.next().flatten().unwrap_or(network.host.mtu_bytes);
+                        switch.room_bytes(id.port, id.class).saturating_sub(waits.into())
+                    }
                     _ => switch.core.resumes_at_bytes(id.port, id.class),
                 };
                 Some(Account { id, xon_bytes, waiting: waiting.into_iter().collect() })
             }
-            Machine::Host(_) | Machine::Quiet(..) => None,
+            Some(Machine::Host(_) | Machine::Quiet(..)) | None => None,
         })
         .collect();
-    deadlock(&queues, &accounts)
+    let (mut all_queues, mut all_accounts) = (Vec::new(), Vec::new());
+    for (queues, accounts) in simulation.everywhere((queues, accounts)) {
+        all_queues.extend(queues);
+        all_accounts.extend(accounts);
+    }
+    deadlock(&all_queues, &all_accounts)
 }
 
-/// Under credits: down to how many bytes an account must fall for the frame that waits for it to leave.
-fn lets_go_on_at_bytes(simulation: &Simulation, switch: &Switch, account: AccountId) -> u64 {
+/// Under credits: the bytes of the frame that waits for each of these accounts at the switch upstream, if one does.
+fn waiting_upstream<'a>(simulation: &Simulation, accounts: impl Iterator<Item = &'a AccountId>) -> Vec<Option<u16>> {
     let network = &simulation.network;
-    let upstream = network.fabric.ports(switch.node())[usize::from(account.port)];
-    let slot = usize::from(network.class_slot[usize::from(account.class)]);
-    let waits = match simulation.machine(upstream.peer) {
-        Machine::Switch(peer) => {
-            peer.frames(usize::from(upstream.peer_port), slot).next().map(|frame| frame.size_bytes)
-        }
-        Machine::Host(_) | Machine::Quiet(..) => None,
+    let question = |account: &AccountId| {
+        let upstream = network.fabric.ports(NodeId(account.node))[usize::from(account.port)];
+        (upstream.peer.0, (upstream.peer_port, network.class_slot[usize::from(account.class)]))
     };
-    switch.room_bytes(account.port, account.class).saturating_sub(waits.unwrap_or(network.host.mtu_bytes).into())
+    let answers =
+        simulation.ask(accounts.map(question).collect(), |machine, &(port, slot): &(u16, u8)| match machine {
+            Machine::Switch(peer) => {
+                peer.frames(usize::from(port), usize::from(slot)).next().map(|frame| frame.size_bytes)
+            }
+            Machine::Host(_) | Machine::Quiet(..) => None,
+        });
+    answers.into_iter().map(Option::flatten).collect()
 }
 
 fn stops_whole_ports(simulation: &Simulation) -> bool {
     matches!(simulation.network.switch.flow_control, FlowControl::Pause(_))
 }
 
-fn stopped_queues(simulation: &Simulation, now: Time) -> Vec<Stopped> {
+/// Of this rank.
+fn stopped_queues(simulation: &Simulation, now: Time) -> Vec<(QueueId, Time, AccountId)> {
     let network = &simulation.network;
     let by_port = stops_whole_ports(simulation);
     let mut stopped = Vec::new();
@@ -94,7 +113,7 @@ fn stopped_queues(simulation: &Simulation, now: Time) -> Vec<Stopped> {
                 let peer = network.fabric.ports(switch.node())[port];
                 let class = if by_port { 0 } else { class };
                 let paused_by = AccountId { node: peer.peer.0, port: peer.peer_port, class };
-                stopped.push(Stopped { queue, paused_since, paused_by });
+                stopped.push((queue, paused_since, paused_by));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What a run tells of the inside of switches.
 
 use crate::simulation::Simulation;
+use crate::switch::Switch;
 use stats::pipelines::{PipelineSummary, SwitchInside};
 use units::Time;
 
@@ -9,16 +10,16 @@ impl Simulation {
     pub(crate) fn insides(&self, now: Time) -> Option<PipelineSummary> {
         self.network.switch.overload.inside()?;
         let fabric = &self.network.fabric;
-        let mut switches = Vec::new();
-        for switch in self.switches() {
-            let Some(inside) = switch.inside() else { continue };
+        let told = |switch: &Switch| {
+            let inside = switch.inside()?;
             let peer = |port: usize| fabric.name(fabric.ports(switch.node())[port].peer).to_owned();
-            switches.push(SwitchInside {
+            Some(SwitchInside {
                 node: fabric.name(switch.node()).to_owned(),
                 pipelines: inside.told().collect(),
                 ports: inside.modes(now, peer),
-            });
-        }
+            })
+        };
+        let mut switches: Vec<SwitchInside> = self.of_switches(told).map(|(_, inside)| inside).collect();
         let all = || switches.iter().flat_map(|switch| &switch.pipelines);
         let ingress_trims = all().map(|told| told.ingress_trims).sum();
         let recirculated = all().map(|told| told.recirculated).sum();

@@ -8,6 +8,7 @@
 #[cfg(test)]
 extern crate self as model; // for what unit tests share with tests/physics
 
+mod abroad;
 mod account;
 mod agents;
 mod all_delays;
@@ -26,6 +27,7 @@ mod deadlock;
 mod egress;
 #[cfg(test)]
 mod faults;
+mod gather;
 mod holds;
 mod host;
 mod insides;
@@ -55,9 +57,11 @@ mod trims;
 mod turns;
 mod watcher;
 
+pub use abroad::Cut;
 pub use account::Ledger;
 pub use build::ModelError;
 pub use capture::FrameBytes;
+pub use engine::ranks::{Letters, Ranks, in_one_process};
 pub use engine::{Clock, Sharing};
 pub use host::FlowEnd;
 pub use look::{Agent, Look, Steers};

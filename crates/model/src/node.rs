@@ -134,7 +134,7 @@ mod tests {
         let setup = Setup { duration: Time::from_us(20), ..Setup::new(fabric, plan).unwrap() };
         let mut simulation = Simulation::new(setup).unwrap();
         let awake = |simulation: &Simulation| -> Vec<usize> {
-            let is_awake = |&host: &usize| matches!(simulation.machine(hosts[host]), Machine::Host(_));
+            let is_awake = |&host: &usize| matches!(simulation.machine(hosts[host]), Some(Machine::Host(_)));
             (0..hosts.len()).filter(is_awake).collect()
         };
         assert_eq!(awake(&simulation), [3]);

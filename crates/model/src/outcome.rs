@@ -2,8 +2,8 @@
 
 use crate::account::Ledger;
 use crate::bounce_storms::Storms;
-use crate::egress::Rules;
-use crate::host::Travel;
+use crate::egress::{Cell, Rules};
+use crate::host::{FlowEnd, Host, Travel};
 use crate::measured::Measured;
 use crate::node::Machine;
 use crate::simulation::Simulation;
@@ -32,14 +32,21 @@ const LISTED_PORTS: usize = 10;
 impl Simulation {
     /// Looks at what was measured since the warm-up.
     pub(crate) fn measure(&self, now: Time) -> Measured {
-        let (mut delay, mut travel) = (Histogram::new(), Travel::default());
-        self.network.delays.add_to(&mut delay);
+        let (mut own_delay, mut own_travel) = (Histogram::new(), Travel::default());
+        let (mut carried, mut late) = (0, 0);
+        self.network.delays.add_to(&mut own_delay);
         for host in self.hosts() {
-            host.measured.delays.add_to(&mut delay);
-            host.measured.travel.iter().for_each(|other| travel.merge(other));
+            host.measured.delays.add_to(&mut own_delay);
+            host.measured.travel.iter().for_each(|other| own_travel.merge(other));
+            (carried, late) = (carried + host.measured.order_carried, late + host.measured.order_late);
         }
-        let reordering_arrivals = (delay.count() + self.hosts().map(|host| host.measured.order_carried).sum::<u64>())
-            .saturating_sub(self.hosts().map(|host| host.measured.order_late).sum());
+        let (mut delay, mut travel) = (Histogram::new(), Travel::default());
+        (carried, late) = self.parts((own_delay, own_travel, carried, late)).into_iter().fold((0, 0), |sum, part| {
+            delay.merge(&part.0);
+            travel.merge(&part.1);
+            (sum.0 + part.2, sum.1 + part.3)
+        });
+        let reordering_arrivals = (delay.count() + carried).saturating_sub(late);
         Measured {
             end: now,
             delay,
@@ -56,15 +63,14 @@ impl Simulation {
     }
 
     /// Sums up the run at its present time. Flows that have not ended are handed to `watcher` and count
-    /// as started. `expect_deadlock` turns the deadlock check around.
+    /// as started. `expect_deadlock` turns the deadlock check around. Of several ranks all call it, and the first
+    /// gets what it says; the others, as if their network were empty.
     pub fn finish(&mut self, watcher: &mut dyn Watcher, expect_deadlock: bool) -> Outcome {
         let now = self.now();
-        let mut started = 0;
-        let mut unfinished = Vec::new();
-        for host in self.hosts() {
-            started += host.measured.flows_started;
-            unfinished.extend(host.unfinished());
-        }
+        let own = self.hosts().map(|host| host.measured.flows_started).sum::<u64>();
+        let started = self.parts(own).iter().sum();
+        let of_host = |host: &Host| Some(host.unfinished().collect::<Vec<_>>());
+        let unfinished: Vec<FlowEnd> = self.of_hosts(of_host).flat_map(|(_, flows)| flows).collect();
         for end in &unfinished {
             self.flow_ended(end, watcher);
         }
@@ -160,25 +166,25 @@ impl Simulation {
     /// How delays varied, by traffic entry, where it is measured.
     fn jitter(&self) -> Vec<JitterSummary> {
         let mut flows: BTreeMap<u8, Vec<FlowDelays>> = BTreeMap::new();
-        for node in self.network.fabric.hosts() {
-            // Not by the engine's order, in which neighbours stand together: sums of floats depend on it.
-            let Machine::Host(host) = self.machine(*node) else { continue };
-            for (traffic, delays) in host.measured.jitter.iter().flat_map(|jitter| jitter.flows()) {
-                flows.entry(traffic).or_default().push(delays);
-            }
+        // Not by the engine's order, in which neighbours stand together: sums of floats depend on it.
+        let of_host = |host: &Host| Some(host.measured.jitter.as_ref()?.flows().collect::<Vec<_>>());
+        for (traffic, delays) in self.of_hosts(of_host).flat_map(|(_, flows)| flows) {
+            flows.entry(traffic).or_default().push(delays);
         }
         flows.iter().map(|(traffic, flows)| JitterSummary::of(u32::from(*traffic), flows)).collect()
     }
 
     /// Where frames were lost: the worst places first, then in order of nodes and causes.
     fn losses(&self) -> Vec<LossAt> {
+        // Not by the engine's order, in which neighbours stand together.
+        let dropped_at = |machine: &Machine| {
+            let packets = &machine.ledger().packets;
+            (packets.dropped_total().frames > 0).then_some(packets.dropped)
+        };
         let mut losses = Vec::new();
-        for node in self.network.fabric.node_ids() {
-            // Not by the engine's order, in which neighbours stand together.
-            let packets = &self.machine(node).ledger().packets;
-            for cause in Cause::ALL.iter().filter(|&&cause| packets.dropped_by(cause).frames > 0) {
-                losses.push((packets.dropped_by(*cause).frames, node, *cause));
-            }
+        for (node, dropped) in self.of_machines(dropped_at) {
+            let causes = Cause::ALL.into_iter().map(|cause| (dropped[cause.index()].frames, node, cause));
+            losses.extend(causes.filter(|loss| loss.0 > 0));
         }
         losses.sort_by_key(|loss| std::cmp::Reverse(loss.0));
         losses.truncate(MAX_LOSS_PLACES);
@@ -189,13 +195,20 @@ impl Simulation {
         losses.into_iter().map(named).collect()
     }
 
-    /// The most that the buffer of any switch held since the warm-up.
+    /// The most that the buffer of any switch held since the warm-up, of several ranks of any at this one.
     pub fn buffer_peak_bytes(&self) -> u64 {
         self.switches().map(|switch| switch.core.buffer.max).max().unwrap_or(0)
     }
 
-    /// The counters of all nodes, with what is still under way.
+    /// The counters of all nodes, with what is still under way. Of several ranks all call it, and the first gets it.
     pub fn ledger(&self, now: Time) -> Ledger {
+        let mut total = Ledger::default();
+        self.parts(self.own_ledger(now)).iter().for_each(|part| total.merge(part));
+        total
+    }
+
+    /// As [`Simulation::ledger`], of this rank's nodes.
+    pub(crate) fn own_ledger(&self, now: Time) -> Ledger {
         let mut total = Ledger::default();
         let turns = self.network.turns();
         for index in 0..self.engine.len() {
@@ -259,7 +272,7 @@ impl Simulation {
     fn pauses(&self, ledger: &Ledger, now: Time) -> PauseSummary {
         let mut total = Time::ZERO;
         let mut longest = Time::ZERO;
-        let mut waits = (0, 0);
+        let mut waits = (0u64, 0u64);
         for index in 0..self.engine.len() {
             let rules = self.engine.node(index).egress().into_iter().flat_map(|egress| &egress.rules);
             for Rules { pause, credit, .. } in rules {
@@ -278,6 +291,11 @@ impl Simulation {
             total += all;
             longest = longest.max(most);
         }
+        let (total, longest, waits) = self
+            .parts((total, longest, waits))
+            .into_iter()
+            .reduce(|a, b| (a.0 + b.0, a.1.max(b.1), (a.2.0 + b.2.0, a.2.1 + b.2.1)))
+            .unwrap_or_default();
         let told = self.told(now);
         PauseSummary {
             count: ledger.pauses_sent + waits.0 + told.xoffs,
@@ -290,15 +308,19 @@ impl Simulation {
 
     /// How far frames came out of order so far, where it is measured.
     fn reordering(&self) -> Option<ReorderDensity> {
-        let mut total = ReorderDensity::new(self.network.reordering?);
-        self.hosts().for_each(|host| host.add_reordering(&mut total));
+        let threshold = self.network.reordering?;
+        let mut own = ReorderDensity::new(threshold);
+        self.hosts().for_each(|host| host.add_reordering(&mut own));
+        let mut total = ReorderDensity::new(threshold);
+        self.parts(own).iter().for_each(|part| total.merge(part));
         Some(total)
     }
 
     /// How full queues were so far, where it is measured.
     fn utilisation(&self, now: Time) -> Option<Utilisation> {
         let threshold = self.network.utilisation?;
-        let loads: Vec<_> = self.switches().flat_map(|switch| switch.loads()).collect();
+        let of_switch = |switch: &Switch| Some(switch.loads().collect::<Vec<_>>());
+        let loads: Vec<_> = self.of_switches(of_switch).flat_map(|(_, loads)| loads).collect();
         let found =
             check::load::summary(now, loads.iter().map(|(load, capacity, watched)| (load, *capacity, *watched)));
         Some(Utilisation {
@@ -315,32 +337,37 @@ impl Simulation {
     fn links(&self, now: Time) -> LinkSummary {
         let fabric = &self.network.fabric;
         let span = now.saturating_sub(self.warm_up);
-        // Of half a million ports some are listed; the others are looked at and forgotten.
-        let (mut busiest, mut longest_queues) = (Vec::new(), Vec::new());
-        let (mut total, mut count) = (0.0, 0u64);
-        for node in fabric.node_ids() {
-            for (port, peer) in fabric.ports(node).iter().enumerate() {
-                let machine = self.machine(node);
-                let Some(egress) = machine.egress() else {
-                    count += 1; // Nothing has gone by the ports of a quiet host.
-                    continue;
-                };
-                let (cell, rules) = (&egress.cells[port], &egress.rules[port]);
+        // A port by which nothing left is idle to the summary, and nothing waited at it.
+        let looks_at = |machine: &Machine| {
+            // Nothing has gone by the ports of a quiet host.
+            let (egress, node) = (machine.egress()?, machine.books()?.node);
+            let used = |(port, cell): (usize, &Cell)| {
                 let (frames, bytes, free) = (cell.sent_frames, cell.sent_bytes, cell.busy_until);
-                let paused = rules.total_blocked(now);
                 let longest = |switch: &Switch| {
                     let slots = 0..self.network.classes.len();
                     slots.map(|slot| u64::from(switch.queue(port, slot).max_bytes)).max().unwrap_or(0)
                 };
                 let queue = if let Machine::Switch(switch) = machine { longest(switch) } else { 0 };
-                let rate = fabric.link(peer.link).rate;
+                let paused = egress.rules[port].total_blocked(now);
                 // Of a frame that is still on its way out only what has left counts.
+                let rate = fabric.link(fabric.ports(node)[port].link).rate;
                 let left = bytes + frames * units::WIRE_OVERHEAD_BYTES;
                 let left = left.saturating_sub(rate.bytes_in(free.saturating_sub(now)));
                 let utilisation = left as f64 / rate.bytes_in(span).max(1) as f64;
+                (left > 0 || bytes > 0 || queue > 0).then_some((port, bytes, utilisation, queue, paused))
+            };
+            // A port has a cell for its link; notifications have none.
+            let cells = egress.cells.iter().take(fabric.ports(node).len());
+            let ports: Vec<_> = cells.enumerate().filter_map(used).collect();
+            (!ports.is_empty()).then_some(ports)
+        };
+        // Of half a million ports some are listed; the others are looked at and forgotten.
+        let (mut busiest, mut longest_queues) = (Vec::new(), Vec::new());
+        let (mut total, count) = (0.0, fabric.port_count());
+        for (node, ports) in self.of_machines(looks_at) {
+            for (port, bytes, utilisation, queue, paused) in ports {
                 total += utilisation;
-                count += 1;
-                let load = (node, port, peer.peer, bytes, utilisation, queue, paused);
+                let load = (node, port, fabric.ports(node)[port].peer, bytes, utilisation, queue, paused);
                 if bytes > 0 {
                     list(&mut busiest, load, |a, b| b.4.total_cmp(&a.4).then((a.0, a.1).cmp(&(b.0, b.1))));
                 }

@@ -2,6 +2,7 @@
 
 use crate::account::Ledger;
 use crate::simulation::Simulation;
+use crate::switch::Switch;
 use check::conservation::Cause;
 use stats::storms::{PauseStorms, StormAt};
 use stats::summary::MAX_LOSS_PLACES;
@@ -12,8 +13,8 @@ impl Simulation {
     pub(crate) fn pause_storms(&self, ledger: &Ledger, now: Time) -> Option<PauseStorms> {
         self.network.switch.flow_control.pause()?.watchdog?;
         let fabric = &self.network.fabric;
-        let mut ports = Vec::new();
-        for switch in self.switches() {
+        let storms_of = |switch: &Switch| {
+            let mut ports = Vec::new();
             for (port, rules) in switch.core.egress.rules.iter().enumerate() {
                 let peer = fabric.ports(switch.node())[port].peer;
                 ports.extend(rules.watchdog.storms().map(|(class, storms)| StormAt {
@@ -26,7 +27,9 @@ impl Simulation {
                     storm_ps: storms.time(now).as_ps(),
                 }));
             }
-        }
+            (!ports.is_empty()).then_some(ports)
+        };
+        let mut ports: Vec<StormAt> = self.of_switches(storms_of).flat_map(|(_, ports)| ports).collect();
         let storms = ports.iter().map(|at| at.storms).sum();
         let over = ports.iter().map(|at| at.over).sum();
         let total_ps = ports.iter().map(|at| at.storm_ps).sum();

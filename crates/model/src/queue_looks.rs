@@ -50,9 +50,16 @@ impl Simulation {
 
     /// What the looks have found so far.
     pub(crate) fn queue_lengths(&self) -> Option<QueueLengths> {
-        let QueueLooks { every, looks, ports: found } = self.queue_looks.as_ref()?;
+        let QueueLooks { every, looks, ports: own } = self.queue_looks.as_ref()?;
         let fabric = &self.network.fabric;
-        let ports = self.switches().map(|switch| switch.core.egress.len() as u64).sum();
+        let count = self.switches().map(|switch| switch.core.egress.len() as u64).sum::<u64>();
+        let own: Vec<((u32, u16), Histogram)> =
+            own.iter().map(|(&(node, port), found)| ((node.0, port), found.clone())).collect();
+        let (mut ports, mut found) = (0, BTreeMap::new());
+        for (count, own) in self.parts((count, own)) {
+            ports += count;
+            found.extend(own.into_iter().map(|((node, port), found)| ((NodeId(node), port), found)));
+        }
         let mut all = Histogram::new();
         found.values().for_each(|port| all.merge(port));
         let named = |(&(node, port), found): (&(NodeId, u16), &Histogram)| PortLengths {

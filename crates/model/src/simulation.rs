@@ -1,10 +1,13 @@
 //! One run: advances the engine from tick to tick, and looks at all nodes where a global view is needed.
 
+use crate::abroad::{Cut, FramePost};
 use crate::baseline::Baseline;
+use crate::books::PauseEvent;
 use crate::bounce_storms::Storms;
 use crate::build::{Built, ModelError, build};
 use crate::collectives::Collectives;
 use crate::deadlock;
+use crate::gather::Company;
 use crate::host::{FlowEnd, Host};
 use crate::link_time::frames_last;
 use crate::look::Places;
@@ -20,6 +23,7 @@ use crate::switch::Switch;
 use crate::trace::Collector;
 use crate::watcher::{QueueSample, Watcher};
 use check::deadlock::Deadlock;
+use engine::ranks::{Letters, Membership, Ranks};
 use engine::{Engine, Sharing};
 use fabric::NodeId;
 use stats::flows::FlowStatistics;
@@ -38,9 +42,14 @@ const MOST_WAITING: u64 = 1 << 24;
 pub struct Simulation {
     pub(crate) engine: Engine<Machine>,
     pub(crate) network: Arc<Network>,
+    /// Place among the nodes of all ranks, by node; and the place of the first that is here.
     pub(crate) position: Vec<u32>,
     /// See [`Built`].
-    rank: Vec<u32>,
+    telling: Vec<u32>,
+    first: u32,
+    /// The other ranks, and what separates them.
+    pub(crate) company: Option<Company>,
+    cut: Option<Cut>,
     pub(crate) duration: Time,
     pub(crate) warm_up: Time,
     pub(crate) measure_end: Time,
@@ -93,18 +102,43 @@ impl Simulation {
     /// # Errors
     /// If a switch's buffer is smaller than its headroom, or the links make no network.
     pub fn new(setup: Setup) -> Result<Self, ModelError> {
+        Simulation::build(setup, None)
+    }
+
+    /// As [`Simulation::new`], for one of several ranks, which builds and runs its part of the network. All ranks have
+    /// the same setup but for the number of threads, and make the same calls in the same order. The first one tells a
+    /// watcher everything and sums up; the others tell their watchers nothing, and what these want has no effect.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`]; more ranks than nodes.
+    pub fn of_rank(setup: Setup, ranks: Arc<dyn Ranks>) -> Result<Self, ModelError> {
+        Simulation::build(setup, Some(ranks))
+    }
+
+    fn build(setup: Setup, ranks: Option<Arc<dyn Ranks>>) -> Result<Self, ModelError> {
         let (duration, warm_up, record) = (setup.duration, setup.warm_up, setup.record.clone());
         let measure_end = setup.measure_end.min(duration);
         let (deadlock_every, threads, setup_storm) = (setup.deadlock_every, setup.threads, setup.storm);
         let ends_with_flows = setup.ends_with_flows;
-        let Built { network, machines, wires, position, rank } = build(setup)?;
-        let engine = Engine::new(machines, &wires, threads)?;
+        let (rank, count) = ranks.as_ref().map_or((0, 1), |ranks| (ranks.rank(), ranks.count()));
+        let Built { network, machines, wires, position, telling, firsts } = build(setup, (rank, count))?;
+        let first = firsts[rank];
+        let cut = ranks.as_ref().map(|_| Cut::of(&network, &wires, &firsts));
+        let engine = match &ranks {
+            None => Engine::new(machines, &wires, threads)?,
+            Some(ranks) => {
+                let post = Box::new(FramePost(Arc::clone(&network)));
+                Engine::of_rank(machines, &wires, threads, Membership { ranks: Arc::clone(ranks), post, firsts })?
+            }
+        };
+        let company = ranks.map(Company);
         let ends = |flow: &&traffic::Flow| flow.size_bytes != traffic::ENDLESS;
         let ends_after = ends_with_flows.then(|| network.traffic.flows.iter().filter(ends).count() as u64);
         let collector = network.selection.clone().map(Collector::new);
         let selection = network.selection.as_deref();
         let is_watched = |node: &NodeId| selection.is_some_and(|selection| selection.watches(*node));
-        let watched = network.fabric.node_ids().filter(is_watched).collect();
+        let here = |node: &NodeId| (position[node.index()].wrapping_sub(first) as usize) < engine.len();
+        let watched = network.fabric.node_ids().filter(is_watched).filter(here).collect();
         let (ports, entries) = (network.fabric.port_count(), network.traffic_entries);
         let collect_every = collect_every(duration, &network);
         let nodes = engine.len();
@@ -116,7 +150,10 @@ impl Simulation {
             engine,
             network,
             position,
-            rank,
+            telling,
+            first,
+            company,
+            cut,
             duration,
             warm_up,
             measure_end,
@@ -162,6 +199,16 @@ impl Simulation {
     /// How many threads shared how much of the work.
     pub fn sharing(&self) -> Sharing {
         self.engine.sharing()
+    }
+
+    /// What separates this rank from others, if there are any.
+    pub fn cut(&self) -> Option<Cut> {
+        self.cut
+    }
+
+    /// What this rank has told others.
+    pub fn letters(&self) -> Letters {
+        self.engine.letters()
     }
 
     /// The share of the work, by how often nodes ran, that several threads had in common.
@@ -263,7 +310,8 @@ impl Simulation {
             if collects {
                 self.collect(watcher);
             }
-            if (collects && !watcher.progress(stop, self.hops)) || watcher.has_failed() {
+            let ends = self.leads() && ((collects && !watcher.progress(stop, self.hops)) || watcher.has_failed());
+            if self.as_the_first(ends) {
                 return stop >= self.duration.min(until);
             }
         }
@@ -272,16 +320,17 @@ impl Simulation {
     /// Whether all flows with an end have ended. Of datagrams that were lost nobody learns: they have when all are sent
     /// and, unless others send for ever, nothing is under way.
     fn has_ended(&self, flows: u64, now: Time) -> bool {
-        let (mut finished, mut endless) = (0, false);
-        for host in self.hosts() {
-            let Some(progress) = host.progress() else { return false };
-            finished += progress.finished;
-            endless |= progress.endless;
-        }
-        finished == flows && (endless || self.ledger(now).packets.in_flight.frames == 0)
+        let add = |sum: (u64, bool), part: Option<(u64, bool)>| part.map(|part| (sum.0 + part.0, sum.1 | part.1));
+        let of_host = |host: &Host| host.progress().map(|progress| (progress.finished, progress.endless));
+        let own = self.hosts().map(of_host).try_fold((0, false), add);
+        let Some((finished, endless)) = self.everywhere(own).into_iter().try_fold((0, false), add) else {
+            return false;
+        };
+        let under_way = || self.everywhere(self.own_ledger(now).packets.in_flight.frames).iter().sum::<u64>();
+        finished == flows && (endless || under_way() == 0)
     }
 
-    /// Records of telemetry that belong to a frame: those of frames under way.
+    /// Records of telemetry that belong to a frame: those of frames under way, of several ranks at this one.
     pub fn telemetry_in_use(&self) -> usize {
         self.network.telemetry.as_ref().map_or(0, crate::telemetry::Telemetry::in_use)
     }
@@ -291,20 +340,28 @@ impl Simulation {
         self.engine.now()
     }
 
-    pub(crate) fn machine(&self, node: NodeId) -> &Machine {
-        self.engine.node(self.position[node.index()] as usize)
+    /// Where the engine has `node`; `None` if another rank has it.
+    fn index_of(&self, node: NodeId) -> Option<usize> {
+        let index = self.position[node.index()].wrapping_sub(self.first) as usize;
+        (index < self.engine.len()).then_some(index)
     }
 
+    /// `node`; `None` if another rank has it.
+    pub(crate) fn machine(&self, node: NodeId) -> Option<&Machine> {
+        self.index_of(node).map(|index| self.engine.node(index))
+    }
+
+    /// The switches of this rank.
     pub(crate) fn switches(&self) -> impl Iterator<Item = &Switch> {
-        self.network.fabric.node_ids().filter_map(|node| match self.machine(node) {
+        self.network.fabric.node_ids().filter_map(|node| match self.machine(node)? {
             Machine::Switch(switch) => Some(&**switch),
             Machine::Host(_) | Machine::Quiet(..) => None,
         })
     }
 
-    /// The hosts that take part: not those that are quiet, of which there is nothing to tell.
+    /// The hosts of this rank that take part: not those that are quiet, of which there is nothing to tell.
     pub(crate) fn hosts(&self) -> impl Iterator<Item = &Host> {
-        self.network.fabric.node_ids().filter_map(|node| match self.machine(node) {
+        self.network.fabric.node_ids().filter_map(|node| match self.machine(node)? {
             Machine::Host(host) => Some(&**host),
             Machine::Switch(_) | Machine::Quiet(..) => None,
         })
@@ -344,18 +401,21 @@ impl Simulation {
     }
 
     fn sort_fresh(&mut self) {
-        self.fresh.sort_unstable_by_key(|&index| self.rank[index as usize]);
+        self.fresh.sort_unstable_by_key(|&index| self.telling[(self.first + index) as usize]);
         self.fresh.dedup();
     }
 
     /// Takes what ended in the nodes that ran, in order of node and time.
     fn collect(&mut self, watcher: &mut dyn Watcher) {
         self.sort_fresh();
+        // Of each node what ended, and its pauses.
+        let mut own: Vec<(u32, Vec<FlowEnd>, Vec<PauseEvent>)> = Vec::new();
+        let mut hops_since = 0;
         for position in 0..self.fresh.len() {
             let index = self.fresh[position] as usize;
             let machine = self.engine.node(index);
             let hops = machine.ledger().hops;
-            self.hops += hops - std::mem::replace(&mut self.hops_before[index], hops);
+            hops_since += hops - std::mem::replace(&mut self.hops_before[index], hops);
             if let Some(storms) = &mut self.storms {
                 storms.add(index, machine.ledger());
             }
@@ -365,25 +425,39 @@ impl Simulation {
             }
             let machine = self.engine.node_mut(index);
             let Some(books) = machine.books_mut() else { continue };
-            let (node, pauses) = (books.node, std::mem::take(&mut books.pause_events));
+            let (node, pauses) = (books.node.0, std::mem::take(&mut books.pause_events));
             let ends = if let Machine::Host(host) = machine { std::mem::take(&mut host.ends) } else { Vec::new() };
+            own.push((node, ends, pauses));
+        }
+        self.fresh.clear();
+        let mut all = Vec::new();
+        for (hops, ended) in self.parts((hops_since, own)) {
+            self.hops += hops;
+            all.extend(ended);
+        }
+        if self.company.is_some() {
+            // Nodes of several ranks are told of in one order.
+            all.sort_by_key(|(node, ..)| self.telling[self.position[*node as usize] as usize]);
+        }
+        for (node, ends, pauses) in all {
             for end in ends {
                 self.flow_ended(&end, watcher);
             }
             for event in pauses {
-                watcher.pause(event.at, node, event.port, event.classes, event.pause);
+                watcher.pause(event.at, NodeId(node), event.port, event.classes, event.pause);
             }
         }
-        self.fresh.clear();
     }
 
     /// Judges what turned since the last look.
     fn look_for_storms(&mut self, now: Time) {
-        let Some(storms) = &mut self.storms else { return };
+        let Some(mut storms) = self.storms.take() else { return };
         for &index in &self.fresh {
             storms.add(index as usize, self.engine.node(index as usize).ledger());
         }
-        storms.look(now);
+        let own = storms.take_span();
+        storms.look(now, self.parts(own));
+        self.storms = Some(storms);
     }
 
     pub(crate) fn flow_ended(&mut self, end: &FlowEnd, watcher: &mut dyn Watcher) {
@@ -409,26 +483,37 @@ impl Simulation {
     /// Passes on what watched nodes noted.
     #[cold]
     fn tell_notes(&mut self, watcher: &mut dyn Watcher) {
-        let Some(collector) = &mut self.collector else { return };
+        let Some(mut collector) = self.collector.take() else { return };
+        let mut own = Vec::new();
         for &node in &self.watched {
-            let machine = self.engine.node_mut(self.position[node.index()] as usize);
-            if let Some(tracer) = machine.books_mut().and_then(|books| books.tracer.as_deref_mut()) {
+            let index = self.position[node.index()] - self.first;
+            let machine = self.engine.node_mut(index as usize);
+            let Some(tracer) = machine.books_mut().and_then(|books| books.tracer.as_deref_mut()) else { continue };
+            if self.company.is_none() {
                 collector.take(node, &mut tracer.events, &mut tracer.captured);
+            } else if !tracer.events.is_empty() || !tracer.captured.is_empty() {
+                own.push((node.0, std::mem::take(&mut tracer.events), std::mem::take(&mut tracer.captured)));
             }
         }
+        let mut all: Vec<_> = self.parts(own).into_iter().flatten().collect();
+        all.sort_by_key(|noted| noted.0);
+        for (node, mut events, mut captured) in all {
+            collector.take(NodeId(node), &mut events, &mut captured);
+        }
         collector.tell(watcher);
+        self.collector = Some(collector);
     }
 
     fn sample_queues(&self, at: Time, watcher: &mut dyn Watcher) {
-        for switch in self.switches() {
+        let looks_at = |switch: &Switch| {
+            let mut looks: Vec<QueueLook> = Vec::new();
             for (port, rules) in switch.core.egress.rules.iter().enumerate() {
                 for (slot, &class) in self.network.classes.iter().enumerate() {
                     let paused = rules.blocked_since(at, class).is_some();
                     let mut look = |queue: &Queue, bounced| {
                         let (bytes, frames) = (u64::from(queue.bytes), queue.len() as u64);
                         if bytes > 0 || paused {
-                            let (node, port) = (switch.node(), port as u16);
-                            watcher.queue(QueueSample { at, node, port, class, bounced, bytes, frames, paused });
+                            looks.push((port as u16, class, bounced, bytes, frames, paused));
                         }
                     };
                     look(switch.queue(port, slot), false);
@@ -437,37 +522,50 @@ impl Simulation {
                     }
                 }
             }
+            (!looks.is_empty()).then_some(looks)
+        };
+        for (node, looks) in self.of_switches(looks_at) {
+            for (port, class, bounced, bytes, frames, paused) in looks {
+                watcher.queue(QueueSample { at, node, port, class, bounced, bytes, frames, paused });
+            }
         }
     }
 
     fn sample_links(&mut self, at: Time, span: Time, watcher: &mut dyn Watcher) {
         let network = Arc::clone(&self.network);
-        for node in network.fabric.node_ids() {
-            for (port, peer) in network.fabric.ports(node).iter().enumerate() {
-                let Some(egress) = self.machine(node).egress() else { continue };
+        let mut before = std::mem::take(&mut self.sent_before);
+        let sent_by = |machine: &Machine| {
+            let (egress, node) = (machine.egress()?, machine.books()?.node);
+            let wire = |(port, _): (usize, _)| {
                 let cell = &egress.cells[port];
-                let (frames, bytes) = (cell.sent_frames, cell.sent_bytes);
-                let wire = bytes + frames * units::WIRE_OVERHEAD_BYTES;
-                let before = &mut self.sent_before[network.fabric.port_number(node, port as u16)];
+                cell.sent_bytes + cell.sent_frames * units::WIRE_OVERHEAD_BYTES
+            };
+            Some(network.fabric.ports(node).iter().enumerate().map(wire).collect::<Vec<_>>())
+        };
+        for (node, sent) in self.of_machines(sent_by) {
+            for ((port, wire), peer) in (0u16..).zip(sent).zip(network.fabric.ports(node)) {
+                let before = &mut before[network.fabric.port_number(node, port)];
                 // A reset in between starts from zero.
                 let sent = wire.checked_sub(*before).unwrap_or(wire);
                 *before = wire;
                 if sent > 0 {
                     let capacity = network.fabric.link(peer.link).rate.bytes_in(span).max(1);
-                    watcher.link(at, node, port as u16, sent, sent as f64 / capacity as f64);
+                    watcher.link(at, node, port, sent, sent as f64 / capacity as f64);
                 }
             }
         }
+        self.sent_before = before;
     }
 
     /// Payload that has arrived since the run began, each byte once, by traffic entry.
     pub(crate) fn payload_bytes(&self) -> Vec<u64> {
-        let mut total = vec![0; self.network.traffic_entries];
+        let none = vec![0; self.network.traffic_entries];
+        let mut own = none.clone();
         for host in self.hosts() {
-            for (total, bytes) in total.iter_mut().zip(&host.measured.goodput_bytes) {
-                *total += bytes;
-            }
+            add(&mut own, &host.measured.goodput_bytes);
         }
+        let mut total = none;
+        self.parts(own).iter().for_each(|part| add(&mut total, part));
         total
     }
 
@@ -478,6 +576,13 @@ impl Simulation {
             *before = total;
         }
     }
+}
+
+/// Port, class, whether bounced, bytes, frames, whether paused.
+type QueueLook = (u16, u8, bool, u64, u64, bool);
+
+fn add(total: &mut [u64], more: &[u64]) {
+    total.iter_mut().zip(more).for_each(|(total, more)| *total += more);
 }
 
 /// How often a run that ends with its flows looks whether they have ended.

@@ -15,14 +15,14 @@ pub struct Split {
 }
 
 impl Simulation {
-    /// How the work so far would have been shared out among `threads` threads, at least one.
+    /// How the work so far of this process would have been shared out among `threads` threads, at least one.
     pub fn split(&self, threads: usize) -> Split {
         let part_of = self.engine.part_of(threads);
         let part = |node: NodeId| usize::from(part_of[self.position[node.index()] as usize]);
         let parts = part_of.iter().max().map_or(0, |&last| usize::from(last) + 1);
         let mut split = Split { hops: vec![0; parts], frames: 0, crossing: 0 };
         for node in self.network.fabric.node_ids() {
-            let machine = self.machine(node);
+            let Some(machine) = self.machine(node) else { continue };
             split.hops[part(node)] += machine.ledger().hops;
             let cells = machine.egress().into_iter().flat_map(|egress| &egress.cells);
             for (peer, cell) in self.network.fabric.ports(node).iter().zip(cells) {

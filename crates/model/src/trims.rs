@@ -3,6 +3,7 @@
 use crate::account::Ledger;
 use crate::parameters::Overload;
 use crate::simulation::Simulation;
+use crate::switch::Switch;
 use check::conservation::Cause;
 use fabric::NodeId;
 use stats::trims::{HeaderLoss, PortTrims, SwitchTrims, TrimSummary};
@@ -16,27 +17,30 @@ impl Simulation {
     pub(crate) fn trims(&self, ledger: &Ledger, now: Time) -> Option<TrimSummary> {
         let Overload::Trim { .. } = self.network.switch.overload else { return None };
         let fabric = &self.network.fabric;
-        let (mut switches, mut ports) = (Vec::new(), Vec::new());
-        for switch in self.switches() {
-            let Some(trimmer) = switch.overload.trimming() else { continue };
-            let trims: u64 = trimmer.trimmed.iter().map(|tally| tally.frames).sum();
-            let name = fabric.name(switch.node());
-            if trims > 0 {
-                switches.push(SwitchTrims { node: name.to_owned(), trims });
-            }
+        let trims_of = |switch: &Switch| {
+            let trimmer = switch.overload.trimming()?;
+            let mut ports = Vec::new();
             for (port, (cut, &returned)) in trimmer.trimmed.iter().zip(&trimmer.returned).enumerate() {
                 if cut.frames + returned > 0 {
                     let peer = fabric.name(fabric.ports(switch.node())[port].peer).to_owned();
-                    let (node, port) = (name.to_owned(), port as u32);
+                    let (node, port) = (fabric.name(switch.node()).to_owned(), port as u32);
                     ports.push(PortTrims { node, port, peer, trims: cut.frames, cut_bytes: cut.bytes, returned });
                 }
             }
+            Some((trimmer.trimmed.iter().map(|tally| tally.frames).sum::<u64>(), ports))
+        };
+        let (mut switches, mut ports) = (Vec::new(), Vec::new());
+        for (node, (trims, of_ports)) in self.of_switches(trims_of) {
+            if trims > 0 {
+                switches.push(SwitchTrims { node: fabric.name(node).to_owned(), trims });
+            }
+            ports.extend(of_ports);
         }
         // Stable: ports of equal counts stay in the order of the fabric.
         ports.sort_by_key(|port| std::cmp::Reverse(port.trims));
         ports.truncate(LISTED_PORTS);
         let packets = &ledger.packets;
-        let payload_bytes = self.hosts().flat_map(|host| &host.measured.goodput_bytes).sum::<u64>();
+        let payload_bytes = self.payload_bytes().iter().sum::<u64>();
         let seconds = now.as_ps() as f64 / 1e12;
         Some(TrimSummary {
             trims: packets.cut.frames,

@@ -5,6 +5,7 @@ use crate::bounce_storms::Storms;
 use crate::host::Travel;
 use crate::parameters::Overload;
 use crate::simulation::Simulation;
+use crate::switch::Switch;
 use check::conservation::Cause;
 use stats::turns::{PortTurns, SwitchTurns, TurnSummary};
 
@@ -27,18 +28,17 @@ impl Simulation {
     /// What `summary.json` says of frames that turned.
     pub(crate) fn turns(&self, ledger: &Ledger, travel: &Travel) -> TurnSummary {
         let fabric = &self.network.fabric;
+        let turns_of = |switch: &Switch| switch.overload.turned().map(<[u64]>::to_vec);
         let (mut switches, mut ports) = (Vec::new(), Vec::new());
-        for switch in self.switches() {
-            let Some(turned) = switch.overload.turned() else { continue };
+        for (node, turned) in self.of_switches(turns_of) {
             let total: u64 = turned.iter().sum();
             if total == 0 {
                 continue;
             }
-            switches.push(SwitchTurns { node: fabric.name(switch.node()).to_owned(), turns: total });
+            switches.push(SwitchTurns { node: fabric.name(node).to_owned(), turns: total });
             for (port, &turns) in turned.iter().enumerate().filter(|(_, turns)| **turns > 0) {
-                let peer = fabric.name(fabric.ports(switch.node())[port].peer).to_owned();
-                let node = fabric.name(switch.node()).to_owned();
-                ports.push(PortTurns { node, port: port as u32, peer, turns });
+                let peer = fabric.name(fabric.ports(node)[port].peer).to_owned();
+                ports.push(PortTurns { node: fabric.name(node).to_owned(), port: port as u32, peer, turns });
             }
         }
         // Stable: ports of equal counts stay in the order of the fabric.

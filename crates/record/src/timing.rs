@@ -30,6 +30,26 @@ pub struct Timing {
     pub packet_hops_per_cpu_s: Option<f64>,
     /// Events executed per CPU second.
     pub events_per_cpu_s: Option<f64>,
+    /// What each of several ranks cost; empty for a run in one process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<RankTiming>,
+}
+
+/// One of the ranks that made a run together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RankTiming {
+    /// Greatest resident memory of its process before it summed up, in bytes; 0 if unknown.
+    pub max_rss_bytes: u64,
+    /// Seconds of all its threads on their cores, waiting for others included.
+    pub cpu_s: f64,
+    /// How often the ranks met.
+    pub meetings: u64,
+    /// Letters that it sent where they met.
+    pub letters: u64,
+    /// Their bytes.
+    pub letter_bytes: u64,
+    /// Frames in them.
+    pub messages: u64,
 }
 
 impl Timing {

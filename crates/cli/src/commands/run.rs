@@ -8,9 +8,11 @@ use crate::output;
 use crate::progress::RunProgress;
 use crate::render::summary;
 use lab::{Finished, Override, Run, Way};
+use model::Ranks;
 use record::summary::Summary;
 use scenario::Lowered;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use text::quoted;
 
 /// Run one simulation: a readable summary, and files in the folder that --out names.
@@ -56,24 +58,52 @@ with a valid partial result.";
 /// # Errors
 /// Wrong input, and a machine that fails.
 pub fn command(args: &RunArgs) -> Result<Exit, Failure> {
-    let mut run = Run::of(&args.scenario.source()?, &args.scenario.set, args.seed, interrupt::stop())?;
-    let lowered = &mut run.lowered;
-    if let Some(threads) = args.threads {
-        // Not an override: what results hold must not depend on it.
-        lowered.setup.threads = threads.into();
-    }
+    lab::ranks::with_ranks(interrupt::stop(), |ranks| one_of(args, ranks))?
+}
+
+/// The run, or as one of `ranks` its part of it; the first of them does the talking.
+fn one_of(args: &RunArgs, ranks: Option<Arc<dyn Ranks>>) -> Result<Exit, Failure> {
+    let leads = ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0);
+    let read = || {
+        let mut run = Run::of(&args.scenario.source()?, &args.scenario.set, args.seed, interrupt::stop())?;
+        if let Some(threads) = args.threads {
+            // Not an override: what results hold must not depend on it.
+            run.lowered.setup.threads = threads.into();
+        }
+        if args.explain {
+            return Ok((run, None));
+        }
+        // From here on there is something to leave behind.
+        interrupt::listen();
+        let folder = args.out.as_deref().filter(|_| leads).map(lab::folder).transpose()?;
+        Ok((run, folder))
+    };
+    // The others wait to hear whether this one is ready.
+    let told = |failure| {
+        let others = ranks.as_ref().filter(|_| !args.explain).and_then(|ranks| lab::ranks::agree(&**ranks, None).err());
+        others.map_or(failure, Failure::Lab)
+    };
+    let (mut run, folder) = read().map_err(told)?;
+    let lowered = &run.lowered;
     if args.explain {
         let text =
             if args.json { format!("{:#}\n", lab::explained_json(lowered)) } else { lab::explained_text(lowered) };
-        return output::show(&text).map(|()| Exit::Done);
+        return if leads { output::show(&text).map(|()| Exit::Done) } else { Ok(Exit::Done) };
     }
-    // From here on there is something to leave behind.
-    interrupt::listen();
-    let folder = args.out.as_deref().map(lab::folder).transpose()?;
     let about = Described::of(args, lowered);
-    let mut live = RunProgress::new(lowered.setup.duration, !args.quiet && output::errors_are_watched());
-    let finished = run.produce(folder, &mut live, Way::default(), interrupt::stop());
+    let watched = leads && !args.quiet && output::errors_are_watched();
+    let mut live = RunProgress::new(lowered.setup.duration, watched);
+    ranks.into_iter().for_each(|ranks| run.over(ranks));
+    let mut begun = run.begin(folder, interrupt::stop())?;
+    if let Some(warning) = begun.simulation().cut().filter(|_| leads && !args.quiet).and_then(|cut| cut.warning()) {
+        output::note(&format!("warning: {warning}"));
+    }
+    begun.run(&mut live);
+    let finished = begun.finish(&mut live, Way::default());
     live.clear();
+    if !leads {
+        return finished.map(|_| Exit::Done).map_err(Failure::Lab);
+    }
     let Finished { summary: found, timing, folder } = finished?;
     if let (Some(asked), Some(folder)) = (&args.out, &folder)
         && folder.components().ne(asked.components())

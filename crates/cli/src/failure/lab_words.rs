@@ -19,12 +19,20 @@ pub fn help(error: &LabError) -> Option<String> {
         LabError::NotAScenario { path, kind } => instead_of_a_scenario(path, *kind),
         LabError::Plan(error) => of_plan(error),
         LabError::Folder(error) => of_folder(error).to_owned(),
+        LabError::WithoutMpi { .. } => {
+            "build it with `--features mpi` (docs/guide/many-machines.md), or start one process".to_owned()
+        }
+        LabError::NoMpi => "see what the launcher says, or start one process without it".to_owned(),
+        LabError::OtherRun { .. } => {
+            "start the same command, of one version, with the same files, at every rank".to_owned()
+        }
         LabError::Scenario { .. }
         | LabError::Unreadable { .. }
         | LabError::NotText { .. }
         | LabError::Model { .. }
         | LabError::Target { .. }
         | LabError::Record(_)
+        | LabError::OtherRank { .. }
         | LabError::Broken => return None,
     })
 }
@@ -64,7 +72,7 @@ const fn of_folder(error: &FolderError) -> &'static str {
 pub fn exit(error: &LabError) -> Exit {
     match error {
         LabError::Record(error) | LabError::Target { error, .. } if error.is_machine_failure() => Exit::Machine,
-        LabError::Broken => Exit::Machine,
+        LabError::Broken | LabError::NoMpi => Exit::Machine,
         _ => Exit::BadInput,
     }
 }

@@ -32,11 +32,6 @@ impl Host {
         })
     }
 
-    /// Its host index.
-    pub fn index(&self) -> u32 {
-        self.index
-    }
-
     /// The mean delay that the receiver of `flow` of host `src` goes by, if it measures one.
     pub fn delay_ps(&self, src: u32, flow: u32) -> Option<i64> {
         let &slot = self.receivers.by_source.get(&(src, flow))?;

@@ -300,3 +300,18 @@ macro_rules! with_ctx {
     }};
 }
 pub(super) use with_ctx;
+
+units::pack_fields!(FlowEnd {
+    flow,
+    src,
+    dst,
+    traffic,
+    class,
+    dst_port,
+    size_bytes,
+    start,
+    delivered,
+    acked,
+    retransmitted_bytes,
+    timeouts,
+});

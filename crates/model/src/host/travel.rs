@@ -33,3 +33,5 @@ impl Travel {
         add(&mut self.reply_turns, &other.reply_turns);
     }
 }
+
+units::pack_fields!(Travel { hops, max_distance, turns, reply_turns });

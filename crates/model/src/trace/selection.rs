@@ -102,3 +102,5 @@ impl Selection {
         self.numbering
     }
 }
+
+units::pack_fields!(CapturedFrame { capture, at, outbound, frame });

@@ -119,3 +119,5 @@ impl Tracer {
         }
     }
 }
+
+units::pack_fields!(Noted { at, frame, event });

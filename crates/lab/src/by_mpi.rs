@@ -1,0 +1,119 @@
+//! Ranks as MPI starts them: one process each, on any machine of a cluster.
+
+use crate::error::LabError;
+use crate::stop::Stop;
+use model::Ranks;
+use mpi::Threading;
+use mpi::environment::Universe;
+use mpi::point_to_point::{Destination, Source};
+use mpi::topology::{Communicator, SimpleCommunicator};
+use mpi::traits::Equivalence;
+use std::cell::RefCell;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Who waits longer than this for another rank may wait for one that is gone, and hears nothing else meanwhile.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// How often a rank looks for a letter before it looks at the clock, and lets others have the core.
+const LOOKS: u32 = 200;
+
+thread_local! {
+    /// MPI, of the one thread that talks to it: the first of an engine is the one that runs it. Never dropped by
+    /// itself, for the end of MPI waits for all ranks, and those may be gone.
+    static WORLD: RefCell<Option<ManuallyDrop<Universe>>> = const { RefCell::new(None) };
+}
+
+/// Does `body` with the ranks among which MPI has started this process, if there are several. While it waits for one of
+/// them for long, `stop` is told that it cannot hear. A panic ends all ranks, after what `body` held is dropped.
+///
+/// # Errors
+/// [`LabError::NoMpi`].
+pub fn with_ranks<R>(stop: &Stop, body: impl FnOnce(Option<Arc<dyn Ranks>>) -> R) -> Result<R, LabError> {
+    if !is_launched() {
+        return Ok(body(None));
+    }
+    let (universe, _) = mpi::initialize_with_threading(Threading::Funneled).ok_or(LabError::NoMpi)?;
+    let world = universe.world();
+    let [rank, count] = [world.rank(), world.size()].map(|number| usize::try_from(number).unwrap_or_default());
+    WORLD.set(Some(ManuallyDrop::new(universe)));
+    let ranks = (count > 1).then(|| Arc::new(Process { rank, count, stop: stop.clone() }) as Arc<dyn Ranks>);
+    match catch_unwind(AssertUnwindSafe(|| body(ranks))) {
+        Ok(done) => {
+            WORLD.take().map(ManuallyDrop::into_inner);
+            Ok(done)
+        }
+        Err(_) => world.abort(101),
+    }
+}
+
+/// Whether a launcher of MPI has started this process: by itself it is one rank, and needs no MPI.
+fn is_launched() -> bool {
+    let launchers = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_SIZE"];
+    launchers.into_iter().any(|name| std::env::var_os(name).is_some())
+}
+
+/// One rank.
+#[derive(Debug)]
+struct Process {
+    rank: usize,
+    count: usize,
+    stop: Stop,
+}
+
+impl Ranks for Process {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn exchange(&self, letters: &mut [Vec<u8>]) {
+        let world = WORLD.with_borrow(|universe| universe.as_ref().map(|universe| universe.world()));
+        let world = world.expect("the thread that began talks to other ranks");
+        let mut arrived: Vec<Vec<u8>> = vec![Vec::new(); self.count];
+        // Its own stands in between; each begins with the rank behind, so that not all write to the first at once.
+        let others: Vec<usize> = (1..self.count).map(|step| (self.rank + step) % self.count).collect();
+        mpi::request::multiple_scope(others.len(), |scope, sent| {
+            for &other in &others {
+                assert!(i32::try_from(letters[other].len()).is_ok(), "a letter of more than 2 GiB");
+                sent.add(world.process_at_rank(other as i32).immediate_send(scope, &letters[other][..]));
+            }
+            for &other in others.iter().rev() {
+                arrived[other] = self.receive(&world, other);
+            }
+            let mut ended = Vec::new();
+            sent.wait_all(&mut ended);
+        });
+        letters.swap_with_slice(&mut arrived);
+    }
+}
+
+impl Process {
+    fn receive(&self, world: &SimpleCommunicator, from: usize) -> Vec<u8> {
+        let from = world.process_at_rank(from as i32);
+        let mut looks = 0;
+        let (mut since, mut deaf) = (None, None);
+        let (message, status) = loop {
+            if let Some(found) = from.immediate_matched_probe() {
+                break found;
+            }
+            looks += 1;
+            if looks % LOOKS == 0 {
+                #[expect(clippy::disallowed_methods, reason = "for who waits too long, which no result depends on")]
+                let now = Instant::now();
+                if now.duration_since(*since.get_or_insert(now)) > PATIENCE {
+                    deaf.get_or_insert_with(|| self.stop.deaf());
+                }
+                std::thread::yield_now();
+            }
+        };
+        let mut letter = vec![0u8; usize::try_from(status.count(u8::equivalent_datatype())).unwrap_or_default()];
+        message.matched_receive_into(&mut letter[..]);
+        letter
+    }
+}

@@ -1,0 +1,92 @@
+//! One run over several ranks: who they are, and what they must agree on before they begin.
+
+use crate::error::LabError;
+use model::Ranks;
+use units::pack::{packed, unpacked};
+
+#[cfg(feature = "mpi")]
+pub use crate::by_mpi::with_ranks;
+
+/// Does `body` with the ranks among which MPI has started this process, if there are several: with the feature `mpi`.
+/// Without it there are none, and whoever started several would get as many runs of the same.
+///
+/// # Errors
+/// [`LabError::WithoutMpi`].
+#[cfg(not(feature = "mpi"))]
+pub fn with_ranks<R>(
+    _: &crate::Stop,
+    body: impl FnOnce(Option<std::sync::Arc<dyn Ranks>>) -> R,
+) -> Result<R, LabError> {
+    match processes() {
+        None | Some(1) => Ok(body(None)),
+        Some(processes) => Err(LabError::WithoutMpi { processes }),
+    }
+}
+
+/// How many processes a launcher of MPI says that it has started; `None` without one.
+pub fn processes() -> Option<usize> {
+    // Open MPI, MPICH and its kin.
+    let said = |name: &str| std::env::var(name).ok()?.parse().ok();
+    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"].into_iter().find_map(said)
+}
+
+/// Every rank says that it is ready for the run that `own` describes, or with `None` that it is not, because of a
+/// mistake of its own. All must be, and for the same run.
+///
+/// # Errors
+/// [`LabError::OtherRun`] at the first rank; [`LabError::OtherRank`] where a rank before this one has told the mistake,
+/// or will.
+pub fn agree(ranks: &dyn Ranks, own: Option<&str>) -> Result<(), LabError> {
+    let rank = ranks.rank();
+    let letter = packed(&own.map(str::to_owned));
+    let mut letters = vec![letter; ranks.count()];
+    ranks.exchange(&mut letters);
+    letters[rank] = packed(&own.map(str::to_owned));
+    // A rank of another version may say something that is no sentence of ours.
+    let told: Vec<Option<String>> =
+        letters.iter().map(|letter| unpacked(letter).unwrap_or(Some("something else".to_owned()))).collect();
+    if let Some(failed) = told.iter().position(Option::is_none) {
+        // Who has failed says why by itself; of several the first.
+        return if failed == rank { Ok(()) } else { Err(LabError::OtherRank { rank: failed }) };
+    }
+    let Some(other) = told.iter().position(|other| *other != told[0]) else { return Ok(()) };
+    if rank > 0 {
+        return Err(LabError::OtherRank { rank: 0 });
+    }
+    let [ours, theirs] = [0, other].map(|rank| told[rank].clone().unwrap_or_default());
+    Err(LabError::OtherRun { rank: other, ours, theirs })
+}
+
+/// Tells the other ranks of a mistake of this one; what is left to say of it here.
+pub fn failed(ranks: &dyn Ranks, error: LabError) -> LabError {
+    agree(ranks, None).err().unwrap_or(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::in_one_process;
+
+    fn said(told: [Option<&str>; 3]) -> Vec<String> {
+        std::thread::scope(|scope| {
+            let ask = |(ranks, own): (std::sync::Arc<dyn Ranks>, Option<&'static str>)| {
+                move || agree(&*ranks, own).map_or_else(|error| error.to_string(), |()| "yes".to_owned())
+            };
+            // Of this program's text.
+            let told = told.map(|own| own.map(|own| &*own.to_owned().leak()));
+            let threads: Vec<_> = in_one_process(3).into_iter().zip(told).map(|it| scope.spawn(ask(it))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        })
+    }
+
+    #[test]
+    fn all_must_want_the_same_and_one_says_why_not() {
+        assert_eq!(said([Some("a"); 3]), ["yes", "yes", "yes"]);
+        let other = said([Some("a"), Some("a"), Some("b")]);
+        assert_eq!(other[0], "rank 2 is about to run b, and rank 0 a");
+        assert_eq!(other[1..], ["rank 0 cannot go on", "rank 0 cannot go on"]);
+        // Those that failed tell it themselves, of several the first.
+        assert_eq!(said([Some("a"), None, Some("a")]), ["rank 1 cannot go on", "yes", "rank 1 cannot go on"]);
+        assert_eq!(said([None; 3]), ["yes", "rank 0 cannot go on", "rank 0 cannot go on"]);
+    }
+}

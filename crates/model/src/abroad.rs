@@ -1,0 +1,76 @@
+//! A simulation over several ranks: which nodes are whose, how frames travel from one rank to another.
+
+use crate::network::Network;
+use crate::on_wire::OnWire;
+use engine::WireSpec;
+use engine::ranks::{Post, cut_wires};
+use protocols::frame::{Detail, Frame};
+use protocols::telemetry::Hop;
+use std::sync::Arc;
+use units::Time;
+use units::pack::Pack;
+
+/// What separates the ranks of a simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// How many ranks there are.
+    pub ranks: usize,
+    /// Links whose ends are at two ranks, and other wires between them: notifications between hosts.
+    pub wires: u64,
+    /// The least delay of these, with the serialisation of the smallest frame: while there is something to do, ranks
+    /// meet about as often.
+    pub window: Time,
+    /// How many full-size frames all links together carry in that time, at most.
+    pub most_frames: u64,
+}
+
+impl Cut {
+    /// Of `wires`, divided as `firsts` says.
+    pub(crate) fn of(network: &Network, wires: &[Vec<WireSpec>], firsts: &[u32]) -> Cut {
+        let window = cut_wires(wires, firsts).map(|wire| wire.lookahead).min().unwrap_or(Time::MAX);
+        let span = window.min(Time::from_ms(1));
+        let bytes: u64 = network.fabric.links().iter().map(|link| 2 * link.rate.bytes_in(span)).sum();
+        let most_frames = bytes / u64::from(network.host.mtu_bytes.max(64));
+        Cut { ranks: firsts.len() - 1, wires: cut_wires(wires, firsts).count() as u64, window, most_frames }
+    }
+}
+
+/// Fewer frames than this for a rank from one meeting to the next take about as long as the meeting.
+const WORTH_A_MEETING: u64 = 100;
+
+impl Cut {
+    /// What to say where ranks have little to do from one meeting to the next.
+    pub fn warning(&self) -> Option<String> {
+        let Cut { ranks, wires, window, most_frames } = *self;
+        (most_frames / (ranks as u64) < WORTH_A_MEETING).then(|| {
+            format!(
+                "{ranks} ranks cut {wires} wires, the shortest of {window}, and meet as often; all links together \
+                 carry at most {most_frames} full frames in that time: ranks will wait for each other more than they \
+                 work. Start fewer, or let links between parts of the fabric be longer"
+            )
+        })
+    }
+}
+
+/// Frames as bytes, each with what it has collected.
+pub(crate) struct FramePost(pub Arc<Network>);
+
+impl Post<OnWire> for FramePost {
+    fn pack(&self, message: &OnWire, to: &mut Vec<u8>) {
+        message.0.pack(to);
+        if let Some((telemetry, record)) = self.0.telemetry.as_ref().zip(message.0.record()) {
+            let mut hops: Vec<Hop> = Vec::new();
+            telemetry.take(record, &mut hops);
+            hops.pack(to);
+        }
+    }
+
+    fn unpack(&self, from: &mut &[u8]) -> Option<OnWire> {
+        let mut frame = Frame::unpack(from)?;
+        if let Some((telemetry, record)) = self.0.telemetry.as_ref().zip(frame.record()) {
+            let hops = Vec::<Hop>::unpack(from)?;
+            frame.detail = Detail::record(telemetry.open(record.host, &hops));
+        }
+        Some(OnWire(frame))
+    }
+}

@@ -1,0 +1,180 @@
+//! One view of a network whose nodes run at several ranks: small values of nodes come together at the first rank.
+//!
+//! ```text
+//!   rank 0:  value of node 3, value of node 8 ---+
+//!   rank 1:  value of node 1, value of node 9 ---+--> rank 0: values of nodes 1, 3, 8, 9
+//! ```
+//!
+//! The first rank says what becomes of them, and writes results; to the others a network looks empty. Where a decision
+//! depends on a view, all ranks get it. Every rank passes the same gatherings in the same order: what is asked must
+//! never depend on what only one of them knows. In one process nothing is gathered, and values are looked at in
+//! passing.
+
+use crate::host::Host;
+use crate::node::Machine;
+use crate::simulation::Simulation;
+use crate::switch::Switch;
+use engine::ranks::Ranks;
+use fabric::NodeId;
+use std::panic::Location;
+use std::sync::Arc;
+use units::pack::{Pack, packed, unpacked};
+
+/// The other ranks of a simulation.
+pub(crate) struct Company(pub Arc<dyn Ranks>);
+
+/// What a letter of a gathering begins with, so that ranks that are out of step find out; then its line in the program.
+const GATHERING: u8 = b'g';
+
+impl Company {
+    /// Sends `own` to every rank, or to the first alone; what has come, by rank, and nothing at a rank that gets none.
+    fn bring<T: Pack>(&self, own: T, to_all: bool, asked: &'static Location<'static>) -> Vec<T> {
+        let (rank, count) = (self.0.rank(), self.0.count());
+        let letter = || packed(&(GATHERING, asked.line()));
+        let content = packed(&own);
+        let mut letters: Vec<Vec<u8>> = vec![Vec::new(); count];
+        for (to, place) in letters.iter_mut().enumerate().filter(|&(to, _)| to != rank) {
+            *place = letter();
+            if to_all || to == 0 {
+                place.extend_from_slice(&content);
+            }
+        }
+        self.0.exchange(&mut letters);
+        let out_of_step = |from: usize| -> ! {
+            panic!("ranks {rank} and {from} are out of step at {}:{}", asked.file(), asked.line())
+        };
+        let mut own = Some(own);
+        let mut brought = Vec::with_capacity(count);
+        for (from, letter_of) in letters.iter().enumerate() {
+            if from == rank {
+                brought.extend(own.take().filter(|_| to_all || rank == 0));
+                continue;
+            }
+            let content = letter_of.strip_prefix(&letter()[..]).unwrap_or_else(|| out_of_step(from));
+            if to_all || rank == 0 {
+                brought.push(unpacked(content).unwrap_or_else(|| out_of_step(from)));
+            }
+        }
+        brought
+    }
+}
+
+/// Values of nodes, in order of nodes.
+pub(crate) enum OfNodes<I, T> {
+    /// Looked at in passing.
+    Here(I),
+    /// Brought together.
+    Brought(std::vec::IntoIter<(NodeId, T)>),
+}
+
+impl<T, I: Iterator<Item = (NodeId, T)>> Iterator for OfNodes<I, T> {
+    type Item = (NodeId, T);
+    fn next(&mut self) -> Option<(NodeId, T)> {
+        match self {
+            OfNodes::Here(values) => values.next(),
+            OfNodes::Brought(values) => values.next(),
+        }
+    }
+}
+
+impl Simulation {
+    /// Whether results come together here: at one process, and at the first of several ranks.
+    pub fn leads(&self) -> bool {
+        self.company.as_ref().is_none_or(|company| company.0.rank() == 0)
+    }
+
+    /// Numbers of each rank in order, at the first; nothing at the others. All must ask.
+    pub fn numbers_of_ranks(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
+        self.parts(own)
+    }
+
+    /// `own` of each rank in order, at the first; nothing at the others.
+    #[track_caller]
+    pub(crate) fn parts<T: Pack>(&self, own: T) -> Vec<T> {
+        match &self.company {
+            None => vec![own],
+            Some(company) => company.bring(own, false, Location::caller()),
+        }
+    }
+
+    /// `own` of each rank in order, at all of them.
+    #[track_caller]
+    pub(crate) fn everywhere<T: Pack>(&self, own: T) -> Vec<T> {
+        match &self.company {
+            None => vec![own],
+            Some(company) => company.bring(own, true, Location::caller()),
+        }
+    }
+
+    /// What the first rank says.
+    #[track_caller]
+    pub(crate) fn as_the_first(&self, own: bool) -> bool {
+        self.everywhere(own)[0]
+    }
+
+    /// Asks nodes of any rank: `answer` to each of `questions` about a node, in their order.
+    #[track_caller]
+    pub(crate) fn ask<Q: Pack, A: Pack>(
+        &self,
+        questions: Vec<(u32, Q)>,
+        answer: impl Fn(&Machine, &Q) -> A,
+    ) -> Vec<Option<A>> {
+        let at = |node: u32, question: &Q| self.machine(NodeId(node)).map(|machine| answer(machine, question));
+        let Some(company) = &self.company else {
+            return questions.iter().map(|(node, question)| at(*node, question)).collect();
+        };
+        let count = questions.len();
+        let all = self.everywhere(questions);
+        let answers: Vec<Vec<Option<A>>> =
+            all.iter().map(|asked| asked.iter().map(|(node, question)| at(*node, question)).collect()).collect();
+        let rank = company.0.rank();
+        let mut known: Vec<Option<A>> = (0..count).map(|_| None).collect();
+        for mut brought in self.everywhere(answers) {
+            let own = std::mem::take(&mut brought[rank]);
+            for (place, answer) in known.iter_mut().zip(own).filter(|(_, answer)| answer.is_some()) {
+                *place = answer;
+            }
+        }
+        known
+    }
+
+    #[track_caller]
+    fn of_nodes<T: Pack, I: Iterator<Item = (NodeId, T)>>(&self, values: I) -> OfNodes<I, T> {
+        if self.company.is_none() {
+            return OfNodes::Here(values);
+        }
+        let own: Vec<(u32, T)> = values.map(|(node, value)| (node.0, value)).collect();
+        let mut all: Vec<(NodeId, T)> =
+            self.parts(own).into_iter().flatten().map(|(node, value)| (NodeId(node), value)).collect();
+        all.sort_by_key(|&(node, _)| node);
+        OfNodes::Brought(all.into_iter())
+    }
+
+    /// What `look` finds at each node, of all ranks, in order of nodes.
+    #[track_caller]
+    pub(crate) fn of_machines<'a, T: Pack + 'a>(
+        &'a self,
+        look: impl Fn(&'a Machine) -> Option<T> + 'a,
+    ) -> impl Iterator<Item = (NodeId, T)> + 'a {
+        let nodes = self.network.fabric.node_ids();
+        self.of_nodes(nodes.filter_map(move |node| Some((node, look(self.machine(node)?)?))))
+    }
+
+    /// As [`Simulation::of_machines`], of switches.
+    #[track_caller]
+    pub(crate) fn of_switches<'a, T: Pack + 'a>(
+        &'a self,
+        look: impl Fn(&'a Switch) -> Option<T> + 'a,
+    ) -> impl Iterator<Item = (NodeId, T)> + 'a {
+        self.of_machines(move |machine| if let Machine::Switch(switch) = machine { look(switch) } else { None })
+    }
+
+    /// As [`Simulation::of_machines`], of hosts.
+    #[track_caller]
+    pub(crate) fn of_hosts<'a, T: Pack + 'a>(
+        &'a self,
+        look: impl Fn(&'a Host) -> Option<T> + 'a,
+    ) -> impl Iterator<Item = (NodeId, T)> + 'a {
+        self.of_machines(move |machine| if let Machine::Host(host) = machine { look(host) } else { None })
+    }
+}
