@@ -23,7 +23,7 @@ PURPOSES = [
     ("next departures", r"crates/engine/src/due\.rs|model/src/host/timers\.rs"),
     ("routes", r"model/src/(routes|switch/forwarding|network)\.rs|fabric/src/routing/"),
     ("buffer and accounts", r"model/src/switch/buffer\.rs|protocols/src/(pause|ecn)\.rs"),
-    ("queues", r"model/src/queue\.rs"),
+    ("queues", r"model/src/queue\.rs|crates/engine/src/chains\.rs"),
     ("switch: arrivals and departures", r"model/src/switch/|model/src/outcome\.rs"),
     ("ports and wires", r"model/src/egress/"),
     ("hosts: ports and flows", r"model/src/host/"),
