@@ -54,7 +54,7 @@ impl<N: Node> View<'_, N> {
     pub(crate) fn horizon(&mut self) -> Time {
         let mut horizon = Time::MAX;
         for &index in &self.mail.desk.pool {
-            let slot = &self.mail.slots[index as usize];
+            let slot = pooled(self.mail.slots, index);
             horizon = horizon.min(slot.next.saturating_add(slot.lookahead));
         }
         while let Some((at, index)) = self.part.timers.pop_before(horizon) {
@@ -70,35 +70,56 @@ impl<N: Node> View<'_, N> {
         horizon
     }
 
+    /// Lists the nodes of the pool that have an event in [base, end), and moves to the timers those that have none soon.
+    #[inline(never)] // a loop of its own, with all registers for itself
+    fn list_ready(&mut self, base: Time, end: Time) {
+        let Part { timers, ready, .. } = &mut *self.part;
+        let slots = &mut *self.mail.slots;
+        let pool = &mut self.mail.desk.pool;
+        ready.clear();
+        ready.reserve(pool.len());
+        let mut count = 0;
+        if pool.len() <= SMALL_POOL {
+            // All stay.
+            for &index in &*pool {
+                debug_assert!(count < ready.capacity());
+                // SAFETY: there is room for every node of the pool, and each is counted once at most.
+                unsafe { ready.as_mut_ptr().add(count).write(index) };
+                count += usize::from(pooled(slots, index).next < end);
+            }
+        } else {
+            // A node that is due within a few more windows stays in the pool: looking at it again is cheaper
+            // than a round through the timers.
+            let near = end.saturating_add((end - base).min(LONGEST_WINDOW) * 4);
+            pool.retain(|&index| {
+                let next = pooled(slots, index).next;
+                debug_assert!(count < ready.capacity());
+                // SAFETY: as above.
+                unsafe { ready.as_mut_ptr().add(count).write(index) };
+                count += usize::from(next < end);
+                if next < near {
+                    return true;
+                }
+                let slot = &mut slots[index as usize];
+                slot.pooled = false;
+                if next < Time::MAX {
+                    slot.timer = next;
+                    timers.push(next, index);
+                }
+                false
+            });
+        }
+        // SAFETY: as many have been written.
+        unsafe { ready.set_len(count) };
+    }
+
     /// Runs every node of the pool that has an event in [base, end). False if `stop` was set before all of them
     /// had run.
     pub(crate) fn window(&mut self, base: Time, end: Time, stop: &AtomicBool) -> bool {
-        // A node that is due within a few more windows stays in the pool: looking at it again is cheaper
-        // than a round through the timers. In a small pool all stay.
-        let near = if self.mail.desk.pool.len() <= SMALL_POOL {
-            Time::MAX
-        } else {
-            end.saturating_add((end - base).min(LONGEST_WINDOW) * 4)
-        };
-        let Part { timers, ready, active, runs } = &mut *self.part;
-        ready.clear();
-        let slots = &mut *self.mail.slots;
-        self.mail.desk.pool.retain(|&index| {
-            let slot = &mut slots[index as usize];
-            if slot.next < end {
-                ready.push(index);
-                return true;
-            }
-            if slot.next < near {
-                return true;
-            }
-            slot.pooled = false;
-            if slot.next < Time::MAX {
-                slot.timer = slot.next;
-                timers.push(slot.next, index);
-            }
-            false
-        });
+        self.list_ready(base, end);
+        // What so few nodes touch is in the cache.
+        let turns_ahead = if self.mail.desk.pool.len() <= SMALL_POOL { 0 } else { PREFETCH_TURNS };
+        let Part { ready, active, runs, .. } = &mut *self.part;
         // In order of memory, which the processor then fetches ahead.
         if ready.len() > 1 {
             ready.sort_unstable();
@@ -109,7 +130,7 @@ impl<N: Node> View<'_, N> {
                 *runs -= (ready.len() - turn) as u64;
                 return false;
             }
-            for turns in 1..=PREFETCH_TURNS.min(ready.len() - 1 - turn) {
+            for turns in 1..=turns_ahead.min(ready.len() - 1 - turn) {
                 if let Some(&soon) = ready.get(turn + turns) {
                     let (from, to) = self.mail.slots[soon as usize].wires;
                     self.mail.prefetch(soon as usize, &self.wires[from as usize..to as usize], turns);
@@ -138,4 +159,12 @@ impl<N: Node> View<'_, N> {
         }
         true
     }
+}
+
+/// The slot of a node in the pool.
+#[inline(always)] // several times a window
+fn pooled(slots: &[Slot], index: u32) -> &Slot {
+    debug_assert!((index as usize) < slots.len());
+    // SAFETY: a pool is filled with numbers of slots of its part, and cleared when the nodes are divided anew.
+    unsafe { slots.get_unchecked(index as usize) }
 }

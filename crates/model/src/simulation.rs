@@ -233,7 +233,8 @@ impl Simulation {
     pub fn run_until(&mut self, until: Time, watcher: &mut dyn Watcher) -> bool {
         let collect = self.collect_every;
         let storm_every = self.storms.as_ref().map(|storms| storms.every().unwrap_or(collect));
-        let may_lock = self.network.switch.flow_control.may_lock();
+        // Each stop costs as much as some hops.
+        let deadlock_every = self.deadlock_every.filter(|_| self.network.switch.flow_control.may_lock());
         loop {
             let now = self.engine.now();
             if now >= self.duration.min(until) {
@@ -243,7 +244,7 @@ impl Simulation {
             let periods = [
                 Some(collect),
                 ends_every,
-                self.deadlock_every,
+                deadlock_every,
                 self.record.queues_every,
                 self.record.links_every,
                 self.record.throughput_every,
@@ -278,7 +279,7 @@ impl Simulation {
             } else if stop <= self.measure_end && due(self.record.queue_lengths_every) {
                 self.look_at_queues();
             }
-            let looks_for_deadlock = may_lock && due(self.deadlock_every) && self.deadlock.is_none();
+            let looks_for_deadlock = due(deadlock_every) && self.deadlock.is_none();
             let looks_for_storms = due(storm_every) || stop == self.duration;
             let collects = due(Some(collect)) || stop == self.duration;
             if looks_for_deadlock || looks_for_storms || collects {
