@@ -50,9 +50,11 @@ impl Egress {
         if !self.obeys_credits {
             return 0;
         }
-        let waiting = self.cell(port).waiting & credit.classes();
+        let mut left = self.cell(port).waiting & credit.classes();
         let mut short = 0;
-        for class in (0..8u8).filter(|class| waiting & 1 << class != 0) {
+        while left != 0 {
+            let class = left.trailing_zeros() as u8;
+            left &= left - 1;
             if head(class).is_some_and(|size_bytes| !self.has_credit(now, port, (class, size_bytes), books)) {
                 short |= 1 << class;
             }

@@ -167,7 +167,9 @@ impl Egress {
         books: &mut Books,
     ) -> u8 {
         let timed = if holds & (hold::TIMED | hold::PREEMPTS) == 0 { 0 } else { self.out_of_time(now, port, &head) };
-        timed | self.stopped(now, port) | self.short_of_credit(now, port, head, books)
+        let stopped = if holds & hold::PAUSE == 0 { 0 } else { self.stopped(now, port) };
+        let short = if holds & hold::CREDIT == 0 { 0 } else { self.short_of_credit(now, port, head, books) };
+        timed | stopped | short
     }
 
     /// The classes that gates, credit, or a frame that is interrupted, keep from leaving by `port` now.

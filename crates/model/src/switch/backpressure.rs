@@ -123,6 +123,9 @@ impl Neighbours for Around<'_> {
 impl Core {
     /// What waits at a port in queues, in the unit of `limit`.
     fn queued_at(&self, egress: u16, limit: QueueLimit) -> u64 {
+        if self.egress.cell(egress).waiting == 0 {
+            return 0;
+        }
         let slots = self.buffer.slots;
         let queues = &self.buffer.queues[usize::from(egress) * slots..(usize::from(egress) + 1) * slots];
         match limit {
@@ -215,8 +218,26 @@ impl Backpressure {
         self.tell(core, now, egress, requests, window);
     }
 
-    /// Tells the neighbours what the output `egress` decided.
+    /// Tells the neighbours what the output `egress` decided: mostly nothing.
+    #[inline]
     fn tell(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        egress: u16,
+        requests: Vec<PauseRequest>,
+        window: &mut Window<'_, OnWire>,
+    ) {
+        if requests.is_empty() {
+            self.requests = requests;
+        } else {
+            self.tell_all(core, now, egress, requests, window);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_all(
         &mut self,
         core: &mut Core,
         now: Time,

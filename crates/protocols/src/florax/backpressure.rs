@@ -40,6 +40,32 @@ pub struct OutputBackpressure {
     pub(super) senders: Senders,
 }
 
+impl Flow {
+    /// Counts a frame of the flow, as [`OutputBackpressure::count`].
+    #[inline]
+    fn passes(
+        &mut self,
+        parameters: &BackpressureParameters,
+        (now, port, pair): (Time, u16, Pair),
+        (bytes, slack_bytes): (u64, u64),
+        rate: Rate,
+        requests: &mut Vec<PauseRequest>,
+    ) -> bool {
+        let new = self.count(now, port, bytes, rate.serialise(bytes), parameters.burst_gap);
+        let ports = self.ports.len() as u64;
+        match &mut self.stop {
+            Some(stop) if stop.is_live(now) => {
+                if new {
+                    requests.push(PauseRequest { port, pair, rate_bps: Some(stop.rate_bps / ports) });
+                    return true;
+                }
+                parameters.whom != Whom::Flows || stop.conforms(now, bytes, slack_bytes * (ports + 1))
+            }
+            _ => true,
+        }
+    }
+}
+
 impl OutputBackpressure {
     /// With nothing in its tables.
     pub fn new(parameters: &BackpressureParameters) -> OutputBackpressure {
@@ -59,6 +85,7 @@ impl OutputBackpressure {
     }
 
     /// The entry that a frame from `src` to `dst` belongs to.
+    #[inline]
     pub fn pair(parameters: &BackpressureParameters, src: u32, dst: u32) -> Pair {
         match parameters.whom {
             Whom::Flows => Pair { src, dst },
@@ -68,6 +95,7 @@ impl OutputBackpressure {
     }
 
     /// Beside [`OutputBackpressure::count`] where destinations are stopped: who sends to them, and how much.
+    #[inline]
     pub fn count_sender(
         &mut self,
         parameters: &BackpressureParameters,
@@ -91,27 +119,20 @@ impl OutputBackpressure {
         rate: Rate,
         requests: &mut Vec<PauseRequest>,
     ) -> bool {
-        if !self.flows.contains_key(&pair) && !self.make_room(parameters, now, pair) {
+        // One look in the table for a flow that it holds.
+        if let Some(flow) = self.flows.get_mut(&pair) {
+            if now < self.all_stopped_until && !flow.is_active(now, parameters.burst_gap) {
+                // It was silent when everybody was stopped.
+                self.fresh.push(pair);
+            }
+            return flow.passes(parameters, (now, port, pair), (bytes, slack_bytes), rate, requests);
+        }
+        if !self.make_room(parameters, now, pair) {
             self.statistics.untold += 1;
             return true;
         }
         let flow = self.flows.entry(pair).or_insert_with(|| Flow::new(now));
-        if now < self.all_stopped_until && !flow.is_active(now, parameters.burst_gap) {
-            // It was silent when everybody was stopped.
-            self.fresh.push(pair);
-        }
-        let new = flow.count(now, port, bytes, rate.serialise(bytes), parameters.burst_gap);
-        let ports = flow.ports.len() as u64;
-        match &mut flow.stop {
-            Some(stop) if stop.is_live(now) => {
-                if new {
-                    requests.push(PauseRequest { port, pair, rate_bps: Some(stop.rate_bps / ports) });
-                    return true;
-                }
-                parameters.whom != Whom::Flows || stop.conforms(now, bytes, slack_bytes * (ports + 1))
-            }
-            _ => true,
-        }
+        flow.passes(parameters, (now, port, pair), (bytes, slack_bytes), rate, requests)
     }
 
     /// Finds a place for a new flow, in the place of one that is no longer active where the table is full.
@@ -289,8 +310,10 @@ impl OutputBackpressure {
         (self.upper, self.patience) = (parameters.upper, 0);
         self.all_stopped_until = Time::ZERO;
         self.fresh.clear();
-        let stopped = std::mem::take(&mut self.stopped);
-        self.resume(now, stopped, requests);
+        if !self.stopped.is_empty() {
+            let stopped = std::mem::take(&mut self.stopped);
+            self.resume(now, stopped, requests);
+        }
     }
 
     /// Lets these go on, unless their time is over.

@@ -64,7 +64,8 @@ impl Flow {
         }
         self.burst_bytes += bytes;
         (self.last, self.least) = (now, span);
-        let new = !self.ports.contains(&port);
+        // Mostly all frames of a flow come by the same port.
+        let new = self.ports.first() != Some(&port) && !self.ports.contains(&port);
         if new {
             self.ports.push(port);
         }
