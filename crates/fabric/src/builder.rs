@@ -240,7 +240,9 @@ impl FabricBuilder {
                 port_names[port_base[end.node.index()] as usize + usize::from(end.port)] = name.into_boxed_str();
             }
         }
-        let FabricBuilder { kind, nodes, links, reasons, numbers_nodes, .. } = self;
+        let FabricBuilder { kind, mut nodes, mut links, reasons, numbers_nodes, .. } = self;
+        nodes.shrink_to_fit();
+        links.shrink_to_fit();
         Ok(Fabric {
             kind,
             nodes,

@@ -233,12 +233,12 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
                 .collect()
         })
         .collect();
-    let mut starts = plan_starts(&network, arrivals);
+    let mut notify: Vec<(u32, u32, u16)> = Vec::new();
     let mut ingress: Vec<u16> = fabric.hosts().iter().map(|&node| fabric.ports(node).len() as u16).collect();
     for (from, to) in notification_pairs(&network) {
         let (sender, receiver) = (fabric.host_node(from), fabric.host_node(to));
         let wires = &mut wires[position[sender.index()] as usize];
-        starts[from as usize].notify.push((to, wires.len() as u16));
+        notify.push((from, to, wires.len() as u16));
         let port = &mut ingress[to as usize];
         let lookahead = network.notification_delay.min(longest_window(fabric, sender));
         wires.push(WireSpec { node: position[receiver.index()], port: *port, lookahead });
@@ -246,7 +246,8 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
     }
 
     let firsts = if ranks == 1 { vec![0, order.len() as u32] } else { shares(&wires, ranks)? };
-    let mut starts: Vec<Option<Starts>> = starts.into_iter().map(Some).collect();
+    let mut starts = plan_starts(&network, arrivals);
+    notify.into_iter().for_each(|(from, to, port)| starts[from as usize].notify.push((to, port)));
     let mut known_routes = KnownRoutes::default();
     let machines = order[firsts[rank] as usize..firsts[rank + 1] as usize]
         .iter()
@@ -254,7 +255,7 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
             let changes = changes.remove(&node).unwrap_or_default();
             match fabric.host_index(node) {
                 Some(index) if fabric.node(node).kind == NodeKind::Host => {
-                    let starts = starts[index as usize].take().unwrap_or_default();
+                    let starts = std::mem::take(&mut starts[index as usize]);
                     let mut machine = Machine::host(node, &network, starts);
                     if !changes.is_empty() {
                         machine.wake();

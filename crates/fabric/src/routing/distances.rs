@@ -2,6 +2,8 @@
 
 use super::net::{NONE, Net, Rows};
 use crate::NodeId;
+use std::collections::HashMap;
+use std::hash::Hash;
 
 /// "No path", as a distance.
 pub const UNREACHABLE: u16 = u16::MAX;
@@ -10,7 +12,8 @@ pub const UNREACHABLE: u16 = u16::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct Distances {
     rows: Rows,
-    slot: Vec<u32>,
+    /// Where those of each node begin, or [`NONE`]. Routers that stand alike share theirs.
+    first: Vec<u32>,
     links: Links,
 }
 
@@ -94,10 +97,27 @@ impl Search {
     }
 }
 
+/// The different ones of pieces of `all`, each of `count`, that begin at `first`, which then says where they are.
+fn shared<T: Copy + Eq + Hash>(all: &[T], count: usize, first: &mut [u32]) -> Vec<T> {
+    let mut kept = Vec::new();
+    let mut known: HashMap<&[T], u32> = HashMap::new();
+    for first in first.iter_mut().filter(|first| **first != NONE) {
+        let piece = &all[*first as usize..*first as usize + count];
+        *first = *known.entry(piece).or_insert_with(|| {
+            kept.extend_from_slice(piece);
+            (kept.len() - count) as u32
+        });
+    }
+    kept.shrink_to_fit();
+    kept
+}
+
 impl Distances {
     pub fn new(net: &Net, rows: Rows) -> Distances {
         let links = Links::Short(vec![UNREACHABLE_SHORT; net.len() * rows.len()]);
-        Distances { rows, slot: net.slot.clone(), links }
+        let count = rows.len() as u32;
+        let first = net.slot.iter().map(|&slot| if slot == NONE { NONE } else { slot * count }).collect();
+        Distances { rows, first, links }
     }
 
     /// Stores one finished search.
@@ -108,13 +128,23 @@ impl Distances {
         }
     }
 
+    /// Once all are stored: keeps equal ones once.
+    pub fn finish(mut self) -> Distances {
+        let (count, first) = (self.rows.len(), &mut self.first);
+        self.links = match self.links {
+            Links::Short(links) => Links::Short(shared(&links, count, first)),
+            Links::Long(links) => Links::Long(shared(&links, count, first)),
+        };
+        self
+    }
+
     /// Links from a router to the switch of a host (or to the host itself, if that has several links);
     /// `None` for a host with a single link, which decides nothing.
     #[inline]
     pub fn get(&self, node: NodeId, host: u32) -> Option<u16> {
-        let slot = self.slot[node.index()];
+        let first = self.first[node.index()];
         let row = self.rows.attach[host as usize];
-        (slot != NONE).then(|| self.links.get(slot as usize * self.rows.len() + row as usize))
+        (first != NONE).then(|| self.links.get(first as usize + row as usize))
     }
 
     pub fn rows(&self) -> &Rows {
@@ -122,6 +152,6 @@ impl Distances {
     }
 
     pub fn memory_bytes(&self) -> usize {
-        self.links.memory_bytes() + self.slot.len() * 4 + self.rows.attach.len() * 6
+        self.links.memory_bytes() + self.first.len() * 4 + self.rows.attach.len() * 6
     }
 }

@@ -2,7 +2,7 @@
 
 use super::distances::{Distances, Search, UNREACHABLE};
 use super::error::RoutingError;
-use super::net::{Net, Rows};
+use super::net::{NONE, Net, Rows};
 use super::table::{Table, TableBuilder};
 
 /// The table of all rows that are `wanted`; the others stay empty.
@@ -21,6 +21,9 @@ pub(crate) fn build(
         distances.store(row, &search);
         for slot in 0..net.len() as u32 {
             let links = search.links[slot as usize];
+            if slot == target && rows.row_switch[row] != NONE {
+                table.leave_open(slot, row);
+            }
             if links == UNREACHABLE || slot == target {
                 continue;
             }
@@ -35,5 +38,5 @@ pub(crate) fn build(
             table.set(slot, row, &ports)?;
         }
     }
-    Ok((table.finish(net), distances))
+    Ok((table.finish(net), distances.finish()))
 }

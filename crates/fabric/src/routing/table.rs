@@ -22,7 +22,8 @@ struct Span {
     len: u16,
 }
 
-/// Group of ports per (node, row). Three dependent loads to the ports, no hashing.
+/// Group of ports per (node, row). Three dependent loads to the ports, no hashing. Nodes that stand alike, such as the
+/// core switches of a fat-tree, share their groups by row.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     heads: Vec<Head>,
@@ -63,6 +64,8 @@ pub(crate) struct TableBuilder {
     pool: Vec<u16>,
     by_content: HashMap<Box<[u16]>, u32>,
     by_slot: HashMap<(u32, u32), u16>,
+    /// Entries, by slot and row, that nobody reads.
+    open: Vec<(u32, usize)>,
 }
 
 impl TableBuilder {
@@ -84,6 +87,7 @@ impl TableBuilder {
             pool: Vec::new(),
             by_content: HashMap::from([(empty, 0)]),
             by_slot: (0..slots as u32).map(|slot| ((slot, 0), 0)).collect(),
+            open: Vec::new(),
         })
     }
 
@@ -108,6 +112,11 @@ impl TableBuilder {
         let group = self.intern(slot, ports)?;
         self.last[slot as usize] = group;
         Ok(group)
+    }
+
+    /// Nobody reads this entry. With what its neighbour says there, nodes that stand alike are equal.
+    pub fn leave_open(&mut self, slot: u32, row: usize) {
+        self.open.push((slot, row));
     }
 
     /// Sets the group of one entry.
@@ -138,14 +147,25 @@ impl TableBuilder {
         Ok(group)
     }
 
-    pub fn finish(self, net: &Net) -> Table {
+    pub fn finish(mut self, net: &Net) -> Table {
+        for &(slot, row) in self.open.iter().filter(|_| self.rows > 1) {
+            let first = slot as usize * self.rows;
+            self.next[first + row] = self.next[first + if row == 0 { 1 } else { row - 1 }];
+        }
+        let mut next: Vec<u16> = Vec::new();
+        let mut known: HashMap<&[u16], u32> = HashMap::new();
         let mut heads = vec![Head { next_base: 0, group_base: NONE }; net.slot.len()];
         let mut spans = Vec::new();
         for (slot, groups) in self.groups.iter().enumerate() {
-            heads[net.routers[slot].index()] =
-                Head { next_base: (slot * self.rows) as u32, group_base: spans.len() as u32 };
+            let own = &self.next[slot * self.rows..(slot + 1) * self.rows];
+            let next_base = *known.entry(own).or_insert_with(|| {
+                next.extend_from_slice(own);
+                (next.len() - own.len()) as u32
+            });
+            heads[net.routers[slot].index()] = Head { next_base, group_base: spans.len() as u32 };
             spans.extend(groups.iter().map(|&number| self.lists[number as usize]));
         }
-        Table { heads, next: self.next, spans, pool: self.pool }
+        next.shrink_to_fit();
+        Table { heads, next, spans, pool: self.pool }
     }
 }

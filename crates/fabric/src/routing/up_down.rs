@@ -133,7 +133,7 @@ pub(crate) fn build(
         }
     }
     let descending = Descending { table: descending.finish(net), upward: upward_ports(fabric, net, order) };
-    Ok((climbing.finish(net), descending, distances))
+    Ok((climbing.finish(net), descending, distances.finish()))
 }
 
 /// Per port of the fabric: whether it faces a higher router.
