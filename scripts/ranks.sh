@@ -52,15 +52,35 @@ for case in "${cases[@]}"; do
     echo "ranks: $name is the same in one process and on 1, 2 and 3 ranks"
 done
 
+# A part of a ring has two neighbours: more ranks than that vote.
+"$tidegate" run benches/ring.toml --set duration=100us --quiet --out "$out/ring"
+mpi 5 "$tidegate" run benches/ring.toml --set duration=100us --quiet --out "$out/ring-5"
+diff -r --exclude timing.json --exclude tidegate.sha256 "$out/ring" "$out/ring-5" \
+    || fail "a ring on 5 ranks is otherwise"
+echo "ranks: a ring is the same in one process and on 5 ranks"
+
+# Ranks that would mostly wait are warned of, with the time from meeting to meeting.
+mpi 2 "$tidegate" run examples/parking-lot.toml --set duration=1ms --set measure.warm_up=100us > "$out/said" 2>&1 \
+    || [ $? = 1 ]
+grep -q "2 ranks cut .* wires, the shortest of .*, and meet as often" "$out/said" \
+    || { cat "$out/said"; fail "no warning of short links"; }
+
 # Mistakes are told once, with the reason.
 if mpi 2 "$tidegate" run examples/leaf-spine.toml --quiet --out "$out/both" : \
     -n 1 "$tidegate" run examples/leaf-spine.toml --seed 7 --quiet --out "$out/both" > "$out/said" 2>&1; then
     fail "ranks with different seeds ran"
 fi
 grep -q "rank 2 is about to run" "$out/said" || { cat "$out/said"; fail "different seeds are not told"; }
+cp "$tidegate" "$out/other-build" && echo >> "$out/other-build"
+if mpi 1 "$tidegate" run examples/leaf-spine.toml --quiet --out "$out/both" : \
+    -n 1 "$out/other-build" run examples/leaf-spine.toml --quiet --out "$out/both" > "$out/said" 2>&1; then
+    fail "ranks of different builds ran"
+fi
+grep -q "rank 1 is about to run" "$out/said" || { cat "$out/said"; fail "different builds are not told"; }
+[ ! -e "$out/both" ] && [ ! -e "$out/both.partial" ] || fail "what was refused left a result"
 if mpi 10 "$tidegate" run examples/parking-lot.toml --quiet > "$out/said" 2>&1; then fail "more ranks than nodes ran"; fi
 [ "$(grep -c "more than there are nodes" "$out/said")" = 1 ] || { cat "$out/said"; fail "too many ranks are not told once"; }
-echo "ranks: different runs and too many ranks are refused"
+echo "ranks: different runs, different builds and too many ranks are refused"
 
 # A rank that dies ends all, and leaves no result. A signal at one of them ends all with a partial one.
 start_long() {

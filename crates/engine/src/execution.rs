@@ -242,8 +242,9 @@ impl<N: Node> Engine<N> {
                     }
                 } else if let Some(abroad) = abroad.as_mut().filter(|_| own.contains(&index)) {
                     let slot = *slot_of_foreign.entry(node).or_insert_with(|| {
-                        abroad.note(node);
-                        lookaheads.push(lookahead_of(node as usize));
+                        let lookahead = lookahead_of(node as usize);
+                        abroad.note(node, lookahead);
+                        lookaheads.push(lookahead);
                         lookaheads.len() as u32 - 1
                     });
                     // No ring here.
@@ -472,6 +473,7 @@ impl<N: Node> Engine<N> {
             self.statistics.runs += part.runs;
         }
         let abroad = self.abroad.as_deref();
+        abroad.into_iter().for_each(Abroad::parts_change);
         let new = self.divisions[threads - 1].get_or_insert_with(|| {
             let mut new = Box::new(Division::new(&self.weights, &self.first_rings, threads));
             // To a part, other ranks are parts behind its own.

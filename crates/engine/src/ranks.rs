@@ -1,5 +1,5 @@
 //! One network over several processes: each rank runs a contiguous range of the nodes. All ranks meet at equal
-//! instants, where each sends one letter to each other.
+//! instants, where each sends one letter to each that its nodes can reach.
 //!
 //! ```text
 //!   rank 0: nodes 0..a          letter: how far rank 0 sees,       rank 1: nodes a..b
@@ -12,16 +12,21 @@
 //! allow. And nothing crosses from rank to rank before the earliest event of any rank and the least lookahead of
 //! the wires that the ranks cut; until then each rank runs windows of its own. So cuts belong where wires are long.
 //!
+//! Both instants, and whether somebody wants to stop, need a word of every rank. Where each writes to each, letters
+//! carry it. Where some are not neighbours, a vote follows the letters: each rank tells the one 1, 2, 4, ... behind it
+//! what it has heard so far, and after as many steps as the number of ranks has bits each has heard of all.
+//!
 //! How letters travel is somebody else's business ([`Ranks`]): between threads for tests, by MPI between machines.
 
 use crate::division::weight;
 use crate::execution::{EngineError, WireSpec};
 use crate::mail::{Parcel, Wire};
+use crate::node::Message;
 use std::fmt::Debug;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use units::Time;
-use units::pack::Pack;
+use units::pack::{Pack, packed, unpacked};
 
 /// The ranks of one simulation, as one of them sees them.
 pub trait Ranks: Send + Sync + Debug {
@@ -31,9 +36,16 @@ pub trait Ranks: Send + Sync + Debug {
     /// How many there are.
     fn count(&self) -> usize;
 
-    /// Sends `letters[r]` to each other rank `r`, and puts in its place what that rank has sent. Every rank calls it
-    /// equally often. Where a rank is gone it does not return: there is nothing to go on with.
-    fn exchange(&self, letters: &mut [Vec<u8>]);
+    /// Sends `letters[r]` to each rank `r` of `to`, and puts into `letters[r]` what each rank `r` of `from` has sent;
+    /// what stands in other places afterwards means nothing. None of them is this one. Each letter is asked for by
+    /// whom it was sent to, and letters from one rank to another keep their order. Where a rank is gone it does not
+    /// return: there is nothing to go on with.
+    fn exchange(&self, letters: &mut [Vec<u8>], to: &[usize], from: &[usize]);
+}
+
+/// All ranks but this one, first the one behind it, so that not all write to the same one first.
+pub fn others(ranks: &dyn Ranks) -> Vec<usize> {
+    (1..ranks.count()).map(|step| (ranks.rank() + step) % ranks.count()).collect()
 }
 
 /// How messages become bytes, on their way to another rank.
@@ -60,7 +72,7 @@ pub struct Membership<M> {
 pub struct Letters {
     /// How often the ranks have met.
     pub meetings: u64,
-    /// Letters, those of meetings alone.
+    /// Letters, those of meetings alone, and votes.
     pub letters: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -71,24 +83,61 @@ pub struct Letters {
 /// What a window's letter begins with, so that ranks that are out of step find out.
 const WINDOW: u8 = b'w';
 
+/// What a vote begins with.
+const VOTE: u8 = b'v';
+
+/// Whom a rank hears and tells at each meeting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Circle {
+    /// The ranks of nodes that its nodes' wires lead to.
+    to: Vec<usize>,
+    /// Those whose wires lead to its nodes.
+    from: Vec<usize>,
+    /// Then, one after the other, whom it tells what it has heard, and who tells it.
+    votes: Vec<(usize, usize)>,
+}
+
+impl Circle {
+    /// Of `rank`, where nodes are divided as `firsts` says.
+    fn new(wires: &[Vec<WireSpec>], firsts: &[u32], rank: usize) -> Circle {
+        let count = firsts.len() - 1;
+        let rank_of = |node: u32| firsts.partition_point(|&first| first <= node) - 1;
+        let mut reaches = vec![false; count * count];
+        for (from, wire) in cut_wires(wires, firsts) {
+            reaches[rank_of(from) * count + rank_of(wire.node)] = true;
+        }
+        let others = || (1..count).map(|step| (rank + step) % count);
+        let all_meet = reaches.iter().filter(|&&reaches| reaches).count() == count * (count - 1);
+        let steps = std::iter::successors(Some(1), |step| Some(2 * step)).take_while(|&step| step < count && !all_meet);
+        Circle {
+            to: others().filter(|&other| reaches[rank * count + other]).collect(),
+            from: others().filter(|&other| reaches[other * count + rank]).collect(),
+            votes: steps.map(|step| ((rank + step) % count, (rank + count - step) % count)).collect(),
+        }
+    }
+}
+
 /// A node of another rank that a node of this one can reach.
 #[derive(Clone, Copy, Debug)]
 struct Foreign {
     rank: u32,
     /// Its number there.
     node: u32,
+    /// The least of its wires.
+    lookahead: Time,
 }
 
 /// What the threads of a rank hand to the one that writes letters, and get from it.
 pub(crate) struct Abroad<M> {
     ranks: Arc<dyn Ranks>,
     post: Box<dyn Post<M>>,
+    circle: Circle,
     firsts: Vec<u32>,
     foreign: Vec<Foreign>,
     /// Of all nodes here, the first ring; and the number of rings.
     first_rings: Vec<u32>,
-    /// Packed messages and their number by part and rank.
-    outbox: Vec<Mutex<(Vec<u8>, u64)>>,
+    /// Packed messages by part and rank.
+    outbox: Vec<Mutex<Outbox>>,
     /// Messages that arrived, by part.
     inbox: Vec<Mutex<Vec<Parcel<M>>>>,
     /// The earliest event that a part knows of, by part.
@@ -96,6 +145,31 @@ pub(crate) struct Abroad<M> {
     /// The least lookahead of the wires between ranks.
     across: Time,
     desk: Mutex<Correspondence>,
+}
+
+/// What one part has for one rank since they met, in however many windows.
+struct Outbox {
+    bytes: Vec<u8>,
+    messages: u64,
+    /// When the earliest arrives; and when something can arrive that one of them causes.
+    next: Time,
+    horizon: Time,
+}
+
+impl Default for Outbox {
+    fn default() -> Self {
+        Outbox { bytes: Vec::new(), messages: 0, next: Time::MAX, horizon: Time::MAX }
+    }
+}
+
+impl Outbox {
+    /// Takes what `later` holds, behind its own.
+    fn append(&mut self, later: &mut Outbox) {
+        self.bytes.append(&mut later.bytes);
+        self.messages += std::mem::take(&mut later.messages);
+        self.next = self.next.min(std::mem::replace(&mut later.next, Time::MAX));
+        self.horizon = self.horizon.min(std::mem::replace(&mut later.horizon, Time::MAX));
+    }
 }
 
 #[derive(Default)]
@@ -128,15 +202,24 @@ struct Sight {
 }
 units::pack_fields!(Sight { horizon, next, cut });
 
+impl Sight {
+    /// With what another rank sees.
+    fn and(self, other: Sight) -> Sight {
+        Sight { horizon: self.horizon.min(other.horizon), next: self.next.min(other.next), cut: self.cut || other.cut }
+    }
+}
+
 impl<M> Abroad<M> {
     /// For the nodes of one rank, whose rings begin at `first_rings`; at most `parts` threads run them.
     pub(crate) fn new(membership: Membership<M>, first_rings: Vec<u32>, parts: usize, wires: &[Vec<WireSpec>]) -> Self {
         let Membership { ranks, post, firsts } = membership;
         let count = ranks.count();
-        let across = cut_wires(wires, &firsts).map(|wire| wire.lookahead).min().unwrap_or(Time::MAX);
+        let across = cut_wires(wires, &firsts).map(|(_, wire)| wire.lookahead).min().unwrap_or(Time::MAX);
+        let circle = Circle::new(wires, &firsts, ranks.rank());
         Abroad {
             ranks,
             post,
+            circle,
             firsts,
             foreign: Vec::new(),
             first_rings,
@@ -153,10 +236,11 @@ impl<M> Abroad<M> {
         self.ranks.count()
     }
 
-    /// Node `node` of the whole network, one of another rank, can be reached from here.
-    pub(crate) fn note(&mut self, node: u32) {
+    /// Node `node` of the whole network, one of another rank, can be reached from here; no wire of its is shorter than
+    /// `lookahead`.
+    pub(crate) fn note(&mut self, node: u32, lookahead: Time) {
         let rank = self.firsts.partition_point(|&first| first <= node) as u32 - 1;
-        self.foreign.push(Foreign { rank, node: node - self.firsts[rank as usize] });
+        self.foreign.push(Foreign { rank, node: node - self.firsts[rank as usize], lookahead });
     }
 
     /// Which rank each foreign node belongs to, in the order in which they were noted.
@@ -169,20 +253,38 @@ impl<M> Abroad<M> {
         lock(&self.desk).sent
     }
 
-    /// Leaves what part `from` has for rank `to`.
-    pub(crate) fn put(&self, from: usize, to: usize, parcels: &mut Vec<Parcel<M>>) {
-        let mut outbox = lock(&self.outbox[from * self.count() + to]);
-        outbox.1 += parcels.len() as u64;
-        let slots = self.first_rings.len() as u32 - 1;
-        for Parcel { wire, message } in parcels.drain(..) {
-            // Foreign nodes stand behind those of this rank.
-            self.foreign[(wire.slot - slots) as usize].node.pack(&mut outbox.0);
-            wire.port.pack(&mut outbox.0);
-            self.post.pack(&message, &mut outbox.0);
+    /// Nodes will stand in other parts. What waits goes ahead of what they send from there: a wire keeps its order.
+    pub(crate) fn parts_change(&self) {
+        for to in 0..self.count() {
+            let mut boxes = self.outbox[to..].iter().step_by(self.count()).map(lock);
+            if let Some(mut first) = boxes.next() {
+                boxes.for_each(|mut later| first.append(&mut later));
+            }
         }
     }
 
-    /// What part `from` knows of happens at `next` at the earliest: its nodes' events, and what it sent to others.
+    /// Leaves what part `from` has for rank `to`.
+    pub(crate) fn put(&self, from: usize, to: usize, parcels: &mut Vec<Parcel<M>>)
+    where
+        M: Message,
+    {
+        let mut outbox = lock(&self.outbox[from * self.count() + to]);
+        let Outbox { bytes, messages, next, horizon } = &mut *outbox;
+        *messages += parcels.len() as u64;
+        let slots = self.first_rings.len() as u32 - 1;
+        for Parcel { wire, message } in parcels.drain(..) {
+            // Foreign nodes stand behind those of this rank.
+            let Foreign { node, lookahead, .. } = self.foreign[(wire.slot - slots) as usize];
+            let at = message.at();
+            (*next, *horizon) = ((*next).min(at), (*horizon).min(at.saturating_add(lookahead)));
+            node.pack(bytes);
+            wire.port.pack(bytes);
+            self.post.pack(&message, bytes);
+        }
+    }
+
+    /// The earliest event that part `from` knows of, of its nodes and of what it has just sent to other parts, comes at
+    /// `next`.
     pub(crate) fn set_next(&self, from: usize, next: Time) {
         *lock(&self.next[from]) = next;
     }
@@ -193,37 +295,46 @@ impl<M> Abroad<M> {
     pub(crate) fn meet(&self, (horizon, cut): (Time, bool), stop: Time, parts: usize, part_of: &[u16]) {
         let mut desk = lock(&self.desk);
         let Correspondence { letters, sent, known } = &mut *desk;
-        let (own, count) = (self.ranks.rank(), self.count());
+        let Circle { to, from, votes } = &self.circle;
         let next = self.next[..parts].iter().map(|next| *lock(next)).min().unwrap_or(Time::MAX);
         let mut sight = Sight { horizon, next, cut };
-        letters.resize_with(count, Vec::new);
-        for (rank, letter) in letters.iter_mut().enumerate() {
-            letter.clear();
-            if rank == own {
-                continue;
-            }
-            WINDOW.pack(letter);
-            sight.pack(letter);
-            for outbox in self.outbox[rank..].iter().step_by(count) {
-                let mut outbox = lock(outbox);
-                letter.append(&mut outbox.0);
-                sent.messages += std::mem::take(&mut outbox.1);
-            }
-            sent.bytes += letter.len() as u64;
+        // Nobody else knows yet of what was sent since they met, in whichever window of this rank.
+        for outbox in &self.outbox {
+            let outbox = lock(outbox);
+            sight = sight.and(Sight { horizon: outbox.horizon, next: outbox.next, cut });
+        }
+        letters.resize_with(self.count(), Vec::new);
+        for &rank in to {
+            let mut letter = Outbox { bytes: std::mem::take(&mut letters[rank]), ..Outbox::default() };
+            letter.bytes.clear();
+            (WINDOW, sight).pack(&mut letter.bytes);
+            self.outbox[rank..].iter().step_by(self.count()).for_each(|outbox| letter.append(&mut lock(outbox)));
+            sent.bytes += letter.bytes.len() as u64;
+            sent.messages += letter.messages;
+            letters[rank] = letter.bytes;
         }
         sent.meetings += 1;
-        sent.letters += count as u64 - 1;
-        self.ranks.exchange(letters);
-        for (rank, letter) in letters.iter().enumerate().filter(|&(rank, _)| rank != own) {
-            let other = self.read(letter, part_of);
-            let Sight { horizon, next, cut } =
-                other.unwrap_or_else(|| panic!("ranks {rank} and {own} are out of step"));
-            sight.horizon = sight.horizon.min(horizon);
-            sight.next = sight.next.min(next);
-            sight.cut |= cut;
+        sent.letters += to.len() as u64;
+        self.ranks.exchange(letters, to, from);
+        for &rank in from {
+            let other = self.read(&letters[rank], part_of);
+            sight = sight.and(other.unwrap_or_else(|| self.out_of_step(rank)));
+        }
+        for &(to, from) in votes {
+            let vote = packed(&(VOTE, sight));
+            sent.letters += 1;
+            sent.bytes += vote.len() as u64;
+            letters[to] = vote;
+            self.ranks.exchange(letters, &[to], &[from]);
+            let heard = unpacked::<(u8, Sight)>(&letters[from]).filter(|heard| heard.0 == VOTE);
+            sight = sight.and(heard.unwrap_or_else(|| self.out_of_step(from)).1);
         }
         let until = sight.horizon.max(sight.next.saturating_add(self.across)).min(stop);
         *known = Known { horizon: sight.horizon, until, cut: sight.cut };
+    }
+
+    fn out_of_step(&self, other: usize) -> ! {
+        panic!("ranks {other} and {} are out of step", self.ranks.rank())
     }
 
     fn read(&self, mut letter: &[u8], part_of: &[u16]) -> Option<Sight> {
@@ -257,11 +368,12 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The wires that end at another rank than they begin at, of all ranks.
-pub fn cut_wires<'a>(wires: &'a [Vec<WireSpec>], firsts: &'a [u32]) -> impl Iterator<Item = &'a WireSpec> {
+/// The wires that end at another rank than they begin at, of all ranks, each with the node that it begins at.
+pub fn cut_wires<'a>(wires: &'a [Vec<WireSpec>], firsts: &'a [u32]) -> impl Iterator<Item = (u32, &'a WireSpec)> {
     let rank_of = |node: u32| firsts.partition_point(|&first| first <= node);
-    let leaves = move |node: u32, wire: &&WireSpec| rank_of(node) != rank_of(wire.node);
-    (0..).zip(wires).flat_map(move |(node, wires)| wires.iter().filter(move |wire| leaves(node, wire)))
+    let of_node = move |(node, wires): (u32, &'a Vec<WireSpec>)| wires.iter().map(move |wire| (node, wire));
+    let leaves = move |&(node, wire): &(u32, &WireSpec)| rank_of(node) != rank_of(wire.node);
+    (0..).zip(wires).flat_map(of_node).filter(leaves)
 }
 
 /// By how much of a mean share a boundary may move to where a cut is better.
@@ -307,37 +419,32 @@ pub fn shares(wires: &[Vec<WireSpec>], ranks: usize) -> Result<Vec<u32>, EngineE
 /// number.
 fn cuts(wires: &[Vec<WireSpec>]) -> (Vec<Time>, Vec<i64>) {
     let nodes = wires.len();
-    let spans = || {
-        let ends = |(node, wires): (usize, &Vec<WireSpec>)| -> Vec<(usize, usize, Time)> {
-            let span = |wire: &WireSpec| {
-                let other = wire.node as usize;
-                (node.min(other) + 1, node.max(other), wire.lookahead)
-            };
-            wires.iter().map(span).collect()
-        };
-        wires.iter().enumerate().flat_map(ends)
-    };
+    // A wire crosses the boundaries from the first to the last; of a large network there are many wires.
+    let mut spans: Vec<(u32, u32, Time)> = Vec::with_capacity(wires.iter().map(Vec::len).sum());
+    for (node, wires) in (0..).zip(wires) {
+        let span = |wire: &WireSpec| (wire.node.min(node) + 1, wire.node.max(node), wire.lookahead);
+        spans.extend(wires.iter().map(span));
+    }
     let mut crossings = vec![0i64; nodes + 2];
-    for (first, last, _) in spans() {
-        crossings[first] += 1;
-        crossings[last + 1] -= 1;
+    for &(first, last, _) in &spans {
+        crossings[first as usize] += 1;
+        crossings[last as usize + 1] -= 1;
     }
     for cut in 1..crossings.len() {
         crossings[cut] += crossings[cut - 1];
     }
     // Painted from the shortest wire on, each boundary once: `next` leads to the first that has no colour.
-    let mut sorted: Vec<_> = spans().collect();
-    sorted.sort_unstable_by_key(|span| span.2);
+    spans.sort_unstable_by_key(|span| span.2);
     let mut shortest = vec![Time::MAX; nodes + 1];
     let mut next: Vec<usize> = (0..nodes + 2).collect();
-    for (first, last, lookahead) in sorted {
-        let mut cut = first;
+    for (first, last, lookahead) in spans {
+        let mut cut = first as usize;
         loop {
             while next[cut] != cut {
                 next[cut] = next[next[cut]];
                 cut = next[cut];
             }
-            if cut > last {
+            if cut > last as usize {
                 break;
             }
             shortest[cut] = lookahead;
@@ -382,14 +489,13 @@ impl Ranks for Neighbour {
         self.count
     }
 
-    fn exchange(&self, letters: &mut [Vec<u8>]) {
+    fn exchange(&self, letters: &mut [Vec<u8>], to: &[usize], from: &[usize]) {
         let ends = lock(&self.ends);
-        let others = || (0..self.count).filter(|&other| other != self.rank);
         let gone = |other: usize| -> ! { panic!("rank {other} is gone") };
-        for other in others() {
+        for &other in to {
             ends.0[other].send(std::mem::take(&mut letters[other])).unwrap_or_else(|_| gone(other));
         }
-        for other in others() {
+        for &other in from {
             letters[other] = ends.1[other].recv().unwrap_or_else(|_| gone(other));
         }
     }
@@ -423,6 +529,26 @@ mod tests {
         let mut wires = row(&[10; 39]);
         (0..39).filter(|node| *node != 17).for_each(|node| wires[node].push(wire(node as u32 + 1, 10)));
         assert_eq!(shares(&wires, 2), Ok(vec![0, 18, 40]));
+    }
+
+    #[test]
+    fn a_rank_writes_to_those_that_its_wires_reach() {
+        // Six ranks of two nodes in a row: wires lead upwards alone, and the last leads to the first.
+        let mut wires = row(&[10; 11]);
+        wires[11].push(wire(0, 10));
+        let firsts = [0, 2, 4, 6, 8, 10, 12];
+        for rank in 0..6 {
+            let circle = Circle::new(&wires, &firsts, rank);
+            let around = |step: usize| (rank + step) % 6;
+            assert_eq!((circle.to, circle.from), (vec![around(1)], vec![around(5)]));
+            assert_eq!(circle.votes, [(around(1), around(5)), (around(2), around(4)), (around(4), around(2))]);
+        }
+        // Of two ranks each reaches the other, or else they vote.
+        let both = Circle::new(&[vec![wire(1, 10)], vec![wire(0, 10)]], &[0, 1, 2], 1);
+        assert_eq!(both, Circle { to: vec![0], from: vec![0], votes: Vec::new() });
+        let one_way = Circle::new(&row(&[10]), &[0, 1, 2], 1);
+        assert_eq!(one_way, Circle { to: Vec::new(), from: vec![0], votes: vec![(0, 0)] });
+        assert_eq!(Circle::new(&row(&[10]), &[0, 2], 0).votes, []);
     }
 
     #[test]

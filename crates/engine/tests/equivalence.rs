@@ -5,7 +5,7 @@
 use engine::ranks::{Letters, Membership, Post, Ranks, in_one_process, shares};
 use engine::{Engine, EngineError, Message, Node, Window, WireSpec};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Time;
@@ -103,6 +103,19 @@ struct Network {
 }
 
 fn network(seed: u64) -> Network {
+    network_of(seed, |stream, nodes| (stream.below(nodes) as usize, stream.below(nodes) as usize))
+}
+
+/// As [`network`], where wires lead to the node before and the one behind alone.
+fn row(seed: u64) -> Network {
+    network_of(seed, |stream, nodes| {
+        let from = stream.below(nodes - 1) as usize;
+        if stream.below(2) == 0 { (from, from + 1) } else { (from + 1, from) }
+    })
+}
+
+/// Nodes and wires, whose ends are what `ends` draws of so many nodes; where both are one node there is none.
+fn network_of(seed: u64, ends: impl Fn(&mut Stream, u64) -> (usize, usize)) -> Network {
     let mut stream = Stream::new(seed, 0, 0);
     let nodes = 2 + stream.below(12) as usize;
     let mut wires = vec![Vec::new(); nodes];
@@ -111,7 +124,7 @@ fn network(seed: u64) -> Network {
     // Now and then more ports than a word has bits.
     let wires_a_node = if seed % 5 == 4 { 140 } else { 3 };
     for _ in 0..nodes * wires_a_node {
-        let (from, to) = (stream.below(nodes as u64) as usize, stream.below(nodes as u64) as usize);
+        let (from, to) = ends(&mut stream, nodes as u64);
         if from != to {
             let scale = 1 << stream.below(12);
             let lookahead = Time::from_ps(500 * (1 + stream.below(scale)));
@@ -344,15 +357,29 @@ fn on_ranks<N: Node<Message = Token>, R: Send>(
     })
 }
 
+/// By rank, how many others the wires of its nodes lead to.
+fn reached(wires: &[Vec<WireSpec>], ranks: usize) -> Vec<u64> {
+    let firsts = shares(wires, ranks).unwrap();
+    let rank_of = |node: u32| firsts.iter().rposition(|&first| first <= node).unwrap();
+    let of_rank = |rank: usize| {
+        let own = wires[firsts[rank] as usize..firsts[rank + 1] as usize].iter().flatten();
+        let reached: BTreeSet<usize> = own.map(|wire| rank_of(wire.node)).filter(|&other| other != rank).collect();
+        reached.len() as u64
+    };
+    (0..ranks).map(of_rank).collect()
+}
+
 #[test]
 fn any_number_of_ranks_gives_what_a_global_queue_gives() {
     let stop = Time::from_us(2);
-    let (mut told, mut alone) = (0, 0);
-    for seed in 0..6 {
-        let expected = reference(network(seed), stop);
+    let (mut told, mut alone, mut voted) = (0, 0, 0);
+    let both: [fn(u64) -> Network; 2] = [network, row];
+    for (seed, draw) in (0..6).flat_map(|seed| both.map(|draw| (seed, draw))) {
+        let expected = reference(draw(seed), stop);
         for (ranks, threads) in [(1, 1), (2, 1), (3, 1), (5, 1), (2, 2)] {
             let ranks = ranks.min(expected.len());
-            let Network { relays, wires } = network(seed);
+            let Network { relays, wires } = draw(seed);
+            let reached = reached(&wires, ranks);
             let found = on_ranks(ranks, threads, relays, &wires, |mut engine| {
                 if threads > 1 {
                     // Threads change at other windows on each rank.
@@ -367,10 +394,13 @@ fn any_number_of_ranks_gives_what_a_global_queue_gives() {
             });
             let logs: Log = found.iter().flat_map(|(log, ..)| log.clone()).collect();
             assert_eq!(logs, expected, "seed {seed}, {ranks} ranks, {threads} threads");
-            for (_, Letters { meetings, letters, bytes, messages }, ran) in found {
-                assert_eq!(letters, meetings * (ranks as u64 - 1), "one letter to each, whatever there is to say");
+            let all_meet = reached.iter().all(|&others| others == ranks as u64 - 1);
+            let votes = if all_meet { 0 } else { u64::from((ranks - 1).ilog2() + 1) };
+            for ((_, Letters { meetings, letters, bytes, messages }, ran), others) in found.into_iter().zip(reached) {
+                assert_eq!(letters, meetings * (others + votes), "one to each that is reached, whatever is to say");
                 assert_eq!(bytes, letters * 18 + messages * (6 + 20));
                 told += messages;
+                voted += votes;
                 // Some wires between ranks are longer than others within.
                 alone += ran.saturating_sub(meetings);
             }
@@ -378,6 +408,7 @@ fn any_number_of_ranks_gives_what_a_global_queue_gives() {
     }
     assert!(alone > 100, "ranks must run windows of their own: {alone}");
     assert!(told > 1_000, "ranks must have something to say: {told}");
+    assert!(voted > 10, "some ranks must not reach each other: {voted}");
 }
 
 #[test]

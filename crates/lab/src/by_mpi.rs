@@ -72,18 +72,17 @@ impl Ranks for Process {
         self.count
     }
 
-    fn exchange(&self, letters: &mut [Vec<u8>]) {
+    fn exchange(&self, letters: &mut [Vec<u8>], to: &[usize], from: &[usize]) {
         let world = WORLD.with_borrow(|universe| universe.as_ref().map(|universe| universe.world()));
         let world = world.expect("the thread that began talks to other ranks");
         let mut arrived: Vec<Vec<u8>> = vec![Vec::new(); self.count];
-        // Its own stands in between; each begins with the rank behind, so that not all write to the first at once.
-        let others: Vec<usize> = (1..self.count).map(|step| (self.rank + step) % self.count).collect();
-        mpi::request::multiple_scope(others.len(), |scope, sent| {
-            for &other in &others {
+        mpi::request::multiple_scope(to.len(), |scope, sent| {
+            for &other in to {
                 assert!(i32::try_from(letters[other].len()).is_ok(), "a letter of more than 2 GiB");
                 sent.add(world.process_at_rank(other as i32).immediate_send(scope, &letters[other][..]));
             }
-            for &other in others.iter().rev() {
+            // Who is behind this rank has been written to first, and hears of it last.
+            for &other in from.iter().rev() {
                 arrived[other] = self.receive(&world, other);
             }
             let mut ended = Vec::new();

@@ -1,7 +1,9 @@
 //! One run over several ranks: who they are, and what they must agree on before they begin.
 
 use crate::error::LabError;
-use model::Ranks;
+use model::{Ranks, others};
+use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
 use units::pack::{packed, unpacked};
 
 #[cfg(feature = "mpi")]
@@ -30,6 +32,16 @@ pub fn processes() -> Option<usize> {
     ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"].into_iter().find_map(said)
 }
 
+/// Which program this is, for ranks of one version to notice that they were built from different sources: the first
+/// digits of the hash of its file, or of nothing where that cannot be read.
+pub(crate) fn build() -> &'static str {
+    static BUILD: LazyLock<String> = LazyLock::new(|| {
+        let program = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
+        Sha256::digest(program).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    });
+    &BUILD
+}
+
 /// Every rank says that it is ready for the run that `own` describes, or with `None` that it is not, because of a
 /// mistake of its own. All must be, and for the same run.
 ///
@@ -40,7 +52,8 @@ pub fn agree(ranks: &dyn Ranks, own: Option<&str>) -> Result<(), LabError> {
     let rank = ranks.rank();
     let letter = packed(&own.map(str::to_owned));
     let mut letters = vec![letter; ranks.count()];
-    ranks.exchange(&mut letters);
+    let others = others(ranks);
+    ranks.exchange(&mut letters, &others, &others);
     letters[rank] = packed(&own.map(str::to_owned));
     // A rank of another version may say something that is no sentence of ours.
     let told: Vec<Option<String>> =

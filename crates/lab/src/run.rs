@@ -168,8 +168,10 @@ fn described(identity: &ScenarioIdentity, lowered: &Lowered) -> String {
     let ScenarioIdentity { name, hash, seed, version } = identity;
     let fabric = &lowered.setup.fabric;
     let (nodes, links, flows) = (fabric.nodes().len(), fabric.links().len(), lowered.setup.traffic.flows.len());
+    let build = crate::ranks::build();
     format!(
-        "{name} (scenario {hash:.12}, seed {seed}, {nodes} nodes, {links} links, {flows} flows, tidegate {version})"
+        "{name} (scenario {hash:.12}, seed {seed}, {nodes} nodes, {links} links, {flows} flows, tidegate {version}, \
+         build {build})"
     )
 }
 
@@ -198,4 +200,33 @@ fn fct_format(scenario: &Scenario, path: &Path) -> FctFormat {
         flow.is_some_and(|line| line.split_whitespace().count() == 5)
     });
     if five { FctFormat::Conweave } else { FctFormat::Hpcc }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCENARIO: &str = r#"
+        name = "one frame"
+        duration = "1us"
+        fabric = { kind = "single-switch", hosts = 2, link = { rate = "10Gbps", delay = "1us" } }
+        traffic = [{ kind = "flows", flows = [{ from = 0, to = 1, size = "1KB" }] }]
+    "#;
+
+    #[test]
+    fn what_ranks_must_agree_on_tells_versions_scenarios_and_seeds_apart() {
+        let lowered = |seed| Run::parse(SCENARIO, "it.toml", &[], Some(seed), &Stop::default()).unwrap().lowered;
+        let (here, other) = (lowered(1), lowered(2));
+        let identity = simulate::identity(&here.name, &here.hash, 1);
+        let said = described(&identity, &here);
+        let newer = ScenarioIdentity { version: "9.9.9".to_owned(), ..identity.clone() };
+        let changed = ScenarioIdentity { hash: "0123456789abcdef".to_owned(), ..identity.clone() };
+        let seeded = simulate::identity(&other.name, &other.hash, 2);
+        for different in [described(&newer, &here), described(&changed, &here), described(&seeded, &other)] {
+            assert_ne!(different, said);
+        }
+        // Of one version, another build is another program: this one has a hash.
+        let build = said.split("build ").nth(1).unwrap().trim_end_matches(')');
+        assert!(build.len() == 8 && !build.starts_with("e3b0c442"), "the hash of nothing: {said}");
+    }
 }

@@ -59,6 +59,8 @@ const QUICK: &[Case] = &[
     ("tsn-gates", "1ms", &[]),
     ("tsn-preemption", "1ms", &[]),
     ("tsn-cyclic", "1ms", &[]),
+    // A row, whose ends do not write to each other.
+    ("parking-lot", "1ms", &[NO_WARM_UP]),
     ("leaf-spine", "800us", &[("measure.warm_up", "\"200us\""), ("measure.end", "\"600us\"")]),
 ];
 
@@ -69,7 +71,6 @@ const MORE: &[Case] = &[
     ("hetflow", "1ms", &[NO_WARM_UP]),
     ("hull", "1ms", &[NO_WARM_UP]),
     ("irn", "500us", &[]),
-    ("parking-lot", "1ms", &[NO_WARM_UP]),
     ("partial-pfc", "500us", &[]),
     ("permutation", "500us", &[]),
     ("swift", "1ms", &[]),
@@ -237,6 +238,7 @@ fn what_ranks_do_not_have_in_common_is_told_once_and_leaves_nothing() {
     let found = over(3, |ranks| begun(ranks, &|rank| read(if rank == 2 { &longer } else { &CASE }, 1)));
     let said = found[0].to_string();
     assert!(said.starts_with("rank 2 is about to run ") && said.contains("seed 1"), "{said}");
+    assert!(said.contains(concat!("tidegate ", env!("CARGO_PKG_VERSION"), ", build ")), "{said}");
     assert!(others(&found[1..]), "{found:?}");
     // Six hosts and three switches.
     let found = over(10, |ranks| begun(ranks, &|_| read(&("parking-lot", "1ms", &[NO_WARM_UP]), 1)));

@@ -27,7 +27,7 @@ pub struct Cut {
 impl Cut {
     /// Of `wires`, divided as `firsts` says.
     pub(crate) fn of(network: &Network, wires: &[Vec<WireSpec>], firsts: &[u32]) -> Cut {
-        let window = cut_wires(wires, firsts).map(|wire| wire.lookahead).min().unwrap_or(Time::MAX);
+        let window = cut_wires(wires, firsts).map(|(_, wire)| wire.lookahead).min().unwrap_or(Time::MAX);
         let span = window.min(Time::from_ms(1));
         let bytes: u64 = network.fabric.links().iter().map(|link| 2 * link.rate.bytes_in(span)).sum();
         let most_frames = bytes / u64::from(network.host.mtu_bytes.max(64));
@@ -72,5 +72,37 @@ impl Post<OnWire> for FramePost {
             frame.detail = Detail::record(telemetry.open(record.host, &hops));
         }
         Some(OnWire(frame))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters::Setup;
+    use crate::simulation::Simulation;
+    use engine::ranks::in_one_process;
+    use fabric::LinkSpec;
+    use fabric::generate::{TierLinks, fat_tree};
+    use units::Rate;
+
+    #[test]
+    fn short_cut_links_are_warned_of_with_the_time_between_meetings() {
+        let cut = |delay: Time, ranks: usize| {
+            let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), delay));
+            let plan = traffic::PlanBuilder::new().build(16).unwrap();
+            let setup = Setup::new(fat_tree(4, links).unwrap(), plan).unwrap();
+            // Building asks nothing of the others.
+            Simulation::of_rank(setup, in_one_process(ranks).swap_remove(0)).unwrap().cut().unwrap()
+        };
+        // The smallest frame lasts 5.76 ns with its preamble. In 105.76 ns 48 links carry 1322 bytes each way, and the
+        // largest frame has 1058.
+        let short = cut(Time::from_ns(100), 2);
+        assert_eq!((short.window, short.most_frames), (Time::from_ps(105_760), 119));
+        let warning = short.warning().unwrap();
+        assert!(warning.contains("the shortest of 105.76ns, and meet as often"), "{warning}");
+        assert!(warning.starts_with(&format!("2 ranks cut {} wires", short.wires)), "{warning}");
+        // The same network may be worth two ranks and not eight.
+        assert_eq!(cut(Time::from_us(5), 2).warning(), None);
+        assert!(cut(Time::from_us(1), 8).warning().is_some());
     }
 }

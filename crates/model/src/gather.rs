@@ -14,7 +14,7 @@ use crate::host::Host;
 use crate::node::Machine;
 use crate::simulation::Simulation;
 use crate::switch::Switch;
-use engine::ranks::Ranks;
+use engine::ranks::{Ranks, others};
 use fabric::NodeId;
 use std::panic::Location;
 use std::sync::Arc;
@@ -27,35 +27,26 @@ pub(crate) struct Company(pub Arc<dyn Ranks>);
 const GATHERING: u8 = b'g';
 
 impl Company {
-    /// Sends `own` to every rank, or to the first alone; what has come, by rank, and nothing at a rank that gets none.
-    fn bring<T: Pack>(&self, own: T, to_all: bool, asked: &'static Location<'static>) -> Vec<T> {
+    /// `own` of each rank of `from` and of this one, by rank; each rank of `to` gets it.
+    fn bring<T: Pack>(&self, own: T, to: &[usize], from: &[usize], asked: &'static Location<'static>) -> Vec<T> {
         let (rank, count) = (self.0.rank(), self.0.count());
-        let letter = || packed(&(GATHERING, asked.line()));
-        let content = packed(&own);
+        let mark = packed(&(GATHERING, asked.line()));
         let mut letters: Vec<Vec<u8>> = vec![Vec::new(); count];
-        for (to, place) in letters.iter_mut().enumerate().filter(|&(to, _)| to != rank) {
-            *place = letter();
-            if to_all || to == 0 {
-                place.extend_from_slice(&content);
-            }
+        if !to.is_empty() {
+            let letter = [&mark[..], &packed(&own)].concat();
+            to.iter().for_each(|&other| letters[other].clone_from(&letter));
         }
-        self.0.exchange(&mut letters);
-        let out_of_step = |from: usize| -> ! {
-            panic!("ranks {rank} and {from} are out of step at {}:{}", asked.file(), asked.line())
+        self.0.exchange(&mut letters, to, from);
+        let read = |other: usize| {
+            let content = letters[other].strip_prefix(&mark[..]).and_then(unpacked);
+            content.unwrap_or_else(|| {
+                panic!("ranks {rank} and {other} are out of step at {}:{}", asked.file(), asked.line())
+            })
         };
-        let mut own = Some(own);
-        let mut brought = Vec::with_capacity(count);
-        for (from, letter_of) in letters.iter().enumerate() {
-            if from == rank {
-                brought.extend(own.take().filter(|_| to_all || rank == 0));
-                continue;
-            }
-            let content = letter_of.strip_prefix(&letter()[..]).unwrap_or_else(|| out_of_step(from));
-            if to_all || rank == 0 {
-                brought.push(unpacked(content).unwrap_or_else(|| out_of_step(from)));
-            }
-        }
-        brought
+        let mut brought: Vec<(usize, T)> = from.iter().map(|&other| (other, read(other))).collect();
+        brought.push((rank, own));
+        brought.sort_unstable_by_key(|&(rank, _)| rank);
+        brought.into_iter().map(|(_, value)| value).collect()
     }
 }
 
@@ -93,7 +84,11 @@ impl Simulation {
     pub(crate) fn parts<T: Pack>(&self, own: T) -> Vec<T> {
         match &self.company {
             None => vec![own],
-            Some(company) => company.bring(own, false, Location::caller()),
+            Some(company) if company.0.rank() == 0 => company.bring(own, &[], &others(&*company.0), Location::caller()),
+            Some(company) => {
+                company.bring(own, &[0], &[], Location::caller());
+                Vec::new()
+            }
         }
     }
 
@@ -102,14 +97,24 @@ impl Simulation {
     pub(crate) fn everywhere<T: Pack>(&self, own: T) -> Vec<T> {
         match &self.company {
             None => vec![own],
-            Some(company) => company.bring(own, true, Location::caller()),
+            Some(company) => {
+                let others = others(&*company.0);
+                company.bring(own, &others, &others, Location::caller())
+            }
         }
     }
 
     /// What the first rank says.
     #[track_caller]
     pub(crate) fn as_the_first(&self, own: bool) -> bool {
-        self.everywhere(own)[0]
+        match &self.company {
+            None => own,
+            Some(company) if company.0.rank() == 0 => {
+                company.bring(own, &others(&*company.0), &[], Location::caller());
+                own
+            }
+            Some(company) => company.bring(own, &[], &[0], Location::caller())[0],
+        }
     }
 
     /// Asks nodes of any rank: `answer` to each of `questions` about a node, in their order.

@@ -61,7 +61,7 @@ pub use abroad::Cut;
 pub use account::Ledger;
 pub use build::ModelError;
 pub use capture::FrameBytes;
-pub use engine::ranks::{Letters, Ranks, in_one_process};
+pub use engine::ranks::{Letters, Ranks, in_one_process, others};
 pub use engine::{Clock, Sharing};
 pub use host::FlowEnd;
 pub use look::{Agent, Look, Steers};
