@@ -13,6 +13,10 @@ const MOST_TIMERS: usize = 2;
 /// Up to this many nodes are looked at in every window.
 const SMALL_POOL: usize = 16;
 
+/// What so many nodes touch in a window is mostly in the second-level cache still from the last one: to ask for it costs
+/// more than it saves.
+const CACHED: usize = 256;
+
 /// How many turns ahead a node's state is asked for: one per level of indirection.
 const PREFETCH_TURNS: usize = 3;
 
@@ -117,11 +121,10 @@ impl<N: Node> View<'_, N> {
     /// had run.
     pub(crate) fn window(&mut self, base: Time, end: Time, stop: &AtomicBool) -> bool {
         self.list_ready(base, end);
-        // What so few nodes touch is in the cache.
-        let turns_ahead = if self.mail.desk.pool.len() <= SMALL_POOL { 0 } else { PREFETCH_TURNS };
         let Part { ready, active, runs, .. } = &mut *self.part;
-        // In order of memory, which the processor then fetches ahead.
-        if ready.len() > 1 {
+        let fetches = ready.len() > CACHED;
+        if fetches {
+            // In order of memory, which the processor then fetches ahead.
             ready.sort_unstable();
         }
         *runs += ready.len() as u64;
@@ -130,7 +133,8 @@ impl<N: Node> View<'_, N> {
                 *runs -= (ready.len() - turn) as u64;
                 return false;
             }
-            for turns in 1..=turns_ahead.min(ready.len() - 1 - turn) {
+            let turns_ahead = if fetches { PREFETCH_TURNS.min(ready.len() - 1 - turn) } else { 0 };
+            for turns in 1..=turns_ahead {
                 if let Some(&soon) = ready.get(turn + turns) {
                     let (from, to) = self.mail.slots[soon as usize].wires;
                     self.mail.prefetch(soon as usize, &self.wires[from as usize..to as usize], turns);
