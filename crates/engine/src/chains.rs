@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn behave_like_deques_and_hold_what_those_hold() {
         const QUEUES: usize = 5;
-        const STEPS: u64 = if cfg!(miri) { 3_000 } else { 200_000 };
+        const STEPS: u64 = if cfg!(miri) { 600 } else { 200_000 };
         let mut random = Stream::new(5, 0, 0);
         let mut chains: Chains<Value, u64> = Chains::new(QUEUES, || 0);
         let mut model = vec![VecDeque::new(); QUEUES];

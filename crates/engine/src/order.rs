@@ -104,9 +104,10 @@ mod tests {
 
     #[test]
     fn sorts_as_a_sort_does() {
+        const ROUNDS: u64 = if cfg!(miri) { 40 } else { 4_000 };
         let mut random = Stream::new(7, 0, 0);
         let (mut sorter, mut distributed) = (Sorter::new(), 0);
-        for round in 0..4_000u64 {
+        for round in 0..ROUNDS {
             let bits = 1 + random.below(40) as u32;
             let count = random.below([10, 60, 300, 1_500][(round % 4) as usize]) as usize;
             // Spread evenly, or crowded at one end.
@@ -118,6 +119,6 @@ mod tests {
             sorter.sort(&mut keys, bits);
             assert_eq!(keys, expected, "{count} keys of {bits} bits");
         }
-        assert!(distributed > 1_000, "{distributed}");
+        assert!(u64::from(distributed) > ROUNDS / 4, "{distributed}");
     }
 }

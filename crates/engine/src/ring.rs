@@ -175,9 +175,10 @@ mod tests {
 
     #[test]
     fn behaves_like_a_deque() {
+        const STEPS: u32 = if cfg!(miri) { 500 } else { 100_000 };
         let mut stream = Stream::new(3, 0, 0);
         let (mut ring, mut model) = (Ring::new(), VecDeque::new());
-        for step in 0..100_000u32 {
+        for step in 0..STEPS {
             match stream.below(6) {
                 0 | 1 => {
                     ring.push(step);

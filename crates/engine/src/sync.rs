@@ -17,4 +17,4 @@ pub(crate) use std::{
 
 /// How often a thread looks before it sleeps: about two microseconds, as windows of a busy network are a few of these
 /// long, and a core that is shared with something else must not be burnt for longer.
-pub(crate) const SPINS: u32 = if cfg!(loom) { 1 } else { 4_000 };
+pub(crate) const SPINS: u32 = if cfg!(any(loom, miri)) { 1 } else { 4_000 };

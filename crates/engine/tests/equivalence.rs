@@ -202,14 +202,14 @@ fn reference(mut network: Network, stop: Time) -> Log {
 
 #[test]
 fn any_number_of_threads_gives_what_a_global_queue_gives() {
-    let stop = Time::from_us(40);
+    const WAYS: [(usize, bool); 8] =
+        [(1, false), (3, false), (5, false), (5, true), (8, true), (2, false), (2, true), (3, true)];
+    let (stop, seeds) = if cfg!(miri) { (Time::from_ns(50), 3..4) } else { (Time::from_us(40), 0..12) };
     let mut busy = 0;
-    for seed in 0..12 {
+    for seed in seeds {
         let expected = reference(network(seed), stop);
         busy += expected.iter().filter(|entry| entry.1 > 10).count();
-        for (threads, drawn) in
-            [(1, false), (2, false), (3, false), (5, false), (2, true), (3, true), (5, true), (8, true)]
-        {
+        for &(threads, drawn) in &WAYS[if cfg!(miri) { 6 } else { 0 }..] {
             let Network { relays, wires } = network(seed);
             let mut engine = Engine::new(relays, &wires, threads).unwrap();
             if drawn {
@@ -218,14 +218,14 @@ fn any_number_of_threads_gives_what_a_global_queue_gives() {
             // Cut the run at odd places: results must not notice.
             let mut cuts = Stream::new(seed, threads as u64, 1);
             while engine.now() < stop {
-                let step = Time::from_ps(1 + cuts.below(9_000_000));
+                let step = Time::from_ps(1 + cuts.below(stop.as_ps() / 4));
                 assert!(engine.run_until((engine.now() + step).min(stop)));
             }
             assert_eq!(log(engine.nodes()), expected, "seed {seed}, {threads} threads, drawn: {drawn}");
             assert_eq!(engine.clock().now(), stop);
         }
     }
-    assert!(busy > 20, "the networks must be lively to prove anything: {busy}");
+    assert!(busy > 20 || cfg!(miri), "the networks must be lively to prove anything: {busy}");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn statistics_and_who_was_active_do_not_depend_on_threads() {
         let mut engine = Engine::new(relays, &wires, threads).unwrap();
         seed.into_iter().for_each(|seed| engine.draw_threads(seed));
         let mut active = Vec::new();
-        for ns in [1, 1500, 1501, 9000, 30_000] {
+        for ns in if cfg!(miri) { [1, 15, 16, 30, 50] } else { [1, 1500, 1501, 9000, 30_000] } {
             engine.run_until(Time::from_ns(ns));
             active.push(engine.take_active());
         }
@@ -245,8 +245,8 @@ fn statistics_and_who_was_active_do_not_depend_on_threads() {
         (engine.statistics(), engine.next_event(), active)
     };
     let one = run(1, None);
-    assert!(one.0.runs > 1000, "{one:?}");
-    for threads in 2..8 {
+    assert!(one.0.runs > 1000 || cfg!(miri), "{one:?}");
+    for threads in if cfg!(miri) { 2..4 } else { 2..8 } {
         assert_eq!(run(threads, None), one);
         assert_eq!(run(threads, Some(threads as u64)), one);
     }
@@ -292,7 +292,7 @@ impl Node for Runner {
 fn a_stop_is_heard_after_one_node_a_thread_and_loses_no_message() {
     let nodes = 40;
     for (threads, lookahead_ps) in [(1, 1), (2, 1), (3, 1), (5, 7), (1, 1_000_000), (3, 1_000_000)] {
-        for fuse in [1, 2, 3, 50, 1001] {
+        for fuse in if cfg!(miri) { vec![2] } else { vec![1, 2, 3, 50, 1001] } {
             let stop = Arc::new(AtomicBool::new(false));
             let lookahead = Time::from_ps(lookahead_ps);
             let runner = |node| {
@@ -371,12 +371,13 @@ fn reached(wires: &[Vec<WireSpec>], ranks: usize) -> Vec<u64> {
 
 #[test]
 fn any_number_of_ranks_gives_what_a_global_queue_gives() {
-    let stop = Time::from_us(2);
+    const WAYS: [(usize, usize); 5] = [(1, 1), (5, 1), (3, 1), (2, 1), (2, 2)];
+    let (stop, seeds) = if cfg!(miri) { (Time::from_ns(60), 3..4) } else { (Time::from_us(2), 0..6) };
     let (mut told, mut alone, mut voted) = (0, 0, 0);
     let both: [fn(u64) -> Network; 2] = [network, row];
-    for (seed, draw) in (0..6).flat_map(|seed| both.map(|draw| (seed, draw))) {
+    for (seed, draw) in seeds.flat_map(|seed| both.map(|draw| (seed, draw))) {
         let expected = reference(draw(seed), stop);
-        for (ranks, threads) in [(1, 1), (2, 1), (3, 1), (5, 1), (2, 2)] {
+        for &(ranks, threads) in &WAYS[if cfg!(miri) { 3 } else { 0 }..] {
             let ranks = ranks.min(expected.len());
             let Network { relays, wires } = draw(seed);
             let reached = reached(&wires, ranks);
@@ -387,7 +388,7 @@ fn any_number_of_ranks_gives_what_a_global_queue_gives() {
                 }
                 let mut cuts = Stream::new(seed, ranks as u64, 2);
                 while engine.now() < stop {
-                    let step = Time::from_ps(1 + cuts.below(900_000));
+                    let step = Time::from_ps(1 + cuts.below(stop.as_ps() / 2));
                     assert!(engine.run_until((engine.now() + step).min(stop)));
                 }
                 (log(engine.nodes()), engine.letters(), engine.statistics().windows)
@@ -406,16 +407,17 @@ fn any_number_of_ranks_gives_what_a_global_queue_gives() {
             }
         }
     }
-    assert!(alone > 100, "ranks must run windows of their own: {alone}");
-    assert!(told > 1_000, "ranks must have something to say: {told}");
-    assert!(voted > 10, "some ranks must not reach each other: {voted}");
+    // A run as short as under miri proves less.
+    assert!(alone > 100 || cfg!(miri), "ranks must run windows of their own: {alone}");
+    assert!(told > 1_000 || cfg!(miri), "ranks must have something to say: {told}");
+    assert!(voted > 10 || cfg!(miri), "some ranks must not reach each other: {voted}");
 }
 
 #[test]
 fn a_stop_at_one_rank_is_one_at_all_and_loses_no_message() {
     let nodes = 40;
     for (ranks, threads) in [(2, 1), (3, 2)] {
-        for fuse in [1, 2, 50] {
+        for fuse in if cfg!(miri) { vec![2] } else { vec![1, 2, 50] } {
             let wires: Vec<Vec<WireSpec>> = (0..nodes as u32)
                 .map(|node| {
                     let wire = |step: u32, port| {
@@ -500,7 +502,7 @@ fn a_panic_in_one_thread_ends_them_all() {
         }
     }
     let wires = |to| vec![WireSpec { node: to, port: 0, lookahead: Time::from_ns(1) }];
-    for seed in 0..20 {
+    for seed in 0..if cfg!(miri) { 2 } else { 20 } {
         for first in [true, false] {
             let nodes = vec![Fragile(first), Fragile(!first)];
             let mut engine = Engine::new(nodes, &[wires(1), wires(0)], 2).unwrap();
