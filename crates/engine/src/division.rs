@@ -1,8 +1,18 @@
 //! Which part of the nodes each thread runs.
+//!
+//! Parts are contiguous ranges, as neighbours stand together. Until something is known of the nodes they count by their
+//! wires, later by what each did lately ([`crate::Node::work`]).
 
 use crate::barrier::Barrier;
 use crate::exchange::Exchange;
+use crate::mail::{Slot, Wire};
 use crate::node::Message;
+
+/// By how much of a mean share a boundary may move to where it cuts fewer wires.
+const LEEWAY: f64 = 0.1;
+
+/// The heaviest part must become lighter by this factor, or the nodes stay where they are.
+const LIGHTER: f64 = 0.95;
 
 /// The nodes in contiguous parts, one a thread, and where their threads meet.
 #[derive(Debug)]
@@ -18,15 +28,11 @@ pub(crate) struct Division<M> {
 }
 
 impl<M: Message> Division<M> {
-    /// At most `parts` parts with about equally many wires each, of which `weights` tells how many each node has;
-    /// `first_rings` tells where each node's rings begin, and then how many there are.
-    pub(crate) fn new(weights: &[u32], first_rings: &[u32], parts: usize) -> Self {
-        let part_of = divide(weights, parts.clamp(1, weights.len().max(1)));
-        let count = part_of.last().map_or(1, |&part| usize::from(part) + 1);
-        let mut nodes: Vec<u32> =
-            (0..count).map(|part| part_of.partition_point(|&other| usize::from(other) < part) as u32).collect();
-        nodes.push(weights.len() as u32);
+    /// Parts that begin at these `nodes`; `first_rings` tells where each node's rings begin, and then how many there
+    /// are.
+    pub(crate) fn new(nodes: Vec<u32>, first_rings: &[u32]) -> Self {
         let rings = nodes.iter().map(|&node| first_rings[node as usize]).collect();
+        let (part_of, count) = (parts_of(&nodes), nodes.len() - 1);
         Division { nodes, rings, part_of, barrier: Barrier::new(count), exchange: Exchange::new(count) }
     }
 
@@ -35,39 +41,196 @@ impl<M: Message> Division<M> {
     }
 }
 
+/// The part of each node, where `firsts` tells where parts begin and then the number of nodes.
+pub(crate) fn parts_of(firsts: &[u32]) -> Vec<u16> {
+    let nodes_of = |(part, pair): (u16, &[u32])| std::iter::repeat_n(part, (pair[1] - pair[0]) as usize);
+    (0..).zip(firsts.windows(2)).flat_map(nodes_of).collect()
+}
+
 /// How much a node with this many wires weighs: them, and a little for itself.
 pub(crate) fn weight(wires: usize) -> u32 {
     wires as u32 + 1
 }
 
-/// Contiguous ranges of about equal weight.
-fn divide(weights: &[u32], parts: usize) -> Vec<u16> {
-    let total: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
-    let (mut before, mut previous) = (0u64, 0u16);
-    let place = |&weight: &u32| {
-        let wanted = (before * parts as u64 / total.max(1)) as u16;
-        // Never skip a part: every thread has at least one node.
-        previous = if wanted > previous { previous + 1 } else { previous };
-        before += u64::from(weight);
-        previous
-    };
-    weights.iter().map(place).collect()
+/// What decides where parts begin.
+#[derive(Debug)]
+pub(crate) struct Scales {
+    /// How much each node weighs.
+    pub(crate) weights: Vec<u64>,
+    /// How many wires between nodes of this process cross the boundary before each node.
+    crossings: Vec<u32>,
+    /// How many wires there are between them.
+    wires: u32,
+    /// What each node had done when it was weighed, if that ever was.
+    done: Vec<u64>,
+}
+
+impl Scales {
+    /// Of nodes that weigh what their wires do.
+    pub(crate) fn new(slots: &[Slot], wires: &[Wire]) -> Self {
+        let wires_of = |slot: &Slot| &wires[slot.wires.0 as usize..slot.wires.1 as usize];
+        let (mut crossings, mut count) = (vec![0u32; slots.len() + 2], 0);
+        // First by how much more there are than before the node in front.
+        for (node, slot) in slots.iter().enumerate() {
+            for end in wires_of(slot).iter().map(|wire| wire.slot as usize).filter(|&end| end < slots.len()) {
+                for (place, change) in [(node.min(end) + 1, 1u32), (node.max(end) + 1, u32::MAX)] {
+                    crossings[place] = crossings[place].wrapping_add(change);
+                }
+                count += 1;
+            }
+        }
+        for node in 1..crossings.len() {
+            crossings[node] = crossings[node].wrapping_add(crossings[node - 1]);
+        }
+        let weights = slots.iter().map(|slot| u64::from(weight(wires_of(slot).len()))).collect();
+        Scales { weights, crossings, wires: count, done: Vec::new() }
+    }
+
+    /// Where each of `parts` parts begins, and then the number of nodes: parts of about equal weight, each with at
+    /// least one node, or one part of no nodes.
+    pub(crate) fn firsts(&self, parts: usize) -> Vec<u32> {
+        self.divide(&self.weights, parts)
+    }
+
+    /// What each node did since this was last asked, of which `work` tells what each did ever.
+    pub(crate) fn lately(&mut self, work: impl Iterator<Item = u64>) -> Vec<u64> {
+        self.done.resize(self.weights.len(), 0);
+        work.zip(&mut self.done).map(|(work, done)| work.saturating_sub(std::mem::replace(done, work))).collect()
+    }
+
+    /// From now on nodes weigh this, if it leads to parts enough better than those `in_force`. Whether it does.
+    pub(crate) fn weigh(&mut self, weights: Vec<u64>, in_force: &[u32]) -> bool {
+        let wanted = self.divide(&weights, in_force.len() - 1);
+        let better = heaviest(&weights, &wanted) as f64 <= heaviest(&weights, in_force) as f64 * LIGHTER;
+        if better {
+            self.weights = weights;
+        }
+        better
+    }
+
+    /// See [`Scales::firsts`].
+    fn divide(&self, weights: &[u64], parts: usize) -> Vec<u32> {
+        let nodes = weights.len();
+        let parts = parts.clamp(1, nodes.max(1));
+        let mut before = vec![0u64];
+        for weight in weights {
+            before.push(before[before.len() - 1] + weight);
+        }
+        let share = before[nodes] as f64 / parts as f64;
+        // A frame that crosses costs about as much again as one that does not: both count by what a part has of them.
+        let wires = f64::from(self.wires.max(1)) / parts as f64;
+        let mut firsts = vec![0u32];
+        for part in 1..parts {
+            // Boundaries stand for themselves: what earlier parts have too much of is not missing here.
+            let ideal = share * part as f64;
+            let (least, most) = (firsts[part - 1] as usize + 1, nodes - (parts - part));
+            let up_to =
+                |weight: f64| before.partition_point(|&before| before as f64 <= weight).clamp(least + 1, most + 1) - 1;
+            let (low, high) = (up_to(ideal - share * LEEWAY), up_to(ideal + share * LEEWAY) + 1);
+            let dear = |&cut: &usize| {
+                (before[cut] as f64 - ideal).abs() / share.max(1.0) + f64::from(self.crossings[cut]) / wires
+            };
+            let best = (low..=high.min(most)).min_by(|a, b| dear(a).total_cmp(&dear(b))).unwrap_or(low);
+            firsts.push(best as u32);
+        }
+        firsts.push(nodes as u32);
+        firsts
+    }
+}
+
+/// What the part weighs that weighs most.
+fn heaviest(weights: &[u64], firsts: &[u32]) -> u64 {
+    let weight_of = |pair: &[u32]| weights[pair[0] as usize..pair[1] as usize].iter().sum();
+    firsts.windows(2).map(weight_of).max().unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Time;
+    use units::random::Stream;
+
+    /// Nodes whose wires lead to these.
+    fn scales(ends: &[Vec<u32>]) -> Scales {
+        let (mut slots, mut flat) = (Vec::new(), Vec::new());
+        for ends in ends {
+            let first = flat.len() as u32;
+            flat.extend(ends.iter().map(|&slot| Wire { ring: 0, slot, port: 0 }));
+            slots.push(Slot {
+                next: Time::ZERO,
+                timer: Time::MAX,
+                lookahead: Time::MAX,
+                first_ring: 0,
+                wires: (first, flat.len() as u32),
+                pooled: false,
+                active: false,
+                ports: 0,
+                waiting: 0,
+            });
+        }
+        Scales::new(&slots, &flat)
+    }
+
+    /// Nodes in a row, each with a wire to the next.
+    fn row(nodes: u32) -> Scales {
+        scales(&(1..=nodes).map(|next| Vec::from_iter((next < nodes).then_some(next))).collect::<Vec<_>>())
+    }
 
     #[test]
     fn every_part_has_a_node_and_about_its_share() {
-        for parts in 1..9 {
-            let places = divide(&[3; 40], parts);
-            let share = |part| places.iter().filter(|&&place| usize::from(place) == part).count();
-            assert!((0..parts).all(|part| share(part).abs_diff(40 / parts) <= 1), "{places:?}");
-            // One node outweighs all others.
-            let heavy = divide(&[1, 90, 1, 1, 1, 1], parts);
-            assert!(heavy.windows(2).all(|pair| pair[1] - pair[0] <= 1), "{heavy:?}");
+        let mut random = Stream::new(4, 0, 0);
+        for nodes in [1, 2, 7, 40, 300] {
+            let scales = row(nodes as u32);
+            for parts in 1..=nodes.min(9) {
+                let firsts = scales.firsts(parts);
+                assert_eq!((firsts.len(), firsts[0], firsts[parts]), (parts + 1, 0, nodes as u32));
+                assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
+                assert!(firsts.windows(2).all(|pair| (pair[1] - pair[0]) as usize <= nodes.div_ceil(parts) + 1));
+                // Whatever they weigh, nothing among it: two nodes more than a share are the most.
+                let weights: Vec<u64> = (0..nodes).map(|_| random.below(5) * random.below(40)).collect();
+                let firsts = scales.divide(&weights, parts);
+                assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
+                let share = weights.iter().sum::<u64>() as f64 / parts as f64;
+                let most = weights.iter().max().unwrap() * 2;
+                assert!(heaviest(&weights, &firsts) as f64 <= share * (1.0 + 2.0 * LEEWAY) + most as f64);
+                assert_eq!(parts_of(&firsts).len(), nodes);
+            }
         }
-        assert!(divide(&[], 3).is_empty());
+        assert_eq!(Scales::new(&[], &[]).firsts(1), [0, 0]);
+    }
+
+    #[test]
+    fn boundaries_stand_where_few_wires_cross() {
+        // Two crowds in which each has a wire to each, and one between them.
+        let crowds = |first: u32, second: u32| {
+            let all = first + second;
+            let crowd = |node| if node < first { 0..first } else { first..all };
+            let mut ends: Vec<Vec<u32>> =
+                (0..all).map(|node| crowd(node).filter(|&end| end != node).collect()).collect();
+            ends[first as usize].push(0);
+            scales(&ends)
+        };
+        assert_eq!(crowds(11, 10).crossings[..3], [0, 2 * 10 + 1, 2 * 18 + 1]);
+        assert_eq!(crowds(11, 10).firsts(2), [0, 11, 21]);
+        // Halves would be too different.
+        assert_eq!(crowds(14, 10).firsts(2)[1], 12);
+    }
+
+    #[test]
+    fn nodes_are_weighed_by_what_they_did_lately() {
+        let mut scales = row(40);
+        let mut done = [0; 40];
+        assert_eq!(scales.lately(done.into_iter()), [0; 40]);
+        done[..10].fill(900);
+        let lately = scales.lately(done.into_iter());
+        assert_eq!(lately, done);
+        // The first ten did all.
+        let before = scales.firsts(2);
+        assert!(scales.weigh(lately.clone(), &before));
+        let first_half = scales.firsts(2);
+        assert_eq!(first_half, [0, 5, 40]);
+        assert!(!scales.weigh(lately, &first_half), "it is no better than it was");
+        done[10..].fill(900);
+        assert_eq!(scales.lately(done.into_iter()).iter().sum::<u64>(), 27_000);
     }
 }

@@ -1,7 +1,7 @@
 //! Nodes on their wires, and the loop over windows.
 
 use crate::barrier::Breaker;
-use crate::division::{Division, weight};
+use crate::division::{Division, Scales, parts_of};
 use crate::mail::{Desk, Mail, Slot, Wire};
 use crate::node::{Message, Node};
 use crate::pace::Pace;
@@ -17,6 +17,9 @@ use units::random::{Stream, purpose};
 
 /// No window is longer than this, so that a time within it fits 40 bits.
 pub(crate) const LONGEST_WINDOW: Time = Time::from_s(1);
+
+/// Nodes that did less than this for each thread tell nothing of what they will do.
+const LEAST_WORK: u64 = 1_000;
 
 /// A wire from one node's egress port to another's ingress port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +98,8 @@ pub struct Sharing {
     pub threads: usize,
     /// Of [`Statistics::runs`], those in windows that several threads shared.
     pub shared_runs: u64,
+    /// How often the nodes were shared out anew by what each had had to do.
+    pub weighings: u64,
 }
 
 /// How far an engine is, for other threads to look at while it runs.
@@ -130,12 +135,11 @@ pub struct Engine<N: Node> {
     wires: Vec<Wire>,
     /// By node, as in its slot: also of nodes that another thread runs.
     lookaheads: Vec<Time>,
-    weights: Vec<u32>,
     first_rings: Vec<u32>,
-    /// By number of threads less one, those that were needed so far.
-    divisions: Vec<Option<Box<Division<N::Message>>>>,
-    /// Which of them is in force.
-    division: usize,
+    scales: Scales,
+    /// Which is in force.
+    division: Division<N::Message>,
+    most_parts: usize,
     parts: Vec<(Desk<N::Message>, Part)>,
     pool: Pool,
     pace: Pace,
@@ -154,9 +158,9 @@ pub struct Engine<N: Node> {
 
 impl<N: Node> Engine<N> {
     /// An engine over `nodes`, where `wires[n]` are the egress wires of node `n` in order of port. Up to `threads`
-    /// threads (at least one), and not more than the machine has cores, share the nodes in contiguous ranges of about
-    /// equally many wires, so neighbours should stand together. Where they are in each other's way, fewer do. Every
-    /// node runs once at time zero to name its first event.
+    /// threads (at least one), and not more than the machine has cores, share the nodes in contiguous ranges, so
+    /// neighbours should stand together: ranges of about equally much work, as far as nodes tell ([`Node::work`]).
+    /// Where threads are in each other's way, fewer do. Every node runs once at time zero to name its first event.
     ///
     /// # Errors
     /// If a wire ends nowhere, has no delay, leads back to its node, or shares its ingress port with another.
@@ -267,17 +271,16 @@ impl<N: Node> Engine<N> {
             }
         }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let weights = own.map(|index| weight(specs_of(index).len())).collect();
         let mut engine = Engine {
+            scales: Scales::new(&slots, &flat),
+            division: Division::new(vec![0, nodes.len() as u32], &first_rings),
+            most_parts,
             lookaheads,
             nodes,
             slots,
             rings: (0..ring_count).map(|_| Ring::new()).collect(),
             wires: flat,
-            weights,
             first_rings,
-            divisions: (0..most_parts).map(|_| None).collect(),
-            division: 0,
             parts: Vec::new(),
             pool: Pool::new(),
             pace: Pace::measured(most_parts, cores),
@@ -288,7 +291,7 @@ impl<N: Node> Engine<N> {
             now: Time::ZERO,
             cut: false,
             statistics: Statistics::default(),
-            sharing: Sharing { threads: 1, shared_runs: 0 },
+            sharing: Sharing { threads: 1, ..Sharing::default() },
             abroad,
         };
         engine.divide(1);
@@ -296,10 +299,10 @@ impl<N: Node> Engine<N> {
         Ok(engine)
     }
 
-    /// From now on chance decides, every few windows, how many threads run the next ones, cores or not: for those who
-    /// want to see that no result depends on it.
+    /// From now on chance decides, every few windows, how many threads run the next ones, cores or not, and which nodes
+    /// each of them runs: for those who want to see that no result depends on it.
     pub fn draw_threads(&mut self, seed: u64) {
-        self.pace = Pace::Drawn(Stream::new(seed, 0, purpose("threads")), self.divisions.len());
+        self.pace = Pace::Drawn(Stream::new(seed, 0, purpose("threads")), self.most_parts);
         self.left = 0;
     }
 
@@ -341,9 +344,8 @@ impl<N: Node> Engine<N> {
         if !slot.pooled {
             slot.pooled = true;
             slot.timer = Time::MAX;
-            let division = in_force(&self.divisions, self.division);
-            let part = usize::from(division.part_of[index]);
-            self.parts[part].0.pool.push(index as u32 - division.nodes[part]);
+            let part = usize::from(self.division.part_of[index]);
+            self.parts[part].0.pool.push(index as u32 - self.division.nodes[part]);
         }
         &mut self.nodes[index]
     }
@@ -357,8 +359,7 @@ impl<N: Node> Engine<N> {
     /// them. The same for any number of threads.
     pub fn take_active(&mut self) -> Vec<u32> {
         let mut taken = Vec::new();
-        let firsts = &in_force(&self.divisions, self.division).nodes;
-        for ((_, part), first) in self.parts.iter_mut().zip(firsts) {
+        for ((_, part), first) in self.parts.iter_mut().zip(&self.division.nodes) {
             taken.extend(part.active.drain(..).map(|slot| first + slot));
         }
         taken.sort_unstable();
@@ -386,9 +387,16 @@ impl<N: Node> Engine<N> {
         Statistics { runs: self.statistics.runs + runs, ..self.statistics }
     }
 
+    /// Shares the nodes, where several threads do, by what each has done since it was last looked at. It happens by
+    /// itself in a run on several threads; this is for those who want to see what would.
+    pub fn share_by_work(&mut self) {
+        let lately = self.scales.lately(self.nodes.iter().map(Node::work));
+        self.scales.weights = lately;
+    }
+
     /// Which of `parts` threads, if there were so many, would run each node.
     pub fn part_of(&self, parts: usize) -> Vec<u16> {
-        Division::<N::Message>::new(&self.weights, &self.first_rings, parts).part_of
+        parts_of(&self.scales.firsts(parts))
     }
 
     /// What other ranks were told.
@@ -441,7 +449,7 @@ impl<N: Node> Engine<N> {
     #[inline(never)]
     fn forget_timers(&mut self) {
         for (index, (_, part)) in self.parts.iter_mut().enumerate() {
-            let nodes = &in_force(&self.divisions, self.division).nodes;
+            let nodes = &self.division.nodes;
             part.forget_timers(&self.slots[nodes[index] as usize..nodes[index + 1] as usize]);
         }
     }
@@ -455,18 +463,33 @@ impl<N: Node> Engine<N> {
         }
         let (threads, windows) = self.pace.next();
         self.left = windows;
-        if self.division != threads - 1 {
+        if threads > 1 && self.weigh(threads) || threads != self.division.parts() {
             self.divide(threads);
         }
     }
 
+    /// Looks, if it is time to, at what each node had to do lately; whether that asks for another division among so
+    /// many threads.
+    fn weigh(&mut self, threads: usize) -> bool {
+        let (scales, nodes) = (&mut self.scales, &self.nodes);
+        let Some(lately) = self.pace.weigh(nodes.len(), || scales.lately(nodes.iter().map(Node::work))) else {
+            return false;
+        };
+        if lately.iter().sum::<u64>() < LEAST_WORK * threads as u64 {
+            return false;
+        }
+        let known = self.division.parts() == threads;
+        let in_force = if known { self.division.nodes.clone() } else { scales.firsts(threads) };
+        let better = scales.weigh(lately, &in_force);
+        self.sharing.weighings += u64::from(better);
+        better
+    }
+
     /// From now on the nodes stand in parts for this many threads.
     fn divide(&mut self, threads: usize) {
-        let old = self.divisions[self.division].as_deref();
-        let firsts = old.map_or(&[][..], |old| &old.nodes);
         // All in numbers among all nodes, for a moment.
         let (mut pool, mut active, mut timers) = (Vec::new(), Vec::new(), Vec::new());
-        for ((desk, part), first) in self.parts.drain(..).zip(firsts) {
+        for ((desk, part), first) in self.parts.drain(..).zip(&self.division.nodes) {
             pool.extend(desk.pool.into_iter().map(|slot| first + slot));
             active.extend(part.active.into_iter().map(|slot| first + slot));
             timers.extend(part.timers.into_entries().map(|(at, slot)| (at, first + slot)));
@@ -474,14 +497,10 @@ impl<N: Node> Engine<N> {
         }
         let abroad = self.abroad.as_deref();
         abroad.into_iter().for_each(Abroad::parts_change);
-        let new = self.divisions[threads - 1].get_or_insert_with(|| {
-            let mut new = Box::new(Division::new(&self.weights, &self.first_rings, threads));
-            // To a part, other ranks are parts behind its own.
-            let parts = new.parts() as u16;
-            new.part_of.extend(abroad.iter().flat_map(|abroad| abroad.ranks_of_foreign()).map(|it| parts + it as u16));
-            new
-        });
-        self.division = threads - 1;
+        let mut new = Division::new(self.scales.firsts(threads), &self.first_rings);
+        // To a part, other ranks are parts behind its own.
+        let parts = new.parts() as u16;
+        new.part_of.extend(abroad.iter().flat_map(|abroad| abroad.ranks_of_foreign()).map(|it| parts + it as u16));
         let letters = abroad.map_or(0, Abroad::count);
         self.parts = (0..new.parts()).map(|_| (Desk::new(new.parts() + letters), Part::default())).collect();
         let place = |node: u32| {
@@ -501,10 +520,11 @@ impl<N: Node> Engine<N> {
             }
         }
         self.sharing.threads = self.sharing.threads.max(new.parts());
+        self.division = new;
     }
 
     fn run_alone(&mut self, stop: Time) -> Stretch {
-        let division = in_force(&self.divisions, self.division);
+        let division = &self.division;
         let (desk, part) = &mut self.parts[0];
         let (slots, rings) = (&mut *self.slots, &mut *self.rings);
         let mail = Mail { slots, rings, desk, part_of: &division.part_of, first_slot: 0, first_ring: 0 };
@@ -521,7 +541,7 @@ impl<N: Node> Engine<N> {
     }
 
     fn run_together(&mut self, stop: Time) -> Stretch {
-        let division = in_force(&self.divisions, self.division);
+        let division = &self.division;
         division.exchange.begin();
         let mut views = Vec::with_capacity(self.parts.len());
         let (mut nodes, mut slots, mut rings) = (&mut *self.nodes, &mut *self.slots, &mut *self.rings);
@@ -568,10 +588,6 @@ fn take_first<'a, T>(rest: &mut &'a mut [T], count: u32) -> &'a mut [T] {
     let (first, others) = std::mem::take(rest).split_at_mut(count as usize);
     *rest = others;
     first
-}
-
-fn in_force<M>(divisions: &[Option<Box<Division<M>>>], index: usize) -> &Division<M> {
-    divisions[index].as_deref().expect("a division is made before it is in force")
 }
 
 /// What the threads of one stretch are to do.

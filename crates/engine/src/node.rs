@@ -19,6 +19,12 @@ pub trait Node: Send {
     /// All arrivals before the end must be taken.
     fn run(&mut self, window: &mut Window<'_, Self::Message>) -> Time;
 
+    /// How much it has done so far, in a unit that is the same for all nodes; it never falls. Threads share the nodes
+    /// by what each did lately; by their wires, where all say 0.
+    fn work(&self) -> u64 {
+        0
+    }
+
     /// Will run `turns` (3, 2 or 1) nodes from now: a good moment to fetch what it will touch, first the node itself,
     /// then what it points at, then what that points at.
     fn prefetch(&self, turns: usize) {

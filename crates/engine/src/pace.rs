@@ -8,7 +8,9 @@
 //! Threads that meet after every window pay for the meeting; whether that is worth it depends on the machine, on what
 //! else it does, and on how much work a window holds, which changes while a network runs. So it is measured: now and
 //! then a neighbouring number of threads gets a try of two milliseconds, and the cheaper one stays. A try that failed
-//! is repeated after twice the time, so tries cost a few percent at most. No result depends on any of it.
+//! is repeated after twice the time, so tries cost a few percent at most. Before a try, and while several threads run,
+//! it is seen now and then what each node had to do lately, so that threads get equally much. No result depends on any
+//! of it.
 
 use std::time::{Duration, Instant};
 use units::random::Stream;
@@ -29,6 +31,10 @@ const WAIT_PER_TRY: u32 = 25;
 const SHORT_WINDOW_NS: f64 = 2_000.0;
 /// A try must be cheaper by this factor.
 const CHEAPER: f64 = 0.97;
+/// Between two looks at what each node had to do, at least this, and so many times as long as a look takes.
+const WEIGH_WAIT: Duration = Duration::from_millis(100);
+/// See [`WEIGH_WAIT`].
+const WAIT_PER_WEIGHING: u32 = 100;
 /// From one piece to the next the cost may rise by this factor before somebody asks why.
 const DEARER: f64 = 1.5;
 
@@ -79,6 +85,8 @@ pub(crate) struct Measured {
     since_try: Duration,
     wait: Duration,
     upwards: bool,
+    /// Until nodes are weighed again.
+    weigh_in: Duration,
 }
 
 impl Pace {
@@ -100,6 +108,7 @@ impl Pace {
             since_try: Duration::ZERO,
             wait: FIRST_WAIT,
             upwards: true,
+            weigh_in: Duration::ZERO,
         })
     }
 
@@ -113,6 +122,24 @@ impl Pace {
                 (measured.levels[measured.level], measured.windows[measured.level])
             }
             Pace::Drawn(stream, threads) => (1 + stream.below(*threads as u64) as usize, 1 + stream.below(6)),
+        }
+    }
+
+    /// If it is time to look, what each of so many nodes had to do lately: by `look`, or by chance.
+    #[expect(clippy::disallowed_methods, reason = "who runs what is measured, and no result depends on it")]
+    pub(crate) fn weigh(&mut self, nodes: usize, look: impl FnOnce() -> Vec<u64>) -> Option<Vec<u64>> {
+        match self {
+            Pace::Measured(measured) if measured.weigh_in > Duration::ZERO => None,
+            Pace::Measured(measured) => {
+                let start = Instant::now();
+                let seen = look();
+                measured.weighed(start.elapsed());
+                Some(seen)
+            }
+            Pace::Drawn(stream, _) => {
+                let drawn = stream.below(2) == 0;
+                drawn.then(|| (0..nodes).map(|_| 10_000 * stream.below(9)).collect())
+            }
         }
     }
 
@@ -131,7 +158,15 @@ impl Pace {
 }
 
 impl Measured {
+    /// Nodes have been looked at, which took so long.
+    fn weighed(&mut self, took: Duration) {
+        self.weigh_in = WEIGH_WAIT.max(took * WAIT_PER_WEIGHING);
+        // That time is nobody's cost; nor is what a new division does to the caches.
+        self.settling = true;
+    }
+
     fn look(&mut self, seen: Piece) {
+        self.weigh_in = self.weigh_in.saturating_sub(seen.time);
         let windows = &mut self.windows[self.level];
         if seen.time < LOOK / 2 {
             *windows = (*windows * 2).min(1 << 20);
@@ -179,7 +214,9 @@ impl Measured {
         self.upwards = !self.upwards && !hurried;
         let choice = if self.upwards { up.or(down) } else { down.or(up) };
         if let Some(level) = choice {
-            self.home = Some((self.level, cost));
+            // As above: or more threads would win where they are of no use.
+            let known = if level > self.level { cost.min(before.cost()) } else { cost };
+            self.home = Some((self.level, known));
             self.go(level);
         }
     }
@@ -235,6 +272,37 @@ mod tests {
         assert!(play(&mut bad, 20_000, 1000, |level| [100.0, 300.0, 900.0][level])[0] > 0.97);
         let mut middle = measured(4, 4);
         assert!(play(&mut middle, 20_000, 1000, |level| [100.0, 60.0, 90.0][level])[1] > 0.93);
+    }
+
+    #[test]
+    fn a_piece_that_looks_long_by_chance_lets_nothing_dearer_win() {
+        let mut pace = measured(2, 2);
+        let look = |pace: &mut Measured, cost: u64| {
+            pace.look(Piece { time: Duration::from_nanos(cost * 40_000), windows: 40, runs: 40_000 });
+        };
+        // Every other piece takes twice as long on one thread, and all take half as long again on two.
+        let mut shares = [0, 0];
+        for number in 0..20_000 {
+            shares[pace.level] += 1;
+            let cost = if pace.level == 0 { 100 << (number & 1) } else { 150 };
+            look(&mut pace, cost);
+        }
+        assert!(shares[1] * 20 < shares[0], "{shares:?}");
+    }
+
+    #[test]
+    fn nodes_are_weighed_now_and_then() {
+        let mut pace = Pace::measured(2, 2);
+        assert_eq!(pace.weigh(3, || vec![1, 2, 3]), Some(vec![1, 2, 3]));
+        assert_eq!(pace.weigh(3, || unreachable!("it is too early")), None);
+        let Pace::Measured(measured) = &mut pace else { unreachable!() };
+        // A look that took long is not repeated soon.
+        measured.weighed(Duration::from_millis(30));
+        let piece = |ms| Piece { time: Duration::from_millis(ms), windows: 1, runs: 1 };
+        measured.look(piece(2_900));
+        assert!(measured.weigh_in > Duration::ZERO);
+        measured.look(piece(100));
+        assert_eq!(measured.weigh_in, Duration::ZERO);
     }
 
     #[test]

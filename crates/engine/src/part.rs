@@ -74,7 +74,7 @@ impl<N: Node> View<'_, N> {
         horizon
     }
 
-    /// Lists the nodes of the pool that have an event in [base, end), and moves to the timers those that have none soon.
+    /// Lists the nodes of the pool that have an event in [base, end), and moves to the timers those without one soon.
     #[inline(never)] // a loop of its own, with all registers for itself
     fn list_ready(&mut self, base: Time, end: Time) {
         let Part { timers, ready, .. } = &mut *self.part;

@@ -1,10 +1,14 @@
 //! How a fat-tree's work would spread over threads that this machine does not have, from one run on one thread.
 //!
 //! ```text
-//! cargo run --release -p tidegate-model --example threads -- [k] [duration_us] [permutation|pods]
+//! cargo run --release -p tidegate-model --example threads -- [k] [duration_us] [permutation|pods|left|incast]
 //!
 //!   pods: every host sends to one of its own pod, so that core switches have nothing to do
+//!   left: hosts of the first half of the pods send to each other, the others do nothing
+//!   incast: every host sends to the first
 //! ```
+//!
+//! First as threads share the nodes by their wires, then by what each had to do in the fifth of the run before.
 
 use fabric::LinkSpec;
 use fabric::generate::TierLinks;
@@ -15,21 +19,37 @@ use units::{Rate, Time};
 
 const THREADS: [usize; 6] = [2, 4, 8, 16, 32, 64];
 
+/// The least delay of a link, and so the length of a window.
+const WINDOW: Time = Time::from_ns(500);
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize, default: u64| arguments.get(at).map_or(default, |text| text.parse().unwrap());
     let (k, duration) = (number(0, 16) as u32, Time::from_us(number(1, 100)));
-    let in_pods = arguments.get(2).is_some_and(|traffic| traffic == "pods");
-    let window = Time::from_ns(500);
-    let fabric = fabric::generate::fat_tree(k, TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), window)));
+    let traffic = arguments.get(2).map_or("permutation", String::as_str);
+    for by_work in [false, true] {
+        println!("nodes shared by {}", if by_work { "what they did" } else { "their wires" });
+        project(build(k, duration, traffic), by_work.then_some(duration.as_ps() / 5));
+    }
+}
+
+fn build(k: u32, duration: Time, traffic: &str) -> Simulation {
+    let fabric = fabric::generate::fat_tree(k, TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), WINDOW)));
     let fabric = fabric.unwrap();
     let hosts: Vec<u32> = (0..fabric.hosts().len() as u32).collect();
     let mut plan = PlanBuilder::new();
     let process = Process::Constant { rate: Rate::from_gbps(80) };
     let source = DatagramSource { process, frame_bytes: 1000, lengths: Default::default(), stop: None };
-    let pairs = Pairs { pattern: Pattern::Permutation, workload: Workload::Datagrams { source, size_bytes: None } };
+    let incast = Pattern::Incast { fan_in: hosts.len() as u32 - 1, receiver: Some(0) };
+    let pattern = if traffic == "incast" { incast } else { Pattern::Permutation };
+    let pairs = Pairs { pattern, workload: Workload::Datagrams { source, size_bytes: None } };
     let entry = Entry { jitter: Time::from_ns(100), ..Entry::new(1, 0) };
-    for group in hosts.chunks(if in_pods { (k * k / 4) as usize } else { hosts.len() }) {
+    let crowd = match traffic {
+        "pods" => (k * k / 4) as usize,
+        "left" => hosts.len() / 2,
+        _ => hosts.len(),
+    };
+    for group in hosts.chunks(crowd).take(if traffic == "left" { 1 } else { usize::MAX }) {
         traffic::pairs(&pairs, group, &entry, &mut plan).unwrap();
     }
     let setup = Setup {
@@ -38,16 +58,35 @@ fn main() {
         measure_end: duration,
         ..Setup::new(fabric, plan.build(hosts.len() as u32).unwrap()).unwrap()
     };
-    let mut simulation = Simulation::new(setup).unwrap();
-    // A window is a link's delay long; after each, all threads wait for the one that had most to do.
+    Simulation::new(setup).unwrap()
+}
+
+/// Runs window after window; every so many picoseconds the nodes are shared out anew.
+fn project(mut simulation: Simulation, every_ps: Option<u64>) {
+    // After each window, all threads wait for the one that had most to do.
     let mut before: Vec<Vec<u64>> = THREADS.map(|threads| vec![0; threads]).into();
-    let mut slowest = [0u64; THREADS.len()];
+    let (mut totals, mut slowest) = (before.clone(), [0u64; THREADS.len()]);
+    let (mut crossing, mut frames) = ([0u64; THREADS.len()], [0u64; THREADS.len()]);
+    let mut seen = [(0, 0); THREADS.len()];
+    let mut look = every_ps;
     while !simulation.is_over() {
-        simulation.run_until(simulation.now() + window, &mut Unwatched);
+        simulation.run_until(simulation.now() + WINDOW, &mut Unwatched);
         for (at, &threads) in THREADS.iter().enumerate() {
-            let hops = simulation.split(threads).hops;
-            slowest[at] += hops.iter().zip(&before[at]).map(|(now, before)| now - before).max().unwrap_or(0);
-            before[at] = hops;
+            let split = simulation.split(threads);
+            let did = split.work.iter().zip(&before[at]).map(|(now, before)| now - before);
+            slowest[at] += did.clone().max().unwrap_or(0);
+            did.zip(&mut totals[at]).for_each(|(did, total)| *total += did);
+            frames[at] += split.frames - seen[at].0;
+            crossing[at] += split.crossing - seen[at].1;
+            (before[at], seen[at]) = (split.work, (split.frames, split.crossing));
+        }
+        if look.is_some_and(|look| simulation.now().as_ps() >= look) {
+            look = look.zip(every_ps).map(|(look, every)| look + every);
+            simulation.share_by_work();
+            for (at, &threads) in THREADS.iter().enumerate() {
+                let split = simulation.split(threads);
+                (before[at], seen[at]) = (split.work, (split.frames, split.crossing));
+            }
         }
     }
     println!("{} windows, each the end of {} hops on the mean", simulation.windows(), {
@@ -55,12 +94,11 @@ fn main() {
     });
     println!("threads  crossing  most over mean, of all  and of each window");
     for (at, threads) in THREADS.into_iter().enumerate() {
-        let split = simulation.split(threads);
-        let mean = split.hops.iter().sum::<u64>() as f64 / split.hops.len() as f64;
+        let mean = totals[at].iter().sum::<u64>() as f64 / threads as f64;
         println!(
             "{threads:7}  {:6.1} %  {:21.3}  {:18.3}",
-            100.0 * split.crossing as f64 / split.frames.max(1) as f64,
-            *split.hops.iter().max().unwrap() as f64 / mean,
+            100.0 * crossing[at] as f64 / frames[at].max(1) as f64,
+            *totals[at].iter().max().unwrap() as f64 / mean,
             slowest[at] as f64 / mean,
         );
     }

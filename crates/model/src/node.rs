@@ -97,6 +97,12 @@ impl Node for Machine {
         }
     }
 
+    fn work(&self) -> u64 {
+        // What a frame costs where it comes, and where it is made.
+        let ledger = self.ledger();
+        ledger.hops + ledger.packets.injected.frames
+    }
+
     fn prefetch(&self, turns: usize) {
         match (self, turns) {
             (Machine::Switch(switch), 3) => engine::prefetch(&**switch),

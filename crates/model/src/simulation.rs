@@ -196,6 +196,11 @@ impl Simulation {
         self.engine.draw_threads(seed);
     }
 
+    /// See [`Engine::share_by_work`].
+    pub fn share_by_work(&mut self) {
+        self.engine.share_by_work();
+    }
+
     /// How many threads shared how much of the work.
     pub fn sharing(&self) -> Sharing {
         self.engine.sharing()

@@ -1,6 +1,7 @@
 //! How the work of a run so far would spread over threads: to judge more of them than a machine has.
 
 use crate::simulation::Simulation;
+use engine::Node;
 use fabric::NodeId;
 
 /// What some number of threads would have had to do.
@@ -8,6 +9,8 @@ use fabric::NodeId;
 pub struct Split {
     /// Frames that came to the nodes of each thread since the run began.
     pub hops: Vec<u64>,
+    /// These, and frames that hosts of each thread have sent: what threads share the nodes by.
+    pub work: Vec<u64>,
     /// Frames that began to cross a link since the warm-up.
     pub frames: u64,
     /// Those of them whose link leads from one thread's nodes to another's.
@@ -20,10 +23,11 @@ impl Simulation {
         let part_of = self.engine.part_of(threads);
         let part = |node: NodeId| usize::from(part_of[self.position[node.index()] as usize]);
         let parts = part_of.iter().max().map_or(0, |&last| usize::from(last) + 1);
-        let mut split = Split { hops: vec![0; parts], frames: 0, crossing: 0 };
+        let mut split = Split { hops: vec![0; parts], work: vec![0; parts], frames: 0, crossing: 0 };
         for node in self.network.fabric.node_ids() {
             let Some(machine) = self.machine(node) else { continue };
             split.hops[part(node)] += machine.ledger().hops;
+            split.work[part(node)] += machine.work();
             let cells = machine.egress().into_iter().flat_map(|egress| &egress.cells);
             for (peer, cell) in self.network.fabric.ports(node).iter().zip(cells) {
                 split.frames += cell.sent_frames;
@@ -73,5 +77,24 @@ mod tests {
         // What is still on its way has not arrived.
         assert!(one.frames >= one.hops[0] && one.frames < one.hops[0] + 1_000, "{one:?}");
         assert!(simulation.windows() >= 50);
+    }
+
+    #[test]
+    fn nodes_are_shared_by_what_they_did() {
+        let fabric = fat_tree(4, TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)))).unwrap();
+        let mut plan = PlanBuilder::new();
+        let pairs = Pairs { pattern: Pattern::Permutation, workload: Workload::Endless };
+        // Two of four pods.
+        traffic::pairs(&pairs, &(0..8).collect::<Vec<u32>>(), &Entry::new(1, 0), &mut plan).unwrap();
+        let plan = plan.build(fabric.hosts().len() as u32).unwrap();
+        let duration = Time::from_us(30);
+        let setup = Setup { duration, measure_end: duration, ..Setup::new(fabric, plan).unwrap() };
+        let mut simulation = Simulation::new(setup).unwrap();
+        simulation.run(&mut Unwatched);
+        let most = |simulation: &Simulation| simulation.split(2).work.into_iter().max().unwrap();
+        let (all, by_wires) = (simulation.split(1).work[0], most(&simulation));
+        simulation.share_by_work();
+        let by_work = most(&simulation);
+        assert!(by_wires > all * 4 / 5 && by_work < all * 3 / 5, "{by_wires} and {by_work} of {all}");
     }
 }
