@@ -106,6 +106,8 @@ impl Failure {
     pub fn exit(&self) -> Exit {
         match self {
             Failure::Input { .. } => Exit::BadInput,
+            // A launcher ends all ranks at the first that fails: that must be the one that says why.
+            Failure::Lab(LabError::OtherRank { .. }) => Exit::Done,
             Failure::Lab(error) => lab_words::exit(error),
             Failure::Explain(ExplainError::Record(error)) if error.is_machine_failure() => Exit::Machine,
             Failure::Explain(_) => Exit::BadInput,

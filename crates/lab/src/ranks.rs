@@ -3,6 +3,8 @@
 use crate::error::LabError;
 use model::{Ranks, others};
 use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::Read;
 use std::sync::LazyLock;
 use units::pack::{packed, unpacked};
 
@@ -36,8 +38,15 @@ pub fn processes() -> Option<usize> {
 /// digits of the hash of its file, or of nothing where that cannot be read.
 pub(crate) fn build() -> &'static str {
     static BUILD: LazyLock<String> = LazyLock::new(|| {
-        let program = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
-        Sha256::digest(program).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+        let mut hasher = Sha256::new();
+        // Piece by piece: with its symbols it may be larger than the network of a rank.
+        if let Ok(mut program) = std::env::current_exe().and_then(File::open) {
+            let mut piece = vec![0; 1 << 16];
+            while let Ok(count @ 1..) = program.read(&mut piece) {
+                hasher.update(&piece[..count]);
+            }
+        }
+        hasher.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
     });
     &BUILD
 }

@@ -207,10 +207,10 @@ mod tests {
     use super::*;
 
     const SCENARIO: &str = r#"
-        name = "one frame"
+        name = "one incast"
         duration = "1us"
         fabric = { kind = "single-switch", hosts = 2, link = { rate = "10Gbps", delay = "1us" } }
-        traffic = [{ kind = "flows", flows = [{ from = 0, to = 1, size = "1KB" }] }]
+        traffic = [{ kind = "incast", fan_in = 1, size = "1KB" }]
     "#;
 
     #[test]
