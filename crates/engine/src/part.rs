@@ -13,8 +13,8 @@ const MOST_TIMERS: usize = 2;
 /// Up to this many nodes are looked at in every window.
 const SMALL_POOL: usize = 16;
 
-/// What so many nodes touch in a window is mostly in the second-level cache still from the last one: to ask for it costs
-/// more than it saves.
+/// What so many nodes touch in a window is mostly in the second-level cache still from the last one: to ask for it
+/// costs more than it saves.
 const CACHED: usize = 256;
 
 /// How many turns ahead a node's state is asked for: one per level of indirection.

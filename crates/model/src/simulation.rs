@@ -7,6 +7,7 @@ use crate::bounce_storms::Storms;
 use crate::build::{Built, ModelError, build};
 use crate::collectives::Collectives;
 use crate::deadlock;
+use crate::egress::hold;
 use crate::gather::Company;
 use crate::host::{FlowEnd, Host};
 use crate::link_time::frames_last;
@@ -513,9 +514,11 @@ impl Simulation {
     fn sample_queues(&self, at: Time, watcher: &mut dyn Watcher) {
         let looks_at = |switch: &Switch| {
             let mut looks: Vec<QueueLook> = Vec::new();
-            for (port, rules) in switch.core.egress.rules.iter().enumerate() {
+            let egress = &switch.core.egress;
+            for (port, (cell, rules)) in egress.cells.iter().zip(&egress.rules).enumerate() {
+                let may_be_paused = cell.holds & (hold::PAUSE | hold::CREDIT) != 0;
                 for (slot, &class) in self.network.classes.iter().enumerate() {
-                    let paused = rules.blocked_since(at, class).is_some();
+                    let paused = may_be_paused && rules.blocked_since(at, class).is_some();
                     let mut look = |queue: &Queue, bounced| {
                         let (bytes, frames) = (u64::from(queue.bytes), queue.len() as u64);
                         if bytes > 0 || paused {
