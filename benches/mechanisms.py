@@ -15,26 +15,37 @@ import sys
 
 DCQCN = ("benches/dense-dcqcn.toml", "20us", "60us", ["fabric.k=8"])
 CALM = ("benches/dense-datagram.toml", "20us", "60us", ["fabric.k=8"])
-CROWD = ("examples/florax.toml", "30ms", "100ms", ["switch.queue=\"500 packets\""])
+SENDERS = ("examples/florax.toml", "30ms", "100ms", ['switch.queue="500 packets"'])
 NDP = ("benches/ndp-permutation.toml", "50us", "150us", [])
-DATAGRAMS = ("benches/dense-datagram.toml", "20us", "60us",
-             ["fabric.k=8", "traffic.0.load=1.0", "routing.spread=flow"])
-LIMITS = "lower = 0.25, upper = 0.5"
+CROWD = (*CALM[:3], [*CALM[3], "traffic.0.load=1.0", "routing.spread=flow"])
 
 
+def transport(kind):
+    """Sets the transport of hosts."""
+    return f'host.transport={{ kind = "{kind}" }}'
 
-def queues_of_39(overload):
-    """Setting of switches whose queues hold 39 packets, as those of the trimming papers."""
-    return f'switch={{ queue = "39 packets", overload = {overload} }}'
 
+def queues(frames, others=""):
+    """Sets switches with queues of so many frames, in place of a shared buffer."""
+    return f'switch={{ queue = "{frames} packets"{others} }}'
+
+
+def overload(kind):
+    """Sets queues of 39 packets, and what becomes of frames that find no room there."""
+    return queues(39, f", overload = {kind}")
+
+
+AT_OUTPUT = 'flow_control = { kind = "pause-at-output", lower = 0.25, upper = 0.5 }'
+FLORAX = 'flow_control = { kind = "florax", lower = 0.25, upper = 0.5, max_upper = 0.8 }'
+PIPELINES = '{ kind = "pipeline-trim", pipelines = 2, ports_per_pipeline = 4, header_class = 6 }'
 
 # What is compared, where, and the rows: a name and what is set; the first is what the others are held against.
 GROUPS = [
     ("congestion control, on a crowded fat-tree under PFC and ECN", DCQCN, [
         ("DCQCN", []),
-        ("TIMELY", ['host.transport={ kind = "timely" }']),
-        ("Swift", ['host.transport={ kind = "swift" }']),
-        ("HPCC", ['host.transport={ kind = "hpcc" }']),
+        ("TIMELY", [transport("timely")]),
+        ("Swift", [transport("swift")]),
+        ("HPCC", [transport("hpcc")]),
     ]),
     ("flow control with a shared buffer, on a fat-tree whose queues stay short", CALM, [
         ("none", []),
@@ -42,25 +53,25 @@ GROUPS = [
         ("CBFC", ['switch.flow_control={ kind = "cbfc", priorities = [0] }']),
     ]),
     ("flow control with a queue a port, on the same", CALM, [
-        ("none", ['switch={ queue = "500 packets" }']),
-        ("pause at output", [f'switch={{ queue = "500 packets", flow_control = {{ kind = "pause-at-output", {LIMITS} }} }}']),
-        ("FLORAX", [f'switch={{ queue = "500 packets", flow_control = {{ kind = "florax", {LIMITS}, max_upper = 0.8 }} }}']),
+        ("none", [queues(500)]),
+        ("pause at output", [queues(500, f", {AT_OUTPUT}")]),
+        ("FLORAX", [queues(500, f", {FLORAX}")]),
     ]),
-    ("flow control, where two senders overload a third", CROWD, [
+    ("flow control, where two senders overload a third host", SENDERS, [
         ("none", ["switch.flow_control=none"]),
-        ("pause at output", [f'switch.flow_control={{ kind = "pause-at-output", {LIMITS} }}']),
+        ("pause at output", [f"switch.{AT_OUTPUT}".replace(" = {", "={", 1)]),
         ("FLORAX", []),
     ]),
     ("trimming, an NDP permutation with queues of 8 packets", NDP, [
         ("trim", []),
         ("cut payload", ['switch.overload={ kind = "cut-payload", header_queue = "100KB" }']),
     ]),
-    ("overload, datagrams on a crowded fat-tree with queues of 39 packets", DATAGRAMS, [
-        ("drop", [queues_of_39('"drop"')]),
-        ("trim", [queues_of_39('{ kind = "trim", size = "64B", header_class = 6 }')]),
-        ("pipeline trim", [queues_of_39('{ kind = "pipeline-trim", pipelines = 2, ports_per_pipeline = 4, header_class = 6 }')]),
-        ("SFC", [queues_of_39('{ kind = "sfc", watermark = "10 packets" }')]),
-        ("bounce", [queues_of_39('"bounce"')]),
+    ("overload, datagrams at line rate by one way each", CROWD, [
+        ("drop", [overload('"drop"')]),
+        ("trim", [overload('{ kind = "trim", size = "64B", header_class = 6 }')]),
+        ("pipeline trim", [overload(PIPELINES)]),
+        ("SFC", [overload('{ kind = "sfc", watermark = "10 packets" }')]),
+        ("bounce", [overload('"bounce"')]),
     ]),
 ]
 
@@ -90,7 +101,8 @@ def main():
             more, hops = count(arguments.tidegate, scenario, long, given + overrides)
             cost = (more - less) / (hops - fewer)
             first = first or cost
-            print(f"{cost:8.0f}  {cost / first:5.2f}  {hops - fewer:9} hops  {name:16} {' '.join(overrides)}", flush=True)
+            given_here = " ".join(overrides)
+            print(f"{cost:8.0f}  {cost / first:5.2f}  {hops - fewer:9} hops  {name:16} {given_here}", flush=True)
 
 
 if __name__ == "__main__":
