@@ -78,7 +78,7 @@ const MORE: &[Case] = &[
     ("tcp-vegas", "20ms", &[("measure.warm_up", "\"2ms\"")]),
     ("timely", "1ms", &[NO_WARM_UP]),
     ("tsn-shaping", "1ms", &[]),
-    ("web-search-dcqcn", "500us", &[NO_WARM_UP, ("measure.end", "\"400us\"")]),
+    ("web-search-dcqcn", "2500us", &[("measure.warm_up", "\"2100us\""), ("measure.end", "\"2400us\"")]),
     ("why-incast", "200us", &[TRACE]),
 ];
 
