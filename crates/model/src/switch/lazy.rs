@@ -13,7 +13,7 @@
 //!
 //! Until then the buffer counts more than there is. A frame that finds room all the same, and that stops nobody, finds
 //! it in truth; so every result is as if each departure had happened at its time. That saves looking for the port whose
-//! turn it is, which would be an eighth of a packet-hop.
+//! turn it is.
 
 use super::Switch;
 use super::core::{Core, put_on_wire};

@@ -110,7 +110,7 @@ impl OutputBackpressure {
 
     /// A frame of `bytes` on the wire has come by `port` for this output of `rate`: its flow's rate is estimated. False
     /// if the flow was told to slow down and this is in excess: the frame must be dropped. `slack_bytes` is the largest
-    /// frame on the wire. What a port must hear that a stopped flow comes by now too is added to `calls`.
+    /// frame on the wire. What a port must hear that a stopped flow comes by now too is added to `requests`.
     pub fn count(
         &mut self,
         parameters: &BackpressureParameters,
@@ -168,7 +168,7 @@ impl OutputBackpressure {
         }
     }
 
-    /// A frame of `pair` has joined the buffer, which now holds `occupancy`: adds to `calls` whom to stop.
+    /// A frame of `pair` has joined the buffer, which now holds `occupancy`: adds to `requests` whom to stop.
     pub fn decide(
         &mut self,
         parameters: &BackpressureParameters,
@@ -292,7 +292,7 @@ impl OutputBackpressure {
         requests.len() > before
     }
 
-    /// A frame has left the buffer, which now holds `occupancy`: adds to `calls` who may go on.
+    /// A frame has left the buffer, which now holds `occupancy`: adds to `requests` who may go on.
     pub fn on_departure(
         &mut self,
         parameters: &BackpressureParameters,
@@ -331,7 +331,7 @@ impl OutputBackpressure {
     }
 
     /// Tells those who are stopped at `now` to stay so for another expiry, by every port that they come by: adds to
-    /// `calls`. False if there are none.
+    /// `requests`. False if there are none.
     pub fn renew(&mut self, parameters: &BackpressureParameters, now: Time, requests: &mut Vec<PauseRequest>) -> bool {
         let until = now.saturating_add(parameters.expiry);
         let before = requests.len();
