@@ -155,7 +155,7 @@ mod tests {
         let (mut slots, mut flat) = (Vec::new(), Vec::new());
         for ends in ends {
             let first = flat.len() as u32;
-            flat.extend(ends.iter().map(|&slot| Wire { ring: 0, slot, port: 0 }));
+            flat.extend(ends.iter().map(|&slot| Wire::new(0, slot, 0)));
             slots.push(Slot {
                 next: Time::ZERO,
                 timer: Time::MAX,

@@ -2,7 +2,7 @@
 
 use crate::barrier::Breaker;
 use crate::division::{Division, Scales, parts_of};
-use crate::mail::{Desk, Mail, Slot, Wire};
+use crate::mail::{Desk, Post, Slot, Window, Wire};
 use crate::node::{Message, Node};
 use crate::pace::Pace;
 use crate::part::{Part, View};
@@ -242,7 +242,7 @@ impl<N: Node> Engine<N> {
                         return Err(EngineError::SharedPort { node, port });
                     }
                     if own.contains(&index) {
-                        flat.push(Wire { ring, slot, port });
+                        flat.push(Wire::new(ring, slot, port));
                     }
                 } else if let Some(abroad) = abroad.as_mut().filter(|_| own.contains(&index)) {
                     let slot = *slot_of_foreign.entry(node).or_insert_with(|| {
@@ -251,8 +251,7 @@ impl<N: Node> Engine<N> {
                         lookaheads.push(lookahead);
                         lookaheads.len() as u32 - 1
                     });
-                    // No ring here.
-                    flat.push(Wire { ring: u32::MAX, slot, port });
+                    flat.push(Wire::abroad(slot, port));
                 }
             }
             if own.contains(&index) {
@@ -526,13 +525,12 @@ impl<N: Node> Engine<N> {
     fn run_alone(&mut self, stop: Time) -> Stretch {
         let division = &self.division;
         let (desk, part) = &mut self.parts[0];
-        let (slots, rings) = (&mut *self.slots, &mut *self.rings);
-        let mail = Mail { slots, rings, desk, part_of: &division.part_of, first_slot: 0, first_ring: 0 };
-        let mut view = View { nodes: &mut self.nodes, wires: &self.wires, mail, part };
+        let window = Window::new((&mut self.slots, &mut self.rings), (0, 0), desk, &division.part_of);
+        let mut view = View { nodes: &mut self.nodes, wires: &self.wires, window, part };
         let mut stretch = Stretch { until: self.now, ..Stretch::default() };
         while stretch.until < stop && stretch.windows < self.left && !stretch.cut {
             let end = view.horizon().min(stop);
-            stretch.cut = !view.window(stretch.until, end, &self.stop);
+            stretch.cut = !view.run(stretch.until, end, &self.stop);
             stretch.windows += 1;
             stretch.until = end;
             self.clock.set(end);
@@ -549,15 +547,9 @@ impl<N: Node> Engine<N> {
             let (first_slot, first_ring) = (division.nodes[index], division.rings[index]);
             let (own_nodes, own_rings) =
                 (division.nodes[index + 1] - first_slot, division.rings[index + 1] - first_ring);
-            let mail = Mail {
-                slots: take_first(&mut slots, own_nodes),
-                rings: take_first(&mut rings, own_rings),
-                desk,
-                part_of: &division.part_of,
-                first_slot,
-                first_ring,
-            };
-            let view = View { nodes: take_first(&mut nodes, own_nodes), wires: &self.wires, mail, part };
+            let own = (take_first(&mut slots, own_nodes), take_first(&mut rings, own_rings));
+            let window = Window::new(own, (first_slot, first_ring), desk, &division.part_of);
+            let view = View { nodes: take_first(&mut nodes, own_nodes), wires: &self.wires, window, part };
             views.push(Mutex::new(Some(view)));
         }
         let plan = Plan {
@@ -616,7 +608,7 @@ impl<M: Message> Plan<'_, M> {
             // What this part knows: its own nodes, and what it just sent to others.
             let mut horizon = view.horizon();
             let mut next = Time::MAX;
-            for (to, parcels) in view.mail.desk.outgoing.iter_mut().enumerate() {
+            for (to, parcels) in view.window.outgoing.iter_mut().enumerate() {
                 for parcel in parcels.iter() {
                     let at = parcel.message.at();
                     horizon = horizon.min(at.saturating_add(self.lookaheads[parcel.wire.slot as usize]));
@@ -632,8 +624,9 @@ impl<M: Message> Plan<'_, M> {
             }
             if let Some(abroad) = self.abroad.filter(|_| stretch.until >= known.until) {
                 // The earliest of all nodes is in the pool: its event lies before the horizon.
-                let slots = view.mail.desk.pool.iter().map(|&index| &view.mail.slots[index as usize]);
-                abroad.set_next(index, slots.map(|slot| slot.next).fold(next, Time::min));
+                let Post { slots, pool, .. } = &view.window.post;
+                let nexts = pool.iter().map(|&index| slots[index as usize].next);
+                abroad.set_next(index, nexts.fold(next, Time::min));
             }
             exchange.set_horizon(turn, index, horizon);
             if stretch.cut {
@@ -642,7 +635,7 @@ impl<M: Message> Plan<'_, M> {
             if !barrier.wait() {
                 return None;
             }
-            exchange.collect(turn, index, |parcel| view.mail.deliver(parcel.wire, parcel.message));
+            exchange.collect(turn, index, |parcel| view.window.deliver(parcel.wire, parcel.message));
             stretch.cut = exchange.was_cut(turn);
             let mut end = exchange.horizon(turn).min(self.stop);
             if let Some(abroad) = self.abroad {
@@ -655,7 +648,7 @@ impl<M: Message> Plan<'_, M> {
                     if !barrier.wait() {
                         return None;
                     }
-                    abroad.collect(index, |parcel| view.mail.deliver(parcel.wire, parcel.message));
+                    abroad.collect(index, |parcel| view.window.deliver(parcel.wire, parcel.message));
                     known = abroad.known();
                     stretch.cut = known.cut;
                     // What has come was not looked at yet, but the others' sight takes it into account.
@@ -666,7 +659,7 @@ impl<M: Message> Plan<'_, M> {
             if stretch.cut || stretch.until >= self.stop || stretch.windows == self.windows {
                 return Some(stretch);
             }
-            stretch.cut = !view.window(stretch.until, end, self.stopped);
+            stretch.cut = !view.run(stretch.until, end, self.stopped);
             if self.abroad.is_some() {
                 stretch.cut |= self.stopped.load(Ordering::Relaxed);
             }

@@ -75,7 +75,7 @@ fn two_sets_of_cells_and_one_barrier_a_window_are_enough() {
             let mut window = 0u64;
             loop {
                 let turn = (window & 1) as usize;
-                let wire = Wire { ring: 0, slot: 0, port: 0 };
+                let wire = Wire::new(0, 0, 0);
                 let mut parcels = vec![Parcel { wire, message: Token(window * 10 + index as u64) }];
                 exchange.put(turn, index, 1 - index, &mut parcels);
                 assert!(parcels.is_empty(), "what was taken in exchange is empty");

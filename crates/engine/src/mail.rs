@@ -9,13 +9,32 @@ use units::Time;
 /// Where an outgoing wire ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
+    /// Where it ends with another rank there is no ring: see [`Wire::abroad`].
     pub(crate) ring: u32,
     pub(crate) slot: u32,
-    pub(crate) port: u16,
+    /// What its ingress port is in [`Slot::waiting`].
+    bit: u64,
+}
+
+impl Wire {
+    pub(crate) fn new(ring: u32, slot: u32, port: u16) -> Self {
+        Wire { ring, slot, bit: 1 << (port & 63) }
+    }
+
+    /// To a node of another rank, which numbers its rings itself.
+    pub(crate) fn abroad(slot: u32, port: u16) -> Self {
+        Wire::new(u32::MAX - u32::from(port), slot, port)
+    }
+
+    /// By which port a message comes to a node of another rank.
+    pub(crate) fn port_abroad(&self) -> u16 {
+        (u32::MAX - self.ring) as u16
+    }
 }
 
 /// What the engine knows of one node: one cache line.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Slot {
     /// Its next event, its own or an arrival.
     pub(crate) next: Time,
@@ -116,8 +135,14 @@ pub(crate) struct Desk<M> {
     pub(crate) pool: Vec<u32>,
     /// Parcels for other parts, by part.
     pub(crate) outgoing: Vec<Vec<Parcel<M>>>,
-    /// The arrivals of the node that runs: (time since the window's start) << 16 | port, ascending, then
-    /// [`LAST_KEY`].
+    scratch: Scratch<M>,
+}
+
+/// What the arrivals of a node are put in order in.
+#[derive(Debug)]
+struct Scratch<M> {
+    /// The arrivals of the node that runs: (time since its first event) << [`KEY_PLACE_BITS`] | which it is, ascending,
+    /// then [`LAST_KEY`].
     keys: Vec<u64>,
     /// Of the node that runs: its arrivals, as the low bits of keys count them.
     places: Vec<Place<M>>,
@@ -129,46 +154,32 @@ impl<M> Desk<M> {
         Desk {
             pool: Vec::new(),
             outgoing: (0..parts).map(|_| Vec::new()).collect(),
-            keys: Vec::new(),
-            places: Vec::new(),
-            sorter: Sorter::new(),
+            scratch: Scratch { keys: Vec::new(), places: Vec::new(), sorter: Sorter::new() },
         }
     }
 }
 
-/// All mailboxes of one part, and which of its nodes are near their next event.
+/// Which nodes of a part have mail.
 #[derive(Debug)]
-pub(crate) struct Mail<'a, M> {
+pub(crate) struct Post<'a> {
     /// Of the part's nodes, in order.
     pub(crate) slots: &'a mut [Slot],
-    /// Of the part's nodes, in order.
-    pub(crate) rings: &'a mut [Ring<M>],
-    pub(crate) desk: &'a mut Desk<M>,
-    /// Which part a slot belongs to.
-    pub(crate) part_of: &'a [u16],
+    /// See [`Desk`].
+    pub(crate) pool: &'a mut Vec<u32>,
     /// The first slot of the part among all.
     pub(crate) first_slot: u32,
-    /// Its first ring among all.
-    pub(crate) first_ring: u32,
-}
-
-/// Which nodes have mail.
-struct Post<'a> {
-    slots: &'a mut [Slot],
-    pool: &'a mut Vec<u32>,
-    first_slot: u32,
 }
 
 impl Post<'_> {
     /// Notes that the node at the end of `wire`, one of this part, receives something at `at`.
     #[inline]
-    fn expect(&mut self, wire: Wire, at: Time) {
+    fn expect(&mut self, wire: &Wire, at: Time) {
         let index = wire.slot - self.first_slot;
         debug_assert!((index as usize) < self.slots.len());
         // SAFETY: callers have the wire's ring in hand, which is of this part, and a part has the slots of its rings
         // (`Division`). Wires are made by `Engine::new`, which checks where they end, and nowhere else.
         let slot = unsafe { self.slots.get_unchecked_mut(index as usize) };
-        slot.waiting |= 1 << (wire.port & 63);
+        slot.waiting |= wire.bit;
         if at < slot.next {
             slot.next = at;
             if !slot.pooled {
@@ -180,97 +191,49 @@ impl Post<'_> {
     }
 }
 
-impl<M: Message> Mail<'_, M> {
-    /// Puts a message into the mailbox of a node of this part.
-    #[inline]
-    pub(crate) fn deliver(&mut self, wire: Wire, message: M) {
-        self.rings[(wire.ring - self.first_ring) as usize].push(message);
-        let first_slot = self.first_slot;
-        Post { slots: self.slots, pool: &mut self.desk.pool, first_slot }.expect(wire, message.at());
+/// Takes from `ring` what comes by `port` between these two instants, and lists it behind all others. When the first
+/// comes that is left; [`Time::MAX`] for nothing.
+#[inline(always)] // once for every ring that holds something
+fn list<M: Message>(
+    ring: &mut Ring<M>,
+    port: u16,
+    (base, end): (Time, Time),
+    keys: &mut Vec<u64>,
+    places: &mut Vec<Place<M>>,
+) -> Time {
+    let pieces = ring.pieces();
+    let first = keys.len();
+    let most = first + pieces[0].len() + pieces[1].len();
+    if most >= keys.capacity().min(places.capacity()) {
+        keys.reserve(most + 1);
+        places.reserve(most + 1);
     }
-
-    /// Where the rings of a node of this part begin.
-    #[inline]
-    pub(crate) fn first_ring_of(&self, slot: &Slot) -> usize {
-        (slot.first_ring - self.first_ring) as usize
-    }
-
-    /// Node `index` runs soon: asks for its ring headers and those behind its `wires`, or one turn before it
-    /// runs for the messages.
-    #[inline]
-    pub(crate) fn prefetch(&self, index: usize, wires: &[Wire], turns: usize) {
-        let slot = &self.slots[index];
-        let first = self.first_ring_of(slot);
-        match turns {
-            1 => {
-                for_each_waiting(slot.waiting, slot.ports, |port| self.rings[first + port].prefetch(8));
-                for wire in wires {
-                    if let Some(ring) = self.rings.get(wire.ring.wrapping_sub(self.first_ring) as usize) {
-                        prefetch(ring);
-                        prefetch(&self.slots[(wire.slot - self.first_slot) as usize]);
-                    }
-                }
+    let (mut count, mut left) = (first, Time::MAX);
+    'ring: for piece in pieces {
+        for message in piece {
+            let at = message.at();
+            if at >= end {
+                left = at;
+                break 'ring;
             }
-            2 => prefetch(&self.rings[first..first + usize::from(slot.ports)]),
-            _ => prefetch(wires),
-        }
-    }
-
-    /// Takes from the rings of node `index` what it receives before `end`, and lists it: it lies where it lay until
-    /// something else is put there. Returns when the earliest arrives that is left.
-    #[inline(always)] // once for every run of a node; left to itself the compiler decides anew with every change
-    pub(crate) fn gather(&mut self, index: usize, base: Time, end: Time) -> Time {
-        let slot = &mut self.slots[index];
-        let first_ring = (slot.first_ring - self.first_ring) as usize;
-        let (rings, Desk { keys, places, sorter, .. }) = (&mut *self.rings, &mut *self.desk);
-        keys.clear();
-        places.clear();
-        let (mut earliest, mut waiting) = (Time::MAX, 0);
-        for_each_waiting(slot.waiting, slot.ports, |port| {
-            let ring = &mut rings[first_ring + port];
-            let pieces = ring.pieces();
-            let first = keys.len();
-            let most = first + pieces[0].len() + pieces[1].len();
-            if most >= keys.capacity().min(places.capacity()) {
-                keys.reserve(most + 1);
-                places.reserve(most + 1);
-            }
-            let mut count = first;
-            'ring: for piece in pieces {
-                for message in piece {
-                    let at = message.at();
-                    if at >= end {
-                        earliest = earliest.min(at);
-                        waiting |= 1 << (port & 63);
-                        break 'ring;
-                    }
-                    debug_assert!(at >= base, "a message from the past: {at:?} before {base:?}");
-                    let key = (at.as_ps() - base.as_ps()) << KEY_PLACE_BITS | count as u64;
-                    debug_assert!(count < keys.capacity() && count < places.capacity());
-                    // SAFETY: room for every message of the ring was made above, in both.
-                    unsafe {
-                        keys.as_mut_ptr().add(count).write(key);
-                        places.as_mut_ptr().add(count).write(Place { message, port: port as u16 });
-                    }
-                    count += 1;
-                }
-            }
-            // SAFETY: as many have been written.
+            debug_assert!(at >= base, "a message from the past: {at:?} before {base:?}");
+            let key = (at.as_ps() - base.as_ps()) << KEY_PLACE_BITS | count as u64;
+            debug_assert!(count < keys.capacity() && count < places.capacity());
+            // SAFETY: room for every message of the ring was made above, in both.
             unsafe {
-                keys.set_len(count);
-                places.set_len(count);
+                keys.as_mut_ptr().add(count).write(key);
+                places.as_mut_ptr().add(count).write(Place { message, port });
             }
-            ring.drop_first(count - first);
-        });
-        assert!(keys.len() < MOST_ARRIVALS, "too many arrivals in a window");
-        slot.waiting = waiting;
-        if keys.len() > 1 {
-            let span_ps = end.as_ps() - base.as_ps();
-            sorter.sort(keys, KEY_PLACE_BITS + u64::BITS - span_ps.leading_zeros());
+            count += 1;
         }
-        keys.push(LAST_KEY);
-        earliest
     }
+    // SAFETY: as many have been written.
+    unsafe {
+        keys.set_len(count);
+        places.set_len(count);
+    }
+    ring.drop_first(count - first);
+    left
 }
 
 /// A place for a message that goes over `wire` to another part.
@@ -282,42 +245,156 @@ fn export<M: Message>(outgoing: &mut Vec<Parcel<M>>, wire: Wire) -> &mut M {
 }
 
 /// One node's view of one window: its arrivals, and its wires.
+///
+/// In truth it is all mailboxes of a part, made once for many windows and opened for one node after the other, so that
+/// little has to be set for each.
+#[derive(Debug)]
 pub struct Window<'a, M> {
-    /// See [`Desk`].
-    keys: &'a mut [u64],
-    places: &'a [Place<M>],
-    /// All rings of the part, and which is the first.
-    rings: &'a mut [Ring<M>],
-    ring_base: u32,
-    post: Post<'a>,
-    outgoing: &'a mut [Vec<Parcel<M>>],
-    part_of: &'a [u16],
-    wires: &'a [Wire],
-    base: Time,
-    end: Time,
+    /// See [`Scratch`].
+    keys: Vec<u64>,
+    /// See [`Scratch`].
+    places: Vec<Place<M>>,
     cursor: usize,
+    base: Time,
     /// When the arrival at the cursor comes.
     next: Time,
+    end: Time,
+    wires: &'a [Wire],
+    /// Of the part's nodes, in order.
+    rings: &'a mut [Ring<M>],
+    /// The first ring of the part among all.
+    first_ring: u32,
+    pub(crate) post: Post<'a>,
+    /// See [`Desk`].
+    pub(crate) outgoing: &'a mut [Vec<Parcel<M>>],
+    /// Which part a slot belongs to.
+    part_of: &'a [u16],
+    /// Who lent keys and places, and gets them back.
+    scratch: &'a mut Scratch<M>,
+}
+
+impl<M> Drop for Window<'_, M> {
+    fn drop(&mut self) {
+        (self.scratch.keys, self.scratch.places) = (std::mem::take(&mut self.keys), std::mem::take(&mut self.places));
+    }
 }
 
 impl<'a, M: Message> Window<'a, M> {
-    /// For the node whose arrivals have been gathered.
-    pub(crate) fn new(mail: &'a mut Mail<'_, M>, wires: &'a [Wire], base: Time, end: Time) -> Self {
-        let Desk { pool, outgoing, keys, places, .. } = &mut *mail.desk;
-        let post = Post { slots: mail.slots, pool, first_slot: mail.first_slot };
-        let (rings, ring_base, part_of) = (&mut *mail.rings, mail.first_ring, mail.part_of);
-        let mut window =
-            Window { keys, places, rings, ring_base, post, outgoing, part_of, wires, base, end, cursor: 0, next: base };
-        window.next = window.time_of(window.keys[0]);
-        window
+    /// Of the part with these nodes and rings, which are numbered from these `firsts`.
+    pub(crate) fn new(
+        (slots, rings): (&'a mut [Slot], &'a mut [Ring<M>]),
+        (first_slot, first_ring): (u32, u32),
+        desk: &'a mut Desk<M>,
+        part_of: &'a [u16],
+    ) -> Self {
+        let Desk { pool, outgoing, scratch } = desk;
+        Window {
+            keys: std::mem::take(&mut scratch.keys),
+            places: std::mem::take(&mut scratch.places),
+            cursor: 0,
+            base: Time::ZERO,
+            next: Time::MAX,
+            end: Time::ZERO,
+            wires: &[],
+            rings,
+            first_ring,
+            post: Post { slots, pool, first_slot },
+            outgoing,
+            part_of,
+            scratch,
+        }
+    }
+
+    /// Puts a message into the mailbox of a node of this part.
+    #[inline]
+    pub(crate) fn deliver(&mut self, wire: Wire, message: M) {
+        self.rings[(wire.ring - self.first_ring) as usize].push(message);
+        self.post.expect(&wire, message.at());
+    }
+
+    /// From now on windows end there.
+    #[inline]
+    pub(crate) fn set_end(&mut self, end: Time) {
+        self.end = end;
+    }
+
+    /// Node `index` runs soon: asks for its ring headers and those behind its `wires`, or one turn before it
+    /// runs for the messages.
+    #[inline]
+    pub(crate) fn prefetch(&self, index: usize, wires: &[Wire], turns: usize) {
+        let slot = &self.post.slots[index];
+        let first = (slot.first_ring - self.first_ring) as usize;
+        match turns {
+            1 => {
+                for_each_waiting(slot.waiting, slot.ports, |port| self.rings[first + port].prefetch(8));
+                for wire in wires {
+                    if let Some(ring) = self.rings.get(wire.ring.wrapping_sub(self.first_ring) as usize) {
+                        prefetch(ring);
+                        prefetch(&self.post.slots[(wire.slot - self.post.first_slot) as usize]);
+                    }
+                }
+            }
+            2 => prefetch(&self.rings[first..first + usize::from(slot.ports)]),
+            _ => prefetch(wires),
+        }
+    }
+
+    /// From now on it is that of node `index`, whose first event comes at `base` or later: takes from its rings what it
+    /// receives before the end, and lists it. That lies where it lay until something else is put there. Returns when
+    /// the earliest arrives that is left.
+    #[inline(always)] // once for every run of a node; left to itself the compiler decides anew with every change
+    pub(crate) fn open(&mut self, index: usize, wires: &'a [Wire], base: Time) -> Time {
+        self.keys.clear();
+        self.places.clear();
+        let slot = &mut self.post.slots[index];
+        let mut left = Time::MAX;
+        if slot.waiting != 0 {
+            // A host has one port, and at many a switch messages come by one at a time: what came by one is in order.
+            if slot.waiting.is_power_of_two() && slot.ports <= 64 {
+                let port = slot.waiting.trailing_zeros() as u16;
+                let ring = &mut self.rings[(slot.first_ring - self.first_ring) as usize + usize::from(port)];
+                left = list(ring, port, (base, self.end), &mut self.keys, &mut self.places);
+                slot.waiting = if left == Time::MAX { 0 } else { slot.waiting };
+            } else {
+                left = self.gather(index, base);
+            }
+        }
+        assert!(self.keys.len() < MOST_ARRIVALS, "too many arrivals in a window");
+        self.keys.push(LAST_KEY);
+        (self.wires, self.base, self.cursor) = (wires, base, 0);
+        self.next = self.time_of(self.keys[0]);
+        left
+    }
+
+    /// As [`Window::open`] of a node with messages by several ports: lists them in order.
+    #[inline(never)] // a loop with all registers for itself
+    fn gather(&mut self, index: usize, base: Time) -> Time {
+        let end = self.end;
+        let slot = &mut self.post.slots[index];
+        let first_ring = (slot.first_ring - self.first_ring) as usize;
+        let Window { keys, places, rings, .. } = self;
+        let (mut earliest, mut waiting) = (Time::MAX, 0);
+        for_each_waiting(slot.waiting, slot.ports, |port| {
+            let left = list(&mut rings[first_ring + port], port as u16, (base, end), keys, places);
+            if left != Time::MAX {
+                earliest = earliest.min(left);
+                waiting |= 1 << (port & 63);
+            }
+        });
+        slot.waiting = waiting;
+        if keys.len() > 1 {
+            let span_ps = end.as_ps() - base.as_ps();
+            self.scratch.sorter.sort(keys, KEY_PLACE_BITS + u64::BITS - span_ps.leading_zeros());
+        }
+        earliest
     }
 
     /// The key at the cursor.
     #[inline]
     fn key(&self) -> u64 {
         debug_assert!(self.cursor < self.keys.len());
-        // SAFETY: the cursor begins at 0, of keys that hold at least the last one, and moves in `take` alone, which
-        // checks that it stays inside.
+        // SAFETY: the cursor begins at 0, of keys that end with the last one, which none other is like. It moves in `take`
+        // alone, which does not go beyond that.
         unsafe { *self.keys.get_unchecked(self.cursor) }
     }
 
@@ -368,7 +445,7 @@ impl<'a, M: Message> Window<'a, M> {
         let instant = keys[0] >> KEY_PLACE_BITS;
         let ties = keys.iter().take_while(|&&key| key >> KEY_PLACE_BITS == instant).count();
         let (keys, turns) = (&mut keys[..ties], start as usize % ties);
-        let places = self.places;
+        let places = &self.places;
         let port = |key: u64| places[place_of(key)].port;
         // What came by one port stays in order. Of one port at most the messages are parted: that whose turn is first.
         let parted = turns > 0 && port(keys[turns - 1]) == port(keys[turns]);
@@ -397,12 +474,12 @@ impl<'a, M: Message> Window<'a, M> {
     #[inline(always)] // once a packet-hop
     pub fn take_with<R>(&mut self, handle: impl FnOnce(u16, &M, &mut Self) -> R) -> R {
         let key = self.key();
-        assert!(self.cursor + 1 < self.keys.len(), "an arrival that is left");
+        assert!(key != LAST_KEY, "an arrival that is left");
         self.cursor += 1;
         self.next = self.time_of(self.key());
         let place = place_of(key);
         debug_assert!(place < self.places.len());
-        // SAFETY: `gather` has made this key, and its low bits count the places that it made.
+        // SAFETY: `open` has made this key, and its low bits count the places that it made.
         let Place { message, port } = unsafe { *self.places.get_unchecked(place) };
         // SAFETY: a ring that drops a message lets it lie until another is pushed. Who pushes into rings of this part
         // while its window is open is this window alone, and only into those at the ends of the wires of the node that
@@ -422,14 +499,14 @@ impl<'a, M: Message> Window<'a, M> {
     /// caller writes the message there at once.
     #[inline(always)] // a call costs a dozen instructions, and is made once a packet-hop
     pub fn slot(&mut self, port: u16, at: Time) -> &mut M {
-        let wire = self.wires[usize::from(port)];
+        let wire = &self.wires[usize::from(port)];
         // A ring of another part is far beyond the end, or below the first and so wraps beyond it.
-        match self.rings.get_mut(wire.ring.wrapping_sub(self.ring_base) as usize) {
+        match self.rings.get_mut(wire.ring.wrapping_sub(self.first_ring) as usize) {
             Some(ring) => {
                 self.post.expect(wire, at);
                 ring.push_slot()
             }
-            None => export(&mut self.outgoing[usize::from(self.part_of[wire.slot as usize])], wire),
+            None => export(&mut self.outgoing[usize::from(self.part_of[wire.slot as usize])], *wire),
         }
     }
 

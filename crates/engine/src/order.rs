@@ -61,18 +61,18 @@ impl Sorter {
         if crowd > CROWD {
             return false;
         }
-        if spare.len() < keys.len() {
-            spare.resize(keys.len(), 0);
-        }
-        spare.truncate(keys.len());
+        spare.clear();
+        spare.reserve(keys.len());
         for &key in keys {
             let at = &mut starts[bucket(key)];
-            debug_assert!(usize::from(*at) < spare.len());
+            debug_assert!(usize::from(*at) < keys.len());
             // SAFETY: a bucket begins where all before it end, and is counted on by the same keys that were counted
-            // above: what it reaches is less than their number, which is the length of `spare`.
-            unsafe { *spare.get_unchecked_mut(usize::from(*at)) = key };
+            // above: what it reaches is less than their number, for which there is room.
+            unsafe { spare.as_mut_ptr().add(usize::from(*at)).write(key) };
             *at += 1;
         }
+        // SAFETY: each key has been written to a place of its own, so all places below their number hold one.
+        unsafe { spare.set_len(keys.len()) };
         true
     }
 }

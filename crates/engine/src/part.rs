@@ -1,7 +1,7 @@
 //! A part of the nodes, which one thread runs: all of them where there is one thread.
 
 use crate::execution::LONGEST_WINDOW;
-use crate::mail::{Mail, Slot, Window, Wire};
+use crate::mail::{Post, Slot, Window, Wire};
 use crate::node::Node;
 use crate::timers::Timers;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,27 +48,29 @@ pub(crate) struct View<'a, N: Node> {
     pub(crate) nodes: &'a mut [N],
     /// Of all nodes.
     pub(crate) wires: &'a [Wire],
-    pub(crate) mail: Mail<'a, N::Message>,
+    pub(crate) window: Window<'a, N::Message>,
     pub(crate) part: &'a mut Part,
 }
 
 impl<N: Node> View<'_, N> {
     /// The end of the next window as far as this part's nodes allow, and moves every node that may run
     /// in it from the timers into the pool.
+    #[inline(always)] // once a window
     pub(crate) fn horizon(&mut self) -> Time {
         let mut horizon = Time::MAX;
-        for &index in &self.mail.desk.pool {
-            let slot = pooled(self.mail.slots, index);
+        let Post { slots, pool, .. } = &mut self.window.post;
+        for &index in &**pool {
+            let slot = pooled(slots, index);
             horizon = horizon.min(slot.next.saturating_add(slot.lookahead));
         }
         while let Some((at, index)) = self.part.timers.pop_before(horizon) {
-            let slot = &mut self.mail.slots[index as usize];
+            let slot = &mut slots[index as usize];
             if slot.timer != at {
                 continue; // outdated: it has been in the pool since
             }
             slot.timer = Time::MAX;
             slot.pooled = true;
-            self.mail.desk.pool.push(index);
+            pool.push(index);
             horizon = horizon.min(at.saturating_add(slot.lookahead));
         }
         horizon
@@ -78,14 +80,13 @@ impl<N: Node> View<'_, N> {
     #[inline(never)] // a loop of its own, with all registers for itself
     fn list_ready(&mut self, base: Time, end: Time) {
         let Part { timers, ready, .. } = &mut *self.part;
-        let slots = &mut *self.mail.slots;
-        let pool = &mut self.mail.desk.pool;
+        let Post { slots, pool, .. } = &mut self.window.post;
         ready.clear();
         ready.reserve(pool.len());
         let mut count = 0;
         if pool.len() <= SMALL_POOL {
             // All stay.
-            for &index in &*pool {
+            for &index in &**pool {
                 debug_assert!(count < ready.capacity());
                 // SAFETY: there is room for every node of the pool, and each is counted once at most.
                 unsafe { ready.as_mut_ptr().add(count).write(index) };
@@ -119,15 +120,18 @@ impl<N: Node> View<'_, N> {
 
     /// Runs every node of the pool that has an event in [base, end). False if `stop` was set before all of them
     /// had run.
-    pub(crate) fn window(&mut self, base: Time, end: Time, stop: &AtomicBool) -> bool {
+    pub(crate) fn run(&mut self, base: Time, end: Time, stop: &AtomicBool) -> bool {
         self.list_ready(base, end);
-        let Part { ready, active, runs, .. } = &mut *self.part;
+        let View { nodes, wires: all_wires, window, part } = self;
+        let Part { ready, active, runs, .. } = &mut **part;
+        let wires_of = |slot: &Slot| &all_wires[slot.wires.0 as usize..slot.wires.1 as usize];
         let fetches = ready.len() > CACHED;
         if fetches {
             // In order of memory, which the processor then fetches ahead.
             ready.sort_unstable();
         }
         *runs += ready.len() as u64;
+        window.set_end(end);
         for (turn, &index) in ready.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {
                 *runs -= (ready.len() - turn) as u64;
@@ -136,29 +140,27 @@ impl<N: Node> View<'_, N> {
             let turns_ahead = if fetches { PREFETCH_TURNS.min(ready.len() - 1 - turn) } else { 0 };
             for turns in 1..=turns_ahead {
                 if let Some(&soon) = ready.get(turn + turns) {
-                    let (from, to) = self.mail.slots[soon as usize].wires;
-                    self.mail.prefetch(soon as usize, &self.wires[from as usize..to as usize], turns);
-                    self.nodes[soon as usize].prefetch(turns);
+                    let wires = wires_of(&window.post.slots[soon as usize]);
+                    window.prefetch(soon as usize, wires, turns);
+                    nodes[soon as usize].prefetch(turns);
                 }
             }
             let index = index as usize;
-            let slot = &mut self.mail.slots[index];
+            let slot = &mut window.post.slots[index];
             // The node's events start no earlier than this: a base for short keys.
             let first = slot.next.min(end);
-            let wires = slot.wires;
             slot.next = Time::MAX;
             if !slot.active {
                 slot.active = true;
                 active.push(index as u32);
             }
-            let left = self.mail.gather(index, first, end);
-            let wires = &self.wires[wires.0 as usize..wires.1 as usize];
-            let mut window = Window::new(&mut self.mail, wires, first, end);
-            let own = self.nodes[index].run(&mut window);
+            let wires = wires_of(slot);
+            let left = window.open(index, wires, first);
+            let own = nodes[index].run(window);
             debug_assert!(window.taken_all(), "a node left arrivals behind");
             debug_assert!(own >= end, "a node left an event behind");
             let next = own.min(left);
-            let slot = &mut self.mail.slots[index];
+            let slot = &mut window.post.slots[index];
             slot.next = slot.next.min(next);
         }
         true

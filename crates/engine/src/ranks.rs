@@ -278,7 +278,7 @@ impl<M> Abroad<M> {
             let at = message.at();
             (*next, *horizon) = ((*next).min(at), (*horizon).min(at.saturating_add(lookahead)));
             node.pack(bytes);
-            wire.port.pack(bytes);
+            wire.port_abroad().pack(bytes);
             self.post.pack(&message, bytes);
         }
     }
@@ -347,7 +347,7 @@ impl<M> Abroad<M> {
             let message = self.post.unpack(&mut letter)?;
             let ring = self.first_rings[slot as usize] + u32::from(port);
             lock(&self.inbox[usize::from(part_of[slot as usize])])
-                .push(Parcel { wire: Wire { ring, slot, port }, message });
+                .push(Parcel { wire: Wire::new(ring, slot, port), message });
         }
         Some(sight)
     }
