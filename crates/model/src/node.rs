@@ -89,6 +89,7 @@ impl Machine {
 
 impl Node for Machine {
     type Message = OnWire;
+    #[inline(always)] // once for every run of a node
     fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         match self {
             Machine::Switch(switch) => switch.run(window),

@@ -139,6 +139,9 @@ pub struct Departures {
     frames_left: u64,
     next: Time,
     stream: Stream,
+    /// Where frames follow each other at a rate: the whole picoseconds of a gap, and what is left of one, in units of
+    /// 1/rate.
+    gap: (Time, u64),
     /// Fraction of a picosecond owed to the gaps so far, in units of 1/rate.
     remainder: u64,
     /// On-time left in this on-period.
@@ -167,40 +170,32 @@ impl Departures {
             }
             Process::Constant { .. } | Process::Bursts { .. } | Process::Periodic { .. } => {}
         }
-        Departures { source, frames_left, next, stream, remainder: 0, on_left, frames_in_burst: 0 }
+        let gap = source.process.rate().map_or((Time::ZERO, 0), |rate| {
+            const BYTE_PS_BPS: u64 = 8_000_000_000_000;
+            // A frame of more than 2 MB, which no wire carries, would owe more than there is time.
+            let owed = source.wire_bytes().saturating_mul(BYTE_PS_BPS);
+            (Time::from_ps(owed / rate.as_bps()), owed % rate.as_bps())
+        });
+        Departures { source, frames_left, next, stream, gap, remainder: 0, on_left, frames_in_burst: 0 }
     }
 
     /// The gap of a constant rate; whole picoseconds, exact in the long run.
+    #[inline]
     fn constant_gap(&mut self, rate: Rate) -> Time {
-        const BYTE_PS_BPS: u64 = 8_000_000_000_000;
-        // A frame of more than 2 MB, which no wire carries, would owe more than there is time.
-        let frame = self.source.wire_bytes().saturating_mul(BYTE_PS_BPS);
-        let owed = frame.saturating_add(self.remainder);
-        self.remainder = owed % rate.as_bps();
-        Time::from_ps(owed / rate.as_bps())
+        let (gap, rest) = self.gap;
+        let owed = self.remainder + rest;
+        let more = owed >= rate.as_bps();
+        self.remainder = if more { owed - rate.as_bps() } else { owed };
+        gap + Time::from_ps(u64::from(more))
     }
 
+    #[inline]
     fn gap(&mut self) -> Time {
         match self.source.process {
             Process::Constant { rate } => self.constant_gap(rate),
             Process::Periodic { period, .. } => period,
             Process::Poisson { rate } => exponential(&mut self.stream, rate.serialise(self.source.wire_bytes())),
-            Process::OnOff { rate, mean_on, mean_off } => {
-                let mut on_needed = self.constant_gap(rate);
-                let mut passed = Time::ZERO;
-                // Ends: a mean on-time is at least one gap (checked), so one or two periods are the rule.
-                while self.on_left <= on_needed {
-                    on_needed = on_needed.saturating_sub(self.on_left);
-                    let off = exponential(&mut self.stream, mean_off);
-                    passed = passed.saturating_add(self.on_left).saturating_add(off);
-                    self.on_left = exponential(&mut self.stream, mean_on);
-                    if passed == Time::MAX {
-                        return passed;
-                    }
-                }
-                self.on_left -= on_needed;
-                passed.saturating_add(on_needed)
-            }
+            Process::OnOff { rate, mean_on, mean_off } => self.on_off_gap(rate, mean_on, mean_off),
             Process::Bursts { frame_gap, frames_per_burst, pause } => {
                 self.frames_in_burst += 1;
                 if self.frames_in_burst < frames_per_burst {
@@ -212,10 +207,28 @@ impl Departures {
             }
         }
     }
+
+    fn on_off_gap(&mut self, rate: Rate, mean_on: Time, mean_off: Time) -> Time {
+        let mut on_needed = self.constant_gap(rate);
+        let mut passed = Time::ZERO;
+        // Ends: a mean on-time is at least one gap (checked), so one or two periods are the rule.
+        while self.on_left <= on_needed {
+            on_needed = on_needed.saturating_sub(self.on_left);
+            let off = exponential(&mut self.stream, mean_off);
+            passed = passed.saturating_add(self.on_left).saturating_add(off);
+            self.on_left = exponential(&mut self.stream, mean_on);
+            if passed == Time::MAX {
+                return passed;
+            }
+        }
+        self.on_left -= on_needed;
+        passed.saturating_add(on_needed)
+    }
 }
 
 impl Iterator for Departures {
     type Item = Time;
+    #[inline(always)] // once for each frame of a source
     fn next(&mut self) -> Option<Time> {
         let at = self.next;
         if self.frames_left == 0 || at == Time::MAX || self.source.stop.is_some_and(|stop| at >= stop) {
@@ -244,15 +257,18 @@ impl FrameLengths {
     }
 
     /// The next.
+    #[inline]
     pub fn draw(&mut self) -> u16 {
         match self.source.lengths {
             Lengths::Equal => self.source.frame_bytes,
-            Lengths::Normal { deviation_bytes, longest_bytes } => {
-                let mean = f64::from(self.source.frame_bytes);
-                let drawn = mean + f64::from(deviation_bytes) * normal(&mut self.stream);
-                libm::round(drawn.clamp(64.0, f64::from(longest_bytes))) as u16
-            }
+            Lengths::Normal { deviation_bytes, longest_bytes } => self.draw_normal(deviation_bytes, longest_bytes),
         }
+    }
+
+    fn draw_normal(&mut self, deviation_bytes: u16, longest_bytes: u16) -> u16 {
+        let mean = f64::from(self.source.frame_bytes);
+        let drawn = mean + f64::from(deviation_bytes) * normal(&mut self.stream);
+        libm::round(drawn.clamp(64.0, f64::from(longest_bytes))) as u16
     }
 }
 

@@ -130,6 +130,10 @@ impl Host {
                 None => self.open_incoming(frame),
             },
         };
+        let collected = frame.has(flags::COLLECTS);
+        if collected {
+            self.take_telemetry(frame);
+        }
         let incoming = &mut self.receivers.flows[slot as usize];
         incoming.port = in_port;
         if incoming.awaits_data {
@@ -143,16 +147,14 @@ impl Host {
         if let (Some(state), Some(density)) = (&mut incoming.reorder, &mut self.measured.reordering) {
             state.observe(frame.seq, density);
         }
-        let collected = frame.has(flags::COLLECTS);
-        if collected {
-            self.take_telemetry(frame);
-        }
-        let receiver = &mut self.receivers.flows[slot as usize].receiver;
         let mut copy = None;
         let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
-        let receipt = with_ctx!(self, now, |ctx| receiver.on_frame(ctx, seen));
+        let receipt = with_ctx!(self, now, |ctx| incoming.receiver.on_frame(ctx, seen));
+        let timer = global(self.clock.as_ref(), incoming.receiver.next_timer());
+        if timer < incoming.timer {
+            self.set_receiver_timer(slot, timer);
+        }
         self.measured.goodput_bytes[usize::from(frame.traffic)] += u64::from(receipt.new_bytes);
-        self.update_receiver_timer(slot);
         if !self.receivers.pulls.is_empty() {
             self.answer_and_pull(now, slot, window);
         } else if !self.replies.is_empty() {
@@ -381,7 +383,7 @@ impl Host {
         let mut replies = std::mem::take(&mut self.replies);
         let (usual_class, lone) = (class, replies.len() == 1 && self.egress.len() == 1);
         let mut waits = false;
-        for Reply { kind, seq, stamp, mut detail, mut flags, size_bytes, class, entropy } in replies.drain(..) {
+        for &Reply { kind, seq, stamp, mut detail, mut flags, size_bytes, class, entropy } in &replies {
             let class = class.unwrap_or(usual_class);
             let entropy = entropy.unwrap_or_else(|| {
                 let hash = flow_hash(self.index, dst, flow);
@@ -416,6 +418,7 @@ impl Host {
             self.queue_frame(now, port, frame);
             waits = true;
         }
+        replies.clear();
         self.replies = replies;
         if !waits {
             return;

@@ -67,6 +67,7 @@ impl SourceState {
         SourceState { departures, next, next_bytes: lengths.draw(), lengths, clock, seq: 0 }
     }
 
+    #[inline(always)] // once for each frame of a source
     pub fn poll(&mut self, now: Time, header_bytes: u16) -> Offer {
         let Some(due) = self.next else { return Offer::Done };
         if due > now {
@@ -162,6 +163,14 @@ impl Outgoing {
     #[inline]
     pub fn is_paced(&self, generation: u32) -> bool {
         self.active && self.generation == generation && matches!(self.state, FlowState::Paced | FlowState::Held)
+    }
+
+    /// When its sender wants to be called next, if that is earlier than it will be.
+    #[inline]
+    pub fn earlier_timer(&self, clock: Option<&NodeClock>) -> Option<Time> {
+        let Outlet::Transport(sender) = &self.outlet else { return None };
+        let at = global(clock, sender.next_timer());
+        (at < self.timer).then_some(at)
     }
 
     /// How long its next frame is, where a source of datagrams makes it.

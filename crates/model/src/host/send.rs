@@ -4,7 +4,7 @@ use super::Host;
 use super::flows::{FlowEnd, FlowState, Outgoing, Outlet, SourceState, with_ctx};
 use super::paths::Paths;
 use super::timers::Event;
-use crate::clock::{global, in_true_time, local};
+use crate::clock::{in_true_time, local};
 use crate::numbering::DRAWN;
 use crate::on_wire::OnWire;
 use crate::parameters::Spread;
@@ -126,7 +126,19 @@ impl Host {
     }
 
     /// Asks the flow in `slot` what to send.
+    #[inline(always)] // as enter_round
     pub(super) fn poll(&mut self, now: Time, slot: u32) -> Offer {
+        if self.clock.is_none()
+            && let Outlet::Source(source) = &mut self.senders.flows[slot as usize].outlet
+        {
+            return source.poll(now, DatagramParameters::default().header_bytes);
+        }
+        self.poll_further(now, slot)
+    }
+
+    /// The same of a transport, or by a clock.
+    #[inline(never)]
+    fn poll_further(&mut self, now: Time, slot: u32) -> Offer {
         let flow = &mut self.senders.flows[slot as usize];
         match &mut flow.outlet {
             Outlet::Source(source) => {
@@ -154,15 +166,12 @@ impl Host {
     /// Keeps one entry among the timers no later than the sender's next timer.
     #[inline(always)] // as enter_round
     pub(super) fn update_sender_timer(&mut self, slot: u32) {
-        let flow = &mut self.senders.flows[slot as usize];
-        let Outlet::Transport(sender) = &flow.outlet else { return };
-        let at = global(self.clock.as_ref(), sender.next_timer());
-        if at < flow.timer {
+        if let Some(at) = self.senders.flows[slot as usize].earlier_timer(self.clock.as_ref()) {
             self.set_sender_timer(slot, at);
         }
     }
 
-    fn set_sender_timer(&mut self, slot: u32, at: Time) {
+    pub(super) fn set_sender_timer(&mut self, slot: u32, at: Time) {
         let flow = &mut self.senders.flows[slot as usize];
         flow.timer = at;
         let generation = flow.generation;
@@ -192,9 +201,7 @@ impl Host {
         self.update_sender_timer(slot);
         let flow = &self.senders.flows[slot as usize];
         if flow.state == FlowState::Idle {
-            let port = flow.port;
-            self.enter_round(slot);
-            self.serve(now, port, window);
+            self.go_on(now, slot, window);
         }
     }
 

@@ -1,9 +1,11 @@
 //! A host's ports at work: whose frame goes next.
 
 use super::Host;
-use super::flows::FlowState;
+use super::flows::{FlowState, Outgoing};
+use super::nic::Nic;
 use crate::clock::global;
-use crate::egress::{When, hold};
+use crate::egress::{Egress, When, hold};
+use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::parameters::Spread;
 use engine::Window;
@@ -19,12 +21,8 @@ impl Host {
     /// The flow in `slot` gets a turn again.
     #[inline(always)] // for every packet of a paced flow
     pub(super) fn enter_round(&mut self, slot: u32) {
-        let flow = &mut self.senders.flows[slot as usize];
-        flow.state = FlowState::Ready;
-        let (class, port, generation) = (flow.class, flow.port, flow.generation);
-        let class_slot = self.slot_of(class);
-        self.nics[usize::from(port)].lanes[class_slot].ready.push((slot, generation));
-        self.egress.cell_mut(port).waiting |= 1 << class;
+        let Host { senders, nics, egress, network, .. } = self;
+        enter_round(&mut senders.flows[slot as usize], slot, nics, egress, network);
     }
 
     /// Queues a frame that is made already.
@@ -47,46 +45,59 @@ impl Host {
 
     /// If the wire is free, puts the next frame on it; then notes when to look again.
     pub(super) fn serve(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
-        let cell = self.egress.cell(port);
-        if cell.busy_until > now {
-            return self.egress.due.set(port, cell.busy_until);
+        let busy_until = self.egress.cell(port).busy_until;
+        if busy_until > now {
+            return self.egress.due.set(port, busy_until);
         }
-        let holds = cell.holds;
+        if !(self.egress.is_plain(port) && self.send_lone(now, port, window)) {
+            self.serve_by_turn(now, port, window);
+        }
+    }
+
+    /// As [`Host::serve`], of a port whose wire is free and that more than one flow or frame may want.
+    #[inline(never)]
+    fn serve_by_turn(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
+        let holds = self.egress.cell(port).holds;
         if holds & hold::DOWN != 0 {
             return self.egress.due.set(port, Time::MAX); // its repair looks again
-        }
-        if self.egress.is_plain(port) && self.send_lone(now, port, window) {
-            return;
         }
         self.release_paced(now, port);
         if holds & hold::CONTROL != 0 {
             self.egress.send_next_control(now, port, |_| 0, &mut self.books, window);
             return self.egress.due.set(port, self.egress.cell(port).busy_until);
         }
+        let unblocked = holds & hold::BLOCKS == 0 && self.egress.is_strict();
         let again = loop {
-            let Host { egress, nics, network, books, senders, .. } = self;
-            let nic = &nics[usize::from(port)];
-            // What a flow sends next is known only when it is asked: it needs room for the largest frame. Gates have no
-            // room for more than is needed, and sources know the length of their next frame.
-            let head = |class: u8| {
-                let lane = &nic.lanes[usize::from(network.class_slot[usize::from(class)])];
-                let of_source = || {
-                    let (slot, _) = *lane.ready.front().filter(|_| holds & hold::TIMED != 0)?;
-                    senders.flows[slot as usize].next_frame_bytes()
-                };
-                let made = lane.frames.front().map(|frame| frame.size_bytes).or_else(of_source);
-                Some(made.unwrap_or(network.host.mtu_bytes))
-            };
-            let ready = match egress.eligible(now, port, head, books) {
-                When::Now(ready) => ready,
+            let turn = if unblocked { When::Now(self.egress.cell(port).waiting) } else { self.whose_turn(now, port) };
+            let class = match turn {
+                When::Now(0) => break Time::MAX,
+                When::Now(ready) => self.egress.pick(port, ready),
                 When::At(at) => break at,
             };
-            let class = egress.pick(port, ready);
             if self.send_one(now, port, class, window) {
                 break self.egress.next_turn(port);
             }
         };
         self.look_again(port, again);
+    }
+
+    /// Which classes may send now by `port`, whose wire is free, where more than who waits decides.
+    #[inline(never)]
+    fn whose_turn(&mut self, now: Time, port: u16) -> When {
+        let Host { egress, nics, network, books, senders, .. } = self;
+        let (nic, holds) = (&nics[usize::from(port)], egress.cell(port).holds);
+        // What a flow sends next is known only when it is asked: it needs room for the largest frame. Gates have no room
+        // for more than is needed, and sources know the length of their next frame.
+        let head = |class: u8| {
+            let lane = &nic.lanes[usize::from(network.class_slot[usize::from(class)])];
+            let of_source = || {
+                let (slot, _) = *lane.ready.front().filter(|_| holds & hold::TIMED != 0)?;
+                senders.flows[slot as usize].next_frame_bytes()
+            };
+            let made = lane.frames.front().map(|frame| frame.size_bytes).or_else(of_source);
+            Some(made.unwrap_or(network.host.mtu_bytes))
+        };
+        egress.eligible(now, port, head, books)
     }
 
     /// Looks at `port` at `again`, or as soon as a paced flow may go on.
@@ -136,6 +147,26 @@ impl Host {
         sent
     }
 
+    /// The flow in `slot`, which was idle, wants to send. Where nothing else does, and its wire is free, it needs no turn;
+    /// all is as if it had had one.
+    pub(super) fn go_on(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+        let flow = &mut self.senders.flows[slot as usize];
+        let (port, class) = (flow.port, flow.class);
+        let paced = self.nics[usize::from(port)].paced.first().is_some_and(|(at, ..)| at <= now);
+        let free = self.egress.cell(port).busy_until <= now && self.egress.is_plain(port);
+        if !free || paced || self.holds.is_some() {
+            self.enter_round(slot);
+            return self.serve(now, port, window);
+        }
+        flow.state = FlowState::Ready;
+        if self.send_flow(now, port, class, slot, window) {
+            let again = self.egress.next_turn(port);
+            self.look_again(port, again);
+        } else {
+            self.serve(now, port, window);
+        }
+    }
+
     fn release_paced(&mut self, now: Time, port: u16) {
         let index = usize::from(port);
         while let Some((at, slot, generation)) = self.nics[index].paced.first() {
@@ -155,15 +186,13 @@ impl Host {
         let lane = &mut self.nics[usize::from(port)].lanes[class_slot];
         if let Some(frame) = lane.frames.front() {
             let at = self.egress.commit(now, port, class, frame.size_bytes);
+            let OnWire(slot) = window.slot(port, at);
+            *slot = *frame;
+            slot.at = at;
             if self.books.tracer.is_some() {
                 self.note_queue_sent(now, port, class_slot, at);
             }
             let lane = &mut self.nics[usize::from(port)].lanes[class_slot];
-            if let Some(frame) = lane.frames.front() {
-                let OnWire(slot) = window.slot(port, at);
-                *slot = *frame;
-                slot.at = at;
-            }
             lane.frames.drop_front();
             if lane.is_empty() {
                 self.egress.cell_mut(port).waiting &= !(1 << class);
@@ -222,12 +251,17 @@ impl Host {
     /// until the frame is written.
     #[inline(never)]
     fn send_segment(&mut self, now: Time, port: u16, slot: u32, segment: &Segment, window: &mut Window<'_, OnWire>) {
-        let flow = &mut self.senders.flows[slot as usize];
+        if self.holds.is_some() {
+            let dst = self.senders.flows[slot as usize].dst;
+            self.note_sent(now, port, dst, segment.size_bytes);
+        }
+        let Host { senders, nics, egress, network, random, books, clock, index, .. } = self;
+        let flow = &mut senders.flows[slot as usize];
         let path = if flow.path { flags::EXPLICIT_PATH } else { 0 };
         let mut entropy = flow.entropy;
         if let Some(paths) = &mut flow.paths {
-            entropy = paths.take(&mut self.random);
-        } else if self.network.spread == Spread::PerPacket && path == 0 {
+            entropy = paths.take(random);
+        } else if network.spread == Spread::PerPacket && path == 0 {
             // A Weyl sequence: every frame another number; the switches mix it.
             flow.entropy = entropy.wrapping_add(0x9e37_79b9);
         }
@@ -236,13 +270,9 @@ impl Host {
         {
             entropy = chosen;
         }
-        let (class, dst, start) = (flow.class, flow.dst, flow.start);
-        let detail = self.detail_of(segment, start);
-        let at = self.egress.commit(now, port, class, segment.size_bytes);
-        if self.holds.is_some() {
-            self.note_sent(now, port, dst, segment.size_bytes);
-        }
-        let flow = &self.senders.flows[slot as usize];
+        let (class, dst) = (flow.class, flow.dst);
+        let detail = detail_of(network, *index, segment, flow.start);
+        let at = egress.commit(now, port, class, segment.size_bytes);
         let OnWire(frame) = window.slot(port, at);
         *frame = Frame {
             at,
@@ -250,7 +280,7 @@ impl Host {
             seq: segment.seq,
             detail,
             flow: flow.flow,
-            src: self.index,
+            src: *index,
             dst,
             entropy,
             size_bytes: segment.size_bytes,
@@ -259,35 +289,27 @@ impl Host {
             class,
             in_class: class,
             flags: segment.flags | path,
-            ttl: self.network.host.ttl,
+            ttl: network.host.ttl,
             traffic: flow.traffic,
             ..Frame::default()
         };
-        if let Some(tracer) = &mut self.books.tracer {
-            tracer.note_segment(now, global(self.clock.as_ref(), segment.stamp), port, frame);
+        if let Some(tracer) = &mut books.tracer {
+            tracer.note_segment(now, global(clock.as_ref(), segment.stamp), port, frame);
         }
-        self.books.ledger.packets.injected.count(u64::from(segment.size_bytes));
+        books.ledger.packets.injected.count(u64::from(segment.size_bytes));
         if segment.flags & flags::RETRANSMISSION != 0 {
-            self.books.ledger.retransmissions += 1;
-            self.books.ledger.retransmitted_bytes += u64::from(segment.payload_bytes);
+            books.ledger.retransmissions += 1;
+            books.ledger.retransmitted_bytes += u64::from(segment.payload_bytes);
         }
-        self.update_sender_timer(slot);
-        if segment.next > self.egress.cell(port).busy_until {
-            self.pace(slot, segment.next);
+        let timer = flow.earlier_timer(clock.as_ref());
+        if segment.next > egress.cell(port).busy_until {
+            pace(flow, slot, segment.next, nics);
         } else {
-            self.enter_round(slot);
+            enter_round(flow, slot, nics, egress, network);
         }
-    }
-
-    /// What the frame of `segment`, of a flow that started then, says beside its payload.
-    #[inline]
-    fn detail_of(&self, segment: &Segment, start: Time) -> Detail {
-        if segment.flags & flags::COLLECTS != 0
-            && let Some(telemetry) = &self.network.telemetry
-        {
-            return Detail::record(telemetry.open(self.index, &[]));
+        if let Some(at) = timer {
+            self.set_sender_timer(slot, at);
         }
-        if segment.kind == Kind::Data { segment.detail.or(Detail::flow_start(start)) } else { segment.detail }
     }
 
     /// Sends a segment of the flow in `slot` in a class that is not the flow's: it waits in the queue of its class, and
@@ -302,7 +324,7 @@ impl Host {
         let frame = Frame {
             stamp: segment.stamp,
             seq: segment.seq,
-            detail: self.detail_of(segment, start),
+            detail: detail_of(&self.network, self.index, segment, start),
             flow: flow.flow,
             src: self.index,
             dst: flow.dst,
@@ -328,9 +350,33 @@ impl Host {
     /// The flow in `slot` waits until `at`.
     #[inline(always)] // as enter_round
     fn pace(&mut self, slot: u32, at: Time) {
-        let flow = &mut self.senders.flows[slot as usize];
-        flow.state = FlowState::Paced;
-        let (port, generation) = (usize::from(flow.port), flow.generation);
-        self.nics[port].paced.push((at, slot, generation));
+        pace(&mut self.senders.flows[slot as usize], slot, at, &mut self.nics);
     }
+}
+
+/// `flow`, which is in `slot`, waits until `at`.
+#[inline(always)] // as Host::enter_round
+fn pace(flow: &mut Outgoing, slot: u32, at: Time, nics: &mut [Nic]) {
+    flow.state = FlowState::Paced;
+    nics[usize::from(flow.port)].paced.push((at, slot, flow.generation));
+}
+
+/// `flow`, which is in `slot`, gets a turn again.
+#[inline(always)] // as Host::enter_round
+fn enter_round(flow: &mut Outgoing, slot: u32, nics: &mut [Nic], egress: &mut Egress, network: &Network) {
+    flow.state = FlowState::Ready;
+    let class_slot = usize::from(network.class_slot[usize::from(flow.class)]);
+    nics[usize::from(flow.port)].lanes[class_slot].ready.push((slot, flow.generation));
+    egress.cell_mut(flow.port).waiting |= 1 << flow.class;
+}
+
+/// What the frame of `segment` of host `index`, of a flow that started then, says beside its payload.
+#[inline]
+fn detail_of(network: &Network, index: u32, segment: &Segment, start: Time) -> Detail {
+    if segment.flags & flags::COLLECTS != 0
+        && let Some(telemetry) = &network.telemetry
+    {
+        return Detail::record(telemetry.open(index, &[]));
+    }
+    if segment.kind == Kind::Data { segment.detail.or(Detail::flow_start(start)) } else { segment.detail }
 }
