@@ -44,7 +44,7 @@ impl Cell {
     /// Occupies the free wire with a frame; returns when it will have arrived. Every frame starts here. `rules` are
     /// those of all ports, for where a byte takes no whole number of picoseconds.
     #[inline(always)] // as Egress::start
-    pub(super) fn start(&mut self, now: Time, size_bytes: u16, rules: &[Rules], port: u16) -> Time {
+    pub fn start(&mut self, now: Time, size_bytes: u16, rules: &[Rules], port: u16) -> Time {
         debug_assert!(self.busy_until <= now, "two frames on one wire");
         let (busy, arrives) = if self.per_byte_ps != 0 {
             let frame = Time::from_ps(u64::from(size_bytes) * self.per_byte_ps);

@@ -253,13 +253,10 @@ impl Egress {
         goes.then(|| self.start(now, port, size_bytes))
     }
 
-    /// As [`Egress::send_at_once`] while departures are lazy, of a port that has caught up: nothing holds it.
-    #[inline(always)] // as start
-    pub fn start_if_idle(&mut self, now: Time, port: u16, size_bytes: u16) -> Option<Time> {
-        let cell = &mut self.cells[usize::from(port)];
-        debug_assert!(cell.holds == 0, "departures are lazy only where nothing holds a port");
-        let idle = cell.busy_until <= now && cell.waiting == 0;
-        idle.then(|| cell.start(now, size_bytes, &self.rules, port))
+    /// The cell of `port`, and the rules of all ports.
+    #[inline]
+    pub fn with_rules(&mut self, port: u16) -> (&mut Cell, &[Rules]) {
+        (&mut self.cells[usize::from(port)], &self.rules)
     }
 
     /// Whether a frame of `class` that comes for `port` now would be on its wire at once; credits are not looked at.
@@ -306,14 +303,10 @@ impl Egress {
     /// Something of `class` waits for `port` from `now` on: asks again when it may leave.
     #[inline(always)] // as start
     pub fn wait(&mut self, now: Time, port: u16, class: u8) {
-        let cell = &mut self.cells[usize::from(port)];
         if self.lazy {
-            if cell.waiting == 0 {
-                self.busy_ports[usize::from(port / 64)] |= 1 << (port % 64);
-            }
-            cell.waiting |= 1 << class;
-            return;
+            return self.wait_lazily(port, class);
         }
+        let cell = &mut self.cells[usize::from(port)];
         if cell.holds & (hold::STORM | hold::TIMED | hold::PREEMPTS) != 0 {
             return self.wait_and_look(now, port, class);
         }
@@ -327,6 +320,16 @@ impl Egress {
                 self.due.lower(port, at);
             }
         }
+    }
+
+    /// The same while departures are lazy.
+    #[inline(always)] // as start
+    pub fn wait_lazily(&mut self, port: u16, class: u8) {
+        let cell = &mut self.cells[usize::from(port)];
+        if cell.waiting == 0 {
+            self.busy_ports[usize::from(port / 64)] |= 1 << (port % 64);
+        }
+        cell.waiting |= 1 << class;
     }
 
     /// The same where more than pauses decide: a watchdog drops what waits, its gate opens before that for which the

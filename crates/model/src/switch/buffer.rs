@@ -3,6 +3,7 @@
 
 use super::load::Loads;
 use super::outcome::Crossing;
+use super::peak::Peaks;
 use crate::custom::{Account, CustomStop, StopRule};
 use crate::egress::Rules;
 use crate::network::Network;
@@ -97,7 +98,9 @@ pub(crate) struct PacketBuffer {
     shared_bytes: u64,
     pub shared_used: u64,
     pub used: u64,
+    /// The most that was ever used; of a window in which `peaks` are noted, when it has ended.
     pub max: u64,
+    pub(super) peaks: Peaks,
     /// When accounts stop their neighbours, where a library user says it.
     pub(super) stop_rule: Option<Box<RuleOfAccounts>>,
     /// Where utilisation is measured.
@@ -153,6 +156,7 @@ impl PacketBuffer {
             shared_used: 0,
             used: 0,
             max: 0,
+            peaks: Peaks::default(),
             stop_rule: network.stop_rule.clone().map(|rule| {
                 let classes = if account_slots == 1 { vec![0] } else { network.classes.clone() };
                 Box::new(RuleOfAccounts { node, classes, rule })
@@ -345,16 +349,12 @@ impl PacketBuffer {
     }
 
     /// As [`PacketBuffer::admit`] while departures are lazy, so that more is counted than waits: false where that
-    /// could matter, and then nothing has changed. If true, no neighbour has to be stopped for it.
+    /// could matter, and then nothing has changed. If true, no neighbour has to be stopped for it. What is the most that
+    /// was ever used, the caller sees to.
     #[inline(always)]
     pub fn admit_surely(&mut self, index: usize, crossing: Crossing, size_bytes: u16) -> bool {
         let bytes = u64::from(size_bytes);
         let queue = &self.queues[index];
-        let used = self.used + bytes;
-        // The most that was ever used is measured to the byte.
-        if used > self.max {
-            return false;
-        }
         match self.queue_limit {
             None => {
                 let free = self.shared_bytes - self.shared_used;
@@ -381,8 +381,33 @@ impl PacketBuffer {
             let account = self.account_index(crossing.in_port, crossing.in_class);
             self.accounts[account].bytes += u32::from(size_bytes);
         }
-        self.used = used;
+        self.used += bytes;
         true
+    }
+
+    /// Whether no more than the most is used after a frame of `size_bytes` has joined, though more is counted than
+    /// waits.
+    #[inline(always)]
+    pub fn stays_below_peak(&self, size_bytes: u16) -> bool {
+        self.used + u64::from(size_bytes) <= self.max
+    }
+
+    /// As much is used as is counted.
+    pub fn see_peak(&mut self) {
+        self.peaks.seen += u32::from(self.used > self.max);
+        self.max = self.max.max(self.used);
+    }
+
+    /// From now on, when as much is used as is counted, all that comes and leaves is noted.
+    pub fn begin_peaks(&mut self) {
+        self.peaks.begin(self.used);
+    }
+
+    /// As much is used as is counted: what was noted, if it was, is put in order.
+    pub fn settle_peaks(&mut self) {
+        if self.peaks.on {
+            self.max = self.peaks.end(self.max);
+        }
     }
 
     /// Counts a frame that has found room.

@@ -224,6 +224,14 @@ impl Core {
     /// Puts a frame that has found room into the queue at `index`.
     #[inline(always)] // as forward
     pub fn enqueue(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> Outcome {
+        let marked = self.put_in_queue(index, crossing, frame);
+        self.egress.wait(frame.at, crossing.egress, crossing.class);
+        Outcome::Queued { egress: crossing.egress, index: index as u32, marked }
+    }
+
+    /// The same, of which the port is still to be told. Whether the frame was marked.
+    #[inline(always)] // as forward
+    pub(super) fn put_in_queue(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> bool {
         let mut mark = false;
         if frame.flags & (flags::ECT | flags::CE) == flags::ECT
             && let Some(marker) = self.markers.get(usize::from(crossing.egress))
@@ -232,8 +240,7 @@ impl Core {
             self.books.ledger.marks += u64::from(mark);
         }
         self.buffer.push(index, crossing, frame, if mark { flags::CE } else { 0 });
-        self.egress.wait(frame.at, crossing.egress, crossing.class);
-        Outcome::Queued { egress: crossing.egress, index: index as u32, marked: mark }
+        mark
     }
 
     /// Puts a frame on the wire of `port`, which is open.

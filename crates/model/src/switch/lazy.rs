@@ -16,9 +16,11 @@
 //! turn it is.
 
 use super::Switch;
+use super::buffer::PacketBuffer;
 use super::core::{Core, put_on_wire};
 use super::outcome::Crossing;
 use super::overload::Overload;
+use crate::egress::{Cell, Rules};
 use crate::on_wire::OnWire;
 use crate::parameters::FlowControl;
 use engine::Window;
@@ -31,6 +33,10 @@ const FEW: usize = 3;
 
 /// How many windows a switch does each thing at its time before it sees again whether it has to.
 const PATIENCE: u8 = 32;
+
+/// With so many new maxima of a buffer in a window it costs less to note all that comes and leaves in the next one than
+/// to look at each.
+const MANY: u32 = 3;
 
 impl Switch {
     /// Whether there is nothing about this switch for which departures can never be lazy.
@@ -54,23 +60,25 @@ impl Switch {
     }
 
     /// As [`Switch::run`], while departures are lazy; then, if they no longer are, each thing at its time.
-    #[inline(never)]
+    #[inline]
     pub(super) fn run_lazily(&mut self, window: &mut Window<'_, OnWire>) -> Time {
+        if self.core.buffer.peaks.on { self.run_lazily_as::<true>(window) } else { self.run_lazily_as::<false>(window) }
+    }
+
+    /// Whether all that comes and leaves is noted, as peaks are near, is decided once a window, as in `run_as`.
+    #[inline(never)]
+    fn run_lazily_as<const NOTING: bool>(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         loop {
             let arrival = window.next_arrival();
-            let timer = self.core.wakes_at;
-            if arrival == Time::MAX && timer >= window.end() {
-                return self.core.catch_up_to_end(window).min(timer);
-            }
-            if timer < arrival {
-                self.core.end_laziness(timer, window);
-                return self.run_timely(window);
+            // Arrivals lie before the end, and behind the last comes nothing.
+            if arrival > self.core.wakes_at.min(window.end()) {
+                return self.end_lazily(window);
             }
             // As in `run_as`.
             window.rotate_ties(|| mix32(self.instants));
             self.instants = self.instants.wrapping_add(1);
             loop {
-                window.take_with(|in_port, OnWire(frame), window| self.handle_lazily(in_port, frame, window));
+                window.take_with(|in_port, OnWire(frame), window| self.handle_lazily::<NOTING>(in_port, frame, window));
                 if !self.core.egress.lazy {
                     self.handle_rest(arrival, window);
                     return self.run_timely(window);
@@ -82,10 +90,21 @@ impl Switch {
         }
     }
 
+    /// No arrival is left, or something happens by itself before the next one.
+    #[inline(never)]
+    fn end_lazily(&mut self, window: &mut Window<'_, OnWire>) -> Time {
+        let timer = self.core.wakes_at;
+        if timer < window.end() {
+            self.core.end_laziness(timer, window);
+            return self.run_timely(window);
+        }
+        self.core.catch_up_to_end(window).min(timer)
+    }
+
     /// As [`Switch::handle`], while departures are lazy; perhaps they no longer are afterwards.
     #[inline(always)] // once a packet-hop
-    fn handle_lazily(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        let Switch { core, overload, .. } = self;
+    fn handle_lazily<const NOTING: bool>(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        let core = &mut self.core;
         // MAC control frames have no time to live either.
         if frame.ttl == 0 {
             return self.handle_at_its_time(in_port, frame, window);
@@ -93,25 +112,58 @@ impl Switch {
         let Some(egress) = core.route(frame, in_port) else {
             return self.handle_at_its_time(in_port, frame, window);
         };
-        core.catch_up(egress, frame.at, window);
-        let crossing = Crossing { in_port, egress, in_class: frame.class, class: frame.class };
         core.books.ledger.hops += 1;
-        if let Some(at) = core.egress.start_if_idle(frame.at, egress, frame.size_bytes) {
-            return put_on_wire(frame, egress, at, window);
+        let (cell, rules) = core.egress.with_rules(egress);
+        debug_assert!(cell.holds == 0, "departures are lazy only where nothing holds a port");
+        if cell.busy_until <= frame.at {
+            if cell.waiting != 0 {
+                leave::<NOTING>(cell, rules, &mut core.buffer, egress, window);
+                // Mostly that was all: more than one frame leaves a port between two that come for it as rarely as none
+                // does.
+                if cell.busy_until <= frame.at && cell.waiting != 0 {
+                    leave_further::<NOTING>(cell, rules, &mut core.buffer, (egress, frame.at), window);
+                }
+            }
+            if cell.busy_until <= frame.at {
+                let at = cell.start(frame.at, frame.size_bytes, rules, egress);
+                return put_on_wire(frame, egress, at, window);
+            }
         }
+        let crossing = Crossing { in_port, egress, in_class: frame.class, class: frame.class };
         let index = core.buffer.queue_index(egress, frame.class);
-        if core.early & (1 << frame.class) == 0 && core.buffer.admit_surely(index, crossing, frame.size_bytes) {
-            core.enqueue(index, crossing, frame);
+        // The most that was ever used is measured to the byte.
+        let below = NOTING || core.buffer.stays_below_peak(frame.size_bytes);
+        if core.early & (1 << frame.class) == 0 && below && core.buffer.admit_surely(index, crossing, frame.size_bytes)
+        {
+            if NOTING {
+                core.buffer.peaks.note_coming(frame.at, frame.size_bytes);
+            }
+            core.put_in_queue(index, crossing, frame);
+            core.egress.wait_lazily(egress, frame.class);
             return;
         }
+        self.look_closer(crossing, frame, window);
+    }
+
+    /// As the end of [`Switch::handle_lazily`], where it matters how much waits by now.
+    #[cold]
+    #[inline(never)]
+    fn look_closer(&mut self, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        let Switch { core, overload, .. } = self;
+        let noting = core.buffer.peaks.on;
         core.catch_up_all(frame.at, window);
-        if core.stopping == 0 {
-            core.wait_or_refuse(overload, &crossing, frame, window);
-        } else if core.early & (1 << frame.class) == 0 && core.buffer.admit_surely(index, crossing, frame.size_bytes) {
+        let index = core.buffer.queue_index(crossing.egress, crossing.class);
+        if core.early & (1 << frame.class) == 0 && core.buffer.admit_surely(index, crossing, frame.size_bytes) {
+            core.buffer.see_peak();
             core.enqueue(index, crossing, frame);
         } else {
-            core.end_laziness(frame.at, window);
+            if core.stopping != 0 {
+                core.end_laziness(frame.at, window);
+            }
             core.wait_or_refuse(overload, &crossing, frame, window);
+        }
+        if noting && core.egress.lazy {
+            core.buffer.begin_peaks();
         }
     }
 
@@ -183,17 +235,36 @@ impl Core {
     #[cold]
     fn catch_up_all(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         self.catch_up_everywhere(now, window);
+        self.buffer.settle_peaks();
     }
 
     /// What has left any port before the window's end leaves. When the next frame will.
     #[inline]
     fn catch_up_to_end(&mut self, window: &mut Window<'_, OnWire>) -> Time {
-        self.catch_up_everywhere(window.end() - Time::from_ps(1), window)
+        let next = self.catch_up_everywhere(window.end() - Time::from_ps(1), window);
+        // Where one window raised the maximum again and again, the next one may.
+        if self.buffer.peaks.seen != 0 || self.buffer.peaks.on {
+            self.buffer.settle_peaks();
+            if std::mem::take(&mut self.buffer.peaks.seen) >= MANY {
+                self.buffer.begin_peaks();
+            }
+        }
+        next
     }
 
     /// What has left any port by `now` leaves. When the next frame will.
-    #[inline(never)]
+    #[inline]
     fn catch_up_everywhere(&mut self, now: Time, window: &mut Window<'_, OnWire>) -> Time {
+        if self.buffer.peaks.on {
+            self.catch_up_as::<true>(now, window)
+        } else {
+            self.catch_up_as::<false>(now, window)
+        }
+    }
+
+    /// The same, where all that leaves is noted or not.
+    #[inline(never)]
+    fn catch_up_as<const NOTING: bool>(&mut self, now: Time, window: &mut Window<'_, OnWire>) -> Time {
         let mut next = Time::MAX;
         for word in 0..self.egress.busy_ports.len() {
             let mut left = self.egress.busy_ports[word];
@@ -201,8 +272,10 @@ impl Core {
                 let bit = left.trailing_zeros();
                 left &= left - 1;
                 let port = (word * 64) as u16 + bit as u16;
-                self.leave_until(port, now, window);
-                let cell = self.egress.cell(port);
+                let (cell, rules) = self.egress.with_rules(port);
+                while cell.waiting != 0 && cell.busy_until <= now {
+                    leave::<NOTING>(cell, rules, &mut self.buffer, port, window);
+                }
                 if cell.waiting == 0 {
                     self.egress.busy_ports[word] &= !(1 << bit);
                 } else {
@@ -212,45 +285,54 @@ impl Core {
         }
         next
     }
+}
 
-    /// What has left `port` by `now` leaves.
-    #[inline(always)] // for each frame that comes, where the port's state is at hand already
-    fn catch_up(&mut self, port: u16, now: Time, window: &mut Window<'_, OnWire>) {
-        let cell = self.egress.cell(port);
-        let (at, waiting) = (cell.busy_until, cell.waiting);
-        if waiting == 0 || at > now {
-            return;
-        }
-        let class = waiting.ilog2() as u8;
-        let index = self.buffer.queue_index(port, class);
-        self.leave(at, (port, class), index, window);
-        // Mostly that was all: more than one frame leaves a port between two that come for it as rarely as none does.
-        if self.egress.cell(port).busy_until <= now {
-            self.catch_up_further(port, now, window);
-        }
+/// The first frame of those that wait for `port`, which has this `cell`, leaves as its wire becomes free. As
+/// [`Core::leave`], without what is asked only where departures are never lazy.
+#[inline(always)] // once a packet-hop
+fn leave<const NOTING: bool>(
+    cell: &mut Cell,
+    rules: &[Rules],
+    buffer: &mut PacketBuffer,
+    port: u16,
+    window: &mut Window<'_, OnWire>,
+) {
+    debug_assert!(!cell.charges && buffer.pairs == 0 && buffer.loads.is_none(), "see Switch::can_be_lazy");
+    let (now, class) = (cell.busy_until, cell.waiting.ilog2() as u8);
+    let index = buffer.queue_index(port, class);
+    let mut queue = buffer.queues.at(index);
+    let Some(frame) = queue.front() else {
+        debug_assert!(false, "a class waits of which there is nothing");
+        cell.waiting &= !(1 << class);
+        return;
+    };
+    let (came, in_port, in_class, size_bytes) = (frame.at, frame.in_port, frame.in_class, frame.size_bytes);
+    let at = cell.start(now, size_bytes, rules, port);
+    let OnWire(slot) = window.slot(port, at);
+    *slot = *frame;
+    slot.at = at;
+    queue.forget_front(now, came, size_bytes);
+    if queue.is_empty() {
+        cell.waiting &= !(1 << class);
     }
-
-    /// As [`Core::catch_up`]. Not inlined: what its loop keeps at hand would be gathered for every frame that comes.
-    #[inline(never)]
-    fn catch_up_further(&mut self, port: u16, now: Time, window: &mut Window<'_, OnWire>) {
-        self.leave_until(port, now, window);
+    buffer.release(in_port, in_class, size_bytes);
+    if NOTING {
+        buffer.peaks.note_leaving(now, size_bytes);
     }
+}
 
-    /// All that has left `port` by `now` leaves.
-    #[inline(always)] // as catch_up
-    fn leave_until(&mut self, port: u16, now: Time, window: &mut Window<'_, OnWire>) {
-        loop {
-            let cell = self.egress.cell(port);
-            let (at, waiting) = (cell.busy_until, cell.waiting);
-            if waiting == 0 || at > now {
-                return;
-            }
-            let class = waiting.ilog2() as u8;
-            let index = self.buffer.queue_index(port, class);
-            if self.leave(at, (port, class), index, window).is_none() {
-                self.egress.cell_mut(port).waiting &= !(1 << class);
-            }
-        }
+/// What else has left by `now` leaves. Not inlined: what its loop keeps at hand would be gathered for every frame that
+/// comes.
+#[inline(never)]
+fn leave_further<const NOTING: bool>(
+    cell: &mut Cell,
+    rules: &[Rules],
+    buffer: &mut PacketBuffer,
+    (port, now): (u16, Time),
+    window: &mut Window<'_, OnWire>,
+) {
+    while cell.waiting != 0 && cell.busy_until <= now {
+        leave::<NOTING>(cell, rules, buffer, port, window);
     }
 }
 

@@ -28,6 +28,7 @@ mod load;
 mod outcome;
 mod overload;
 mod pause;
+mod peak;
 mod phantom;
 mod preempt;
 mod tags;
