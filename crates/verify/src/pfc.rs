@@ -279,7 +279,7 @@ impl<'a> Way<'a> {
             if !usable || self.failed[peer.link.index()] || port == ingress || group.contains(&port) {
                 continue;
             }
-            let links = self.routes.distance(peer.peer, host).unwrap_or(UNREACHABLE);
+            let links = self.routes.distance(self.fabric, peer.peer, host).unwrap_or(UNREACHABLE);
             if links < nearest {
                 nearest = links;
                 self.detour.clear();

@@ -1,61 +1,20 @@
 //! Healthy distances: how many links each router is from each destination.
 
-use super::net::{NONE, Net, Rows};
-use crate::NodeId;
-use std::collections::HashMap;
-use std::hash::Hash;
+use super::net::{Dead, NONE, Net, Rows};
+use crate::{Fabric, NodeId};
+use std::sync::OnceLock;
 
 /// "No path", as a distance.
 pub const UNREACHABLE: u16 = u16::MAX;
 
-/// Links from every router to every row's target.
+/// Links from every router to every row's target, looked for where somebody asks: only ways around failed links do.
 #[derive(Clone, Debug)]
 pub(crate) struct Distances {
     rows: Rows,
-    /// Where those of each node begin, or [`NONE`]. Routers that stand alike share theirs.
-    first: Vec<u32>,
-    links: Links,
-}
-
-/// A byte each while none is longer than 254, two bytes from the first that is: a line of switches may be long, and
-/// fat-trees have the most distances, all of them short.
-#[derive(Clone, Debug)]
-enum Links {
-    Short(Vec<u8>),
-    Long(Vec<u16>),
-}
-
-/// [`UNREACHABLE`], as a short distance.
-const UNREACHABLE_SHORT: u8 = u8::MAX;
-
-impl Links {
-    fn get(&self, at: usize) -> u16 {
-        match self {
-            Links::Short(links) if links[at] == UNREACHABLE_SHORT => UNREACHABLE,
-            Links::Short(links) => links[at].into(),
-            Links::Long(links) => links[at],
-        }
-    }
-
-    fn set(&mut self, at: usize, distance: u16) {
-        match self {
-            Links::Long(links) => links[at] = distance,
-            Links::Short(links) if distance == UNREACHABLE => links[at] = UNREACHABLE_SHORT,
-            Links::Short(links) if distance < UNREACHABLE_SHORT.into() => links[at] = distance as u8,
-            Links::Short(links) => {
-                let mut long: Vec<u16> = (0..links.len()).map(|at| self.get(at)).collect();
-                long[at] = distance;
-                *self = Links::Long(long);
-            }
-        }
-    }
-
-    fn memory_bytes(&self) -> usize {
-        match self {
-            Links::Short(links) => links.len(),
-            Links::Long(links) => links.len() * 2,
-        }
-    }
+    dead: Dead,
+    net: OnceLock<Net>,
+    /// By row, and router.
+    links: Vec<OnceLock<Box<[u16]>>>,
 }
 
 /// Breadth-first search over routers, with buffers that are used again.
@@ -97,54 +56,26 @@ impl Search {
     }
 }
 
-/// The different ones of pieces of `all`, each of `count`, that begin at `first`, which then says where they are.
-fn shared<T: Copy + Eq + Hash>(all: &[T], count: usize, first: &mut [u32]) -> Vec<T> {
-    let mut kept = Vec::new();
-    let mut known: HashMap<&[T], u32> = HashMap::new();
-    for first in first.iter_mut().filter(|first| **first != NONE) {
-        let piece = &all[*first as usize..*first as usize + count];
-        *first = *known.entry(piece).or_insert_with(|| {
-            kept.extend_from_slice(piece);
-            (kept.len() - count) as u32
-        });
-    }
-    kept.shrink_to_fit();
-    kept
-}
-
 impl Distances {
-    pub fn new(net: &Net, rows: Rows) -> Distances {
-        let links = Links::Short(vec![UNREACHABLE_SHORT; net.len() * rows.len()]);
-        let count = rows.len() as u32;
-        let first = net.slot.iter().map(|&slot| if slot == NONE { NONE } else { slot * count }).collect();
-        Distances { rows, first, links }
-    }
-
-    /// Stores one finished search.
-    pub fn store(&mut self, row: usize, search: &Search) {
-        let rows = self.rows.len();
-        for (slot, &links) in search.links.iter().enumerate() {
-            self.links.set(slot * rows + row, links);
-        }
-    }
-
-    /// Once all are stored: keeps equal ones once.
-    pub fn finish(mut self) -> Distances {
-        let (count, first) = (self.rows.len(), &mut self.first);
-        self.links = match self.links {
-            Links::Short(links) => Links::Short(shared(&links, count, first)),
-            Links::Long(links) => Links::Long(shared(&links, count, first)),
-        };
-        self
+    /// Without the links that are `dead`.
+    pub fn new(rows: Rows, dead: Dead) -> Distances {
+        Distances { dead, net: OnceLock::new(), links: vec![OnceLock::new(); rows.len()], rows }
     }
 
     /// Links from a router to the switch of a host (or to the host itself, if that has several links);
     /// `None` for a host with a single link, which decides nothing.
-    #[inline]
-    pub fn get(&self, node: NodeId, host: u32) -> Option<u16> {
-        let first = self.first[node.index()];
-        let row = self.rows.attach[host as usize];
-        (first != NONE).then(|| self.links.get(first as usize + row as usize))
+    pub fn get(&self, fabric: &Fabric, node: NodeId, host: u32) -> Option<u16> {
+        let net = self.net.get_or_init(|| Net::new(fabric, &self.dead));
+        let slot = net.slot[node.index()];
+        let row = self.rows.attach[host as usize] as usize;
+        (slot != NONE).then(|| {
+            let links = self.links[row].get_or_init(|| {
+                let mut search = Search::new(net);
+                search.run(net, net.slot[self.rows.target[row].index()], |_, _| true);
+                search.links.into()
+            });
+            links[slot as usize]
+        })
     }
 
     pub fn rows(&self) -> &Rows {
@@ -152,6 +83,7 @@ impl Distances {
     }
 
     pub fn memory_bytes(&self) -> usize {
-        self.links.memory_bytes() + self.first.len() * 4 + self.rows.attach.len() * 6
+        let known: usize = self.links.iter().filter_map(OnceLock::get).map(|links| links.len() * 2).sum();
+        known + self.links.len() * size_of::<OnceLock<Box<[u16]>>>() + self.rows.attach.len() * 6
     }
 }

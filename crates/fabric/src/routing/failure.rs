@@ -81,7 +81,7 @@ impl Forwarding {
             if dead_ports.contains(port) || !(fabric.node(peer.peer).forwards() || peer.peer == target) {
                 continue;
             }
-            let links = self.distance(peer.peer, host).unwrap_or(UNREACHABLE);
+            let links = self.distance(fabric, peer.peer, host).unwrap_or(UNREACHABLE);
             if links < nearest {
                 nearest = links;
                 ports.clear();

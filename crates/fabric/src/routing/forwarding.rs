@@ -94,23 +94,24 @@ impl Forwarding {
         let dead = Dead::new(fabric, links);
         let net = Net::new(fabric, &dead);
         let shared = Rows::aggregated(fabric, &dead);
-        let (rows, table, descending, distances) = match mode {
+        let (rows, table, descending) = match mode {
             Mode::ShortestPath => {
                 let mut wanted = vec![hosts.is_none(); shared.len()];
                 hosts.into_iter().flatten().for_each(|&host| wanted[shared.attach[host as usize] as usize] = true);
-                let (table, distances) = shortest::build(&net, &shared, |row| wanted[row])?;
-                (shared, table, None, distances)
+                let table = shortest::build(&net, &shared, |row| wanted[row])?;
+                (shared.clone(), table, None)
             }
             Mode::TwoLevel => {
-                let (table, rows, distances) = two_level::build(fabric, &net, &shared)?;
-                (rows, table, None, distances)
+                let (table, rows) = two_level::build(fabric, &net, &shared)?;
+                (rows, table, None)
             }
             Mode::UpDown { root } => {
                 let order = Order::new(fabric, &net, root)?;
-                let (table, descending, distances) = up_down::build(fabric, &net, &shared, &order)?;
-                (shared, table, Some(descending), distances)
+                let (table, descending) = up_down::build(fabric, &net, &shared, &order)?;
+                (shared.clone(), table, Some(descending))
             }
         };
+        let distances = Distances::new(shared, dead);
         let port_base = fabric.port_base.clone();
         Ok(Forwarding { mode, rows, table, descending, distances, port_base, seed_salt: 0 })
     }
@@ -175,10 +176,10 @@ impl Forwarding {
     }
     /// Links from a node to the edge of a destination when these routes were computed: to the host's
     /// switch, or to the host itself if it has several links. [`super::UNREACHABLE`] without a path, `None` for a
-    /// host with a single link.
-    #[inline]
-    pub fn distance(&self, node: NodeId, host: u32) -> Option<u16> {
-        self.distances.get(node, host)
+    /// host with a single link. The first question about a destination takes a search over `fabric`, the one that these
+    /// routes are for.
+    pub fn distance(&self, fabric: &Fabric, node: NodeId, host: u32) -> Option<u16> {
+        self.distances.get(fabric, node, host)
     }
     pub(crate) fn distances(&self) -> &Distances {
         &self.distances
@@ -278,10 +279,11 @@ impl Forwarding {
         let net = Net::new(fabric, &Dead::new(fabric, &[]));
         let with_row = |old: &Table| -> Result<Table, RoutingError> {
             let mut table = TableBuilder::new(net.len(), self.rows.len() + usize::from(!own))?;
-            for (slot, &at) in net.routers.iter().enumerate() {
-                for other in 0..self.rows.len() as u32 {
-                    table.set(slot as u32, other as usize, old.ports(at, other))?;
-                }
+            for other in (0..self.rows.len() as u32).filter(|&other| other != new_row) {
+                (0..).zip(&net.routers).for_each(|(slot, &at)| table.set(slot, old.ports(at, other)));
+                table.end_row(other as usize)?;
+            }
+            for (slot, &at) in (0..).zip(&net.routers) {
                 let entry = if at == node {
                     &ports
                 } else if self.rows.row_switch[row as usize] == at.0 {
@@ -289,8 +291,9 @@ impl Forwarding {
                 } else {
                     old.ports(at, row)
                 };
-                table.set(slot as u32, new_row as usize, entry)?;
+                table.set(slot, entry);
             }
+            table.end_row(new_row as usize)?;
             Ok(table.finish(&net))
         };
         let table = with_row(&self.table)?;

@@ -6,7 +6,7 @@ use crate::{Fabric, LinkId, NodeId};
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// One live link of a router to another router.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     /// The other router's slot.
     pub peer: u32,
@@ -16,6 +16,7 @@ pub(crate) struct Edge {
 
 /// Routers (every node with a routing decision) with the links among them. A host with a single link
 /// to a switch decides nothing and is left out, which makes a search over a fat-tree a tenth as long.
+#[derive(Clone, Debug)]
 pub(crate) struct Net {
     pub routers: Vec<NodeId>,
     /// Slot per node, or [`NONE`].
@@ -27,6 +28,7 @@ pub(crate) struct Net {
 }
 
 /// Which links are out, as a lookup table; empty when none is.
+#[derive(Clone, Debug)]
 pub(crate) struct Dead(Vec<bool>);
 
 impl Dead {

@@ -1,28 +1,22 @@
 //! Shortest paths: all ports that lead one link nearer, in ascending order (ECMP).
 
-use super::distances::{Distances, Search, UNREACHABLE};
+use super::distances::{Search, UNREACHABLE};
 use super::error::RoutingError;
 use super::net::{NONE, Net, Rows};
 use super::table::{Table, TableBuilder};
 
 /// The table of all rows that are `wanted`; the others stay empty.
-pub(crate) fn build(
-    net: &Net,
-    rows: &Rows,
-    wanted: impl Fn(usize) -> bool,
-) -> Result<(Table, Distances), RoutingError> {
+pub(crate) fn build(net: &Net, rows: &Rows, wanted: impl Fn(usize) -> bool) -> Result<Table, RoutingError> {
     let mut table = TableBuilder::new(net.len(), rows.len())?;
-    let mut distances = Distances::new(net, rows.clone());
     let mut search = Search::new(net);
     let mut ports = Vec::new();
     for (row, target) in rows.target.iter().enumerate().filter(|&(row, _)| wanted(row)) {
         let target = net.slot[target.index()];
         search.run(net, target, |_, _| true);
-        distances.store(row, &search);
         for slot in 0..net.len() as u32 {
             let links = search.links[slot as usize];
             if slot == target && rows.row_switch[row] != NONE {
-                table.leave_open(slot, row);
+                table.leave_open(slot);
             }
             if links == UNREACHABLE || slot == target {
                 continue;
@@ -35,8 +29,9 @@ pub(crate) fn build(
                     .filter(|edge| edge.peer == target || net.forwards[edge.peer as usize])
                     .map(|edge| edge.port),
             );
-            table.set(slot, row, &ports)?;
+            table.set(slot, &ports);
         }
+        table.end_row(row)?;
     }
-    Ok((table.finish(net), distances.finish()))
+    Ok(table.finish(net))
 }

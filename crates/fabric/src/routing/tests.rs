@@ -238,8 +238,8 @@ fn local_rerouting_bounces_where_nothing_nearer_is_left() {
     assert!(forwarding.fallback(&fabric, t1, 15, &[4, 5].into_iter().collect()).is_empty());
     assert!(forwarding.fallback(&fabric, t1, 0, &[0].into_iter().collect()).is_empty());
     assert_eq!(forwarding.fallback(&fabric, t1, 1, &[0].into_iter().collect()), [1]);
-    assert_eq!(forwarding.distance(t1, 15), Some(4));
-    assert_eq!(forwarding.distance(fabric.host_node(3), 15), None);
+    assert_eq!(forwarding.distance(&fabric, t1, 15), Some(4));
+    assert_eq!(forwarding.distance(&fabric, fabric.host_node(3), 15), None);
 }
 
 #[test]
@@ -406,7 +406,7 @@ fn port_sets_hold_what_was_put_in() {
 fn distances_beyond_255_links() {
     let fabric = line(700, 1, LINK, LINK).unwrap();
     let forwarding = Forwarding::build(&fabric, Mode::ShortestPath).unwrap();
-    assert_eq!(forwarding.distance(fabric.find("S1").unwrap(), 699), Some(699));
+    assert_eq!(forwarding.distance(&fabric, fabric.find("S1").unwrap(), 699), Some(699));
     assert_eq!(forwarding.path(&fabric, 0, 699, 0).unwrap().len(), 701);
 }
 

@@ -8,41 +8,32 @@
 //! by ascending port. For k = 4 that is the paper's rule: the left switches of a pod use port `a` for an
 //! address ending in `a` (2 or 3), the right ones port `5 - a`.
 
-use super::distances::{Distances, Search, UNREACHABLE};
+use super::distances::{Search, UNREACHABLE};
 use super::error::RoutingError;
 use super::net::{NONE, Net, Rows};
-use super::shortest;
 use super::table::{Table, TableBuilder};
 use super::up_down::{Order, search_down};
 use crate::{Fabric, NodeId};
 
 /// How one switch sends upwards.
 struct Climb {
-    /// The group of each upward port by itself, by ascending port; the empty group where there is none.
-    groups: Vec<u16>,
+    /// The list of each upward port by itself, by ascending port; the empty list where there is none.
+    lists: Vec<u32>,
     position: usize,
 }
 
 impl Climb {
-    fn new(
-        fabric: &Fabric,
-        net: &Net,
-        order: &Order,
-        slot: u32,
-        table: &mut TableBuilder,
-    ) -> Result<Climb, RoutingError> {
-        let mut groups = Vec::new();
-        for edge in net.edges(slot).iter().filter(|edge| order.above(edge.peer, slot)) {
-            groups.push(table.group(slot, &[edge.port])?);
+    fn new(fabric: &Fabric, net: &Net, order: &Order, slot: u32, table: &mut TableBuilder) -> Climb {
+        let upward = net.edges(slot).iter().filter(|edge| order.above(edge.peer, slot));
+        let mut lists: Vec<u32> = upward.map(|edge| table.list(&[edge.port])).collect();
+        if lists.is_empty() {
+            lists.push(table.list(&[]));
         }
-        if groups.is_empty() {
-            groups.push(table.group(slot, &[])?);
-        }
-        Ok(Climb { groups, position: position(fabric, net.routers[slot as usize]) })
+        Climb { lists, position: position(fabric, net.routers[slot as usize]) }
     }
 
-    fn group(&self, suffix: usize) -> u16 {
-        self.groups[(suffix + self.position) % self.groups.len()]
+    fn list(&self, suffix: usize) -> u32 {
+        self.lists[(suffix + self.position) % self.lists.len()]
     }
 }
 
@@ -80,7 +71,7 @@ fn host_rows(fabric: &Fabric) -> Rows {
     }
 }
 
-pub(crate) fn build(fabric: &Fabric, net: &Net, shared: &Rows) -> Result<(Table, Rows, Distances), RoutingError> {
+pub(crate) fn build(fabric: &Fabric, net: &Net, shared: &Rows) -> Result<(Table, Rows), RoutingError> {
     let reason = |reason: String| Err(RoutingError::NotTwoLevel { reason });
     for &host in fabric.hosts() {
         let [only] = fabric.ports(host) else {
@@ -96,41 +87,36 @@ pub(crate) fn build(fabric: &Fabric, net: &Net, shared: &Rows) -> Result<(Table,
         return reason(format!("`{a}` and `{b}` are linked but stand on the same tier"));
     }
     let order = Order::by_tier(fabric, net);
-    let (_, distances) = shortest::build(net, shared, |_| true)?;
     let rows = host_rows(fabric);
     let mut table = TableBuilder::new(net.len(), rows.len())?;
-    let climbs = (0..net.len() as u32)
-        .map(|slot| Climb::new(fabric, net, &order, slot, &mut table))
-        .collect::<Result<Vec<Climb>, RoutingError>>()?;
+    let climbs: Vec<Climb> =
+        (0..net.len() as u32).map(|slot| Climb::new(fabric, net, &order, slot, &mut table)).collect();
     let mut hosts_of_row: Vec<Vec<u32>> = vec![Vec::new(); shared.len()];
     for (host, &row) in shared.attach.iter().enumerate() {
         hosts_of_row[row as usize].push(host as u32);
     }
     let mut down = Search::new(net);
+    let mut lists_down = vec![None; net.len()];
     for (row, &edge) in shared.target.iter().enumerate() {
         let target = net.slot[edge.index()];
         if target == NONE {
             continue; // Its only link is out.
         }
         search_down(&mut down, net, &order, target);
-        let below: Vec<(u32, usize)> =
-            hosts_of_row[row].iter().map(|&host| (host, suffix(fabric, edge, host))).collect();
-        // Switches outside, hosts inside: neighbouring hosts stand side by side in memory.
-        for (slot, climb) in climbs.iter().enumerate() {
-            let slot = slot as u32;
-            if slot == target {
-                for &(host, _) in &below {
-                    table.set(slot, host as usize, &[shared.local_port[host as usize]])?;
-                }
-            } else if down.links[slot as usize] != UNREACHABLE {
-                let group = table.group(slot, &ports_down(net, &order, &down, slot))?;
-                below.iter().for_each(|&(host, _)| table.put(slot, host as usize, group));
-            } else {
-                below.iter().for_each(|&(host, suffix)| table.put(slot, host as usize, climb.group(suffix)));
+        for (slot, list) in (0..).zip(&mut lists_down) {
+            let leads_down = slot != target && down.links[slot as usize] != UNREACHABLE;
+            *list = leads_down.then(|| table.list(&ports_down(net, &order, &down, slot)));
+        }
+        for &host in &hosts_of_row[row] {
+            let suffix = suffix(fabric, edge, host);
+            for ((slot, climb), list) in (0..).zip(&climbs).zip(&lists_down) {
+                table.put(slot, list.unwrap_or_else(|| climb.list(suffix)));
             }
+            table.set(target, &[shared.local_port[host as usize]]);
+            table.end_row(host as usize)?;
         }
     }
-    Ok((table.finish(net), rows, distances))
+    Ok((table.finish(net), rows))
 }
 
 /// Where a host stands among all hosts of its edge switch, also those whose link is out.

@@ -2,7 +2,7 @@
 //! waiting buffers can form. Works on any connected fabric: by tier where tiers are given, else by levels
 //! of a breadth-first tree (Autonet's up*/down*; equal heights are ordered by node number).
 
-use super::distances::{Distances, Search, UNREACHABLE};
+use super::distances::{Search, UNREACHABLE};
 use super::error::RoutingError;
 use super::net::{NONE, Net, Rows};
 use super::table::{Table, TableBuilder};
@@ -93,17 +93,14 @@ pub(crate) fn build(
     net: &Net,
     rows: &Rows,
     order: &Order,
-) -> Result<(Table, Descending, Distances), RoutingError> {
+) -> Result<(Table, Descending), RoutingError> {
     let mut climbing = TableBuilder::new(net.len(), rows.len())?;
     let mut descending = TableBuilder::new(net.len(), rows.len())?;
-    let mut distances = Distances::new(net, rows.clone());
-    let (mut down, mut healthy) = (Search::new(net), Search::new(net));
+    let mut down = Search::new(net);
     let mut any = vec![UNREACHABLE; net.len()];
     let mut ports = Vec::new();
     for (row, target) in rows.target.iter().enumerate() {
         let target = net.slot[target.index()];
-        healthy.run(net, target, |_, _| true);
-        distances.store(row, &healthy);
         search_down(&mut down, net, order, target);
         for &slot in &order.from_top {
             let usable = |peer: u32| peer == target || net.forwards[peer as usize];
@@ -119,7 +116,7 @@ pub(crate) fn build(
             if slot == target || best == UNREACHABLE {
                 continue;
             }
-            climbing.set(slot, row, &ports)?;
+            climbing.set(slot, &ports);
             let links = down.links[slot as usize];
             ports.clear();
             ports.extend(
@@ -129,11 +126,13 @@ pub(crate) fn build(
                     .filter(|edge| down.links[edge.peer as usize].saturating_add(1) == links)
                     .map(|edge| edge.port),
             );
-            descending.set(slot, row, &ports)?;
+            descending.set(slot, &ports);
         }
+        climbing.end_row(row)?;
+        descending.end_row(row)?;
     }
     let descending = Descending { table: descending.finish(net), upward: upward_ports(fabric, net, order) };
-    Ok((climbing.finish(net), descending, distances.finish()))
+    Ok((climbing.finish(net), descending))
 }
 
 /// Per port of the fabric: whether it faces a higher router.
