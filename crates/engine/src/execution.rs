@@ -1,6 +1,7 @@
 //! Nodes on their wires, and the loop over windows.
 
 use crate::barrier::Breaker;
+use crate::borders::Wires;
 use crate::division::{Division, Scales, parts_of};
 use crate::mail::{Desk, Post, Slot, Window, Wire};
 use crate::node::{Message, Node};
@@ -157,14 +158,14 @@ pub struct Engine<N: Node> {
 }
 
 impl<N: Node> Engine<N> {
-    /// An engine over `nodes`, where `wires[n]` are the egress wires of node `n` in order of port. Up to `threads`
+    /// An engine over `nodes`, which meet by `wires`. Up to `threads`
     /// threads (at least one), and not more than the machine has cores, share the nodes in contiguous ranges, so
     /// neighbours should stand together: ranges of about equally much work, as far as nodes tell ([`Node::work`]).
     /// Where threads are in each other's way, fewer do. Every node runs once at time zero to name its first event.
     ///
     /// # Errors
     /// If a wire ends nowhere, has no delay, leads back to its node, or shares its ingress port with another.
-    pub fn new(nodes: Vec<N>, wires: &[Vec<WireSpec>], threads: usize) -> Result<Self, EngineError> {
+    pub fn new(nodes: Vec<N>, wires: &(impl Wires + ?Sized), threads: usize) -> Result<Self, EngineError> {
         Engine::build(nodes, wires, threads, None)
     }
 
@@ -178,7 +179,7 @@ impl<N: Node> Engine<N> {
     /// If the nodes are not those of its share.
     pub fn of_rank(
         nodes: Vec<N>,
-        wires: &[Vec<WireSpec>],
+        wires: &(impl Wires + ?Sized),
         threads: usize,
         membership: Membership<N::Message>,
     ) -> Result<Self, EngineError> {
@@ -187,44 +188,56 @@ impl<N: Node> Engine<N> {
 
     fn build(
         nodes: Vec<N>,
-        wires: &[Vec<WireSpec>],
+        wires: &(impl Wires + ?Sized),
         threads: usize,
         membership: Option<Membership<N::Message>>,
     ) -> Result<Self, EngineError> {
-        let count = membership.as_ref().map_or(nodes.len(), |_| wires.len());
+        // A node may be told without its wires: it has none.
+        let told = wires.nodes();
+        let count = membership.as_ref().map_or(nodes.len(), |_| told);
         let own = membership.as_ref().map_or(0..count, |membership| {
-            let rank = membership.ranks.rank();
-            membership.firsts[rank] as usize..membership.firsts[rank + 1] as usize
+            let own = membership.borders.nodes_of(membership.ranks.rank());
+            own.start as usize..own.end as usize
         });
         assert_eq!(nodes.len(), own.len(), "the nodes of the share");
-        let mut ingress_ports = vec![0u32; count];
-        for (node, wires) in wires.iter().enumerate() {
-            for (port, wire) in wires.iter().enumerate() {
-                if wire.node as usize >= count {
-                    return Err(EngineError::NoSuchNode { node: node as u32, port, end: wire.node, nodes: count });
+        let mut ingress_ports = vec![0u32; own.len()];
+        let mut wrong = None;
+        for node in 0..told {
+            let mut port = 0;
+            wires.each(node as u32, |wire| {
+                let (node_number, end) = (node as u32, wire.node as usize);
+                if end >= count {
+                    let mistake = EngineError::NoSuchNode { node: node_number, port, end: wire.node, nodes: count };
+                    wrong.get_or_insert(mistake);
+                } else if wire.lookahead == Time::ZERO {
+                    wrong.get_or_insert(EngineError::NoDelay { node: node_number, port });
+                } else if end == node {
+                    wrong.get_or_insert(EngineError::OwnWire { node: node_number, port });
                 }
-                if wire.lookahead == Time::ZERO {
-                    return Err(EngineError::NoDelay { node: node as u32, port });
+                if own.contains(&end) {
+                    let ports = &mut ingress_ports[end - own.start];
+                    *ports = (*ports).max(u32::from(wire.port) + 1);
                 }
-                if wire.node as usize == node {
-                    return Err(EngineError::OwnWire { node: node as u32, port });
-                }
-                let ports = &mut ingress_ports[wire.node as usize];
-                *ports = (*ports).max(u32::from(wire.port) + 1);
-            }
+                port += 1;
+            });
+        }
+        if let Some(mistake) = wrong {
+            return Err(mistake);
         }
         let mut first_rings = vec![0];
-        for &ports in &ingress_ports[own.clone()] {
+        for &ports in &ingress_ports {
             first_rings.push(first_rings[first_rings.len() - 1] + ports);
         }
         let ring_count = first_rings[own.len()] as usize;
         let most_parts = threads.clamp(1, own.len().max(1));
         let mut abroad =
-            membership.map(|membership| Box::new(Abroad::new(membership, first_rings.clone(), most_parts, wires)));
-        let specs_of = |index: usize| wires.get(index).map_or(&[][..], Vec::as_slice);
+            membership.map(|membership| Box::new(Abroad::new(membership, first_rings.clone(), most_parts)));
         let lookahead_of = |index: usize| {
-            let least = specs_of(index).iter().map(|wire| wire.lookahead).min();
-            least.unwrap_or(LONGEST_WINDOW).min(LONGEST_WINDOW)
+            let mut least = LONGEST_WINDOW;
+            if index < told {
+                wires.each(index as u32, |wire| least = least.min(wire.lookahead));
+            }
+            least
         };
         // Those of other ranks stand behind the own ones, each once, and have no slot.
         let mut lookaheads: Vec<Time> = own.clone().map(lookahead_of).collect();
@@ -232,19 +245,21 @@ impl<N: Node> Engine<N> {
         let mut taken = vec![false; ring_count];
         let mut flat = Vec::new();
         let mut slots = Vec::with_capacity(own.len());
-        for (index, &ports) in ingress_ports.iter().enumerate() {
+        let mut shared = None;
+        for index in 0..told.max(own.end) {
+            let is_own = own.contains(&index);
             let first_wire = flat.len() as u32;
-            for &WireSpec { node, port, .. } in specs_of(index) {
+            let mut note = |WireSpec { node, port, .. }: WireSpec| {
                 if own.contains(&(node as usize)) {
                     let slot = node - own.start as u32;
                     let ring = first_rings[slot as usize] + u32::from(port);
                     if std::mem::replace(&mut taken[ring as usize], true) {
-                        return Err(EngineError::SharedPort { node, port });
+                        shared.get_or_insert(EngineError::SharedPort { node, port });
                     }
-                    if own.contains(&index) {
+                    if is_own {
                         flat.push(Wire::new(ring, slot, port));
                     }
-                } else if let Some(abroad) = abroad.as_mut().filter(|_| own.contains(&index)) {
+                } else if let Some(abroad) = abroad.as_mut().filter(|_| is_own) {
                     let slot = *slot_of_foreign.entry(node).or_insert_with(|| {
                         let lookahead = lookahead_of(node as usize);
                         abroad.note(node, lookahead);
@@ -253,8 +268,11 @@ impl<N: Node> Engine<N> {
                     });
                     flat.push(Wire::abroad(slot, port));
                 }
+            };
+            if index < told {
+                wires.each(index as u32, &mut note);
             }
-            if own.contains(&index) {
+            if is_own {
                 let slot = slots.len();
                 slots.push(Slot {
                     next: Time::ZERO,
@@ -264,10 +282,13 @@ impl<N: Node> Engine<N> {
                     wires: (first_wire, flat.len() as u32),
                     pooled: true,
                     active: false,
-                    ports: ports as u16,
+                    ports: ingress_ports[slot] as u16,
                     waiting: 0,
                 });
             }
+        }
+        if let Some(mistake) = shared {
+            return Err(mistake);
         }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let mut engine = Engine {

@@ -21,6 +21,7 @@
 )]
 
 mod barrier;
+mod borders;
 mod chains;
 mod division;
 mod due;
@@ -40,6 +41,7 @@ mod ring;
 mod sync;
 mod timers;
 
+pub use borders::Wires;
 pub use chains::{Chain, ChainMut, Chains};
 pub use due::Due;
 pub use execution::{Clock, Engine, EngineError, Sharing, Statistics, WireSpec};

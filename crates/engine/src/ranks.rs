@@ -18,8 +18,6 @@
 //!
 //! How letters travel is somebody else's business ([`Ranks`]): between threads for tests, by MPI between machines.
 
-use crate::division::weight;
-use crate::execution::{EngineError, WireSpec};
 use crate::mail::{Parcel, Wire};
 use crate::node::Message;
 use std::fmt::Debug;
@@ -27,6 +25,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use units::Time;
 use units::pack::{Pack, packed, unpacked};
+
+pub use crate::borders::{Borders, shares};
 
 /// The ranks of one simulation, as one of them sees them.
 pub trait Ranks: Send + Sync + Debug {
@@ -63,8 +63,8 @@ pub struct Membership<M> {
     pub ranks: Arc<dyn Ranks>,
     /// How to write to them.
     pub post: Box<dyn Post<M>>,
-    /// The first node of each rank, and the number of nodes: see [`shares`].
-    pub firsts: Vec<u32>,
+    /// Which nodes are whose, and what joins them.
+    pub borders: Borders,
 }
 
 /// What a rank has sent to others so far.
@@ -98,20 +98,16 @@ struct Circle {
 }
 
 impl Circle {
-    /// Of `rank`, where nodes are divided as `firsts` says.
-    fn new(wires: &[Vec<WireSpec>], firsts: &[u32], rank: usize) -> Circle {
-        let count = firsts.len() - 1;
-        let rank_of = |node: u32| firsts.partition_point(|&first| first <= node) - 1;
-        let mut reaches = vec![false; count * count];
-        for (from, wire) in cut_wires(wires, firsts) {
-            reaches[rank_of(from) * count + rank_of(wire.node)] = true;
-        }
+    /// Of `rank`.
+    fn new(borders: &Borders, rank: usize) -> Circle {
+        let count = borders.ranks();
+        let reaches = |from: usize, to: usize| borders.reaches(from, to);
         let others = || (1..count).map(|step| (rank + step) % count);
-        let all_meet = reaches.iter().filter(|&&reaches| reaches).count() == count * (count - 1);
+        let all_meet = (0..count).all(|from| (0..count).all(|to| from == to || reaches(from, to)));
         let steps = std::iter::successors(Some(1), |step| Some(2 * step)).take_while(|&step| step < count && !all_meet);
         Circle {
-            to: others().filter(|&other| reaches[rank * count + other]).collect(),
-            from: others().filter(|&other| reaches[other * count + rank]).collect(),
+            to: others().filter(|&other| reaches(rank, other)).collect(),
+            from: others().filter(|&other| reaches(other, rank)).collect(),
             votes: steps.map(|step| ((rank + step) % count, (rank + count - step) % count)).collect(),
         }
     }
@@ -132,7 +128,7 @@ pub(crate) struct Abroad<M> {
     ranks: Arc<dyn Ranks>,
     post: Box<dyn Post<M>>,
     circle: Circle,
-    firsts: Vec<u32>,
+    borders: Borders,
     foreign: Vec<Foreign>,
     /// Of all nodes here, the first ring; and the number of rings.
     first_rings: Vec<u32>,
@@ -142,8 +138,6 @@ pub(crate) struct Abroad<M> {
     inbox: Vec<Mutex<Vec<Parcel<M>>>>,
     /// The earliest event that a part knows of, by part.
     next: Vec<Mutex<Time>>,
-    /// The least lookahead of the wires between ranks.
-    across: Time,
     desk: Mutex<Correspondence>,
 }
 
@@ -211,22 +205,20 @@ impl Sight {
 
 impl<M> Abroad<M> {
     /// For the nodes of one rank, whose rings begin at `first_rings`; at most `parts` threads run them.
-    pub(crate) fn new(membership: Membership<M>, first_rings: Vec<u32>, parts: usize, wires: &[Vec<WireSpec>]) -> Self {
-        let Membership { ranks, post, firsts } = membership;
+    pub(crate) fn new(membership: Membership<M>, first_rings: Vec<u32>, parts: usize) -> Self {
+        let Membership { ranks, post, borders } = membership;
         let count = ranks.count();
-        let across = cut_wires(wires, &firsts).map(|(_, wire)| wire.lookahead).min().unwrap_or(Time::MAX);
-        let circle = Circle::new(wires, &firsts, ranks.rank());
+        let circle = Circle::new(&borders, ranks.rank());
         Abroad {
             ranks,
             post,
             circle,
-            firsts,
+            borders,
             foreign: Vec::new(),
             first_rings,
             outbox: (0..parts * count).map(|_| Mutex::default()).collect(),
             inbox: (0..parts).map(|_| Mutex::default()).collect(),
             next: (0..parts).map(|_| Mutex::new(Time::MAX)).collect(),
-            across,
             desk: Mutex::default(),
         }
     }
@@ -239,8 +231,9 @@ impl<M> Abroad<M> {
     /// Node `node` of the whole network, one of another rank, can be reached from here; no wire of its is shorter than
     /// `lookahead`.
     pub(crate) fn note(&mut self, node: u32, lookahead: Time) {
-        let rank = self.firsts.partition_point(|&first| first <= node) as u32 - 1;
-        self.foreign.push(Foreign { rank, node: node - self.firsts[rank as usize], lookahead });
+        let rank = self.borders.rank_of(node);
+        let node = node - self.borders.nodes_of(rank).start;
+        self.foreign.push(Foreign { rank: rank as u32, node, lookahead });
     }
 
     /// Which rank each foreign node belongs to, in the order in which they were noted.
@@ -329,7 +322,7 @@ impl<M> Abroad<M> {
             let heard = unpacked::<(u8, Sight)>(&letters[from]).filter(|heard| heard.0 == VOTE);
             sight = sight.and(heard.unwrap_or_else(|| self.out_of_step(from)).1);
         }
-        let until = sight.horizon.max(sight.next.saturating_add(self.across)).min(stop);
+        let until = sight.horizon.max(sight.next.saturating_add(self.borders.window())).min(stop);
         *known = Known { horizon: sight.horizon, until, cut: sight.cut };
     }
 
@@ -366,92 +359,6 @@ impl<M> Abroad<M> {
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     // A thread that panicked ends the run.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The wires that end at another rank than they begin at, of all ranks, each with the node that it begins at.
-pub fn cut_wires<'a>(wires: &'a [Vec<WireSpec>], firsts: &'a [u32]) -> impl Iterator<Item = (u32, &'a WireSpec)> {
-    let rank_of = |node: u32| firsts.partition_point(|&first| first <= node);
-    let of_node = move |(node, wires): (u32, &'a Vec<WireSpec>)| wires.iter().map(move |wire| (node, wire));
-    let leaves = move |&(node, wire): &(u32, &WireSpec)| rank_of(node) != rank_of(wire.node);
-    (0..).zip(wires).flat_map(of_node).filter(leaves)
-}
-
-/// By how much of a mean share a boundary may move to where a cut is better.
-const LEEWAY: f64 = 0.1;
-
-/// The nodes in contiguous ranges of about equally many wires, one a rank: the first node of each, and the number of
-/// nodes. A boundary stands where the shortest wire that it cuts is longest, of equal ones where it cuts fewest, within
-/// a tenth of a share.
-///
-/// # Errors
-/// If there are more ranks than nodes.
-pub fn shares(wires: &[Vec<WireSpec>], ranks: usize) -> Result<Vec<u32>, EngineError> {
-    let nodes = wires.len();
-    if ranks > nodes {
-        return Err(EngineError::TooManyRanks { ranks, nodes });
-    }
-    let mut before = vec![0u64];
-    for wires in wires {
-        before.push(before[before.len() - 1] + u64::from(weight(wires.len())));
-    }
-    let (shortest, crossings) = cuts(wires);
-    let total = before[nodes] as f64;
-    let mut firsts = vec![0u32];
-    for rank in 1..ranks {
-        let share = total / ranks as f64;
-        let ideal = share * rank as f64;
-        let at = |weight: f64| before.partition_point(|&before| (before as f64) < weight);
-        // Every rank has at least one node.
-        let (least, most) = (firsts[rank - 1] as usize + 1, nodes - (ranks - rank));
-        let place = at(ideal).clamp(least, most);
-        let low = at(ideal - share * LEEWAY).clamp(least, place);
-        let high = at(ideal + share * LEEWAY).clamp(place, most);
-        let best = (low..=high)
-            .min_by_key(|&cut| (std::cmp::Reverse(shortest[cut]), crossings[cut], cut.abs_diff(place)))
-            .unwrap_or(place);
-        firsts.push(best as u32);
-    }
-    firsts.push(nodes as u32);
-    Ok(firsts)
-}
-
-/// For each boundary between two nodes, by the node behind it: the least lookahead of the wires across it, and their
-/// number.
-fn cuts(wires: &[Vec<WireSpec>]) -> (Vec<Time>, Vec<i64>) {
-    let nodes = wires.len();
-    // A wire crosses the boundaries from the first to the last; of a large network there are many wires.
-    let mut spans: Vec<(u32, u32, Time)> = Vec::with_capacity(wires.iter().map(Vec::len).sum());
-    for (node, wires) in (0..).zip(wires) {
-        let span = |wire: &WireSpec| (wire.node.min(node) + 1, wire.node.max(node), wire.lookahead);
-        spans.extend(wires.iter().map(span));
-    }
-    let mut crossings = vec![0i64; nodes + 2];
-    for &(first, last, _) in &spans {
-        crossings[first as usize] += 1;
-        crossings[last as usize + 1] -= 1;
-    }
-    for cut in 1..crossings.len() {
-        crossings[cut] += crossings[cut - 1];
-    }
-    // Painted from the shortest wire on, each boundary once: `next` leads to the first that has no colour.
-    spans.sort_unstable_by_key(|span| span.2);
-    let mut shortest = vec![Time::MAX; nodes + 1];
-    let mut next: Vec<usize> = (0..nodes + 2).collect();
-    for (first, last, lookahead) in spans {
-        let mut cut = first as usize;
-        loop {
-            while next[cut] != cut {
-                next[cut] = next[next[cut]];
-                cut = next[cut];
-            }
-            if cut > last as usize {
-                break;
-            }
-            shortest[cut] = lookahead;
-            next[cut] = cut + 1;
-        }
-    }
-    (shortest, crossings)
 }
 
 /// Ranks on the threads of one process, in order.
@@ -504,6 +411,7 @@ impl Ranks for Neighbour {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::execution::WireSpec;
 
     fn wire(node: u32, lookahead: u64) -> WireSpec {
         WireSpec { node, port: 0, lookahead: Time::from_ns(lookahead) }
@@ -516,19 +424,8 @@ mod tests {
         wires
     }
 
-    #[test]
-    fn boundaries_stand_where_wires_are_long() {
-        let mut lookaheads = [10; 39];
-        assert_eq!(shares(&row(&lookaheads), 2), Ok(vec![0, 20, 40]));
-        lookaheads[20] = 500;
-        assert_eq!(shares(&row(&lookaheads), 2), Ok(vec![0, 21, 40]));
-        // Too far off: halves would be too different.
-        lookaheads[30] = 900;
-        assert_eq!(shares(&row(&lookaheads), 2), Ok(vec![0, 21, 40]));
-        // Of equal ones where fewest are cut.
-        let mut wires = row(&[10; 39]);
-        (0..39).filter(|node| *node != 17).for_each(|node| wires[node].push(wire(node as u32 + 1, 10)));
-        assert_eq!(shares(&wires, 2), Ok(vec![0, 18, 40]));
+    fn circle(wires: &[Vec<WireSpec>], firsts: &[u32], rank: usize) -> Circle {
+        Circle::new(&Borders::new(wires, firsts.to_vec()), rank)
     }
 
     #[test]
@@ -538,53 +435,16 @@ mod tests {
         wires[11].push(wire(0, 10));
         let firsts = [0, 2, 4, 6, 8, 10, 12];
         for rank in 0..6 {
-            let circle = Circle::new(&wires, &firsts, rank);
+            let circle = circle(&wires, &firsts, rank);
             let around = |step: usize| (rank + step) % 6;
             assert_eq!((circle.to, circle.from), (vec![around(1)], vec![around(5)]));
             assert_eq!(circle.votes, [(around(1), around(5)), (around(2), around(4)), (around(4), around(2))]);
         }
         // Of two ranks each reaches the other, or else they vote.
-        let both = Circle::new(&[vec![wire(1, 10)], vec![wire(0, 10)]], &[0, 1, 2], 1);
+        let both = circle(&[vec![wire(1, 10)], vec![wire(0, 10)]], &[0, 1, 2], 1);
         assert_eq!(both, Circle { to: vec![0], from: vec![0], votes: Vec::new() });
-        let one_way = Circle::new(&row(&[10]), &[0, 1, 2], 1);
+        let one_way = circle(&row(&[10]), &[0, 1, 2], 1);
         assert_eq!(one_way, Circle { to: Vec::new(), from: vec![0], votes: vec![(0, 0)] });
-        assert_eq!(Circle::new(&row(&[10]), &[0, 2], 0).votes, []);
-    }
-
-    #[test]
-    fn every_rank_has_a_node_and_no_more_ranks_than_nodes() {
-        for ranks in 1..=40 {
-            let firsts = shares(&row(&[10; 39]), ranks).unwrap();
-            assert_eq!(firsts.len(), ranks + 1);
-            assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
-        }
-        assert_eq!(shares(&row(&[10; 39]), 41), Err(EngineError::TooManyRanks { ranks: 41, nodes: 40 }));
-    }
-
-    /// Against looking at every wire for every boundary.
-    #[test]
-    fn cuts_are_those_of_brute_force() {
-        let mut random = units::random::Stream::new(1, 0, 0);
-        for _ in 0..200 {
-            let nodes = 2 + random.below(20) as usize;
-            let mut wires = vec![Vec::new(); nodes];
-            for _ in 0..random.below(40) {
-                let (from, to) = (random.below(nodes as u64) as usize, random.below(nodes as u64) as u32);
-                if from != to as usize {
-                    wires[from].push(wire(to, 1 + random.below(9)));
-                }
-            }
-            let (shortest, crossings) = cuts(&wires);
-            for cut in 1..nodes {
-                let across = |from: usize, to: usize| (from < cut) != (to < cut);
-                let found: Vec<Time> = (0..nodes)
-                    .flat_map(|from| wires[from].iter().map(move |wire| (from, wire)))
-                    .filter(|&(from, wire)| across(from, wire.node as usize))
-                    .map(|(_, wire)| wire.lookahead)
-                    .collect();
-                assert_eq!(crossings[cut], found.len() as i64);
-                assert_eq!(shortest[cut], found.into_iter().min().unwrap_or(Time::MAX));
-            }
-        }
+        assert_eq!(circle(&row(&[10]), &[0, 2], 0).votes, []);
     }
 }

@@ -2,7 +2,7 @@
 //! (time, node, rotated port). Random networks of nodes that forward, split and delay tokens must log
 //! the same events, whatever the number of threads and wherever runs are cut.
 
-use engine::ranks::{Letters, Membership, Post, Ranks, in_one_process, shares};
+use engine::ranks::{Borders, Letters, Membership, Post, Ranks, in_one_process, shares};
 use engine::{Engine, EngineError, Message, Node, Window, WireSpec};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -347,7 +347,7 @@ fn on_ranks<N: Node<Message = Token>, R: Send>(
         firsts.windows(2).map(|pair| nodes.by_ref().take((pair[1] - pair[0]) as usize).collect()).collect();
     let run = &run;
     let start = |(ranks, nodes): (Arc<dyn Ranks>, Vec<N>)| {
-        let membership = Membership { ranks, post: Box::new(Plain), firsts: firsts.clone() };
+        let membership = Membership { ranks, post: Box::new(Plain), borders: Borders::new(wires, firsts.clone()) };
         move || run(Engine::of_rank(nodes, wires, threads, membership).unwrap())
     };
     std::thread::scope(|scope| {
@@ -464,9 +464,11 @@ fn a_rank_that_dies_takes_the_others_with_it() {
     std::thread::scope(|scope| {
         for ranks in in_one_process(2) {
             scope.spawn(move || {
-                let membership = Membership { post: Box::new(Plain), firsts: vec![0, 1, 2], ranks };
+                let wires = [wire(1), wire(0)];
+                let borders = Borders::new(&wires, vec![0, 1, 2]);
+                let membership = Membership { post: Box::new(Plain), borders, ranks };
                 let nodes = vec![Mortal(membership.ranks.rank() == 1)];
-                Engine::of_rank(nodes, &[wire(1), wire(0)], 1, membership).unwrap().run_until(Time::from_s(1));
+                Engine::of_rank(nodes, &wires, 1, membership).unwrap().run_until(Time::from_s(1));
             });
         }
     });

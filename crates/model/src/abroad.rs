@@ -2,8 +2,7 @@
 
 use crate::network::Network;
 use crate::on_wire::OnWire;
-use engine::WireSpec;
-use engine::ranks::{Post, cut_wires};
+use engine::ranks::{Borders, Post};
 use protocols::frame::{Detail, Frame};
 use protocols::telemetry::Hop;
 use std::sync::Arc;
@@ -25,13 +24,13 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Of `wires`, divided as `firsts` says.
-    pub(crate) fn of(network: &Network, wires: &[Vec<WireSpec>], firsts: &[u32]) -> Cut {
-        let window = cut_wires(wires, firsts).map(|(_, wire)| wire.lookahead).min().unwrap_or(Time::MAX);
+    /// Of ranks with these borders.
+    pub(crate) fn of(network: &Network, borders: &Borders) -> Cut {
+        let window = borders.window();
         let span = window.min(Time::from_ms(1));
         let bytes: u64 = network.fabric.links().iter().map(|link| 2 * link.rate.bytes_in(span)).sum();
         let most_frames = bytes / u64::from(network.host.mtu_bytes.max(64));
-        Cut { ranks: firsts.len() - 1, wires: cut_wires(wires, firsts).count() as u64, window, most_frames }
+        Cut { ranks: borders.ranks(), wires: borders.wires(), window, most_frames }
     }
 }
 

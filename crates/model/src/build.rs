@@ -3,7 +3,6 @@
 use crate::all_delays::AllDelays;
 use crate::host::Starts;
 use crate::link_kinds::LinkKinds;
-use crate::link_time::frames_last;
 use crate::network::Network;
 use crate::node::Machine;
 use crate::numbering::Numbering;
@@ -12,20 +11,16 @@ use crate::routes::KnownRoutes;
 use crate::switch::Switch;
 use crate::telemetry::Telemetry;
 use crate::trace::selection::Selection;
-use engine::WireSpec;
-use engine::ranks::shares;
+use crate::wiring::Wiring;
+use engine::ranks::{Borders, shares};
 use fabric::{Fabric, NodeId, NodeKind};
 use protocols::florax::Pair;
 use protocols::transport::TransportParameters;
 use protocols::trim::Scheme;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use traffic::{JOIN, Load, Start, When};
+use traffic::{JOIN, Load, Start};
 use units::{Bytes, Time};
-
-/// Between two moments at which a run can be stopped, no node handles many more frames than this: some tenths of a
-/// second.
-const MOST_IN_A_WINDOW: u64 = 1 << 19;
 
 /// Why a setup cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -66,19 +61,17 @@ pub enum ModelError {
     Engine(#[from] engine::EngineError),
 }
 
-/// Nodes, their wires, and where each node of the fabric stands among them.
+/// The nodes of a rank, and how all are wired.
 pub(crate) struct Built {
     pub network: Arc<Network>,
     /// Those of this rank.
     pub machines: Vec<Machine>,
-    /// Of all nodes.
-    pub wires: Vec<Vec<WireSpec>>,
-    /// Place among the wires, by node.
-    pub position: Vec<u32>,
+    /// Of all nodes, with the place of each.
+    pub wiring: Wiring,
     /// Place in the order in which results tell of nodes, by place among the wires.
     pub telling: Vec<u32>,
-    /// The first place of each rank, and the number of nodes.
-    pub firsts: Vec<u32>,
+    /// Which places are whose.
+    pub borders: Borders,
 }
 
 /// What `rank`, of `ranks`, runs of `setup`.
@@ -200,10 +193,11 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
 
     let fabric = &network.fabric;
     let order = by_neighbourhood(fabric, true);
-    let mut position = vec![0u32; order.len()];
-    for (index, node) in order.iter().enumerate() {
-        position[node.index()] = index as u32;
-    }
+    let telling = telling_order(fabric, &order);
+    let wiring = Wiring::new(&network, order);
+    let firsts = if ranks == 1 { vec![0, wiring.order().len() as u32] } else { shares(&wiring, ranks)? };
+    let borders = Borders::new(&wiring, firsts);
+    let own = borders.nodes_of(rank);
     let mut changes: BTreeMap<NodeId, Vec<(Time, u16, bool)>> = BTreeMap::new();
     for failure in &failures {
         let link = fabric.link(failure.link);
@@ -214,48 +208,20 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
         }
     }
 
-    let mut wires: Vec<Vec<WireSpec>> = order
-        .iter()
-        .map(|&node| {
-            // A window is as long as links allow, but no node shall be busy in it for seconds: nobody could stop it.
-            let longest = longest_window(fabric, node);
-            let ports = fabric.ports(node).iter();
-            ports
-                .map(|peer| {
-                    let link = fabric.link(peer.link);
-                    let least = match network.preemption_at(node) {
-                        // A frame goes to the link only when nothing can interrupt it any more.
-                        Some(preemption) => preemption.lookahead(link.rate, link.delay),
-                        None => network.links.of(link).lookahead(),
-                    };
-                    WireSpec { node: position[peer.peer.index()], port: peer.peer_port, lookahead: least.min(longest) }
-                })
-                .collect()
-        })
-        .collect();
-    let mut notify: Vec<(u32, u32, u16)> = Vec::new();
-    let mut ingress: Vec<u16> = fabric.hosts().iter().map(|&node| fabric.ports(node).len() as u16).collect();
-    for (from, to) in notification_pairs(&network) {
-        let (sender, receiver) = (fabric.host_node(from), fabric.host_node(to));
-        let wires = &mut wires[position[sender.index()] as usize];
-        notify.push((from, to, wires.len() as u16));
-        let port = &mut ingress[to as usize];
-        let lookahead = network.notification_delay.min(longest_window(fabric, sender));
-        wires.push(WireSpec { node: position[receiver.index()], port: *port, lookahead });
-        *port += 1;
+    let mut is_own = vec![false; fabric.hosts().len()];
+    for host in own.clone().filter_map(|place| fabric.host_index(wiring.order()[place as usize])) {
+        is_own[host as usize] = true;
     }
-
-    let firsts = if ranks == 1 { vec![0, order.len() as u32] } else { shares(&wires, ranks)? };
-    let mut starts = plan_starts(&network, arrivals);
-    notify.into_iter().for_each(|(from, to, port)| starts[from as usize].notify.push((to, port)));
+    let mut starts = plan_starts(&network, arrivals, |host| is_own[host as usize]);
     let mut known_routes = KnownRoutes::default();
-    let machines = order[firsts[rank] as usize..firsts[rank + 1] as usize]
-        .iter()
-        .map(|&node| {
+    let machines = own
+        .map(|place| {
+            let node = wiring.order()[place as usize];
             let changes = changes.remove(&node).unwrap_or_default();
             match fabric.host_index(node) {
                 Some(index) if fabric.node(node).kind == NodeKind::Host => {
-                    let starts = std::mem::take(&mut starts[index as usize]);
+                    let mut starts = starts[index as usize].take().map_or_else(Starts::default, |starts| *starts);
+                    starts.notify.extend(wiring.notified_from(place));
                     let mut machine = Machine::host(node, &network, starts);
                     if !changes.is_empty() {
                         machine.wake();
@@ -275,14 +241,7 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
             }
         })
         .collect();
-    let telling = telling_order(&network.fabric, &position);
-    Ok(Built { network, machines, wires, position, telling, firsts })
-}
-
-/// The time in which a node can receive and send [`MOST_IN_A_WINDOW`] frames, and no less than a picosecond.
-fn longest_window(fabric: &Fabric, node: NodeId) -> Time {
-    let rates = fabric.ports(node).iter().map(|peer| 2 * u128::from(fabric.link(peer.link).rate.as_bps()));
-    frames_last(MOST_IN_A_WINDOW, rates.sum()).max(Time::from_ps(1))
+    Ok(Built { network, machines, wiring, telling, borders })
 }
 
 fn check_buffers(network: &Network) -> Result<(), ModelError> {
@@ -302,45 +261,37 @@ fn check_buffers(network: &Network) -> Result<(), ModelError> {
     Ok(())
 }
 
-/// Planned starts, drawn arrivals and waits, by host.
-fn plan_starts(network: &Network, arrivals: Vec<traffic::Arrivals>) -> Vec<Starts> {
-    let mut starts: Vec<Starts> = network.fabric.hosts().iter().map(|_| Starts::default()).collect();
-    for (number, flow) in network.traffic.flows.iter().enumerate() {
-        let starts = &mut starts[flow.src as usize];
-        match flow.start {
-            Start::At(at) => starts.planned.push((at, number as u32)),
-            Start::After { waits_for: 0, delay } => starts.planned.push((delay, number as u32)),
-            Start::After { waits_for, .. } => {
-                starts.waits.insert(number as u32, waits_for);
-            }
+/// Planned starts, drawn arrivals and waits, by host, of those hosts that are `own` and have any.
+fn plan_starts(
+    network: &Network,
+    arrivals: Vec<traffic::Arrivals>,
+    own: impl Fn(u32) -> bool,
+) -> Vec<Option<Box<Starts>>> {
+    let mut all: Vec<Option<Box<Starts>>> = network.fabric.hosts().iter().map(|_| None).collect();
+    let mut of = |host: u32, note: &mut dyn FnMut(&mut Starts)| {
+        if own(host) {
+            note(all[host as usize].get_or_insert_default());
         }
+    };
+    for (number, flow) in (0..).zip(&network.traffic.flows) {
+        of(flow.src, &mut |starts| match flow.start {
+            Start::At(at) => starts.planned.push((at, number)),
+            Start::After { waits_for: 0, delay } => starts.planned.push((delay, number)),
+            Start::After { waits_for, .. } => _ = starts.waits.insert(number, waits_for),
+        });
     }
     for (number, join) in (0..).zip(&network.traffic.joins) {
-        starts[join.host as usize].waits.insert(JOIN | number, join.waits_for);
-    }
-    for starts in &mut starts {
-        starts.planned.sort_unstable();
+        of(join.host, &mut |starts| _ = starts.waits.insert(JOIN | number, join.waits_for));
     }
     for source in arrivals {
-        starts[source.src as usize].arrivals.push((source, None));
+        let mut source = Some(source);
+        let host = source.as_ref().map_or(0, |source| source.src);
+        of(host, &mut |starts| starts.arrivals.extend(source.take().map(|source| (source, None))));
     }
-    starts
-}
-
-/// Which host must tell which other that one of its flows may start.
-fn notification_pairs(network: &Network) -> BTreeSet<(u32, u32)> {
-    let flows = &network.traffic.flows;
-    let mut pairs = BTreeSet::new();
-    for (number, flow) in flows.iter().enumerate() {
-        for notification in network.traffic.notifications.of(number as u32) {
-            let from = if notification.when == When::Sent { flow.src } else { flow.dst };
-            let to = network.host_of(notification.target);
-            if from != to {
-                pairs.insert((from, to));
-            }
-        }
+    for starts in all.iter_mut().flatten() {
+        starts.planned.sort_unstable();
     }
-    pairs
+    all
 }
 
 /// All nodes, neighbours near each other: threads then share few links. A node stands at the mean place of its
@@ -378,14 +329,14 @@ fn by_neighbourhood(fabric: &Fabric, shared_out: bool) -> Vec<NodeId> {
     nodes
 }
 
-/// By engine index of a node, its place in the order in which results tell of nodes: one for all versions, wherever
+/// By place of a node in `order`, its place in the order in which results tell of nodes: one for all versions, wherever
 /// threads want nodes to stand.
-fn telling_order(fabric: &Fabric, position: &[u32]) -> Vec<u32> {
-    let mut rank = vec![0; position.len()];
+fn telling_order(fabric: &Fabric, order: &[NodeId]) -> Vec<u32> {
+    let mut rank = vec![0; order.len()];
     for (place, node) in (0..).zip(by_neighbourhood(fabric, false)) {
-        rank[position[node.index()] as usize] = place;
+        rank[node.index()] = place;
     }
-    rank
+    order.iter().map(|node| rank[node.index()]).collect()
 }
 
 #[cfg(test)]
@@ -412,5 +363,20 @@ mod tests {
             let found = order.chunks(order.len() / K).map(|part| part.iter().filter(is_core).count()).max().unwrap();
             assert!(if shared_out { found <= 3 } else { found >= K * K / 8 }, "{shared_out}: {found}");
         }
+    }
+
+    /// A rank holds nothing of what others start.
+    #[test]
+    fn starts_are_those_of_own_hosts() {
+        let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)));
+        let hosts: Vec<u32> = (0..16).collect();
+        let mut plan = traffic::PlanBuilder::new();
+        let pairs = traffic::Pairs { pattern: traffic::Pattern::Permutation, workload: traffic::Workload::Endless };
+        traffic::pairs(&pairs, &hosts, &traffic::Entry::new(1, 0), &mut plan).unwrap();
+        let setup = Setup::new(fat_tree(4, links).unwrap(), plan.build(16).unwrap()).unwrap();
+        let network = build(setup, (0, 1)).unwrap().network;
+        let starts = plan_starts(&network, Vec::new(), |host| host % 3 == 0);
+        let planned: Vec<usize> = starts.iter().map(|it| it.as_ref().map_or(0, |it| it.planned.len())).collect();
+        assert_eq!(planned, hosts.iter().map(|host| usize::from(host % 3 == 0)).collect::<Vec<_>>());
     }
 }

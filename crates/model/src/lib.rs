@@ -56,6 +56,7 @@ mod trace;
 mod trims;
 mod turns;
 mod watcher;
+mod wiring;
 
 pub use abroad::Cut;
 pub use account::Ledger;

@@ -122,16 +122,17 @@ impl Simulation {
         let (deadlock_every, threads, setup_storm) = (setup.deadlock_every, setup.threads, setup.storm);
         let ends_with_flows = setup.ends_with_flows;
         let (rank, count) = ranks.as_ref().map_or((0, 1), |ranks| (ranks.rank(), ranks.count()));
-        let Built { network, machines, wires, position, telling, firsts } = build(setup, (rank, count))?;
-        let first = firsts[rank];
-        let cut = ranks.as_ref().map(|_| Cut::of(&network, &wires, &firsts));
+        let Built { network, machines, wiring, telling, borders } = build(setup, (rank, count))?;
+        let first = borders.nodes_of(rank).start;
+        let cut = ranks.as_ref().map(|_| Cut::of(&network, &borders));
         let engine = match &ranks {
-            None => Engine::new(machines, &wires, threads)?,
+            None => Engine::new(machines, &wiring, threads)?,
             Some(ranks) => {
                 let post = Box::new(FramePost(Arc::clone(&network)));
-                Engine::of_rank(machines, &wires, threads, Membership { ranks: Arc::clone(ranks), post, firsts })?
+                Engine::of_rank(machines, &wiring, threads, Membership { ranks: Arc::clone(ranks), post, borders })?
             }
         };
+        let position = wiring.into_positions();
         let company = ranks.map(Company);
         let ends = |flow: &&traffic::Flow| flow.size_bytes != traffic::ENDLESS;
         let ends_after = ends_with_flows.then(|| network.traffic.flows.iter().filter(ends).count() as u64);

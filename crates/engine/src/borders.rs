@@ -1,0 +1,239 @@
+//! Where a network is cut into the parts of ranks, and what joins them. Of all nodes this needs no more than a look at
+//! their wires, one node after the other: a rank that runs a part never holds those of the others.
+
+use crate::division::weight;
+use crate::execution::{EngineError, WireSpec};
+use std::ops::Range;
+use units::Time;
+
+/// The wires of a network: of each node its egress wires in order of port.
+pub trait Wires {
+    /// The number of nodes.
+    fn nodes(&self) -> usize;
+
+    /// Tells the wires of `node`, which is below the number of nodes, in order of port.
+    fn each(&self, node: u32, tell: impl FnMut(WireSpec));
+
+    /// How many wires a node has.
+    fn count(&self, node: u32) -> usize {
+        let mut count = 0;
+        self.each(node, |_| count += 1);
+        count
+    }
+}
+
+impl<T: AsRef<[Vec<WireSpec>]> + ?Sized> Wires for T {
+    fn nodes(&self) -> usize {
+        self.as_ref().len()
+    }
+
+    fn each(&self, node: u32, tell: impl FnMut(WireSpec)) {
+        self.as_ref()[node as usize].iter().copied().for_each(tell);
+    }
+}
+
+/// Which nodes are whose, and what joins the ranks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Borders {
+    /// The first node of each rank, and the number of nodes.
+    firsts: Vec<u32>,
+    /// By rank of its beginning and then of its end, whether there is a wire.
+    reaches: Vec<bool>,
+    wires: u64,
+    window: Time,
+}
+
+impl Borders {
+    /// Of ranks whose nodes begin at `firsts`, which ends with the number of nodes: see [`shares`].
+    pub fn new(wires: &(impl Wires + ?Sized), firsts: Vec<u32>) -> Borders {
+        let count = firsts.len() - 1;
+        let mut borders = Borders { firsts, reaches: vec![false; count * count], wires: 0, window: Time::MAX };
+        for from in 0..count {
+            for node in borders.nodes_of(from) {
+                wires.each(node, |wire| {
+                    if !borders.nodes_of(from).contains(&wire.node) {
+                        let to = borders.rank_of(wire.node);
+                        borders.reaches[from * count + to] = true;
+                        borders.wires += 1;
+                        borders.window = borders.window.min(wire.lookahead);
+                    }
+                });
+            }
+        }
+        borders
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> usize {
+        self.firsts.len() - 1
+    }
+
+    /// The nodes of a rank.
+    pub fn nodes_of(&self, rank: usize) -> Range<u32> {
+        self.firsts[rank]..self.firsts[rank + 1]
+    }
+
+    /// The rank of a node.
+    pub fn rank_of(&self, node: u32) -> usize {
+        self.firsts.partition_point(|&first| first <= node) - 1
+    }
+
+    /// Whether a wire leads from one rank to another.
+    pub fn reaches(&self, from: usize, to: usize) -> bool {
+        self.reaches[from * self.ranks() + to]
+    }
+
+    /// How many wires end at another rank than they begin at.
+    pub fn wires(&self) -> u64 {
+        self.wires
+    }
+
+    /// The least lookahead of these; [`Time::MAX`] without any.
+    pub fn window(&self) -> Time {
+        self.window
+    }
+}
+
+/// By how much of a mean share a boundary may move to where a cut is better.
+const LEEWAY: f64 = 0.1;
+
+/// The nodes in contiguous ranges of about equally many wires, one a rank: the first node of each, and the number of
+/// nodes. A boundary stands where the shortest wire that it cuts is longest, of equal ones where it cuts fewest, within
+/// a tenth of a share.
+///
+/// # Errors
+/// If there are more ranks than nodes.
+pub fn shares(wires: &(impl Wires + ?Sized), ranks: usize) -> Result<Vec<u32>, EngineError> {
+    let nodes = wires.nodes();
+    if ranks > nodes {
+        return Err(EngineError::TooManyRanks { ranks, nodes });
+    }
+    let mut before = vec![0u64];
+    for node in 0..nodes as u32 {
+        before.push(before[before.len() - 1] + u64::from(weight(wires.count(node))));
+    }
+    let (shortest, crossings) = cuts(wires);
+    let total = before[nodes] as f64;
+    let mut firsts = vec![0u32];
+    for rank in 1..ranks {
+        let share = total / ranks as f64;
+        let ideal = share * rank as f64;
+        let at = |weight: f64| before.partition_point(|&before| (before as f64) < weight);
+        // Every rank has at least one node.
+        let (least, most) = (firsts[rank - 1] as usize + 1, nodes - (ranks - rank));
+        let place = at(ideal).clamp(least, most);
+        let low = at(ideal - share * LEEWAY).clamp(least, place);
+        let high = at(ideal + share * LEEWAY).clamp(place, most);
+        let best = (low..=high)
+            .min_by_key(|&cut| (std::cmp::Reverse(shortest[cut]), crossings[cut], cut.abs_diff(place)))
+            .unwrap_or(place);
+        firsts.push(best as u32);
+    }
+    firsts.push(nodes as u32);
+    Ok(firsts)
+}
+
+/// For each boundary between two nodes, by the node behind it: the least lookahead of the wires across it, and their
+/// number.
+fn cuts(wires: &(impl Wires + ?Sized)) -> (Vec<Time>, Vec<i64>) {
+    let nodes = wires.nodes();
+    let mut crossings = vec![0i64; nodes + 2];
+    // A tree over the boundaries, whose leaves stand behind all else: what stands at an inner place is for all leaves
+    // below. A wire crosses a row of boundaries, and a few places stand for them.
+    let leaves = nodes + 1;
+    let mut least = vec![Time::MAX; 2 * leaves];
+    for node in 0..nodes as u32 {
+        wires.each(node, |wire| {
+            let [first, last] = [wire.node.min(node) + 1, wire.node.max(node)].map(|cut| cut as usize);
+            crossings[first] += 1;
+            crossings[last + 1] -= 1;
+            let (mut from, mut to) = (first + leaves, last + 1 + leaves);
+            while from < to {
+                if from % 2 == 1 {
+                    least[from] = least[from].min(wire.lookahead);
+                    from += 1;
+                }
+                if to % 2 == 1 {
+                    to -= 1;
+                    least[to] = least[to].min(wire.lookahead);
+                }
+                (from, to) = (from / 2, to / 2);
+            }
+        });
+    }
+    for cut in 1..crossings.len() {
+        crossings[cut] += crossings[cut - 1];
+    }
+    for place in 2..least.len() {
+        least[place] = least[place].min(least[place / 2]);
+    }
+    (least.split_off(leaves), crossings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wire(node: u32, lookahead: u64) -> WireSpec {
+        WireSpec { node, port: 0, lookahead: Time::from_ns(lookahead) }
+    }
+
+    /// A row of nodes, each with a wire to the next.
+    fn row(lookaheads: &[u64]) -> Vec<Vec<WireSpec>> {
+        let mut wires: Vec<_> = (1..).zip(lookaheads).map(|(to, &lookahead)| vec![wire(to, lookahead)]).collect();
+        wires.push(Vec::new());
+        wires
+    }
+
+    #[test]
+    fn boundaries_stand_where_wires_are_long() {
+        let mut lookaheads = [10; 39];
+        assert_eq!(shares(&row(&lookaheads), 2), Ok(vec![0, 20, 40]));
+        lookaheads[20] = 500;
+        assert_eq!(shares(&row(&lookaheads), 2), Ok(vec![0, 21, 40]));
+        // Too far off: halves would be too different.
+        lookaheads[30] = 900;
+        assert_eq!(shares(&row(&lookaheads), 2), Ok(vec![0, 21, 40]));
+        // Of equal ones where fewest are cut.
+        let mut wires = row(&[10; 39]);
+        (0..39).filter(|node| *node != 17).for_each(|node| wires[node].push(wire(node as u32 + 1, 10)));
+        assert_eq!(shares(&wires, 2), Ok(vec![0, 18, 40]));
+    }
+
+    #[test]
+    fn every_rank_has_a_node_and_no_more_ranks_than_nodes() {
+        for ranks in 1..=40 {
+            let firsts = shares(&row(&[10; 39]), ranks).unwrap();
+            assert_eq!(firsts.len(), ranks + 1);
+            assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
+        }
+        assert_eq!(shares(&row(&[10; 39]), 41), Err(EngineError::TooManyRanks { ranks: 41, nodes: 40 }));
+    }
+
+    /// Against looking at every wire for every boundary.
+    #[test]
+    fn cuts_are_those_of_brute_force() {
+        let mut random = units::random::Stream::new(1, 0, 0);
+        for _ in 0..200 {
+            let nodes = 2 + random.below(20) as usize;
+            let mut wires = vec![Vec::new(); nodes];
+            for _ in 0..random.below(40) {
+                let (from, to) = (random.below(nodes as u64) as usize, random.below(nodes as u64) as u32);
+                if from != to as usize {
+                    wires[from].push(wire(to, 1 + random.below(9)));
+                }
+            }
+            let (shortest, crossings) = cuts(&wires);
+            for cut in 1..nodes {
+                let across = |from: usize, to: usize| (from < cut) != (to < cut);
+                let found: Vec<Time> = (0..nodes)
+                    .flat_map(|from| wires[from].iter().map(move |wire| (from, wire)))
+                    .filter(|&(from, wire)| across(from, wire.node as usize))
+                    .map(|(_, wire)| wire.lookahead)
+                    .collect();
+                assert_eq!(crossings[cut], found.len() as i64);
+                assert_eq!(shortest[cut], found.into_iter().min().unwrap_or(Time::MAX));
+            }
+        }
+    }
+}
