@@ -13,8 +13,9 @@
 //! the wires that the ranks cut; until then each rank runs windows of its own. So cuts belong where wires are long.
 //!
 //! Both instants, and whether somebody wants to stop, need a word of every rank. Where each writes to each, letters
-//! carry it. Where some are not neighbours, a vote follows the letters: each rank tells the one 1, 2, 4, ... behind it
-//! what it has heard so far, and after as many steps as the number of ranks has bits each has heard of all.
+//! carry it. Where many are not neighbours, each writes to its neighbours, and a vote follows: each rank tells the one
+//! 1, 2, 4, ... behind it what it has heard so far, and after as many steps as the number of ranks has bits each has
+//! heard of all. Whichever takes fewer letters and votes is done; of as many, without votes.
 //!
 //! How letters travel is somebody else's business ([`Ranks`]): between threads for tests, by MPI between machines.
 
@@ -89,9 +90,9 @@ const VOTE: u8 = b'v';
 /// Whom a rank hears and tells at each meeting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Circle {
-    /// The ranks of nodes that its nodes' wires lead to.
+    /// The ranks of nodes that its nodes' wires lead to, or all.
     to: Vec<usize>,
-    /// Those whose wires lead to its nodes.
+    /// Those whose wires lead to its nodes, or all.
     from: Vec<usize>,
     /// Then, one after the other, whom it tells what it has heard, and who tells it.
     votes: Vec<(usize, usize)>,
@@ -101,13 +102,15 @@ impl Circle {
     /// Of `rank`.
     fn new(borders: &Borders, rank: usize) -> Circle {
         let count = borders.ranks();
-        let reaches = |from: usize, to: usize| borders.reaches(from, to);
         let others = || (1..count).map(|step| (rank + step) % count);
-        let all_meet = (0..count).all(|from| (0..count).all(|to| from == to || reaches(from, to)));
-        let steps = std::iter::successors(Some(1), |step| Some(2 * step)).take_while(|&step| step < count && !all_meet);
+        let steps = || std::iter::successors(Some(1), |step| Some(2 * step)).take_while(|&step| step < count);
+        let neighbours: usize = (0..count).map(|from| (0..count).filter(|&to| borders.reaches(from, to)).count()).sum();
+        // All ranks together: neighbours and votes, or as many letters and no votes, which wait for each other.
+        let all_meet = neighbours + count * steps().count() >= count * (count - 1);
+        let steps = steps().filter(|_| !all_meet);
         Circle {
-            to: others().filter(|&other| reaches(rank, other)).collect(),
-            from: others().filter(|&other| reaches(other, rank)).collect(),
+            to: others().filter(|&other| all_meet || borders.reaches(rank, other)).collect(),
+            from: others().filter(|&other| all_meet || borders.reaches(other, rank)).collect(),
             votes: steps.map(|step| ((rank + step) % count, (rank + count - step) % count)).collect(),
         }
     }
@@ -440,11 +443,26 @@ mod tests {
             assert_eq!((circle.to, circle.from), (vec![around(1)], vec![around(5)]));
             assert_eq!(circle.votes, [(around(1), around(5)), (around(2), around(4)), (around(4), around(2))]);
         }
-        // Of two ranks each reaches the other, or else they vote.
+        // Of two ranks each writes to the other, whether a wire leads there or not.
         let both = circle(&[vec![wire(1, 10)], vec![wire(0, 10)]], &[0, 1, 2], 1);
         assert_eq!(both, Circle { to: vec![0], from: vec![0], votes: Vec::new() });
-        let one_way = circle(&row(&[10]), &[0, 1, 2], 1);
-        assert_eq!(one_way, Circle { to: Vec::new(), from: vec![0], votes: vec![(0, 0)] });
-        assert_eq!(circle(&row(&[10]), &[0, 2], 0).votes, []);
+        assert_eq!(circle(&row(&[10]), &[0, 1, 2], 1), both);
+        assert_eq!(circle(&row(&[10]), &[0, 2], 0), Circle { to: Vec::new(), from: Vec::new(), votes: Vec::new() });
+    }
+
+    #[test]
+    fn all_write_to_all_where_that_takes_no_more_letters() {
+        // Rings of ranks, each with wires to both of its neighbours.
+        for count in 2..20 {
+            let node = |rank: u32| vec![wire((rank + 1) % count, 10), wire((rank + count - 1) % count, 10)];
+            let wires: Vec<_> = (0..count).map(node).collect();
+            let circle = circle(&wires, &Vec::from_iter(0..=count), 0);
+            let ranks = count as usize;
+            let with_votes = 2 + (ranks - 1).ilog2() as usize + 1;
+            let written = circle.to.len() + circle.votes.len();
+            assert_eq!(circle.to.len(), circle.from.len());
+            assert_eq!(written, with_votes.min(ranks - 1), "{count} ranks");
+            assert_eq!(circle.votes.is_empty(), ranks <= 6, "{count} ranks");
+        }
     }
 }
