@@ -4,10 +4,14 @@ use crate::graph::NO_HOST;
 use crate::names::{check_name, visible};
 use crate::{End, Fabric, FabricError, Link, LinkId, LinkSpec, Node, NodeId, NodeKind, PortPeer};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The most nodes and links of one fabric: sixteen times a 65,536-host fat-tree, so that a wrong number
 /// in a file or scenario is an error and not an exhausted machine.
 pub(crate) const MAX_ELEMENTS: u64 = 1 << 22;
+
+/// Among so many kinds of links that came last one is looked for.
+const MOST_KINDS: usize = 16;
 
 /// Collects nodes and links. The ports of a node number from 0 in the order of [`connect`](Self::connect).
 #[derive(Clone, Debug)]
@@ -15,6 +19,8 @@ pub struct FabricBuilder {
     kind: String,
     nodes: Vec<Node>,
     links: Vec<Link>,
+    /// What links are made of, each once as far as there are few.
+    kinds: Vec<Arc<LinkSpec>>,
     degrees: Vec<u32>,
     /// Names of ports, where the file has some.
     port_names: Vec<(End, String)>,
@@ -38,6 +44,7 @@ impl FabricBuilder {
             kind: kind.into(),
             nodes: Vec::new(),
             links: Vec::new(),
+            kinds: Vec::new(),
             degrees: Vec::new(),
             port_names: Vec::new(),
             reasons: Vec::new(),
@@ -84,8 +91,12 @@ impl FabricBuilder {
         let a = self.plug(a, id);
         let b = self.plug(b, id);
         if let (Some(a), Some(b)) = (a, b) {
-            let LinkSpec { rate, delay, loss, bit_error_rate } = spec;
-            self.links.push(Link { a, b, rate, delay, loss, bit_error_rate });
+            let known = self.kinds.iter().rev().take(MOST_KINDS).find(|known| ***known == spec);
+            let spec = known.cloned().unwrap_or_else(|| {
+                self.kinds.push(Arc::new(spec));
+                Arc::clone(&self.kinds[self.kinds.len() - 1])
+            });
+            self.links.push(Link { a, b, spec });
         }
         id
     }

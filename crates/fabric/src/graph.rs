@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
 use units::{Rate, Time};
 
 /// A host or switch of one [`Fabric`]: its index in [`Fabric::nodes`].
@@ -94,27 +96,29 @@ impl LinkSpec {
     }
 }
 
-/// A full-duplex link between two ports.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// A full-duplex link between two ports. What it is made of, such as its `rate`, is read as if it were its own.
+#[derive(Clone, PartialEq, Debug)]
 pub struct Link {
     /// The end that was named first.
     pub a: End,
     /// The other end.
     pub b: End,
-    /// Rate of each direction.
-    pub rate: Rate,
-    /// Propagation delay, above zero.
-    pub delay: Time,
-    /// Probability 0..=1 that a frame is lost.
-    pub loss: f64,
-    /// Probability 0..=1 that a bit is flipped.
-    pub bit_error_rate: f64,
+    /// A fabric has a handful of kinds of links: each is kept once.
+    pub(crate) spec: Arc<LinkSpec>,
 }
 
 impl Link {
     /// The properties without the ends.
     pub fn spec(&self) -> LinkSpec {
-        LinkSpec { rate: self.rate, delay: self.delay, loss: self.loss, bit_error_rate: self.bit_error_rate }
+        *self.spec
+    }
+}
+
+impl Deref for Link {
+    type Target = LinkSpec;
+    #[inline]
+    fn deref(&self) -> &LinkSpec {
+        &self.spec
     }
 }
 
@@ -263,8 +267,6 @@ impl Fabric {
     }
     /// Gives a link other properties; its ends stay. [`Fabric::check`] judges the values.
     pub fn set_link(&mut self, link: LinkId, spec: LinkSpec) {
-        let link = &mut self.links[link.index()];
-        (link.rate, link.delay, link.loss, link.bit_error_rate) =
-            (spec.rate, spec.delay, spec.loss, spec.bit_error_rate);
+        self.links[link.index()].spec = Arc::new(spec);
     }
 }
