@@ -66,49 +66,88 @@ pub struct Book {
     pub found_bytes: u64,
 }
 
-/// The check "buffer": no mark is above its limit, and every book agrees with what is there. Both may come in any
-/// order; a failure names the lowest place of those that exceed theirs most, else the lowest book that is wrong.
-pub fn verdict(marks: impl IntoIterator<Item = Mark>, books: impl IntoIterator<Item = Book>) -> Verdict {
-    let (mut places, mut over) = (0u64, 0u64);
-    let mut worst: Option<Mark> = None;
-    for mark in marks {
-        places += 1;
-        if mark.peak <= mark.limit {
-            continue;
+/// What marks and books show: few numbers of many, and of several ranks those of all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// How many marks there are, and how many are above their limit.
+    places: u64,
+    over: u64,
+    /// The lowest of those that exceed theirs most.
+    worst: Option<Mark>,
+    /// How many books are wrong, and the lowest.
+    wrong: u64,
+    first_wrong: Option<Book>,
+}
+
+impl Findings {
+    /// Of these, which may come in any order.
+    pub fn of(marks: impl IntoIterator<Item = Mark>, books: impl IntoIterator<Item = Book>) -> Findings {
+        let mut found = Findings::default();
+        for mark in marks {
+            found.places += 1;
+            if mark.peak > mark.limit {
+                found.over += 1;
+                found.worst = worse(found.worst, Some(mark));
+            }
         }
-        over += 1;
-        let rank = |mark: &Mark| (u64::MAX - (mark.peak - mark.limit), mark.place, mark.unit as u8, mark.limit);
-        if worst.as_ref().is_none_or(|known| rank(&mark) < rank(known)) {
-            worst = Some(mark);
+        for book in books.into_iter().filter(|book| book.counted_bytes != book.found_bytes) {
+            found.wrong += 1;
+            found.first_wrong = lower(found.first_wrong, Some(book));
+        }
+        found
+    }
+
+    /// With those of another part of the network.
+    pub fn beside(self, other: Findings) -> Findings {
+        Findings {
+            places: self.places + other.places,
+            over: self.over + other.over,
+            worst: worse(self.worst, other.worst),
+            wrong: self.wrong + other.wrong,
+            first_wrong: lower(self.first_wrong, other.first_wrong),
         }
     }
-    let mut wrong: Vec<Book> = books.into_iter().filter(|book| book.counted_bytes != book.found_bytes).collect();
-    wrong.sort_unstable();
-    let mut faults = Vec::new();
-    if let Some(Mark { place, peak, limit, unit }) = worst {
-        faults
-            .push(format!("{over} of {places} over their limit, the worst {place}: {peak} of at most {limit} {unit}"));
+
+    /// The check "buffer": no mark is above its limit, and every book agrees with what is there. A failure names the
+    /// lowest place of those that exceed theirs most, and the lowest book that is wrong.
+    pub fn verdict(&self) -> Verdict {
+        let Findings { places, over, wrong, .. } = *self;
+        let mut faults = Vec::new();
+        if let Some(Mark { place, peak, limit, unit }) = self.worst {
+            faults.push(format!(
+                "{over} of {places} over their limit, the worst {place}: {peak} of at most {limit} {unit}"
+            ));
+        }
+        if let Some(Book { place, counted_bytes, found_bytes }) = self.first_wrong {
+            faults.push(format!(
+                "{wrong} books are wrong, first {place}: {counted_bytes} bytes counted as taken, {found_bytes} there"
+            ));
+        }
+        if !faults.is_empty() {
+            return Verdict::new("buffer", false, faults.join("; "));
+        }
+        if places == 0 {
+            return Verdict::nothing("buffer", "no buffer or queue has a limit");
+        }
+        let (them, whose) =
+            if places == 1 { ("buffer or queue", "its limit") } else { ("buffers and queues", "their limits") };
+        Verdict::new("buffer", true, format!("{places} {them} within {whose}"))
     }
-    if let Some(Book { place, counted_bytes, found_bytes }) = wrong.first() {
-        let count = wrong.len();
-        faults.push(format!(
-            "{count} books are wrong, first {place}: {counted_bytes} bytes counted as taken, {found_bytes} there"
-        ));
-    }
-    if !faults.is_empty() {
-        return Verdict::new("buffer", false, faults.join("; "));
-    }
-    if places == 0 {
-        return Verdict::nothing("buffer", "no buffer or queue has a limit");
-    }
-    let (them, whose) =
-        if places == 1 { ("buffer or queue", "its limit") } else { ("buffers and queues", "their limits") };
-    Verdict::new("buffer", true, format!("{places} {them} within {whose}"))
+}
+
+fn worse(a: Option<Mark>, b: Option<Mark>) -> Option<Mark> {
+    let rank = |mark: &Mark| (u64::MAX - (mark.peak - mark.limit), mark.place, mark.unit as u8, mark.limit);
+    a.into_iter().chain(b).min_by_key(rank)
+}
+
+fn lower(a: Option<Book>, b: Option<Book>) -> Option<Book> {
+    a.into_iter().chain(b).min()
 }
 
 units::pack_variants!(Unit { 0 Bytes, 1 Frames });
 units::pack_fields!(Mark { place, peak, limit, unit });
 units::pack_fields!(Book { place, counted_bytes, found_bytes });
+units::pack_fields!(Findings { places, over, worst, wrong, first_wrong });
 
 #[cfg(test)]
 mod tests {
@@ -116,6 +155,10 @@ mod tests {
 
     use super::*;
     use crate::place::QueueId;
+
+    fn verdict(marks: impl IntoIterator<Item = Mark>, books: impl IntoIterator<Item = Book>) -> Verdict {
+        Findings::of(marks, books).verdict()
+    }
 
     fn queue(port: u16) -> Place {
         Place::Queue(QueueId { node: 3, port, class: 0 })
@@ -144,6 +187,10 @@ mod tests {
             assert!(!before.pass);
             assert!(before.detail.contains(&queue(port as u16).to_string()), "{before}");
             random.shuffle(&mut marks);
+            // Of two parts as of one.
+            let (some, others) = marks.split_at(random.below(marks.len() as u64) as usize);
+            let [some, others] = [some, others].map(|part| Findings::of(part.iter().copied(), []));
+            assert_eq!(some.beside(others).verdict(), before);
             assert_eq!(verdict(marks, []), before);
         }
     }
@@ -179,5 +226,7 @@ mod tests {
         let wrong = verdict([], [book(4, 9_001), book(2, 8_999), book(1, 9_000)]);
         let expected = "2 books are wrong, first node 2 buffer: 8999 bytes counted as taken, 9000 there";
         assert_eq!((wrong.pass, wrong.detail.as_str()), (false, expected));
+        let parts = [vec![book(4, 9_001), book(1, 9_000)], vec![book(2, 8_999)]].map(|part| Findings::of([], part));
+        assert_eq!(parts.into_iter().reduce(Findings::beside).unwrap().verdict(), wrong);
     }
 }

@@ -5,7 +5,7 @@ use crate::measured::WarmUp;
 use crate::parameters::{Buffer, Overload, QueueLimit, Threshold};
 use crate::simulation::Simulation;
 use crate::switch::Switch;
-use check::buffer::{Book, Mark, Unit};
+use check::buffer::{self, Book, Mark, Unit};
 use check::little::{Findings, QueueArea};
 use check::lossless::Promise;
 use check::{AccountId, ControlLedger, Place, QueueId, StopLedger, Verdict};
@@ -45,14 +45,9 @@ impl Simulation {
         let mut early = early.iter();
         let marks =
             self.marks().map(|mark| Mark { peak: early.next().map_or(mark.peak, |it| it.peak.max(mark.peak)), ..mark });
-        checks.push(if self.company.is_none() {
-            // Of half a million ports there are many: each is judged as it is read.
-            check::buffer::verdict(marks, self.books())
-        } else {
-            let own: (Vec<Mark>, Vec<Book>) = (marks.collect(), self.books().collect());
-            let (marks, books): (Vec<_>, Vec<_>) = self.parts(own).into_iter().unzip();
-            check::buffer::verdict(marks.into_iter().flatten(), books.into_iter().flatten())
-        });
+        // Of half a million ports there are many: each is judged as it is read, at its own rank.
+        let parts = self.parts(buffer::Findings::of(marks, self.books()));
+        checks.push(parts.into_iter().reduce(buffer::Findings::beside).unwrap_or_default().verdict());
         let spans = self.parts((before.clone(), Findings::of(now, self.areas())));
         let spans = spans.into_iter().reduce(|all, part| (all.0.beside(part.0), all.1.beside(part.1)));
         let (before, since) = spans.unwrap_or_default();
