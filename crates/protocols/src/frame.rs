@@ -165,7 +165,14 @@ units::pack_variants!(Kind {
     13 Returned,
     14 Pull,
 });
-units::pack_fields!(Frame {
+impl units::pack::Fixed for Kind {
+    #[inline]
+    fn write<'a>(&self, to: &'a mut [u8]) -> &'a mut [u8] {
+        (*self as u8).write(to)
+    }
+}
+// Millions of frames cross from rank to rank.
+units::pack_fixed!(Frame, 64 {
     at,
     stamp,
     seq,
@@ -192,9 +199,30 @@ units::pack_fields!(Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::pack::{packed, unpacked};
 
     #[test]
     fn a_frame_is_one_cache_line() {
         assert_eq!(size_of::<Frame>(), 64);
+    }
+
+    #[test]
+    fn a_frame_is_read_as_it_was_written() {
+        // Of any bytes whose kind is one, and of no others.
+        let mut random = units::random::Stream::new(1, 0, 0);
+        for kind in 0..=255 {
+            let mut bytes = [0u8; 64];
+            bytes.fill_with(|| random.below(256) as u8);
+            bytes[54] = kind;
+            let frame = unpacked::<Frame>(&bytes);
+            assert_eq!(frame.is_some(), kind < 15);
+            if let Some(frame) = frame {
+                assert_eq!(frame.kind as u8, kind);
+                assert_eq!(packed(&frame), bytes);
+                assert_eq!(packed(&frame.kind), [kind]);
+                assert_eq!(frame.traffic, bytes[63]);
+            }
+        }
+        assert_eq!(unpacked::<Frame>(&[0; 63]), None);
     }
 }

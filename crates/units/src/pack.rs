@@ -53,6 +53,38 @@ macro_rules! pack_fields {
     };
 }
 
+/// A value that always has as many bytes: what is made of such ones can be written in one go.
+pub trait Fixed: Pack {
+    /// Writes it to the beginning of `to`, which must have room for it: what is left of `to`.
+    fn write<'a>(&self, to: &'a mut [u8]) -> &'a mut [u8];
+}
+
+/// [`Pack`](crate::pack::Pack) for a struct of [`Fixed`](crate::pack::Fixed) fields that together have so many bytes,
+/// as [`pack_fields`](crate::pack_fields) in a quarter of the time.
+#[macro_export]
+macro_rules! pack_fixed {
+    ($type:ty, $bytes:literal { $($field:ident),* $(,)? }) => {
+        impl $crate::pack::Pack for $type {
+            #[inline]
+            fn pack(&self, to: &mut Vec<u8>) {
+                let Self { $($field),* } = self;
+                let mut bytes = [0; $bytes];
+                let rest = &mut bytes[..];
+                $(let rest = $crate::pack::Fixed::write($field, rest);)*
+                debug_assert!(rest.is_empty(), "{} bytes too many", rest.len());
+                to.extend_from_slice(&bytes);
+            }
+            #[inline]
+            fn unpack(from: &mut &[u8]) -> Option<Self> {
+                let (bytes, rest) = from.split_first_chunk::<$bytes>()?;
+                *from = rest;
+                let bytes = &mut &bytes[..];
+                Some(Self { $($field: $crate::pack::Pack::unpack(bytes)?),* })
+            }
+        }
+    };
+}
+
 /// [`Pack`](crate::pack::Pack) for an enum: a number for each variant, then its fields.
 #[macro_export]
 macro_rules! pack_variants {
@@ -93,6 +125,14 @@ macro_rules! pack_numbers {
                 Some(<$type>::from_le_bytes(*first))
             }
         }
+        impl Fixed for $type {
+            #[inline]
+            fn write<'a>(&self, to: &'a mut [u8]) -> &'a mut [u8] {
+                let (here, rest) = to.split_at_mut(size_of::<$type>());
+                here.copy_from_slice(&self.to_le_bytes());
+                rest
+            }
+        }
     )*};
 }
 pack_numbers!(u8, u16, u32, u64, u128, i16, i64, i128, f64);
@@ -123,6 +163,13 @@ impl Pack for Time {
     #[inline]
     fn unpack(from: &mut &[u8]) -> Option<Self> {
         u64::unpack(from).map(Time::from_ps)
+    }
+}
+
+impl Fixed for Time {
+    #[inline]
+    fn write<'a>(&self, to: &'a mut [u8]) -> &'a mut [u8] {
+        self.as_ps().write(to)
     }
 }
 

@@ -305,11 +305,20 @@ impl Frame {
 }
 
 impl units::pack::Pack for Detail {
+    #[inline]
     fn pack(&self, to: &mut Vec<u8>) {
         self.0.pack(to);
     }
+    #[inline]
     fn unpack(from: &mut &[u8]) -> Option<Self> {
         u64::unpack(from).map(Detail)
+    }
+}
+
+impl units::pack::Fixed for Detail {
+    #[inline]
+    fn write<'a>(&self, to: &'a mut [u8]) -> &'a mut [u8] {
+        self.0.write(to)
     }
 }
 
