@@ -260,6 +260,7 @@ impl<M> Abroad<M> {
     }
 
     /// Leaves what part `from` has for rank `to`.
+    #[inline(never)] // Profiles shall show what crossing costs: here, in `read` and in `collect`.
     pub(crate) fn put(&self, from: usize, to: usize, parcels: &mut Vec<Parcel<M>>)
     where
         M: Message,
@@ -333,6 +334,7 @@ impl<M> Abroad<M> {
         panic!("ranks {other} and {} are out of step", self.ranks.rank())
     }
 
+    #[inline(never)] // as put
     fn read(&self, mut letter: &[u8], part_of: &[u16]) -> Option<Sight> {
         let (kind, sight) = <(u8, Sight)>::unpack(&mut letter)?;
         if kind != WINDOW {
@@ -349,6 +351,7 @@ impl<M> Abroad<M> {
     }
 
     /// Hands over what came for `part`, in the order of ranks.
+    #[inline(never)] // as put
     pub(crate) fn collect(&self, part: usize, deliver: impl FnMut(Parcel<M>)) {
         lock(&self.inbox[part]).drain(..).for_each(deliver);
     }
