@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::RecordError;
-use crate::file::written;
+use crate::file::{WholeFile, written};
 use crate::manifest::{MANIFEST_FILE, Manifest, Standing, hash_bytes, is_plain};
 
 /// What becomes of files that an earlier command of the same kind left in the folder and this one does not write.
@@ -15,6 +16,89 @@ pub enum Earlier {
     Kept,
     /// They go, unless somebody changed them: the files of the folder are one thing together.
     Removed,
+}
+
+/// Files that grow beside the names that they will have, until all are there: for more than fits into memory, and for
+/// many threads. Dropped before [`NewFiles::commit`], it leaves nothing behind.
+///
+/// Only files that Tidegate wrote as a folder of this kind are replaced; with `force` any file of these names.
+#[derive(Debug)]
+pub struct NewFiles<'a> {
+    folder: &'a Path,
+    force: bool,
+    known: Manifest,
+    /// The files, with their names and the SHA-256 of what they hold.
+    ready: Mutex<Vec<(String, String, WholeFile)>>,
+    /// After the files: a folder goes when it is empty.
+    made: Made,
+}
+
+impl<'a> NewFiles<'a> {
+    /// Makes `folder` where it is missing.
+    ///
+    /// # Errors
+    /// [`RecordError::OtherKind`], [`RecordError::Unwritable`].
+    pub fn open(folder: &'a Path, kind: &str, force: bool) -> Result<NewFiles<'a>, RecordError> {
+        let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+        let made = Made(folder.ancestors().take_while(missing).map(Path::to_owned).collect());
+        fs::create_dir_all(folder).map_err(RecordError::unwritable("create", folder))?;
+        let known = check_files(folder, kind, [], force)?;
+        Ok(NewFiles { folder, force, known, ready: Mutex::default(), made })
+    }
+
+    /// Writes a file of this name, which nothing sees before [`NewFiles::commit`]. Each name is for one file.
+    ///
+    /// # Errors
+    /// [`RecordError::NotOurs`] for a file that somebody else wrote or changed, [`RecordError::BadName`] for a name that
+    /// is no plain one, [`RecordError::Unwritable`].
+    pub fn add(&self, name: &str, content: &[u8]) -> Result<(), RecordError> {
+        check_file(self.folder, &self.known, name, self.force)?;
+        let file = (name.to_owned(), hash_bytes(content), written(&self.folder.join(name), content)?);
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+        Ok(())
+    }
+
+    /// Gives all files their names, and the folder the list of them.
+    ///
+    /// # Errors
+    /// [`RecordError::Unwritable`].
+    pub fn commit(self, earlier: Earlier) -> Result<(), RecordError> {
+        let NewFiles { folder, known, ready, mut made, .. } = self;
+        let ready = ready.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut new = Manifest::new(known.kind());
+        ready.iter().for_each(|(name, hash, _)| new.add(name, hash));
+        let list = |manifest: &Manifest| written(&folder.join(MANIFEST_FILE), manifest.to_text().as_bytes());
+        // Killed among the renames below, old and new files stand side by side, and both are known as ours.
+        let both = new.clone().joined(&known);
+        list(&both)?.commit()?;
+        made.0.clear();
+        ready.into_iter().try_for_each(|(_, _, file)| file.commit())?;
+        let names = new.names();
+        let mut rest: BTreeSet<&str> = known.names();
+        rest.retain(|name| !names.contains(name));
+        if earlier == Earlier::Removed {
+            for &name in &rest {
+                if known.standing(folder, name)? == Standing::Ours {
+                    let path = folder.join(name);
+                    fs::remove_file(&path).map_err(RecordError::unwritable("remove", &path))?;
+                }
+            }
+            rest.clear();
+        }
+        let kept = known.clone().without(&known.names().into_iter().filter(|name| !rest.contains(name)).collect());
+        list(&new.joined(&kept))?.commit()
+    }
+}
+
+/// Folders that were made for files that may not come about; the innermost first.
+#[derive(Debug)]
+struct Made(Vec<PathBuf>);
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // Where somebody put something of theirs, it stays.
+        self.0.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+    }
 }
 
 /// Writes `files`, each by its name and content, into `folder`, which is made where it is missing, together with the
@@ -33,33 +117,9 @@ pub fn write_files(
     earlier: Earlier,
     force: bool,
 ) -> Result<(), RecordError> {
-    let names: BTreeSet<&str> = files.iter().map(|(name, _)| *name).collect();
-    fs::create_dir_all(folder).map_err(RecordError::unwritable("create", folder))?;
-    let known = check_files(folder, kind, names.iter().copied(), force)?;
-    let mut new = Manifest::new(kind);
-    let mut ready = Vec::with_capacity(files.len());
-    for (name, content) in files {
-        ready.push(written(&folder.join(name), content)?);
-        new.add(name, &hash_bytes(content));
-    }
-    let list = |manifest: &Manifest| written(&folder.join(MANIFEST_FILE), manifest.to_text().as_bytes());
-    // Killed among the renames below, old and new files stand side by side, and both are known as ours.
-    let both = new.clone().joined(&known);
-    list(&both)?.commit()?;
-    ready.into_iter().try_for_each(|file| file.commit())?;
-    let mut rest: BTreeSet<&str> = known.names();
-    rest.retain(|name| !names.contains(name));
-    if earlier == Earlier::Removed {
-        for &name in &rest {
-            if known.standing(folder, name)? == Standing::Ours {
-                let path = folder.join(name);
-                fs::remove_file(&path).map_err(RecordError::unwritable("remove", &path))?;
-            }
-        }
-        rest.clear();
-    }
-    let kept = known.clone().without(&known.names().into_iter().filter(|name| !rest.contains(name)).collect());
-    list(&new.joined(&kept))?.commit()
+    let new = NewFiles::open(folder, kind, force)?;
+    files.iter().try_for_each(|(name, content)| new.add(name, content))?;
+    new.commit(earlier)
 }
 
 /// Whether [`write_files`] may write files of these names: a question to ask before hours of work. Gives the list of
@@ -83,20 +143,23 @@ pub fn check_files<'a>(
         Ok(_) => Manifest::new(kind),
         Err(error) => return Err(error),
     };
-    for name in names {
-        let path = folder.join(name);
-        if !is_plain(name) {
-            return Err(RecordError::BadName { path });
-        }
-        let why = match known.standing(folder, name)? {
-            _ if force => continue,
-            Standing::Free | Standing::Ours => continue,
-            Standing::Changed => "was changed since Tidegate wrote it",
-            Standing::Foreign => "exists, and Tidegate did not write it",
-        };
-        return Err(RecordError::NotOurs { path, why });
-    }
+    names.into_iter().try_for_each(|name| check_file(folder, &known, name, force))?;
     Ok(known)
+}
+
+/// Whether a file of this name may be written where these are known as ours.
+fn check_file(folder: &Path, known: &Manifest, name: &str, force: bool) -> Result<(), RecordError> {
+    let path = folder.join(name);
+    if !is_plain(name) {
+        return Err(RecordError::BadName { path });
+    }
+    let why = match known.standing(folder, name)? {
+        _ if force => return Ok(()),
+        Standing::Free | Standing::Ours => return Ok(()),
+        Standing::Changed => "was changed since Tidegate wrote it",
+        Standing::Foreign => "exists, and Tidegate did not write it",
+    };
+    Err(RecordError::NotOurs { path, why })
 }
 
 #[cfg(test)]
@@ -150,6 +213,33 @@ mod tests {
         assert!(matches!(error, RecordError::OtherKind { .. }), "{error}");
         write(&scratch, "sonic", &[("S2.json", "2")], Earlier::Removed, true).unwrap();
         assert_eq!(scratch.names(), ["S1.json", "S2.json", MANIFEST_FILE], "nothing but these names is overwritten");
+    }
+
+    #[test]
+    fn files_of_many_threads_appear_together_or_not_at_all() {
+        let scratch = Scratch::new("files-threads");
+        let folder = scratch.0.join("deep/down");
+        let filled = || {
+            let new = NewFiles::open(&folder, "export", false).unwrap();
+            let add = |from: usize| (from..from + 50).try_for_each(|at| new.add(&format!("S{at}"), b"1"));
+            std::thread::scope(|scope| {
+                let other = scope.spawn(|| add(50));
+                add(0).and(other.join().unwrap()).unwrap();
+            });
+            new
+        };
+        drop(filled());
+        assert!(scratch.names().is_empty(), "the folders were made for these files alone");
+        let new = filled();
+        assert!(fs::read_dir(&folder).unwrap().all(|entry| entry.unwrap().file_name().to_string_lossy().contains("tmp")));
+        assert!(matches!(new.add("../S1", b"1"), Err(RecordError::BadName { .. })));
+        new.commit(Earlier::Removed).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 101, "and the list of them");
+        drop(filled());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 101, "what stood there stays");
+        fs::write(folder.join("S7"), "by hand").unwrap();
+        let new = NewFiles::open(&folder, "export", false).unwrap();
+        assert!(matches!(new.add("S7", b"1"), Err(RecordError::NotOurs { .. })));
     }
 
     #[test]

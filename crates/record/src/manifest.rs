@@ -106,7 +106,8 @@ impl Manifest {
     }
 
     fn hashes<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.files.iter().filter(move |(known, _)| known == name).map(|(_, hash)| hash.as_str())
+        let listed = self.files.range((name.to_owned(), String::new())..);
+        listed.take_while(move |(known, _)| known == name).map(|(_, hash)| hash.as_str())
     }
 
     /// All of both lists, as one of this kind.
