@@ -42,8 +42,13 @@ pub fn check(bytes: &[u8]) {
     };
     for view in SwitchView::all(&fabric, &table, &names, |_| 50_000) {
         let view = view.expect("names of ports differ");
-        assert!(listing::table(&view, LOSSY_TAG).contains(view.name()));
-        assert_eq!(listing::csv(&view).lines().count(), view.rule_count());
+        let (mut table, mut csv, mut json) = (String::new(), String::new(), String::new());
+        listing::table(&mut table, &view, LOSSY_TAG);
+        assert!(table.contains(view.name()));
+        listing::csv(&mut csv, &view);
+        assert_eq!(csv.lines().count(), view.rule_count());
+        listing::json(&mut json, &view);
+        assert_eq!(json.lines().count(), view.rule_count() + 5, "{json}");
     }
     let Ok(marks) = &marks else { return };
     // The fabric names no ports, so each language gets the names that are usual there.

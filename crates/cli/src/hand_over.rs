@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::names::distinct;
-use record::files::{Earlier, write_files};
+use record::files::{Earlier, NewFiles};
 use std::path::Path;
 
 /// Where configurations go, and what there they may take the place of.
@@ -18,16 +18,37 @@ pub struct Place<'a> {
     pub force: bool,
 }
 
+/// Files that grow in a place, to be handed to [`finish`].
+///
+/// # Errors
+/// A folder that cannot be written, or holds files of another kind.
+pub fn begin<'a>(place: &Place<'a>) -> Result<NewFiles<'a>, Failure> {
+    NewFiles::open(place.folder, place.kind, place.force).map_err(Failure::of_output)
+}
+
+/// Gives such files, as (switch, file), their names, and `NOTES.txt` beside them.
+///
+/// # Errors
+/// A folder that cannot be written; two switches whose files would have one name.
+pub fn finish<'a>(
+    place: &Place<'_>,
+    new: NewFiles<'_>,
+    files: impl Iterator<Item = (&'a str, &'a str)>,
+    notes: &[String],
+) -> Result<(), Failure> {
+    distinct(files)?;
+    let notes: String = notes.iter().map(|note| format!("- {note}\n")).collect();
+    let earlier = if place.whole { Earlier::Removed } else { Earlier::Kept };
+    new.add("NOTES.txt", notes.as_bytes()).and_then(|()| new.commit(earlier)).map_err(Failure::of_output)
+}
+
 /// Writes (switch, file, text) into a folder, and `NOTES.txt` beside them.
 ///
 /// # Errors
 /// A folder that cannot be written, or holds such files that are not ours; two switches whose files would have one
 /// name.
 pub fn write_folder(place: Place<'_>, files: &[(&str, &str, &str)], notes: &[String]) -> Result<(), Failure> {
-    distinct(files.iter().map(|&(switch, file, _)| (switch, file)))?;
-    let notes: String = notes.iter().map(|note| format!("- {note}\n")).collect();
-    let mut all: Vec<(&str, &[u8])> = files.iter().map(|&(_, file, text)| (file, text.as_bytes())).collect();
-    all.push(("NOTES.txt", notes.as_bytes()));
-    let earlier = if place.whole { Earlier::Removed } else { Earlier::Kept };
-    write_files(place.folder, place.kind, &all, earlier, place.force).map_err(Failure::of_output)
+    let new = begin(&place)?;
+    files.iter().try_for_each(|(_, file, text)| new.add(file, text.as_bytes())).map_err(Failure::of_output)?;
+    finish(&place, new, files.iter().map(|&(switch, file, _)| (switch, file)), notes)
 }

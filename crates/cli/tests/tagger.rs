@@ -283,6 +283,11 @@ fn more_tags_than_priorities_are_warned_of_listed_and_not_exported() {
     let to = |file: &str, format: &str, more: &[&str]| {
         tagger(&[&["export", file, "--fabric", &fabric, "--to", format], more].concat())
     };
+    let all = parsed(&to(&ten, "json", &[]));
+    let one = parsed(&to(&ten, "json", &["--switch", "L1"]));
+    assert_eq!((all.as_object().unwrap().len(), &all["L1"]), (10, &one), "one object by switch, or the switch alone");
+    let csv = to(&ten, "csv", &[]).out;
+    assert_eq!(csv.lines().filter(|line| line.starts_with("switch,")).count(), 1, "one header for all");
     for format in ["table", "json", "csv"] {
         let listed = to(&ten, format, &["--switch", "L1"]);
         assert!(listed.code == Some(0) && listed.out.contains("10"), "{format}: {}", listed.err);

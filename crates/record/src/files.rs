@@ -49,8 +49,8 @@ impl<'a> NewFiles<'a> {
     /// Writes a file of this name, which nothing sees before [`NewFiles::commit`]. Each name is for one file.
     ///
     /// # Errors
-    /// [`RecordError::NotOurs`] for a file that somebody else wrote or changed, [`RecordError::BadName`] for a name that
-    /// is no plain one, [`RecordError::Unwritable`].
+    /// [`RecordError::NotOurs`] for a file that somebody else wrote or changed, [`RecordError::BadName`] for a name
+    /// that is no plain one, [`RecordError::Unwritable`].
     pub fn add(&self, name: &str, content: &[u8]) -> Result<(), RecordError> {
         check_file(self.folder, &self.known, name, self.force)?;
         let file = (name.to_owned(), hash_bytes(content), written(&self.folder.join(name), content)?);
@@ -231,7 +231,9 @@ mod tests {
         drop(filled());
         assert!(scratch.names().is_empty(), "the folders were made for these files alone");
         let new = filled();
-        assert!(fs::read_dir(&folder).unwrap().all(|entry| entry.unwrap().file_name().to_string_lossy().contains("tmp")));
+        assert!(
+            fs::read_dir(&folder).unwrap().all(|entry| entry.unwrap().file_name().to_string_lossy().contains("tmp"))
+        );
         assert!(matches!(new.add("../S1", b"1"), Err(RecordError::BadName { .. })));
         new.commit(Earlier::Removed).unwrap();
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 101, "and the list of them");

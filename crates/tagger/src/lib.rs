@@ -58,4 +58,4 @@ pub use fabric::tags::PortSet;
 pub use generate::{Algorithm, Generated, Report, Request, generate};
 pub use order::Work;
 pub use resolve::Resolution;
-pub use threads::on_all_cores;
+pub use threads::{on_all_cores, on_all_cores_with};

@@ -24,18 +24,41 @@ pub(crate) fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -
 /// # Panics
 /// If `of_each` does.
 pub fn on_all_cores<T: Sync, R: Send>(things: &[T], of_each: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    on_each(available_parallelism().map_or(1, usize::from), things, of_each)
+    on_each(cores(), things, of_each)
 }
 
-/// The same on up to so many threads.
+/// The same with something to write into, which each thread has for itself and takes from thing to thing.
+///
+/// # Panics
+/// If `of_each` does.
+pub fn on_all_cores_with<T: Sync, S: Default, R: Send>(
+    things: &[T],
+    of_each: impl Fn(&mut S, &T) -> R + Sync,
+) -> Vec<R> {
+    on_each_with(cores(), things, of_each)
+}
+
+fn cores() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
+
+/// As [`on_all_cores`], on up to so many threads.
 pub(crate) fn on_each<T: Sync, R: Send>(threads: usize, things: &[T], of_each: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    on_each_with(threads, things, |(): &mut (), thing| of_each(thing))
+}
+
+fn on_each_with<T: Sync, S: Default, R: Send>(
+    threads: usize,
+    things: &[T],
+    of_each: impl Fn(&mut S, &T) -> R + Sync,
+) -> Vec<R> {
     let taken = AtomicUsize::new(0);
     let made = on_threads(threads.min(things.len()), || {
-        let mut made = Vec::new();
+        let (mut made, mut own) = (Vec::new(), S::default());
         loop {
             let at = taken.fetch_add(1, Ordering::Relaxed);
             let Some(thing) = things.get(at) else { return made };
-            made.push((at, of_each(thing)));
+            made.push((at, of_each(&mut own, thing)));
         }
     });
     let mut all: Vec<(usize, R)> = made.into_iter().flatten().collect();

@@ -2,6 +2,7 @@
 //! words that survive a shell or a spreadsheet.
 
 mod csv;
+mod joined;
 pub mod lines;
 pub mod numbers;
 mod paint;
@@ -10,6 +11,7 @@ mod shell;
 mod table;
 
 pub use csv::csv_cell;
+pub use joined::{Joined, Joint};
 pub use paint::{Paint, Style};
 pub use shell::quoted;
 pub use table::{Layout, table};

@@ -1,52 +1,91 @@
-//! Rules as text for people, spreadsheets and programs.
+//! Rules as text for people, spreadsheets and programs. A large fabric has tens of millions: what ports and tags look
+//! like is made once a switch, and a rule copies it.
 
 use super::view::SwitchView;
-use serde_json::{Value, json};
-use std::fmt::Write;
+use crate::rules::Tag;
+use fabric::PortIndex;
+use serde_json::Value;
 use text::csv_cell;
 
-/// The rules of a switch, one a line, the lossy default last, with the names of its interfaces.
-pub fn table(view: &SwitchView, lossy_tag: crate::rules::Tag) -> String {
-    let header = ["tag", "in", "out", "new tag"].map(str::to_owned);
-    let mut rows = vec![header];
+/// A line for each rule: `head` by tag and ingress port, `tail` by egress port, `end` by new tag.
+fn lines(
+    text: &mut String,
+    view: &SwitchView,
+    head: impl Fn(Tag, PortIndex) -> String,
+    tail: impl Fn(PortIndex) -> String,
+    end: impl Fn(Tag) -> String,
+) {
+    let tails: Vec<String> = view.port_numbers().map(tail).collect();
+    let last = view.rules().map(|(.., new)| new).max().unwrap_or(0);
+    let ends: Vec<String> = (0..=last).map(end).collect();
+    let (mut known, mut from) = (None, String::new());
     for (tag, ingress, egress, new) in view.rules() {
-        let port = |port: u16| format!("{} ({})", view.interface(port), view.ports()[usize::from(port)].peer);
-        rows.push([tag.to_string(), port(ingress), port(egress), new.to_string()]);
+        if known.replace((tag, ingress)) != Some((tag, ingress)) {
+            from = head(tag, ingress);
+        }
+        text.push_str(&from);
+        text.push_str(&tails[usize::from(egress)]);
+        text.push_str(&ends[usize::from(new)]);
     }
-    rows.push(["any", "any", "any", &format!("{lossy_tag} (lossy)")].map(str::to_owned));
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths = [width(0), width(1), width(2)];
-    let mut text = format!("{}: {} rules\n", view.name(), view.rule_count());
-    for [tag, ingress, egress, new] in &rows {
-        let [first, second, third] = widths;
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {tag:<first$}  {ingress:<second$}  {egress:<third$}  {new}");
+}
+
+/// Appends the rules of a switch, one a line, the lossy default last, with the names of its interfaces.
+pub fn table(text: &mut String, view: &SwitchView, lossy_tag: Tag) {
+    let ports: Vec<String> = view.ports().iter().map(|port| format!("{} ({})", port.interface, port.peer)).collect();
+    let (mut arrive, mut leave) = (vec![false; ports.len()], vec![false; ports.len()]);
+    for (_, ingress, egress, _) in view.rules() {
+        arrive[usize::from(ingress)] = true;
+        leave[usize::from(egress)] = true;
     }
-    text
+    let width = |used: &[bool]| {
+        let used = ports.iter().zip(used).filter(|&(_, &used)| used);
+        used.map(|(port, _)| port.chars().count()).max().unwrap_or(0).max("any".len())
+    };
+    let (second, third) = (width(&arrive), width(&leave));
+    text.push_str(&format!("{}: {} rules\n", view.name(), view.rule_count()));
+    // A tag has no more digits than `any` has letters.
+    let start = |tag: &str, ingress: &str| format!("  {tag:<3}  {ingress:<second$}  ");
+    text.push_str(&format!("{}{:<third$}  new tag\n", start("tag", "in"), "out"));
+    lines(
+        text,
+        view,
+        |tag, ingress| start(&tag.to_string(), &ports[usize::from(ingress)]),
+        |egress| format!("{:<third$}  ", ports[usize::from(egress)]),
+        |new| format!("{new}\n"),
+    );
+    text.push_str(&format!("{}{:<third$}  {lossy_tag} (lossy)\n", start("any", "any"), "any"));
 }
 
 /// The columns of [`csv`].
 pub const CSV_HEADER: &str = "switch,tag,in_port,in_interface,out_port,out_interface,new_tag\n";
 
-/// The rules of a switch, one a line, without the header.
-pub fn csv(view: &SwitchView) -> String {
-    let mut text = String::new();
+/// Appends the rules of a switch, one a line, without the header.
+pub fn csv(text: &mut String, view: &SwitchView) {
     let name = csv_cell(view.name());
-    let ports: Vec<String> = view.ports().iter().map(|port| csv_cell(&port.interface)).collect();
-    for (tag, ingress, egress, new) in view.rules() {
-        let (from, to) = (&ports[usize::from(ingress)], &ports[usize::from(egress)]);
-        let _ = writeln!(text, "{name},{tag},{ingress},{from},{egress},{to},{new}");
-    }
-    text
+    let port = |port: PortIndex| format!("{port},{}", csv_cell(view.interface(port)));
+    lines(
+        text,
+        view,
+        |tag, ingress| format!("{name},{tag},{},", port(ingress)),
+        |egress| format!("{},", port(egress)),
+        |new| format!("{new}\n"),
+    );
 }
 
-/// The rules of a switch as one object, with the names of its interfaces.
-pub fn json(view: &SwitchView) -> Value {
-    let one = |(tag, ingress, egress, new_tag)| {
-        let (from, to) = (view.interface(ingress), view.interface(egress));
-        json!({
-            "tag": tag, "in": ingress, "in_interface": from, "out": egress, "out_interface": to, "new_tag": new_tag,
-        })
-    };
-    json!({ "switch": view.name(), "rules": view.rules().map(one).collect::<Vec<_>>() })
+/// Appends the rules of a switch as one JSON object, a rule a line, with the names of its interfaces.
+pub fn json(text: &mut String, view: &SwitchView) {
+    let quoted = |name: &str| Value::from(name).to_string();
+    let port =
+        |way: &str, port: PortIndex| format!("\"{way}\":{port},\"{way}_interface\":{},", quoted(view.interface(port)));
+    text.push_str(&format!("{{\n  \"switch\": {},\n  \"rules\": [\n", quoted(view.name())));
+    lines(
+        text,
+        view,
+        |tag, ingress| format!("    {{\"tag\":{tag},{}", port("in", ingress)),
+        |egress| port("out", egress),
+        |new| format!("\"new_tag\":{new}}},\n"),
+    );
+    // The comma after the last.
+    text.truncate(text.trim_end_matches([',', '\n']).len());
+    text.push_str("\n  ]\n}\n");
 }

@@ -98,26 +98,31 @@ fn is_eos(line: &str, ports: &[&str]) -> bool {
 
 /// Lines of an nftables file as this exporter may write them, and nothing else.
 fn is_nft(line: &str, ports: &[&str]) -> bool {
+    let known = |word: &str| ports.iter().any(|port| word == format!("\"{port}\""));
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let element = |text: &str| {
-        let words: Vec<&str> = text.trim_end_matches([',', '}', ' ']).split(' ').collect();
-        let named = |word: &str| ports.iter().any(|port| word == format!("\"{port}\""));
-        matches!(words[..], [from, ".", to, ".", _, ":", "goto", chain]
-            if named(from) && named(to) && chain.starts_with("to_"))
+        let words: Vec<&str> = text.split(' ').collect();
+        matches!(words[..], [from, ".", dscp, ":", "goto", chain]
+            if known(from) && number(dscp) && chain.strip_prefix("group_").is_some_and(number))
     };
+    let elements = line.strip_prefix("\t\telements = { ").or(line.strip_prefix("\t\t             "));
+    let leaving = line.strip_prefix("\t\toifname { ").and_then(|rest| rest.split_once(" } goto to_tag_"));
     let fixed = [
         "table",
         "delete table",
         "\tchain ",
-        "\tmap rules {",
+        "\tmap arrivals {",
         "\t\ttype ",
         "\t\tip",
         "\t\tmeta priority",
         "\t\tiifname .",
+        "\t\tgoto to_lossy",
     ];
     line.starts_with("# ")
         || ["}", "\t}"].contains(&line)
         || fixed.iter().any(|start| line.starts_with(start)) && !line.contains('"')
-        || line.strip_prefix("\t\telements = { ").or(line.strip_prefix("\t\t             ")).is_some_and(element)
+        || elements.is_some_and(|rest| rest.trim_end_matches([',', '}', ' ']).split(", ").all(element))
+        || leaving.is_some_and(|(names, tag)| names.split(", ").all(known) && number(tag))
 }
 
 fn keys(value: &Value) -> Vec<&str> {
@@ -172,8 +177,14 @@ proptest! {
             return Ok(());
         }
         let Some(view) = view(&switch, [&one, &other], "h") else { return Ok(()) };
-        prop_assert_eq!(listing::table(&view, 0).lines().count(), 7);
-        let text = listing::csv(&view);
+        let (mut text, mut table, mut json) = Default::default();
+        listing::table(&mut table, &view, 0);
+        prop_assert_eq!(table.lines().count(), 7);
+        listing::json(&mut json, &view);
+        let json: Value = serde_json::from_str(&json).unwrap();
+        prop_assert_eq!(&json["switch"], &Value::from(switch.as_str()));
+        prop_assert_eq!(&json["rules"][1]["out_interface"], &Value::from(other.as_str()));
+        listing::csv(&mut text, &view);
         prop_assert_eq!(text.lines().count(), 4);
         for line in text.lines() {
             let fields = fields(line);

@@ -1,11 +1,19 @@
 //! nftables: Tagger on a Linux router or bridge. Linux has no PFC in software: this carries the rewriting and the
 //! choice of a queue, which `tc` gives its share.
+//!
+//! A map from (ingress port, DSCP) leads to the group of what leaves alike whatever the egress port, and there sets of
+//! egress ports lead to the new tag. A map from (ingress port, egress port, DSCP) would say the same in one step, and
+//! have as many elements as there are rules: the square of the ports.
 
 use super::dialect::Dialect;
-use super::factorise::Misfit;
+use super::factorise::{Misfit, groups};
 use super::marks::Marks;
 use super::view::SwitchView;
+use fabric::PortIndex;
 use std::fmt::Write;
+
+/// How many names of ports stand on a line.
+const NAMES_A_LINE: usize = 6;
 
 /// What forwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,23 +53,38 @@ pub fn ruleset(view: &SwitchView, marks: &Marks, family: Family) -> Result<Strin
         chain(&mut line, &format!("to_tag_{}", mark.tag), mark.dscp, mark.priority);
     }
     chain(&mut line, "to_lossy", marks.lossy().dscp, marks.lossy().queue);
-    line("\tmap rules {");
-    line("\t\ttype ifname . ifname . dscp : verdict");
-    let rules: Vec<_> = view.rules().collect();
-    for (index, &(tag, ingress, egress, _)) in rules.iter().enumerate() {
-        let Some(shown) = view.shown_tag(marks, tag, ingress, egress) else { continue };
-        let start = if index == 0 { "\t\telements = { " } else { "\t\t             " };
-        let end = if index + 1 == rules.len() { " }" } else { "," };
-        let (from, to) = (view.interface(ingress), view.interface(egress));
-        let dscp = marks.dscp(Some(tag));
-        line(&format!("{start}\"{from}\" . \"{to}\" . {dscp} : goto to_tag_{shown}{end}"));
+    let mut arrivals: Vec<Vec<String>> = vec![Vec::new(); view.ports().len()];
+    for (group, number) in groups(view, marks).iter().zip(1..) {
+        for &(tag, ingress) in &group.members {
+            let (from, dscp) = (view.interface(ingress), marks.dscp(Some(tag)));
+            arrivals[usize::from(ingress)].push(format!("\"{from}\" . {dscp} : goto group_{number}"));
+        }
+        line(&format!("\tchain group_{number} {{"));
+        for mark in marks.lossless() {
+            let leave = |egress: &PortIndex| group.row[usize::from(*egress)] == Some(mark.tag);
+            let names: Vec<String> =
+                view.port_numbers().filter(leave).map(|egress| format!("\"{}\"", view.interface(egress))).collect();
+            if !names.is_empty() {
+                let names: Vec<String> = names.chunks(NAMES_A_LINE).map(|names| names.join(", ")).collect();
+                line(&format!("\t\toifname {{ {} }} goto to_tag_{}", names.join(",\n\t\t          "), mark.tag));
+            }
+        }
+        line("\t\tgoto to_lossy");
+        line("\t}");
+    }
+    line("\tmap arrivals {");
+    line("\t\ttype ifname . dscp : verdict");
+    let elements: Vec<String> =
+        arrivals.iter().filter(|of_port| !of_port.is_empty()).map(|of_port| of_port.join(", ")).collect();
+    if !elements.is_empty() {
+        line(&format!("\t\telements = {{ {} }}", elements.join(",\n\t\t             ")));
     }
     line("\t}");
     line("\tchain rewrite {");
     line(&format!("\t\ttype filter hook forward {hook}; policy accept;"));
     let dscps: Vec<String> = marks.lossless().iter().map(|mark| mark.dscp.to_string()).collect();
     for ip in ["ip", "ip6"] {
-        line(&format!("\t\tiifname . oifname . {ip} dscp vmap @rules"));
+        line(&format!("\t\tiifname . {ip} dscp vmap @arrivals"));
         line(&format!("\t\t{ip} dscp {{ {} }} goto to_lossy", dscps.join(", ")));
     }
     line("\t}");

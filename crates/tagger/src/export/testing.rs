@@ -111,30 +111,71 @@ pub fn acl(config: &Value, dscp: u8, ingress: &str, egress: &str) -> u8 {
     first.map_or(dscp, |rule| number(&rule["DSCP_ACTION"]))
 }
 
-/// The part of nftables that is used, over its text.
-pub fn nftables(text: &str, dscp: u8, ingress: &str, egress: &str) -> (u8, Option<u8>) {
-    let mut chains: BTreeMap<&str, (u8, u8)> = BTreeMap::new();
-    let mut at = "";
-    let mut target = None;
-    for line in text.lines().map(str::trim) {
-        if let Some(name) = line.strip_prefix("chain ") {
-            at = name.trim_end_matches(" {");
-        } else if let Some(dscp) = line.strip_prefix("ip dscp set ") {
-            chains.entry(at).or_default().0 = dscp.parse().expect("a number");
-        } else if let Some(minor) = line.strip_prefix("meta priority set 1:") {
-            chains.entry(at).or_default().1 = u8::from_str_radix(minor, 16).expect("a number") - 1;
-        } else if let Some(chain) = line
-            .trim_start_matches("elements = { ")
-            .strip_prefix(&format!("\"{ingress}\" . \"{egress}\" . {dscp} : goto "))
-        {
-            target = Some(chain.trim_end_matches([',', ' ', '}']));
-        } else if let Some(rest) = line.strip_prefix("ip dscp { ") {
-            let (set, chain) = rest.split_once(" } goto ").expect("a set and a chain");
-            let lossless = set.split(", ").any(|one| one.parse() == Ok(dscp));
-            target = target.or(lossless.then_some(chain));
+/// The part of nftables that is used, over its text: the chain that hooks into forwarding, statement by statement, for
+/// a packet of this family (`ip` or `ip6`). DSCP and queue that it leaves with; no queue where nothing chose one.
+pub fn nftables(text: &str, family: &str, dscp: u8, ingress: &str, egress: &str) -> (u8, Option<u8>) {
+    // A list in braces goes on over several lines.
+    let joined = text.replace(",\n", ",");
+    let (mut chains, mut maps) = (BTreeMap::<&str, Vec<&str>>::new(), BTreeMap::<&str, Vec<&str>>::new());
+    let (mut chain, mut map) = (None, None);
+    for line in joined.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix("chain ").or(line.strip_prefix("map ")) {
+            let name = name.trim_end_matches(" {");
+            (chain, map) = if line.starts_with("chain") { (Some(name), None) } else { (None, Some(name)) };
+            assert!(chain.is_none_or(|chain| !chains.contains_key(chain)), "{name} twice");
+        } else if line == "}" {
+            (chain, map) = (None, None);
+        } else if let Some(chain) = chain {
+            chains.entry(chain).or_default().push(line);
+        } else if let Some(elements) = map.zip(line.strip_prefix("elements = ")) {
+            maps.entry(elements.0).or_default().extend(listed(elements.1));
         }
     }
-    target.map_or((dscp, None), |chain| (chains[chain].0, Some(chains[chain].1)))
+    let (mut at, mut left) = ("rewrite", (dscp, None));
+    'chains: loop {
+        for statement in &chains[at] {
+            let words: Vec<&str> = statement.split(' ').collect();
+            let (condition, target) = statement.split_once("goto ").unwrap_or((statement, ""));
+            let set = || listed(&condition[condition.find('{').expect("a set")..]);
+            let goes = match words[..] {
+                ["type", "filter", "hook", "forward", ..] => None,
+                ["goto", chain] => Some(chain),
+                [of, "dscp", "set", new] => {
+                    if of == family {
+                        left.0 = new.parse().expect("a number");
+                    }
+                    None
+                }
+                ["meta", "priority", "set", minor] => {
+                    let minor = minor.strip_prefix("1:").expect("a class of HTB");
+                    left.1 = Some(u8::from_str_radix(minor, 16).expect("a number") - 1);
+                    None
+                }
+                ["iifname", ".", of, "dscp", "vmap", map] => {
+                    let elements = maps.get(map.trim_start_matches('@')).cloned().unwrap_or_default();
+                    let key = format!("\"{ingress}\" . {dscp} : goto ");
+                    let mut found = elements.into_iter().filter_map(|element| element.strip_prefix(&key));
+                    let first = found.next().filter(|_| of == family);
+                    assert_eq!(found.next(), None, "an element twice");
+                    first
+                }
+                [of, "dscp", "{", ..] => (of == family && set().contains(&&*dscp.to_string())).then_some(target),
+                ["oifname", "{", ..] => set().contains(&&*format!("\"{egress}\"")).then_some(target),
+                _ => panic!("unknown: {statement}"),
+            };
+            if let Some(chain) = goes {
+                at = chain;
+                continue 'chains;
+            }
+        }
+        return left;
+    }
+}
+
+/// What stands in braces, between commas.
+fn listed(text: &str) -> Vec<&str> {
+    let inner = text.trim().strip_prefix('{').and_then(|text| text.strip_suffix('}')).expect("braces");
+    inner.split(',').map(str::trim).collect()
 }
 
 /// The part of EOS that is used: `None` where a packet meets no map.

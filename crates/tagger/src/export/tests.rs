@@ -97,14 +97,18 @@ proptest! {
     fn nftables_does_what_the_rules_say(view in testing::switches(), marks in testing::marks(), bridge: bool) {
         let family = if bridge { nftables::Family::Bridge } else { nftables::Family::Inet };
         let text = nftables::ruleset(&view, &marks, family).unwrap();
-        for mark in marks.lossless() {
+        for (ip, mark) in ["ip", "ip6"].iter().flat_map(|ip| marks.lossless().iter().map(move |mark| (ip, mark))) {
             for (ingress, egress) in view.port_numbers().flat_map(|i| view.port_numbers().map(move |e| (i, e))) {
-                let got = testing::nftables(&text, mark.dscp, view.interface(ingress), view.interface(egress));
+                let got = testing::nftables(&text, ip, mark.dscp, view.interface(ingress), view.interface(egress));
                 let ruled = testing::ruled(&view, &marks, mark.dscp, ingress, egress);
                 prop_assert_eq!(got, (ruled.dscp, ruled.queue));
             }
+            // A port that the fabric does not know.
+            let lossy = (marks.lossy().dscp, Some(marks.lossy().queue));
+            prop_assert_eq!(testing::nftables(&text, ip, mark.dscp, "eth9", "Ethernet0"), lossy);
+            prop_assert_eq!(testing::nftables(&text, ip, mark.dscp, "Ethernet0", "eth9"), lossy);
         }
-        prop_assert_eq!(testing::nftables(&text, 63, "Ethernet0", "Ethernet0"), (63, None));
+        prop_assert_eq!(testing::nftables(&text, "ip", 63, "Ethernet0", "Ethernet0"), (63, None));
     }
 
     #[test]
@@ -262,11 +266,37 @@ fn a_port_that_does_not_exist_and_one_named_twice_are_refused() {
 
 #[test]
 fn listings_name_ports_and_end_in_lossy() {
-    let view = leaf(1, 1, 0, true);
-    let text = listing::table(&view, 0);
-    assert!(text.starts_with("L1: 3 rules\n") && text.trim_end().ends_with("0 (lossy)"), "{text}");
-    assert!(listing::csv(&view).starts_with("L1,1,0,Ethernet0,0,Ethernet0,1\n"));
-    assert_eq!(listing::csv(&view).lines().count(), 3);
+    let mut view = leaf(1, 1, 0, true);
+    let written = |with: &dyn Fn(&mut String)| {
+        let mut text = String::new();
+        with(&mut text);
+        text
+    };
+    let table = "L1: 3 rules\n  tag  in                             out                            new tag\n  \
+                 1    Ethernet0 (peer of Ethernet0)  Ethernet0 (peer of Ethernet0)  1\n  \
+                 1    Ethernet0 (peer of Ethernet0)  Ethernet4 (peer of Ethernet4)  1\n  \
+                 1    Ethernet4 (peer of Ethernet4)  Ethernet0 (peer of Ethernet0)  1\n  \
+                 any  any                            any                            0 (lossy)\n";
+    assert_eq!(written(&|text| listing::table(text, &view, 0)), table);
+    let csv = "L1,1,0,Ethernet0,0,Ethernet0,1\nL1,1,0,Ethernet0,1,Ethernet4,1\nL1,1,1,Ethernet4,0,Ethernet0,1\n";
+    assert_eq!(written(&|text| listing::csv(text, &view)), csv);
+    let rule = |ingress, egress| {
+        serde_json::json!({
+            "tag": 1, "in": ingress, "in_interface": view.interface(ingress), "out": egress,
+            "out_interface": view.interface(egress), "new_tag": 1,
+        })
+    };
+    let json = serde_json::json!({ "switch": "L1", "rules": [rule(0, 0), rule(0, 1), rule(1, 0)] });
+    let text = written(&|text| listing::json(text, &view));
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), json);
+    assert_eq!(text.lines().count(), 4 + 3 + 1, "{text}");
+
+    // A switch without rules; names with what JSON escapes.
+    view = SwitchView::new("a\"b\\", vec![port("p\"", false)], []).unwrap();
+    assert_eq!(written(&|text| listing::csv(text, &view)), "");
+    assert_eq!(written(&|text| listing::table(text, &view, 0)).lines().count(), 3);
+    let none: serde_json::Value = serde_json::from_str(&written(&|text| listing::json(text, &view))).unwrap();
+    assert_eq!(none, serde_json::json!({ "switch": "a\"b\\", "rules": [] }));
 }
 
 #[test]

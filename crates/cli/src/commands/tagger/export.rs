@@ -11,11 +11,12 @@ use crate::names::file_name;
 use crate::output;
 use crate::progress::things_bar;
 use fabric::{Fabric, NodeId};
+use record::files::NewFiles;
 use serde_json::Value;
 use std::path::PathBuf;
 use tagger::export::sonic::{self, Settings, Watchdog};
-use tagger::export::{Dialect, Marks, Misfit, QueueBinding, SwitchView, acl, eos, listing, nftables};
-use tagger::on_all_cores;
+use tagger::export::{Dialect, Interfaces, Marks, Misfit, QueueBinding, SwitchView, acl, eos, listing, nftables};
+use tagger::on_all_cores_with;
 use tagger::rules::{LOSSY_TAG, RuleTable};
 
 mod hand_over;
@@ -144,10 +145,10 @@ enum Watched {
     Off,
 }
 
-/// What came of all switches.
+/// What came of switches.
 #[derive(Default)]
 struct Written {
-    /// Name of the switch, of the file, and its text.
+    /// Name of the switch, of the file, and its text, which is empty if a folder has it.
     files: Vec<(String, String, String)>,
     notes: Vec<String>,
     misfits: Vec<Misfit>,
@@ -187,10 +188,8 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     // A listing shows tags, and needs no priorities for them.
     let marks = (!args.to.lists()).then(|| args.marks.marks(&rules, profile.as_ref())).transpose()?;
     let priorities = profile.as_ref().and_then(|profile| profile.limits.lossless_priorities);
-    let written = render(args, &fabric, &rules, marks.as_ref(), priorities)?;
-    if written.misfits.is_empty() {
-        hand_over::hand_over(args, &written)?;
-    }
+    let job = Job::new(args, &fabric, &rules, marks.as_ref(), priorities)?;
+    let written = hand_over::hand_over(&job)?;
     if args.json {
         output::print(&format!("{:#}\n", hand_over::as_json(args, &written)))?;
     }
@@ -239,62 +238,92 @@ fn chosen(args: &ExportArgs, fabric: &Fabric, rules: &RuleTable) -> Vec<NodeId> 
     nodes
 }
 
-fn render(
-    args: &ExportArgs,
-    fabric: &Fabric,
-    rules: &RuleTable,
-    marks: Option<&Marks>,
+/// An export, and what it needs to know.
+struct Job<'a> {
+    args: &'a ExportArgs,
+    fabric: &'a Fabric,
+    rules: &'a RuleTable,
+    marks: Option<&'a Marks>,
+    /// How many lossless priorities the ASIC has.
     priorities: Option<u64>,
-) -> Result<Written, Failure> {
-    let switches = chosen(args, fabric, rules);
-    let names = args.interfaces.interfaces(fabric, args.to.dialect(), &switches)?;
-    let settings = Settings {
-        binding: match args.target.queue_map {
-            Binding::Egress => QueueBinding::Egress,
-            Binding::Ingress => QueueBinding::Ingress,
-        },
-        watchdog: match args.target.watchdog {
-            Watched::All => Watchdog::All,
-            Watched::First => Watchdog::First,
-            Watched::Off => Watchdog::Off,
-        },
-        first_tags: rules.classes.iter().map(|class| class.first_tag).collect(),
-        detection_ms: args.target.detection_ms,
-        restoration_ms: args.target.restoration_ms,
-        xon_bytes: 2 * args.headroom.mtu().get(),
-        dynamic_th: 0,
-    };
-    let priorities_in_use = marks.map_or(1, |marks| marks.lossless().len());
-    let mut written = Written::default();
-    written.notes.extend(marks.into_iter().flat_map(|marks| general_notes(args.to, marks)));
-    written.notes.extend(args.interfaces.note(fabric, &names, &switches));
-    let bar = things_bar(switches.len() as u64, "switches", !args.quiet && !args.json);
-    let of_switch = |&node: &NodeId| {
-        let rules = rules.rules_of(node);
-        let view = SwitchView::of(fabric, node, rules, &names, |link| args.headroom.bytes(link, priorities_in_use))?;
-        let trusts = args.trust_hosts == Trusted::First && !args.to.lists();
-        let view = if trusts { view.trusting_hosts_with(&settings.first_tags) } else { view };
-        let made = marks.map_or_else(
-            || Ok((listed(args.to, &view), Vec::new())),
-            |marks| {
-                within(&view, marks, priorities.filter(|_| args.to.pauses()))
-                    .and_then(|()| one(args, &view, marks, &settings))
+    switches: Vec<NodeId>,
+    names: Interfaces,
+    settings: Settings,
+}
+
+impl<'a> Job<'a> {
+    fn new(
+        args: &'a ExportArgs,
+        fabric: &'a Fabric,
+        rules: &'a RuleTable,
+        marks: Option<&'a Marks>,
+        priorities: Option<u64>,
+    ) -> Result<Job<'a>, Failure> {
+        let switches = chosen(args, fabric, rules);
+        let names = args.interfaces.interfaces(fabric, args.to.dialect(), &switches)?;
+        let settings = Settings {
+            binding: match args.target.queue_map {
+                Binding::Egress => QueueBinding::Egress,
+                Binding::Ingress => QueueBinding::Ingress,
             },
-        );
-        bar.inc(1);
-        Ok((view.name().to_owned(), made))
-    };
-    for made in on_all_cores(&switches, of_switch) {
-        match made.map_err(wrong)? {
-            (switch, Ok((files, notes))) => {
-                written.files.extend(files.into_iter().map(|(file, text)| (switch.clone(), file, text)));
-                written.notes.extend(notes);
-            }
-            (_, Err(misfit)) => written.misfits.push(misfit),
-        }
+            watchdog: match args.target.watchdog {
+                Watched::All => Watchdog::All,
+                Watched::First => Watchdog::First,
+                Watched::Off => Watchdog::Off,
+            },
+            first_tags: rules.classes.iter().map(|class| class.first_tag).collect(),
+            detection_ms: args.target.detection_ms,
+            restoration_ms: args.target.restoration_ms,
+            xon_bytes: 2 * args.headroom.mtu().get(),
+            dynamic_th: 0,
+        };
+        Ok(Job { args, fabric, rules, marks, priorities, switches, names, settings })
     }
-    bar.finish_and_clear();
-    Ok(written)
+
+    /// What to know that is not of single switches.
+    fn notes(&self) -> Vec<String> {
+        let general = self.marks.into_iter().flat_map(|marks| general_notes(self.args.to, marks));
+        general.chain(self.args.interfaces.note(self.fabric, &self.names, &self.switches)).collect()
+    }
+
+    /// The files of these switches: written as `new` ones where there is a folder for them, and kept if `keep`.
+    fn render(&self, switches: &[NodeId], new: Option<&NewFiles<'_>>, keep: bool) -> Result<Written, Failure> {
+        let Job { args, marks, settings, .. } = self;
+        let priorities_in_use = marks.map_or(1, |marks| marks.lossless().len());
+        let headroom = |link: &fabric::Link| args.headroom.bytes(link, priorities_in_use);
+        let bar = things_bar(switches.len() as u64, "switches", !args.quiet && !args.json);
+        let of_switch = |buffer: &mut String, &node: &NodeId| {
+            let view = SwitchView::of(self.fabric, node, self.rules.rules_of(node), &self.names, headroom);
+            let trusts = args.trust_hosts == Trusted::First && !args.to.lists();
+            let view = view.map_err(wrong)?;
+            let view = if trusts { view.trusting_hosts_with(&settings.first_tags) } else { view };
+            let mut made = match marks {
+                None => Ok((listed(args.to, &view, std::mem::take(buffer)), Vec::new())),
+                Some(marks) => within(&view, marks, self.priorities.filter(|_| args.to.pauses()))
+                    .and_then(|()| one(args, &view, marks, settings)),
+            };
+            for (file, text) in made.iter_mut().flat_map(|(files, _)| files) {
+                new.map_or(Ok(()), |new| new.add(file, text.as_bytes())).map_err(Failure::of_output)?;
+                if !keep {
+                    *buffer = std::mem::take(text);
+                }
+            }
+            bar.inc(1);
+            Ok::<_, Failure>((view.name().to_owned(), made))
+        };
+        let mut written = Written::default();
+        for made in on_all_cores_with(switches, of_switch) {
+            match made? {
+                (switch, Ok((files, notes))) => {
+                    written.files.extend(files.into_iter().map(|(file, text)| (switch.clone(), file, text)));
+                    written.notes.extend(notes);
+                }
+                (_, Err(misfit)) => written.misfits.push(misfit),
+            }
+        }
+        bar.finish_and_clear();
+        Ok(written)
+    }
 }
 
 type Files = Vec<(String, String)>;
@@ -308,12 +337,23 @@ fn within(view: &SwitchView, marks: &Marks, limit: Option<u64>) -> Result<(), Mi
     }
 }
 
-/// The file of a switch with its rules as they are.
-fn listed(format: Format, view: &SwitchView) -> Files {
-    let (text, suffix) = match format {
-        Format::Csv => (listing::CSV_HEADER.to_owned() + &listing::csv(view), ".csv"),
-        Format::Json => (format!("{:#}\n", listing::json(view)), ".json"),
-        _ => (listing::table(view, LOSSY_TAG), ".txt"),
+/// The file of a switch with its rules as they are, in `text` if that has room.
+fn listed(format: Format, view: &SwitchView, mut text: String) -> Files {
+    text.clear();
+    let suffix = match format {
+        Format::Csv => {
+            text.push_str(listing::CSV_HEADER);
+            listing::csv(&mut text, view);
+            ".csv"
+        }
+        Format::Json => {
+            listing::json(&mut text, view);
+            ".json"
+        }
+        _ => {
+            listing::table(&mut text, view, LOSSY_TAG);
+            ".txt"
+        }
     };
     vec![(file_name(view.name(), suffix), text)]
 }
@@ -328,7 +368,7 @@ fn one(
     let plain = |text: String, suffix: &str| (vec![(file_name(view.name(), suffix), text)], Vec::new());
     let pretty = |value: Value| format!("{value:#}\n");
     Ok(match args.to {
-        Format::Table | Format::Csv | Format::Json => (listed(args.to, view), Vec::new()),
+        Format::Table | Format::Csv | Format::Json => (listed(args.to, view, String::new()), Vec::new()),
         Format::Sonic => {
             let (files, _) = plain(pretty(sonic::config_db(view, marks, settings)?), ".json");
             (files, sonic::notes(view, marks, settings)?)
