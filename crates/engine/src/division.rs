@@ -7,9 +7,10 @@ use crate::barrier::Barrier;
 use crate::exchange::Exchange;
 use crate::mail::{Slot, Wire};
 use crate::node::Message;
+use std::collections::VecDeque;
 
-/// By how much of a mean share a boundary may move to where it cuts fewer wires.
-const LEEWAY: f64 = 0.1;
+/// By how much the heaviest part may be heavier than it must, for boundaries that cut fewer wires.
+const LEEWAY: f64 = 0.01;
 
 /// The heaviest part must become lighter by this factor, or the nodes stay where they are.
 const LIGHTER: f64 = 0.95;
@@ -110,32 +111,89 @@ impl Scales {
 
     /// See [`Scales::firsts`].
     fn divide(&self, weights: &[u64], parts: usize) -> Vec<u32> {
-        let nodes = weights.len();
-        let parts = parts.clamp(1, nodes.max(1));
+        let parts = parts.clamp(1, weights.len().max(1));
         let mut before = vec![0u64];
         for weight in weights {
             before.push(before[before.len() - 1] + weight);
         }
+        let least = least_heaviest(&before, parts);
+        self.divide_within(&before, parts, least + (least as f64 * LEEWAY) as u64)
+    }
+
+    /// Of all divisions whose parts weigh `most` at most, the one whose boundaries cut few wires and stand near their
+    /// places. `before` tells what all nodes before each weigh, and then all.
+    fn divide_within(&self, before: &[u64], parts: usize, most: u64) -> Vec<u32> {
+        let nodes = before.len() - 1;
         let share = before[nodes] as f64 / parts as f64;
         // A frame that crosses costs about as much again as one that does not: both count by what a part has of them.
         let wires = f64::from(self.wires.max(1)) / parts as f64;
-        let mut firsts = vec![0u32];
-        for part in 1..parts {
-            // Boundaries stand for themselves: what earlier parts have too much of is not missing here.
+        let dear = |part: usize, cut: usize| {
             let ideal = share * part as f64;
-            let (least, most) = (firsts[part - 1] as usize + 1, nodes - (parts - part));
-            let up_to =
-                |weight: f64| before.partition_point(|&before| before as f64 <= weight).clamp(least + 1, most + 1) - 1;
-            let (low, high) = (up_to(ideal - share * LEEWAY), up_to(ideal + share * LEEWAY) + 1);
-            let dear = |&cut: &usize| {
-                (before[cut] as f64 - ideal).abs() / share.max(1.0) + f64::from(self.crossings[cut]) / wires
-            };
-            let best = (low..=high.min(most)).min_by(|a, b| dear(a).total_cmp(&dear(b))).unwrap_or(low);
-            firsts.push(best as u32);
+            (before[cut] as f64 - ideal).abs() / share.max(1.0) + f64::from(self.crossings[cut]) / wires
+        };
+        // The last place of each boundary at which no part before it is too heavy, and the first for those after it.
+        let mut last = vec![0];
+        for part in 1..=parts {
+            let up_to = before.partition_point(|&weight| weight <= before[last[part - 1]] + most) - 1;
+            last.push(up_to.min(nodes - (parts - part)));
         }
-        firsts.push(nodes as u32);
+        let mut first = vec![nodes; parts + 1];
+        for part in (0..parts).rev() {
+            let from = before.partition_point(|&weight| weight + most < before[first[part + 1]]);
+            first[part] = from.max(part);
+        }
+        // From boundary to boundary: for each place, the cheapest way there and the place before. Places that may come
+        // before wait in a queue, the cheapest in front, those behind it dearer and later.
+        let mut ways: Vec<Vec<(f64, usize)>> = vec![vec![(0.0, 0)]];
+        for part in 1..parts {
+            let (start, known) = (first[part - 1], &ways[part - 1]);
+            let (mut queue, mut next) = (VecDeque::new(), 0);
+            let way = |cut: usize| {
+                while next < known.len() && start + next < cut {
+                    while queue.back().is_some_and(|&back: &usize| known[back].0 >= known[next].0) {
+                        queue.pop_back();
+                    }
+                    queue.push_back(next);
+                    next += 1;
+                }
+                while queue.front().is_some_and(|&front| before[start + front] + most < before[cut]) {
+                    queue.pop_front();
+                }
+                let from = queue.front().map(|&front| (known[front].0, start + front));
+                from.map_or((f64::INFINITY, 0), |(cost, from)| (cost + dear(part, cut), from))
+            };
+            ways.push((first[part]..=last[part]).map(way).collect());
+        }
+        let fits = |&at: &usize| before[nodes] <= before[first[parts - 1] + at] + most && first[parts - 1] + at < nodes;
+        let ends = ways[parts - 1].iter().map(|&(cost, _)| cost);
+        let end = ends.enumerate().filter(|(at, _)| fits(at)).min_by(|a, b| a.1.total_cmp(&b.1));
+        let mut cut = first[parts - 1] + end.map_or(0, |(at, _)| at);
+        let mut firsts = vec![nodes as u32];
+        for part in (1..parts).rev() {
+            firsts.push(cut as u32);
+            cut = ways[part][cut - first[part]].1;
+        }
+        firsts.push(0);
+        firsts.reverse();
         firsts
     }
+}
+
+/// What the heaviest of so many parts weighs at least; `before` tells what all nodes before each weigh, and then all.
+fn least_heaviest(before: &[u64], parts: usize) -> u64 {
+    let fits = |most: u64| {
+        let mut at = 0;
+        for _ in 0..parts {
+            at = before.partition_point(|&weight| weight <= before[at] + most) - 1;
+        }
+        at + 1 == before.len()
+    };
+    let (mut low, mut high) = (0, before[before.len() - 1]);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if fits(middle) { high = middle } else { low = middle + 1 }
+    }
+    low
 }
 
 /// What the part weighs that weighs most.
@@ -192,7 +250,7 @@ mod tests {
                 assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
                 let share = weights.iter().sum::<u64>() as f64 / parts as f64;
                 let most = weights.iter().max().unwrap() * 2;
-                assert!(heaviest(&weights, &firsts) as f64 <= share * (1.0 + 2.0 * LEEWAY) + most as f64);
+                assert!(heaviest(&weights, &firsts) as f64 <= share * (1.0 + LEEWAY) + most as f64);
                 assert_eq!(parts_of(&firsts).len(), nodes);
             }
         }
@@ -211,9 +269,55 @@ mod tests {
             scales(&ends)
         };
         assert_eq!(crowds(11, 10).crossings[..3], [0, 2 * 10 + 1, 2 * 18 + 1]);
-        assert_eq!(crowds(11, 10).firsts(2), [0, 11, 21]);
+        assert_eq!(crowds(101, 100).firsts(2), [0, 101, 201]);
         // Halves would be too different.
-        assert_eq!(crowds(14, 10).firsts(2)[1], 12);
+        assert_eq!(crowds(14, 10).firsts(2)[1], 11);
+    }
+
+    /// Against every division of a few nodes.
+    #[test]
+    fn the_heaviest_part_is_as_light_as_it_can_be_and_boundaries_are_cheap() {
+        fn all(nodes: usize, parts: usize) -> Vec<Vec<u32>> {
+            if parts == 1 {
+                return vec![vec![0, nodes as u32]];
+            }
+            let longer = |last: usize| all(last, parts - 1).into_iter().map(move |firsts| (firsts, nodes as u32));
+            let ends = (parts - 1..nodes).flat_map(longer);
+            ends.map(|(mut firsts, nodes)| {
+                firsts.push(nodes);
+                firsts
+            })
+            .collect()
+        }
+        let mut random = Stream::new(5, 0, 0);
+        for _ in 0..300 {
+            let nodes = 2 + random.below(8) as usize;
+            let ends = |_| (0..random.below(4)).map(|_| random.below(nodes as u64) as u32).collect();
+            let scales = scales(&(0..nodes).map(ends).collect::<Vec<Vec<u32>>>());
+            let weights: Vec<u64> = (0..nodes).map(|_| 1 + random.below(9)).collect();
+            let mut before = vec![0];
+            weights.iter().for_each(|weight| before.push(before[before.len() - 1] + weight));
+            for parts in 1..=nodes.min(5) {
+                let every = all(nodes, parts);
+                let least = every.iter().map(|firsts| heaviest(&weights, firsts)).min().unwrap();
+                assert_eq!(least_heaviest(&before, parts), least);
+                let share = before[nodes] as f64 / parts as f64;
+                let dear = |firsts: &Vec<u32>| -> f64 {
+                    let of = |(part, &cut): (usize, &u32)| {
+                        let off = (before[cut as usize] as f64 - share * part as f64).abs() / share.max(1.0);
+                        off + f64::from(scales.crossings[cut as usize] * parts as u32) / f64::from(scales.wires.max(1))
+                    };
+                    firsts.iter().enumerate().take(parts).skip(1).map(of).sum()
+                };
+                for most in [least, least + 2, least * 2] {
+                    let fitting = every.iter().filter(|firsts| heaviest(&weights, firsts) <= most);
+                    let cheapest = fitting.map(dear).min_by(f64::total_cmp).unwrap();
+                    let found = scales.divide_within(&before, parts, most);
+                    assert!(every.contains(&found) && heaviest(&weights, &found) <= most, "{found:?}");
+                    assert!((dear(&found) - cheapest).abs() < 1e-9, "{found:?} {weights:?}");
+                }
+            }
+        }
     }
 
     #[test]
