@@ -19,7 +19,7 @@ pub struct Due {
 impl Due {
     /// Never, for each of `ports` ports.
     pub fn new(ports: usize) -> Self {
-        Due { tree: vec![Time::MAX; 2 * ports.next_power_of_two().max(2)].into_boxed_slice() }
+        Due { tree: vec![Time::MAX; 2 * ports.next_power_of_two()].into_boxed_slice() }
     }
 
     /// Asks the processor for the times.
@@ -47,7 +47,7 @@ impl Due {
     fn get(&self, node: usize) -> Time {
         debug_assert!(node < self.tree.len());
         // SAFETY: `node` is 1, a leaf that `leaf` checked, twice an inner node and perhaps one more, or the parent or
-        // the sibling of one of these: less than the length, which is a power of two and at least 4.
+        // the sibling of one of these but 1: less than the length, which is a power of two and at least 2.
         unsafe { *self.tree.get_unchecked(node) }
     }
 
