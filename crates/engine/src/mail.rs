@@ -393,8 +393,8 @@ impl<'a, M: Message> Window<'a, M> {
     #[inline]
     fn key(&self) -> u64 {
         debug_assert!(self.cursor < self.keys.len());
-        // SAFETY: the cursor begins at 0, of keys that end with the last one, which none other is like. It moves in `take`
-        // alone, which does not go beyond that.
+        // SAFETY: the cursor begins at 0, of keys that end with the last one, which none other is like. It moves in
+        // `take` alone, which does not go beyond that.
         unsafe { *self.keys.get_unchecked(self.cursor) }
     }
 

@@ -86,8 +86,8 @@ impl Host {
     fn whose_turn(&mut self, now: Time, port: u16) -> When {
         let Host { egress, nics, network, books, senders, .. } = self;
         let (nic, holds) = (&nics[usize::from(port)], egress.cell(port).holds);
-        // What a flow sends next is known only when it is asked: it needs room for the largest frame. Gates have no room
-        // for more than is needed, and sources know the length of their next frame.
+        // What a flow sends next is known only when it is asked: it needs room for the largest frame. Gates have no
+        // room for more than is needed, and sources know the length of their next frame.
         let head = |class: u8| {
             let lane = &nic.lanes[usize::from(network.class_slot[usize::from(class)])];
             let of_source = || {
@@ -147,8 +147,8 @@ impl Host {
         sent
     }
 
-    /// The flow in `slot`, which was idle, wants to send. Where nothing else does, and its wire is free, it needs no turn;
-    /// all is as if it had had one.
+    /// The flow in `slot`, which was idle, wants to send. Where nothing else does, and its wire is free, it needs no
+    /// turn; all is as if it had had one.
     pub(super) fn go_on(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let flow = &mut self.senders.flows[slot as usize];
         let (port, class) = (flow.port, flow.class);

@@ -349,8 +349,8 @@ impl PacketBuffer {
     }
 
     /// As [`PacketBuffer::admit`] while departures are lazy, so that more is counted than waits: false where that
-    /// could matter, and then nothing has changed. If true, no neighbour has to be stopped for it. What is the most that
-    /// was ever used, the caller sees to.
+    /// could matter, and then nothing has changed. If true, no neighbour has to be stopped for it. What is the most
+    /// that was ever used, the caller sees to.
     #[inline(always)]
     pub fn admit_surely(&mut self, index: usize, crossing: Crossing, size_bytes: u16) -> bool {
         let bytes = u64::from(size_bytes);

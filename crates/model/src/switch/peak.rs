@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!   counted:   what came by then, less what was looked at of what left by then
-//!   held:      what came by then, less what left by then, both in order of time; at one instant, what leaves goes first
+//!   held:      what came by then, less what left by then; at one instant, what leaves goes first
 //! ```
 
 use units::Time;
