@@ -11,7 +11,7 @@ use std::time::Duration;
 static STOP: LazyLock<Stop> = LazyLock::new(Stop::default);
 
 /// What is asked has this long to end; a second shall not pass on a busy machine either.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// What a signal asks by.
 pub fn stop() -> &'static Stop {
