@@ -171,15 +171,15 @@ fn cuts(wires: &(impl Wires + ?Sized)) -> (Vec<Time>, Vec<i64>) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn wire(node: u32, lookahead: u64) -> WireSpec {
+    pub(crate) fn wire(node: u32, lookahead: u64) -> WireSpec {
         WireSpec { node, port: 0, lookahead: Time::from_ns(lookahead) }
     }
 
     /// A row of nodes, each with a wire to the next.
-    fn row(lookaheads: &[u64]) -> Vec<Vec<WireSpec>> {
+    pub(crate) fn row(lookaheads: &[u64]) -> Vec<Vec<WireSpec>> {
         let mut wires: Vec<_> = (1..).zip(lookaheads).map(|(to, &lookahead)| vec![wire(to, lookahead)]).collect();
         wires.push(Vec::new());
         wires

@@ -417,18 +417,8 @@ impl Ranks for Neighbour {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::borders::tests::{row, wire};
     use crate::execution::WireSpec;
-
-    fn wire(node: u32, lookahead: u64) -> WireSpec {
-        WireSpec { node, port: 0, lookahead: Time::from_ns(lookahead) }
-    }
-
-    /// A row of nodes, each with a wire to the next.
-    fn row(lookaheads: &[u64]) -> Vec<Vec<WireSpec>> {
-        let mut wires: Vec<_> = (1..).zip(lookaheads).map(|(to, &lookahead)| vec![wire(to, lookahead)]).collect();
-        wires.push(Vec::new());
-        wires
-    }
 
     fn circle(wires: &[Vec<WireSpec>], firsts: &[u32], rank: usize) -> Circle {
         Circle::new(&Borders::new(wires, firsts.to_vec()), rank)
