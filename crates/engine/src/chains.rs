@@ -14,14 +14,18 @@
 //! into the oldest; `tail` points into the youngest or at its end. Blocks are never freed or moved while their store
 //! lives; no chain leaves the [`Chains`] in which it was made; and only the methods below touch any of it.
 
+use std::hint::select_unpredictable;
 use std::ops::Deref;
-use std::ptr::{NonNull, null_mut};
+use std::ptr::{NonNull, null_mut, without_provenance_mut};
 
 /// Values of a block.
 const BLOCK: usize = 4;
 
 /// Bytes of a block, which begins at a multiple of them.
 const BLOCK_BYTES: usize = 256;
+
+/// The tail of a chain that has no block.
+const NOWHERE: usize = 1;
 
 /// No block.
 const NONE: u32 = u32::MAX;
@@ -32,8 +36,8 @@ struct Block<T>([T; BLOCK]);
 
 /// One queue: where it stands in the store, and what its owner keeps beside it.
 ///
-/// `tail` is where the next value goes. It is at the end of a block, or null, where the next value needs another; or a
-/// chain that is empty stands at the beginning of the one block that it keeps.
+/// `tail` is where the next value goes. It is at the end of a block, or [`NOWHERE`], where the next value needs another;
+/// or a chain that is empty stands in the one block that it keeps.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Chain<T, E> {
@@ -69,6 +73,14 @@ impl<T, E> Chain<T, E> {
     pub fn back(&self) -> Option<&T> {
         // SAFETY: as in `front`; before the tail of a chain that is not empty stands its youngest value.
         if self.length == 0 { None } else { Some(unsafe { &*self.tail.sub(1) }) }
+    }
+
+    /// Whether the next value needs a block of its own: the last one is full, or there is none. An empty chain stands at
+    /// the begin of its block, where a full one ends.
+    #[inline(always)]
+    fn needs_block(&self) -> bool {
+        const { assert!(NOWHERE == 1) };
+        offset_of(self.tail) == usize::from(self.length == 0)
     }
 
     /// Asks the processor for the first values: as many as lie together.
@@ -172,7 +184,7 @@ impl<T, E> Deref for Chains<T, E> {
 impl<T: Copy + Default, E> Chains<T, E> {
     /// `count` empty queues.
     pub fn new(count: usize, beside: impl Fn() -> E) -> Self {
-        let chain = |_| Chain { beside: beside(), head: null_mut(), tail: null_mut(), length: 0, last: NONE };
+        let chain = |_| Chain { beside: beside(), head: null_mut(), tail: without_provenance_mut(NOWHERE), length: 0, last: NONE };
         Chains {
             chains: (0..count).map(chain).collect(),
             store: Store { slabs: Vec::new(), begin: Vec::new(), next: Vec::new(), spare: NONE },
@@ -217,10 +229,22 @@ impl<T: Copy + Default, E> Chains<T, E> {
     }
 }
 
-/// Whether a place behind a value is no place of the same block any more; or one at which no block was begun.
+/// Whether a place behind a value is no place of the same block any more.
 #[inline(always)]
 fn is_end<T>(place: *mut T) -> bool {
-    place.addr().is_multiple_of(BLOCK_BYTES)
+    offset_of(place) == 0
+}
+
+/// How many bytes a place lies behind the begin of its block.
+#[inline(always)]
+fn offset_of<T>(place: *mut T) -> usize {
+    place.addr() % BLOCK_BYTES
+}
+
+/// Where the block begins in which this place lies.
+#[inline(always)]
+fn begin_of<T>(place: *mut T) -> *mut T {
+    place.map_addr(|address| address & !(BLOCK_BYTES - 1))
 }
 
 /// One queue of [`Chains`], to be changed.
@@ -256,7 +280,7 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
     #[inline(always)] // once a packet-hop
     pub fn push_slot(&mut self) -> &mut T {
         let ChainMut { chain, store } = self;
-        if is_end(chain.tail) {
+        if chain.needs_block() {
             begin_block(chain, store);
         }
         let place = chain.tail;
@@ -264,8 +288,7 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
         chain.length += 1;
         // As in a ring: the next push goes to the next place, which is mostly out of the cache.
         crate::prefetch::prefetch_line(chain.tail.cast());
-        // SAFETY: the tail pointed into the chain's last block, and was not at its end, or `begin_block` has seen to
-        // it.
+        // SAFETY: the tail points into the chain's last block, and is not at its end, or `begin_block` has seen to it.
         unsafe { &mut *place }
     }
 
@@ -277,8 +300,13 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
             return;
         }
         chain.length -= 1;
-        chain.head = chain.head.wrapping_add(1);
-        if is_end(chain.head) {
+        // Emptied, it starts over in the block that it keeps, so that a short queue stays in the cache lines that are
+        // hot. Whether it is empty cannot be predicted, and so is no branch.
+        let empty = chain.length == 0;
+        let begin = begin_of(chain.tail.wrapping_sub(1));
+        chain.head = select_unpredictable(empty, begin, chain.head.wrapping_add(1));
+        chain.tail = select_unpredictable(empty, begin, chain.tail);
+        if offset_of(chain.head) == usize::from(empty) {
             end_block(chain, store);
         }
     }
@@ -305,12 +333,9 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
     }
 }
 
-/// The tail is at the end of a block, or nowhere, or an empty chain is at the beginning of its own.
+/// The tail is at the end of a block, or nowhere.
 #[inline]
 fn begin_block<T: Copy + Default, E>(chain: &mut Chain<T, E>, store: &mut Store<T>) {
-    if chain.length == 0 && chain.last != NONE {
-        return;
-    }
     let block = store.take_block();
     let begin = store.begin[block as usize];
     if chain.length == 0 {
@@ -323,20 +348,14 @@ fn begin_block<T: Copy + Default, E>(chain: &mut Chain<T, E>, store: &mut Store<
     (chain.last, chain.tail) = (block, begin);
 }
 
-/// The head has left a block.
+/// The head of a chain that is not empty has left a block.
 #[inline]
 fn end_block<T: Copy + Default, E>(chain: &mut Chain<T, E>, store: &mut Store<T>) {
-    if chain.length == 0 {
-        // It starts over in the block that it keeps: a short queue needs no other.
-        let begin = store.begin[chain.last as usize];
-        (chain.head, chain.tail) = (begin, begin);
-    } else {
-        let first = store.next[chain.last as usize];
-        let second = store.next[first as usize];
-        store.next[chain.last as usize] = second;
-        chain.head = store.begin[second as usize];
-        store.give_block(first);
-    }
+    let first = store.next[chain.last as usize];
+    let second = store.next[first as usize];
+    store.next[chain.last as usize] = second;
+    chain.head = store.begin[second as usize];
+    store.give_block(first);
 }
 
 #[cfg(test)]

@@ -205,8 +205,8 @@ fn list<M: Message>(
     let first = keys.len();
     let most = first + pieces[0].len() + pieces[1].len();
     if most >= keys.capacity().min(places.capacity()) {
-        keys.reserve(most + 1);
-        places.reserve(most + 1);
+        keys.reserve(most + 2);
+        places.reserve(most + 2);
     }
     let (mut count, mut left) = (first, Time::MAX);
     'ring: for piece in pieces {
@@ -360,6 +360,8 @@ impl<'a, M: Message> Window<'a, M> {
             }
         }
         assert!(self.keys.len() < MOST_ARRIVALS, "too many arrivals in a window");
+        // Two, so that behind each arrival stand two keys: see `rotate_ties`.
+        self.keys.push(LAST_KEY);
         self.keys.push(LAST_KEY);
         (self.wires, self.base, self.cursor) = (wires, base, 0);
         self.next = self.time_of(self.keys[0]);
@@ -393,8 +395,8 @@ impl<'a, M: Message> Window<'a, M> {
     #[inline]
     fn key(&self) -> u64 {
         debug_assert!(self.cursor < self.keys.len());
-        // SAFETY: the cursor begins at 0, of keys that end with the last one, which none other is like. It moves in
-        // `take` alone, which does not go beyond that.
+        // SAFETY: the cursor begins at 0, of keys that end with twice the last one, which none other is like. It moves
+        // in `take` alone, which does not go beyond the first of them.
         unsafe { *self.keys.get_unchecked(self.cursor) }
     }
 
@@ -418,21 +420,17 @@ impl<'a, M: Message> Window<'a, M> {
     /// How many arrivals it holds that were not taken yet.
     #[inline]
     pub fn arrivals(&self) -> usize {
-        self.keys.len() - 1 - self.cursor
+        self.keys.len() - 2 - self.cursor
     }
 
     /// Call at the first arrival of an instant: of its n simultaneous arrivals, in order of ingress port,
     /// that with index `start` mod n comes first, and the others follow cyclically.
     #[inline(always)]
     pub fn rotate_ties(&mut self, start: impl FnOnce() -> u32) {
-        let first = self.key();
-        if first == LAST_KEY {
-            return;
-        }
         debug_assert!(self.cursor + 1 < self.keys.len());
-        // SAFETY: behind every other key stands at least the last one.
+        // SAFETY: the cursor comes to the first of the last two keys and not beyond: see `key`.
         let second = unsafe { *self.keys.get_unchecked(self.cursor + 1) };
-        if (first ^ second) >> KEY_PLACE_BITS == 0 {
+        if (self.key() ^ second) >> KEY_PLACE_BITS == 0 && second != LAST_KEY {
             self.rotate(start());
         }
     }

@@ -2,9 +2,10 @@
 
 use crate::network::{Network, choose};
 use fabric::NodeId;
-use fabric::routing::Mode;
+use fabric::routing::{Mode, select};
 use protocols::frame::Frame;
 use rustc_hash::FxHashSet;
+use std::hint::select_unpredictable;
 use std::sync::Arc;
 
 /// The frame's destination hangs on this very switch.
@@ -14,11 +15,14 @@ const LOCAL: u16 = u16::MAX;
 const NONE: u32 = u32::MAX;
 
 /// The ports towards one group of destinations: where they stand, and how many.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Group {
     start: u16,
     count: u16,
 }
+
+/// No port leads there: behind all ports there is none.
+const NO_ROUTE: Group = Group { start: u16::MAX, count: 0 };
 
 /// What [`fabric::routing::Forwarding`] says about one node, without a detour through shared tables. Switches that
 /// stand alike in their fabric say the same, and hold it together.
@@ -26,6 +30,8 @@ struct Group {
 pub(crate) struct Routes {
     /// The row of the destinations that hang on this switch, if it is one row.
     own: u32,
+    /// Whether there is a choice of ports towards any row.
+    chooses: bool,
     groups: Arc<[Group]>,
     ports: Arc<[u16]>,
 }
@@ -53,15 +59,15 @@ impl Routes {
     /// the shared tables must be asked.
     pub fn new(network: &Network, node: NodeId) -> Routes {
         let forwarding = &network.forwarding;
-        let none = Routes { own: NONE, groups: Arc::default(), ports: Arc::default() };
+        let none = Routes { own: NONE, chooses: false, groups: Arc::default(), ports: Arc::default() };
         if matches!(forwarding.mode(), Mode::UpDown { .. }) {
             return none;
         }
         let (mut groups, mut ports) = (Vec::with_capacity(forwarding.row_count()), Vec::new());
-        let mut last: (Vec<u16>, Group) = (Vec::new(), Group::default());
+        let mut last: (Vec<u16>, Group) = (Vec::new(), NO_ROUTE);
         for row in 0..forwarding.row_count() as u32 {
             if forwarding.row_switch(row) == Some(node) {
-                groups.push(Group { start: 0, count: LOCAL });
+                groups.push(Group { count: LOCAL, ..NO_ROUTE });
                 continue;
             }
             let towards = forwarding.ports(node, row);
@@ -76,9 +82,13 @@ impl Routes {
                 let (Ok(start), Ok(count)) = (u16::try_from(start), u16::try_from(towards.len())) else {
                     return none;
                 };
-                last = (towards.to_vec(), Group { start, count });
+                let group = if count == 0 { NO_ROUTE } else { Group { start, count } };
+                last = (towards.to_vec(), group);
             }
             groups.push(last.1);
+        }
+        if ports.len() > usize::from(NO_ROUTE.start) {
+            return none;
         }
         let mut local = (0..).zip(&groups).filter(|(_, group)| group.count == LOCAL).map(|(row, _)| row);
         let own = match (local.next(), local.next()) {
@@ -89,7 +99,8 @@ impl Routes {
             // Nobody reads it. With what its neighbour says there, tables of the switches of a tier are equal.
             groups[own as usize] = groups[if own == 0 { 1 } else { own as usize - 1 }];
         }
-        Routes { own, groups: groups.into(), ports: ports.into() }
+        let chooses = groups.iter().any(|group| (2..LOCAL).contains(&group.count));
+        Routes { own, chooses, groups: groups.into(), ports: ports.into() }
     }
 
     /// Asks the processor for the table.
@@ -103,19 +114,26 @@ impl Routes {
     #[inline(always)] // as Switch::handle
     pub fn port(&self, network: &Network, frame: &Frame, salt: u32, in_port: u16) -> Option<u16> {
         let row = network.forwarding.row(frame.dst);
+        let group = self.groups.get(row as usize)?;
+        let chosen = if self.chooses { select(frame.entropy, salt, usize::from(group.count)) } else { 0 };
+        let Some(&onward) = self.ports.get(usize::from(group.start) + chosen) else {
+            return (row == self.own || group.count == LOCAL).then(|| network.forwarding.local_port(frame.dst));
+        };
+        // Up or down, one port or a choice of many: which it is cannot be predicted of a frame, so both are looked up.
+        let port = select_unpredictable(row == self.own, network.forwarding.local_port(frame.dst), onward);
+        if port == in_port { self.turn(network, frame, salt, in_port) } else { Some(port) }
+    }
+
+    /// As [`Routes::port`], of a frame whose port would be that by which it came.
+    #[cold]
+    #[inline(never)]
+    fn turn(&self, network: &Network, frame: &Frame, salt: u32, in_port: u16) -> Option<u16> {
+        let row = network.forwarding.row(frame.dst);
         if row == self.own {
-            return Some(network.forwarding.local_port(frame.dst));
+            return Some(in_port);
         }
         let group = self.groups.get(row as usize)?;
-        match group.count {
-            LOCAL => Some(network.forwarding.local_port(frame.dst)),
-            1 => self.ports.get(usize::from(group.start)).copied(),
-            0 => None,
-            count => {
-                let start = usize::from(group.start);
-                let ports = self.ports.get(start..start + usize::from(count))?;
-                Some(choose(frame, salt, ports, in_port))
-            }
-        }
+        let ports = self.ports.get(usize::from(group.start)..)?.get(..usize::from(group.count))?;
+        Some(choose(frame, salt, ports, in_port))
     }
 }

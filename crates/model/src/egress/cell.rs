@@ -45,13 +45,30 @@ impl Cell {
     /// those of all ports, for where a byte takes no whole number of picoseconds.
     #[inline(always)] // as Egress::start
     pub fn start(&mut self, now: Time, size_bytes: u16, rules: &[Rules], port: u16) -> Time {
+        if self.per_byte_ps == 0 {
+            let (busy, arrives) = occupy_exactly(rules, port, size_bytes);
+            return self.occupy(now, size_bytes, busy, arrives);
+        }
+        self.start_whole(now, size_bytes)
+    }
+
+    /// The same where a byte [takes a whole number of picoseconds](Cell::is_whole).
+    #[inline(always)] // once a packet-hop
+    pub fn start_whole(&mut self, now: Time, size_bytes: u16) -> Time {
+        debug_assert!(self.is_whole());
+        let frame = Time::from_ps(u64::from(size_bytes) * self.per_byte_ps);
+        self.occupy(now, size_bytes, frame + self.overhead, frame + self.lead)
+    }
+
+    /// Whether a byte takes a whole number of picoseconds.
+    pub fn is_whole(&self) -> bool {
+        self.per_byte_ps != 0
+    }
+
+    /// Occupies the free wire for `busy`; the frame arrives after `arrives`.
+    #[inline(always)] // as Egress::start
+    fn occupy(&mut self, now: Time, size_bytes: u16, busy: Time, arrives: Time) -> Time {
         debug_assert!(self.busy_until <= now, "two frames on one wire");
-        let (busy, arrives) = if self.per_byte_ps != 0 {
-            let frame = Time::from_ps(u64::from(size_bytes) * self.per_byte_ps);
-            (frame + self.overhead, frame + self.lead)
-        } else {
-            occupy_exactly(rules, port, size_bytes)
-        };
         self.busy_until = now + busy;
         self.sent_frames += 1;
         self.sent_bytes += u64::from(size_bytes);

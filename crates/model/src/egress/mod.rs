@@ -58,8 +58,8 @@ pub(crate) struct Egress {
     pub due: Due,
     /// Whether departures are lazy: see [`crate::switch::lazy`].
     pub lazy: bool,
-    /// While they are, the ports for which something may wait, a bit each.
-    pub busy_ports: Box<[u64]>,
+    /// While they are, the ports for which something may wait: bit b stands for ports b, b + 64, ...
+    pub busy_ports: u64,
     /// Whether every port serves the highest class first.
     strict: bool,
     /// Whether frames of a class in a pause storm are lost instead of held.
@@ -79,7 +79,7 @@ impl Egress {
             cells: rules.iter().map(|rules| rules.cell(network.telemetry.is_some())).collect(),
             due: Due::new(rules.len()),
             lazy: false,
-            busy_ports: Box::default(),
+            busy_ports: 0,
             strict: rules.iter().all(|rules| rules.scheduler == ClassScheduler::Strict),
             rules,
             drops_in_storms: watchdog.is_some_and(|watchdog| watchdog.action == Action::Drop),
@@ -253,12 +253,6 @@ impl Egress {
         goes.then(|| self.start(now, port, size_bytes))
     }
 
-    /// The cell of `port`, and the rules of all ports.
-    #[inline]
-    pub fn with_rules(&mut self, port: u16) -> (&mut Cell, &[Rules]) {
-        (&mut self.cells[usize::from(port)], &self.rules)
-    }
-
     /// Whether a frame of `class` that comes for `port` now would be on its wire at once; credits are not looked at.
     pub fn is_open(
         &mut self,
@@ -325,11 +319,9 @@ impl Egress {
     /// The same while departures are lazy.
     #[inline(always)] // as start
     pub fn wait_lazily(&mut self, port: u16, class: u8) {
-        let cell = &mut self.cells[usize::from(port)];
-        if cell.waiting == 0 {
-            self.busy_ports[usize::from(port / 64)] |= 1 << (port % 64);
-        }
-        cell.waiting |= 1 << class;
+        self.cells[usize::from(port)].waiting |= 1 << class;
+        // Mostly it is busy already. To ask first costs more: the answer cannot be predicted.
+        self.busy_ports |= 1 << (port % 64);
     }
 
     /// The same where more than pauses decide: a watchdog drops what waits, its gate opens before that for which the

@@ -20,7 +20,7 @@ use super::buffer::PacketBuffer;
 use super::core::{Core, put_on_wire};
 use super::outcome::Crossing;
 use super::overload::Overload;
-use crate::egress::{Cell, Rules};
+use crate::egress::Cell;
 use crate::on_wire::OnWire;
 use crate::parameters::FlowControl;
 use engine::Window;
@@ -42,7 +42,7 @@ impl Switch {
     /// Whether there is nothing about this switch for which departures can never be lazy.
     pub(super) fn can_be_lazy(&self) -> bool {
         let Switch { core, overload, backpressure, .. } = self;
-        let asks_nothing = core.egress.cells.iter().all(|cell| cell.ingress == 0 && !cell.charges);
+        let asks_nothing = core.egress.cells.iter().all(|cell| cell.ingress == 0 && !cell.charges && cell.is_whole());
         let trims_in_queues = overload.trimming().is_some_and(|trimming| trimming.inside.is_none());
         asks_nothing
             && core.egress.is_strict()
@@ -68,20 +68,26 @@ impl Switch {
     /// Whether all that comes and leaves is noted, as peaks are near, is decided once a window, as in `run_as`.
     #[inline(never)]
     fn run_lazily_as<const NOTING: bool>(&mut self, window: &mut Window<'_, OnWire>) -> Time {
+        // Arrivals lie before the end, and behind the last comes nothing.
+        let mut last = self.core.wakes_at.min(window.end());
         loop {
             let arrival = window.next_arrival();
-            // Arrivals lie before the end, and behind the last comes nothing.
-            if arrival > self.core.wakes_at.min(window.end()) {
+            if arrival > last {
                 return self.end_lazily(window);
             }
             // As in `run_as`.
             window.rotate_ties(|| mix32(self.instants));
             self.instants = self.instants.wrapping_add(1);
             loop {
-                window.take_with(|in_port, OnWire(frame), window| self.handle_lazily::<NOTING>(in_port, frame, window));
-                if !self.core.egress.lazy {
-                    self.handle_rest(arrival, window);
-                    return self.run_timely(window);
+                let handled = |in_port, OnWire(frame): &OnWire, window: &mut Window<'_, OnWire>| {
+                    self.handle_lazily::<NOTING>(in_port, frame, window)
+                };
+                if !window.take_with(handled) {
+                    if !self.core.egress.lazy {
+                        self.handle_rest(arrival, window);
+                        return self.run_timely(window);
+                    }
+                    last = self.core.wakes_at.min(window.end());
                 }
                 if window.next_arrival() != arrival {
                     break;
@@ -99,38 +105,47 @@ impl Switch {
             return self.run_timely(window);
         }
         // Through most switches frames pass without a wait.
-        if self.core.egress.busy_ports.iter().all(|&busy| busy == 0) && !self.core.buffer.peaks.on {
+        if self.core.egress.busy_ports == 0 && !self.core.buffer.peaks.on {
             return timer;
         }
         self.core.catch_up_to_end(window).min(timer)
     }
 
-    /// As [`Switch::handle`], while departures are lazy; perhaps they no longer are afterwards.
+    /// As [`Switch::handle`], while departures are lazy. False if perhaps they no longer are afterwards, or the switch
+    /// wakes at another time.
     #[inline(always)] // once a packet-hop
-    fn handle_lazily<const NOTING: bool>(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+    fn handle_lazily<const NOTING: bool>(
+        &mut self,
+        in_port: u16,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> bool {
         let core = &mut self.core;
         // MAC control frames have no time to live either.
         if frame.ttl == 0 {
-            return self.handle_at_its_time(in_port, frame, window);
+            self.handle_at_its_time(in_port, frame, window);
+            return false;
         }
         let Some(egress) = core.route(frame, in_port) else {
-            return self.handle_at_its_time(in_port, frame, window);
+            self.handle_at_its_time(in_port, frame, window);
+            return false;
         };
         core.books.ledger.hops += 1;
-        let (cell, rules) = core.egress.with_rules(egress);
+        let cell = core.egress.cell_mut(egress);
         debug_assert!(cell.holds == 0, "departures are lazy only where nothing holds a port");
         if cell.busy_until <= frame.at {
             if cell.waiting != 0 {
-                leave::<NOTING>(cell, rules, &mut core.buffer, egress, window);
+                leave::<NOTING>(cell, &mut core.buffer, egress, window);
                 // Mostly that was all: more than one frame leaves a port between two that come for it as rarely as none
                 // does.
                 if cell.busy_until <= frame.at && cell.waiting != 0 {
-                    leave_further::<NOTING>(cell, rules, &mut core.buffer, (egress, frame.at), window);
+                    leave_further::<NOTING>(cell, &mut core.buffer, (egress, frame.at), window);
                 }
             }
             if cell.busy_until <= frame.at {
-                let at = cell.start(frame.at, frame.size_bytes, rules, egress);
-                return put_on_wire(frame, egress, at, window);
+                let at = cell.start_whole(frame.at, frame.size_bytes);
+                put_on_wire(frame, egress, at, window);
+                return true;
             }
         }
         let crossing = Crossing { in_port, egress, in_class: frame.class, class: frame.class };
@@ -144,9 +159,10 @@ impl Switch {
             }
             core.put_in_queue(index, crossing, frame);
             core.egress.wait_lazily(egress, frame.class);
-            return;
+            return true;
         }
         self.look_closer(crossing, frame, window);
+        false
     }
 
     /// As the end of [`Switch::handle_lazily`], where it matters how much waits by now.
@@ -214,11 +230,9 @@ impl Core {
         if self.attends || ports.any(|(port, cell)| cell.holds != 0 || !due(port, cell.waiting, cell.busy_until)) {
             return false;
         }
-        let mut busy = vec![0u64; egress.cells.len().div_ceil(64)];
-        for (port, _) in egress.cells.iter().enumerate().filter(|(_, cell)| cell.waiting != 0) {
-            busy[port / 64] |= 1 << (port % 64);
-        }
-        (egress.lazy, egress.busy_ports) = (true, busy.into());
+        let busy = egress.cells.iter().enumerate().filter(|(_, cell)| cell.waiting != 0);
+        egress.busy_ports = busy.fold(0, |busy, (port, _)| busy | 1 << (port % 64));
+        egress.lazy = true;
         true
     }
 
@@ -269,24 +283,23 @@ impl Core {
     /// The same, where all that leaves is noted or not.
     #[inline(never)]
     fn catch_up_as<const NOTING: bool>(&mut self, now: Time, window: &mut Window<'_, OnWire>) -> Time {
-        let mut next = Time::MAX;
-        for word in 0..self.egress.busy_ports.len() {
-            let mut left = self.egress.busy_ports[word];
-            while left != 0 {
-                let bit = left.trailing_zeros();
-                left &= left - 1;
-                let port = (word * 64) as u16 + bit as u16;
-                let (cell, rules) = self.egress.with_rules(port);
+        let (mut next, ports) = (Time::MAX, self.egress.len());
+        let (mut left, mut busy) = (self.egress.busy_ports, 0);
+        while left != 0 {
+            let bit = left.trailing_zeros();
+            left &= left - 1;
+            for port in (bit as usize..ports).step_by(64) {
+                let cell = &mut self.egress.cells[port];
                 while cell.waiting != 0 && cell.busy_until <= now {
-                    leave::<NOTING>(cell, rules, &mut self.buffer, port, window);
+                    leave::<NOTING>(cell, &mut self.buffer, port as u16, window);
                 }
-                if cell.waiting == 0 {
-                    self.egress.busy_ports[word] &= !(1 << bit);
-                } else {
+                if cell.waiting != 0 {
+                    busy |= 1 << bit;
                     next = next.min(cell.busy_until);
                 }
             }
         }
+        self.egress.busy_ports = busy;
         next
     }
 }
@@ -296,7 +309,6 @@ impl Core {
 #[inline(always)] // once a packet-hop
 fn leave<const NOTING: bool>(
     cell: &mut Cell,
-    rules: &[Rules],
     buffer: &mut PacketBuffer,
     port: u16,
     window: &mut Window<'_, OnWire>,
@@ -311,14 +323,12 @@ fn leave<const NOTING: bool>(
         return;
     };
     let (came, in_port, in_class, size_bytes) = (frame.at, frame.in_port, frame.in_class, frame.size_bytes);
-    let at = cell.start(now, size_bytes, rules, port);
+    let at = cell.start_whole(now, size_bytes);
     let OnWire(slot) = window.slot(port, at);
     *slot = *frame;
     slot.at = at;
     queue.forget_front(now, came, size_bytes);
-    if queue.is_empty() {
-        cell.waiting &= !(1 << class);
-    }
+    cell.waiting &= !(u8::from(queue.is_empty()) << class);
     buffer.release(in_port, in_class, size_bytes);
     if NOTING {
         buffer.peaks.note_leaving(now, size_bytes);
@@ -330,13 +340,12 @@ fn leave<const NOTING: bool>(
 #[inline(never)]
 fn leave_further<const NOTING: bool>(
     cell: &mut Cell,
-    rules: &[Rules],
     buffer: &mut PacketBuffer,
     (port, now): (u16, Time),
     window: &mut Window<'_, OnWire>,
 ) {
     while cell.waiting != 0 && cell.busy_until <= now {
-        leave::<NOTING>(cell, rules, buffer, port, window);
+        leave::<NOTING>(cell, buffer, port, window);
     }
 }
 
