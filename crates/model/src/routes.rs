@@ -121,7 +121,7 @@ impl Routes {
         };
         // Up or down, one port or a choice of many: which it is cannot be predicted of a frame, so both are looked up.
         let port = select_unpredictable(row == self.own, network.forwarding.local_port(frame.dst), onward);
-        if port == in_port { self.turn(network, frame, salt, in_port) } else { Some(port) }
+        if port == in_port && self.chooses { self.turn(network, frame, salt, in_port) } else { Some(port) }
     }
 
     /// As [`Routes::port`], of a frame whose port would be that by which it came.
