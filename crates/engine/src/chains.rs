@@ -184,7 +184,13 @@ impl<T, E> Deref for Chains<T, E> {
 impl<T: Copy + Default, E> Chains<T, E> {
     /// `count` empty queues.
     pub fn new(count: usize, beside: impl Fn() -> E) -> Self {
-        let chain = |_| Chain { beside: beside(), head: null_mut(), tail: without_provenance_mut(NOWHERE), length: 0, last: NONE };
+        let chain = |_| Chain {
+            beside: beside(),
+            head: null_mut(),
+            tail: without_provenance_mut(NOWHERE),
+            length: 0,
+            last: NONE,
+        };
         Chains {
             chains: (0..count).map(chain).collect(),
             store: Store { slabs: Vec::new(), begin: Vec::new(), next: Vec::new(), spare: NONE },

@@ -375,14 +375,13 @@ impl<N: Node> Engine<N> {
         self.nodes.iter()
     }
 
-    /// The nodes that ran since the last call, ascending: whoever watches a large network looks only at
-    /// them. The same for any number of threads.
+    /// The nodes that ran since the last call, each once, in no order: whoever watches a large network looks only at
+    /// them. The same nodes for any number of threads.
     pub fn take_active(&mut self) -> Vec<u32> {
         let mut taken = Vec::new();
         for ((_, part), first) in self.parts.iter_mut().zip(&self.division.nodes) {
             taken.extend(part.active.drain(..).map(|slot| first + slot));
         }
-        taken.sort_unstable();
         for &node in &taken {
             self.slots[node as usize].active = false;
         }

@@ -38,7 +38,8 @@ impl Wire {
 pub(crate) struct Slot {
     /// Its next event, its own or an arrival.
     pub(crate) next: Time,
-    /// The time of its valid timer, or [`Time::MAX`] while it is in the pool or has none.
+    /// The time of its valid timer, or [`Time::MAX`] if it has none. Of a node that is not in the pool, no later than
+    /// its next event.
     pub(crate) timer: Time,
     /// The least lookahead of its outgoing wires.
     pub(crate) lookahead: Time,
@@ -141,12 +142,36 @@ pub(crate) struct Desk<M> {
 /// What the arrivals of a node are put in order in.
 #[derive(Debug)]
 struct Scratch<M> {
-    /// The arrivals of the node that runs: (time since its first event) << [`KEY_PLACE_BITS`] | which it is, ascending,
-    /// then [`LAST_KEY`].
-    keys: Vec<u64>,
-    /// Of the node that runs: its arrivals, as the low bits of keys count them.
-    places: Vec<Place<M>>,
+    lists: Lists<M>,
     sorter: Sorter,
+}
+
+/// How many keys stand behind those of arrivals: behind each arrival stand two, see [`Window::rotate_ties`].
+const AFTER: usize = 2;
+
+/// The arrivals of the node that runs. Both lists are equally long, and longer than what they hold.
+#[derive(Debug)]
+struct Lists<M> {
+    /// (time since its first event) << [`KEY_PLACE_BITS`] | which it is, ascending, then [`LAST_KEY`], [`AFTER`] times.
+    keys: Vec<u64>,
+    /// As the low bits of keys count them.
+    places: Vec<Place<M>>,
+}
+
+impl<M> Lists<M> {
+    fn new() -> Self {
+        Lists { keys: vec![LAST_KEY; AFTER], places: vec![Place { message: std::ptr::null(), port: 0 }; AFTER] }
+    }
+
+    /// Makes both at least this long.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, length: usize) {
+        assert!(length < MOST_ARRIVALS, "too many arrivals in a window");
+        let length = length.next_power_of_two().max(64);
+        self.keys.resize(length, LAST_KEY);
+        self.places.resize(length, self.places[0]);
+    }
 }
 
 impl<M> Desk<M> {
@@ -154,7 +179,7 @@ impl<M> Desk<M> {
         Desk {
             pool: Vec::new(),
             outgoing: (0..parts).map(|_| Vec::new()).collect(),
-            scratch: Scratch { keys: Vec::new(), places: Vec::new(), sorter: Sorter::new() },
+            scratch: Scratch { lists: Lists::new(), sorter: Sorter::new() },
         }
     }
 }
@@ -184,56 +209,47 @@ impl Post<'_> {
             slot.next = at;
             if !slot.pooled {
                 slot.pooled = true;
-                slot.timer = Time::MAX;
                 self.pool.push(index);
             }
         }
     }
 }
 
-/// Takes from `ring` what comes by `port` between these two instants, and lists it behind all others. When the first
-/// comes that is left; [`Time::MAX`] for nothing.
+/// Takes from `ring` what comes by `port` between these two instants, and lists it behind the `count` that are listed
+/// already. How many are then, and when the first comes that is left: [`Time::MAX`] for nothing.
 #[inline(always)] // once for every ring that holds something
 fn list<M: Message>(
     ring: &mut Ring<M>,
     port: u16,
     (base, end): (Time, Time),
-    keys: &mut Vec<u64>,
-    places: &mut Vec<Place<M>>,
-) -> Time {
-    let pieces = ring.pieces();
-    let first = keys.len();
-    let most = first + pieces[0].len() + pieces[1].len();
-    if most >= keys.capacity().min(places.capacity()) {
-        keys.reserve(most + 2);
-        places.reserve(most + 2);
+    lists: &mut Lists<M>,
+    count: usize,
+) -> (usize, Time) {
+    let most = count + ring.len() + AFTER;
+    if most > lists.keys.len() {
+        lists.grow(most);
     }
-    let (mut count, mut left) = (first, Time::MAX);
-    'ring: for piece in pieces {
-        for message in piece {
-            let at = message.at();
-            if at >= end {
-                left = at;
-                break 'ring;
-            }
-            debug_assert!(at >= base, "a message from the past: {at:?} before {base:?}");
-            let key = (at.as_ps() - base.as_ps()) << KEY_PLACE_BITS | count as u64;
-            debug_assert!(count < keys.capacity() && count < places.capacity());
-            // SAFETY: room for every message of the ring was made above, in both.
-            unsafe {
-                keys.as_mut_ptr().add(count).write(key);
-                places.as_mut_ptr().add(count).write(Place { message, port });
-            }
-            count += 1;
+    debug_assert!(lists.places.len() == lists.keys.len());
+    let (keys, places) = (lists.keys.as_mut_ptr(), lists.places.as_mut_ptr());
+    let (mut next, mut left) = (count, Time::MAX);
+    ring.take_while(|message| {
+        let at = message.at();
+        if at >= end {
+            left = at;
+            return false;
         }
-    }
-    // SAFETY: as many have been written.
-    unsafe {
-        keys.set_len(count);
-        places.set_len(count);
-    }
-    ring.drop_first(count - first);
-    left
+        debug_assert!(at >= base, "a message from the past: {at:?} before {base:?}");
+        debug_assert!(next < most);
+        let key = (at.as_ps() - base.as_ps()) << KEY_PLACE_BITS | next as u64;
+        // SAFETY: both lists are longer than what was listed before and all messages of the ring.
+        unsafe {
+            keys.add(next).write(key);
+            places.add(next).write(Place { message, port });
+        }
+        next += 1;
+        true
+    });
+    (next, left)
 }
 
 /// A place for a message that goes over `wire` to another part.
@@ -250,10 +266,9 @@ fn export<M: Message>(outgoing: &mut Vec<Parcel<M>>, wire: Wire) -> &mut M {
 /// little has to be set for each.
 #[derive(Debug)]
 pub struct Window<'a, M> {
-    /// See [`Scratch`].
-    keys: Vec<u64>,
-    /// See [`Scratch`].
-    places: Vec<Place<M>>,
+    lists: Lists<M>,
+    /// How many arrivals they hold, and which is the next.
+    count: usize,
     cursor: usize,
     base: Time,
     /// When the arrival at the cursor comes.
@@ -269,13 +284,13 @@ pub struct Window<'a, M> {
     pub(crate) outgoing: &'a mut [Vec<Parcel<M>>],
     /// Which part a slot belongs to.
     part_of: &'a [u16],
-    /// Who lent keys and places, and gets them back.
+    /// Who lent the lists, and gets them back.
     scratch: &'a mut Scratch<M>,
 }
 
 impl<M> Drop for Window<'_, M> {
     fn drop(&mut self) {
-        (self.scratch.keys, self.scratch.places) = (std::mem::take(&mut self.keys), std::mem::take(&mut self.places));
+        std::mem::swap(&mut self.scratch.lists, &mut self.lists);
     }
 }
 
@@ -289,8 +304,8 @@ impl<'a, M: Message> Window<'a, M> {
     ) -> Self {
         let Desk { pool, outgoing, scratch } = desk;
         Window {
-            keys: std::mem::take(&mut scratch.keys),
-            places: std::mem::take(&mut scratch.places),
+            lists: std::mem::replace(&mut scratch.lists, Lists::new()),
+            count: 0,
             cursor: 0,
             base: Time::ZERO,
             next: Time::MAX,
@@ -344,27 +359,28 @@ impl<'a, M: Message> Window<'a, M> {
     /// the earliest arrives that is left.
     #[inline(always)] // once for every run of a node; left to itself the compiler decides anew with every change
     pub(crate) fn open(&mut self, index: usize, wires: &'a [Wire], base: Time) -> Time {
-        self.keys.clear();
-        self.places.clear();
         let slot = &mut self.post.slots[index];
         let mut left = Time::MAX;
+        self.count = 0;
         if slot.waiting != 0 {
             // A host has one port, and at many a switch messages come by one at a time: what came by one is in order.
             if slot.waiting.is_power_of_two() && slot.ports <= 64 {
                 let port = slot.waiting.trailing_zeros() as u16;
                 let ring = &mut self.rings[(slot.first_ring - self.first_ring) as usize + usize::from(port)];
-                left = list(ring, port, (base, self.end), &mut self.keys, &mut self.places);
+                (self.count, left) = list(ring, port, (base, self.end), &mut self.lists, 0);
                 slot.waiting = if left == Time::MAX { 0 } else { slot.waiting };
             } else {
                 left = self.gather(index, base);
             }
         }
-        assert!(self.keys.len() < MOST_ARRIVALS, "too many arrivals in a window");
-        // Two, so that behind each arrival stand two keys: see `rotate_ties`.
-        self.keys.push(LAST_KEY);
-        self.keys.push(LAST_KEY);
+        let Window { lists, count, .. } = self;
+        debug_assert!(*count + AFTER <= lists.keys.len());
+        // SAFETY: the list is longer by as many than what it holds: at first, and as `list` leaves it.
+        for after in 0..AFTER {
+            unsafe { *lists.keys.get_unchecked_mut(*count + after) = LAST_KEY };
+        }
         (self.wires, self.base, self.cursor) = (wires, base, 0);
-        self.next = self.time_of(self.keys[0]);
+        self.next = self.time_of(self.key());
         left
     }
 
@@ -374,19 +390,19 @@ impl<'a, M: Message> Window<'a, M> {
         let end = self.end;
         let slot = &mut self.post.slots[index];
         let first_ring = (slot.first_ring - self.first_ring) as usize;
-        let Window { keys, places, rings, .. } = self;
-        let (mut earliest, mut waiting) = (Time::MAX, 0);
+        let Window { lists, rings, .. } = self;
+        let (mut count, mut earliest, mut waiting) = (0, Time::MAX, 0);
         for_each_waiting(slot.waiting, slot.ports, |port| {
-            let left = list(&mut rings[first_ring + port], port as u16, (base, end), keys, places);
-            if left != Time::MAX {
-                earliest = earliest.min(left);
-                waiting |= 1 << (port & 63);
-            }
+            let left;
+            (count, left) = list(&mut rings[first_ring + port], port as u16, (base, end), lists, count);
+            earliest = earliest.min(left);
+            waiting |= u64::from(left != Time::MAX) << (port & 63);
         });
         slot.waiting = waiting;
-        if keys.len() > 1 {
+        self.count = count;
+        if count > 1 {
             let span_ps = end.as_ps() - base.as_ps();
-            self.scratch.sorter.sort(keys, KEY_PLACE_BITS + u64::BITS - span_ps.leading_zeros());
+            self.scratch.sorter.sort(&mut lists.keys[..count], KEY_PLACE_BITS + u64::BITS - span_ps.leading_zeros());
         }
         earliest
     }
@@ -394,10 +410,10 @@ impl<'a, M: Message> Window<'a, M> {
     /// The key at the cursor.
     #[inline]
     fn key(&self) -> u64 {
-        debug_assert!(self.cursor < self.keys.len());
+        debug_assert!(self.cursor < self.lists.keys.len());
         // SAFETY: the cursor begins at 0, of keys that end with twice the last one, which none other is like. It moves
         // in `take` alone, which does not go beyond the first of them.
-        unsafe { *self.keys.get_unchecked(self.cursor) }
+        unsafe { *self.lists.keys.get_unchecked(self.cursor) }
     }
 
     #[inline]
@@ -420,16 +436,16 @@ impl<'a, M: Message> Window<'a, M> {
     /// How many arrivals it holds that were not taken yet.
     #[inline]
     pub fn arrivals(&self) -> usize {
-        self.keys.len() - 2 - self.cursor
+        self.count - self.cursor
     }
 
     /// Call at the first arrival of an instant: of its n simultaneous arrivals, in order of ingress port,
     /// that with index `start` mod n comes first, and the others follow cyclically.
     #[inline(always)]
     pub fn rotate_ties(&mut self, start: impl FnOnce() -> u32) {
-        debug_assert!(self.cursor + 1 < self.keys.len());
+        debug_assert!(self.cursor + 1 < self.lists.keys.len());
         // SAFETY: the cursor comes to the first of the last two keys and not beyond: see `key`.
-        let second = unsafe { *self.keys.get_unchecked(self.cursor + 1) };
+        let second = unsafe { *self.lists.keys.get_unchecked(self.cursor + 1) };
         if (self.key() ^ second) >> KEY_PLACE_BITS == 0 && second != LAST_KEY {
             self.rotate(start());
         }
@@ -439,11 +455,11 @@ impl<'a, M: Message> Window<'a, M> {
     #[cold]
     #[inline(never)]
     fn rotate(&mut self, start: u32) {
-        let keys = &mut self.keys[self.cursor..];
+        let Lists { keys, places } = &mut self.lists;
+        let keys = &mut keys[self.cursor..self.count];
         let instant = keys[0] >> KEY_PLACE_BITS;
         let ties = keys.iter().take_while(|&&key| key >> KEY_PLACE_BITS == instant).count();
         let (keys, turns) = (&mut keys[..ties], start as usize % ties);
-        let places = &self.places;
         let port = |key: u64| places[place_of(key)].port;
         // What came by one port stays in order. Of one port at most the messages are parted: that whose turn is first.
         let parted = turns > 0 && port(keys[turns - 1]) == port(keys[turns]);
@@ -476,9 +492,9 @@ impl<'a, M: Message> Window<'a, M> {
         self.cursor += 1;
         self.next = self.time_of(self.key());
         let place = place_of(key);
-        debug_assert!(place < self.places.len());
+        debug_assert!(place < self.count);
         // SAFETY: `open` has made this key, and its low bits count the places that it made.
-        let Place { message, port } = unsafe { *self.places.get_unchecked(place) };
+        let Place { message, port } = unsafe { *self.lists.places.get_unchecked(place) };
         // SAFETY: a ring that drops a message lets it lie until another is pushed. Who pushes into rings of this part
         // while its window is open is this window alone, and only into those at the ends of the wires of the node that
         // runs: never into its own, since `Engine::new` refuses a wire from a node to itself. So nobody writes or
@@ -509,6 +525,6 @@ impl<'a, M: Message> Window<'a, M> {
     }
 
     pub(crate) fn taken_all(&self) -> bool {
-        self.keys[self.cursor] == LAST_KEY
+        self.cursor == self.count
     }
 }

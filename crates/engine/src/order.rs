@@ -29,15 +29,15 @@ impl Sorter {
 
     /// Sorts `keys`, each less than 2^`bits`, ascending.
     #[inline]
-    pub(crate) fn sort(&mut self, keys: &mut Vec<u64>, bits: u32) {
+    pub(crate) fn sort(&mut self, keys: &mut [u64], bits: u32) {
         if keys.len() < FEW {
-            return insert_each(keys);
+            return insert_each(keys, |keys, place| keys[place]);
         }
         if keys.len() > MOST || !self.distribute(keys, bits.min(u64::BITS)) {
             return keys.sort_unstable();
         }
-        std::mem::swap(keys, &mut self.spare);
-        insert_each(keys);
+        let spare = &self.spare[..keys.len()];
+        insert_each(keys, |_, place| spare[place]);
     }
 
     /// Copies `keys` to `spare`, ordered by their leading bits. False, and what `spare` holds is of no use, if too many
@@ -77,14 +77,15 @@ impl Sorter {
     }
 }
 
-/// Sorts by insertion: for keys that are few, or almost in order.
-#[inline]
-fn insert_each(keys: &mut [u64]) {
+/// Sorts by insertion what `key` tells of each place: for keys that are few, or almost in order.
+#[inline(always)] // twice, each time with another `key`
+fn insert_each(keys: &mut [u64], key: impl Fn(&[u64], usize) -> u64) {
     let mut greatest = 0;
     for end in 0..keys.len() {
-        let key = keys[end];
+        let key = key(keys, end);
         if key >= greatest {
             greatest = key;
+            keys[end] = key;
             continue;
         }
         // All before it are in order, and the last of them is greater.

@@ -25,8 +25,9 @@ const PREFETCH_TURNS: usize = 3;
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     pub(crate) timers: Timers,
-    /// Scratch: the nodes that run in this window.
+    /// Scratch: the nodes that run in this window, and those that leave the pool.
     ready: Vec<u32>,
+    leaving: Vec<u32>,
     /// Nodes that ran since somebody asked.
     pub(crate) active: Vec<u32>,
     /// Times a node ran.
@@ -66,9 +67,17 @@ impl<N: Node> View<'_, N> {
         while let Some((at, index)) = self.part.timers.pop_before(horizon) {
             let slot = &mut slots[index as usize];
             if slot.timer != at {
-                continue; // outdated: it has been in the pool since
+                continue; // outdated: an earlier one took its place
             }
             slot.timer = Time::MAX;
+            if slot.pooled {
+                continue;
+            }
+            if slot.next > at {
+                // Its event was put off since.
+                set_timer(slot, &mut self.part.timers, index);
+                continue;
+            }
             slot.pooled = true;
             pool.push(index);
             horizon = horizon.min(at.saturating_add(slot.lookahead));
@@ -79,40 +88,48 @@ impl<N: Node> View<'_, N> {
     /// Lists the nodes of the pool that have an event in [base, end), and moves to the timers those without one soon.
     #[inline(never)] // a loop of its own, with all registers for itself
     fn list_ready(&mut self, base: Time, end: Time) {
-        let Part { timers, ready, .. } = &mut *self.part;
+        let Part { timers, ready, leaving, .. } = &mut *self.part;
         let Post { slots, pool, .. } = &mut self.window.post;
         ready.clear();
         ready.reserve(pool.len());
-        let mut count = 0;
+        let (to_ready, mut count) = (ready.as_mut_ptr(), 0);
         if pool.len() <= SMALL_POOL {
             // All stay.
             for &index in &**pool {
-                debug_assert!(count < ready.capacity());
                 // SAFETY: there is room for every node of the pool, and each is counted once at most.
-                unsafe { ready.as_mut_ptr().add(count).write(index) };
+                unsafe { to_ready.add(count).write(index) };
                 count += usize::from(pooled(slots, index).next < end);
             }
         } else {
             // A node that is due within a few more windows stays in the pool: looking at it again is cheaper
             // than a round through the timers.
             let near = end.saturating_add((end - base).min(LONGEST_WINDOW) * 4);
-            pool.retain(|&index| {
-                let next = pooled(slots, index).next;
-                debug_assert!(count < ready.capacity());
-                // SAFETY: as above.
-                unsafe { ready.as_mut_ptr().add(count).write(index) };
-                count += usize::from(next < end);
-                if next < near {
-                    return true;
+            leaving.clear();
+            leaving.reserve(pool.len());
+            let (to_leaving, to_pool) = (leaving.as_mut_ptr(), pool.as_mut_ptr());
+            let (mut stay, mut leave) = (0, 0);
+            // Which of these a node is cannot be predicted, and so is no branch.
+            for place in 0..pool.len() {
+                // SAFETY: as above, of all three; of the pool, what is written lies no further than what was read.
+                unsafe {
+                    let index = to_pool.add(place).read();
+                    let next = pooled(slots, index).next;
+                    to_ready.add(count).write(index);
+                    to_leaving.add(leave).write(index);
+                    to_pool.add(stay).write(index);
+                    count += usize::from(next < end);
+                    leave += usize::from(next >= near);
+                    stay += usize::from(next < near);
                 }
+            }
+            pool.truncate(stay);
+            // SAFETY: as many have been written.
+            unsafe { leaving.set_len(leave) };
+            for &index in &*leaving {
                 let slot = &mut slots[index as usize];
                 slot.pooled = false;
-                if next < Time::MAX {
-                    slot.timer = next;
-                    timers.push(next, index);
-                }
-                false
-            });
+                set_timer(slot, timers, index);
+            }
         }
         // SAFETY: as many have been written.
         unsafe { ready.set_len(count) };
@@ -137,12 +154,13 @@ impl<N: Node> View<'_, N> {
                 *runs -= (ready.len() - turn) as u64;
                 return false;
             }
-            let turns_ahead = if fetches { PREFETCH_TURNS.min(ready.len() - 1 - turn) } else { 0 };
-            for turns in 1..=turns_ahead {
-                if let Some(&soon) = ready.get(turn + turns) {
-                    let wires = wires_of(&window.post.slots[soon as usize]);
-                    window.prefetch(soon as usize, wires, turns);
-                    nodes[soon as usize].prefetch(turns);
+            if fetches {
+                for turns in 1..=PREFETCH_TURNS {
+                    if let Some(&soon) = ready.get(turn + turns) {
+                        let wires = wires_of(&window.post.slots[soon as usize]);
+                        window.prefetch(soon as usize, wires, turns);
+                        nodes[soon as usize].prefetch(turns);
+                    }
                 }
             }
             let index = index as usize;
@@ -164,6 +182,16 @@ impl<N: Node> View<'_, N> {
             slot.next = slot.next.min(next);
         }
         true
+    }
+}
+
+/// Sees to it that node `index`, which leaves the pool, comes back no later than its next event. An event that has been
+/// put off since the timer was set, such as a sender's time-out at each acknowledgement, needs no other one.
+#[inline]
+fn set_timer(slot: &mut Slot, timers: &mut Timers, index: u32) {
+    if slot.next < slot.timer {
+        slot.timer = slot.next;
+        timers.push(slot.next, index);
     }
 }
 

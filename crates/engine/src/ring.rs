@@ -84,14 +84,21 @@ impl<T: Copy + Default> Ring<T> {
         }
     }
 
-    /// Forgets the `count` oldest values, or all if there are not so many. They lie where they lay until others are
-    /// pushed.
-    #[inline]
-    pub(crate) fn drop_first(&mut self, count: usize) {
-        let count = (count as u32).min(self.length);
+    /// Forgets the oldest values, up to the first that `takes` refuses. They lie where they lay until others are pushed.
+    #[inline(always)] // once for every ring that holds something
+    pub(crate) fn take_while(&mut self, mut takes: impl FnMut(&T) -> bool) {
+        let (mask, head) = (self.mask(), self.head);
+        let mut count = 0;
+        while count < self.length {
+            // SAFETY: length > 0, so the buffer is not empty, and anything masked lies inside.
+            if !takes(unsafe { self.buffer.get_unchecked(((head + count) & mask) as usize) }) {
+                break;
+            }
+            count += 1;
+        }
         self.length -= count;
         // As in `drop_front`.
-        self.head = if self.length == 0 { 0 } else { (self.head + count) & self.mask() };
+        self.head = if self.length == 0 { 0 } else { (head + count) & mask };
     }
 
     /// Adds a value behind all others.
