@@ -41,7 +41,7 @@ pub use travel::Travel;
 
 use crate::books::Books;
 use crate::clock::NodeClock;
-use crate::egress::Egress;
+use crate::egress::{Cell, Egress};
 use crate::network::Network;
 use crate::on_wire::OnWire;
 use engine::Window;
@@ -160,7 +160,7 @@ impl Host {
     /// Asks the processor for what the next run will touch.
     pub fn prefetch(&self, turns: usize) {
         if turns == 2 {
-            engine::prefetch(self.egress.cells.as_slice());
+            engine::prefetch::<[Cell]>(&self.egress.cells);
             self.egress.due.prefetch();
             engine::prefetch(&self.senders.flows[..self.senders.flows.len().min(2)]);
             engine::prefetch(&self.receivers.flows[..self.receivers.flows.len().min(2)]);

@@ -29,31 +29,87 @@ pub(super) enum Event {
     Storm,
 }
 
+/// An event, when it happens, and which it is of all that were created: that orders events of one instant.
+type Entry = (Time, u64, Event);
+
 /// When it does what.
-#[derive(Debug, Default)]
+///
+/// One event stands apart from the heap: an earlier one takes its place, so it is mostly the earliest. A receiver's
+/// next pull comes and goes there, and the heap holds what is far away, time-outs for one.
+#[derive(Debug)]
 pub(super) struct Timers {
-    heap: BinaryHeap<Reverse<(Time, u64, Event)>>,
-    /// Orders events of one instant by their creation.
+    /// When the next event happens.
+    next: Time,
+    apart: Option<Entry>,
+    heap: BinaryHeap<Reverse<Entry>>,
     created: u64,
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Timers { next: Time::MAX, apart: None, heap: BinaryHeap::new(), created: 0 }
+    }
 }
 
 impl Timers {
     /// `event` happens at `at`; [`Time::MAX`] is never.
     pub fn schedule(&mut self, at: Time, event: Event) {
-        if at < Time::MAX {
-            self.heap.push(Reverse((at, self.created, event)));
-            self.created += 1;
+        if at == Time::MAX {
+            return;
+        }
+        let entry = (at, self.created, event);
+        self.created += 1;
+        self.next = self.next.min(at);
+        match &mut self.apart {
+            None => self.apart = Some(entry),
+            Some(apart) if at < apart.0 => self.heap.push(Reverse(std::mem::replace(apart, entry))),
+            Some(_) => self.heap.push(Reverse(entry)),
         }
     }
 
     /// When the next event happens.
     #[inline]
     pub fn next(&self) -> Time {
-        self.heap.peek().map_or(Time::MAX, |Reverse((at, ..))| *at)
+        self.next
     }
 
     /// Takes the next event.
     pub fn pop(&mut self) -> Option<(Time, Event)> {
-        self.heap.pop().map(|Reverse((at, _, event))| (at, event))
+        let waiting = self.heap.peek().map(|Reverse(entry)| *entry);
+        let first = match (self.apart, waiting) {
+            (Some(apart), waiting) if waiting.is_none_or(|waiting| apart < waiting) => self.apart.take(),
+            _ => self.heap.pop().map(|Reverse(entry)| entry),
+        };
+        let of_heap = self.heap.peek().map_or(Time::MAX, |Reverse(entry)| entry.0);
+        self.next = self.apart.map_or(Time::MAX, |apart| apart.0).min(of_heap);
+        first.map(|(at, _, event)| (at, event))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    /// Against a list that is sorted by time, in which what was created first stands first.
+    #[test]
+    fn events_come_by_time_and_then_as_they_were_created() {
+        let mut random = Stream::new(11, 0, 0);
+        let (mut timers, mut known) = (Timers::default(), Vec::<(Time, Event)>::new());
+        for number in 0..20_000 {
+            if random.below(2) == 0 {
+                // Few instants, so that many events share one, and some never come.
+                let at = if random.below(20) == 0 { Time::MAX } else { Time::from_ps(random.below(30)) };
+                timers.schedule(at, Event::Start(number));
+                if at < Time::MAX {
+                    known.push((at, Event::Start(number)));
+                    known.sort_by_key(|event| event.0);
+                }
+            } else {
+                let expected = (!known.is_empty()).then(|| known.remove(0));
+                assert_eq!(timers.pop(), expected);
+            }
+            assert_eq!(timers.next(), known.first().map_or(Time::MAX, |event| event.0));
+        }
     }
 }
