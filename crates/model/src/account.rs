@@ -9,6 +9,7 @@ use units::Time;
 
 /// One node's counters since the start of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[repr(C)] // what every frame counts comes first
 pub struct Ledger {
     /// Frames that crossed a link to this node, control frames included.
     pub hops: u64,

@@ -25,9 +25,10 @@ pub struct PauseEvent {
 
 /// One node's books.
 #[derive(Debug)]
+#[repr(C)] // see [`crate::switch::Core`]
 pub(crate) struct Books {
-    pub node: NodeId,
     pub ledger: Ledger,
+    pub node: NodeId,
     pub pause_events: Vec<PauseEvent>,
     network: Arc<Network>,
     /// Where the node is watched.

@@ -27,13 +27,14 @@ const NO_ROUTE: Group = Group { start: u16::MAX, count: 0 };
 /// What [`fabric::routing::Forwarding`] says about one node, without a detour through shared tables. Switches that
 /// stand alike in their fabric say the same, and hold it together.
 #[derive(Clone, Debug)]
+#[repr(C)] // see [`crate::switch::Core`]
 pub(crate) struct Routes {
+    groups: Arc<[Group]>,
+    ports: Arc<[u16]>,
     /// The row of the destinations that hang on this switch, if it is one row.
     own: u32,
     /// Whether there is a choice of ports towards any row.
     chooses: bool,
-    groups: Arc<[Group]>,
-    ports: Arc<[u16]>,
 }
 
 /// What some switch holds already.

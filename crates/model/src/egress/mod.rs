@@ -51,15 +51,18 @@ pub(crate) enum When {
 
 /// The ports of one node.
 #[derive(Debug)]
+#[repr(C)] // see [`crate::switch::Core`]
 pub(crate) struct Egress {
-    pub cells: Vec<Cell>,
-    pub rules: Vec<Rules>,
+    pub rules: Box<[Rules]>,
+    pub cells: Box<[Cell]>,
     /// When ports that have something to send next become free; while departures are lazy, what it was before.
     pub due: Due,
+    /// While departures are lazy, the ports for which something may wait: bit b stands for ports b, b + 64, ...
+    pub busy_ports: u64,
     /// Whether departures are lazy: see [`crate::switch::lazy`].
     pub lazy: bool,
-    /// While they are, the ports for which something may wait: bit b stands for ports b, b + 64, ...
-    pub busy_ports: u64,
+    /// Whether they are noted as they are made up for: see [`crate::switch::peak`].
+    pub noting: bool,
     /// Whether every port serves the highest class first.
     strict: bool,
     /// Whether frames of a class in a pause storm are lost instead of held.
@@ -72,14 +75,15 @@ impl Egress {
     /// The ports of `node`; `fails` says of which the link may fail.
     pub fn new(network: &Network, node: NodeId, obeys_credits: bool, fails: impl Fn(u16) -> bool) -> Egress {
         let ports = network.fabric.ports(node).iter().enumerate();
-        let rules: Vec<Rules> =
+        let rules: Box<[Rules]> =
             ports.map(|(port, peer)| Rules::new(network, (node, port as u16), peer, fails(port as u16))).collect();
         let watchdog = network.switch.flow_control.pause().and_then(|pause| pause.watchdog);
         Egress {
             cells: rules.iter().map(|rules| rules.cell(network.telemetry.is_some())).collect(),
             due: Due::new(rules.len()),
-            lazy: false,
             busy_ports: 0,
+            lazy: false,
+            noting: false,
             strict: rules.iter().all(|rules| rules.scheduler == ClassScheduler::Strict),
             rules,
             drops_in_storms: watchdog.is_some_and(|watchdog| watchdog.action == Action::Drop),

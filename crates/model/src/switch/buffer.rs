@@ -403,11 +403,9 @@ impl PacketBuffer {
         self.peaks.begin(self.used);
     }
 
-    /// As much is used as is counted: what was noted, if it was, is put in order.
+    /// As much is used as is counted: what was noted is put in order.
     pub fn settle_peaks(&mut self) {
-        if self.peaks.on {
-            self.max = self.peaks.end(self.max);
-        }
+        self.max = self.peaks.end(self.max);
     }
 
     /// Counts a frame that has found room.

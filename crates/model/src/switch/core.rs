@@ -3,10 +3,11 @@
 
 use super::buffer::PacketBuffer;
 use super::congestion_point::CongestionPoints;
-use super::forwarding::Routing;
+use super::forwarding::{Failures, Routing};
 use super::outcome::{Crossing, Outcome};
 use super::overload::action::Action;
 use super::phantom::PhantomQueues;
+use crate::account::Ledger;
 use crate::books::Books;
 use crate::egress::Egress;
 use crate::network::Network;
@@ -18,6 +19,7 @@ use fabric::NodeId;
 use protocols::ecn::Marker;
 use protocols::frame::{Frame, Kind, flags};
 use protocols::telemetry::Hop;
+use std::mem::offset_of;
 use std::sync::Arc;
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
@@ -41,44 +43,62 @@ pub(super) mod ingress {
 }
 
 /// The core of a switch.
+///
+/// Where few frames are under way, each comes to a switch that the first-level cache no longer holds. So what every frame
+/// touches beside its port and its queue lies in two cache lines: the fields from [`Egress::cells`] to [`Ledger::hops`].
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Core {
-    pub node: NodeId,
-    pub network: Arc<Network>,
+    /// Accounts that are paused and when each pause must be renewed; under credits, when they are all granted again;
+    /// marked by [`super::pause::LOOK`], ports at which a watchdog looks.
+    pub(super) renewals: Vec<(Time, u32)>,
+    /// Mark what joins a queue; by port, and none where nothing is marked then.
+    pub(super) markers: Box<[Marker]>,
+    /// Counters of what slower links would have waiting, where there are any.
+    pub(super) phantoms: Option<Box<PhantomQueues>>,
     pub egress: Egress,
-    pub buffer: PacketBuffer,
-    pub routing: Routing,
+    /// The next thing that happens by itself happens no earlier.
+    pub(super) wakes_at: Time,
+    pub network: Arc<Network>,
+    /// Instants with arrivals so far.
+    pub(super) instants: u32,
     /// Classes of whose frames somebody must be asked beside admission, a bit each: overload decides before it, or
     /// congestion points look after it.
     pub(super) early: u8,
+    /// Whether somebody must be asked when a frame leaves the buffer: an account is paused, or outputs decide whom to
+    /// stop.
+    pub(super) attends: bool,
+    /// Windows until the switch sees again whether departures can be lazy; `None` where they never can.
+    pub(super) lazy_in: Option<u8>,
+    pub routing: Routing,
+    pub books: Books,
+    pub buffer: PacketBuffer,
+    pub node: NodeId,
     /// Lossless classes whose accounts stop neighbours.
     pub(super) stopping: u8,
     /// Whether links are under credits.
     pub(super) credited: bool,
-    /// Whether somebody must be asked when a frame leaves the buffer: an account is paused, or outputs decide whom to
-    /// stop.
-    pub(super) attends: bool,
     /// Whether outputs decide whom to stop.
     pub(super) has_backpressure: bool,
-    /// The next thing that happens by itself happens no earlier.
-    pub(super) wakes_at: Time,
-    /// Accounts that are paused and when each pause must be renewed; under credits, when they are all granted again;
-    /// marked by [`super::pause::LOOK`], ports at which a watchdog looks.
-    pub(super) renewals: Vec<(Time, u32)>,
-    /// Mark what joins a queue, and what leaves one; by port, and none where nothing is marked then.
-    pub(super) markers: Box<[Marker]>,
-    pub(super) leaving_markers: Box<[Marker]>,
     /// Whether anything is done to a frame as it leaves its queue: a mark, telemetry, or a look at its cycle.
     pub(super) looks_at_leaving: bool,
-    /// Windows until the switch sees again whether departures can be lazy; `None` where they never can.
-    pub(super) lazy_in: Option<u8>,
-    /// Counters of what slower links would have waiting, where there are any.
-    pub(super) phantoms: Option<Box<PhantomQueues>>,
+    /// Mark what leaves a queue, as `markers`.
+    pub(super) leaving_markers: Box<[Marker]>,
+    pub failures: Failures,
     /// Queues that notify sources of congestion, where there are any.
     pub(super) points: Option<Box<CongestionPoints>>,
     pub(super) random: Stream,
-    pub books: Books,
 }
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+// The two lines.
+const _: () = {
+    let first = offset_of!(Core, egress) + offset_of!(Egress, cells);
+    let last = offset_of!(Core, books) + offset_of!(Books, ledger) + offset_of!(Ledger, hops);
+    assert!(first.is_multiple_of(LINE) && last + size_of::<u64>() <= first + 2 * LINE);
+};
 
 impl Core {
     /// The core of `node`; `fails` says of which port the link may fail.
@@ -103,9 +123,11 @@ impl Core {
         let regrant = control.credit().map(|credit| (credit.regrant, 0));
         Core {
             node,
+            instants: 0,
             buffer: PacketBuffer::new(network, node, &egress.rules),
             egress,
             routing: Routing::new(network, node),
+            failures: Failures::default(),
             early: 0,
             stopping: if control.pause().is_some() { control.lossless() } else { 0 },
             credited: regrant.is_some(),
@@ -142,12 +164,6 @@ impl Core {
         let next = self.renewals.iter().map(|renewal| renewal.0).min().unwrap_or(Time::MAX);
         self.wake_at(next);
         self.attends = !self.renewals.is_empty() || self.has_backpressure;
-    }
-
-    /// The port by which `frame`, which came by `in_port`, goes on.
-    #[inline(always)] // as Switch::handle
-    pub fn route(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
-        self.routing.port(&self.network, self.node, frame, in_port)
     }
 
     /// Whether a frame of this class and length that comes for `port` now would be on its wire at once.

@@ -62,7 +62,7 @@ impl Switch {
     /// As [`Switch::run`], while departures are lazy; then, if they no longer are, each thing at its time.
     #[inline]
     pub(super) fn run_lazily(&mut self, window: &mut Window<'_, OnWire>) -> Time {
-        if self.core.buffer.peaks.on { self.run_lazily_as::<true>(window) } else { self.run_lazily_as::<false>(window) }
+        if self.core.egress.noting { self.run_lazily_as::<true>(window) } else { self.run_lazily_as::<false>(window) }
     }
 
     /// Whether all that comes and leaves is noted, as peaks are near, is decided once a window, as in `run_as`.
@@ -76,8 +76,8 @@ impl Switch {
                 return self.end_lazily(window);
             }
             // As in `run_as`.
-            window.rotate_ties(|| mix32(self.instants));
-            self.instants = self.instants.wrapping_add(1);
+            window.rotate_ties(|| mix32(self.core.instants));
+            self.core.instants = self.core.instants.wrapping_add(1);
             loop {
                 let handled = |in_port, OnWire(frame): &OnWire, window: &mut Window<'_, OnWire>| {
                     self.handle_lazily::<NOTING>(in_port, frame, window)
@@ -105,7 +105,7 @@ impl Switch {
             return self.run_timely(window);
         }
         // Through most switches frames pass without a wait.
-        if self.core.egress.busy_ports == 0 && !self.core.buffer.peaks.on {
+        if self.core.egress.busy_ports == 0 && !self.core.egress.noting {
             return timer;
         }
         self.core.catch_up_to_end(window).min(timer)
@@ -170,7 +170,7 @@ impl Switch {
     #[inline(never)]
     fn look_closer(&mut self, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let Switch { core, overload, .. } = self;
-        let noting = core.buffer.peaks.on;
+        let noting = core.egress.noting;
         core.catch_up_all(frame.at, window);
         let index = core.buffer.queue_index(crossing.egress, crossing.class);
         if core.early & (1 << frame.class) == 0 && core.buffer.admit_surely(index, crossing, frame.size_bytes) {
@@ -183,7 +183,7 @@ impl Switch {
             core.wait_or_refuse(overload, &crossing, frame, window);
         }
         if noting && core.egress.lazy {
-            core.buffer.begin_peaks();
+            core.begin_peaks();
         }
     }
 
@@ -253,7 +253,20 @@ impl Core {
     #[cold]
     fn catch_up_all(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         self.catch_up_everywhere(now, window);
-        self.buffer.settle_peaks();
+        self.settle_peaks();
+    }
+
+    /// From now on, when as much is used of the buffer as is counted, all that comes and leaves is noted.
+    fn begin_peaks(&mut self) {
+        self.egress.noting = true;
+        self.buffer.begin_peaks();
+    }
+
+    /// As much is used of the buffer as is counted: what was noted, if it was, is put in order.
+    fn settle_peaks(&mut self) {
+        if std::mem::take(&mut self.egress.noting) {
+            self.buffer.settle_peaks();
+        }
     }
 
     /// What has left any port before the window's end leaves. When the next frame will.
@@ -261,10 +274,10 @@ impl Core {
     fn catch_up_to_end(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         let next = self.catch_up_everywhere(window.end() - Time::from_ps(1), window);
         // Where one window raised the maximum again and again, the next one may.
-        if self.buffer.peaks.seen != 0 || self.buffer.peaks.on {
-            self.buffer.settle_peaks();
+        if self.buffer.peaks.seen != 0 || self.egress.noting {
+            self.settle_peaks();
             if std::mem::take(&mut self.buffer.peaks.seen) >= MANY {
-                self.buffer.begin_peaks();
+                self.begin_peaks();
             }
         }
         next
@@ -273,11 +286,7 @@ impl Core {
     /// What has left any port by `now` leaves. When the next frame will.
     #[inline]
     fn catch_up_everywhere(&mut self, now: Time, window: &mut Window<'_, OnWire>) -> Time {
-        if self.buffer.peaks.on {
-            self.catch_up_as::<true>(now, window)
-        } else {
-            self.catch_up_as::<false>(now, window)
-        }
+        if self.egress.noting { self.catch_up_as::<true>(now, window) } else { self.catch_up_as::<false>(now, window) }
     }
 
     /// The same, where all that leaves is noted or not.
@@ -307,12 +316,7 @@ impl Core {
 /// The first frame of those that wait for `port`, which has this `cell`, leaves as its wire becomes free. As
 /// [`Core::leave`], without what is asked only where departures are never lazy.
 #[inline(always)] // once a packet-hop
-fn leave<const NOTING: bool>(
-    cell: &mut Cell,
-    buffer: &mut PacketBuffer,
-    port: u16,
-    window: &mut Window<'_, OnWire>,
-) {
+fn leave<const NOTING: bool>(cell: &mut Cell, buffer: &mut PacketBuffer, port: u16, window: &mut Window<'_, OnWire>) {
     debug_assert!(!cell.charges && buffer.pairs == 0 && buffer.loads.is_none(), "see Switch::can_be_lazy");
     let (now, class) = (cell.busy_until, cell.waiting.ilog2() as u8);
     let index = buffer.queue_index(port, class);

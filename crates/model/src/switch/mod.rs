@@ -28,13 +28,14 @@ mod load;
 mod outcome;
 mod overload;
 mod pause;
-mod peak;
+pub(crate) mod peak;
 mod phantom;
 mod preempt;
 mod tags;
 mod watch;
 mod watch_backpressure;
 
+use crate::egress::Cell;
 use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::queue::Queue;
@@ -53,6 +54,7 @@ pub(crate) use self::core::Core;
 
 /// One switch of the fabric.
 #[derive(Debug)]
+#[repr(C)] // the core begins a cache line
 pub(crate) struct Switch {
     pub(crate) core: Core,
     pub(crate) overload: Overload,
@@ -60,8 +62,6 @@ pub(crate) struct Switch {
     pub(crate) backpressure: Option<Box<Backpressure>>,
     /// Coming failures and repairs: time, port, whether it fails; the earliest last.
     changes: Vec<(Time, u16, bool)>,
-    /// Instants with arrivals so far.
-    instants: u32,
 }
 
 impl Switch {
@@ -71,7 +71,7 @@ impl Switch {
         let (overload, early) = Overload::new(node, network);
         core.early = early | core.watched_classes(early);
         let backpressure = Backpressure::new(node, network, core.egress.len());
-        let mut switch = Switch { core, overload, backpressure, changes, instants: 0 };
+        let mut switch = Switch { core, overload, backpressure, changes };
         switch.core.lazy_in = switch.can_be_lazy().then_some(0);
         switch.set_timer();
         switch
@@ -81,7 +81,7 @@ impl Switch {
     pub fn prefetch(&self, turns: usize) {
         let Core { egress, buffer, routing, .. } = &self.core;
         if turns == 2 {
-            engine::prefetch(egress.cells.as_slice());
+            engine::prefetch::<[Cell]>(&egress.cells);
             engine::prefetch::<[Queue]>(&buffer.queues);
             if !egress.lazy {
                 egress.due.prefetch();
@@ -141,8 +141,8 @@ impl Switch {
                 continue;
             }
             // Mixed, so that no period of the traffic can favour a port.
-            window.rotate_ties(|| mix32(self.instants));
-            self.instants = self.instants.wrapping_add(1);
+            window.rotate_ties(|| mix32(self.core.instants));
+            self.core.instants = self.core.instants.wrapping_add(1);
             loop {
                 if WATCHED {
                     self.arrive_watched(window)

@@ -13,8 +13,6 @@ use units::Time;
 /// What came and left since a time at which the buffer was exact, each with its bytes.
 #[derive(Debug, Default)]
 pub(super) struct Peaks {
-    /// Whether anything is noted.
-    pub on: bool,
     /// How often more was held than ever before, since it was asked last.
     pub seen: u32,
     /// What was held then.
@@ -28,7 +26,7 @@ pub(super) struct Peaks {
 impl Peaks {
     /// From now on all is noted; the buffer holds `held`.
     pub fn begin(&mut self, held: u64) {
-        (self.on, self.held) = (true, held);
+        self.held = held;
         self.came.clear();
         self.left.clear();
     }
@@ -49,7 +47,6 @@ impl Peaks {
     #[cold]
     #[inline(never)]
     pub fn end(&mut self, mut most: u64) -> u64 {
-        self.on = false;
         self.left.sort_unstable_by_key(|&(at, _)| at);
         let mut held = self.held;
         let mut left = self.left.iter().peekable();
@@ -86,7 +83,6 @@ mod tests {
             came.sort_by_key(|it| it.0);
             let known = random.below(2) * 1_010_000;
             peaks.begin(base);
-            assert!(peaks.on);
             left.iter().for_each(|&(at, bytes)| peaks.note_leaving(at, bytes));
             came.iter().for_each(|&(at, bytes)| peaks.note_coming(at, bytes));
             let mut events: Vec<(Time, bool, i64)> =
@@ -99,7 +95,6 @@ mod tests {
                 most = if comes { most.max(held) } else { most };
             }
             assert_eq!(peaks.end(known) as i64, most, "round {round}");
-            assert!(!peaks.on);
         }
     }
 }

@@ -115,7 +115,7 @@ impl Bounce {
         let Some(back) = self.way_back(core, egress, in_port, frame) else {
             return core.lose(crossing, frame, Cause::NoRoute);
         };
-        if core.routing.is_dead(back) {
+        if core.failures.is_dead(back) {
             return core.lose(crossing, frame, Cause::LinkDown);
         }
         let index = core.buffer.queue_index(back, frame.class) + core.buffer.pairs;

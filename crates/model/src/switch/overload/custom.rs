@@ -51,7 +51,7 @@ impl Custom {
     ) -> Outcome {
         let queue = core.buffer.queue_index(crossing.egress, crossing.class);
         self.others.clear();
-        let is_live = |&&port: &&u16| port != crossing.egress && !core.routing.is_dead(port);
+        let is_live = |&&port: &&u16| port != crossing.egress && !core.failures.is_dead(port);
         self.others.extend(self.onward.iter().filter(is_live));
         self.waiting_bytes.clear();
         self.waiting_bytes.extend((0..self.turned.len()).map(|port| core.buffer.waiting_bytes(port as u16)));

@@ -57,7 +57,7 @@ impl Detour {
             return core.enqueue(queue, crossing, frame);
         }
         self.tried.clear();
-        let is_live = |&&port: &&u16| port != egress && !core.routing.is_dead(port);
+        let is_live = |&&port: &&u16| port != egress && !core.failures.is_dead(port);
         self.tried.extend(self.onward.iter().filter(is_live));
         let mut found = None;
         while found.is_none() && !self.tried.is_empty() {
