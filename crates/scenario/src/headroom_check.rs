@@ -3,7 +3,7 @@
 use crate::partial_part::Reach;
 use crate::section::Context;
 use fabric::NodeId;
-use model::parameters::{Buffer, FlowControl, SwitchOverride, SwitchParameters, Threshold};
+use model::parameters::{Buffer, FlowControl, QueueLimit, SwitchOverride, SwitchParameters, Threshold};
 use protocols::pause::quanta_time;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Rate};
@@ -71,6 +71,7 @@ impl Room<'_> {
             context.warn("switch.flow_control.quanta", message);
         }
         self.check_xoff(context, of);
+        self.check_queues(context, mtu_bytes, needed, of);
         self.check_buffers(context, mtu_bytes, used, of, derived);
     }
 
@@ -103,6 +104,57 @@ impl Room<'_> {
                 );
                 context.fail(&key, message, Some(format!("write {} or less", Bytes(xoff))));
             }
+        }
+    }
+
+    /// Whether a queue of its own holds what other ports may bring to it before they have stopped. Where a switch has
+    /// no shared buffer, that is what the lossless class is promised: an account stops its neighbour by what came by one
+    /// port, whatever else waits in the queue.
+    fn check_queues<'p>(
+        &self,
+        context: &Context<'_>,
+        mtu_bytes: u16,
+        needed: impl Fn(&fabric::Link) -> u64,
+        of: impl Fn(NodeId) -> &'p SwitchParameters,
+    ) {
+        let fabric = self.reach.fabric;
+        // By the key of the queue that is too small: what it holds, how many ports bring more, and the most.
+        let mut short: BTreeMap<String, (QueueLimit, usize, u64)> = BTreeMap::new();
+        for node in self.reach.switches() {
+            let SwitchParameters { buffer: Buffer::PerQueue { limit }, flow_control, .. } = *of(node) else { continue };
+            let Some(pause) = flow_control.pause() else { continue };
+            let Threshold::Static { bytes: xoff } = pause.xoff else { continue };
+            let account = |port: &fabric::PortPeer| {
+                let headroom = pause.headroom_bytes.unwrap_or_else(|| needed(fabric.link(port.link)));
+                xoff.saturating_add(headroom)
+            };
+            let accounts: Vec<u64> = fabric.ports(node).iter().map(account).collect();
+            // What the port itself brought does not go back by it.
+            let own = accounts.iter().min().copied().unwrap_or(0);
+            let most = accounts.iter().copied().fold(0, u64::saturating_add).saturating_sub(own);
+            let holds = match limit {
+                QueueLimit::Bytes(bytes) => bytes,
+                QueueLimit::Packets(packets) => u64::from(packets) * u64::from(mtu_bytes),
+            };
+            if holds < most {
+                let key = self.place(node, "queue", |it| it.queue.is_some());
+                let worst = short.entry(key).or_insert((limit, accounts.len() - 1, most));
+                if most > worst.2 {
+                    *worst = (limit, accounts.len() - 1, most);
+                }
+            }
+        }
+        for (key, (limit, ports, most)) in short {
+            let limit = match limit {
+                QueueLimit::Bytes(bytes) => Bytes(bytes).to_string(),
+                QueueLimit::Packets(packets) => format!("{packets} packets"),
+            };
+            let message = format!(
+                "a queue of {limit} is less than the {} that {ports} other ports may bring before they have stopped, XOFF \
+                 and headroom of each: frames of lossless classes may be lost",
+                Bytes(most),
+            );
+            context.warn(&key, message);
         }
     }
 

@@ -46,6 +46,30 @@ fn a_run_that_ends_with_flows_of_which_some_never_end() {
     assert!(error.contains("no flow of this run ends"), "{error}");
 }
 
+/// Where queues have room of their own, an account of PFC knows nothing of how full the queue is that others fill too.
+#[test]
+fn queues_that_are_smaller_than_what_other_ports_may_bring_to_them() {
+    let with = |queue: &str, control: &str| {
+        let own = format!("queue = \"{queue}\"\nflow_control = {control}");
+        let text = GOOD.replace("buffer = \"1MB\"", &own);
+        warned(&text).into_iter().filter(|warning| warning.0.ends_with("queue")).collect::<Vec<_>>()
+    };
+    // A leaf has six ports, so five others.
+    let pfc = "{ kind = \"pfc\", priorities = [0], xoff = \"20KB\", headroom = \"10KB\" }";
+    assert_eq!(with("150KB", pfc), []);
+    let warnings = with("149KB", pfc);
+    assert_eq!(warnings[0].0, "switch.queue");
+    for said in ["149KB", "150KB", "5 other ports", "may be lost"] {
+        assert!(warnings[0].1.contains(said), "{said}: {warnings:?}");
+    }
+    // Counted in frames of full length, which have 1,000 bytes of payload and headers, and with the headroom that links
+    // need.
+    assert_eq!(with("130 packets", pfc).len(), 1);
+    assert_eq!(with("150 packets", pfc), []);
+    assert_eq!(with("150 packets", "{ kind = \"pfc\", priorities = [0], xoff = \"28KB\" }").len(), 1);
+    assert_eq!(with("20KB", "\"none\""), []);
+}
+
 #[test]
 fn ndp_without_trimming() {
     let ndp = format!("{GOOD}\n[host]\ntransport = \"ndp\"\n");
