@@ -2,7 +2,7 @@
 
 use crate::network::{Network, choose};
 use fabric::NodeId;
-use fabric::routing::{Mode, select};
+use fabric::routing::{Attachment, Mode, select};
 use protocols::frame::Frame;
 use rustc_hash::FxHashSet;
 use std::hint::select_unpredictable;
@@ -114,14 +114,14 @@ impl Routes {
     /// (no route included).
     #[inline(always)] // as Switch::handle
     pub fn port(&self, network: &Network, frame: &Frame, salt: u32, in_port: u16) -> Option<u16> {
-        let row = network.forwarding.row(frame.dst);
+        let Attachment { row, port: local } = network.forwarding.attachment(frame.dst);
         let group = self.groups.get(row as usize)?;
         let chosen = if self.chooses { select(frame.entropy, salt, usize::from(group.count)) } else { 0 };
         let Some(&onward) = self.ports.get(usize::from(group.start) + chosen) else {
-            return (row == self.own || group.count == LOCAL).then(|| network.forwarding.local_port(frame.dst));
+            return (row == self.own || group.count == LOCAL).then_some(local);
         };
         // Up or down, one port or a choice of many: which it is cannot be predicted of a frame, so both are looked up.
-        let port = select_unpredictable(row == self.own, network.forwarding.local_port(frame.dst), onward);
+        let port = select_unpredictable(row == self.own, local, onward);
         if port == in_port && self.chooses { self.turn(network, frame, salt, in_port) } else { Some(port) }
     }
 

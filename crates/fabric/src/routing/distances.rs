@@ -67,7 +67,7 @@ impl Distances {
     pub fn get(&self, fabric: &Fabric, node: NodeId, host: u32) -> Option<u16> {
         let net = self.net.get_or_init(|| Net::new(fabric, &self.dead));
         let slot = net.slot[node.index()];
-        let row = self.rows.attach[host as usize] as usize;
+        let row = self.rows.attach[host as usize].row as usize;
         (slot != NONE).then(|| {
             let links = self.links[row].get_or_init(|| {
                 let mut search = Search::new(net);
@@ -84,6 +84,6 @@ impl Distances {
 
     pub fn memory_bytes(&self) -> usize {
         let known: usize = self.links.iter().filter_map(OnceLock::get).map(|links| links.len() * 2).sum();
-        known + self.links.len() * size_of::<OnceLock<Box<[u16]>>>() + self.rows.attach.len() * 6
+        known + self.links.len() * size_of::<OnceLock<Box<[u16]>>>() + size_of_val(&*self.rows.attach)
     }
 }

@@ -67,10 +67,10 @@ impl Forwarding {
     /// it is the destination. Empty if nothing is left, also at the switch of a host whose only link is
     /// dead. The caller keeps the answer per (node, row): it changes only with `dead_ports`.
     pub fn fallback(&self, fabric: &Fabric, node: NodeId, host: u32, dead_ports: &PortSet) -> Vec<PortIndex> {
-        let row = self.distances().rows().attach[host as usize];
+        let row = self.distances().rows().attach[host as usize].row;
         let target = self.distances().rows().target[row as usize];
         if target == node {
-            let port = self.distances().rows().local_port[host as usize];
+            let port = self.distances().rows().attach[host as usize].port;
             let delivers = self.distances().rows().row_switch[row as usize] == node.0;
             return if delivers && !dead_ports.contains(port) { vec![port] } else { Vec::new() };
         }

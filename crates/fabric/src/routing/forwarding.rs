@@ -3,7 +3,7 @@
 use super::distances::Distances;
 use super::error::RoutingError;
 use super::hash::{node_salt, seed_salt};
-use super::net::{Dead, NONE, Net, Rows};
+use super::net::{Attachment, Dead, NONE, Net, Rows};
 use super::table::{Table, TableBuilder};
 use super::up_down::{Descending, Order};
 use super::{shortest, two_level, up_down};
@@ -97,7 +97,7 @@ impl Forwarding {
         let (rows, table, descending) = match mode {
             Mode::ShortestPath => {
                 let mut wanted = vec![hosts.is_none(); shared.len()];
-                hosts.into_iter().flatten().for_each(|&host| wanted[shared.attach[host as usize] as usize] = true);
+                hosts.into_iter().flatten().for_each(|&host| wanted[shared.attach[host as usize].row as usize] = true);
                 let table = shortest::build(&net, &shared, |row| wanted[row])?;
                 (shared.clone(), table, None)
             }
@@ -123,6 +123,11 @@ impl Forwarding {
     /// The row of a destination host.
     #[inline]
     pub fn row(&self, host: u32) -> u32 {
+        self.rows.attach[host as usize].row
+    }
+    /// The row of a destination host, and the port by which the row's switch delivers to it.
+    #[inline]
+    pub fn attachment(&self, host: u32) -> Attachment {
         self.rows.attach[host as usize]
     }
     /// How many rows there are.
@@ -139,7 +144,7 @@ impl Forwarding {
     /// The port by which the row's switch delivers to a host.
     #[inline]
     pub fn local_port(&self, host: u32) -> PortIndex {
-        self.rows.local_port[host as usize]
+        self.rows.attach[host as usize].port
     }
     /// The ports towards a row at a node that does not deliver it, ascending; empty without a route. A
     /// host with a single link always answers port 0.
@@ -151,9 +156,9 @@ impl Forwarding {
     /// or [`ports`](Self::ports). In up-down mode this is for frames that did not come from above.
     #[inline]
     pub fn lookup(&self, node: NodeId, host: u32) -> &[PortIndex] {
-        let row = self.rows.attach[host as usize];
+        let row = self.rows.attach[host as usize].row;
         if self.rows.row_switch[row as usize] == node.0 {
-            std::slice::from_ref(&self.rows.local_port[host as usize])
+            std::slice::from_ref(&self.rows.attach[host as usize].port)
         } else {
             self.table.ports(node, row)
         }
@@ -167,7 +172,7 @@ impl Forwarding {
             && usize::from(ingress) < (self.port_base[node.index() + 1] - self.port_base[node.index()]) as usize
             && descending.upward[self.port_base[node.index()] as usize + usize::from(ingress)]
         {
-            let row = self.rows.attach[host as usize];
+            let row = self.rows.attach[host as usize].row;
             if self.rows.row_switch[row as usize] != node.0 {
                 return descending.table.ports(node, row);
             }
@@ -190,7 +195,7 @@ impl Forwarding {
         self.table.memory_bytes()
             + descending
             + self.distances.memory_bytes()
-            + self.rows.attach.len() * 6
+            + size_of_val(&*self.rows.attach)
             + self.rows.target.len() * 8
             + self.port_base.len() * 4
     }
@@ -212,12 +217,12 @@ impl Forwarding {
             }
         }
         let reached = self.rows_reached(fabric);
-        for (destination, &row) in self.rows.attach.iter().enumerate() {
+        for (destination, &Attachment { row, .. }) in self.rows.attach.iter().enumerate() {
             let fail = |from: u32| RoutingError::Unreachable {
                 from: fabric.name(fabric.host_node(from)).to_owned(),
                 to: fabric.name(fabric.host_node(destination as u32)).to_owned(),
             };
-            let first_of_row = destination == 0 || self.rows.attach[destination - 1] != row;
+            let first_of_row = destination == 0 || self.rows.attach[destination - 1].row != row;
             if !first_of_row {
                 continue;
             }
@@ -272,7 +277,7 @@ impl Forwarding {
         let mut ports = ports.to_vec();
         ports.sort_unstable();
         ports.dedup();
-        let row = self.rows.attach[host as usize];
+        let row = self.rows.attach[host as usize].row;
         // Only rows that a switch delivers are shared.
         let own = self.rows.row_switch[row as usize] == NONE;
         let new_row = if own { row } else { self.rows.len() as u32 };
@@ -303,7 +308,7 @@ impl Forwarding {
         }
         self.table = table;
         if !own {
-            self.rows.attach[host as usize] = new_row;
+            self.rows.attach[host as usize].row = new_row;
             self.rows.row_switch.push(NONE);
             self.rows.target.push(fabric.host_node(host));
         }

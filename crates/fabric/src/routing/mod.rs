@@ -31,5 +31,6 @@ pub use error::RoutingError;
 pub use failure::{Failure, PortSet};
 pub use forwarding::{Forwarding, Mode};
 pub use hash::{flow_hash, mix32, node_salt, seed_salt, select};
+pub use net::Attachment;
 pub use paths::{PathId, PathTable};
 pub use walk::Hop;

@@ -1,6 +1,6 @@
 //! The part of a fabric that routing looks at: nodes with a choice of port, and rows of destinations.
 
-use crate::{Fabric, LinkId, NodeId};
+use crate::{Fabric, LinkId, NodeId, PortIndex};
 
 /// "Not a router" and "no such switch".
 pub(crate) const NONE: u32 = u32::MAX;
@@ -89,24 +89,31 @@ impl Net {
     }
 }
 
+/// Where a host hangs: both are asked for together, for every frame at every switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// Its row among the destinations.
+    pub row: u32,
+    /// The port of the row's switch by which that delivers to the host; 0 where no switch does.
+    pub port: PortIndex,
+}
+
 /// Destinations: each host has a row; hosts on the same switch may share one.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows {
-    /// Row per host index.
-    pub attach: Vec<u32>,
+    /// Per host.
+    pub attach: Vec<Attachment>,
     /// Per row: the switch that delivers it to local ports, or [`NONE`] if the table names the last port too.
     pub row_switch: Vec<u32>,
     /// Per row: where its routes end, a switch or a host by itself.
     pub target: Vec<NodeId>,
-    /// Per host: the port of its switch, meaningful where `row_switch` is a switch.
-    pub local_port: Vec<u16>,
 }
 
 impl Rows {
     /// One row per switch with single-homed hosts, one row per other host. A host whose only link is
     /// out gets a row that nothing reaches.
     pub fn aggregated(fabric: &Fabric, dead: &Dead) -> Rows {
-        let mut rows = Rows { attach: vec![], row_switch: vec![], target: vec![], local_port: vec![] };
+        let mut rows = Rows { attach: vec![], row_switch: vec![], target: vec![] };
         let mut row_of_switch = vec![NONE; fabric.nodes().len()];
         for &host in fabric.hosts() {
             let next_row = rows.target.len() as u32;
@@ -118,12 +125,10 @@ impl Rows {
                         rows.row_switch.push(switch.0);
                         rows.target.push(switch);
                     }
-                    rows.attach.push(*row);
-                    rows.local_port.push(port);
+                    rows.attach.push(Attachment { row: *row, port });
                 }
                 None => {
-                    rows.attach.push(next_row);
-                    rows.local_port.push(0);
+                    rows.attach.push(Attachment { row: next_row, port: 0 });
                     rows.row_switch.push(NONE);
                     rows.target.push(host);
                 }

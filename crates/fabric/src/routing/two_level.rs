@@ -10,7 +10,7 @@
 
 use super::distances::{Search, UNREACHABLE};
 use super::error::RoutingError;
-use super::net::{NONE, Net, Rows};
+use super::net::{Attachment, NONE, Net, Rows};
 use super::table::{Table, TableBuilder};
 use super::up_down::{Order, search_down};
 use crate::{Fabric, NodeId};
@@ -64,10 +64,9 @@ fn position(fabric: &Fabric, node: NodeId) -> usize {
 fn host_rows(fabric: &Fabric) -> Rows {
     let hosts = fabric.hosts().len();
     Rows {
-        attach: (0..hosts as u32).collect(),
+        attach: (0..hosts as u32).map(|row| Attachment { row, port: 0 }).collect(),
         row_switch: vec![NONE; hosts],
         target: fabric.hosts().to_vec(),
-        local_port: vec![0; hosts],
     }
 }
 
@@ -92,7 +91,7 @@ pub(crate) fn build(fabric: &Fabric, net: &Net, shared: &Rows) -> Result<(Table,
     let climbs: Vec<Climb> =
         (0..net.len() as u32).map(|slot| Climb::new(fabric, net, &order, slot, &mut table)).collect();
     let mut hosts_of_row: Vec<Vec<u32>> = vec![Vec::new(); shared.len()];
-    for (host, &row) in shared.attach.iter().enumerate() {
+    for (host, &Attachment { row, .. }) in shared.attach.iter().enumerate() {
         hosts_of_row[row as usize].push(host as u32);
     }
     let mut down = Search::new(net);
@@ -112,7 +111,7 @@ pub(crate) fn build(fabric: &Fabric, net: &Net, shared: &Rows) -> Result<(Table,
             for ((slot, climb), list) in (0..).zip(&climbs).zip(&lists_down) {
                 table.put(slot, list.unwrap_or_else(|| climb.list(suffix)));
             }
-            table.set(target, &[shared.local_port[host as usize]]);
+            table.set(target, &[shared.attach[host as usize].port]);
             table.end_row(host as usize)?;
         }
     }
