@@ -4,7 +4,7 @@ use super::Host;
 use super::flows::{FlowState, Outgoing};
 use super::nic::Nic;
 use crate::clock::global;
-use crate::egress::{Egress, When, hold};
+use crate::egress::{Cell, Egress, When, hold};
 use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::parameters::Spread;
@@ -45,9 +45,12 @@ impl Host {
 
     /// If the wire is free, puts the next frame on it; then notes when to look again.
     pub(super) fn serve(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
-        let busy_until = self.egress.cell(port).busy_until;
+        let &Cell { busy_until, waiting, holds, .. } = self.egress.cell(port);
         if busy_until > now {
             return self.egress.due.set(port, busy_until);
+        }
+        if waiting == 0 && holds == 0 && self.nics[usize::from(port)].paced.first().is_none() {
+            return self.egress.due.set(port, Time::MAX);
         }
         if !(self.egress.is_plain(port) && self.send_lone(now, port, window)) {
             self.serve_by_turn(now, port, window);

@@ -73,6 +73,11 @@ impl Switch {
         loop {
             let arrival = window.next_arrival();
             if arrival > last {
+                let Core { egress, wakes_at, .. } = &self.core;
+                // Through most switches frames pass without a wait.
+                if egress.busy_ports == 0 && !egress.noting && *wakes_at >= window.end() {
+                    return *wakes_at;
+                }
                 return self.end_lazily(window);
             }
             // As in `run_as`.
@@ -103,10 +108,6 @@ impl Switch {
         if timer < window.end() {
             self.core.end_laziness(timer, window);
             return self.run_timely(window);
-        }
-        // Through most switches frames pass without a wait.
-        if self.core.egress.busy_ports == 0 && !self.core.egress.noting {
-            return timer;
         }
         self.core.catch_up_to_end(window).min(timer)
     }
