@@ -205,12 +205,11 @@ impl Post<'_> {
         // (`Division`). Wires are made by `Engine::new`, which checks where they end, and nowhere else.
         let slot = unsafe { self.slots.get_unchecked_mut(index as usize) };
         slot.waiting |= wire.bit;
-        if at < slot.next {
-            slot.next = at;
-            if !slot.pooled {
-                slot.pooled = true;
-                self.pool.push(index);
-            }
+        // Whether it is the first of its window cannot be predicted, and so is no branch.
+        slot.next = slot.next.min(at);
+        if !slot.pooled {
+            slot.pooled = true;
+            self.pool.push(index);
         }
     }
 }
@@ -360,33 +359,34 @@ impl<'a, M: Message> Window<'a, M> {
     #[inline(always)] // once for every run of a node; left to itself the compiler decides anew with every change
     pub(crate) fn open(&mut self, index: usize, wires: &'a [Wire], base: Time) -> Time {
         let slot = &mut self.post.slots[index];
-        let mut left = Time::MAX;
-        self.count = 0;
+        let (mut count, mut left) = (0, Time::MAX);
         if slot.waiting != 0 {
             // A host has one port, and at many a switch messages come by one at a time: what came by one is in order.
             if slot.waiting.is_power_of_two() && slot.ports <= 64 {
                 let port = slot.waiting.trailing_zeros() as u16;
                 let ring = &mut self.rings[(slot.first_ring - self.first_ring) as usize + usize::from(port)];
-                (self.count, left) = list(ring, port, (base, self.end), &mut self.lists, 0);
+                (count, left) = list(ring, port, (base, self.end), &mut self.lists, 0);
                 slot.waiting = if left == Time::MAX { 0 } else { slot.waiting };
             } else {
-                left = self.gather(index, base);
+                (count, left) = self.gather(index, base);
             }
         }
-        let Window { lists, count, .. } = self;
-        debug_assert!(*count + AFTER <= lists.keys.len());
+        debug_assert!(count + AFTER <= self.lists.keys.len());
+        let keys = self.lists.keys.as_mut_ptr();
         // SAFETY: the list is longer by as many than what it holds: at first, and as `list` leaves it.
-        for after in 0..AFTER {
-            unsafe { *lists.keys.get_unchecked_mut(*count + after) = LAST_KEY };
-        }
-        (self.wires, self.base, self.cursor) = (wires, base, 0);
-        self.next = self.time_of(self.key());
+        let first = unsafe {
+            keys.add(count).cast::<[u64; AFTER]>().write([LAST_KEY; AFTER]);
+            *keys
+        };
+        (self.wires, self.base, self.count, self.cursor) = (wires, base, count, 0);
+        self.next = self.time_of(first);
         left
     }
 
-    /// As [`Window::open`] of a node with messages by several ports: lists them in order.
+    /// As [`Window::open`] of a node with messages by several ports: lists them in order. How many there are, and when the
+    /// earliest arrives that is left.
     #[inline(never)] // a loop with all registers for itself
-    fn gather(&mut self, index: usize, base: Time) -> Time {
+    fn gather(&mut self, index: usize, base: Time) -> (usize, Time) {
         let end = self.end;
         let slot = &mut self.post.slots[index];
         let first_ring = (slot.first_ring - self.first_ring) as usize;
@@ -399,12 +399,11 @@ impl<'a, M: Message> Window<'a, M> {
             waiting |= u64::from(left != Time::MAX) << (port & 63);
         });
         slot.waiting = waiting;
-        self.count = count;
         if count > 1 {
             let span_ps = end.as_ps() - base.as_ps();
             self.scratch.sorter.sort(&mut lists.keys[..count], KEY_PLACE_BITS + u64::BITS - span_ps.leading_zeros());
         }
-        earliest
+        (count, earliest)
     }
 
     /// The key at the cursor.
@@ -446,7 +445,8 @@ impl<'a, M: Message> Window<'a, M> {
         debug_assert!(self.cursor + 1 < self.lists.keys.len());
         // SAFETY: the cursor comes to the first of the last two keys and not beyond: see `key`.
         let second = unsafe { *self.lists.keys.get_unchecked(self.cursor + 1) };
-        if (self.key() ^ second) >> KEY_PLACE_BITS == 0 && second != LAST_KEY {
+        // A key of an arrival and the last one differ in their times.
+        if (self.key() ^ second) >> KEY_PLACE_BITS == 0 {
             self.rotate(start());
         }
     }
