@@ -91,7 +91,7 @@ fn an_event_that_is_put_off_comes_at_its_last_time_and_no_sooner() {
             let mut now = Time::ZERO;
             (0..BEATS)
                 .map(|_| {
-                    now = now + gap();
+                    now += gap();
                     now
                 })
                 .collect()

@@ -137,6 +137,7 @@ impl Core {
 
 impl Backpressure {
     /// What waits at a port, held frames too, in the unit of its limit.
+    #[inline(always)] // twice a packet-hop
     fn occupancy(&self, core: &Core, egress: u16) -> u64 {
         let held = self.held.load(egress);
         let held = if matches!(self.limit, QueueLimit::Packets(_)) { held.frames } else { held.bytes };
