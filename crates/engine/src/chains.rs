@@ -36,8 +36,8 @@ struct Block<T>([T; BLOCK]);
 
 /// One queue: where it stands in the store, and what its owner keeps beside it.
 ///
-/// `tail` is where the next value goes. It is at the end of a block, or [`NOWHERE`], where the next value needs another;
-/// or a chain that is empty stands in the one block that it keeps.
+/// `tail` is where the next value goes. It is at the end of a block, or [`NOWHERE`], where the next value needs
+/// another; or a chain that is empty stands in the one block that it keeps.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Chain<T, E> {
@@ -75,8 +75,8 @@ impl<T, E> Chain<T, E> {
         if self.length == 0 { None } else { Some(unsafe { &*self.tail.sub(1) }) }
     }
 
-    /// Whether the next value needs a block of its own: the last one is full, or there is none. An empty chain stands at
-    /// the begin of its block, where a full one ends.
+    /// Whether the next value needs a block of its own: the last one is full, or there is none. An empty chain stands
+    /// at the begin of its block, where a full one ends.
     #[inline(always)]
     fn needs_block(&self) -> bool {
         const { assert!(NOWHERE == 1) };

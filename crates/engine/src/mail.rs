@@ -383,8 +383,8 @@ impl<'a, M: Message> Window<'a, M> {
         left
     }
 
-    /// As [`Window::open`] of a node with messages by several ports: lists them in order. How many there are, and when the
-    /// earliest arrives that is left.
+    /// As [`Window::open`] of a node with messages by several ports: lists them in order. How many there are, and when
+    /// the earliest arrives that is left.
     #[inline(never)] // a loop with all registers for itself
     fn gather(&mut self, index: usize, base: Time) -> (usize, Time) {
         let end = self.end;

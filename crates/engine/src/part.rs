@@ -85,8 +85,8 @@ impl<N: Node> View<'_, N> {
         horizon
     }
 
-    /// Lists the nodes of the pool that have an event in [base, end), and moves to the timers those without one soon. Of
-    /// many, those with one port come last: mostly they do the same, and others something else.
+    /// Lists the nodes of the pool that have an event in [base, end), and moves to the timers those without one soon.
+    /// Of many, those with one port come last: mostly they do the same, and others something else.
     #[inline(never)] // a loop of its own, with all registers for itself
     fn list_ready(&mut self, base: Time, end: Time) {
         let Part { timers, ready, leaving, .. } = &mut *self.part;
@@ -113,8 +113,8 @@ impl<N: Node> View<'_, N> {
             let (mut last, mut stay, mut leave) = (room, 0, 0);
             // Which of these a node is cannot be predicted, and so is no branch.
             for place in 0..room {
-                // SAFETY: as above, of both; no more are counted at both ends of `ready` than were looked at. Of the pool,
-                // what is written lies no further than what was read.
+                // SAFETY: as above, of both; no more are counted at both ends of `ready` than were looked at. Of the
+                // pool, what is written lies no further than what was read.
                 unsafe {
                     let index = to_pool.add(place).read();
                     let &Slot { next, ports, .. } = pooled(slots, index);

@@ -150,6 +150,14 @@ impl Core {
         }
     }
 
+    /// The port by which `frame`, which came by `in_port`, goes on.
+    #[inline(always)] // as Switch::handle
+    pub fn route(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
+        let port = self.routing.port(&self.network, frame, in_port);
+        let here = (self.node, self.routing.salt);
+        if port.is_some() { port } else { self.failures.port(&self.network, here, frame, in_port) }
+    }
+
     pub fn link_rate(&self, port: u16) -> Rate {
         self.egress.rules(port).link.rate
     }

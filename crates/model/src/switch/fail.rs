@@ -12,7 +12,7 @@ impl Switch {
     pub(super) fn change(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         let Some((_, port, fails)) = self.changes.pop() else { return };
         let core = &mut self.core;
-        core.change_routes(port, fails);
+        core.failures.change(&mut core.routing, &core.network, core.node, port, fails);
         if let Some(tracer) = &mut core.books.tracer {
             tracer.note_port(now, if fails { TraceEvent::LinkDown { port } } else { TraceEvent::LinkUp { port } });
         }

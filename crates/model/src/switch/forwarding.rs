@@ -1,6 +1,5 @@
 //! By which port a frame goes on: the regular routes, routes set by hand, and ways around links that failed.
 
-use super::core::Core;
 use crate::network::Network;
 use crate::parameters::Reroute;
 use crate::routes::Routes;
@@ -27,13 +26,6 @@ pub(crate) struct Failures {
     detours: BTreeMap<u32, Vec<u16>>,
 }
 
-impl Failures {
-    /// Whether the link of `port` has failed.
-    pub fn is_dead(&self, port: u16) -> bool {
-        self.dead.contains(port)
-    }
-}
-
 impl Routing {
     pub fn new(network: &Network, node: NodeId) -> Routing {
         Routing { routes: Routes::new(network, node), salt: network.salt(node), regular: !network.has_pins(node) }
@@ -47,46 +39,45 @@ impl Routing {
     }
 }
 
-impl Core {
-    /// The link of `port` fails, or comes back.
-    pub(super) fn change_routes(&mut self, port: u16, fails: bool) {
-        let Core { failures, routing, network, node, .. } = self;
-        failures.detours.clear();
+impl Failures {
+    /// Whether the link of `port` has failed.
+    pub fn is_dead(&self, port: u16) -> bool {
+        self.dead.contains(port)
+    }
+
+    /// The link of `port` fails, or comes back; `routing` is that of the switch `node`.
+    pub fn change(&mut self, routing: &mut Routing, network: &Network, node: NodeId, port: u16, fails: bool) {
+        self.detours.clear();
         if fails {
-            failures.dead.insert(port);
+            self.dead.insert(port);
         } else {
-            failures.dead.remove(port);
+            self.dead.remove(port);
         }
-        routing.regular = failures.dead.is_empty() && !network.has_pins(*node);
+        routing.regular = self.dead.is_empty() && !network.has_pins(node);
     }
 
-    /// The port by which `frame` goes on, which came by `in_port`.
-    #[inline(always)] // as Switch::handle
-    pub fn route(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
-        let port = self.routing.port(&self.network, frame, in_port);
-        if port.is_some() { port } else { self.route_slowly(frame, in_port) }
-    }
-
+    /// The port by which `frame` goes on that came to `node` by `in_port` and goes by no ordinary route; `salt` is that
+    /// of the node's choices.
     #[cold]
-    fn route_slowly(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
+    pub fn port(&mut self, network: &Network, (node, salt): (NodeId, u32), frame: &Frame, in_port: u16) -> Option<u16> {
         // Explicit paths count the switch that the frame is at.
         let frame = Frame { hops: frame.hops.saturating_add(1), ..*frame };
-        if let Some(port) = self.pinned(&frame) {
+        if let Some(port) = self.pinned(network, (node, salt), &frame) {
             return Some(port);
         }
-        if self.failures.dead.is_empty() {
-            self.network.route(self.node, self.routing.salt, &frame, in_port)
+        if self.dead.is_empty() {
+            network.route(node, salt, &frame, in_port)
         } else {
-            self.route_around(&frame, in_port)
+            self.route_around(network, (node, salt), &frame, in_port)
         }
     }
 
     /// The port that somebody pinned this frame to.
-    fn pinned(&self, frame: &Frame) -> Option<u16> {
+    fn pinned(&self, network: &Network, (node, salt): (NodeId, u32), frame: &Frame) -> Option<u16> {
         if frame.flags & flags::EXPLICIT_PATH != 0 {
             return None;
         }
-        let in_force = self.network.pins_of(self.node).iter().find(|pin| {
+        let in_force = network.pins_of(node).iter().find(|pin| {
             pin.to == frame.dst
                 && pin.from.is_none_or(|from| from == frame.src)
                 && pin.at <= frame.at
@@ -95,30 +86,37 @@ impl Core {
         let port = match in_force.ports[..] {
             [] => return None,
             [only] => only,
-            ref ports => ports[select(frame.entropy, self.routing.salt, ports.len())],
+            ref ports => ports[select(frame.entropy, salt, ports.len())],
         };
-        (!self.failures.is_dead(port)).then_some(port)
+        (!self.dead.contains(port)).then_some(port)
     }
 
     /// The egress port of `frame` while some ports are dead: the live ones of its route, else, with local
     /// rerouting, the live neighbours nearest to its destination.
-    fn route_around(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
-        let Core { failures: Failures { dead, detours }, routing, network, node, .. } = self;
-        let salt = routing.salt;
-        let regular = network.route(*node, salt, frame, in_port)?;
-        if !dead.contains(regular) {
+    fn route_around(
+        &mut self,
+        network: &Network,
+        (node, salt): (NodeId, u32),
+        frame: &Frame,
+        in_port: u16,
+    ) -> Option<u16> {
+        let regular = network.route(node, salt, frame, in_port)?;
+        if !self.dead.contains(regular) {
             return Some(regular);
         }
-        let candidates = network.candidates(*node, frame, in_port).iter().copied();
-        let live: Vec<u16> = candidates.filter(|&port| !dead.contains(port)).collect();
+        let candidates = network.candidates(node, frame, in_port).iter().copied();
+        let live: Vec<u16> = candidates.filter(|&port| !self.dead.contains(port)).collect();
         if !live.is_empty() {
             return Some(live[select(frame.entropy, salt, live.len())]);
         }
         if network.reroute == Reroute::None {
             return None;
         }
-        let fallback = || network.forwarding.fallback(&network.fabric, *node, frame.dst, dead);
-        let ports = detours.entry(frame.dst).or_insert_with(fallback);
+        let dead = &self.dead;
+        let ports = self
+            .detours
+            .entry(frame.dst)
+            .or_insert_with(|| network.forwarding.fallback(&network.fabric, node, frame.dst, dead));
         // Back where it came from only if there is no other way.
         let onward: Vec<u16> = ports.iter().copied().filter(|&port| port != in_port).collect();
         let choice = if onward.is_empty() { ports.as_slice() } else { &onward };
