@@ -159,9 +159,8 @@ struct Lists<M> {
 }
 
 impl<M> Lists<M> {
-    fn new() -> Self {
-        Lists { keys: vec![LAST_KEY; AFTER], places: vec![Place { message: std::ptr::null(), port: 0 }; AFTER] }
-    }
+    /// Without room for anything, until they grow.
+    const NONE: Self = Lists { keys: Vec::new(), places: Vec::new() };
 
     /// Makes both at least this long.
     #[cold]
@@ -170,7 +169,7 @@ impl<M> Lists<M> {
         assert!(length < MOST_ARRIVALS, "too many arrivals in a window");
         let length = length.next_power_of_two().max(64);
         self.keys.resize(length, LAST_KEY);
-        self.places.resize(length, self.places[0]);
+        self.places.resize(length, Place { message: std::ptr::null(), port: 0 });
     }
 }
 
@@ -179,7 +178,7 @@ impl<M> Desk<M> {
         Desk {
             pool: Vec::new(),
             outgoing: (0..parts).map(|_| Vec::new()).collect(),
-            scratch: Scratch { lists: Lists::new(), sorter: Sorter::new() },
+            scratch: Scratch { lists: Lists::NONE, sorter: Sorter::new() },
         }
     }
 }
@@ -302,8 +301,12 @@ impl<'a, M: Message> Window<'a, M> {
         part_of: &'a [u16],
     ) -> Self {
         let Desk { pool, outgoing, scratch } = desk;
+        let mut lists = std::mem::replace(&mut scratch.lists, Lists::NONE);
+        if lists.keys.is_empty() {
+            lists.grow(AFTER);
+        }
         Window {
-            lists: std::mem::replace(&mut scratch.lists, Lists::new()),
+            lists,
             count: 0,
             cursor: 0,
             base: Time::ZERO,
@@ -373,7 +376,7 @@ impl<'a, M: Message> Window<'a, M> {
         }
         debug_assert!(count + AFTER <= self.lists.keys.len());
         let keys = self.lists.keys.as_mut_ptr();
-        // SAFETY: the list is longer by as many than what it holds: at first, and as `list` leaves it.
+        // SAFETY: the list is longer by as many than what it holds: as `Window::new` makes it, and as `list` leaves it.
         let first = unsafe {
             keys.add(count).cast::<[u64; AFTER]>().write([LAST_KEY; AFTER]);
             *keys

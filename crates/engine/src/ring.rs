@@ -84,7 +84,8 @@ impl<T: Copy + Default> Ring<T> {
         }
     }
 
-    /// Forgets the oldest values, up to the first that `takes` refuses. They lie where they lay until others are pushed.
+    /// Forgets the oldest values, up to the first that `takes` refuses. They lie where they lay until others are
+    /// pushed.
     #[inline(always)] // once for every ring that holds something
     pub(crate) fn take_while(&mut self, mut takes: impl FnMut(&T) -> bool) {
         let (mask, head) = (self.mask(), self.head);
