@@ -108,8 +108,8 @@ impl Room<'_> {
     }
 
     /// Whether a queue of its own holds what other ports may bring to it before they have stopped. Where a switch has
-    /// no shared buffer, that is what the lossless class is promised: an account stops its neighbour by what came by one
-    /// port, whatever else waits in the queue.
+    /// no shared buffer, that is what the lossless class is promised: an account stops its neighbour by what came by
+    /// one port, whatever else waits in the queue.
     fn check_queues<'p>(
         &self,
         context: &Context<'_>,
@@ -150,8 +150,8 @@ impl Room<'_> {
                 QueueLimit::Packets(packets) => format!("{packets} packets"),
             };
             let message = format!(
-                "a queue of {limit} is less than the {} that {ports} other ports may bring before they have stopped, XOFF \
-                 and headroom of each: frames of lossless classes may be lost",
+                "a queue of {limit} is less than the {} that {ports} other ports may bring before they have stopped, \
+                 XOFF and headroom of each: frames of lossless classes may be lost",
                 Bytes(most),
             );
             context.warn(&key, message);

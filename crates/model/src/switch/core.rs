@@ -44,8 +44,9 @@ pub(super) mod ingress {
 
 /// The core of a switch.
 ///
-/// Where few frames are under way, each comes to a switch that the first-level cache no longer holds. So what every frame
-/// touches beside its port and its queue lies in two cache lines: the fields from [`Egress::cells`] to [`Ledger::hops`].
+/// Where few frames are under way, each comes to a switch that the first-level cache no longer holds. So what every
+/// frame touches beside its port and its queue lies in two cache lines: the fields from [`Egress::cells`] to
+/// [`Ledger::hops`].
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Core {
