@@ -36,7 +36,7 @@ struct Block<T>([T; BLOCK]);
 
 /// One queue: where it stands in the store, and what its owner keeps beside it.
 ///
-/// `tail` is where the next value goes. It is at the end of a block, or [`NOWHERE`], where the next value needs
+/// `tail` is where the next value goes. It is at the end of a block, or `NOWHERE`, where the next value needs
 /// another; or a chain that is empty stands in the one block that it keeps.
 #[derive(Debug)]
 #[repr(align(64))]
