@@ -82,16 +82,16 @@ impl Marker {
         if queue_bytes <= self.k_min_bytes {
             return false;
         }
-        queue_bytes > self.k_max_bytes || self.draws(queue_bytes, random)
+        queue_bytes > self.k_max_bytes || self.is_drawn_by(random.next_u64(), queue_bytes)
     }
 
-    #[cold] // a division of 128 bits must not stand in the way of frames that are not marked
-    #[inline(never)]
-    fn draws(&self, queue_bytes: u64, random: &mut Stream) -> bool {
+    /// Whether this number, each as likely as any other, marks a frame: where it is below `p_max * above / range`, of
+    /// 2^64 and rounded down. So its successor is at most that fraction, which needs no division of 128 bits.
+    #[inline]
+    fn is_drawn_by(&self, number: u64, queue_bytes: u64) -> bool {
         let above = u128::from(queue_bytes - self.k_min_bytes);
         let range = u128::from(self.k_max_bytes - self.k_min_bytes).max(1);
-        let threshold = u128::from(self.p_max) * above / range;
-        u128::from(random.next_u64()) < threshold
+        (u128::from(number) + 1) * range <= u128::from(self.p_max) * above
     }
 }
 
@@ -113,6 +113,33 @@ mod tests {
         assert_eq!(of_100.in_proportion(gbps(100), gbps(100)), of_100);
         let widest = Marker::new(u64::MAX, u64::MAX, 0.2).in_proportion(gbps(1), gbps(400));
         assert_eq!(widest, Marker::new(u64::MAX, u64::MAX, 0.2));
+    }
+
+    /// Against the probability itself, rounded down: at it and just below.
+    #[test]
+    fn numbers_below_the_probability_mark() {
+        let mut random = Stream::new(7, 0, 0);
+        for _ in 0..100_000 {
+            let (k_min, bits) = (random.below(1 << 40), random.below(40));
+            let range = 1 + random.below(2 << bits);
+            let p_max = if random.below(4) == 0 { 1.0 } else { random.below(1_000) as f64 / 1_000.0 };
+            let marker = Marker::new(k_min, k_min + range, p_max);
+            let above = 1 + random.below(range);
+            let probability = u128::from(marker.p_max) * u128::from(above) / u128::from(range);
+            for number in [probability as u64, (probability as u64).saturating_sub(1), random.next_u64(), 0, u64::MAX] {
+                let marks = u128::from(number) < probability;
+                assert_eq!(marker.is_drawn_by(number, k_min + above), marks, "{number} of {marker:?} and {above}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_widest_ramp_does_not_overflow() {
+        let widest = Marker::new(0, u64::MAX, 1.0);
+        assert!(widest.is_drawn_by(u64::MAX - 2, u64::MAX));
+        assert!(!widest.is_drawn_by(u64::MAX, u64::MAX));
+        assert!(!widest.is_drawn_by(u64::MAX, 1));
+        assert!(!widest.is_drawn_by(1, 1) && widest.is_drawn_by(0, 2));
     }
 
     #[test]
