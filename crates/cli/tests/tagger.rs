@@ -131,6 +131,43 @@ fn sonic_files_appear_with_their_notes_and_nothing_where_a_switch_does_not_fit()
     assert!(ran.err.contains("can deadlock"), "{}", ran.err);
 }
 
+/// Listings are shown as they are made, a part of the switches at a time: on the screen and as members of an object.
+#[test]
+fn a_listing_of_many_switches_is_the_same_on_the_screen_in_an_object_and_in_a_folder() {
+    let scratch = Scratch::new("tagger-listing");
+    let fabric = fabric(&scratch, "17");
+    let file = rules(&scratch, &fabric, "r.json", &["--paths", "bounces=1"]);
+    let export = |more: &[&str]| tagger(&[&["export", &file, "--fabric", &fabric, "--unproved"], more].concat());
+    let told = |more: &[&str]| {
+        let told = parsed(&export(&[more, &["--json"]].concat()));
+        assert_eq!(told["misfits"], json!([]));
+        assert_eq!(told["notes"].as_array().unwrap().len(), usize::from(more.contains(&"--interface")), "{more:?}");
+        told["switches"].clone()
+    };
+    let shown = export(&["--to", "json"]);
+    let by_switch = parsed(&shown);
+    assert_eq!(by_switch.as_object().unwrap().len(), 70);
+    assert_eq!(told(&["--to", "json"]), by_switch);
+    let leaf = &by_switch["L1"];
+    assert_eq!(leaf["ports"][2], json!({ "port": 2, "interface": "2", "peer": "S1", "peer_port": 0 }));
+    let rules = leaf["rules"].as_array().unwrap();
+    let bounce = json!({ "tag": 1, "in": 2, "out": 3, "new_tag": 2 });
+    assert!(rules.contains(&bounce), "{leaf}");
+
+    let named = ["--to", "csv", "--interface", "swp{port+1}"];
+    let (csv, by_switch) = (export(&named).out, told(&named));
+    let (header, _) = csv.split_once('\n').unwrap();
+    let texts = by_switch.as_object().unwrap().values().map(|text| text.as_str().unwrap());
+    let lines: Vec<&str> = texts.flat_map(|text| text.lines().filter(|&line| line != header)).collect();
+    assert_eq!((csv.lines().count(), csv.lines().skip(1).collect::<Vec<_>>()), (1 + lines.len(), lines));
+
+    let out = scratch.path("listed");
+    let by_switch = told(&["--to", "table", "--out", &out]);
+    assert_eq!(scratch.names("listed").len(), 72, "the switches, the notes, and the list of files");
+    let written = std::fs::read_to_string(scratch.0.join("listed/T34.txt")).unwrap();
+    assert_eq!(by_switch["T34"], Value::from(written));
+}
+
 /// SONiC's remapping for two ToRs: two ToRs and two T1s; packets for a server that its ToR does not serve now go up
 /// again, by queue 2 in place of 3 and 6 in place of 4.
 #[test]

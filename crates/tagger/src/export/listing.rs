@@ -72,20 +72,31 @@ pub fn csv(text: &mut String, view: &SwitchView) {
     );
 }
 
-/// Appends the rules of a switch as one JSON object, a rule a line, with the names of its interfaces.
+/// Appends the rules of a switch as one JSON object. A rule is a line, and names ports by their numbers: what they are
+/// called stands once in `ports`, or the names would be three quarters of the text.
 pub fn json(text: &mut String, view: &SwitchView) {
     let quoted = |name: &str| Value::from(name).to_string();
-    let port =
-        |way: &str, port: PortIndex| format!("\"{way}\":{port},\"{way}_interface\":{},", quoted(view.interface(port)));
-    text.push_str(&format!("{{\n  \"switch\": {},\n  \"rules\": [\n", quoted(view.name())));
+    // One in a line, without the comma after the last.
+    let end_list = |text: &mut String, end: &str| {
+        text.truncate(text.trim_end_matches([',', '\n']).len());
+        text.push_str(end);
+    };
+    text.push_str(&format!("{{\n  \"switch\": {},\n  \"ports\": [\n", quoted(view.name())));
+    for (number, port) in view.ports().iter().enumerate() {
+        text.push_str(&format!(
+            "    {{\"port\":{number},\"interface\":{},\"peer\":{},\"peer_port\":{}}},\n",
+            quoted(&port.interface),
+            quoted(&port.peer),
+            port.peer_port
+        ));
+    }
+    end_list(text, "\n  ],\n  \"rules\": [\n");
     lines(
         text,
         view,
-        |tag, ingress| format!("    {{\"tag\":{tag},{}", port("in", ingress)),
-        |egress| port("out", egress),
+        |tag, ingress| format!("    {{\"tag\":{tag},\"in\":{ingress},\"out\":"),
+        |egress| format!("{egress},"),
         |new| format!("\"new_tag\":{new}}},\n"),
     );
-    // The comma after the last.
-    text.truncate(text.trim_end_matches([',', '\n']).len());
-    text.push_str("\n  ]\n}\n");
+    end_list(text, "\n  ]\n}\n");
 }

@@ -183,7 +183,8 @@ proptest! {
         listing::json(&mut json, &view);
         let json: Value = serde_json::from_str(&json).unwrap();
         prop_assert_eq!(&json["switch"], &Value::from(switch.as_str()));
-        prop_assert_eq!(&json["rules"][1]["out_interface"], &Value::from(other.as_str()));
+        let out = json["rules"][1]["out"].as_u64().unwrap() as usize;
+        prop_assert_eq!(&json["ports"][out]["interface"], &Value::from(other.as_str()));
         listing::csv(&mut text, &view);
         prop_assert_eq!(text.lines().count(), 4);
         for line in text.lines() {

@@ -280,23 +280,24 @@ fn listings_name_ports_and_end_in_lossy() {
     assert_eq!(written(&|text| listing::table(text, &view, 0)), table);
     let csv = "L1,1,0,Ethernet0,0,Ethernet0,1\nL1,1,0,Ethernet0,1,Ethernet4,1\nL1,1,1,Ethernet4,0,Ethernet0,1\n";
     assert_eq!(written(&|text| listing::csv(text, &view)), csv);
-    let rule = |ingress, egress| {
-        serde_json::json!({
-            "tag": 1, "in": ingress, "in_interface": view.interface(ingress), "out": egress,
-            "out_interface": view.interface(egress), "new_tag": 1,
-        })
+    let rule = |ingress, egress| serde_json::json!({ "tag": 1, "in": ingress, "out": egress, "new_tag": 1 });
+    let numbered = |number: u16| {
+        let PortView { interface, peer, peer_port, .. } = &view.ports()[usize::from(number)];
+        serde_json::json!({ "port": number, "interface": interface, "peer": peer, "peer_port": peer_port })
     };
-    let json = serde_json::json!({ "switch": "L1", "rules": [rule(0, 0), rule(0, 1), rule(1, 0)] });
+    let ports: Vec<_> = view.port_numbers().map(numbered).collect();
+    let json = serde_json::json!({ "switch": "L1", "ports": ports, "rules": [rule(0, 0), rule(0, 1), rule(1, 0)] });
     let text = written(&|text| listing::json(text, &view));
     assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), json);
-    assert_eq!(text.lines().count(), 4 + 3 + 1, "{text}");
+    assert_eq!(text.lines().count(), 7 + view.ports().len() + 3, "{text}");
 
     // A switch without rules; names with what JSON escapes.
     view = SwitchView::new("a\"b\\", vec![port("p\"", false)], []).unwrap();
     assert_eq!(written(&|text| listing::csv(text, &view)), "");
     assert_eq!(written(&|text| listing::table(text, &view, 0)).lines().count(), 3);
     let none: serde_json::Value = serde_json::from_str(&written(&|text| listing::json(text, &view))).unwrap();
-    assert_eq!(none, serde_json::json!({ "switch": "a\"b\\", "rules": [] }));
+    let ports = serde_json::json!([{ "port": 0, "interface": "p\"", "peer": "peer of p\"", "peer_port": 0 }]);
+    assert_eq!(none, serde_json::json!({ "switch": "a\"b\\", "ports": ports, "rules": [] }));
 }
 
 #[test]

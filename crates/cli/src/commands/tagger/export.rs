@@ -92,7 +92,7 @@ struct TargetArgs {
 enum Format {
     /// For reading
     Table,
-    /// One object a switch, with names of ports
+    /// One object a switch: its ports with their names, and a line for each rule with their numbers
     Json,
     /// One line a rule
     Csv,
@@ -148,7 +148,7 @@ enum Watched {
 /// What came of switches.
 #[derive(Default)]
 struct Written {
-    /// Name of the switch, of the file, and its text, which is empty if a folder has it.
+    /// Name of the switch, of the file, and its text, which is empty if a folder or the screen has it.
     files: Vec<(String, String, String)>,
     notes: Vec<String>,
     misfits: Vec<Misfit>,
@@ -190,9 +190,6 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     let priorities = profile.as_ref().and_then(|profile| profile.limits.lossless_priorities);
     let job = Job::new(args, &fabric, &rules, marks.as_ref(), priorities)?;
     let written = hand_over::hand_over(&job)?;
-    if args.json {
-        output::print(&format!("{:#}\n", hand_over::as_json(args, &written)))?;
-    }
     if written.misfits.is_empty() {
         return Ok(Exit::Done);
     }

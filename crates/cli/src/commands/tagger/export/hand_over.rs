@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 use text::numbers::counted;
 use text::{Joined, Joint};
 
-/// Of listings on the screen, which nothing stops half-way, so many switches are held in memory at a time.
+/// Of listings that are shown, which nothing stops half-way, so many switches are held in memory at a time.
 const AT_A_TIME: usize = 64;
 
-/// Writes all files into a folder, or onto the screen, and says what to know; a JSON object says it otherwise. Nothing
-/// is left where a switch does not fit.
+/// Writes all files into a folder, or shows them, and says what to know; a JSON object says it otherwise. Nothing is
+/// left where a switch does not fit.
 ///
 /// # Errors
 /// A folder that cannot be written; two switches whose files would have one name.
@@ -25,45 +25,85 @@ pub fn hand_over(job: &Job<'_>) -> Result<Written, Failure> {
     let place = args.out.as_deref();
     let place = place.map(|folder| Place { folder, kind: &kind, whole: args.switches.is_empty(), force: args.force });
     let new = place.as_ref().map(begin).transpose()?;
-    let on_screen = new.is_none() && !args.json;
-    let at_a_time = if on_screen && args.to.lists() { AT_A_TIME } else { job.switches.len().max(1) };
-    let joint = joint(job);
-    let mut screen = Joined::new(joint);
+    let shows = args.json || new.is_none();
+    // Listings are all that a fabric has of rules, gigabytes perhaps, and are shown as they are made: every switch
+    // fits. With other formats an object says what does not fit before it shows anything.
+    let mut screen = (shows && (args.to.lists() || !args.json)).then(|| Screen::new(job));
+    let at_a_time = if shows && args.to.lists() { AT_A_TIME } else { job.switches.len().max(1) };
     for switches in job.switches.chunks(at_a_time) {
-        let part = job.render(switches, new.as_ref(), on_screen || args.json)?;
+        let mut part = job.render(switches, new.as_ref(), shows)?;
         written.misfits.extend(part.misfits);
         written.notes.extend(part.notes);
-        if on_screen && written.misfits.is_empty() {
-            for (switch, _, text) in &part.files {
-                let name =
-                    if joint == Joint::Members { Value::from(switch.as_str()).to_string() } else { switch.clone() };
-                output::print(&screen.next(&name, text))?;
+        if let Some(screen) = screen.as_mut().filter(|_| written.misfits.is_empty()) {
+            for (switch, _, text) in &mut part.files {
+                screen.show(switch, &std::mem::take(text))?;
             }
-        } else {
-            written.files.extend(part.files);
+        }
+        written.files.extend(part.files);
+    }
+    if written.misfits.is_empty() {
+        if let Some((place, new)) = place.zip(new) {
+            let files = written.files.iter().map(|(switch, file, _)| (switch.as_str(), file.as_str()));
+            finish(&place, new, files, &written.notes)?;
         }
     }
-    if !written.misfits.is_empty() {
-        return Ok(written);
+    match &screen {
+        Some(screen) if written.misfits.is_empty() => screen.end()?,
+        None if args.json => output::print(&format!("{:#}\n", as_json(args, &written)))?,
+        _ => {}
     }
-    if on_screen {
-        output::print(screen.end())?;
-    }
-    let count = counted(written.files.len() as u64, "file");
-    if let Some((place, new)) = place.zip(new) {
-        let files = written.files.iter().map(|(switch, file, _)| (switch.as_str(), file.as_str()));
-        finish(&place, new, files, &written.notes)?;
-    }
-    if args.quiet || args.json {
-        return Ok(written);
-    }
-    match &args.out {
-        Some(folder) => {
-            output::note(&format!("{}: {count}, and NOTES.txt to read before loading them", folder.display()));
+    if written.misfits.is_empty() && !args.quiet && !args.json {
+        match &args.out {
+            Some(folder) => {
+                let count = counted(written.files.len() as u64, "file");
+                output::note(&format!("{}: {count}, and NOTES.txt to read before loading them", folder.display()));
+            }
+            None => written.notes.iter().for_each(|note| output::note(&format!("note: {note}"))),
         }
-        None => written.notes.iter().for_each(|note| output::note(&format!("note: {note}"))),
     }
     Ok(written)
+}
+
+/// Standard output, on which one switch follows the other.
+struct Screen {
+    stream: Joined,
+    joint: Joint,
+    /// They are members of an object, as [`as_json`] has it; what comes before them.
+    object: Option<String>,
+    /// A text is a JSON value itself.
+    json: bool,
+}
+
+impl Screen {
+    fn new(job: &Job<'_>) -> Screen {
+        let joint = if job.args.json { Joint::Members } else { joint(job) };
+        let indented = |value: Value| format!("{value:#}").replace('\n', "\n  ");
+        let head = || {
+            format!("{{\n  \"misfits\": [],\n  \"notes\": {},\n  \"switches\": ", indented(Value::from(job.notes())))
+        };
+        let object = job.args.json.then(head);
+        Screen { stream: Joined::new(joint), joint, object, json: job.args.to == Format::Json }
+    }
+
+    fn show(&mut self, switch: &str, text: &str) -> Result<(), Failure> {
+        let quoted = |text: &str| Value::from(text).to_string();
+        let name = if self.joint == Joint::Members { quoted(switch) } else { switch.to_owned() };
+        match &mut self.object {
+            None => output::print(&self.stream.next(&name, text)),
+            Some(head) => {
+                let value = if self.json { text.to_owned() } else { quoted(text) };
+                output::print(&std::mem::take(head))?;
+                output::print(&self.stream.next(&name, &value).replace('\n', "\n  "))
+            }
+        }
+    }
+
+    fn end(&self) -> Result<(), Failure> {
+        match &self.object {
+            None => output::print(self.stream.end()),
+            Some(head) => output::print(&format!("{head}{}\n}}\n", self.stream.end().trim_end().replace('\n', "\n  "))),
+        }
+    }
 }
 
 /// How all switches stand in one stream: as a JSON object by switch where the format is JSON and there are several.
@@ -77,7 +117,7 @@ fn joint(job: &Job<'_>) -> Joint {
 }
 
 fn by_switch(args: &ExportArgs, written: &Written) -> Map<String, Value> {
-    let json = matches!(args.to, Format::Sonic | Format::Acl | Format::Json);
+    let json = matches!(args.to, Format::Sonic | Format::Acl);
     let mut found = Map::new();
     for (switch, file, text) in &written.files {
         let parsed = if json { serde_json::from_str(text).ok() } else { None };
@@ -93,7 +133,7 @@ fn by_switch(args: &ExportArgs, written: &Written) -> Map<String, Value> {
 }
 
 /// Everything as one object.
-pub fn as_json(args: &ExportArgs, written: &Written) -> Value {
+fn as_json(args: &ExportArgs, written: &Written) -> Value {
     let misfits: Vec<Value> =
         written.misfits.iter().map(|misfit| json!({ "switch": misfit.switch(), "why": misfit.to_string() })).collect();
     // Half an export is none.
