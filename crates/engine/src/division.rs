@@ -220,6 +220,7 @@ mod tests {
                 lookahead: Time::MAX,
                 first_ring: 0,
                 wires: (first, flat.len() as u32),
+                side: 0,
                 pooled: false,
                 active: false,
                 ports: 0,

@@ -2,6 +2,7 @@
 
 use crate::mail::Parcel;
 use crate::node::Message;
+use crate::sides::Ahead;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use std::sync::PoisonError;
 use units::Time;
@@ -18,12 +19,13 @@ type PostBox<M> = Apart<Mutex<Vec<Parcel<M>>>>;
 #[derive(Debug)]
 struct Turn<M> {
     parcels: Vec<PostBox<M>>,
-    horizons: Vec<Apart<AtomicU64>>,
+    /// First event and reach of each side.
+    ahead: Vec<Apart<[[AtomicU64; 2]; 2]>>,
     /// Whether a part stopped before all of its nodes had run.
     cut: AtomicBool,
 }
 
-/// Parcels on their way from part to part, and how far each part can see.
+/// Parcels on their way from part to part, and what each part knows of that comes.
 #[derive(Debug)]
 pub(crate) struct Exchange<M> {
     parts: usize,
@@ -34,7 +36,7 @@ impl<M: Message> Exchange<M> {
     pub(crate) fn new(parts: usize) -> Self {
         let turn = |_| Turn {
             parcels: (0..parts * parts).map(|_| Apart(Mutex::new(Vec::new()))).collect(),
-            horizons: (0..parts).map(|_| Apart(AtomicU64::new(0))).collect(),
+            ahead: (0..parts).map(|_| Apart(Default::default())).collect(),
             cut: AtomicBool::new(false),
         };
         Exchange { parts, turns: std::array::from_fn(turn) }
@@ -61,15 +63,24 @@ impl<M: Message> Exchange<M> {
         }
     }
 
-    /// States that nothing that part `from` knows of lets the window end before `horizon`.
-    pub(crate) fn set_horizon(&self, turn: usize, from: usize, horizon: Time) {
-        self.turns[turn].horizons[from].0.store(horizon.as_ps(), Ordering::Release);
+    /// States what part `from` knows of that the sides have before them.
+    pub(crate) fn set_ahead(&self, turn: usize, from: usize, ahead: &[Ahead; 2]) {
+        for (known, Ahead { first, reaches }) in self.turns[turn].ahead[from].0.iter().zip(ahead) {
+            known[0].store(first.as_ps(), Ordering::Release);
+            known[1].store(reaches.as_ps(), Ordering::Release);
+        }
     }
 
-    /// The end of the window, once all have met.
-    pub(crate) fn horizon(&self, turn: usize) -> Time {
-        let times = self.turns[turn].horizons.iter().map(|cell| cell.0.load(Ordering::Acquire));
-        Time::from_ps(times.min().unwrap_or(u64::MAX))
+    /// What all parts know of, once all have met.
+    pub(crate) fn ahead(&self, turn: usize) -> [Ahead; 2] {
+        let time = |cell: &AtomicU64| Time::from_ps(cell.load(Ordering::Acquire));
+        let parts = self.turns[turn].ahead.iter();
+        parts.fold([Ahead::NONE; 2], |ahead, Apart(known)| {
+            [0, 1].map(|side| {
+                let [first, reaches] = [0, 1].map(|it| time(&known[side][it]));
+                ahead[side].and(Ahead { first, reaches })
+            })
+        })
     }
 
     /// Tells everybody, where they meet next, that not all nodes have run in the window before.

@@ -3,21 +3,26 @@
 use crate::barrier::Breaker;
 use crate::borders::Wires;
 use crate::division::{Division, Scales, parts_of};
-use crate::mail::{Desk, Post, Slot, Window, Wire};
+use crate::mail::{Desk, Parcel, Slot, Window, Wire};
 use crate::node::{Message, Node};
 use crate::pace::Pace;
-use crate::part::{Part, View};
+use crate::part::{Part, SMALL_POOL, View};
 use crate::pool::Pool;
 use crate::ranks::{Abroad, Known, Letters, Membership};
 use crate::ring::Ring;
+use crate::sides::{Turns, two_sides};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// No window is longer than this, so that a time within it fits 40 bits.
+/// No window is longer than this from the first event of the nodes that run in it, so that a time within it fits 40
+/// bits.
 pub(crate) const LONGEST_WINDOW: Time = Time::from_s(1);
+
+/// Nothing counts as more: a window ends two of them after its first event at the latest.
+const LONGEST_LOOKAHEAD: Time = Time::from_ms(500);
 
 /// Nodes that did less than this for each thread tell nothing of what they will do.
 const LEAST_WORK: u64 = 1_000;
@@ -119,10 +124,10 @@ impl Clock {
 }
 
 /// What came of some windows.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Stretch {
     /// Where they ended.
-    until: Time,
+    turns: Turns,
     windows: u64,
     /// Whether somebody stopped them: not every node has run in the last one.
     cut: bool,
@@ -149,7 +154,7 @@ pub struct Engine<N: Node> {
     since: (u64, u64),
     stop: Arc<AtomicBool>,
     clock: Arc<Clock>,
-    now: Time,
+    turns: Turns,
     cut: bool,
     statistics: Statistics,
     sharing: Sharing,
@@ -233,7 +238,7 @@ impl<N: Node> Engine<N> {
         let mut abroad =
             membership.map(|membership| Box::new(Abroad::new(membership, first_rings.clone(), most_parts)));
         let lookahead_of = |index: usize| {
-            let mut least = LONGEST_WINDOW;
+            let mut least = LONGEST_LOOKAHEAD;
             if index < told {
                 wires.each(index as u32, |wire| least = least.min(wire.lookahead));
             }
@@ -280,6 +285,7 @@ impl<N: Node> Engine<N> {
                     lookahead: lookaheads[slot],
                     first_ring: first_rings[slot],
                     wires: (first_wire, flat.len() as u32),
+                    side: 0,
                     pooled: true,
                     active: false,
                     ports: ingress_ports[slot] as u16,
@@ -290,6 +296,10 @@ impl<N: Node> Engine<N> {
         if let Some(mistake) = shared {
             return Err(mistake);
         }
+        // Several ranks meet after each lookahead, or have longer ones between them. To few nodes, turns cost more than
+        // they save.
+        let in_turn = abroad.is_none() && slots.len() > SMALL_POOL;
+        let turns = if in_turn { take_sides(&mut slots, &flat) } else { Turns::TOGETHER };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let mut engine = Engine {
             scales: Scales::new(&slots, &flat),
@@ -308,14 +318,16 @@ impl<N: Node> Engine<N> {
             since: (0, 0),
             stop: Arc::default(),
             clock: Arc::default(),
-            now: Time::ZERO,
+            turns,
             cut: false,
             statistics: Statistics::default(),
             sharing: Sharing { threads: 1, ..Sharing::default() },
             abroad,
         };
         engine.divide(1);
-        engine.parts[0].0.pool = (0..engine.nodes.len() as u32).collect();
+        for (node, slot) in (0..).zip(&engine.slots) {
+            engine.parts[0].0.pools[usize::from(slot.side)].push(node);
+        }
         Ok(engine)
     }
 
@@ -338,7 +350,7 @@ impl<N: Node> Engine<N> {
 
     /// Every event before this instant has been executed, unless [`Engine::run_until`] was stopped.
     pub fn now(&self) -> Time {
-        self.now
+        if self.cut { self.turns.latest() } else { self.turns.now() }
     }
 
     /// The number of nodes.
@@ -360,12 +372,12 @@ impl<N: Node> Engine<N> {
     /// window, so a change may create an event at or after [`Engine::now`].
     pub fn node_mut(&mut self, index: usize) -> &mut N {
         let slot = &mut self.slots[index];
-        slot.next = slot.next.min(self.now);
+        slot.next = slot.next.min(self.turns.now());
         if !slot.pooled {
             slot.pooled = true;
             slot.timer = Time::MAX;
             let part = usize::from(self.division.part_of[index]);
-            self.parts[part].0.pool.push(index as u32 - self.division.nodes[part]);
+            self.parts[part].0.pools[usize::from(slot.side)].push(index as u32 - self.division.nodes[part]);
         }
         &mut self.nodes[index]
     }
@@ -438,7 +450,7 @@ impl<N: Node> Engine<N> {
     /// # Panics
     /// If a node panics; the panic is passed on whatever thread it came from.
     pub fn run_until(&mut self, stop: Time) -> bool {
-        while self.now < stop {
+        while self.now() < stop {
             // Several ranks stop together: each learns of it by letter.
             if self.cut || (self.abroad.is_none() && self.stop.load(Ordering::Relaxed)) {
                 return false;
@@ -450,8 +462,8 @@ impl<N: Node> Engine<N> {
             let alone = self.parts.len() == 1 && self.abroad.is_none();
             let stretch = if alone { self.run_alone(stop) } else { self.run_together(stop) };
             let runs = self.statistics().runs - runs;
-            (self.now, self.cut) = (stretch.until, stretch.cut);
-            self.clock.set(self.now);
+            (self.turns, self.cut) = (stretch.turns, stretch.cut);
+            self.clock.set(self.now());
             self.statistics.windows += stretch.windows;
             self.left -= stretch.windows;
             self.since = (self.since.0 + stretch.windows, self.since.1 + runs);
@@ -509,7 +521,7 @@ impl<N: Node> Engine<N> {
         // All in numbers among all nodes, for a moment.
         let (mut pool, mut active, mut timers) = (Vec::new(), Vec::new(), Vec::new());
         for ((desk, part), first) in self.parts.drain(..).zip(&self.division.nodes) {
-            pool.extend(desk.pool.into_iter().map(|slot| first + slot));
+            pool.extend(desk.pools.into_iter().flatten().map(|slot| first + slot));
             active.extend(part.active.into_iter().map(|slot| first + slot));
             timers.extend(part.timers.into_entries().map(|(at, slot)| (at, first + slot)));
             self.statistics.runs += part.runs;
@@ -526,8 +538,9 @@ impl<N: Node> Engine<N> {
             let part = usize::from(new.part_of[node as usize]);
             (part, node - new.nodes[part])
         };
-        for (part, slot) in pool.into_iter().map(place) {
-            self.parts[part].0.pool.push(slot);
+        for node in pool {
+            let ((part, slot), side) = (place(node), usize::from(self.slots[node as usize].side));
+            self.parts[part].0.pools[side].push(slot);
         }
         for (part, slot) in active.into_iter().map(place) {
             self.parts[part].1.active.push(slot);
@@ -547,13 +560,16 @@ impl<N: Node> Engine<N> {
         let (desk, part) = &mut self.parts[0];
         let window = Window::new((&mut self.slots, &mut self.rings), (0, 0), desk, &division.part_of);
         let mut view = View { nodes: &mut self.nodes, wires: &self.wires, window, part };
-        let mut stretch = Stretch { until: self.now, ..Stretch::default() };
-        while stretch.until < stop && stretch.windows < self.left && !stretch.cut {
-            let end = view.horizon().min(stop);
-            stretch.cut = !view.run(stretch.until, end, &self.stop);
+        let mut stretch = Stretch::from(self.turns);
+        while stretch.windows < self.left && !stretch.cut {
+            let end = stretch.turns.pass(&view.ahead(&stretch.turns), stop);
+            if stretch.turns.now() >= stop {
+                break;
+            }
+            stretch.cut = !view.run(&stretch.turns, end, &self.stop);
             stretch.windows += 1;
-            stretch.until = end;
-            self.clock.set(end);
+            stretch.turns.run(end);
+            self.clock.set(stretch.turns.now());
         }
         stretch
     }
@@ -573,7 +589,7 @@ impl<N: Node> Engine<N> {
             views.push(Mutex::new(Some(view)));
         }
         let plan = Plan {
-            from: self.now,
+            from: self.turns,
             stop,
             windows: self.left,
             division,
@@ -582,7 +598,7 @@ impl<N: Node> Engine<N> {
             clock: &self.clock,
             abroad: self.abroad.as_deref(),
         };
-        let stretch = Mutex::new(Stretch::default());
+        let stretch = Mutex::new(Stretch::from(self.turns));
         self.pool.run(views.len(), &|index| {
             let view = views[index].lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(done) = view.and_then(|view| plan.follow(index, view))
@@ -595,6 +611,27 @@ impl<N: Node> Engine<N> {
     }
 }
 
+impl Stretch {
+    /// Of no windows yet.
+    fn from(turns: Turns) -> Stretch {
+        Stretch { turns, windows: 0, cut: false }
+    }
+}
+
+/// Tells these nodes, which have these wires, on which side each stands, if they have two, and how they take turns.
+fn take_sides(slots: &mut [Slot], wires: &[Wire]) -> Turns {
+    let wires_of = |(from, slot): (u32, &Slot)| {
+        wires[slot.wires.0 as usize..slot.wires.1 as usize].iter().map(move |wire| (from, wire.slot))
+    };
+    let Some(sides) = two_sides(slots.len(), (0..).zip(&*slots).flat_map(wires_of)) else { return Turns::TOGETHER };
+    let mut least = [LONGEST_LOOKAHEAD; 2];
+    for (slot, side) in slots.iter_mut().zip(sides) {
+        slot.side = side;
+        least[usize::from(side)] = least[usize::from(side)].min(slot.lookahead);
+    }
+    Turns::between(least)
+}
+
 /// The first `count` of `rest`, which loses them.
 fn take_first<'a, T>(rest: &mut &'a mut [T], count: u32) -> &'a mut [T] {
     let (first, others) = std::mem::take(rest).split_at_mut(count as usize);
@@ -604,7 +641,7 @@ fn take_first<'a, T>(rest: &mut &'a mut [T], count: u32) -> &'a mut [T] {
 
 /// What the threads of one stretch are to do.
 struct Plan<'a, M> {
-    from: Time,
+    from: Turns,
     stop: Time,
     /// At most this many windows.
     windows: u64,
@@ -621,18 +658,16 @@ impl<M: Message> Plan<'_, M> {
         let Division { barrier, exchange, part_of, .. } = self.division;
         let parts = self.division.parts();
         let _breaker = Breaker(barrier);
-        let mut stretch = Stretch { until: self.from, ..Stretch::default() };
+        let mut stretch = Stretch::from(self.from);
         let mut known = self.abroad.map_or(Known::default(), Abroad::known);
-        loop {
-            let turn = (stretch.windows & 1) as usize;
+        for meeting in 0u64.. {
+            let turn = (meeting & 1) as usize;
             // What this part knows: its own nodes, and what it just sent to others.
-            let mut horizon = view.horizon();
-            let mut next = Time::MAX;
+            let mut ahead = view.ahead(&stretch.turns);
             for (to, parcels) in view.window.outgoing.iter_mut().enumerate() {
-                for parcel in parcels.iter() {
-                    let at = parcel.message.at();
-                    horizon = horizon.min(at.saturating_add(self.lookaheads[parcel.wire.slot as usize]));
-                    next = next.min(at);
+                for Parcel { wire, message } in parcels.iter() {
+                    // What was sent is for the side whose turn it is.
+                    ahead[stretch.turns.side()].note(message.at(), self.lookaheads[wire.slot as usize]);
                 }
                 if parcels.is_empty() {
                     continue;
@@ -642,13 +677,11 @@ impl<M: Message> Plan<'_, M> {
                     _ => exchange.put(turn, index, to, parcels),
                 }
             }
-            if let Some(abroad) = self.abroad.filter(|_| stretch.until >= known.until) {
+            if let Some(abroad) = self.abroad.filter(|_| stretch.turns.now() >= known.until) {
                 // The earliest of all nodes is in the pool: its event lies before the horizon.
-                let Post { slots, pool, .. } = &view.window.post;
-                let nexts = pool.iter().map(|&index| slots[index as usize].next);
-                abroad.set_next(index, nexts.fold(next, Time::min));
+                abroad.set_next(index, ahead[0].first.min(view.first(0)));
             }
-            exchange.set_horizon(turn, index, horizon);
+            exchange.set_ahead(turn, index, &ahead);
             if stretch.cut {
                 exchange.cut(turn);
             }
@@ -657,37 +690,44 @@ impl<M: Message> Plan<'_, M> {
             }
             exchange.collect(turn, index, |parcel| view.window.deliver(parcel.wire, parcel.message));
             stretch.cut = exchange.was_cut(turn);
-            let mut end = exchange.horizon(turn).min(self.stop);
-            if let Some(abroad) = self.abroad {
-                if stretch.cut || stretch.until >= known.until {
-                    // A rank that was cut waits for the others where they would have met.
-                    stretch.until = stretch.until.max(known.until);
-                    if index == 0 {
-                        abroad.meet((exchange.horizon(turn), stretch.cut), self.stop, parts, part_of);
+            let ahead = exchange.ahead(turn);
+            let end = match self.abroad {
+                // Not every node has told what it has before it.
+                None if stretch.cut => self.stop,
+                None => stretch.turns.pass(&ahead, self.stop),
+                Some(abroad) => {
+                    let mut end = ahead[0].reaches.min(self.stop);
+                    if stretch.cut || stretch.turns.now() >= known.until {
+                        // A rank that was cut waits for the others where they would have met.
+                        stretch.turns.run(stretch.turns.now().max(known.until));
+                        if index == 0 {
+                            abroad.meet((ahead[0].reaches, stretch.cut), self.stop, parts, part_of);
+                        }
+                        if !barrier.wait() {
+                            return None;
+                        }
+                        abroad.collect(index, |parcel| view.window.deliver(parcel.wire, parcel.message));
+                        known = abroad.known();
+                        stretch.cut = known.cut;
+                        // What has come was not looked at yet, but the others' sight takes it into account.
+                        end = known.horizon;
                     }
-                    if !barrier.wait() {
-                        return None;
-                    }
-                    abroad.collect(index, |parcel| view.window.deliver(parcel.wire, parcel.message));
-                    known = abroad.known();
-                    stretch.cut = known.cut;
-                    // What has come was not looked at yet, but the others' sight takes it into account.
-                    end = known.horizon;
+                    end.min(known.until)
                 }
-                end = end.min(known.until);
+            };
+            if stretch.cut || stretch.turns.now() >= self.stop || stretch.windows == self.windows {
+                break;
             }
-            if stretch.cut || stretch.until >= self.stop || stretch.windows == self.windows {
-                return Some(stretch);
-            }
-            stretch.cut = !view.run(stretch.until, end, self.stopped);
+            stretch.cut = !view.run(&stretch.turns, end, self.stopped);
             if self.abroad.is_some() {
                 stretch.cut |= self.stopped.load(Ordering::Relaxed);
             }
             stretch.windows += 1;
-            stretch.until = end;
+            stretch.turns.run(end);
             if index == 0 {
-                self.clock.set(end);
+                self.clock.set(stretch.turns.now());
             }
         }
+        Some(stretch)
     }
 }

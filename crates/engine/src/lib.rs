@@ -38,6 +38,7 @@ mod pool;
 mod prefetch;
 pub mod ranks;
 mod ring;
+mod sides;
 mod sync;
 mod timers;
 

@@ -47,6 +47,8 @@ pub(crate) struct Slot {
     pub(crate) first_ring: u32,
     /// Its wires.
     pub(crate) wires: (u32, u32),
+    /// Of the network: see [`crate::sides`].
+    pub(crate) side: u8,
     pub(crate) pooled: bool,
     /// Whether it stands in its part's list of active nodes.
     pub(crate) active: bool,
@@ -132,8 +134,8 @@ unsafe impl<M: Send> Send for Place<M> {}
 /// first.
 #[derive(Debug)]
 pub(crate) struct Desk<M> {
-    /// Nodes that run in this window or soon.
-    pub(crate) pool: Vec<u32>,
+    /// Nodes that run in this window or soon, of each side.
+    pub(crate) pools: [Vec<u32>; 2],
     /// Parcels for other parts, by part.
     pub(crate) outgoing: Vec<Vec<Parcel<M>>>,
     scratch: Scratch<M>,
@@ -176,7 +178,7 @@ impl<M> Lists<M> {
 impl<M> Desk<M> {
     pub(crate) fn new(parts: usize) -> Self {
         Desk {
-            pool: Vec::new(),
+            pools: [const { Vec::new() }; 2],
             outgoing: (0..parts).map(|_| Vec::new()).collect(),
             scratch: Scratch { lists: Lists::NONE, sorter: Sorter::new() },
         }
@@ -189,7 +191,7 @@ pub(crate) struct Post<'a> {
     /// Of the part's nodes, in order.
     pub(crate) slots: &'a mut [Slot],
     /// See [`Desk`].
-    pub(crate) pool: &'a mut Vec<u32>,
+    pub(crate) pools: &'a mut [Vec<u32>; 2],
     /// The first slot of the part among all.
     pub(crate) first_slot: u32,
 }
@@ -208,7 +210,7 @@ impl Post<'_> {
         slot.next = slot.next.min(at);
         if !slot.pooled {
             slot.pooled = true;
-            self.pool.push(index);
+            self.pools[usize::from(slot.side & 1)].push(index);
         }
     }
 }
@@ -300,7 +302,7 @@ impl<'a, M: Message> Window<'a, M> {
         desk: &'a mut Desk<M>,
         part_of: &'a [u16],
     ) -> Self {
-        let Desk { pool, outgoing, scratch } = desk;
+        let Desk { pools, outgoing, scratch } = desk;
         let mut lists = std::mem::replace(&mut scratch.lists, Lists::NONE);
         if lists.keys.is_empty() {
             lists.grow(AFTER);
@@ -315,7 +317,7 @@ impl<'a, M: Message> Window<'a, M> {
             wires: &[],
             rings,
             first_ring,
-            post: Post { slots, pool, first_slot },
+            post: Post { slots, pools, first_slot },
             outgoing,
             part_of,
             scratch,

@@ -3,6 +3,7 @@
 use crate::execution::LONGEST_WINDOW;
 use crate::mail::{Post, Slot, Window, Wire};
 use crate::node::Node;
+use crate::sides::{Ahead, Turns};
 use crate::timers::Timers;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Time;
@@ -11,7 +12,7 @@ use units::Time;
 const MOST_TIMERS: usize = 2;
 
 /// Up to this many nodes are looked at in every window.
-const SMALL_POOL: usize = 16;
+pub(crate) const SMALL_POOL: usize = 16;
 
 /// What so many nodes touch in a window is mostly in the second-level cache still from the last one: to ask for it
 /// costs more than it saves.
@@ -54,17 +55,21 @@ pub(crate) struct View<'a, N: Node> {
 }
 
 impl<N: Node> View<'_, N> {
-    /// The end of the next window as far as this part's nodes allow, and moves every node that may run
-    /// in it from the timers into the pool.
+    /// What each side of this part has before it, as far as it can run next; moves every node with an event by then from
+    /// the timers into its pool. Where there is but one side, its first event does not matter and is left out.
     #[inline(always)] // once a window
-    pub(crate) fn horizon(&mut self) -> Time {
-        let mut horizon = Time::MAX;
-        let Post { slots, pool, .. } = &mut self.window.post;
-        for &index in &**pool {
-            let slot = pooled(slots, index);
-            horizon = horizon.min(slot.next.saturating_add(slot.lookahead));
-        }
-        while let Some((at, index)) = self.part.timers.pop_before(horizon) {
+    pub(crate) fn ahead(&mut self, turns: &Turns) -> [Ahead; 2] {
+        let firsts = if turns.together() { [Time::MAX; 2] } else { [0, 1].map(|side| self.first(side)) };
+        let Post { slots, pools, .. } = &mut self.window.post;
+        let reaches = |index: &u32| {
+            let slot = pooled(slots, *index);
+            slot.next.saturating_add(slot.lookahead)
+        };
+        let mut ahead = [0, 1].map(|side| {
+            let reaches = pools[side].iter().map(reaches).fold(Time::MAX, Time::min);
+            Ahead { first: firsts[side], reaches }
+        });
+        while let Some((at, index)) = self.part.timers.pop_before(turns.farthest(&ahead)) {
             let slot = &mut slots[index as usize];
             if slot.timer != at {
                 continue; // outdated: an earlier one took its place
@@ -79,24 +84,33 @@ impl<N: Node> View<'_, N> {
                 continue;
             }
             slot.pooled = true;
-            pool.push(index);
-            horizon = horizon.min(at.saturating_add(slot.lookahead));
+            let side = usize::from(slot.side & 1);
+            pools[side].push(index);
+            ahead[side].note(at, slot.lookahead);
         }
-        horizon
+        ahead
     }
 
-    /// Lists the nodes of the pool that have an event in [base, end), and moves to the timers those without one soon.
-    /// Of many, those with one port come last: mostly they do the same, and others something else.
+    /// The first event of the nodes in a side's pool.
+    #[inline]
+    pub(crate) fn first(&self, side: usize) -> Time {
+        let Post { slots, pools, .. } = &self.window.post;
+        pools[side].iter().map(|&index| pooled(slots, index).next).fold(Time::MAX, Time::min)
+    }
+
+    /// Lists the nodes of a side's pool that have an event in [base, end), and moves to the timers those without one
+    /// soon. Of many, those with one port come last: mostly they do the same, and others something else.
     #[inline(never)] // a loop of its own, with all registers for itself
-    fn list_ready(&mut self, base: Time, end: Time) {
+    fn list_ready(&mut self, side: usize, base: Time, end: Time) {
         let Part { timers, ready, leaving, .. } = &mut *self.part;
-        let Post { slots, pool, .. } = &mut self.window.post;
+        let Post { slots, pools, .. } = &mut self.window.post;
+        let pool = &mut pools[side];
         ready.clear();
         ready.reserve(pool.len());
         let (to_ready, mut count) = (ready.as_mut_ptr(), 0);
         if pool.len() <= SMALL_POOL {
             // All stay.
-            for &index in &**pool {
+            for &index in &*pool {
                 // SAFETY: there is room for every node of the pool, and each is counted once at most.
                 unsafe { to_ready.add(count).write(index) };
                 count += usize::from(pooled(slots, index).next < end);
@@ -147,10 +161,10 @@ impl<N: Node> View<'_, N> {
         unsafe { ready.set_len(count) };
     }
 
-    /// Runs every node of the pool that has an event in [base, end). False if `stop` was set before all of them
-    /// had run.
-    pub(crate) fn run(&mut self, base: Time, end: Time, stop: &AtomicBool) -> bool {
-        self.list_ready(base, end);
+    /// Runs every node of the side whose turn it is that has an event before `end`. False if `stop` was set before all
+    /// of them had run.
+    pub(crate) fn run(&mut self, turns: &Turns, end: Time, stop: &AtomicBool) -> bool {
+        self.list_ready(turns.side(), turns.now(), end);
         let View { nodes, wires: all_wires, window, part } = self;
         let Part { ready, active, runs, .. } = &mut **part;
         let wires_of = |slot: &Slot| &all_wires[slot.wires.0 as usize..slot.wires.1 as usize];

@@ -103,21 +103,31 @@ struct Network {
 }
 
 fn network(seed: u64) -> Network {
-    network_of(seed, |stream, nodes| (stream.below(nodes) as usize, stream.below(nodes) as usize))
+    network_of(seed, 2, |stream, nodes| (stream.below(nodes) as usize, stream.below(nodes) as usize))
 }
 
 /// As [`network`], where wires lead to the node before and the one behind alone.
 fn row(seed: u64) -> Network {
-    network_of(seed, |stream, nodes| {
+    network_of(seed, 2, |stream, nodes| {
         let from = stream.below(nodes - 1) as usize;
         if stream.below(2) == 0 { (from, from + 1) } else { (from + 1, from) }
     })
 }
 
-/// Nodes and wires, whose ends are what `ends` draws of so many nodes; where both are one node there is none.
-fn network_of(seed: u64, ends: impl Fn(&mut Stream, u64) -> (usize, usize)) -> Network {
+/// More nodes, whose wires lead from one side to the other: between those with odd numbers and those with even ones.
+fn between(seed: u64) -> Network {
+    network_of(seed, 17, |stream, nodes| {
+        let (odd, even) = (2 * stream.below(nodes / 2) + 1, 2 * stream.below(nodes.div_ceil(2)));
+        let (from, to) = if stream.below(2) == 0 { (odd, even) } else { (even, odd) };
+        (from as usize, to as usize)
+    })
+}
+
+/// At least so many nodes, and wires, whose ends are what `ends` draws of so many nodes; where both are one node there is
+/// none.
+fn network_of(seed: u64, least: usize, ends: impl Fn(&mut Stream, u64) -> (usize, usize)) -> Network {
     let mut stream = Stream::new(seed, 0, 0);
-    let nodes = 2 + stream.below(12) as usize;
+    let nodes = least + stream.below(12) as usize;
     let mut wires = vec![Vec::new(); nodes];
     let mut ports = vec![0u16; nodes];
     // From lively short wires to long ones, all multiples of 500 ps for ties.
@@ -206,11 +216,12 @@ fn any_number_of_threads_gives_what_a_global_queue_gives() {
         [(1, false), (3, false), (5, false), (5, true), (8, true), (2, false), (2, true), (3, true)];
     let (stop, seeds) = if cfg!(miri) { (Time::from_ns(50), 3..4) } else { (Time::from_us(40), 0..12) };
     let mut busy = 0;
-    for seed in seeds {
-        let expected = reference(network(seed), stop);
+    let draws = |seed| [network, between].into_iter().take(if seed % 3 == 0 { 2 } else { 1 });
+    for (seed, draw) in seeds.flat_map(|seed| draws(seed).map(move |draw| (seed, draw))) {
+        let expected = reference(draw(seed), stop);
         busy += expected.iter().filter(|entry| entry.1 > 10).count();
         for &(threads, drawn) in &WAYS[if cfg!(miri) { 6 } else { 0 }..] {
-            let Network { relays, wires } = network(seed);
+            let Network { relays, wires } = draw(seed);
             let mut engine = Engine::new(relays, &wires, threads).unwrap();
             if drawn {
                 engine.draw_threads(seed);
@@ -225,13 +236,13 @@ fn any_number_of_threads_gives_what_a_global_queue_gives() {
             assert_eq!(engine.clock().now(), stop);
         }
     }
-    assert!(busy > 20 || cfg!(miri), "the networks must be lively to prove anything: {busy}");
+    assert!(busy > 40 || cfg!(miri), "the networks must be lively to prove anything: {busy}");
 }
 
 #[test]
 fn statistics_and_who_was_active_do_not_depend_on_threads() {
-    let run = |threads, seed: Option<u64>| {
-        let Network { relays, wires } = network(11);
+    let run = |draw: fn(u64) -> Network, threads, seed: Option<u64>| {
+        let Network { relays, wires } = draw(10);
         let mut engine = Engine::new(relays, &wires, threads).unwrap();
         seed.into_iter().for_each(|seed| engine.draw_threads(seed));
         let mut active = Vec::new();
@@ -246,12 +257,39 @@ fn statistics_and_who_was_active_do_not_depend_on_threads() {
         assert_eq!(seed.is_some() && threads > 1, shared.shared_runs > 0, "{shared:?}");
         (engine.statistics(), engine.next_event(), active)
     };
-    let one = run(1, None);
-    assert!(one.0.runs > 1000 || cfg!(miri), "{one:?}");
-    for threads in if cfg!(miri) { 2..4 } else { 2..8 } {
-        assert_eq!(run(threads, None), one);
-        assert_eq!(run(threads, Some(threads as u64)), one);
+    for draw in [network, between] {
+        let one = run(draw, 1, None);
+        assert!(one.0.runs > 1000 || cfg!(miri), "{one:?}");
+        for threads in if cfg!(miri) { 2..4 } else { 2..8 } {
+            assert_eq!(run(draw, threads, None), one);
+            assert_eq!(run(draw, threads, Some(threads as u64)), one);
+        }
     }
+}
+
+/// Three nodes in a circle, which do nothing, leave a network without two sides: each window is for all nodes then, and
+/// a node runs more often for the same.
+#[test]
+fn sides_that_run_in_turn_run_less_often_for_the_same() {
+    let run = |seed, with_circle| {
+        let Network { mut relays, mut wires } = between(seed);
+        let count = relays.len();
+        for step in (0..3).filter(|_| with_circle) {
+            let (node, port) = ((count + (step + 1) % 3) as u32, 0);
+            wires.push(vec![WireSpec { node, port, lookahead: Time::from_ns(1) }]);
+            relays.push(Relay { timers: BinaryHeap::new(), ..relays[0].clone() });
+        }
+        let mut engine = Engine::new(relays, &wires, 1).unwrap();
+        engine.run_until(if cfg!(miri) { Time::from_ns(30) } else { Time::from_us(40) });
+        (log(engine.nodes().take(count)), engine.statistics().runs)
+    };
+    let (mut in_turn, mut together) = (0, 0);
+    for seed in if cfg!(miri) { 3..4 } else { 0..30 } {
+        let (found, expected) = (run(seed, false), run(seed, true));
+        assert_eq!(found.0, expected.0, "seed {seed}");
+        (in_turn, together) = (in_turn + found.1, together + expected.1);
+    }
+    assert!(in_turn * 10 < together * 9 || cfg!(miri), "{in_turn} runs in turn, {together} together");
 }
 
 /// Passes tokens round a ring of nodes for ever; sets the flag at its `fuse`-th run.
