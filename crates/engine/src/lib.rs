@@ -11,7 +11,8 @@
 //! `t1 = min over n of next(n) + L(n)`: every node may run all its events before `t1` alone, in any order
 //! and on any thread. Nodes without an event before `t1` cost nothing. A node sees the messages of an
 //! instant sorted by ingress port, whatever thread sent them, so the results do not depend on the number
-//! of threads; nor do they depend on where a window ends.
+//! of threads; nor do they depend on where a window ends. Where all wires lead from one half of the nodes to the
+//! other, the halves run in turn, and further at a time.
 //!
 //! The engine knows no network: a [`Node`] is any state machine, a [`Message`] any small value.
 

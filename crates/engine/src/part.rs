@@ -12,7 +12,7 @@ use units::Time;
 const MOST_TIMERS: usize = 2;
 
 /// Up to this many nodes are looked at in every window.
-pub(crate) const SMALL_POOL: usize = 16;
+const SMALL_POOL: usize = 16;
 
 /// What so many nodes touch in a window is mostly in the second-level cache still from the last one: to ask for it
 /// costs more than it saves.

@@ -196,7 +196,7 @@ mod tests {
     fn sides_are_found_where_they_are() {
         let mut random = Stream::new(3, 0, 0);
         let mut within = 0;
-        for _ in 0..300 {
+        for _ in 0..if cfg!(miri) { 5 } else { 300 } {
             let count = 2 + random.below(30) as usize;
             let real: Vec<u8> = (0..count).map(|_| random.below(2) as u8).collect();
             let mut some = |same: bool| {
@@ -214,7 +214,7 @@ mod tests {
             assert_eq!(two_sides(count, wires.iter().copied()).is_none(), joined);
             within += u32::from(joined);
         }
-        assert!(within > 50, "{within}");
+        assert!(within > 50 || cfg!(miri), "{within}");
     }
 
     /// Which nodes wires join, one number each, found by trying again until nothing changes.
