@@ -41,11 +41,9 @@ pub fn hand_over(job: &Job<'_>) -> Result<Written, Failure> {
         }
         written.files.extend(part.files);
     }
-    if written.misfits.is_empty() {
-        if let Some((place, new)) = place.zip(new) {
-            let files = written.files.iter().map(|(switch, file, _)| (switch.as_str(), file.as_str()));
-            finish(&place, new, files, &written.notes)?;
-        }
+    if let Some((place, new)) = place.zip(new).filter(|_| written.misfits.is_empty()) {
+        let files = written.files.iter().map(|(switch, file, _)| (switch.as_str(), file.as_str()));
+        finish(&place, new, files, &written.notes)?;
     }
     match &screen {
         Some(screen) if written.misfits.is_empty() => screen.end()?,
