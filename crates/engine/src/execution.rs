@@ -451,8 +451,8 @@ impl<N: Node> Engine<N> {
     /// Executes every event before `stop`; false if somebody set what [`Engine::heed`] was given.
     ///
     /// A stop comes as soon as every thread has finished the node that it runs. Some nodes may then be ahead of others
-    /// by less than two windows, and [`Engine::now`] is the window's end, which no node has passed. No message is lost or
-    /// there twice, so whatever is counted over all nodes and wires adds up; but the engine cannot go on. Of several
+    /// by less than two windows, and [`Engine::now`] is the window's end, which no node has passed. No message is lost
+    /// or there twice, so whatever is counted over all nodes and wires adds up; but the engine cannot go on. Of several
     /// ranks all stop where one was told to.
     ///
     /// # Panics

@@ -55,8 +55,8 @@ pub(crate) struct View<'a, N: Node> {
 }
 
 impl<N: Node> View<'_, N> {
-    /// What each side of this part has before it, as far as it can run next; moves every node with an event by then from
-    /// the timers into its pool. Where there is but one side, its first event does not matter and is left out.
+    /// What each side of this part has before it, as far as it can run next; moves every node with an event by then
+    /// from the timers into its pool. Where there is but one side, its first event does not matter and is left out.
     #[inline(always)] // once a window
     pub(crate) fn ahead(&mut self, turns: &Turns) -> [Ahead; 2] {
         let firsts = if turns.together() { [Time::MAX; 2] } else { [0, 1].map(|side| self.first(side)) };

@@ -145,8 +145,8 @@ impl Turns {
         if self.together() { ahead[0].reaches } else { self.end_of(0, ahead).max(self.end_of(1, ahead)) }
     }
 
-    /// Lets sides, where there are two, pass that have nothing to do, up to `stop`. How far the one whose turn it is then
-    /// can run.
+    /// Lets sides, where there are two, pass that have nothing to do, up to `stop`. How far the one whose turn it is
+    /// then can run.
     #[inline]
     pub(crate) fn pass(&mut self, ahead: &[Ahead; 2], stop: Time) -> Time {
         if self.together() {

@@ -123,8 +123,8 @@ fn between(seed: u64) -> Network {
     })
 }
 
-/// At least so many nodes, and wires, whose ends are what `ends` draws of so many nodes; where both are one node there is
-/// none.
+/// At least so many nodes, and wires, whose ends are what `ends` draws of so many nodes; where both are one node there
+/// is none.
 fn network_of(seed: u64, least: usize, ends: impl Fn(&mut Stream, u64) -> (usize, usize)) -> Network {
     let mut stream = Stream::new(seed, 0, 0);
     let nodes = least + stream.below(12) as usize;
