@@ -48,7 +48,7 @@ pub fn check(bytes: &[u8]) {
         listing::csv(&mut csv, &view);
         assert_eq!(csv.lines().count(), view.rule_count());
         listing::json(&mut json, &view);
-        assert_eq!(json.lines().count(), view.rule_count() + 5, "{json}");
+        assert_eq!(json.lines().count(), view.rule_count() + view.ports().len() + 7, "{json}");
     }
     let Ok(marks) = &marks else { return };
     // The fabric names no ports, so each language gets the names that are usual there.
