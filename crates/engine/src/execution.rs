@@ -1,37 +1,21 @@
 //! Nodes on their wires, and the loop over windows.
 
-use crate::barrier::Breaker;
 use crate::borders::Wires;
 use crate::division::{Division, Scales, parts_of};
-use crate::mail::{Desk, Parcel, Slot, Window, Wire};
-use crate::node::{Message, Node};
+use crate::mail::{Desk, Slot, Window, Wire};
+use crate::node::Node;
 use crate::pace::Pace;
 use crate::part::{Part, View};
 use crate::pool::Pool;
-use crate::ranks::{Abroad, Known, Letters, Membership};
+use crate::ranks::{Abroad, Letters, Membership};
 use crate::ring::Ring;
-use crate::sides::{Turns, two_sides};
+use crate::sides::{LONGEST_LOOKAHEAD, Turns, take_sides};
+use crate::stretch::{Clock, Plan, Stretch};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use units::Time;
 use units::random::{Stream, purpose};
-
-/// No window is longer than this from the first event of the nodes that run in it, so that a time within it fits 40
-/// bits.
-pub(crate) const LONGEST_WINDOW: Time = Time::from_s(1);
-
-/// Nothing counts as more: a window ends two of them after its first event at the latest.
-const LONGEST_LOOKAHEAD: Time = Time::from_ms(500);
-
-/// To fewer nodes than this, turns of two sides cost more than they save.
-const LEAST_IN_TURN: usize = 17;
-
-/// Of more nodes than this, what is on its way does not stay in the second-level cache, and with turns it lies on the
-/// wires longer. Fat-trees of datagrams at 80 % load, 100 Gbps and 500 ns, time of nodes that run together over that of
-/// sides in turn, medians of nine pairs: 375 nodes 1.15 on one thread and 1.04 on two, 612 nodes 0.90 and 1.00; 1344
-/// nodes 1.04 and 0.91 (of ten).
-const MOST_IN_TURN: usize = 512;
 
 /// Nodes that did less than this for each thread tell nothing of what they will do.
 const LEAST_WORK: u64 = 1_000;
@@ -115,31 +99,6 @@ pub struct Sharing {
     pub shared_runs: u64,
     /// How often the nodes were shared out anew by what each had had to do.
     pub weighings: u64,
-}
-
-/// How far an engine is, for other threads to look at while it runs.
-#[derive(Debug, Default)]
-pub struct Clock(AtomicU64);
-
-impl Clock {
-    /// The end of the last window that was executed.
-    pub fn now(&self) -> Time {
-        Time::from_ps(self.0.load(Ordering::Relaxed))
-    }
-
-    fn set(&self, now: Time) {
-        self.0.store(now.as_ps(), Ordering::Relaxed);
-    }
-}
-
-/// What came of some windows.
-#[derive(Clone, Copy, Debug)]
-struct Stretch {
-    /// Where they ended.
-    turns: Turns,
-    windows: u64,
-    /// Whether somebody stopped them: not every node has run in the last one.
-    cut: bool,
 }
 
 /// Nodes, wires and the time up to which they have run.
@@ -306,8 +265,7 @@ impl<N: Node> Engine<N> {
             return Err(mistake);
         }
         // Several ranks meet after each lookahead, or have longer ones between them.
-        let in_turn = abroad.is_none() && (LEAST_IN_TURN..=MOST_IN_TURN).contains(&slots.len());
-        let turns = if in_turn { take_sides(&mut slots, &flat) } else { Turns::TOGETHER };
+        let turns = if abroad.is_none() { take_sides(&mut slots, &flat) } else { Turns::TOGETHER };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let mut engine = Engine {
             scales: Scales::new(&slots, &flat),
@@ -619,123 +577,9 @@ impl<N: Node> Engine<N> {
     }
 }
 
-impl Stretch {
-    /// Of no windows yet.
-    fn from(turns: Turns) -> Stretch {
-        Stretch { turns, windows: 0, cut: false }
-    }
-}
-
-/// Tells these nodes, which have these wires, on which side each stands, if they have two, and how they take turns.
-fn take_sides(slots: &mut [Slot], wires: &[Wire]) -> Turns {
-    let wires_of = |(from, slot): (u32, &Slot)| {
-        wires[slot.wires.0 as usize..slot.wires.1 as usize].iter().map(move |wire| (from, wire.slot))
-    };
-    let Some(sides) = two_sides(slots.len(), (0..).zip(&*slots).flat_map(wires_of)) else { return Turns::TOGETHER };
-    let mut least = [LONGEST_LOOKAHEAD; 2];
-    for (slot, side) in slots.iter_mut().zip(sides) {
-        slot.side = side;
-        least[usize::from(side)] = least[usize::from(side)].min(slot.lookahead);
-    }
-    Turns::between(least)
-}
-
 /// The first `count` of `rest`, which loses them.
 fn take_first<'a, T>(rest: &mut &'a mut [T], count: u32) -> &'a mut [T] {
     let (first, others) = std::mem::take(rest).split_at_mut(count as usize);
     *rest = others;
     first
-}
-
-/// What the threads of one stretch are to do.
-struct Plan<'a, M> {
-    from: Turns,
-    stop: Time,
-    /// At most this many windows.
-    windows: u64,
-    division: &'a Division<M>,
-    lookaheads: &'a [Time],
-    stopped: &'a AtomicBool,
-    clock: &'a Clock,
-    abroad: Option<&'a Abroad<M>>,
-}
-
-impl<M: Message> Plan<'_, M> {
-    /// Runs part `index`; `None` when another thread panicked.
-    fn follow<N: Node<Message = M>>(&self, index: usize, mut view: View<'_, N>) -> Option<Stretch> {
-        let Division { barrier, exchange, part_of, .. } = self.division;
-        let parts = self.division.parts();
-        let _breaker = Breaker(barrier);
-        let mut stretch = Stretch::from(self.from);
-        let mut known = self.abroad.map_or(Known::default(), Abroad::known);
-        for meeting in 0u64.. {
-            let turn = (meeting & 1) as usize;
-            // What this part knows: its own nodes, and what it just sent to others.
-            let mut ahead = view.ahead(&stretch.turns);
-            for (to, parcels) in view.window.outgoing.iter_mut().enumerate() {
-                for Parcel { wire, message } in parcels.iter() {
-                    // What was sent is for the side whose turn it is.
-                    ahead[stretch.turns.side()].note(message.at(), self.lookaheads[wire.slot as usize]);
-                }
-                if parcels.is_empty() {
-                    continue;
-                }
-                match self.abroad {
-                    Some(abroad) if to >= parts => abroad.put(index, to - parts, parcels),
-                    _ => exchange.put(turn, index, to, parcels),
-                }
-            }
-            if let Some(abroad) = self.abroad.filter(|_| stretch.turns.now() >= known.until) {
-                // The earliest of all nodes is in the pool: its event lies before the horizon.
-                abroad.set_next(index, ahead[0].first.min(view.first(0)));
-            }
-            exchange.set_ahead(turn, index, &ahead);
-            if stretch.cut {
-                exchange.cut(turn);
-            }
-            if !barrier.wait() {
-                return None;
-            }
-            exchange.collect(turn, index, |parcel| view.window.deliver(parcel.wire, parcel.message));
-            stretch.cut = exchange.was_cut(turn);
-            let ahead = exchange.ahead(turn);
-            let end = match self.abroad {
-                // Not every node has told what it has before it.
-                None if stretch.cut => self.stop,
-                None => stretch.turns.pass(&ahead, self.stop),
-                Some(abroad) => {
-                    let mut end = ahead[0].reaches.min(self.stop);
-                    if stretch.cut || stretch.turns.now() >= known.until {
-                        // A rank that was cut waits for the others where they would have met.
-                        stretch.turns.run(stretch.turns.now().max(known.until));
-                        if index == 0 {
-                            abroad.meet((ahead[0].reaches, stretch.cut), self.stop, parts, part_of);
-                        }
-                        if !barrier.wait() {
-                            return None;
-                        }
-                        abroad.collect(index, |parcel| view.window.deliver(parcel.wire, parcel.message));
-                        known = abroad.known();
-                        stretch.cut = known.cut;
-                        // What has come was not looked at yet, but the others' sight takes it into account.
-                        end = known.horizon;
-                    }
-                    end.min(known.until)
-                }
-            };
-            if stretch.cut || stretch.turns.now() >= self.stop || stretch.windows == self.windows {
-                break;
-            }
-            stretch.cut = !view.run(&stretch.turns, end, self.stopped);
-            if self.abroad.is_some() {
-                stretch.cut |= self.stopped.load(Ordering::Relaxed);
-            }
-            stretch.windows += 1;
-            stretch.turns.run(end);
-            if index == 0 {
-                self.clock.set(stretch.turns.now());
-            }
-        }
-        Some(stretch)
-    }
 }

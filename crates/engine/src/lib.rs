@@ -40,14 +40,16 @@ mod prefetch;
 pub mod ranks;
 mod ring;
 mod sides;
+mod stretch;
 mod sync;
 mod timers;
 
 pub use borders::Wires;
 pub use chains::{Chain, ChainMut, Chains};
 pub use due::Due;
-pub use execution::{Clock, Engine, EngineError, Sharing, Statistics, WireSpec};
+pub use execution::{Engine, EngineError, Sharing, Statistics, WireSpec};
 pub use mail::Window;
 pub use node::{Message, Node};
 pub use prefetch::prefetch;
 pub use ring::Ring;
+pub use stretch::Clock;

@@ -96,7 +96,7 @@ pub(crate) struct Parcel<M> {
 }
 
 /// Low bits of a key: which of the window's arrivals it is, counted by port, then by age. The rest is its time, which
-/// [`LONGEST_WINDOW`](crate::execution::LONGEST_WINDOW) keeps below 2^40 ps.
+/// [`LONGEST_WINDOW`](crate::sides::LONGEST_WINDOW) keeps below 2^40 ps.
 const KEY_PLACE_BITS: u32 = 24;
 
 /// See [`KEY_PLACE_BITS`].

@@ -1,9 +1,8 @@
 //! A part of the nodes, which one thread runs: all of them where there is one thread.
 
-use crate::execution::LONGEST_WINDOW;
 use crate::mail::{Post, Slot, Window, Wire};
 use crate::node::Node;
-use crate::sides::{Ahead, Turns};
+use crate::sides::{Ahead, LONGEST_WINDOW, Turns};
 use crate::timers::Timers;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Time;

@@ -13,11 +13,25 @@
 //! leaves and spines, fat-trees, and hosts around a switch have two sides. Where nodes of a circle are odd in number
 //! there are none, and all nodes run together, one lookahead at a time.
 
+use crate::mail::{Slot, Wire};
 use units::Time;
+
+/// No window is longer than this from the first event of the nodes that run in it, so that a time within it fits 40
+/// bits.
+pub(crate) const LONGEST_WINDOW: Time = Time::from_s(1);
+
+/// Nothing counts as more: a window ends two of them after its first event at the latest.
+pub(crate) const LONGEST_LOOKAHEAD: Time = Time::from_ms(500);
+
+/// To fewer nodes than this, turns of two sides cost more than they save.
+const LEAST_IN_TURN: usize = 17;
+
+/// In larger networks turns gained nothing on one thread and cost time on two: docs/performance.md, "Sides in turn".
+const MOST_IN_TURN: usize = 512;
 
 /// The side of each of `count` nodes, 0 or 1, if every one of these wires, from node to node, leads from side to side.
 /// Nodes that no wires join stand on side 0.
-pub(crate) fn two_sides(count: usize, wires: impl Iterator<Item = (u32, u32)>) -> Option<Vec<u8>> {
+fn two_sides(count: usize, wires: impl Iterator<Item = (u32, u32)>) -> Option<Vec<u8>> {
     let mut groups = Groups { parents: (0..count as u32).collect(), odd: vec![0; count] };
     let (mut wires, mut any) = (wires, false);
     let apart = wires.all(|(from, to)| {
@@ -62,6 +76,23 @@ impl Groups {
         self.odd[second as usize] = odd ^ other_odd ^ 1;
         true
     }
+}
+
+/// Tells these nodes, which have these wires, on which side each stands, if they have two, and how they take turns.
+pub(crate) fn take_sides(slots: &mut [Slot], wires: &[Wire]) -> Turns {
+    let wires_of = |(from, slot): (u32, &Slot)| {
+        wires[slot.wires.0 as usize..slot.wires.1 as usize].iter().map(move |wire| (from, wire.slot))
+    };
+    if !(LEAST_IN_TURN..=MOST_IN_TURN).contains(&slots.len()) {
+        return Turns::TOGETHER;
+    }
+    let Some(sides) = two_sides(slots.len(), (0..).zip(&*slots).flat_map(wires_of)) else { return Turns::TOGETHER };
+    let mut least = [LONGEST_LOOKAHEAD; 2];
+    for (slot, side) in slots.iter_mut().zip(sides) {
+        slot.side = side;
+        least[usize::from(side)] = least[usize::from(side)].min(slot.lookahead);
+    }
+    Turns::between(least)
 }
 
 /// What the nodes of a side have before them.
