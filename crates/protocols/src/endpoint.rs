@@ -94,6 +94,8 @@ pub struct Segment {
     /// The sender has nothing more before this instant, as with [`Offer::At`]; [`Time::ZERO`] if it must be
     /// asked. Spares a paced sender a question per packet.
     pub next: Time,
+    /// Whether [`Sender::waits`] is true now. Spares a sender that has sent what it may a question.
+    pub waits: bool,
     /// What the frame tells its receiver beside its payload; where that is nothing, the driver has it tell when the
     /// flow started.
     pub detail: Detail,
@@ -140,6 +142,11 @@ pub trait Sender {
     fn next_timer(&self) -> Time;
     /// The wire is free and the class not paused: what next?
     fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer;
+    /// Whether [`Sender::poll`] would answer [`Offer::Blocked`] until a frame or a timer arrives, and change nothing.
+    /// False also where that is not known without asking. Spares a sender that has sent what it may a question.
+    fn waits(&self) -> bool {
+        false
+    }
     /// A data frame of this flow came back, bounced by switches; the driver sends it again. Whether the sender halved
     /// its window or rate for that: at most once for `every` frames and for a round trip, of which the driver keeps
     /// `returns` from one call to the next. A sender that has nothing to halve never does.

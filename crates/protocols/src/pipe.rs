@@ -293,9 +293,16 @@ impl Pipe {
                 wake = wire_free;
             } else {
                 let mut ctx = Ctx::new(now, &mut run.endpoint_random, &mut replies);
-                match sender.poll(&mut ctx) {
+                let waiting = sender.waits().then(|| format!("{sender:?}"));
+                let offer = sender.poll(&mut ctx);
+                if let Some(before) = waiting {
+                    let after = (offer, format!("{sender:?}"));
+                    assert_eq!(after, (Offer::Blocked, before), "a sender that waits has nothing to send");
+                }
+                match offer {
                     Offer::Send(segment) => {
                         assert!(!run.outcome.done, "done is for ever");
+                        assert_eq!(segment.waits, sender.waits(), "a segment tells whether its sender waits");
                         assert!(
                             (segment.payload_bytes > 0) == (segment.kind == Kind::Data) && segment.size_bytes >= 64
                         );

@@ -412,6 +412,10 @@ impl Sender for SenderState {
     fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
         dispatch!(SenderState, self, state => state.poll(ctx))
     }
+    #[inline]
+    fn waits(&self) -> bool {
+        dispatch!(SenderState, self, state => state.waits())
+    }
     #[cold]
     fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
         dispatch!(SenderState, self, state => state.on_returned(ctx, returns, every))

@@ -393,12 +393,14 @@ impl Host {
             if flags & flags::TELEMETRY != 0 {
                 (detail, flags) = self.bring_telemetry(detail, flags);
             }
-            let frame = Frame {
+            let (src, ttl) = (self.index, self.network.host.ttl);
+            let frame = |at| Frame {
+                at,
                 stamp,
                 seq,
                 detail,
                 flow,
-                src: self.index,
+                src,
                 dst,
                 entropy,
                 size_bytes,
@@ -406,16 +408,17 @@ impl Host {
                 class,
                 in_class: class,
                 flags,
-                ttl: self.network.host.ttl,
+                ttl,
                 traffic,
                 ..Frame::default()
             };
             self.books.ledger.packets.injected.count(u64::from(size_bytes));
-            if lone && self.send_made(now, 0, &frame, window) {
+            if lone && self.may_send_made(now, 0) {
+                self.send_made(now, 0, (class, size_bytes), frame, window);
                 continue;
             }
             let port = if self.egress.len() == 1 { 0 } else { self.reply_port(port, dst, entropy) };
-            self.queue_frame(now, port, frame);
+            self.queue_frame(now, port, frame(now));
             waits = true;
         }
         replies.clear();

@@ -21,6 +21,7 @@ mod paths;
 mod pull;
 mod pull_slots;
 mod reorder;
+mod rest;
 mod send;
 mod serve;
 mod start;
@@ -97,6 +98,11 @@ pub(crate) struct Host {
     pub(crate) measured: Measured,
     /// Flows that it was told to hold.
     pub(crate) holds: Option<Box<HostHolds>>,
+    /// When a turn would come that is left out: see [`rest`]. [`Time::MAX`] for none.
+    rests: Time,
+    /// For tests: it leaves out no turn.
+    #[cfg(test)]
+    restless: bool,
 }
 
 impl Host {
@@ -127,6 +133,9 @@ impl Host {
             ends: Vec::new(),
             measured: Measured::new(network),
             holds: None,
+            rests: Time::MAX,
+            #[cfg(test)]
+            restless: false,
             network: Arc::clone(network),
         };
         host.schedule_first_starts();
@@ -180,15 +189,18 @@ impl Host {
                 return due.min(event);
             }
             if due <= arrival && due <= event {
+                self.stir(due);
                 let port = self.egress.due.port();
                 self.serve(due, port, window);
             } else if arrival <= event {
                 window.rotate_ties(|| mix32(self.instants));
                 self.instants = self.instants.wrapping_add(1);
                 while window.next_arrival() == arrival {
+                    self.stir(arrival);
                     window.take_with(|port, OnWire(frame), window| self.arrive(port, frame, window));
                 }
             } else if let Some((now, event)) = self.timers.pop() {
+                self.stir(now);
                 self.on_event(now, event, window);
             }
         }

@@ -200,7 +200,7 @@ impl Host {
         }
         self.update_sender_timer(slot);
         let flow = &self.senders.flows[slot as usize];
-        if flow.state == FlowState::Idle {
+        if flow.state == FlowState::Idle && !self.stays_idle(now, slot) {
             self.go_on(now, slot, window);
         }
     }

@@ -78,7 +78,7 @@ impl Host {
                 When::At(at) => break at,
             };
             if self.send_one(now, port, class, window) {
-                break self.egress.next_turn(port);
+                break self.next_turn(port);
             }
         };
         self.look_again(port, again);
@@ -112,20 +112,29 @@ impl Host {
         self.egress.due.set(port, again);
     }
 
-    /// Sends a frame that is made already, if the wire of `port` is free and nothing else wants it; whether it did. All
-    /// is as if the frame had had its turn.
-    pub(super) fn send_made(&mut self, now: Time, port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
+    /// Whether a frame that is made already may leave `now` by `port`, since its wire is free and nothing else wants it.
+    #[inline]
+    pub(super) fn may_send_made(&self, now: Time, port: u16) -> bool {
         let paced = self.nics[usize::from(port)].paced.first().is_some_and(|(at, ..)| at <= now);
         let free = self.egress.cell(port).busy_until <= now && self.egress.is_plain(port);
-        if !free || paced || self.holds.is_some() || self.books.tracer.is_some() {
-            return false;
-        }
-        let at = self.egress.commit(now, port, frame.class, frame.size_bytes);
-        let OnWire(slot) = window.slot(port, at);
-        *slot = *frame;
-        slot.at = at;
+        free && !paced && self.holds.is_none() && self.books.tracer.is_none()
+    }
+
+    /// Then sends it, of this class and length: `make` makes it, and is told when it arrives. All is as if it had had
+    /// its turn.
+    #[inline]
+    pub(super) fn send_made(
+        &mut self,
+        now: Time,
+        port: u16,
+        (class, size_bytes): (u8, u16),
+        make: impl FnOnce(Time) -> Frame,
+        window: &mut Window<'_, OnWire>,
+    ) {
+        let at = self.egress.commit(now, port, class, size_bytes);
+        // What the frame is made of is written where it lies: a copy of it would wait for what was just written.
+        *window.slot(port, at) = OnWire(make(at));
         self.look_again(port, Time::MAX);
-        true
     }
 
     /// Sends a frame of the only flow of `port` that waits for its instant, if there is one and it is due: it needs no
@@ -144,7 +153,7 @@ impl Host {
         let class = flow.class;
         let sent = self.send_flow(now, port, class, slot, window);
         if sent {
-            let again = self.egress.next_turn(port);
+            let again = self.next_turn(port);
             self.look_again(port, again);
         }
         sent
@@ -163,7 +172,7 @@ impl Host {
         }
         flow.state = FlowState::Ready;
         if self.send_flow(now, port, class, slot, window) {
-            let again = self.egress.next_turn(port);
+            let again = self.next_turn(port);
             self.look_again(port, again);
         } else {
             self.serve(now, port, window);
@@ -309,6 +318,9 @@ impl Host {
             pace(flow, slot, segment.next, nics);
         } else {
             enter_round(flow, slot, nics, egress, network);
+        }
+        if segment.waits {
+            self.rest(port);
         }
         if let Some(at) = timer {
             self.set_sender_timer(slot, at);

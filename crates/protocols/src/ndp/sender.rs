@@ -208,9 +208,15 @@ impl Sender for NdpSender {
             size_bytes: parameters.frame_bytes(payload_bytes),
             flags,
             stamp: ctx.now,
+            waits: self.waits(),
             detail: Detail::announcement(Announcement { window: self.window, packets }),
             ..Segment::default()
         })
+    }
+
+    #[inline]
+    fn waits(&self) -> bool {
+        self.credit == 0 && self.unasked == 0 && self.flight.base() != self.packets
     }
 
     /// A receiver drives it: it has neither rate nor window after the first, only what is under way.

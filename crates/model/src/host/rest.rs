@@ -1,0 +1,181 @@
+//! Turns that bring nothing.
+//!
+//! A flow that has just sent gets a turn again: until then it may hear that it may send more. Where nothing else waits
+//! for the wire, and the flow knows that it may not send, that turn changes nothing but what the host remembers of the
+//! flow. So the host does not wake for it:
+//!
+//! ```text
+//!   a flow sends all that it may     it stays in the round, but nobody looks as the wire becomes free
+//!   something happens before that    somebody looks, as ever
+//!   something happens later          the turn is made up for: the flow has left the round
+//! ```
+//!
+//! All is as if each turn had come.
+
+use super::Host;
+use super::flows::{FlowState, Outlet};
+use protocols::endpoint::Sender;
+use units::Time;
+
+impl Host {
+    /// A flow has just sent by `port` all that it may. Leaves out its next turn, if nobody else wants one.
+    #[inline(never)]
+    pub(super) fn rest(&mut self, port: u16) {
+        #[cfg(test)]
+        if self.restless {
+            return;
+        }
+        let Host { egress, nics, network, .. } = self;
+        let ([cell], [nic]) = (&*egress.cells, &**nics) else { return };
+        if !cell.waiting.is_power_of_two() || cell.holds != 0 || !egress.is_strict() || self.holds.is_some() {
+            return;
+        }
+        let lane = &nic.lanes[usize::from(network.class_slot[cell.waiting.trailing_zeros() as usize])];
+        // Of the flow that has just sent.
+        if lane.ready.len() == 1 && lane.frames.is_empty() && nic.paced.first().is_none() {
+            self.rests = egress.next_turn(port);
+        }
+    }
+
+    /// When to look at `port`, whose wire has just been taken: as it becomes free, if something waits that may have
+    /// something to send then.
+    #[inline]
+    pub(super) fn next_turn(&self, port: u16) -> Time {
+        if self.rests == Time::MAX { self.egress.next_turn(port) } else { Time::MAX }
+    }
+
+    /// Call before anything happens, at `now`.
+    #[inline(always)] // several times for every run of a host
+    pub(super) fn stir(&mut self, now: Time) {
+        if self.rests != Time::MAX {
+            self.end_rest(now);
+        }
+    }
+
+    #[inline(never)]
+    fn end_rest(&mut self, now: Time) {
+        let turn = std::mem::replace(&mut self.rests, Time::MAX);
+        let Host { egress, nics, senders, network, .. } = self;
+        let (cell, nic) = (egress.cell_mut(0), &mut nics[0]);
+        let lane = &mut nic.lanes[usize::from(network.class_slot[cell.waiting.trailing_zeros() as usize & 7])];
+        // What happened together with that sending may want the turn as well; then somebody looks for its sake.
+        let alone = cell.waiting.is_power_of_two() && lane.ready.len() == 1 && lane.frames.is_empty();
+        if now < turn || !alone || nic.paced.first().is_some() {
+            debug_assert!(now <= turn, "a turn was left out that somebody wanted");
+            return egress.due.set(0, turn);
+        }
+        cell.waiting = 0;
+        if let Some((slot, _)) = lane.ready.pop() {
+            let flow = &mut senders.flows[slot as usize];
+            debug_assert!(matches!(&flow.outlet, Outlet::Transport(sender) if sender.waits()));
+            flow.state = FlowState::Idle;
+        }
+    }
+
+    /// Whether a turn of the idle flow in `slot` would come now and bring nothing.
+    #[inline]
+    pub(super) fn stays_idle(&self, now: Time, slot: u32) -> bool {
+        let flow = &self.senders.flows[slot as usize];
+        if !matches!(&flow.outlet, Outlet::Transport(sender) if sender.waits()) {
+            return false;
+        }
+        #[cfg(test)]
+        if self.restless {
+            return false;
+        }
+        let cell = self.egress.cell(flow.port);
+        let paced = self.nics[usize::from(flow.port)].paced.first().is_some();
+        let plain = cell.waiting == 0 && cell.holds == 0 && self.egress.is_strict();
+        cell.busy_until <= now && plain && !paced && self.holds.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::faults::bench::{Told, flow, link, pause, plan, setup, transport};
+    use crate::faults::{packets, shared, trimming};
+    use crate::node::Machine;
+    use crate::parameters::{FlowControl, Scheduler, Setup, Spread};
+    use crate::simulation::Simulation;
+    use fabric::generate::{TierLinks, leaf_spine};
+    use traffic::{Flow, Start};
+    use units::Time;
+    use units::random::Stream;
+
+    /// All that a run tells, and how often nodes ran.
+    fn run(setup: Setup, restless: bool) -> (Told, u64) {
+        let mut simulation = Simulation::new(setup).unwrap();
+        for index in 0..simulation.engine.len() {
+            let machine = simulation.engine.node_mut(index);
+            machine.wake();
+            if let Machine::Host(host) = machine {
+                host.restless = restless;
+            }
+        }
+        let mut told = Told::default();
+        assert!(simulation.run(&mut told));
+        let runs = simulation.engine.statistics().runs;
+        told.summary = simulation.finish(&mut told, false);
+        (told, runs)
+    }
+
+    /// Flows that start together and later, of one class or of several, from one host or any, to one or any.
+    fn flows(random: &mut Stream) -> Vec<Flow> {
+        let (count, spread_us) = (1 + random.below(14), [1, 60][random.below(2) as usize]);
+        let (classes, to_one, from_one) = (1 + random.below(3), random.below(3) == 0, random.below(3) == 0);
+        let some = |_| {
+            let dst = if to_one { 7 } else { random.below(8) as u32 };
+            let src = if from_one && dst != 3 { 3 } else { (dst + 1 + random.below(7) as u32) % 8 };
+            let most = [3_000, 40_000, 300_000][random.below(3) as usize];
+            let size_bytes = 1 + random.below(most);
+            let start = Start::At(Time::from_ns(random.below(spread_us * 1_000)));
+            Flow { start, class: [3, 1, 0][random.below(classes) as usize], ..flow(src, dst, size_bytes) }
+        };
+        (0..count).map(some).collect()
+    }
+
+    /// Two leaves and two spines, whose transport a receiver drives.
+    fn some(round: u64) -> Setup {
+        let mut random = Stream::new(17, round, 0);
+        let flows = flows(&mut random);
+        let mut any = |words: &[&'static str]| words[random.below(words.len() as u64) as usize];
+        let kind = any(&["ndp", "ndp", "eqds"]);
+        let mut settings = vec![("initial_window", any(&["1", "2", "9", "bdp"]))];
+        if kind == "ndp" {
+            settings.push(("early_pulls", any(&["count", "lapse"])));
+            settings.push(("pulls", any(&["apart", "acks"])));
+        }
+        let fabric = leaf_spine(2, 2, 4, 1, TierLinks::uniform(link(10, 400))).unwrap();
+        let mut setup = setup(fabric, plan(8, flows));
+        setup.host.transport = transport(kind, &settings);
+        setup.host.reply_class = [None, Some(6)][random.below(2) as usize];
+        setup.spread = [Spread::FlowHash, Spread::PerPacket, Spread::PerPath][random.below(3) as usize];
+        match random.below(4) {
+            0 => setup.switch.flow_control = FlowControl::Pfc(pause(20_000)),
+            1 => setup.switch.buffer = shared(),
+            _ => {
+                setup.switch.buffer = packets(8);
+                setup.switch.overload = trimming(None).switch.overload;
+            }
+        }
+        if random.below(6) == 0 {
+            setup.switch.scheduler = Scheduler::Wrr { weights: [2, 1, 1, 3, 1, 1, 4, 1] };
+        }
+        setup.record.pauses = true;
+        setup.record.queues_every = Some(Time::from_us(3));
+        setup.duration = Time::from_ms(1);
+        setup
+    }
+
+    #[test]
+    fn results_are_as_if_each_turn_had_come() {
+        let mut sums = (0, 0);
+        for round in 0..600 {
+            let (told, runs) = run(some(round), false);
+            let (expected, all_runs) = run(some(round), true);
+            assert_eq!(format!("{told:?}"), format!("{expected:?}"), "round {round}");
+            sums = (sums.0 + runs, sums.1 + all_runs);
+        }
+        assert!(sums.0 * 50 < sums.1 * 49, "nodes ran {} times in place of {}", sums.0, sums.1);
+    }
+}
