@@ -10,6 +10,9 @@
 
 use units::Time;
 
+/// From the place that is guessed so many steps are taken, and then the place is searched for.
+const STEPS: usize = 8;
+
 /// What came and left since a time at which the buffer was exact, each with its bytes.
 #[derive(Debug, Default)]
 pub(super) struct Peaks {
@@ -21,6 +24,8 @@ pub(super) struct Peaks {
     came: Vec<(Time, u16)>,
     /// In any order.
     left: Vec<(Time, u16)>,
+    /// Scratch: what left between each that came and the one before.
+    between: Vec<u64>,
 }
 
 impl Peaks {
@@ -47,19 +52,44 @@ impl Peaks {
     #[cold]
     #[inline(never)]
     pub fn end(&mut self, mut most: u64) -> u64 {
-        self.left.sort_unstable_by_key(|&(at, _)| at);
-        let mut held = self.held;
-        let mut left = self.left.iter().peekable();
-        for &(at, size_bytes) in &self.came {
-            while let Some(&(_, size_bytes)) = left.next_if(|&&(left, _)| left <= at) {
-                held -= u64::from(size_bytes);
+        let Peaks { seen, held, came, left, between } = self;
+        let (Some(&(first, _)), Some(&(last, _))) = (came.first(), came.last()) else { return most };
+        between.clear();
+        between.resize(came.len(), 0);
+        // What comes is spread over the window, so the time at which something left tells almost what came next. That is
+        // cheaper than to put in order what left. In 2^-24 of a place for each picosecond:
+        let places = ((came.len() as u64) << 24) / (last.as_ps() - first.as_ps() + 1);
+        for &(at, size_bytes) in &*left {
+            if at <= last {
+                let guess = ((at.as_ps().saturating_sub(first.as_ps()) * places) >> 24) as usize;
+                between[place(came, at, guess)] += u64::from(size_bytes);
             }
-            held += u64::from(size_bytes);
-            self.seen += u32::from(held > most);
+        }
+        let mut held = *held;
+        for (&(_, size_bytes), left) in came.iter().zip(&*between) {
+            held = held - left + u64::from(size_bytes);
+            *seen += u32::from(held > most);
             most = most.max(held);
         }
         most
     }
+}
+
+/// The place in `came`, which is in order of time, of the first that came at `at` or later: there is one. It is perhaps
+/// near `guess`.
+#[inline]
+fn place(came: &[(Time, u16)], at: Time, guess: usize) -> usize {
+    let mut place = guess.min(came.len() - 1);
+    for _ in 0..STEPS {
+        if came[place].0 < at {
+            place += 1;
+        } else if place > 0 && came[place - 1].0 >= at {
+            place -= 1;
+        } else {
+            return place;
+        }
+    }
+    came.partition_point(|came| came.0 < at)
 }
 
 #[cfg(test)]
@@ -74,10 +104,17 @@ mod tests {
         let mut peaks = Peaks::default();
         for round in 0..500 {
             let base = 1_000_000;
-            // Few instants, so that many events share one.
+            // Few instants, so that many events share one; or many, of which most are close together.
+            let crowded = round % 3 == 0;
             let mut some = || -> Vec<(Time, u16)> {
+                let instant = |random: &mut Stream| match random.below(8) {
+                    _ if !crowded => random.below(20),
+                    0 => random.below(100_000),
+                    _ => 70_000 + random.below(50),
+                };
                 let count = random.below(40);
-                (0..count).map(|_| (Time::from_ps(random.below(20)), 64 + random.below(1_000) as u16)).collect()
+                let some = |_| (Time::from_ps(instant(&mut random)), 64 + random.below(1_000) as u16);
+                (0..count).map(some).collect()
             };
             let (mut came, left) = (some(), some());
             came.sort_by_key(|it| it.0);
