@@ -109,6 +109,8 @@ pub struct Engine<N: Node> {
     wires: Vec<Wire>,
     /// By node, as in its slot: also of nodes that another thread runs.
     lookaheads: Vec<Time>,
+    /// That of every node that has a slot, if it is the same.
+    lookahead: Option<Time>,
     first_rings: Vec<u32>,
     scales: Scales,
     /// Which is in force.
@@ -271,6 +273,10 @@ impl<N: Node> Engine<N> {
             scales: Scales::new(&slots, &flat),
             division: Division::new(vec![0, nodes.len() as u32], &first_rings),
             most_parts,
+            lookahead: slots
+                .first()
+                .map(|slot| slot.lookahead)
+                .filter(|&it| slots.iter().all(|slot| slot.lookahead == it)),
             lookaheads,
             nodes,
             slots,
@@ -292,7 +298,7 @@ impl<N: Node> Engine<N> {
         };
         engine.divide(1);
         for (node, slot) in (0..).zip(&engine.slots) {
-            engine.parts[0].0.pools[usize::from(slot.side)].push(node);
+            engine.parts[0].0.pools[slot.pool()].push(node);
         }
         Ok(engine)
     }
@@ -343,7 +349,7 @@ impl<N: Node> Engine<N> {
             slot.pooled = true;
             slot.timer = Time::MAX;
             let part = usize::from(self.division.part_of[index]);
-            self.parts[part].0.pools[usize::from(slot.side)].push(index as u32 - self.division.nodes[part]);
+            self.parts[part].0.pools[slot.pool()].push(index as u32 - self.division.nodes[part]);
         }
         &mut self.nodes[index]
     }
@@ -505,8 +511,8 @@ impl<N: Node> Engine<N> {
             (part, node - new.nodes[part])
         };
         for node in pool {
-            let ((part, slot), side) = (place(node), usize::from(self.slots[node as usize].side));
-            self.parts[part].0.pools[side].push(slot);
+            let ((part, slot), pool) = (place(node), self.slots[node as usize].pool());
+            self.parts[part].0.pools[pool].push(slot);
         }
         for (part, slot) in active.into_iter().map(place) {
             self.parts[part].1.active.push(slot);
@@ -525,7 +531,8 @@ impl<N: Node> Engine<N> {
         let division = &self.division;
         let (desk, part) = &mut self.parts[0];
         let window = Window::new((&mut self.slots, &mut self.rings), (0, 0), desk, &division.part_of);
-        let mut view = View { nodes: &mut self.nodes, wires: &self.wires, window, part };
+        let (wires, lookahead) = (&*self.wires, self.lookahead);
+        let mut view = View { nodes: &mut self.nodes, wires, lookahead, window, part };
         let mut stretch = Stretch::from(self.turns);
         while stretch.windows < self.left && !stretch.cut {
             let end = stretch.turns.pass(&view.ahead(&stretch.turns), stop);
@@ -551,7 +558,8 @@ impl<N: Node> Engine<N> {
                 (division.nodes[index + 1] - first_slot, division.rings[index + 1] - first_ring);
             let own = (take_first(&mut slots, own_nodes), take_first(&mut rings, own_rings));
             let window = Window::new(own, (first_slot, first_ring), desk, &division.part_of);
-            let view = View { nodes: take_first(&mut nodes, own_nodes), wires: &self.wires, window, part };
+            let (nodes, wires, lookahead) = (take_first(&mut nodes, own_nodes), &*self.wires, self.lookahead);
+            let view = View { nodes, wires, lookahead, window, part };
             views.push(Mutex::new(Some(view)));
         }
         let plan = Plan {

@@ -79,7 +79,17 @@ fn for_each_waiting(waiting: u64, ports: u16, mut look: impl FnMut(usize)) {
     }
 }
 
+/// Pools of nodes: two for each side.
+pub(crate) const POOLS: usize = 4;
+
 impl Slot {
+    /// Which pool the node belongs to: that of its side, and there the one of nodes with one port or of those with
+    /// more, since mostly those with one port do the same when they run, and others something else.
+    #[inline]
+    pub(crate) fn pool(&self) -> usize {
+        usize::from(self.side & 1) * 2 + usize::from(self.ports <= 1)
+    }
+
     /// Ingress ports whose ring may hold something.
     pub(crate) fn waiting_ports(&self) -> Vec<usize> {
         let mut waiting = Vec::new();
@@ -134,8 +144,8 @@ unsafe impl<M: Send> Send for Place<M> {}
 /// first.
 #[derive(Debug)]
 pub(crate) struct Desk<M> {
-    /// Nodes that run in this window or soon, of each side.
-    pub(crate) pools: [Vec<u32>; 2],
+    /// Nodes that run in this window or soon: see [`Slot::pool`].
+    pub(crate) pools: [Vec<u32>; POOLS],
     /// Parcels for other parts, by part.
     pub(crate) outgoing: Vec<Vec<Parcel<M>>>,
     scratch: Scratch<M>,
@@ -178,7 +188,7 @@ impl<M> Lists<M> {
 impl<M> Desk<M> {
     pub(crate) fn new(parts: usize) -> Self {
         Desk {
-            pools: [const { Vec::new() }; 2],
+            pools: [const { Vec::new() }; POOLS],
             outgoing: (0..parts).map(|_| Vec::new()).collect(),
             scratch: Scratch { lists: Lists::NONE, sorter: Sorter::new() },
         }
@@ -191,7 +201,7 @@ pub(crate) struct Post<'a> {
     /// Of the part's nodes, in order.
     pub(crate) slots: &'a mut [Slot],
     /// See [`Desk`].
-    pub(crate) pools: &'a mut [Vec<u32>; 2],
+    pub(crate) pools: &'a mut [Vec<u32>; POOLS],
     /// The first slot of the part among all.
     pub(crate) first_slot: u32,
 }
@@ -210,7 +220,7 @@ impl Post<'_> {
         slot.next = slot.next.min(at);
         if !slot.pooled {
             slot.pooled = true;
-            self.pools[usize::from(slot.side & 1)].push(index);
+            self.pools[slot.pool()].push(index);
         }
     }
 }
@@ -361,9 +371,14 @@ impl<'a, M: Message> Window<'a, M> {
     /// From now on it is that of node `index`, whose first event comes at `base` or later: takes from its rings what it
     /// receives before the end, and lists it. That lies where it lay until something else is put there. Returns when
     /// the earliest arrives that is left.
-    #[inline(always)] // once for every run of a node; left to itself the compiler decides anew with every change
-    pub(crate) fn open(&mut self, index: usize, wires: &'a [Wire], base: Time) -> Time {
-        let slot = &mut self.post.slots[index];
+    ///
+    /// # Safety
+    /// There is a slot `index`: it is asked for once for every run of a node.
+    #[inline(always)] // left to itself the compiler decides anew with every change
+    pub(crate) unsafe fn open(&mut self, index: usize, wires: &'a [Wire], base: Time) -> Time {
+        debug_assert!(index < self.post.slots.len());
+        // SAFETY: the caller's promise.
+        let slot = unsafe { self.post.slots.get_unchecked_mut(index) };
         let (mut count, mut left) = (0, Time::MAX);
         if slot.waiting != 0 {
             // A host has one port, and at many a switch messages come by one at a time: what came by one is in order.

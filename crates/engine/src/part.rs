@@ -13,6 +13,9 @@ const MOST_TIMERS: usize = 2;
 /// Up to this many nodes are looked at in every window.
 const SMALL_POOL: usize = 16;
 
+/// Once in so many turns of a side, nodes without an event soon leave its pools.
+const TURNS: u8 = 8;
+
 /// What so many nodes touch in a window is mostly in the second-level cache still from the last one: to ask for it
 /// costs more than it saves.
 const CACHED: usize = 256;
@@ -25,9 +28,10 @@ const PREFETCH_TURNS: usize = 3;
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     pub(crate) timers: Timers,
-    /// Scratch: the nodes that run in this window, and those that leave the pool.
+    /// Scratch: the nodes that run in this window.
     ready: Vec<u32>,
-    leaving: Vec<u32>,
+    /// By side: turns since nodes without an event soon left its pools.
+    turns: [u8; 2],
     /// Nodes that ran since somebody asked.
     pub(crate) active: Vec<u32>,
     /// Times a node ran.
@@ -49,25 +53,27 @@ pub(crate) struct View<'a, N: Node> {
     pub(crate) nodes: &'a mut [N],
     /// Of all nodes.
     pub(crate) wires: &'a [Wire],
+    /// That of every node, if it is the same.
+    pub(crate) lookahead: Option<Time>,
     pub(crate) window: Window<'a, N::Message>,
     pub(crate) part: &'a mut Part,
 }
 
 impl<N: Node> View<'_, N> {
     /// What each side of this part has before it, as far as it can run next; moves every node with an event by then
-    /// from the timers into its pool. Where there is but one side, its first event does not matter and is left out.
+    /// from the timers into its pool.
     #[inline(always)] // once a window
     pub(crate) fn ahead(&mut self, turns: &Turns) -> [Ahead; 2] {
-        let firsts = if turns.together() { [Time::MAX; 2] } else { [0, 1].map(|side| self.first(side)) };
         let Post { slots, pools, .. } = &mut self.window.post;
-        let reaches = |index: &u32| {
-            let slot = pooled(slots, *index);
-            slot.next.saturating_add(slot.lookahead)
+        let look = |pools: &[Vec<u32>]| match self.lookahead {
+            Some(lookahead) => {
+                let first = first_of(slots, pools);
+                Ahead { first, reaches: first.saturating_add(lookahead) }
+            }
+            None => ahead_of(slots, pools),
         };
-        let mut ahead = [0, 1].map(|side| {
-            let reaches = pools[side].iter().map(reaches).fold(Time::MAX, Time::min);
-            Ahead { first: firsts[side], reaches }
-        });
+        let other = if turns.together() { Ahead::NONE } else { look(&pools[2..]) };
+        let mut ahead = [look(&pools[..2]), other];
         while let Some((at, index)) = self.part.timers.pop_before(turns.farthest(&ahead)) {
             let slot = &mut slots[index as usize];
             if slot.timer != at {
@@ -83,88 +89,71 @@ impl<N: Node> View<'_, N> {
                 continue;
             }
             slot.pooled = true;
-            let side = usize::from(slot.side & 1);
-            pools[side].push(index);
-            ahead[side].note(at, slot.lookahead);
+            pools[slot.pool()].push(index);
+            ahead[usize::from(slot.side & 1)].note(at, slot.lookahead);
         }
         ahead
     }
 
-    /// The first event of the nodes in a side's pool.
+    /// The first event of the nodes in a side's pools.
     #[inline]
     pub(crate) fn first(&self, side: usize) -> Time {
         let Post { slots, pools, .. } = &self.window.post;
-        pools[side].iter().map(|&index| pooled(slots, index).next).fold(Time::MAX, Time::min)
+        first_of(slots, &pools[2 * side..2 * side + 2])
     }
 
-    /// Lists the nodes of a side's pool that have an event in [base, end), and moves to the timers those without one
-    /// soon. Of many, those with one port come last: mostly they do the same, and others something else.
+    /// Lists the nodes of a side that have an event in [base, end): those with one port come last.
     #[inline(never)] // a loop of its own, with all registers for itself
     fn list_ready(&mut self, side: usize, base: Time, end: Time) {
-        let Part { timers, ready, leaving, .. } = &mut *self.part;
+        let Part { ready, .. } = &mut *self.part;
         let Post { slots, pools, .. } = &mut self.window.post;
-        let pool = &mut pools[side];
+        let pools = &pools[2 * side..2 * side + 2];
+        let most = pools[0].len() + pools[1].len();
         ready.clear();
-        ready.reserve(pool.len());
+        ready.reserve(most);
         let (to_ready, mut count) = (ready.as_mut_ptr(), 0);
-        if pool.len() <= SMALL_POOL {
-            // All stay.
-            for &index in &*pool {
-                // SAFETY: there is room for every node of the pool, and each is counted once at most.
+        for pool in pools {
+            for &index in pool {
+                // Whether it is one of them cannot be predicted, and so is no branch.
+                // SAFETY: there is room for every node of both pools, and each is counted once at most.
                 unsafe { to_ready.add(count).write(index) };
                 count += usize::from(pooled(slots, index).next < end);
-            }
-        } else {
-            // A node that is due within a few more windows stays in the pool: looking at it again is cheaper
-            // than a round through the timers.
-            let near = end.saturating_add((end - base).min(LONGEST_WINDOW) * 4);
-            leaving.clear();
-            leaving.reserve(pool.len());
-            let (to_leaving, to_pool) = (leaving.as_mut_ptr(), pool.as_mut_ptr());
-            // Nodes with one port go to the end of the room that there is for ready ones.
-            let room = pool.len();
-            let (mut last, mut stay, mut leave) = (room, 0, 0);
-            // Which of these a node is cannot be predicted, and so is no branch.
-            for place in 0..room {
-                // SAFETY: as above, of both; no more are counted at both ends of `ready` than were looked at. Of the
-                // pool, what is written lies no further than what was read.
-                unsafe {
-                    let index = to_pool.add(place).read();
-                    let &Slot { next, ports, .. } = pooled(slots, index);
-                    to_ready.add(count).write(index);
-                    to_ready.add(last - 1).write(index);
-                    to_leaving.add(leave).write(index);
-                    to_pool.add(stay).write(index);
-                    let (runs, at_end) = (usize::from(next < end), usize::from(ports <= 1));
-                    count += runs & !at_end;
-                    last -= runs & at_end;
-                    leave += usize::from(next >= near);
-                    stay += usize::from(next < near);
-                }
-            }
-            pool.truncate(stay);
-            let ends = room - last;
-            // SAFETY: as many have been written.
-            unsafe {
-                leaving.set_len(leave);
-                to_ready.add(count).copy_from(to_ready.add(last), ends);
-            }
-            count += ends;
-            for &index in &*leaving {
-                let slot = &mut slots[index as usize];
-                slot.pooled = false;
-                set_timer(slot, timers, index);
             }
         }
         // SAFETY: as many have been written.
         unsafe { ready.set_len(count) };
+        if most > SMALL_POOL {
+            self.part.turns[side] += 1;
+            if self.part.turns[side] == TURNS {
+                self.part.turns[side] = 0;
+                // A node that is due within a few more windows stays in the pool: looking at it again is cheaper than a
+                // round through the timers.
+                self.clear_out(side, end.saturating_add((end - base).min(LONGEST_WINDOW) * 4));
+            }
+        }
+    }
+
+    /// Moves to the timers the nodes of a side's pools that have no event before `near`.
+    #[inline(never)]
+    fn clear_out(&mut self, side: usize, near: Time) {
+        let Post { slots, pools, .. } = &mut self.window.post;
+        for pool in &mut pools[2 * side..2 * side + 2] {
+            pool.retain(|&index| {
+                let slot = &mut slots[index as usize];
+                slot.pooled = slot.next < near;
+                if !slot.pooled {
+                    set_timer(slot, &mut self.part.timers, index);
+                }
+                slot.pooled
+            });
+        }
     }
 
     /// Runs every node of the side whose turn it is that has an event before `end`. False if `stop` was set before all
     /// of them had run.
     pub(crate) fn run(&mut self, turns: &Turns, end: Time, stop: &AtomicBool) -> bool {
         self.list_ready(turns.side(), turns.now(), end);
-        let View { nodes, wires: all_wires, window, part } = self;
+        let View { nodes, wires: all_wires, window, part, .. } = self;
         let Part { ready, active, runs, .. } = &mut **part;
         let wires_of = |slot: &Slot| &all_wires[slot.wires.0 as usize..slot.wires.1 as usize];
         let fetches = ready.len() > CACHED;
@@ -174,6 +163,8 @@ impl<N: Node> View<'_, N> {
         }
         *runs += ready.len() as u64;
         window.set_end(end);
+        let nodes = &mut **nodes;
+        assert!(nodes.len() == window.post.slots.len(), "a slot for every node");
         for (turn, &index) in ready.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {
                 *runs -= (ready.len() - turn) as u64;
@@ -198,12 +189,14 @@ impl<N: Node> View<'_, N> {
                 active.push(index as u32);
             }
             let wires = wires_of(slot);
-            let left = window.open(index, wires, first);
-            let own = nodes[index].run(window);
+            // SAFETY: there is this slot, which was looked up above, and a node for every slot.
+            let (left, node) = unsafe { (window.open(index, wires, first), nodes.get_unchecked_mut(index)) };
+            let own = node.run(window);
             debug_assert!(window.taken_all(), "a node left arrivals behind");
             debug_assert!(own >= end, "a node left an event behind");
             let next = own.min(left);
-            let slot = &mut window.post.slots[index];
+            // SAFETY: as above.
+            let slot = unsafe { window.post.slots.get_unchecked_mut(index) };
             slot.next = slot.next.min(next);
         }
         true
@@ -220,7 +213,32 @@ fn set_timer(slot: &mut Slot, timers: &mut Timers, index: u32) {
     }
 }
 
-/// The slot of a node in the pool.
+/// The first event of the nodes in these pools.
+#[inline]
+fn first_of(slots: &[Slot], pools: &[Vec<u32>]) -> Time {
+    let mut first = Time::MAX;
+    for pool in pools {
+        for &index in pool {
+            first = first.min(pooled(slots, index).next);
+        }
+    }
+    first
+}
+
+/// What the nodes in these pools have before them.
+#[inline(never)] // where lookaheads differ
+fn ahead_of(slots: &[Slot], pools: &[Vec<u32>]) -> Ahead {
+    let mut ahead = Ahead::NONE;
+    for pool in pools {
+        for &index in pool {
+            let slot = pooled(slots, index);
+            ahead.note(slot.next, slot.lookahead);
+        }
+    }
+    ahead
+}
+
+/// The slot of a node in a pool.
 #[inline(always)] // several times a window
 fn pooled(slots: &[Slot], index: u32) -> &Slot {
     debug_assert!((index as usize) < slots.len());
