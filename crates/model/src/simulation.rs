@@ -404,19 +404,14 @@ impl Simulation {
         self.fresh.extend(ran);
         // Many looks for a deadlock fit between two collections: each node is to stand there about once.
         if self.fresh.len() > 4 * self.engine.len() {
-            self.sort_fresh();
+            self.fresh.sort_unstable();
+            self.fresh.dedup();
         }
-    }
-
-    fn sort_fresh(&mut self) {
-        self.fresh.sort_unstable_by_key(|&index| self.telling[(self.first + index) as usize]);
-        self.fresh.dedup();
     }
 
     /// Takes what ended in the nodes that ran, in order of node and time.
     fn collect(&mut self, watcher: &mut dyn Watcher) {
-        self.sort_fresh();
-        // Of each node what ended, and its pauses.
+        // Of each node what ended, and its pauses. A node that stands there twice has nothing more.
         let mut own: Vec<(u32, Vec<FlowEnd>, Vec<PauseEvent>)> = Vec::new();
         let mut hops_since = 0;
         for position in 0..self.fresh.len() {
@@ -443,10 +438,8 @@ impl Simulation {
             self.hops += hops;
             all.extend(ended);
         }
-        if self.company.is_some() {
-            // Nodes of several ranks are told of in one order.
-            all.sort_by_key(|(node, ..)| self.telling[self.position[*node as usize] as usize]);
-        }
+        // Nodes of one rank or of several are told of in one order. Few have anything to tell.
+        all.sort_by_key(|(node, ..)| self.telling[self.position[*node as usize] as usize]);
         for (node, ends, pauses) in all {
             for end in ends {
                 self.flow_ended(&end, watcher);
