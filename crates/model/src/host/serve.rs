@@ -112,7 +112,7 @@ impl Host {
         self.egress.due.set(port, again);
     }
 
-    /// Whether a frame that is made already may leave `now` by `port`, since its wire is free and nothing else wants it.
+    /// Whether a frame may leave at once by `port`, since its wire is free `now` and nothing else wants it.
     #[inline]
     pub(super) fn may_send_made(&self, now: Time, port: u16) -> bool {
         let paced = self.nics[usize::from(port)].paced.first().is_some_and(|(at, ..)| at <= now);

@@ -56,8 +56,8 @@ impl Peaks {
         let (Some(&(first, _)), Some(&(last, _))) = (came.first(), came.last()) else { return most };
         between.clear();
         between.resize(came.len(), 0);
-        // What comes is spread over the window, so the time at which something left tells almost what came next. That is
-        // cheaper than to put in order what left. In 2^-24 of a place for each picosecond:
+        // What comes is spread over the window, so the time at which something left tells almost what came next. To
+        // go by that is cheaper than to put in order what left. In 2^-24 of a place for each picosecond:
         let places = ((came.len() as u64) << 24) / (last.as_ps() - first.as_ps() + 1);
         for &(at, size_bytes) in &*left {
             if at <= last {
