@@ -3,6 +3,7 @@
 use super::paths::Paths;
 use super::pull::Pulls;
 use super::reorder::ReorderState;
+use super::rest::Rest;
 use super::steered::Steering;
 use crate::clock::{NodeClock, global, local};
 use crate::numbering::DRAWN;
@@ -250,6 +251,7 @@ pub(super) struct Senders {
     pub returns: BTreeMap<u32, Returns>,
     /// Who sets their rates from outside, where somebody does.
     pub steering: Option<Box<Steering>>,
+    pub rest: Rest,
 }
 
 /// The flows that a host receives.

@@ -98,11 +98,6 @@ pub(crate) struct Host {
     pub(crate) measured: Measured,
     /// Flows that it was told to hold.
     pub(crate) holds: Option<Box<HostHolds>>,
-    /// When a turn would come that is left out: see [`rest`]. [`Time::MAX`] for none.
-    rests: Time,
-    /// For tests: it leaves out no turn.
-    #[cfg(test)]
-    restless: bool,
 }
 
 impl Host {
@@ -133,9 +128,6 @@ impl Host {
             ends: Vec::new(),
             measured: Measured::new(network),
             holds: None,
-            rests: Time::MAX,
-            #[cfg(test)]
-            restless: false,
             network: Arc::clone(network),
         };
         host.schedule_first_starts();

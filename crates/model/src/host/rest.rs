@@ -17,15 +17,35 @@ use super::flows::{FlowState, Outlet};
 use protocols::endpoint::Sender;
 use units::Time;
 
+/// A turn that is left out.
+#[derive(Debug)]
+pub(super) struct Rest {
+    /// When it would come; [`Time::MAX`] if none is left out.
+    turn: Time,
+    /// For tests: none ever is.
+    #[cfg(test)]
+    never: bool,
+}
+
+impl Default for Rest {
+    fn default() -> Self {
+        Rest {
+            turn: Time::MAX,
+            #[cfg(test)]
+            never: false,
+        }
+    }
+}
+
 impl Host {
     /// A flow has just sent by `port` all that it may. Leaves out its next turn, if nobody else wants one.
     #[inline(never)]
     pub(super) fn rest(&mut self, port: u16) {
         #[cfg(test)]
-        if self.restless {
+        if self.senders.rest.never {
             return;
         }
-        let Host { egress, nics, network, .. } = self;
+        let Host { egress, nics, senders, network, .. } = self;
         let ([cell], [nic]) = (&*egress.cells, &**nics) else { return };
         if !cell.waiting.is_power_of_two() || cell.holds != 0 || !egress.is_strict() || self.holds.is_some() {
             return;
@@ -33,7 +53,7 @@ impl Host {
         let lane = &nic.lanes[usize::from(network.class_slot[cell.waiting.trailing_zeros() as usize])];
         // Of the flow that has just sent.
         if lane.ready.len() == 1 && lane.frames.is_empty() && nic.paced.first().is_none() {
-            self.rests = egress.next_turn(port);
+            senders.rest.turn = egress.next_turn(port);
         }
     }
 
@@ -41,21 +61,21 @@ impl Host {
     /// something to send then.
     #[inline]
     pub(super) fn next_turn(&self, port: u16) -> Time {
-        if self.rests == Time::MAX { self.egress.next_turn(port) } else { Time::MAX }
+        if self.senders.rest.turn == Time::MAX { self.egress.next_turn(port) } else { Time::MAX }
     }
 
     /// Call before anything happens, at `now`.
     #[inline(always)] // several times for every run of a host
     pub(super) fn stir(&mut self, now: Time) {
-        if self.rests != Time::MAX {
+        if self.senders.rest.turn != Time::MAX {
             self.end_rest(now);
         }
     }
 
     #[inline(never)]
     fn end_rest(&mut self, now: Time) {
-        let turn = std::mem::replace(&mut self.rests, Time::MAX);
         let Host { egress, nics, senders, network, .. } = self;
+        let turn = std::mem::replace(&mut senders.rest.turn, Time::MAX);
         let (cell, nic) = (egress.cell_mut(0), &mut nics[0]);
         let lane = &mut nic.lanes[usize::from(network.class_slot[cell.waiting.trailing_zeros() as usize & 7])];
         // What happened together with that sending may want the turn as well; then somebody looks for its sake.
@@ -80,7 +100,7 @@ impl Host {
             return false;
         }
         #[cfg(test)]
-        if self.restless {
+        if self.senders.rest.never {
             return false;
         }
         let cell = self.egress.cell(flow.port);
@@ -109,7 +129,7 @@ mod tests {
             let machine = simulation.engine.node_mut(index);
             machine.wake();
             if let Machine::Host(host) = machine {
-                host.restless = restless;
+                host.senders.rest.never = restless;
             }
         }
         let mut told = Told::default();
