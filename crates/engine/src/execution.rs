@@ -425,6 +425,9 @@ impl<N: Node> Engine<N> {
         while self.now() < stop {
             // Several ranks stop together: each learns of it by letter.
             if self.cut || (self.abroad.is_none() && self.stop.load(Ordering::Relaxed)) {
+                // One side may be ahead, though all of it has run.
+                self.cut = true;
+                self.clock.set(self.now());
                 return false;
             }
             if self.left == 0 {

@@ -298,6 +298,8 @@ struct Runner {
     sent: u64,
     taken: u64,
     runs: u64,
+    /// How far it has run.
+    until: Time,
     fuse: u64,
     stop: Arc<AtomicBool>,
     lookahead: Time,
@@ -307,6 +309,7 @@ impl Node for Runner {
     type Message = Token;
     fn run(&mut self, window: &mut Window<'_, Token>) -> Time {
         self.runs += 1;
+        self.until = window.end();
         if self.runs == self.fuse {
             self.stop.store(true, Ordering::Relaxed);
         }
@@ -338,7 +341,16 @@ fn a_stop_is_heard_after_one_node_a_thread_and_loses_no_message() {
             let runner = |node| {
                 // One of them, anywhere in the window's order.
                 let fuse = if node == (fuse * 7 % nodes) as u32 { fuse } else { 0 };
-                Runner { wires: 2, sent: 0, taken: 0, runs: 0, fuse, stop: Arc::clone(&stop), lookahead }
+                Runner {
+                    wires: 2,
+                    sent: 0,
+                    taken: 0,
+                    runs: 0,
+                    until: Time::ZERO,
+                    fuse,
+                    stop: Arc::clone(&stop),
+                    lookahead,
+                }
             };
             let wires: Vec<Vec<WireSpec>> = (0..nodes as u32)
                 .map(|node| {
@@ -358,6 +370,32 @@ fn a_stop_is_heard_after_one_node_a_thread_and_loses_no_message() {
             assert_eq!(sent, taken + on_the_way as u64, "fuse {fuse}, {threads} threads");
             let now = engine.now();
             assert!(now < Time::from_s(1) && !engine.run_until(Time::from_s(100)) && engine.now() == now);
+        }
+    }
+}
+
+/// Halves of a network run in turn, so that one of them is mostly ahead; also where a stop is seen between two rows of
+/// windows, and no node has been left out in any.
+#[test]
+fn wherever_a_stop_comes_no_node_is_beyond_the_time_that_is_told() {
+    let (nodes, lookahead) = (20u32, Time::from_ns(1));
+    for fuse in if cfg!(miri) { 1..3 } else { 1..60 } {
+        // Either half ends with one of these, so nothing looks for a stop after it in its window.
+        for last in [nodes - 2, nodes - 1] {
+            let stop = Arc::new(AtomicBool::new(false));
+            let runner = |node| {
+                let (fuse, stop) = (if node == last { fuse } else { 0 }, Arc::clone(&stop));
+                Runner { wires: 1, sent: 0, taken: 0, runs: 0, until: Time::ZERO, fuse, stop, lookahead }
+            };
+            let wires: Vec<Vec<WireSpec>> =
+                (0..nodes).map(|node| vec![WireSpec { node: (node + 1) % nodes, port: 0, lookahead }]).collect();
+            let mut engine = Engine::new((0..nodes).map(runner).collect(), &wires, 1).unwrap();
+            engine.heed(Arc::clone(&stop));
+            engine.draw_threads(fuse);
+            assert!(!engine.run_until(Time::from_s(100)));
+            let ahead = engine.nodes().map(|node| node.until).max();
+            assert!(ahead <= Some(engine.now()), "fuse {fuse} of node {last}: {ahead:?} at {:?}", engine.now());
+            assert_eq!(engine.now(), engine.clock().now(), "what others are told");
         }
     }
 }
@@ -472,7 +510,16 @@ fn a_stop_at_one_rank_is_one_at_all_and_loses_no_message() {
                 .collect();
             let runner = |node| {
                 let fuse = if node == (fuse * 7 % nodes) as u32 { fuse } else { 0 };
-                Runner { wires: 2, sent: 0, taken: 0, runs: 0, fuse, stop: Arc::default(), lookahead: Time::from_ns(1) }
+                Runner {
+                    wires: 2,
+                    sent: 0,
+                    taken: 0,
+                    runs: 0,
+                    until: Time::ZERO,
+                    fuse,
+                    stop: Arc::default(),
+                    lookahead: Time::from_ns(1),
+                }
             };
             let found = on_ranks(ranks, threads, (0..nodes as u32).map(runner).collect(), &wires, |mut engine| {
                 // Each rank has a stop of its own.
