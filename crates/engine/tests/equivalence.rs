@@ -331,6 +331,14 @@ impl Node for Runner {
     }
 }
 
+/// Wires from each of these nodes to those so many steps further on.
+fn ring(nodes: u32, steps: &[u32], lookahead: Time) -> Vec<Vec<WireSpec>> {
+    let wires_of = |node| {
+        (0..).zip(steps).map(move |(port, step)| WireSpec { node: (node + step) % nodes, port, lookahead }).collect()
+    };
+    (0..nodes).map(wires_of).collect()
+}
+
 #[test]
 fn a_stop_is_heard_after_one_node_a_thread_and_loses_no_message() {
     let nodes = 40;
@@ -352,12 +360,7 @@ fn a_stop_is_heard_after_one_node_a_thread_and_loses_no_message() {
                     lookahead,
                 }
             };
-            let wires: Vec<Vec<WireSpec>> = (0..nodes as u32)
-                .map(|node| {
-                    let wire = |step: u32, port| WireSpec { node: (node + step) % nodes as u32, port, lookahead };
-                    vec![wire(1, 0), wire(19, 1)]
-                })
-                .collect();
+            let wires = ring(nodes as u32, &[1, 19], lookahead);
             let mut engine = Engine::new((0..nodes as u32).map(runner).collect(), &wires, threads).unwrap();
             engine.heed(Arc::clone(&stop));
             engine.draw_threads(fuse);
@@ -387,8 +390,7 @@ fn wherever_a_stop_comes_no_node_is_beyond_the_time_that_is_told() {
                 let (fuse, stop) = (if node == last { fuse } else { 0 }, Arc::clone(&stop));
                 Runner { wires: 1, sent: 0, taken: 0, runs: 0, until: Time::ZERO, fuse, stop, lookahead }
             };
-            let wires: Vec<Vec<WireSpec>> =
-                (0..nodes).map(|node| vec![WireSpec { node: (node + 1) % nodes, port: 0, lookahead }]).collect();
+            let wires = ring(nodes, &[1], lookahead);
             let mut engine = Engine::new((0..nodes).map(runner).collect(), &wires, 1).unwrap();
             engine.heed(Arc::clone(&stop));
             engine.draw_threads(fuse);
@@ -499,15 +501,7 @@ fn a_stop_at_one_rank_is_one_at_all_and_loses_no_message() {
     let nodes = 40;
     for (ranks, threads) in [(2, 1), (3, 2)] {
         for fuse in if cfg!(miri) { vec![2] } else { vec![1, 2, 50] } {
-            let wires: Vec<Vec<WireSpec>> = (0..nodes as u32)
-                .map(|node| {
-                    let wire = |step: u32, port| {
-                        let node = (node + step) % nodes as u32;
-                        WireSpec { node, port, lookahead: Time::from_ns(1) }
-                    };
-                    vec![wire(1, 0), wire(19, 1)]
-                })
-                .collect();
+            let wires = ring(nodes as u32, &[1, 19], Time::from_ns(1));
             let runner = |node| {
                 let fuse = if node == (fuse * 7 % nodes) as u32 { fuse } else { 0 };
                 Runner {

@@ -413,7 +413,7 @@ impl Host {
                 ..Frame::default()
             };
             self.books.ledger.packets.injected.count(u64::from(size_bytes));
-            if lone && self.may_send_made(now, 0) {
+            if lone && self.books.tracer.is_none() && self.needs_no_turn(now, 0) {
                 self.send_made(now, 0, (class, size_bytes), frame, window);
                 continue;
             }

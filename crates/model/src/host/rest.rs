@@ -103,10 +103,7 @@ impl Host {
         if self.senders.rest.never {
             return false;
         }
-        let cell = self.egress.cell(flow.port);
-        let paced = self.nics[usize::from(flow.port)].paced.first().is_some();
-        let plain = cell.waiting == 0 && cell.holds == 0 && self.egress.is_strict();
-        cell.busy_until <= now && plain && !paced && self.holds.is_none()
+        self.needs_no_turn(now, flow.port)
     }
 }
 

@@ -112,16 +112,16 @@ impl Host {
         self.egress.due.set(port, again);
     }
 
-    /// Whether a frame may leave at once by `port`, since its wire is free `now` and nothing else wants it.
+    /// Whether what wants the wire of `port` may have it `now`, without a turn: it is free, and nothing else wants it.
     #[inline]
-    pub(super) fn may_send_made(&self, now: Time, port: u16) -> bool {
+    pub(super) fn needs_no_turn(&self, now: Time, port: u16) -> bool {
         let paced = self.nics[usize::from(port)].paced.first().is_some_and(|(at, ..)| at <= now);
         let free = self.egress.cell(port).busy_until <= now && self.egress.is_plain(port);
-        free && !paced && self.holds.is_none() && self.books.tracer.is_none()
+        free && !paced && self.holds.is_none()
     }
 
-    /// Then sends it, of this class and length: `make` makes it, and is told when it arrives. All is as if it had had
-    /// its turn.
+    /// Sends a frame of this class and length by `port`, where it [needs no turn](Self::needs_no_turn): `make` makes it,
+    /// and is told when it arrives. All is as if it had had its turn.
     #[inline]
     pub(super) fn send_made(
         &mut self,
@@ -162,15 +162,13 @@ impl Host {
     /// The flow in `slot`, which was idle, wants to send. Where nothing else does, and its wire is free, it needs no
     /// turn; all is as if it had had one.
     pub(super) fn go_on(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
-        let flow = &mut self.senders.flows[slot as usize];
+        let flow = &self.senders.flows[slot as usize];
         let (port, class) = (flow.port, flow.class);
-        let paced = self.nics[usize::from(port)].paced.first().is_some_and(|(at, ..)| at <= now);
-        let free = self.egress.cell(port).busy_until <= now && self.egress.is_plain(port);
-        if !free || paced || self.holds.is_some() {
+        if !self.needs_no_turn(now, port) {
             self.enter_round(slot);
             return self.serve(now, port, window);
         }
-        flow.state = FlowState::Ready;
+        self.senders.flows[slot as usize].state = FlowState::Ready;
         if self.send_flow(now, port, class, slot, window) {
             let again = self.next_turn(port);
             self.look_again(port, again);
