@@ -120,7 +120,7 @@ impl Host {
         free && !paced && self.holds.is_none()
     }
 
-    /// Sends a frame of this class and length by `port`, where it [needs no turn](Self::needs_no_turn): `make` makes it,
+    /// Sends a frame of this class and length by `port`, where it [needs no turn](Self::needs_no_turn). `make` makes it
     /// and is told when it arrives. All is as if it had had its turn.
     #[inline]
     pub(super) fn send_made(
