@@ -11,6 +11,7 @@
 //! | [`little`] | queue length integrated over time equals the sum of the waits, to the picosecond |
 //! | [`load`] | utilisation was measured of what was there |
 //! | [`mod@reorder`] | the order of every frame that arrived was judged once |
+//! | [`work`] | no wire stays free while a frame may start on it |
 //! | [`turns`] | every time that a frame was turned around stands in the frame's own counters, and they agree |
 //! | [`mod@deadlock`] | no set of paused queues that hold each other for ever |
 //!
@@ -33,6 +34,7 @@ mod place;
 pub mod reorder;
 pub mod turns;
 mod verdict;
+pub mod work;
 
 pub use buffer::HighWater;
 pub use conservation::{Cause, PacketLedger, Tally};
@@ -45,3 +47,4 @@ pub use place::{AccountId, Place, QueueId};
 pub use reorder::{ReorderDensity, ReorderWatch};
 pub use turns::TurnLedger;
 pub use verdict::Verdict;
+pub use work::{LateStart, WorkLog};

@@ -1,5 +1,6 @@
 //! What every node counts, always: the raw material of the packet account and the checks.
 
+use check::WorkLog;
 use check::conservation::{Cause, PacketLedger};
 use check::order::OrderLog;
 use check::pauses::PauseLedger;
@@ -66,6 +67,8 @@ pub struct Ledger {
     pub missed_cycles: u64,
     /// Headers that told of payload which had arrived in another copy: to send it again would be needless.
     pub spurious_trims: u64,
+    /// Frames that started later than they could.
+    pub work: WorkLog,
 }
 
 impl Ledger {
@@ -116,6 +119,7 @@ impl Ledger {
         self.spurious_trims += other.spurious_trims;
         self.cyclic_frames += other.cyclic_frames;
         self.missed_cycles += other.missed_cycles;
+        self.work.merge(&other.work);
     }
 }
 
@@ -146,4 +150,5 @@ units::pack_fields!(Ledger {
     cyclic_frames,
     missed_cycles,
     spurious_trims,
+    work,
 });

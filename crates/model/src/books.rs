@@ -4,6 +4,7 @@
 use crate::account::Ledger;
 use crate::network::Network;
 use crate::trace::Tracer;
+use check::LateStart;
 use check::conservation::Cause;
 use fabric::NodeId;
 use protocols::frame::Frame;
@@ -70,6 +71,13 @@ impl Books {
         if self.network.record_pauses {
             self.pause_events.push(event);
         }
+    }
+
+    /// A frame of `class`, or a MAC control frame, that could start at `eligible_at` by `port` starts at `at`, or has not
+    /// started when the run ends then.
+    #[inline]
+    pub fn judge_start(&mut self, eligible_at: Time, at: Time, port: u16, class: Option<u8>) {
+        self.ledger.work.judge(LateStart { eligible_at, at, node: self.node.0, port, class });
     }
 
     /// A class begins, or ceases, to wait for credits at `port`.

@@ -2,6 +2,7 @@
 
 use crate::account::Ledger;
 use crate::measured::WarmUp;
+use crate::node::Machine;
 use crate::parameters::{Buffer, Overload, QueueLimit, Threshold};
 use crate::simulation::Simulation;
 use crate::switch::Switch;
@@ -52,6 +53,9 @@ impl Simulation {
         let spans = spans.into_iter().reduce(|all, part| (all.0.beside(part.0), all.1.beside(part.1)));
         let (before, since) = spans.unwrap_or_default();
         checks.push(before.and_then(since).verdict());
+        let own = self.ports_that_sent();
+        let ports = self.parts(own).iter().sum();
+        checks.push(ledger.work.verdict(ports, |node| self.network.fabric.name(fabric::NodeId(node)).to_owned()));
         if self.network.switch.flow_control.may_lock() {
             let mut verdict = check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock, self.deadlock_looks);
             if let Some(found) = &self.deadlock {
@@ -60,6 +64,13 @@ impl Simulation {
             checks.push(verdict);
         }
         checks
+    }
+
+    /// Ports of this rank that have sent a frame since the warm-up ended.
+    fn ports_that_sent(&self) -> u64 {
+        let machines = (0..self.engine.len()).map(|index| self.engine.node(index));
+        let cells = machines.filter_map(Machine::egress).flat_map(|egress| &egress.cells);
+        cells.filter(|cell| cell.sent_frames > 0).count() as u64
     }
 
     /// How much of the traffic must not be lost.

@@ -25,13 +25,23 @@ use traffic::{ENDLESS, Flow, Process};
 use units::{Rate, Time};
 
 /// Kinds of switches, and what a congested network of them must be checked for.
-const PLAIN: &[&str] = &["conservation", "order", "buffer", "little's law", "reorder"];
-const PLAIN_LOAD: &[&str] = &["conservation", "order", "buffer", "little's law", "reorder", "load"];
-const LOSSLESS: &[&str] =
-    &["conservation", "lossless", "pauses", "order", "buffer", "little's law", "deadlock", "reorder"];
+const PLAIN: &[&str] = &["conservation", "order", "buffer", "little's law", "work conservation", "reorder"];
+const PLAIN_LOAD: &[&str] =
+    &["conservation", "order", "buffer", "little's law", "work conservation", "reorder", "load"];
+const LOSSLESS: &[&str] = &[
+    "conservation",
+    "lossless",
+    "pauses",
+    "order",
+    "buffer",
+    "little's law",
+    "work conservation",
+    "deadlock",
+    "reorder",
+];
 const STOPPED_BY_OUTPUT: &[&str] =
-    &["conservation", "lossless", "pauses", "order", "buffer", "little's law", "reorder", "load"];
-const TURNING: &[&str] = &["conservation", "turns", "buffer", "little's law", "reorder", "load"];
+    &["conservation", "lossless", "pauses", "order", "buffer", "little's law", "work conservation", "reorder", "load"];
+const TURNING: &[&str] = &["conservation", "turns", "buffer", "little's law", "work conservation", "reorder", "load"];
 
 /// Two hosts at each of three switches in a row, too much traffic in both directions.
 fn congested(buffer: Buffer, flow_control: FlowControl) -> Setup {
@@ -177,6 +187,22 @@ const ALL: &[&str] = &[
     "pipelines",
     "tagger",
 ];
+/// At ports under credits most that waits does so for credits.
+const WOKEN: &[&str] = &[
+    "plain, shared buffer",
+    "plain, queues in bytes",
+    "plain, queues in packets",
+    "pfc",
+    "pause",
+    "florax",
+    "destination",
+    "pause-at-output",
+    "bounce",
+    "detour",
+    "trim",
+    "pipelines",
+    "tagger",
+];
 const IN_ORDER: &[&str] = &[
     "plain, shared buffer",
     "plain, queues in bytes",
@@ -280,6 +306,8 @@ const FAULTS: &[Fault] = &[
     fault("a deflected frame vanishes", "little's law", &["pipelines"], OneSwitch(Switch::lose_inside)),
     fault("a frame counts a turn that nobody made", "turns", &["bounce", "detour"], OneSwitch(Switch::turn_in_silence)),
     fault("a frame is dropped that should turn", "turns", &["bounce"], OneSwitch(Switch::drop_as_lossy)),
+    fault("ports are not woken", "work conservation", WOKEN, Switches(Switch::forget_wake_ups)),
+    fault("credits wake no port", "work conservation", &["cbfc"], Switches(Switch::wake_no_port_for_credits)),
     fault("the order of frames is not judged", "reorder", ALL, Hosts(|host| host.forget_order())),
     fault("a queue is taken for longer than it is", "load", MEASURED, Switches(Switch::overrate_load)),
 ];

@@ -34,6 +34,8 @@ mod insides;
 mod link_kinds;
 mod link_time;
 mod look;
+#[cfg(test)]
+mod lost_wake_ups;
 mod measured;
 mod network;
 mod node;

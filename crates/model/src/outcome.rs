@@ -74,6 +74,16 @@ impl Simulation {
         for end in &unfinished {
             self.flow_ended(end, watcher);
         }
+        // A run that was stopped may leave nodes behind `now`.
+        if !self.stopped_early {
+            for index in 0..self.engine.len() {
+                match self.engine.node_mut(index) {
+                    Machine::Switch(switch) => switch.judge_at_end(now),
+                    Machine::Host(host) => host.judge_at_end(now),
+                    Machine::Quiet(..) => {}
+                }
+            }
+        }
         let ledger = self.ledger(now);
         let mut flows = self.flows.summary();
         if self.warm_up == Time::ZERO && self.measure_end == self.duration {

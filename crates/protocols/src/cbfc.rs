@@ -73,6 +73,8 @@ struct Sending {
     /// The frame that waits for credits, 0 for none, and since when.
     waiting_bytes: u64,
     since: Time,
+    /// When the last wait ended.
+    ended_at: Time,
     /// Time spent waiting, ended waits only.
     waited: Time,
 }
@@ -183,6 +185,7 @@ impl CreditPort {
         let sending = &mut self.sending[usize::from(class & 7)];
         let lasted = now.saturating_sub(sending.since);
         sending.waiting_bytes = 0;
+        sending.ended_at = now;
         sending.waited += lasted;
         self.longest = self.longest.max(lasted);
         self.ended += 1;
@@ -266,6 +269,12 @@ impl CreditPort {
     #[inline]
     pub fn short(&self) -> u8 {
         self.short
+    }
+
+    /// The earliest instant from `from` on at which `class` had the credits for its next frame; [`Time::MAX`] if it
+    /// waits for them.
+    pub fn has_credits_at(&self, class: u8, from: Time) -> Time {
+        if self.short & 1 << class != 0 { Time::MAX } else { from.max(self.sending[usize::from(class & 7)].ended_at) }
     }
 
     /// Since when `class` waits; `None` if it does not.

@@ -142,6 +142,12 @@ struct Told {
 struct Stops {
     from: [Time; 8],
     until: [Time; 8],
+    /// Start of the last uninterrupted time in which the class was stopped: one stop, or several without a gap.
+    stopped_from: [Time; 8],
+    /// End of the last stop that has ended.
+    ended_at: [Time; 8],
+    /// End of the stop before `stopped_from`: the class was free from then until `stopped_from`.
+    free_from: [Time; 8],
     /// Time spent stopped, ended stops only.
     ended: [Time; 8],
     /// The longest stop that has ended.
@@ -187,6 +193,26 @@ impl PauseState {
         let expiry = (0..8).filter(|&class| stopped & classes & 1 << class != 0).map(|class| stops.until[class]).min();
         let change = pending.iter().filter(|heard| heard.classes & classes != 0).map(|heard| heard.effect).min();
         expiry.unwrap_or(Time::MAX).min(change.unwrap_or(Time::MAX))
+    }
+
+    /// The earliest instant from `from` on at which `class` was not stopped, as of the last call with a time;
+    /// [`Time::MAX`] if it is stopped and was not free between `from` and its last stop. Remembers one stop: before
+    /// that, the class counts as stopped.
+    pub fn free_at(&self, class: u8, from: Time) -> Time {
+        let Some(Told { stopped, stops, .. }) = self.0.as_deref() else { return from };
+        let index = usize::from(class);
+        let free = from.max(stops.free_from[index]);
+        if free < stops.stopped_from[index] {
+            return free;
+        }
+        if stopped & 1 << class != 0 { Time::MAX } else { from.max(stops.ended_at[index]) }
+    }
+
+    /// Brings the state up to `now`, as every call with a time does.
+    pub fn settle(&mut self, now: Time) {
+        if let Some(told) = &mut self.0 {
+            told.settle(now);
+        }
     }
 
     /// Since when `class` is stopped, as of the last call with a time; `None` if it may send.
@@ -252,8 +278,7 @@ impl Told {
                     }
                     Some(until) if until > effect => {
                         if !running {
-                            stops.begun += 1;
-                            stops.from[class] = effect;
+                            stops.begin(class, effect);
                         }
                         *stopped |= 1 << class;
                         stops.until[class] = until;
@@ -295,8 +320,17 @@ impl Stops {
         }
     }
 
+    fn begin(&mut self, class: usize, at: Time) {
+        self.begun += 1;
+        self.from[class] = at;
+        if self.ended_at[class] != at {
+            (self.free_from[class], self.stopped_from[class]) = (self.ended_at[class], at);
+        }
+    }
+
     fn end(&mut self, stopped: &mut u8, class: usize, at: Time) {
         *stopped &= !(1 << class);
+        self.ended_at[class] = at;
         let lasted = at - self.from[class];
         self.ended[class] += lasted;
         self.longest = self.longest.max(lasted);
@@ -377,6 +411,41 @@ mod tests {
         hear(&mut state, 2000, 0b1, 1000);
         hear(&mut state, 2010, 0b1, 0);
         assert_eq!(state.blocked(Time::from_ns(2048)), 0);
+    }
+
+    /// Against the instants at which the class was free, nanosecond by nanosecond, back to the gap before the last stop.
+    #[test]
+    fn a_class_is_free_from_the_end_of_its_last_stop_or_in_the_gap_before_it() {
+        for seed in 0..200 {
+            let mut stream = Stream::new(seed, 1, 0);
+            let mut state = PauseState::default();
+            let mut stopped_at: Vec<bool> = Vec::new();
+            for now in 0..2_000u64 {
+                if stream.below(60) == 0 {
+                    let span = if stream.below(2) == 0 { 0 } else { 1 + stream.below(200) };
+                    hear(&mut state, now, 1, span);
+                }
+                stopped_at.push(state.blocked(Time::from_ns(now)) != 0);
+                let from = stream.below(now + 1);
+                // Backwards: the present state, the last stop, and the gap before it.
+                let mut first = now + 1;
+                let mut at = now as usize;
+                while at > 0 && !stopped_at[at] {
+                    at -= 1;
+                }
+                while at > 0 && stopped_at[at] {
+                    at -= 1;
+                }
+                while at > 0 && !stopped_at[at - 1] {
+                    at -= 1;
+                }
+                for instant in (at.max(from as usize)..=now as usize).rev() {
+                    first = if stopped_at[instant] { first } else { instant as u64 };
+                }
+                let expected = if first > now { Time::MAX } else { Time::from_ns(first) };
+                assert_eq!(state.free_at(0, Time::from_ns(from)), expected, "seed {seed}, from {from} at {now}");
+            }
+        }
     }
 
     /// Against a model that lists, per class, every effective interval, nanosecond by nanosecond.

@@ -131,6 +131,18 @@ impl CreditShaper {
         }
     }
 
+    /// When the credit of `class` became sufficient, or becomes so, as of the last [`settle`](Self::settle) and if its
+    /// gate stays open; zero for a class that is not shaped. Whole picoseconds, rounded up.
+    pub fn sufficient_at(&self, class: u8) -> Time {
+        let Some(slope) = self.slopes.0[usize::from(class)] else { return Time::ZERO };
+        let credit = self.credits[usize::from(class)];
+        if credit.value < 0 {
+            return self.starts_at(class);
+        }
+        let surplus = credit.value.unsigned_abs() / u128::from(slope.as_bps().max(1));
+        credit.at.saturating_sub(Time::from_ps(u64::try_from(surplus).unwrap_or(u64::MAX)))
+    }
+
     /// A frame of `class`, or what is left of one, starts now and keeps the wire busy for `busy`.
     pub fn start(&mut self, now: Time, class: u8, busy: Time) {
         let send_slope = self.send_slope(class);

@@ -119,6 +119,12 @@ impl Watchdog {
         self.stormed
     }
 
+    /// Since when `class` is in a storm; `None` if it is not.
+    pub fn stormed_since(&self, class: u8) -> Option<Time> {
+        let memory = self.memory.as_ref().filter(|_| self.stormed & 1 << class != 0)?;
+        Some(memory.storms[usize::from(class)].since)
+    }
+
     /// The storms of each class that had one.
     pub fn storms(&self) -> impl Iterator<Item = (u8, ClassStorms)> + '_ {
         let all = self.memory.iter().flat_map(|memory| (0..).zip(memory.storms));

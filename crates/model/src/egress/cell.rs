@@ -121,6 +121,10 @@ impl Waiting {
         self.0.get_or_insert_default().push(frame);
     }
 
+    pub fn first(&self) -> Option<&Frame> {
+        self.0.as_ref()?.front()
+    }
+
     pub fn pop(&mut self) -> Option<Frame> {
         self.0.as_mut()?.pop()
     }

@@ -49,6 +49,9 @@ impl Egress {
         window: &mut Window<'_, OnWire>,
     ) -> Option<u8> {
         let waiting = self.rules_mut(port).control.pop().map(|frame| (None, frame));
+        if let Some((_, frame)) = &waiting {
+            self.judge_control(now, port, frame.at, books);
+        }
         let next = waiting.or_else(|| {
             let owed = self.next_credit(port, held_bytes, books);
             owed.map(|(class, frame)| (Some(class), frame))

@@ -1,6 +1,6 @@
 //! Ports under credits (CBFC): what may leave is what the far end has room for, and what leaves makes room.
 
-use super::{Egress, hold};
+use super::{Egress, Head, hold};
 use crate::books::Books;
 use crate::on_wire::OnWire;
 use engine::Window;
@@ -43,7 +43,7 @@ impl Egress {
         &mut self,
         now: Time,
         port: u16,
-        head: impl Fn(u8) -> Option<u16>,
+        head: impl Fn(u8) -> Option<Head>,
         books: &mut Books,
     ) -> u8 {
         let Some(credit) = &self.rules(port).credit else { return 0 };
@@ -55,7 +55,9 @@ impl Egress {
         while left != 0 {
             let class = left.trailing_zeros() as u8;
             left &= left - 1;
-            if head(class).is_some_and(|size_bytes| !self.has_credit(now, port, (class, size_bytes), books)) {
+            if head(class)
+                .is_some_and(|Head { size_bytes, .. }| !self.has_credit(now, port, (class, size_bytes), books))
+            {
                 short |= 1 << class;
             }
         }

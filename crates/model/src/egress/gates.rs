@@ -1,7 +1,7 @@
 //! Ports with gates (IEEE 802.1Qbv): a class sends while its gate is open, by the clock of its node. No frame starts
 //! that would not end, gap included, before its gate shuts: that is the guard band of 802.1Q-2022, 8.6.8.4.
 
-use super::Egress;
+use super::{Egress, Head};
 use crate::clock::{NodeClock, global, local};
 use protocols::gates::GateList;
 use std::sync::Arc;
@@ -49,6 +49,13 @@ impl PortGates {
     }
 }
 
+impl PortGates {
+    /// The first time from `from` on at which a frame of `class` that keeps the wire busy for `busy` may start.
+    pub(super) fn passes_at(&self, from: Time, class: u8, busy: Time) -> Time {
+        if self.lets_pass(from, class, busy) { from } else { self.opens_at(from, class, busy) }
+    }
+}
+
 impl Egress {
     /// Whether gates and credit of `port`, if it has any, let a frame pass that starts now, and none could interrupt
     /// it: one that can be is to be kept.
@@ -61,15 +68,15 @@ impl Egress {
         rules.gates.as_ref().is_none_or(|gates| gates.lets_pass(now, class, rules.link.occupy(size_bytes).0))
     }
 
-    /// The classes, of those that wait for `port`, whose gates do not let their next frame pass now, or that have no
+    /// The classes, of those of `classes` that wait for `port`, whose gates do not let their next frame pass now, or that have no
     /// credit to start it, and when the first of them may.
     #[cold]
-    pub(super) fn shut(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>) -> (u8, Time) {
+    pub(super) fn shut(&self, now: Time, port: u16, classes: u8, head: impl Fn(u8) -> Option<Head>) -> (u8, Time) {
         let (mut shut, mut opens) = (0, Time::MAX);
         let rules = self.rules(port);
-        let waiting = self.cell(port).waiting;
+        let waiting = self.cell(port).waiting & classes;
         for class in (0..8u8).filter(|class| waiting & 1 << class != 0) {
-            let Some(size_bytes) = head(class) else { continue };
+            let Some(Head { size_bytes, .. }) = head(class) else { continue };
             let mut at = rules.shaping_credit_at(class).max(now);
             if let Some(gates) = &rules.gates {
                 let busy = rules.link.occupy(size_bytes).0;

@@ -12,6 +12,7 @@
 //!   shaping.rs   a class has sent more than its share
 //!   gates.rs     a class's gate is shut, or would shut before the frame ends
 //!   cyclic.rs    no reason of its own: which queue a frame joins whose gates open in turn
+//!   work.rs      judges that no frame waited for another reason
 //! ```
 //!
 //! Nobody else knows why a frame must wait, and nobody else starts one. What waits belongs to whoever owns the port:
@@ -27,9 +28,11 @@ mod link;
 mod pause;
 mod preempt;
 mod shaping;
+mod work;
 
 pub(crate) use cell::{Cell, Rules, hold};
 pub(crate) use preempt::Busy;
+pub(crate) use work::Head;
 
 use crate::books::Books;
 use crate::network::Network;
@@ -120,24 +123,28 @@ impl Egress {
         &mut self.rules[usize::from(port)]
     }
 
-    /// Which of the classes that wait for `port`, whose wire is free, may start a frame. `head` tells how long the
-    /// first frame of a class is.
+    /// Which of the classes that wait for `port`, whose wire is free, may start a frame. `head` is
+    /// the first frame of a class.
     #[inline(always)] // as start
-    pub fn eligible(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>, books: &mut Books) -> When {
+    pub fn eligible(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, books: &mut Books) -> When {
         let &Cell { waiting, holds, .. } = self.cell(port);
         let ready = waiting & !self.blocked(now, port, holds, &head, books);
-        if ready != 0 { When::Now(ready) } else { When::At(self.opens_at(now, port, head)) }
+        if self.cell(port).busy_until < now {
+            self.judge_waiting(now, port, &head, books);
+        }
+        if ready != 0 { When::Now(ready) } else { When::At(self.opens_at(now, port, u8::MAX, head)) }
     }
 
-    /// When one of the classes that wait for `port` in vain may start a frame, if nothing more is received.
+    /// When one of these `classes`, if they wait for `port` in vain, may start a frame, if nothing more is received.
     #[cold]
-    fn opens_at(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>) -> Time {
+    pub fn opens_at(&self, now: Time, port: u16, classes: u8, head: impl Fn(u8) -> Option<Head>) -> Time {
         let cell = self.cell(port);
-        if cell.waiting == 0 {
+        let waiting = cell.waiting & classes;
+        if waiting == 0 {
             return Time::MAX;
         }
-        let resumes = self.rules(port).pause.ask_again_at(cell.waiting);
-        if cell.holds & hold::TIMED == 0 { resumes } else { resumes.min(self.shut(now, port, head).1) }
+        let resumes = self.rules(port).pause.ask_again_at(waiting);
+        if cell.holds & hold::TIMED == 0 { resumes } else { resumes.min(self.shut(now, port, classes, head).1) }
     }
 
     /// Whether nothing waits for `port`, nothing may hold up a frame there, and the highest class goes first.
@@ -156,7 +163,7 @@ impl Egress {
 
     /// The classes that may not leave by `port`, which is held so, now.
     #[inline(always)] // as start
-    fn blocked(&mut self, now: Time, port: u16, holds: u8, head: impl Fn(u8) -> Option<u16>, books: &mut Books) -> u8 {
+    fn blocked(&mut self, now: Time, port: u16, holds: u8, head: impl Fn(u8) -> Option<Head>, books: &mut Books) -> u8 {
         if holds & hold::BLOCKS == 0 { 0 } else { self.blocked_by(now, port, holds, head, books) }
     }
 
@@ -167,7 +174,7 @@ impl Egress {
         now: Time,
         port: u16,
         holds: u8,
-        head: impl Fn(u8) -> Option<u16>,
+        head: impl Fn(u8) -> Option<Head>,
         books: &mut Books,
     ) -> u8 {
         let timed = if holds & (hold::TIMED | hold::PREEMPTS) == 0 { 0 } else { self.out_of_time(now, port, &head) };
@@ -179,9 +186,9 @@ impl Egress {
     /// The classes that gates, credit, or a frame that is interrupted, keep from leaving by `port` now.
     #[cold]
     #[inline(never)]
-    fn out_of_time(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<u16>) -> u8 {
+    fn out_of_time(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>) -> u8 {
         self.settle(now, port);
-        let shut = if self.cell(port).holds & hold::TIMED == 0 { 0 } else { self.shut(now, port, head).0 };
+        let shut = if self.cell(port).holds & hold::TIMED == 0 { 0 } else { self.shut(now, port, u8::MAX, head).0 };
         shut | self.rules(port).preemption.as_ref().map_or(0, |preemption| preemption.blocked())
     }
 
@@ -228,7 +235,7 @@ impl Egress {
         now: Time,
         port: u16,
         (class, size_bytes): (u8, u16),
-        head: impl Fn(u8) -> Option<u16>,
+        head: impl Fn(u8) -> Option<Head>,
         collect: impl FnOnce(Hop),
         books: &mut Books,
     ) -> Option<Time> {
@@ -263,7 +270,7 @@ impl Egress {
         now: Time,
         port: u16,
         (class, size_bytes): (u8, u16),
-        head: impl Fn(u8) -> Option<u16>,
+        head: impl Fn(u8) -> Option<Head>,
         books: &mut Books,
     ) -> bool {
         let cell = self.cell(port);
@@ -283,11 +290,14 @@ impl Egress {
         now: Time,
         port: u16,
         class: u8,
-        head: impl Fn(u8) -> Option<u16>,
+        head: impl Fn(u8) -> Option<Head>,
         books: &mut Books,
     ) -> bool {
         let holds = self.cell(port).holds;
-        let blocked = self.blocked(now, port, holds, head, books) | self.dropped_classes(port);
+        let blocked = self.blocked(now, port, holds, &head, books) | self.dropped_classes(port);
+        if self.cell(port).busy_until < now {
+            self.judge_waiting(now, port, head, books);
+        }
         let cell = self.cell(port);
         cell.holds & hold::CONTROL == 0 && cell.waiting & !blocked == 0 && blocked & (1 << class) == 0
     }
@@ -309,15 +319,32 @@ impl Egress {
             return self.wait_and_look(now, port, class);
         }
         cell.waiting |= 1 << class;
-        let busy_until = cell.busy_until;
-        if self.due.at(port) == Time::MAX {
-            // An idle port is blocked for this class, else the frame would be on the wire.
-            let at =
-                if busy_until > now { busy_until } else { self.rules(port).pause.ask_again_at(1 << class).max(now) };
-            if at < Time::MAX {
-                self.due.lower(port, at);
-            }
+        // The port may be due later than its wire is free: it then waits for classes that are blocked, not for this one.
+        let free_at = cell.busy_until.max(now);
+        if free_at < self.due.at(port) {
+            self.wait_for_wire(now, port, class, free_at);
         }
+    }
+
+    /// As the end of [`wait`](Self::wait): schedules `port`, whose wire is free at `free_at`, for a frame of `class`.
+    #[inline(always)] // as start
+    fn wait_for_wire(&mut self, now: Time, port: u16, class: u8, free_at: Time) {
+        let at = if free_at > now { free_at } else { self.unblocked_at(now, port, class) };
+        if at < self.due.at(port) {
+            self.due.lower(port, at);
+        }
+    }
+
+    /// When `class`, of which a frame waits for the free wire of `port`, may start one, if nothing more is received.
+    #[cold]
+    #[inline(never)]
+    fn unblocked_at(&mut self, now: Time, port: u16, class: u8) -> Time {
+        let rules = self.rules_mut(port);
+        if rules.credit.as_ref().is_some_and(|credit| credit.waits_since(class).is_some()) {
+            return Time::MAX;
+        }
+        let paused = rules.pause.blocked(now) & 1 << class != 0;
+        if paused { rules.pause.ask_again_at(1 << class) } else { now }
     }
 
     /// The same while departures are lazy.
@@ -350,10 +377,12 @@ impl Egress {
         }
     }
 
-    /// Looks at `port` as soon as its wire is free.
-    pub fn look_when_free(&mut self, now: Time, port: u16) {
-        let free = self.cell(port).busy_until.max(now);
-        self.look(port, free);
+    /// Looks at `port` from `from` on as soon as a frame may start: when the wire is free, or at once where the frame on
+    /// it may be interrupted.
+    pub fn look_when_free(&mut self, from: Time, port: u16) {
+        let cell = self.cell(port);
+        let at = if cell.holds & hold::PREEMPTS != 0 { from } else { cell.busy_until.max(from) };
+        self.look(port, at);
     }
 
     /// Whether a port is stopped or about to be, or waits for credits.
@@ -373,9 +402,12 @@ impl Egress {
     }
 
     /// The link of `port` is back.
-    pub fn repair(&mut self, port: u16) {
+    pub fn repair(&mut self, now: Time, port: u16) {
         self.rules_mut(port).link.repair();
-        self.cell_mut(port).holds &= !hold::DOWN;
+        let cell = self.cell_mut(port);
+        cell.holds &= !hold::DOWN;
+        // Until now the wire was not free.
+        cell.busy_until = cell.busy_until.max(now);
     }
 
     /// Forgets what was measured.

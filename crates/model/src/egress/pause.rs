@@ -39,10 +39,8 @@ impl Egress {
 
     /// Whoever waits for `port` looks again when what was received takes effect, or as soon as the wire is free.
     pub fn look_after(&mut self, port: u16, received: Received) {
-        let cell = self.cell(port);
-        if cell.waiting != 0 {
-            let at = received.effect.max(cell.busy_until);
-            self.look(port, at);
+        if self.cell(port).waiting != 0 {
+            self.look_when_free(received.effect, port);
         }
     }
 

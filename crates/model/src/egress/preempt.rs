@@ -1,7 +1,8 @@
 //! Ports that interrupt frames (IEEE 802.1Qbu). A frame that may still be cut stays with its port: its arrival is
 //! certain only when it can no longer be, and only then does it go to the link.
 
-use super::{Egress, hold};
+use super::{Egress, Head, When, hold};
+use crate::books::Books;
 use protocols::frame::Frame;
 use protocols::preemption::{PreemptionParameters, Rest};
 use units::Time;
@@ -20,11 +21,13 @@ struct Kept {
 pub(crate) struct Preemption {
     parameters: PreemptionParameters,
     kept: Option<Kept>,
+    /// The fragment that was handed to the link last: it could be cut until then.
+    handed_over: Option<Kept>,
 }
 
 impl Preemption {
     pub fn new(parameters: PreemptionParameters) -> Preemption {
-        Preemption { parameters, kept: None }
+        Preemption { parameters, kept: None, handed_over: None }
     }
 
     /// The classes that cannot start: while a frame is interrupted, all that are not express.
@@ -75,9 +78,24 @@ impl Egress {
         self.rules(port).preemption.as_ref().is_some_and(|preemption| preemption.keeps(class, size_bytes))
     }
 
-    /// Whether any of these classes interrupts others at `port`.
-    pub fn any_express(&self, port: u16, classes: u8) -> bool {
-        self.rules(port).preemption.as_ref().is_some_and(|it| it.parameters.express & classes != 0)
+    /// The classes that interrupt others at `port`.
+    pub fn express(&self, port: u16) -> u8 {
+        self.rules(port).preemption.as_ref().map_or(0, |preemption| preemption.parameters.express)
+    }
+
+    /// Which express classes may interrupt the frame on the wire of `port` now, or when the first of them may.
+    pub fn eligible_express(
+        &mut self,
+        now: Time,
+        port: u16,
+        head: impl Fn(u8) -> Option<Head>,
+        books: &mut Books,
+    ) -> When {
+        let express = self.express(port);
+        match self.eligible(now, port, &head, books) {
+            When::Now(ready) if ready & express != 0 => When::Now(ready & express),
+            _ => When::At(self.opens_at(now, port, express, head)),
+        }
     }
 
     /// `frame` has just started by `port`; it stays until it can no longer be interrupted. Returns when that is.
@@ -111,7 +129,7 @@ impl Egress {
         let Some(preemption) = self.preemption(port) else { return Busy::Until(busy_until) };
         let Some(Kept { rest, since: Some(since), frame }) = preemption.kept else { return Busy::Until(busy_until) };
         if now >= certain {
-            preemption.kept = None;
+            preemption.handed_over = preemption.kept.take();
             return Busy::Goes(frame);
         }
         if wants_to_cut && let Some((free, rest)) = rest.cut(now - since, rate) {
@@ -127,7 +145,8 @@ impl Egress {
 
     /// Goes on with the frame that was interrupted at `port`, whose wire is free and where no express frame may start:
     /// when it can no longer be cut, or when its gate lets it go on. `None` if there is none.
-    pub fn resume(&mut self, now: Time, port: u16) -> Option<Time> {
+    pub fn resume(&mut self, now: Time, port: u16, books: &mut Books) -> Option<Time> {
+        self.judge_resumption(now, port, books);
         let link = &self.rules(port).link;
         let (rate, delay) = (link.rate, link.delay);
         let Kept { frame, rest, .. } = self.preemption(port)?.kept?;
@@ -147,6 +166,35 @@ impl Egress {
         Some(self.certain_at(port))
     }
 
+    /// Judges the frame that is interrupted at `port`, if there is one: it could not have gone on before `now`.
+    pub(super) fn judge_resumption(&self, now: Time, port: u16, books: &mut Books) {
+        let rules = self.rules(port);
+        let Some(Kept { frame, rest, since: None }) = rules.preemption.as_ref().and_then(|it| it.kept) else { return };
+        let busy_until = self.cell(port).busy_until;
+        let busy = rest.busy(rules.link.rate).0;
+        let eligible_at = rules.gates.as_ref().map_or(busy_until, |it| it.passes_at(busy_until, frame.class, busy));
+        books.judge_start(eligible_at, now, port, Some(frame.class));
+    }
+
+    /// Judges a frame of `class` that starts by `port` at `now`, as the wire becomes free: if it is express, it could
+    /// not have interrupted the frame before it.
+    pub fn judge_interruption(&mut self, now: Time, port: u16, class: u8, head: Head, books: &mut Books) {
+        let rate = self.rules(port).link.rate;
+        let Some(preemption) = self.preemption(port) else { return };
+        let is_express = preemption.parameters.express & 1 << class != 0;
+        let Some(Kept { rest, since: Some(since), .. }) = preemption.handed_over.take().filter(|_| is_express) else {
+            return;
+        };
+        if since + rest.busy(rate).0 != now {
+            return;
+        }
+        let from = head.since.max(since);
+        let eligible_at = self.rules(port).could_start_at(from, class, head.size_bytes, self.obeys_credits);
+        if let Some((free, _)) = rest.cut(eligible_at.saturating_sub(since), rate) {
+            books.judge_start(eligible_at.max(since + free), now, port, Some(class));
+        }
+    }
+
     /// The link of `port` failed: the frame that had begun to leave is lost.
     pub fn lose_kept(&mut self, port: u16) -> Option<Frame> {
         self.preemption(port)?.kept.take().map(|kept| kept.frame)
@@ -155,7 +203,7 @@ impl Egress {
     /// Something express waits for `port`: it may have to interrupt.
     #[cold]
     pub(super) fn look_to_cut(&mut self, now: Time, port: u16, class: u8) {
-        if self.cell(port).holds & hold::PREEMPTS != 0 && self.any_express(port, 1 << class) {
+        if self.cell(port).holds & hold::PREEMPTS != 0 && self.express(port) & 1 << class != 0 {
             self.look(port, now);
         }
     }

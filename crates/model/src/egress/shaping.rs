@@ -10,6 +10,17 @@ impl Rules {
         self.shaper.as_ref().is_none_or(|shaper| shaper.may_start(class))
     }
 
+    /// Brings the credit up to `now`, where something of the classes `waiting` waits.
+    pub(super) fn settle_shaper(&mut self, now: Time, waiting: u8) {
+        let Some(shaper) = &mut self.shaper else { return };
+        let interrupted = self.preemption.as_ref().and_then(|preemption| preemption.interrupted_class());
+        let waiting = waiting | interrupted.map_or(0, |class| 1 << class);
+        shaper.settle(now, waiting, |class, from, to| match &self.gates {
+            Some(gates) => gates.open_between(from, to, class),
+            None => to - from,
+        });
+    }
+
     /// When it has, if its gate stays open.
     pub(super) fn shaping_credit_at(&self, class: u8) -> Time {
         self.shaper.as_ref().map_or(Time::ZERO, |shaper| shaper.starts_at(class))
@@ -21,14 +32,7 @@ impl Egress {
     #[cold]
     pub(super) fn settle(&mut self, now: Time, port: u16) {
         let waiting = self.cell(port).waiting;
-        let rules = self.rules_mut(port);
-        let Some(shaper) = &mut rules.shaper else { return };
-        let interrupted = rules.preemption.as_ref().and_then(|preemption| preemption.interrupted_class());
-        let waiting = waiting | interrupted.map_or(0, |class| 1 << class);
-        shaper.settle(now, waiting, |class, from, to| match &rules.gates {
-            Some(gates) => gates.open_between(from, to, class),
-            None => to - from,
-        });
+        self.rules_mut(port).settle_shaper(now, waiting);
     }
 
     /// A frame of `class` starts by `port`.

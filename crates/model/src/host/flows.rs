@@ -96,6 +96,8 @@ pub(super) struct Outgoing {
     /// Advances whenever the slot is reused, so that old events do not hit the new flow.
     pub generation: u32,
     pub state: FlowState,
+    /// Since when it is in its port's round, or earlier: no later than its wire was taken last.
+    pub ready_since: Time,
     pub outlet: Outlet,
     pub flow: u32,
     pub dst: u32,

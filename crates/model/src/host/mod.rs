@@ -220,7 +220,7 @@ impl Host {
         if fails {
             self.egress.fail(now, port, &mut self.books);
         } else {
-            self.egress.repair(port);
+            self.egress.repair(now, port);
             if self.egress.owe_all(port) {
                 self.send_owed(now, port, window);
             }

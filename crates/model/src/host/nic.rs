@@ -35,11 +35,11 @@ impl Paced {
 
     /// Takes out the flow that is due `now`, if no other waits.
     #[inline]
-    pub fn pop_only(&mut self, now: Time) -> Option<(u32, u32)> {
+    pub fn pop_only(&mut self, now: Time) -> Option<(Time, u32, u32)> {
         match self.first {
-            Some((at, slot, generation)) if at <= now && self.rest.is_empty() => {
+            Some(flow) if flow.0 <= now && self.rest.is_empty() => {
                 self.first = None;
-                Some((slot, generation))
+                Some(flow)
             }
             _ => None,
         }
@@ -133,7 +133,7 @@ mod tests {
             if random.below(4) == 0 {
                 let now = Time::from_ps(random.below(50));
                 let only = (known.len() == 1 && known[0].0 <= now).then(|| known.remove(0));
-                assert_eq!(paced.pop_only(now), only.map(|(_, slot, generation)| (slot, generation)));
+                assert_eq!(paced.pop_only(now), only);
             } else if random.below(2) == 0 {
                 let flow = (Time::from_ps(random.below(50)), number, 0);
                 paced.push(flow);

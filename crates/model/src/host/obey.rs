@@ -46,7 +46,7 @@ impl Host {
         }
         self.holds = Some(holds);
         self.schedule_held();
-        self.wake_held(in_port, pair);
+        self.wake_held(now, in_port, pair);
         self.serve(now, in_port, window);
     }
 
@@ -110,12 +110,12 @@ impl Host {
     }
 
     /// Senders to whom a hold applied look again.
-    fn wake_held(&mut self, port: u16, pair: Pair) {
+    fn wake_held(&mut self, now: Time, port: u16, pair: Pair) {
         let waiting = self.holds.as_mut().and_then(|holds| holds.waiting.remove(&(port, pair)));
         for slot in waiting.unwrap_or_default() {
             let flow = &self.senders.flows[slot as usize];
             if flow.active && flow.state == FlowState::Held && flow.port == port && pair.covers(self.index, flow.dst) {
-                self.enter_round(slot);
+                self.enter_round(now, slot);
             }
         }
     }

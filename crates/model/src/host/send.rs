@@ -64,6 +64,7 @@ impl Host {
             active: true,
             generation,
             state: FlowState::Ready,
+            ready_since: now,
             outlet,
             flow: number,
             dst: flow.dst,
@@ -87,7 +88,7 @@ impl Host {
             self.senders.flows[slot as usize] = outgoing;
         }
         self.senders.by_flow.insert(number, slot);
-        self.enter_round(slot);
+        self.enter_round(now, slot);
         self.update_sender_timer(slot);
         self.serve(now, port, window);
     }

@@ -1,10 +1,10 @@
 //! A host's ports at work: whose frame goes next.
 
 use super::Host;
-use super::flows::{FlowState, Outgoing};
+use super::flows::{FlowState, Outgoing, Senders};
 use super::nic::Nic;
 use crate::clock::global;
-use crate::egress::{Cell, Egress, When, hold};
+use crate::egress::{Cell, Egress, Head, When, hold};
 use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::parameters::Spread;
@@ -18,11 +18,13 @@ impl Host {
         usize::from(self.network.class_slot[usize::from(class)])
     }
 
-    /// The flow in `slot` gets a turn again.
+    /// The flow in `slot` gets a turn again, which it could have since `since`.
     #[inline(always)] // for every packet of a paced flow
-    pub(super) fn enter_round(&mut self, slot: u32) {
+    pub(super) fn enter_round(&mut self, since: Time, slot: u32) {
         let Host { senders, nics, egress, network, .. } = self;
-        enter_round(&mut senders.flows[slot as usize], slot, nics, egress, network);
+        let flow = &mut senders.flows[slot as usize];
+        flow.ready_since = since;
+        enter_round(flow, slot, nics, egress, network);
     }
 
     /// Queues a frame that is made already.
@@ -60,7 +62,7 @@ impl Host {
     /// As [`Host::serve`], of a port whose wire is free and that more than one flow or frame may want.
     #[inline(never)]
     fn serve_by_turn(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
-        let holds = self.egress.cell(port).holds;
+        let &Cell { holds, busy_until, .. } = self.egress.cell(port);
         if holds & hold::DOWN != 0 {
             return self.egress.due.set(port, Time::MAX); // its repair looks again
         }
@@ -70,6 +72,9 @@ impl Host {
             return self.egress.due.set(port, self.egress.cell(port).busy_until);
         }
         let unblocked = holds & hold::BLOCKS == 0 && self.egress.is_strict();
+        if unblocked && busy_until < now && self.egress.cell(port).waiting != 0 {
+            self.judge_waiting(now, port);
+        }
         let again = loop {
             let turn = if unblocked { When::Now(self.egress.cell(port).waiting) } else { self.whose_turn(now, port) };
             let class = match turn {
@@ -88,19 +93,42 @@ impl Host {
     #[inline(never)]
     fn whose_turn(&mut self, now: Time, port: u16) -> When {
         let Host { egress, nics, network, books, senders, .. } = self;
-        let (nic, holds) = (&nics[usize::from(port)], egress.cell(port).holds);
-        // What a flow sends next is known only when it is asked: it needs room for the largest frame. Gates have no
-        // room for more than is needed, and sources know the length of their next frame.
-        let head = |class: u8| {
-            let lane = &nic.lanes[usize::from(network.class_slot[usize::from(class)])];
-            let of_source = || {
-                let (slot, _) = *lane.ready.front().filter(|_| holds & hold::TIMED != 0)?;
-                senders.flows[slot as usize].next_frame_bytes()
-            };
-            let made = lane.frames.front().map(|frame| frame.size_bytes).or_else(of_source);
-            Some(made.unwrap_or(network.host.mtu_bytes))
-        };
+        let head = head_of(&nics[usize::from(port)], egress.cell(port).holds, senders, network);
         egress.eligible(now, port, head, books)
+    }
+
+    /// Judges what waits for `port`, whose wire is free: none of it could have started before `now`.
+    #[cold]
+    #[inline(never)]
+    fn judge_waiting(&mut self, now: Time, port: u16) {
+        let Host { egress, nics, network, books, senders, .. } = self;
+        let head = head_of(&nics[usize::from(port)], egress.cell(port).holds, senders, network);
+        egress.judge_waiting(now, port, head, books);
+    }
+
+    /// Judges the flow in `slot` that was paced until `at`, before `now`.
+    #[cold]
+    #[inline(never)]
+    fn judge_paced(&mut self, now: Time, port: u16, slot: u32, at: Time) {
+        let flow = &self.senders.flows[slot as usize];
+        let size_bytes = flow.next_frame_bytes().unwrap_or(self.network.host.mtu_bytes);
+        self.egress.judge_start(now, port, flow.class, Head { size_bytes, since: at }, &mut self.books);
+    }
+
+    /// Judges all that waits for a port as the run ends at `now`.
+    pub(crate) fn judge_at_end(&mut self, now: Time) {
+        self.stir(now);
+        for port in 0..self.egress.len() as u16 {
+            let Host { egress, nics, network, books, senders, .. } = self;
+            let nic = &nics[usize::from(port)];
+            egress.judge_at_end(now, port, head_of(nic, egress.cell(port).holds, senders, network), books);
+            if let Some((at, slot, generation)) = nic.paced.first()
+                && at < now
+                && senders.flows[slot as usize].is_paced(generation)
+            {
+                self.judge_paced(now, port, slot, at);
+            }
+        }
     }
 
     /// Looks at `port` at `again`, or as soon as a paced flow may go on.
@@ -144,13 +172,16 @@ impl Host {
         if self.holds.is_some() {
             return false;
         }
-        let Some((slot, generation)) = self.nics[usize::from(port)].paced.pop_only(now) else { return false };
+        let Some((at, slot, generation)) = self.nics[usize::from(port)].paced.pop_only(now) else { return false };
         let flow = &mut self.senders.flows[slot as usize];
         if !flow.is_paced(generation) {
             return false;
         }
         flow.state = FlowState::Ready;
         let class = flow.class;
+        if at < now {
+            self.judge_paced(now, port, slot, at);
+        }
         let sent = self.send_flow(now, port, class, slot, window);
         if sent {
             let again = self.next_turn(port);
@@ -165,7 +196,7 @@ impl Host {
         let flow = &self.senders.flows[slot as usize];
         let (port, class) = (flow.port, flow.class);
         if !self.needs_no_turn(now, port) {
-            self.enter_round(slot);
+            self.enter_round(now, slot);
             return self.serve(now, port, window);
         }
         self.senders.flows[slot as usize].state = FlowState::Ready;
@@ -185,7 +216,10 @@ impl Host {
             }
             self.nics[index].paced.pop();
             if self.senders.flows[slot as usize].is_paced(generation) {
-                self.enter_round(slot);
+                if at < now {
+                    self.judge_paced(now, port, slot, at);
+                }
+                self.enter_round(at, slot);
             }
         }
     }
@@ -364,6 +398,22 @@ impl Host {
     #[inline(always)] // as enter_round
     fn pace(&mut self, slot: u32, at: Time) {
         pace(&mut self.senders.flows[slot as usize], slot, at, &mut self.nics);
+    }
+}
+
+/// The first frame of a class that waits for a port with these `holds`. The next frame of a flow is known only when its
+/// sender is asked: it needs room for the largest frame. Gates have no room for more than is needed, and sources know the
+/// length of their next frame.
+fn head_of(nic: &Nic, holds: u8, senders: &Senders, network: &Network) -> impl Fn(u8) -> Option<Head> {
+    move |class| {
+        let lane = &nic.lanes[usize::from(network.class_slot[usize::from(class)])];
+        let first = lane.ready.front().map(|&(slot, _)| &senders.flows[slot as usize]);
+        if let Some(frame) = lane.frames.front() {
+            return Some(Head::of(frame));
+        }
+        let size_bytes = first.filter(|_| holds & hold::TIMED != 0).and_then(Outgoing::next_frame_bytes);
+        let since = first.map_or(Time::MAX, |flow| flow.ready_since);
+        Some(Head { size_bytes: size_bytes.unwrap_or(network.host.mtu_bytes), since })
     }
 }
 

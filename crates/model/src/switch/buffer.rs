@@ -5,7 +5,7 @@ use super::load::Loads;
 use super::outcome::Crossing;
 use super::peak::Peaks;
 use crate::custom::{Account, CustomStop, StopRule};
-use crate::egress::Rules;
+use crate::egress::{Head, Rules};
 use crate::network::Network;
 use crate::parameters::{self, FlowControl, Overload, QueueLimit, Threshold};
 use crate::queue::Queues;
@@ -198,9 +198,10 @@ impl PacketBuffer {
         if self.pairs != 0 && !self.queues[index + self.pairs].is_empty() { index + self.pairs } else { index }
     }
 
-    /// How long the first frame in the queue of `class` at `port` is.
-    pub fn head(&self, port: u16, class: u8) -> Option<u16> {
-        self.queues[self.queue_index(port, class)].front().map(|frame| frame.size_bytes)
+    /// The frame of `class` that leaves `port` next.
+    #[inline]
+    pub fn head(&self, port: u16, class: u8) -> Option<Head> {
+        self.queues[self.next_queue(port, class)].front().map(Head::of)
     }
 
     /// The queues of `port`, those of bounced frames last.

@@ -17,7 +17,7 @@ impl Switch {
             tracer.note_port(now, if fails { TraceEvent::LinkDown { port } } else { TraceEvent::LinkUp { port } });
         }
         if !fails {
-            core.egress.repair(port);
+            core.egress.repair(now, port);
             return core.grant_all(now, port, window);
         }
         // What waits for the dead link is lost with it; whoever was paused by that may go on.

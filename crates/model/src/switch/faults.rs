@@ -68,6 +68,19 @@ impl Switch {
         true
     }
 
+    /// Credits come, and the ports that wait for them are not due.
+    pub(crate) fn wake_no_port_for_credits(&mut self, now: Time) -> bool {
+        let egress = &self.core.egress;
+        let waits = |port: &u16| {
+            let cell = egress.cell(*port);
+            cell.waiting != 0 && cell.busy_until < now && egress.rules(*port).is_short()
+        };
+        let Some(port) = (0..egress.len() as u16).find(waits) else { return false };
+        self.forge_credits(now);
+        self.core.egress.due.set(port, Time::MAX);
+        true
+    }
+
     /// Queues take what comes, however much.
     pub(crate) fn forget_limits(&mut self, _: Time) -> bool {
         self.core.buffer.queue_limit = self.core.buffer.queue_limit.and(ANY);
@@ -200,6 +213,23 @@ impl Switch {
         account.paused = true;
         self.core.books.ledger.pauses_sent += 1;
         true
+    }
+
+    /// Ports at which something waits are due later than they should be.
+    pub(crate) fn forget_wake_ups(&mut self, _: Time) -> bool {
+        let egress = &mut self.core.egress;
+        if egress.lazy {
+            return std::mem::take(&mut egress.busy_ports) != 0;
+        }
+        let mut made = false;
+        for port in 0..egress.len() as u16 {
+            let due = egress.due.at(port);
+            if egress.cell(port).waiting != 0 && due < Time::MAX {
+                egress.due.set(port, due + Time::from_us(3));
+                made = true;
+            }
+        }
+        made
     }
 
     /// A queue is taken for longer than it is.

@@ -242,6 +242,13 @@ impl Core {
     #[inline(never)]
     fn end_laziness(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         self.catch_up_all(now, window);
+        let Core { egress, buffer, books, .. } = &mut *self;
+        for port in 0..egress.len() as u16 {
+            let cell = egress.cell(port);
+            if cell.waiting != 0 && cell.busy_until < now {
+                egress.judge_waiting(now, port, |class| buffer.head(port, class), books);
+            }
+        }
         let egress = &mut self.egress;
         egress.lazy = false;
         for (port, cell) in (0u16..).zip(&egress.cells) {

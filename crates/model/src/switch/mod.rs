@@ -186,6 +186,14 @@ impl Switch {
         self.set_timer();
     }
 
+    /// Judges all that waits for a port as the run ends at `now`.
+    pub fn judge_at_end(&mut self, now: Time) {
+        let Core { egress, buffer, books, .. } = &mut self.core;
+        for port in 0..egress.len() as u16 {
+            egress.judge_at_end(now, port, |class| buffer.head(port, class), books);
+        }
+    }
+
     pub fn node(&self) -> NodeId {
         self.core.node
     }

@@ -3,7 +3,7 @@
 
 use super::Switch;
 use super::core::Core;
-use crate::egress::{Busy, When, hold};
+use crate::egress::{Busy, Head, When, hold};
 use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
@@ -32,16 +32,19 @@ impl Switch {
             When::Now(ready) => ready,
             When::At(at) => {
                 // Whatever may start before the rest is sent may interrupt it.
-                let again = egress.resume(now, port).unwrap_or(Time::MAX);
+                let again = egress.resume(now, port, books).unwrap_or(Time::MAX);
                 return egress.due.set(port, again.min(at));
             }
         };
-        let class = egress.pick(port, ready);
+        // Express frames go before all that can be interrupted (802.3-2018, clause 99.4).
+        let express = ready & egress.express(port);
+        let class = egress.pick(port, if express != 0 { express } else { ready });
         let index = buffer.next_queue(port, class);
         let marked = self.core.looks_at_leaving && self.core.on_leaving(now, port, index);
         let leaving = self.core.note_leaving(index, marked, first).filter(|_| self.core.books.tracer.is_some());
-        let Core { egress, buffer, .. } = &mut self.core;
+        let Core { egress, buffer, books, .. } = &mut self.core;
         let Some(frame) = buffer.queues[index].front() else { return egress.due.set(port, Time::MAX) };
+        egress.judge_interruption(now, port, class, Head::of(frame), books);
         let (in_port, in_class, size_bytes) = (frame.in_port, frame.in_class, frame.size_bytes);
         let mut leaves = *frame;
         buffer.queues.at(index).forget_front(now, leaves.at, size_bytes);
@@ -63,6 +66,12 @@ impl Switch {
         self.core.note_left(now, port, leaving);
         self.core.look_after_start(port);
         self.core.egress.look(port, certain);
+        if certain < Time::MAX {
+            // A frame that is blocked now may interrupt this one later.
+            let Core { egress, buffer, .. } = &mut self.core;
+            let at = egress.opens_at(now, port, egress.express(port), |class| buffer.head(port, class));
+            egress.look(port, at);
+        }
     }
 }
 
@@ -71,8 +80,8 @@ impl Core {
     fn look_while_busy(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let Core { egress, buffer, books, .. } = self;
         let (wants, later) = if egress.kept(port).is_some() {
-            match egress.eligible(now, port, |class| buffer.head(port, class), books) {
-                When::Now(ready) => (egress.any_express(port, ready), Time::MAX),
+            match egress.eligible_express(now, port, |class| buffer.head(port, class), books) {
+                When::Now(_) => (true, Time::MAX),
                 When::At(at) => (false, at),
             }
         } else {

@@ -1,0 +1,122 @@
+//! Work conservation: no wire stays free while a frame may start on it.
+//!
+//! A frame that waits may start once it has come, the wire is free, and no pause, credit, gate or shaper holds its class
+//! back. The model reports for each wire that was free for a while the earliest instant at which the frame could have
+//! started, computed from what is known of each of these reasons and not from its own schedule of departures.
+
+use crate::verdict::Verdict;
+use units::Time;
+
+/// A frame that started later than it could, or has not started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LateStart {
+    /// When it could have started.
+    pub eligible_at: Time,
+    /// When it started, or when the run ended.
+    pub at: Time,
+    /// Switch or host.
+    pub node: u32,
+    /// Egress port of the node.
+    pub port: u16,
+    /// Its class; `None` for a MAC control frame.
+    pub class: Option<u8>,
+}
+
+/// The starts on wires that had been free for a while: those of one node, or of a network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkLog {
+    /// Frames that started later than they could.
+    pub late: u64,
+    /// The earliest of them by the time at which it could have started.
+    pub first: Option<LateStart>,
+}
+
+impl WorkLog {
+    /// A frame could start at one time, and has started at another, or has not started when the run ends then.
+    #[inline]
+    pub fn judge(&mut self, start: LateStart) {
+        if start.eligible_at < start.at {
+            self.merge(&WorkLog { late: 1, first: Some(start) });
+        }
+    }
+
+    /// Adds the starts of another node; the order of merging does not matter.
+    #[cold]
+    pub fn merge(&mut self, other: &WorkLog) {
+        self.late += other.late;
+        self.first = self.first.into_iter().chain(other.first).min();
+    }
+
+    /// The check "work conservation", of a network of which `ports` ports sent at least one frame; `name` names a node.
+    pub fn verdict(&self, ports: u64, name: impl Fn(u32) -> String) -> Verdict {
+        const NAME: &str = "work conservation";
+        let Some(LateStart { eligible_at, at, node, port, class }) = self.first else {
+            if ports == 0 && self.late == 0 {
+                return Verdict::nothing(NAME, "no port sent a frame");
+            }
+            let plural = if ports == 1 { "" } else { "s" };
+            let pass = self.late == 0;
+            return Verdict::new(NAME, pass, format!("no wire of {ports} port{plural} free while a frame could start"));
+        };
+        let kind = class.map_or("MAC control".to_owned(), |class| format!("class {class}"));
+        let detail = format!(
+            "{} frames started late; first at {}, egress port {port}, {kind}: could start at {eligible_at}, waited \
+             behind a free wire until {at}",
+            self.late,
+            name(node)
+        );
+        Verdict::new(NAME, false, detail)
+    }
+}
+
+units::pack_fields!(LateStart { eligible_at, at, node, port, class });
+units::pack_fields!(WorkLog { late, first });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(eligible_at: Time, at: Time) -> LateStart {
+        LateStart { eligible_at, at, node: 4, port: 2, class: Some(3) }
+    }
+
+    fn ns(ns: u64) -> Time {
+        Time::from_ns(ns)
+    }
+
+    fn verdict(log: &WorkLog, ports: u64) -> Verdict {
+        log.verdict(ports, |node| format!("S{node}"))
+    }
+
+    #[test]
+    fn a_frame_that_starts_later_than_it_could_fails_the_check() {
+        let mut log = WorkLog::default();
+        log.judge(start(ns(7), ns(7)));
+        log.judge(start(Time::MAX, ns(7)));
+        assert!(verdict(&log, 1).pass && log.late == 0);
+        log.judge(start(ns(8), ns(9)));
+        log.judge(start(ns(7), ns(7) + Time::from_ps(1)));
+        let verdict = verdict(&log, 1);
+        assert!(!verdict.pass && log.late == 2);
+        let expected = "2 frames started late; first at S4, egress port 2, class 3: could start at 7ns, waited behind a \
+                        free wire until 7.001ns";
+        assert_eq!(verdict.detail, expected);
+    }
+
+    #[test]
+    fn a_network_that_sent_nothing_is_not_judged() {
+        assert!(!verdict(&WorkLog::default(), 0).judged);
+        assert!(verdict(&WorkLog::default(), 1).judged);
+    }
+
+    #[test]
+    fn merging_in_any_order_keeps_the_earliest() {
+        let (mut a, mut b) = (WorkLog::default(), WorkLog::default());
+        a.judge(start(ns(5), ns(9)));
+        b.judge(start(ns(3), ns(4)));
+        let (before, mut after) = (a, b);
+        a.merge(&b);
+        after.merge(&before);
+        assert_eq!((a, a.first.unwrap().eligible_at), (after, ns(3)));
+    }
+}
