@@ -129,7 +129,7 @@ impl Egress {
     pub fn eligible(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, books: &mut Books) -> When {
         let &Cell { waiting, holds, .. } = self.cell(port);
         let ready = waiting & !self.blocked(now, port, holds, &head, books);
-        if self.cell(port).busy_until < now {
+        if ready != 0 && self.cell(port).busy_until < now {
             self.judge_waiting(now, port, &head, books);
         }
         if ready != 0 { When::Now(ready) } else { When::At(self.opens_at(now, port, u8::MAX, head)) }
@@ -295,11 +295,12 @@ impl Egress {
     ) -> bool {
         let holds = self.cell(port).holds;
         let blocked = self.blocked(now, port, holds, &head, books) | self.dropped_classes(port);
-        if self.cell(port).busy_until < now {
+        let cell = self.cell(port);
+        let goes = cell.holds & hold::CONTROL == 0 && cell.waiting & !blocked == 0 && blocked & (1 << class) == 0;
+        if goes && cell.waiting != 0 && cell.busy_until < now {
             self.judge_waiting(now, port, head, books);
         }
-        let cell = self.cell(port);
-        cell.holds & hold::CONTROL == 0 && cell.waiting & !blocked == 0 && blocked & (1 << class) == 0
+        goes
     }
 
     /// Occupies the free wire of `port` with a frame; returns when it will have arrived.
@@ -318,33 +319,33 @@ impl Egress {
         if cell.holds & (hold::STORM | hold::TIMED | hold::PREEMPTS) != 0 {
             return self.wait_and_look(now, port, class);
         }
+        let waited = cell.waiting & 1 << class != 0;
         cell.waiting |= 1 << class;
         // The port may be due later than its wire is free: it then waits for classes that are blocked, not for this one.
         let free_at = cell.busy_until.max(now);
         if free_at < self.due.at(port) {
-            self.wait_for_wire(now, port, class, free_at);
+            if free_at > now {
+                self.due.lower(port, free_at);
+            } else if !waited {
+                self.wait_unblocked(now, port, class);
+            }
         }
     }
 
-    /// As the end of [`wait`](Self::wait): schedules `port`, whose wire is free at `free_at`, for a frame of `class`.
-    #[inline(always)] // as start
-    fn wait_for_wire(&mut self, now: Time, port: u16, class: u8, free_at: Time) {
-        let at = if free_at > now { free_at } else { self.unblocked_at(now, port, class) };
-        if at < self.due.at(port) {
-            self.due.lower(port, at);
-        }
-    }
-
-    /// When `class`, of which a frame waits for the free wire of `port`, may start one, if nothing more is received.
+    /// As the end of [`wait`](Self::wait), where the wire is free and no frame of `class` waited: the port is due no later
+    /// than the class may start a frame, if nothing more is received.
     #[cold]
     #[inline(never)]
-    fn unblocked_at(&mut self, now: Time, port: u16, class: u8) -> Time {
+    fn wait_unblocked(&mut self, now: Time, port: u16, class: u8) {
         let rules = self.rules_mut(port);
-        if rules.credit.as_ref().is_some_and(|credit| credit.waits_since(class).is_some()) {
-            return Time::MAX;
-        }
-        let paused = rules.pause.blocked(now) & 1 << class != 0;
-        if paused { rules.pause.ask_again_at(1 << class) } else { now }
+        let at = if rules.credit.as_ref().is_some_and(|credit| credit.waits_since(class).is_some()) {
+            Time::MAX
+        } else if rules.pause.blocked(now) & 1 << class != 0 {
+            rules.pause.ask_again_at(1 << class)
+        } else {
+            now
+        };
+        self.look(port, at);
     }
 
     /// The same while departures are lazy.

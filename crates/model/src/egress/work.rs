@@ -76,6 +76,17 @@ impl Egress {
         self.judge(now, port, self.rules(port), head, books);
     }
 
+    /// Judges what waits for `port` before it sends a MAC control frame at once: the wire is not free afterwards.
+    #[inline]
+    pub fn judge_before_control(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, books: &mut Books) {
+        let cell = self.cell(port);
+        if cell.waiting != 0 && cell.busy_until < now {
+            self.settle(now, port);
+            self.rules_mut(port).pause.settle(now);
+            self.judge_waiting(now, port, head, books);
+        }
+    }
+
     /// As [`judge_waiting`](Self::judge_waiting), of a port with these `rules`.
     fn judge(&self, now: Time, port: u16, rules: &Rules, head: impl Fn(u8) -> Option<Head>, books: &mut Books) {
         let &Cell { waiting, busy_until, .. } = self.cell(port);

@@ -19,6 +19,7 @@ impl Host {
 
     /// Sends the credits that `port` owes as soon as its wire is free.
     pub(super) fn send_owed(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
+        self.judge_before_control(now, port);
         self.egress.send_owed(now, port, |_| 0, &mut self.books, window);
     }
 

@@ -106,6 +106,13 @@ impl Host {
         egress.judge_waiting(now, port, head, books);
     }
 
+    /// Judges what waits for `port` before it sends a MAC control frame at once.
+    pub(super) fn judge_before_control(&mut self, now: Time, port: u16) {
+        let Host { egress, nics, network, books, senders, .. } = self;
+        let head = head_of(&nics[usize::from(port)], egress.cell(port).holds, senders, network);
+        egress.judge_before_control(now, port, head, books);
+    }
+
     /// Judges the flow in `slot` that was paced until `at`, before `now`.
     #[cold]
     #[inline(never)]

@@ -27,6 +27,7 @@ impl Host {
             if link.down {
                 continue;
             }
+            self.judge_before_control(now, port);
             self.egress.send_control(now, port, frame, &mut self.books, window);
         }
         self.schedule(again, Event::Storm);

@@ -283,7 +283,9 @@ impl Core {
 
     /// Sends a MAC control frame of our own, ahead of every queue.
     pub fn send_control(&mut self, now: Time, port: u16, frame: Frame, window: &mut Window<'_, OnWire>) {
-        self.egress.send_control(now, port, frame, &mut self.books, window);
+        let Core { egress, buffer, books, .. } = self;
+        egress.judge_before_control(now, port, |class| buffer.head(port, class), books);
+        egress.send_control(now, port, frame, books, window);
     }
 
     /// A frame on its way to `crossing.egress` is gone; the ledger says why.

@@ -32,6 +32,7 @@ impl Core {
     /// Sends what `port` owes as soon as its wire is free.
     fn send_owed(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let Core { egress, buffer, books, .. } = self;
+        egress.judge_before_control(now, port, |class| buffer.head(port, class), books);
         let held_bytes = |class| buffer.account_bytes(port, class);
         let granted = egress.send_owed(now, port, held_bytes, books, window);
         self.note_granted(now, port, granted);
