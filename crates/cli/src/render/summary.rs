@@ -384,7 +384,7 @@ impl Page {
                 ("deadlock", Some(_)) => check.detail.split(';').next().unwrap_or_default(),
                 _ => &check.detail,
             };
-            format!("{mark}  {:<13} {detail}", check.name)
+            format!("{mark}  {:<17} {detail}", check.name)
         });
         for (at, row) in rows.enumerate() {
             self.line(if at == 0 { "checks" } else { "" }, &row);

@@ -199,3 +199,43 @@ fn a_class_that_goes_on_and_one_that_wakes_up_share_the_wire_in_turn() {
     // Of the last frame only what has left counts.
     assert!(busiest.utilisation <= 1.0, "{busiest:?}");
 }
+
+/// 802.1Q-2022, clause 36: PFC stops the classes that it names and no other. Class 5 towards H3 is paused for the whole
+/// run, and one frame of it waits. Of class 3, two sources of 4 Gbps share a link of 10 Gbps, and a frame comes to the
+/// switch each time that the wire is busy with the one of the other source.
+#[test]
+fn a_paused_class_does_not_delay_another() {
+    let weights = [1; 8];
+    let schedulers =
+        [Scheduler::Strict, Scheduler::Wrr { weights }, Scheduler::Drr { quantum_bytes: weights.map(|_| 1_518) }];
+    for scheduler in schedulers {
+        for (paused, free) in [(5, 3), (3, 5)] {
+            for traced in [false, true] {
+                let at_us = |us: u64| Start::At(Time::from_us(us));
+                let rate = Rate::from_gbps(4);
+                let waits = Flow {
+                    class: paused,
+                    start: at_us(20),
+                    ..datagrams(0, 2, Process::Constant { rate }, 1_000, 1_000)
+                };
+                let passes = |src| Flow {
+                    class: free,
+                    start: at_us(50),
+                    ..datagrams(src, 2, Process::Constant { rate }, 1_000, 19_080)
+                };
+                let fabric = single_switch(3, link(10, 1_000)).unwrap();
+                let mut setup = setup(fabric, plan(3, [waits, passes(0), passes(1)]));
+                setup.switch.scheduler = scheduler;
+                setup.switch.flow_control = FlowControl::Pfc(PauseParameters { classes: 1 << paused, ..pause(60_000) });
+                setup.host.pause_storm =
+                    Some(PauseStorm { node: setup.fabric.host_node(2), at: Time::ZERO, until: None });
+                setup.record.trace = traced.then(TraceParameters::everything);
+                let told = run(setup);
+                assert!(told.passes("work conservation"));
+                let delivered: Vec<Option<u64>> = told.flows.iter().map(|flow| flow.delivered_ps).collect();
+
+                assert!([92_372_800, 93_188_800].iter().all(|&ps| delivered.contains(&Some(ps))), "{delivered:?}");
+            }
+        }
+    }
+}
