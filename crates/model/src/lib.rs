@@ -27,6 +27,7 @@ mod deadlock;
 mod egress;
 #[cfg(test)]
 mod faults;
+mod flow_ends;
 mod gather;
 mod holds;
 mod host;

@@ -3,7 +3,7 @@
 use crate::account::Ledger;
 use crate::bounce_storms::Storms;
 use crate::egress::{Cell, Rules};
-use crate::host::{FlowEnd, Host, Travel};
+use crate::host::{Host, Travel};
 use crate::measured::Measured;
 use crate::node::Machine;
 use crate::simulation::Simulation;
@@ -62,18 +62,20 @@ impl Simulation {
         }
     }
 
-    /// Sums up the run at its present time. Flows that have not ended are handed to `watcher` and count
-    /// as started. `expect_deadlock` turns the deadlock check around. Of several ranks all call it, and the first
+    /// Sums up the run at its present time. Flows that have not ended are handed to `watcher`, and count as completed if
+    /// their last byte has arrived. `expect_deadlock` turns the deadlock check around. Of several ranks all call it, and the first
     /// gets what it says; the others, as if their network were empty.
     pub fn finish(&mut self, watcher: &mut dyn Watcher, expect_deadlock: bool) -> Outcome {
         let now = self.now();
         let own = self.hosts().map(|host| host.measured.flows_started).sum::<u64>();
         let started = self.parts(own).iter().sum();
-        let of_host = |host: &Host| Some(host.unfinished().collect::<Vec<_>>());
-        let unfinished: Vec<FlowEnd> = self.of_hosts(of_host).flat_map(|(_, flows)| flows).collect();
+        self.collect_rest(watcher);
+        let unfinished = self.flows_without_row();
         for end in &unfinished {
             self.flow_ended(end, watcher);
         }
+        // Datagrams that were lost keep no flow open: nothing follows them.
+        let all_complete = unfinished.iter().all(|end| end.delivered.is_some() || !end.open);
         let ledger = self.ledger(now);
         let mut flows = self.flows.summary();
         if self.warm_up == Time::ZERO && self.measure_end == self.duration {
@@ -81,7 +83,7 @@ impl Simulation {
         }
         let completed = flows.completed;
         let measured = self.measured.clone().unwrap_or_else(|| self.measure(now));
-        let goodput = self.goodput(&measured, unfinished.is_empty());
+        let goodput = self.goodput(&measured, all_complete);
         let Measured { end, delay, links, travel, jitter, reordering, reordering_arrivals, .. } = measured;
         if let Some(density) = &reordering {
             density
