@@ -439,7 +439,7 @@ impl Simulation {
             warnings.push(format!("{flows} faster than alone on the path: the baseline is wrong"));
         }
         if completed > 0 && self.unfinished > completed {
-            let all = completed + self.unfinished;
+            let all = completed + self.unfinished + self.undelivered;
             warnings.push(format!(
                 "only {completed} of {all} flows completed: completion times and slowdowns are those of the flows that \
                  were quick enough, not of all; run longer, or let measure.end come earlier"

@@ -66,8 +66,10 @@ pub struct Simulation {
     pub(crate) deadlock: Option<Deadlock>,
     pub(crate) flows: FlowStatistics,
     pub(crate) flow_ends: FlowEnds,
-    /// Flows that have an end, count in statistics and did not reach it.
+    /// Flows that have an end, count in statistics and did not reach it: a longer run may complete them.
     pub(crate) unfinished: u64,
+    /// The same of senders that are done and never told: a frame was lost, or is on its way.
+    pub(crate) undelivered: u64,
     /// How many planned flows have an end, if the run ends with them.
     ends_after: Option<u64>,
     /// How often a deadlock was looked for.
@@ -170,6 +172,7 @@ impl Simulation {
             flows: FlowStatistics::default(),
             flow_ends: FlowEnds::default(),
             unfinished: 0,
+            undelivered: 0,
             ends_after,
             deadlock_looks: 0,
             warmed_up: WarmUp::default(),
@@ -483,7 +486,9 @@ impl Simulation {
         if counts(end.start) {
             self.flows.push(&record);
             // A flow without end is not late.
-            self.unfinished += u64::from(record.delivered_ps.is_none() && end.size_bytes != traffic::ENDLESS);
+            let is_late = record.delivered_ps.is_none() && end.size_bytes != traffic::ENDLESS;
+            self.unfinished += u64::from(is_late && end.open);
+            self.undelivered += u64::from(is_late && !end.open);
         }
         if let Some(requests) = &mut self.requests {
             requests.note(end, counts);
