@@ -40,6 +40,7 @@ mod network;
 mod node;
 mod numbering;
 mod on_wire;
+mod open_flows;
 mod outcome;
 pub mod parameters;
 mod pause_storms;
