@@ -56,6 +56,7 @@ impl Baseline {
             start_ps: end.start.as_ps(),
             delivered_ps: end.delivered.map(Time::as_ps),
             acked_ps: end.acked.map(Time::as_ps),
+            awaits_ack: end.open && end.delivered.is_some() && !network.is_datagram(end.flow, end.traffic),
             retransmitted_bytes: end.retransmitted_bytes,
             timeouts: end.timeouts,
             alone_ps: alone.as_ps(),

@@ -27,6 +27,7 @@ mod deadlock;
 mod egress;
 #[cfg(test)]
 mod faults;
+mod flow_ends;
 mod gather;
 mod holds;
 mod host;
@@ -41,6 +42,7 @@ mod network;
 mod node;
 mod numbering;
 mod on_wire;
+mod open_flows;
 mod outcome;
 pub mod parameters;
 mod pause_storms;

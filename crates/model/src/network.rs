@@ -22,7 +22,7 @@ use protocols::telemetry::Hop;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use traffic::JOIN;
+use traffic::{JOIN, Load};
 use units::{Rate, Time};
 
 /// One of at least two `ports`, by the frame's entropy; not `in_port`: only a frame on a detour around a failed
@@ -131,6 +131,14 @@ impl Network {
     #[inline]
     pub fn transport(&self, traffic: u8) -> &TransportParameters {
         &self.transports[usize::from(traffic)]
+    }
+
+    /// Whether `flow` of this entry of the traffic consists of datagrams, which receivers do not acknowledge.
+    pub fn is_datagram(&self, flow: u32, traffic: u8) -> bool {
+        match self.traffic.flows.get(flow as usize) {
+            Some(flow) if matches!(flow.load, Load::Datagrams(_)) => true,
+            _ => matches!(self.transport(traffic), TransportParameters::Datagram(_)),
+        }
     }
 
     /// The transport whose receivers ask for what is sent, if one does.

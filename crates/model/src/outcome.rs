@@ -3,7 +3,7 @@
 use crate::account::Ledger;
 use crate::bounce_storms::Storms;
 use crate::egress::{Cell, Rules};
-use crate::host::{FlowEnd, Host, Travel};
+use crate::host::{Host, Travel};
 use crate::measured::Measured;
 use crate::node::Machine;
 use crate::simulation::Simulation;
@@ -62,28 +62,21 @@ impl Simulation {
         }
     }
 
-    /// Sums up the run at its present time. Flows that have not ended are handed to `watcher` and count
-    /// as started. `expect_deadlock` turns the deadlock check around. Of several ranks all call it, and the first
+    /// Sums up the run at its present time. Flows that have not ended are handed to `watcher`, and count as completed if
+    /// their last byte has arrived. `expect_deadlock` turns the deadlock check around. Of several ranks all call it, and the first
     /// gets what it says; the others, as if their network were empty.
     pub fn finish(&mut self, watcher: &mut dyn Watcher, expect_deadlock: bool) -> Outcome {
         let now = self.now();
         let own = self.hosts().map(|host| host.measured.flows_started).sum::<u64>();
         let started = self.parts(own).iter().sum();
-        let of_host = |host: &Host| Some(host.unfinished().collect::<Vec<_>>());
-        let unfinished: Vec<FlowEnd> = self.of_hosts(of_host).flat_map(|(_, flows)| flows).collect();
+        self.collect_rest(watcher);
+        let unfinished = self.flows_without_row();
         for end in &unfinished {
             self.flow_ended(end, watcher);
         }
-        // A run that was stopped may leave nodes behind `now`.
-        if !self.stopped_early {
-            for index in 0..self.engine.len() {
-                match self.engine.node_mut(index) {
-                    Machine::Switch(switch) => switch.judge_at_end(now),
-                    Machine::Host(host) => host.judge_at_end(now),
-                    Machine::Quiet(..) => {}
-                }
-            }
-        }
+        // Datagrams that were lost keep no flow open: nothing follows them.
+        let all_complete = unfinished.iter().all(|end| end.delivered.is_some() || !end.open);
+        self.judge_at_end(now);
         let ledger = self.ledger(now);
         let mut flows = self.flows.summary();
         if self.warm_up == Time::ZERO && self.measure_end == self.duration {
@@ -91,7 +84,7 @@ impl Simulation {
         }
         let completed = flows.completed;
         let measured = self.measured.clone().unwrap_or_else(|| self.measure(now));
-        let goodput = self.goodput(&measured, unfinished.is_empty());
+        let goodput = self.goodput(&measured, all_complete);
         let Measured { end, delay, links, travel, jitter, reordering, reordering_arrivals, .. } = measured;
         if let Some(density) = &reordering {
             density
@@ -161,6 +154,19 @@ impl Simulation {
                 .into_iter()
                 .map(|Verdict { name, pass, judged, detail }| Check { name, pass, judged, detail })
                 .collect(),
+        }
+    }
+
+    /// Judges what waits for the ports of this rank as the run ends at `now`: see [`check::work`].
+    fn judge_at_end(&mut self, now: Time) {
+        // A run that was stopped may have left nodes behind `now`.
+        let nodes = if self.stopped_early { 0 } else { self.engine.len() };
+        for index in 0..nodes {
+            match self.engine.node_mut(index) {
+                Machine::Switch(switch) => switch.judge_at_end(now),
+                Machine::Host(host) => host.judge_at_end(now),
+                Machine::Quiet(..) => {}
+            }
         }
     }
 
@@ -447,7 +453,7 @@ impl Simulation {
             warnings.push(format!("{flows} faster than alone on the path: the baseline is wrong"));
         }
         if completed > 0 && self.unfinished > completed {
-            let all = completed + self.unfinished;
+            let all = completed + self.unfinished + self.undelivered;
             warnings.push(format!(
                 "only {completed} of {all} flows completed: completion times and slowdowns are those of the flows that \
                  were quick enough, not of all; run longer, or let measure.end come earlier"

@@ -8,8 +8,9 @@ use crate::build::{Built, ModelError, build};
 use crate::collectives::Collectives;
 use crate::deadlock;
 use crate::egress::hold;
+use crate::flow_ends::FlowEnds;
 use crate::gather::Company;
-use crate::host::{FlowEnd, Host};
+use crate::host::{FlowEnd, FlowReport, Host};
 use crate::link_time::frames_last;
 use crate::look::Places;
 use crate::measured::Measured;
@@ -64,8 +65,11 @@ pub struct Simulation {
     deadlock_every: Option<Time>,
     pub(crate) deadlock: Option<Deadlock>,
     pub(crate) flows: FlowStatistics,
-    /// Flows that have an end, count in statistics and did not reach it.
+    pub(crate) flow_ends: FlowEnds,
+    /// Flows that have an end, count in statistics and did not reach it: a longer run may complete them.
     pub(crate) unfinished: u64,
+    /// The same of senders that are done and never told: a frame was lost, or is on its way.
+    pub(crate) undelivered: u64,
     /// How many planned flows have an end, if the run ends with them.
     ends_after: Option<u64>,
     /// How often a deadlock was looked for.
@@ -166,7 +170,9 @@ impl Simulation {
             deadlock_every,
             deadlock: None,
             flows: FlowStatistics::default(),
+            flow_ends: FlowEnds::default(),
             unfinished: 0,
+            undelivered: 0,
             ends_after,
             deadlock_looks: 0,
             warmed_up: WarmUp::default(),
@@ -412,8 +418,8 @@ impl Simulation {
     /// Takes what ended in the nodes that ran, in order of node and time.
     fn collect(&mut self, watcher: &mut dyn Watcher) {
         // Of each node what ended, and its pauses. A node that stands there twice has nothing more.
-        let mut own: Vec<(u32, Vec<FlowEnd>, Vec<PauseEvent>)> = Vec::new();
-        let mut hops_since = 0;
+        let mut own: Vec<(u32, Vec<FlowReport>, Vec<PauseEvent>)> = Vec::new();
+        let (mut hops_since, mut forgetful) = (0, Vec::new());
         for position in 0..self.fresh.len() {
             let index = self.fresh[position] as usize;
             let machine = self.engine.node(index);
@@ -423,6 +429,9 @@ impl Simulation {
                 storms.add(index, machine.ledger());
             }
             let ended = matches!(machine, Machine::Host(host) if !host.ends.is_empty());
+            if matches!(machine, Machine::Host(host) if host.has_forgotten()) {
+                forgetful.push(index as u32);
+            }
             if !ended && machine.books().is_none_or(|books| books.pause_events.is_empty()) {
                 continue;
             }
@@ -440,14 +449,24 @@ impl Simulation {
         }
         // Nodes of one rank or of several are told of in one order. Few have anything to tell.
         all.sort_by_key(|(node, ..)| self.telling[self.position[*node as usize] as usize]);
-        for (node, ends, pauses) in all {
-            for end in ends {
-                self.flow_ended(&end, watcher);
+        all.iter().flat_map(|(_, reports, _)| reports).for_each(|report| self.flow_ends.note(report));
+        for (node, reports, pauses) in all {
+            for report in reports {
+                if let Some(end) = self.flow_ends.join(report, &self.network) {
+                    self.flow_ended(&end, watcher);
+                }
             }
             for event in pauses {
                 watcher.pause(event.at, NodeId(node), event.port, event.classes, event.pause);
             }
         }
+        self.drop_forgotten(&forgetful);
+    }
+
+    /// Takes what ended since the last collection: a run may be stopped between two.
+    pub(crate) fn collect_rest(&mut self, watcher: &mut dyn Watcher) {
+        self.note_active();
+        self.collect(watcher);
     }
 
     /// Judges what turned since the last look.
@@ -467,7 +486,9 @@ impl Simulation {
         if counts(end.start) {
             self.flows.push(&record);
             // A flow without end is not late.
-            self.unfinished += u64::from(record.delivered_ps.is_none() && end.size_bytes != traffic::ENDLESS);
+            let is_late = record.delivered_ps.is_none() && end.size_bytes != traffic::ENDLESS;
+            self.unfinished += u64::from(is_late && end.open);
+            self.undelivered += u64::from(is_late && !end.open);
         }
         if let Some(requests) = &mut self.requests {
             requests.note(end, counts);

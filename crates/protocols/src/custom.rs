@@ -6,7 +6,8 @@
 //!                                               ──receiver─▶ Box<dyn AnyReceiver>
 //! ```
 
-use crate::endpoint::{Receiver, Sender};
+use crate::endpoint::{Ctx, Receipt, Receiver, Reply, Sender};
+use crate::frame::{Detail, Frame, Kind, MIN_FRAME_BYTES, flags};
 use crate::transport::FlowStart;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -54,6 +55,12 @@ pub trait Transport: Debug + Send + Sync {
     fn sender(&self, flow: &FlowStart) -> Box<dyn AnySender>;
     /// The receiving end of a flow.
     fn receiver(&self) -> Box<dyn AnyReceiver>;
+    /// The receiving end of a flow of `size_bytes` that have all arrived, the last one at `completed` on the host's clock:
+    /// it answers a sender that missed the last acknowledgement. By default each duplicate is answered with an
+    /// acknowledgement of all bytes in a frame of 64 B.
+    fn complete_receiver(&self, size_bytes: u64, completed: Time) -> Box<dyn AnyReceiver> {
+        Box::new(CompleteReceiver { size_bytes, completed })
+    }
     /// Payload of every data frame of a flow but the last.
     fn payload_bytes(&self) -> u16;
     /// What of a data frame is no payload, FCS included.
@@ -73,6 +80,35 @@ pub trait Transport: Debug + Send + Sync {
     /// Whether segments collect telemetry on their way.
     fn collects(&self) -> bool {
         false
+    }
+}
+
+/// Acknowledges a complete flow with every duplicate.
+#[derive(Clone, Debug)]
+struct CompleteReceiver {
+    size_bytes: u64,
+    completed: Time,
+}
+
+impl Receiver for CompleteReceiver {
+    fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
+        ctx.replies.push(Reply {
+            kind: Kind::Ack,
+            seq: self.size_bytes,
+            stamp: frame.stamp,
+            detail: Detail::arrival(self.completed),
+            flags: flags::COMPLETE,
+            size_bytes: MIN_FRAME_BYTES,
+            ..Reply::default()
+        });
+        Receipt::default()
+    }
+    fn on_timer(&mut self, _ctx: &mut Ctx<'_>) {}
+    fn next_timer(&self) -> Time {
+        Time::MAX
+    }
+    fn next_expected(&self) -> u64 {
+        self.size_bytes
     }
 }
 

@@ -199,6 +199,11 @@ pub trait Receiver {
     fn holds(&self, _frame: &Frame) -> bool {
         false
     }
+    /// The first byte that has not arrived. Of a flow whose bytes have all arrived: where it ends, or a little behind that
+    /// where the receiver counts packets. 0 where it is not known.
+    fn next_expected(&self) -> u64 {
+        0
+    }
     /// How many packets it would ask its sender for, if it were its turn: all flows that a port receives share its
     /// link, and the driver gives them slots ([`crate::ndp::PullPacer`]). Only a receiver that drives its sender wants
     /// any.

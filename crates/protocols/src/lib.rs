@@ -59,6 +59,8 @@ pub mod watchdog;
 pub use settings::ParameterError;
 
 #[cfg(test)]
+mod complete_tests;
+#[cfg(test)]
 mod pipe;
 #[cfg(test)]
 mod pipe_tests;

@@ -205,21 +205,35 @@ impl TransportParameters {
             TransportParameters::Datagram(_) => ReceiverState::Datagram(DatagramReceiver::default()),
             TransportParameters::Tcp(parameters) => ReceiverState::Tcp(Box::new(TcpReceiver::new(parameters))),
             TransportParameters::Roce(parameters) if parameters.is_selective() => {
-                let receiver = SelectiveReceiver::new(parameters);
-                match MeasuringReceiver::new(parameters, receiver.clone()) {
-                    Some(measuring) => ReceiverState::Custom(Box::new(measuring)),
-                    None => ReceiverState::Custom(Box::new(receiver)),
-                }
+                selective_receiver(parameters, SelectiveReceiver::new(parameters))
             }
-            TransportParameters::Roce(parameters) => {
-                let receiver = RoceReceiver::new(parameters);
-                match MeasuringReceiver::new(parameters, receiver.clone()) {
-                    Some(measuring) => ReceiverState::Custom(Box::new(measuring)),
-                    None => ReceiverState::Roce(receiver),
-                }
-            }
+            TransportParameters::Roce(parameters) => roce_receiver(parameters, RoceReceiver::new(parameters)),
             TransportParameters::Ndp(parameters) => ReceiverState::Ndp(NdpReceiver::new(parameters)),
             TransportParameters::Custom(transport) => ReceiverState::Custom(transport.receiver()),
+        }
+    }
+
+    /// The receiving end of a flow of `size_bytes` that have all arrived, the last one at `completed` on the host's clock.
+    /// Hosts do not keep receivers of complete flows. If a sender misses the last acknowledgement and retransmits, its
+    /// host makes such a receiver to answer the duplicates.
+    pub fn complete_receiver(&self, size_bytes: u64, completed: Time) -> ReceiverState {
+        match self {
+            TransportParameters::Datagram(_) => ReceiverState::Datagram(DatagramReceiver::complete(size_bytes)),
+            TransportParameters::Tcp(parameters) => {
+                ReceiverState::Tcp(Box::new(TcpReceiver::complete(parameters, size_bytes, completed)))
+            }
+            TransportParameters::Roce(parameters) if parameters.is_selective() => {
+                selective_receiver(parameters, SelectiveReceiver::complete(parameters, size_bytes, completed))
+            }
+            TransportParameters::Roce(parameters) => {
+                roce_receiver(parameters, RoceReceiver::complete(parameters, size_bytes, completed))
+            }
+            TransportParameters::Ndp(parameters) => {
+                ReceiverState::Ndp(NdpReceiver::complete(parameters, size_bytes, completed))
+            }
+            TransportParameters::Custom(transport) => {
+                ReceiverState::Custom(transport.complete_receiver(size_bytes, completed))
+            }
         }
     }
 
@@ -341,6 +355,22 @@ impl TransportParameters {
     }
 }
 
+/// `receiver`, behind the measurement of its rate control if that has one.
+fn roce_receiver(parameters: &Arc<RoceParameters>, receiver: RoceReceiver) -> ReceiverState {
+    match MeasuringReceiver::new(parameters, receiver.clone()) {
+        Some(measuring) => ReceiverState::Custom(Box::new(measuring)),
+        None => ReceiverState::Roce(receiver),
+    }
+}
+
+/// As [`roce_receiver`], under selective repeat.
+fn selective_receiver(parameters: &Arc<RoceParameters>, receiver: SelectiveReceiver) -> ReceiverState {
+    match MeasuringReceiver::new(parameters, receiver.clone()) {
+        Some(measuring) => ReceiverState::Custom(Box::new(measuring)),
+        None => ReceiverState::Custom(Box::new(receiver)),
+    }
+}
+
 /// The sending end of one flow, of whatever transport.
 #[derive(Clone, Debug)]
 pub enum SenderState {
@@ -453,6 +483,9 @@ impl Receiver for ReceiverState {
     #[cold]
     fn holds(&self, frame: &Frame) -> bool {
         dispatch!(ReceiverState, self, state => state.holds(frame))
+    }
+    fn next_expected(&self) -> u64 {
+        dispatch!(ReceiverState, self, state => state.next_expected())
     }
     #[cold]
     fn delay_ps(&self) -> Option<i64> {

@@ -195,7 +195,13 @@ impl Page {
         let flows = &summary.flows;
         let text = match flows.started {
             0 => "none started in the measured window".to_owned(),
-            started => format!("{} of {} completed", grouped(flows.completed), counted(started, "flow")),
+            started => {
+                let awaiting = match flows.unacknowledged {
+                    0 => String::new(),
+                    count => format!(", {} of them not yet acknowledged", grouped(count)),
+                };
+                format!("{} of {} completed{awaiting}", grouped(flows.completed), counted(started, "flow"))
+            }
         };
         self.line("flows", &text);
         if let Some(fct) = &flows.fct_ns {

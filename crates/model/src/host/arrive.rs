@@ -1,6 +1,6 @@
 //! What a host does with a frame.
 
-use super::flows::{FlowEnd, FlowState, Incoming, Outlet, with_ctx};
+use super::flows::{Completed, Delivery, FlowReport, FlowState, Incoming, Outlet, with_ctx};
 use super::reorder::ReorderState;
 use super::timers::Event;
 use super::{Host, ingress};
@@ -14,7 +14,7 @@ use engine::Window;
 use fabric::routing::{flow_hash, select};
 use protocols::datagram::DatagramParameters;
 use protocols::endpoint::{Receiver, Reply, Sender};
-use protocols::frame::{Detail, Frame, Kind, MIN_FRAME_BYTES, flags};
+use protocols::frame::{Detail, Frame, Kind, flags};
 use protocols::transport::{ReceiverState, TransportParameters};
 use traffic::{Load, When};
 use units::Time;
@@ -125,10 +125,10 @@ impl Host {
         }
         let slot = match self.receivers.slot_of(frame.src, frame.flow) {
             Some(slot) => slot,
-            None => match self.receivers.completed.get(&(frame.src, frame.flow)) {
-                Some(&completed) => return self.on_late_data(in_port, frame, completed, window),
-                None => self.open_incoming(frame),
-            },
+            None if self.receivers.completed.contains_key(&(frame.src, frame.flow)) => {
+                return self.on_late_data(in_port, frame, window);
+            }
+            None => self.open_incoming(frame),
         };
         let collected = frame.has(flags::COLLECTS);
         if collected {
@@ -218,47 +218,35 @@ impl Host {
         }
     }
 
-    /// A copy of data of a flow that is complete: its sender missed the last acknowledgement.
+    /// A duplicate of data of a flow that is complete: its sender missed the last acknowledgement. It is answered as the
+    /// flow's receiver would have, which hosts do not keep.
     #[cold]
-    pub(super) fn on_late_data(
-        &mut self,
-        in_port: u16,
-        frame: &Frame,
-        completed: Time,
-        window: &mut Window<'_, OnWire>,
-    ) {
+    pub(super) fn on_late_data(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        let now = frame.at;
         self.measured.order_late += u64::from(frame.kind == Kind::Data);
         if frame.has(flags::COLLECTS) {
             self.take_telemetry(frame);
-            self.hops.clear();
+            self.hops.clear(); // an acknowledgement of the whole flow brings none back
         }
-        if self.is_datagram(frame.flow, frame.traffic) {
+        if self.network.is_datagram(frame.flow, frame.traffic) {
             // Datagrams complete with their last frame; one that it overtook is still new.
             if frame.kind == Kind::Data {
                 self.measured.goodput_bytes[usize::from(frame.traffic)] += u64::from(frame.payload_bytes);
             }
             return;
         }
-        self.replies.push(Reply {
-            kind: Kind::Ack,
-            seq: frame.seq + u64::from(frame.payload_bytes),
-            stamp: frame.stamp,
-            detail: Detail::arrival(local(self.clock.as_ref(), completed)),
-            flags: flags::COMPLETE,
-            size_bytes: MIN_FRAME_BYTES,
-            ..Reply::default()
+        let Some(completed) = self.receivers.completed.get_mut(&(frame.src, frame.flow)) else { return };
+        let Completed { delivery, class, receiver } = completed;
+        let transport = self.network.transport(frame.traffic);
+        let receiver = receiver.get_or_insert_with(|| {
+            Box::new(transport.complete_receiver(delivery.size_bytes, local(self.clock.as_ref(), delivery.at)))
         });
-        let to =
-            ReplyTo { port: in_port, dst: frame.src, flow: frame.flow, class: frame.class, traffic: frame.traffic };
-        self.send_replies(frame.at, to, window);
-    }
-
-    /// Whether nobody acknowledges `flow`.
-    fn is_datagram(&self, flow: u32, traffic: u8) -> bool {
-        match self.network.traffic.flows.get(flow as usize) {
-            Some(flow) if matches!(flow.load, Load::Datagrams(_)) => true,
-            _ => matches!(self.network.transport(traffic), TransportParameters::Datagram(_)),
-        }
+        let mut copy = None;
+        let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
+        let receipt = with_ctx!(self, now, |ctx| receiver.on_frame(ctx, seen));
+        debug_assert!(receipt.new_bytes == 0 && !receipt.completed, "every byte had arrived");
+        let to = ReplyTo { port: in_port, dst: frame.src, flow: frame.flow, class: *class, traffic: frame.traffic };
+        self.send_replies(now, to, window);
     }
 
     /// The first frame of a flow that this host sees.
@@ -306,38 +294,21 @@ impl Host {
     /// Every byte of the flow has arrived: what is left of it is that it was here, for as long as its sender
     /// may repeat itself.
     fn complete(&mut self, now: Time, slot: u32, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        while self.receivers.retired.front().is_some_and(|&(until, ..)| until <= now) {
-            if let Some((_, src, flow)) = self.receivers.retired.pop_front() {
-                self.receivers.completed.remove(&(src, flow));
-            }
-        }
         let silence = self.network.transport(frame.traffic).max_rto();
-        self.receivers.retired.push_back((now.saturating_add(silence * 2 + LINGER), frame.src, frame.flow));
-        self.receivers.completed.insert((frame.src, frame.flow), now);
-        self.receivers.by_source.remove(&(frame.src, frame.flow));
+        let forget_at = now.saturating_add(silence * 2 + LINGER);
         let incoming = &mut self.receivers.flows[slot as usize];
         incoming.active = false;
         if let (Some(state), Some(density)) = (&mut incoming.reorder, &mut self.measured.reordering) {
             state.finish(density);
         }
+        let end = frame.seq + u64::from(frame.payload_bytes);
+        let size_bytes = incoming.receiver.next_expected().max(end);
+        let delivery = Delivery { src: frame.src, flow: frame.flow, at: now, size_bytes };
+        let completed = Completed { delivery, class: incoming.class, receiver: None };
+        self.receivers.complete(now, completed, forget_at);
         self.receivers.free.push(slot);
-        let silent = self.is_datagram(frame.flow, frame.traffic);
-        if silent {
-            self.measured.flows_completed += 1;
-            self.ends.push(FlowEnd {
-                flow: frame.flow,
-                src: frame.src,
-                dst: self.index,
-                traffic: frame.traffic,
-                class: frame.class,
-                dst_port: self.network.traffic.flows.get(frame.flow as usize).map_or(0, |flow| flow.dst_port),
-                size_bytes: frame.seq + u64::from(frame.payload_bytes),
-                start: frame.flow_start(),
-                delivered: Some(now),
-                acked: None,
-                retransmitted_bytes: 0,
-                timeouts: 0,
-            });
+        if self.network.is_datagram(frame.flow, frame.traffic) {
+            self.ends.push(FlowReport::Receiver(delivery));
         }
         self.notify(now, frame.flow, When::Delivered, window);
     }

@@ -125,7 +125,7 @@ pub struct Progress {
     pub endless: bool,
 }
 
-/// A flow that ended, or is under way when the run ends.
+/// A flow as its sender knows it: ended, or under way when the run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowEnd {
     /// Its number at its source: below 2^31 that of the plan.
@@ -144,10 +144,12 @@ pub struct FlowEnd {
     pub size_bytes: u64,
     /// When it started.
     pub start: Time,
-    /// When its last byte arrived, if it did and anybody knows.
+    /// When its last byte arrived, if it did and that is known: to the sender, or by a [`Delivery`].
     pub delivered: Option<Time>,
     /// When its sender knew.
     pub acked: Option<Time>,
+    /// Whether its sender had not ended when the run did.
+    pub open: bool,
     /// Payload sent again.
     pub retransmitted_bytes: u64,
     /// Retransmission timeouts.
@@ -159,6 +161,33 @@ impl FlowEnd {
     pub fn is_drawn(&self) -> bool {
         self.flow & DRAWN != 0
     }
+
+    /// Source and number, which no two flows share.
+    pub fn key(&self) -> (u32, u32) {
+        (self.src, self.flow)
+    }
+}
+
+/// The last byte of a flow has arrived, as its receiver knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Source host.
+    pub src: u32,
+    /// The flow's number there.
+    pub flow: u32,
+    /// When.
+    pub at: Time,
+    /// Payload that the flow carried. Receivers that count packets round it up to whole ones.
+    pub size_bytes: u64,
+}
+
+/// What a host reports of a flow when one of its ends has ended there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowReport {
+    /// Its sender ended. Where that never hears of deliveries, the flow's receiver reports too.
+    Sender(FlowEnd),
+    /// Its receiver has every byte, and its sender will never know.
+    Receiver(Delivery),
 }
 
 impl Outgoing {
@@ -205,6 +234,7 @@ impl Outgoing {
             start: self.start,
             delivered: statistics.delivered.map(|at| global(clock, at)),
             acked: None,
+            open: self.active,
             retransmitted_bytes: statistics.retransmitted_bytes,
             timeouts: statistics.timeouts,
         }
@@ -256,6 +286,15 @@ pub(super) struct Senders {
     pub rest: Rest,
 }
 
+/// A flow whose bytes have all arrived.
+#[derive(Debug)]
+pub(super) struct Completed {
+    pub delivery: Delivery,
+    pub class: u8,
+    /// Made when the first duplicate comes, which it answers.
+    pub receiver: Option<Box<ReceiverState>>,
+}
+
 /// The flows that a host receives.
 #[derive(Debug, Default)]
 pub(super) struct Receivers {
@@ -267,10 +306,12 @@ pub(super) struct Receivers {
     pub by_source: FxHashMap<(u32, u32), u32>,
     /// That of the one that was asked for last.
     pub last: u32,
-    /// Flows that are complete, by source and flow, and when they became so.
-    pub completed: FxHashMap<(u32, u32), Time>,
+    /// Flows that are complete, by source and flow.
+    pub completed: FxHashMap<(u32, u32), Completed>,
     /// When each of them is forgotten: time, source, flow.
     pub retired: VecDeque<(Time, u32, u32)>,
+    /// The deliveries of those that are forgotten, as long as their senders may be unaware of them.
+    pub forgotten: BTreeMap<(u32, u32), Delivery>,
     /// Where they ask for more: who does so when, by port.
     pub pulls: Vec<Pulls>,
 }
@@ -289,6 +330,27 @@ impl Senders {
 }
 
 impl Receivers {
+    /// The flow whose last byte arrived `now` is complete: its receiver gives way to `completed`. Of flows that completed
+    /// so long ago that no duplicate comes any more, only the delivery is kept.
+    pub fn complete(&mut self, now: Time, completed: Completed, forget_at: Time) {
+        while let Some(&(_, src, flow)) = self.retired.front().filter(|(until, ..)| *until <= now) {
+            self.retired.pop_front();
+            if let Some(Completed { delivery, .. }) = self.completed.remove(&(src, flow)) {
+                self.forgotten.entry((src, flow)).or_insert(delivery);
+            }
+        }
+        let Delivery { src, flow, .. } = completed.delivery;
+        self.retired.push_back((forget_at, src, flow));
+        self.completed.insert((src, flow), completed);
+        self.by_source.remove(&(src, flow));
+    }
+
+    /// When and with how much payload the flow `key` was delivered, if it was.
+    pub fn delivery(&self, key: (u32, u32)) -> Option<Delivery> {
+        let completed = || self.completed.get(&key).map(|completed| completed.delivery);
+        self.forgotten.get(&key).copied().or_else(completed)
+    }
+
     /// The slot of `flow` of host `src`, if it is arriving; as [`Senders::slot_of`].
     #[inline]
     pub fn slot_of(&mut self, src: u32, flow: u32) -> Option<u32> {
@@ -325,6 +387,9 @@ units::pack_fields!(FlowEnd {
     start,
     delivered,
     acked,
+    open,
     retransmitted_bytes,
     timeouts,
 });
+units::pack_fields!(Delivery { src, flow, at, size_bytes });
+units::pack_variants!(FlowReport { 0 Sender(end), 1 Receiver(delivery) });

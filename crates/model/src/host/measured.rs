@@ -11,7 +11,6 @@ use check::ReorderDensity;
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub flows_started: u64,
-    pub flows_completed: u64,
     /// Payload that arrived for the first time, by traffic entry, since the start.
     pub goodput_bytes: Vec<u64>,
     /// One-way delay of data frames, from their making to their arrival, since the last reset: those that
@@ -36,7 +35,6 @@ impl Measured {
     pub fn new(network: &Network) -> Measured {
         Measured {
             flows_started: 0,
-            flows_completed: 0,
             goodput_bytes: vec![0; network.traffic_entries],
             delays: Delays::default(),
             travel: network.turns().then(Box::default),

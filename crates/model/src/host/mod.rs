@@ -35,7 +35,7 @@ mod trimmed;
 mod turned;
 mod watch;
 
-pub use flows::{FlowEnd, Progress};
+pub use flows::{Delivery, FlowEnd, FlowReport, Progress};
 pub(crate) use starts::Starts;
 pub(crate) use steered::{Steered, Steering};
 pub use travel::Travel;
@@ -56,6 +56,7 @@ use protocols::endpoint::Reply;
 use protocols::frame::Frame;
 use protocols::telemetry::Hop;
 use stats::trace::TraceEvent;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use timers::{Event, Timers};
 use units::Time;
@@ -93,8 +94,8 @@ pub(crate) struct Host {
     /// What it takes for the time; `None` is exact.
     clock: Option<NodeClock>,
     pub(crate) books: Books,
-    /// Flows that ended here since they were last collected.
-    pub(crate) ends: Vec<FlowEnd>,
+    /// Of which an end ended here since they were last collected.
+    pub(crate) ends: Vec<FlowReport>,
     pub(crate) measured: Measured,
     /// Flows that it was told to hold.
     pub(crate) holds: Option<Box<HostHolds>>,
@@ -232,6 +233,26 @@ impl Host {
     pub fn waiting_frames(&self) -> impl Iterator<Item = &Frame> {
         let held = self.holds.iter().flat_map(|holds| holds.held.frames());
         self.nics.iter().flat_map(Nic::waiting_frames).chain(held)
+    }
+
+    /// When and with how much payload the flow `key` arrived here, if all of it did.
+    pub fn delivery(&self, key: (u32, u32)) -> Option<Delivery> {
+        self.receivers.delivery(key)
+    }
+
+    /// Whether the sender of its own flow `flow` is under way.
+    pub fn sends(&self, flow: u32) -> bool {
+        self.senders.by_flow.contains_key(&flow)
+    }
+
+    /// See [`Host::forgotten`].
+    pub fn has_forgotten(&self) -> bool {
+        !self.receivers.forgotten.is_empty()
+    }
+
+    /// Deliveries of complete flows whose duplicates are not expected any more.
+    pub fn forgotten(&mut self) -> &mut BTreeMap<(u32, u32), Delivery> {
+        &mut self.receivers.forgotten
     }
 
     /// Flows that have started here and not ended: with their start and what is known of them.

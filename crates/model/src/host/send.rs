@@ -1,7 +1,7 @@
 //! Flows that a host sends: how they start, are asked, and end.
 
 use super::Host;
-use super::flows::{FlowEnd, FlowState, Outgoing, Outlet, SourceState, with_ctx};
+use super::flows::{FlowEnd, FlowReport, FlowState, Outgoing, Outlet, SourceState, with_ctx};
 use super::paths::Paths;
 use super::timers::Event;
 use crate::clock::{in_true_time, local};
@@ -106,18 +106,14 @@ impl Host {
         let flow = &self.senders.flows[slot as usize];
         let number = flow.flow;
         self.senders.finished += u64::from(flow.size_bytes != traffic::ENDLESS && number & DRAWN == 0);
-        if let Outlet::Transport(sender) = &flow.outlet {
-            if let Some(&next) = self.network.traffic.sessions.get(&number) {
-                self.senders.sessions.insert(next, sender.clone());
-            }
-            let mut end = flow.end(self.index, self.network.clock(flow.dst));
-            // A sender of datagrams knows nothing; the receiver's record counts then.
-            if end.delivered.is_some() {
-                end.acked = Some(now);
-                self.measured.flows_completed += 1;
-                self.ends.push(end);
-            }
+        if let Outlet::Transport(sender) = &flow.outlet
+            && let Some(&next) = self.network.traffic.sessions.get(&number)
+        {
+            self.senders.sessions.insert(next, sender.clone());
         }
+        let mut end = self.end_of(flow);
+        end.acked = end.delivered.map(|_| now);
+        self.ends.push(FlowReport::Sender(end));
         self.senders.by_flow.remove(&number);
         if !self.senders.returns.is_empty() {
             self.senders.returns.remove(&number);
@@ -206,7 +202,7 @@ impl Host {
         }
     }
 
-    /// The record of a flow that has not ended.
+    /// What the sender knows of `flow`.
     pub(super) fn end_of(&self, flow: &Outgoing) -> FlowEnd {
         flow.end(self.index, self.network.clock(flow.dst))
     }

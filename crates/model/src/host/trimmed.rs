@@ -17,10 +17,10 @@ impl Host {
         self.take_telemetry(frame);
         self.hops.clear();
         let key = (frame.src, frame.flow);
-        if let Some(&completed) = self.receivers.completed.get(&key) {
+        if self.receivers.completed.contains_key(&key) {
             self.books.ledger.spurious_trims += 1;
             if heeded {
-                self.on_late_data(in_port, frame, completed, window);
+                self.on_late_data(in_port, frame, window);
             }
             return;
         }

@@ -14,6 +14,7 @@ mod deadlock;
 mod displacement;
 mod ends;
 mod failures;
+mod flow_rows;
 mod gates;
 mod jitter;
 mod latency;

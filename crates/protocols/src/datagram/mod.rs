@@ -162,6 +162,13 @@ pub struct DatagramReceiver {
     completed: bool,
 }
 
+impl DatagramReceiver {
+    /// The receiver of a flow of `size_bytes` that have all arrived.
+    pub fn complete(size_bytes: u64) -> Self {
+        DatagramReceiver { received_bytes: size_bytes, size_bytes: Some(size_bytes), completed: true }
+    }
+}
+
 impl Receiver for DatagramReceiver {
     #[inline]
     fn on_frame(&mut self, _ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
@@ -180,6 +187,9 @@ impl Receiver for DatagramReceiver {
     fn on_timer(&mut self, _ctx: &mut Ctx<'_>) {}
     fn next_timer(&self) -> Time {
         Time::MAX
+    }
+    fn next_expected(&self) -> u64 {
+        self.size_bytes.unwrap_or(self.received_bytes)
     }
 }
 

@@ -28,6 +28,11 @@ impl Arrivals {
         Arrivals { words: vec![0; (span / 64) as usize].into_boxed_slice(), base: 0 }
     }
 
+    /// Of a flow of `packets` that have all arrived.
+    pub fn of_all(packets: u64) -> Self {
+        Arrivals { base: packets, ..Arrivals::new(64) }
+    }
+
     /// Whether it was made for no packet at all.
     pub fn is_unset(&self) -> bool {
         self.words.is_empty()

@@ -48,6 +48,12 @@ impl NdpReceiver {
         }
     }
 
+    /// The receiver of a flow of `size_bytes` that have all arrived, the last one at `completed`.
+    pub fn complete(parameters: &Arc<NdpParameters>, size_bytes: u64, completed: Time) -> Self {
+        let total = size_bytes.div_ceil(u64::from(parameters.payload_bytes));
+        NdpReceiver { seen: Arrivals::of_all(total), total, completed, ..NdpReceiver::new(parameters) }
+    }
+
     #[cold]
     fn open(&mut self, now: Time, frame: &Frame) {
         let Announcement { window, packets } = frame.announcement();
@@ -156,6 +162,10 @@ impl Receiver for NdpReceiver {
 
     fn holds(&self, frame: &Frame) -> bool {
         !self.seen.is_unset() && self.seen.contains(self.packet_of(frame))
+    }
+
+    fn next_expected(&self) -> u64 {
+        self.seen.base() * u64::from(self.parameters.payload_bytes)
     }
 
     #[inline]

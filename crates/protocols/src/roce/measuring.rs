@@ -77,4 +77,8 @@ impl<R: Receiver> Receiver for MeasuringReceiver<R> {
     fn holds(&self, frame: &Frame) -> bool {
         self.roce.holds(frame)
     }
+
+    fn next_expected(&self) -> u64 {
+        self.roce.next_expected()
+    }
 }

@@ -49,6 +49,20 @@ impl RoceReceiver {
         }
     }
 
+    /// The receiver of a flow of `size_bytes` that have all arrived, the last one at `completed`.
+    pub fn complete(parameters: &Arc<RoceParameters>, size_bytes: u64, completed: Time) -> Self {
+        let mut receiver = RoceReceiver { expected: size_bytes, ..RoceReceiver::new(parameters) };
+        receiver.complete_at(completed);
+        receiver
+    }
+
+    /// Every byte has arrived. From now on a sender that retransmits has missed the last acknowledgement: the first
+    /// duplicate is answered, however many packets an acknowledgement covers.
+    fn complete_at(&mut self, now: Time) {
+        self.completed = Some(now);
+        self.ack_every = 1;
+    }
+
     /// Answers `frame` with the next byte expected; `kind_flags` may make it a negative acknowledgement.
     pub(super) fn reply(&mut self, ctx: &mut Ctx<'_>, frame: &Frame, kind_flags: u8) {
         let mut flags = kind_flags | self.ack_flags;
@@ -91,7 +105,10 @@ impl RoceReceiver {
     /// sender made that copy after it had heard of the one before.
     #[cold]
     fn miss(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
-        if frame.seq > self.expected {
+        if self.completed.is_some() {
+            // A header of a duplicate: its sender has missed the last acknowledgement.
+            self.reply(ctx, frame, 0);
+        } else if frame.seq > self.expected {
             // What it overtook may be on its way: to ask for that would be to ask too early.
             self.cut = self.cut.min(frame.seq);
         } else if frame.seq == self.expected {
@@ -131,7 +148,7 @@ impl Receiver for RoceReceiver {
             self.next_nak = Time::ZERO;
             receipt.new_bytes = u32::from(frame.payload_bytes);
             if frame.has(flags::LAST) {
-                self.completed = Some(ctx.now);
+                self.complete_at(ctx.now);
                 receipt.completed = true;
             }
         }
@@ -161,6 +178,10 @@ impl Receiver for RoceReceiver {
 
     fn holds(&self, frame: &Frame) -> bool {
         frame.seq < self.expected
+    }
+
+    fn next_expected(&self) -> u64 {
+        self.expected
     }
 }
 
@@ -229,10 +250,10 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_last_acknowledgement_is_repeated_with_the_time_of_completion() {
+    fn each_duplicate_after_completion_is_answered_for_the_whole_flow() {
         let parameters = RoceParameters { ack_every: 100, ..RoceParameters::default() };
         let packets = [(0, 0, 0), (1, 1, flags::LAST), (70, 0, 0), (71, 1, flags::LAST)];
         let done = (Kind::Ack, 2, flags::COMPLETE);
-        assert_eq!(answers(parameters, &packets), [done, done]);
+        assert_eq!(answers(parameters, &packets), [done, done, done]);
     }
 }

@@ -58,6 +58,14 @@ impl TcpReceiver {
         }
     }
 
+    /// The receiver of a flow of `size_bytes` that have all arrived, the last one at `completed`.
+    pub fn complete(parameters: &Arc<TcpParameters>, size_bytes: u64, completed: Time) -> Self {
+        let completed = Some(completed);
+        let mut receiver = TcpReceiver { size_bytes, completed, ..TcpReceiver::new(parameters) };
+        receiver.ranges.insert(0, size_bytes);
+        receiver
+    }
+
     fn acknowledge(&mut self, ctx: &mut Ctx<'_>) {
         self.acknowledge_with(ctx, 0);
     }
@@ -221,6 +229,10 @@ impl Receiver for TcpReceiver {
 
     fn holds(&self, frame: &Frame) -> bool {
         self.ranges.holds(frame.seq, frame.seq.saturating_add(u64::from(frame.payload_bytes)))
+    }
+
+    fn next_expected(&self) -> u64 {
+        self.ranges.expected()
     }
 }
 

@@ -71,14 +71,14 @@ impl FctWriter {
         Ok(FctWriter { format, file: WholeFile::create(path)? })
     }
 
-    /// Appends a flow; one that did not complete has no line. The time ends when the sender knows of the
-    /// delivery, as in the fork, or at the delivery where the sender is never told. Spans are rounded
-    /// down to ns.
+    /// Appends a flow. One that did not complete has no line, nor has one whose sender did not know of the delivery by the
+    /// end of the run: the time ends when the sender knows, as in the fork, which writes no such line either. Where the
+    /// sender is never told (datagrams), it ends at the delivery. Spans are rounded down to ns.
     ///
     /// # Errors
     /// [`RecordError::HostNumber`] for a host above 65,535 in the HPCC format, [`RecordError::Unwritable`].
     pub fn push(&mut self, flow: &FlowRecord) -> Result<(), RecordError> {
-        let Some(end_ps) = flow.acked_ps.or(flow.delivered_ps) else {
+        let Some(end_ps) = flow.acked_ps.or(flow.delivered_ps.filter(|_| !flow.awaits_ack)) else {
             return Ok(());
         };
         let (src, dst) = (self.host(flow.src_host)?, self.host(flow.dst_host)?);
@@ -206,7 +206,8 @@ mod tests {
         let unacked = FlowRecord { acked_ps: None, ..flow() };
         assert_eq!(read_fct(&written(&[unacked], FctFormat::Hpcc), FctFormat::Hpcc).unwrap()[0].fct_ns, 89_999);
         let open = FlowRecord { acked_ps: None, delivered_ps: None, ..flow() };
-        assert_eq!(written(&[open], FctFormat::Hpcc), "");
+        let awaiting = FlowRecord { acked_ps: None, awaits_ack: true, ..flow() };
+        assert_eq!(written(&[open, awaiting], FctFormat::Hpcc), "");
     }
 
     #[test]

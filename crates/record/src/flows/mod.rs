@@ -22,8 +22,8 @@ pub(crate) mod tests {
             let delivered_ps = delivered.map(|fct| start_ps + fct);
             FlowRecord {
                 flow, traffic, src_host, dst_host, src_port: ports.0, dst_port: ports.1, class, size_bytes, start_ps,
-                delivered_ps, acked_ps: delivered_ps.filter(|_| acked).map(|at| at + 5), retransmitted_bytes, timeouts,
-                alone_ps, fct_txt_standalone_ns: alone_ps / 1000,
+                delivered_ps, acked_ps: delivered_ps.filter(|_| acked).map(|at| at + 5), awaits_ack: false,
+                retransmitted_bytes, timeouts, alone_ps, fct_txt_standalone_ns: alone_ps / 1000,
             }
         }
     }

@@ -85,7 +85,7 @@ impl FlowTable {
     }
 }
 
-/// Reads a `flows.parquet` back.
+/// Reads a `flows.parquet` back. [`FlowRecord::awaits_ack`], which no column holds, is false.
 ///
 /// # Errors
 /// [`RecordError::Unreadable`], [`RecordError::Table`], [`RecordError::NoColumn`] and
@@ -114,6 +114,7 @@ pub fn read_flows(path: &Path) -> Result<Vec<FlowRecord>, RecordError> {
                 start_ps: wide("start_ps", row)?,
                 delivered_ps: delivered[row],
                 acked_ps: acked[row],
+                awaits_ack: false,
                 retransmitted_bytes: wide("retransmitted_bytes", row)?,
                 timeouts: small("timeouts", row)?,
                 alone_ps: wide("alone_ps", row)?,

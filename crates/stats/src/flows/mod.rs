@@ -31,10 +31,13 @@ pub struct FlowRecord {
     pub size_bytes: u64,
     /// When the sender was given it.
     pub start_ps: u64,
-    /// When the last byte had reached the receiver; `None` if it had not by the end.
+    /// When the last byte had reached the receiver, whether or not the sender knew by the end; `None` if it had not.
     pub delivered_ps: Option<u64>,
     /// When the sender knew; `None` if it did not by the end or never does (no acknowledgements).
     pub acked_ps: Option<u64>,
+    /// Whether it was delivered and its sender, which acknowledgements tell, did not know by the end. `flows.parquet` does
+    /// not hold it.
+    pub awaits_ack: bool,
     /// Payload sent again.
     pub retransmitted_bytes: u64,
     /// Retransmission timeouts.

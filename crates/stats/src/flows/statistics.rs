@@ -31,6 +31,10 @@ pub struct FlowSummary {
     pub started: u64,
     /// Of these, flows whose last byte was delivered.
     pub completed: u64,
+    /// Of the completed ones, flows whose sender was still without the acknowledgement when the run ended: they have no
+    /// line in `fct.txt`. Left out where there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unacknowledged: u64,
     /// Completion times, start to last byte delivered, in ns; null if none completed.
     pub fct_ns: Option<Distribution>,
     /// The same by size; sizes of which no flow completed are left out.
@@ -44,6 +48,10 @@ pub struct FlowSummary {
     pub timeouts: u64,
     /// The same by entry of the scenario's traffic.
     pub by_traffic: Vec<TrafficSummary>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl FlowSummary {
@@ -187,6 +195,7 @@ pub struct FlowStatistics {
     /// Sums of the rates relative to those alone, and of their squares.
     rates: (f64, f64),
     timeouts: u64,
+    unacknowledged: u64,
     faster_than_alone: u64,
 }
 
@@ -207,6 +216,7 @@ impl FlowStatistics {
         let Some(fct_ps) = flow.fct_ps() else {
             return;
         };
+        self.unacknowledged += u64::from(flow.awaits_ack);
         gathered.completed_bytes = gathered.completed_bytes.saturating_add(flow.size_bytes);
         gathered.fct_ps.record(fct_ps);
         let size = SIZE_BOUNDS_BYTES.partition_point(|bound| *bound < flow.size_bytes);
@@ -268,6 +278,7 @@ impl FlowStatistics {
             timeouts: self.timeouts,
             started: self.by_traffic.values().map(|gathered| gathered.started).sum(),
             completed: fct_ps.count(),
+            unacknowledged: self.unacknowledged,
             fct_ns: Distribution::from_ps(&fct_ps),
             slowdown,
             by_traffic: self.by_traffic.iter().map(traffic).collect(),

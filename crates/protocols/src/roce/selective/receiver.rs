@@ -30,6 +30,14 @@ impl SelectiveReceiver {
         }
     }
 
+    /// The receiver of a flow of `size_bytes` that have all arrived, the last one at `completed`.
+    pub fn complete(parameters: &Arc<RoceParameters>, size_bytes: u64, completed: Time) -> Self {
+        let roce = RoceReceiver::complete(parameters, size_bytes, completed);
+        let mut receiver = SelectiveReceiver { roce, size_bytes, ..SelectiveReceiver::new(parameters) };
+        receiver.arrived.insert(0, size_bytes);
+        receiver
+    }
+
     /// Tells which byte is missing first, and that `bytes` of the packet of `frame` arrived, 0 if it was cut (IRN, sec.
     /// 3.1). What the frame collected on its way does not come back with it: its word says something else.
     fn refuse(&mut self, ctx: &mut Ctx<'_>, frame: &Frame, bytes: u16) {
@@ -53,7 +61,9 @@ impl Receiver for SelectiveReceiver {
         }
         let end = frame.seq + u64::from(frame.payload_bytes);
         if frame.kind == Kind::Trimmed {
-            if !self.holds(frame) {
+            if self.roce.completed.is_some() {
+                self.roce.reply(ctx, frame, 0); // of a duplicate, as in go-back-N
+            } else if !self.holds(frame) {
                 self.refuse(ctx, frame, 0);
             }
             return Receipt::default();
@@ -84,5 +94,9 @@ impl Receiver for SelectiveReceiver {
 
     fn holds(&self, frame: &Frame) -> bool {
         self.arrived.holds(frame.seq, frame.seq + u64::from(frame.payload_bytes))
+    }
+
+    fn next_expected(&self) -> u64 {
+        self.roce.expected
     }
 }
