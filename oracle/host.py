@@ -1,0 +1,97 @@
+"""A host: its flows of a class in turn, replies ahead of data, and the receivers."""
+
+import heapq
+from collections import deque
+
+from . import transports
+from .network import Node
+from .scenario import OVERHEAD_BYTES
+
+
+class Host(Node):
+    def __init__(self, network, number, name):
+        super().__init__(network, number, name)
+        self.replies = [deque() for _ in range(8)]
+        self.rings = [deque() for _ in range(8)]
+        self.delayed = []
+        self.senders, self.receivers = {}, {}
+
+    def prepare(self):
+        self.port = self.ports[0]
+
+    def add_flow(self, flow):
+        sender = transports.sender(self, flow)
+        self.senders[flow.number] = sender
+        self.timer(flow.start_ps, lambda now: self.join(now, sender), (0,))
+
+    def join(self, now, sender):
+        """A flow that may have something to send enters the ring of its class, once."""
+        if not sender.in_ring:
+            sender.in_ring = True
+            self.rings[sender.flow.cls].append(sender)
+            self.port.wake(now)
+
+    def delay(self, sender, due_ps):
+        sender.in_ring = True
+        heapq.heappush(self.delayed, (due_ps, next(self.network.ids), sender))
+
+    def reply(self, now, frame):
+        self.replies[frame.cls].append(frame)
+        self.port.wake(now)
+
+    def waiting_classes(self, port):
+        return [cls for cls in range(8) if self.replies[cls] or self.rings[cls]]
+
+    def serve(self, now, port):
+        while self.delayed and self.delayed[0][0] <= now:
+            sender = heapq.heappop(self.delayed)[2]
+            self.rings[sender.flow.cls].append(sender)
+        ready = port.ready(now, self.waiting_classes(port))
+        while ready:
+            cls = port.scheduler.pick(ready)
+            frame = self.next_frame(now, cls)
+            if frame is not None:
+                port.scheduler.charge(cls, frame.size + OVERHEAD_BYTES)
+                port.start(now, frame)
+                break
+            ready.remove(cls)
+        if self.delayed:
+            port.wake(self.delayed[0][0])
+
+    def next_frame(self, now, cls):
+        if self.replies[cls]:
+            return self.replies[cls].popleft()
+        ring = self.rings[cls]
+        while ring:
+            sender = ring.popleft()
+            answer = sender.poll(now)
+            sender.in_ring = False
+            if answer is None:
+                continue
+            if isinstance(answer, int):
+                self.delay(sender, answer)
+                continue
+            if sender.paced and sender.next_start_ps > now:
+                self.delay(sender, sender.next_start_ps)
+            else:
+                sender.in_ring = True
+                ring.append(sender)
+            return answer
+        return None
+
+    def arrive(self, now, in_port, frame):
+        network = self.network
+        if frame.kind == "pause":
+            network.note(now, self, "paused" if frame.seq else "resumed", None, in_port, cls=frame.cls)
+            self.port.obey(now, range(8) if frame.cls is None else [frame.cls], frame.detail)
+            return
+        network.note(now, self, "arrived", frame, in_port)
+        if frame.kind == "data":
+            network.note(now, self, "delivered", frame)
+            receiver = self.receivers.get(frame.flow.number)
+            if receiver is None:
+                receiver = self.receivers[frame.flow.number] = transports.receiver(self, frame.flow)
+            receiver.data(now, frame)
+        else:
+            network.note(now, self, "consumed", frame)
+            self.senders[frame.flow.number].control(now, frame)

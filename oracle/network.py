@@ -1,0 +1,148 @@
+"""Nodes, links, routes and the order of events.
+
+Nodes meet only through links, each of which has a delay above zero. So the events of one node and
+one instant can be handled together: departures by port, arrivals, timers, and again in further passes
+while the instant has work (ARCHITECTURE.md, Ties)."""
+
+import heapq
+
+from .scenario import BIT_PS, GAP_BYTES, OVERHEAD_BYTES, ceil_div
+
+DEPARTURE, ARRIVAL, TIMER = 0, 1, 2
+MASK = 0xFFFFFFFF
+
+
+def mix32(x):
+    """Finaliser of a 32-bit hash with the constants of Wellons' lowbias32."""
+    x &= MASK
+    x ^= x >> 16
+    x = x * 0x7FEB352D & MASK
+    x ^= x >> 15
+    x = x * 0x846CA68B & MASK
+    return x ^ x >> 16
+
+
+def flow_hash(src, dst, flow):
+    return mix32(mix32(mix32(src + 0x85EBCA6B) ^ dst) + flow)
+
+
+def seed_salt(seed):
+    return mix32(seed & MASK ^ mix32(seed >> 32))
+
+
+class Frame:
+    """A frame. `kind` is data, ack, nak, cnp or a MAC control frame: pause, credit."""
+
+    __slots__ = ("kind", "flow", "seq", "payload", "size", "cls", "src", "dst", "entropy", "ecn", "marked",
+                 "retransmission", "in_port", "detail", "in_headroom", "since_ps", "ttl")
+
+    def __init__(self, kind, flow, seq, payload, size, cls, src, dst, entropy):
+        self.kind, self.flow, self.seq, self.payload, self.size, self.cls = kind, flow, seq, payload, size, cls
+        self.src, self.dst, self.entropy = src, dst, entropy
+        self.ecn = self.marked = self.retransmission = False
+        self.in_port = self.detail = None
+        self.since_ps = 0
+        self.ttl = 64
+
+
+class Wire:
+    """One direction of a link."""
+
+    def __init__(self, network, link, receiver, in_port):
+        self.network, self.link, self.receiver, self.in_port = network, link, receiver, in_port
+        self.rate_bps, self.delay_ps = link.rate_bps, link.delay_ps
+
+    def busy_ps(self, size):
+        return ceil_div((size + OVERHEAD_BYTES) * 8 * BIT_PS, self.rate_bps)
+
+    def arrival_ps(self, size):
+        """From the first bit of the preamble to the last bit of the frame at the other end."""
+        return ceil_div((size + OVERHEAD_BYTES - GAP_BYTES) * 8 * BIT_PS, self.rate_bps) + self.delay_ps
+
+
+class Node:
+    """A host or switch: its ports and its timers."""
+
+    def __init__(self, network, number, name):
+        self.network, self.number, self.name = network, number, name
+        self.ports = []
+        self.instants = 0
+
+    def timer(self, time_ps, action, rank=0):
+        """Calls `action(now)` then; of one instant in the order of rank, then creation."""
+        self.network.push(time_ps, self.number, TIMER, (rank, next(self.network.ids)), action)
+
+    def departures_due(self, port, time_ps):
+        self.network.push(time_ps, self.number, DEPARTURE, port.index, None)
+
+    def handle(self, now, events):
+        departures = sorted({key for kind, key, _ in events if kind == DEPARTURE})
+        arrivals = sorted(((key, frame) for kind, key, frame in events if kind == ARRIVAL), key=lambda a: a[0])
+        timers = sorted(((key, action) for kind, key, action in events if kind == TIMER), key=lambda a: a[0])
+        for index in departures:
+            self.ports[index].depart(now)
+        if arrivals:
+            first = mix32(self.instants) % len(arrivals)
+            self.instants += 1
+            for in_port, frame in arrivals[first:] + arrivals[:first]:
+                self.arrive(now, in_port, frame)
+        for _, action in timers:
+            action(now)
+
+
+class Network:
+    """The event queue and what the run records."""
+
+    def __init__(self, scenario):
+        self.scenario = scenario
+        self.events = []
+        self.ids = iter(range(1 << 62))
+        self.trace = []
+        self.counts = {}
+        self.nodes = []
+
+    def push(self, time_ps, node, kind, key, what):
+        heapq.heappush(self.events, (time_ps, node, next(self.ids), kind, key, what))
+
+    def count(self, name, amount=1):
+        self.counts[name] = self.counts.get(name, 0) + amount
+
+    def note(self, now, node, event, frame=None, port=None, **more):
+        """A row of the trace: docs/results.md, trace.parquet."""
+        flow = kind = seq = size = cls = None
+        if frame is not None:
+            flow, kind, seq, size, cls = frame.flow.number, frame.kind, frame.seq, frame.size, frame.cls
+        self.trace.append((now, node.number, event, port, flow, kind, seq, size, more.get("cls", cls),
+                           more.get("value")))
+
+    def run(self):
+        events, end = self.events, self.scenario.duration_ps
+        while events and events[0][0] < end:
+            now, number = events[0][:2]
+            batch = []
+            while events and events[0][0] == now and events[0][1] == number:
+                batch.append(heapq.heappop(events)[3:])
+            self.nodes[number].handle(now, batch)
+
+
+def equal_cost_ports(scenario, ports_of):
+    """For each switch and host the ports on shortest paths, ascending."""
+    hosts, count = len(scenario.hosts), len(scenario.hosts) + len(scenario.switches)
+    routes = [[[] for _ in range(hosts)] for _ in range(count)]
+    for host in range(hosts):
+        distance, frontier = {host: 0}, [host]
+        while frontier:
+            following = []
+            for node in frontier:
+                if node < hosts and node != host:
+                    continue  # nothing passes through a host
+                for port in ports_of[node]:
+                    if port.peer not in distance:
+                        distance[port.peer] = distance[node] + 1
+                        following.append(port.peer)
+            frontier = following
+        for node in range(count):
+            if node in distance:
+                routes[node][host] = [p.index for p in ports_of[node] if distance.get(p.peer) == distance[node] - 1
+                                      and (p.peer >= hosts or p.peer == host)]
+    return routes

@@ -1,0 +1,388 @@
+"""Reads a scenario. Every key, kind or value that the model does not cover is refused by name."""
+
+import os
+import re
+import tomllib
+from fractions import Fraction
+
+TIME_PS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
+RATE_BPS = {"bps": 1, "Kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
+SIZE_BYTES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+PREAMBLE_BYTES = 8  # IEEE 802.3, 3.1.1: preamble and start frame delimiter
+GAP_BYTES = 12  # IEEE 802.3, 4.4.2: interpacket gap of 96 bits
+OVERHEAD_BYTES = PREAMBLE_BYTES + GAP_BYTES
+CONTROL_BYTES = 64  # IEEE 802.3, 31.4: MAC control frames have the least length
+BIT_PS = 10**12
+
+
+class Refused(Exception):
+    """The scenario uses something that the model does not cover."""
+
+
+def ceil_div(a, b):
+    return -(-a // b)
+
+
+def quantity(units, whole=True):
+    def parse(value):
+        match = re.fullmatch(r"([0-9.]+)\s*([A-Za-z]+)", value) if isinstance(value, str) else None
+        if not match or match[2] not in units:
+            raise ValueError(f"{value!r} is not covered")
+        number = Fraction(match[1]) * units[match[2]]
+        if number.denominator != 1:
+            raise ValueError(f"{value!r} is not a whole number of the least unit")
+        return int(number)
+    return parse
+
+
+time_ps = quantity(TIME_PS)
+rate_bps = quantity(RATE_BPS)
+size_bytes = quantity(SIZE_BYTES)
+
+
+def share(value):
+    """A share of the free buffer: a fraction."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return Fraction(str(value))
+    if isinstance(value, str) and re.fullmatch(r"[0-9]+(/[0-9]+)?|[0-9]*\.[0-9]+", value):
+        return Fraction(value)
+    raise ValueError(f"{value!r} is not covered")
+
+
+def size_or_share(value):
+    try:
+        return ("bytes", size_bytes(value))
+    except ValueError:
+        return ("share", share(value))
+
+
+def room(value):
+    """Room of a queue: bytes or packets."""
+    if isinstance(value, str) and value.endswith("packets"):
+        return ("packets", int(value.split()[0]))
+    return ("bytes", size_bytes(value))
+
+
+def whole(value):
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"{value!r} is not a whole number")
+    return value
+
+
+def boolean(value):
+    if not isinstance(value, bool):
+        raise ValueError(f"{value!r} is not covered")
+    return value
+
+
+def number(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{value!r} is not covered")
+    return float(value)
+
+
+def classes(value):
+    return sorted({whole(v) for v in value})
+
+
+def or_word(words, parse):
+    """One of `words`, or what `parse` makes of the value."""
+    return lambda value: value if isinstance(value, str) and value in words else parse(value)
+
+
+def one_of(*words):
+    def parse(value):
+        if value not in words:
+            raise ValueError(f"{value!r} is not covered (only {', '.join(map(repr, words))})")
+        return value
+    return parse
+
+
+def by_class(parse, default):
+    """Eight values, or a table of class and value."""
+    def read(value):
+        if isinstance(value, list):
+            return [parse(v) for v in value]
+        return [parse(value[str(c)]) if str(c) in value else default for c in range(8)]
+    return read
+
+
+REQUIRED = object()
+
+
+class Table:
+    """A table of the scenario of which each key is taken once; `finish` refuses the rest."""
+
+    def __init__(self, values, name):
+        if isinstance(values, str):
+            values = {"kind": values}
+        if not isinstance(values, dict):
+            raise Refused(f"{name}: {values!r} is not covered")
+        self.values, self.name = dict(values), name
+
+    def take(self, key, parse, default=REQUIRED):
+        if key not in self.values:
+            if default is REQUIRED:
+                raise Refused(f"{self.name}.{key}: missing")
+            return default
+        try:
+            return parse(self.values.pop(key))
+        except (ValueError, KeyError, TypeError) as error:
+            raise Refused(f"{self.name}.{key}: {error}") from None
+
+    def table(self, key):
+        return Table(self.values.pop(key, {}), f"{self.name}.{key}".lstrip("."))
+
+    def finish(self):
+        for key in self.values:
+            raise Refused(f"{self.name}.{key}: not covered".lstrip("."))
+
+
+class Settings(dict):
+    """Values by attribute."""
+
+    def __getattr__(self, key):
+        try:
+            return self[key]
+        except KeyError:
+            raise AttributeError(key) from None
+
+
+ROCE = dict(
+    payload=(size_bytes, 1000), header=(size_bytes, 62), ack=(size_bytes, 66), ack_every=(whole, 1),
+    window=(or_word(["unlimited"], size_bytes), "unlimited"), rate=(or_word(["line"], rate_bps), "line"),
+    timeout=(or_word(["never"], time_ps), 67108864000), nak_interval=(time_ps, 500 * 10**6),
+    loss_recovery=(one_of("go-back-n"), "go-back-n"), ecn=(boolean, False))
+RATE_CONTROLLED = dict(
+    ROCE, variable_window=(one_of(False), False), initial_rate=(or_word(["line"], rate_bps), "line"))
+TRANSPORTS = {
+    "datagram": dict(
+        frame=(size_bytes, 1518), header=(size_bytes, 46), arrival=(one_of("constant"), "constant"),
+        gap=(or_word(["from_rate"], time_ps), "from_rate"), rate=(or_word(["line"], rate_bps), "line"),
+        ecn=(boolean, False)),
+    "roce": ROCE,
+}
+
+
+def transport(value, name):
+    table = Table(value, name)
+    kind = table.take("kind", one_of(*TRANSPORTS), "roce")
+    keys = TRANSPORTS[kind]
+    settings = Settings({key: table.take(key, parse, default) for key, (parse, default) in keys.items()})
+    table.finish()
+    settings["kind"] = kind
+    return settings
+
+
+def largest_frame_bytes(settings):
+    if settings.kind == "datagram":
+        return settings.frame
+    return max(settings.payload + settings.header, settings.ack)
+
+
+class Link:
+    def __init__(self, a, b, rate, delay):
+        self.ends, self.rate_bps, self.delay_ps = (a, b), rate, delay
+
+
+class Scenario:
+    """The fabric, and what its switches, hosts and traffic do."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            top = Table(tomllib.load(file), "")
+        self.folder = os.path.dirname(os.path.abspath(path))
+        for key in ("name", "description", "threads"):
+            top.take(key, lambda v: v, None)
+        self.duration_ps = top.take("duration", time_ps)
+        self.seed = top.take("seed", whole, 1)
+        self.links = []
+        self.read_fabric(top.table("fabric"))
+        self.read_routing(top.table("routing"))
+        self.read_switch(top.table("switch"))
+        self.read_host(top.table("host"))
+        self.read_traffic(top.values.pop("traffic", []))
+        self.read_failures(top.values.pop("fail", []))
+        record = top.table("record")
+        for key in ("trace", "pauses", "flows"):
+            record.take(key, lambda v: v, None)
+        record.finish()
+        check = top.table("check")
+        for key in ("deadlock", "storm"):
+            check.take(key, lambda v: v, None)
+        check.finish()
+        top.finish()
+
+    # --- fabric -----------------------------------------------------------------------------------
+
+    def read_fabric(self, table):
+        kind = table.take("kind", one_of("file", "single-switch", "line", "dumbbell", "leaf-spine"))
+        if kind == "file":
+            self.read_topology(table.take("file", str))
+            table.finish()
+            return
+        link = table.table("link")
+        rate, delay = link.take("rate", rate_bps, None), link.take("delay", time_ps, None)
+        tiers = {}
+        for tier in ("host", "edge"):
+            part = link.table(tier)
+            tiers[tier] = part.take("rate", rate_bps, rate), part.take("delay", time_ps, delay)
+            part.finish()
+        link.finish()
+        number_of = lambda key: table.take(key, whole)
+        if kind == "single-switch":
+            per_switch, between = [number_of("hosts")], []
+        elif kind == "line":
+            count = number_of("switches")
+            per_switch, between = [number_of("hosts_per_switch")] * count, [(i, i + 1) for i in range(count - 1)]
+        elif kind == "dumbbell":
+            per_switch, between = [number_of("left"), number_of("right")], [(0, 1)]
+        else:
+            leaves, spines = number_of("leaves"), number_of("spines")
+            per_switch = [number_of("hosts_per_leaf")] * leaves + [0] * spines
+            between = [(leaf, leaves + spine) for leaf in range(leaves) for spine in range(spines)]
+        table.finish()
+        hosts = sum(per_switch)
+        self.hosts = [f"H{i + 1}" for i in range(hosts)]
+        self.switches = [f"S{i + 1}" for i in range(len(per_switch))]
+        if kind == "leaf-spine":
+            self.switches = [f"L{i + 1}" for i in range(leaves)] + [f"S{i + 1}" for i in range(spines)]
+        host = 0
+        for switch, count in enumerate(per_switch):
+            for _ in range(count):
+                self.links.append(Link(host, hosts + switch, *tiers["host"]))
+                host += 1
+        self.links += [Link(hosts + a, hosts + b, *tiers["edge"]) for a, b in between]
+
+    def read_topology(self, name):
+        """A topology in the format of the HPCC simulator: docs/guide/fabric.md, Formats."""
+        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+            lines = [line.split() for line in file if line.strip()]
+        nodes, switch_count, link_count = map(int, lines[0])
+        switches = [int(i) for i in lines[1]] if switch_count else []
+        if switches != list(range(nodes - switch_count, nodes)):
+            raise Refused("fabric.file: only topologies whose last nodes are the switches are covered")
+        self.hosts = [f"h{i}" for i in range(nodes - switch_count)]
+        self.switches = [f"s{i}" for i in switches]
+        for a, b, rate, delay, loss in lines[2:2 + link_count]:
+            if Fraction(loss):
+                raise Refused("fabric.file: loss is not covered")
+            self.links.append(Link(int(a), int(b), rate_bps(rate), time_ps(delay)))
+
+    def node(self, name):
+        names = self.hosts + self.switches
+        if isinstance(name, int) and not isinstance(name, bool) and name < len(self.hosts):
+            return name
+        if name not in names:
+            raise ValueError(f"no node {name!r}")
+        return names.index(name)
+
+    # --- switches and hosts -----------------------------------------------------------------------
+
+    def read_routing(self, table):
+        table.take("mode", one_of("shortest"), None)
+        table.take("spread", one_of("flow"), None)
+        table.take("reroute", one_of("none"), None)
+        self.hash_seed = table.take("hash_seed", whole, self.seed)
+        table.finish()
+
+    def read_switch(self, table):
+        switch = self.switch = Settings()
+        switch["queue"] = table.take("queue", room, None)
+        switch["buffer"] = table.take("buffer", size_bytes, 16 * 10**6)
+        switch["egress"] = table.take("egress", size_or_share, ("share", Fraction(1)))
+        flow_control = table.table("flow_control")
+        kind = flow_control.take("kind", one_of("none", "pause", "pfc"), "none")
+        switch["flow_control"] = kind
+        if kind in ("pause", "pfc"):
+            priorities = list(range(8)) if kind == "pause" else flow_control.take("priorities", classes)
+            switch.update(
+                priorities=priorities,
+                xoff=flow_control.take("xoff", or_word(["auto"], size_or_share), "auto"),
+                xon=flow_control.take("xon", size_bytes, 3000),
+                headroom=flow_control.take("headroom", or_word(["auto"], size_bytes), "auto"),
+                quanta=flow_control.take("quanta", whole, 65535),
+                reaction=flow_control.take("reaction", or_word(["standard"], reaction), "standard"))
+            if switch.xoff == "auto":
+                switch["xoff"] = ("share", Fraction(1, 8))
+        else:
+            switch["priorities"] = []
+        flow_control.finish()
+        overload = table.table("overload")
+        overload.take("kind", one_of("drop"), None)
+        overload.finish()
+        self.read_marking(table.table("marking"))
+        self.read_scheduler(table.table("scheduler"))
+        tags = table.table("tags")
+        tags.take("kind", one_of("none"), None)
+        tags.finish()
+        table.finish()
+
+    def read_marking(self, table):
+        kind = table.take("kind", one_of("none", "ecn"), "none")
+        if kind == "none":
+            self.switch["marking"] = None
+        else:
+            k_min = table.take("k_min", size_bytes)
+            k_max = table.take("k_max", size_bytes, k_min)
+            if k_max != k_min:
+                raise Refused("switch.marking.k_max: only a step (k_max = k_min) is covered")
+            table.take("p_max", number, 1)
+            self.switch["marking"] = Settings(k=k_min, at=table.take("at", one_of("enqueue", "dequeue"), "enqueue"))
+        table.finish()
+
+    def read_scheduler(self, table):
+        kind = table.take("kind", one_of("strict", "wrr", "drr"), "strict")
+        self.switch["scheduler"] = kind
+        if kind == "wrr":
+            self.switch["weights"] = table.take("weights", by_class(whole, 1))
+        elif kind == "drr":
+            self.switch["quanta_bytes"] = table.take("quanta", by_class(size_bytes, 1518))
+        table.finish()
+
+    def read_host(self, table):
+        self.reply_class = table.take("reply_class", whole, None)
+        table.take("obeys_pause", one_of(True), None)
+        self.transport_value = table.values.pop("transport", "roce")
+        table.finish()
+
+    # --- traffic and failures ---------------------------------------------------------------------
+
+    def read_traffic(self, entries):
+        self.flows = []
+        for index, values in enumerate(entries):
+            table = Table(values, f"traffic.{index}")
+            table.take("kind", one_of("pairs"))
+            table.take("label", str, None)
+            flow = dict(
+                traffic=index, cls=table.take("class", whole, 3), start_ps=table.take("start", time_ps, 0),
+                size_bytes=table.take("size", size_bytes),
+                transport=transport(table.values.pop("transport", self.transport_value), table.name + ".transport"))
+            pairs = table.take("pairs", lambda v: [(self.node(a), self.node(b)) for a, b in v])
+            table.finish()
+            for source, destination in pairs:
+                self.flows.append(Settings(flow, number=len(self.flows), src=source, dst=destination))
+        self.mtu_bytes = max(largest_frame_bytes(flow.transport) for flow in self.flows)
+        self.used_classes = set()
+        for flow in self.flows:
+            self.used_classes.add(flow.cls)
+            if flow.transport.kind != "datagram":
+                self.used_classes.add(flow.cls if self.reply_class is None else self.reply_class)
+
+    def read_failures(self, entries):
+        self.failures = []
+        for index, values in enumerate(entries):
+            table = Table(values, f"fail.{index}")
+            ends = table.take("link", lambda v: tuple(self.node(n) for n in v))
+            at, until = table.take("at", time_ps, 0), table.take("until", time_ps, None)
+            table.finish()
+            links = [i for i, link in enumerate(self.links) if set(link.ends) == set(ends)]
+            self.failures.append((links, at, until))
+
+
+def reaction(value):
+    """A time, or a number of bit times or quanta of the link."""
+    match = re.fullmatch(r"([0-9]+) (bit times|quanta)", value)
+    if match:
+        return ("bits", int(match[1]) * (1 if match[2] == "bit times" else 512))
+    return ("ps", time_ps(value))

@@ -1,0 +1,208 @@
+"""A switch: routes, the buffer, marks, and ingress accounts under PAUSE and PFC."""
+
+from collections import deque
+
+from .network import Frame, Node, mix32, seed_salt
+from .scenario import BIT_PS, CONTROL_BYTES, OVERHEAD_BYTES, Refused, ceil_div
+
+# docs/model.md, "How soon a neighbour stops": IEEE 802.3, annex 31B.3.7.
+REACTION_QUANTA = {10**8: 1, 10**9: 2, 10 * 10**9: 67, 25 * 10**9: 80, 40 * 10**9: 118, 50 * 10**9: 147,
+                   100 * 10**9: 394, 200 * 10**9: 453, 400 * 10**9: 905, 800 * 10**9: 905}
+
+
+def reaction_ps(reaction, rate_bps):
+    if reaction == "standard":
+        if rate_bps not in REACTION_QUANTA:
+            raise Refused(f"switch.flow_control.reaction: standard at {rate_bps} bit/s is not covered")
+        return ceil_div(REACTION_QUANTA[rate_bps] * 512 * BIT_PS, rate_bps)
+    unit, amount = reaction
+    return amount if unit == "ps" else ceil_div(amount * BIT_PS, rate_bps)
+
+
+class Account:
+    """What came in by a port in a lossless class and still waits (docs/mechanisms/pfc.md)."""
+
+    def __init__(self, port, cls, headroom_bytes):
+        self.port, self.cls, self.headroom_bytes = port, cls, headroom_bytes
+        self.shared = self.in_headroom = 0
+        self.stopped = False
+        self.serial = 0
+
+    @property
+    def total(self):
+        return self.shared + self.in_headroom
+
+
+class Switch(Node):
+    def __init__(self, network, number, name):
+        super().__init__(network, number, name)
+        self.queues, self.queue_bytes = [], []
+        self.used_bytes = 0
+        self.salt = mix32(number + 0x9E3779B9) ^ seed_salt(network.scenario.hash_seed)
+
+    def prepare(self):
+        """Called when all ports are there."""
+        scenario = self.network.scenario
+        self.settings = settings = scenario.switch
+        self.queues = [[deque() for _ in range(8)] for _ in self.ports]
+        self.queue_bytes = [[0] * 8 for _ in self.ports]
+        self.lossless = [cls for cls in settings.priorities if cls in scenario.used_classes]
+        self.accounts = [{} for _ in self.ports]
+        headroom_sum = 0
+        if settings.flow_control in ("pause", "pfc"):
+            for port in self.ports:
+                headroom = self.headroom_bytes(port)
+                if settings.flow_control == "pause":
+                    account = Account(port, None, headroom)
+                    self.accounts[port.index] = {cls: account for cls in range(8)}
+                    headroom_sum += headroom
+                else:
+                    self.accounts[port.index] = {cls: Account(port, cls, headroom) for cls in self.lossless}
+                    headroom_sum += headroom * len(self.lossless)
+        self.shared_bytes = settings.buffer - headroom_sum
+        if settings.queue is None and self.shared_bytes <= 0:
+            raise Refused("switch.buffer: smaller than the headroom")
+
+    def headroom_bytes(self, port):
+        """docs/model.md, Headroom."""
+        settings, mtu = self.settings, self.network.scenario.mtu_bytes
+        if settings.headroom != "auto":
+            return settings.headroom
+        rate, delay = port.wire.rate_bps, port.wire.delay_ps
+        in_flight = ceil_div(2 * delay * rate, 8 * BIT_PS)
+        control = (CONTROL_BYTES + OVERHEAD_BYTES) * (1 if settings.flow_control == "pause" else len(self.lossless))
+        reaction = ceil_div(reaction_ps(settings.reaction, rate) * rate, 8 * BIT_PS)
+        wire = in_flight + control + reaction + mtu + OVERHEAD_BYTES
+        return ceil_div(wire * mtu, mtu + OVERHEAD_BYTES) + 2 * mtu
+
+    # --- frames -----------------------------------------------------------------------------------
+
+    def waiting_classes(self, port):
+        return [cls for cls in range(8) if self.queues[port.index][cls]]
+
+    def arrive(self, now, in_port, frame):
+        if frame.kind == "pause":
+            self.network.note(now, self, "paused" if frame.seq else "resumed", None, in_port, cls=frame.cls)
+            self.ports[in_port].obey(now, range(8) if frame.cls is None else [frame.cls], frame.detail)
+            return
+        self.network.note(now, self, "arrived", frame, in_port)
+        equal = self.network.routes[self.number][frame.dst]
+        out = self.ports[equal[mix32(frame.entropy ^ self.salt) * len(equal) >> 32]]
+        frame.in_port = in_port
+        if out.idle_for(now, frame.cls):
+            out.start(now, frame)
+        elif not self.admit(frame, out):
+            cause = "lossless queue full" if frame.cls in self.lossless else "queue full"
+            self.network.note(now, self, "dropped", frame, out.index, value=cause)
+            self.network.count("dropped " + cause)
+        else:
+            self.enqueue(now, frame, out)
+
+    def threshold(self, limit):
+        kind, value = limit
+        return value if kind == "bytes" else value * (self.shared_bytes - self.used_bytes)
+
+    def admit(self, frame, out):
+        """Charges the buffer and the ingress account; False where there is no room."""
+        queue = self.settings.queue
+        account = self.accounts[frame.in_port].get(frame.cls)
+        frame.in_headroom = False
+        if queue is not None:
+            kind, limit = queue
+            held = len(self.queues[out.index][frame.cls]) + 1 if kind == "packets" else \
+                self.queue_bytes[out.index][frame.cls] + frame.size
+            if held > limit:
+                return False
+        elif account is None:
+            if self.queue_bytes[out.index][frame.cls] + frame.size > self.threshold(self.settings.egress) \
+                    or self.used_bytes + frame.size > self.shared_bytes:
+                return False
+            self.used_bytes += frame.size
+        if account is not None:
+            fits = account.total + frame.size <= self.threshold(self.settings.xoff)
+            if queue is None:
+                fits = fits and self.used_bytes + frame.size <= self.shared_bytes
+            if fits:
+                account.shared += frame.size
+                if queue is None:
+                    self.used_bytes += frame.size
+            elif account.in_headroom + frame.size <= account.headroom_bytes:
+                account.in_headroom += frame.size
+                frame.in_headroom = True
+            else:
+                return False
+        return True
+
+    def enqueue(self, now, frame, out):
+        bytes_ahead = self.queue_bytes[out.index][frame.cls]
+        marking = self.settings.marking
+        self.network.note(now, self, "queued", frame, out.index, value=bytes_ahead)
+        if marking and marking.at == "enqueue":
+            self.mark(now, frame, out, bytes_ahead)
+        self.queues[out.index][frame.cls].append(frame)
+        self.queue_bytes[out.index][frame.cls] += frame.size
+        out.wake(now)
+        account = self.accounts[frame.in_port].get(frame.cls)
+        if account and not account.stopped and account.total > self.threshold(self.settings.xoff):
+            account.stopped = True
+            account.serial += 1
+            self.stop_neighbour(now, account, "stop")
+
+    def mark(self, now, frame, out, queue_bytes):
+        if frame.ecn and queue_bytes > self.settings.marking.k:
+            frame.marked = True
+            self.network.note(now, self, "marked", frame, out.index)
+            self.network.count("marks")
+
+    def serve(self, now, port):
+        """The wire of the port is free: sends the next frame, if there is one."""
+        ready = port.ready(now, self.waiting_classes(port))
+        if not ready:
+            return
+        cls = port.scheduler.pick(ready)
+        frame = self.queues[port.index][cls].popleft()
+        port.scheduler.charge(cls, frame.size + OVERHEAD_BYTES)
+        self.queue_bytes[port.index][cls] -= frame.size
+        marking = self.settings.marking
+        if marking and marking.at == "dequeue":
+            self.mark(now, frame, port, self.queue_bytes[port.index][cls])
+        self.release(now, frame)
+        port.start(now, frame)
+
+    def release(self, now, frame):
+        """Gives the room back, that in headroom first, and lets the neighbour go on."""
+        account = self.accounts[frame.in_port].get(frame.cls)
+        shared = frame.size
+        if account is not None:
+            from_headroom = min(frame.size, account.in_headroom)
+            account.in_headroom -= from_headroom
+            shared -= from_headroom
+            account.shared -= shared
+        if self.settings.queue is None:
+            self.used_bytes -= shared
+        if account is not None and account.stopped and not account.in_headroom:
+            if account.total <= self.threshold(self.settings.xoff) - self.settings.xon or not account.total:
+                account.stopped = False
+                account.serial += 1
+                self.network.count("resumes")
+                self.send_pause(now, account, 0, "go")
+
+    # --- pauses -----------------------------------------------------------------------------------
+
+    def stop_neighbour(self, now, account, event):
+        """Sends a pause, and renews it at half its length for as long as the account stays up."""
+        length_ps = ceil_div(self.settings.quanta * 512 * BIT_PS, account.port.wire.rate_bps)
+        self.network.count("pauses")
+        self.send_pause(now, account, length_ps, event)
+        serial = account.serial
+
+        def renew(then):
+            if account.stopped and account.serial == serial:
+                self.stop_neighbour(then, account, "renew")
+        self.timer(now + length_ps // 2, renew, (1, account.port.index, account.cls or 0))
+
+    def send_pause(self, now, account, length_ps, event):
+        self.network.note(now, self, event, None, account.port.index, cls=account.cls, value=account.total)
+        frame = Frame("pause", None, 1 if length_ps else 0, 0, CONTROL_BYTES, account.cls, None, None, 0)
+        frame.detail = length_ps
+        account.port.send_control(now, frame)
