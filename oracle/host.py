@@ -9,35 +9,58 @@ from .scenario import OVERHEAD_BYTES
 
 
 class Host(Node):
+    is_host = True
+
     def __init__(self, network, number, name):
         super().__init__(network, number, name)
         self.replies = [deque() for _ in range(8)]
         self.rings = [deque() for _ in range(8)]
         self.delayed = []
         self.senders, self.receivers = {}, {}
+        self.plan = []
+        self.places, self.free_places = 0, []
 
     def prepare(self):
         self.port = self.ports[0]
+        self.plan.sort(key=lambda flow: (-flow.start_ps, -flow.number))
+        self.plan_start()
 
-    def add_flow(self, flow):
-        sender = transports.sender(self, flow)
-        self.senders[flow.number] = sender
-        self.timer(flow.start_ps, lambda now: self.join(now, sender), (0,))
+    def plan_start(self):
+        """The timer of the next start is created when the flow before starts. [M25]"""
+        if self.plan:
+            flow = self.plan.pop()
+            self.timer(flow.start_ps, lambda now: self.start(now, flow))
+
+    def start(self, now, flow):
+        self.plan_start()
+        sender = self.senders[flow.number] = transports.sender(self, flow)
+        if self.free_places:  # [M46]
+            sender.place = self.free_places.pop()
+        else:
+            sender.place = self.places
+            self.places += 1
+        self.join(now, sender)
+
+    def end(self, sender):
+        """The flow is sent: its place in the table is free."""
+        if not sender.ended:
+            sender.ended = True
+            self.free_places.append(sender.place)
 
     def join(self, now, sender):
-        """A flow that may have something to send enters the ring of its class, once."""
+        """A flow that may have something to send enters the ring of its class, once. [M43], [M47]"""
         if not sender.in_ring:
             sender.in_ring = True
             self.rings[sender.flow.cls].append(sender)
-            self.port.wake(now)
+        self.port.depart(now)
 
     def delay(self, sender, due_ps):
         sender.in_ring = True
-        heapq.heappush(self.delayed, (due_ps, next(self.network.ids), sender))
+        heapq.heappush(self.delayed, (due_ps, sender.place, sender))
 
     def reply(self, now, frame):
         self.replies[frame.cls].append(frame)
-        self.port.wake(now)
+        self.port.depart(now)
 
     def waiting_classes(self, port):
         return [cls for cls in range(8) if self.replies[cls] or self.rings[cls]]
@@ -67,6 +90,9 @@ class Host(Node):
             answer = sender.poll(now)
             sender.in_ring = False
             if answer is None:
+                continue
+            if answer == "done":
+                self.end(sender)
                 continue
             if isinstance(answer, int):
                 self.delay(sender, answer)

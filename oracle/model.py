@@ -24,15 +24,15 @@ def run(path):
         if len(node.ports) != 1:
             raise Refused("fabric: only hosts with one link are covered")
     network.routes = equal_cost_ports(scenario, [node.ports for node in network.nodes])
+    for flow in scenario.flows:
+        flow.update(delivered_ps=None, acked_ps=None, retransmitted_bytes=0, timeouts=0)
+        if not network.routes[flow.src][flow.dst]:
+            raise Refused(f"traffic.{flow.traffic}: no route")
+        network.nodes[flow.src].plan.append(flow)
     for node in network.nodes:
         node.prepare()
         for port in node.ports:
             if scenario.switch.flow_control in ("pause", "pfc"):
                 port.reaction_ps = reaction_ps(scenario.switch.reaction, port.wire.rate_bps)
-    for flow in scenario.flows:
-        flow.update(delivered_ps=None, acked_ps=None, retransmitted_bytes=0, timeouts=0)
-        if not network.routes[flow.src][flow.dst]:
-            raise Refused(f"traffic.{flow.traffic}: no route")
-        network.nodes[flow.src].add_flow(flow)
     network.run()
     return network

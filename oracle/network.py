@@ -69,25 +69,18 @@ class Node:
         self.instants = 0
 
     def timer(self, time_ps, action, rank=0):
-        """Calls `action(now)` then; of one instant in the order of rank, then creation."""
+        """Calls `action(now)` then; of one instant in the order of rank, then of creation."""
         self.network.push(time_ps, self.number, TIMER, (rank, next(self.network.ids)), action)
 
     def departures_due(self, port, time_ps):
         self.network.push(time_ps, self.number, DEPARTURE, port.index, None)
 
-    def handle(self, now, events):
-        departures = sorted({key for kind, key, _ in events if kind == DEPARTURE})
-        arrivals = sorted(((key, frame) for kind, key, frame in events if kind == ARRIVAL), key=lambda a: a[0])
-        timers = sorted(((key, action) for kind, key, action in events if kind == TIMER), key=lambda a: a[0])
-        for index in departures:
-            self.ports[index].depart(now)
-        if arrivals:
-            first = mix32(self.instants) % len(arrivals)
-            self.instants += 1
-            for in_port, frame in arrivals[first:] + arrivals[:first]:
-                self.arrive(now, in_port, frame)
-        for _, action in timers:
-            action(now)
+    def handle_arrivals(self, now, arrivals):
+        arrivals.sort(key=lambda arrival: arrival[0])  # [M22]
+        first = mix32(self.instants) % len(arrivals)
+        self.instants += 1  # [M21]
+        for in_port, frame in arrivals[first:] + arrivals[:first]:
+            self.arrive(now, in_port, frame)
 
 
 class Network:
@@ -116,13 +109,37 @@ class Network:
                            more.get("value")))
 
     def run(self):
-        events, end = self.events, self.scenario.duration_ps
-        while events and events[0][0] < end:
-            now, number = events[0][:2]
-            batch = []
+        while self.events and self.events[0][0] < self.scenario.duration_ps:  # [M61]
+            now, number = self.events[0][:2]
+            self.run_instant(now, number)
+
+    def run_instant(self, now, number):
+        """All events of a node at one instant: the next is chosen anew after each step. [M20]"""
+        node, events = self.nodes[number], self.events
+        departures, arrivals, timers = [], [], []
+        while True:
             while events and events[0][0] == now and events[0][1] == number:
-                batch.append(heapq.heappop(events)[3:])
-            self.nodes[number].handle(now, batch)
+                kind, key, what = heapq.heappop(events)[3:]
+                if kind == DEPARTURE:
+                    departures.append(key)
+                elif kind == ARRIVAL:
+                    arrivals.append((key, what))
+                else:
+                    timers.append((key, what))
+            if departures:
+                port = min(departures)
+                departures = [other for other in departures if other != port]
+                node.ports[port].depart(now)
+            elif arrivals:
+                node.handle_arrivals(now, arrivals)
+                arrivals = []
+            elif timers:
+                timers.sort(key=lambda timer: timer[0])
+                due, timers = (timers[:1], timers[1:]) if node.is_host else (timers, [])  # [M25], [M26]
+                for _, action in due:
+                    action(now)
+            else:
+                return
 
 
 def equal_cost_ports(scenario, ports_of):

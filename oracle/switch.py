@@ -34,6 +34,8 @@ class Account:
 
 
 class Switch(Node):
+    is_host = False
+
     def __init__(self, network, number, name):
         super().__init__(network, number, name)
         self.queues, self.queue_bytes = [], []
@@ -199,7 +201,7 @@ class Switch(Node):
         def renew(then):
             if account.stopped and account.serial == serial:
                 self.stop_neighbour(then, account, "renew")
-        self.timer(now + length_ps // 2, renew, (1, account.port.index, account.cls or 0))
+        self.timer(now + length_ps // 2, renew, 1)
 
     def send_pause(self, now, account, length_ps, event):
         self.network.note(now, self, event, None, account.port.index, cls=account.cls, value=account.total)

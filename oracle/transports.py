@@ -19,7 +19,7 @@ class DatagramSender:
 
     def __init__(self, host, flow):
         self.host, self.flow, self.settings = host, flow, flow.transport
-        self.in_ring = False
+        self.in_ring = self.ended = False
         self.sent = self.offset = 0
         self.payload = self.settings.frame - self.settings.header
         self.rate_bps = host.port.wire.rate_bps if self.settings.rate == "line" else self.settings.rate
@@ -33,7 +33,7 @@ class DatagramSender:
     def poll(self, now):
         flow = self.flow
         if self.offset >= flow.size_bytes:
-            return None
+            return "done"  # [M53]
         if self.due_ps() > now:
             return self.due_ps()
         payload = min(self.payload, flow.size_bytes - self.offset)
