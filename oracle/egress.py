@@ -15,46 +15,31 @@ class Strict:
         pass
 
 
-class WeightedRoundRobin:
-    """Turns from class 0 upwards. At the start class 0 counts as used up."""
+class RoundRobin:
+    """WRR and DRR (surplus round robin): classes take turns and gain a credit with each turn.
 
-    def __init__(self, weights):
-        self.weights, self.current, self.left = weights, 0, 0
+    The credit counts frames (WRR) or bytes on the wire (DRR). [WRR1] to [WRR8], [DRR1] to [DRR3]"""
 
-    def pick(self, ready):
-        if self.current not in ready or not self.left:
-            self.current = next(c % 8 for c in range(self.current + 1, self.current + 9) if c % 8 in ready)
-            self.left = self.weights[self.current]
-        return self.current
-
-    def charge(self, cls, size_on_wire):
-        self.left -= 1
-
-
-class DeficitRoundRobin:
-    """Surplus round robin: a class may overdraw its credit by a frame and pays in its next turns."""
-
-    def __init__(self, quanta_bytes):
-        self.quanta, self.current, self.credit = quanta_bytes, 0, [0] * 8
+    def __init__(self, gains, counts_bytes):
+        self.gains, self.counts_bytes = gains, counts_bytes
+        self.current, self.credit = 0, [0] * 8
 
     def pick(self, ready):
         while self.current not in ready or self.credit[self.current] <= 0:
-            if self.current not in ready:
-                self.credit[self.current] = min(self.credit[self.current], 0)
             self.current = (self.current + 1) % 8
-            if self.current in ready:
-                self.credit[self.current] += self.quanta[self.current]
+            saved = min(self.credit[self.current], 0)  # nothing is saved up; a debt stays
+            self.credit[self.current] = saved + (self.gains[self.current] if self.current in ready else 0)
         return self.current
 
     def charge(self, cls, size_on_wire):
-        self.credit[cls] -= size_on_wire
+        self.credit[cls] -= size_on_wire if self.counts_bytes else 1
 
 
 def scheduler(switch):
     if switch.scheduler == "wrr":
-        return WeightedRoundRobin(switch.weights)
+        return RoundRobin(switch.weights, False)
     if switch.scheduler == "drr":
-        return DeficitRoundRobin(switch.quanta_bytes)
+        return RoundRobin(switch.quanta_bytes, True)
     return Strict()
 
 
@@ -126,6 +111,8 @@ class Port:
 
     def obey(self, now, classes, duration_ps):
         """A pause of that length for the classes, or with 0 a resume, has just been received."""
+        if 0 < duration_ps <= self.reaction_ps:
+            return  # [PFC5]
         effect = now + self.reaction_ps
         for cls in classes:
             self.pauses[cls].commands.append((effect, now + duration_ps if duration_ps else effect))

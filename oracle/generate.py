@@ -93,7 +93,7 @@ class Generator:
         if control["kind"] == "pfc":
             control["priorities"] = sorted(draw.sample(self.classes, draw.randint(1, 3)))
         control["xoff"] = draw.choice([f"{draw.randint(2, 20)}KB", f"{draw.randint(2, 20)}KB", "1/8", "1/32", "1/64"])
-        control["xon"] = draw.choice(["1KB", "3KB", "3KB", "7KB"])
+        control["xon"] = draw.choice(["1KB", "2KB", "2KB"])
         control["reaction"] = draw.choice(["standard", "100ns", "500ns", "3840 bit times", "10 quanta"])
         if self.chance(0.4):
             control["quanta"] = draw.choice([50, 200, 1000, 5000])
@@ -130,7 +130,7 @@ class Generator:
             self.transport(entry, draw.choice(frames))
             entries.append(entry)
         self.case["traffic"] = entries
-        self.case["duration"] = draw.choice(["300us", "1ms"])
+        self.case["duration"] = draw.choice(["200us", "5ms", "5ms"])
 
     def transport(self, entry, frame):
         draw = self.random

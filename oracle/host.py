@@ -69,41 +69,38 @@ class Host(Node):
         while self.delayed and self.delayed[0][0] <= now:
             sender = heapq.heappop(self.delayed)[2]
             self.rings[sender.flow.cls].append(sender)
-        ready = port.ready(now, self.waiting_classes(port))
-        while ready:
+        while True:
+            ready = port.ready(now, self.waiting_classes(port))
+            if not ready:
+                break
             cls = port.scheduler.pick(ready)
-            frame = self.next_frame(now, cls)
-            if frame is not None:
+            frame = self.replies[cls].popleft() if self.replies[cls] else self.ask(now, self.rings[cls])
+            if frame is not None:  # else the choice is made again [M42]
                 port.scheduler.charge(cls, frame.size + OVERHEAD_BYTES)
                 port.start(now, frame)
                 break
-            ready.remove(cls)
         if self.delayed:
             port.wake(self.delayed[0][0])
 
-    def next_frame(self, now, cls):
-        if self.replies[cls]:
-            return self.replies[cls].popleft()
-        ring = self.rings[cls]
-        while ring:
-            sender = ring.popleft()
-            answer = sender.poll(now)
-            sender.in_ring = False
-            if answer is None:
-                continue
-            if answer == "done":
-                self.end(sender)
-                continue
-            if isinstance(answer, int):
-                self.delay(sender, answer)
-                continue
-            if sender.paced and sender.next_start_ps > now:
-                self.delay(sender, sender.next_start_ps)
-            else:
-                sender.in_ring = True
-                ring.append(sender)
-            return answer
-        return None
+    def ask(self, now, ring):
+        """What the first flow of the ring sends, or None; where the flow goes says [M44] to [M47]."""
+        sender = ring.popleft()
+        sender.in_ring = False
+        answer = sender.poll(now)
+        if answer is None:
+            return None
+        if answer == "done":
+            self.end(sender)
+            return None
+        if isinstance(answer, int):
+            self.delay(sender, answer)
+            return None
+        if sender.paced and sender.next_start_ps > now + self.port.wire.busy_ps(answer.size):
+            self.delay(sender, sender.next_start_ps)
+        else:
+            sender.in_ring = True
+            ring.append(sender)
+        return answer
 
     def arrive(self, now, in_port, frame):
         network = self.network

@@ -34,15 +34,13 @@ class Frame:
     """A frame. `kind` is data, ack, nak, cnp or a MAC control frame: pause, credit."""
 
     __slots__ = ("kind", "flow", "seq", "payload", "size", "cls", "src", "dst", "entropy", "ecn", "marked",
-                 "retransmission", "in_port", "detail", "in_headroom", "since_ps", "ttl")
+                 "retransmission", "in_port", "detail")
 
     def __init__(self, kind, flow, seq, payload, size, cls, src, dst, entropy):
         self.kind, self.flow, self.seq, self.payload, self.size, self.cls = kind, flow, seq, payload, size, cls
         self.src, self.dst, self.entropy = src, dst, entropy
         self.ecn = self.marked = self.retransmission = False
         self.in_port = self.detail = None
-        self.since_ps = 0
-        self.ttl = 64
 
 
 class Wire:

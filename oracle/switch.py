@@ -102,13 +102,13 @@ class Switch(Node):
 
     def threshold(self, limit):
         kind, value = limit
-        return value if kind == "bytes" else value * (self.shared_bytes - self.used_bytes)
+        free = self.shared_bytes - self.used_bytes
+        return value if kind == "bytes" else free * value.numerator // value.denominator  # [BUF2]
 
     def admit(self, frame, out):
         """Charges the buffer and the ingress account; False where there is no room."""
         queue = self.settings.queue
         account = self.accounts[frame.in_port].get(frame.cls)
-        frame.in_headroom = False
         if queue is not None:
             kind, limit = queue
             held = len(self.queues[out.index][frame.cls]) + 1 if kind == "packets" else \
@@ -121,16 +121,14 @@ class Switch(Node):
                 return False
             self.used_bytes += frame.size
         if account is not None:
-            fits = account.total + frame.size <= self.threshold(self.settings.xoff)
-            if queue is None:
-                fits = fits and self.used_bytes + frame.size <= self.shared_bytes
-            if fits:
+            if queue is not None:  # there is no headroom [BUF7]
                 account.shared += frame.size
-                if queue is None:
-                    self.used_bytes += frame.size
+            elif account.total + frame.size <= self.threshold(self.settings.xoff) \
+                    and self.used_bytes + frame.size <= self.shared_bytes:  # [BUF4]
+                account.shared += frame.size
+                self.used_bytes += frame.size
             elif account.in_headroom + frame.size <= account.headroom_bytes:
                 account.in_headroom += frame.size
-                frame.in_headroom = True
             else:
                 return False
         return True
@@ -183,7 +181,8 @@ class Switch(Node):
         if self.settings.queue is None:
             self.used_bytes -= shared
         if account is not None and account.stopped and not account.in_headroom:
-            if account.total <= self.threshold(self.settings.xoff) - self.settings.xon or not account.total:
+            if account.total <= self.threshold(self.settings.xoff) - self.settings.xon \
+                    or not account.total:
                 account.stopped = False
                 account.serial += 1
                 self.network.count("resumes")
@@ -194,14 +193,15 @@ class Switch(Node):
     def stop_neighbour(self, now, account, event):
         """Sends a pause, and renews it at half its length for as long as the account stays up."""
         length_ps = ceil_div(self.settings.quanta * 512 * BIT_PS, account.port.wire.rate_bps)
-        self.network.count("pauses")
+        if event == "stop":
+            self.network.count("pauses")
         self.send_pause(now, account, length_ps, event)
         serial = account.serial
 
         def renew(then):
             if account.stopped and account.serial == serial:
                 self.stop_neighbour(then, account, "renew")
-        self.timer(now + length_ps // 2, renew, 1)
+        self.timer(now + max(1, length_ps // 2), renew, 1)  # [PFC4]
 
     def send_pause(self, now, account, length_ps, event):
         self.network.note(now, self, event, None, account.port.index, cls=account.cls, value=account.total)
