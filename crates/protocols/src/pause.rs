@@ -373,10 +373,11 @@ mod tests {
         assert_eq!(state.blocked(Time::from_ns(638)), 0b01);
         assert_eq!(state.blocked(Time::from_ns(1499)), 0b01);
         assert_eq!(state.blocked(Time::from_ns(1500)), 0);
-        // A resume before the pause took effect cancels it.
+        // A resume waits for the reaction time too: one within that of its pause leaves a short stop.
         hear(&mut state, 2000, 0b1, 1000);
         hear(&mut state, 2010, 0b1, 0);
-        assert_eq!(state.blocked(Time::from_ns(2048)), 0);
+        assert_eq!([2037, 2038, 2047, 2048].map(|ns| state.blocked(Time::from_ns(ns))), [0, 1, 1, 0]);
+        assert_eq!(state.counts(Time::from_ns(2100)), (3, 2, 1, 0));
     }
 
     /// Against a model that lists, per class, every effective interval, nanosecond by nanosecond.
