@@ -68,7 +68,7 @@ class Port:
         self.controls = deque()
         self.pauses = [Pause() for _ in range(8)]
         self.scheduler = scheduler(node.network.scenario.switch)
-        self.reaction_ps = 0
+        self.reaction_ps = self.sent_bytes = 0
 
     def wake(self, time_ps):
         self.node.departures_due(self, max(time_ps, self.free_ps))
@@ -101,6 +101,9 @@ class Port:
         """Puts the frame on the wire."""
         self.free_ps = now + self.wire.busy_ps(frame.size)
         network = self.node.network
+        if frame.record is not None and frame.kind == "data" and not self.node.is_host:  # [HPCC2]
+            frame.record.append((now, self.wire.rate_bps, sum(self.node.queue_bytes[self.index]), self.sent_bytes))
+        self.sent_bytes += frame.size
         if frame.flow is not None:
             network.note(now, self.node, "started", frame, self.index)
         network.push(now + self.wire.arrival_ps(frame.size), self.wire.receiver, ARRIVAL, self.wire.in_port, frame)

@@ -2,7 +2,7 @@
 
 import random
 
-FEATURES = ("datagram", "shared-buffer", "pause", "pfc", "wrr", "drr")
+FEATURES = ("datagram", "shared-buffer", "pause", "pfc", "wrr", "drr", "ecn", "roce", "timely", "dcqcn", "hpcc")
 RATES = ("1Gbps", "10Gbps", "25Gbps", "40Gbps", "100Gbps")
 DELAYS = ("50ns", "500ns", "1us", "1234ns", "2us", "5us")
 
@@ -61,6 +61,12 @@ class Generator:
         self.classes = self.random.sample(range(8), self.random.choice([3, 3, 3, 4, 5]))
         self.buffer()
         self.scheduler()
+        if self.has("ecn") or self.has("dcqcn"):
+            self.features.add("ecn")
+            self.case["switch"]["marking"] = {"kind": "ecn", "k_min": f"{self.random.randint(0, 12) * 500}B",
+                                              "at": self.random.choice(["enqueue", "dequeue"])}
+        if self.chance(0.5):
+            self.case["host"]["reply_class"] = self.random.choice(self.classes)
         self.traffic()
         self.case["features"] = sorted(self.features)
         return self.case
@@ -134,13 +140,60 @@ class Generator:
 
     def transport(self, entry, frame):
         draw = self.random
-        settings = {"kind": "datagram", "frame": f"{frame}B"}
-        if self.chance(0.5):
-            settings["rate"] = draw.choice(["700Mbps", "1Gbps", "3Gbps", "9Gbps", "30Gbps"])
-        elif self.chance(0.2):
-            settings["gap"] = draw.choice(["1us", "1700ns", "10us"])
-        entry["size"] = f"{draw.randint(1, 40 if frame > 500 else 100) * max(1, frame - 46) + draw.choice([0, 0, 7])}B"
+        kinds = [kind for kind in ("datagram", "roce", "timely", "dcqcn", "hpcc") if self.has(kind)]
+        kind = draw.choice(kinds or ["datagram"])
+        self.features.add(kind)
+        if kind == "datagram":
+            settings, payload = {"kind": kind, "frame": f"{frame}B"}, max(1, frame - 46)
+            if self.chance(0.5):
+                settings["rate"] = draw.choice(["700Mbps", "1Gbps", "3Gbps", "9Gbps", "30Gbps"])
+            elif self.chance(0.2):
+                settings["gap"] = draw.choice(["1us", "1700ns", "10us"])
+            if self.has("ecn") and self.chance(0.7):
+                settings["ecn"] = True
+        else:
+            settings, payload = getattr(self, kind)(), draw.choice([200, 1000, 1000])
+            settings.update(kind=kind, payload=f"{payload}B")
+            if self.chance(0.3):
+                settings["rate"] = draw.choice(["900Mbps", "3Gbps", "9Gbps", "30Gbps"])
+            if self.chance(0.7):
+                settings["timeout"] = draw.choice(["50us", "100us", "333us"])
+            if self.chance(0.5):
+                settings["nak_interval"] = draw.choice(["5us", "40us"])
+        entry["size"] = f"{draw.randint(1, 40 if frame > 500 else 100) * payload + draw.choice([0, 0, 7])}B"
         entry["transport"] = settings
+
+    def window(self, settings):
+        if self.chance(0.5):
+            settings["window"] = self.random.choice(["1000B", "3KB", "8KB", "20KB"])
+        return settings
+
+    def roce(self):
+        settings = self.window({"ack_every": self.random.choice([1, 1, 2, 4])})
+        if self.has("ecn") and self.chance(0.5):
+            settings["ecn"] = True
+        return settings
+
+    def timely(self):
+        draw = self.random
+        return self.window({"segment": draw.choice(["1KB", "4KB", "16KB"]), "t_low": draw.choice(["2us", "10us"]),
+                            "t_high": draw.choice(["30us", "100us"]), "min_rtt": draw.choice(["3us", "20us"]),
+                            "additive_increase": draw.choice(["10Mbps", "300Mbps"])})
+
+    def dcqcn(self):
+        draw = self.random
+        settings = self.window({"cnp_interval": draw.choice(["5us", "20us"]), "increase_timer": draw.choice(
+            ["7us", "20us", "0us"]), "byte_counter": draw.choice(["5KB", "20KB", "10MB"]),
+            "alpha_timer": draw.choice(["3us", "20us"]), "alpha_sample": draw.choice(["cut", "timer"]),
+            "gain": draw.choice([0.00390625, 0.0625]), "clamp_target": draw.choice([True, False]),
+            "recovery_stages": draw.choice([1, 2, 5])})
+        settings["ack_every"] = draw.choice([1, 1, 3])
+        return settings
+
+    def hpcc(self):
+        draw = self.random
+        return {"max_stage": draw.choice([0, 2, 5]), "fast_reaction": draw.choice([True, True, False]),
+                "additive_increase": draw.choice(["40Mbps", "500Mbps"])}
 
 
 def generate(seed, feature=None):

@@ -95,8 +95,8 @@ class Host(Node):
         if isinstance(answer, int):
             self.delay(sender, answer)
             return None
-        if sender.paced and sender.next_start_ps > now + self.port.wire.busy_ps(answer.size):
-            self.delay(sender, sender.next_start_ps)
+        if sender.paced and sender.next_start_ps(now) > now + self.port.wire.busy_ps(answer.size):
+            self.delay(sender, sender.next_start_ps(now))
         else:
             sender.in_ring = True
             ring.append(sender)
@@ -117,4 +117,4 @@ class Host(Node):
             receiver.data(now, frame)
         else:
             network.note(now, self, "consumed", frame)
-            self.senders[frame.flow.number].control(now, frame)
+            self.senders[frame.flow.number].receive(now, frame)

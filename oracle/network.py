@@ -34,13 +34,13 @@ class Frame:
     """A frame. `kind` is data, ack, nak, cnp or a MAC control frame: pause, credit."""
 
     __slots__ = ("kind", "flow", "seq", "payload", "size", "cls", "src", "dst", "entropy", "ecn", "marked",
-                 "retransmission", "in_port", "detail")
+                 "in_port", "detail", "record")
 
     def __init__(self, kind, flow, seq, payload, size, cls, src, dst, entropy):
         self.kind, self.flow, self.seq, self.payload, self.size, self.cls = kind, flow, seq, payload, size, cls
         self.src, self.dst, self.entropy = src, dst, entropy
-        self.ecn = self.marked = self.retransmission = False
-        self.in_port = self.detail = None
+        self.ecn = self.marked = False
+        self.in_port = self.detail = self.record = None
 
 
 class Wire:
@@ -105,6 +105,21 @@ class Network:
             flow, kind, seq, size, cls = frame.flow.number, frame.kind, frame.seq, frame.size, frame.cls
         self.trace.append((now, node.number, event, port, flow, kind, seq, size, more.get("cls", cls),
                            more.get("value")))
+
+    def path(self, src, dst, entropy):
+        """The wires that a frame takes."""
+        port, wires = self.nodes[src].ports[0], []
+        while True:
+            wires.append(port.wire)
+            if port.peer == dst:
+                return wires
+            port = self.nodes[port.peer].route(dst, entropy)
+
+    def base_rtt_ps(self, flow, packet_bytes, ack_bytes):
+        """The round trip of a packet on the idle path of its flow. [HPCC4]"""
+        wires = self.path(flow.src, flow.dst, flow_hash(flow.src, flow.dst, flow.number))
+        return sum(wire.arrival_ps(packet_bytes) + wire.arrival_ps(ack_bytes) for wire in wires) \
+            + max(wire.busy_ps(ack_bytes) for wire in wires)
 
     def run(self):
         while self.events and self.events[0][0] < self.scenario.duration_ps:  # [M61]

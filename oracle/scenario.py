@@ -153,14 +153,30 @@ ROCE = dict(
     window=(or_word(["unlimited"], size_bytes), "unlimited"), rate=(or_word(["line"], rate_bps), "line"),
     timeout=(or_word(["never"], time_ps), 67108864000), nak_interval=(time_ps, 500 * 10**6),
     loss_recovery=(one_of("go-back-n"), "go-back-n"), ecn=(boolean, False))
-RATE_CONTROLLED = dict(
-    ROCE, variable_window=(one_of(False), False), initial_rate=(or_word(["line"], rate_bps), "line"))
+RATE_CONTROLLED = dict(ROCE, variable_window=(one_of(False), False), initial_rate=(or_word(["line"], rate_bps), "line"))
+RATE_CONTROLLED.pop("ack_every")
+US = TIME_PS["us"]
 TRANSPORTS = {
     "datagram": dict(
         frame=(size_bytes, 1518), header=(size_bytes, 46), arrival=(one_of("constant"), "constant"),
         gap=(or_word(["from_rate"], time_ps), "from_rate"), rate=(or_word(["line"], rate_bps), "line"),
         ecn=(boolean, False)),
     "roce": ROCE,
+    "timely": dict(
+        RATE_CONTROLLED, segment=(size_bytes, 16000), measure=(one_of("segment"), "segment"), ewma=(number, 0.875),
+        beta=(number, 0.8), additive_increase=(rate_bps, 10**7), t_low=(time_ps, 50 * US), t_high=(time_ps, 500 * US),
+        min_rtt=(time_ps, 20 * US), hyper_after=(whole, 5), hyper_factor=(whole, 5), min_rate=(rate_bps, 10**7)),
+    "dcqcn": dict(
+        ROCE, variable_window=(one_of(False), False), ecn=(boolean, True), gain=(number, 0.00390625),
+        initial_alpha=(number, 1.0), alpha_timer=(time_ps, 55 * US), alpha_sample=(one_of("cut", "timer"), "cut"),
+        decrease_interval=(time_ps, 4 * US), cnp_interval=(time_ps, 50 * US), cnp=(size_bytes, 78),
+        clamp_target=(boolean, True), byte_counter=(size_bytes, 10**7), increase_timer=(time_ps, 55 * US),
+        recovery_stages=(whole, 5), additive_increase=(rate_bps, 4 * 10**7), hyper_increase=(rate_bps, 4 * 10**8),
+        min_rate=(rate_bps, 10**8)),
+    "hpcc": dict(
+        RATE_CONTROLLED, window=(one_of("unlimited"), "unlimited"), base_rtt=(or_word(["path"], time_ps), "path"),
+        target_utilisation=(number, 0.95), max_stage=(whole, 5), additive_increase=(rate_bps, 4 * 10**7),
+        fast_reaction=(boolean, True), min_rate=(rate_bps, 10**8), telemetry=(size_bytes, 42)),
 }
 
 
@@ -177,7 +193,8 @@ def transport(value, name):
 def largest_frame_bytes(settings):
     if settings.kind == "datagram":
         return settings.frame
-    return max(settings.payload + settings.header, settings.ack)
+    telemetry = settings.get("telemetry", 0)
+    return max(64, settings.payload + settings.header + telemetry, settings.ack + telemetry, settings.get("cnp", 0))
 
 
 class Link:

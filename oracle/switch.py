@@ -88,8 +88,7 @@ class Switch(Node):
             self.ports[in_port].obey(now, range(8) if frame.cls is None else [frame.cls], frame.detail)
             return
         self.network.note(now, self, "arrived", frame, in_port)
-        equal = self.network.routes[self.number][frame.dst]
-        out = self.ports[equal[mix32(frame.entropy ^ self.salt) * len(equal) >> 32]]
+        out = self.route(frame.dst, frame.entropy)
         frame.in_port = in_port
         if out.idle_for(now, frame.cls):
             out.start(now, frame)
@@ -99,6 +98,13 @@ class Switch(Node):
             self.network.count("dropped " + cause)
         else:
             self.enqueue(now, frame, out)
+
+    def route(self, dst, entropy):
+        equal = self.network.routes[self.number][dst]
+        return self.ports[self.select(equal, entropy)]
+
+    def select(self, equal, entropy):
+        return equal[mix32(entropy ^ self.salt) * len(equal) >> 32]  # [M29]
 
     def threshold(self, limit):
         kind, value = limit

@@ -1,7 +1,8 @@
 """Both ends of each transport."""
 
 from .network import Frame, flow_hash
-from .scenario import BIT_PS, OVERHEAD_BYTES, ceil_div
+from .roce import RoceReceiver, RoceSender
+from .scenario import BIT_PS, OVERHEAD_BYTES
 
 
 def sender(host, flow):
@@ -57,3 +58,5 @@ class DatagramReceiver:
 
 SENDERS = {"datagram": DatagramSender}
 RECEIVERS = {"datagram": DatagramReceiver}
+for kind in ("roce", "timely", "dcqcn", "hpcc"):
+    SENDERS[kind], RECEIVERS[kind] = RoceSender, RoceReceiver
