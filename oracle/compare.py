@@ -55,11 +55,11 @@ def whole(text):
     return int(text) if text not in ("", None) else None
 
 
-def trace_rows(rows):
+def trace_rows(rows, hosts):
     result = []
     for row in rows:
         event = row["event"]
-        if event not in EVENTS:
+        if event not in EVENTS or event == "queued" and int(row["node"]) < hosts:
             continue
         value = row[VALUE_OF[event]] if event in VALUE_OF else None
         result.append((int(row["time_ps"]), int(row["node"]), event,
@@ -130,7 +130,7 @@ def compare(path):
     result = Result()
     network = model.run(path)
     _, flows, trace = simulate(path, True)
-    compare_trace(result, network.trace, trace_rows(trace))
+    compare_trace(result, network.trace, trace_rows(trace, len(network.scenario.hosts)))
     compare_flows(result, network, flows)
     summary, flows, _ = simulate(path, False)
     compare_flows(result, network, flows)

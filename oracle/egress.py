@@ -83,6 +83,7 @@ class Port:
 
     def depart(self, now):
         if self.free_ps > now:
+            self.wake(self.free_ps)
             return
         if self.controls:
             self.start(now, self.controls.popleft())

@@ -155,7 +155,7 @@ class Switch(Node):
             self.stop_neighbour(now, account, "stop")
 
     def mark(self, now, frame, out, queue_bytes):
-        if frame.ecn and queue_bytes > self.settings.marking.k:
+        if frame.ecn and not frame.marked and queue_bytes > self.settings.marking.k:
             frame.marked = True
             self.network.note(now, self, "marked", frame, out.index)
             self.network.count("marks")
