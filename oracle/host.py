@@ -95,8 +95,8 @@ class Host(Node):
         if isinstance(answer, int):
             self.delay(sender, answer)
             return None
-        if sender.paced and sender.next_start_ps(now) > now + self.port.wire.busy_ps(answer.size):
-            self.delay(sender, sender.next_start_ps(now))
+        if sender.paced and sender.due_ps > now + self.port.wire.busy_ps(answer.size):
+            self.delay(sender, sender.due_ps)
         else:
             sender.in_ring = True
             ring.append(sender)

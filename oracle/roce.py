@@ -19,7 +19,7 @@ class RoceSender:
         self.host, self.flow, self.settings = host, flow, flow.transport
         self.in_ring = self.ended = False
         self.snd_una = self.snd_nxt = self.snd_max = 0
-        self.last_start_ps = self.last_size = None
+        self.last_start_ps = self.last_size = self.due_ps = None
         self.deadline_ps = self.timer_ps = None
         line = host.port.wire.rate_bps
         most = line if self.settings.rate == "line" else min(line, self.settings.rate)  # [ROCE1]
@@ -58,6 +58,7 @@ class RoceSender:
         self.last_start_ps, self.last_size = now, size
         if self.deadline_ps is None:
             self.restart_timer(now)  # [ROCE7]
+        self.due_ps = self.next_start_ps(now)  # before the byte counter counts this packet
         self.control.sent(now, size)
         return frame
 
