@@ -2,7 +2,7 @@
 
 import random
 
-FEATURES = ("datagram", "shared-buffer", "pause", "pfc", "wrr", "drr", "ecn", "roce", "timely", "dcqcn", "hpcc")
+FEATURES = ("datagram", "shared-buffer", "pause", "pfc", "wrr", "drr", "ecn", "roce", "timely", "dcqcn", "hpcc", "cbfc", "failure")
 RATES = ("1Gbps", "10Gbps", "25Gbps", "40Gbps", "100Gbps")
 DELAYS = ("50ns", "500ns", "1us", "1234ns", "2us", "5us")
 
@@ -68,6 +68,8 @@ class Generator:
         if self.chance(0.5):
             self.case["host"]["reply_class"] = self.random.choice(self.classes)
         self.traffic()
+        if self.has("failure"):
+            self.failures()
         self.case["features"] = sorted(self.features)
         return self.case
 
@@ -87,6 +89,16 @@ class Generator:
 
     def buffer(self):
         switch, draw = self.case["switch"], self.random
+        if self.has("cbfc"):
+            self.features.add("shared-buffer")
+            control = {"kind": "cbfc", "priorities": sorted(draw.sample(self.classes, draw.randint(1, 3)))}
+            if self.chance(0.5):
+                control["credits"] = f"{draw.randint(2, 20)}KB"
+            if self.chance(0.3):
+                control["update"] = draw.choice(["64B", "1KB", "5KB"])
+            control["regrant"] = draw.choice(["7us", "30us", "100us"])
+            switch.update(flow_control=control, buffer="16MB", egress=draw.choice(["1/8", 1, "20KB"]))
+            return
         lossless = self.has("pfc") or self.has("pause")
         if not self.has("shared-buffer", 0.5 if not lossless else 1):
             switch["queue"] = draw.choice([f"{draw.randint(1, 20)} packets", f"{draw.randint(2, 30)}KB"])
@@ -118,6 +130,20 @@ class Generator:
             self.case["switch"]["scheduler"] = {
                 "kind": "drr", "quanta": {str(c): f"{draw.choice([300, 1000, 1518, 4000])}B"
                                           for c in draw.sample(self.classes, 2)}}
+
+    def failures(self):
+        draw, hosts = self.random, self.case["hosts"]
+        name = lambda node: f"h{node}" if node < hosts else f"s{node}"
+        links, pairs = self.case["links"], [sorted(link[:2]) for link in self.case["links"]]
+        entries = []
+        for a, b, *_ in draw.sample(links, min(len(links), draw.choice([1, 1, 2]))):
+            at = draw.randint(0, 80)
+            entry = {"link": [name(a), name(b)], "at": f"{at}us"}
+            if self.chance(0.7):
+                entry["until"] = f"{at + draw.randint(1, 100)}us"
+            if pairs.count(sorted([a, b])) == 1:  # of parallel links the scenario cannot name one
+                entries.append(entry)
+        self.case["fail"] = entries
 
     def traffic(self):
         draw, hosts = self.random, self.case["hosts"]

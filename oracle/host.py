@@ -70,7 +70,7 @@ class Host(Node):
             sender = heapq.heappop(self.delayed)[2]
             self.rings[sender.flow.cls].append(sender)
         while True:
-            ready = port.ready(now, self.waiting_classes(port))
+            ready = port.ready(now)
             if not ready:
                 break
             cls = port.scheduler.pick(ready)
@@ -103,11 +103,11 @@ class Host(Node):
         return answer
 
     def arrive(self, now, in_port, frame):
-        network = self.network
-        if frame.kind == "pause":
-            network.note(now, self, "paused" if frame.seq else "resumed", None, in_port, cls=frame.cls)
-            self.port.obey(now, range(8) if frame.cls is None else [frame.cls], frame.detail)
+        network, port = self.network, self.port
+        if self.lost(now, in_port, frame) or self.obey(now, in_port, frame):
             return
+        if frame.cls in port.credits:
+            port.credits[frame.cls].received += frame.size
         network.note(now, self, "arrived", frame, in_port)
         if frame.kind == "data":
             network.note(now, self, "delivered", frame)
@@ -118,3 +118,11 @@ class Host(Node):
         else:
             network.note(now, self, "consumed", frame)
             self.senders[frame.flow.number].receive(now, frame)
+        port.look(now, frame.cls)
+
+    def held_bytes(self, port, cls):
+        return 0  # [M50]
+
+    def head_bytes(self, port, cls):
+        """[M48]"""
+        return self.replies[cls][0].size if self.replies[cls] else self.network.scenario.mtu_bytes

@@ -29,10 +29,26 @@ def run(path):
         if not network.routes[flow.src][flow.dst]:
             raise Refused(f"traffic.{flow.traffic}: no route")
         network.nodes[flow.src].plan.append(flow)
+    switch = scenario.switch
+    lossless = [cls for cls in switch.priorities if cls in scenario.used_classes]
     for node in network.nodes:
-        node.prepare()
         for port in node.ports:
-            if scenario.switch.flow_control in ("pause", "pfc"):
-                port.reaction_ps = reaction_ps(scenario.switch.reaction, port.wire.rate_bps)
+            if switch.flow_control in ("pause", "pfc"):
+                port.reaction_ps = reaction_ps(switch.reaction, port.wire.rate_bps)
+            elif switch.flow_control == "cbfc":
+                port.prepare_credits(switch, lossless, scenario.mtu_bytes)
+        node.prepare()
+        node.plan_failures()
+        if switch.flow_control == "cbfc":
+            plan_regrants(node, switch.regrant)
     network.run()
     return network
+
+
+def plan_regrants(node, period_ps):
+    """[CBFC9]"""
+    def regrant(now):
+        node.timer(now + period_ps, regrant, (1,))
+        for port in node.ports:
+            port.owe(now, port.credits)
+    node.timer(period_ps, regrant, (1,))

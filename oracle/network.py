@@ -34,7 +34,7 @@ class Frame:
     """A frame. `kind` is data, ack, nak, cnp or a MAC control frame: pause, credit."""
 
     __slots__ = ("kind", "flow", "seq", "payload", "size", "cls", "src", "dst", "entropy", "ecn", "marked",
-                 "in_port", "detail", "record")
+                 "in_port", "detail", "record", "started_ps")
 
     def __init__(self, kind, flow, seq, payload, size, cls, src, dst, entropy):
         self.kind, self.flow, self.seq, self.payload, self.size, self.cls = kind, flow, seq, payload, size, cls
@@ -66,9 +66,49 @@ class Node:
         self.ports = []
         self.instants = 0
 
-    def timer(self, time_ps, action, rank=0):
+    def timer(self, time_ps, action, rank=(0,)):
         """Calls `action(now)` then; of one instant in the order of rank, then of creation."""
         self.network.push(time_ps, self.number, TIMER, (rank, next(self.network.ids)), action)
+
+    def plan_failures(self):
+        """Failures and repairs are timers of both ends. [M55]"""
+        for links, at, until in self.network.scenario.failures:
+            for port in self.ports:
+                if port.link.index in links:
+                    self.timer(at, lambda now, port=port: self.fail(now, port), (0, port.index))
+                    if until is not None:
+                        self.timer(until, lambda now, port=port: self.repair(now, port), (0, port.index))
+
+    def fail(self, now, port):
+        port.link.down, port.link.failed_ps = True, now
+        self.network.note(now, self, "link down", None, port.index)
+        port.controls.clear()
+        port.owed.clear()
+
+    def repair(self, now, port):
+        port.link.down = False
+        self.network.note(now, self, "link up", None, port.index)
+        port.owe(now, port.credits)  # [M59]
+
+    def lost(self, now, in_port, frame):
+        """Whether the link lost the frame that arrives. [M60]"""
+        link = self.ports[in_port].link
+        if not link.down and link.failed_ps < frame.started_ps:
+            return False
+        if frame.flow is not None:
+            self.network.note(now, self, "dropped", frame, value="link down")
+            self.network.count("dropped link down")
+        return True
+
+    def obey(self, now, in_port, frame):
+        """Whether the frame is a MAC control frame, which takes effect and ends here."""
+        port = self.ports[in_port]
+        if frame.kind == "pause":
+            self.network.note(now, self, "paused" if frame.seq else "resumed", None, in_port, cls=frame.cls)
+            port.obey(now, range(8) if frame.cls is None else [frame.cls], frame.detail)
+        elif frame.kind == "credit":
+            port.credited(now, frame)
+        return frame.flow is None
 
     def departures_due(self, port, time_ps):
         self.network.push(time_ps, self.number, DEPARTURE, port.index, None)

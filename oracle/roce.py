@@ -74,7 +74,7 @@ class RoceSender:
 
     def create_timer(self, time_ps):
         self.timer_ps = time_ps
-        self.host.timer(time_ps, self.fire, 0)
+        self.host.timer(time_ps, self.fire)
 
     def fire(self, now):
         self.timer_ps = None

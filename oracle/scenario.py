@@ -200,6 +200,7 @@ def largest_frame_bytes(settings):
 class Link:
     def __init__(self, a, b, rate, delay):
         self.ends, self.rate_bps, self.delay_ps = (a, b), rate, delay
+        self.down, self.failed_ps = False, -1
 
 
 class Scenario:
@@ -219,6 +220,8 @@ class Scenario:
         self.read_switch(top.table("switch"))
         self.read_host(top.table("host"))
         self.read_traffic(top.values.pop("traffic", []))
+        for index, link in enumerate(self.links):
+            link.index = index
         self.read_failures(top.values.pop("fail", []))
         record = top.table("record")
         for key in ("trace", "pauses", "flows"):
@@ -233,43 +236,20 @@ class Scenario:
     # --- fabric -----------------------------------------------------------------------------------
 
     def read_fabric(self, table):
-        kind = table.take("kind", one_of("file", "single-switch", "line", "dumbbell", "leaf-spine"))
+        kind = table.take("kind", one_of("file", "single-switch"))
         if kind == "file":
             self.read_topology(table.take("file", str))
-            table.finish()
-            return
-        link = table.table("link")
-        rate, delay = link.take("rate", rate_bps, None), link.take("delay", time_ps, None)
-        tiers = {}
-        for tier in ("host", "edge"):
-            part = link.table(tier)
-            tiers[tier] = part.take("rate", rate_bps, rate), part.take("delay", time_ps, delay)
-            part.finish()
-        link.finish()
-        number_of = lambda key: table.take(key, whole)
-        if kind == "single-switch":
-            per_switch, between = [number_of("hosts")], []
-        elif kind == "line":
-            count = number_of("switches")
-            per_switch, between = [number_of("hosts_per_switch")] * count, [(i, i + 1) for i in range(count - 1)]
-        elif kind == "dumbbell":
-            per_switch, between = [number_of("left"), number_of("right")], [(0, 1)]
         else:
-            leaves, spines = number_of("leaves"), number_of("spines")
-            per_switch = [number_of("hosts_per_leaf")] * leaves + [0] * spines
-            between = [(leaf, leaves + spine) for leaf in range(leaves) for spine in range(spines)]
+            link = table.table("link")
+            rate, delay = link.take("rate", rate_bps, None), link.take("delay", time_ps, None)
+            tier = link.table("host")
+            rate, delay = tier.take("rate", rate_bps, rate), tier.take("delay", time_ps, delay)
+            tier.finish()
+            link.finish()
+            count = table.take("hosts", whole)
+            self.hosts, self.switches = [f"H{i + 1}" for i in range(count)], ["S1"]
+            self.links = [Link(host, count, rate, delay) for host in range(count)]
         table.finish()
-        hosts = sum(per_switch)
-        self.hosts = [f"H{i + 1}" for i in range(hosts)]
-        self.switches = [f"S{i + 1}" for i in range(len(per_switch))]
-        if kind == "leaf-spine":
-            self.switches = [f"L{i + 1}" for i in range(leaves)] + [f"S{i + 1}" for i in range(spines)]
-        host = 0
-        for switch, count in enumerate(per_switch):
-            for _ in range(count):
-                self.links.append(Link(host, hosts + switch, *tiers["host"]))
-                host += 1
-        self.links += [Link(hosts + a, hosts + b, *tiers["edge"]) for a, b in between]
 
     def read_topology(self, name):
         """A topology in the format of the HPCC simulator: docs/guide/fabric.md, Formats."""
@@ -309,7 +289,7 @@ class Scenario:
         switch["buffer"] = table.take("buffer", size_bytes, 16 * 10**6)
         switch["egress"] = table.take("egress", size_or_share, ("share", Fraction(1)))
         flow_control = table.table("flow_control")
-        kind = flow_control.take("kind", one_of("none", "pause", "pfc"), "none")
+        kind = flow_control.take("kind", one_of("none", "pause", "pfc", "cbfc"), "none")
         switch["flow_control"] = kind
         if kind in ("pause", "pfc"):
             priorities = list(range(8)) if kind == "pause" else flow_control.take("priorities", classes)
@@ -322,6 +302,12 @@ class Scenario:
                 reaction=flow_control.take("reaction", or_word(["standard"], reaction), "standard"))
             if switch.xoff == "auto":
                 switch["xoff"] = ("share", Fraction(1, 8))
+        elif kind == "cbfc":
+            switch.update(
+                priorities=flow_control.take("priorities", classes),
+                credits=flow_control.take("credits", or_word(["auto"], size_bytes), "auto"),
+                grant=flow_control.take("update", or_word(["auto"], size_bytes), "auto"),
+                regrant=flow_control.take("regrant", time_ps, 100 * US))
         else:
             switch["priorities"] = []
         flow_control.finish()

@@ -51,16 +51,14 @@ class Switch(Node):
         self.lossless = [cls for cls in settings.priorities if cls in scenario.used_classes]
         self.accounts = [{} for _ in self.ports]
         headroom_sum = 0
-        if settings.flow_control in ("pause", "pfc"):
-            for port in self.ports:
-                headroom = self.headroom_bytes(port)
-                if settings.flow_control == "pause":
-                    account = Account(port, None, headroom)
-                    self.accounts[port.index] = {cls: account for cls in range(8)}
-                    headroom_sum += headroom
-                else:
-                    self.accounts[port.index] = {cls: Account(port, cls, headroom) for cls in self.lossless}
-                    headroom_sum += headroom * len(self.lossless)
+        for port in self.ports if settings.flow_control != "none" else ():
+            headroom = port.credit_bytes if settings.flow_control == "cbfc" else self.headroom_bytes(port)
+            if settings.flow_control == "pause":
+                account = Account(port, None, headroom)
+                self.accounts[port.index] = {cls: account for cls in range(8)}
+            else:
+                self.accounts[port.index] = {cls: Account(port, cls, headroom) for cls in self.lossless}
+            headroom_sum += headroom * (1 if settings.flow_control == "pause" else len(self.lossless))
         self.shared_bytes = settings.buffer - headroom_sum
         if settings.queue is None and self.shared_bytes <= 0:
             raise Refused("switch.buffer: smaller than the headroom")
@@ -83,25 +81,56 @@ class Switch(Node):
         return [cls for cls in range(8) if self.queues[port.index][cls]]
 
     def arrive(self, now, in_port, frame):
-        if frame.kind == "pause":
-            self.network.note(now, self, "paused" if frame.seq else "resumed", None, in_port, cls=frame.cls)
-            self.ports[in_port].obey(now, range(8) if frame.cls is None else [frame.cls], frame.detail)
+        if self.lost(now, in_port, frame) or self.obey(now, in_port, frame):
             return
-        self.network.note(now, self, "arrived", frame, in_port)
-        out = self.route(frame.dst, frame.entropy)
+        port = self.ports[in_port]
+        if frame.cls in port.credits:
+            port.credits[frame.cls].received += frame.size
         frame.in_port = in_port
-        if out.idle_for(now, frame.cls):
+        self.forward(now, frame)
+        port.look(now, frame.cls)
+
+    def forward(self, now, frame):
+        """[M35]"""
+        out = self.route(frame.dst, frame.entropy)
+        if out is None:
+            self.drop(now, frame, None, "no route")
+            return
+        self.network.note(now, self, "arrived", frame, frame.in_port)
+        if out.idle_for(now, frame):
             out.start(now, frame)
         elif not self.admit(frame, out):
-            cause = "lossless queue full" if frame.cls in self.lossless else "queue full"
-            self.network.note(now, self, "dropped", frame, out.index, value=cause)
-            self.network.count("dropped " + cause)
+            self.drop(now, frame, out.index, "lossless queue full" if frame.cls in self.lossless else "queue full")
         else:
             self.enqueue(now, frame, out)
 
+    def drop(self, now, frame, port, cause):
+        self.network.note(now, self, "dropped", frame, port, value=cause)
+        self.network.count("dropped " + cause)
+
+    def fail(self, now, port):
+        """[M56]"""
+        super().fail(now, port)
+        for cls, queue in enumerate(self.queues[port.index]):
+            while queue:
+                frame = queue.popleft()
+                self.queue_bytes[port.index][cls] -= frame.size
+                self.release(now, frame)
+                self.drop(now, frame, port.index, "link down")
+
+    def held_bytes(self, port, cls):
+        return self.accounts[port.index][cls].total
+
+    def head_bytes(self, port, cls):
+        return self.queues[port.index][cls][0].size
+
     def route(self, dst, entropy):
         equal = self.network.routes[self.number][dst]
-        return self.ports[self.select(equal, entropy)]
+        port = self.ports[self.select(equal, entropy)]
+        if port.link.down:  # [M57]
+            live = [index for index in equal if not self.ports[index].link.down]
+            return self.ports[self.select(live, entropy)] if live else None
+        return port
 
     def select(self, equal, entropy):
         return equal[mix32(entropy ^ self.salt) * len(equal) >> 32]  # [M29]
@@ -129,7 +158,8 @@ class Switch(Node):
         if account is not None:
             if queue is not None:  # there is no headroom [BUF7]
                 account.shared += frame.size
-            elif account.total + frame.size <= self.threshold(self.settings.xoff) \
+            elif self.settings.flow_control != "cbfc" \
+                    and account.total + frame.size <= self.threshold(self.settings.xoff) \
                     and self.used_bytes + frame.size <= self.shared_bytes:  # [BUF4]
                 account.shared += frame.size
                 self.used_bytes += frame.size
@@ -149,7 +179,8 @@ class Switch(Node):
         self.queue_bytes[out.index][frame.cls] += frame.size
         out.wake(now)
         account = self.accounts[frame.in_port].get(frame.cls)
-        if account and not account.stopped and account.total > self.threshold(self.settings.xoff):
+        if account and not account.stopped and self.settings.flow_control != "cbfc" \
+                and account.total > self.threshold(self.settings.xoff):  # [PFC1]
             account.stopped = True
             account.serial += 1
             self.stop_neighbour(now, account, "stop")
@@ -162,7 +193,7 @@ class Switch(Node):
 
     def serve(self, now, port):
         """The wire of the port is free: sends the next frame, if there is one."""
-        ready = port.ready(now, self.waiting_classes(port))
+        ready = port.ready(now)
         if not ready:
             return
         cls = port.scheduler.pick(ready)
@@ -186,6 +217,8 @@ class Switch(Node):
             account.shared -= shared
         if self.settings.queue is None:
             self.used_bytes -= shared
+        if account is not None:
+            account.port.look(now, frame.cls)
         if account is not None and account.stopped and not account.in_headroom:
             if account.total <= self.threshold(self.settings.xoff) - self.settings.xon \
                     or not account.total:
@@ -207,7 +240,7 @@ class Switch(Node):
         def renew(then):
             if account.stopped and account.serial == serial:
                 self.stop_neighbour(then, account, "renew")
-        self.timer(now + max(1, length_ps // 2), renew, 1)  # [PFC4]
+        self.timer(now + max(1, length_ps // 2), renew, (1,))  # [PFC4], [M26]
 
     def send_pause(self, now, account, length_ps, event):
         self.network.note(now, self, event, None, account.port.index, cls=account.cls, value=account.total)
