@@ -112,6 +112,9 @@ class Port:
             self.start(now, self.credit_message(min(self.owed)))  # [CBFC5]
         else:
             self.node.serve(now, self)
+        due = self.node.next_due_ps()
+        if due is not None:
+            self.wake(due)
         waiting = self.node.waiting_classes(self)
         if self.free_ps > now:
             if self.controls or self.owed or waiting:

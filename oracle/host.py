@@ -72,15 +72,17 @@ class Host(Node):
         while True:
             ready = port.ready(now)
             if not ready:
-                break
+                return
             cls = port.scheduler.pick(ready)
             frame = self.replies[cls].popleft() if self.replies[cls] else self.ask(now, self.rings[cls])
             if frame is not None:  # else the choice is made again [M42]
                 port.scheduler.charge(cls, frame.size + OVERHEAD_BYTES)
                 port.start(now, frame)
-                break
-        if self.delayed:
-            port.wake(self.delayed[0][0])
+                return
+
+    def next_due_ps(self):
+        """When the next flow that waits for a time enters its ring."""
+        return self.delayed[0][0] if self.delayed else None
 
     def ask(self, now, ring):
         """What the first flow of the ring sends, or None; where the flow goes says [M44] to [M47]."""

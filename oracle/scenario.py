@@ -369,7 +369,7 @@ class Scenario:
         self.used_classes = set()
         for flow in self.flows:
             self.used_classes.add(flow.cls)
-            if flow.transport.kind != "datagram":
+            if flow.transport.kind != "datagram" or self.reply_class is not None:
                 self.used_classes.add(flow.cls if self.reply_class is None else self.reply_class)
 
     def read_failures(self, entries):

@@ -118,6 +118,9 @@ class Switch(Node):
                 self.release(now, frame)
                 self.drop(now, frame, port.index, "link down")
 
+    def next_due_ps(self):
+        return None
+
     def held_bytes(self, port, cls):
         return self.accounts[port.index][cls].total
 
