@@ -31,6 +31,7 @@ mod recovery;
 mod requests;
 mod shaping;
 mod sharing;
+mod specification;
 mod stop;
 mod swift;
 mod tags;
