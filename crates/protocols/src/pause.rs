@@ -333,6 +333,7 @@ mod tests {
 
     /// Quanta count from the reception of the frame (IEEE 802.3, annex 31B): a pause as short as the reaction stops
     /// nobody.
+    // [PFC5] [PFC7]
     #[test]
     fn quanta_count_from_reception() {
         let mut state = PauseState::default();
@@ -363,6 +364,7 @@ mod tests {
         assert_eq!((state.stopped_time(end, 3), state.longest_stop(end)), (Time::from_ns(1_500), Time::from_ns(1_000)));
     }
 
+    // [PFC6]
     #[test]
     fn a_renewal_extends_and_a_resume_ends() {
         let mut state = PauseState::default();
@@ -381,6 +383,7 @@ mod tests {
     }
 
     /// Against a model that lists, per class, every effective interval, nanosecond by nanosecond.
+    // [PFC5] [PFC6] [PFC7]
     #[test]
     fn agrees_with_a_list_of_commands() {
         for seed in 0..200 {

@@ -291,7 +291,7 @@ fn a_frame_whose_port_has_failed_chooses_among_the_live_ones() {
 }
 
 /// A link loses three frames in ten: those of which the host's stream says so.
-// [M27] [M18] [M13] [M14] [M15]
+// [M27] [M18]
 #[test]
 fn a_link_loses_the_frames_of_which_the_stream_says_so() {
     for (loss, bit_error_rate) in [(0.3, 0.0), (0.0, 4e-5), (0.2, 2e-5)] {
@@ -312,7 +312,7 @@ fn a_link_loses_the_frames_of_which_the_stream_says_so() {
 }
 
 /// Frames of a Poisson process come with gaps from a stream of their flow.
-// [M19] [M17]
+// [M19]
 #[test]
 fn the_gaps_of_a_process_come_from_the_stream_of_its_flow() {
     let rate = Rate::from_mbps(500);
