@@ -12,7 +12,7 @@ from . import model
 
 FLOW_COLUMNS = ("start_ps", "delivered_ps", "acked_ps", "retransmitted_bytes", "timeouts")
 # Of each event the port column and the value that are compared, beside what it says of the frame.
-PORT_OF = {"arrived": "in_port", "started": "port", "queued": "port", "marked": "port", "dropped": "port",
+PORT_OF = {"arrived": "in_port", "started": "port", "queued": "port", "marked": "port", "trimmed": "port", "dropped": "port",
            "link down": "port", "link up": "port", "paused": "port", "resumed": "port", "stop": "port", "go": "port", "renew": "port"}
 VALUE_OF = {"queued": "bytes", "dropped": "cause", "stop": "bytes", "go": "bytes", "renew": "bytes"}
 PAUSES = {"paused", "resumed", "stop", "go", "renew"}
@@ -124,6 +124,7 @@ def compare_counts(result, network, summary):
     ours = {name[8:]: count for name, count in network.counts.items() if name.startswith("dropped ")}
     result.check("dropped", ours, dropped)
     result.check("marks", network.counts.get("marks", 0), summary["happened"]["marks"])
+    result.check("trims", network.counts.get("trims", 0), summary["happened"]["trims"])
     if network.scenario.switch.flow_control == "cbfc":
         return
     result.check("pauses", network.counts.get("pauses", 0), summary["pauses"]["count"])

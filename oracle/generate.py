@@ -2,7 +2,7 @@
 
 import random
 
-FEATURES = ("datagram", "shared-buffer", "pause", "pfc", "wrr", "drr", "ecn", "roce", "timely", "dcqcn", "hpcc", "cbfc", "failure")
+FEATURES = ("datagram", "shared-buffer", "pause", "pfc", "wrr", "drr", "ecn", "roce", "timely", "dcqcn", "hpcc", "cbfc", "failure", "ndp")
 RATES = ("1Gbps", "10Gbps", "25Gbps", "40Gbps", "100Gbps")
 DELAYS = ("50ns", "500ns", "1us", "1234ns", "2us", "5us")
 
@@ -58,7 +58,8 @@ class Generator:
 
     def make(self):
         self.fabric()
-        self.classes = self.random.sample(range(8), self.random.choice([3, 3, 3, 4, 5]))
+        # The class of trimmed headers, 7, goes ahead of all data.
+        self.classes = self.random.sample(range(7 if self.has("ndp") else 8), self.random.choice([3, 3, 3, 4, 5]))
         self.buffer()
         self.scheduler()
         if self.has("ecn") or self.has("dcqcn"):
@@ -66,7 +67,9 @@ class Generator:
             self.case["switch"]["marking"] = {"kind": "ecn", "k_min": f"{self.random.randint(0, 12) * 500}B",
                                               "at": self.random.choice(["enqueue", "dequeue"])}
         if self.chance(0.5):
-            self.case["host"]["reply_class"] = self.random.choice(self.classes)
+            self.case["host"]["reply_class"] = self.random.choice(self.classes + [7])
+        if self.has("ndp"):
+            self.case["host"]["transport"] = {"kind": "ndp", "payload": self.random.choice(["500B", "1436B"]), **self.ndp()}
         self.traffic()
         if self.has("failure"):
             self.failures()
@@ -89,6 +92,11 @@ class Generator:
 
     def buffer(self):
         switch, draw = self.case["switch"], self.random
+        if self.has("ndp"):
+            switch["queue"] = draw.choice([f"{draw.randint(2, 20)} packets", f"{draw.randint(4, 30)}KB"])
+            if self.chance(0.8):
+                switch["overload"] = {"kind": "trim", "header_class": 7}
+            return
         if self.has("cbfc"):
             self.features.add("shared-buffer")
             control = {"kind": "cbfc", "priorities": sorted(draw.sample(self.classes, draw.randint(1, 3)))}
@@ -166,10 +174,12 @@ class Generator:
 
     def transport(self, entry, frame):
         draw = self.random
-        kinds = [kind for kind in ("datagram", "roce", "timely", "dcqcn", "hpcc") if self.has(kind)]
+        kinds = [kind for kind in ("datagram", "roce", "timely", "dcqcn", "hpcc", "ndp") if self.has(kind)]
         kind = draw.choice(kinds or ["datagram"])
         self.features.add(kind)
-        if kind == "datagram":
+        if kind == "ndp":
+            payload, settings = 1000, None
+        elif kind == "datagram":
             settings, payload = {"kind": kind, "frame": f"{frame}B"}, max(1, frame - 46)
             if self.chance(0.5):
                 settings["rate"] = draw.choice(["700Mbps", "1Gbps", "3Gbps", "9Gbps", "30Gbps"])
@@ -180,6 +190,7 @@ class Generator:
         else:
             settings, payload = getattr(self, kind)(), draw.choice([200, 1000, 1000])
             settings.update(kind=kind, payload=f"{payload}B")
+        if kind not in ("datagram", "ndp"):
             if self.chance(0.3):
                 settings["rate"] = draw.choice(["900Mbps", "3Gbps", "9Gbps", "30Gbps"])
             if self.chance(0.7):
@@ -187,7 +198,8 @@ class Generator:
             if self.chance(0.5):
                 settings["nak_interval"] = draw.choice(["5us", "40us"])
         entry["size"] = f"{draw.randint(1, 40 if frame > 500 else 100) * payload + draw.choice([0, 0, 7])}B"
-        entry["transport"] = settings
+        if settings:
+            entry["transport"] = settings
 
     def window(self, settings):
         if self.chance(0.5):
@@ -220,6 +232,14 @@ class Generator:
         draw = self.random
         return {"max_stage": draw.choice([0, 2, 5]), "fast_reaction": draw.choice([True, True, False]),
                 "additive_increase": draw.choice(["40Mbps", "500Mbps"])}
+
+
+    def ndp(self):
+        draw = self.random
+        settings = {"timeout": draw.choice(["50us", "200us", "1ms"])}
+        if self.chance(0.5):
+            settings["initial_window"] = draw.choice([1, 3, 10, 30])
+        return settings
 
 
 def generate(seed, feature=None):

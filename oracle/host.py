@@ -4,6 +4,7 @@ import heapq
 from collections import deque
 
 from . import transports
+from .ndp import PullQueue
 from .network import Node
 from .scenario import OVERHEAD_BYTES
 
@@ -22,6 +23,7 @@ class Host(Node):
 
     def prepare(self):
         self.port = self.ports[0]
+        self.pulls = PullQueue(self)
         self.plan.sort(key=lambda flow: (-flow.start_ps, -flow.number))
         self.plan_start()
 

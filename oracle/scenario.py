@@ -157,6 +157,10 @@ RATE_CONTROLLED = dict(ROCE, variable_window=(one_of(False), False), initial_rat
 RATE_CONTROLLED.pop("ack_every")
 US = TIME_PS["us"]
 TRANSPORTS = {
+    "ndp": dict(
+        payload=(size_bytes, 1436), header=(size_bytes, 64), control=(size_bytes, 64),
+        initial_window=(or_word(["bdp"], whole), "bdp"), early_pulls=(one_of("count"), "count"),
+        pulls=(one_of("apart"), "apart"), timeout=(or_word(["never"], time_ps), 1000 * US)),
     "datagram": dict(
         frame=(size_bytes, 1518), header=(size_bytes, 46), arrival=(one_of("constant"), "constant"),
         gap=(or_word(["from_rate"], time_ps), "from_rate"), rate=(or_word(["line"], rate_bps), "line"),
@@ -194,7 +198,8 @@ def largest_frame_bytes(settings):
     if settings.kind == "datagram":
         return settings.frame
     telemetry = settings.get("telemetry", 0)
-    return max(64, settings.payload + settings.header + telemetry, settings.ack + telemetry, settings.get("cnp", 0))
+    answer = settings.control if settings.kind == "ndp" else settings.ack + telemetry
+    return max(64, settings.payload + settings.header + telemetry, answer, settings.get("cnp", 0))
 
 
 class Link:
@@ -312,7 +317,12 @@ class Scenario:
             switch["priorities"] = []
         flow_control.finish()
         overload = table.table("overload")
-        overload.take("kind", one_of("drop"), None)
+        switch["trim"] = None
+        if overload.take("kind", one_of("drop", "trim"), "drop") == "trim":
+            switch["trim"] = Settings(
+                size=overload.take("size", size_bytes, 64), header_class=overload.take("header_class", whole, 7),
+                header_queue=overload.take("header_queue", room, ("bytes", 10**6)))
+            overload.take("victim", one_of("arriving"), None)
         overload.finish()
         self.read_marking(table.table("marking"))
         self.read_scheduler(table.table("scheduler"))

@@ -99,10 +99,23 @@ class Switch(Node):
         self.network.note(now, self, "arrived", frame, frame.in_port)
         if out.idle_for(now, frame):
             out.start(now, frame)
-        elif not self.admit(frame, out):
+        elif not self.admit(frame, out) and not self.trim(now, frame, out):
             self.drop(now, frame, out.index, "lossless queue full" if frame.cls in self.lossless else "queue full")
         else:
             self.enqueue(now, frame, out)
+
+    def trim(self, now, frame, out):
+        """Cuts the payload of a data frame that found no room: docs/mechanisms/trim.md. False if it stays whole."""
+        trim = self.settings.trim
+        if trim is None or frame.kind != "data" or not frame.payload or frame.size <= trim.size \
+                or frame.cls in self.lossless:
+            return False
+        self.network.note(now, self, "trimmed", frame, out.index)
+        frame.payload, frame.size, frame.cls = 0, trim.size, trim.header_class
+        if not self.admit(frame, out):
+            raise Refused("switch.overload: a header that finds no room is not covered")
+        self.network.count("trims")
+        return True
 
     def drop(self, now, frame, port, cause):
         self.network.note(now, self, "dropped", frame, port, value=cause)
@@ -145,7 +158,9 @@ class Switch(Node):
 
     def admit(self, frame, out):
         """Charges the buffer and the ingress account; False where there is no room."""
-        queue = self.settings.queue
+        queue, trim = self.settings.queue, self.settings.trim
+        if queue is not None and trim and frame.cls == trim.header_class:
+            queue = trim.header_queue
         account = self.accounts[frame.in_port].get(frame.cls)
         if queue is not None:
             kind, limit = queue

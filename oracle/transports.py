@@ -1,6 +1,7 @@
 """Both ends of each transport."""
 
 from .network import Frame, flow_hash
+from .ndp import NdpReceiver, NdpSender
 from .roce import RoceReceiver, RoceSender
 from .scenario import BIT_PS, OVERHEAD_BYTES
 
@@ -56,7 +57,7 @@ class DatagramReceiver:
             self.flow["delivered_ps"] = now
 
 
-SENDERS = {"datagram": DatagramSender}
-RECEIVERS = {"datagram": DatagramReceiver}
+SENDERS = {"datagram": DatagramSender, "ndp": NdpSender}
+RECEIVERS = {"datagram": DatagramReceiver, "ndp": NdpReceiver}
 for kind in ("roce", "timely", "dcqcn", "hpcc"):
     SENDERS[kind], RECEIVERS[kind] = RoceSender, RoceReceiver
